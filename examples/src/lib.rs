@@ -1,0 +1,1 @@
+//! Real servers: run one with `cargo run --example NAME`.

@@ -1,0 +1,2 @@
+//! The attributes of `mcp-runtime`.
+#![forbid(unsafe_code)]

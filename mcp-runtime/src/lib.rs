@@ -1,0 +1,1 @@
+//! Model Context Protocol servers from plain functions.

@@ -1,0 +1,1 @@
+//! Whole-server tests: see the folders beside this one.
