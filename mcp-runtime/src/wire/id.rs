@@ -1,0 +1,116 @@
+//! The id of a request: the text the peer wrote, and nothing else.
+//!
+//! An answer must carry the same id with the same JSON type (RPC-02), so an id is never turned into a number or a
+//! decoded string: `7`, `"7"` and `"\u0037"` are three ids, and each comes back as it came.
+
+use std::borrow::Borrow;
+use std::fmt;
+
+use super::raw::{Kind, Raw};
+use super::write;
+
+/// The JSON text of a string or of an integer.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub(crate) struct Id<'a>(&'a str);
+
+impl<'a> Id<'a> {
+    /// Strings, and integers without fraction or exponent that fit `i64` or `u64`; anything else is no id (RPC-01).
+    pub(crate) fn parse(raw: Raw<'a>) -> Option<Self> {
+        let valid = match raw.kind() {
+            Kind::String => true,
+            Kind::Number => raw.i64().is_some() || raw.u64().is_some(),
+            _ => false,
+        };
+        valid.then_some(Id(raw.as_str()))
+    }
+
+    /// The JSON text, as the peer wrote it.
+    pub(crate) fn as_str(self) -> &'a str {
+        self.0
+    }
+
+    pub(crate) fn as_raw(self) -> Raw<'a> {
+        Raw::validated(self.0)
+    }
+
+    pub(crate) fn to_owned(self) -> IdBuf {
+        IdBuf(self.0.into())
+    }
+}
+
+impl fmt::Display for Id<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.0)
+    }
+}
+
+/// An owned [`Id`]. A map keyed by it is searched with [`Id::as_str`], so looking up allocates nothing.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub(crate) struct IdBuf(Box<str>);
+
+impl IdBuf {
+    pub(crate) fn as_id(&self) -> Id<'_> {
+        Id(&self.0)
+    }
+
+    /// A string id of ours.
+    pub(crate) fn string(text: &str) -> Self {
+        let mut out = Vec::with_capacity(text.len() + 2);
+        write::string(&mut out, text);
+        IdBuf(String::from_utf8_lossy(&out).into())
+    }
+}
+
+impl From<u64> for IdBuf {
+    fn from(number: u64) -> Self {
+        IdBuf(number.to_string().into())
+    }
+}
+
+impl Borrow<str> for IdBuf {
+    fn borrow(&self) -> &str {
+        &self.0
+    }
+}
+
+impl fmt::Display for IdBuf {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::HashMap;
+
+    use super::*;
+
+    fn check(text: &str, valid: bool) {
+        assert_eq!(Id::parse(Raw::trusted(text)).map(Id::as_str), valid.then_some(text));
+    }
+
+    #[test]
+    fn strings_and_integers_are_ids() {
+        check("\"\"", true);
+        check(r#""\u0037""#, true);
+        check("0", true);
+        check("-9223372036854775808", true);
+        check("18446744073709551615", true);
+        check("18446744073709551616", false);
+        check("-9223372036854775809", false);
+        check("1.0", false);
+        check("1e0", false);
+        check("null", false);
+        check("true", false);
+        check("[1]", false);
+        check("{}", false);
+    }
+
+    #[test]
+    fn a_map_of_ids_tells_a_number_from_a_string() {
+        let map = HashMap::from([(IdBuf::from(7), 'n'), (IdBuf::string("7"), 's')]);
+        assert_eq!(map.get(Id::parse(Raw::trusted("7")).unwrap().as_str()), Some(&'n'));
+        assert_eq!(map.get(Id::parse(Raw::trusted("\"7\"")).unwrap().as_str()), Some(&'s'));
+        assert_eq!(IdBuf::string("a\"b").to_string(), r#""a\"b""#);
+    }
+}

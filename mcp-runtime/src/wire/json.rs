@@ -1,0 +1,396 @@
+//! Validating JSON: one value per text, as RFC 8259 has it.
+//!
+//! A text is accepted exactly when `serde_json` reads it as a `Value`, so whatever passes here can be read into any
+//! type later and only its shape can be wrong then. That includes two refusals which the grammar alone does not ask
+//! for: escapes of unpaired surrogates, and numbers beyond the range of `f64`. Only the depth limit is our own.
+
+use std::fmt;
+
+use super::nesting::Nesting;
+use super::raw::Raw;
+use super::scan::{plain_until, space_until};
+
+/// Why a text is no JSON. Every variant carries the offset of the first byte that is wrong.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Malformed {
+    /// The bytes are not UTF-8.
+    Utf8 { at: usize },
+    /// The text breaks the grammar.
+    Syntax { at: usize, expected: &'static str },
+    /// Arrays and objects are nested deeper than allowed.
+    TooDeep { at: usize },
+}
+
+impl fmt::Display for Malformed {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Malformed::Utf8 { at } => write!(f, "invalid UTF-8 at byte {at}"),
+            Malformed::Syntax { at, expected } => write!(f, "expected {expected} at byte {at}"),
+            Malformed::TooDeep { at } => write!(f, "nested too deeply at byte {at}"),
+        }
+    }
+}
+
+impl std::error::Error for Malformed {}
+
+/// Checks that `bytes` hold exactly one JSON value, with at most `max_depth` arrays and objects inside one another.
+///
+/// # Errors
+///
+/// [`Malformed`] with the offset of the first offending byte; invalid UTF-8 anywhere is reported before anything else.
+pub(crate) fn validate(bytes: &[u8], max_depth: usize) -> Result<Raw<'_>, Malformed> {
+    let mut scanner = Scanner::new(bytes, max_depth)?;
+    let value = scanner.value()?;
+    scanner.finish()?;
+    Ok(value)
+}
+
+/// A cursor that only moves over valid JSON.
+///
+/// Values nested in the one being read are kept on a stack of bits, not on the thread's stack, so no limit can be set
+/// high enough to overflow it.
+pub(super) struct Scanner<'a> {
+    text: &'a str,
+    at: usize,
+    /// Containers that the caller has opened through [`Scanner::object`] or [`Scanner::array`].
+    outside: usize,
+    max_depth: usize,
+}
+
+impl<'a> Scanner<'a> {
+    /// Starts at the first byte that is not whitespace.
+    pub(super) fn new(bytes: &'a [u8], max_depth: usize) -> Result<Self, Malformed> {
+        match std::str::from_utf8(bytes) {
+            Ok(text) => Ok(Scanner { text, at: space_until(bytes, 0), outside: 0, max_depth }),
+            Err(error) => Err(Malformed::Utf8 { at: error.valid_up_to() }),
+        }
+    }
+
+    #[inline]
+    pub(super) fn peek(&self) -> Option<u8> {
+        self.text.as_bytes().get(self.at).copied()
+    }
+
+    /// Only whitespace may be left.
+    pub(super) fn finish(mut self) -> Result<(), Malformed> {
+        self.space();
+        if self.at == self.text.len() { Ok(()) } else { self.expected("the end of the text") }
+    }
+
+    /// Reads the object at the cursor and hands out its members; the names are strings with their quotes.
+    pub(super) fn object(
+        &mut self,
+        mut member: impl FnMut(Raw<'a>, Raw<'a>),
+    ) -> Result<(), Malformed> {
+        self.enter(0)?;
+        self.outside += 1;
+        if !self.opens_empty(b'}') {
+            loop {
+                let start = self.at;
+                self.name()?;
+                let name = self.since(start, self.at);
+                self.colon()?;
+                member(name, self.value()?);
+                if !self.another(b'}', "`,` or `}`")? {
+                    break;
+                }
+            }
+        }
+        self.outside -= 1;
+        Ok(())
+    }
+
+    /// Reads the array at the cursor; `element` must read one value.
+    pub(super) fn array(
+        &mut self,
+        mut element: impl FnMut(&mut Self) -> Result<(), Malformed>,
+    ) -> Result<(), Malformed> {
+        self.enter(0)?;
+        self.outside += 1;
+        if !self.opens_empty(b']') {
+            loop {
+                element(self)?;
+                if !self.another(b']', "`,` or `]`")? {
+                    break;
+                }
+            }
+        }
+        self.outside -= 1;
+        Ok(())
+    }
+
+    /// Reads the value at the cursor.
+    pub(super) fn value(&mut self) -> Result<Raw<'a>, Malformed> {
+        let start = self.at;
+        let mut open = Nesting::default();
+        loop {
+            match self.peek() {
+                Some(b'"') => self.string()?,
+                Some(b'{') => {
+                    self.enter(open.depth())?;
+                    if !self.opens_empty(b'}') {
+                        open.push(true);
+                        self.name()?;
+                        self.colon()?;
+                        continue;
+                    }
+                }
+                Some(b'[') => {
+                    self.enter(open.depth())?;
+                    if !self.opens_empty(b']') {
+                        open.push(false);
+                        continue;
+                    }
+                }
+                Some(b'-' | b'0'..=b'9') => self.number()?,
+                Some(b't') => self.literal("true")?,
+                Some(b'f') => self.literal("false")?,
+                Some(b'n') => self.literal("null")?,
+                _ => return self.expected("a value"),
+            }
+            loop {
+                match open.top() {
+                    None => return Ok(self.since(start, self.at)),
+                    Some(true) => {
+                        if self.another(b'}', "`,` or `}`")? {
+                            self.name()?;
+                            self.colon()?;
+                            break;
+                        }
+                    }
+                    Some(false) => {
+                        if self.another(b']', "`,` or `]`")? {
+                            break;
+                        }
+                    }
+                }
+                open.pop();
+            }
+        }
+    }
+
+    /// Steps over an opening bracket, `inside` of which are open in the value being read.
+    fn enter(&mut self, inside: usize) -> Result<(), Malformed> {
+        if self.outside + inside >= self.max_depth {
+            return Err(Malformed::TooDeep { at: self.at });
+        }
+        self.at += 1;
+        self.space();
+        Ok(())
+    }
+
+    fn opens_empty(&mut self, close: u8) -> bool {
+        let empty = self.peek() == Some(close);
+        self.at += usize::from(empty);
+        empty
+    }
+
+    /// After a value in a container: whether a comma announces another, or `close` ends it.
+    #[inline]
+    fn another(&mut self, close: u8, expected: &'static str) -> Result<bool, Malformed> {
+        self.space();
+        match self.peek() {
+            Some(b',') => {
+                self.at += 1;
+                self.space();
+                Ok(true)
+            }
+            Some(byte) if byte == close => {
+                self.at += 1;
+                Ok(false)
+            }
+            _ => self.expected(expected),
+        }
+    }
+
+    #[inline]
+    fn name(&mut self) -> Result<(), Malformed> {
+        if self.peek() == Some(b'"') { self.string() } else { self.expected("a member's name") }
+    }
+
+    #[inline]
+    fn colon(&mut self) -> Result<(), Malformed> {
+        self.space();
+        if self.peek() != Some(b':') {
+            return self.expected("`:`");
+        }
+        self.at += 1;
+        self.space();
+        Ok(())
+    }
+
+    #[inline]
+    fn string(&mut self) -> Result<(), Malformed> {
+        let bytes = self.text.as_bytes();
+        self.at += 1;
+        loop {
+            self.at = plain_until(bytes, self.at);
+            match bytes.get(self.at) {
+                Some(b'"') => {
+                    self.at += 1;
+                    return Ok(());
+                }
+                Some(b'\\') => self.escape()?,
+                Some(_) => return self.expected("an escaped control character"),
+                None => return self.expected("the end of the string"),
+            }
+        }
+    }
+
+    fn escape(&mut self) -> Result<(), Malformed> {
+        match self.text.as_bytes().get(self.at + 1) {
+            Some(b'"' | b'\\' | b'/' | b'b' | b'f' | b'n' | b'r' | b't') => {
+                self.at += 2;
+                Ok(())
+            }
+            Some(b'u') => match self.unit(self.at) {
+                Some(0xd800..=0xdbff) => match self.unit(self.at + 6) {
+                    Some(0xdc00..=0xdfff) => {
+                        self.at += 12;
+                        Ok(())
+                    }
+                    _ => self.expected("a pair of surrogates"),
+                },
+                Some(0xdc00..=0xdfff) => self.expected("a pair of surrogates"),
+                Some(_) => {
+                    self.at += 6;
+                    Ok(())
+                }
+                None => self.expected("four hexadecimal digits"),
+            },
+            _ => self.expected("an escape"),
+        }
+    }
+
+    /// The UTF-16 unit that the `\uXXXX` at `at` stands for.
+    fn unit(&self, at: usize) -> Option<u32> {
+        match self.text.as_bytes().get(at..at + 6)? {
+            [b'\\', b'u', digits @ ..] => digits
+                .iter()
+                .try_fold(0, |unit, digit| Some(unit << 4 | char::from(*digit).to_digit(16)?)),
+            _ => None,
+        }
+    }
+
+    fn number(&mut self) -> Result<(), Malformed> {
+        let start = self.at;
+        self.at += usize::from(self.peek() == Some(b'-'));
+        match self.peek() {
+            Some(b'0') => self.at += 1,
+            _ => self.digits()?,
+        }
+        let mut exponent = false;
+        if self.peek() == Some(b'.') {
+            self.at += 1;
+            self.digits()?;
+        }
+        if let Some(b'e' | b'E') = self.peek() {
+            exponent = true;
+            self.at += 1;
+            if let Some(b'+' | b'-') = self.peek() {
+                self.at += 1;
+            }
+            self.digits()?;
+        }
+        // `f64` ends at 309 digits; nothing shorter without an exponent can be beyond it.
+        if (exponent || self.at - start > 300) && !in_range(&self.text[start..self.at]) {
+            self.at = start;
+            return self.expected("a number in range");
+        }
+        Ok(())
+    }
+
+    fn digits(&mut self) -> Result<(), Malformed> {
+        let start = self.at;
+        while let Some(b'0'..=b'9') = self.peek() {
+            self.at += 1;
+        }
+        if self.at == start { self.expected("a digit") } else { Ok(()) }
+    }
+
+    fn literal(&mut self, literal: &'static str) -> Result<(), Malformed> {
+        if !self.text.as_bytes()[self.at..].starts_with(literal.as_bytes()) {
+            return self.expected(literal);
+        }
+        self.at += literal.len();
+        Ok(())
+    }
+
+    #[inline]
+    fn space(&mut self) {
+        self.at = space_until(self.text.as_bytes(), self.at);
+    }
+
+    #[inline]
+    fn since(&self, start: usize, end: usize) -> Raw<'a> {
+        Raw::validated(&self.text[start..end])
+    }
+
+    #[cold]
+    fn expected<T>(&self, expected: &'static str) -> Result<T, Malformed> {
+        Err(Malformed::Syntax { at: self.at, expected })
+    }
+}
+
+#[cold]
+fn in_range(number: &str) -> bool {
+    serde_json::from_str::<f64>(number).is_ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn check(text: &str, expected: Result<&str, Malformed>) {
+        assert_eq!(validate(text.as_bytes(), 128).map(Raw::as_str), expected, "{text}");
+    }
+
+    fn syntax(at: usize, expected: &'static str) -> Result<&'static str, Malformed> {
+        Err(Malformed::Syntax { at, expected })
+    }
+
+    #[test]
+    fn surrounding_whitespace_is_no_part_of_the_value() {
+        check(" \r\n\t{ \"a\" : [ 1 , 2 ] } \n", Ok("{ \"a\" : [ 1 , 2 ] }"));
+        check(" true ", Ok("true"));
+    }
+
+    #[test]
+    fn errors_say_where_and_what() {
+        check("", syntax(0, "a value"));
+        check("{\"a\":1,}", syntax(7, "a member's name"));
+        check("[1 2]", syntax(3, "`,` or `]`"));
+        check("{} x", syntax(3, "the end of the text"));
+        check("\"\\ud800x\"", syntax(1, "a pair of surrogates"));
+        check("\"a\nb\"", syntax(2, "an escaped control character"));
+        check("nul", syntax(0, "null"));
+        check("[1e999]", syntax(1, "a number in range"));
+        assert_eq!(validate(b"\"\xff\"", 1).unwrap_err(), Malformed::Utf8 { at: 1 });
+        assert_eq!(validate(b"[1 2", 1).unwrap_err().to_string(), "expected `,` or `]` at byte 3");
+    }
+
+    #[test]
+    fn depth_counts_arrays_and_objects_together() {
+        for depth in [1, 2, 63, 64, 65, 128, 129, 1000] {
+            let text = (0..depth).map(|n| if n % 3 == 0 { "{\"k\":" } else { "[0," });
+            let close = (0..depth).rev().map(|n| if n % 3 == 0 { "}" } else { "]" });
+            let text = text.chain(["1"]).chain(close).collect::<String>();
+            assert!(validate(text.as_bytes(), depth).is_ok(), "{depth}");
+            let error = validate(text.as_bytes(), depth - 1).unwrap_err();
+            assert!(matches!(error, Malformed::TooDeep { .. }), "{depth}");
+        }
+        assert!(validate(b"1", 0).is_ok());
+    }
+
+    #[test]
+    fn brackets_must_match_beyond_a_word_of_them() {
+        let text =
+            ["[".repeat(64), "{\"a\":".to_owned(), "1}".to_owned(), "]".repeat(63), "}".to_owned()];
+        let text = text.concat();
+        let last = text.len() - 1;
+        assert_eq!(
+            validate(text.as_bytes(), 128).unwrap_err(),
+            Malformed::Syntax { at: last, expected: "`,` or `]`" }
+        );
+    }
+}

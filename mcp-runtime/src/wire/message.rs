@@ -1,0 +1,332 @@
+//! What a text from the peer is: a request, a notification, a response, a batch of those, or none of them.
+
+use std::borrow::Cow;
+
+use super::id::Id;
+use super::json::{Malformed, Scanner};
+use super::raw::{Kind, Raw};
+
+/// One JSON-RPC message, borrowed from the text it was read from.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) enum Message<'a> {
+    Request { id: Id<'a>, method: Cow<'a, str>, params: Option<Raw<'a>> },
+    Notification { method: Cow<'a, str>, params: Option<Raw<'a>> },
+    Response { id: Id<'a>, result: Result<Raw<'a>, Raw<'a>> },
+}
+
+/// JSON that is no JSON-RPC message.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) struct Invalid<'a> {
+    /// The id to answer with, where there is a readable one.
+    pub(crate) id: Option<Id<'a>>,
+    pub(crate) reason: &'static str,
+    /// False when the text looks like a notification or a response: those are never answered (RPC-05).
+    pub(crate) answer: bool,
+}
+
+/// Everything one line or body can hold.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) enum Incoming<'a> {
+    One(Result<Message<'a>, Invalid<'a>>),
+    /// At least one element, in their order. Whether batches exist at all is the revision's business.
+    Batch(Vec<Result<Message<'a>, Invalid<'a>>>),
+    EmptyBatch,
+}
+
+/// How much [`parse`] takes.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Limits {
+    /// Arrays and objects inside one another, the message and a batch around it included.
+    pub(crate) depth: usize,
+    /// Elements of a batch; a longer one is [`Invalid`] as a whole.
+    pub(crate) batch: usize,
+}
+
+/// Reads one text: validates it and takes the envelope apart in the same pass.
+///
+/// # Errors
+///
+/// [`Malformed`] when the text is no JSON. JSON of the wrong shape is [`Invalid`], inside the `Ok`.
+pub(crate) fn parse(bytes: &[u8], limits: Limits) -> Result<Incoming<'_>, Malformed> {
+    let mut scanner = Scanner::new(bytes, limits.depth)?;
+    let incoming = if scanner.peek() == Some(b'[') {
+        batch(&mut scanner, limits.batch)?
+    } else {
+        Incoming::One(message(&mut scanner)?)
+    };
+    scanner.finish()?;
+    Ok(incoming)
+}
+
+fn batch<'a>(scanner: &mut Scanner<'a>, limit: usize) -> Result<Incoming<'a>, Malformed> {
+    let mut messages = Vec::new();
+    let mut too_long = false;
+    scanner.array(|scanner| {
+        if messages.len() < limit {
+            messages.push(message(scanner)?);
+        } else {
+            too_long = true;
+            scanner.value()?;
+        }
+        Ok(())
+    })?;
+    Ok(if too_long {
+        Incoming::One(Err(Invalid { id: None, reason: "the batch is too long", answer: true }))
+    } else if messages.is_empty() {
+        Incoming::EmptyBatch
+    } else {
+        Incoming::Batch(messages)
+    })
+}
+
+fn message<'a>(scanner: &mut Scanner<'a>) -> Result<Result<Message<'a>, Invalid<'a>>, Malformed> {
+    if scanner.peek() != Some(b'{') {
+        scanner.value()?;
+        return Ok(Err(Invalid { id: None, reason: "a message is an object", answer: true }));
+    }
+    let mut envelope = Envelope::default();
+    scanner.object(|name, value| envelope.take(name, value))?;
+    Ok(envelope.open())
+}
+
+/// The members that JSON-RPC gives a meaning, whatever their values are; others are passed over.
+#[derive(Default)]
+struct Envelope<'a> {
+    jsonrpc: Option<Raw<'a>>,
+    id: Option<Raw<'a>>,
+    method: Option<Raw<'a>>,
+    params: Option<Raw<'a>>,
+    result: Option<Raw<'a>>,
+    error: Option<Raw<'a>>,
+    doubled: Option<&'static str>,
+}
+
+impl<'a> Envelope<'a> {
+    fn take(&mut self, name: Raw<'a>, value: Raw<'a>) {
+        let Some(name) = name.string() else { return };
+        let (member, doubled) = match &*name {
+            "jsonrpc" => (&mut self.jsonrpc, "`jsonrpc` appears twice"),
+            "id" => (&mut self.id, "`id` appears twice"),
+            "method" => (&mut self.method, "`method` appears twice"),
+            "params" => (&mut self.params, "`params` appears twice"),
+            "result" => (&mut self.result, "`result` appears twice"),
+            "error" => (&mut self.error, "`error` appears twice"),
+            _ => return,
+        };
+        if member.replace(value).is_some() {
+            self.doubled = Some(doubled);
+        }
+    }
+
+    fn open(self) -> Result<Message<'a>, Invalid<'a>> {
+        let id = self.id.and_then(Id::parse);
+        let invalid = |reason| {
+            // With two of them nobody can say which request the answer would be for.
+            let id = id.filter(|_| self.doubled != Some("`id` appears twice"));
+            let response = self.method.is_none() && (self.result.is_some() || self.error.is_some());
+            let notification = self.method.is_some() && self.id.is_none();
+            Err(Invalid { id, reason, answer: !response && !notification })
+        };
+
+        if let Some(doubled) = self.doubled {
+            return invalid(doubled);
+        }
+        if self.jsonrpc.and_then(Raw::string).is_none_or(|version| version != "2.0") {
+            return invalid("`jsonrpc` is not \"2.0\"");
+        }
+        if self.id.is_some() && id.is_none() {
+            return invalid("`id` is neither a string nor an integer");
+        }
+        match (self.method, self.result, self.error) {
+            (Some(method), None, None) => {
+                let Some(method) = method.string() else {
+                    return invalid("`method` is not a string");
+                };
+                if self
+                    .params
+                    .is_some_and(|params| !matches!(params.kind(), Kind::Object | Kind::Array))
+                {
+                    return invalid("`params` is neither an object nor an array");
+                }
+                Ok(match id {
+                    Some(id) => Message::Request { id, method, params: self.params },
+                    None => Message::Notification { method, params: self.params },
+                })
+            }
+            (Some(_), _, _) => invalid("a message with `method` has no `result` or `error`"),
+            (None, None, None) => invalid("`method` is missing"),
+            (None, Some(_), Some(_)) => invalid("a response has either `result` or `error`"),
+            (None, result, error) => {
+                let Some(id) = id else {
+                    return invalid("a response has an `id`");
+                };
+                Ok(Message::Response { id, result: result.ok_or(error.unwrap_or(Raw::NULL)) })
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const LIMITS: Limits = Limits { depth: 128, batch: 3 };
+
+    fn one(text: &str) -> Result<Message<'_>, Invalid<'_>> {
+        match parse(text.as_bytes(), LIMITS) {
+            Ok(Incoming::One(one)) => one,
+            other => panic!("{text}: {other:?}"),
+        }
+    }
+
+    fn id(text: &str) -> Id<'_> {
+        Id::parse(Raw::trusted(text)).unwrap()
+    }
+
+    fn check(text: &str, expected: &Message<'_>) {
+        assert_eq!(one(text).as_ref(), Ok(expected), "{text}");
+    }
+
+    /// `id` is the text to be echoed, empty for none.
+    fn check_invalid(text: &str, echo: &str, answer: bool, reason: &str) {
+        let invalid = one(text).unwrap_err();
+        assert_eq!(invalid.id.map_or("", Id::as_str), echo, "{text}");
+        assert_eq!(invalid.answer, answer, "{text}");
+        assert_eq!(invalid.reason, reason, "{text}");
+    }
+
+    #[test]
+    fn messages() {
+        check(
+            r#"{"jsonrpc":"2.0","id":1,"method":"a","params":{"x":[1]}}"#,
+            &Message::Request {
+                id: id("1"),
+                method: "a".into(),
+                params: Some(Raw::trusted(r#"{"x":[1]}"#)),
+            },
+        );
+        check(
+            " { \"params\" : [ 1 ], \"method\" : \"\\u0061\", \"x\":{}, \"id\" : \"7\", \"jsonrpc\":\"2.0\" }\r",
+            &Message::Request {
+                id: id("\"7\""),
+                method: "a".into(),
+                params: Some(Raw::trusted("[ 1 ]")),
+            },
+        );
+        check(
+            r#"{"jsonrpc":"2.0","method":"n"}"#,
+            &Message::Notification { method: "n".into(), params: None },
+        );
+        check(
+            r#"{"jsonrpc":"2.0","id":"x","result":null}"#,
+            &Message::Response { id: id("\"x\""), result: Ok(Raw::NULL) },
+        );
+        check(
+            r#"{"jsonrpc":"2.0","id":2,"error":{"code":1,"message":"m"}}"#,
+            &Message::Response {
+                id: id("2"),
+                result: Err(Raw::trusted(r#"{"code":1,"message":"m"}"#)),
+            },
+        );
+    }
+
+    #[test]
+    fn invalid_requests_are_answered_with_their_id() {
+        let version = "`jsonrpc` is not \"2.0\"";
+        check_invalid(r#"{"id":1,"method":"a"}"#, "1", true, version);
+        check_invalid(r#"{"jsonrpc":"1.0","id":1,"method":"a"}"#, "1", true, version);
+        check_invalid(r#"{"jsonrpc":2.0,"id":1,"method":"a"}"#, "1", true, version);
+        check_invalid(
+            r#"{"jsonrpc":"2.0","id":"b","method":1}"#,
+            "\"b\"",
+            true,
+            "`method` is not a string",
+        );
+        check_invalid(r#"{"jsonrpc":"2.0","id":1}"#, "1", true, "`method` is missing");
+        for wrong in ["null", "1.5", "1e3", "true", "[1]", "{}"] {
+            let text = format!(r#"{{"jsonrpc":"2.0","id":{wrong},"method":"a"}}"#);
+            check_invalid(&text, "", true, "`id` is neither a string nor an integer");
+        }
+        for wrong in ["1", "null", "\"x\"", "true"] {
+            let text = format!(r#"{{"jsonrpc":"2.0","id":1,"method":"a","params":{wrong}}}"#);
+            check_invalid(&text, "1", true, "`params` is neither an object nor an array");
+        }
+        let mixed = "a message with `method` has no `result` or `error`";
+        check_invalid(r#"{"jsonrpc":"2.0","id":1,"method":"a","result":1}"#, "1", true, mixed);
+        check_invalid(
+            r#"{"jsonrpc":"2.0","id":1,"method":"a","method":"a"}"#,
+            "1",
+            true,
+            "`method` appears twice",
+        );
+        check_invalid(
+            r#"{"jsonrpc":"2.0","id":1,"id":2,"method":"a"}"#,
+            "",
+            true,
+            "`id` appears twice",
+        );
+    }
+
+    #[test]
+    fn what_is_no_object_is_answered_without_an_id() {
+        for text in ["1", "\"a\"", "null", "true"] {
+            check_invalid(text, "", true, "a message is an object");
+        }
+        check_invalid("{}", "", true, "`jsonrpc` is not \"2.0\"");
+    }
+
+    #[test]
+    fn invalid_notifications_and_responses_are_not_answered() {
+        check_invalid(r#"{"method":"a"}"#, "", false, "`jsonrpc` is not \"2.0\"");
+        check_invalid(r#"{"jsonrpc":"2.0","method":7}"#, "", false, "`method` is not a string");
+        let params = "`params` is neither an object nor an array";
+        check_invalid(r#"{"jsonrpc":"2.0","method":"a","params":1}"#, "", false, params);
+        let both = "a response has either `result` or `error`";
+        check_invalid(r#"{"jsonrpc":"2.0","id":1,"result":1,"error":{}}"#, "1", false, both);
+        check_invalid(r#"{"jsonrpc":"2.0","result":1}"#, "", false, "a response has an `id`");
+        let id = "`id` is neither a string nor an integer";
+        check_invalid(r#"{"jsonrpc":"2.0","id":null,"error":{}}"#, "", false, id);
+        check_invalid(
+            r#"{"jsonrpc":"2.0","id":1,"id":1,"result":1}"#,
+            "",
+            false,
+            "`id` appears twice",
+        );
+    }
+
+    #[test]
+    fn batches_keep_their_order_and_judge_each_element() {
+        let text =
+            r#" [ {"jsonrpc":"2.0","method":"n"} , [] , {"jsonrpc":"2.0","id":1,"method":"a"} ] "#;
+        let Ok(Incoming::Batch(batch)) = parse(text.as_bytes(), LIMITS) else { panic!() };
+        assert!(matches!(batch[0], Ok(Message::Notification { .. })));
+        assert_eq!(
+            batch[1],
+            Err(Invalid { id: None, reason: "a message is an object", answer: true })
+        );
+        assert!(matches!(batch[2], Ok(Message::Request { .. })));
+        assert_eq!(parse(b"[ ]", LIMITS), Ok(Incoming::EmptyBatch));
+        check_invalid("[1,2,3,4]", "", true, "the batch is too long");
+    }
+
+    #[test]
+    fn text_that_is_no_json_is_malformed_wherever_it_breaks() {
+        for text in [
+            "",
+            "{",
+            "{}{}",
+            "[{}",
+            "[1,2,3,4,]",
+            r#"{"jsonrpc":"2.0","method":"a","params":{"x":}}"#,
+        ] {
+            assert!(
+                matches!(parse(text.as_bytes(), LIMITS), Err(Malformed::Syntax { .. })),
+                "{text}"
+            );
+        }
+        let limits = Limits { depth: 2, batch: 1 };
+        assert!(parse(br#"{"params":{"a":1}}"#, limits).is_ok());
+        assert!(matches!(parse(br#"{"params":{"a":[]}}"#, limits), Err(Malformed::TooDeep { .. })));
+        assert!(matches!(parse(br#"[{"params":[]}]"#, limits), Err(Malformed::TooDeep { .. })));
+    }
+}

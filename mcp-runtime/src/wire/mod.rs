@@ -1,0 +1,27 @@
+//! JSON-RPC 2.0 as bytes: reading one message or batch, and writing answers.
+//!
+//! This room knows nothing of MCP. What it reads it borrows from the bytes it was given: the envelope is taken apart in
+//! the same pass that validates the text, parameters stay text until they are read into the user's own type, and
+//! nothing is allocated unless a string that somebody asks for has escapes. What it writes goes straight into the
+//! buffer that the transport sends, and never contains a raw newline.
+
+mod envelope;
+mod id;
+mod json;
+mod message;
+mod nesting;
+mod raw;
+mod scan;
+pub(crate) mod write;
+
+#[cfg(test)]
+mod agreement;
+
+pub(crate) use self::{
+    envelope::{error, notification, request, response, try_response},
+    id::{Id, IdBuf},
+    json::{Malformed, validate},
+    message::{Incoming, Invalid, Limits, Message, parse},
+    raw::{Elements, Kind, Members, Raw},
+    write::{Array, Object},
+};

@@ -1,0 +1,364 @@
+//! The text of one JSON value that is known to be valid, read where it lies.
+
+use std::borrow::Cow;
+use std::fmt;
+
+use super::scan::{plain_until, space_until};
+
+/// The text of one valid JSON value, without whitespace around it.
+///
+/// Reading never validates again. On text that [`Raw::trusted`] was given wrongly it may find nonsense, but it neither
+/// panics nor fails to end.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Raw<'a>(&'a str);
+
+/// What a JSON value is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Kind {
+    Null,
+    Bool,
+    Number,
+    String,
+    Array,
+    Object,
+}
+
+impl<'a> Raw<'a> {
+    pub(crate) const NULL: Raw<'static> = Raw("null");
+    pub(crate) const EMPTY_OBJECT: Raw<'static> = Raw("{}");
+
+    /// Text that this process wrote itself: exactly one valid value with no whitespace around it.
+    pub(crate) fn trusted(text: &'a str) -> Self {
+        debug_assert_eq!(
+            super::json::validate(text.as_bytes(), usize::MAX).map(Raw::as_str),
+            Ok(text),
+            "trusted text is one JSON value"
+        );
+        Raw(text)
+    }
+
+    #[inline]
+    pub(super) fn validated(text: &'a str) -> Self {
+        Raw(text)
+    }
+
+    #[inline]
+    pub(crate) fn as_str(self) -> &'a str {
+        self.0
+    }
+
+    #[inline]
+    pub(crate) fn kind(self) -> Kind {
+        match self.0.as_bytes().first() {
+            Some(b'{') => Kind::Object,
+            Some(b'[') => Kind::Array,
+            Some(b'"') => Kind::String,
+            Some(b't' | b'f') => Kind::Bool,
+            Some(b'-' | b'0'..=b'9') => Kind::Number,
+            _ => Kind::Null,
+        }
+    }
+
+    /// The members of an object in their order; none for any other value.
+    pub(crate) fn members(self) -> Members<'a> {
+        Members(Cursor::inside(self, Kind::Object))
+    }
+
+    /// The elements of an array; none for any other value.
+    pub(crate) fn elements(self) -> Elements<'a> {
+        Elements(Cursor::inside(self, Kind::Array))
+    }
+
+    /// The member called `name`; of several the last one.
+    pub(crate) fn get(self, name: &str) -> Option<Raw<'a>> {
+        self.members().filter(|(key, _)| key == name).last().map(|(_, value)| value)
+    }
+
+    /// The text that a string stands for; borrowed unless it has escapes.
+    pub(crate) fn string(self) -> Option<Cow<'a, str>> {
+        let inner = self.0.strip_prefix('"')?.strip_suffix('"')?;
+        let plain = plain_until(inner.as_bytes(), 0);
+        Some(if plain == inner.len() {
+            Cow::Borrowed(inner)
+        } else {
+            Cow::Owned(unescape(inner, plain))
+        })
+    }
+
+    pub(crate) fn is_null(self) -> bool {
+        self.0 == "null"
+    }
+
+    pub(crate) fn bool(self) -> Option<bool> {
+        match self.0 {
+            "true" => Some(true),
+            "false" => Some(false),
+            _ => None,
+        }
+    }
+
+    /// A number written as an integer (no fraction, no exponent) that fits.
+    pub(crate) fn u64(self) -> Option<u64> {
+        self.0.parse().ok()
+    }
+
+    /// A number written as an integer (no fraction, no exponent) that fits.
+    pub(crate) fn i64(self) -> Option<i64> {
+        self.0.parse().ok()
+    }
+
+    /// Any number, rounded to the nearest `f64`.
+    pub(crate) fn f64(self) -> Option<f64> {
+        if self.kind() == Kind::Number { self.0.parse().ok() } else { None }
+    }
+}
+
+impl fmt::Debug for Raw<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Raw({})", self.0)
+    }
+}
+
+/// The members of an object: see [`Raw::members`].
+#[derive(Debug, Clone)]
+pub(crate) struct Members<'a>(Cursor<'a>);
+
+impl<'a> Iterator for Members<'a> {
+    type Item = (Cow<'a, str>, Raw<'a>);
+
+    fn next(&mut self) -> Option<Self::Item> {
+        let name = self.0.value()?.string()?;
+        Some((name, self.0.value()?))
+    }
+}
+
+/// The elements of an array: see [`Raw::elements`].
+#[derive(Debug, Clone)]
+pub(crate) struct Elements<'a>(Cursor<'a>);
+
+impl<'a> Iterator for Elements<'a> {
+    type Item = Raw<'a>;
+
+    fn next(&mut self) -> Option<Self::Item> {
+        self.0.value()
+    }
+}
+
+/// Steps from value to value inside a container; valid text needs no look at which separator stands where.
+#[derive(Debug, Clone)]
+struct Cursor<'a> {
+    text: &'a str,
+    at: usize,
+}
+
+impl<'a> Cursor<'a> {
+    fn inside(raw: Raw<'a>, kind: Kind) -> Self {
+        let text = if raw.kind() == kind { raw.0.get(1..raw.0.len() - 1) } else { None };
+        Cursor { text: text.unwrap_or_default(), at: 0 }
+    }
+
+    fn value(&mut self) -> Option<Raw<'a>> {
+        let bytes = self.text.as_bytes();
+        let mut start = space_until(bytes, self.at);
+        if let Some(b',' | b':') = bytes.get(start) {
+            start = space_until(bytes, start + 1);
+        }
+        self.at = end_of_value(bytes, start);
+        match self.text.get(start..self.at) {
+            Some("") | None => None,
+            Some(text) => Some(Raw(text)),
+        }
+    }
+}
+
+/// Where the value that begins at `start` ends, in text known to be valid.
+fn end_of_value(bytes: &[u8], start: usize) -> usize {
+    match bytes.get(start) {
+        Some(b'"') => end_of_string(bytes, start),
+        Some(b'{' | b'[') => {
+            let mut at = start;
+            let mut depth = 0usize;
+            while let Some(byte) = bytes.get(at) {
+                match byte {
+                    b'"' => {
+                        at = end_of_string(bytes, at);
+                        continue;
+                    }
+                    b'{' | b'[' => depth += 1,
+                    b'}' | b']' if depth == 1 => return at + 1,
+                    b'}' | b']' => depth -= 1,
+                    _ => {}
+                }
+                at += 1;
+            }
+            bytes.len()
+        }
+        _ => {
+            let rest = bytes.get(start..).unwrap_or_default();
+            let end = rest.iter().position(|b| {
+                matches!(b, b',' | b']' | b'}' | b':' | b' ' | b'\n' | b'\r' | b'\t')
+            });
+            end.map_or(bytes.len(), |end| start + end)
+        }
+    }
+}
+
+#[inline]
+fn end_of_string(bytes: &[u8], start: usize) -> usize {
+    let mut at = start + 1;
+    loop {
+        at = plain_until(bytes, at);
+        match bytes.get(at) {
+            Some(b'"') => return at + 1,
+            Some(b'\\') => at += 2,
+            Some(_) => at += 1,
+            None => return bytes.len(),
+        }
+    }
+}
+
+/// Decodes the inside of a string whose first `plain` bytes have no escape.
+#[cold]
+fn unescape(inner: &str, plain: usize) -> String {
+    let mut decoded = String::with_capacity(inner.len());
+    let (head, mut rest) = inner.split_at(plain);
+    decoded.push_str(head);
+    while let Some(escape) = rest.strip_prefix('\\') {
+        let mut chars = escape.chars();
+        let char = match chars.next() {
+            Some('b') => '\u{8}',
+            Some('f') => '\u{c}',
+            Some('n') => '\n',
+            Some('r') => '\r',
+            Some('t') => '\t',
+            Some('u') => unescape_unicode(&mut chars),
+            Some(char) => char,
+            None => char::REPLACEMENT_CHARACTER,
+        };
+        decoded.push(char);
+        let (head, tail) = match chars.as_str().split_once('\\') {
+            Some((head, _)) => chars.as_str().split_at(head.len()),
+            None => (chars.as_str(), ""),
+        };
+        decoded.push_str(head);
+        rest = tail;
+    }
+    decoded
+}
+
+/// The character that one `\u` escape, or two that are a pair, stand for; `chars` are past the first `\u`.
+fn unescape_unicode(chars: &mut std::str::Chars<'_>) -> char {
+    let mut unit =
+        || chars.by_ref().take(4).try_fold(0, |unit, digit| Some(unit << 4 | digit.to_digit(16)?));
+    let code = match unit() {
+        Some(high @ 0xd800..=0xdbff) => {
+            chars.next();
+            chars.next();
+            let low = chars
+                .by_ref()
+                .take(4)
+                .try_fold(0, |unit, digit| Some(unit << 4 | digit.to_digit(16)?));
+            low.and_then(|low: u32| {
+                Some(0x10000 + ((high - 0xd800) << 10) + low.checked_sub(0xdc00)?)
+            })
+        }
+        code => code,
+    };
+    code.and_then(char::from_u32).unwrap_or(char::REPLACEMENT_CHARACTER)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn check_members(text: &str, expected: &[(&str, &str)]) {
+        let members =
+            Raw::trusted(text).members().map(|(name, value)| (name.into_owned(), value.as_str()));
+        let expected = expected.iter().map(|(name, value)| ((*name).to_owned(), *value));
+        assert_eq!(members.collect::<Vec<_>>(), expected.collect::<Vec<_>>(), "{text}");
+    }
+
+    fn check_elements(text: &str, expected: &[&str]) {
+        assert_eq!(
+            Raw::trusted(text).elements().map(Raw::as_str).collect::<Vec<_>>(),
+            expected,
+            "{text}"
+        );
+    }
+
+    #[test]
+    fn members_and_elements_are_found_between_any_whitespace() {
+        check_members("{}", &[]);
+        check_members("{ }", &[]);
+        check_members(
+            "{ \"a\" : 1 , \"b\":[\"}\", {\"c\":2}] ,\"c\":null }",
+            &[("a", "1"), ("b", "[\"}\", {\"c\":2}]"), ("c", "null")],
+        );
+        check_members("[1]", &[]);
+        check_members("\"{}\"", &[]);
+        check_elements("[ ]", &[]);
+        check_elements(
+            "[1 ,\"a\\\"]\", [ ] ,{\"a\":[]},true]",
+            &["1", "\"a\\\"]\"", "[ ]", "{\"a\":[]}", "true"],
+        );
+        check_elements("{\"a\":1}", &[]);
+    }
+
+    #[test]
+    fn names_are_decoded_and_the_last_of_several_wins() {
+        let raw = Raw::trusted(r#"{"\u0061":1,"b":2,"a":3}"#);
+        check_members(raw.as_str(), &[("a", "1"), ("b", "2"), ("a", "3")]);
+        assert_eq!(raw.get("a"), Some(Raw::trusted("3")));
+        assert_eq!(raw.get("c"), None);
+    }
+
+    #[test]
+    fn strings_borrow_unless_they_have_escapes() {
+        assert!(matches!(Raw::trusted("\"grüße\"").string(), Some(Cow::Borrowed("grüße"))));
+        let escaped = Raw::trusted(r#""a\"\\\/\b\f\n\r\tz\u00e4\ud83d\ude00!""#);
+        assert_eq!(escaped.string().as_deref(), Some("a\"\\/\u{8}\u{c}\n\r\tzä😀!"));
+        assert_eq!(Raw::trusted("1").string(), None);
+    }
+
+    #[test]
+    fn scalars_are_read_by_what_they_are() {
+        assert_eq!(Raw::trusted("18446744073709551615").u64(), Some(u64::MAX));
+        assert_eq!(Raw::trusted("18446744073709551616").u64(), None);
+        assert_eq!(Raw::trusted("-9223372036854775808").i64(), Some(i64::MIN));
+        assert_eq!(Raw::trusted("1.0").u64(), None);
+        assert_eq!(Raw::trusted("1e2").f64(), Some(100.0));
+        assert_eq!(Raw::trusted("\"1\"").f64(), None);
+        assert_eq!(Raw::trusted("false").bool(), Some(false));
+        assert!(Raw::NULL.is_null());
+        for (text, kind) in [
+            ("null", Kind::Null),
+            ("true", Kind::Bool),
+            ("-1", Kind::Number),
+            ("\"\"", Kind::String),
+            ("[]", Kind::Array),
+            ("{}", Kind::Object),
+        ] {
+            assert_eq!(Raw::trusted(text).kind(), kind);
+        }
+    }
+
+    #[test]
+    fn text_trusted_wrongly_is_nonsense_but_harmless() {
+        for text in [
+            "",
+            "{",
+            "[1,",
+            "{\"a",
+            "\"\\",
+            "[\"\\ä\"]",
+            "{\"a\"1}",
+            "\"\\ud800\"",
+            "\"\\u12\"",
+            "[]]",
+            "[,,]",
+        ] {
+            let raw = Raw(text);
+            let _ = (raw.members().count(), raw.elements().count(), raw.string(), raw.get("a"));
+        }
+    }
+}

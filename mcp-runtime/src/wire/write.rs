@@ -1,0 +1,393 @@
+//! Writing JSON into the buffer that goes out.
+//!
+//! Nothing here fails except a user's own `Serialize`, and then the buffer is as it was. No function writes a raw
+//! newline, whatever text it is given, because a message is one line on stdio and one `data:` field in an event stream
+//! (STDIO-01).
+
+use serde::Serialize;
+
+use super::raw::Raw;
+use super::scan::plain_until;
+
+/// Writes a string with its quotes.
+pub(crate) fn string(out: &mut Vec<u8>, text: &str) {
+    let bytes = text.as_bytes();
+    out.reserve(bytes.len() + 2);
+    out.push(b'"');
+    let mut written = 0;
+    loop {
+        let plain = plain_until(bytes, written);
+        out.extend_from_slice(&bytes[written..plain]);
+        let Some(&special) = bytes.get(plain) else { break };
+        escape(out, special);
+        written = plain + 1;
+    }
+    out.push(b'"');
+}
+
+#[cold]
+fn escape(out: &mut Vec<u8>, byte: u8) {
+    const HEX: &[u8; 16] = b"0123456789abcdef";
+    let short = match byte {
+        b'"' | b'\\' => byte,
+        b'\n' => b'n',
+        b'\r' => b'r',
+        b'\t' => b't',
+        0x08 => b'b',
+        0x0c => b'f',
+        _ => {
+            let (high, low) = (HEX[usize::from(byte >> 4)], HEX[usize::from(byte & 15)]);
+            out.extend_from_slice(&[b'\\', b'u', b'0', b'0', high, low]);
+            return;
+        }
+    };
+    out.extend_from_slice(&[b'\\', short]);
+}
+
+/// Writes text that is one JSON value; newlines between its tokens become spaces.
+pub(crate) fn raw(out: &mut Vec<u8>, text: &str) {
+    let start = out.len();
+    out.extend_from_slice(text.as_bytes());
+    one_line(&mut out[start..]);
+}
+
+pub(crate) fn u64(out: &mut Vec<u8>, number: u64) {
+    let _ = serde_json::to_writer(out, &number);
+}
+
+pub(crate) fn i64(out: &mut Vec<u8>, number: i64) {
+    let _ = serde_json::to_writer(out, &number);
+}
+
+/// Writes whole numbers as integers, others in their shortest form, and what JSON has no number for as null.
+pub(crate) fn f64(out: &mut Vec<u8>, number: f64) {
+    // From 1e17 on the shortest form has an exponent and no `.0`.
+    if number.fract() == 0.0 && number.abs() < 1e17 {
+        i64(out, number as i64);
+    } else {
+        let _ = serde_json::to_writer(out, &number);
+    }
+}
+
+/// Writes what `value` serializes to.
+///
+/// # Errors
+///
+/// Those of the type's own `Serialize`, and map keys that are no strings; nothing is written then.
+pub(crate) fn value<T: Serialize + ?Sized>(
+    out: &mut Vec<u8>,
+    value: &T,
+) -> Result<(), serde_json::Error> {
+    let start = out.len();
+    match serde_json::to_writer(&mut *out, value) {
+        Ok(()) => {
+            one_line(&mut out[start..]);
+            Ok(())
+        }
+        Err(error) => {
+            out.truncate(start);
+            Err(error)
+        }
+    }
+}
+
+/// Raw newlines can only stand between tokens, where a space means the same. They come from a client's own text, and
+/// from a `RawValue` inside a user's type.
+fn one_line(json: &mut [u8]) {
+    for byte in json {
+        *byte = if matches!(*byte, b'\n' | b'\r') { b' ' } else { *byte };
+    }
+}
+
+/// An object being written. It is closed by [`Object::end`] or when it goes out of scope, so it cannot stay open.
+#[derive(Debug)]
+pub(crate) struct Object<'o> {
+    out: &'o mut Vec<u8>,
+    /// Where the first member begins: nothing is written there while the object is empty.
+    start: usize,
+}
+
+impl<'o> Object<'o> {
+    pub(crate) fn begin(out: &'o mut Vec<u8>) -> Self {
+        out.push(b'{');
+        Object { start: out.len(), out }
+    }
+
+    /// Writes a name; the caller writes exactly one value into what it returns.
+    pub(crate) fn key(&mut self, name: &str) -> &mut Vec<u8> {
+        if self.out.len() > self.start {
+            self.out.push(b',');
+        }
+        string(self.out, name);
+        self.out.push(b':');
+        self.out
+    }
+
+    pub(crate) fn str(&mut self, name: &str, text: &str) -> &mut Self {
+        string(self.key(name), text);
+        self
+    }
+
+    pub(crate) fn opt_str(&mut self, name: &str, text: Option<&str>) -> &mut Self {
+        if let Some(text) = text {
+            self.str(name, text);
+        }
+        self
+    }
+
+    /// A member whose value is JSON text already.
+    pub(crate) fn raw(&mut self, name: &str, text: &str) -> &mut Self {
+        raw(self.key(name), text);
+        self
+    }
+
+    pub(crate) fn u64(&mut self, name: &str, number: u64) -> &mut Self {
+        u64(self.key(name), number);
+        self
+    }
+
+    pub(crate) fn i64(&mut self, name: &str, number: i64) -> &mut Self {
+        i64(self.key(name), number);
+        self
+    }
+
+    pub(crate) fn f64(&mut self, name: &str, number: f64) -> &mut Self {
+        f64(self.key(name), number);
+        self
+    }
+
+    pub(crate) fn bool(&mut self, name: &str, value: bool) -> &mut Self {
+        self.key(name).extend_from_slice(if value { b"true" } else { b"false" });
+        self
+    }
+
+    pub(crate) fn null(&mut self, name: &str) -> &mut Self {
+        self.key(name).extend_from_slice(b"null");
+        self
+    }
+
+    /// A member whose value is what `member` serializes to.
+    ///
+    /// # Errors
+    ///
+    /// Those of [`value`]; the object is without the member then.
+    pub(crate) fn value<T: Serialize + ?Sized>(
+        &mut self,
+        name: &str,
+        member: &T,
+    ) -> Result<&mut Self, serde_json::Error> {
+        let before = self.out.len();
+        if let Err(error) = value(self.key(name), member) {
+            self.out.truncate(before);
+            return Err(error);
+        }
+        Ok(self)
+    }
+
+    pub(crate) fn object(&mut self, name: &str) -> Object<'_> {
+        Object::begin(self.key(name))
+    }
+
+    pub(crate) fn array(&mut self, name: &str) -> Array<'_> {
+        Array::begin(self.key(name))
+    }
+
+    /// All members of an object that is JSON text already: how a list rendered once gets into many answers.
+    pub(crate) fn members_of(&mut self, object: Raw<'_>) -> &mut Self {
+        let text = object.as_str();
+        let members = text
+            .strip_prefix('{')
+            .and_then(|text| text.strip_suffix('}'))
+            .unwrap_or_default()
+            .trim();
+        if !members.is_empty() {
+            if self.out.len() > self.start {
+                self.out.push(b',');
+            }
+            raw(self.out, members);
+        }
+        self
+    }
+
+    pub(crate) fn is_empty(&self) -> bool {
+        self.out.len() == self.start
+    }
+
+    /// Where the buffer stands, for [`Object::back_to`].
+    pub(super) fn position(&self) -> usize {
+        self.out.len()
+    }
+
+    /// Takes back the members written since `position`.
+    pub(super) fn back_to(&mut self, position: usize) {
+        self.out.truncate(position);
+    }
+
+    pub(crate) fn end(self) {}
+}
+
+impl Drop for Object<'_> {
+    fn drop(&mut self) {
+        self.out.push(b'}');
+    }
+}
+
+/// An array being written; closed like an [`Object`].
+#[derive(Debug)]
+pub(crate) struct Array<'o> {
+    out: &'o mut Vec<u8>,
+    start: usize,
+}
+
+impl<'o> Array<'o> {
+    pub(crate) fn begin(out: &'o mut Vec<u8>) -> Self {
+        out.push(b'[');
+        Array { start: out.len(), out }
+    }
+
+    /// Makes room for an element; the caller writes exactly one value into what it returns.
+    pub(crate) fn element(&mut self) -> &mut Vec<u8> {
+        if self.out.len() > self.start {
+            self.out.push(b',');
+        }
+        self.out
+    }
+
+    pub(crate) fn str(&mut self, text: &str) -> &mut Self {
+        string(self.element(), text);
+        self
+    }
+
+    pub(crate) fn raw(&mut self, text: &str) -> &mut Self {
+        raw(self.element(), text);
+        self
+    }
+
+    pub(crate) fn object(&mut self) -> Object<'_> {
+        Object::begin(self.element())
+    }
+
+    pub(crate) fn end(self) {}
+}
+
+impl Drop for Array<'_> {
+    fn drop(&mut self) {
+        self.out.push(b']');
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn check(write: impl FnOnce(&mut Vec<u8>), expected: &str) {
+        let mut out = b">".to_vec();
+        write(&mut out);
+        assert_eq!(String::from_utf8(out).unwrap(), format!(">{expected}"));
+    }
+
+    #[test]
+    fn strings() {
+        check(|out| string(out, ""), r#""""#);
+        check(|out| string(out, "größe 😀 \u{7f}\u{2028}"), "\"größe 😀 \u{7f}\u{2028}\"");
+        check(
+            |out| string(out, "\"\\/\u{8}\u{c}\n\r\t\u{0}\u{1f}"),
+            r#""\"\\/\b\f\n\r\t\u0000\u001f""#,
+        );
+    }
+
+    #[test]
+    fn numbers_have_the_form_of_json() {
+        for (number, expected) in [
+            (0.0, "0"),
+            (-0.0, "0"),
+            (5.0, "5"),
+            (-17.0, "-17"),
+            (0.1, "0.1"),
+            (1e16, "10000000000000000"),
+            (9_007_199_254_740_993.0, "9007199254740992"),
+            (f64::NAN, "null"),
+            (f64::NEG_INFINITY, "null"),
+        ] {
+            check(|out| f64(out, number), expected);
+        }
+        for number in [1e17, 1.5e300, 1e-7, f64::MAX, f64::MIN_POSITIVE] {
+            let mut out = Vec::new();
+            f64(&mut out, number);
+            let text = String::from_utf8(out).unwrap();
+            assert_eq!(text.parse(), Ok(number));
+            assert!(!text.ends_with(".0"), "{text}");
+        }
+        check(|out| u64(out, u64::MAX), "18446744073709551615");
+        check(|out| i64(out, i64::MIN), "-9223372036854775808");
+    }
+
+    #[test]
+    fn objects_and_arrays_track_commas_and_close_themselves() {
+        check(|out| Object::begin(out).end(), "{}");
+        check(
+            |out| {
+                let mut object = Object::begin(out);
+                object
+                    .str("a", "x")
+                    .opt_str("b", None)
+                    .opt_str("c", Some("\n"))
+                    .bool("d", true)
+                    .null("e");
+                let mut array = object.array("f");
+                array.str("y").raw("1");
+                array.object().u64("z", 1);
+                array.end();
+                object.array("g");
+                object.object("h").i64("n", -1).f64("m", 0.5);
+                object.raw("i", "[\n1,\r\n2]");
+            },
+            r#"{"a":"x","c":"\n","d":true,"e":null,"f":["y",1,{"z":1}],"g":[],"h":{"n":-1,"m":0.5},"i":[ 1,  2]}"#,
+        );
+    }
+
+    #[test]
+    fn rendered_members_are_spliced() {
+        check(
+            |out| {
+                let mut object = Object::begin(out);
+                object
+                    .members_of(Raw::EMPTY_OBJECT)
+                    .members_of(Raw::trusted("{ \"a\":1,\n\"b\":2 }"));
+                object.members_of(Raw::trusted("{ }")).members_of(Raw::trusted("{\"c\":3}"));
+            },
+            r#"{"a":1, "b":2,"c":3}"#,
+        );
+    }
+
+    #[test]
+    fn a_failing_serialize_leaves_no_trace() {
+        struct Fails;
+        impl Serialize for Fails {
+            fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+                use serde::ser::{Error, SerializeSeq};
+                let mut seq = serializer.serialize_seq(None)?;
+                seq.serialize_element(&1)?;
+                Err(S::Error::custom("no"))
+            }
+        }
+        check(|out| assert!(value(out, &Fails).is_err()), "");
+        check(
+            |out| {
+                let mut object = Object::begin(out);
+                object.u64("a", 1);
+                assert!(object.value("b", &Fails).is_err());
+                object.value("c", &[1, 2]).unwrap().u64("d", 3);
+            },
+            r#"{"a":1,"c":[1,2],"d":3}"#,
+        );
+    }
+
+    #[test]
+    fn raw_values_inside_a_type_lose_their_newlines() {
+        let pretty =
+            serde_json::value::RawValue::from_string("{\r\n  \"a\": \"\\n\"\n}".to_owned())
+                .unwrap();
+        check(|out| value(out, &pretty).unwrap(), r#"{    "a": "\n" }"#);
+    }
+}
