@@ -1,6 +1,154 @@
 //! Model Context Protocol servers from plain functions.
+//!
+//! Put `#[tool]`, `#[resource]` or `#[prompt]` on a function, and `cargo run` gives a server that every MCP client can use:
+//!
+//! ```
+//! use mcp_runtime::prelude::*;
+//!
+//! /// Adds two numbers.
+//! #[tool(read_only, idempotent)]
+//! fn add(
+//!     /// First addend
+//!     a: i64,
+//!     /// Second addend
+//!     b: i64,
+//! ) -> i64 {
+//!     a + b
+//! }
+//!
+//! # #[data]
+//! # struct Profile { name: String }
+//! # struct Db;
+//! # impl Db {
+//! #     async fn open() -> Result<Db> { Ok(Db) }
+//! #     async fn profile(&self, id: u64) -> Result<Json<Profile>> { Ok(Json(Profile { name: id.to_string() })) }
+//! # }
+//! /// A user's profile.
+//! #[resource("users://{id}/profile", mime_type = "application/json")]
+//! async fn profile(id: u64, db: State<Db>) -> Result<Json<Profile>> {
+//!     db.profile(id).await
+//! }
+//!
+//! /// Reviews code.
+//! #[prompt]
+//! fn review(#[complete("rust", "python", "go")] language: &str, code: &str) -> String {
+//!     format!("Review this {language} code:\n{code}")
+//! }
+//!
+//! # mod hidden {
+//! # use super::*;
+//! fn main() -> mcp_runtime::Exit {
+//!     mcp_runtime::server!().setup(async || Db::open().await).run()
+//! }
+//! # }
+//! # fn main() { let _ = hidden::main; }
+//! ```
+//!
+//! Schemas come from the signatures; registration, advertisement, pagination, completion, progress, cancellation, subscriptions, transports
+//! and all five protocol revisions (2024-11-05, 2025-03-26, 2025-06-18, 2025-11-25, 2026-07-28) are the framework's work.
+//!
+//! **Parameters.** What implements [`FromCall`] comes from the server, everything else from the client; `&T` is shared state, `&str`
+//! and `&[T]` are arguments. **Results.** See [`ToolReply`], [`ResourceReply`] and [`PromptReply`]. **Attributes.** See [`tool`](prelude::tool),
+//! [`resource`](prelude::resource), [`prompt`](prelude::prompt), [`server`](prelude::server) and [`server!`](server).
 
-// Remove when the rooms below are used by those that build on them.
-#![allow(dead_code, unused_imports)]
+#![cfg_attr(docsrs, feature(doc_cfg))]
 
+mod builder;
+mod catalog;
+#[cfg(feature = "stdio")]
+mod cli;
+mod context;
+mod dispatch;
+mod error;
+mod extract;
+mod item;
+mod model;
+mod observe;
+mod percent;
+mod protocol;
+mod registry;
+mod reply;
+mod schema;
+pub mod testing;
+mod transport;
 mod wire;
+
+// Doctests and generated code inside this crate say `::mcp_runtime`.
+extern crate self as mcp_runtime;
+
+pub use builder::{Builder, Identity, Items, Server, Size};
+pub use catalog::{Handle, Item, Prompt, Resource, Tool, Variables};
+pub use context::{Amount, Cancel, Context, Over, OverStream, Progress};
+pub use dispatch::{Next, OperationCall};
+pub use error::{BuildError, Error, Result, ServeError};
+pub use extract::{Args, Client, FromCall, Needs, State};
+pub use mcp_macros::{build_server as server, items};
+pub use model::{
+    Annotations, Audio, Blob, ClientInfo, Completion, Content, Embedded, Icon, Image, Level, Message, Meta, Operation, Outcome,
+    ResourceContents, ResourceLink, Role, Text,
+};
+#[cfg(feature = "client-log")]
+pub use observe::{ClientLog, client_log};
+pub use reply::{CompletionReply, IntoFailure, Json, PromptReply, ResourceReply, ToolReply, WithMeta};
+#[cfg(feature = "stdio")]
+pub use cli::Exit;
+
+/// Everything a server's source names: `use mcp_runtime::prelude::*;`.
+pub mod prelude {
+    pub use mcp_macros::{completion, data, items, prompt, resource, server, tool};
+    pub use schemars::JsonSchema;
+    pub use serde::{Deserialize, Serialize};
+
+    pub use crate::{
+        Args, Audio, Blob, Cancel, Client, Completion, Content, Context, Embedded, Error, FromCall, Handle, Icon, Image, Json, Message,
+        Meta, Progress, Prompt, Resource, ResourceContents, ResourceLink, Result, Role, State, Text, Tool, WithMeta,
+    };
+}
+
+/// What generated code calls. No part of it is for people, and all of it may change in any release.
+#[doc(hidden)]
+#[allow(missing_docs)]
+pub mod __private {
+    pub use std::time::Duration;
+
+    #[cfg(any(target_family = "wasm", feature = "inventory"))]
+    pub use inventory;
+    #[cfg(not(any(target_family = "wasm", feature = "inventory")))]
+    pub use linkme;
+    pub use schemars;
+    pub use serde;
+
+    pub use crate::{
+        __register as register,
+        builder::{Identity, builder, items, named},
+        extract::{Call, Params, Probe, Running, SpreadField},
+        item::{ArgDef, CachePolicy, Completer, ItemDef, Origin, Segment, VariableKind},
+        model::{Icon, Role},
+        registry::identity,
+        reply::{completion_reply, output_of, prompt_reply, resource_reply, tool_reply},
+        schema::Range,
+    };
+
+    #[cfg(any(target_family = "wasm", feature = "inventory"))]
+    pub use crate::registry::Entry;
+    #[cfg(not(any(target_family = "wasm", feature = "inventory")))]
+    pub use crate::registry::MCP_RUNTIME_ITEMS_0;
+
+    /// The traits that method look-up chooses from.
+    pub mod param {
+        pub use crate::extract::probe::{
+            ArgumentLevel as _, LiveLevel as _, NotServerLevel as _, ParsedLevel as _, ParsedOptionLevel as _, ReadLevel as _,
+            ServerLevel as _, SliceLevel as _, SpreadLevel as _, StrLevel as _,
+        };
+    }
+
+    /// Doc comments that the macro could not read, because they come from `include_str!`.
+    pub mod doc {
+        pub use crate::item::trim_doc as trim;
+    }
+
+    /// `input_schema = …`: JSON text, or anything that serializes to the schema.
+    pub fn input_schema(schema: impl serde::Serialize) -> String {
+        serde_json::to_string(&schema).unwrap_or_else(|_| "{\"type\":\"object\"}".to_owned())
+    }
+}

@@ -1,0 +1,164 @@
+//! From the registry to the entries of the catalog, with every problem named by its place in the user's code.
+
+use std::{any::TypeId, collections::HashMap};
+
+use super::Builder;
+use crate::{
+    catalog::{Entry, EntryKind, check_tool_name},
+    extract::{Needs, Params},
+    item::{Completer, ItemDef, KindDef},
+    model::meta_key,
+    registry,
+};
+
+#[derive(Default)]
+pub(super) struct Found {
+    pub(super) entries: Vec<Entry>,
+    pub(super) problems: Vec<String>,
+    pub(super) needs_handle: bool,
+}
+
+pub(super) fn entries(builder: &Builder) -> Found {
+    let all: Vec<&'static ItemDef> = registry::all().collect();
+    let mut found = Found::default();
+    let chosen = choose(builder, &all, &mut found.problems);
+    for (position, def) in chosen.iter().enumerate() {
+        let mut params = Params::default();
+        (def.params)(&mut params);
+        found.needs_handle |= params.needs.handle;
+        check_state(builder, def, &params.needs, &mut found.problems);
+        check_item(def, &params, &all, &mut found.problems);
+        let mut entry = Entry::of(def, params);
+        if builder.items.is_some() {
+            // `items![…]` keeps its own order.
+            entry.order = i64::try_from(position).unwrap_or(i64::MAX);
+        }
+        found.entries.push(entry);
+    }
+    check_duplicates(&found.entries, &mut found.problems);
+    found
+}
+
+/// The items to serve, and the completion functions, which are in no list and come along wherever they are.
+fn choose(builder: &Builder, all: &[&'static ItemDef], problems: &mut Vec<String>) -> Vec<&'static ItemDef> {
+    let mut chosen: Vec<&'static ItemDef> = Vec::new();
+    if let Some(items) = &builder.items {
+        for item in &items.0 {
+            match all.iter().find(|it| (it.identity)() == item.identity) {
+                Some(def) => chosen.push(def),
+                None => problems.push(format!(
+                    "`{}` is in `items![…]`, but it has no `#[tool]`, `#[resource]` or `#[prompt]`",
+                    item.name
+                )),
+            }
+        }
+    } else {
+        let ours = |it: &ItemDef| {
+            it.origin.package == builder.identity.package || builder.with.contains(&it.origin.crate_name())
+        };
+        let candidates: Vec<_> = all.iter().filter(|it| ours(it) && !is_completion(it)).copied().collect();
+        for missing in builder.with.iter().filter(|it| !all.iter().any(|def| def.origin.crate_name() == **it)) {
+            problems.push(format!("`with = [{missing}]`: the crate `{missing}` has no items{}", crates(all)));
+        }
+        chosen = candidates.iter().filter(|it| it.group == builder.group).copied().collect();
+        if chosen.is_empty() && problems.is_empty() {
+            problems.push(nothing_to_serve(builder, &candidates, all));
+        }
+        // The linker's order means nothing; where lists do not decide, the source does.
+        chosen.sort_by_key(|it| (it.origin.file, it.origin.line));
+    }
+    chosen.extend(all.iter().filter(|it| is_completion(it)));
+    chosen
+}
+
+fn is_completion(def: &ItemDef) -> bool {
+    matches!(def.kind, KindDef::Completion)
+}
+
+fn crates(all: &[&'static ItemDef]) -> String {
+    let mut names: Vec<_> = all.iter().map(|it| it.origin.crate_name()).collect();
+    names.sort_unstable();
+    names.dedup();
+    if names.is_empty() { String::new() } else { format!("; crates with items in this program: {}", names.join(", ")) }
+}
+
+fn nothing_to_serve(builder: &Builder, candidates: &[&'static ItemDef], all: &[&'static ItemDef]) -> String {
+    let package = builder.identity.package;
+    let mut groups: Vec<_> = candidates.iter().filter_map(|it| it.group).collect();
+    groups.sort_unstable();
+    groups.dedup();
+    match builder.group {
+        Some(group) => format!(
+            "there is nothing to serve: package `{package}` has no item in the group \"{group}\"; its groups: {}",
+            if groups.is_empty() { "none".to_owned() } else { groups.join(", ") }
+        ),
+        None if !groups.is_empty() => format!(
+            "there is nothing to serve: all items of package `{package}` are in groups ({}); name one with `server!(group = \"{}\")`",
+            groups.join(", "),
+            groups[0]
+        ),
+        None => format!(
+            "there is nothing to serve: no function of package `{package}` has `#[tool]`, `#[resource]` or `#[prompt]`{}\n\
+             - items in another crate are served with `server!(with = [that_crate])`\n\
+             - the linker drops a crate that nothing refers to, with its items: write `use that_crate as _;`",
+            crates(all)
+        ),
+    }
+}
+
+fn check_state(builder: &Builder, def: &ItemDef, needs: &Needs, problems: &mut Vec<String>) {
+    for (id, name) in needs.states.iter().filter(|(id, _)| !builder.promised.contains(id)) {
+        problems.push(format!("{} needs shared state of type `{name}`, and there is none: {}", def.origin, advice(*id, name)));
+    }
+}
+
+fn advice(id: TypeId, name: &str) -> String {
+    if id == TypeId::of::<String>() {
+        return "for a text from the client write `&str` or `String`".to_owned();
+    }
+    if let Some(inner) = name.strip_prefix("alloc::vec::Vec<").and_then(|it| it.strip_suffix('>')) {
+        return format!("for a list from the client write `&[{inner}]` or `Vec<{inner}>`");
+    }
+    let short = name.rsplit("::").next().unwrap_or(name);
+    format!("add `.state(…)` with a `{short}`, or make it in `.setup(async || …)`; if it is an argument, take it by value")
+}
+
+fn check_item(def: &'static ItemDef, params: &Params, all: &[&'static ItemDef], problems: &mut Vec<String>) {
+    if matches!(def.kind, KindDef::Tool(_)) {
+        if let Err(problem) = check_tool_name(def.name) {
+            problems.push(format!("{}: {problem}", def.origin));
+        }
+    }
+    for (key, _) in def.meta {
+        if let Err(problem) = meta_key(key) {
+            problems.push(format!("{}: `{key}` cannot be a key of `meta`: {problem}", def.origin));
+        }
+    }
+    for field in &params.fields {
+        if let Some(Completer::Function(identity)) = field.def.completer {
+            let exists = all.iter().any(|it| is_completion(it) && (it.identity)() == identity());
+            if !exists {
+                problems.push(format!(
+                    "{}: the function that completes `{}` has no `#[completion]`: put it on that function",
+                    def.origin, field.def.name
+                ));
+            }
+        }
+    }
+}
+
+fn check_duplicates(entries: &[Entry], problems: &mut Vec<String>) {
+    let mut seen: HashMap<(&str, &str), &Entry> = HashMap::new();
+    for entry in entries.iter().filter(|it| !matches!(it.kind, EntryKind::Completion { .. })) {
+        let key = (entry.kind_name(), entry.key());
+        if let Some(first) = seen.insert(key, entry) {
+            problems.push(format!(
+                "there are two {}s `{}`: {} and {}: rename one, or give it `name = \"…\"`",
+                key.0,
+                key.1,
+                first.place(),
+                entry.place()
+            ));
+        }
+    }
+}

@@ -1,0 +1,366 @@
+//! `server!()` and what can be said of a server before it starts.
+
+mod check;
+mod size;
+
+use std::{any::TypeId, fmt, future::Future, pin::Pin, sync::Arc, time::Duration};
+
+pub use size::Size;
+
+use crate::{
+    catalog::{Catalog, Handle, PageSizes},
+    context::{Caller, Context, Environment, States},
+    dispatch::{Around, Dispatcher, Next, OperationCall, Settings},
+    error::{BuildError, ServeError},
+    model::{Icon, Outcome},
+    reply::IntoFailure,
+};
+
+/// What a server says of itself. `server!()` fills it from the Cargo package.
+#[derive(Clone, Debug)]
+pub struct Identity {
+    pub(crate) package: &'static str,
+    pub(crate) name: String,
+    pub(crate) version: String,
+    pub(crate) title: Option<String>,
+    pub(crate) description: Option<String>,
+    pub(crate) website: Option<String>,
+    pub(crate) icons: Vec<Icon>,
+    pub(crate) instructions: Option<String>,
+}
+
+impl Identity {
+    /// A package with several programs is known by the program's name.
+    pub fn new(package: &'static str, program: Option<&'static str>, version: &'static str, description: &'static str) -> Self {
+        Self {
+            package,
+            name: program.unwrap_or(package).to_owned(),
+            version: version.to_owned(),
+            title: None,
+            description: (!description.is_empty()).then(|| description.to_owned()),
+            website: None,
+            icons: Vec::new(),
+            instructions: None,
+        }
+    }
+}
+
+type BoxFuture<T> = Pin<Box<dyn Future<Output = T> + Send>>;
+type Insert = Box<dyn FnOnce(&mut States) + Send>;
+type Setup = Box<dyn FnOnce() -> BoxFuture<Result<Insert, String>> + Send>;
+type Shutdown = Box<dyn FnOnce(Context) -> BoxFuture<()> + Send>;
+
+/// A function by its name and identity, as [`items!`](crate::items) lists them.
+#[derive(Clone, Copy, Debug)]
+pub struct Named {
+    pub(crate) name: &'static str,
+    pub(crate) identity: TypeId,
+}
+
+pub const fn named(name: &'static str, identity: TypeId) -> Named {
+    Named { name, identity }
+}
+
+/// Items named one by one, with [`items!`](crate::items).
+#[derive(Clone, Debug)]
+pub struct Items(pub(crate) Vec<Named>);
+
+pub fn items(list: &[Named]) -> Items {
+    Items(list.to_vec())
+}
+
+/// A server in the making: what [`server!`](crate::server) returns.
+pub struct Builder {
+    pub(crate) identity: Identity,
+    pub(crate) with: Vec<&'static str>,
+    pub(crate) group: Option<&'static str>,
+    pub(crate) items: Option<Items>,
+    states: States,
+    /// Types of the state there will be once `setup` has run.
+    promised: Vec<TypeId>,
+    setups: Vec<Setup>,
+    shutdowns: Vec<Shutdown>,
+    around: Option<Around>,
+    settings: Settings,
+    pages: PageSizes,
+    max_blocking: usize,
+    problems: Vec<String>,
+}
+
+impl fmt::Debug for Builder {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Builder").field("identity", &self.identity).finish_non_exhaustive()
+    }
+}
+
+pub fn builder(identity: Identity) -> Builder {
+    Builder {
+        identity,
+        with: Vec::new(),
+        group: None,
+        items: None,
+        states: States::default(),
+        promised: Vec::new(),
+        setups: Vec::new(),
+        shutdowns: Vec::new(),
+        around: None,
+        settings: Settings::default(),
+        pages: PageSizes::default(),
+        max_blocking: 256,
+        problems: Vec::new(),
+    }
+}
+
+macro_rules! texts {
+    ($($(#[$doc:meta])* $name:ident $(: $wrap:ident)?;)*) => {$(
+        $(#[$doc])*
+        #[must_use]
+        pub fn $name(mut self, $name: impl Into<String>) -> Self {
+            self.identity.$name = texts!(@ $($wrap)? $name.into());
+            self
+        }
+    )*};
+    (@ Some $value:expr) => { Some($value) };
+    (@ $value:expr) => { $value };
+}
+
+impl Builder {
+    texts! {
+        /// The server's name, instead of the program's.
+        name;
+        /// Its version, instead of the package's.
+        version;
+        /// What people are shown instead of the name.
+        title: Some;
+        /// What it is, instead of the package's description.
+        description: Some;
+        /// Where to read about it.
+        website: Some;
+        /// How the model should use the server as a whole, beyond what the descriptions of its items say.
+        instructions: Some;
+    }
+
+    /// A picture of the server; may be said several times.
+    #[must_use]
+    pub fn icon(mut self, icon: Icon) -> Self {
+        self.identity.icons.push(icon);
+        self
+    }
+
+    /// Serves the items of these crates too. `server!(with = [my_tools])` writes it, and keeps the linker from dropping the crate.
+    #[must_use]
+    pub fn with(mut self, crates: &[&'static str]) -> Self {
+        self.with.extend_from_slice(crates);
+        self
+    }
+
+    /// Serves the items of this group instead of those that are in none.
+    #[must_use]
+    pub fn group(mut self, group: &'static str) -> Self {
+        self.group = Some(group);
+        self
+    }
+
+    /// Serves exactly these items, in this order: `.items(items![add, Notes::search])`.
+    #[must_use]
+    pub fn items(mut self, items: Items) -> Self {
+        self.items = Some(items);
+        self
+    }
+
+    /// State for handlers that take `&T` or `State<T>`; once for each type.
+    #[must_use]
+    pub fn state<T: Send + Sync + 'static>(mut self, state: T) -> Self {
+        self.promise::<T>();
+        self.states.insert(state);
+        self
+    }
+
+    /// State that has to be made first: the closure runs once, before the first message is read. May be said several times, once for
+    /// each type.
+    ///
+    /// ```
+    /// # struct Db;
+    /// # impl Db { async fn open() -> Result<Db, std::io::Error> { Ok(Db) } }
+    /// let server = mcp_runtime::server!().setup(async || Db::open().await);
+    /// # let _ = server;
+    /// ```
+    #[must_use]
+    pub fn setup<F, R, T, E>(mut self, setup: F) -> Self
+    where
+        F: FnOnce() -> R + Send + 'static,
+        R: Future<Output = Result<T, E>> + Send + 'static,
+        T: Send + Sync + 'static,
+        E: IntoFailure + Send + 'static,
+    {
+        self.promise::<T>();
+        self.setups.push(Box::new(|| {
+            let made = setup();
+            Box::pin(async move {
+                let state = made.await.map_err(|it| it.into_failure().to_string())?;
+                Ok(Box::new(|states: &mut States| states.insert(state)) as Insert)
+            })
+        }));
+        self
+    }
+
+    fn promise<T: 'static>(&mut self) {
+        if self.promised.contains(&TypeId::of::<T>()) {
+            let name = std::any::type_name::<T>();
+            self.problems.push(format!("there are two states of type `{name}`: handlers could not tell them apart"));
+        }
+        self.promised.push(TypeId::of::<T>());
+    }
+
+    /// Runs after the last call has been answered, when the server stops.
+    #[must_use]
+    pub fn on_shutdown<F, R>(mut self, shutdown: F) -> Self
+    where
+        F: FnOnce(Context) -> R + Send + 'static,
+        R: Future<Output = ()> + Send + 'static,
+    {
+        self.shutdowns.push(Box::new(|context| Box::pin(shutdown(context))));
+        self
+    }
+
+    /// Runs around every operation: look at it, time it, refuse it, or let [`Next::run`] do it.
+    ///
+    /// ```
+    /// use mcp_runtime::prelude::*;
+    ///
+    /// let server = mcp_runtime::server!().around(async |call, next| {
+    ///     tracing::info!("{}", call.operation().method());
+    ///     next.run(call).await
+    /// });
+    /// # let _ = server;
+    /// ```
+    #[must_use]
+    pub fn around<F, R>(mut self, around: F) -> Self
+    where
+        F: Fn(OperationCall, Next) -> R + Send + Sync + 'static,
+        R: Future<Output = Outcome> + Send + 'static,
+    {
+        if self.around.is_some() {
+            self.problems.push("`around` was said twice: put both into one".to_owned());
+        }
+        self.around = Some(Around::new(around));
+        self
+    }
+
+    /// How long a call may take when its item says nothing. Without it there is no limit.
+    #[must_use]
+    pub fn timeout(mut self, timeout: Duration) -> Self {
+        self.settings.timeout = Some(timeout);
+        self
+    }
+
+    /// The largest result of a tool in bytes, as a number or as `"1MB"`. A larger one is answered with an error that tells the model so.
+    #[must_use]
+    pub fn max_result(mut self, size: impl Size) -> Self {
+        match size.bytes() {
+            Ok(bytes) => self.settings.max_result = Some(bytes),
+            Err(problem) => self.problems.push(problem),
+        }
+        self
+    }
+
+    /// How many tools a page holds; 1,000 unless said, because several clients read only the first page.
+    #[must_use]
+    pub fn tools_per_page(mut self, size: usize) -> Self {
+        self.pages.tools = size.max(1);
+        self
+    }
+
+    /// How many resources, templates or prompts a page holds; 100 unless said.
+    #[must_use]
+    pub fn items_per_page(mut self, size: usize) -> Self {
+        self.pages.others = size.max(1);
+        self
+    }
+
+    /// How many `blocking` handlers may run at once; 256 unless said. One that was given up counts until it ends.
+    #[must_use]
+    pub fn max_blocking(mut self, count: usize) -> Self {
+        self.max_blocking = count.max(1);
+        self
+    }
+
+    /// Checks everything that can be checked before the server runs.
+    ///
+    /// # Errors
+    /// All problems at once, each with the place in the code: duplicates, missing state, nothing to serve.
+    pub fn build(mut self) -> Result<Server, BuildError> {
+        let found = check::entries(&self);
+        let mut problems = std::mem::take(&mut self.problems);
+        problems.extend(found.problems);
+        if !problems.is_empty() {
+            return Err(BuildError { problems });
+        }
+        let catalog = Arc::new(Catalog::new(found.entries, self.pages));
+        if found.needs_handle {
+            let _ = catalog.handle();
+        }
+        Ok(Server {
+            identity: Arc::new(self.identity),
+            catalog,
+            states: self.states,
+            setups: self.setups,
+            shutdowns: self.shutdowns,
+            around: self.around,
+            settings: self.settings,
+            max_blocking: self.max_blocking,
+        })
+    }
+}
+
+/// A server that has been checked and is ready to start.
+pub struct Server {
+    pub(crate) identity: Arc<Identity>,
+    pub(crate) catalog: Arc<Catalog>,
+    states: States,
+    setups: Vec<Setup>,
+    shutdowns: Vec<Shutdown>,
+    around: Option<Around>,
+    settings: Settings,
+    max_blocking: usize,
+}
+
+impl fmt::Debug for Server {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Server").field("identity", &self.identity).finish_non_exhaustive()
+    }
+}
+
+/// A server whose `setup` has run.
+pub(crate) struct Started {
+    pub(crate) identity: Arc<Identity>,
+    pub(crate) dispatcher: Arc<Dispatcher>,
+    shutdowns: Vec<Shutdown>,
+}
+
+impl Server {
+    /// For changing the catalog while the server runs. Once there is a handle, clients are promised news of changes.
+    pub fn handle(&self) -> Handle {
+        self.catalog.handle()
+    }
+
+    pub(crate) async fn start(mut self) -> Result<Started, ServeError> {
+        for setup in self.setups {
+            let insert = setup().await.map_err(ServeError::Setup)?;
+            insert(&mut self.states);
+        }
+        self.states.insert(Handle(self.catalog.clone()));
+        let environment = Arc::new(Environment::new(self.states, self.max_blocking));
+        let dispatcher =
+            Dispatcher { catalog: self.catalog, environment, around: self.around, settings: self.settings };
+        Ok(Started { identity: self.identity, dispatcher: Arc::new(dispatcher), shutdowns: self.shutdowns })
+    }
+}
+
+impl Started {
+    pub(crate) async fn stop(self) {
+        for shutdown in self.shutdowns {
+            shutdown(Context::new(self.dispatcher.environment.clone(), Caller::default(), None)).await;
+        }
+    }
+}

@@ -1,0 +1,271 @@
+use std::{
+    any::TypeId,
+    borrow::Cow,
+    sync::{Arc, OnceLock},
+    time::Duration,
+};
+
+use crate::{
+    extract::{Call, Field, Params, Running, Source},
+    item::{
+        CachePolicy, CallFn, Completer, ItemDef, KindDef, Origin,
+        template::{Segment, Template},
+    },
+    model::{Icon, Role},
+    reply::OutputSchema,
+    schema,
+};
+
+type Text = Cow<'static, str>;
+
+/// An item and whether it shows.
+#[derive(Clone)]
+pub(crate) struct Listed {
+    pub(crate) entry: Arc<Entry>,
+    pub(crate) enabled: bool,
+}
+
+/// One item of the catalog, annotated or added while running.
+pub(crate) struct Entry {
+    pub(crate) name: Text,
+    pub(crate) title: Option<Text>,
+    pub(crate) description: Option<Text>,
+    pub(crate) icons: &'static [Icon],
+    pub(crate) order: i64,
+    pub(crate) timeout: Option<Duration>,
+    pub(crate) audience: &'static [Role],
+    pub(crate) priority: Option<f64>,
+    /// Keys and JSON texts.
+    pub(crate) meta: Vec<(Text, Text)>,
+    pub(crate) origin: Option<Origin>,
+    /// The annotated function's own.
+    pub(crate) identity: Option<TypeId>,
+    pub(crate) handler: Handler,
+    /// Names of the arguments, for "did you mean".
+    pub(crate) names: Vec<&'static str>,
+    /// Whether the request's `_meta` is kept for it.
+    pub(crate) needs_meta: bool,
+    pub(crate) kind: EntryKind,
+}
+
+#[derive(Clone)]
+pub(crate) enum Handler {
+    Static(CallFn),
+    Dynamic(Arc<dyn for<'a> Fn(Call<'a>) -> Running + Send + Sync>),
+}
+
+impl Handler {
+    pub(crate) fn run(&self, call: Call<'_>) -> Running {
+        match self {
+            Self::Static(run) => run(call),
+            Self::Dynamic(run) => run(call),
+        }
+    }
+}
+
+pub(crate) enum EntryKind {
+    Tool(ToolEntry),
+    Resource(ResourceEntry),
+    Prompt(PromptEntry),
+    Completion { takes_typed_text: bool },
+}
+
+pub(crate) struct ToolEntry {
+    pub(crate) hints: [(&'static str, Option<bool>); 4],
+    pub(crate) lenient: bool,
+    pub(crate) strict: bool,
+    pub(crate) full_schema: bool,
+    pub(crate) input: Box<dyn Fn() -> String + Send + Sync>,
+    pub(crate) output: Option<OutputSchema>,
+    rendered: OnceLock<ToolSchemas>,
+}
+
+/// The schemas of a tool as JSON text.
+pub(crate) struct ToolSchemas {
+    pub(crate) input: String,
+    pub(crate) output: Option<schema::Output>,
+}
+
+pub(crate) struct ResourceEntry {
+    pub(crate) uri: Text,
+    /// `None` for a fixed URI.
+    pub(crate) template: Option<Template>,
+    pub(crate) mime_type: Option<Text>,
+    pub(crate) size: Option<u64>,
+    pub(crate) subscribe: bool,
+    pub(crate) cache: Option<CachePolicy>,
+    pub(crate) arguments: Vec<PromptArgument>,
+}
+
+pub(crate) struct PromptEntry {
+    pub(crate) arguments: Vec<PromptArgument>,
+}
+
+/// An argument of a prompt, or a variable of a template.
+pub(crate) struct PromptArgument {
+    pub(crate) name: Text,
+    pub(crate) title: Option<Text>,
+    pub(crate) description: Option<Text>,
+    pub(crate) required: bool,
+    pub(crate) completer: Option<Completer>,
+    /// Those its type allows, when it allows only some.
+    pub(crate) values: fn() -> Vec<&'static str>,
+}
+
+impl PromptArgument {
+    fn of(field: &Field) -> Self {
+        let (required, values): (bool, fn() -> Vec<&'static str>) = match field.source {
+            Source::Text { required, values } => (required && !field.has_default, values),
+            Source::Json { .. } | Source::Spread { .. } => (true, Vec::new),
+        };
+        Self {
+            name: field.def.name.into(),
+            title: field.def.title.map(Into::into),
+            description: field.def.description.map(Into::into),
+            required,
+            completer: field.def.completer,
+            values,
+        }
+    }
+
+    pub(crate) fn can_complete(&self) -> bool {
+        self.completer.is_some() || !(self.values)().is_empty()
+    }
+}
+
+impl ToolEntry {
+    /// Rendered at first use, once.
+    pub(crate) fn schemas(&self) -> &ToolSchemas {
+        self.rendered.get_or_init(|| ToolSchemas {
+            input: (self.input)(),
+            output: self.output.map(|it| schema::output(it.0, self.full_schema)),
+        })
+    }
+
+    pub(crate) fn new(input: Box<dyn Fn() -> String + Send + Sync>, output: Option<OutputSchema>) -> Self {
+        Self {
+            hints: [("readOnlyHint", None), ("destructiveHint", None), ("idempotentHint", None), ("openWorldHint", None)],
+            lenient: false,
+            strict: false,
+            full_schema: false,
+            input,
+            output,
+            rendered: OnceLock::new(),
+        }
+    }
+}
+
+impl Entry {
+    /// The entry of an annotated function. `params` is what the function said of its parameters.
+    pub(crate) fn of(def: &'static ItemDef, params: Params) -> Self {
+        let names = params.fields.iter().filter(|it| !matches!(it.source, Source::Spread { .. })).map(|it| it.def.name);
+        let names = names.collect();
+        let needs_meta = params.needs.meta;
+        let kind = match &def.kind {
+            KindDef::Tool(tool) => {
+                let (lenient, full) = (tool.lenient, tool.full_schema);
+                let given = tool.input_schema;
+                let fields = params.fields;
+                let input = move || given.map_or_else(|| schema::input(&fields, lenient, full), |text| text());
+                EntryKind::Tool(ToolEntry {
+                    hints: [
+                        ("readOnlyHint", tool.read_only),
+                        ("destructiveHint", tool.destructive),
+                        ("idempotentHint", tool.idempotent),
+                        ("openWorldHint", tool.open_world),
+                    ],
+                    lenient,
+                    strict: tool.strict,
+                    full_schema: full,
+                    ..ToolEntry::new(Box::new(input), (tool.output)())
+                })
+            }
+            KindDef::Resource(resource) => EntryKind::Resource(ResourceEntry {
+                uri: resource.uri.into(),
+                template: template(resource.segments),
+                mime_type: resource.mime_type.map(Into::into),
+                size: resource.size,
+                subscribe: resource.subscribe.unwrap_or(false),
+                cache: resource.cache,
+                arguments: params.fields.iter().map(PromptArgument::of).collect(),
+            }),
+            KindDef::Prompt => {
+                EntryKind::Prompt(PromptEntry { arguments: params.fields.iter().map(PromptArgument::of).collect() })
+            }
+            KindDef::Completion => EntryKind::Completion { takes_typed_text: params.takes_typed_text },
+        };
+        Self {
+            name: def.name.into(),
+            title: def.title.map(Into::into),
+            description: def.description.map(Into::into),
+            icons: def.icons,
+            order: def.order.into(),
+            timeout: def.timeout,
+            audience: def.audience,
+            priority: def.priority,
+            meta: def.meta.iter().map(|(key, json)| ((*key).into(), (*json).into())).collect(),
+            origin: Some(def.origin),
+            identity: Some((def.identity)()),
+            handler: Handler::Static(def.call),
+            names,
+            needs_meta,
+            kind,
+        }
+    }
+
+    /// Where it was declared, for messages.
+    pub(crate) fn place(&self) -> String {
+        self.origin.map_or_else(|| "an item added while running".to_owned(), |it| it.to_string())
+    }
+
+    pub(crate) fn kind_name(&self) -> &'static str {
+        match self.kind {
+            EntryKind::Tool(_) => "tool",
+            EntryKind::Resource(_) => "resource",
+            EntryKind::Prompt(_) => "prompt",
+            EntryKind::Completion { .. } => "completion",
+        }
+    }
+
+    /// What must be unique among the items of its kind: the URI of a resource, the name of the others.
+    pub(crate) fn key(&self) -> &str {
+        match &self.kind {
+            EntryKind::Resource(it) => &it.uri,
+            _ => &self.name,
+        }
+    }
+
+    pub(crate) fn tool(&self) -> Option<&ToolEntry> {
+        match &self.kind {
+            EntryKind::Tool(it) => Some(it),
+            _ => None,
+        }
+    }
+
+    pub(crate) fn resource(&self) -> Option<&ResourceEntry> {
+        match &self.kind {
+            EntryKind::Resource(it) => Some(it),
+            _ => None,
+        }
+    }
+
+    pub(crate) fn prompt(&self) -> Option<&PromptEntry> {
+        match &self.kind {
+            EntryKind::Prompt(it) => Some(it),
+            _ => None,
+        }
+    }
+
+    /// The arguments that can be completed.
+    pub(crate) fn arguments(&self) -> &[PromptArgument] {
+        match &self.kind {
+            EntryKind::Resource(it) => &it.arguments,
+            EntryKind::Prompt(it) => &it.arguments,
+            EntryKind::Tool(_) | EntryKind::Completion { .. } => &[],
+        }
+    }
+}
+
+fn template(segments: &'static [Segment]) -> Option<Template> {
+    (!segments.is_empty()).then(|| Template::from_segments(segments))
+}

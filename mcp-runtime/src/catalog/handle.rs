@@ -1,0 +1,137 @@
+use std::{
+    fmt,
+    sync::{Arc, atomic::Ordering},
+};
+
+use super::{Catalog, Entry, Event, Listed};
+use crate::{
+    context::Context,
+    error::{Error, Result},
+    extract::{FromCall, Needs},
+};
+
+/// Changes the server while it runs, and tells the clients: take it as a parameter, or get it from [`Server::handle`](crate::Server::handle).
+///
+/// All clients see one catalog: a change is for everybody, never for one session.
+///
+/// ```
+/// use mcp_runtime::prelude::*;
+///
+/// /// Adds a tool that greets.
+/// #[tool]
+/// fn unlock(server: Handle) -> Result<&'static str> {
+///     let greet = Tool::new("greet").description("Says hello").handler(async |_: Context| "hello");
+///     server.add(greet)?;
+///     Ok("there is a new tool")
+/// }
+/// # fn main() {}
+/// ```
+#[derive(Clone)]
+pub struct Handle(pub(crate) Arc<Catalog>);
+
+/// Something that can be added: a [`Tool`](super::Tool), [`Resource`](super::Resource) or [`Prompt`](super::Prompt).
+pub trait Item {
+    #[doc(hidden)]
+    fn into_entry(self) -> std::result::Result<EntryBox, String>;
+}
+
+/// Keeps the entry's type out of the public trait.
+#[doc(hidden)]
+pub struct EntryBox(pub(crate) Entry);
+
+impl fmt::Debug for EntryBox {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0.name)
+    }
+}
+
+impl Handle {
+    /// Adds an item; clients that listen are told.
+    ///
+    /// # Errors
+    /// When there is one of that kind with the same name (or URI) already, or the item is wrong in itself.
+    pub fn add(&self, item: impl Item) -> Result<()> {
+        let entry = item.into_entry().map_err(Error::msg)?.0;
+        self.0
+            .change(|entries| {
+                let same = |it: &&Arc<Entry>| it.kind_name() == entry.kind_name() && it.key() == entry.key();
+                if let Some(other) = entries.iter().map(|it| &it.entry).find(same) {
+                    return Err(format!("there is a {} `{}` already: {}", entry.kind_name(), entry.key(), other.place()));
+                }
+                entries.push(Listed { entry: Arc::new(entry), enabled: true });
+                Ok(())
+            })
+            .map_err(Error::msg)
+    }
+
+    /// Removes every item with this name, or the resource at this URI. Returns whether there was one. Calls that run go on.
+    pub fn remove(&self, name: &str) -> bool {
+        self.edit(name, |entries, found| {
+            let mut at = 0;
+            entries.retain(|_| {
+                at += 1;
+                !found.contains(&(at - 1))
+            });
+        })
+    }
+
+    /// Shows an item that was disabled.
+    pub fn enable(&self, name: &str) -> bool {
+        self.set_enabled(name, true)
+    }
+
+    /// Hides an item without forgetting it: it is in no list and cannot be called.
+    pub fn disable(&self, name: &str) -> bool {
+        self.set_enabled(name, false)
+    }
+
+    /// Tells the clients that subscribed to this resource that it has changed.
+    pub fn updated(&self, uri: impl AsRef<str>) {
+        self.0.bus.publish(&Event::ResourceUpdated(uri.as_ref().into()));
+    }
+
+    fn set_enabled(&self, name: &str, enabled: bool) -> bool {
+        self.edit(name, |entries, found| {
+            for &at in found {
+                entries[at].enabled = enabled;
+            }
+        })
+    }
+
+    fn edit(&self, name: &str, edit: impl FnOnce(&mut Vec<Listed>, &[usize])) -> bool {
+        let result = self.0.change(|entries| {
+            let named = |it: &Entry| it.name == name || it.key() == name;
+            let found: Vec<usize> = (0..entries.len()).filter(|&at| named(&entries[at].entry)).collect();
+            if found.is_empty() {
+                return Err(String::new());
+            }
+            edit(entries, &found);
+            Ok(())
+        });
+        result.is_ok()
+    }
+}
+
+impl fmt::Debug for Handle {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("Handle")
+    }
+}
+
+impl FromCall<'_> for Handle {
+    fn from_call(context: &Context) -> Result<Self> {
+        context.state::<Self>().cloned().ok_or_else(|| Error::internal("the server has no handle"))
+    }
+
+    fn needs(needs: &mut Needs) {
+        needs.handle = true;
+    }
+}
+
+impl Catalog {
+    /// A handle, from which on the catalog counts as one that changes.
+    pub(crate) fn handle(self: &Arc<Self>) -> Handle {
+        self.is_dynamic.store(true, Ordering::Release);
+        Handle(self.clone())
+    }
+}

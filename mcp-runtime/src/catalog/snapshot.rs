@@ -1,0 +1,178 @@
+use std::{
+    collections::HashMap,
+    sync::{Arc, OnceLock},
+};
+
+use super::{Entry, EntryKind, Event, Listed, cursor::Cursor};
+use crate::error::{Error, Kind};
+
+/// How many items a page holds.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct PageSizes {
+    /// Tools come on one page unless there are very many, because several clients read only the first.
+    pub(crate) tools: usize,
+    pub(crate) others: usize,
+}
+
+impl Default for PageSizes {
+    fn default() -> Self {
+        Self { tools: 1000, others: 100 }
+    }
+}
+
+/// The four lists.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum ListKind {
+    Tools,
+    Resources,
+    Templates,
+    Prompts,
+}
+
+impl ListKind {
+    pub(crate) const ALL: [Self; 4] = [Self::Tools, Self::Resources, Self::Templates, Self::Prompts];
+}
+
+/// The catalog at one moment, sorted and indexed.
+pub(crate) struct Snapshot {
+    pub(crate) epoch: u64,
+    pub(crate) pages: PageSizes,
+    /// Everything, also what is disabled.
+    pub(super) entries: Vec<Listed>,
+    lists: [Vec<Arc<Entry>>; 4],
+    /// Tools and prompts by name, resources by URI.
+    index: [HashMap<String, usize>; 4],
+    /// First pages as the edge rendered them, by a number of its own. They go with the snapshot.
+    pub(crate) rendered: [OnceLock<Box<[u8]>>; Snapshot::SLOTS],
+}
+
+/// A stretch of one list.
+#[derive(Clone)]
+pub struct Page {
+    pub(crate) snapshot: Arc<Snapshot>,
+    pub(crate) kind: ListKind,
+    pub(crate) from: usize,
+    pub(crate) to: usize,
+}
+
+impl std::fmt::Debug for Page {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "Page({:?} {}..{})", self.kind, self.from, self.to)
+    }
+}
+
+impl Page {
+    pub(crate) fn entries(&self) -> &[Arc<Entry>] {
+        &self.snapshot.list(self.kind)[self.from..self.to]
+    }
+
+    pub(crate) fn next_cursor(&self) -> Option<String> {
+        let list = self.snapshot.list(self.kind);
+        let last = list.get(self.to.checked_sub(1)?).filter(|_| self.to < list.len())?;
+        let (order, name, key) = sort_key(last);
+        Some(Cursor { order, name: format!("{name}\0{key}") }.encode(cursor_tag(self.kind)))
+    }
+}
+
+fn cursor_tag(kind: ListKind) -> super::cursor::Tag {
+    use super::cursor::Tag;
+    match kind {
+        ListKind::Tools => Tag::Tools,
+        ListKind::Resources => Tag::Resources,
+        ListKind::Templates => Tag::Templates,
+        ListKind::Prompts => Tag::Prompts,
+    }
+}
+
+impl Snapshot {
+    /// Enough for the first page of each list in each revision.
+    pub(crate) const SLOTS: usize = 32;
+
+    pub(super) fn new(epoch: u64, entries: Vec<Listed>, pages: PageSizes) -> Self {
+        let mut lists: [Vec<Arc<Entry>>; 4] = Default::default();
+        for Listed { entry, .. } in entries.iter().filter(|it| it.enabled) {
+            if let Some(kind) = list_of(entry) {
+                lists[kind as usize].push(entry.clone());
+            }
+        }
+        for list in &mut lists {
+            list.sort_by(|a, b| sort_key(a).cmp(&sort_key(b)));
+        }
+        let index = std::array::from_fn(|i| {
+            lists[i].iter().enumerate().map(|(at, entry)| (entry.key().to_owned(), at)).collect()
+        });
+        Self { epoch, pages, entries, lists, index, rendered: std::array::from_fn(|_| OnceLock::new()) }
+    }
+
+    pub(crate) fn list(&self, kind: ListKind) -> &[Arc<Entry>] {
+        &self.lists[kind as usize]
+    }
+
+    /// A tool or prompt by name, a resource or template by URI.
+    pub(crate) fn find(&self, kind: ListKind, key: &str) -> Option<&Arc<Entry>> {
+        self.index[kind as usize].get(key).map(|&at| &self.lists[kind as usize][at])
+    }
+
+    /// The `#[completion]` function with this identity.
+    pub(crate) fn completion(&self, identity: std::any::TypeId) -> Option<&Arc<Entry>> {
+        self.entries.iter().map(|it| &it.entry).find(|it| it.identity == Some(identity))
+    }
+
+    /// Whether there is anything of this kind, enabled or not: a feature does not come and go with one item.
+    pub(crate) fn has(&self, kinds: &[ListKind]) -> bool {
+        self.entries.iter().any(|it| list_of(&it.entry).is_some_and(|kind| kinds.contains(&kind)))
+    }
+
+    pub(crate) fn any(&self, is: impl Fn(&Entry) -> bool) -> bool {
+        self.entries.iter().any(|it| is(&it.entry))
+    }
+
+    /// The page a cursor points at: what comes after the last item it has seen, whether or not that item is still there.
+    pub(crate) fn page(self: &Arc<Self>, kind: ListKind, cursor: Option<&str>) -> Result<Page, Error> {
+        let list = self.list(kind);
+        let from = match cursor {
+            None => 0,
+            Some(text) => {
+                let last = Cursor::decode(text, cursor_tag(kind))
+                    .ok_or_else(|| Error::of(Kind::InvalidParams, "the cursor is not one this server gave for this list"))?;
+                let (name, key) = last.name.split_once('\0').unwrap_or((&last.name, ""));
+                list.partition_point(|it| sort_key(it) <= (last.order, name, key))
+            }
+        };
+        let size = if kind == ListKind::Tools { self.pages.tools } else { self.pages.others };
+        Ok(Page { snapshot: self.clone(), kind, from, to: list.len().min(from + size.max(1)) })
+    }
+
+    /// What clients must be told after this snapshot replaced `before`.
+    pub(super) fn differences(&self, before: &Self) -> Vec<Event> {
+        let differs = |kind: ListKind| {
+            let (a, b) = (self.list(kind), before.list(kind));
+            a.len() != b.len() || a.iter().zip(b).any(|(a, b)| !Arc::ptr_eq(a, b))
+        };
+        let mut events = Vec::new();
+        if differs(ListKind::Tools) {
+            events.push(Event::ToolsChanged);
+        }
+        if differs(ListKind::Resources) || differs(ListKind::Templates) {
+            events.push(Event::ResourcesChanged);
+        }
+        if differs(ListKind::Prompts) {
+            events.push(Event::PromptsChanged);
+        }
+        events
+    }
+}
+
+fn sort_key(entry: &Entry) -> (i64, &str, &str) {
+    (entry.order, &entry.name, entry.key())
+}
+
+fn list_of(entry: &Entry) -> Option<ListKind> {
+    match &entry.kind {
+        EntryKind::Tool(_) => Some(ListKind::Tools),
+        EntryKind::Resource(it) if it.template.is_some() => Some(ListKind::Templates),
+        EntryKind::Resource(_) => Some(ListKind::Resources),
+        EntryKind::Prompt(_) => Some(ListKind::Prompts),
+        EntryKind::Completion { .. } => None,
+    }
+}

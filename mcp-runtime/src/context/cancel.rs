@@ -1,0 +1,90 @@
+use std::{fmt, sync::atomic::Ordering};
+
+use super::Context;
+use crate::error::{Error, Result};
+
+/// Tells a handler that its answer is no longer wanted: the client cancelled, the time is up, or the server stops.
+///
+/// An `async` handler is simply dropped at its next `.await`. Take `Cancel` in a `#[tool(blocking)]` function, which nobody can
+/// drop, and look at it in the loop.
+///
+/// ```
+/// use mcp_runtime::prelude::*;
+///
+/// /// Counts primes below a bound.
+/// #[tool(blocking, timeout = "10s")]
+/// fn primes(below: u64, cancel: Cancel) -> Result<u64> {
+///     let mut count = 0;
+///     for n in 2..below {
+///         cancel.check()?;
+///         count += u64::from((2..n).take_while(|d| d * d <= n).all(|d| n % d != 0));
+///     }
+///     Ok(count)
+/// }
+/// # fn main() {}
+/// ```
+#[derive(Clone)]
+pub struct Cancel(pub(super) Context);
+
+impl Cancel {
+    /// Whether the answer is no longer wanted.
+    pub fn is_cancelled(&self) -> bool {
+        self.0.is_cancelled()
+    }
+
+    /// Fails once the answer is no longer wanted, for use with `?`.
+    ///
+    /// # Errors
+    /// After the cancellation. Nobody sees the error: the call has been answered or given up by then.
+    pub fn check(&self) -> Result<()> {
+        if self.is_cancelled() { Err(Error::msg("cancelled")) } else { Ok(()) }
+    }
+
+    /// Waits until the answer is no longer wanted.
+    pub async fn cancelled(&self) {
+        self.0.cancelled().await;
+    }
+}
+
+impl fmt::Debug for Cancel {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_tuple("Cancel").field(&self.is_cancelled()).finish()
+    }
+}
+
+impl Context {
+    /// Whether the answer is no longer wanted.
+    pub fn is_cancelled(&self) -> bool {
+        self.0.cancelled.load(Ordering::Acquire)
+    }
+
+    pub(crate) async fn cancelled(&self) {
+        loop {
+            let notified = self.0.cancel.notified();
+            if self.is_cancelled() {
+                return;
+            }
+            notified.await;
+        }
+    }
+
+    pub(crate) fn set_cancelled(&self) {
+        self.0.cancelled.store(true, Ordering::Release);
+        self.0.cancel.notify_waiters();
+        let waker = self.0.waker.lock().unwrap_or_else(std::sync::PoisonError::into_inner).take();
+        if let Some(waker) = waker {
+            waker.wake();
+        }
+    }
+}
+
+impl Context {
+    /// Wakes this waker when the call is cancelled.
+    pub(crate) fn watch_cancel(&self, waker: &std::task::Waker) {
+        let mut slot = self.0.waker.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
+        match &mut *slot {
+            Some(it) => it.clone_from(waker),
+            None => *slot = Some(waker.clone()),
+        }
+    }
+}

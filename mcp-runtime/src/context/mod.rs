@@ -1,0 +1,143 @@
+//! What a running call can reach: the server's state, the caller, and the way back to the client.
+//!
+//! The traits the upper layers implement are defined here, so that nothing below `dispatch` knows a protocol.
+
+mod cancel;
+mod environment;
+mod progress;
+
+use std::{
+    fmt,
+    sync::{Arc, Mutex, atomic::AtomicBool},
+};
+
+use tokio::sync::Notify;
+
+use crate::{
+    model::{ClientInfo, Level, Meta},
+    wire::Raw,
+};
+
+pub use cancel::Cancel;
+pub(crate) use environment::{BlockingPermit, Environment, States};
+pub use progress::{Amount, Over, OverStream, Progress};
+pub(crate) use progress::{ProgressState, Report};
+
+/// The way back to the client while a call runs. `protocol` implements it in its revision's words.
+pub(crate) trait Channel: Send + Sync {
+    /// Hands on a report that is already known to be greater than the last one.
+    fn progress(&self, report: Report);
+    /// `data` is JSON text.
+    fn log(&self, level: Level, logger: &str, data: &str);
+}
+
+/// Who calls, and what they asked for besides the operation.
+#[derive(Clone, Default)]
+pub(crate) struct Caller {
+    pub(crate) client: Arc<ClientInfo>,
+    /// The request's `_meta`, JSON text; kept only for items that can ask for it.
+    pub(crate) meta: Option<Box<str>>,
+    /// Where reports and log events go; `None` when the client asked for neither.
+    pub(crate) channel: Option<Arc<dyn Channel>>,
+    /// Whether the client gave a progress token.
+    pub(crate) wants_progress: bool,
+    /// The least severe log event the client wants of this call.
+    pub(crate) log_level: Option<Level>,
+}
+
+/// The call a handler runs for: take `&Context` as a parameter.
+///
+/// A clone may outlive the call; what is reported through it after the answer has gone out is dropped.
+///
+/// ```
+/// use mcp_runtime::prelude::*;
+///
+/// /// Says who is asking.
+/// #[tool]
+/// fn whoami(ctx: &Context) -> String {
+///     ctx.client().name.clone()
+/// }
+/// # fn main() {}
+/// ```
+#[derive(Clone)]
+pub struct Context(pub(crate) Arc<Inner>);
+
+pub(crate) struct Inner {
+    pub(crate) environment: Arc<Environment>,
+    pub(crate) caller: Caller,
+    /// The URI that is being read, for resources.
+    pub(crate) uri: Option<Box<str>>,
+    pub(crate) cancelled: AtomicBool,
+    pub(crate) cancel: Notify,
+    /// Of the task that runs the handler.
+    pub(crate) waker: Mutex<Option<std::task::Waker>>,
+    /// Set when the answer has gone out: nothing may follow it.
+    pub(crate) over: AtomicBool,
+    pub(crate) progress: Mutex<ProgressState>,
+}
+
+impl Context {
+    pub(crate) fn new(environment: Arc<Environment>, caller: Caller, uri: Option<&str>) -> Self {
+        Self(Arc::new(Inner {
+            environment,
+            caller,
+            uri: uri.map(Into::into),
+            cancelled: AtomicBool::new(false),
+            cancel: Notify::new(),
+            waker: Mutex::new(None),
+            over: AtomicBool::new(false),
+            progress: Mutex::default(),
+        }))
+    }
+
+    /// What the client says of itself.
+    pub fn client(&self) -> &ClientInfo {
+        &self.0.caller.client
+    }
+
+    /// For reporting how far the work has come.
+    pub fn progress(&self) -> Progress {
+        Progress(self.clone())
+    }
+
+    /// For noticing that the answer is no longer wanted. An `async` handler needs it only for cleaning up: its future is dropped.
+    pub fn cancel(&self) -> Cancel {
+        Cancel(self.clone())
+    }
+
+    /// The request's `_meta`, empty when there is none.
+    pub fn meta(&self) -> Meta {
+        let text = self.0.caller.meta.as_deref();
+        Meta(text.and_then(|it| serde_json::from_str(it).ok()).unwrap_or_default())
+    }
+
+    /// Shared state by its type, when the server has it. A parameter `&T` or `State<T>` is checked when the server starts; this is not.
+    pub fn state<T: Send + Sync + 'static>(&self) -> Option<&T> {
+        self.0.environment.states.get()
+    }
+
+    /// The URI that is being read, in a resource.
+    pub fn uri(&self) -> Option<&str> {
+        self.0.uri.as_deref()
+    }
+
+    /// Nothing more is sent for this call from here on.
+    pub(crate) fn close(&self) {
+        self.0.over.store(true, std::sync::atomic::Ordering::Release);
+    }
+
+    pub(crate) fn is_over(&self) -> bool {
+        self.0.over.load(std::sync::atomic::Ordering::Acquire)
+    }
+}
+
+impl fmt::Debug for Context {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Context").field("client", &self.client().name).field("uri", &self.uri()).finish_non_exhaustive()
+    }
+}
+
+/// `_meta` of a request, as far as every operation reads it.
+pub(crate) fn meta_text(meta: Option<Raw<'_>>) -> Option<Box<str>> {
+    meta.map(|it| it.as_str().into())
+}

@@ -1,0 +1,182 @@
+use std::{
+    fmt,
+    pin::Pin,
+    sync::PoisonError,
+    task::{self, Poll},
+};
+
+use futures_core::Stream;
+
+use super::Context;
+
+/// One `notifications/progress`.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct Report {
+    pub(crate) progress: f64,
+    pub(crate) total: Option<f64>,
+    pub(crate) message: Option<String>,
+}
+
+#[derive(Debug, Default)]
+pub(crate) struct ProgressState {
+    last: Option<f64>,
+    total: Option<f64>,
+}
+
+/// Reports how far a call has come, to a client that asked for it; to any other it is free.
+///
+/// Values must rise: one that does not is dropped, since the protocol forbids it. Under a slow reader reports are merged, so reporting
+/// often is harmless; the last one always arrives before the answer.
+///
+/// ```
+/// use mcp_runtime::prelude::*;
+///
+/// /// Sums numbers, slowly.
+/// #[tool]
+/// async fn sum(numbers: Vec<i64>, progress: Progress) -> i64 {
+///     let mut sum = 0;
+///     for n in progress.over(numbers) {
+///         sum += n;
+///         tokio::task::yield_now().await;
+///     }
+///     sum
+/// }
+/// # fn main() {}
+/// ```
+#[derive(Clone)]
+pub struct Progress(pub(super) Context);
+
+impl Progress {
+    /// Says how much there is to do in all.
+    pub fn total(&self, total: impl Amount) -> &Self {
+        self.state().total = Some(total.amount());
+        self
+    }
+
+    /// Says how much has been done.
+    pub fn report(&self, done: impl Amount) {
+        self.send(done.amount(), None);
+    }
+
+    /// Says how much has been done, and what is going on (clients since 2025-03-26 show it).
+    pub fn say(&self, done: impl Amount, message: impl Into<String>) {
+        self.send(done.amount(), Some(message.into()));
+    }
+
+    /// Says that one more has been done.
+    pub fn step(&self) {
+        let next = self.state().last.unwrap_or(0.0) + 1.0;
+        self.send(next, None);
+    }
+
+    /// Iterates over `items`, reporting each one that is done. The total is what the iterator promises to yield at most.
+    pub fn over<I: IntoIterator>(&self, items: I) -> Over<I::IntoIter> {
+        let items = items.into_iter();
+        self.promise(items.size_hint());
+        Over { items, progress: self.clone(), done: 0 }
+    }
+
+    /// The same for a stream.
+    pub fn over_stream<S: Stream + Unpin>(&self, items: S) -> OverStream<S> {
+        self.promise(items.size_hint());
+        OverStream { items, progress: self.clone(), done: 0 }
+    }
+
+    fn promise(&self, (_, most): (usize, Option<usize>)) {
+        if let Some(most) = most {
+            self.total(most);
+        }
+    }
+
+    fn state(&self) -> std::sync::MutexGuard<'_, ProgressState> {
+        self.0.0.progress.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn send(&self, progress: f64, message: Option<String>) {
+        let caller = &self.0.0.caller;
+        let Some(channel) = caller.channel.as_ref().filter(|_| caller.wants_progress) else { return };
+        let mut state = self.state();
+        let rises = progress.is_finite() && state.last.is_none_or(|last| progress > last);
+        if !rises || self.0.is_over() {
+            return;
+        }
+        state.last = Some(progress);
+        // Handed on under the lock, so that two threads cannot swap their reports.
+        channel.progress(Report { progress, total: state.total, message });
+    }
+}
+
+impl fmt::Debug for Progress {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_tuple("Progress").field(&self.state()).finish()
+    }
+}
+
+/// A number that progress can be counted in.
+pub trait Amount {
+    /// As the protocol's number.
+    fn amount(self) -> f64;
+}
+
+macro_rules! amounts {
+    ($($ty:ty)*) => {$(
+        impl Amount for $ty {
+            #[allow(clippy::cast_precision_loss, clippy::cast_lossless, trivial_numeric_casts)]
+            fn amount(self) -> f64 {
+                self as f64
+            }
+        }
+    )*};
+}
+amounts! { u8 u16 u32 u64 usize i8 i16 i32 i64 isize f32 f64 }
+
+/// What [`Progress::over`] returns.
+#[derive(Debug)]
+pub struct Over<I> {
+    items: I,
+    progress: Progress,
+    done: u64,
+}
+
+impl<I: Iterator> Iterator for Over<I> {
+    type Item = I::Item;
+
+    fn next(&mut self) -> Option<I::Item> {
+        // An item counts as done when the next one is asked for.
+        if self.done > 0 {
+            self.progress.report(self.done);
+        }
+        let item = self.items.next();
+        if item.is_some() {
+            self.done += 1;
+        }
+        item
+    }
+
+    fn size_hint(&self) -> (usize, Option<usize>) {
+        self.items.size_hint()
+    }
+}
+
+/// What [`Progress::over_stream`] returns.
+#[derive(Debug)]
+pub struct OverStream<S> {
+    items: S,
+    progress: Progress,
+    done: u64,
+}
+
+impl<S: Stream + Unpin> Stream for OverStream<S> {
+    type Item = S::Item;
+
+    fn poll_next(mut self: Pin<&mut Self>, cx: &mut task::Context<'_>) -> Poll<Option<S::Item>> {
+        if self.done > 0 {
+            self.progress.report(self.done);
+        }
+        let item = std::task::ready!(Pin::new(&mut self.items).poll_next(cx));
+        if item.is_some() {
+            self.done += 1;
+        }
+        Poll::Ready(item)
+    }
+}

@@ -1,0 +1,138 @@
+use std::{fmt, future::Future, pin::Pin, sync::Arc};
+
+use super::{Dispatched, Dispatcher, Pending, Reference, Request};
+use crate::{
+    catalog::{ListKind, Snapshot},
+    context::{Caller, Context},
+    error::Error,
+    model::{Operation, Outcome},
+    wire::Raw,
+};
+
+type OutcomeFuture = Pin<Box<dyn Future<Output = Outcome> + Send>>;
+
+/// What runs around every operation.
+#[derive(Clone)]
+pub(crate) struct Around(Arc<dyn Fn(OperationCall, Next) -> OutcomeFuture + Send + Sync>);
+
+/// The operation that [`around`](crate::Builder::around) runs around.
+#[derive(Debug)]
+pub struct OperationCall {
+    operation: Operation,
+    context: Context,
+}
+
+impl OperationCall {
+    /// What is asked for.
+    pub fn operation(&self) -> &Operation {
+        &self.operation
+    }
+
+    /// Who asks, and the server's state.
+    pub fn context(&self) -> &Context {
+        &self.context
+    }
+}
+
+/// The rest of the way: run it to get the outcome, or do not and answer with [`Outcome::failed`].
+pub struct Next {
+    dispatcher: Arc<Dispatcher>,
+    snapshot: Arc<Snapshot>,
+    caller: Caller,
+    request: Owned,
+}
+
+impl fmt::Debug for Next {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("Next")
+    }
+}
+
+impl Next {
+    /// Runs the operation.
+    pub async fn run(self, call: OperationCall) -> Outcome {
+        drop(call);
+        match self.dispatcher.run(&self.snapshot, self.caller, self.request.borrow()) {
+            Dispatched::Ready(answer) => Outcome(answer),
+            Dispatched::Pending(pending) => Outcome(pending.await.unwrap_or_else(|| Err(Error::msg("cancelled")))),
+        }
+    }
+}
+
+impl Around {
+    pub(crate) fn new<F, R>(around: F) -> Self
+    where
+        F: Fn(OperationCall, Next) -> R + Send + Sync + 'static,
+        R: Future<Output = Outcome> + Send + 'static,
+    {
+        Self(Arc::new(move |call, next| Box::pin(around(call, next))))
+    }
+
+    /// One around another: `self` is the outer one.
+    pub(super) fn start(
+        &self,
+        dispatcher: &Arc<Dispatcher>,
+        snapshot: &Arc<Snapshot>,
+        caller: Caller,
+        request: Request<'_>,
+    ) -> Dispatched {
+        let context = Context::new(dispatcher.environment.clone(), caller.clone(), None);
+        let call = OperationCall { operation: request.operation(), context: context.clone() };
+        let next = Next {
+            dispatcher: dispatcher.clone(),
+            snapshot: snapshot.clone(),
+            caller,
+            request: Owned::from(request),
+        };
+        let outcome = (self.0)(call, next);
+        Dispatched::Pending(Pending::bare(Box::pin(async move { outcome.await.0 }), context, dispatcher.settings))
+    }
+}
+
+/// A request that outlives the bytes it came in, since nobody knows when `next` will run.
+enum Owned {
+    List(ListKind, Option<String>),
+    CallTool(String, Option<String>),
+    ReadResource(String),
+    GetPrompt(String, Option<String>),
+    Complete { of_prompt: bool, target: String, argument: String, value: String, given: Option<String> },
+}
+
+impl From<Request<'_>> for Owned {
+    fn from(request: Request<'_>) -> Self {
+        let text = |it: Option<Raw<'_>>| it.map(|it| it.as_str().to_owned());
+        match request {
+            Request::List { kind, cursor } => Self::List(kind, cursor.map(Into::into)),
+            Request::CallTool { name, arguments } => Self::CallTool(name.into(), text(arguments)),
+            Request::ReadResource { uri } => Self::ReadResource(uri.into()),
+            Request::GetPrompt { name, arguments } => Self::GetPrompt(name.into(), text(arguments)),
+            Request::Complete { reference, argument, value, given } => {
+                let (of_prompt, target) = match reference {
+                    Reference::Prompt(it) => (true, it.into()),
+                    Reference::Resource(it) => (false, it.into()),
+                };
+                Self::Complete { of_prompt, target, argument: argument.into(), value: value.into(), given: text(given) }
+            }
+        }
+    }
+}
+
+impl Owned {
+    fn borrow(&self) -> Request<'_> {
+        fn raw(it: &Option<String>) -> Option<Raw<'_>> {
+            it.as_deref().map(Raw::trusted)
+        }
+        match self {
+            Self::List(kind, cursor) => Request::List { kind: *kind, cursor: cursor.as_deref().map(Into::into) },
+            Self::CallTool(name, arguments) => Request::CallTool { name: name.into(), arguments: raw(arguments) },
+            Self::ReadResource(uri) => Request::ReadResource { uri: uri.into() },
+            Self::GetPrompt(name, arguments) => Request::GetPrompt { name: name.into(), arguments: raw(arguments) },
+            Self::Complete { of_prompt, target, argument, value, given } => Request::Complete {
+                reference: if *of_prompt { Reference::Prompt(target.into()) } else { Reference::Resource(target.into()) },
+                argument: argument.into(),
+                value: value.into(),
+                given: raw(given),
+            },
+        }
+    }
+}

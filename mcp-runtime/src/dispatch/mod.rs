@@ -1,0 +1,274 @@
+//! From an operation to an outcome, in no revision's words and without I/O.
+//!
+//! A handler that is ready at its first poll costs no task, no timer and no entry in any table.
+
+mod around;
+mod complete;
+mod pending;
+
+use std::{borrow::Cow, panic::AssertUnwindSafe, sync::Arc, time::Duration};
+
+pub(crate) use around::Around;
+pub use around::{Next, OperationCall};
+pub(crate) use pending::Pending;
+
+use crate::{
+    catalog::{Catalog, Entry, EntryKind, ListKind, Snapshot},
+    context::{Caller, Context, Environment},
+    error::{Error, Kind},
+    extract::{Arguments, Call, Member, Mode, Running},
+    model::{Answer, Body, Content, Data, Done, Operation, ToolResult},
+    wire::{Kind as JsonKind, Raw},
+};
+
+/// What a client asks of the items.
+#[derive(Clone, Debug)]
+pub(crate) enum Request<'a> {
+    List { kind: ListKind, cursor: Option<Cow<'a, str>> },
+    CallTool { name: Cow<'a, str>, arguments: Option<Raw<'a>> },
+    ReadResource { uri: Cow<'a, str> },
+    GetPrompt { name: Cow<'a, str>, arguments: Option<Raw<'a>> },
+    Complete { reference: Reference<'a>, argument: Cow<'a, str>, value: Cow<'a, str>, given: Option<Raw<'a>> },
+}
+
+/// Whose argument is completed.
+#[derive(Clone, Debug)]
+pub(crate) enum Reference<'a> {
+    Prompt(Cow<'a, str>),
+    /// A template, or a URI that one matches.
+    Resource(Cow<'a, str>),
+}
+
+impl Request<'_> {
+    pub(crate) fn operation(&self) -> Operation {
+        match self {
+            Self::List { kind: ListKind::Tools, .. } => Operation::ListTools,
+            Self::List { kind: ListKind::Resources, .. } => Operation::ListResources,
+            Self::List { kind: ListKind::Templates, .. } => Operation::ListResourceTemplates,
+            Self::List { kind: ListKind::Prompts, .. } => Operation::ListPrompts,
+            Self::CallTool { name, .. } => Operation::CallTool(name.to_string()),
+            Self::ReadResource { uri } => Operation::ReadResource(uri.to_string()),
+            Self::GetPrompt { name, .. } => Operation::GetPrompt(name.to_string()),
+            Self::Complete { argument, .. } => Operation::Complete(argument.to_string()),
+        }
+    }
+}
+
+/// How calls are run.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Settings {
+    /// For items that set none of their own.
+    pub(crate) timeout: Option<Duration>,
+    /// Bytes of content.
+    pub(crate) max_result: Option<usize>,
+}
+
+pub(crate) struct Dispatcher {
+    pub(crate) catalog: Arc<Catalog>,
+    pub(crate) environment: Arc<Environment>,
+    pub(crate) around: Option<Around>,
+    pub(crate) settings: Settings,
+}
+
+/// The answer, or the work that will give it.
+pub(crate) enum Dispatched {
+    Ready(Answer),
+    Pending(Pending),
+}
+
+impl Dispatched {
+    fn failed(kind: Kind, message: impl std::fmt::Display) -> Self {
+        Self::Ready(Err(Error::of(kind, message)))
+    }
+}
+
+impl Dispatcher {
+    pub(crate) fn dispatch(self: &Arc<Self>, snapshot: &Arc<Snapshot>, caller: Caller, request: Request<'_>) -> Dispatched {
+        match &self.around {
+            None => self.run(snapshot, caller, request),
+            Some(around) => around.start(self, snapshot, caller, request),
+        }
+    }
+
+    /// Runs without `around`.
+    fn run(&self, snapshot: &Arc<Snapshot>, caller: Caller, request: Request<'_>) -> Dispatched {
+        match request {
+            Request::List { kind, cursor } => {
+                Dispatched::Ready(snapshot.page(kind, cursor.as_deref()).map(Done::List))
+            }
+            Request::CallTool { name, arguments } => self.call_tool(snapshot, caller, &name, arguments),
+            Request::ReadResource { uri } => self.read_resource(snapshot, caller, &uri),
+            Request::GetPrompt { name, arguments } => self.get_prompt(snapshot, caller, &name, arguments),
+            Request::Complete { reference, argument, value, given } => {
+                self.complete(snapshot, caller, &reference, &argument, &value, given)
+            }
+        }
+    }
+
+    fn call_tool(&self, snapshot: &Snapshot, caller: Caller, name: &str, arguments: Option<Raw<'_>>) -> Dispatched {
+        let Some(entry) = snapshot.find(ListKind::Tools, name) else {
+            return Dispatched::failed(Kind::InvalidParams, unknown("tool", name, snapshot.list(ListKind::Tools)));
+        };
+        let EntryKind::Tool(tool) = &entry.kind else { unreachable!("the list of tools holds tools") };
+        let arguments = arguments.unwrap_or(Raw::EMPTY_OBJECT);
+        if arguments.kind() != JsonKind::Object {
+            return Dispatched::failed(Kind::InvalidParams, "`arguments` must be an object");
+        }
+        let members = arguments.members().map(|(name, value)| Member::new(name, value)).collect();
+        let context = self.context(entry, caller, None);
+        let mode = Mode::Tool { name: &entry.name, strict: tool.strict, lenient: tool.lenient };
+        self.start(entry, Call::new(mode, Arguments::Json(members), &entry.names, context))
+    }
+
+    fn get_prompt(&self, snapshot: &Snapshot, caller: Caller, name: &str, arguments: Option<Raw<'_>>) -> Dispatched {
+        let Some(entry) = snapshot.find(ListKind::Prompts, name) else {
+            return Dispatched::failed(Kind::InvalidParams, unknown("prompt", name, snapshot.list(ListKind::Prompts)));
+        };
+        let members = match texts(arguments) {
+            Ok(members) => members,
+            Err(error) => return Dispatched::Ready(Err(error)),
+        };
+        let context = self.context(entry, caller, None);
+        let mode = Mode::Prompt { name: &entry.name };
+        self.start(entry, Call::new(mode, Arguments::Text(members), &entry.names, context))
+    }
+
+    fn read_resource(&self, snapshot: &Snapshot, caller: Caller, uri: &str) -> Dispatched {
+        if let Some(entry) = snapshot.find(ListKind::Resources, uri) {
+            let context = self.context(entry, caller, Some(uri));
+            return self.start(entry, Call::new(Mode::Resource { uri }, Arguments::Text(Vec::new()), &entry.names, context));
+        }
+        for entry in snapshot.list(ListKind::Templates) {
+            let Some(template) = entry.resource().and_then(|it| it.template.as_ref()) else { continue };
+            let Some(variables) = template.matches(uri) else { continue };
+            let members = variables.into_iter().map(|(name, value)| Member::new(Cow::Borrowed(name), value)).collect();
+            let context = self.context(entry, caller, Some(uri));
+            return self.start(entry, Call::new(Mode::Resource { uri }, Arguments::Text(members), &entry.names, context));
+        }
+        Dispatched::failed(Kind::ResourceNotFound, format_args!("there is no resource `{uri}`"))
+    }
+
+    fn context(&self, entry: &Entry, mut caller: Caller, uri: Option<&str>) -> Context {
+        if !entry.needs_meta {
+            caller.meta = None;
+        }
+        Context::new(self.environment.clone(), caller, uri)
+    }
+
+    /// Runs the handler up to its first wait.
+    fn start(&self, entry: &Arc<Entry>, call: Call<'_>) -> Dispatched {
+        let context = call.context.clone();
+        let running = {
+            let _scope = crate::observe::enter(&context);
+            let _watch = pending::Watch::start(entry);
+            std::panic::catch_unwind(AssertUnwindSafe(|| entry.handler.run(call)))
+        };
+        match running {
+            Ok(Running::Ready(answer)) => {
+                context.close();
+                Dispatched::Ready(self.finish(entry, answer))
+            }
+            Ok(Running::Pending(future)) => {
+                let timeout = entry.timeout.or(self.settings.timeout);
+                Dispatched::Pending(Pending::new(future, entry.clone(), context, timeout, self.settings))
+            }
+            Err(_) => {
+                context.close();
+                Dispatched::Ready(panicked(entry))
+            }
+        }
+    }
+
+    fn finish(&self, entry: &Entry, answer: Answer) -> Answer {
+        finish(&self.settings, entry, answer)
+    }
+}
+
+/// What every answer of a handler passes before it leaves.
+fn finish(settings: &Settings, entry: &Entry, answer: Answer) -> Answer {
+    match answer {
+        Ok(Done::Tool(result)) => Ok(Done::Tool(limit(settings, result))),
+        Ok(Done::Read(mut contents)) => {
+            // The resource's own media type where the contents say none.
+            let declared = entry.resource().and_then(|it| it.mime_type.as_deref());
+            for it in &mut contents {
+                if it.mime_type.is_none() {
+                    let usual = match it.body {
+                        Body::Text(_) => "text/plain",
+                        Body::Blob(_) => "application/octet-stream",
+                    };
+                    it.mime_type = Some(declared.unwrap_or(usual).to_owned());
+                }
+            }
+            Ok(Done::Read(contents))
+        }
+        other => other,
+    }
+}
+
+/// The refusal tells the model what it can do, since a cut text would look like a whole one.
+fn limit(settings: &Settings, result: ToolResult) -> ToolResult {
+    let Some(max) = settings.max_result else { return result };
+    let size: usize = result.content.iter().map(content_size).sum();
+    if size <= max {
+        return result;
+    }
+    ToolResult::failure(format!("the result has {size} bytes, and this server sends at most {max}: ask for less of it"))
+}
+
+fn content_size(content: &Content) -> usize {
+    let data = |it: &Data| match it {
+        Data::Bytes(it) => it.len(),
+        Data::Base64(it) => it.len(),
+    };
+    match content {
+        Content::Text(it) => it.text.len(),
+        Content::Image(it) => data(&it.data),
+        Content::Audio(it) => data(&it.data),
+        Content::ResourceLink(it) => it.uri.len(),
+        Content::Embedded(it) => match &it.contents.body {
+            Body::Text(it) => it.len(),
+            Body::Blob(it) => data(it),
+        },
+    }
+}
+
+/// The panic's own message has gone to stderr with its place; the client does not need to see it.
+#[cold]
+fn panicked(entry: &Entry) -> Answer {
+    let text = format!("the {} `{}` panicked", entry.kind_name(), entry.name);
+    match entry.kind {
+        EntryKind::Tool(_) => Ok(Done::Tool(ToolResult::failure(text))),
+        _ => Err(Error::internal(text)),
+    }
+}
+
+/// Arguments that are texts on the wire. A number or bool a client did not quote is taken as its text.
+fn texts<'a>(arguments: Option<Raw<'a>>) -> Result<Vec<Member<'a, Cow<'a, str>>>, Error> {
+    let arguments = arguments.unwrap_or(Raw::EMPTY_OBJECT);
+    if arguments.kind() != JsonKind::Object {
+        return Err(Error::of(Kind::InvalidParams, "`arguments` must be an object"));
+    }
+    let mut members = Vec::new();
+    for (name, value) in arguments.members() {
+        let value = match value.kind() {
+            JsonKind::String => value.string().unwrap_or_default(),
+            JsonKind::Null => continue,
+            JsonKind::Bool | JsonKind::Number => Cow::Borrowed(value.as_str()),
+            JsonKind::Array | JsonKind::Object => {
+                return Err(Error::of(Kind::InvalidParams, format_args!("argument `{name}` must be a string")));
+            }
+        };
+        members.push(Member::new(name, value));
+    }
+    Ok(members)
+}
+
+#[cold]
+fn unknown(what: &str, name: &str, list: &[Arc<Entry>]) -> String {
+    let near = list.iter().map(|it| (strsim::jaro_winkler(&it.name, name), it)).max_by(|a, b| a.0.total_cmp(&b.0));
+    match near {
+        Some((score, near)) if score > 0.8 => format!("unknown {what} `{name}`; did you mean `{}`?", near.name),
+        _ => format!("unknown {what} `{name}`"),
+    }
+}

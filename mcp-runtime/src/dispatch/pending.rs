@@ -1,0 +1,154 @@
+use std::{
+    fmt,
+    future::Future,
+    panic::AssertUnwindSafe,
+    pin::Pin,
+    sync::Arc,
+    task::{self, Poll},
+    time::{Duration, Instant},
+};
+
+use tokio::time::Sleep;
+
+use super::{Settings, finish, panicked};
+use crate::{
+    catalog::{Entry, EntryKind},
+    context::Context,
+    error::Error,
+    model::{Answer, Done, ToolResult},
+    observe,
+};
+
+/// A handler that has to wait. Yields `None` when the call was cancelled, which is not answered.
+///
+/// Dropping it drops the user's future and tells blocking code.
+pub(crate) struct Pending {
+    future: Pin<Box<dyn Future<Output = Answer> + Send>>,
+    entry: Option<Arc<Entry>>,
+    context: Context,
+    timeout: Option<Duration>,
+    sleep: Option<Pin<Box<Sleep>>>,
+    settings: Settings,
+    done: bool,
+}
+
+impl Pending {
+    pub(super) fn new(
+        future: Pin<Box<dyn Future<Output = Answer> + Send>>,
+        entry: Arc<Entry>,
+        context: Context,
+        timeout: Option<Duration>,
+        settings: Settings,
+    ) -> Self {
+        Self { future, entry: Some(entry), context, timeout, sleep: None, settings, done: false }
+    }
+
+    /// Work that belongs to no item.
+    pub(super) fn bare(future: Pin<Box<dyn Future<Output = Answer> + Send>>, context: Context, settings: Settings) -> Self {
+        Self { future, entry: None, context, timeout: None, sleep: None, settings, done: false }
+    }
+
+    pub(crate) fn context(&self) -> &Context {
+        &self.context
+    }
+
+    fn end(&mut self, answer: Answer) -> Poll<Option<Answer>> {
+        self.done = true;
+        self.context.close();
+        let answer = match &self.entry {
+            Some(entry) => finish(&self.settings, entry, answer),
+            None => answer,
+        };
+        Poll::Ready(Some(answer))
+    }
+}
+
+impl Future for Pending {
+    type Output = Option<Answer>;
+
+    fn poll(mut self: Pin<&mut Self>, cx: &mut task::Context<'_>) -> Poll<Option<Answer>> {
+        let this = &mut *self;
+        this.context.watch_cancel(cx.waker());
+        if this.context.is_cancelled() {
+            this.done = true;
+            this.context.close();
+            return Poll::Ready(None);
+        }
+        let polled = {
+            let _scope = observe::enter(&this.context);
+            let _watch = this.entry.as_ref().and_then(|it| Watch::start(it));
+            std::panic::catch_unwind(AssertUnwindSafe(|| this.future.as_mut().poll(cx)))
+        };
+        match polled {
+            Ok(Poll::Ready(answer)) => return this.end(answer),
+            Ok(Poll::Pending) => {}
+            Err(_) => {
+                let answer = match &this.entry {
+                    Some(entry) => panicked(entry),
+                    None => Err(Error::internal("`around` panicked")),
+                };
+                return this.end(answer);
+            }
+        }
+        if let Some(timeout) = this.timeout {
+            let sleep = this.sleep.get_or_insert_with(|| Box::pin(tokio::time::sleep(timeout)));
+            if sleep.as_mut().poll(cx).is_ready() {
+                // Blocking code learns of it here; a future is dropped with `self`.
+                this.context.set_cancelled();
+                let answer = this.entry.as_ref().map_or_else(|| Err(Error::msg("timed out")), |it| timed_out(it, timeout));
+                return this.end(answer);
+            }
+        }
+        Poll::Pending
+    }
+}
+
+impl Drop for Pending {
+    fn drop(&mut self) {
+        if !self.done {
+            self.context.set_cancelled();
+            self.context.close();
+        }
+    }
+}
+
+impl fmt::Debug for Pending {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Pending").field("entry", &self.entry.as_ref().map(|it| &it.name)).finish_non_exhaustive()
+    }
+}
+
+#[cold]
+fn timed_out(entry: &Entry, timeout: Duration) -> Answer {
+    let text = format!("the {} `{}` took longer than {timeout:?} and was given up", entry.kind_name(), entry.name);
+    match entry.kind {
+        EntryKind::Tool(_) => Ok(Done::Tool(ToolResult::failure(text))),
+        _ => Err(Error::msg(text)),
+    }
+}
+
+/// In debug builds, names a handler that holds the reactor for long: on stdio every other call waits for it.
+pub(super) struct Watch<'a> {
+    entry: &'a Entry,
+    since: Instant,
+}
+
+impl<'a> Watch<'a> {
+    const LONG: Duration = Duration::from_millis(100);
+
+    pub(super) fn start(entry: &'a Entry) -> Option<Self> {
+        cfg!(all(debug_assertions, not(target_family = "wasm"))).then(|| Self { entry, since: Instant::now() })
+    }
+}
+
+impl Drop for Watch<'_> {
+    fn drop(&mut self) {
+        let took = self.since.elapsed();
+        if took > Self::LONG {
+            tracing::warn!(
+                "{} held the reactor for {took:?}, and every other call waited: mark it `blocking`, or await something",
+                self.entry.place()
+            );
+        }
+    }
+}

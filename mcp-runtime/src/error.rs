@@ -1,0 +1,255 @@
+//! One opaque error and its kinds. The codes of the kinds are a table of `protocol::revision`.
+
+use std::{fmt, io};
+
+type Source = Box<dyn std::error::Error + Send + Sync>;
+
+/// What a handler returns when it fails.
+///
+/// Anything that implements [`std::error::Error`] becomes one with `?`, and a plain text with [`Error::msg`]. Such a failure is shown to
+/// the model as a tool result with `isError` (prompts and resources answer it as a JSON-RPC error). The other constructors
+/// choose a JSON-RPC error instead: the client program sees it, the model usually does not.
+///
+/// Like `anyhow::Error` it does not itself implement [`std::error::Error`], so that `?` works from every error.
+///
+/// ```
+/// use mcp_runtime::prelude::*;
+///
+/// /// Reads a number.
+/// #[tool]
+/// fn parse(text: &str) -> Result<i64> {
+///     if text.is_empty() {
+///         return Err(Error::msg("there is nothing to parse"));
+///     }
+///     Ok(text.parse()?)
+/// }
+/// # fn main() {}
+/// ```
+pub struct Error(Box<Inner>);
+
+struct Inner {
+    kind: Kind,
+    message: String,
+    /// JSON text for the `data` member of a JSON-RPC error.
+    data: Option<String>,
+    source: Option<Source>,
+}
+
+/// What went wrong, in no revision's words.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Kind {
+    /// The handler failed: the model is told.
+    Failed,
+    Parse,
+    InvalidRequest,
+    MethodNotFound,
+    InvalidParams,
+    /// A resource that does not exist; the code differs between revisions.
+    ResourceNotFound,
+    /// Something the caller must not see the reason of.
+    Internal,
+    /// The request's envelope names a revision that is not served.
+    UnsupportedVersion,
+    /// A code of the author's own.
+    Custom(i32),
+}
+
+impl Error {
+    /// A failure with this text, shown to the model.
+    pub fn msg(message: impl fmt::Display) -> Self {
+        Self::of(Kind::Failed, message)
+    }
+
+    /// The request itself was wrong: JSON-RPC error -32602.
+    pub fn invalid_params(message: impl fmt::Display) -> Self {
+        Self::of(Kind::InvalidParams, message)
+    }
+
+    /// The resource does not exist: JSON-RPC error -32002 in the legacy revisions, -32602 with `data.uri` in 2026-07-28.
+    pub fn not_found(message: impl fmt::Display) -> Self {
+        Self::of(Kind::ResourceNotFound, message)
+    }
+
+    /// A fault the caller must not see: logged, and answered as a bare -32603.
+    pub fn internal(error: impl fmt::Display) -> Self {
+        Self::of(Kind::Internal, error)
+    }
+
+    /// A JSON-RPC error with a code of your own, which the specification wants outside -32768..=-32000.
+    ///
+    /// # Panics
+    /// When `code` lies in the range JSON-RPC keeps for itself.
+    pub fn code(code: i32, message: impl fmt::Display) -> Self {
+        assert!(!(-32768..=-32000).contains(&code), "error code {code} is reserved by JSON-RPC: choose one outside -32768..=-32000");
+        Self::of(Kind::Custom(code), message)
+    }
+
+    /// Adds the `data` member of a JSON-RPC error. A value that cannot be written as JSON is left out.
+    #[must_use]
+    pub fn with_data(mut self, data: impl serde::Serialize) -> Self {
+        self.0.data = serde_json::to_string(&data).ok();
+        self
+    }
+
+    pub(crate) fn of(kind: Kind, message: impl fmt::Display) -> Self {
+        Self(Box::new(Inner { kind, message: message.to_string(), data: None, source: None }))
+    }
+
+    pub(crate) fn kind(&self) -> Kind {
+        self.0.kind
+    }
+
+    pub(crate) fn message(&self) -> &str {
+        &self.0.message
+    }
+
+    pub(crate) fn data(&self) -> Option<&str> {
+        self.0.data.as_deref()
+    }
+
+    pub(crate) fn data_mut(&mut self) -> &mut Option<String> {
+        &mut self.0.data
+    }
+
+    /// The error this one was made from, when it was made with `?`.
+    pub fn downcast_ref<E: std::error::Error + 'static>(&self) -> Option<&E> {
+        self.0.source.as_ref()?.downcast_ref()
+    }
+}
+
+impl<E: std::error::Error + Send + Sync + 'static> From<E> for Error {
+    fn from(error: E) -> Self {
+        let message = chain(&error);
+        Self(Box::new(Inner { kind: Kind::Failed, message, data: None, source: Some(Box::new(error)) }))
+    }
+}
+
+/// The error and its causes in one line. Many errors repeat their cause in their own text; that is not said twice.
+fn chain(error: &dyn std::error::Error) -> String {
+    let mut text = error.to_string();
+    let mut cause = error.source();
+    while let Some(it) = cause {
+        let more = it.to_string();
+        if !text.contains(&more) {
+            text.push_str(": ");
+            text.push_str(&more);
+        }
+        cause = it.source();
+    }
+    text
+}
+
+impl fmt::Display for Error {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0.message)
+    }
+}
+
+impl fmt::Debug for Error {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Error").field("kind", &self.0.kind).field("message", &self.0.message).finish()
+    }
+}
+
+/// What handlers return: `Result<T>` fails with [`Error`], `Result<T, E>` with anything that implements [`Display`](fmt::Display).
+pub type Result<T, E = Error> = std::result::Result<T, E>;
+
+/// Why a server could not start: every problem at once, each with the place in your code.
+#[derive(Debug)]
+pub struct BuildError {
+    pub(crate) problems: Vec<String>,
+}
+
+impl BuildError {
+    /// One text for each problem.
+    pub fn problems(&self) -> &[String] {
+        &self.problems
+    }
+}
+
+impl fmt::Display for BuildError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.problems.as_slice() {
+            [one] => f.write_str(one),
+            many => {
+                write!(f, "the server cannot start, for {} reasons:", many.len())?;
+                many.iter().try_for_each(|it| write!(f, "\n- {}", it.replace('\n', "\n  ")))
+            }
+        }
+    }
+}
+
+impl std::error::Error for BuildError {}
+
+/// Why a server stopped.
+#[derive(Debug)]
+pub enum ServeError {
+    /// It did not start.
+    Build(BuildError),
+    /// `setup` failed, with its words.
+    Setup(String),
+    /// The transport broke.
+    Io(io::Error),
+}
+
+impl fmt::Display for ServeError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Build(error) => error.fmt(f),
+            Self::Setup(error) => write!(f, "setup failed: {error}"),
+            Self::Io(error) => write!(f, "the transport broke: {error}"),
+        }
+    }
+}
+
+impl std::error::Error for ServeError {
+    fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
+        match self {
+            Self::Build(error) => Some(error),
+            Self::Setup(_) => None,
+            Self::Io(error) => Some(error),
+        }
+    }
+}
+
+impl From<BuildError> for ServeError {
+    fn from(error: BuildError) -> Self {
+        Self::Build(error)
+    }
+}
+
+impl From<io::Error> for ServeError {
+    fn from(error: io::Error) -> Self {
+        Self::Io(error)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_cause_is_said_once() {
+        #[derive(Debug)]
+        struct Outer(io::Error);
+        impl fmt::Display for Outer {
+            fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str("cannot open the book")
+            }
+        }
+        impl std::error::Error for Outer {
+            fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
+                Some(&self.0)
+            }
+        }
+        let error: Error = Outer(io::Error::other("no such shelf")).into();
+        assert_eq!(error.to_string(), "cannot open the book: no such shelf");
+        assert!(error.downcast_ref::<Outer>().is_some());
+    }
+
+    #[test]
+    #[should_panic(expected = "reserved by JSON-RPC")]
+    fn reserved_codes_are_refused() {
+        let _ = Error::code(-32001, "mine");
+    }
+}

@@ -1,0 +1,191 @@
+use std::{borrow::Cow, future::Future, panic::AssertUnwindSafe, pin::Pin};
+
+use crate::{
+    context::Context,
+    error::{Error, Kind},
+    model::{Answer, Done, ToolResult},
+    wire::Raw,
+};
+
+/// One call on its way into a handler: the arguments as they came, and what was wrong with them.
+pub struct Call<'a> {
+    pub(crate) mode: Mode<'a>,
+    pub(crate) arguments: Arguments<'a>,
+    pub(crate) context: Context,
+    /// The names of the item's arguments.
+    pub(crate) names: &'a [&'static str],
+    pub(crate) problems: Vec<String>,
+}
+
+impl std::fmt::Debug for Call<'_> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Call").field("mode", &self.mode).finish_non_exhaustive()
+    }
+}
+
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Mode<'a> {
+    Tool { name: &'a str, strict: bool, lenient: bool },
+    Prompt { name: &'a str },
+    Resource { uri: &'a str },
+    Completion { text: &'a str },
+}
+
+/// Arguments by name. `taken` tells those that no parameter wanted.
+pub(crate) enum Arguments<'a> {
+    Json(Vec<Member<'a, Raw<'a>>>),
+    Text(Vec<Member<'a, Cow<'a, str>>>),
+}
+
+pub(crate) struct Member<'a, V> {
+    pub(crate) name: Cow<'a, str>,
+    pub(crate) value: V,
+    pub(crate) taken: bool,
+}
+
+impl<'a, V> Member<'a, V> {
+    pub(crate) fn new(name: Cow<'a, str>, value: V) -> Self {
+        Self { name, value, taken: false }
+    }
+}
+
+/// What the generated function gives back: the answer, or the work that will give it.
+pub enum Running {
+    Ready(Answer),
+    Pending(Pin<Box<dyn Future<Output = Answer> + Send>>),
+}
+
+impl std::fmt::Debug for Running {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(match self {
+            Self::Ready(_) => "Ready",
+            Self::Pending(_) => "Pending",
+        })
+    }
+}
+
+impl<'a> Call<'a> {
+    pub(crate) fn new(mode: Mode<'a>, arguments: Arguments<'a>, names: &'a [&'static str], context: Context) -> Self {
+        Self { mode, arguments, context, names, problems: Vec::new() }
+    }
+
+    pub(crate) fn problem(&mut self, text: String) {
+        self.problems.push(text);
+    }
+
+    /// The JSON argument of this name, marked as taken.
+    pub(crate) fn json(&mut self, name: &str) -> Option<Raw<'a>> {
+        let Arguments::Json(members) = &mut self.arguments else { return None };
+        // The last one wins, as in every JSON object we read.
+        let member = members.iter_mut().rfind(|it| it.name == name)?;
+        member.taken = true;
+        Some(member.value)
+    }
+
+    /// The text argument of this name, marked as taken.
+    pub(crate) fn text(&mut self, name: &str) -> Option<Cow<'a, str>> {
+        let Arguments::Text(members) = &mut self.arguments else { return None };
+        let member = members.iter_mut().rfind(|it| it.name == name)?;
+        member.taken = true;
+        Some(member.value.clone())
+    }
+
+    /// What the user has typed, in a `#[completion]` function.
+    pub(crate) fn typed(&self) -> &'a str {
+        match self.mode {
+            Mode::Completion { text } => text,
+            _ => "",
+        }
+    }
+
+    pub(crate) fn is_strict(&self) -> bool {
+        matches!(self.mode, Mode::Tool { strict: true, .. })
+    }
+
+    /// Whether every argument was there, right, and wanted.
+    pub fn accept(&mut self) -> bool {
+        let lenient = match self.mode {
+            Mode::Tool { lenient, .. } => lenient,
+            Mode::Prompt { .. } => false,
+            // Template variables are the template's, and completion functions take what they like.
+            Mode::Resource { .. } | Mode::Completion { .. } => true,
+        };
+        if !lenient {
+            let mut unknown = Vec::new();
+            match &self.arguments {
+                Arguments::Json(members) => unknown.extend(members.iter().filter(|it| !it.taken).map(|it| &it.name)),
+                Arguments::Text(members) => unknown.extend(members.iter().filter(|it| !it.taken).map(|it| &it.name)),
+            }
+            let texts: Vec<String> = unknown.into_iter().map(|it| unknown_argument(it, self.names)).collect();
+            self.problems.extend(texts);
+        }
+        self.problems.is_empty()
+    }
+
+    /// The answer to a call whose arguments were wrong.
+    #[cold]
+    pub fn refuse(self) -> Running {
+        let list = self.problems.join("\n- ");
+        Running::Ready(match self.mode {
+            Mode::Tool { name, .. } => {
+                Ok(Done::Tool(ToolResult::failure(format!("The arguments of `{name}` are wrong:\n- {list}"))))
+            }
+            Mode::Prompt { name } => {
+                Err(Error::invalid_params(format!("wrong arguments for prompt `{name}`: {}", self.problems.join("; "))))
+            }
+            // A variable that does not fit its type is a URI that does not exist.
+            Mode::Resource { uri } => Err(Error::of(Kind::ResourceNotFound, format!("there is no resource `{uri}`"))),
+            Mode::Completion { .. } => Err(Error::invalid_params(list)),
+        })
+    }
+
+    /// Runs a plain function where it stands.
+    pub fn ready(self, run: impl FnOnce(&Context) -> Answer) -> Running {
+        let context = self.context;
+        Running::Ready(run(&context))
+    }
+
+    /// Runs an `async` function.
+    pub fn future<F>(self, run: impl FnOnce(Context) -> F) -> Running
+    where
+        F: Future<Output = Answer> + Send + 'static,
+    {
+        Running::Pending(Box::pin(run(self.context)))
+    }
+
+    /// Runs a plain function on a thread for blocking work. The job holds its place among the blocking jobs until it ends,
+    /// also when its answer has been given up.
+    pub fn blocking(self, run: impl FnOnce(&Context) -> Answer + Send + 'static) -> Running {
+        let context = self.context;
+        Running::Pending(Box::pin(async move {
+            let Some(permit) = context.0.environment.blocking_permit() else {
+                let max = context.0.environment.max_blocking();
+                return Err(Error::msg(format!("the server is busy: {max} blocking calls are running; try again later")));
+            };
+            let job = move || {
+                let _permit = permit;
+                let _scope = crate::observe::enter(&context);
+                // A panic is caught here, so that it travels as a value and not through tokio's join error.
+                std::panic::catch_unwind(AssertUnwindSafe(|| run(&context)))
+            };
+            match tokio::task::spawn_blocking(job).await {
+                Ok(Ok(answer)) => answer,
+                Ok(Err(panic)) => std::panic::resume_unwind(panic),
+                Err(error) => Err(Error::internal(error)),
+            }
+        }))
+    }
+}
+
+fn unknown_argument(name: &str, known: &[&'static str]) -> String {
+    let near = known.iter().map(|it| (strsim::jaro_winkler(it, name), it)).max_by(|a, b| a.0.total_cmp(&b.0));
+    match near {
+        _ if known.is_empty() => format!("unknown argument `{name}`: there are none"),
+        Some((score, near)) if score > 0.75 => format!("unknown argument `{name}`; did you mean `{near}`?"),
+        _ => format!("unknown argument `{name}`; there are {}", quoted(known)),
+    }
+}
+
+fn quoted(names: &[&str]) -> String {
+    names.iter().map(|it| format!("`{it}`")).collect::<Vec<_>>().join(", ")
+}

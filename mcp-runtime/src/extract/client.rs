@@ -1,0 +1,22 @@
+use std::{ops::Deref, sync::Arc};
+
+use super::FromCall;
+use crate::{context::Context, error::Result, model::ClientInfo};
+
+/// The client that calls, as a parameter: its name, version and declared capabilities.
+#[derive(Clone, Debug)]
+pub struct Client(Arc<ClientInfo>);
+
+impl Deref for Client {
+    type Target = ClientInfo;
+
+    fn deref(&self) -> &ClientInfo {
+        &self.0
+    }
+}
+
+impl FromCall<'_> for Client {
+    fn from_call(context: &Context) -> Result<Self> {
+        Ok(Self(context.0.caller.client.clone()))
+    }
+}

@@ -1,0 +1,122 @@
+use std::any::{Any, TypeId, type_name};
+
+use crate::{
+    context::{Cancel, Context, Progress},
+    error::{Error, Result},
+    model::Meta,
+};
+
+/// A parameter whose value comes from the server, never from the client; it does not show in any schema.
+///
+/// Implement it for what your handlers need of a call:
+///
+/// ```
+/// use mcp_runtime::prelude::*;
+///
+/// /// The name the client gave, or "somebody".
+/// struct Who(String);
+///
+/// impl<'a> FromCall<'a> for Who {
+///     fn from_call(context: &'a Context) -> Result<Self> {
+///         let name = &context.client().name;
+///         Ok(Who(if name.is_empty() { "somebody".into() } else { name.clone() }))
+///     }
+/// }
+///
+/// /// Greets whoever calls.
+/// #[tool]
+/// fn greet(who: Who) -> String {
+///     format!("Hello, {}!", who.0)
+/// }
+/// # fn main() {}
+/// ```
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` is not something the server can provide",
+    label = "neither a variable of the template nor a value from the server",
+    note = "a value from the server is `&T` or `State<T>`, `&Context`, `Progress`, `Cancel`, `Meta`, `Client`, `Handle`, or a type of yours with `impl FromCall`",
+    note = "an argument from the client must be a `{{variable}}` of the URI template"
+)]
+pub trait FromCall<'a>: Sized {
+    /// Makes the value. A failure is the call's answer, as if the handler had returned it.
+    ///
+    /// # Errors
+    /// Whatever keeps the value from being made.
+    fn from_call(context: &'a Context) -> Result<Self>;
+
+    /// Says what must be there when the server starts, so that a missing piece is found then and not at the first call.
+    fn needs(needs: &mut Needs) {
+        let _ = needs;
+    }
+}
+
+/// What an item needs of the server.
+#[derive(Debug, Default)]
+pub struct Needs {
+    pub(crate) states: Vec<(TypeId, &'static str)>,
+    /// The request's `_meta` must be kept.
+    pub(crate) meta: bool,
+    /// The catalog may change.
+    pub(crate) handle: bool,
+}
+
+impl Needs {
+    /// Shared state of type `T`.
+    pub fn state<T: Send + Sync + 'static>(&mut self) {
+        self.states.push((TypeId::of::<T>(), type_name::<T>()));
+    }
+}
+
+/// `&T` is shared state, `&Context` the call.
+///
+/// `&Context` is answered here by `TypeId`, because a second impl for it would conflict with this one.
+impl<'a, T: Send + Sync + 'static> FromCall<'a> for &'a T {
+    fn from_call(context: &'a Context) -> Result<Self> {
+        let found = (context as &dyn Any).downcast_ref::<T>().or_else(|| context.0.environment.states.get::<T>());
+        found.ok_or_else(|| missing::<T>())
+    }
+
+    fn needs(needs: &mut Needs) {
+        if TypeId::of::<T>() == TypeId::of::<Context>() {
+            needs.meta = true;
+        } else {
+            needs.state::<T>();
+        }
+    }
+}
+
+/// `build()` has checked it; only a call that goes around the server gets here.
+pub(crate) fn missing<T>() -> Error {
+    Error::internal(format!("there is no state of type `{}`", type_name::<T>()))
+}
+
+impl FromCall<'_> for Context {
+    fn from_call(context: &Context) -> Result<Self> {
+        Ok(context.clone())
+    }
+
+    fn needs(needs: &mut Needs) {
+        needs.meta = true;
+    }
+}
+
+impl FromCall<'_> for Progress {
+    fn from_call(context: &Context) -> Result<Self> {
+        Ok(context.progress())
+    }
+}
+
+impl FromCall<'_> for Cancel {
+    fn from_call(context: &Context) -> Result<Self> {
+        Ok(context.cancel())
+    }
+}
+
+impl FromCall<'_> for Meta {
+    fn from_call(context: &Context) -> Result<Self> {
+        Ok(context.meta())
+    }
+
+    fn needs(needs: &mut Needs) {
+        needs.meta = true;
+    }
+}

@@ -1,0 +1,87 @@
+//! An argument from its JSON text, and what to say when that fails.
+
+use serde::de::DeserializeOwned;
+
+use crate::wire::{Kind, Raw};
+
+/// Reads `raw` as a `T`. When only its type is wrong and it came as a string (`"5"`, `"[1,2]"`), the string's content is read once
+/// more as JSON, since many models write arguments so; `strict` turns that off. A type that takes strings never gets there.
+///
+/// The second part is the text that was read in the end, for the check of constraints.
+pub(crate) fn read<T: DeserializeOwned>(raw: Raw<'_>, strict: bool) -> Result<(T, Option<String>), String> {
+    let first = match serde_json::from_str(raw.as_str()) {
+        Ok(value) => return Ok((value, None)),
+        Err(error) => error,
+    };
+    if !strict && raw.kind() == Kind::String {
+        if let Some(inner) = raw.string() {
+            if let Ok(value) = serde_json::from_str(&inner) {
+                return Ok((value, Some(inner.into_owned())));
+            }
+        }
+    }
+    Err(explain::<T>(raw.as_str(), &first))
+}
+
+/// The error with the path to the value inside the argument, found by reading once more.
+fn explain<T: DeserializeOwned>(text: &str, first: &serde_json::Error) -> String {
+    let mut deserializer = serde_json::Deserializer::from_str(text);
+    match serde_path_to_error::deserialize::<_, T>(&mut deserializer) {
+        Err(error) => {
+            let path = error.path().to_string();
+            let reason = wording(&error.inner().to_string());
+            if path == "." { reason } else { format!("at `{path}`: {reason}") }
+        }
+        Ok(_) => wording(&first.to_string()),
+    }
+}
+
+/// serde's text without the position in a text nobody sees, and with Rust's number types in a client's words.
+pub(crate) fn wording(error: &str) -> String {
+    let text = error.split(" at line ").next().unwrap_or(error);
+    let Some((before, expected)) = text.rsplit_once("expected ") else { return text.to_owned() };
+    let expected = match expected {
+        "i8" => "an integer from -128 to 127",
+        "u8" => "an integer from 0 to 255",
+        "i16" => "an integer from -32768 to 32767",
+        "u16" => "an integer from 0 to 65535",
+        "i32" | "i64" | "isize" | "i128" => "an integer",
+        "u32" | "u64" | "usize" | "u128" => "an integer that is not negative",
+        "f32" | "f64" => "a number",
+        other => other,
+    };
+    format!("{before}expected {expected}")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn check<T: DeserializeOwned + std::fmt::Debug>(text: &str, strict: bool, expected: Result<&str, &str>) {
+        let found = read::<T>(Raw::trusted(text), strict).map(|(value, _)| format!("{value:?}"));
+        assert_eq!(found.as_deref().map_err(String::as_str), expected, "{text}");
+    }
+
+    #[test]
+    fn strings_are_read_once_more_unless_strict() {
+        check::<i64>(r#""5""#, false, Ok("5"));
+        check::<Vec<i64>>(r#""[1,2]""#, false, Ok("[1, 2]"));
+        check::<String>(r#""5""#, false, Ok(r#""5""#));
+        check::<i64>(r#""5""#, true, Err(r#"invalid type: string "5", expected an integer"#));
+        check::<i64>(r#""five""#, false, Err(r#"invalid type: string "five", expected an integer"#));
+    }
+
+    #[test]
+    fn the_path_is_named() {
+        #[derive(serde::Deserialize, Debug)]
+        struct Item {
+            #[allow(dead_code)]
+            qty: u8,
+        }
+        check::<Vec<Item>>(
+            r#"[{"qty":1},{"qty":300}]"#,
+            false,
+            Err("at `[1].qty`: invalid value: integer `300`, expected an integer from 0 to 255"),
+        );
+    }
+}

@@ -1,0 +1,27 @@
+//! From what the client sent, and what the server has, to the parameters of the user's function.
+//!
+//! Each parameter's *type* decides where its value comes from: [`FromCall`] types from the server, everything else from the
+//! client. `probe` asks the trait system; nothing looks at names of types.
+
+mod call;
+mod client;
+mod from_call;
+mod json;
+mod missing;
+mod params;
+pub(crate) mod probe;
+mod spread;
+mod state;
+mod text;
+mod values;
+
+pub use call::{Call, Running};
+pub(crate) use call::{Arguments, Member, Mode};
+pub use client::Client;
+pub use from_call::{FromCall, Needs};
+pub use params::Params;
+pub(crate) use params::{Field, Source};
+pub use probe::{Argument, InPlace, Probe};
+pub(crate) use spread::read as spread_arguments;
+pub use spread::{Args, SpreadField};
+pub use state::State;

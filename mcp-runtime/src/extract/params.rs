@@ -1,0 +1,69 @@
+use std::fmt;
+
+use schemars::{Schema, SchemaGenerator};
+use serde_json::Value;
+
+use super::{FromCall, Needs, probe::Describe};
+use crate::item::ArgDef;
+
+/// What an item's parameters are, asked once when the server is built.
+#[derive(Default)]
+pub struct Params {
+    pub(crate) fields: Vec<Field>,
+    pub(crate) needs: Needs,
+    /// A plain `fn` that runs where it stands.
+    pub(crate) in_place: bool,
+    /// A `#[completion]` function that takes what was typed filters for itself.
+    pub(crate) takes_typed_text: bool,
+}
+
+/// A parameter that is an argument.
+pub(crate) struct Field {
+    pub(crate) def: &'static ArgDef,
+    pub(crate) source: Source,
+    pub(crate) default: Option<Value>,
+    pub(crate) has_default: bool,
+}
+
+pub(crate) enum Source {
+    /// A JSON argument of a tool.
+    Json { schema: fn(&mut SchemaGenerator) -> Schema, required: fn() -> bool },
+    /// An object whose members are arguments.
+    Spread { schema: fn(&mut SchemaGenerator) -> Schema },
+    /// A text argument of a prompt or template; `values` are those its type allows, when it allows only some.
+    Text { required: bool, values: fn() -> Vec<&'static str> },
+}
+
+impl fmt::Debug for Params {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_list().entries(self.fields.iter().map(|it| it.def.name)).finish()
+    }
+}
+
+impl Params {
+    /// A plain `fn` that runs where it stands.
+    pub fn in_place(&mut self) {
+        self.in_place = true;
+    }
+
+    pub fn add<H: Describe>(&mut self, handle: H, def: &'static ArgDef) {
+        handle.describe(self, def);
+    }
+
+    /// A parameter with a default, which is published when it can be written as JSON.
+    pub fn add_default<H: Describe>(&mut self, handle: H, def: &'static ArgDef, default: impl FnOnce() -> H::Value) {
+        handle.describe(self, def);
+        if let Some(field) = self.fields.last_mut().filter(|it| std::ptr::eq(it.def, def)) {
+            field.has_default = true;
+            field.default = handle.default_json(default());
+        }
+    }
+
+    pub(crate) fn field(&mut self, def: &'static ArgDef, source: Source) {
+        self.fields.push(Field { def, source, default: None, has_default: false });
+    }
+
+    pub(crate) fn server<'a, T: FromCall<'a>>(&mut self) {
+        T::needs(&mut self.needs);
+    }
+}

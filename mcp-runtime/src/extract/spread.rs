@@ -1,0 +1,118 @@
+use std::{collections::BTreeSet, ops::Deref};
+
+use super::{Argument, Call, call::Arguments, json::wording};
+use crate::wire::{Kind, Raw};
+
+/// A struct whose fields are the tool's arguments, for those who have the struct already.
+///
+/// ```
+/// use mcp_runtime::prelude::*;
+///
+/// #[data]
+/// struct Trip {
+///     /// Where it begins
+///     from: String,
+///     /// Where it ends
+///     to: String,
+/// }
+///
+/// /// Plans a trip.
+/// #[tool]
+/// fn plan(trip: Args<Trip>) -> String {
+///     format!("{} to {}", trip.from, trip.to)
+/// }
+/// # fn main() {}
+/// ```
+#[derive(Clone, Copy, Debug)]
+pub struct Args<T>(pub T);
+
+impl<T> Deref for Args<T> {
+    type Target = T;
+
+    fn deref(&self) -> &T {
+        &self.0
+    }
+}
+
+/// A parameter with serde or schemars attributes, which the macro puts into a struct of its own.
+#[derive(Debug)]
+pub struct SpreadField<F, T> {
+    pub(super) get: fn(F) -> T,
+}
+
+impl<F, T> SpreadField<F, T> {
+    pub const fn new(get: fn(F) -> T) -> Self {
+        Self { get }
+    }
+}
+
+impl<F, T> Clone for SpreadField<F, T> {
+    fn clone(&self) -> Self {
+        *self
+    }
+}
+
+impl<F, T> Copy for SpreadField<F, T> {}
+
+/// Reads `T` from the members that are no parameter's own, and marks those it used.
+pub(crate) fn read<T: Argument>(call: &mut Call<'_>) -> Option<T> {
+    let strict = call.is_strict();
+    let names = call.names;
+    let Arguments::Json(members) = &mut call.arguments else { return None };
+    let mut open: Vec<(usize, String)> = Vec::new();
+    for (i, member) in members.iter().enumerate().filter(|(_, it)| !names.contains(&&*it.name)) {
+        open.push((i, member.value.as_str().to_owned()));
+    }
+    loop {
+        let mut text = String::from("{");
+        for (i, value) in &open {
+            if text.len() > 1 {
+                text.push(',');
+            }
+            text.push_str(&serde_json::to_string(&members[*i].name).unwrap_or_default());
+            text.push(':');
+            text.push_str(value);
+        }
+        text.push('}');
+        let mut ignored = BTreeSet::new();
+        let mut track = serde_path_to_error::Track::new();
+        let mut json = serde_json::Deserializer::from_str(&text);
+        let tracked = serde_path_to_error::Deserializer::new(&mut json, &mut track);
+        let result = serde_ignored::deserialize(tracked, |path| {
+            ignored.insert(path.to_string());
+        });
+        let error = match result {
+            Ok(value) => {
+                for (i, _) in &open {
+                    members[*i].taken |= !ignored.contains(&*members[*i].name);
+                }
+                return Some(value);
+            }
+            Err(error) => wording(&serde_json::Error::to_string(&error)),
+        };
+        let path = track.path();
+        let path = path.to_string();
+        let first = path.split(['.', '[']).next().unwrap_or_default();
+        let again = open.iter_mut().find(|(i, _)| members[*i].name == first);
+        if let Some((_, value)) = again.filter(|_| !strict) {
+            if let Some(inner) = stringified(value) {
+                *value = inner;
+                continue;
+            }
+        }
+        for (i, _) in &open {
+            members[*i].taken = true;
+        }
+        call.problem(if path == "." { error } else { format!("`{path}`: {error}") });
+        return None;
+    }
+}
+
+/// The JSON inside a JSON string, when there is some other than a string.
+fn stringified(value: &str) -> Option<String> {
+    let raw = Raw::trusted(value);
+    let inner = raw.string()?;
+    let inner = inner.trim();
+    let is_json = serde_json::from_str::<serde::de::IgnoredAny>(inner).is_ok();
+    (is_json && Raw::trusted(inner).kind() != Kind::String).then(|| inner.to_owned())
+}

@@ -1,0 +1,50 @@
+use std::{fmt, ops::Deref, sync::Arc};
+
+use super::{FromCall, Needs, from_call::missing};
+use crate::{context::Context, error::Result};
+
+/// State that all calls share, given with `server!().state(…)` or made by `setup`. A parameter `&T` is the same, borrowed.
+///
+/// ```
+/// use mcp_runtime::prelude::*;
+///
+/// struct Greeting(String);
+///
+/// /// Greets somebody.
+/// #[tool]
+/// async fn greet(name: &str, greeting: State<Greeting>) -> String {
+///     format!("{}, {name}!", greeting.0)
+/// }
+/// # fn main() {}
+/// ```
+pub struct State<T>(Arc<T>);
+
+impl<T> Deref for State<T> {
+    type Target = T;
+
+    fn deref(&self) -> &T {
+        &self.0
+    }
+}
+
+impl<T> Clone for State<T> {
+    fn clone(&self) -> Self {
+        Self(self.0.clone())
+    }
+}
+
+impl<T: fmt::Debug> fmt::Debug for State<T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.0.fmt(f)
+    }
+}
+
+impl<T: Send + Sync + 'static> FromCall<'_> for State<T> {
+    fn from_call(context: &Context) -> Result<Self> {
+        context.0.environment.states.share().map(Self).ok_or_else(missing::<T>)
+    }
+
+    fn needs(needs: &mut Needs) {
+        needs.state::<T>();
+    }
+}

@@ -1,0 +1,271 @@
+use std::{any::TypeId, fmt, time::Duration};
+
+use crate::{
+    extract::{Call, Params, Running},
+    item::template::Segment,
+    model::{Icon, Role},
+    reply::OutputSchema,
+};
+
+/// The function generated beside the user's: reads the arguments, then runs the user's function.
+pub type CallFn = for<'a> fn(Call<'a>) -> Running;
+
+/// One annotated function. Const-constructible, so that it costs nothing at start-up.
+pub struct ItemDef {
+    pub(crate) name: &'static str,
+    pub(crate) origin: Origin,
+    pub(crate) identity: fn() -> TypeId,
+    pub(crate) params: fn(&mut Params),
+    pub(crate) call: CallFn,
+    pub(crate) kind: KindDef,
+    pub(crate) title: Option<&'static str>,
+    pub(crate) description: Option<&'static str>,
+    pub(crate) icons: &'static [Icon],
+    pub(crate) group: Option<&'static str>,
+    pub(crate) order: i32,
+    pub(crate) timeout: Option<Duration>,
+    pub(crate) audience: &'static [Role],
+    pub(crate) priority: Option<f64>,
+    /// Keys and JSON texts.
+    pub(crate) meta: &'static [(&'static str, &'static str)],
+}
+
+impl fmt::Debug for ItemDef {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "ItemDef({} at {}:{})", self.name, self.origin.file, self.origin.line)
+    }
+}
+
+/// The place in the user's code.
+#[derive(Clone, Copy, Debug)]
+pub struct Origin {
+    pub(crate) package: &'static str,
+    pub(crate) module: &'static str,
+    pub(crate) file: &'static str,
+    pub(crate) line: u32,
+    pub(crate) function: &'static str,
+}
+
+impl Origin {
+    pub const fn new(
+        package: &'static str,
+        module: &'static str,
+        file: &'static str,
+        line: u32,
+        function: &'static str,
+    ) -> Self {
+        Self { package, module, file, line, function }
+    }
+
+    /// The crate's name: the first segment of the module path.
+    pub(crate) fn crate_name(&self) -> &'static str {
+        self.module.split("::").next().unwrap_or(self.module)
+    }
+}
+
+impl fmt::Display for Origin {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "`{}` at {}:{}", self.function, self.file, self.line)
+    }
+}
+
+/// What only one kind of item has.
+#[derive(Debug)]
+pub enum KindDef {
+    Tool(ToolDef),
+    Resource(ResourceDef),
+    Prompt,
+    /// Not in any list: completes arguments of the others.
+    Completion,
+}
+
+/// A tool's own part.
+#[derive(Debug)]
+pub struct ToolDef {
+    pub(crate) read_only: Option<bool>,
+    pub(crate) destructive: Option<bool>,
+    pub(crate) idempotent: Option<bool>,
+    pub(crate) open_world: Option<bool>,
+    pub(crate) lenient: bool,
+    pub(crate) strict: bool,
+    pub(crate) full_schema: bool,
+    /// Replaces the schema made from the parameters.
+    pub(crate) input_schema: Option<fn() -> String>,
+    pub(crate) output: fn() -> Option<OutputSchema>,
+}
+
+/// A resource's own part.
+#[derive(Debug)]
+pub struct ResourceDef {
+    pub(crate) uri: &'static str,
+    /// Empty for a fixed URI.
+    pub(crate) segments: &'static [Segment],
+    pub(crate) mime_type: Option<&'static str>,
+    pub(crate) size: Option<u64>,
+    pub(crate) subscribe: Option<bool>,
+    pub(crate) cache: Option<CachePolicy>,
+}
+
+/// How long others may keep what was read (2026-07-28).
+#[derive(Clone, Copy, Debug, Default)]
+pub struct CachePolicy {
+    pub(crate) public: bool,
+    pub(crate) ttl: Duration,
+}
+
+impl CachePolicy {
+    pub const fn new() -> Self {
+        Self { public: false, ttl: Duration::ZERO }
+    }
+
+    #[must_use]
+    pub const fn public(mut self) -> Self {
+        self.public = true;
+        self
+    }
+
+    #[must_use]
+    pub const fn ttl(mut self, ttl: Duration) -> Self {
+        self.ttl = ttl;
+        self
+    }
+}
+
+impl ItemDef {
+    const fn new(
+        name: &'static str,
+        kind: KindDef,
+        origin: Origin,
+        identity: fn() -> TypeId,
+        params: fn(&mut Params),
+        call: CallFn,
+    ) -> Self {
+        Self {
+            name,
+            origin,
+            identity,
+            params,
+            call,
+            kind,
+            title: None,
+            description: None,
+            icons: &[],
+            group: None,
+            order: 0,
+            timeout: None,
+            audience: &[],
+            priority: None,
+            meta: &[],
+        }
+    }
+
+    pub const fn tool(
+        name: &'static str,
+        origin: Origin,
+        identity: fn() -> TypeId,
+        params: fn(&mut Params),
+        call: CallFn,
+        output: fn() -> Option<OutputSchema>,
+    ) -> Self {
+        let tool = ToolDef {
+            read_only: None,
+            destructive: None,
+            idempotent: None,
+            open_world: None,
+            lenient: false,
+            strict: false,
+            full_schema: false,
+            input_schema: None,
+            output,
+        };
+        Self::new(name, KindDef::Tool(tool), origin, identity, params, call)
+    }
+
+    pub const fn resource(
+        name: &'static str,
+        uri: &'static str,
+        segments: &'static [Segment],
+        origin: Origin,
+        identity: fn() -> TypeId,
+        params: fn(&mut Params),
+        call: CallFn,
+    ) -> Self {
+        let resource = ResourceDef { uri, segments, mime_type: None, size: None, subscribe: None, cache: None };
+        Self::new(name, KindDef::Resource(resource), origin, identity, params, call)
+    }
+
+    pub const fn prompt(
+        name: &'static str,
+        origin: Origin,
+        identity: fn() -> TypeId,
+        params: fn(&mut Params),
+        call: CallFn,
+    ) -> Self {
+        Self::new(name, KindDef::Prompt, origin, identity, params, call)
+    }
+
+    pub const fn completion(
+        name: &'static str,
+        origin: Origin,
+        identity: fn() -> TypeId,
+        params: fn(&mut Params),
+        call: CallFn,
+    ) -> Self {
+        Self::new(name, KindDef::Completion, origin, identity, params, call)
+    }
+}
+
+macro_rules! setters {
+    ($($name:ident: $ty:ty $(=> $wrap:ident)?;)*) => {
+        impl ItemDef {$(
+            #[must_use]
+            pub const fn $name(mut self, $name: $ty) -> Self {
+                self.$name = setters!(@ $($wrap)? $name);
+                self
+            }
+        )*}
+    };
+    (@ Some $name:ident) => { Some($name) };
+    (@ $name:ident) => { $name };
+}
+setters! {
+    title: &'static str => Some;
+    description: &'static str => Some;
+    icons: &'static [Icon];
+    group: &'static str => Some;
+    order: i32;
+    timeout: Duration => Some;
+    audience: &'static [Role];
+    priority: f64 => Some;
+    meta: &'static [(&'static str, &'static str)];
+}
+
+/// Setters of one kind. On another kind they would be a bug in the macro, which the compiler then reports.
+macro_rules! kind_setters {
+    ($kind:ident: $($name:ident($($param:ident: $ty:ty)?) = $value:expr;)*) => {
+        impl ItemDef {$(
+            #[must_use]
+            pub const fn $name(mut self $(, $param: $ty)?) -> Self {
+                let KindDef::$kind(it) = &mut self.kind else { panic!("key of another kind of item") };
+                it.$name = $value;
+                self
+            }
+        )*}
+    };
+}
+kind_setters! { Tool:
+    read_only(value: bool) = Some(value);
+    destructive(value: bool) = Some(value);
+    idempotent(value: bool) = Some(value);
+    open_world(value: bool) = Some(value);
+    lenient() = true;
+    strict() = true;
+    full_schema() = true;
+    input_schema(text: fn() -> String) = Some(text);
+}
+kind_setters! { Resource:
+    mime_type(value: &'static str) = Some(value);
+    size(bytes: u64) = Some(bytes);
+    subscribe(value: bool) = Some(value);
+    cache(value: CachePolicy) = Some(value);
+}

@@ -1,0 +1,256 @@
+use super::{Meta, resource::ResourceContents};
+
+/// Whom something is for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Role {
+    /// The person.
+    User,
+    /// The model.
+    Assistant,
+}
+
+impl Role {
+    pub(crate) const fn name(self) -> &'static str {
+        match self {
+            Self::User => "user",
+            Self::Assistant => "assistant",
+        }
+    }
+}
+
+/// Hints on how a client should use a piece of content.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Annotations {
+    pub(crate) audience: Vec<Role>,
+    pub(crate) priority: Option<f64>,
+    pub(crate) last_modified: Option<String>,
+}
+
+/// Bytes on their way to base64.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) enum Data {
+    Bytes(Vec<u8>),
+    Base64(String),
+}
+
+#[derive(Clone, Debug, Default, PartialEq)]
+pub(crate) struct Extras {
+    pub(crate) annotations: Annotations,
+    pub(crate) meta: Option<Meta>,
+}
+
+/// One block of a tool's result or of a prompt's message.
+#[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
+pub enum Content {
+    /// Text.
+    Text(Text),
+    /// A picture.
+    Image(Image),
+    /// A sound (2025-03-26 and later; older clients get a text that says what it was).
+    Audio(Audio),
+    /// A reference to a resource (2025-06-18 and later; older clients get its URI as text).
+    ResourceLink(ResourceLink),
+    /// The contents of a resource.
+    Embedded(Embedded),
+}
+
+macro_rules! annotated {
+    ($($ty:ident)*) => {$(
+        impl $ty {
+            /// Whom it is for; everybody when never said.
+            #[must_use]
+            pub fn audience(mut self, roles: &[Role]) -> Self {
+                self.extras_mut().annotations.audience = roles.to_vec();
+                self
+            }
+
+            /// How important it is, from 0 (optional) to 1 (required).
+            #[must_use]
+            pub fn priority(mut self, priority: f64) -> Self {
+                self.extras_mut().annotations.priority = Some(priority.clamp(0.0, 1.0));
+                self
+            }
+
+            /// When it last changed, as an ISO 8601 time (2025-06-18 and later).
+            #[must_use]
+            pub fn last_modified(mut self, time: impl Into<String>) -> Self {
+                self.extras_mut().annotations.last_modified = Some(time.into());
+                self
+            }
+
+            /// Its `_meta` (2025-06-18 and later).
+            #[must_use]
+            pub fn meta(mut self, meta: Meta) -> Self {
+                self.extras_mut().meta = Some(meta);
+                self
+            }
+
+            fn extras_mut(&mut self) -> &mut Extras {
+                self.extras.get_or_insert_default()
+            }
+        }
+
+        impl From<$ty> for Content {
+            fn from(it: $ty) -> Self {
+                Self::$ty(it)
+            }
+        }
+    )*};
+}
+annotated! { Text Image Audio ResourceLink Embedded }
+
+/// A text with annotations; a plain `String` does where there are none.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Text {
+    pub(crate) text: String,
+    pub(crate) extras: Option<Box<Extras>>,
+}
+
+impl Text {
+    /// This text.
+    pub fn new(text: impl Into<String>) -> Self {
+        Self { text: text.into(), extras: None }
+    }
+}
+
+impl From<String> for Content {
+    fn from(text: String) -> Self {
+        Self::Text(Text { text, extras: None })
+    }
+}
+
+impl From<&str> for Content {
+    fn from(text: &str) -> Self {
+        Self::from(text.to_owned())
+    }
+}
+
+/// A picture.
+///
+/// ```
+/// use mcp_runtime::Image;
+///
+/// let image = Image::png(vec![0x89, b'P', b'N', b'G']);
+/// # let _ = image;
+/// ```
+#[derive(Clone, Debug, PartialEq)]
+pub struct Image {
+    pub(crate) data: Data,
+    pub(crate) mime_type: String,
+    pub(crate) extras: Option<Box<Extras>>,
+}
+
+/// A sound.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Audio {
+    pub(crate) data: Data,
+    pub(crate) mime_type: String,
+    pub(crate) extras: Option<Box<Extras>>,
+}
+
+macro_rules! binary {
+    ($($ty:ident $what:literal, $($method:ident $mime:literal),*;)*) => {$(
+        impl $ty {
+            #[doc = concat!("A ", $what, " of this media type.")]
+            pub fn new(mime_type: impl Into<String>, bytes: impl Into<Vec<u8>>) -> Self {
+                Self { data: Data::Bytes(bytes.into()), mime_type: mime_type.into(), extras: None }
+            }
+
+            #[doc = concat!("A ", $what, " whose bytes are base64 already.")]
+            pub fn base64(mime_type: impl Into<String>, text: impl Into<String>) -> Self {
+                Self { data: Data::Base64(text.into()), mime_type: mime_type.into(), extras: None }
+            }
+
+            $(
+                #[doc = concat!("A ", $what, " of type `", $mime, "`.")]
+                pub fn $method(bytes: impl Into<Vec<u8>>) -> Self {
+                    Self::new($mime, bytes)
+                }
+            )*
+        }
+    )*};
+}
+binary! {
+    Image "picture", png "image/png", jpeg "image/jpeg";
+    Audio "sound", wav "audio/wav", mpeg "audio/mpeg";
+}
+
+/// A reference to a resource the client can read.
+#[derive(Clone, Debug, PartialEq)]
+pub struct ResourceLink {
+    pub(crate) uri: String,
+    pub(crate) name: String,
+    pub(crate) title: Option<String>,
+    pub(crate) description: Option<String>,
+    pub(crate) mime_type: Option<String>,
+    pub(crate) size: Option<u64>,
+    pub(crate) extras: Option<Box<Extras>>,
+}
+
+impl ResourceLink {
+    /// A link to `uri`, called `name`.
+    pub fn new(uri: impl Into<String>, name: impl Into<String>) -> Self {
+        Self {
+            uri: uri.into(),
+            name: name.into(),
+            title: None,
+            description: None,
+            mime_type: None,
+            size: None,
+            extras: None,
+        }
+    }
+
+    /// What to show to people.
+    #[must_use]
+    pub fn title(mut self, title: impl Into<String>) -> Self {
+        self.title = Some(title.into());
+        self
+    }
+
+    /// What it is, for the model.
+    #[must_use]
+    pub fn description(mut self, description: impl Into<String>) -> Self {
+        self.description = Some(description.into());
+        self
+    }
+
+    /// Its media type.
+    #[must_use]
+    pub fn mime_type(mut self, mime_type: impl Into<String>) -> Self {
+        self.mime_type = Some(mime_type.into());
+        self
+    }
+
+    /// Its size in bytes.
+    #[must_use]
+    pub fn size(mut self, bytes: u64) -> Self {
+        self.size = Some(bytes);
+        self
+    }
+}
+
+/// The contents of a resource inside a result or message.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Embedded {
+    pub(crate) contents: ResourceContents,
+    pub(crate) extras: Option<Box<Extras>>,
+}
+
+impl Embedded {
+    /// These contents.
+    pub fn new(contents: ResourceContents) -> Self {
+        Self { contents, extras: None }
+    }
+
+    /// A text at this URI.
+    pub fn text(uri: impl Into<String>, text: impl Into<String>) -> Self {
+        Self::new(ResourceContents::text(uri, text))
+    }
+
+    /// Bytes at this URI.
+    pub fn blob(uri: impl Into<String>, bytes: impl Into<Vec<u8>>) -> Self {
+        Self::new(ResourceContents::blob(uri, bytes))
+    }
+}

@@ -1,0 +1,87 @@
+use serde_json::{Map, Value};
+
+/// A `_meta` object: of the request when a handler takes it as a parameter, of the result inside [`WithMeta`](crate::WithMeta).
+///
+/// ```
+/// use mcp_runtime::Meta;
+///
+/// let meta = Meta::new().with("example.com/cost", 3);
+/// assert_eq!(meta.get("example.com/cost").unwrap(), 3);
+/// ```
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Meta(pub(crate) Map<String, Value>);
+
+impl Meta {
+    /// Without any key.
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// Adds a key.
+    ///
+    /// # Panics
+    /// When the key does not follow the specification's syntax (basic/index#meta), or its prefix is reserved for the protocol.
+    #[must_use]
+    pub fn with(mut self, key: &str, value: impl Into<Value>) -> Self {
+        if let Err(reason) = check_key(key) {
+            panic!("`{key}` cannot be a `_meta` key: {reason}");
+        }
+        self.0.insert(key.to_owned(), value.into());
+        self
+    }
+
+    /// The value of a key.
+    pub fn get(&self, key: &str) -> Option<&Value> {
+        self.0.get(key)
+    }
+
+    /// Whether there is no key.
+    pub fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+}
+
+/// RPC-15 and RPC-16: an optional prefix of dotted labels, then a name; prefixes whose second label is `mcp` or
+/// `modelcontextprotocol` belong to the protocol.
+pub(crate) fn check_key(key: &str) -> Result<(), &'static str> {
+    let (prefix, name) = key.split_once('/').map_or((None, key), |(prefix, name)| (Some(prefix), name));
+    if let Some(prefix) = prefix {
+        let labels: Vec<&str> = prefix.split('.').collect();
+        let is_label = |it: &&str| {
+            let bytes = it.as_bytes();
+            bytes.first().is_some_and(u8::is_ascii_alphabetic)
+                && bytes.last().is_some_and(u8::is_ascii_alphanumeric)
+                && bytes.iter().all(|b| b.is_ascii_alphanumeric() || *b == b'-')
+        };
+        if !labels.iter().all(is_label) {
+            return Err("its prefix must be dotted labels such as `example.com`");
+        }
+        if labels.get(1).is_some_and(|it| matches!(*it, "mcp" | "modelcontextprotocol")) {
+            return Err("its prefix is reserved for the protocol");
+        }
+    }
+    let bytes = name.as_bytes();
+    let ends = |it: Option<&u8>| it.is_some_and(u8::is_ascii_alphanumeric);
+    if !name.is_empty() && !(ends(bytes.first()) && ends(bytes.last())) {
+        return Err("its name must begin and end with a letter or digit");
+    }
+    if !bytes.iter().all(|b| b.is_ascii_alphanumeric() || matches!(b, b'-' | b'_' | b'.')) {
+        return Err("its name may hold letters, digits, `-`, `_` and `.` only");
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::check_key;
+
+    #[test]
+    fn keys_follow_the_specification() {
+        for good in ["progressToken", "example.com/x", "com.example.mcp/x", "a-b.c/x_y.z", "x"] {
+            assert_eq!(check_key(good), Ok(()), "{good}");
+        }
+        for bad in ["io.modelcontextprotocol/x", "dev.mcp/x", "1a/x", "a..b/x", "x y", "-x", "x-", "a/b/c"] {
+            assert!(check_key(bad).is_err(), "{bad}");
+        }
+    }
+}

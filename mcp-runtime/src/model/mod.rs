@@ -1,0 +1,23 @@
+//! MCP's nouns, as a superset of all revisions. What a revision lacks is left out at the edge, in `protocol`.
+
+mod client;
+mod content;
+mod icon;
+mod level;
+mod message;
+mod meta;
+mod outcome;
+mod resource;
+
+pub use client::ClientInfo;
+pub use content::{Annotations, Audio, Content, Embedded, Image, ResourceLink, Role, Text};
+pub use icon::Icon;
+pub use level::Level;
+pub use message::Message;
+pub use meta::Meta;
+pub(crate) use meta::check_key as meta_key;
+pub use outcome::{Completion, Operation, Outcome};
+pub(crate) use outcome::{Answer, Done, PromptResult, ToolResult};
+pub use resource::{Blob, ResourceContents};
+pub(crate) use content::Data;
+pub(crate) use resource::Body;

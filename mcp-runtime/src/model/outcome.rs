@@ -1,0 +1,122 @@
+//! What a client can ask of the items, and what comes of it: the two closed sets between `protocol` and `dispatch`.
+
+use super::{Content, Message, Meta, ResourceContents};
+use crate::error::Error;
+
+/// What the client wants, as [`around`](crate::Builder::around) sees it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Operation {
+    /// `tools/list`
+    ListTools,
+    /// `resources/list`
+    ListResources,
+    /// `resources/templates/list`
+    ListResourceTemplates,
+    /// `prompts/list`
+    ListPrompts,
+    /// `tools/call` of this tool
+    CallTool(String),
+    /// `resources/read` of this URI
+    ReadResource(String),
+    /// `prompts/get` of this prompt
+    GetPrompt(String),
+    /// `completion/complete` of this argument
+    Complete(String),
+}
+
+impl Operation {
+    /// The method's name on the wire.
+    pub fn method(&self) -> &'static str {
+        match self {
+            Self::ListTools => "tools/list",
+            Self::ListResources => "resources/list",
+            Self::ListResourceTemplates => "resources/templates/list",
+            Self::ListPrompts => "prompts/list",
+            Self::CallTool(_) => "tools/call",
+            Self::ReadResource(_) => "resources/read",
+            Self::GetPrompt(_) => "prompts/get",
+            Self::Complete(_) => "completion/complete",
+        }
+    }
+}
+
+/// What came of an operation. [`around`](crate::Builder::around) passes it on, or replaces it with [`Outcome::failed`].
+#[derive(Debug)]
+pub struct Outcome(pub(crate) Answer);
+
+impl Outcome {
+    /// An answer that is an error: of the kind the [`Error`] has, as if the handler had returned it.
+    pub fn failed(error: impl Into<Error>) -> Self {
+        Self(Err(error.into()))
+    }
+
+    /// The error, when there is one: the tool's own (`isError`) is none, see [`Outcome::is_tool_error`].
+    pub fn error(&self) -> Option<&Error> {
+        self.0.as_ref().err()
+    }
+
+    /// Whether a tool answered that it failed.
+    pub fn is_tool_error(&self) -> bool {
+        matches!(&self.0, Ok(Done::Tool(result)) if result.is_error)
+    }
+}
+
+pub(crate) type Answer = Result<Done, Error>;
+
+/// A finished operation of an item.
+#[derive(Debug)]
+pub enum Done {
+    Tool(ToolResult),
+    Read(Vec<ResourceContents>),
+    Prompt(PromptResult),
+    Completion(Completion),
+    /// A list: the edge renders it from the catalog.
+    List(Page),
+}
+
+/// What a tool gave back.
+#[derive(Debug, Default, PartialEq)]
+pub struct ToolResult {
+    pub(crate) content: Vec<Content>,
+    /// JSON text. `Some("null")` is a value, `None` is none (C-28).
+    pub(crate) structured: Option<String>,
+    pub(crate) is_error: bool,
+    pub(crate) meta: Option<Meta>,
+}
+
+impl ToolResult {
+    pub(crate) fn failure(text: impl Into<String>) -> Self {
+        Self { content: vec![Content::from(text.into())], is_error: true, ..Self::default() }
+    }
+}
+
+/// What a prompt gave back.
+#[derive(Debug, Default, PartialEq)]
+pub struct PromptResult {
+    pub(crate) messages: Vec<Message>,
+    pub(crate) meta: Option<Meta>,
+}
+
+/// Values for an argument, best first. The framework filters nothing a `#[completion]` function returned, and sends at most 100.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Completion {
+    pub(crate) values: Vec<String>,
+    pub(crate) total: Option<usize>,
+}
+
+impl Completion {
+    /// These values out of `total`, when there are more than are given here.
+    pub fn new(values: impl IntoIterator<Item = impl Into<String>>) -> Self {
+        Self { values: values.into_iter().map(Into::into).collect(), total: None }
+    }
+
+    /// How many there are in all.
+    #[must_use]
+    pub fn total(mut self, total: usize) -> Self {
+        self.total = Some(total);
+        self
+    }
+}
+
+pub(crate) use crate::catalog::Page;

@@ -1,0 +1,189 @@
+use std::{
+    fmt,
+    sync::atomic::{AtomicBool, AtomicU8, Ordering},
+};
+
+use serde_json::{Map, Value};
+use tracing::{
+    Event, Level as TracingLevel, Metadata, Subscriber,
+    field::{Field, Visit},
+    level_filters::LevelFilter,
+    subscriber::Interest,
+};
+use tracing_subscriber::{
+    Layer,
+    layer::{Context as LayerContext, Filter},
+    registry::LookupSpan,
+};
+
+use super::scope;
+use crate::model::Level;
+
+static INSTALLED: AtomicBool = AtomicBool::new(false);
+
+/// The most verbose level any client has asked for so far, as `Level as u8`; `NOBODY` before the first one.
+static WANTED: AtomicU8 = AtomicU8::new(NOBODY);
+const NOBODY: u8 = u8::MAX;
+
+/// A layer that sends the `tracing` events of a call to the client that made it, when that client asked for log messages.
+///
+/// `.run()` installs it, together with output on stderr, unless the program has set a global subscriber of its own; a program that
+/// does adds this layer to it. The capability `logging` is advertised exactly when the layer is installed. As long as no client has
+/// asked, an event that nobody else wants costs the one relaxed load that `tracing` itself does.
+///
+/// ```
+/// use tracing_subscriber::prelude::*;
+///
+/// let subscriber = tracing_subscriber::registry().with(mcp_runtime::client_log());
+/// # let _ = subscriber;
+/// ```
+pub fn client_log<S>() -> impl Layer<S>
+where
+    S: Subscriber + for<'a> LookupSpan<'a>,
+{
+    ClientLog(()).with_filter(Wanted)
+}
+
+/// The layer that [`client_log`] returns, without its filter.
+#[derive(Debug)]
+pub struct ClientLog(());
+
+/// Opens exactly as far as some client has asked.
+struct Wanted;
+
+pub(super) fn is_installed() -> bool {
+    INSTALLED.load(Ordering::Relaxed)
+}
+
+/// Opens the filter for a client that wants events from `level` up. It is not closed again when the client leaves: what is left then is a
+/// look at a thread-local value for each such event.
+pub(super) fn listen(level: Level) {
+    let before = WANTED.fetch_min(level as u8, Ordering::Relaxed);
+    if before > level as u8 {
+        tracing::callsite::rebuild_interest_cache();
+    }
+}
+
+fn wanted() -> LevelFilter {
+    match WANTED.load(Ordering::Relaxed) {
+        NOBODY => LevelFilter::OFF,
+        it if it <= Level::Debug as u8 => LevelFilter::TRACE,
+        it if it <= Level::Notice as u8 => LevelFilter::INFO,
+        it if it <= Level::Warning as u8 => LevelFilter::WARN,
+        _ => LevelFilter::ERROR,
+    }
+}
+
+impl<S> Filter<S> for Wanted {
+    fn enabled(&self, metadata: &Metadata<'_>, _: &LayerContext<'_, S>) -> bool {
+        metadata.is_event() && *metadata.level() <= wanted()
+    }
+
+    fn callsite_enabled(&self, metadata: &'static Metadata<'static>) -> Interest {
+        if metadata.is_event() && *metadata.level() <= wanted() { Interest::sometimes() } else { Interest::never() }
+    }
+
+    fn max_level_hint(&self) -> Option<LevelFilter> {
+        Some(wanted())
+    }
+}
+
+impl<S: Subscriber> Layer<S> for ClientLog {
+    fn on_register_dispatch(&self, _: &tracing::Dispatch) {
+        INSTALLED.store(true, Ordering::Relaxed);
+    }
+
+    fn on_event(&self, event: &Event<'_>, _: LayerContext<'_, S>) {
+        let Some(context) = scope::current() else { return };
+        let caller = &context.0.caller;
+        let metadata = event.metadata();
+        let level = level_of(*metadata.level());
+        let (Some(channel), Some(least)) = (&caller.channel, caller.log_level) else { return };
+        if level < least || context.is_over() {
+            return;
+        }
+        let mut fields = Fields::default();
+        event.record(&mut fields);
+        channel.log(level, metadata.target(), &fields.into_json());
+    }
+}
+
+fn level_of(level: TracingLevel) -> Level {
+    match level {
+        TracingLevel::ERROR => Level::Error,
+        TracingLevel::WARN => Level::Warning,
+        TracingLevel::INFO => Level::Info,
+        _ => Level::Debug,
+    }
+}
+
+/// The event's message alone is a string, with other fields it is an object.
+#[derive(Default)]
+struct Fields {
+    message: Option<String>,
+    others: Map<String, Value>,
+}
+
+impl Fields {
+    fn put(&mut self, field: &Field, value: impl Into<Value>) {
+        self.others.insert(field.name().to_owned(), value.into());
+    }
+
+    fn into_json(mut self) -> String {
+        match self.message {
+            Some(message) if self.others.is_empty() => Value::from(message),
+            message => {
+                if let Some(message) = message {
+                    self.others.insert("message".to_owned(), message.into());
+                }
+                Value::Object(self.others)
+            }
+        }
+        .to_string()
+    }
+}
+
+impl Visit for Fields {
+    fn record_debug(&mut self, field: &Field, value: &dyn fmt::Debug) {
+        if field.name() == "message" {
+            self.message = Some(format!("{value:?}"));
+        } else {
+            self.put(field, format!("{value:?}"));
+        }
+    }
+
+    fn record_str(&mut self, field: &Field, value: &str) {
+        if field.name() == "message" {
+            self.message = Some(value.to_owned());
+        } else {
+            self.put(field, value);
+        }
+    }
+
+    fn record_i64(&mut self, field: &Field, value: i64) {
+        self.put(field, value);
+    }
+
+    fn record_u64(&mut self, field: &Field, value: u64) {
+        self.put(field, value);
+    }
+
+    fn record_f64(&mut self, field: &Field, value: f64) {
+        self.put(field, value);
+    }
+
+    fn record_bool(&mut self, field: &Field, value: bool) {
+        self.put(field, value);
+    }
+}
+
+/// What `.run()` does: stderr and clients, unless the program has a subscriber already.
+#[cfg(feature = "stdio")]
+pub(crate) fn install() {
+    use tracing_subscriber::{filter::Targets, fmt::layer, layer::SubscriberExt as _, registry};
+
+    let filter = std::env::var("RUST_LOG").ok().and_then(|it| it.parse::<Targets>().ok());
+    let filter = filter.unwrap_or_else(|| Targets::new().with_default(TracingLevel::INFO));
+    let stderr = layer().with_writer(std::io::stderr).with_filter(filter);
+    let _ = tracing::subscriber::set_global_default(registry().with(stderr).with(client_log()));
+}

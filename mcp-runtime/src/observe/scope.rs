@@ -1,0 +1,35 @@
+use std::cell::RefCell;
+
+use crate::context::Context;
+
+thread_local! {
+    /// The call whose code runs on this thread, when its client wants to see log events.
+    static CURRENT: RefCell<Option<Context>> = const { RefCell::new(None) };
+}
+
+/// Events on this thread belong to the call until this is dropped.
+pub(crate) struct Scope {
+    /// `None` when nothing was changed.
+    before: Option<Option<Context>>,
+}
+
+pub(crate) fn enter(context: &Context) -> Scope {
+    if context.0.caller.log_level.is_none() {
+        return Scope { before: None };
+    }
+    Scope { before: Some(CURRENT.replace(Some(context.clone()))) }
+}
+
+impl Drop for Scope {
+    fn drop(&mut self) {
+        if let Some(before) = self.before.take() {
+            CURRENT.set(before);
+        }
+    }
+}
+
+#[cfg(feature = "client-log")]
+pub(super) fn current() -> Option<Context> {
+    // An event that is logged while the value is being replaced belongs to nobody.
+    CURRENT.with(|it| it.try_borrow().ok().and_then(|it| it.clone()))
+}

@@ -1,0 +1,72 @@
+//! Every annotated function of the binary, gathered by the linker.
+//!
+//! One slice, whose name carries the major version so that two incompatible copies of this crate in one binary cannot mix their entries.
+//! On wasm, and with the feature `inventory`, constructors gather the same entries instead.
+
+use std::any::TypeId;
+
+use crate::item::ItemDef;
+
+#[cfg(not(any(target_family = "wasm", feature = "inventory")))]
+mod gathered {
+    use super::ItemDef;
+
+    #[linkme::distributed_slice]
+    pub static MCP_RUNTIME_ITEMS_0: [ItemDef];
+
+    pub(super) fn all() -> impl Iterator<Item = &'static ItemDef> {
+        MCP_RUNTIME_ITEMS_0.iter()
+    }
+}
+
+#[cfg(any(target_family = "wasm", feature = "inventory"))]
+mod gathered {
+    use super::ItemDef;
+
+    /// What `inventory` collects.
+    #[derive(Debug)]
+    pub struct Entry(pub &'static ItemDef);
+    inventory::collect!(Entry);
+
+    pub(super) fn all() -> impl Iterator<Item = &'static ItemDef> {
+        inventory::iter::<Entry>().map(|it| it.0)
+    }
+}
+
+#[cfg(any(target_family = "wasm", feature = "inventory"))]
+pub use gathered::Entry;
+#[cfg(not(any(target_family = "wasm", feature = "inventory")))]
+pub use gathered::MCP_RUNTIME_ITEMS_0;
+
+/// In no order anyone may rely on.
+pub(crate) fn all() -> impl Iterator<Item = &'static ItemDef> {
+    gathered::all()
+}
+
+/// The identity of a function: the type that the compiler gives it alone.
+pub fn identity<F: 'static>(_: &F) -> TypeId {
+    TypeId::of::<F>()
+}
+
+/// Puts an item into the slice.
+#[cfg(not(any(target_family = "wasm", feature = "inventory")))]
+#[doc(hidden)]
+#[macro_export]
+macro_rules! __register {
+    ($item:expr) => {
+        #[$crate::__private::linkme::distributed_slice($crate::__private::MCP_RUNTIME_ITEMS_0)]
+        #[linkme(crate = $crate::__private::linkme)]
+        static ITEM: $crate::__private::ItemDef = $item;
+    };
+}
+
+/// Submits an item to `inventory`.
+#[cfg(any(target_family = "wasm", feature = "inventory"))]
+#[doc(hidden)]
+#[macro_export]
+macro_rules! __register {
+    ($item:expr) => {
+        static ITEM: $crate::__private::ItemDef = $item;
+        $crate::__private::inventory::submit! { $crate::__private::Entry(&ITEM) }
+    };
+}

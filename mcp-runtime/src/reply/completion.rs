@@ -1,0 +1,45 @@
+use super::IntoFailure;
+use crate::{
+    error::Error,
+    model::{Answer, Completion, Done},
+};
+
+/// What a `#[completion]` function may return: a `Vec` or array of texts, a [`Completion`] that knows its total, or a `Result` of those.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` is not something a completion can return",
+    label = "cannot become completion values",
+    note = "a completion returns `Vec<String>`, `Vec<&str>`, an array of those, `Completion`, or a `Result` of any of them"
+)]
+pub trait CompletionReply: Sized {
+    #[doc(hidden)]
+    fn values(self) -> Result<Completion, Error>;
+}
+
+/// What generated code calls with the function's value.
+pub fn completion_reply<T: CompletionReply>(value: T) -> Answer {
+    value.values().map(Done::Completion)
+}
+
+impl<T: Into<String>> CompletionReply for Vec<T> {
+    fn values(self) -> Result<Completion, Error> {
+        Ok(Completion::new(self))
+    }
+}
+
+impl<T: Into<String>, const N: usize> CompletionReply for [T; N] {
+    fn values(self) -> Result<Completion, Error> {
+        Ok(Completion::new(self))
+    }
+}
+
+impl CompletionReply for Completion {
+    fn values(self) -> Result<Completion, Error> {
+        Ok(self)
+    }
+}
+
+impl<T: CompletionReply, E: IntoFailure> CompletionReply for Result<T, E> {
+    fn values(self) -> Result<Completion, Error> {
+        self.map_err(E::into_failure)?.values()
+    }
+}

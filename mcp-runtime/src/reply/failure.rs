@@ -1,0 +1,39 @@
+use std::{any::Any, fmt::Display};
+
+use crate::error::Error;
+
+/// The error half of a handler's `Result`: anything that implements [`Display`].
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` cannot be the error of a handler",
+    label = "does not implement `Display`",
+    note = "use `mcp_runtime::Result<T>`, `anyhow::Result<T>`, `Result<T, String>`, or implement `Display` for your error"
+)]
+pub trait IntoFailure {
+    fn into_failure(self) -> Error;
+}
+
+/// Our own [`Error`] implements `Display` too, and a second impl for it would conflict with this one: it is told apart by its type.
+#[diagnostic::do_not_recommend]
+impl<E: Display + 'static> IntoFailure for E {
+    fn into_failure(self) -> Error {
+        let mut slot = Some(self);
+        match (&mut slot as &mut dyn Any).downcast_mut::<Option<Error>>() {
+            Some(error) => error.take().unwrap_or_else(|| Error::msg("")),
+            // The alternate form is where `anyhow` and its like print the whole chain of causes.
+            None => slot.map_or_else(|| Error::msg(""), |it| Error::msg(format_args!("{it:#}"))),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::error::Kind;
+
+    #[test]
+    fn our_error_keeps_its_kind_and_others_are_failures() {
+        assert_eq!(Error::invalid_params("x").into_failure().kind(), Kind::InvalidParams);
+        assert_eq!("x".into_failure().kind(), Kind::Failed);
+        assert_eq!(std::fmt::Error.into_failure().message(), std::fmt::Error.to_string());
+    }
+}

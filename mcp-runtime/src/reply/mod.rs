@@ -1,0 +1,32 @@
+//! From what the user's function returns to what the client gets.
+
+mod completion;
+mod failure;
+mod json;
+mod prompt;
+mod resource;
+mod tool;
+
+use crate::model::Meta;
+
+pub use completion::{CompletionReply, completion_reply};
+pub use failure::IntoFailure;
+pub use json::Json;
+pub use prompt::{PromptReply, prompt_reply};
+pub use resource::{ResourceReply, resource_reply};
+pub use tool::{OutputSchema, ToolReply, output_of, tool_reply};
+
+/// A result with a `_meta` of its own (2025-06-18 and later).
+///
+/// ```
+/// use mcp_runtime::prelude::*;
+///
+/// /// Answers, and says what it cost.
+/// #[tool]
+/// fn ask() -> WithMeta<&'static str> {
+///     WithMeta("42", Meta::new().with("example.com/cost", 3))
+/// }
+/// # fn main() {}
+/// ```
+#[derive(Clone, Debug, PartialEq)]
+pub struct WithMeta<T>(pub T, pub Meta);

@@ -1,0 +1,84 @@
+use super::{IntoFailure, WithMeta};
+use crate::{
+    error::Error,
+    model::{Answer, Audio, Content, Done, Embedded, Image, Message, PromptResult, ResourceLink, Text},
+};
+
+/// What a prompt may return: a text (one message of the user), content of any kind, [`Message`]s singly, in tuples or in a `Vec`,
+/// [`WithMeta`], and a `Result` of any of them.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` is not something a prompt can return",
+    label = "cannot become a prompt's messages",
+    note = "a prompt returns text (one user message), `Message::user(…)` and `Message::assistant(…)` singly, in tuples or in a `Vec`, or a `Result` of any of them"
+)]
+pub trait PromptReply: Sized {
+    /// Adds itself to the messages.
+    #[doc(hidden)]
+    fn messages(self, result: &mut PromptResult) -> Result<(), Error>;
+}
+
+/// What generated code calls with the function's value.
+pub fn prompt_reply<T: PromptReply>(value: T) -> Answer {
+    let mut result = PromptResult::default();
+    value.messages(&mut result).map(|()| Done::Prompt(result))
+}
+
+macro_rules! from_user {
+    ($($ty:ty)*) => {$(
+        impl PromptReply for $ty {
+            fn messages(self, result: &mut PromptResult) -> Result<(), Error> {
+                result.messages.push(Message::user(self));
+                Ok(())
+            }
+        }
+    )*};
+}
+from_user! { String &str Content Text Image Audio ResourceLink Embedded }
+
+impl PromptReply for Message {
+    fn messages(self, result: &mut PromptResult) -> Result<(), Error> {
+        result.messages.push(self);
+        Ok(())
+    }
+}
+
+impl PromptReply for Vec<Message> {
+    fn messages(mut self, result: &mut PromptResult) -> Result<(), Error> {
+        result.messages.append(&mut self);
+        Ok(())
+    }
+}
+
+impl<const N: usize> PromptReply for [Message; N] {
+    fn messages(self, result: &mut PromptResult) -> Result<(), Error> {
+        result.messages.extend(self);
+        Ok(())
+    }
+}
+
+impl<T: PromptReply, E: IntoFailure> PromptReply for Result<T, E> {
+    fn messages(self, result: &mut PromptResult) -> Result<(), Error> {
+        self.map_err(E::into_failure)?.messages(result)
+    }
+}
+
+impl<T: PromptReply> PromptReply for WithMeta<T> {
+    fn messages(self, result: &mut PromptResult) -> Result<(), Error> {
+        result.meta = Some(self.1);
+        self.0.messages(result)
+    }
+}
+
+macro_rules! tuples {
+    ($(($($name:ident)*))*) => {$(
+        impl<$($name: PromptReply),*> PromptReply for ($($name,)*) {
+            #[allow(non_snake_case)]
+            fn messages(self, result: &mut PromptResult) -> Result<(), Error> {
+                let ($($name,)*) = self;
+                $($name.messages(result)?;)*
+                Ok(())
+            }
+        }
+    )*};
+}
+tuples! { (A) (A B) (A B C) (A B C D) (A B C D E) (A B C D E F) (A B C D E F G) (A B C D E F G H) }

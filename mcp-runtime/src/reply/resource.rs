@@ -1,0 +1,104 @@
+use serde::Serialize;
+
+use super::{IntoFailure, Json, WithMeta, tool::unwritable};
+use crate::{
+    context::Context,
+    error::{Error, Kind},
+    model::{Answer, Blob, Body, Data, Done, Image, ResourceContents},
+};
+
+/// What a resource may return: texts, [`Json<T>`], [`Blob`], [`Image`], [`ResourceContents`] or a `Vec` of them, [`WithMeta`], an
+/// `Option` (`None` is "not found"), and a `Result` of any of them.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` is not something a resource can return",
+    label = "cannot become a resource's contents",
+    note = "a resource returns text, `Json<T>` with `T: Serialize`, `Blob`, `Image`, `ResourceContents`, `Vec<ResourceContents>`, an `Option` of those (`None` is \"not found\"), or a `Result` of any of them"
+)]
+pub trait ResourceReply: Sized {
+    /// Adds itself to the contents of what is read at `uri`.
+    #[doc(hidden)]
+    fn contents(self, uri: &str, contents: &mut Vec<ResourceContents>) -> Result<(), Error>;
+}
+
+/// What generated code calls with the function's value.
+pub fn resource_reply<T: ResourceReply>(context: &Context, value: T) -> Answer {
+    let mut contents = Vec::new();
+    value.contents(context.uri().unwrap_or_default(), &mut contents).map(|()| Done::Read(contents))
+}
+
+fn not_found(uri: &str) -> Error {
+    Error::of(Kind::ResourceNotFound, format_args!("there is no resource `{uri}`"))
+}
+
+macro_rules! texts {
+    ($($ty:ty)*) => {$(
+        impl ResourceReply for $ty {
+            fn contents(self, uri: &str, contents: &mut Vec<ResourceContents>) -> Result<(), Error> {
+                contents.push(ResourceContents::text(uri, self));
+                Ok(())
+            }
+        }
+    )*};
+}
+texts! { String &str Box<str> std::borrow::Cow<'_, str> }
+
+impl<T: Serialize> ResourceReply for Json<T> {
+    fn contents(self, uri: &str, contents: &mut Vec<ResourceContents>) -> Result<(), Error> {
+        let text = serde_json::to_string(&self.0).map_err(unwritable)?;
+        contents.push(ResourceContents::text(uri, text).mime_type("application/json"));
+        Ok(())
+    }
+}
+
+impl ResourceReply for Blob {
+    fn contents(self, uri: &str, contents: &mut Vec<ResourceContents>) -> Result<(), Error> {
+        let body = Body::Blob(Data::Bytes(self.bytes));
+        contents.push(ResourceContents { uri: uri.to_owned(), mime_type: self.mime_type, body, meta: None });
+        Ok(())
+    }
+}
+
+impl ResourceReply for Image {
+    fn contents(self, uri: &str, contents: &mut Vec<ResourceContents>) -> Result<(), Error> {
+        let body = Body::Blob(self.data);
+        contents.push(ResourceContents { uri: uri.to_owned(), mime_type: Some(self.mime_type), body, meta: None });
+        Ok(())
+    }
+}
+
+impl ResourceReply for ResourceContents {
+    fn contents(self, _: &str, contents: &mut Vec<ResourceContents>) -> Result<(), Error> {
+        contents.push(self);
+        Ok(())
+    }
+}
+
+impl ResourceReply for Vec<ResourceContents> {
+    fn contents(mut self, _: &str, contents: &mut Vec<ResourceContents>) -> Result<(), Error> {
+        contents.append(&mut self);
+        Ok(())
+    }
+}
+
+impl<T: ResourceReply> ResourceReply for Option<T> {
+    fn contents(self, uri: &str, contents: &mut Vec<ResourceContents>) -> Result<(), Error> {
+        self.ok_or_else(|| not_found(uri))?.contents(uri, contents)
+    }
+}
+
+impl<T: ResourceReply, E: IntoFailure> ResourceReply for Result<T, E> {
+    fn contents(self, uri: &str, contents: &mut Vec<ResourceContents>) -> Result<(), Error> {
+        self.map_err(E::into_failure)?.contents(uri, contents)
+    }
+}
+
+impl<T: ResourceReply> ResourceReply for WithMeta<T> {
+    fn contents(self, uri: &str, contents: &mut Vec<ResourceContents>) -> Result<(), Error> {
+        let from = contents.len();
+        self.0.contents(uri, contents)?;
+        for it in &mut contents[from..] {
+            it.meta.get_or_insert_with(|| self.1.clone());
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,184 @@
+use schemars::{JsonSchema, Schema, SchemaGenerator};
+use serde::Serialize;
+
+use super::{IntoFailure, Json, WithMeta};
+use crate::{
+    error::{Error, Kind},
+    model::{Answer, Audio, Content, Done, Embedded, Image, ResourceLink, Text, ToolResult},
+};
+
+/// How the schema of structured content is made.
+#[derive(Clone, Copy, Debug)]
+pub struct OutputSchema(pub(crate) fn(&mut SchemaGenerator) -> Schema);
+
+/// What a tool may return: `()`, texts, numbers, `bool`, [`Json<T>`], [`Image`], [`Audio`], [`ResourceLink`], [`Embedded`], [`Content`],
+/// `Vec<Content>`, tuples and `Option`s of those, [`WithMeta`], and a `Result` of any of them.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` is not something a tool can return",
+    label = "cannot become a tool's result",
+    note = "a tool returns text, numbers, `Json<T>` with `T: Serialize + JsonSchema`, `Image`, `Audio`, `ResourceLink`, `Embedded`, `Content`, `Vec<Content>`, tuples of those, `()`, or a `Result` of any of them",
+    note = "to return your own type as structured content, write `Json<YourType>` and put `#[data]` on it"
+)]
+pub trait ToolReply: Sized {
+    #[doc(hidden)]
+    const OUTPUT: Option<OutputSchema> = None;
+
+    /// Adds itself to the result.
+    #[doc(hidden)]
+    fn reply(self, result: &mut ToolResult) -> Result<(), Error>;
+}
+
+/// What generated code calls with the function's value.
+pub fn tool_reply<T: ToolReply>(value: T) -> Answer {
+    let mut result = ToolResult::default();
+    match value.reply(&mut result) {
+        Ok(()) => Ok(Done::Tool(result)),
+        Err(error) if error.kind() == Kind::Failed => Ok(Done::Tool(ToolResult::failure(error.message()))),
+        Err(error) => Err(error),
+    }
+}
+
+pub fn output_of<T: ToolReply>() -> Option<OutputSchema> {
+    T::OUTPUT
+}
+
+impl ToolReply for () {
+    fn reply(self, _: &mut ToolResult) -> Result<(), Error> {
+        Ok(())
+    }
+}
+
+macro_rules! content {
+    ($($ty:ty)*) => {$(
+        impl ToolReply for $ty {
+            fn reply(self, result: &mut ToolResult) -> Result<(), Error> {
+                result.content.push(self.into());
+                Ok(())
+            }
+        }
+    )*};
+}
+content! { String &str Content Text Image Audio ResourceLink Embedded }
+
+macro_rules! as_text {
+    ($($ty:ty)*) => {$(
+        impl ToolReply for $ty {
+            fn reply(self, result: &mut ToolResult) -> Result<(), Error> {
+                self.to_string().reply(result)
+            }
+        }
+    )*};
+}
+as_text! { bool char u8 u16 u32 u64 u128 usize i8 i16 i32 i64 i128 isize f32 f64 Box<str> std::borrow::Cow<'_, str> }
+
+impl<T: Serialize + JsonSchema> ToolReply for Json<T> {
+    const OUTPUT: Option<OutputSchema> = Some(OutputSchema(|generator| generator.subschema_for::<T>()));
+
+    fn reply(self, result: &mut ToolResult) -> Result<(), Error> {
+        let text = serde_json::to_string(&self.0).map_err(unwritable)?;
+        result.content.push(Content::from(text.as_str()));
+        result.structured = Some(text);
+        Ok(())
+    }
+}
+
+pub(super) fn unwritable(error: serde_json::Error) -> Error {
+    Error::internal(format_args!("the result cannot be written as JSON: {error}"))
+}
+
+impl ToolReply for Vec<Content> {
+    fn reply(mut self, result: &mut ToolResult) -> Result<(), Error> {
+        result.content.append(&mut self);
+        Ok(())
+    }
+}
+
+impl<T: ToolReply> ToolReply for Option<T> {
+    fn reply(self, result: &mut ToolResult) -> Result<(), Error> {
+        self.map_or(Ok(()), |it| it.reply(result))
+    }
+}
+
+impl<T: ToolReply, E: IntoFailure> ToolReply for Result<T, E> {
+    const OUTPUT: Option<OutputSchema> = T::OUTPUT;
+
+    fn reply(self, result: &mut ToolResult) -> Result<(), Error> {
+        self.map_err(E::into_failure)?.reply(result)
+    }
+}
+
+impl<T: ToolReply> ToolReply for WithMeta<T> {
+    const OUTPUT: Option<OutputSchema> = T::OUTPUT;
+
+    fn reply(self, result: &mut ToolResult) -> Result<(), Error> {
+        result.meta = Some(self.1);
+        self.0.reply(result)
+    }
+}
+
+/// The first part with structured content gives the result its schema.
+const fn first_of(parts: &[Option<OutputSchema>]) -> Option<OutputSchema> {
+    let mut i = 0;
+    while i < parts.len() {
+        if parts[i].is_some() {
+            return parts[i];
+        }
+        i += 1;
+    }
+    None
+}
+
+macro_rules! tuples {
+    ($(($($name:ident)*))*) => {$(
+        impl<$($name: ToolReply),*> ToolReply for ($($name,)*) {
+            const OUTPUT: Option<OutputSchema> = first_of(&[$($name::OUTPUT),*]);
+
+            #[allow(non_snake_case)]
+            fn reply(self, result: &mut ToolResult) -> Result<(), Error> {
+                let ($($name,)*) = self;
+                $($name.reply(result)?;)*
+                Ok(())
+            }
+        }
+    )*};
+}
+tuples! { (A) (A B) (A B C) (A B C D) (A B C D E) (A B C D E F) (A B C D E F G) (A B C D E F G H) }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::model::Meta;
+
+    fn check(value: impl ToolReply, content: &[&str], structured: Option<&str>, is_error: bool) {
+        let Ok(Done::Tool(result)) = tool_reply(value) else { panic!("not a tool's result") };
+        let texts: Vec<_> = result
+            .content
+            .iter()
+            .map(|it| match it {
+                Content::Text(it) => it.text.as_str(),
+                _ => "…",
+            })
+            .collect();
+        assert_eq!((texts.as_slice(), result.structured.as_deref(), result.is_error), (content, structured, is_error));
+    }
+
+    #[test]
+    fn every_shape_of_result() {
+        check((), &[], None, false);
+        check(42, &["42"], None, false);
+        check(("a", 1.5, true), &["a", "1.5", "true"], None, false);
+        check(Json([1, 2]), &["[1,2]"], Some("[1,2]"), false);
+        check(Json(()), &["null"], Some("null"), false);
+        check(None::<String>, &[], None, false);
+        check(Err::<String, _>("no"), &["no"], None, true);
+        check(Err::<String, _>(Error::msg("no")), &["no"], None, true);
+        check(WithMeta("x", Meta::new()), &["x"], None, false);
+        check(vec![Content::from("x"), Image::png([1]).into()], &["x", "…"], None, false);
+    }
+
+    #[test]
+    fn a_protocol_error_is_no_result() {
+        let answer = tool_reply(Err::<String, _>(Error::invalid_params("no")));
+        assert_eq!(answer.unwrap_err().kind(), Kind::InvalidParams);
+    }
+}
