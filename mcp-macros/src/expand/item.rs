@@ -21,7 +21,7 @@ pub(crate) fn item(item: &Item<'_>) -> TokenStream {
     let call = call(item, &fields, &target);
     let definition = definition(item, &target);
     quote_spanned! {here()=>
-        #(#inherited)*
+        #inherited
         const _: () = {
             use #root::__private as __mcp;
             #probing
@@ -42,10 +42,14 @@ fn target(item: &Item<'_>) -> TokenStream {
     }
 }
 
-/// A function that is configured away must not be registered, and one that is deprecated may be.
-fn inherited<'a>(item: &Item<'a>) -> impl Iterator<Item = &'a syn::Attribute> {
-    let kept = |it: &&syn::Attribute| it.path().is_ident("cfg") || it.path().is_ident("deprecated");
-    item.function.attrs.iter().filter(kept)
+/// A function that is configured away must not be registered, and one that is deprecated may be. The
+/// `allow` is the only one that is ever emitted: a crate that forbids it cannot have such a function.
+fn inherited(item: &Item<'_>) -> TokenStream {
+    let attrs = &item.function.attrs;
+    let cfgs = attrs.iter().filter(|it| it.path().is_ident("cfg"));
+    let deprecated = attrs.iter().any(|it| it.path().is_ident("deprecated"));
+    let allow = deprecated.then(|| quote_spanned!(here()=> #[allow(deprecated)]));
+    quote_spanned!(here()=> #(#cfgs)* #allow)
 }
 
 fn args(fields: &[Field<'_>]) -> Option<TokenStream> {

@@ -29,8 +29,8 @@ impl Parse for Function {
 }
 
 impl Function {
-    /// The first of our other attributes on the same function.
-    pub(crate) fn other_kinds(&self) -> impl Iterator<Item = (Kind, Span)> {
+    /// Our attributes among those of the function.
+    pub(crate) fn kinds(&self) -> impl Iterator<Item = (Kind, Span)> {
         self.attrs.iter().filter_map(|attr| {
             let path: Vec<String> =
                 attr.path().segments.iter().map(|it| it.ident.to_string()).collect();
