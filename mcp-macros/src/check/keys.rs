@@ -1,0 +1,69 @@
+//! Keys that contradict each other or the function they stand on.
+
+use crate::errors::{Errors, position};
+use crate::item::{Item, Kind, Mode};
+use crate::keys::Given;
+use crate::keys::text::Flag;
+
+pub(super) fn check(item: &Item<'_>, errors: &Errors) {
+    name(item, errors);
+    let keys = &item.keys;
+    let pairs = [
+        (&keys.read_only, &keys.destructive, "a tool that only reads destroys nothing"),
+        (&keys.strict, &keys.lenient, "one refuses what the other lets pass"),
+    ];
+    for (one, other, reason) in pairs {
+        contradiction(one.as_ref(), other.as_ref(), reason, errors);
+    }
+    mode(item, errors);
+}
+
+/// TOOLS-07: the names that every client and model accepts.
+fn name(item: &Item<'_>, errors: &Errors) {
+    let (name, span) = item.name();
+    let allowed = |it: u8| it.is_ascii_alphanumeric() || b"_-.".contains(&it);
+    if item.kind == Kind::Tool && !(name.bytes().all(allowed) && (1..=128).contains(&name.len())) {
+        let fix = if item.keys.name.is_some() {
+            ""
+        } else {
+            "; give it one with `#[tool(name = \"…\")]`"
+        };
+        errors.at(
+            span,
+            format!("a tool's name is 1 to 128 letters (A-Z, a-z), digits, `_`, `-` and `.`{fix}"),
+        );
+    }
+}
+
+/// Reported at whichever of the two comes second.
+fn contradiction(
+    one: Option<&Given<Flag>>,
+    other: Option<&Given<Flag>>,
+    reason: &str,
+    errors: &Errors,
+) {
+    let (Some(one), Some(other)) = (one, other) else { return };
+    if !(one.value.0 && other.value.0) {
+        return;
+    }
+    let (first, second) =
+        if position(one.span()) < position(other.span()) { (one, other) } else { (other, one) };
+    errors.at(second.span(), format!("`{}` contradicts `{}`: {reason}", second.key, first.key));
+}
+
+fn mode(item: &Item<'_>, errors: &Errors) {
+    let is_async = item.function.sig.asyncness.is_some();
+    match &item.keys.blocking {
+        Some(blocking) if is_async && blocking.value.0 => {
+            let message = "`blocking` is for a plain `fn`; an `async fn` does not block: remove one of the two";
+            errors.at(blocking.span(), message);
+        }
+        _ => {}
+    }
+    if let Some(timeout) = &item.keys.timeout
+        && item.mode() == Mode::InPlace
+    {
+        let message = "a plain `fn` runs in place and must return at once: add `blocking`, or make it `async`";
+        errors.at(timeout.span(), message);
+    }
+}

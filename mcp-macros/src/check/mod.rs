@@ -1,0 +1,21 @@
+//! Rules that need more than one token: what the parser of a single key cannot know.
+
+mod keys;
+mod params;
+mod server;
+mod signature;
+mod variables;
+
+use crate::errors::Errors;
+use crate::item::Item;
+
+pub(crate) use params::{is_borrowed_argument, strip_groups};
+pub(crate) use server::check as server_impl;
+
+/// Reports everything that is wrong with an item.
+pub(crate) fn check(item: &Item<'_>, errors: &Errors) {
+    keys::check(item, errors);
+    signature::check(item, errors);
+    params::check(item, errors);
+    variables::check(item, errors);
+}

@@ -1,0 +1,143 @@
+//! What may be said of a parameter.
+
+use crate::errors::Errors;
+use crate::item::tokens::find;
+use crate::item::{Item, Kind, Param, Place, Role};
+use proc_macro2::{Span, TokenTree};
+use quote::ToTokens as _;
+use std::collections::HashSet;
+use syn::spanned::Spanned as _;
+use syn::{Ident, Type};
+
+pub(super) fn check(item: &Item<'_>, errors: &Errors) {
+    let mut names = HashSet::new();
+    for param in &item.params {
+        if !names.insert(param.name()) {
+            let span =
+                param.keys.name.as_ref().map_or_else(|| param.span(), |it| it.value.0.span());
+            errors.at(span, format!("another parameter is called `{}` already", param.name()));
+        }
+        configured(param, errors);
+        if let Place::Receiver(receiver) = param.place {
+            if let Some(span) = helper(param) {
+                errors.at(
+                    span,
+                    format!(
+                        "`{}` is the server's state, not an argument",
+                        receiver.self_token.to_token_stream()
+                    ),
+                );
+            }
+            continue;
+        }
+        keys(item, param, errors);
+        spread(item, param, errors);
+    }
+}
+
+/// Generated code names every parameter, so none can come and go.
+fn configured(param: &Param<'_>, errors: &Errors) {
+    for attr in param.attrs {
+        if attr.path().is_ident("cfg") || attr.path().is_ident("cfg_attr") {
+            let message =
+                "parameters cannot depend on `cfg`: write two functions, each with its `#[cfg]`";
+            errors.at(attr.path().span(), message);
+        }
+    }
+}
+
+/// The first attribute that speaks of an argument.
+fn helper(param: &Param<'_>) -> Option<Span> {
+    let ours = |it: &Ident| ["arg", "complete", "serde", "schemars"].iter().any(|word| it == word);
+    param.attrs.iter().filter_map(|it| it.path().get_ident()).find(|it| ours(it)).map(Ident::span)
+}
+
+fn keys(item: &Item<'_>, param: &Param<'_>, errors: &Errors) {
+    let keys = &param.keys;
+    match (&keys.complete, item.kind) {
+        (Some(complete), Kind::Tool) => errors.at(
+            complete.span(),
+            "tools have no completion in any revision; an enum or `example` tells the model what is allowed",
+        ),
+        (Some(complete), Kind::Completion) => {
+            errors.at(complete.span(), "this function completes others: nothing completes it");
+        }
+        _ => {}
+    }
+    if let Some(header) = &keys.header
+        && item.kind != Kind::Tool
+    {
+        errors.at(header.span(), "`header` is for the parameters of tools");
+    }
+    let only_name = [
+        keys.title.as_ref().map(|it| &it.key),
+        keys.description.as_ref().map(|it| &it.key),
+        keys.default.as_ref().map(|it| &it.key),
+        keys.range.as_ref().map(|it| &it.key),
+        keys.len.as_ref().map(|it| &it.key),
+        keys.pattern.as_ref().map(|it| &it.key),
+        keys.example.as_ref().map(|it| &it.key),
+    ];
+    if item.kind == Kind::Completion {
+        for key in only_name.into_iter().flatten() {
+            let message = format!(
+                "`{key}` says nothing here: clients never see these parameters, only `name` counts"
+            );
+            errors.at(key.span(), message);
+        }
+    }
+    if item.kind == Kind::Resource
+        && item.role(param) == Role::Server
+        && item.template.is_some()
+        && let Some(span) = helper(param)
+    {
+        let name = param.name();
+        errors.at(span, format!("`{name}` is not a variable of the URI, so clients do not give it: add `{{{name}}}` to the URI or remove this"));
+    }
+}
+
+/// A parameter with attributes of serde becomes a field of a struct, and a field owns what it holds.
+fn spread(item: &Item<'_>, param: &Param<'_>, errors: &Errors) {
+    let (Some(attr), Place::Typed(_, ty)) = (param.spread.first(), param.place) else { return };
+    let word = attr.path().to_token_stream();
+    if item.kind != Kind::Tool {
+        if item.kind != Kind::Resource {
+            errors.at(
+                attr.path().span(),
+                format!("`{word}` attributes are for the parameters of tools; these are text"),
+            );
+        }
+        return;
+    }
+    if let Some(default) = &param.keys.default {
+        errors.at(default.span(), "this parameter is read by serde: write `#[serde(default)]`");
+    }
+    let owned = match strip_groups(ty) {
+        Type::Reference(it) if it.mutability.is_none() && is_borrowed_argument(&it.elem) => {
+            &it.elem
+        }
+        ty => ty,
+    };
+    let borrows = |token: &TokenTree| matches!(token, TokenTree::Punct(it) if matches!(it.as_char(), '&' | '\''));
+    if let Some(span) = find(&owned.to_token_stream(), &borrows) {
+        errors.at(span, format!("a parameter with `{word}` attributes owns its value: write `String`, `Vec<T>` or `T`"));
+    }
+}
+
+/// `str` and `[T]`, which are made for the call and lent.
+pub(crate) fn is_borrowed_argument(ty: &Type) -> bool {
+    match strip_groups(ty) {
+        Type::Slice(_) => true,
+        Type::Path(it) => it.qself.is_none() && it.path.is_ident("str"),
+        _ => false,
+    }
+}
+
+/// The type without the invisible brackets that a `macro_rules` fragment has.
+pub(crate) fn strip_groups(ty: &Type) -> &Type {
+    match ty {
+        Type::Group(group) => strip_groups(&group.elem),
+        Type::Paren(paren) => strip_groups(&paren.elem),
+        ty => ty,
+    }
+}

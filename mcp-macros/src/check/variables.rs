@@ -1,0 +1,38 @@
+//! The variables of a URI and the parameters that take them.
+
+use crate::errors::Errors;
+use crate::item::{Item, Place};
+use crate::keys::suggest::suggest;
+
+pub(super) fn check(item: &Item<'_>, errors: &Errors) {
+    let Some(template) = &item.template else { return };
+    let names: Vec<String> = item
+        .params
+        .iter()
+        .filter(|it| matches!(it.place, Place::Typed(..)))
+        .map(|it| it.name())
+        .collect();
+    let free: Vec<&str> =
+        names.iter().map(String::as_str).filter(|it| template.variable(it).is_none()).collect();
+    for variable in template.variables().filter(|it| !names.contains(&it.name)) {
+        let name = &variable.name;
+        let hint = match suggest(name, &free) {
+            Some(found) => format!("did you mean the parameter `{found}`?"),
+            None => format!("add one: `{}`", example(name)),
+        };
+        errors.at(
+            template.uri.span(),
+            format!("the variable `{{{name}}}` has no parameter of its name; {hint}"),
+        );
+    }
+}
+
+/// A parameter that would take the variable.
+fn example(name: &str) -> String {
+    if syn::parse_str::<syn::Ident>(name).is_ok() {
+        format!("{name}: String")
+    } else {
+        let ident: String = name.chars().map(|it| if it == '.' { '_' } else { it }).collect();
+        format!("#[arg(name = \"{name}\")] {ident}: String")
+    }
+}

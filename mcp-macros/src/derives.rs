@@ -1,0 +1,62 @@
+//! `#[data]`: what a type needs to be an argument and a result.
+
+use crate::errors::Errors;
+use crate::item::function::keyword;
+use proc_macro2::TokenStream;
+use syn::parse::{ParseStream, Parser as _};
+use syn::punctuated::Punctuated;
+use syn::spanned::Spanned as _;
+use syn::{Attribute, Path, Token};
+
+/// One of the derives that the attribute stands for.
+#[derive(Clone, Copy)]
+pub(crate) struct Derive {
+    pub(crate) module: &'static str,
+    pub(crate) name: &'static str,
+}
+
+const ALL: [Derive; 3] = [
+    Derive { module: "serde", name: "Serialize" },
+    Derive { module: "serde", name: "Deserialize" },
+    Derive { module: "schemars", name: "JsonSchema" },
+];
+
+/// The derives the item still needs; one that the user wrote too is reported and left to the user.
+pub(crate) fn derives(item: &TokenStream, errors: &Errors) -> Vec<Derive> {
+    let wrong = "#[data] belongs on a `struct` or an `enum`";
+    match keyword(item) {
+        Some(("struct" | "enum", _)) => {}
+        found => {
+            errors.at(found.map_or_else(|| item.span(), |(_, span)| span), wrong);
+            return Vec::new();
+        }
+    }
+    let read = |input: ParseStream<'_>| {
+        let attrs = input.call(Attribute::parse_outer)?;
+        input.parse::<TokenStream>()?;
+        Ok(attrs)
+    };
+    let attrs = read.parse2(item.clone()).unwrap_or_default();
+    let doubled: Vec<String> = attrs
+        .iter()
+        .flat_map(derived)
+        .filter_map(|path| {
+            let last = path.segments.last()?.ident.clone();
+            let derive = ALL.iter().find(|it| last == it.name)?;
+            errors.at(
+                last.span(),
+                format!("#[data] derives `{}` already: remove it here", derive.name),
+            );
+            Some(derive.name.to_owned())
+        })
+        .collect();
+    ALL.into_iter().filter(|it| !doubled.iter().any(|name| name == it.name)).collect()
+}
+
+fn derived(attr: &Attribute) -> Vec<Path> {
+    if !attr.path().is_ident("derive") {
+        return Vec::new();
+    }
+    let paths = attr.parse_args_with(Punctuated::<Path, Token![,]>::parse_terminated);
+    paths.map(|it| it.into_iter().collect()).unwrap_or_default()
+}

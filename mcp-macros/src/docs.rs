@@ -1,0 +1,101 @@
+//! Doc comments as the text a model or a person reads.
+
+use syn::{Attribute, Expr, ExprLit, Lit, Meta};
+
+/// The documentation of an item or a parameter.
+pub(crate) enum Doc<'a> {
+    /// Known here: lines joined, trimmed.
+    Text(String),
+    /// Some of it is an expression such as `include_str!(…)`; the compiler joins and trims it.
+    Parts(Vec<Part<'a>>),
+}
+
+pub(crate) enum Part<'a> {
+    Line(String),
+    Expr(&'a Expr),
+}
+
+/// The documentation among `attrs`; `None` if there is none, or nothing but blank lines.
+pub(crate) fn read(attrs: &[Attribute]) -> Option<Doc<'_>> {
+    let mut parts = Vec::new();
+    for attr in attrs.iter().filter(|it| it.path().is_ident("doc")) {
+        // `#[doc(hidden)]` and its like are lists.
+        let Meta::NameValue(pair) = &attr.meta else { continue };
+        match &pair.value {
+            Expr::Lit(ExprLit { lit: Lit::Str(text), .. }) => {
+                parts.extend(lines(&text.value()).map(Part::Line));
+            }
+            expr => parts.push(Part::Expr(expr)),
+        }
+    }
+    if parts.iter().any(|it| matches!(it, Part::Expr(_))) {
+        return Some(Doc::Parts(parts));
+    }
+    let mut lines: Vec<String> = Vec::new();
+    for part in parts {
+        if let Part::Line(line) = part {
+            lines.push(line);
+        }
+    }
+    let text = trim(&lines);
+    (!text.is_empty()).then_some(Doc::Text(text))
+}
+
+/// The lines of one doc attribute, without the space or the `*` that every line of a comment starts with.
+fn lines(text: &str) -> impl Iterator<Item = String> + '_ {
+    let block = text.contains('\n');
+    let starred = block
+        && text.lines().skip(1).all(|it| it.trim_start().starts_with('*') || it.trim().is_empty());
+    text.split('\n').enumerate().map(move |(index, line)| {
+        let line = line.trim_end();
+        let line = if starred && index > 0 {
+            line.trim_start().strip_prefix('*').unwrap_or_default()
+        } else {
+            line
+        };
+        line.strip_prefix(' ').unwrap_or(line).to_owned()
+    })
+}
+
+fn trim(lines: &[String]) -> String {
+    let full = |it: &String| !it.trim().is_empty();
+    let Some(first) = lines.iter().position(full) else { return String::new() };
+    let last = lines.iter().rposition(full).unwrap_or(first);
+    lines[first..=last].join("\n")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use syn::parse::Parser as _;
+
+    fn text(source: &str) -> Option<String> {
+        let attrs = Attribute::parse_outer.parse_str(source).unwrap();
+        read(&attrs).map(|doc| match doc {
+            Doc::Text(text) => text,
+            Doc::Parts(parts) => {
+                let part = |it: &Part<'_>| match it {
+                    Part::Line(line) => line.clone(),
+                    Part::Expr(_) => "<expr>".to_owned(),
+                };
+                parts.iter().map(part).collect::<Vec<_>>().join("|")
+            }
+        })
+    }
+
+    #[test]
+    fn comments_become_text() {
+        let check = |source, expected: Option<&str>| {
+            assert_eq!(text(source).as_deref(), expected, "{source}");
+        };
+        check("/// Adds two numbers.", Some("Adds two numbers."));
+        check("///One\n/// two", Some("One\ntwo"));
+        check("///\n/// A.\n///\n///     code\n///\n", Some("A.\n\n    code"));
+        check("/** One\n * two\n *\n *   three\n */", Some("One\ntwo\n\n  three"));
+        check("/**\n One\n two */", Some("One\ntwo"));
+        check("#[doc(hidden)]", None);
+        check("///   ", None);
+        check("", None);
+        check("/// A\n#[doc = include_str!(\"x.md\")]", Some("A|<expr>"));
+    }
+}

@@ -1,0 +1,184 @@
+//! What the entry points do, on tokens that a test can make.
+
+use crate::derives::derives;
+use crate::errors::Errors;
+use crate::item::function::{Function, keyword};
+use crate::item::impl_block::{ImplBlock, Marked};
+use crate::item::tokens::without_helpers;
+use crate::item::{Item, Kind};
+use crate::keys::tables::{self, ItemKeys, ServerKeys};
+use crate::keys::{self, Table};
+use crate::{check, expand};
+use proc_macro2::TokenStream;
+use syn::parse::{ParseStream, Parser as _};
+use syn::punctuated::Punctuated;
+use syn::spanned::Spanned as _;
+use syn::{Expr, ExprPath, Meta, Token};
+
+/// `#[tool]`, `#[resource]`, `#[prompt]`, `#[completion]` on a function.
+pub(crate) fn function(kind: Kind, attr: TokenStream, tokens: TokenStream) -> TokenStream {
+    let errors = Errors::new();
+    let function = match syn::parse2::<Function>(tokens.clone()) {
+        Ok(function) => function,
+        Err(error) => {
+            errors.push(wrong_item(kind, &tokens).unwrap_or(error));
+            return with_errors(without_helpers(tokens), errors);
+        }
+    };
+    let item = Item::read(kind, attr, &function, None, &errors);
+    check::check(&item, &errors);
+    let mut all = without_helpers(tokens);
+    all.extend(errors.finish().map_or_else(|errors| errors, |()| expand::item::item(&item)));
+    all
+}
+
+/// Says where the attribute belongs, when it is on something that is no function.
+fn wrong_item(kind: Kind, tokens: &TokenStream) -> Option<syn::Error> {
+    let (word, span) = keyword(tokens)?;
+    let owner = kind.owner();
+    let message = match word {
+        "impl" => {
+            format!("{owner} belongs on the methods of this block, and `#[server]` on the block")
+        }
+        "trait" => format!("{owner} belongs on a function with a body, not on a trait"),
+        word => format!("{owner} belongs on a function, not on a `{word}`"),
+    };
+    Some(syn::Error::new(span, message))
+}
+
+fn with_errors(mut tokens: TokenStream, errors: Errors) -> TokenStream {
+    if let Err(errors) = errors.finish() {
+        tokens.extend(errors);
+    }
+    tokens
+}
+
+/// `#[server]` on an impl block.
+pub(crate) fn server_impl(attr: TokenStream, tokens: TokenStream) -> TokenStream {
+    let errors = Errors::new();
+    let keys = read_keys::<ItemKeys>(attr, &tables::SERVER_IMPL, &errors);
+    match keyword(&tokens) {
+        Some(("impl", _)) => {}
+        found => {
+            let span = found.map_or_else(|| tokens.span(), |(_, span)| span);
+            errors.at(span, "#[server] belongs on an impl block: `#[server] impl Type { … }`");
+            return with_errors(tokens, errors);
+        }
+    }
+    let block = match ImplBlock::read(tokens.clone()) {
+        Ok(block) => block,
+        Err(error) => {
+            errors.push(error);
+            return with_errors(tokens, errors);
+        }
+    };
+    check::server_impl(&block, &errors);
+    let items: Vec<Item<'_>> = block
+        .members
+        .iter()
+        .filter_map(|it| method(it.marked.as_ref()?, &block, &keys, &errors))
+        .collect();
+    let mut all = block.plain();
+    match errors.finish() {
+        Ok(()) => all.extend(items.iter().map(expand::item::item)),
+        Err(errors) => all.extend(errors),
+    }
+    all
+}
+
+fn method<'a>(
+    marked: &'a Marked,
+    block: &'a ImplBlock,
+    server: &ItemKeys,
+    errors: &Errors,
+) -> Option<Item<'a>> {
+    let function = match &marked.function {
+        Ok(function) => function,
+        Err(error) => {
+            errors.push(error.clone());
+            return None;
+        }
+    };
+    let attr = match &marked.attr.meta {
+        Meta::Path(_) => TokenStream::new(),
+        Meta::List(list) => list.tokens.clone(),
+        Meta::NameValue(pair) => {
+            let owner = marked.kind.owner().trim_end_matches(']');
+            errors.at(pair.eq_token.span(), format!("write `{owner}(key = value)]`"));
+            TokenStream::new()
+        }
+    };
+    let mut item = Item::read(marked.kind, attr, function, Some(&block.self_ty), errors);
+    item.inherit(server);
+    check::check(&item, errors);
+    Some(item)
+}
+
+/// `server!(…)`. Wrong keys are left out of the expression, so that what is called on it is still understood.
+pub(crate) fn build_server(tokens: TokenStream) -> TokenStream {
+    let errors = Errors::new();
+    let keys = read_keys::<ServerKeys>(tokens, &tables::SERVER, &errors);
+    in_expression(errors, expand::server::server(&keys))
+}
+
+/// `items![…]`
+pub(crate) fn items(tokens: TokenStream) -> TokenStream {
+    let errors = Errors::new();
+    let mut keys = ItemKeys::default();
+    let read = |input: ParseStream<'_>| {
+        if input.peek(Token![crate]) && input.peek2(Token![=]) {
+            keys::read_one(&mut keys, input, &tables::ITEMS, &errors)?;
+            input.parse::<Option<Token![,]>>()?;
+        }
+        Punctuated::<Expr, Token![,]>::parse_terminated(input)
+    };
+    let found = errors.keep(read.parse2(tokens)).unwrap_or_default();
+    let paths: Vec<ExprPath> = found.into_iter().filter_map(|it| errors.keep(path(it))).collect();
+    let root = expand::root(keys.crate_path.as_ref());
+    in_expression(errors, expand::items::items(&root, &paths))
+}
+
+fn path(expr: Expr) -> syn::Result<ExprPath> {
+    match expr {
+        Expr::Path(path) => Ok(path),
+        Expr::Call(call) => Err(syn::Error::new(
+            call.paren_token.span.join(),
+            "name the function without calling it",
+        )),
+        expr => Err(syn::Error::new(
+            expr.span(),
+            "expected the path of a function: `items![add, notes::search]`",
+        )),
+    }
+}
+
+/// An expression keeps its type beside the errors.
+fn in_expression(errors: Errors, expression: TokenStream) -> TokenStream {
+    match errors.finish() {
+        Ok(()) => expression,
+        Err(errors) => expand::beside(&errors, &expression),
+    }
+}
+
+/// `#[data]` on a struct or an enum.
+pub(crate) fn data(attr: TokenStream, tokens: TokenStream) -> TokenStream {
+    let errors = Errors::new();
+    let keys = read_keys::<ItemKeys>(attr, &tables::DATA, &errors);
+    let derives = derives(&tokens, &errors);
+    let mut all = TokenStream::new();
+    if !derives.is_empty() {
+        all.extend(expand::data::data(&expand::root(keys.crate_path.as_ref()), &derives));
+    }
+    all.extend(tokens);
+    with_errors(all, errors)
+}
+
+fn read_keys<K: keys::Keys>(tokens: TokenStream, table: &Table, errors: &Errors) -> K {
+    let mut keys = K::default();
+    let read = |input: ParseStream<'_>| {
+        keys::read(&mut keys, input, table, errors);
+        Ok(())
+    };
+    errors.keep(read.parse2(tokens));
+    keys
+}

@@ -1,0 +1,90 @@
+//! All mistakes of one item, reported together and in the order of the source.
+
+use proc_macro2::{Span, TokenStream};
+use std::cell::RefCell;
+use std::fmt::Display;
+
+/// Collects errors behind a shared reference, so that every phase can report and go on.
+///
+/// Dropping it without [`finish`](Self::finish) panics: a mistake that nobody hears of is worse than a crash.
+pub(crate) struct Errors {
+    found: RefCell<Option<Vec<syn::Error>>>,
+}
+
+impl Errors {
+    pub(crate) fn new() -> Self {
+        Self { found: RefCell::new(Some(Vec::new())) }
+    }
+
+    pub(crate) fn at(&self, span: Span, message: impl Display) {
+        self.push(syn::Error::new(span, message));
+    }
+
+    pub(crate) fn push(&self, error: syn::Error) {
+        if let Some(found) = self.found.borrow_mut().as_mut() {
+            found.extend(error);
+        }
+    }
+
+    /// Takes the value out of a result, keeping the error.
+    pub(crate) fn keep<T>(&self, result: syn::Result<T>) -> Option<T> {
+        result.map_err(|error| self.push(error)).ok()
+    }
+
+    /// `Err` holds one `compile_error!` per mistake.
+    pub(crate) fn finish(self) -> Result<(), TokenStream> {
+        let mut found = self.found.borrow_mut().take().unwrap_or_default();
+        if found.is_empty() {
+            return Ok(());
+        }
+        found.sort_by_key(|error| position(error.span()));
+        Err(found.iter().map(syn::Error::to_compile_error).collect())
+    }
+}
+
+impl Drop for Errors {
+    fn drop(&mut self) {
+        assert!(
+            self.found.get_mut().is_none() || std::thread::panicking(),
+            "the errors of an item were dropped unread"
+        );
+    }
+}
+
+/// Line and column; outside the compiler only the tests have positions.
+pub(crate) fn position(span: Span) -> (usize, usize) {
+    if proc_macro::is_available() {
+        let span = span.unwrap();
+        return (span.line(), span.column());
+    }
+    #[cfg(test)]
+    return (0, span.byte_range().start);
+    #[cfg(not(test))]
+    (0, 0)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn errors_come_in_source_order() {
+        let tokens: Vec<_> = "first second".parse::<TokenStream>().unwrap().into_iter().collect();
+        let errors = Errors::new();
+        errors.at(tokens[1].span(), "two");
+        errors.at(tokens[0].span(), "one");
+        let text = errors.finish().unwrap_err().to_string();
+        assert!(text.find("\"one\"").unwrap() < text.find("\"two\"").unwrap(), "{text}");
+    }
+
+    #[test]
+    #[should_panic(expected = "dropped unread")]
+    fn dropping_unread_errors_panics() {
+        drop(Errors::new());
+    }
+
+    #[test]
+    fn no_errors_are_no_errors() {
+        assert!(Errors::new().finish().is_ok());
+    }
+}

@@ -1,0 +1,164 @@
+//! The `ItemDef`: constructor and the chain of what the attribute says.
+
+use super::here;
+use super::text::{description, icon, text};
+use super::uri::segments;
+use crate::item::tokens::outside;
+use crate::item::{Item, Kind};
+use crate::keys::Given;
+use crate::keys::nested::Cache;
+use crate::keys::tables::ItemKeys;
+use crate::keys::text::{Audience, Flag, Role};
+use proc_macro2::{Ident, Literal, TokenStream};
+use quote::{ToTokens as _, quote_spanned};
+use syn::ReturnType;
+
+/// `target` is the path of the user's function.
+pub(super) fn definition(item: &Item<'_>, target: &TokenStream) -> TokenStream {
+    let (name, _) = item.name();
+    let owner = item.owner.map(quote::ToTokens::to_token_stream);
+    let path: String = target.to_string().split_whitespace().collect();
+    let origin = quote_spanned! {here()=>
+        __mcp::Origin::new(
+            ::core::env!("CARGO_PKG_NAME"),
+            ::core::module_path!(),
+            ::core::file!(),
+            ::core::line!(),
+            #path
+        )
+    };
+    let identity = quote_spanned!(here()=> || __mcp::identity(&#target));
+    let made = match item.kind {
+        Kind::Tool => {
+            let output = match &item.function.sig.output {
+                ReturnType::Default => quote_spanned!(here()=> ()),
+                ReturnType::Type(_, ty) => outside(ty.to_token_stream(), owner.as_ref()),
+            };
+            quote_spanned! {here()=>
+                __mcp::ItemDef::tool(#name, #origin, #identity, __params, __run, __mcp::output_of::<#output>)
+            }
+        }
+        Kind::Resource => {
+            let uri = item.template.as_ref().map(|it| &it.uri);
+            let segments = item.template.as_ref().map(segments);
+            quote_spanned! {here()=>
+                __mcp::ItemDef::resource(#name, #uri, #segments, #origin, #identity, __params, __run)
+            }
+        }
+        Kind::Prompt => {
+            quote_spanned!(here()=> __mcp::ItemDef::prompt(#name, #origin, #identity, __params, __run))
+        }
+        Kind::Completion => {
+            quote_spanned!(here()=> __mcp::ItemDef::completion(#name, #origin, #identity, __params, __run))
+        }
+    };
+    let keys = &item.keys;
+    let described = description(keys.description.as_ref().map(|it| &it.value), item.doc.as_ref())
+        .map(|it| quote_spanned!(here()=> .description(#it)));
+    let (shown, behaviour, content) = (shown(keys), behaviour(keys, owner.as_ref()), content(keys));
+    quote_spanned!(here()=> #made #described #shown #behaviour #content)
+}
+
+/// What people see.
+fn shown(keys: &ItemKeys) -> TokenStream {
+    let title = keys.title.as_ref().map(|it| {
+        let title = text(&it.value);
+        quote_spanned!(here()=> .title(#title))
+    });
+    let icons = (!keys.icon.is_empty()).then(|| {
+        let door = quote_spanned!(here()=> __mcp);
+        let icons = keys.icon.iter().map(|it| icon(&it.value, &door));
+        quote_spanned!(here()=> .icons(&[#(#icons),*]))
+    });
+    let group = keys.group.as_ref().map(|it| {
+        let group = &it.value.0;
+        quote_spanned!(here()=> .group(#group))
+    });
+    let order = keys.order.as_ref().map(|it| {
+        let order = Literal::i32_unsuffixed(it.value.0);
+        quote_spanned!(here()=> .order(#order))
+    });
+    let meta = keys.meta.as_ref().map(|it| {
+        let entries = it.value.0.iter().map(|(key, json)| quote_spanned!(here()=> (#key, #json)));
+        quote_spanned!(here()=> .meta(&[#(#entries),*]))
+    });
+    quote_spanned!(here()=> #title #icons #group #order #meta)
+}
+
+/// How it behaves.
+fn behaviour(keys: &ItemKeys, owner: Option<&TokenStream>) -> TokenStream {
+    let hint = |name: &str, flag: &Option<Given<Flag>>| {
+        let name = Ident::new(name, here());
+        flag.as_ref().map(|it| {
+            let value = it.value.0;
+            quote_spanned!(here()=> .#name(#value))
+        })
+    };
+    let hints = [
+        hint("read_only", &keys.read_only),
+        hint("destructive", &keys.destructive),
+        hint("idempotent", &keys.idempotent),
+        hint("open_world", &keys.open_world),
+        hint("subscribe", &keys.subscribe),
+    ];
+    let timeout = keys.timeout.as_ref().map(|it| {
+        let duration = duration(it.value.0);
+        quote_spanned!(here()=> .timeout(#duration))
+    });
+    let lenient =
+        keys.lenient.as_ref().filter(|it| it.value.0).map(|_| quote_spanned!(here()=> .lenient()));
+    let strict =
+        keys.strict.as_ref().filter(|it| it.value.0).map(|_| quote_spanned!(here()=> .strict()));
+    let full = keys
+        .schema
+        .as_ref()
+        .filter(|it| it.value.0)
+        .map(|_| quote_spanned!(here()=> .full_schema()));
+    let input = keys.input_schema.as_ref().map(|it| {
+        let expr = outside(it.value.0.to_token_stream(), owner);
+        quote_spanned!(here()=> .input_schema(|| __mcp::input_schema(#expr)))
+    });
+    quote_spanned!(here()=> #(#hints)* #timeout #lenient #strict #full #input)
+}
+
+/// What a resource is.
+fn content(keys: &ItemKeys) -> TokenStream {
+    let mime_type = keys.mime_type.as_ref().map(|it| {
+        let text = &it.value.0;
+        quote_spanned!(here()=> .mime_type(#text))
+    });
+    let size = keys.size.as_ref().map(|it| {
+        let bytes = Literal::u64_unsuffixed(it.value.0);
+        quote_spanned!(here()=> .size(#bytes))
+    });
+    let audience = keys.audience.as_ref().map(|it| audience(&it.value));
+    let priority = keys.priority.as_ref().map(|it| {
+        let priority = Literal::f64_unsuffixed(it.value.0);
+        quote_spanned!(here()=> .priority(#priority))
+    });
+    let cache = keys.cache.as_ref().map(|it| cache(&it.value));
+    quote_spanned!(here()=> #mime_type #size #audience #priority #cache)
+}
+
+fn audience(audience: &Audience) -> TokenStream {
+    let roles = audience.0.iter().map(|role| match role {
+        Role::User => quote_spanned!(here()=> __mcp::Role::User),
+        Role::Assistant => quote_spanned!(here()=> __mcp::Role::Assistant),
+    });
+    quote_spanned!(here()=> .audience(&[#(#roles),*]))
+}
+
+fn cache(cache: &Cache) -> TokenStream {
+    let public =
+        cache.public.as_ref().filter(|it| it.value.0).map(|_| quote_spanned!(here()=> .public()));
+    let ttl = cache.ttl.as_ref().map(|it| {
+        let duration = duration(it.value.0);
+        quote_spanned!(here()=> .ttl(#duration))
+    });
+    quote_spanned!(here()=> .cache(__mcp::CachePolicy::new() #public #ttl))
+}
+
+fn duration(millis: u64) -> TokenStream {
+    let millis = Literal::u64_unsuffixed(millis);
+    quote_spanned!(here()=> __mcp::Duration::from_millis(#millis))
+}

@@ -1,0 +1,75 @@
+//! The block that registers one item.
+
+use super::call::call;
+use super::definition::definition;
+use super::param::{Field, fields};
+use super::{here, root};
+use crate::item::{Item, Mode};
+use proc_macro2::{Literal, TokenStream};
+use quote::{ToTokens as _, quote_spanned};
+
+/// Everything in one unnamed constant: the names in it meet nobody's.
+pub(crate) fn item(item: &Item<'_>) -> TokenStream {
+    let root = root(item.keys.crate_path.as_ref());
+    let target = target(item);
+    let fields = fields(item);
+    let inherited = inherited(item);
+    let probing = (!fields.is_empty()).then(|| quote_spanned!(here()=> use __mcp::param::*;));
+    let args = args(&fields);
+    let spreads = fields.iter().filter_map(|it| it.spread(&root));
+    let params = params(item, &fields);
+    let call = call(item, &fields, &target);
+    let definition = definition(item, &target);
+    quote_spanned! {here()=>
+        #inherited
+        const _: () = {
+            use #root::__private as __mcp;
+            #probing
+            #args
+            #(#spreads)*
+            #params
+            #call
+            __mcp::register!(#definition);
+        };
+    }
+}
+
+fn target(item: &Item<'_>) -> TokenStream {
+    let name = &item.function.sig.ident;
+    match item.owner {
+        None => name.to_token_stream(),
+        Some(owner) => quote_spanned!(here()=> <#owner>::#name),
+    }
+}
+
+/// A function that is configured away must not be registered, and one that is deprecated may be. The
+/// `allow` is the only one that is ever emitted: a crate that forbids it cannot have such a function.
+fn inherited(item: &Item<'_>) -> TokenStream {
+    let attrs = &item.function.attrs;
+    let cfgs = attrs.iter().filter(|it| it.path().is_ident("cfg"));
+    let deprecated = attrs.iter().any(|it| it.path().is_ident("deprecated"));
+    let allow = deprecated.then(|| quote_spanned!(here()=> #[allow(deprecated)]));
+    quote_spanned!(here()=> #(#cfgs)* #allow)
+}
+
+fn args(fields: &[Field<'_>]) -> Option<TokenStream> {
+    let count = Literal::usize_unsuffixed(fields.len());
+    let definitions = fields.iter().map(Field::definition);
+    (!fields.is_empty()).then(
+        || quote_spanned!(here()=> static __ARGS: [__mcp::ArgDef; #count] = [#(#definitions),*];),
+    )
+}
+
+fn params(item: &Item<'_>, fields: &[Field<'_>]) -> TokenStream {
+    let in_place =
+        (item.mode() == Mode::InPlace).then(|| quote_spanned!(here()=> __to.in_place();));
+    let adds = fields.iter().map(Field::add);
+    let used = in_place.is_some() || !fields.is_empty();
+    let name = if used { quote_spanned!(here()=> __to) } else { quote_spanned!(here()=> _) };
+    quote_spanned! {here()=>
+        fn __params(#name: &mut __mcp::Params) {
+            #in_place
+            #(#adds)*
+        }
+    }
+}

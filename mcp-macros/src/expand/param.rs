@@ -1,0 +1,269 @@
+//! Parameters: their definitions, and the handles that read them.
+
+use super::text::{description, text};
+use super::{at, here, reexport};
+use crate::check::is_borrowed_argument;
+use crate::item::tokens::outside;
+use crate::item::{Item, Param, Place, Role};
+use crate::keys::arg::{Completer, Default};
+use crate::keys::range::{Bound, Len, Range};
+use crate::keys::tables::ArgKeys;
+use proc_macro2::{Ident, Literal, Span, TokenStream};
+use quote::{ToTokens as _, format_ident, quote_spanned};
+use syn::{Expr, ExprLit, Lit, Type};
+
+/// A parameter with what generated code calls it.
+pub(super) struct Field<'a> {
+    item: &'a Item<'a>,
+    param: &'a Param<'a>,
+    index: usize,
+}
+
+/// All parameters of an item, the receiver among them.
+pub(super) fn fields<'a>(item: &'a Item<'a>) -> Vec<Field<'a>> {
+    item.params.iter().enumerate().map(|(index, param)| Field { item, param, index }).collect()
+}
+
+impl Field<'_> {
+    /// Generated tokens about this parameter are located at its type, so that errors are too.
+    fn span(&self) -> Span {
+        at(self.param.span())
+    }
+
+    pub(super) fn handle_name(&self) -> Ident {
+        format_ident!("__p{}", self.index, span = self.span())
+    }
+
+    pub(super) fn value_name(&self) -> Ident {
+        format_ident!("__v{}", self.index, span = self.span())
+    }
+
+    fn is_spread(&self) -> bool {
+        !self.param.spread.is_empty()
+    }
+
+    /// The type as it can be written outside of the function.
+    fn ty(&self) -> TokenStream {
+        let owner = self.item.owner.map(quote::ToTokens::to_token_stream);
+        match self.param.place {
+            Place::Receiver(_) => quote_spanned!(self.span()=> &#owner),
+            Place::Typed(_, ty) => outside(ty.to_token_stream(), owner.as_ref()),
+        }
+    }
+
+    /// The zero-sized value that knows how the parameter is read.
+    pub(super) fn handle(&self) -> TokenStream {
+        let span = self.span();
+        if let (true, Place::Typed(ident, _)) = (self.is_spread(), self.param.place) {
+            let (holder, field) = (self.holder(), located(ident, span));
+            return quote_spanned!(span=> __mcp::SpreadField::new(|__it: #holder| __it.#field));
+        }
+        let probe = match self.item.role(self.param) {
+            Role::Tool => quote_spanned!(span=> tool_param),
+            Role::Text => quote_spanned!(span=> text_param),
+            Role::Server => quote_spanned!(span=> server_param),
+            Role::Completion => quote_spanned!(span=> completion_param),
+        };
+        let ty = self.ty();
+        quote_spanned!(span=> (&&&__mcp::Probe::<#ty>::NEW).#probe())
+    }
+
+    fn arg(&self) -> TokenStream {
+        let index = Literal::usize_unsuffixed(self.index);
+        quote_spanned!(self.span()=> &__ARGS[#index])
+    }
+
+    /// Adds the parameter to the item's schema.
+    pub(super) fn add(&self) -> TokenStream {
+        let (span, handle, arg) = (self.span(), self.handle(), self.arg());
+        match self.default() {
+            Some(default) => quote_spanned!(span=> __to.add_default(#handle, #arg, #default);),
+            None => quote_spanned!(span=> __to.add(#handle, #arg);),
+        }
+    }
+
+    pub(super) fn read(&self) -> TokenStream {
+        let (span, handle, value, arg) =
+            (self.span(), self.handle_name(), self.value_name(), self.arg());
+        match self.default() {
+            Some(default) => {
+                quote_spanned!(span=> let #value = #handle.read_or(&mut __call, #arg, #default);)
+            }
+            None => quote_spanned!(span=> let #value = #handle.read(&mut __call, #arg);),
+        }
+    }
+
+    /// The argument of the user's function; `pass` is the method that lends the value.
+    pub(super) fn pass(&self, context: &TokenStream, pass: &str) -> TokenStream {
+        let span = self.span();
+        let (handle, value, pass) = (self.handle_name(), self.value_name(), Ident::new(pass, span));
+        let borrow = match self.param.place {
+            Place::Typed(_, ty) if self.is_spread() && borrowed(ty).is_some() => {
+                quote_spanned!(span=> &)
+            }
+            _ => TokenStream::new(),
+        };
+        quote_spanned!(span=> #borrow #handle.#pass(#context, &mut #value)?)
+    }
+
+    fn default(&self) -> Option<TokenStream> {
+        let owner = self.item.owner.map(quote::ToTokens::to_token_stream);
+        let span = self.span();
+        let Default(expr) = &self.param.keys.default.as_ref()?.value;
+        Some(match expr {
+            None => quote_spanned!(span=> || ::core::default::Default::default()),
+            Some(Expr::Lit(ExprLit { lit: Lit::Str(text), .. })) => {
+                quote_spanned!(span=> || ::core::convert::Into::into(#text))
+            }
+            Some(expr) => {
+                let expr = outside(expr.to_token_stream(), owner.as_ref());
+                quote_spanned!(span=> || #expr)
+            }
+        })
+    }
+
+    fn holder(&self) -> Ident {
+        format_ident!("__Field{}", self.index, span = here())
+    }
+
+    /// The struct that serde reads, for a parameter with attributes of serde or schemars.
+    pub(super) fn spread(&self, root: &TokenStream) -> Option<TokenStream> {
+        let Place::Typed(ident, ty) = self.param.place else { return None };
+        if !self.is_spread() {
+            return None;
+        }
+        let owner = self.item.owner.map(quote::ToTokens::to_token_stream);
+        let owned = match borrowed(ty) {
+            Some(Type::Slice(slice)) => {
+                let elem = &slice.elem;
+                quote_spanned!(here()=> ::std::vec::Vec<#elem>)
+            }
+            Some(_) => quote_spanned!(here()=> ::std::string::String),
+            None => ty.to_token_stream(),
+        };
+        let (holder, field, owned) =
+            (self.holder(), located(ident, self.span()), outside(owned, owner.as_ref()));
+        let (serde, schemars) = (reexport(root, "serde"), reexport(root, "schemars"));
+        let docs = self.param.attrs.iter().filter(|it| it.path().is_ident("doc"));
+        let attrs = &self.param.spread;
+        Some(quote_spanned! {here()=>
+            #[derive(__mcp::serde::Deserialize, __mcp::schemars::JsonSchema)]
+            #[serde(crate = #serde)]
+            #[schemars(crate = #schemars)]
+            struct #holder {
+                #(#docs)*
+                #(#attrs)*
+                #field: #owned,
+            }
+        })
+    }
+
+    /// The `ArgDef`: all that is known without the type.
+    pub(super) fn definition(&self) -> TokenStream {
+        let name = self.param.name();
+        let owner = self.item.owner.map(quote::ToTokens::to_token_stream);
+        let keys = &self.param.keys;
+        let title = keys.title.as_ref().map(|it| {
+            let title = text(&it.value);
+            quote_spanned!(here()=> .title(#title))
+        });
+        let described =
+            description(keys.description.as_ref().map(|it| &it.value), self.param.doc.as_ref())
+                .map(|it| quote_spanned!(here()=> .description(#it)));
+        let constraints = constraints(keys);
+        let complete = keys.complete.as_ref().map(|it| completer(&it.value, owner.as_ref()));
+        quote_spanned!(here()=> __mcp::ArgDef::new(#name) #title #described #constraints #complete)
+    }
+}
+
+/// What is lent from an owned value: the target of `&str` and `&[T]`.
+fn borrowed(ty: &Type) -> Option<&Type> {
+    match crate::check::strip_groups(ty) {
+        Type::Reference(it) if is_borrowed_argument(&it.elem) => {
+            Some(crate::check::strip_groups(&it.elem))
+        }
+        _ => None,
+    }
+}
+
+fn located(ident: &Ident, span: Span) -> Ident {
+    let mut ident = ident.clone();
+    ident.set_span(span);
+    ident
+}
+
+fn constraints(keys: &ArgKeys) -> TokenStream {
+    let range = keys.range.as_ref().map(|it| range(&it.value));
+    let len = keys.len.as_ref().map(|it| len(&it.value));
+    let pattern = keys.pattern.as_ref().map(|it| {
+        let text = &it.value.0;
+        quote_spanned!(here()=> .pattern(#text))
+    });
+    let example = keys.example.as_ref().map(|it| {
+        let json = &it.value.0;
+        quote_spanned!(here()=> .example(#json))
+    });
+    let header = keys.header.as_ref().map(|it| {
+        let name = &it.value.0;
+        quote_spanned!(here()=> .header(#name))
+    });
+    quote_spanned!(here()=> #range #len #pattern #example #header)
+}
+
+fn range(range: &Range) -> TokenStream {
+    let start = range.start.map(|it| match it {
+        Bound::Int(int) => {
+            let int = Literal::i128_unsuffixed(int);
+            quote_spanned!(here()=> .min_int(#int))
+        }
+        Bound::Float(float) => {
+            let float = Literal::f64_unsuffixed(float);
+            quote_spanned!(here()=> .min_float(#float))
+        }
+    });
+    let end = range.end.map(|it| match (it, range.inclusive) {
+        (Bound::Int(int), inclusive) => {
+            let int = Literal::i128_unsuffixed(int);
+            if inclusive {
+                quote_spanned!(here()=> .max_int(#int))
+            } else {
+                quote_spanned!(here()=> .below_int(#int))
+            }
+        }
+        (Bound::Float(float), inclusive) => {
+            let float = Literal::f64_unsuffixed(float);
+            if inclusive {
+                quote_spanned!(here()=> .max_float(#float))
+            } else {
+                quote_spanned!(here()=> .below_float(#float))
+            }
+        }
+    });
+    quote_spanned!(here()=> .range(__mcp::Range::new() #start #end))
+}
+
+fn len(len: &Len) -> TokenStream {
+    let count = |it: Option<usize>| {
+        it.map_or_else(
+            || quote_spanned!(here()=> ::core::option::Option::None),
+            |it| {
+                let count = Literal::usize_unsuffixed(it);
+                quote_spanned!(here()=> ::core::option::Option::Some(#count))
+            },
+        )
+    };
+    let (min, max) = (count(len.min), count(len.max));
+    quote_spanned!(here()=> .len(#min, #max))
+}
+
+fn completer(completer: &Completer, owner: Option<&TokenStream>) -> TokenStream {
+    match completer {
+        Completer::Values(values) => {
+            quote_spanned!(here()=> .complete(__mcp::Completer::Values(&[#(#values),*])))
+        }
+        Completer::Function(path) => {
+            let path = outside(path.to_token_stream(), owner);
+            quote_spanned!(here()=> .complete(__mcp::Completer::Function(|| __mcp::identity(&#path))))
+        }
+    }
+}

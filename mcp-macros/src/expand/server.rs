@@ -1,0 +1,57 @@
+//! `server!(…)`.
+
+use super::text::icon;
+use super::{here, root};
+use crate::keys::number::SizeExpr;
+use crate::keys::tables::ServerKeys;
+use proc_macro2::{Ident, Literal, TokenStream};
+use quote::{ToTokens as _, quote_spanned};
+
+pub(crate) fn server(keys: &ServerKeys) -> TokenStream {
+    let root = root(keys.crate_path.as_ref());
+    let door = quote_spanned!(here()=> #root::__private);
+    let crates = keys.with.as_ref().map(|it| it.value.0.as_slice()).unwrap_or_default();
+    let uses = crates.iter().map(|it| quote_spanned!(here()=> use #it as _;));
+    let with = keys.with.as_ref().map(|_| {
+        let names = crates.iter().map(Ident::to_string);
+        quote_spanned!(here()=> .with(&[#(#names),*]))
+    });
+    let expressions = [
+        ("group", &keys.group),
+        ("instructions", &keys.instructions),
+        ("title", &keys.title),
+        ("website", &keys.website),
+        ("name", &keys.name),
+        ("version", &keys.version),
+    ];
+    let expressions = expressions.into_iter().filter_map(|(name, key)| {
+        let (name, expr) = (Ident::new(name, here()), &key.as_ref()?.value.0);
+        Some(quote_spanned!(here()=> .#name(#expr)))
+    });
+    let icons = keys.icon.iter().map(|it| {
+        let icon = icon(&it.value, &door);
+        quote_spanned!(here()=> .icon(#icon))
+    });
+    let max_result = keys.max_result.as_ref().map(|it| {
+        let bytes = match &it.value {
+            SizeExpr::Bytes(bytes) => Literal::u64_unsuffixed(*bytes).to_token_stream(),
+            SizeExpr::Expr(expr) => expr.to_token_stream(),
+        };
+        quote_spanned!(here()=> .max_result(#bytes))
+    });
+    quote_spanned! {here()=>
+        {
+            #(#uses)*
+            #door::builder(#door::Identity::new(
+                ::core::env!("CARGO_PKG_NAME"),
+                ::core::option_env!("CARGO_BIN_NAME"),
+                ::core::env!("CARGO_PKG_VERSION"),
+                ::core::env!("CARGO_PKG_DESCRIPTION"),
+            ))
+            #with
+            #(#expressions)*
+            #(#icons)*
+            #max_result
+        }
+    }
+}

@@ -1,0 +1,135 @@
+//! An impl block, read member by member: what is not ours stays as it was written.
+
+use super::Kind;
+use super::function::Function;
+use super::tokens::{regroup, without_helpers};
+use proc_macro2::{Delimiter, Group, TokenStream, TokenTree};
+use syn::parse::discouraged::Speculative as _;
+use syn::parse::{Parse, ParseStream, Parser as _};
+use syn::{Attribute, Generics, Token, Type, WhereClause};
+
+pub(crate) struct ImplBlock {
+    /// All tokens before the braces.
+    header: TokenStream,
+    braces: Group,
+    pub(crate) generics: Generics,
+    pub(crate) of_trait: Option<Token![for]>,
+    pub(crate) self_ty: Type,
+    pub(crate) members: Vec<Member>,
+}
+
+pub(crate) struct Member {
+    tokens: TokenStream,
+    pub(crate) marked: Option<Marked>,
+}
+
+/// A member with one of our attributes.
+pub(crate) struct Marked {
+    pub(crate) kind: Kind,
+    pub(crate) attr: Attribute,
+    /// The error says why it is no function.
+    pub(crate) function: syn::Result<Function>,
+}
+
+impl ImplBlock {
+    pub(crate) fn read(tokens: TokenStream) -> syn::Result<Self> {
+        let mut header: Vec<TokenTree> = tokens.into_iter().collect();
+        let braces = match header.pop() {
+            Some(TokenTree::Group(group)) if group.delimiter() == Delimiter::Brace => group,
+            other => {
+                let span = other.map_or_else(proc_macro2::Span::call_site, |it| it.span());
+                return Err(syn::Error::new(span, "expected an impl block: `impl Type { … }`"));
+            }
+        };
+        let header: TokenStream = header.into_iter().collect();
+        let Header { generics, of_trait, self_ty } = syn::parse2(header.clone())?;
+        let members = members.parse2(braces.stream())?;
+        Ok(Self { header, braces, generics, of_trait, self_ty, members })
+    }
+
+    /// The block as the user wrote it, without what only we understand.
+    pub(crate) fn plain(&self) -> TokenStream {
+        let members = self.members.iter().map(|member| match member.marked {
+            Some(_) => without_helpers(member.tokens.clone()),
+            None => member.tokens.clone(),
+        });
+        let braces = regroup(&self.braces, members.collect());
+        let mut block = self.header.clone();
+        block.extend([TokenTree::Group(braces)]);
+        block
+    }
+}
+
+struct Header {
+    generics: Generics,
+    of_trait: Option<Token![for]>,
+    self_ty: Type,
+}
+
+impl Parse for Header {
+    fn parse(input: ParseStream<'_>) -> syn::Result<Self> {
+        input.call(Attribute::parse_outer)?;
+        input.parse::<Option<Token![unsafe]>>()?;
+        input.parse::<Token![impl]>()?;
+        let generics = input.parse()?;
+        input.parse::<Option<Token![!]>>()?;
+        let mut self_ty = input.parse()?;
+        let of_trait: Option<Token![for]> = input.parse()?;
+        if of_trait.is_some() {
+            self_ty = input.parse()?;
+        }
+        input.parse::<Option<WhereClause>>()?;
+        Ok(Self { generics, of_trait, self_ty })
+    }
+}
+
+fn members(input: ParseStream<'_>) -> syn::Result<Vec<Member>> {
+    let mut members = Vec::new();
+    while !input.is_empty() {
+        members.push(member(input)?);
+    }
+    Ok(members)
+}
+
+fn member(input: ParseStream<'_>) -> syn::Result<Member> {
+    let start = input.cursor();
+    let ahead = input.fork();
+    let function = ahead.parse::<Function>();
+    let attrs = input.fork().call(Attribute::parse_outer).unwrap_or_default();
+    if function.is_ok() {
+        input.advance_to(&ahead);
+    } else {
+        skip(input)?;
+    }
+    let marked = attrs.into_iter().find_map(|attr| {
+        let path: Vec<String> =
+            attr.path().segments.iter().map(|it| it.ident.to_string()).collect();
+        Kind::of_path(&path).map(|kind| (kind, attr))
+    });
+    let mut tokens = TokenStream::new();
+    let mut cursor = start;
+    while cursor != input.cursor() {
+        let Some((token, next)) = cursor.token_tree() else { break };
+        tokens.extend([token]);
+        cursor = next;
+    }
+    Ok(Member { tokens, marked: marked.map(|(kind, attr)| Marked { kind, attr, function }) })
+}
+
+/// Skips what is not a function: to the first braces, or to the `;` of a constant or a type.
+fn skip(input: ParseStream<'_>) -> syn::Result<()> {
+    let mut to_semicolon = false;
+    while !input.is_empty() {
+        let token: TokenTree = input.parse()?;
+        match token {
+            TokenTree::Ident(ident) if ident == "const" || ident == "type" => to_semicolon = true,
+            TokenTree::Ident(ident) if ident == "fn" => to_semicolon = false,
+            TokenTree::Group(group) if group.delimiter() == Delimiter::Brace && !to_semicolon => {
+                return Ok(());
+            }
+            TokenTree::Punct(punct) if punct.as_char() == ';' => return Ok(()),
+            _ => {}
+        }
+    }
+    Ok(())
+}

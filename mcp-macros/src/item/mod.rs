@@ -1,0 +1,287 @@
+//! The model: one function that is registered, borrowing what syn read.
+
+pub(crate) mod function;
+pub(crate) mod impl_block;
+pub(crate) mod tokens;
+
+use crate::docs::{self, Doc};
+use crate::errors::Errors;
+use crate::keys::arg::Completer;
+use crate::keys::tables::{self, ArgKeys, ItemKeys};
+use crate::keys::{self, Given, Table};
+use crate::uri::Template;
+use function::Function;
+use proc_macro2::{Span, TokenStream};
+use syn::ext::IdentExt as _;
+use syn::parse::{ParseStream, Parser as _};
+use syn::spanned::Spanned as _;
+use syn::{Attribute, FnArg, Ident, Meta, Pat, Receiver, Type};
+
+/// What a function is registered as.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) enum Kind {
+    Tool,
+    Resource,
+    Prompt,
+    Completion,
+}
+
+impl Kind {
+    pub(crate) const ALL: [Self; 4] = [Self::Tool, Self::Resource, Self::Prompt, Self::Completion];
+
+    /// The attribute's word.
+    pub(crate) fn word(self) -> &'static str {
+        match self {
+            Self::Tool => "tool",
+            Self::Resource => "resource",
+            Self::Prompt => "prompt",
+            Self::Completion => "completion",
+        }
+    }
+
+    pub(crate) fn table(self) -> &'static Table {
+        match self {
+            Self::Tool => &tables::TOOL,
+            Self::Resource => &tables::RESOURCE,
+            Self::Prompt => &tables::PROMPT,
+            Self::Completion => &tables::COMPLETION,
+        }
+    }
+
+    /// The attribute as it is written.
+    pub(crate) fn owner(self) -> &'static str {
+        self.table().owner
+    }
+
+    /// The kind an attribute's path stands for: `tool`, or `mcp_runtime::tool`.
+    pub(crate) fn of_path(path: &[String]) -> Option<Self> {
+        let (last, before) = path.split_last()?;
+        let ours = before.is_empty() || before.first().is_some_and(|it| it == "mcp_runtime");
+        Self::ALL.into_iter().find(|it| ours && it.word() == last)
+    }
+}
+
+/// How a function runs.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) enum Mode {
+    Async,
+    /// A plain function, called where the message was read.
+    InPlace,
+    /// A plain function on the blocking pool.
+    Blocking,
+}
+
+/// A function with one of our attributes.
+pub(crate) struct Item<'a> {
+    pub(crate) kind: Kind,
+    pub(crate) function: &'a Function,
+    /// The type whose method it is.
+    pub(crate) owner: Option<&'a Type>,
+    pub(crate) keys: ItemKeys,
+    pub(crate) doc: Option<Doc<'a>>,
+    /// Of a resource, when the attribute has a valid one.
+    pub(crate) template: Option<Template>,
+    pub(crate) params: Vec<Param<'a>>,
+}
+
+/// Where a parameter is written.
+#[derive(Clone, Copy)]
+pub(crate) enum Place<'a> {
+    /// `&self`
+    Receiver(&'a Receiver),
+    Typed(&'a Ident, &'a Type),
+}
+
+/// One parameter; the receiver is one too.
+pub(crate) struct Param<'a> {
+    pub(crate) place: Place<'a>,
+    pub(crate) attrs: &'a [Attribute],
+    pub(crate) keys: ArgKeys,
+    pub(crate) doc: Option<Doc<'a>>,
+    /// Attributes of serde and schemars: the parameter is read as a struct with one field.
+    pub(crate) spread: Vec<&'a Attribute>,
+}
+
+/// Which question the generated code asks of the parameter's type.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) enum Role {
+    Tool,
+    Text,
+    Server,
+    Completion,
+}
+
+impl<'a> Item<'a> {
+    /// Reads the attribute `attr` of `function`, reporting what is wrong with either.
+    pub(crate) fn read(
+        kind: Kind,
+        attr: TokenStream,
+        function: &'a Function,
+        owner: Option<&'a Type>,
+        errors: &Errors,
+    ) -> Self {
+        let mut keys = ItemKeys::default();
+        let mut template = None;
+        let read = |input: ParseStream<'_>| {
+            if kind == Kind::Resource {
+                template = read_template(input, errors);
+            }
+            keys::read(&mut keys, input, kind.table(), errors);
+            Ok(())
+        };
+        errors.keep(read.parse2(attr));
+        Self {
+            kind,
+            function,
+            owner,
+            keys,
+            doc: docs::read(&function.attrs),
+            template,
+            params: function.sig.inputs.iter().filter_map(|it| Param::read(it, errors)).collect(),
+        }
+    }
+
+    /// Takes from the impl block's `#[server]` what the method does not say itself.
+    pub(crate) fn inherit(&mut self, server: &ItemKeys) {
+        let keys = &mut self.keys;
+        keys.group = keys.group.take().or_else(|| server.group.clone());
+        keys.crate_path = keys.crate_path.take().or_else(|| server.crate_path.clone());
+    }
+
+    /// The name that clients see, and where it is written.
+    pub(crate) fn name(&self) -> (String, Span) {
+        let ident = &self.function.sig.ident;
+        self.keys.name.as_ref().map_or_else(
+            || (ident.unraw().to_string(), ident.span()),
+            |it| (it.value.0.value(), it.value.0.span()),
+        )
+    }
+
+    pub(crate) fn mode(&self) -> Mode {
+        if self.function.sig.asyncness.is_some() {
+            Mode::Async
+        } else if self.keys.blocking.as_ref().is_some_and(|it| it.value.0) {
+            Mode::Blocking
+        } else {
+            Mode::InPlace
+        }
+    }
+
+    pub(crate) fn role(&self, param: &Param<'_>) -> Role {
+        if matches!(param.place, Place::Receiver(_)) {
+            return Role::Server;
+        }
+        match self.kind {
+            Kind::Tool => Role::Tool,
+            Kind::Prompt => Role::Text,
+            Kind::Completion => Role::Completion,
+            Kind::Resource => {
+                let variable = |it: &Template| it.variable(&param.name()).is_some();
+                if self.template.as_ref().is_some_and(variable) { Role::Text } else { Role::Server }
+            }
+        }
+    }
+}
+
+fn read_template(input: ParseStream<'_>, errors: &Errors) -> Option<Template> {
+    let span = if input.is_empty() { Span::call_site() } else { input.span() };
+    match keys::read_first(input) {
+        Ok(Some(uri)) => {
+            let template = Template::read(&uri);
+            template.map_err(|found| found.into_iter().for_each(|it| errors.push(it))).ok()
+        }
+        Ok(None) => {
+            let message =
+                "#[resource] starts with its URI: `#[resource(\"users://{id}/profile\")]`";
+            errors.at(span, message);
+            None
+        }
+        Err(error) => {
+            errors.push(error);
+            None
+        }
+    }
+}
+
+impl<'a> Param<'a> {
+    /// `None` when the pattern is not a plain name, which is reported.
+    fn read(input: &'a FnArg, errors: &Errors) -> Option<Self> {
+        let (place, attrs) = match input {
+            FnArg::Receiver(receiver) => (Place::Receiver(receiver), &receiver.attrs),
+            FnArg::Typed(typed) => {
+                let ident = errors.keep(plain_name(&typed.pat))?;
+                (Place::Typed(ident, &typed.ty), &typed.attrs)
+            }
+        };
+        let mut keys = ArgKeys::default();
+        let mut spread = Vec::new();
+        for attr in attrs {
+            let path = attr.path();
+            if path.is_ident("arg") {
+                read_arg(&mut keys, attr, errors);
+            } else if path.is_ident("complete") {
+                read_complete(&mut keys, attr, errors);
+            } else if path.is_ident("serde") || path.is_ident("schemars") {
+                spread.push(attr);
+            }
+        }
+        Some(Self { place, attrs, keys, doc: docs::read(attrs), spread })
+    }
+
+    /// The name that clients see.
+    pub(crate) fn name(&self) -> String {
+        match (&self.keys.name, self.place) {
+            (Some(name), _) => name.value.0.value(),
+            (None, Place::Receiver(_)) => "self".to_owned(),
+            (None, Place::Typed(ident, _)) => ident.unraw().to_string(),
+        }
+    }
+
+    /// Where errors about its type belong.
+    pub(crate) fn span(&self) -> Span {
+        match self.place {
+            Place::Receiver(receiver) => receiver.self_token.span(),
+            Place::Typed(_, ty) => ty.span(),
+        }
+    }
+}
+
+fn plain_name(pat: &Pat) -> syn::Result<&Ident> {
+    match pat {
+        Pat::Ident(it) if it.by_ref.is_none() && it.subpat.is_none() => Ok(&it.ident),
+        _ => Err(syn::Error::new(
+            pat.span(),
+            "give the parameter a plain name, which is what clients see, and take it apart in the body",
+        )),
+    }
+}
+
+fn read_arg(keys: &mut ArgKeys, attr: &Attribute, errors: &Errors) {
+    let Meta::List(list) = &attr.meta else {
+        return errors
+            .at(attr.path().span(), "write `#[arg(key = value)]`, such as `#[arg(default = 1)]`");
+    };
+    let read = |input: ParseStream<'_>| {
+        keys::read(keys, input, &tables::ARG, errors);
+        Ok(())
+    };
+    errors.keep(read.parse2(list.tokens.clone()));
+}
+
+/// `#[complete(…)]` is `#[arg(complete(…))]`, written shorter.
+fn read_complete(keys: &mut ArgKeys, attr: &Attribute, errors: &Errors) {
+    let key =
+        attr.path().get_ident().cloned().unwrap_or_else(|| Ident::new("complete", attr.span()));
+    if keys.complete.is_some() {
+        return errors.at(key.span(), "`complete` is given twice: keep one");
+    }
+    let completer = match &attr.meta {
+        Meta::List(list) if !list.tokens.is_empty() => {
+            (|input: ParseStream<'_>| Completer::inside(&key, input)).parse2(list.tokens.clone())
+        }
+        _ => Err(keys::usage::<Completer>(&key)),
+    };
+    if let Some(value) = errors.keep(completer) {
+        keys.complete = Some(Given { key, value });
+    }
+}

@@ -1,0 +1,170 @@
+//! Rewriting of the user's own tokens, where reading them with syn would only lose something.
+
+use super::Kind;
+use proc_macro2::{Delimiter, Group, Ident, Punct, Spacing, Span, TokenStream, TokenTree};
+
+/// The function without what only we understand: attributes of its parameters, and our own beside it.
+///
+/// Works on functions that do not parse, so that the user sees one error and not one per attribute.
+pub(crate) fn without_helpers(function: TokenStream) -> TokenStream {
+    let mut found_fn = false;
+    let mut found_params = false;
+    let mut angles = 0_i32;
+    let mut arrow = false;
+    let function = without_attributes(function, |path| Kind::of_path(path).is_some());
+    function
+        .into_iter()
+        .map(|token| match token {
+            TokenTree::Ident(ident) if ident == "fn" => {
+                found_fn = true;
+                ident.into()
+            }
+            TokenTree::Punct(punct) => {
+                match punct.as_char() {
+                    '<' => angles += 1,
+                    '>' if !arrow => angles -= 1,
+                    _ => {}
+                }
+                arrow = punct.as_char() == '-' && punct.spacing() == Spacing::Joint;
+                punct.into()
+            }
+            TokenTree::Group(group)
+                if group.delimiter() == Delimiter::Parenthesis
+                    && found_fn
+                    && !found_params
+                    && angles <= 0 =>
+            {
+                found_params = true;
+                let params = without_attributes(group.stream(), is_param_helper);
+                regroup(&group, params).into()
+            }
+            token => token,
+        })
+        .collect()
+}
+
+fn is_param_helper(path: &[String]) -> bool {
+    let [word] = path else { return false };
+    ["arg", "complete", "doc", "serde", "schemars"].contains(&word.as_str())
+}
+
+/// The same delimiters at the same place around other tokens.
+pub(crate) fn regroup(group: &Group, stream: TokenStream) -> Group {
+    let mut new = Group::new(group.delimiter(), stream);
+    new.set_span(group.span());
+    new
+}
+
+/// Drops `#[path …]` where `drop` says so; groups are not entered.
+fn without_attributes(tokens: TokenStream, drop: impl Fn(&[String]) -> bool) -> TokenStream {
+    let mut kept: Vec<TokenTree> = Vec::new();
+    for token in tokens {
+        if let (TokenTree::Group(group), Some(TokenTree::Punct(punct))) = (&token, kept.last())
+            && group.delimiter() == Delimiter::Bracket
+            && punct.as_char() == '#'
+            && drop(&path_of(&group.stream()))
+        {
+            kept.pop();
+            continue;
+        }
+        kept.push(token);
+    }
+    kept.into_iter().collect()
+}
+
+/// The path that an attribute starts with.
+pub(crate) fn path_of(attribute: &TokenStream) -> Vec<String> {
+    let mut path = Vec::new();
+    for token in attribute.clone() {
+        match token {
+            TokenTree::Ident(ident) => path.push(ident.to_string()),
+            TokenTree::Punct(punct) if punct.as_char() == ':' => {}
+            _ => break,
+        }
+    }
+    path
+}
+
+/// The user's tokens as generated code can hold them: lifetimes become `'_`, `Self` becomes the type.
+pub(crate) fn outside(tokens: TokenStream, owner: Option<&TokenStream>) -> TokenStream {
+    let mut bound = Vec::new();
+    collect_bound(&tokens, &mut bound);
+    rewrite(tokens, owner, &bound)
+}
+
+fn rewrite(tokens: TokenStream, owner: Option<&TokenStream>, bound: &[String]) -> TokenStream {
+    let mut new = TokenStream::new();
+    let mut quote: Option<Punct> = None;
+    let mut tokens = tokens.into_iter().peekable();
+    while let Some(token) = tokens.next() {
+        match token {
+            TokenTree::Ident(ident) if quote.is_some() => {
+                let name = ident.to_string();
+                let kept = name == "static" || name == "_" || bound.contains(&name);
+                let ident = if kept { ident } else { Ident::new("_", ident.span()) };
+                new.extend([TokenTree::Ident(ident)]);
+            }
+            TokenTree::Ident(ident) if ident == "Self" && owner.is_some() => {
+                let owner = owner.cloned().unwrap_or_default();
+                let is_path =
+                    matches!(tokens.peek(), Some(TokenTree::Punct(it)) if it.as_char() == ':');
+                new.extend(if is_path { angled(owner, ident.span()) } else { owner });
+            }
+            TokenTree::Group(group) => {
+                let inner = rewrite(group.stream(), owner, bound);
+                new.extend([TokenTree::Group(regroup(&group, inner))]);
+            }
+            TokenTree::Punct(punct) if punct.as_char() == '\'' => {
+                quote = Some(punct.clone());
+                new.extend([TokenTree::Punct(punct)]);
+                continue;
+            }
+            token => new.extend([token]),
+        }
+        quote = None;
+    }
+    new
+}
+
+/// `<Type>`, the form in which any type can be followed by `::`.
+fn angled(ty: TokenStream, span: Span) -> TokenStream {
+    let punct = |char| {
+        let mut punct = Punct::new(char, Spacing::Alone);
+        punct.set_span(span);
+        TokenStream::from(TokenTree::Punct(punct))
+    };
+    [punct('<'), ty, punct('>')].into_iter().collect()
+}
+
+/// Lifetimes that `for<'a>` introduces inside the tokens themselves.
+fn collect_bound(tokens: &TokenStream, bound: &mut Vec<String>) {
+    let mut binding = false;
+    let mut after_for = false;
+    let mut quoted = false;
+    for token in tokens.clone() {
+        let (is_for, is_quote) =
+            (matches!(&token, TokenTree::Ident(it) if it == "for"), is_punct(&token, '\''));
+        match &token {
+            TokenTree::Ident(ident) if binding && quoted => bound.push(ident.to_string()),
+            TokenTree::Punct(punct) if punct.as_char() == '<' && after_for => binding = true,
+            TokenTree::Punct(punct) if punct.as_char() == '>' => binding = false,
+            TokenTree::Group(group) => collect_bound(&group.stream(), bound),
+            _ => {}
+        }
+        after_for = is_for;
+        quoted = is_quote;
+    }
+}
+
+fn is_punct(token: &TokenTree, char: char) -> bool {
+    matches!(token, TokenTree::Punct(it) if it.as_char() == char)
+}
+
+/// The first of the tokens that `wanted` picks, at any depth.
+pub(crate) fn find(tokens: &TokenStream, wanted: &impl Fn(&TokenTree) -> bool) -> Option<Span> {
+    tokens.clone().into_iter().find_map(|token| match &token {
+        token if wanted(token) => Some(token.span()),
+        TokenTree::Group(group) => find(&group.stream(), wanted),
+        _ => None,
+    })
+}

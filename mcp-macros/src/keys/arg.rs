@@ -1,0 +1,102 @@
+//! Values of `#[arg]` and `#[complete]`.
+
+use super::{Value, assigned, json, parenthesized, usage};
+use crate::errors::Errors;
+use syn::parse::ParseStream;
+use syn::{Expr, Ident, LitStr, Path, Token};
+
+/// `default` or `default = expression`.
+pub(crate) struct Default(pub(crate) Option<Expr>);
+
+impl Value for Default {
+    const USAGE: &'static str = " = …";
+
+    fn read(key: &Ident, input: ParseStream<'_>, _: &Errors) -> syn::Result<Self> {
+        if input.is_empty() || input.peek(Token![,]) {
+            return Ok(Self(None));
+        }
+        assigned::<Self, _>(key, input, |input| input.parse().map(|it| Self(Some(it))))
+    }
+}
+
+/// `example = literal`, as JSON text.
+pub(crate) struct Example(pub(crate) String);
+
+impl Value for Example {
+    const USAGE: &'static str = " = \"…\"";
+
+    fn read(key: &Ident, input: ParseStream<'_>, _: &Errors) -> syn::Result<Self> {
+        assigned::<Self, _>(key, input, json::literal).map(Self)
+    }
+}
+
+/// `header = "Region"`: the name of an HTTP header (RFC 9110, section 5.1).
+pub(crate) struct Header(pub(crate) LitStr);
+
+impl Value for Header {
+    const USAGE: &'static str = " = \"Region\"";
+
+    fn read(key: &Ident, input: ParseStream<'_>, _: &Errors) -> syn::Result<Self> {
+        let text = super::text::literal::<Self>(key, input)?;
+        let name = text.value();
+        let token = |it: u8| it.is_ascii_alphanumeric() || b"!#$%&'*+-.^_`|~".contains(&it);
+        if name.is_empty() || !name.bytes().all(token) {
+            let message = "a header name is letters, digits and !#$%&'*+-.^_`|~ without spaces";
+            return Err(syn::Error::new(text.span(), message));
+        }
+        Ok(Self(text))
+    }
+}
+
+/// Where the proposals for a value come from.
+pub(crate) enum Completer {
+    /// `complete("a", "b")`
+    Values(Vec<LitStr>),
+    /// `complete(path)` or `complete = path`
+    Function(Path),
+}
+
+impl Value for Completer {
+    const USAGE: &'static str = "(\"one\", \"two\")` or `complete(function)";
+
+    fn read(key: &Ident, input: ParseStream<'_>, _: &Errors) -> syn::Result<Self> {
+        if input.peek(Token![=]) {
+            return assigned::<Self, _>(key, input, |input| {
+                let wrong = usage::<Self>(key);
+                input.call(Path::parse_mod_style).map(Self::Function).map_err(|_| wrong)
+            });
+        }
+        parenthesized::<Self, _>(key, input, |input| Self::inside(key, input))
+    }
+}
+
+impl Completer {
+    /// Reads what stands between the parentheses.
+    pub(crate) fn inside(key: &Ident, input: ParseStream<'_>) -> syn::Result<Self> {
+        let mixed = "either values or one function, not both";
+        if !input.peek(LitStr) {
+            let path = input.call(Path::parse_mod_style).map_err(|_| usage::<Self>(key))?;
+            input.parse::<Option<Token![,]>>()?;
+            return if input.is_empty() {
+                Ok(Self::Function(path))
+            } else {
+                Err(input.error(mixed))
+            };
+        }
+        let mut values: Vec<LitStr> = Vec::new();
+        while !input.is_empty() {
+            if !input.peek(LitStr) {
+                return Err(input.error(mixed));
+            }
+            let value = input.parse::<LitStr>()?;
+            if values.iter().any(|it| it.value() == value.value()) {
+                return Err(syn::Error::new(value.span(), "this value is listed twice"));
+            }
+            values.push(value);
+            if !input.is_empty() {
+                input.parse::<Token![,]>()?;
+            }
+        }
+        Ok(Self::Values(values))
+    }
+}

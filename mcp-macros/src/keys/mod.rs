@@ -1,0 +1,224 @@
+//! The grammar of attributes: `key`, `key = value`, `key(values)`, separated by commas.
+//!
+//! There is one reader for all attributes. What differs is data: a struct made by [`keys!`] says which
+//! keys exist and how each is written, and a [`Table`] says which of them an attribute accepts.
+
+pub(crate) mod arg;
+pub(crate) mod json;
+pub(crate) mod nested;
+pub(crate) mod number;
+pub(crate) mod range;
+pub(crate) mod suggest;
+pub(crate) mod tables;
+pub(crate) mod text;
+
+use crate::errors::Errors;
+use proc_macro2::{Span, TokenTree};
+use suggest::suggest;
+use syn::Token;
+use syn::ext::IdentExt as _;
+use syn::parse::ParseStream;
+use syn::{Ident, LitStr};
+
+/// Which keys one attribute accepts.
+pub(crate) struct Table {
+    /// As the user writes it: `#[tool]`.
+    pub(crate) owner: &'static str,
+    pub(crate) names: &'static [&'static str],
+}
+
+/// A key that was written, with the place where.
+#[derive(Clone)]
+pub(crate) struct Given<T> {
+    pub(crate) key: Ident,
+    pub(crate) value: T,
+}
+
+impl<T> Given<T> {
+    pub(crate) fn span(&self) -> Span {
+        self.key.span()
+    }
+}
+
+/// How the value of a key is written.
+pub(crate) trait Value: Sized {
+    /// What follows the key in an example, such as ` = "30s"`.
+    const USAGE: &'static str;
+
+    /// Reads what follows the key.
+    fn read(key: &Ident, input: ParseStream<'_>, errors: &Errors) -> syn::Result<Self>;
+}
+
+/// Where a value goes: once (`Option`) or repeatedly (`Vec`).
+pub(crate) trait Slot {
+    fn fill(&mut self, key: Ident, input: ParseStream<'_>, errors: &Errors) -> syn::Result<()>;
+}
+
+impl<T: Value> Slot for Option<Given<T>> {
+    fn fill(&mut self, key: Ident, input: ParseStream<'_>, errors: &Errors) -> syn::Result<()> {
+        if self.is_some() {
+            return Err(syn::Error::new(key.span(), format!("`{key}` is given twice: keep one")));
+        }
+        let value = T::read(&key, input, errors)?;
+        *self = Some(Given { key, value });
+        Ok(())
+    }
+}
+
+impl<T: Value> Slot for Vec<Given<T>> {
+    fn fill(&mut self, key: Ident, input: ParseStream<'_>, errors: &Errors) -> syn::Result<()> {
+        let value = T::read(&key, input, errors)?;
+        self.push(Given { key, value });
+        Ok(())
+    }
+}
+
+/// A set of keys, made by [`keys!`].
+pub(crate) trait Keys: Default {
+    /// Every key of the struct; a [`Table`] names some of them.
+    #[cfg(test)]
+    const NAMES: &'static [&'static str];
+
+    fn fill(
+        &mut self,
+        name: &str,
+        key: Ident,
+        input: ParseStream<'_>,
+        errors: &Errors,
+    ) -> syn::Result<()>;
+}
+
+/// Declares a struct of keys. A key that is a Rust keyword says so: `crate_path = "crate": …`.
+macro_rules! keys {
+    (@name $field:ident) => { stringify!($field) };
+    (@name $field:ident $name:literal) => { $name };
+    ($(#[$meta:meta])* struct $Keys:ident { $($field:ident $(= $name:literal)?: $slot:ty,)* }) => {
+        $(#[$meta])*
+        #[derive(Default)]
+        pub(crate) struct $Keys { $(pub(crate) $field: $slot,)* }
+
+        impl $crate::keys::Keys for $Keys {
+            #[cfg(test)]
+            const NAMES: &'static [&'static str] = &[$($crate::keys::keys!(@name $field $($name)?)),*];
+
+            fn fill(
+                &mut self,
+                name: &str,
+                key: ::syn::Ident,
+                input: ::syn::parse::ParseStream<'_>,
+                errors: &$crate::errors::Errors,
+            ) -> ::syn::Result<()> {
+                match name {
+                    $($crate::keys::keys!(@name $field $($name)?) => {
+                        $crate::keys::Slot::fill(&mut self.$field, key, input, errors)
+                    })*
+                    _ => unreachable!("a table names `{name}`, which {} lacks", stringify!($Keys)),
+                }
+            }
+        }
+    };
+}
+pub(crate) use keys;
+
+/// Reads all keys of one attribute into `keys`, reporting every mistake and going on after each.
+pub(crate) fn read<K: Keys>(keys: &mut K, input: ParseStream<'_>, table: &Table, errors: &Errors) {
+    while !input.is_empty() {
+        if let Err(error) = read_one(keys, input, table, errors) {
+            errors.push(error);
+            skip_to_comma(input);
+        }
+        if input.parse::<Option<Token![,]>>().ok().flatten().is_none() && !input.is_empty() {
+            errors.at(input.span(), "expected `,` between two keys");
+            skip_to_comma(input);
+            let _ = input.parse::<Token![,]>();
+        }
+    }
+}
+
+/// The text that some attributes start with, and the comma after it.
+pub(crate) fn read_first(input: ParseStream<'_>) -> syn::Result<Option<LitStr>> {
+    if !input.peek(LitStr) {
+        return Ok(None);
+    }
+    let first = input.parse()?;
+    if !input.is_empty() {
+        input.parse::<Token![,]>()?;
+    }
+    Ok(Some(first))
+}
+
+/// Reads a single key, without the comma after it.
+pub(crate) fn read_one<K: Keys>(
+    keys: &mut K,
+    input: ParseStream<'_>,
+    table: &Table,
+    errors: &Errors,
+) -> syn::Result<()> {
+    if !input.peek(Ident::peek_any) {
+        let names = table.names.join(", ");
+        let message = format!("{} takes keys here, such as `{names}`", table.owner);
+        return Err(input.error(message));
+    }
+    let key = input.call(Ident::parse_any)?;
+    let name = key.unraw().to_string();
+    if !table.names.contains(&name.as_str()) {
+        return Err(syn::Error::new(key.span(), unknown(&name, table)));
+    }
+    keys.fill(&name, key, input, errors)
+}
+
+fn unknown(name: &str, table: &Table) -> String {
+    let owner = table.owner;
+    let hint = if let Some(found) = suggest(name, table.names) {
+        format!("; did you mean `{found}`?")
+    } else if let Some(other) = tables::ALL.iter().find(|it| it.names.contains(&name)) {
+        format!(": it is a key of {}.", other.owner)
+    } else {
+        ".".to_owned()
+    };
+    format!("unknown key `{name}` of {owner}{hint} Keys: {}", table.names.join(", "))
+}
+
+fn skip_to_comma(input: ParseStream<'_>) {
+    while !input.is_empty() && !input.peek(Token![,]) {
+        let _ = input.parse::<TokenTree>();
+    }
+}
+
+/// Reads `= value`; anything else is answered with how the key is written.
+pub(crate) fn assigned<V: Value, T>(
+    key: &Ident,
+    input: ParseStream<'_>,
+    read: impl FnOnce(ParseStream<'_>) -> syn::Result<T>,
+) -> syn::Result<T> {
+    if !input.peek(Token![=]) {
+        return Err(usage::<V>(key));
+    }
+    input.parse::<Token![=]>()?;
+    if input.is_empty() || input.peek(Token![,]) {
+        return Err(usage::<V>(key));
+    }
+    read(input)
+}
+
+/// Reads `(values)`; anything else is answered with how the key is written.
+pub(crate) fn parenthesized<V: Value, T>(
+    key: &Ident,
+    input: ParseStream<'_>,
+    read: impl FnOnce(ParseStream<'_>) -> syn::Result<T>,
+) -> syn::Result<T> {
+    if !input.peek(syn::token::Paren) {
+        return Err(usage::<V>(key));
+    }
+    let content;
+    syn::parenthesized!(content in input);
+    if content.is_empty() {
+        return Err(usage::<V>(key));
+    }
+    let value = read(&content)?;
+    if content.is_empty() { Ok(value) } else { Err(usage::<V>(key)) }
+}
+
+pub(crate) fn usage<V: Value>(key: &Ident) -> syn::Error {
+    syn::Error::new(key.span(), format!("write `{key}{}`", V::USAGE))
+}

@@ -1,0 +1,130 @@
+//! Values that have keys of their own: icons, cache policies, metadata.
+
+use super::number::Duration;
+use super::tables::{CACHE, ICON};
+use super::text::{Flag, Name};
+use super::{Given, Value, json, keys, parenthesized, usage};
+use crate::errors::Errors;
+use syn::ext::IdentExt as _;
+use syn::parse::ParseStream;
+use syn::punctuated::Punctuated;
+use syn::{Ident, LitStr, Token};
+
+/// `icon = "https://…"` or `icon("https://…", mime_type = "image/png", sizes("48x48"))`.
+pub(crate) struct Icon {
+    pub(crate) src: LitStr,
+    pub(crate) keys: IconKeys,
+}
+
+keys! {
+    /// What an icon says beside its address.
+    struct IconKeys {
+        mime_type: Option<Given<Name>>,
+        sizes: Option<Given<Sizes>>,
+    }
+}
+
+impl Value for Icon {
+    const USAGE: &'static str = "(\"https://…\", mime_type = \"image/png\", sizes(\"48x48\"))";
+
+    fn read(key: &Ident, input: ParseStream<'_>, errors: &Errors) -> syn::Result<Self> {
+        let mut keys = IconKeys::default();
+        let src = if input.peek(Token![=]) {
+            super::text::literal::<Self>(key, input)?
+        } else {
+            parenthesized::<Self, _>(key, input, |input| {
+                let src = super::read_first(input)?.ok_or_else(|| usage::<Self>(key))?;
+                super::read(&mut keys, input, &ICON, errors);
+                Ok(src)
+            })?
+        };
+        if src.value().trim().is_empty() {
+            return Err(syn::Error::new(src.span(), "an icon needs an address"));
+        }
+        Ok(Self { src, keys })
+    }
+}
+
+/// `sizes("48x48", "any")`.
+pub(crate) struct Sizes(pub(crate) Vec<LitStr>);
+
+impl Value for Sizes {
+    const USAGE: &'static str = "(\"48x48\")";
+
+    fn read(key: &Ident, input: ParseStream<'_>, _: &Errors) -> syn::Result<Self> {
+        parenthesized::<Self, _>(key, input, |input| {
+            let sizes = Punctuated::<LitStr, Token![,]>::parse_terminated(input);
+            let sizes: Vec<LitStr> = sizes.map_err(|_| usage::<Self>(key))?.into_iter().collect();
+            if let Some(wrong) = sizes.iter().find(|it| !is_size(&it.value())) {
+                return Err(syn::Error::new(wrong.span(), "a size is \"WIDTHxHEIGHT\" or \"any\""));
+            }
+            Ok(Self(sizes))
+        })
+    }
+}
+
+fn is_size(text: &str) -> bool {
+    let number = |it: &str| !it.is_empty() && it.bytes().all(|it| it.is_ascii_digit());
+    text == "any" || text.split_once('x').is_some_and(|(a, b)| number(a) && number(b))
+}
+
+keys! {
+    /// `cache(public, ttl = "5m")`.
+    struct Cache {
+        public: Option<Given<Flag>>,
+        ttl: Option<Given<Duration>>,
+    }
+}
+
+impl Value for Cache {
+    const USAGE: &'static str = "(public, ttl = \"5m\")";
+
+    fn read(key: &Ident, input: ParseStream<'_>, errors: &Errors) -> syn::Result<Self> {
+        let mut cache = Self::default();
+        parenthesized::<Self, _>(key, input, |input| {
+            super::read(&mut cache, input, &CACHE, errors);
+            Ok(())
+        })?;
+        Ok(cache)
+    }
+}
+
+/// `meta("vendor.com/key" = 1, other = "text")`: names and JSON text.
+pub(crate) struct Meta(pub(crate) Vec<(String, String)>);
+
+impl Value for Meta {
+    const USAGE: &'static str = "(\"vendor.com/key\" = \"…\")";
+
+    fn read(key: &Ident, input: ParseStream<'_>, _: &Errors) -> syn::Result<Self> {
+        parenthesized::<Self, _>(key, input, |input| {
+            let mut entries: Vec<(String, String)> = Vec::new();
+            while !input.is_empty() {
+                let span = input.span();
+                let name = if input.peek(LitStr) {
+                    input.parse::<LitStr>()?.value()
+                } else {
+                    input
+                        .call(Ident::parse_any)
+                        .map_err(|_| usage::<Self>(key))?
+                        .unraw()
+                        .to_string()
+                };
+                if name.is_empty() {
+                    return Err(syn::Error::new(span, "a metadata key must not be empty"));
+                }
+                if entries.iter().any(|(it, _)| *it == name) {
+                    return Err(syn::Error::new(
+                        span,
+                        format!("`{name}` is given twice: keep one"),
+                    ));
+                }
+                input.parse::<Token![=]>().map_err(|_| usage::<Self>(key))?;
+                entries.push((name, json::literal(input)?));
+                if !input.is_empty() {
+                    input.parse::<Token![,]>().map_err(|_| usage::<Self>(key))?;
+                }
+            }
+            Ok(Self(entries))
+        })
+    }
+}

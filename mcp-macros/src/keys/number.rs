@@ -1,0 +1,185 @@
+//! Values that are quantities: durations, sizes, places, priorities.
+
+use super::text::literal;
+use super::{Value, assigned};
+use crate::errors::Errors;
+use syn::parse::ParseStream;
+use syn::{Expr, ExprLit, Ident, Lit, LitFloat, LitInt, LitStr, Token};
+
+/// `timeout = "30s"`, in milliseconds.
+pub(crate) struct Duration(pub(crate) u64);
+
+impl Value for Duration {
+    const USAGE: &'static str = " = \"30s\"";
+
+    fn read(key: &Ident, input: ParseStream<'_>, _: &Errors) -> syn::Result<Self> {
+        let text = literal::<Self>(key, input)?;
+        match millis(&text.value()) {
+            Some(0) => {
+                Err(syn::Error::new(text.span(), format!("`{key}` must be longer than nothing")))
+            }
+            Some(millis) => Ok(Self(millis)),
+            None => Err(syn::Error::new(
+                text.span(),
+                "expected a whole number and a unit: \"500ms\", \"30s\", \"5m\" or \"1h\"",
+            )),
+        }
+    }
+}
+
+fn millis(text: &str) -> Option<u64> {
+    scaled(text, &[("ms", 1), ("s", 1_000), ("m", 60_000), ("h", 3_600_000)])
+}
+
+/// `size = 1024` or `size = "1MB"`, in bytes.
+pub(crate) struct Size(pub(crate) u64);
+
+impl Value for Size {
+    const USAGE: &'static str = " = \"1MB\"";
+
+    fn read(key: &Ident, input: ParseStream<'_>, _: &Errors) -> syn::Result<Self> {
+        assigned::<Self, _>(key, input, |input| {
+            let span = input.span();
+            let lit = if input.peek(Lit) { input.parse::<Lit>().ok() } else { None };
+            let bytes = lit.as_ref().and_then(bytes_of);
+            bytes.map(Self).ok_or_else(|| syn::Error::new(span, SIZE))
+        })
+    }
+}
+
+const SIZE: &str = "expected a number of bytes, or a whole number and a unit: \"512KB\", \"1MB\", \"16MiB\" or \"1GB\"";
+
+/// `max_result = "1MB"`: a literal is checked here, any other expression is a number of bytes.
+pub(crate) enum SizeExpr {
+    Bytes(u64),
+    Expr(Box<Expr>),
+}
+
+impl Value for SizeExpr {
+    const USAGE: &'static str = " = \"1MB\"";
+
+    fn read(key: &Ident, input: ParseStream<'_>, _: &Errors) -> syn::Result<Self> {
+        match assigned::<Self, _>(key, input, |input| input.parse::<Expr>())? {
+            Expr::Lit(ExprLit { lit, .. }) => {
+                bytes_of(&lit).map(Self::Bytes).ok_or_else(|| syn::Error::new(lit.span(), SIZE))
+            }
+            expr => Ok(Self::Expr(Box::new(expr))),
+        }
+    }
+}
+
+fn bytes_of(lit: &Lit) -> Option<u64> {
+    match lit {
+        Lit::Int(int) => int.base10_parse().ok(),
+        Lit::Str(text) => bytes(&text.value()),
+        _ => None,
+    }
+}
+
+fn bytes(text: &str) -> Option<u64> {
+    let decimal = [("B", 1), ("KB", 1_000), ("MB", 1_000_000), ("GB", 1_000_000_000)];
+    let binary = [("KiB", 1 << 10), ("MiB", 1 << 20), ("GiB", 1 << 30)];
+    scaled(text, &decimal).or_else(|| scaled(text, &binary))
+}
+
+/// A whole number, at most one space, and one of the units.
+fn scaled(text: &str, units: &[(&str, u64)]) -> Option<u64> {
+    let digits = text.bytes().take_while(u8::is_ascii_digit).count();
+    let (number, unit) = text.split_at(digits);
+    let unit = unit.strip_prefix(' ').unwrap_or(unit);
+    let (_, factor) = units.iter().find(|(name, _)| *name == unit)?;
+    number.parse::<u64>().ok()?.checked_mul(*factor)
+}
+
+/// `order = -1`.
+pub(crate) struct Order(pub(crate) i32);
+
+impl Value for Order {
+    const USAGE: &'static str = " = -1";
+
+    fn read(key: &Ident, input: ParseStream<'_>, _: &Errors) -> syn::Result<Self> {
+        assigned::<Self, _>(key, input, |input| {
+            let wrong = syn::Error::new(
+                input.span(),
+                format!("`{key}` is a whole number: write `{key} = -1`"),
+            );
+            let minus = if input.parse::<Option<Token![-]>>()?.is_some() { "-" } else { "" };
+            let int: LitInt = input.parse().map_err(|_| wrong.clone())?;
+            format!("{minus}{}", int.base10_digits()).parse().map(Self).map_err(|_| wrong)
+        })
+    }
+}
+
+/// `priority = 0.8`, from 0 to 1.
+pub(crate) struct Priority(pub(crate) f64);
+
+impl Value for Priority {
+    const USAGE: &'static str = " = 0.8";
+
+    fn read(key: &Ident, input: ParseStream<'_>, _: &Errors) -> syn::Result<Self> {
+        assigned::<Self, _>(key, input, |input| {
+            let wrong = syn::Error::new(
+                input.span(),
+                format!("`{key}` is a number from 0 (least) to 1 (most)"),
+            );
+            let number: Option<f64> = if input.peek(LitFloat) {
+                input.parse::<LitFloat>()?.base10_parse().ok()
+            } else if input.peek(LitInt) {
+                input.parse::<LitInt>()?.base10_parse().ok()
+            } else {
+                None
+            };
+            number.filter(|it| (0.0..=1.0).contains(it)).map(Self).ok_or(wrong)
+        })
+    }
+}
+
+/// A regular expression the runtime can compile, because the macro just did.
+pub(crate) struct Pattern(pub(crate) LitStr);
+
+impl Value for Pattern {
+    const USAGE: &'static str = " = \"^[a-z]+$\"";
+
+    fn read(key: &Ident, input: ParseStream<'_>, _: &Errors) -> syn::Result<Self> {
+        let text = literal::<Self>(key, input)?;
+        match regex_lite::Regex::new(&text.value()) {
+            Ok(_) => Ok(Self(text)),
+            Err(error) => {
+                Err(syn::Error::new(text.span(), format!("not a regular expression: {error}")))
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{bytes, millis};
+
+    #[test]
+    fn durations_have_a_unit() {
+        let check = |text, expected| assert_eq!(millis(text), expected, "{text}");
+        check("500ms", Some(500));
+        check("30s", Some(30_000));
+        check("5 m", Some(300_000));
+        check("1h", Some(3_600_000));
+        check("30", None);
+        check("s", None);
+        check("1.5s", None);
+        check("-1s", None);
+        check("1d", None);
+        check("99999999999999999h", None);
+    }
+
+    #[test]
+    fn sizes_are_decimal_or_binary() {
+        let check = |text, expected| assert_eq!(bytes(text), expected, "{text}");
+        check("10B", Some(10));
+        check("1KB", Some(1_000));
+        check("1MB", Some(1_000_000));
+        check("16MiB", Some(16 << 20));
+        check("2 GiB", Some(2 << 30));
+        check("1mb", None);
+        check("MB", None);
+        check("1TB", None);
+    }
+}

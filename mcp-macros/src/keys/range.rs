@@ -1,0 +1,116 @@
+//! Values that are ranges: of a number, of a length.
+
+use super::{Value, parenthesized, usage};
+use crate::errors::Errors;
+use syn::parse::ParseStream;
+use syn::spanned::Spanned as _;
+use syn::{Expr, ExprLit, ExprRange, ExprUnary, Ident, Lit, RangeLimits, UnOp};
+
+/// One end of a range.
+#[derive(Clone, Copy)]
+pub(crate) enum Bound {
+    Int(i128),
+    Float(f64),
+}
+
+impl Bound {
+    /// Whether nothing lies between the two.
+    fn leaves_nothing(self, end: Self, inclusive: bool) -> bool {
+        let order = match (self, end) {
+            (Self::Int(start), Self::Int(end)) => Some(start.cmp(&end)),
+            _ => self.float().partial_cmp(&end.float()),
+        };
+        order.is_none_or(|it| if inclusive { it.is_gt() } else { it.is_ge() })
+    }
+
+    #[expect(clippy::cast_precision_loss, reason = "only compared with a float")]
+    fn float(self) -> f64 {
+        match self {
+            Self::Int(int) => int as f64,
+            Self::Float(float) => float,
+        }
+    }
+}
+
+/// `range(1..=10)`; the end of `a..b` is outside.
+pub(crate) struct Range {
+    pub(crate) start: Option<Bound>,
+    pub(crate) end: Option<Bound>,
+    pub(crate) inclusive: bool,
+}
+
+impl Value for Range {
+    const USAGE: &'static str = "(1..=10)";
+
+    fn read(key: &Ident, input: ParseStream<'_>, _: &Errors) -> syn::Result<Self> {
+        parenthesized::<Self, _>(key, input, |input| {
+            let range: ExprRange = parse(key, input)?;
+            let start = range.start.as_deref().map(bound).transpose()?;
+            let end = range.end.as_deref().map(bound).transpose()?;
+            let inclusive = matches!(range.limits, RangeLimits::Closed(_));
+            match (start, end) {
+                (Some(start), Some(end)) if start.leaves_nothing(end, inclusive) => {
+                    Err(syn::Error::new(range.limits.span(), "nothing is in this range"))
+                }
+                (None, None) => Err(usage::<Self>(key)),
+                _ => Ok(Self { start, end, inclusive }),
+            }
+        })
+    }
+}
+
+fn parse(key: &Ident, input: ParseStream<'_>) -> syn::Result<ExprRange> {
+    let span = input.span();
+    match input.parse::<Expr>() {
+        Ok(Expr::Range(range)) => Ok(range),
+        _ => Err(syn::Error::new(span, format!("expected a range, as in `{key}(1..=10)`"))),
+    }
+}
+
+fn bound(expr: &Expr) -> syn::Result<Bound> {
+    let wrong = || syn::Error::new(expr.span(), "a range is written with numbers");
+    let (minus, lit) = match expr {
+        Expr::Lit(ExprLit { lit, .. }) => ("", lit),
+        Expr::Unary(ExprUnary { op: UnOp::Neg(_), expr, .. }) => match &**expr {
+            Expr::Lit(ExprLit { lit, .. }) => ("-", lit),
+            _ => return Err(wrong()),
+        },
+        _ => return Err(wrong()),
+    };
+    match lit {
+        Lit::Int(int) => {
+            format!("{minus}{}", int.base10_digits()).parse().map(Bound::Int).map_err(|_| wrong())
+        }
+        Lit::Float(float) => {
+            let text = format!("{minus}{}", float.base10_digits());
+            text.parse().ok().filter(|it: &f64| it.is_finite()).map(Bound::Float).ok_or_else(wrong)
+        }
+        _ => Err(wrong()),
+    }
+}
+
+/// `len(..=200)`: fewest and most, both allowed.
+pub(crate) struct Len {
+    pub(crate) min: Option<usize>,
+    pub(crate) max: Option<usize>,
+}
+
+impl Value for Len {
+    const USAGE: &'static str = "(..=200)";
+
+    fn read(key: &Ident, input: ParseStream<'_>, errors: &Errors) -> syn::Result<Self> {
+        let range = Range::read(key, input, errors)?;
+        let count = |bound| match bound {
+            Bound::Int(int) => usize::try_from(int).ok(),
+            Bound::Float(_) => None,
+        };
+        let wrong = || syn::Error::new(key.span(), "a length is a whole number, 0 or more");
+        let min = range.start.map(|it| count(it).ok_or_else(wrong)).transpose()?;
+        let max = range.end.map(|it| count(it).ok_or_else(wrong)).transpose()?;
+        let max = match max {
+            Some(end) if !range.inclusive => Some(end.checked_sub(1).ok_or_else(wrong)?),
+            max => max,
+        };
+        Ok(Self { min, max })
+    }
+}

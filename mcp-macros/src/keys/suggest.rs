@@ -1,0 +1,50 @@
+//! "Did you mean": the candidate a misspelt word most likely stands for.
+
+/// The nearest candidate, if one is near enough to be what was meant.
+///
+/// The protocol's own spelling (`readOnlyHint`, `mimeType`) finds the key that stands for it.
+pub(crate) fn suggest<'a>(word: &str, candidates: &[&'a str]) -> Option<&'a str> {
+    let plain = plain(word);
+    let near = |it: &&str| {
+        let distance = strsim::damerau_levenshtein(&plain, it);
+        let abbreviated = plain.len() >= 3 && it.starts_with(&plain);
+        let allowed = 1 + plain.len().min(it.len()) / 4;
+        if abbreviated { Some(0) } else { Some(distance).filter(|it| *it <= allowed) }
+    };
+    candidates
+        .iter()
+        .filter_map(|it| near(it).map(|distance| (distance, *it)))
+        .min_by_key(|(distance, _)| *distance)
+        .map(|(_, it)| it)
+}
+
+/// `readOnlyHint`, `read-only` → `read_only`.
+fn plain(word: &str) -> String {
+    let mut plain = String::new();
+    for char in word.chars() {
+        if char.is_uppercase() && !plain.is_empty() {
+            plain.push('_');
+        }
+        plain.extend(char.to_lowercase().map(|it| if it == '-' { '_' } else { it }));
+    }
+    plain.strip_suffix("_hint").map(str::to_owned).unwrap_or(plain)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::suggest;
+
+    #[test]
+    fn near_words_are_found_and_far_ones_are_not() {
+        let keys = ["name", "read_only", "description", "mime_type", "open_world"];
+        let check = |word, expected| assert_eq!(suggest(word, &keys), expected, "{word}");
+        check("readonly", Some("read_only"));
+        check("readOnlyHint", Some("read_only"));
+        check("openWorldHint", Some("open_world"));
+        check("mimeType", Some("mime_type"));
+        check("desc", Some("description"));
+        check("nmae", Some("name"));
+        check("cache", None);
+        check("x", None);
+    }
+}

@@ -1,0 +1,172 @@
+//! Values that are words: flags, text, names, paths, expressions.
+
+use super::{Value, assigned, parenthesized, usage};
+use crate::errors::Errors;
+use syn::parse::{Parse as _, ParseStream};
+use syn::{Expr, ExprLit, Ident, Lit, LitBool, LitStr, Path, Token};
+
+/// `key` or `key = false`.
+pub(crate) struct Flag(pub(crate) bool);
+
+impl Value for Flag {
+    const USAGE: &'static str = "";
+
+    fn read(key: &Ident, input: ParseStream<'_>, _: &Errors) -> syn::Result<Self> {
+        if input.is_empty() || input.peek(Token![,]) {
+            return Ok(Self(true));
+        }
+        let wrong = || format!("`{key}` is a flag: write `{key}` or `{key} = false`");
+        if !input.peek(Token![=]) {
+            return Err(syn::Error::new(key.span(), wrong()));
+        }
+        input.parse::<Token![=]>()?;
+        let span = if input.is_empty() { key.span() } else { input.span() };
+        let value = input.parse::<LitBool>().map_err(|_| syn::Error::new(span, wrong()))?;
+        Ok(Self(value.value))
+    }
+}
+
+/// `key = "text"`, or an expression that is text at compile time.
+pub(crate) enum Text {
+    Literal(LitStr),
+    Expr(Box<Expr>),
+}
+
+impl Value for Text {
+    const USAGE: &'static str = " = \"…\"";
+
+    fn read(key: &Ident, input: ParseStream<'_>, _: &Errors) -> syn::Result<Self> {
+        let expr = assigned::<Self, _>(key, input, |input| input.parse::<Expr>())?;
+        match expr {
+            Expr::Lit(ExprLit { lit: Lit::Str(text), .. }) => Ok(Self::Literal(text)),
+            Expr::Lit(ExprLit { lit, .. }) => {
+                Err(syn::Error::new(lit.span(), format!("`{key}` is text: write `{key} = \"…\"`")))
+            }
+            expr => Ok(Self::Expr(Box::new(expr))),
+        }
+    }
+}
+
+/// `key = "text"`, text that the macro itself must know, and not the empty one.
+#[derive(Clone)]
+pub(crate) struct Name(pub(crate) LitStr);
+
+impl Value for Name {
+    const USAGE: &'static str = " = \"…\"";
+
+    fn read(key: &Ident, input: ParseStream<'_>, _: &Errors) -> syn::Result<Self> {
+        let text = literal::<Self>(key, input)?;
+        if text.value().trim().is_empty() {
+            return Err(syn::Error::new(text.span(), format!("`{key}` must not be empty")));
+        }
+        Ok(Self(text))
+    }
+}
+
+/// Reads `= "text"`.
+pub(crate) fn literal<V: Value>(key: &Ident, input: ParseStream<'_>) -> syn::Result<LitStr> {
+    assigned::<V, _>(key, input, |input| {
+        let wrong = syn::Error::new(input.span(), format!("write `{key}{}`", V::USAGE));
+        input.parse::<LitStr>().map_err(|_| wrong)
+    })
+}
+
+/// `key = expression`.
+pub(crate) struct Expression(pub(crate) Expr);
+
+impl Value for Expression {
+    const USAGE: &'static str = " = …";
+
+    fn read(key: &Ident, input: ParseStream<'_>, _: &Errors) -> syn::Result<Self> {
+        assigned::<Self, _>(key, input, |input| input.parse().map(Self))
+    }
+}
+
+/// `crate = path`.
+#[derive(Clone)]
+pub(crate) struct CratePath(pub(crate) Path);
+
+impl Value for CratePath {
+    const USAGE: &'static str = " = path::to::mcp_runtime";
+
+    fn read(key: &Ident, input: ParseStream<'_>, _: &Errors) -> syn::Result<Self> {
+        assigned::<Self, _>(key, input, |input| {
+            let wrong = syn::Error::new(input.span(), format!("write `{key}{}`", Self::USAGE));
+            input.call(Path::parse_mod_style).map(Self).map_err(|_| wrong)
+        })
+    }
+}
+
+/// `schema = "full"`: whether clients get the schema as it is or in the form they all understand.
+pub(crate) struct FullSchema(pub(crate) bool);
+
+impl Value for FullSchema {
+    const USAGE: &'static str = " = \"full\"";
+
+    fn read(key: &Ident, input: ParseStream<'_>, _: &Errors) -> syn::Result<Self> {
+        let text = literal::<Self>(key, input)?;
+        match text.value().as_str() {
+            "full" => Ok(Self(true)),
+            "compatible" => Ok(Self(false)),
+            _ => Err(syn::Error::new(text.span(), "write \"full\" or \"compatible\"")),
+        }
+    }
+}
+
+/// Who a resource is meant for.
+#[derive(Clone, Copy, PartialEq)]
+pub(crate) enum Role {
+    User,
+    Assistant,
+}
+
+/// `audience(user, assistant)`.
+pub(crate) struct Audience(pub(crate) Vec<Role>);
+
+impl Value for Audience {
+    const USAGE: &'static str = "(user, assistant)";
+
+    fn read(key: &Ident, input: ParseStream<'_>, _: &Errors) -> syn::Result<Self> {
+        parenthesized::<Self, _>(key, input, |input| {
+            let mut roles = Vec::new();
+            for word in
+                input.parse_terminated(Ident::parse, Token![,]).map_err(|_| usage::<Self>(key))?
+            {
+                let role = match word.to_string().as_str() {
+                    "user" => Role::User,
+                    "assistant" => Role::Assistant,
+                    _ => {
+                        return Err(syn::Error::new(
+                            word.span(),
+                            "write `user`, `assistant` or both",
+                        ));
+                    }
+                };
+                if roles.contains(&role) {
+                    return Err(syn::Error::new(word.span(), format!("`{word}` is named twice")));
+                }
+                roles.push(role);
+            }
+            Ok(Self(roles))
+        })
+    }
+}
+
+/// `with = [one_crate, another]`.
+pub(crate) struct With(pub(crate) Vec<Ident>);
+
+impl Value for With {
+    const USAGE: &'static str = " = [my_tools]";
+
+    fn read(key: &Ident, input: ParseStream<'_>, _: &Errors) -> syn::Result<Self> {
+        assigned::<Self, _>(key, input, |input| {
+            if !input.peek(syn::token::Bracket) {
+                return Err(syn::Error::new(input.span(), format!("write `{key}{}`", Self::USAGE)));
+            }
+            let content;
+            syn::bracketed!(content in input);
+            let names = content.parse_terminated(Ident::parse, Token![,])?;
+            Ok(Self(names.into_iter().collect()))
+        })
+    }
+}

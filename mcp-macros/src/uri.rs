@@ -1,0 +1,272 @@
+//! URI templates: the part of RFC 6570 that can be matched without guessing.
+
+use syn::LitStr;
+
+/// A URI, or a template of many.
+pub(crate) struct Template {
+    pub(crate) uri: LitStr,
+    pub(crate) segments: Vec<Segment>,
+}
+
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) enum Segment {
+    Literal(String),
+    Variable(Variable),
+}
+
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct Variable {
+    pub(crate) name: String,
+    pub(crate) kind: VariableKind,
+    /// `{/x*}`: any number of path segments.
+    pub(crate) explode: bool,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) enum VariableKind {
+    /// `{x}`
+    Simple,
+    /// `{+x}`
+    Reserved,
+    /// `{.x}`
+    Label,
+    /// `{/x}`
+    Path,
+    /// The first of `{?x,y}`.
+    Query,
+    /// The others of `{?x,y}`, and all of `{&x,y}`.
+    QueryMore,
+}
+
+impl Template {
+    /// Every mistake is reported at the literal, with a line that shows where in it.
+    pub(crate) fn read(uri: &LitStr) -> Result<Self, Vec<syn::Error>> {
+        let text = uri.value();
+        let mut parser = Parser { text: &text, segments: Vec::new(), problems: Vec::new() };
+        parser.run();
+        if parser.problems.is_empty() {
+            return Ok(Self { uri: uri.clone(), segments: parser.segments });
+        }
+        parser.problems.sort_by_key(|it| it.at);
+        let error = |it: &Problem| syn::Error::new(uri.span(), it.render(&text));
+        Err(parser.problems.iter().map(error).collect())
+    }
+
+    pub(crate) fn variables(&self) -> impl Iterator<Item = &Variable> {
+        self.segments.iter().filter_map(|it| match it {
+            Segment::Variable(variable) => Some(variable),
+            Segment::Literal(_) => None,
+        })
+    }
+
+    pub(crate) fn variable(&self, name: &str) -> Option<&Variable> {
+        self.variables().find(|it| it.name == name)
+    }
+}
+
+/// A mistake and the byte where it is.
+struct Problem {
+    at: usize,
+    message: String,
+}
+
+impl Problem {
+    /// The message, the template and a caret. Control characters would move the caret, so none is shown.
+    fn render(&self, text: &str) -> String {
+        let shown: String = text.chars().map(|it| if it.is_control() { '?' } else { it }).collect();
+        let column = text.get(..self.at).unwrap_or(text).chars().count();
+        format!("{}\n  {shown}\n  {:column$}^", self.message, "")
+    }
+}
+
+struct Parser<'a> {
+    text: &'a str,
+    segments: Vec<Segment>,
+    problems: Vec<Problem>,
+}
+
+impl Parser<'_> {
+    fn run(&mut self) {
+        self.check_scheme();
+        let mut at = 0;
+        while let Some(rest) = self.text.get(at..).filter(|it| !it.is_empty()) {
+            if rest.starts_with('{') {
+                let Some(length) = rest.find('}') else {
+                    return self.problem(at, "this `{` is never closed");
+                };
+                self.expression(at + 1, at + length);
+                at += length + 1;
+            } else {
+                let length = rest.find('{').unwrap_or(rest.len());
+                self.literal(at, at + length);
+                at += length;
+            }
+        }
+        self.check_parents();
+    }
+
+    fn problem(&mut self, at: usize, message: impl Into<String>) {
+        self.problems.push(Problem { at, message: message.into() });
+    }
+
+    /// RFC 3986, section 3.1.
+    fn check_scheme(&mut self) {
+        let scheme = self.text.split_once(':').map(|(scheme, _)| scheme);
+        let valid = |it: &str| {
+            it.starts_with(|it: char| it.is_ascii_alphabetic())
+                && it.bytes().all(|it| it.is_ascii_alphanumeric() || b"+-.".contains(&it))
+        };
+        if !scheme.is_some_and(valid) {
+            self.problem(0, "the URI starts with a scheme of its own, such as `users://`");
+        }
+    }
+
+    fn literal(&mut self, start: usize, end: usize) {
+        let text = &self.text[start..end];
+        for (offset, char) in text.char_indices() {
+            let at = start + offset;
+            if char == '}' {
+                self.problem(at, "this `}` closes nothing");
+            } else if char == '%' {
+                let code = text.get(offset + 1..offset + 3);
+                if !code.is_some_and(|it| it.bytes().all(|it| it.is_ascii_hexdigit())) {
+                    self.problem(
+                        at,
+                        "`%` is followed by two hexadecimal digits; `%` itself is `%25`",
+                    );
+                }
+            } else if !is_uri_char(char) {
+                self.problem(
+                    at,
+                    format!("{char:?} is not allowed in a URI: write `{}`", encoded(char)),
+                );
+            }
+        }
+        if let Some(Segment::Variable(Variable { kind, .. })) = self.segments.last()
+            && matches!(kind, VariableKind::Query | VariableKind::QueryMore)
+            && !text.starts_with('#')
+        {
+            self.problem(start, "nothing but `{&…}` can follow a query");
+        }
+        self.segments.push(Segment::Literal(text.to_owned()));
+    }
+
+    /// `start..end` is what stands between the braces.
+    fn expression(&mut self, start: usize, end: usize) {
+        let text = &self.text[start..end];
+        let (kind, skipped) = match text.chars().next() {
+            None => return self.problem(start, "a variable needs a name: `{id}`"),
+            Some('+') => (VariableKind::Reserved, 1),
+            Some('.') => (VariableKind::Label, 1),
+            Some('/') => (VariableKind::Path, 1),
+            Some('?') => (VariableKind::Query, 1),
+            Some('&') => (VariableKind::QueryMore, 1),
+            Some(operator @ ('#' | ';' | '=' | ',' | '!' | '@' | '|')) => {
+                let supported = "`{x}`, `{+x}`, `{.x}`, `{/x}`, `{/x*}`, `{?x,y}` and `{&x,y}`";
+                let message =
+                    format!("`{{{operator}…}}` is not supported; supported are {supported}");
+                return self.problem(start, message);
+            }
+            Some(_) => (VariableKind::Simple, 0),
+        };
+        self.check_neighbour(start - 1, kind);
+        let query = matches!(kind, VariableKind::Query | VariableKind::QueryMore);
+        let mut at = start + skipped;
+        for (index, name) in text[skipped..].split(',').enumerate() {
+            if index > 0 && !query {
+                return self
+                    .problem(at - 1, "one variable per expression: write `{x}/{y}` or `{?x,y}`");
+            }
+            let kind = if index > 0 { VariableKind::QueryMore } else { kind };
+            self.variable(at, name, kind);
+            at += name.len() + 1;
+        }
+    }
+
+    fn variable(&mut self, at: usize, written: &str, kind: VariableKind) {
+        if let Some(colon) = written.find(':') {
+            return self
+                .problem(at + colon, "a prefix such as `{x:3}` is not supported: write `{x}`");
+        }
+        let name = written.strip_suffix('*').unwrap_or(written);
+        let explode = name.len() < written.len();
+        if name.is_empty() {
+            return self.problem(at, "a variable needs a name: `{id}`");
+        }
+        if explode && kind != VariableKind::Path {
+            return self.problem(at + name.len(), "`*` is supported in `{/x*}` only");
+        }
+        let allowed = |it: char| it.is_ascii_alphanumeric() || it == '_' || it == '.';
+        if let Some(wrong) = name.find(|it| !allowed(it)) {
+            return self.problem(at + wrong, "a variable's name is letters, digits, `_` and `.`");
+        }
+        let twice =
+            self.segments.iter().any(|it| matches!(it, Segment::Variable(it) if it.name == name));
+        if twice {
+            return self.problem(
+                at,
+                format!("`{name}` is there twice: which of the two would be the value?"),
+            );
+        }
+        self.segments.push(Segment::Variable(Variable { name: name.to_owned(), kind, explode }));
+    }
+
+    /// A match must say where one variable ends and the next begins.
+    fn check_neighbour(&mut self, at: usize, kind: VariableKind) {
+        use VariableKind::{Label, Path, Query, QueryMore, Reserved, Simple};
+        let before = match self.segments.last() {
+            Some(Segment::Variable(variable)) => Some((variable.kind, variable.explode)),
+            Some(Segment::Literal(_)) | None => None,
+        };
+        let queried = matches!(before, Some((Query | QueryMore, _)));
+        if queried && kind != QueryMore {
+            return self.problem(at, "nothing but `{&…}` can follow a query");
+        }
+        let asked = queried
+            || self
+                .segments
+                .iter()
+                .any(|it| matches!(it, Segment::Literal(it) if it.contains('?')));
+        if kind == QueryMore && !asked {
+            return self.problem(at, "`{&…}` continues a query: begin it with `{?…}`");
+        }
+        let touching = matches!((before, kind), (Some(_), Simple | Reserved));
+        let swallowed = matches!((before, kind), (Some((_, true)), Path | Label));
+        if touching || swallowed {
+            self.problem(
+                at,
+                "where does the variable before end? Put text between the two, such as `/`",
+            );
+        }
+    }
+
+    /// A literal `..` segment would make two spellings of one address.
+    fn check_parents(&mut self) {
+        let path = self.text.split(['?', '#']).next().unwrap_or_default();
+        let mut at = 0;
+        for segment in path.split('/') {
+            if segment == ".." {
+                self.problem(
+                    at,
+                    "a `..` segment is resolved by clients before they ask: write the real path",
+                );
+            }
+            at += segment.len() + 1;
+        }
+    }
+}
+
+/// RFC 3986, section 2: unreserved or reserved.
+fn is_uri_char(char: char) -> bool {
+    char.is_ascii_alphanumeric() || "-._~:/?#[]@!$&'()*+,;=".contains(char)
+}
+
+/// Percent-encoded UTF-8.
+fn encoded(char: char) -> String {
+    let mut buffer = [0; 4];
+    char.encode_utf8(&mut buffer).bytes().map(|it| format!("%{it:02X}")).collect()
+}
+
+#[cfg(test)]
+#[path = "uri_tests.rs"]
+mod tests;
