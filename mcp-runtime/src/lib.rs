@@ -5,3 +5,9 @@
 
 mod transport;
 mod wire;
+
+/// What this crate's own tests need of the inside; not for anybody else.
+#[doc(hidden)]
+pub mod __stdio {
+    pub use crate::transport::stdio::{Guard, Input, Output, restore};
+}
