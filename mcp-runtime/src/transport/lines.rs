@@ -1,0 +1,283 @@
+//! Cutting a stream of bytes into lines: one JSON-RPC message each (STDIO-01).
+//!
+//! No I/O: whoever reads puts bytes in and takes lines out. Every byte is searched for a newline once, however small
+//! the pieces are that a line arrives in, and no more than one line and one read are ever kept.
+
+use memchr::memchr;
+
+/// What a pipe of Linux holds, so that one read can take all of it.
+const ROOM: usize = 64 * 1024;
+
+/// A line, or what there is instead of one.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Line<'a> {
+    /// A line without its `\n` or `\r\n`.
+    Complete(&'a [u8]),
+    /// A line longer than the limit. It is reported once, as soon as that is known, and the rest of it is dropped.
+    TooLong,
+    /// What came after the last newline when the stream ended.
+    Unterminated(&'a [u8]),
+}
+
+/// The buffer between a reader and the lines in what it read.
+///
+/// Take lines with [`Lines::next`] until there is none before putting more bytes in.
+#[derive(Debug)]
+pub(crate) struct Lines {
+    /// All of it initialised; only `start..end` counts.
+    buffer: Vec<u8>,
+    start: usize,
+    /// No newline is in `start..searched`.
+    searched: usize,
+    end: usize,
+    limit: usize,
+    /// The rest of a line that was too long is being dropped.
+    skipping: bool,
+}
+
+impl Lines {
+    /// Lines of at most `limit` bytes, not counting what ends them.
+    pub(crate) fn new(limit: usize) -> Self {
+        Lines { buffer: Vec::new(), start: 0, searched: 0, end: 0, limit, skipping: false }
+    }
+
+    /// Where to read into; never empty. Say with [`Lines::filled`] how much was read.
+    pub(crate) fn room(&mut self) -> &mut [u8] {
+        if self.start == self.end {
+            (self.start, self.searched, self.end) = (0, 0, 0);
+            if self.buffer.len() > 4 * ROOM {
+                // One long line must not cost its memory for the rest of the connection.
+                self.buffer = Vec::new();
+            }
+        }
+        if self.buffer.len() - self.end < ROOM / 4 {
+            // Moving less than half of the buffer pays for itself with what has been taken from the front.
+            if self.start > self.buffer.len() / 2 {
+                self.buffer.copy_within(self.start..self.end, 0);
+                self.searched -= self.start;
+                self.end -= self.start;
+                self.start = 0;
+            } else {
+                let grown = (self.buffer.len() * 2).max(ROOM);
+                self.buffer.resize(grown, 0);
+            }
+        }
+        &mut self.buffer[self.end..]
+    }
+
+    /// Takes in the first `count` bytes of [`Lines::room`].
+    pub(crate) fn filled(&mut self, count: usize) {
+        self.end = self.buffer.len().min(self.end + count);
+    }
+
+    /// Takes in bytes that were read elsewhere.
+    pub(crate) fn feed(&mut self, mut bytes: &[u8]) {
+        while !bytes.is_empty() {
+            let room = self.room();
+            let count = room.len().min(bytes.len());
+            let (head, tail) = bytes.split_at(count);
+            room[..count].copy_from_slice(head);
+            self.filled(count);
+            bytes = tail;
+        }
+    }
+
+    /// The next line; blank ones are passed over. `None` when more bytes are needed.
+    #[allow(clippy::should_implement_trait)]
+    pub(crate) fn next(&mut self) -> Option<Line<'_>> {
+        loop {
+            let Some(found) = memchr(b'\n', &self.buffer[self.searched..self.end]) else {
+                self.searched = self.end;
+                return self.overflows().then_some(Line::TooLong);
+            };
+            let newline = self.searched + found;
+            let line = self.start..newline;
+            self.start = newline + 1;
+            self.searched = self.start;
+            if std::mem::take(&mut self.skipping) {
+                continue;
+            }
+            let length = without_return(&self.buffer[line.clone()]).len();
+            let line = line.start..line.start + length;
+            if length > self.limit {
+                return Some(Line::TooLong);
+            }
+            if !is_blank(&self.buffer[line.clone()]) {
+                return Some(Line::Complete(&self.buffer[line]));
+            }
+        }
+    }
+
+    /// What is left when the stream has ended, once [`Lines::next`] has no more; nothing of it stays.
+    pub(crate) fn finish(&mut self) -> Option<Line<'_>> {
+        let rest = without_return(&self.buffer[self.start..self.end]);
+        self.start = self.end;
+        self.searched = self.end;
+        if std::mem::take(&mut self.skipping) || is_blank(rest) {
+            None
+        } else if rest.len() > self.limit {
+            Some(Line::TooLong)
+        } else {
+            Some(Line::Unterminated(rest))
+        }
+    }
+
+    /// Drops what is kept of a line without end that is too long already; true the first time.
+    fn overflows(&mut self) -> bool {
+        // One byte over the limit may be the `\r` of a line that just fits.
+        let pending = &self.buffer[self.start..self.end];
+        if !self.skipping && without_return(pending).len() <= self.limit {
+            return false;
+        }
+        self.start = self.end;
+        !std::mem::replace(&mut self.skipping, true)
+    }
+}
+
+fn without_return(line: &[u8]) -> &[u8] {
+    line.strip_suffix(b"\r").unwrap_or(line)
+}
+
+fn is_blank(line: &[u8]) -> bool {
+    line.iter().all(|byte| matches!(byte, b' ' | b'\t' | b'\r'))
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    /// All lines of a stream that arrives in `chunks`, as text; `?` marks a fragment, `!` a line too long.
+    fn read<'a>(limit: usize, chunks: impl IntoIterator<Item = &'a [u8]>) -> Vec<String> {
+        fn take(read: &mut Vec<String>, line: Line<'_>) {
+            read.push(match line {
+                Line::Complete(line) => String::from_utf8_lossy(line).into_owned(),
+                Line::TooLong => "!".to_owned(),
+                Line::Unterminated(line) => format!("?{}", String::from_utf8_lossy(line)),
+            });
+        }
+        let mut lines = Lines::new(limit);
+        let mut read = Vec::new();
+        for chunk in chunks {
+            lines.feed(chunk);
+            while let Some(line) = lines.next() {
+                take(&mut read, line);
+            }
+        }
+        if let Some(line) = lines.finish() {
+            take(&mut read, line);
+        }
+        assert_eq!(lines.finish(), None);
+        read
+    }
+
+    fn check(stream: &str, expected: &[&str]) {
+        assert_eq!(read(4, [stream.as_bytes()]), expected, "{stream:?}");
+        assert_eq!(read(4, stream.as_bytes().chunks(1)), expected, "{stream:?} byte by byte");
+    }
+
+    #[test]
+    fn lines_end_with_a_newline_and_blank_ones_are_none() {
+        check("", &[]);
+        check("a\nbc\r\n\n \t\r\n\r\nd\n", &["a", "bc", "d"]);
+        check("a\rb\n", &["a\rb"]);
+    }
+
+    #[test]
+    fn a_line_too_long_is_reported_once_and_its_rest_dropped() {
+        check("abcd\nabcd\r\nabcde\nf\n", &["abcd", "abcd", "!", "f"]);
+        check("abcde\r\nabcd\r\r\nx\n", &["!", "!", "x"]);
+        check("abcdefghijklmnop\nx\nabcdefghijk\n\ny\n", &["!", "x", "!", "y"]);
+        check("        \na\n", &["!", "a"]);
+        check("abcdefghijk", &["!"]);
+    }
+
+    #[test]
+    fn the_end_of_the_stream_leaves_a_fragment() {
+        check("a\nbc", &["a", "?bc"]);
+        check("a\nbcde\r", &["a", "?bcde"]);
+        check("a\n \r", &["a"]);
+        check("a\nbcdef", &["a", "!"]);
+    }
+
+    #[test]
+    fn what_is_dropped_is_not_kept() {
+        let mut lines = Lines::new(1000);
+        for n in 0..10_000 {
+            lines.feed(&[b'x'; 1000]);
+            assert_eq!(lines.next(), (n == 1).then_some(Line::TooLong), "{n}");
+        }
+        assert!(lines.buffer.len() <= 2 * ROOM, "{}", lines.buffer.len());
+        lines.feed(b"\nok\n");
+        assert_eq!(lines.next(), Some(Line::Complete(b"ok")));
+    }
+
+    #[test]
+    fn a_long_line_is_let_go_of() {
+        let mut lines = Lines::new(usize::MAX);
+        lines.feed(&vec![b'x'; 20 * ROOM]);
+        lines.feed(b"\n");
+        assert!(matches!(lines.next(), Some(Line::Complete(line)) if line.len() == 20 * ROOM));
+        lines.room();
+        assert_eq!(lines.buffer.len(), ROOM);
+    }
+
+    #[test]
+    fn a_line_arriving_byte_by_byte_is_searched_once() {
+        let mut lines = Lines::new(usize::MAX);
+        for n in 1..=10_000 {
+            lines.feed(b"x");
+            assert_eq!(lines.next(), None);
+            assert_eq!((lines.searched, lines.end), (n, n));
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn any_chunking_gives_the_same_lines(
+            stream in prop::collection::vec(prop::sample::select(b"\n\n\r xyz".as_slice()), 0..200),
+            cuts in prop::collection::vec(any::<prop::sample::Index>(), 0..12),
+            limit in 0..12usize,
+        ) {
+            let expected = read(limit, [stream.as_slice()]);
+            let mut cuts = cuts.iter().map(|cut| cut.index(stream.len() + 1)).collect::<Vec<_>>();
+            cuts.extend([0, stream.len()]);
+            cuts.sort_unstable();
+            prop_assert_eq!(&read(limit, cuts.windows(2).map(|cut| &stream[cut[0]..cut[1]])), &expected);
+            prop_assert_eq!(&read(limit, stream.chunks(1)), &expected);
+
+            let mut model = Vec::new();
+            let text = String::from_utf8(stream).unwrap();
+            let (whole, rest) = text.rsplit_once('\n').map_or((None, &*text), |(whole, rest)| (Some(whole), rest));
+            let strip = |line: &str| line.strip_suffix('\r').unwrap_or(line).to_owned();
+            for line in whole.into_iter().flat_map(|whole| whole.split('\n')).map(strip) {
+                if line.len() > limit {
+                    model.push("!".to_owned());
+                } else if !line.trim_matches([' ', '\r']).is_empty() {
+                    model.push(line);
+                }
+            }
+            let rest = strip(rest);
+            if rest.len() > limit {
+                model.push("!".to_owned());
+            } else if !rest.trim_matches([' ', '\r']).is_empty() {
+                model.push(format!("?{rest}"));
+            }
+            prop_assert_eq!(expected, model);
+        }
+
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig::with_cases(24))]
+
+        #[test]
+        fn long_lines_survive_growing_and_compacting(lengths in prop::collection::vec(1..200_000usize, 1..12), chunk in 1..100_000usize) {
+            let stream = lengths.iter().flat_map(|n| [vec![b'a' + (n % 26) as u8; *n], b"\n".to_vec()].concat()).collect::<Vec<_>>();
+            let lines = read(usize::MAX, stream.chunks(chunk));
+            prop_assert_eq!(lines.iter().map(String::len).collect::<Vec<_>>(), lengths);
+            prop_assert!(lines.iter().all(|line| line.bytes().all(|b| b == line.as_bytes()[0])));
+        }
+    }
+}

@@ -1,0 +1,299 @@
+//! Threads for streams that can only block.
+//!
+//! They are started by the first use. A thread that waits for input cannot be called back, so nobody joins it: it ends
+//! with the process, or with the next thing it reads.
+
+use std::fs::File;
+use std::io::{self, ErrorKind, Read as _, Write as _};
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+use std::task::{Context, Poll, Waker, ready};
+use std::thread;
+
+use tokio::io::ReadBuf;
+use tokio::sync::mpsc;
+
+/// As much as a pipe of Linux holds.
+const CHUNK: usize = 64 * 1024;
+
+/// Chunks read ahead of the one being used.
+const READ_AHEAD: usize = 4;
+
+/// What may wait for the writing thread before more is refused; one write may go beyond it.
+const BACKLOG: usize = 256 * 1024;
+
+/// Reads a file on a thread of its own.
+#[derive(Debug)]
+pub(super) struct Reader {
+    /// Until the thread is started.
+    file: Option<File>,
+    chunks: Option<mpsc::Receiver<io::Result<Vec<u8>>>>,
+    chunk: Vec<u8>,
+    taken: usize,
+}
+
+impl Reader {
+    pub(super) fn new(file: File) -> Self {
+        Reader { file: Some(file), chunks: None, chunk: Vec::new(), taken: 0 }
+    }
+
+    pub(super) fn poll_read(
+        &mut self,
+        cx: &mut Context<'_>,
+        buf: &mut ReadBuf<'_>,
+    ) -> Poll<io::Result<()>> {
+        if let Some(file) = self.file.take() {
+            let (sender, receiver) = mpsc::channel(READ_AHEAD);
+            thread::Builder::new()
+                .name("stdin".to_owned())
+                .spawn(move || read_all(file, &sender))?;
+            self.chunks = Some(receiver);
+        }
+        if self.taken == self.chunk.len() {
+            let Some(chunks) = &mut self.chunks else { return Poll::Ready(Ok(())) };
+            match ready!(chunks.poll_recv(cx)) {
+                Some(chunk) => (self.chunk, self.taken) = (chunk?, 0),
+                None => return Poll::Ready(Ok(())),
+            }
+        }
+        let rest = &self.chunk[self.taken..];
+        let count = rest.len().min(buf.remaining());
+        buf.put_slice(&rest[..count]);
+        self.taken += count;
+        Poll::Ready(Ok(()))
+    }
+}
+
+fn read_all(mut file: File, chunks: &mpsc::Sender<io::Result<Vec<u8>>>) {
+    let mut chunk = vec![0; CHUNK];
+    loop {
+        let read = match file.read(&mut chunk) {
+            Ok(0) => return,
+            Ok(count) => Ok(chunk[..count].to_vec()),
+            Err(error) => match wait_after(error, &file, Direction::Read) {
+                Ok(()) => continue,
+                Err(error) => Err(error),
+            },
+        };
+        let failed = read.is_err();
+        if chunks.blocking_send(read).is_err() || failed {
+            return;
+        }
+    }
+}
+
+/// Writes a file on a thread of its own, whole lines at a time.
+#[derive(Debug)]
+pub(super) struct Writer {
+    /// Until the thread is started.
+    file: Option<File>,
+    /// The most bytes that go out in one write, unless a single line is longer.
+    piece: usize,
+    queue: Arc<Queue>,
+}
+
+#[derive(Debug, Default)]
+struct Queue {
+    state: Mutex<State>,
+    filled: Condvar,
+}
+
+#[derive(Debug, Default)]
+struct State {
+    bytes: Vec<u8>,
+    /// The thread is writing what it took.
+    busy: bool,
+    closed: bool,
+    failed: Option<io::Error>,
+    waiting: Option<Waker>,
+}
+
+impl Writer {
+    pub(super) fn new(file: File, piece: usize) -> Self {
+        Writer { file: Some(file), piece, queue: Arc::default() }
+    }
+
+    /// Takes all of `bytes` or nothing, so that lines stay whole.
+    pub(super) fn poll_write(
+        &mut self,
+        cx: &mut Context<'_>,
+        bytes: &[u8],
+    ) -> Poll<io::Result<usize>> {
+        if let Some(file) = self.file.take() {
+            let (queue, piece) = (self.queue.clone(), self.piece);
+            thread::Builder::new()
+                .name("stdout".to_owned())
+                .spawn(move || queue.write_all(&file, piece))?;
+        }
+        let mut state = self.queue.lock();
+        if let Some(error) = &state.failed {
+            return Poll::Ready(Err(again(error)));
+        }
+        if state.bytes.len() >= BACKLOG {
+            state.waiting = Some(cx.waker().clone());
+            return Poll::Pending;
+        }
+        state.bytes.extend_from_slice(bytes);
+        drop(state);
+        self.queue.filled.notify_one();
+        Poll::Ready(Ok(bytes.len()))
+    }
+
+    /// Ready once everything has been written.
+    pub(super) fn poll_flush(&mut self, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
+        let mut state = self.queue.lock();
+        if let Some(error) = &state.failed {
+            return Poll::Ready(Err(again(error)));
+        }
+        if state.busy || !state.bytes.is_empty() {
+            state.waiting = Some(cx.waker().clone());
+            return Poll::Pending;
+        }
+        Poll::Ready(Ok(()))
+    }
+}
+
+impl Drop for Writer {
+    fn drop(&mut self) {
+        self.queue.lock().closed = true;
+        self.queue.filled.notify_one();
+    }
+}
+
+impl Queue {
+    fn lock(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Writes what is queued until the writer is gone and nothing is left.
+    fn write_all(&self, file: &File, piece: usize) {
+        let mut taken = Vec::new();
+        let mut state = self.lock();
+        loop {
+            while state.bytes.is_empty() {
+                if state.closed {
+                    return;
+                }
+                state = self.filled.wait(state).unwrap_or_else(PoisonError::into_inner);
+            }
+            std::mem::swap(&mut taken, &mut state.bytes);
+            state.busy = true;
+            let waiting = state.waiting.take();
+            drop(state);
+            // There is room again, and whoever waits to flush asks once more.
+            if let Some(waker) = waiting {
+                waker.wake();
+            }
+
+            let written = write_pieces(file, &taken, piece);
+            taken.clear();
+            taken.shrink_to(BACKLOG);
+
+            state = self.lock();
+            state.busy = false;
+            let waiting = state.waiting.take();
+            let failed = written.is_err();
+            state.failed = written.err();
+            if let Some(waker) = waiting {
+                waker.wake();
+            }
+            if failed {
+                return;
+            }
+        }
+    }
+}
+
+fn write_pieces(mut file: &File, mut bytes: &[u8], piece: usize) -> io::Result<()> {
+    while !bytes.is_empty() {
+        let (mut now, later) = bytes.split_at(end_of_piece(bytes, piece));
+        while !now.is_empty() {
+            match file.write(now) {
+                Ok(0) => return Err(ErrorKind::WriteZero.into()),
+                Ok(count) => now = &now[count..],
+                Err(error) => wait_after(error, file, Direction::Write)?,
+            }
+        }
+        bytes = later;
+    }
+    Ok(())
+}
+
+/// Where the last line ends that fits in `piece` bytes; or else the first line.
+///
+/// A pipe takes a write of at most `PIPE_BUF` bytes in one go. Of a longer one it takes what there is room for, and
+/// another writer may get in between.
+fn end_of_piece(bytes: &[u8], piece: usize) -> usize {
+    if bytes.len() <= piece {
+        return bytes.len();
+    }
+    let last = memchr::memrchr(b'\n', &bytes[..piece]);
+    let end = last.or_else(|| memchr::memchr(b'\n', &bytes[piece..]).map(|at| piece + at));
+    end.map_or(bytes.len(), |newline| newline + 1)
+}
+
+#[derive(Clone, Copy)]
+enum Direction {
+    Read,
+    Write,
+}
+
+/// Waits if trying again can help.
+///
+/// Somebody who shares the description may have made it non-blocking, and then even a thread has to wait explicitly.
+fn wait_after(error: io::Error, file: &File, direction: Direction) -> io::Result<()> {
+    match error.kind() {
+        ErrorKind::Interrupted => Ok(()),
+        ErrorKind::WouldBlock => wait(file, direction),
+        _ => Err(error),
+    }
+}
+
+#[cfg(unix)]
+fn wait(file: &File, direction: Direction) -> io::Result<()> {
+    use rustix::event::{PollFd, PollFlags, poll};
+
+    let flags = match direction {
+        Direction::Read => PollFlags::IN,
+        Direction::Write => PollFlags::OUT,
+    };
+    match poll(&mut [PollFd::new(file, flags)], None) {
+        Ok(_) | Err(rustix::io::Errno::INTR) => Ok(()),
+        Err(error) => Err(error.into()),
+    }
+}
+
+#[cfg(windows)]
+fn wait(_: &File, _: Direction) -> io::Result<()> {
+    thread::sleep(std::time::Duration::from_millis(1));
+    Ok(())
+}
+
+/// An error is reported by every call after it, and `io::Error` cannot be cloned.
+fn again(error: &io::Error) -> io::Error {
+    error.raw_os_error().map_or_else(|| error.kind().into(), io::Error::from_raw_os_error)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn check(bytes: &str, piece: usize, expected: &[&str]) {
+        let mut pieces = Vec::new();
+        let mut rest = bytes;
+        while !rest.is_empty() {
+            let (now, later) = rest.split_at(end_of_piece(rest.as_bytes(), piece));
+            pieces.push(now);
+            rest = later;
+        }
+        assert_eq!(pieces, expected, "{bytes:?}");
+    }
+
+    #[test]
+    fn pieces_end_with_a_line() {
+        check("ab\ncd\nef\n", 9, &["ab\ncd\nef\n"]);
+        check("ab\ncd\nef\n", 8, &["ab\ncd\n", "ef\n"]);
+        check("ab\ncd\nef\n", 3, &["ab\n", "cd\n", "ef\n"]);
+        check("abcdef\ng\nhi", 3, &["abcdef\n", "g\n", "hi"]);
+        check("ab\ncdefgh", 3, &["ab\n", "cdefgh"]);
+    }
+}

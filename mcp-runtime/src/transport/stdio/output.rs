@@ -1,0 +1,126 @@
+//! The writing end of the wire.
+
+use std::io;
+use std::pin::Pin;
+use std::task::{Context, Poll, ready};
+
+use tokio::io::AsyncWrite;
+
+use super::blocking::Writer;
+
+/// What the client reads, from [`Guard::install`](super::Guard::install).
+///
+/// Write whole lines at a time. Where stderr goes to the same pipe, a write that ends with a newline is then never
+/// broken up by somebody else's within a line, as long as that line fits the atomic size of a pipe (4 KiB on Linux).
+/// What is written has left the process once a flush is done; after a shutdown the client sees the end of the stream.
+#[derive(Debug)]
+pub struct Output {
+    sink: Sink,
+}
+
+#[derive(Debug)]
+enum Sink {
+    #[cfg(unix)]
+    Polled(polled::Sink),
+    Blocking(Writer),
+    Closed,
+}
+
+impl Output {
+    #[cfg(unix)]
+    pub(super) fn new(stream: super::descriptor::Stream) -> Self {
+        use super::descriptor::Stream;
+
+        let sink = match stream {
+            Stream::Polled(descriptor) => Sink::Polled(polled::Sink::new(descriptor)),
+            Stream::Blocking { file, pipe: true } => {
+                Sink::Blocking(Writer::new(file, rustix::pipe::PIPE_BUF))
+            }
+            Stream::Blocking { file, pipe: false } => Sink::Blocking(Writer::new(file, usize::MAX)),
+        };
+        Output { sink }
+    }
+
+    #[cfg(windows)]
+    pub(super) fn new(file: std::fs::File) -> Self {
+        Output { sink: Sink::Blocking(Writer::new(file, usize::MAX)) }
+    }
+}
+
+impl AsyncWrite for Output {
+    fn poll_write(
+        mut self: Pin<&mut Self>,
+        cx: &mut Context<'_>,
+        bytes: &[u8],
+    ) -> Poll<io::Result<usize>> {
+        match &mut self.sink {
+            #[cfg(unix)]
+            Sink::Polled(sink) => sink.poll_write(cx, bytes),
+            Sink::Blocking(writer) => writer.poll_write(cx, bytes),
+            Sink::Closed => Poll::Ready(Err(io::ErrorKind::BrokenPipe.into())),
+        }
+    }
+
+    fn poll_flush(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
+        match &mut self.sink {
+            #[cfg(unix)]
+            Sink::Polled(_) => Poll::Ready(Ok(())),
+            Sink::Blocking(writer) => writer.poll_flush(cx),
+            Sink::Closed => Poll::Ready(Ok(())),
+        }
+    }
+
+    fn poll_shutdown(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
+        let flushed = ready!(self.as_mut().poll_flush(cx));
+        self.sink = Sink::Closed;
+        Poll::Ready(flushed)
+    }
+}
+
+#[cfg(unix)]
+mod polled {
+    use std::io;
+    use std::pin::Pin;
+    use std::sync::Arc;
+    use std::task::{Context, Poll};
+
+    use tokio::io::AsyncWrite;
+    use tokio::net::unix::pipe;
+
+    use super::super::descriptor::Descriptor;
+
+    /// Registered with the reactor at the first write that must wait. Most never do, and a socket would otherwise wake
+    /// the reactor whenever the client has read something.
+    #[derive(Debug)]
+    pub(super) struct Sink {
+        // Before the descriptor, so that the flags are put back when nobody polls any more.
+        sender: Option<pipe::Sender>,
+        descriptor: Arc<Descriptor>,
+    }
+
+    impl Sink {
+        pub(super) fn new(descriptor: Arc<Descriptor>) -> Self {
+            Sink { sender: None, descriptor }
+        }
+
+        pub(super) fn poll_write(
+            &mut self,
+            cx: &mut Context<'_>,
+            bytes: &[u8],
+        ) -> Poll<io::Result<usize>> {
+            let sender = match &mut self.sender {
+                Some(sender) => sender,
+                none => {
+                    match rustix::io::retry_on_intr(|| rustix::io::write(&self.descriptor, bytes)) {
+                        // Unchecked, because a socket serves as well: nothing but write(2) is asked of it.
+                        Err(rustix::io::Errno::AGAIN) => none.insert(
+                            pipe::Sender::from_owned_fd_unchecked(self.descriptor.try_clone()?)?,
+                        ),
+                        done => return Poll::Ready(Ok(done?)),
+                    }
+                }
+            };
+            Pin::new(sender).poll_write(cx, bytes)
+        }
+    }
+}
