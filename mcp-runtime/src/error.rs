@@ -95,6 +95,19 @@ impl Error {
         Self(Box::new(Inner { kind, message: message.to_string(), data: None, source: None }))
     }
 
+    /// The answer to a URI that nothing is found at (RES-04).
+    pub(crate) fn no_resource(uri: &str) -> Self {
+        Self::of(Kind::ResourceNotFound, format_args!("there is no resource `{uri}`")).with_uri(uri)
+    }
+
+    /// `data.uri`, unless the author has given data already.
+    pub(crate) fn with_uri(mut self, uri: &str) -> Self {
+        if self.0.data.is_none() {
+            self = self.with_data(std::collections::BTreeMap::from([("uri", uri)]));
+        }
+        self
+    }
+
     pub(crate) fn kind(&self) -> Kind {
         self.0.kind
     }
@@ -105,10 +118,6 @@ impl Error {
 
     pub(crate) fn data(&self) -> Option<&str> {
         self.0.data.as_deref()
-    }
-
-    pub(crate) fn data_mut(&mut self) -> &mut Option<String> {
-        &mut self.0.data
     }
 
     /// The error this one was made from, when it was made with `?`.

@@ -5,7 +5,7 @@ use std::{any::TypeId, collections::HashMap};
 use super::Builder;
 use crate::{
     catalog::{Entry, EntryKind, check_tool_name},
-    extract::{Needs, Params},
+    extract::{Needs, Params, Source},
     item::{Completer, ItemDef, KindDef},
     model::meta_key,
     registry,
@@ -28,7 +28,12 @@ pub(super) fn entries(builder: &Builder) -> Found {
         found.needs_handle |= params.needs.handle;
         check_state(builder, def, &params.needs, &mut found.problems);
         check_item(def, &params, &all, &mut found.problems);
+        // Only these can be wrong as a whole; all other schemas are made at first use.
+        let judge = params.fields.iter().any(|it| !it.def.constraints.is_empty() || matches!(it.source, Source::Spread { .. }));
         let mut entry = Entry::of(def, params);
+        if let Some(Err(problems)) = entry.tool().filter(|_| judge).map(|it| (it.input)()) {
+            found.problems.extend(problems.into_iter().map(|it| format!("{}: {it}", def.origin)));
+        }
         if builder.items.is_some() {
             // `items![…]` keeps its own order.
             entry.order = i64::try_from(position).unwrap_or(i64::MAX);

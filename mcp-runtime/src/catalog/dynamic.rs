@@ -2,11 +2,13 @@
 
 use std::{borrow::Cow, future::Future, sync::Arc, time::Duration};
 
-use schemars::{JsonSchema, SchemaGenerator};
+use schemars::JsonSchema;
 
 use super::{
     Entry, EntryKind, Handler, PromptArgument, PromptEntry, ResourceEntry, ToolEntry,
+    entry::SchemaText,
     handle::{EntryBox, Item},
+    schemas,
 };
 use crate::{
     context::Context,
@@ -14,7 +16,7 @@ use crate::{
     extract::{Arguments, Call, Running},
     item::template::Template,
     reply::{PromptReply, ResourceReply, ToolReply, prompt_reply, resource_reply, tool_reply},
-    schema,
+    schema::Form,
 };
 
 type Text = Cow<'static, str>;
@@ -109,7 +111,7 @@ pub struct Tool {
     description: Option<Text>,
     order: i32,
     timeout: Option<Duration>,
-    input: Option<Box<dyn Fn() -> String + Send + Sync>>,
+    input: Option<SchemaText>,
     output: Option<crate::reply::OutputSchema>,
     handler: Option<DynHandler>,
 }
@@ -138,7 +140,7 @@ impl Tool {
         R: Future<Output: ToolReply> + Send + 'static,
     {
         self.output = <R::Output as ToolReply>::OUTPUT;
-        self.input = Some(Box::new(|| schema::input(&[], false, false)));
+        self.input = Some(Box::new(|| schemas::input(&[], false, Form::Compatible)));
         self.handler = Some(Arc::new(move |mut call| {
             if !call.accept() {
                 return call.refuse();
@@ -158,10 +160,7 @@ impl Tool {
         R: Future<Output: ToolReply> + Send + 'static,
     {
         self.output = <R::Output as ToolReply>::OUTPUT;
-        self.input = Some(Box::new(|| {
-            let subschema = |generator: &mut SchemaGenerator| generator.subschema_for::<T>();
-            schema::input_of(subschema, false)
-        }));
+        self.input = Some(Box::new(schemas::input_of::<T>));
         self.handler = Some(Arc::new(move |mut call| {
             let arguments = crate::extract::spread_arguments::<T>(&mut call);
             let (true, Some(arguments)) = (call.accept(), arguments) else { return call.refuse() };
@@ -176,6 +175,7 @@ impl Item for Tool {
     fn into_entry(mut self) -> Result<EntryBox, String> {
         check_tool_name(&self.name)?;
         let input = self.input.take().ok_or_else(|| format!("`{}` has no handler", self.name))?;
+        input().map_err(|problems| format!("`{}`: {}", self.name, problems.join("; ")))?;
         let kind = EntryKind::Tool(ToolEntry::new(input, self.output));
         let entry = entry(self.name.clone(), kind, self.handler.take())?;
         Ok(self.finish(entry))

@@ -5,15 +5,15 @@ use std::{
     time::Duration,
 };
 
+use super::schemas::{self, Output};
 use crate::{
     extract::{Call, Field, Params, Running, Source},
     item::{
-        CachePolicy, CallFn, Completer, ItemDef, KindDef, Origin,
+        CallFn, Completer, ItemDef, KindDef, Origin,
         template::{Segment, Template},
     },
-    model::{Icon, Role},
+    model::{CachePolicy, Icon, Role},
     reply::OutputSchema,
-    schema,
 };
 
 type Text = Cow<'static, str>;
@@ -75,15 +75,19 @@ pub(crate) struct ToolEntry {
     pub(crate) lenient: bool,
     pub(crate) strict: bool,
     pub(crate) full_schema: bool,
-    pub(crate) input: Box<dyn Fn() -> String + Send + Sync>,
+    /// Makes the input schema.
+    pub(crate) input: SchemaText,
     pub(crate) output: Option<OutputSchema>,
     rendered: OnceLock<ToolSchemas>,
 }
 
+/// Makes a schema as JSON text, or says what is wrong with it.
+pub(crate) type SchemaText = Box<dyn Fn() -> Result<Box<str>, Vec<String>> + Send + Sync>;
+
 /// The schemas of a tool as JSON text.
 pub(crate) struct ToolSchemas {
-    pub(crate) input: String,
-    pub(crate) output: Option<schema::Output>,
+    pub(crate) input: Box<str>,
+    pub(crate) output: Option<Output>,
 }
 
 pub(crate) struct ResourceEntry {
@@ -137,12 +141,13 @@ impl ToolEntry {
     /// Rendered at first use, once.
     pub(crate) fn schemas(&self) -> &ToolSchemas {
         self.rendered.get_or_init(|| ToolSchemas {
-            input: (self.input)(),
-            output: self.output.map(|it| schema::output(it.0, self.full_schema)),
+            // `build()` has rendered every schema in which something can be wrong.
+            input: (self.input)().unwrap_or_else(|_| r#"{"type":"object","properties":{}}"#.into()),
+            output: self.output.map(|it| schemas::output(it, schemas::form(self.full_schema))),
         })
     }
 
-    pub(crate) fn new(input: Box<dyn Fn() -> String + Send + Sync>, output: Option<OutputSchema>) -> Self {
+    pub(crate) fn new(input: SchemaText, output: Option<OutputSchema>) -> Self {
         Self {
             hints: [("readOnlyHint", None), ("destructiveHint", None), ("idempotentHint", None), ("openWorldHint", None)],
             lenient: false,
@@ -166,7 +171,10 @@ impl Entry {
                 let (lenient, full) = (tool.lenient, tool.full_schema);
                 let given = tool.input_schema;
                 let fields = params.fields;
-                let input = move || given.map_or_else(|| schema::input(&fields, lenient, full), |text| text());
+                let input = move || match given {
+                    Some(text) => Ok(text().into_boxed_str()),
+                    None => schemas::input(&fields, lenient, schemas::form(full)),
+                };
                 EntryKind::Tool(ToolEntry {
                     hints: [
                         ("readOnlyHint", tool.read_only),

@@ -8,6 +8,7 @@ mod cursor;
 mod dynamic;
 mod entry;
 mod handle;
+mod schemas;
 mod snapshot;
 
 use std::sync::{

@@ -145,7 +145,7 @@ impl Dispatcher {
             let context = self.context(entry, caller, Some(uri));
             return self.start(entry, Call::new(Mode::Resource { uri }, Arguments::Text(members), &entry.names, context));
         }
-        Dispatched::failed(Kind::ResourceNotFound, format_args!("there is no resource `{uri}`"))
+        Dispatched::Ready(Err(Error::no_resource(uri)))
     }
 
     fn context(&self, entry: &Entry, mut caller: Caller, uri: Option<&str>) -> Context {
@@ -166,7 +166,7 @@ impl Dispatcher {
         match running {
             Ok(Running::Ready(answer)) => {
                 context.close();
-                Dispatched::Ready(self.finish(entry, answer))
+                Dispatched::Ready(finish(&self.settings, entry, &context, answer))
             }
             Ok(Running::Pending(future)) => {
                 let timeout = entry.timeout.or(self.settings.timeout);
@@ -178,20 +178,18 @@ impl Dispatcher {
             }
         }
     }
-
-    fn finish(&self, entry: &Entry, answer: Answer) -> Answer {
-        finish(&self.settings, entry, answer)
-    }
 }
 
 /// What every answer of a handler passes before it leaves.
-fn finish(settings: &Settings, entry: &Entry, answer: Answer) -> Answer {
+fn finish(settings: &Settings, entry: &Entry, context: &Context, answer: Answer) -> Answer {
     match answer {
         Ok(Done::Tool(result)) => Ok(Done::Tool(limit(settings, result))),
-        Ok(Done::Read(mut contents)) => {
+        Ok(Done::Read(mut read)) => {
+            let resource = entry.resource();
+            read.cache = resource.and_then(|it| it.cache);
             // The resource's own media type where the contents say none.
-            let declared = entry.resource().and_then(|it| it.mime_type.as_deref());
-            for it in &mut contents {
+            let declared = resource.and_then(|it| it.mime_type.as_deref());
+            for it in &mut read.contents {
                 if it.mime_type.is_none() {
                     let usual = match it.body {
                         Body::Text(_) => "text/plain",
@@ -200,8 +198,16 @@ fn finish(settings: &Settings, entry: &Entry, answer: Answer) -> Answer {
                     it.mime_type = Some(declared.unwrap_or(usual).to_owned());
                 }
             }
-            Ok(Done::Read(contents))
+            Ok(Done::Read(read))
         }
+        Ok(Done::Prompt(mut prompt)) => {
+            prompt.description = entry.description.as_deref().map(str::to_owned);
+            Ok(Done::Prompt(prompt))
+        }
+        Err(error) if error.kind() == Kind::ResourceNotFound => Err(match context.uri() {
+            Some(uri) => error.with_uri(uri),
+            None => error,
+        }),
         other => other,
     }
 }

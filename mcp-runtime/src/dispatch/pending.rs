@@ -56,7 +56,7 @@ impl Pending {
         self.done = true;
         self.context.close();
         let answer = match &self.entry {
-            Some(entry) => finish(&self.settings, entry, answer),
+            Some(entry) => finish(&self.settings, entry, &self.context, answer),
             None => answer,
         };
         Poll::Ready(Some(answer))

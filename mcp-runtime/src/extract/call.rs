@@ -2,7 +2,7 @@ use std::{borrow::Cow, future::Future, panic::AssertUnwindSafe, pin::Pin};
 
 use crate::{
     context::Context,
-    error::{Error, Kind},
+    error::Error,
     model::{Answer, Done, ToolResult},
     wire::Raw,
 };
@@ -134,7 +134,7 @@ impl<'a> Call<'a> {
                 Err(Error::invalid_params(format!("wrong arguments for prompt `{name}`: {}", self.problems.join("; "))))
             }
             // A variable that does not fit its type is a URI that does not exist.
-            Mode::Resource { uri } => Err(Error::of(Kind::ResourceNotFound, format!("there is no resource `{uri}`"))),
+            Mode::Resource { uri } => Err(Error::no_resource(uri)),
             Mode::Completion { .. } => Err(Error::invalid_params(list)),
         })
     }

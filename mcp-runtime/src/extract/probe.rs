@@ -502,15 +502,10 @@ impl<T> ReadLevel<T> for Probe<T> {}
 /// The text of an argument after the checks every kind of type shares, or why there is none.
 fn read_text<'a>(call: &mut Call<'a>, def: &'static ArgDef) -> Result<Option<Cow<'a, str>>, String> {
     let Some(text) = call.text(def.name) else { return Ok(None) };
-    if !def.constraints.is_empty() {
-        // Numbers are checked as numbers, everything else as the JSON string it would be.
-        let is_number = def.constraints.range.is_some() && text.parse::<f64>().is_ok_and(f64::is_finite);
-        let json = if is_number { text.clone().into_owned() } else { Value::from(text.as_ref()).to_string() };
-        if let Some(problem) = def.constraints.check(&json) {
-            return Err(problem);
-        }
+    match def.constraints.check_text(&text) {
+        Some(problem) => Err(problem),
+        None => Ok(Some(text)),
     }
-    Ok(Some(text))
 }
 
 macro_rules! text_handles {

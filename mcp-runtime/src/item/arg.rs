@@ -1,6 +1,6 @@
 use std::any::TypeId;
 
-use crate::schema::constraint::{Constraints, Range};
+use crate::schema::{Constraints, Range};
 
 /// What the attributes know about one parameter. Whether it is an argument at all, its type decides.
 #[derive(Debug)]
@@ -69,20 +69,19 @@ impl ArgDef {
 
     #[must_use]
     pub const fn range(mut self, range: Range) -> Self {
-        self.constraints.range = Some(range);
+        self.constraints.set_range(range);
         self
     }
 
     #[must_use]
     pub const fn len(mut self, min: Option<usize>, max: Option<usize>) -> Self {
-        self.constraints.min_len = min;
-        self.constraints.max_len = max;
+        self.constraints.set_len(min, max);
         self
     }
 
     #[must_use]
     pub const fn pattern(mut self, pattern: &'static str) -> Self {
-        self.constraints.pattern = Some(pattern);
+        self.constraints.set_pattern(pattern);
         self
     }
 }

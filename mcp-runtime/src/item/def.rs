@@ -3,7 +3,7 @@ use std::{any::TypeId, fmt, time::Duration};
 use crate::{
     extract::{Call, Params, Running},
     item::template::Segment,
-    model::{Icon, Role},
+    model::{CachePolicy, Icon, Role},
     reply::OutputSchema,
 };
 
@@ -104,31 +104,6 @@ pub struct ResourceDef {
     pub(crate) size: Option<u64>,
     pub(crate) subscribe: Option<bool>,
     pub(crate) cache: Option<CachePolicy>,
-}
-
-/// How long others may keep what was read (2026-07-28).
-#[derive(Clone, Copy, Debug, Default)]
-pub struct CachePolicy {
-    pub(crate) public: bool,
-    pub(crate) ttl: Duration,
-}
-
-impl CachePolicy {
-    pub const fn new() -> Self {
-        Self { public: false, ttl: Duration::ZERO }
-    }
-
-    #[must_use]
-    pub const fn public(mut self) -> Self {
-        self.public = true;
-        self
-    }
-
-    #[must_use]
-    pub const fn ttl(mut self, ttl: Duration) -> Self {
-        self.ttl = ttl;
-        self
-    }
 }
 
 impl ItemDef {

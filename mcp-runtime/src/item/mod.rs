@@ -2,6 +2,10 @@
 
 mod arg;
 mod def;
+mod doc;
+pub(crate) mod template;
 
 pub use arg::{ArgDef, Completer};
-pub use def::{CachePolicy, CallFn, ItemDef, KindDef, Origin, ResourceDef, ToolDef};
+pub use doc::trim as trim_doc;
+pub use template::{Segment, VariableKind};
+pub use def::{CallFn, ItemDef, KindDef, Origin, ResourceDef, ToolDef};

@@ -1,5 +1,7 @@
 //! What a client can ask of the items, and what comes of it: the two closed sets between `protocol` and `dispatch`.
 
+use std::time::Duration;
+
 use super::{Content, Message, Meta, ResourceContents};
 use crate::error::Error;
 
@@ -68,7 +70,7 @@ pub(crate) type Answer = Result<Done, Error>;
 #[derive(Debug)]
 pub enum Done {
     Tool(ToolResult),
-    Read(Vec<ResourceContents>),
+    Read(ReadResult),
     Prompt(PromptResult),
     Completion(Completion),
     /// A list: the edge renders it from the catalog.
@@ -91,9 +93,18 @@ impl ToolResult {
     }
 }
 
+/// What a resource holds.
+#[derive(Debug, Default)]
+pub struct ReadResult {
+    pub(crate) contents: Vec<ResourceContents>,
+    pub(crate) cache: Option<CachePolicy>,
+}
+
 /// What a prompt gave back.
 #[derive(Debug, Default, PartialEq)]
 pub struct PromptResult {
+    /// The prompt's own.
+    pub(crate) description: Option<String>,
     pub(crate) messages: Vec<Message>,
     pub(crate) meta: Option<Meta>,
 }
@@ -115,6 +126,34 @@ impl Completion {
     #[must_use]
     pub fn total(mut self, total: usize) -> Self {
         self.total = Some(total);
+        self
+    }
+}
+
+/// How long others may keep what was read (2026-07-28).
+#[derive(Clone, Copy, Debug, Default)]
+pub struct CachePolicy {
+    pub(crate) public: bool,
+    pub(crate) ttl: Duration,
+}
+
+impl CachePolicy {
+    /// Not at all, and only for the one who asked.
+    pub const fn new() -> Self {
+        Self { public: false, ttl: Duration::ZERO }
+    }
+
+    /// Also for others than the one who asked.
+    #[must_use]
+    pub const fn public(mut self) -> Self {
+        self.public = true;
+        self
+    }
+
+    /// For this long.
+    #[must_use]
+    pub const fn ttl(mut self, ttl: Duration) -> Self {
+        self.ttl = ttl;
         self
     }
 }

@@ -3,8 +3,8 @@ use serde::Serialize;
 use super::{IntoFailure, Json, WithMeta, tool::unwritable};
 use crate::{
     context::Context,
-    error::{Error, Kind},
-    model::{Answer, Blob, Body, Data, Done, Image, ResourceContents},
+    error::Error,
+    model::{Answer, Blob, Body, Data, Done, Image, ReadResult, ResourceContents},
 };
 
 /// What a resource may return: texts, [`Json<T>`], [`Blob`], [`Image`], [`ResourceContents`] or a `Vec` of them, [`WithMeta`], an
@@ -23,11 +23,11 @@ pub trait ResourceReply: Sized {
 /// What generated code calls with the function's value.
 pub fn resource_reply<T: ResourceReply>(context: &Context, value: T) -> Answer {
     let mut contents = Vec::new();
-    value.contents(context.uri().unwrap_or_default(), &mut contents).map(|()| Done::Read(contents))
+    value.contents(context.uri().unwrap_or_default(), &mut contents).map(|()| Done::Read(ReadResult { contents, cache: None }))
 }
 
 fn not_found(uri: &str) -> Error {
-    Error::of(Kind::ResourceNotFound, format_args!("there is no resource `{uri}`"))
+    Error::no_resource(uri)
 }
 
 macro_rules! texts {

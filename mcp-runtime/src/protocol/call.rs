@@ -1,0 +1,116 @@
+use std::{
+    future::Future,
+    pin::Pin,
+    sync::{Arc, Mutex, PoisonError},
+    task::{self, Poll},
+};
+
+use super::{channel::ProgressSlot, encode, peer::Shared, revision::Revision};
+use crate::{
+    dispatch::Pending,
+    model::Answer,
+    wire::IdBuf,
+};
+
+/// Where the response to a request goes.
+#[derive(Clone)]
+pub(super) enum ReplyTo {
+    /// A line of its own.
+    Line,
+    /// Into the array that answers a batch.
+    Batch(Arc<Batch>),
+}
+
+/// The answers to a batch, which go out as one array when the last one is there (RPC-09).
+pub(super) struct Batch {
+    shared: Arc<Shared>,
+    answers: Mutex<Vec<u8>>,
+}
+
+impl Batch {
+    pub(super) fn new(shared: Arc<Shared>) -> Arc<Self> {
+        Arc::new(Self { shared, answers: Mutex::default() })
+    }
+
+    pub(super) fn push(&self, write: impl FnOnce(&mut Vec<u8>)) {
+        let mut answers = self.answers.lock().unwrap_or_else(PoisonError::into_inner);
+        answers.push(if answers.is_empty() { b'[' } else { b',' });
+        write(&mut answers);
+    }
+}
+
+impl Drop for Batch {
+    /// Whoever lets go last has answered, or has been cancelled.
+    fn drop(&mut self) {
+        let answers = self.answers.get_mut().unwrap_or_else(PoisonError::into_inner);
+        if !answers.is_empty() {
+            answers.push(b']');
+            self.shared.outbox.push(|out| out.append(answers));
+        }
+    }
+}
+
+/// A request whose handler waits. A transport drives it to its end; its answer goes to the outbox by itself.
+pub(crate) struct PendingCall {
+    pending: Pending,
+    shared: Arc<Shared>,
+    revision: Revision,
+    id: IdBuf,
+    slot: Option<Arc<ProgressSlot>>,
+    to: ReplyTo,
+}
+
+impl PendingCall {
+    /// Enters the call into the table of calls in flight, where a cancellation finds it.
+    pub(super) fn new(
+        pending: Pending,
+        shared: Arc<Shared>,
+        revision: Revision,
+        id: IdBuf,
+        slot: Option<Arc<ProgressSlot>>,
+        to: ReplyTo,
+    ) -> Self {
+        shared.calls().insert(id.clone(), pending.context().clone());
+        Self { pending, shared, revision, id, slot, to }
+    }
+}
+
+impl Future for PendingCall {
+    type Output = ();
+
+    fn poll(mut self: Pin<&mut Self>, cx: &mut task::Context<'_>) -> Poll<()> {
+        let answer = task::ready!(Pin::new(&mut self.pending).poll(cx));
+        // Out of the table first: once the answer is on its way, the client may use the id again.
+        self.shared.calls().remove(&self.id);
+        if let Some(answer) = answer {
+            reply(&self.shared, self.revision, &self.id, &answer, self.slot.as_ref(), &self.to);
+        }
+        Poll::Ready(())
+    }
+}
+
+impl Drop for PendingCall {
+    fn drop(&mut self) {
+        self.shared.calls().remove(&self.id);
+    }
+}
+
+pub(super) fn reply(
+    shared: &Shared,
+    revision: Revision,
+    id: &IdBuf,
+    answer: &Answer,
+    slot: Option<&Arc<ProgressSlot>>,
+    to: &ReplyTo,
+) {
+    let write = |out: &mut Vec<u8>| encode::answer(out, &shared.service, revision, id.as_id(), answer);
+    match to {
+        ReplyTo::Line => shared.outbox.push_last(slot, write),
+        ReplyTo::Batch(batch) => {
+            if slot.is_some() {
+                shared.outbox.push_last(slot, |_| {});
+            }
+            batch.push(write);
+        }
+    }
+}

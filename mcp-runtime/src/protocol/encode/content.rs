@@ -1,0 +1,104 @@
+//! Content blocks. What an older revision has no block for becomes the nearest it has (TOOLS-18).
+
+use base64::{Engine as _, engine::general_purpose::STANDARD};
+
+use crate::{
+    model::{Annotations, Content, Data, Extras, Meta, Role},
+    protocol::revision::Revision,
+    wire::{self, Object},
+};
+
+pub(super) fn block(object: &mut Object<'_>, revision: Revision, content: &Content) {
+    let features = revision.features();
+    match content {
+        Content::Text(it) => {
+            object.str("type", "text").str("text", &it.text);
+            extras(object, revision, it.extras.as_deref());
+        }
+        Content::Image(it) => {
+            object.str("type", "image");
+            base64(object.key("data"), &it.data);
+            object.str("mimeType", &it.mime_type);
+            extras(object, revision, it.extras.as_deref());
+        }
+        Content::Audio(it) if features.hints_and_audio => {
+            object.str("type", "audio");
+            base64(object.key("data"), &it.data);
+            object.str("mimeType", &it.mime_type);
+            extras(object, revision, it.extras.as_deref());
+        }
+        Content::Audio(it) => {
+            object.str("type", "text").str("text", &format!("[a sound of type {}]", it.mime_type));
+        }
+        Content::ResourceLink(it) if features.titles => {
+            object.str("type", "resource_link").str("uri", &it.uri).str("name", &it.name);
+            object.opt_str("title", it.title.as_deref()).opt_str("description", it.description.as_deref());
+            object.opt_str("mimeType", it.mime_type.as_deref());
+            if let Some(size) = it.size {
+                object.u64("size", size);
+            }
+            extras(object, revision, it.extras.as_deref());
+        }
+        Content::ResourceLink(it) => {
+            object.str("type", "text").str("text", &format!("{}: {}", it.name, it.uri));
+        }
+        Content::Embedded(it) => {
+            object.str("type", "resource");
+            super::contents(&mut object.object("resource"), revision, &it.contents);
+            extras(object, revision, it.extras.as_deref());
+        }
+    }
+}
+
+fn extras(object: &mut Object<'_>, revision: Revision, extras: Option<&Extras>) {
+    let Some(extras) = extras else { return };
+    let Annotations { audience, priority, last_modified } = &extras.annotations;
+    annotations(object, revision, audience, *priority, last_modified.as_deref());
+    own_meta(object, revision, extras.meta.as_ref());
+}
+
+pub(super) fn annotations(
+    object: &mut Object<'_>,
+    revision: Revision,
+    audience: &[Role],
+    priority: Option<f64>,
+    last_modified: Option<&str>,
+) {
+    let last_modified = last_modified.filter(|_| revision.features().titles);
+    if audience.is_empty() && priority.is_none() && last_modified.is_none() {
+        return;
+    }
+    let mut annotations = object.object("annotations");
+    if !audience.is_empty() {
+        let mut roles = annotations.array("audience");
+        for role in audience {
+            roles.str(role.name());
+        }
+    }
+    if let Some(priority) = priority {
+        annotations.f64("priority", priority);
+    }
+    annotations.opt_str("lastModified", last_modified);
+}
+
+pub(super) fn own_meta(object: &mut Object<'_>, revision: Revision, meta: Option<&Meta>) {
+    if let Some(meta) = meta.filter(|it| !it.is_empty() && revision.features().titles) {
+        // A map of JSON values can always be written.
+        let _ = wire::write::value(object.key("_meta"), &meta.0);
+    }
+}
+
+pub(super) fn base64(out: &mut Vec<u8>, data: &Data) {
+    match data {
+        Data::Base64(text) => wire::write::string(out, text),
+        Data::Bytes(bytes) => {
+            out.push(b'"');
+            let start = out.len();
+            let Some(len) = base64::encoded_len(bytes.len(), true) else { return out.push(b'"') };
+            out.resize(start + len, 0);
+            let written = STANDARD.encode_slice(bytes, &mut out[start..]).unwrap_or_default();
+            out.truncate(start + written);
+            out.push(b'"');
+        }
+    }
+}

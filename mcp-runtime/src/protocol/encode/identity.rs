@@ -1,0 +1,96 @@
+//! Who the server is and what it can do, derived from what it has (DISC-04).
+
+use std::sync::atomic::Ordering;
+
+use crate::{
+    builder::Identity,
+    catalog::{ListKind, Snapshot},
+    model::Icon,
+    observe,
+    protocol::{Service, revision::Revision},
+    wire::Object,
+};
+
+/// `Implementation`, with as much as the revision has.
+pub(in crate::protocol) fn implementation(object: &mut Object<'_>, revision: Revision, identity: &Identity) {
+    let features = revision.features();
+    object.str("name", &identity.name).str("version", &identity.version);
+    if features.titles {
+        object.opt_str("title", identity.title.as_deref());
+    }
+    if features.icons {
+        object.opt_str("description", identity.description.as_deref());
+        object.opt_str("websiteUrl", identity.website.as_deref());
+        icons(object, revision, &identity.icons);
+    }
+}
+
+pub(super) fn icons(object: &mut Object<'_>, revision: Revision, icons: &[Icon]) {
+    if icons.is_empty() || !revision.features().icons {
+        return;
+    }
+    let mut list = object.array("icons");
+    for icon in icons {
+        let mut it = list.object();
+        it.str("src", icon.src).opt_str("mimeType", icon.mime_type);
+        if !icon.sizes.is_empty() {
+            let mut sizes = it.array("sizes");
+            for size in icon.sizes {
+                sizes.str(size);
+            }
+        }
+    }
+}
+
+/// `ServerCapabilities`: only what exists. Changes are promised only where somebody can make them.
+pub(in crate::protocol) fn capabilities(object: &mut Object<'_>, revision: Revision, service: &Service, snapshot: &Snapshot) {
+    let changes = service.dispatcher.catalog.is_dynamic.load(Ordering::Acquire);
+    let list = |it: &mut Object<'_>| {
+        if changes {
+            it.bool("listChanged", true);
+        }
+    };
+    if Feature::Tools.is_served(snapshot) {
+        list(&mut object.object("tools"));
+    }
+    if Feature::Prompts.is_served(snapshot) {
+        list(&mut object.object("prompts"));
+    }
+    if Feature::Resources.is_served(snapshot) {
+        let mut resources = object.object("resources");
+        list(&mut resources);
+        if Feature::Subscriptions.is_served(snapshot) {
+            resources.bool("subscribe", true);
+        }
+    }
+    if revision.features().completions_capability && Feature::Completions.is_served(snapshot) {
+        object.object("completions").end();
+    }
+    if observe::is_logging() {
+        object.object("logging").end();
+    }
+}
+
+/// What a server may or may not have.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(in crate::protocol) enum Feature {
+    Tools,
+    Resources,
+    Prompts,
+    Completions,
+    Subscriptions,
+    Logging,
+}
+
+impl Feature {
+    pub(in crate::protocol) fn is_served(self, snapshot: &Snapshot) -> bool {
+        match self {
+            Self::Tools => snapshot.has(&[ListKind::Tools]),
+            Self::Resources => snapshot.has(&[ListKind::Resources, ListKind::Templates]),
+            Self::Prompts => snapshot.has(&[ListKind::Prompts]),
+            Self::Completions => snapshot.any(|it| it.arguments().iter().any(|it| it.can_complete())),
+            Self::Subscriptions => snapshot.any(|it| it.resource().is_some_and(|it| it.subscribe)),
+            Self::Logging => observe::is_logging(),
+        }
+    }
+}

@@ -1,0 +1,119 @@
+//! Entries of the four lists.
+
+use std::sync::atomic::Ordering;
+
+use super::{content, identity};
+use crate::{
+    catalog::{Entry, EntryKind, ListKind, Page, PromptEntry, ResourceEntry, ToolEntry},
+    protocol::{Service, revision::Revision},
+    wire::Object,
+};
+
+/// How long a list that nothing can change may be kept.
+const STATIC_LIST_MS: u64 = 300_000;
+
+/// The result object of a list request.
+pub(super) fn page(service: &Service, revision: Revision, page: &Page) -> Vec<u8> {
+    let mut out = Vec::new();
+    let mut result = Object::begin(&mut out);
+    super::result_type(&mut result, revision);
+    let name = match page.kind {
+        ListKind::Tools => "tools",
+        ListKind::Resources => "resources",
+        ListKind::Templates => "resourceTemplates",
+        ListKind::Prompts => "prompts",
+    };
+    let mut list = result.array(name);
+    for entry in page.entries() {
+        self::entry(&mut list.object(), revision, entry);
+    }
+    list.end();
+    result.opt_str("nextCursor", page.next_cursor().as_deref());
+    list_cache(&mut result, service, revision);
+    super::meta(&mut result, service, revision, None);
+    result.end();
+    out
+}
+
+/// A list that can change may be stale at once, and it is the same for everybody.
+pub(in crate::protocol) fn list_cache(result: &mut Object<'_>, service: &Service, revision: Revision) {
+    let changes = service.dispatcher.catalog.is_dynamic.load(Ordering::Acquire);
+    super::cache(result, revision, if changes { 0 } else { STATIC_LIST_MS }, true);
+}
+
+fn entry(object: &mut Object<'_>, revision: Revision, entry: &Entry) {
+    let features = revision.features();
+    match &entry.kind {
+        EntryKind::Resource(it) if it.template.is_some() => {
+            object.str("uriTemplate", &it.uri);
+        }
+        EntryKind::Resource(it) => {
+            object.str("uri", &it.uri);
+        }
+        _ => {}
+    }
+    object.str("name", &entry.name);
+    if features.titles {
+        object.opt_str("title", entry.title.as_deref());
+    }
+    object.opt_str("description", entry.description.as_deref());
+    identity::icons(object, revision, entry.icons);
+    match &entry.kind {
+        EntryKind::Tool(it) => tool(object, revision, entry, it),
+        EntryKind::Resource(it) => resource(object, revision, entry, it),
+        EntryKind::Prompt(it) => prompt(object, revision, it),
+        EntryKind::Completion { .. } => {}
+    }
+    if features.titles && !entry.meta.is_empty() {
+        let mut meta = object.object("_meta");
+        for (key, json) in &entry.meta {
+            meta.raw(key, json);
+        }
+    }
+}
+
+fn tool(object: &mut Object<'_>, revision: Revision, entry: &Entry, tool: &ToolEntry) {
+    let features = revision.features();
+    let schemas = tool.schemas();
+    object.raw("inputSchema", &schemas.input);
+    if let Some(output) = &schemas.output {
+        if features.any_structured || (features.titles && output.root_is_object) {
+            object.raw("outputSchema", &output.text);
+        }
+    }
+    // A title that the revision has no place for goes where it has one (TOOLS-06).
+    let title = entry.title.as_deref().filter(|_| !features.titles);
+    if features.hints_and_audio && (title.is_some() || tool.hints.iter().any(|(_, it)| it.is_some())) {
+        let mut annotations = object.object("annotations");
+        annotations.opt_str("title", title);
+        for (name, hint) in tool.hints {
+            if let Some(hint) = hint {
+                annotations.bool(name, hint);
+            }
+        }
+    }
+}
+
+fn resource(object: &mut Object<'_>, revision: Revision, entry: &Entry, resource: &ResourceEntry) {
+    object.opt_str("mimeType", resource.mime_type.as_deref());
+    if let Some(size) = resource.size.filter(|_| resource.template.is_none()) {
+        object.u64("size", size);
+    }
+    content::annotations(object, revision, entry.audience, entry.priority, None);
+}
+
+fn prompt(object: &mut Object<'_>, revision: Revision, prompt: &PromptEntry) {
+    if prompt.arguments.is_empty() {
+        return;
+    }
+    let mut list = object.array("arguments");
+    for argument in &prompt.arguments {
+        let mut it = list.object();
+        it.str("name", &argument.name);
+        if revision.features().titles {
+            it.opt_str("title", argument.title.as_deref());
+        }
+        it.opt_str("description", argument.description.as_deref());
+        it.bool("required", argument.required);
+    }
+}

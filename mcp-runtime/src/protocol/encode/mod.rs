@@ -1,0 +1,197 @@
+//! From outcomes to the bytes of a revision. The model is a superset; what a revision lacks is left out here and nowhere else.
+
+mod content;
+mod identity;
+mod items;
+
+pub(super) use identity::{Feature, capabilities, implementation};
+
+use crate::{
+    catalog::{Page, Snapshot},
+    error::{Error, Kind},
+    model::{Answer, Body, Completion, Done, Message, PromptResult, ResourceContents, ToolResult},
+    protocol::{Service, revision::Revision},
+    wire::{self, Id, Object, Raw},
+};
+
+/// The notification that carries log messages: of a session in the legacy era, of one request in the modern one.
+pub(super) const REQUEST_SCOPED_LOG: &str = "notifications/message";
+
+/// More values a completion may not have (COMP-02).
+const MOST_COMPLETIONS: usize = 100;
+
+/// Writes the response to a request.
+pub(super) fn answer(out: &mut Vec<u8>, service: &Service, revision: Revision, id: Id<'_>, answer: &Answer) {
+    match answer {
+        Ok(Done::List(page)) => list(out, service, revision, id, page),
+        Ok(done) => wire::response(out, id, |result| self::done(result, service, revision, done)),
+        Err(error) => self::error(out, revision, Some(id), error),
+    }
+}
+
+pub(super) fn error(out: &mut Vec<u8>, revision: Revision, id: Option<Id<'_>>, error: &Error) {
+    let kind = error.kind();
+    let message = if kind == Kind::Internal {
+        tracing::error!("{}", error.message());
+        "internal error"
+    } else {
+        error.message()
+    };
+    let data = error.data().filter(|_| kind != Kind::Internal).map(Raw::trusted);
+    let omit_id = revision.features().omits_unknown_id;
+    wire::error(out, id, revision.code(kind), message, data, omit_id);
+}
+
+/// An empty result, in the modern era with what every result has there.
+pub(super) fn empty(out: &mut Vec<u8>, service: &Service, revision: Revision, id: Id<'_>) {
+    wire::response(out, id, |result| {
+        result_type(result, revision);
+        meta(result, service, revision, None);
+    });
+}
+
+/// `DiscoverResult`: what `initialize` says in the other era (DISC-02, DISC-03).
+pub(super) fn discover(result: &mut Object<'_>, service: &Service, revision: Revision, snapshot: &Snapshot) {
+    result_type(result, revision);
+    let mut versions = result.array("supportedVersions");
+    for it in Revision::MODERN {
+        versions.str(it.name());
+    }
+    versions.end();
+    capabilities(&mut result.object("capabilities"), revision, service, snapshot);
+    result.opt_str("instructions", service.identity.instructions.as_deref());
+    items::list_cache(result, service, revision);
+    meta(result, service, revision, None);
+}
+
+/// The empty result that ends a listen stream.
+pub(super) fn listen_result(result: &mut Object<'_>, service: &Service, key: &str, id: Id<'_>) {
+    result.str("resultType", "complete");
+    let mut meta = result.object("_meta");
+    meta.raw(key, id.as_str());
+    meta.raw("io.modelcontextprotocol/serverInfo", &service.server_info);
+}
+
+fn result_type(result: &mut Object<'_>, revision: Revision) {
+    if revision.is_modern() {
+        result.str("resultType", "complete");
+    }
+}
+
+/// `_meta` of a result: the author's, and who answers (META-05).
+fn meta(result: &mut Object<'_>, service: &Service, revision: Revision, of_author: Option<&crate::model::Meta>) {
+    let of_author = of_author.filter(|it| !it.is_empty() && revision.features().titles);
+    if !revision.is_modern() && of_author.is_none() {
+        return;
+    }
+    let mut meta = result.object("_meta");
+    if revision.is_modern() {
+        meta.raw("io.modelcontextprotocol/serverInfo", &service.server_info);
+    }
+    for (key, value) in of_author.iter().flat_map(|it| &it.0) {
+        let _ = wire::write::value(meta.key(key), value);
+    }
+}
+
+/// The cache fields that some results must have (CACHE-01).
+pub(super) fn cache(result: &mut Object<'_>, revision: Revision, ttl_ms: u64, public: bool) {
+    if revision.is_modern() {
+        result.u64("ttlMs", ttl_ms).str("cacheScope", if public { "public" } else { "private" });
+    }
+}
+
+fn done(result: &mut Object<'_>, service: &Service, revision: Revision, done: &Done) {
+    result_type(result, revision);
+    match done {
+        Done::Tool(tool) => self::tool(result, service, revision, tool),
+        Done::Read(read) => {
+            let mut contents = result.array("contents");
+            for it in &read.contents {
+                self::contents(&mut contents.object(), revision, it);
+            }
+            contents.end();
+            let policy = read.cache.unwrap_or_default();
+            let ttl = u64::try_from(policy.ttl.as_millis()).unwrap_or(u64::MAX);
+            cache(result, revision, ttl, policy.public);
+            meta(result, service, revision, None);
+        }
+        Done::Prompt(prompt) => self::prompt(result, service, revision, prompt),
+        Done::Completion(found) => {
+            completion(&mut result.object("completion"), found);
+            meta(result, service, revision, None);
+        }
+        // Lists are written from rendered bytes.
+        Done::List(_) => {}
+    }
+}
+
+fn tool(result: &mut Object<'_>, service: &Service, revision: Revision, tool: &ToolResult) {
+    let features = revision.features();
+    let mut blocks = result.array("content");
+    for it in &tool.content {
+        content::block(&mut blocks.object(), revision, it);
+    }
+    blocks.end();
+    if let Some(structured) = &tool.structured {
+        let fits = features.any_structured || (features.titles && structured.starts_with('{'));
+        if fits {
+            result.raw("structuredContent", structured);
+        }
+    }
+    if tool.is_error {
+        result.bool("isError", true);
+    }
+    meta(result, service, revision, tool.meta.as_ref());
+}
+
+fn contents(object: &mut Object<'_>, revision: Revision, it: &ResourceContents) {
+    object.str("uri", &it.uri).opt_str("mimeType", it.mime_type.as_deref());
+    match &it.body {
+        Body::Text(text) => {
+            object.str("text", text);
+        }
+        Body::Blob(data) => content::base64(object.key("blob"), data),
+    }
+    content::own_meta(object, revision, it.meta.as_ref());
+}
+
+fn prompt(result: &mut Object<'_>, service: &Service, revision: Revision, prompt: &PromptResult) {
+    result.opt_str("description", prompt.description.as_deref());
+    let mut messages = result.array("messages");
+    for Message { role, content } in &prompt.messages {
+        let mut message = messages.object();
+        message.str("role", role.name());
+        content::block(&mut message.object("content"), revision, content);
+    }
+    messages.end();
+    meta(result, service, revision, prompt.meta.as_ref());
+}
+
+fn completion(object: &mut Object<'_>, found: &Completion) {
+    let mut values = object.array("values");
+    for it in found.values.iter().take(MOST_COMPLETIONS) {
+        values.str(it);
+    }
+    values.end();
+    let total = found.total.unwrap_or(found.values.len()).max(found.values.len());
+    let sent = found.values.len().min(MOST_COMPLETIONS);
+    object.u64("total", total as u64).bool("hasMore", total > sent);
+}
+
+/// First pages are rendered once for each revision and state of the catalog, and then copied.
+fn list(out: &mut Vec<u8>, service: &Service, revision: Revision, id: Id<'_>, page: &Page) {
+    let envelope = |out: &mut Vec<u8>, body: &[u8]| {
+        out.extend_from_slice(br#"{"jsonrpc":"2.0","id":"#);
+        out.extend_from_slice(id.as_str().as_bytes());
+        out.extend_from_slice(br#","result":"#);
+        out.extend_from_slice(body);
+        out.push(b'}');
+    };
+    if page.from > 0 {
+        envelope(out, &items::page(service, revision, page));
+        return;
+    }
+    let slot = revision as usize * 4 + page.kind as usize;
+    let rendered = page.snapshot.rendered[slot].get_or_init(|| items::page(service, revision, page).into_boxed_slice());
+    envelope(out, rendered);
+}

@@ -1,0 +1,191 @@
+//! `subscriptions/listen`: the streams on which a modern client hears of events.
+
+use std::collections::BTreeSet;
+
+use super::{
+    Service,
+    call::ReplyTo,
+    encode::{self, Feature},
+    legacy::list_changed,
+    params::invalid,
+    peer::{Asked, Peer},
+    revision::Revision,
+};
+use crate::{
+    catalog::Event,
+    error::{Error, Kind},
+    wire::{self, Array, IdBuf, Kind as JsonKind, Object, Raw},
+};
+
+const SUBSCRIPTION: &str = "io.modelcontextprotocol/subscriptionId";
+
+/// The open streams of one connection.
+#[derive(Default)]
+pub(crate) struct Listens(Vec<Listen>);
+
+struct Listen {
+    id: IdBuf,
+    filter: Filter,
+}
+
+/// What a stream wants to hear, as far as the server has it.
+#[derive(Default)]
+struct Filter {
+    tools: bool,
+    prompts: bool,
+    resources: bool,
+    uris: BTreeSet<String>,
+}
+
+impl Filter {
+    fn wants(&self, event: &Event) -> bool {
+        match event {
+            Event::ToolsChanged => self.tools,
+            Event::PromptsChanged => self.prompts,
+            Event::ResourcesChanged => self.resources,
+            Event::ResourceUpdated(uri) => self.uris.contains(&**uri),
+        }
+    }
+
+    fn write(&self, object: &mut Object<'_>) {
+        for (name, wanted) in
+            [("toolsListChanged", self.tools), ("promptsListChanged", self.prompts), ("resourcesListChanged", self.resources)]
+        {
+            if wanted {
+                object.bool(name, true);
+            }
+        }
+        if !self.uris.is_empty() {
+            let mut uris: Array<'_> = object.array("resourceSubscriptions");
+            for uri in &self.uris {
+                uris.str(uri);
+            }
+        }
+    }
+}
+
+/// The id with the JSON type it came with (C-14).
+fn subscription_meta(object: &mut Object<'_>, id: &IdBuf) {
+    object.object("_meta").raw(SUBSCRIPTION, id.as_id().as_str());
+}
+
+impl Listens {
+    /// One copy for each stream that wants the event, tagged with its id.
+    pub(super) fn notifications(&self, event: &Event) -> Vec<Vec<u8>> {
+        let wanting = self.0.iter().filter(|it| it.filter.wants(event));
+        wanting
+            .map(|listen| {
+                let mut out = Vec::new();
+                let method = list_changed(event).unwrap_or("notifications/resources/updated");
+                wire::notification(&mut out, method, |params| {
+                    if let Event::ResourceUpdated(uri) = event {
+                        params.str("uri", uri);
+                    }
+                    subscription_meta(params, &listen.id);
+                });
+                out
+            })
+            .collect()
+    }
+
+    pub(super) fn remove(&mut self, id: &IdBuf) {
+        self.0.retain(|it| it.id != *id);
+    }
+
+    /// The cancellation and the empty result that end each stream, and forgets them (SUB-04).
+    pub(super) fn close(&mut self, service: &Service) -> Vec<Vec<u8>> {
+        let mut messages = Vec::new();
+        for Listen { id, .. } in self.0.drain(..) {
+            let mut cancelled = Vec::new();
+            wire::notification(&mut cancelled, "notifications/cancelled", |params| {
+                params.raw("requestId", id.as_id().as_str()).str("reason", "the server stops");
+                subscription_meta(params, &id);
+            });
+            let mut result = Vec::new();
+            wire::response(&mut result, id.as_id(), |result| {
+                encode::listen_result(result, service, SUBSCRIPTION, id.as_id());
+            });
+            messages.extend([cancelled, result]);
+        }
+        messages
+    }
+}
+
+impl Peer {
+    pub(super) fn listen(&self, revision: Revision, request: &Asked<'_>, to: &ReplyTo) {
+        let shared = &self.shared;
+        let opened = self.open(request);
+        match opened {
+            Err(error) => shared.error(revision, Some(request.id), &error, to),
+            Ok(listen) => {
+                // The acknowledgement is the stream's first message, so no event may come between (SUB-02).
+                let mut listens = shared.listens();
+                shared.outbox.push(|out| {
+                    wire::notification(out, "notifications/subscriptions/acknowledged", |params| {
+                        listen.filter.write(&mut params.object("notifications"));
+                        subscription_meta(params, &listen.id);
+                    });
+                });
+                listens.0.push(listen);
+            }
+        }
+    }
+
+    fn open(&self, request: &Asked<'_>) -> Result<Listen, Error> {
+        let shared = &self.shared;
+        let wanted = request.params.and_then(|it| it.get("notifications"));
+        let Some(wanted) = wanted.filter(|it| it.kind() == JsonKind::Object) else {
+            return Err(invalid("`notifications` must be an object that says what to listen for"));
+        };
+        let id = request.id.to_owned();
+        let (used, streams, uris) = {
+            let listens = shared.listens();
+            let uris: usize = listens.0.iter().map(|it| it.filter.uris.len()).sum();
+            (listens.0.iter().any(|it| it.id == id), listens.0.len(), uris)
+        };
+        if used || shared.calls().contains_key(&id) {
+            return Err(Error::of(Kind::InvalidRequest, "a request with this id is still running"));
+        }
+        let limits = shared.service.limits;
+        if streams >= limits.listens {
+            return Err(Error::of(Kind::Failed, format_args!("{streams} listen streams are open already: close some of them")));
+        }
+        let filter = self.honoured(wanted)?;
+        if uris + filter.uris.len() > limits.subscriptions {
+            return Err(invalid("too many resources are subscribed to"));
+        }
+        Ok(Listen { id, filter })
+    }
+
+    /// What of the filter the server can do: the rest is left out of the acknowledgement.
+    fn honoured(&self, wanted: Raw<'_>) -> Result<Filter, Error> {
+        let snapshot = self.shared.snapshot();
+        let changes = self.shared.service.dispatcher.catalog.is_dynamic.load(std::sync::atomic::Ordering::Acquire);
+        let flag = |name: &str, feature: Feature| match wanted.get(name) {
+            None => Ok(false),
+            Some(it) => {
+                let wanted = it.bool().ok_or_else(|| invalid(format_args!("`{name}` must be true or false")))?;
+                Ok(wanted && changes && feature.is_served(&snapshot))
+            }
+        };
+        let mut filter = Filter {
+            tools: flag("toolsListChanged", Feature::Tools)?,
+            prompts: flag("promptsListChanged", Feature::Prompts)?,
+            resources: flag("resourcesListChanged", Feature::Resources)?,
+            uris: BTreeSet::new(),
+        };
+        if let Some(uris) = wanted.get("resourceSubscriptions") {
+            if uris.kind() != JsonKind::Array {
+                return Err(invalid("`resourceSubscriptions` must be an array of URIs"));
+            }
+            for uri in uris.elements() {
+                let uri = uri.string().ok_or_else(|| invalid("`resourceSubscriptions` must be an array of URIs"))?;
+                filter.uris.insert(uri.into_owned());
+            }
+            if !Feature::Subscriptions.is_served(&snapshot) {
+                filter.uris.clear();
+            }
+        }
+        Ok(filter)
+    }
+}

@@ -1,0 +1,144 @@
+//! The revisions of the protocol, and what differs between them within an era. Their dates are spelled nowhere else.
+
+use std::fmt;
+
+use crate::error::Kind;
+
+/// A revision of the Model Context Protocol, oldest first.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[non_exhaustive]
+pub enum Revision {
+    /// 2024-11-05
+    V2024_11_05,
+    /// 2025-03-26
+    V2025_03_26,
+    /// 2025-06-18
+    V2025_06_18,
+    /// 2025-11-25
+    V2025_11_25,
+    /// 2026-07-28
+    V2026_07_28,
+}
+
+use Revision::{V2024_11_05, V2025_03_26, V2025_06_18, V2025_11_25, V2026_07_28};
+
+/// What a revision has beyond the ones before it. One row each.
+#[derive(Debug)]
+pub(crate) struct Features {
+    /// Arrays of messages.
+    pub(crate) batches: bool,
+    /// `annotations` of tools, and audio content.
+    pub(crate) hints_and_audio: bool,
+    /// `message` of progress notifications.
+    pub(crate) progress_message: bool,
+    /// The capability `completions`; the method is older.
+    pub(crate) completions_capability: bool,
+    /// `title`, `_meta` of items and content, `lastModified`, resource links, structured content, completion context.
+    pub(crate) titles: bool,
+    /// `icons`, and what `Implementation` says beyond name and version.
+    pub(crate) icons: bool,
+    /// Structured content and output schemas of any JSON type, not only objects.
+    pub(crate) any_structured: bool,
+    /// An error whose request id could not be read leaves the id out, instead of sending null.
+    pub(crate) omits_unknown_id: bool,
+    /// `resultType`, cache fields, `serverInfo` in `_meta`; no session.
+    pub(crate) modern: bool,
+}
+
+const OLDEST: Features = Features {
+    batches: false,
+    hints_and_audio: false,
+    progress_message: false,
+    completions_capability: false,
+    titles: false,
+    icons: false,
+    any_structured: false,
+    omits_unknown_id: false,
+    modern: false,
+};
+const MARCH: Features =
+    Features { batches: true, hints_and_audio: true, progress_message: true, completions_capability: true, ..OLDEST };
+const JUNE: Features = Features { batches: false, titles: true, ..MARCH };
+const NOVEMBER: Features = Features { icons: true, omits_unknown_id: true, ..JUNE };
+const MODERN: Features = Features { any_structured: true, modern: true, ..NOVEMBER };
+
+static TABLE: [Features; 5] = [OLDEST, MARCH, JUNE, NOVEMBER, MODERN];
+
+impl Revision {
+    /// All of them, oldest first.
+    pub const ALL: [Self; 5] = [V2024_11_05, V2025_03_26, V2025_06_18, V2025_11_25, V2026_07_28];
+    /// Those with a handshake.
+    pub const LEGACY: [Self; 4] = [V2024_11_05, V2025_03_26, V2025_06_18, V2025_11_25];
+    /// Those in which each request stands alone.
+    pub const MODERN: [Self; 1] = [V2026_07_28];
+
+    /// Its name on the wire.
+    pub const fn name(self) -> &'static str {
+        match self {
+            V2024_11_05 => "2024-11-05",
+            V2025_03_26 => "2025-03-26",
+            V2025_06_18 => "2025-06-18",
+            V2025_11_25 => "2025-11-25",
+            V2026_07_28 => "2026-07-28",
+        }
+    }
+
+    /// The revision of this name.
+    pub fn parse(name: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|it| it.name() == name)
+    }
+
+    /// The newest one with a handshake: what a client is offered that asks for one nobody knows.
+    pub(crate) const NEWEST_LEGACY: Self = V2025_11_25;
+
+    pub(crate) fn features(self) -> &'static Features {
+        &TABLE[self as usize]
+    }
+
+    pub(crate) fn is_modern(self) -> bool {
+        self.features().modern
+    }
+
+    /// The code on the wire for a kind of error.
+    pub(crate) fn code(self, kind: Kind) -> i64 {
+        match kind {
+            Kind::Parse => -32700,
+            Kind::InvalidRequest => -32600,
+            Kind::MethodNotFound => -32601,
+            Kind::InvalidParams => -32602,
+            Kind::ResourceNotFound if self.is_modern() => -32602,
+            Kind::ResourceNotFound => -32002,
+            Kind::Internal | Kind::Failed => -32603,
+            Kind::UnsupportedVersion => -32022,
+            Kind::Custom(code) => code.into(),
+        }
+    }
+}
+
+impl fmt::Display for Revision {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.name())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_are_read_back_and_rise() {
+        for pair in Revision::ALL.windows(2) {
+            assert!(pair[0] < pair[1] && pair[0].name() < pair[1].name());
+        }
+        for it in Revision::ALL {
+            assert_eq!(Revision::parse(it.name()), Some(it));
+        }
+        assert_eq!(Revision::parse("2030-01-01"), None);
+    }
+
+    #[test]
+    fn the_code_of_a_missing_resource_depends_on_the_era() {
+        assert_eq!(V2025_11_25.code(Kind::ResourceNotFound), -32002);
+        assert_eq!(V2026_07_28.code(Kind::ResourceNotFound), -32602);
+    }
+}
