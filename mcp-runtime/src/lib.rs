@@ -8,6 +8,7 @@ mod wire;
 
 /// What this crate's own tests need of the inside; not for anybody else.
 #[doc(hidden)]
+#[cfg(all(feature = "stdio", any(unix, windows)))]
 pub mod __stdio {
     pub use crate::transport::stdio::{Guard, Input, Output, restore};
 }
