@@ -8,10 +8,15 @@ use tokio::io::AsyncWrite;
 
 use super::blocking::Writer;
 
+/// How much a pipe takes in one piece; elsewhere what POSIX promises.
+#[cfg(unix)]
+const PIPE_BUF: usize =
+    if cfg!(any(target_os = "linux", target_os = "android")) { 4096 } else { 512 };
+
 /// What the client reads, from [`Guard::install`](super::Guard::install).
 ///
 /// Write whole lines at a time. Where stderr goes to the same pipe, a write that ends with a newline is then never
-/// broken up by somebody else's within a line, as long as that line fits the atomic size of a pipe (4 KiB on Linux).
+/// broken up by somebody else's within a line, as long as that line fits what a pipe takes in one piece (4 KiB on Linux, at least 512 bytes elsewhere).
 /// What is written has left the process once a flush is done; after a shutdown the client sees the end of the stream.
 #[derive(Debug)]
 pub struct Output {
@@ -33,9 +38,7 @@ impl Output {
 
         let sink = match stream {
             Stream::Polled(descriptor) => Sink::Polled(polled::Sink::new(descriptor)),
-            Stream::Blocking { file, pipe: true } => {
-                Sink::Blocking(Writer::new(file, rustix::pipe::PIPE_BUF))
-            }
+            Stream::Blocking { file, pipe: true } => Sink::Blocking(Writer::new(file, PIPE_BUF)),
             Stream::Blocking { file, pipe: false } => Sink::Blocking(Writer::new(file, usize::MAX)),
         };
         Output { sink }
