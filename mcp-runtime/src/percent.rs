@@ -1,0 +1,66 @@
+//! Percent-encoding (RFC 3986 §2.1), for URI templates and for the fragments of `$ref`.
+
+use std::borrow::Cow;
+use std::fmt::Write as _;
+
+/// Decodes `%41` to `A`. `None` for an escape that is cut short or not hexadecimal, and for bytes that are no UTF-8:
+/// what cannot be read one way only is not read at all.
+pub(crate) fn decode(text: &str) -> Option<Cow<'_, str>> {
+    if !text.contains('%') {
+        return Some(Cow::Borrowed(text));
+    }
+    let mut bytes = Vec::with_capacity(text.len());
+    let mut rest = text.bytes();
+    while let Some(byte) = rest.next() {
+        bytes.push(match byte {
+            b'%' => hex(rest.next()?)? << 4 | hex(rest.next()?)?,
+            byte => byte,
+        });
+    }
+    String::from_utf8(bytes).ok().map(Cow::Owned)
+}
+
+/// Encodes every byte that is neither unreserved nor accepted by `also`.
+pub(crate) fn encode(text: &str, also: fn(u8) -> bool, into: &mut String) {
+    for byte in text.bytes() {
+        if byte.is_ascii_alphanumeric() || b"-._~".contains(&byte) || also(byte) {
+            into.push(byte as char);
+        } else {
+            let _ = write!(into, "%{byte:02X}");
+        }
+    }
+}
+
+fn hex(byte: u8) -> Option<u8> {
+    (byte as char).to_digit(16).map(|digit| digit as u8)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn decoding() {
+        fn check(text: &str, expected: Option<&str>) {
+            assert_eq!(decode(text).as_deref(), expected, "{text}");
+        }
+        check("", Some(""));
+        check("plain+text", Some("plain+text"));
+        check("a%20b%2F%2f", Some("a b//"));
+        check("%C3%A9", Some("é"));
+        check("%", None);
+        check("%4", None);
+        check("%4g", None);
+        check("%+1", None);
+        check("%FF", None);
+        check("%é1", None);
+    }
+
+    #[test]
+    fn encoding() {
+        let mut text = String::new();
+        encode("a/b c%é", |byte| byte == b'/', &mut text);
+        assert_eq!(text, "a/b%20c%25%C3%A9");
+        assert_eq!(decode(&text).as_deref(), Some("a/b c%é"));
+    }
+}

@@ -1,0 +1,474 @@
+use proptest::prelude::*;
+use schemars::JsonSchema;
+use serde_json::{Value, json};
+
+use super::super::validator::accepts;
+use super::rules::RULES;
+use super::{Side, compatible, compatible_result, full, rewrite};
+
+const ARGUMENT: &[Side] = &[Side::Argument];
+const RESULT: &[Side] = &[Side::Result];
+const BOTH: &[Side] = &[Side::Argument, Side::Result];
+
+fn any_argument() -> Value {
+    let one = [
+        json!({"type": "string"}),
+        json!({"type": "number"}),
+        json!({"type": "boolean"}),
+        json!({"type": "object", "additionalProperties": true}),
+    ];
+    let mut all = one.to_vec();
+    all.push(json!({"type": "array", "items": {"anyOf": one}}));
+    json!(all)
+}
+
+fn any_result() -> Value {
+    json!([
+        {"type": "string"}, {"type": "number"}, {"type": "boolean"},
+        {"type": "object", "additionalProperties": true}, {"type": "array"}, {"type": "null"},
+    ])
+}
+
+/// The rule, the sides, what schemars or a user wrote, what is published.
+fn cases() -> Vec<(&'static str, &'static [Side], Value, Value)> {
+    vec![
+        (
+            "nullable",
+            ARGUMENT,
+            json!({"type": "string", "nullable": true}),
+            json!({"type": "string"}),
+        ),
+        (
+            "nullable",
+            RESULT,
+            json!({"type": "string", "nullable": true}),
+            json!({"anyOf": [{"type": "string"}, {"type": "null"}]}),
+        ),
+        (
+            "single allOf",
+            BOTH,
+            json!({"allOf": [{"type": "string", "description": "inner"}], "description": "outer"}),
+            json!({"type": "string", "description": "outer"}),
+        ),
+        (
+            "null",
+            ARGUMENT,
+            json!({"type": ["string", "null"], "description": "x"}),
+            json!({"type": "string", "description": "x"}),
+        ),
+        (
+            "null",
+            ARGUMENT,
+            json!({"anyOf": [{"type": "object", "properties": {"a": {"type": "string"}}, "description": "inner"}, {"type": "null"}], "description": "outer"}),
+            json!({"type": "object", "properties": {"a": {"type": "string"}}, "description": "outer"}),
+        ),
+        (
+            "null",
+            ARGUMENT,
+            json!({"type": ["string", "null"], "enum": ["a", "b", null]}),
+            json!({"type": "string", "enum": ["a", "b"]}),
+        ),
+        ("null", ARGUMENT, json!({"type": "null"}), json!({"type": "null"})),
+        (
+            "type list",
+            RESULT,
+            json!({"type": ["string", "null"], "description": "x", "minLength": 1}),
+            json!({"anyOf": [{"type": "string", "minLength": 1}, {"type": "null"}], "description": "x"}),
+        ),
+        (
+            "type list",
+            RESULT,
+            json!({"type": ["integer", "null"], "format": "uint8", "minimum": 0, "maximum": 255}),
+            json!({"anyOf": [{"type": "integer", "minimum": 0, "maximum": 255}, {"type": "null"}]}),
+        ),
+        (
+            "type list",
+            RESULT,
+            json!({"type": ["string", "null"], "enum": ["a", null]}),
+            json!({"anyOf": [{"type": "string", "enum": ["a"]}, {"type": "null"}]}),
+        ),
+        (
+            "type list",
+            ARGUMENT,
+            json!({"type": ["string", "integer", "null"], "minimum": 1, "pattern": "x"}),
+            json!({"anyOf": [{"type": "string", "pattern": "x"}, {"type": "integer", "minimum": 1}]}),
+        ),
+        ("const", BOTH, json!({"const": "a"}), json!({"type": "string", "enum": ["a"]})),
+        ("const", BOTH, json!({"const": 1}), json!({"const": 1})),
+        (
+            "enum",
+            BOTH,
+            json!({"description": "How loud.", "oneOf": [
+                {"type": "string", "enum": ["plain", "odd"]},
+                {"type": "string", "const": "loud", "description": "Very\n  loud."},
+            ]}),
+            json!({"type": "string", "enum": ["plain", "odd", "loud"], "description": "How loud.\n\n- `loud`: Very loud."}),
+        ),
+        (
+            "enum",
+            BOTH,
+            json!({"oneOf": [{"const": "a", "description": "A."}, {"const": "b", "title": "B."}]}),
+            json!({"type": "string", "enum": ["a", "b"], "description": "- `a`: A.\n- `b`: B."}),
+        ),
+        (
+            "oneOf",
+            BOTH,
+            json!({"oneOf": [{"type": "string"}, {"type": "integer"}]}),
+            json!({"anyOf": [{"type": "string"}, {"type": "integer"}]}),
+        ),
+        (
+            "oneOf",
+            BOTH,
+            json!({"oneOf": [{"type": "string"}, {"type": "integer"}], "anyOf": [{"type": "string"}, {"type": "boolean"}]}),
+            json!({"anyOf": [{"type": "string"}, {"type": "boolean"}], "allOf": [{"anyOf": [{"type": "string"}, {"type": "integer"}]}]}),
+        ),
+        (
+            "exclusive bounds",
+            BOTH,
+            json!({"type": "integer", "exclusiveMinimum": 0, "exclusiveMaximum": 10, "maximum": 5}),
+            json!({"type": "integer", "minimum": 1, "maximum": 5}),
+        ),
+        (
+            "exclusive bounds",
+            BOTH,
+            json!({"type": "number", "exclusiveMaximum": 1.5}),
+            json!({"type": "number", "maximum": 1.5}),
+        ),
+        (
+            "format",
+            BOTH,
+            json!({"type": "integer", "format": "uint32", "minimum": 0}),
+            json!({"type": "integer", "minimum": 0}),
+        ),
+        ("format", BOTH, json!({"type": "string", "format": "uri"}), json!({"type": "string"})),
+        (
+            "format",
+            BOTH,
+            json!({"type": "string", "format": "date-time"}),
+            json!({"type": "string", "format": "date-time"}),
+        ),
+        (
+            "items",
+            ARGUMENT,
+            json!({"type": "array", "prefixItems": [{"type": "string"}, {"type": "integer"}, {"type": "string"}], "minItems": 3, "maxItems": 3}),
+            json!({"type": "array", "prefixItems": [{"type": "string"}, {"type": "integer"}, {"type": "string"}], "minItems": 3, "maxItems": 3,
+                "items": {"anyOf": [{"type": "string"}, {"type": "integer"}]}}),
+        ),
+        (
+            "items",
+            ARGUMENT,
+            json!({"type": "array", "prefixItems": [{"type": "string"}], "items": false}),
+            json!({"type": "array", "prefixItems": [{"type": "string"}], "maxItems": 1, "items": {"type": "string"}}),
+        ),
+        ("items", RESULT, json!({"type": "array"}), json!({"type": "array"})),
+        ("any value", ARGUMENT, json!(true), json!({"anyOf": any_argument()})),
+        ("any value", RESULT, json!(true), json!({"anyOf": any_result()})),
+        (
+            "any value",
+            ARGUMENT,
+            json!({"description": "Anything."}),
+            json!({"description": "Anything.", "anyOf": any_argument()}),
+        ),
+        (
+            "any value",
+            ARGUMENT,
+            json!({"properties": {"a": true}, "additionalProperties": {}}),
+            json!({"type": "object", "properties": {"a": {"anyOf": any_argument()}}, "additionalProperties": true}),
+        ),
+        ("any value", BOTH, json!(false), json!({"not": {}})),
+        (
+            "null default",
+            ARGUMENT,
+            json!({"type": ["integer", "null"], "default": null}),
+            json!({"type": "integer"}),
+        ),
+        (
+            "null default",
+            RESULT,
+            json!({"type": "integer", "default": null}),
+            json!({"type": "integer", "default": null}),
+        ),
+        // References are no rule of one schema.
+        (
+            "",
+            BOTH,
+            json!({"$schema": "x", "title": "Array_of_Point", "type": "array", "items": {"$ref": "#/$defs/A~1B%20C"},
+                "$defs": {"A/B C": {"$ref": "#/$defs/D"}, "D": {"type": "boolean"}}}),
+            json!({"type": "array", "items": {"type": "boolean"}}),
+        ),
+        (
+            "",
+            BOTH,
+            json!({"title": "A good title", "type": "string"}),
+            json!({"title": "A good title", "type": "string"}),
+        ),
+        (
+            "",
+            BOTH,
+            // An internally tagged variant: both halves have properties.
+            json!({"$ref": "#/$defs/A", "type": "object", "properties": {"kind": {"const": "a"}}, "required": ["kind"],
+                "$defs": {"A": {"type": "object", "properties": {"x": {"type": "boolean"}}, "required": ["x"], "description": "A."}}}),
+            json!({"type": "object", "properties": {"kind": {"type": "string", "enum": ["a"]}, "x": {"type": "boolean"}},
+                "required": ["x", "kind"], "description": "A."}),
+        ),
+        (
+            "",
+            BOTH,
+            json!({"$ref": "#/definitions/Tree", "definitions": {
+                "Tree": {"type": "object", "properties": {"leaf": {"$ref": "#/definitions/Leaf"}, "more": {"$ref": "#/definitions/Tree"}}},
+                "Leaf": {"type": "boolean"}, "Unused": {"$ref": "#/definitions/Unused"}}}),
+            json!({"type": "object", "properties": {"leaf": {"type": "boolean"}, "more": {"$ref": "#/$defs/Tree"}},
+                "$defs": {"Tree": {"type": "object", "properties": {"leaf": {"type": "boolean"}, "more": {"$ref": "#/$defs/Tree"}}}}}),
+        ),
+        // What cannot share an object stays apart; what is asked under `not` stays as it is.
+        (
+            "",
+            BOTH,
+            json!({"$ref": "#/$defs/A", "anyOf": [{"type": "string"}, {"type": "boolean"}],
+                "$defs": {"A": {"anyOf": [{"type": "string"}, {"type": "integer"}]}}}),
+            json!({"anyOf": [{"type": "string"}, {"type": "boolean"}], "allOf": [{"anyOf": [{"type": "string"}, {"type": "integer"}]}]}),
+        ),
+        (
+            "",
+            BOTH,
+            json!({"type": "string", "not": {"type": ["string", "null"], "format": "uri"}}),
+            json!({"type": "string", "not": {"type": ["string", "null"], "format": "uri"}}),
+        ),
+    ]
+}
+
+#[test]
+fn table() {
+    for (rule, sides, schema, expected) in cases() {
+        for side in sides {
+            assert_eq!(rewrite(schema.clone(), *side), expected, "{rule} {side:?}: {schema}");
+        }
+    }
+}
+
+#[test]
+fn every_rule_has_a_case_and_a_reason() {
+    for rule in RULES {
+        assert!(cases().iter().any(|(name, ..)| *name == rule.name), "{} has no case", rule.name);
+        assert!(rule.because.iter().all(|thread| thread.contains('#')), "{}", rule.name);
+        assert!(!rule.because.is_empty(), "{} has no reason", rule.name);
+    }
+}
+
+#[derive(JsonSchema)]
+#[allow(dead_code, reason = "only the schema is used")]
+struct Query {
+    /// How many.
+    count: Option<u32>,
+    filter: Option<Filter>,
+    #[serde(default)]
+    level: Level,
+    extra: Option<Value>,
+    pair: (u8, String),
+}
+
+#[derive(JsonSchema)]
+#[allow(dead_code, reason = "only the schema is used")]
+struct Filter {
+    and: Vec<Filter>,
+    level: Level,
+}
+
+/// How loud.
+#[derive(JsonSchema, serde::Serialize, Default)]
+enum Level {
+    #[default]
+    Low,
+    /// Hurts.
+    High,
+}
+
+#[test]
+fn what_schemars_makes() {
+    let level = json!({"type": "string", "enum": ["Low", "High"], "description": "How loud.\n\n- `High`: Hurts."});
+    let mut level_with_default = level.clone();
+    level_with_default["default"] = json!("Low");
+    let filter = json!({"type": "object", "required": ["and", "level"], "properties": {
+        "and": {"type": "array", "items": {"$ref": "#/$defs/Filter"}}, "level": level}});
+    let expected = json!({
+        "type": "object",
+        "required": ["pair"],
+        "properties": {
+            "count": {"type": "integer", "minimum": 0, "description": "How many."},
+            "filter": {"$ref": "#/$defs/Filter"},
+            "level": level_with_default,
+            "extra": {"anyOf": any_argument()},
+            "pair": {"type": "array", "minItems": 2, "maxItems": 2,
+                "prefixItems": [{"type": "integer", "minimum": 0, "maximum": 255}, {"type": "string"}],
+                "items": {"anyOf": [{"type": "integer", "minimum": 0, "maximum": 255}, {"type": "string"}]}},
+        },
+        "$defs": {"Filter": filter},
+    });
+    assert_eq!(compatible(schemars::schema_for!(Query).to_value()), expected);
+}
+
+#[test]
+fn a_recursive_root_is_plain() {
+    let schema = compatible(schemars::schema_for!(Filter).to_value());
+    assert_eq!(schema["type"], "object");
+    assert!(schema["properties"]["and"].is_object());
+}
+
+#[test]
+fn definitions_that_multiply_are_kept() {
+    let mut definitions = serde_json::Map::new();
+    for depth in 0..40 {
+        let below = format!("#/$defs/D{}", depth + 1);
+        definitions.insert(
+            format!("D{depth}"),
+            json!({"properties": {"a": {"$ref": below}, "b": {"$ref": below}}}),
+        );
+    }
+    definitions.insert("D40".into(), json!({"type": "string"}));
+    let schema = compatible(json!({"$ref": "#/$defs/D0", "$defs": definitions}));
+    assert_eq!(schema["$defs"].as_object().map(serde_json::Map::len), Some(40));
+}
+
+#[test]
+fn full_keeps_everything() {
+    let schema = schemars::schema_for!(Query).to_value();
+    assert_eq!(full(schema.clone()), schema);
+    assert_eq!(full(json!(true)), json!({"$schema": super::DIALECT}));
+    assert_eq!(full(json!(false)), json!({"$schema": super::DIALECT, "not": {}}));
+}
+
+/// Schemas as generators and users write them, some of them odd.
+fn schemas() -> impl Strategy<Value = Value> {
+    let leaf = prop_oneof![
+        Just(json!(true)),
+        Just(json!({})),
+        Just(json!({"$ref": "#/$defs/A"})),
+        Just(json!({"$ref": "#/$defs/Tree", "description": "beside"})),
+        Just(json!({"$ref": "#/$defs/E", "minLength": 1})),
+        Just(json!({"type": "null"})),
+        Just(json!({"type": ["string", "null"], "minLength": 1, "default": null})),
+        Just(
+            json!({"type": ["integer", "string"], "format": "uint8", "minimum": 0, "nullable": true})
+        ),
+        Just(json!({"type": ["string", "null"], "enum": ["a", null]})),
+        Just(json!({"type": "integer", "exclusiveMinimum": 0, "maximum": 3})),
+        Just(json!({"type": "number", "exclusiveMaximum": 2.5})),
+        Just(json!({"type": "array"})),
+        Just(json!({"type": "string", "const": "a", "description": "doc"})),
+        Just(json!({"enum": ["a", "b"]})),
+        Just(json!({"const": null})),
+        Just(json!({"required": ["a"]})),
+    ];
+    leaf.prop_recursive(3, 24, 3, |inner| {
+        let few = prop::collection::vec(inner.clone(), 1..3);
+        prop_oneof![
+            few.clone().prop_map(|list| json!({"anyOf": list, "description": "outer"})),
+            few.clone().prop_map(|list| json!({"oneOf": list})),
+            few.clone().prop_map(|list| json!({"allOf": list, "type": "object"})),
+            few.clone().prop_map(|list| json!({"type": "array", "prefixItems": list, "maxItems": list.len()})),
+            few.prop_map(|list| json!({"$ref": "#/$defs/A", "anyOf": list, "oneOf": list})),
+            inner.clone().prop_map(|inner| json!({"type": "array", "items": inner, "maxItems": 2})),
+            inner.clone().prop_map(|inner| json!({"not": inner})),
+            (inner.clone(), inner).prop_map(|(a, b)| {
+                json!({"type": ["object", "null"], "properties": {"a": a, "b": b}, "required": ["a"], "additionalProperties": false})
+            }),
+        ]
+    })
+    .prop_map(|schema| {
+        let mut schema = super::object(schema);
+        schema.insert(
+            "$defs".into(),
+            json!({
+                "A": {"type": "object", "properties": {"a": {"$ref": "#/$defs/E"}}},
+                "E": {"oneOf": [{"const": "a", "description": "A."}, {"const": "b"}]},
+                "Tree": {"type": "object", "properties": {"a": {"anyOf": [{"$ref": "#/$defs/Tree"}, {"type": "null"}]}, "b": {"$ref": "#/$defs/E"}}},
+            }),
+        );
+        Value::Object(schema)
+    })
+}
+
+fn instances() -> impl Strategy<Value = Value> {
+    let leaf = prop_oneof![
+        Just(Value::Null),
+        Just(json!(true)),
+        prop_oneof![
+            Just(json!(0)),
+            Just(json!(1)),
+            Just(json!(3)),
+            Just(json!(2.5)),
+            Just(json!(-1))
+        ],
+        prop_oneof![Just(json!("")), Just(json!("a")), Just(json!("b")), Just(json!("c"))],
+    ];
+    leaf.prop_recursive(3, 12, 2, |inner| {
+        prop_oneof![
+            prop::collection::vec(inner.clone(), 0..3).prop_map(Value::from),
+            prop::collection::btree_map("[abc]", inner, 0..3).prop_map(|map| json!(map)),
+        ]
+    })
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 600, ..ProptestConfig::default() })]
+
+    #[test]
+    fn idempotent(schema in schemas()) {
+        let once = compatible(schema.clone());
+        prop_assert_eq!(compatible(once.clone()), once);
+        let once = compatible_result(schema);
+        prop_assert_eq!(compatible_result(once.clone()), once);
+    }
+
+    /// Clients check results: nothing that was a result may stop being one.
+    #[test]
+    fn results_stay_valid(schema in schemas(), instances in prop::collection::vec(instances(), 16)) {
+        let published = compatible_result(schema.clone());
+        for instance in instances.iter().filter(|instance| accepts(&schema, instance, &schema)) {
+            prop_assert!(accepts(&published, instance, &published), "{instance} in {published}");
+        }
+    }
+
+    /// No boolean schemas, lists of types, unknown formats, foreign keywords or empty schemas: what Inspector's
+    /// `--strict` and the threads in the table complain about.
+    #[test]
+    fn nothing_to_complain_about(schema in schemas()) {
+        complain(&compatible(schema), true)?;
+    }
+}
+
+fn complain(schema: &Value, root: bool) -> Result<(), TestCaseError> {
+    let Value::Object(map) = schema else {
+        return Err(TestCaseError::fail(format!("a bare {schema}")));
+    };
+    prop_assert!(!map.contains_key("$schema") && !map.contains_key("nullable"));
+    prop_assert!(root || !map.contains_key("$defs"));
+    prop_assert!(!map.contains_key("exclusiveMinimum") && !map.contains_key("exclusiveMaximum"));
+    prop_assert!(
+        map.keys()
+            .any(|key| !["title", "description", "default", "format"].contains(&key.as_str())),
+        "{schema}"
+    );
+    if let Some(types) = map.get("type").and_then(Value::as_array) {
+        prop_assert!(map.contains_key("anyOf"), "{types:?}");
+    }
+    if map.get("type") == Some(&json!("array")) {
+        prop_assert!(map.contains_key("items"), "{schema}");
+    }
+    for keyword in ["properties", "$defs"] {
+        for schema in
+            map.get(keyword).and_then(Value::as_object).into_iter().flat_map(|map| map.values())
+        {
+            complain(schema, false)?;
+        }
+    }
+    for keyword in ["anyOf", "oneOf", "allOf", "prefixItems"] {
+        for schema in map.get(keyword).and_then(Value::as_array).into_iter().flatten() {
+            complain(schema, false)?;
+        }
+    }
+    if let Some(items) = map.get("items") {
+        complain(items, false)?;
+    }
+    Ok(())
+}

@@ -1,0 +1,86 @@
+//! Rules about schemas that list their values.
+
+use serde_json::{Value, json};
+
+use super::{Map, Side};
+
+/// `const` as an `enum` of one.
+pub(super) fn constant(map: &mut Map, _: Side) {
+    if let Some(Value::String(value)) = map.get("const")
+        && !map.contains_key("enum")
+    {
+        let value = json!([value]);
+        map.remove("const");
+        map.insert("enum".into(), value);
+        map.entry("type").or_insert_with(|| json!("string"));
+    }
+}
+
+/// A choice between named strings as one `enum`, what was said of each of them in the description.
+pub(super) fn named_values(map: &mut Map, _: Side) {
+    for union in ["oneOf", "anyOf"] {
+        if map.contains_key("enum") || map.contains_key("const") {
+            return;
+        }
+        let Some(Value::Array(branches)) = map.get(union) else { continue };
+        let Some(named) = branches.iter().map(NamedValues::read).collect::<Option<Vec<_>>>() else {
+            continue;
+        };
+        let Some(first) = named.first() else { continue };
+        let name = first.name.to_owned();
+        if named.iter().any(|branch| branch.name != name)
+            || map.get("type").is_some_and(|present| *present != json!(name))
+        {
+            continue;
+        }
+
+        let mut values: Vec<Value> = Vec::new();
+        let mut lines = Vec::new();
+        for branch in &named {
+            for value in &branch.values {
+                if !values.contains(value) {
+                    values.push((*value).clone());
+                }
+                if let Some(text) = branch.description {
+                    let text = text.split_whitespace().collect::<Vec<_>>().join(" ");
+                    lines.push(format!("- `{}`: {text}", value.as_str().unwrap_or_default()));
+                }
+            }
+        }
+        let description = match map.get("description").and_then(Value::as_str) {
+            Some(text) if !lines.is_empty() => format!("{text}\n\n{}", lines.join("\n")),
+            Some(text) => text.to_owned(),
+            None => lines.join("\n"),
+        };
+        map.remove(union);
+        map.insert("type".into(), json!(name));
+        map.insert("enum".into(), Value::Array(values));
+        if !description.is_empty() {
+            map.insert("description".into(), description.into());
+        }
+    }
+}
+
+/// A branch that does nothing but list strings.
+struct NamedValues<'a> {
+    name: &'a str,
+    values: Vec<&'a Value>,
+    description: Option<&'a str>,
+}
+
+impl<'a> NamedValues<'a> {
+    fn read(branch: &'a Value) -> Option<Self> {
+        let branch = branch.as_object()?;
+        let known = ["type", "enum", "description", "title"];
+        if !branch.keys().all(|key| known.contains(&key.as_str())) {
+            return None;
+        }
+        let values: Vec<_> = branch.get("enum")?.as_array()?.iter().collect();
+        let name = branch.get("type").and_then(Value::as_str).unwrap_or("string");
+        if name != "string" || !values.iter().all(|value| value.is_string()) {
+            return None;
+        }
+        let described = branch.get("description").or_else(|| branch.get("title"));
+        Some(Self { name, values, description: described.and_then(Value::as_str) })
+    }
+}

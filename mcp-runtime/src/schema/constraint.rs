@@ -1,0 +1,384 @@
+//! What a value must be beyond its type: bounds, lengths and a pattern. One set of constraints is written into the
+//! schema and checked at each call; a test holds both equal.
+//!
+//! As in JSON Schema, each bears on values of its own types only (bounds on numbers, a pattern on strings, a length on
+//! strings, arrays and objects), a `null` is never wrong, a length of text counts characters (code points), and a pattern is
+//! searched for: it matches anywhere unless it is anchored.
+
+use std::borrow::Cow;
+use std::collections::BTreeSet;
+use std::fmt;
+use std::sync::OnceLock;
+
+use regex_lite::Regex;
+use serde::de::{Deserializer as _, IgnoredAny, MapAccess, SeqAccess, Visitor};
+use serde_json::{Value, json};
+
+use super::definitions::conjoin;
+use super::{Map, Range};
+
+/// The constraints of one argument. Part of a `static`, hence the setters instead of a builder: a `const fn` cannot
+/// replace a field that has a destructor.
+#[derive(Debug, Default)]
+pub(crate) struct Constraints {
+    range: Option<Range>,
+    least: Option<usize>,
+    most: Option<usize>,
+    pattern: Option<&'static str>,
+    /// `None` inside if the pattern does not compile, which the macro has ruled out.
+    regex: OnceLock<Option<Regex>>,
+}
+
+/// The JSON type an argument has, as far as its schema tells.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Kind {
+    String,
+    Integer,
+    Number,
+    Boolean,
+    Array,
+    Object,
+    /// Several types, or any.
+    Other,
+}
+
+impl Constraints {
+    pub(crate) const fn new() -> Self {
+        Self { range: None, least: None, most: None, pattern: None, regex: OnceLock::new() }
+    }
+
+    pub(crate) const fn set_range(&mut self, range: Range) {
+        self.range = Some(range);
+    }
+
+    /// Bounds of a length, both inclusive.
+    pub(crate) const fn set_len(&mut self, least: Option<usize>, most: Option<usize>) {
+        self.least = least;
+        self.most = most;
+    }
+
+    pub(crate) const fn set_pattern(&mut self, pattern: &'static str) {
+        self.pattern = Some(pattern);
+    }
+
+    pub(crate) const fn is_empty(&self) -> bool {
+        self.range.is_none()
+            && self.least.is_none()
+            && self.most.is_none()
+            && self.pattern.is_none()
+    }
+
+    /// Writes the constraints into `schema`, which may already have bounds (those of `u8`): the tighter ones stay.
+    ///
+    /// A pattern that JavaScript would read otherwise, or not at all, is checked but not published, since clients that
+    /// compile it would lose the tool.
+    pub(crate) fn apply(&self, schema: &mut Map, kind: Kind) {
+        if let Some(range) = &self.range {
+            range.apply(schema, kind);
+        }
+        let mut written = Map::new();
+        let lengths: &[_] = match kind {
+            Kind::String => &[("minLength", "maxLength")],
+            Kind::Array => &[("minItems", "maxItems")],
+            Kind::Object => &[("minProperties", "maxProperties")],
+            Kind::Other => &[
+                ("minLength", "maxLength"),
+                ("minItems", "maxItems"),
+                ("minProperties", "maxProperties"),
+            ],
+            Kind::Integer | Kind::Number | Kind::Boolean => &[],
+        };
+        for (least, most) in lengths {
+            written.extend(self.least.map(|length| ((*least).to_owned(), json!(length))));
+            written.extend(self.most.map(|length| ((*most).to_owned(), json!(length))));
+        }
+        if let Some(pattern) = self.pattern.filter(|pattern| is_portable(pattern)) {
+            written.insert("pattern".into(), pattern.into());
+        }
+        *schema = conjoin(std::mem::take(schema), written);
+    }
+
+    /// Which constraint can never bear on a value of this kind, as a phrase: "a range bounds numbers".
+    pub(crate) fn misplaced(&self, kind: Kind) -> Option<&'static str> {
+        let measured = matches!(kind, Kind::String | Kind::Array | Kind::Object | Kind::Other);
+        if self.range.is_some() && !matches!(kind, Kind::Integer | Kind::Number | Kind::Other) {
+            Some("a range bounds numbers")
+        } else if (self.least.is_some() || self.most.is_some()) && !measured {
+            Some("a length bounds text, lists and maps")
+        } else if self.pattern.is_some() && !matches!(kind, Kind::String | Kind::Other) {
+            Some("a pattern describes text")
+        } else {
+            None
+        }
+    }
+
+    /// Judges the JSON text of an argument: `None`, or one phrase that says what came and what was expected. Text that
+    /// is no JSON is left to the reader of the argument, who says it better.
+    ///
+    /// ```text
+    /// 11 is not in 1..=10
+    /// 3 characters, at most 2
+    /// "x1" does not match ^[a-z]+$
+    /// ```
+    pub(crate) fn check(&self, json_text: &str) -> Option<String> {
+        if self.is_empty() {
+            return None;
+        }
+        let text = json_text.trim_matches([' ', '\t', '\n', '\r']);
+        match text.as_bytes().first()? {
+            b'"' if self.least.is_some() || self.most.is_some() || self.pattern.is_some() => {
+                let string: Cow<'_, str> = Text::read(text)?;
+                self.check_string(&string)
+            }
+            b'[' => self.check_length("element", elements(text)?),
+            b'{' => self.check_length("entry", entries(text)?),
+            b'-' | b'0'..=b'9' => self.range.as_ref()?.check(text),
+            _ => None,
+        }
+    }
+
+    /// Judges an argument that arrives as text whatever its type, as those of prompts and URI templates do: a range
+    /// bears on what reads as a number, a length and a pattern on the text.
+    pub(crate) fn check_text(&self, text: &str) -> Option<String> {
+        match &self.range {
+            Some(range) => range.check(text).or_else(|| self.check_string(text)),
+            None => self.check_string(text),
+        }
+    }
+
+    fn check_string(&self, string: &str) -> Option<String> {
+        if (self.least.is_some() || self.most.is_some())
+            && let Some(wrong) = self.check_length("character", string.chars().count())
+        {
+            return Some(wrong);
+        }
+        let pattern = self.pattern?;
+        let regex = self.regex.get_or_init(|| Regex::new(pattern).ok()).as_ref()?;
+        let wrong = !regex.is_match(string);
+        wrong.then(|| format!("{} does not match {pattern}", shortened(&json!(string).to_string())))
+    }
+
+    fn check_length(&self, unit: &str, length: usize) -> Option<String> {
+        let expected = match (self.least, self.most) {
+            (Some(least), Some(most)) if least == most && length != least => {
+                format!("exactly {least}")
+            }
+            (Some(least), _) if length < least => format!("at least {least}"),
+            (_, Some(most)) if length > most => format!("at most {most}"),
+            _ => return None,
+        };
+        let unit = match (length, unit) {
+            (1, unit) => unit.to_owned(),
+            (_, "entry") => "entries".to_owned(),
+            (_, unit) => format!("{unit}s"),
+        };
+        Some(format!("{length} {unit}, {expected}"))
+    }
+}
+
+impl Kind {
+    /// The kind of values `schema` describes; `meaning` resolves its references. `null` beside another type is ignored.
+    pub(crate) fn of<'a>(schema: &'a Value, meaning: &impl Fn(&str) -> Option<&'a Value>) -> Self {
+        Self::within(schema, meaning, 0)
+    }
+
+    fn within<'a>(
+        schema: &'a Value,
+        meaning: &impl Fn(&str) -> Option<&'a Value>,
+        depth: u8,
+    ) -> Self {
+        if depth > 16 {
+            return Self::Other;
+        }
+        if let Some(name) = schema["type"].as_str() {
+            return Self::named(name);
+        }
+        let kinds: Vec<Self> = if let Some(names) = schema["type"].as_array() {
+            names
+                .iter()
+                .filter_map(Value::as_str)
+                .filter(|n| *n != "null")
+                .map(Self::named)
+                .collect()
+        } else if let Some(reference) = schema["$ref"].as_str() {
+            meaning(reference)
+                .map(|schema| Self::within(schema, meaning, depth + 1))
+                .into_iter()
+                .collect()
+        } else if let Some(values) = schema["enum"].as_array() {
+            values.iter().filter(|value| !value.is_null()).map(Self::of_value).collect()
+        } else if let Some(value) = schema.get("const") {
+            vec![Self::of_value(value)]
+        } else {
+            let branches =
+                schema.get("anyOf").or_else(|| schema.get("oneOf")).and_then(Value::as_array);
+            let branches = branches.into_iter().flatten().filter(|branch| branch["type"] != "null");
+            branches.map(|branch| Self::within(branch, meaning, depth + 1)).collect()
+        };
+        match kinds.split_first() {
+            Some((first, rest)) if rest.iter().all(|kind| kind == first) => *first,
+            _ => Self::Other,
+        }
+    }
+
+    fn named(name: &str) -> Self {
+        match name {
+            "string" => Self::String,
+            "integer" => Self::Integer,
+            "number" => Self::Number,
+            "boolean" => Self::Boolean,
+            "array" => Self::Array,
+            "object" => Self::Object,
+            _ => Self::Other,
+        }
+    }
+
+    fn of_value(value: &Value) -> Self {
+        match value {
+            Value::String(_) => Self::String,
+            Value::Bool(_) => Self::Boolean,
+            Value::Number(number) if number.is_f64() => Self::Number,
+            Value::Number(_) => Self::Integer,
+            Value::Array(_) => Self::Array,
+            Value::Object(_) => Self::Object,
+            Value::Null => Self::Other,
+        }
+    }
+}
+
+impl fmt::Display for Kind {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::String => "a string",
+            Self::Integer => "an integer",
+            Self::Number => "a number",
+            Self::Boolean => "a boolean",
+            Self::Array => "an array",
+            Self::Object => "an object",
+            Self::Other => "a value of several types",
+        })
+    }
+}
+
+/// A value for a message: long ones are cut.
+pub(super) fn shortened(text: &str) -> String {
+    const MOST: usize = 60;
+    match text.char_indices().nth(MOST) {
+        Some((end, _)) => format!("{}…", &text[..end]),
+        None => text.to_owned(),
+    }
+}
+
+/// A JSON string, borrowed where nothing is escaped.
+struct Text;
+
+impl Text {
+    fn read(json_text: &str) -> Option<Cow<'_, str>> {
+        let mut reader = serde_json::Deserializer::from_str(json_text);
+        let text = reader.deserialize_str(Self).ok()?;
+        reader.end().ok()?;
+        Some(text)
+    }
+}
+
+impl<'de> Visitor<'de> for Text {
+    type Value = Cow<'de, str>;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("a string")
+    }
+
+    fn visit_borrowed_str<E>(self, text: &'de str) -> Result<Self::Value, E> {
+        Ok(Cow::Borrowed(text))
+    }
+
+    fn visit_str<E>(self, text: &str) -> Result<Self::Value, E> {
+        Ok(Cow::Owned(text.to_owned()))
+    }
+}
+
+/// Counts what an array or an object holds, without keeping it.
+struct Count;
+
+impl<'de> Visitor<'de> for Count {
+    type Value = usize;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("an array or an object")
+    }
+
+    fn visit_seq<A: SeqAccess<'de>>(self, mut elements: A) -> Result<usize, A::Error> {
+        let mut count = 0;
+        while elements.next_element::<IgnoredAny>()?.is_some() {
+            count += 1;
+        }
+        Ok(count)
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, mut entries: A) -> Result<usize, A::Error> {
+        let mut names = BTreeSet::new();
+        while let Some((name, IgnoredAny)) = entries.next_entry::<String, _>()? {
+            names.insert(name);
+        }
+        Ok(names.len())
+    }
+}
+
+fn elements(json_text: &str) -> Option<usize> {
+    serde_json::Deserializer::from_str(json_text).deserialize_seq(Count).ok()
+}
+
+fn entries(json_text: &str) -> Option<usize> {
+    serde_json::Deserializer::from_str(json_text).deserialize_map(Count).ok()
+}
+
+/// Whether ECMA 262, in its `u` mode, reads a pattern as regex-lite does: it knows no flags in the pattern, no `\A` and
+/// `\z`, no named POSIX classes, and refuses escapes that mean nothing.
+fn is_portable(pattern: &str) -> bool {
+    let mut rest = pattern.chars().peekable();
+    let mut in_class = false;
+    while let Some(c) = rest.next() {
+        match c {
+            '\\' => {
+                let Some(escaped) = rest.next() else { return false };
+                let known = match escaped {
+                    '-' => in_class,
+                    'b' | 'B' => !in_class,
+                    escaped => "dDwWsSnrtfv^$\\.*+?()[]{}|/".contains(escaped),
+                };
+                if !known {
+                    return false;
+                }
+                if escaped == 'b' && rest.peek() == Some(&'{') {
+                    return false;
+                }
+            }
+            '[' if in_class => return false,
+            '[' => in_class = true,
+            ']' if in_class => in_class = false,
+            ']' => return false,
+            '{' if !in_class => {
+                let count: String = rest.by_ref().take_while(|c| *c != '}').collect();
+                if !count.starts_with(|c: char| c.is_ascii_digit())
+                    || !count.chars().all(|c| c.is_ascii_digit() || c == ',')
+                {
+                    return false;
+                }
+            }
+            '}' if !in_class => return false,
+            '&' | '~' if in_class && rest.peek() == Some(&c) => return false,
+            '(' if !in_class && rest.peek() == Some(&'?') => {
+                let mut ahead = rest.clone();
+                ahead.next();
+                if !matches!(ahead.next(), Some(':' | '<')) {
+                    return false;
+                }
+            }
+            _ => {}
+        }
+    }
+    !in_class
+}
+
+#[cfg(test)]
+mod tests;

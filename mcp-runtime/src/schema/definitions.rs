@@ -1,0 +1,272 @@
+//! `$defs` and the references into them.
+
+use std::borrow::Cow;
+use std::collections::{BTreeMap, BTreeSet};
+
+use serde_json::Value;
+
+use super::Map;
+use crate::percent;
+
+/// Inlining a schema whose definitions share definitions can grow it exponentially. Past this many nodes (about half a
+/// megabyte of text, more than any client reads) all references are kept.
+const MOST_NODES: usize = 20_000;
+
+/// The definitions of one root schema, and which of them cannot be inlined.
+#[derive(Debug)]
+pub(super) struct Definitions {
+    all: Map,
+    kept: BTreeSet<String>,
+}
+
+impl Definitions {
+    /// Takes `$defs` (and its older name, `definitions`) out of `root`.
+    pub(super) fn take(root: &mut Map) -> Self {
+        let mut all = Map::new();
+        for keyword in ["definitions", "$defs"] {
+            if let Some(Value::Object(definitions)) = root.remove(keyword) {
+                all.extend(definitions);
+            }
+        }
+        let mut definitions = Self { all, kept: BTreeSet::new() };
+        definitions.kept =
+            definitions.all.keys().filter(|name| definitions.is_recursive(name)).cloned().collect();
+        if definitions.expanded_size(root) > MOST_NODES {
+            definitions.kept = definitions.all.keys().cloned().collect();
+        }
+        definitions
+    }
+
+    /// The name `reference` points to, if it is one of ours.
+    pub(super) fn name(&self, reference: &str) -> Option<&str> {
+        let name = target(reference)?;
+        self.all.get_key_value(&*name).map(|(name, _)| name.as_str())
+    }
+
+    /// What to put in the place of `reference`; `None` if it must stay.
+    pub(super) fn inlined(&self, reference: &str) -> Option<&Value> {
+        let name = self.name(reference)?;
+        if self.kept.contains(name) { None } else { self.all.get(name) }
+    }
+
+    /// What `reference` means, whether or not it must stay.
+    pub(super) fn meaning(&self, reference: &str) -> Option<&Value> {
+        self.all.get(self.name(reference)?)
+    }
+
+    /// The definitions that `root` refers to, and those they refer to in turn, each as `publish` makes it.
+    pub(super) fn needed(&self, root: &Map, publish: impl Fn(Map) -> Map) -> Map {
+        let mut needed = Map::new();
+        let mut open = references_of_map(root);
+        while let Some(reference) = open.pop() {
+            let Some(name) = self.name(&reference).filter(|name| !needed.contains_key(*name))
+            else {
+                continue;
+            };
+            let schema = Value::Object(publish(object(self.all[name].clone())));
+            open.extend(references(&schema));
+            needed.insert(name.to_owned(), schema);
+        }
+        needed
+    }
+
+    fn is_recursive(&self, name: &str) -> bool {
+        let mut seen = BTreeSet::new();
+        let mut open = vec![&self.all[name]];
+        while let Some(schema) = open.pop() {
+            for reference in references(schema) {
+                match self.name(&reference) {
+                    Some(found) if found == name => return true,
+                    Some(found) if seen.insert(found.to_owned()) => open.push(&self.all[found]),
+                    _ => {}
+                }
+            }
+        }
+        false
+    }
+
+    fn expanded_size(&self, root: &Map) -> usize {
+        let mut sizes = BTreeMap::new();
+        let mut size = nodes_of_map(root);
+        for reference in references_of_map(root) {
+            size = size.saturating_add(self.size_of(&reference, &mut sizes));
+        }
+        size
+    }
+
+    fn size_of(&self, reference: &str, sizes: &mut BTreeMap<String, usize>) -> usize {
+        let Some(name) = self.name(reference).filter(|name| !self.kept.contains(*name)) else {
+            return 1;
+        };
+        if let Some(size) = sizes.get(name) {
+            return *size;
+        }
+        let mut size = nodes(&self.all[name]);
+        for reference in references(&self.all[name]) {
+            size = size.saturating_add(self.size_of(&reference, sizes));
+        }
+        sizes.insert(name.to_owned(), size);
+        size
+    }
+}
+
+/// A schema as an object: `true` is `{}`, `false` is `{"not": {}}`.
+pub(super) fn object(schema: Value) -> Map {
+    match schema {
+        Value::Object(map) => map,
+        Value::Bool(false) => Map::from_iter([("not".to_owned(), Value::Object(Map::new()))]),
+        _ => Map::new(),
+    }
+}
+
+/// The definition a reference names: `#/$defs/A~1B` is `A/B`.
+pub(super) fn target(reference: &str) -> Option<Cow<'_, str>> {
+    let pointer =
+        reference.strip_prefix("#/$defs/").or_else(|| reference.strip_prefix("#/definitions/"))?;
+    if pointer.contains('/') {
+        return None;
+    }
+    let name = percent::decode(pointer)?;
+    Some(if name.contains('~') {
+        Cow::Owned(name.replace("~1", "/").replace("~0", "~"))
+    } else {
+        name
+    })
+}
+
+/// Every `$ref` in `schema`.
+fn references(schema: &Value) -> Vec<String> {
+    let mut found = Vec::new();
+    let mut open = vec![schema];
+    while let Some(value) = open.pop() {
+        match value {
+            Value::Object(map) => {
+                found.extend(map.get("$ref").and_then(Value::as_str).map(str::to_owned));
+                open.extend(map.values());
+            }
+            Value::Array(list) => open.extend(list),
+            _ => {}
+        }
+    }
+    found
+}
+
+fn references_of_map(map: &Map) -> Vec<String> {
+    let own = map.get("$ref").and_then(Value::as_str).map(str::to_owned);
+    own.into_iter().chain(map.values().flat_map(references)).collect()
+}
+
+fn nodes(schema: &Value) -> usize {
+    match schema {
+        Value::Object(map) => nodes_of_map(map),
+        Value::Array(list) => 1 + list.iter().map(nodes).sum::<usize>(),
+        _ => 1,
+    }
+}
+
+fn nodes_of_map(map: &Map) -> usize {
+    1 + map.values().map(nodes).sum::<usize>()
+}
+
+/// Both schemas at once, in one object: `over` stands beside a `$ref` to `base`, say. Annotations of `over` win, bounds
+/// are the tighter ones, properties and required names come together. Schemas that cannot share an object (both have an
+/// `anyOf`) stay apart, in an `allOf`.
+pub(super) fn conjoin(base: Map, mut over: Map) -> Map {
+    if base
+        .iter()
+        .any(|(keyword, value)| over.get(keyword).is_some_and(|over| clash(keyword, value, over)))
+    {
+        match over.entry("allOf").or_insert_with(|| Value::Array(Vec::new())) {
+            Value::Array(all) => all.insert(0, Value::Object(base)),
+            other => *other = Value::Array(vec![Value::Object(base)]),
+        }
+        return over;
+    }
+    let has_values = base.contains_key("enum");
+    for (keyword, value) in base {
+        let Some(present) = over.get_mut(&keyword) else {
+            over.insert(keyword, value);
+            continue;
+        };
+        match (keyword.as_str(), value, present) {
+            ("properties", Value::Object(base), Value::Object(over)) => {
+                for (name, schema) in base {
+                    over.entry(name).or_insert(schema);
+                }
+            }
+            ("required" | "allOf", Value::Array(mut base), Value::Array(over)) => {
+                base.retain(|value| !over.contains(value));
+                base.append(over);
+                *over = base;
+            }
+            ("description", Value::String(base), Value::String(over)) if has_values => {
+                keep_values(&base, over);
+            }
+            ("type" | "enum", base, over) if within(&base, over) => *over = base,
+            ("additionalProperties", Value::Bool(false), over) => *over = Value::Bool(false),
+            (bound, base, over) => {
+                if let Some(ordering) = tighter_is(bound)
+                    && compare(&base, over) == Some(ordering)
+                {
+                    *over = base;
+                }
+            }
+        }
+    }
+    over
+}
+
+/// Lines such as "- `loud`: Hurts." explain the values of an enum, whatever is said of the argument that takes them.
+fn keep_values(base: &str, over: &mut String) {
+    let lines: Vec<_> =
+        base.lines().filter(|line| line.starts_with("- `") && !over.contains(line)).collect();
+    if !lines.is_empty() {
+        over.push_str("\n\n");
+        over.push_str(&lines.join("\n"));
+    }
+}
+
+/// Whether one object cannot hold both values of a keyword.
+fn clash(keyword: &str, base: &Value, over: &Value) -> bool {
+    match keyword {
+        "$ref" | "anyOf" | "oneOf" | "not" | "if" | "then" | "else" | "items" | "prefixItems"
+        | "contains" | "propertyNames" | "patternProperties" | "const" => base != over,
+        "type" | "enum" => !within(base, over) && !within(over, base),
+        "additionalProperties" => base != over && !base.is_boolean() && !over.is_boolean(),
+        _ => false,
+    }
+}
+
+/// Whether all values of a `type` or an `enum` are among those of another.
+fn within(these: &Value, those: &Value) -> bool {
+    fn list(value: &Value) -> &[Value] {
+        value.as_array().map_or(std::slice::from_ref(value), Vec::as_slice)
+    }
+    list(these).iter().all(|value| {
+        list(those).contains(value) || value == "integer" && list(those).contains(&"number".into())
+    })
+}
+
+/// Whether the tighter of two values of the keyword is the greater or the smaller one.
+pub(super) fn tighter_is(keyword: &str) -> Option<std::cmp::Ordering> {
+    match keyword {
+        "minimum" | "exclusiveMinimum" | "minLength" | "minItems" | "minProperties" => {
+            Some(std::cmp::Ordering::Greater)
+        }
+        "maximum" | "exclusiveMaximum" | "maxLength" | "maxItems" | "maxProperties" => {
+            Some(std::cmp::Ordering::Less)
+        }
+        _ => None,
+    }
+}
+
+/// Orders two JSON numbers.
+pub(super) fn compare(a: &Value, b: &Value) -> Option<std::cmp::Ordering> {
+    fn whole(number: &Value) -> Option<i128> {
+        number.as_i64().map(i128::from).or_else(|| number.as_u64().map(i128::from))
+    }
+    match (whole(a), whole(b)) {
+        (Some(a), Some(b)) => Some(a.cmp(&b)),
+        _ => a.as_f64()?.partial_cmp(&b.as_f64()?),
+    }
+}

@@ -1,0 +1,193 @@
+//! The numbers an argument may be: `#[arg(range(1..=10))]`.
+
+use std::cmp::Ordering;
+use std::fmt;
+use std::num::ParseFloatError;
+
+use serde_json::{Number, Value, json};
+
+use super::definitions::conjoin;
+use super::{Kind, Map};
+
+/// Bounds of a number, each inclusive or exclusive, whole or not. Built in constants by generated code.
+///
+/// ```
+/// # use mcp_runtime::__private::Range;
+/// const RANGE: Range = Range::new().min_int(1).below_int(10);
+/// assert_eq!(RANGE.to_string(), "at least 1 and less than 10");
+/// ```
+#[derive(Debug, Clone, Copy, PartialEq, Default)]
+pub struct Range {
+    least: Option<Bound>,
+    most: Option<Bound>,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq)]
+struct Bound {
+    limit: Limit,
+    exclusive: bool,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq)]
+enum Limit {
+    Int(i128),
+    Float(f64),
+}
+
+impl Range {
+    /// A range without bounds.
+    #[must_use]
+    pub const fn new() -> Self {
+        Self { least: None, most: None }
+    }
+
+    /// `limit..`
+    #[must_use]
+    pub const fn min_int(mut self, limit: i128) -> Self {
+        self.least = Some(Bound { limit: Limit::Int(limit), exclusive: false });
+        self
+    }
+
+    /// `..=limit`
+    #[must_use]
+    pub const fn max_int(mut self, limit: i128) -> Self {
+        self.most = Some(Bound { limit: Limit::Int(limit), exclusive: false });
+        self
+    }
+
+    /// `..limit`
+    #[must_use]
+    pub const fn below_int(mut self, limit: i128) -> Self {
+        self.most = Some(Bound { limit: Limit::Int(limit), exclusive: true });
+        self
+    }
+
+    /// `limit..`
+    #[must_use]
+    pub const fn min_float(mut self, limit: f64) -> Self {
+        self.least = Some(Bound { limit: Limit::Float(limit), exclusive: false });
+        self
+    }
+
+    /// `..=limit`
+    #[must_use]
+    pub const fn max_float(mut self, limit: f64) -> Self {
+        self.most = Some(Bound { limit: Limit::Float(limit), exclusive: false });
+        self
+    }
+
+    /// More than `limit`.
+    #[must_use]
+    pub const fn above_float(mut self, limit: f64) -> Self {
+        self.least = Some(Bound { limit: Limit::Float(limit), exclusive: true });
+        self
+    }
+
+    /// `..limit`
+    #[must_use]
+    pub const fn below_float(mut self, limit: f64) -> Self {
+        self.most = Some(Bound { limit: Limit::Float(limit), exclusive: true });
+        self
+    }
+
+    /// Writes the bounds into a schema; where the type has bounds of its own the tighter ones stay.
+    pub(super) fn apply(&self, schema: &mut Map, kind: Kind) {
+        let mut bounds = Map::new();
+        let sides = [
+            (self.least, "minimum", "exclusiveMinimum", 1),
+            (self.most, "maximum", "exclusiveMaximum", -1),
+        ];
+        for (bound, inclusive, exclusive, step) in sides {
+            match bound {
+                // Every dialect knows the inclusive form.
+                Some(Bound { limit: Limit::Int(limit), exclusive: true })
+                    if kind == Kind::Integer =>
+                {
+                    bounds.insert(inclusive.into(), Limit::Int(limit.saturating_add(step)).json());
+                }
+                Some(Bound { limit, exclusive: true }) => {
+                    bounds.insert(exclusive.into(), limit.json());
+                }
+                Some(Bound { limit, exclusive: false }) => {
+                    bounds.insert(inclusive.into(), limit.json());
+                }
+                None => {}
+            }
+        }
+        *schema = conjoin(bounds, std::mem::take(schema));
+    }
+
+    /// Says what is wrong with a JSON number; `None` if nothing is.
+    pub(super) fn check(&self, number: &str) -> Option<String> {
+        let outside = |bound: Bound, wrong: Ordering| match bound.limit.compared_with(number) {
+            Ok(Some(Ordering::Equal)) => bound.exclusive,
+            Ok(Some(ordering)) => ordering == wrong,
+            Ok(None) => true,
+            Err(_) => false,
+        };
+        let wrong = self.least.is_some_and(|bound| outside(bound, Ordering::Less))
+            || self.most.is_some_and(|bound| outside(bound, Ordering::Greater));
+        wrong
+            .then(|| format!("{} is not {}", super::constraint::shortened(number), self.sentence()))
+    }
+
+    fn sentence(&self) -> String {
+        match (self.least, self.most) {
+            (Some(least), Some(most)) if !least.exclusive && !most.exclusive => {
+                format!("in {self}")
+            }
+            _ => self.to_string(),
+        }
+    }
+}
+
+impl Limit {
+    /// How `number` compares with this limit: `None` for what is not a number (the text `nan` of a prompt's argument).
+    fn compared_with(self, number: &str) -> Result<Option<Ordering>, ParseFloatError> {
+        match (self, number.parse::<i128>()) {
+            (Self::Int(limit), Ok(number)) => Ok(Some(number.cmp(&limit))),
+            (limit, _) => Ok(number.parse::<f64>()?.partial_cmp(&limit.as_f64())),
+        }
+    }
+
+    fn as_f64(self) -> f64 {
+        match self {
+            Self::Int(limit) => limit as f64,
+            Self::Float(limit) => limit,
+        }
+    }
+
+    fn json(self) -> Value {
+        match self {
+            Self::Int(limit) => {
+                Number::from_i128(limit).map_or_else(|| json!(limit as f64), Value::Number)
+            }
+            Self::Float(limit) => json!(limit),
+        }
+    }
+}
+
+impl fmt::Display for Range {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let least = |bound: Bound| if bound.exclusive { "more than" } else { "at least" };
+        let most = |bound: Bound| if bound.exclusive { "less than" } else { "at most" };
+        match (self.least, self.most) {
+            (Some(a), Some(b)) if !a.exclusive && !b.exclusive => {
+                write!(f, "{}..={}", a.limit, b.limit)
+            }
+            (Some(a), Some(b)) => write!(f, "{} {} and {} {}", least(a), a.limit, most(b), b.limit),
+            (Some(a), None) => write!(f, "{} {}", least(a), a.limit),
+            (None, Some(b)) => write!(f, "{} {}", most(b), b.limit),
+            (None, None) => f.write_str("any number"),
+        }
+    }
+}
+
+impl fmt::Display for Limit {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Int(limit) => limit.fmt(f),
+            Self::Float(limit) => limit.fmt(f),
+        }
+    }
+}
