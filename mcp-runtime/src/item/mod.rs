@@ -1,0 +1,3 @@
+//! Items: what generated code registers.
+
+pub(crate) mod template;
