@@ -1,0 +1,3 @@
+//! The live server's items.
+
+pub(crate) mod cursor;
