@@ -1,0 +1,147 @@
+//! Where a page of a list ended.
+//!
+//! A cursor holds the sort key of the last item given out, not a position: it stays valid while items come and go, after
+//! a restart, and at another instance (PAGE-02, PAGE-04). Clients must not read it, so it does not invite to: it is
+//! base64url of a tag, a checksum and the key. The checksum tells slips from cursors; it keeps no secret, and whoever
+//! makes one up reads the list from there.
+
+use base64::Engine as _;
+use base64::engine::general_purpose::URL_SAFE_NO_PAD;
+
+/// The last item of a page, as lists are sorted: by `order`, then by `name`.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) struct Cursor {
+    pub(crate) order: i64,
+    pub(crate) name: String,
+}
+
+/// The list a cursor belongs to; it means nothing in another.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum List {
+    Tools,
+    Resources,
+    Templates,
+    Prompts,
+}
+
+impl List {
+    fn tag(self) -> u8 {
+        match self {
+            Self::Tools => b't',
+            Self::Resources => b'r',
+            Self::Templates => b'u',
+            Self::Prompts => b'p',
+        }
+    }
+}
+
+const TAG: usize = 1;
+const CHECKSUM: usize = 4;
+const ORDER: usize = 8;
+
+impl Cursor {
+    /// The text for `nextCursor`.
+    pub(crate) fn encode(&self, list: List) -> String {
+        let mut bytes = Vec::with_capacity(TAG + CHECKSUM + ORDER + self.name.len());
+        bytes.push(list.tag());
+        bytes.extend([0; CHECKSUM]);
+        bytes.extend(self.order.to_be_bytes());
+        bytes.extend(self.name.as_bytes());
+        let checksum = checksum(list, &bytes[TAG + CHECKSUM..]);
+        bytes[TAG..TAG + CHECKSUM].copy_from_slice(&checksum);
+        URL_SAFE_NO_PAD.encode(bytes)
+    }
+
+    /// Reads the `cursor` of a request. `None` is -32602: it is not one of ours, or one of another list. So is the empty
+    /// string, which is a cursor that was given (PAGE-03), but by nobody here.
+    pub(crate) fn decode(list: List, text: &str) -> Option<Self> {
+        let bytes = URL_SAFE_NO_PAD.decode(text).ok()?;
+        let (tag, rest) = bytes.split_first()?;
+        let (sum, key) = rest.split_first_chunk::<CHECKSUM>()?;
+        if *tag != list.tag() || *sum != checksum(list, key) {
+            return None;
+        }
+        let (order, name) = key.split_first_chunk::<ORDER>()?;
+        let name = std::str::from_utf8(name).ok()?.to_owned();
+        Some(Self { order: i64::from_be_bytes(*order), name })
+    }
+}
+
+/// FNV-1a, in which every step can be undone: one changed byte always shows.
+fn checksum(list: List, key: &[u8]) -> [u8; CHECKSUM] {
+    let mut sum = 0x811c_9dc5_u32;
+    for byte in std::iter::once(list.tag()).chain(key.iter().copied()) {
+        sum = (sum ^ u32::from(byte)).wrapping_mul(0x0100_0193);
+    }
+    sum.to_be_bytes()
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    const LISTS: [List; 4] = [List::Tools, List::Resources, List::Templates, List::Prompts];
+
+    fn cursors() -> impl Strategy<Value = Cursor> {
+        (any::<i64>(), "\\PC{0,40}").prop_map(|(order, name)| Cursor { order, name })
+    }
+
+    /// Clients keep cursors across an upgrade of the server: the text may not change unnoticed.
+    #[test]
+    fn text() {
+        let cursor = Cursor { order: 0, name: "add".into() };
+        assert_eq!(cursor.encode(List::Tools), "dLaHgcYAAAAAAAAAAGFkZA");
+        assert_eq!(Cursor::decode(List::Tools, "dLaHgcYAAAAAAAAAAGFkZA"), Some(cursor));
+    }
+
+    #[test]
+    fn no_cursors() {
+        for text in
+            ["", " ", "0", "dA", "null", "dLaHgcYAAAAAAAAAAGFkZA==", "dAUy3YsAAAAAAAAAAGFkZB", "é"]
+        {
+            for list in LISTS {
+                assert_eq!(Cursor::decode(list, text), None, "{text}");
+            }
+        }
+    }
+
+    #[test]
+    fn sorted_as_lists_are() {
+        let cursor = |order, name: &str| Cursor { order, name: name.into() };
+        assert!(cursor(-1, "z") < cursor(0, "a"));
+        assert!(cursor(0, "a") < cursor(0, "b"));
+    }
+
+    proptest! {
+        #[test]
+        fn round_trip(cursor in cursors()) {
+            for list in LISTS {
+                let text = cursor.encode(list);
+                prop_assert!(text.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"-_".contains(&byte)));
+                for other in LISTS {
+                    let expected = (other == list).then(|| cursor.clone());
+                    prop_assert_eq!(Cursor::decode(other, &text), expected);
+                }
+            }
+        }
+
+        #[test]
+        fn any_text_is_read_without_panic(text in "\\PC*", bytes in prop::collection::vec(any::<u8>(), 0..60)) {
+            for list in LISTS {
+                prop_assert_eq!(Cursor::decode(list, &text), None);
+                prop_assert_eq!(Cursor::decode(list, &URL_SAFE_NO_PAD.encode(&bytes)), None);
+            }
+        }
+
+        #[test]
+        fn a_flipped_bit_is_refused(cursor in cursors(), at in any::<prop::sample::Index>(), bit in 0..8_u8) {
+            let mut bytes = URL_SAFE_NO_PAD.decode(cursor.encode(List::Tools)).unwrap();
+            *at.get_mut(&mut bytes) ^= 1 << bit;
+            for list in LISTS {
+                prop_assert_eq!(Cursor::decode(list, &URL_SAFE_NO_PAD.encode(&bytes)), None);
+            }
+        }
+    }
+}

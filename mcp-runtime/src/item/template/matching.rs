@@ -1,0 +1,191 @@
+//! From a URI back to the variables.
+
+use std::borrow::Cow;
+
+use super::{Part, Template, VariableKind};
+use crate::percent;
+
+/// Longer URIs match nothing: no client has them, and a match costs memory in proportion.
+const LONGEST: usize = 64 * 1024;
+
+/// The variables of one URI, decoded.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Variables<'a>(Vec<(&'a str, Cow<'a, str>)>);
+
+impl<'a> Variables<'a> {
+    pub(crate) fn get(&self, name: &str) -> Option<&str> {
+        self.0.iter().find(|(found, _)| *found == name).map(|(_, value)| &**value)
+    }
+
+    /// Names and values, in the order of the template; query variables that are absent are not among them.
+    pub(crate) fn iter(&self) -> impl Iterator<Item = (&str, &str)> {
+        self.0.iter().map(|(name, value)| (*name, &**value))
+    }
+
+    fn push(&mut self, name: &'a str, value: Cow<'a, str>, may_be_absolute: bool) -> Option<()> {
+        let safe = !value.contains('\0')
+            && !value.split(['/', '\\']).any(|segment| segment.trim_end() == "..")
+            && (may_be_absolute || !is_absolute(&value));
+        safe.then(|| self.0.push((name, value)))
+    }
+}
+
+/// On Windows or not: a server may be developed on one and run on the other.
+fn is_absolute(path: &str) -> bool {
+    let bytes = path.as_bytes();
+    let drive = bytes.first().is_some_and(u8::is_ascii_alphabetic) && bytes.get(1) == Some(&b':');
+    path.starts_with(['/', '\\'])
+        || drive && (cfg!(windows) || matches!(bytes.get(2), Some(b'/' | b'\\')))
+}
+
+/// One thing to find in the path.
+enum Token<'a> {
+    Text(&'a [u8]),
+    /// One byte at least, of those accepted.
+    Value(fn(u8) -> bool),
+}
+
+impl Template {
+    /// The variables of `uri`, or `None` if it is not one of the URIs this template names.
+    pub(crate) fn matches<'a>(&'a self, uri: &'a str) -> Option<Variables<'a>> {
+        self.find(uri, &mut 0)
+    }
+
+    /// `steps` counts the comparisons of bytes.
+    pub(super) fn find<'a>(&'a self, uri: &'a str, steps: &mut usize) -> Option<Variables<'a>> {
+        if uri.len() > LONGEST || uri.bytes().any(|byte| byte.is_ascii_control()) {
+            return None;
+        }
+        let (path, query) = if self.query.is_empty() && self.fixed.is_empty() {
+            (uri, None)
+        } else {
+            uri.split_once('?').map_or((uri, None), |(path, query)| (path, Some(query)))
+        };
+
+        let Some((Part::Literal(first), parts)) = self.parts.split_first() else { return None };
+        let (start, rest) = path.split_at_checked(first.len())?;
+        let any_case = start.as_bytes()[..self.any_case]
+            .eq_ignore_ascii_case(&first.as_bytes()[..self.any_case]);
+        if !any_case || start.as_bytes()[self.any_case..] != first.as_bytes()[self.any_case..] {
+            return None;
+        }
+        *steps += first.len();
+
+        let mut variables = Variables(Vec::new());
+        let mut values = values(parts, rest, steps)?.into_iter();
+        for part in parts {
+            let Part::Variable { name, kind, explode } = part else { continue };
+            let raw = values.next()?;
+            let whole = *explode || *kind == VariableKind::Reserved;
+            if *explode
+                && raw.split('/').any(|segment| segment.is_empty() || decodes_to_slash(segment))
+            {
+                return None;
+            }
+            variables.push(name, percent::decode(raw)?, whole)?;
+        }
+        self.read_query(query.unwrap_or_default(), &mut variables)?;
+        Some(variables)
+    }
+
+    fn read_query<'a>(&'a self, query: &'a str, variables: &mut Variables<'a>) -> Option<()> {
+        if query.contains('#') {
+            return None;
+        }
+        let mut given: Vec<(Cow<'a, str>, Cow<'a, str>)> = Vec::new();
+        for pair in query.split('&').filter(|pair| !pair.is_empty()) {
+            let (name, value) = pair.split_once('=').unwrap_or((pair, ""));
+            let name = percent::decode(name)?;
+            let named =
+                self.query.contains(&name) || self.fixed.iter().any(|(known, _)| *known == name);
+            if !named || given.iter().any(|(other, _)| *other == name) {
+                return None;
+            }
+            given.push((name, percent::decode(value)?));
+        }
+        for (name, value) in &self.fixed {
+            let position = given.iter().position(|(other, _)| other == name)?;
+            if given.swap_remove(position).1 != *value {
+                return None;
+            }
+        }
+        for name in &self.query {
+            if let Some(position) = given.iter().position(|(other, _)| other == name) {
+                variables.push(name, given.swap_remove(position).1, true)?;
+            }
+        }
+        Some(())
+    }
+}
+
+fn decodes_to_slash(segment: &str) -> bool {
+    percent::decode(segment).is_none_or(|text| text.contains(['/', '\\']))
+}
+
+/// The raw values of the variables among `parts`, if the parts make up all of `text`.
+///
+/// Going backwards, it is noted for each part where in the text it can start so that everything after it fits. Going
+/// forwards, each variable is then as long as the notes allow.
+fn values<'a>(parts: &[Part], text: &'a str, steps: &mut usize) -> Option<Vec<&'a str>> {
+    let tokens = tokens(parts);
+    let bytes = text.as_bytes();
+    let columns = bytes.len() + 1;
+    let mut fits = vec![false; columns * (tokens.len() + 1)];
+    fits[columns * tokens.len() + bytes.len()] = true;
+    for (row, token) in tokens.iter().enumerate().rev() {
+        for at in (0..bytes.len()).rev() {
+            let (here, below) = (columns * row + at, columns * (row + 1) + at);
+            fits[here] = match token {
+                Token::Text(wanted) => {
+                    *steps += wanted.len();
+                    bytes[at..].starts_with(wanted) && fits[below + wanted.len()]
+                }
+                Token::Value(accepts) => {
+                    *steps += 1;
+                    accepts(bytes[at]) && (fits[below + 1] || fits[here + 1])
+                }
+            };
+        }
+    }
+    if !fits[0] {
+        return None;
+    }
+
+    let mut values = Vec::new();
+    let mut at = 0;
+    for (row, token) in tokens.iter().enumerate() {
+        match token {
+            Token::Text(wanted) => at += wanted.len(),
+            Token::Value(accepts) => {
+                let longest = bytes[at..].iter().take_while(|byte| accepts(**byte)).count();
+                *steps += longest;
+                let below = columns * (row + 1);
+                let end = (at + 1..=at + longest).rev().find(|end| fits[below + end])?;
+                values.push(text.get(at..end)?);
+                at = end;
+            }
+        }
+    }
+    Some(values)
+}
+
+fn tokens(parts: &[Part]) -> Vec<Token<'_>> {
+    let mut tokens = Vec::with_capacity(parts.len() + 1);
+    for part in parts {
+        match part {
+            Part::Literal(text) => tokens.push(Token::Text(text.as_bytes())),
+            Part::Variable { kind, explode, .. } => {
+                let prefix = super::prefix(*kind);
+                if !prefix.is_empty() {
+                    tokens.push(Token::Text(prefix.as_bytes()));
+                }
+                tokens.push(Token::Value(match (kind, explode) {
+                    (VariableKind::Reserved, _) => |_| true,
+                    (_, true) => |byte| !b"?#".contains(&byte),
+                    _ => |byte| !b"/?#".contains(&byte),
+                }));
+            }
+        }
+    }
+    tokens
+}
