@@ -55,8 +55,6 @@
 
 mod builder;
 mod catalog;
-#[cfg(feature = "stdio")]
-mod cli;
 mod context;
 mod dispatch;
 mod error;
@@ -90,8 +88,6 @@ pub use model::{
 #[cfg(feature = "client-log")]
 pub use observe::{ClientLog, client_log};
 pub use reply::{CompletionReply, IntoFailure, Json, PromptReply, ResourceReply, ToolReply, WithMeta};
-#[cfg(feature = "stdio")]
-pub use cli::Exit;
 
 /// Everything a server's source names: `use mcp_runtime::prelude::*;`.
 pub mod prelude {

@@ -30,7 +30,13 @@ pub(super) fn entries(builder: &Builder) -> Found {
         check_item(def, &params, &all, &mut found.problems);
         // Only these can be wrong as a whole; all other schemas are made at first use.
         let judge = params.fields.iter().any(|it| !it.def.constraints.is_empty() || matches!(it.source, Source::Spread { .. }));
-        let mut entry = Entry::of(def, params);
+        let mut entry = match Entry::of(def, params) {
+            Ok(entry) => entry,
+            Err(problem) => {
+                found.problems.push(format!("{}: {problem}", def.origin));
+                continue;
+            }
+        };
         if let Some(Err(problems)) = entry.tool().filter(|_| judge).map(|it| (it.input)()) {
             found.problems.extend(problems.into_iter().map(|it| format!("{}: {it}", def.origin)));
         }

@@ -8,6 +8,8 @@
 use base64::Engine as _;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 
+use super::ListKind;
+
 /// The last item of a page, as lists are sorted: by `order`, then by `name`.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct Cursor {
@@ -15,23 +17,13 @@ pub(crate) struct Cursor {
     pub(crate) name: String,
 }
 
-/// The list a cursor belongs to; it means nothing in another.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum List {
-    Tools,
-    Resources,
-    Templates,
-    Prompts,
-}
-
-impl List {
-    fn tag(self) -> u8 {
-        match self {
-            Self::Tools => b't',
-            Self::Resources => b'r',
-            Self::Templates => b'u',
-            Self::Prompts => b'p',
-        }
+/// The list a cursor belongs to is part of it: a cursor means nothing in another list.
+fn tag(list: ListKind) -> u8 {
+    match list {
+        ListKind::Tools => b't',
+        ListKind::Resources => b'r',
+        ListKind::Templates => b'u',
+        ListKind::Prompts => b'p',
     }
 }
 
@@ -41,9 +33,9 @@ const ORDER: usize = 8;
 
 impl Cursor {
     /// The text for `nextCursor`.
-    pub(crate) fn encode(&self, list: List) -> String {
+    pub(crate) fn encode(&self, list: ListKind) -> String {
         let mut bytes = Vec::with_capacity(TAG + CHECKSUM + ORDER + self.name.len());
-        bytes.push(list.tag());
+        bytes.push(tag(list));
         bytes.extend([0; CHECKSUM]);
         bytes.extend(self.order.to_be_bytes());
         bytes.extend(self.name.as_bytes());
@@ -54,11 +46,11 @@ impl Cursor {
 
     /// Reads the `cursor` of a request. `None` is -32602: it is not one of ours, or one of another list. So is the empty
     /// string, which is a cursor that was given (PAGE-03), but by nobody here.
-    pub(crate) fn decode(list: List, text: &str) -> Option<Self> {
+    pub(crate) fn decode(list: ListKind, text: &str) -> Option<Self> {
         let bytes = URL_SAFE_NO_PAD.decode(text).ok()?;
-        let (tag, rest) = bytes.split_first()?;
+        let (first, rest) = bytes.split_first()?;
         let (sum, key) = rest.split_first_chunk::<CHECKSUM>()?;
-        if *tag != list.tag() || *sum != checksum(list, key) {
+        if *first != tag(list) || *sum != checksum(list, key) {
             return None;
         }
         let (order, name) = key.split_first_chunk::<ORDER>()?;
@@ -68,9 +60,9 @@ impl Cursor {
 }
 
 /// FNV-1a, in which every step can be undone: one changed byte always shows.
-fn checksum(list: List, key: &[u8]) -> [u8; CHECKSUM] {
+fn checksum(list: ListKind, key: &[u8]) -> [u8; CHECKSUM] {
     let mut sum = 0x811c_9dc5_u32;
-    for byte in std::iter::once(list.tag()).chain(key.iter().copied()) {
+    for byte in std::iter::once(tag(list)).chain(key.iter().copied()) {
         sum = (sum ^ u32::from(byte)).wrapping_mul(0x0100_0193);
     }
     sum.to_be_bytes()
@@ -82,7 +74,7 @@ mod tests {
 
     use super::*;
 
-    const LISTS: [List; 4] = [List::Tools, List::Resources, List::Templates, List::Prompts];
+    const LISTS: [List; 4] = [ListKind::Tools, ListKind::Resources, ListKind::Templates, ListKind::Prompts];
 
     fn cursors() -> impl Strategy<Value = Cursor> {
         (any::<i64>(), "\\PC{0,40}").prop_map(|(order, name)| Cursor { order, name })
@@ -92,8 +84,8 @@ mod tests {
     #[test]
     fn text() {
         let cursor = Cursor { order: 0, name: "add".into() };
-        assert_eq!(cursor.encode(List::Tools), "dLaHgcYAAAAAAAAAAGFkZA");
-        assert_eq!(Cursor::decode(List::Tools, "dLaHgcYAAAAAAAAAAGFkZA"), Some(cursor));
+        assert_eq!(cursor.encode(ListKind::Tools), "dLaHgcYAAAAAAAAAAGFkZA");
+        assert_eq!(Cursor::decode(ListKind::Tools, "dLaHgcYAAAAAAAAAAGFkZA"), Some(cursor));
     }
 
     #[test]
@@ -137,7 +129,7 @@ mod tests {
 
         #[test]
         fn a_flipped_bit_is_refused(cursor in cursors(), at in any::<prop::sample::Index>(), bit in 0..8_u8) {
-            let mut bytes = URL_SAFE_NO_PAD.decode(cursor.encode(List::Tools)).unwrap();
+            let mut bytes = URL_SAFE_NO_PAD.decode(cursor.encode(ListKind::Tools)).unwrap();
             *at.get_mut(&mut bytes) ^= 1 << bit;
             for list in LISTS {
                 prop_assert_eq!(Cursor::decode(list, &URL_SAFE_NO_PAD.encode(&bytes)), None);

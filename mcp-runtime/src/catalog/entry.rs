@@ -162,7 +162,10 @@ impl ToolEntry {
 
 impl Entry {
     /// The entry of an annotated function. `params` is what the function said of its parameters.
-    pub(crate) fn of(def: &'static ItemDef, params: Params) -> Self {
+    ///
+    /// # Errors
+    /// A template that cannot be matched.
+    pub(crate) fn of(def: &'static ItemDef, params: Params) -> Result<Self, String> {
         let names = params.fields.iter().filter(|it| !matches!(it.source, Source::Spread { .. })).map(|it| it.def.name);
         let names = names.collect();
         let needs_meta = params.needs.meta;
@@ -190,7 +193,7 @@ impl Entry {
             }
             KindDef::Resource(resource) => EntryKind::Resource(ResourceEntry {
                 uri: resource.uri.into(),
-                template: template(resource.segments),
+                template: template(resource.segments)?,
                 mime_type: resource.mime_type.map(Into::into),
                 size: resource.size,
                 subscribe: resource.subscribe.unwrap_or(false),
@@ -202,7 +205,7 @@ impl Entry {
             }
             KindDef::Completion => EntryKind::Completion { takes_typed_text: params.takes_typed_text },
         };
-        Self {
+        Ok(Self {
             name: def.name.into(),
             title: def.title.map(Into::into),
             description: def.description.map(Into::into),
@@ -218,7 +221,7 @@ impl Entry {
             names,
             needs_meta,
             kind,
-        }
+        })
     }
 
     /// Where it was declared, for messages.
@@ -274,6 +277,6 @@ impl Entry {
     }
 }
 
-fn template(segments: &'static [Segment]) -> Option<Template> {
-    (!segments.is_empty()).then(|| Template::from_segments(segments))
+fn template(segments: &'static [Segment]) -> Result<Option<Template>, String> {
+    if segments.is_empty() { Ok(None) } else { Template::new(segments).map(Some) }
 }

@@ -67,7 +67,8 @@ pub(crate) fn input_of<T: JsonSchema>() -> Result<Box<str>, Vec<String>> {
 }
 
 pub(crate) fn output(output: OutputSchema, form: Form) -> Output {
-    let mut generator = generator();
+    // What is written can differ from what is read, and clients check results with it.
+    let mut generator = SchemaSettings::draft2020_12().for_serialize().into_generator();
     let schema = (output.0)(&mut generator);
     let mut root = schema.to_value();
     let definitions = generator.take_definitions(true);

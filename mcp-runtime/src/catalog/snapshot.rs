@@ -70,17 +70,7 @@ impl Page {
         let list = self.snapshot.list(self.kind);
         let last = list.get(self.to.checked_sub(1)?).filter(|_| self.to < list.len())?;
         let (order, name, key) = sort_key(last);
-        Some(Cursor { order, name: format!("{name}\0{key}") }.encode(cursor_tag(self.kind)))
-    }
-}
-
-fn cursor_tag(kind: ListKind) -> super::cursor::Tag {
-    use super::cursor::Tag;
-    match kind {
-        ListKind::Tools => Tag::Tools,
-        ListKind::Resources => Tag::Resources,
-        ListKind::Templates => Tag::Templates,
-        ListKind::Prompts => Tag::Prompts,
+        Some(Cursor { order, name: format!("{name}\0{key}") }.encode(self.kind))
     }
 }
 
@@ -133,7 +123,7 @@ impl Snapshot {
         let from = match cursor {
             None => 0,
             Some(text) => {
-                let last = Cursor::decode(text, cursor_tag(kind))
+                let last = Cursor::decode(kind, text)
                     .ok_or_else(|| Error::of(Kind::InvalidParams, "the cursor is not one this server gave for this list"))?;
                 let (name, key) = last.name.split_once('\0').unwrap_or((&last.name, ""));
                 list.partition_point(|it| sort_key(it) <= (last.order, name, key))

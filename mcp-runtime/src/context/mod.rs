@@ -19,7 +19,7 @@ use crate::{
 };
 
 pub use cancel::Cancel;
-pub(crate) use environment::{BlockingPermit, Environment, States};
+pub(crate) use environment::{Environment, States};
 pub use progress::{Amount, Over, OverStream, Progress};
 pub(crate) use progress::{ProgressState, Report};
 

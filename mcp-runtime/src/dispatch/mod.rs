@@ -141,7 +141,7 @@ impl Dispatcher {
         for entry in snapshot.list(ListKind::Templates) {
             let Some(template) = entry.resource().and_then(|it| it.template.as_ref()) else { continue };
             let Some(variables) = template.matches(uri) else { continue };
-            let members = variables.into_iter().map(|(name, value)| Member::new(Cow::Borrowed(name), value)).collect();
+            let members = variables.into_iter().map(|(name, value)| Member::new(name.into(), value)).collect();
             let context = self.context(entry, caller, Some(uri));
             return self.start(entry, Call::new(Mode::Resource { uri }, Arguments::Text(members), &entry.names, context));
         }

@@ -21,7 +21,7 @@ pub use client::Client;
 pub use from_call::{FromCall, Needs};
 pub use params::Params;
 pub(crate) use params::{Field, Source};
-pub use probe::{Argument, InPlace, Probe};
+pub use probe::{Argument, Probe};
 pub(crate) use spread::read as spread_arguments;
 pub use spread::{Args, SpreadField};
 pub use state::State;

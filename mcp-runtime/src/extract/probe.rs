@@ -108,6 +108,8 @@ handles! {
     ReadArgument;
     /// What the user has typed so far.
     TypedText;
+    /// The same, lent as a `&str`.
+    TypedStr;
     /// Members spread over the arguments.
     Spread;
 }
@@ -223,8 +225,8 @@ pub trait StrLevel<'s> {
     fn text_param(&self) -> TextStr<&'s str> {
         TextStr::NEW
     }
-    fn completion_param(&self) -> TypedText<&'s str> {
-        TypedText::NEW
+    fn completion_param(&self) -> TypedStr<&'s str> {
+        TypedStr::NEW
     }
 }
 impl<'s> StrLevel<'s> for &Probe<&'s str> {}
@@ -281,10 +283,8 @@ fn read_json<T: Argument>(call: &mut Call<'_>, def: &'static ArgDef, default: Op
     }
 }
 
-const NO_DEFAULT: Option<fn() -> std::convert::Infallible> = None;
-
+/// No default, of a type the compiler can name.
 fn none<T>() -> Option<fn() -> T> {
-    let _ = NO_DEFAULT;
     None
 }
 
@@ -670,7 +670,7 @@ impl<T: FromStr<Err: std::fmt::Display> + Send + 'static> Describe for TypedText
     }
 }
 
-impl<'s> TypedText<&'s str> {
+impl<'s> TypedStr<&'s str> {
     pub fn read(self, call: &mut Call<'_>, _: &'static ArgDef) -> Option<Slot<String>> {
         Some(Slot(Some(call.typed().to_owned())))
     }
@@ -690,7 +690,7 @@ impl<'s> TypedText<&'s str> {
     }
 }
 
-impl Describe for TypedText<&str> {
+impl Describe for TypedStr<&str> {
     type Value = String;
 
     fn describe(self, params: &mut Params, _: &'static ArgDef) {

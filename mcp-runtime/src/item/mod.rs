@@ -8,4 +8,4 @@ pub(crate) mod template;
 pub use arg::{ArgDef, Completer};
 pub use doc::trim as trim_doc;
 pub use template::{Segment, VariableKind};
-pub use def::{CallFn, ItemDef, KindDef, Origin, ResourceDef, ToolDef};
+pub use def::{CallFn, ItemDef, KindDef, Origin};

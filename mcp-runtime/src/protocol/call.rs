@@ -34,7 +34,8 @@ impl Batch {
 
     pub(super) fn push(&self, write: impl FnOnce(&mut Vec<u8>)) {
         let mut answers = self.answers.lock().unwrap_or_else(PoisonError::into_inner);
-        answers.push(if answers.is_empty() { b'[' } else { b',' });
+        let opening = if answers.is_empty() { b'[' } else { b',' };
+        answers.push(opening);
         write(&mut answers);
     }
 }

@@ -161,13 +161,13 @@ impl Peer {
     fn honoured(&self, wanted: Raw<'_>) -> Result<Filter, Error> {
         let snapshot = self.shared.snapshot();
         let changes = self.shared.service.dispatcher.catalog.is_dynamic.load(std::sync::atomic::Ordering::Acquire);
-        let flag = |name: &str, feature: Feature| match wanted.get(name) {
+        let flag = |name: &str, feature: Feature| -> Result<bool, Error> { match wanted.get(name) {
             None => Ok(false),
             Some(it) => {
                 let wanted = it.bool().ok_or_else(|| invalid(format_args!("`{name}` must be true or false")))?;
                 Ok(wanted && changes && feature.is_served(&snapshot))
             }
-        };
+        }};
         let mut filter = Filter {
             tools: flag("toolsListChanged", Feature::Tools)?,
             prompts: flag("promptsListChanged", Feature::Prompts)?,

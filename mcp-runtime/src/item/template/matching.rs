@@ -30,6 +30,15 @@ impl<'a> Variables<'a> {
     }
 }
 
+impl<'a> IntoIterator for Variables<'a> {
+    type Item = (&'a str, Cow<'a, str>);
+    type IntoIter = std::vec::IntoIter<Self::Item>;
+
+    fn into_iter(self) -> Self::IntoIter {
+        self.0.into_iter()
+    }
+}
+
 /// On Windows or not: a server may be developed on one and run on the other.
 fn is_absolute(path: &str) -> bool {
     let bytes = path.as_bytes();
