@@ -11,6 +11,9 @@ mod item;
 mod keys;
 mod uri;
 
+#[cfg(test)]
+mod tests;
+
 use item::Kind;
 use proc_macro::TokenStream;
 
