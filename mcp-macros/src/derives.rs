@@ -1,11 +1,10 @@
 //! `#[data]`: what a type needs to be an argument and a result.
 
 use crate::errors::Errors;
-use crate::item::function::keyword;
+use crate::item::function::{keyword, keyword_span};
 use proc_macro2::TokenStream;
 use syn::parse::{ParseStream, Parser as _};
 use syn::punctuated::Punctuated;
-use syn::spanned::Spanned as _;
 use syn::{Attribute, Path, Token};
 
 /// One of the derives that the attribute stands for.
@@ -24,12 +23,9 @@ const ALL: [Derive; 3] = [
 /// The derives the item still needs; one that the user wrote too is reported and left to the user.
 pub(crate) fn derives(item: &TokenStream, errors: &Errors) -> Vec<Derive> {
     let wrong = "#[data] belongs on a `struct` or an `enum`";
-    match keyword(item) {
-        Some(("struct" | "enum", _)) => {}
-        found => {
-            errors.at(found.map_or_else(|| item.span(), |(_, span)| span), wrong);
-            return Vec::new();
-        }
+    if !matches!(keyword(item), Some(("struct" | "enum", _))) {
+        errors.at(keyword_span(item), wrong);
+        return Vec::new();
     }
     let read = |input: ParseStream<'_>| {
         let attrs = input.call(Attribute::parse_outer)?;

@@ -2,7 +2,7 @@
 
 use crate::derives::derives;
 use crate::errors::Errors;
-use crate::item::function::{Function, keyword};
+use crate::item::function::{Function, keyword, keyword_span};
 use crate::item::impl_block::{ImplBlock, Marked};
 use crate::item::tokens::without_helpers;
 use crate::item::{Item, Kind};
@@ -13,7 +13,7 @@ use proc_macro2::TokenStream;
 use syn::parse::{ParseStream, Parser as _};
 use syn::punctuated::Punctuated;
 use syn::spanned::Spanned as _;
-use syn::{Expr, ExprPath, Meta, Token};
+use syn::{Expr, ExprPath, Meta, Token, Type};
 
 /// `#[tool]`, `#[resource]`, `#[prompt]`, `#[completion]` on a function.
 pub(crate) fn function(kind: Kind, attr: TokenStream, tokens: TokenStream) -> TokenStream {
@@ -41,6 +41,7 @@ fn wrong_item(kind: Kind, tokens: &TokenStream) -> Option<syn::Error> {
             format!("{owner} belongs on the methods of this block, and `#[server]` on the block")
         }
         "trait" => format!("{owner} belongs on a function with a body, not on a trait"),
+        "enum" => format!("{owner} belongs on a function, not on an `enum`"),
         word => format!("{owner} belongs on a function, not on a `{word}`"),
     };
     Some(syn::Error::new(span, message))
@@ -57,13 +58,10 @@ fn with_errors(mut tokens: TokenStream, errors: Errors) -> TokenStream {
 pub(crate) fn server_impl(attr: TokenStream, tokens: TokenStream) -> TokenStream {
     let errors = Errors::new();
     let keys = read_keys::<ItemKeys>(attr, &tables::SERVER_IMPL, &errors);
-    match keyword(&tokens) {
-        Some(("impl", _)) => {}
-        found => {
-            let span = found.map_or_else(|| tokens.span(), |(_, span)| span);
-            errors.at(span, "#[server] belongs on an impl block: `#[server] impl Type { … }`");
-            return with_errors(tokens, errors);
-        }
+    if !matches!(keyword(&tokens), Some(("impl", _))) {
+        let message = "#[server] belongs on an impl block: `#[server] impl Type { … }`";
+        errors.at(keyword_span(&tokens), message);
+        return with_errors(tokens, errors);
     }
     let block = match ImplBlock::read(tokens.clone()) {
         Ok(block) => block,
@@ -73,11 +71,8 @@ pub(crate) fn server_impl(attr: TokenStream, tokens: TokenStream) -> TokenStream
         }
     };
     check::server_impl(&block, &errors);
-    let items: Vec<Item<'_>> = block
-        .members
-        .iter()
-        .filter_map(|it| method(it.marked.as_ref()?, &block, &keys, &errors))
-        .collect();
+    let items: Vec<Item<'_>> =
+        block.marked().filter_map(|it| method(it, &block.self_ty, &keys, &errors)).collect();
     let mut all = block.plain();
     match errors.finish() {
         Ok(()) => all.extend(items.iter().map(expand::item::item)),
@@ -88,14 +83,14 @@ pub(crate) fn server_impl(attr: TokenStream, tokens: TokenStream) -> TokenStream
 
 fn method<'a>(
     marked: &'a Marked,
-    block: &'a ImplBlock,
+    owner: &'a Type,
     server: &ItemKeys,
     errors: &Errors,
 ) -> Option<Item<'a>> {
     let function = match &marked.function {
         Ok(function) => function,
         Err(error) => {
-            errors.push(error.clone());
+            errors.push(wrong_item(marked.kind, &marked.tokens).unwrap_or_else(|| error.clone()));
             return None;
         }
     };
@@ -108,7 +103,7 @@ fn method<'a>(
             TokenStream::new()
         }
     };
-    let mut item = Item::read(marked.kind, attr, function, Some(&block.self_ty), errors);
+    let mut item = Item::read(marked.kind, attr, function, Some(owner), errors);
     item.inherit(server);
     check::check(&item, errors);
     Some(item)
@@ -145,8 +140,8 @@ fn path(expr: Expr) -> syn::Result<ExprPath> {
             call.paren_token.span.join(),
             "name the function without calling it",
         )),
-        expr => Err(syn::Error::new(
-            expr.span(),
+        expr => Err(syn::Error::new_spanned(
+            expr,
             "expected the path of a function: `items![add, notes::search]`",
         )),
     }

@@ -1,4 +1,12 @@
-//! The attributes of `mcp-runtime`.
+//! The attributes of `mcp-runtime`: `#[tool]`, `#[resource]`, `#[prompt]`, `#[completion]`, `#[server]`,
+//! `#[data]`, and the macros `server!` and `items!`.
+//!
+//! Use them through `mcp-runtime`, which re-exports all of them: what they expand to calls that crate.
+//!
+//! Four phases, one folder each: `keys` reads attributes, `item` is the model that borrows the syntax,
+//! `check` judges it, `expand` prints it. The model never quotes, and the printer never raises an error.
+//! This crate knows syntax only: whether a parameter is an argument of the client or a value of the server
+//! is asked of the trait system by the generated code, never of the name of a type.
 #![forbid(unsafe_code)]
 
 mod check;
@@ -11,52 +19,287 @@ mod item;
 mod keys;
 mod uri;
 
+#[cfg(test)]
+mod tests;
+
 use item::Kind;
 use proc_macro::TokenStream;
 
-/// Registers a function as a tool.
+/// Makes a function a tool: something the model can call.
+///
+/// The name, the description, the schema of the arguments and that of the result come from the function.
+/// Its doc comment is what the model reads, and so are the doc comments on its parameters.
+///
+/// ```ignore
+/// use mcp_runtime::prelude::*;
+///
+/// /// Rolls dice and adds them up.
+/// #[tool(read_only, title = "Dice")]
+/// fn roll(
+///     /// How many dice
+///     #[arg(default = 1, range(1..=100))] count: u32,
+///     /// Sides of each die
+///     sides: u32,
+///     table: &Table,
+/// ) -> u32 {
+///     table.roll(count, sides)
+/// }
+/// ```
+///
+/// # Functions
+///
+/// An `async fn` runs on the server's runtime. A plain `fn` runs in place and must return at once; one that
+/// computes or waits says `blocking` and runs on a pool of threads. Lifetimes are fine; type parameters,
+/// `impl Trait`, `const`, `unsafe` and `extern` are not. Inside an impl block, the block needs [`macro@server`].
+///
+/// # Parameters
+///
+/// What implements `FromCall` comes from the server, everything else comes from the model. `&T` is shared state;
+/// `&str` and `&[T]` are arguments. An `Option<T>` need not be given. Attributes of serde and schemars on a
+/// parameter mean what they mean on the field of a struct. `#[arg(…)]` says the rest:
+///
+/// | key | meaning |
+/// |---|---|
+/// | `name = "…"` | the name clients use, if not the parameter's |
+/// | `title = "…"`, `description = "…"` | for people and models; the doc comment is the description otherwise |
+/// | `default`, `default = expr` | what an absent argument is: `Default::default()`, or the expression |
+/// | `range(1..=10)` | smallest and greatest number; `a..b` excludes `b` |
+/// | `len(..=200)` | fewest and most characters or items |
+/// | `pattern = "^[a-z]+$"` | a regular expression the text matches |
+/// | `example = 3` | an example: a number, `true`, `false` or text |
+/// | `header = "Region"` | the HTTP header that repeats the argument |
+///
+/// # Keys
+///
+/// | key | meaning |
+/// |---|---|
+/// | `name = "…"` | 1 to 128 letters, digits, `_`, `-` and `.`; the function's name otherwise |
+/// | `title`, `description` | text, or an expression that is text at compile time |
+/// | `icon = "https://…"` | repeatable; `icon("https://…", mime_type = "image/png", sizes("48x48"))` |
+/// | `read_only`, `destructive`, `idempotent`, `open_world` | hints to the client; `key = false` says the opposite |
+/// | `blocking` | a plain `fn` runs on the pool of blocking threads |
+/// | `timeout = "30s"` | answers with an error after this time: `500ms`, `30s`, `5m`, `1h` |
+/// | `order = -1` | the place in lists: lower comes first, 0 if not given, then by name |
+/// | `group = "admin"` | only in servers that serve this group |
+/// | `meta("vendor.com/key" = 1)` | entries of `_meta`: numbers, `true`, `false`, text |
+/// | `strict` | an argument of the wrong JSON type is an error, also if its text would fit |
+/// | `lenient` | unknown arguments are accepted and dropped |
+/// | `schema = "full"` | clients get the schema unabridged, not in the form that all of them understand |
+/// | `input_schema = expr` | this schema is shown instead of the one made from the parameters |
+/// | `crate = path` | where `mcp_runtime` is, when it is re-exported by another crate |
 #[proc_macro_attribute]
 pub fn tool(attr: TokenStream, item: TokenStream) -> TokenStream {
     entry::function(Kind::Tool, attr.into(), item.into()).into()
 }
 
-/// Registers a function as a resource.
+/// Makes a function a resource, or a template of many: something clients read by its URI.
+///
+/// The URI comes first. Its variables (RFC 6570) are parameters of the same name, read with `FromStr`; a text
+/// that does not fit is no match. All other parameters are values of the server.
+///
+/// ```ignore
+/// use mcp_runtime::prelude::*;
+///
+/// /// A user's profile.
+/// #[resource("users://{id}/profile", mime_type = "application/json")]
+/// async fn profile(id: u64, db: &Db) -> Result<Json<Profile>> {
+///     db.profile(id).await
+/// }
+///
+/// /// The settings in use.
+/// #[resource("config://app", cache(public, ttl = "5m"))]
+/// fn settings(config: &Config) -> String {
+///     config.to_string()
+/// }
+/// ```
+///
+/// # Variables
+///
+/// | written | matches |
+/// |---|---|
+/// | `{x}` | text without `/` |
+/// | `{+x}` | text with `/` |
+/// | `{.x}`, `{/x}` | `.` or `/`, and text without `/` |
+/// | `{/x*}` | any number of path segments |
+/// | `{?x,y}`, `{&x,y}` | the pairs of a query, in any order |
+///
+/// `#[complete("a", "b")]` and `#[complete(function)]` complete a variable as they do an argument of a
+/// [`macro@prompt`]; `#[arg(name = "a.b")]` takes a variable whose name is no Rust name.
+///
+/// # Keys
+///
+/// | key | meaning |
+/// |---|---|
+/// | `mime_type = "text/plain"` | what the content is |
+/// | `size = 1024`, `size = "1MB"` | bytes, if known: `B`, `KB`, `MB`, `GB`, `KiB`, `MiB`, `GiB` |
+/// | `cache(public, ttl = "5m")` | how long clients may keep it, and whether they may share it |
+/// | `subscribe` | clients can ask to be told of changes |
+/// | `audience(user, assistant)` | for whom it is meant |
+/// | `priority = 0.8` | from 0 (least) to 1 (most) |
+///
+/// `name`, `title`, `description`, `icon`, `blocking`, `timeout`, `order`, `group`, `meta` and `crate` are those
+/// of [`macro@tool`].
 #[proc_macro_attribute]
 pub fn resource(attr: TokenStream, item: TokenStream) -> TokenStream {
     entry::function(Kind::Resource, attr.into(), item.into()).into()
 }
 
-/// Registers a function as a prompt.
+/// Makes a function a prompt: messages that people choose and fill in.
+///
+/// The arguments are text, read with `FromStr`; an `Option<T>` need not be given.
+///
+/// ```ignore
+/// use mcp_runtime::prelude::*;
+///
+/// /// Reviews code.
+/// #[prompt(title = "Code review")]
+/// fn review(
+///     #[complete("rust", "python", "go")] language: &str,
+///     #[complete(people)] tone_of: Option<&str>,
+///     code: &str,
+/// ) -> String {
+///     format!("Review this {language} code in the tone of {}:\n{code}", tone_of.unwrap_or("a friend"))
+/// }
+///
+/// #[completion]
+/// async fn people(typed: &str, db: &Db) -> Vec<String> {
+///     db.people_starting_with(typed).await
+/// }
+/// ```
+///
+/// `#[complete("a", "b")]` proposes these values, `#[complete(function)]` asks a [`macro@completion`] function. Enums
+/// and `bool` complete themselves. `#[arg(…)]` is that of [`macro@tool`].
+///
+/// The keys are `name`, `title`, `description`, `icon`, `blocking`, `timeout`, `order`, `group`, `meta` and
+/// `crate`, as for [`macro@tool`].
 #[proc_macro_attribute]
 pub fn prompt(attr: TokenStream, item: TokenStream) -> TokenStream {
     entry::function(Kind::Prompt, attr.into(), item.into()).into()
 }
 
-/// Makes a function one that completes arguments.
+/// Makes a function one that completes arguments, for `#[complete(function)]`.
+///
+/// It takes the text typed so far as `&str` or `String`, arguments that are already filled in by their names as
+/// `Option<T>`, and any value of the server, in any order.
+///
+/// ```ignore
+/// use mcp_runtime::prelude::*;
+///
+/// #[completion(timeout = "2s")]
+/// async fn cities(typed: &str, country: Option<String>, db: &Db) -> Vec<String> {
+///     db.cities(country.as_deref(), typed).await
+/// }
+/// ```
+///
+/// The keys are `blocking`, `timeout` and `crate`, as for [`macro@tool`]; `#[arg(name = "…")]` names an argument whose
+/// name is no Rust name.
 #[proc_macro_attribute]
 pub fn completion(attr: TokenStream, item: TokenStream) -> TokenStream {
     entry::function(Kind::Completion, attr.into(), item.into()).into()
 }
 
-/// Registers methods.
+/// Registers the methods of an impl block that have [`macro@tool`], [`macro@resource`], [`macro@prompt`] or
+/// [`macro@completion`].
+///
+/// `&self` is the state of that type which the server was given. Functions without a receiver are registered
+/// too; everything else in the block stays as it is.
+///
+/// ```ignore
+/// use mcp_runtime::prelude::*;
+///
+/// struct Notes {
+///     all: Mutex<Vec<String>>,
+/// }
+///
+/// #[server(group = "notes")]
+/// impl Notes {
+///     /// Writes a note down.
+///     #[tool]
+///     fn add(&self, text: String) {
+///         self.all.lock().unwrap().push(text);
+///     }
+///
+///     /// One note.
+///     #[resource("notes://{index}")]
+///     fn note(&self, index: usize) -> Option<String> {
+///         self.all.lock().unwrap().get(index).cloned()
+///     }
+/// }
+/// ```
+///
+/// The state is shared by concurrent calls, so a method cannot take `&mut self` or `self`. The block is one of
+/// the type itself, without type parameters.
+///
+/// | key | meaning |
+/// |---|---|
+/// | `group = "…"` | the group of all its items that name no other |
+/// | `crate = path` | where `mcp_runtime` is |
 #[proc_macro_attribute]
 pub fn server(attr: TokenStream, item: TokenStream) -> TokenStream {
     entry::server_impl(attr.into(), item.into()).into()
 }
 
-/// Makes a type an argument and a result.
+/// Makes a struct or an enum usable as an argument and as a result.
+///
+/// It derives serde's `Serialize` and `Deserialize` and schemars' `JsonSchema` through `mcp-runtime`, so that
+/// neither crate need be a dependency. Attributes of both work below it, doc comments describe the fields.
+///
+/// ```ignore
+/// use mcp_runtime::prelude::*;
+///
+/// /// A place on earth.
+/// #[data]
+/// #[serde(rename_all = "camelCase")]
+/// struct Place {
+///     /// Degrees north
+///     latitude: f64,
+///     /// Degrees east
+///     longitude: f64,
+/// }
+/// ```
+///
+/// The only key is `crate = path`.
 #[proc_macro_attribute]
 pub fn data(attr: TokenStream, item: TokenStream) -> TokenStream {
     entry::data(attr.into(), item.into()).into()
 }
 
-/// Builds a server.
+/// Starts a server of the items of this package; `mcp_runtime::server!`.
+///
+/// Its name, version and description are those of the Cargo package.
+///
+/// ```ignore
+/// fn main() -> mcp_runtime::Exit {
+///     mcp_runtime::server!(instructions = "Ask before you delete.", with = [my_tools])
+///         .setup(async || Db::open().await)
+///         .run()
+/// }
+/// ```
+///
+/// | key | meaning |
+/// |---|---|
+/// | `with = [my_tools]` | also the items of these crates |
+/// | `group = "admin"` | the items of this group instead of those without one |
+/// | `instructions = …` | what the model should know of the server |
+/// | `title = …`, `icon = "https://…"`, `website = …` | what people see |
+/// | `name = …`, `version = …` | instead of the package's |
+/// | `max_result = "1MB"` | the longest answer; a number is bytes |
+/// | `crate = path` | where `mcp_runtime` is |
+///
+/// Values are expressions.
 #[proc_macro]
 pub fn build_server(tokens: TokenStream) -> TokenStream {
     entry::build_server(tokens.into()).into()
 }
 
-/// Names items.
+/// Names items one by one, in the order in which they will be listed.
+///
+/// ```ignore
+/// let server = mcp_runtime::server!().items(items![add, tools::profile, Notes::search]);
+/// ```
+///
+/// Each is the path of a function with one of the attributes. `items![crate = path, …]` says where
+/// `mcp_runtime` is.
 #[proc_macro]
 pub fn items(tokens: TokenStream) -> TokenStream {
     entry::items(tokens.into()).into()

@@ -19,7 +19,7 @@ pub(crate) fn check(block: &ImplBlock, errors: &Errors) {
         };
         errors.at(span, format!("the state of a server lives as long as it and {noun}: write `impl Type<…>` with concrete parameters"));
     }
-    if block.members.iter().all(|it| it.marked.is_none()) {
+    if block.marked().next().is_none() {
         let message = "no method here has `#[tool]`, `#[resource]`, `#[prompt]` or `#[completion]`: mark one, or remove `#[server]`";
         errors.at(Span::call_site(), message);
     }

@@ -1,7 +1,7 @@
 //! The variables of a URI and the parameters that take them.
 
 use crate::errors::Errors;
-use crate::item::{Item, Place};
+use crate::item::{Item, Param, Place};
 use crate::keys::suggest::suggest;
 
 pub(super) fn check(item: &Item<'_>, errors: &Errors) {
@@ -10,7 +10,7 @@ pub(super) fn check(item: &Item<'_>, errors: &Errors) {
         .params
         .iter()
         .filter(|it| matches!(it.place, Place::Typed(..)))
-        .map(|it| it.name())
+        .map(Param::name)
         .collect();
     let free: Vec<&str> =
         names.iter().map(String::as_str).filter(|it| template.variable(it).is_none()).collect();

@@ -12,12 +12,13 @@ use crate::keys::text::{Audience, Flag, Role};
 use proc_macro2::{Ident, Literal, TokenStream};
 use quote::{ToTokens as _, quote_spanned};
 use syn::ReturnType;
+use syn::ext::IdentExt as _;
 
 /// `target` is the path of the user's function.
 pub(super) fn definition(item: &Item<'_>, target: &TokenStream) -> TokenStream {
     let (name, _) = item.name();
     let owner = item.owner.map(quote::ToTokens::to_token_stream);
-    let path: String = target.to_string().split_whitespace().collect();
+    let path = path(item);
     let origin = quote_spanned! {here()=>
         __mcp::Origin::new(
             ::core::env!("CARGO_PKG_NAME"),
@@ -57,6 +58,14 @@ pub(super) fn definition(item: &Item<'_>, target: &TokenStream) -> TokenStream {
         .map(|it| quote_spanned!(here()=> .description(#it)));
     let (shown, behaviour, content) = (shown(keys), behaviour(keys, owner.as_ref()), content(keys));
     quote_spanned!(here()=> #made #described #shown #behaviour #content)
+}
+
+/// The function as a person calls it: `add`, `Notes::search`.
+fn path(item: &Item<'_>) -> String {
+    let name = item.function.sig.ident.unraw();
+    let Some(owner) = item.owner else { return name.to_string() };
+    let owner: String = owner.to_token_stream().to_string().split_whitespace().collect();
+    format!("{owner}::{name}")
 }
 
 /// What people see.

@@ -75,3 +75,11 @@ pub(crate) fn keyword(tokens: &TokenStream) -> Option<(&'static str, Span)> {
     }
     constant
 }
+
+/// The keyword of any item, `fn` included, or else its first token: where to say that it is the wrong one.
+pub(crate) fn keyword_span(tokens: &TokenStream) -> Span {
+    let is_fn = |token: &TokenTree| matches!(token, TokenTree::Ident(it) if it == "fn");
+    let function = tokens.clone().into_iter().find(is_fn);
+    let place = function.or_else(|| tokens.clone().into_iter().next()).map(|it| it.span());
+    keyword(tokens).map(|(_, span)| span).or(place).unwrap_or_else(Span::call_site)
+}

@@ -15,18 +15,19 @@ pub(crate) struct ImplBlock {
     pub(crate) generics: Generics,
     pub(crate) of_trait: Option<Token![for]>,
     pub(crate) self_ty: Type,
-    pub(crate) members: Vec<Member>,
+    members: Vec<Member>,
 }
 
-pub(crate) struct Member {
-    tokens: TokenStream,
-    pub(crate) marked: Option<Marked>,
+enum Member {
+    Plain(TokenStream),
+    Marked(Box<Marked>),
 }
 
 /// A member with one of our attributes.
 pub(crate) struct Marked {
     pub(crate) kind: Kind,
     pub(crate) attr: Attribute,
+    pub(crate) tokens: TokenStream,
     /// The error says why it is no function.
     pub(crate) function: syn::Result<Function>,
 }
@@ -47,11 +48,19 @@ impl ImplBlock {
         Ok(Self { header, braces, generics, of_trait, self_ty, members })
     }
 
+    /// The members with one of our attributes.
+    pub(crate) fn marked(&self) -> impl Iterator<Item = &Marked> {
+        self.members.iter().filter_map(|member| match member {
+            Member::Marked(marked) => Some(&**marked),
+            Member::Plain(_) => None,
+        })
+    }
+
     /// The block as the user wrote it, without what only we understand.
     pub(crate) fn plain(&self) -> TokenStream {
-        let members = self.members.iter().map(|member| match member.marked {
-            Some(_) => without_helpers(member.tokens.clone()),
-            None => member.tokens.clone(),
+        let members = self.members.iter().map(|member| match member {
+            Member::Marked(marked) => without_helpers(marked.tokens.clone()),
+            Member::Plain(tokens) => tokens.clone(),
         });
         let braces = regroup(&self.braces, members.collect());
         let mut block = self.header.clone();
@@ -113,7 +122,10 @@ fn member(input: ParseStream<'_>) -> syn::Result<Member> {
         tokens.extend([token]);
         cursor = next;
     }
-    Ok(Member { tokens, marked: marked.map(|(kind, attr)| Marked { kind, attr, function }) })
+    Ok(match marked {
+        Some((kind, attr)) => Member::Marked(Box::new(Marked { kind, attr, tokens, function })),
+        None => Member::Plain(tokens),
+    })
 }
 
 /// Skips what is not a function: to the first braces, or to the `;` of a constant or a type.

@@ -249,8 +249,8 @@ impl<'a> Param<'a> {
 fn plain_name(pat: &Pat) -> syn::Result<&Ident> {
     match pat {
         Pat::Ident(it) if it.by_ref.is_none() && it.subpat.is_none() => Ok(&it.ident),
-        _ => Err(syn::Error::new(
-            pat.span(),
+        _ => Err(syn::Error::new_spanned(
+            pat,
             "give the parameter a plain name, which is what clients see, and take it apart in the body",
         )),
     }

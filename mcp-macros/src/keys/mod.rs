@@ -13,7 +13,7 @@ pub(crate) mod tables;
 pub(crate) mod text;
 
 use crate::errors::Errors;
-use proc_macro2::{Span, TokenTree};
+use proc_macro2::{Span, TokenStream, TokenTree};
 use suggest::suggest;
 use syn::Token;
 use syn::ext::IdentExt as _;
@@ -155,9 +155,11 @@ pub(crate) fn read_one<K: Keys>(
     errors: &Errors,
 ) -> syn::Result<()> {
     if !input.peek(Ident::peek_any) {
-        let names = table.names.join(", ");
-        let message = format!("{} takes keys here, such as `{names}`", table.owner);
-        return Err(input.error(message));
+        return Err(input.error(format!(
+            "expected a key of {}. Keys: {}",
+            table.owner,
+            table.names.join(", ")
+        )));
     }
     let key = input.call(Ident::parse_any)?;
     let name = key.unraw().to_string();
@@ -215,8 +217,11 @@ pub(crate) fn parenthesized<V: Value, T>(
     if content.is_empty() {
         return Err(usage::<V>(key));
     }
-    let value = read(&content)?;
-    if content.is_empty() { Ok(value) } else { Err(usage::<V>(key)) }
+    let value = read(&content);
+    let complete = content.is_empty();
+    // What is left unread would be reported once more, by syn.
+    content.parse::<TokenStream>()?;
+    if value.is_ok() && !complete { Err(usage::<V>(key)) } else { value }
 }
 
 pub(crate) fn usage<V: Value>(key: &Ident) -> syn::Error {

@@ -3,7 +3,7 @@
 use super::text::literal;
 use super::{Value, assigned};
 use crate::errors::Errors;
-use syn::parse::ParseStream;
+use syn::parse::{Parse as _, ParseStream};
 use syn::{Expr, ExprLit, Ident, Lit, LitFloat, LitInt, LitStr, Token};
 
 /// `timeout = "30s"`, in milliseconds.
@@ -59,7 +59,7 @@ impl Value for SizeExpr {
     const USAGE: &'static str = " = \"1MB\"";
 
     fn read(key: &Ident, input: ParseStream<'_>, _: &Errors) -> syn::Result<Self> {
-        match assigned::<Self, _>(key, input, |input| input.parse::<Expr>())? {
+        match assigned::<Self, _>(key, input, Expr::parse)? {
             Expr::Lit(ExprLit { lit, .. }) => {
                 bytes_of(&lit).map(Self::Bytes).ok_or_else(|| syn::Error::new(lit.span(), SIZE))
             }

@@ -2,6 +2,7 @@
 
 use super::{Value, assigned, parenthesized, usage};
 use crate::errors::Errors;
+use proc_macro2::TokenStream;
 use syn::parse::{Parse as _, ParseStream};
 use syn::{Expr, ExprLit, Ident, Lit, LitBool, LitStr, Path, Token};
 
@@ -36,7 +37,7 @@ impl Value for Text {
     const USAGE: &'static str = " = \"…\"";
 
     fn read(key: &Ident, input: ParseStream<'_>, _: &Errors) -> syn::Result<Self> {
-        let expr = assigned::<Self, _>(key, input, |input| input.parse::<Expr>())?;
+        let expr = assigned::<Self, _>(key, input, Expr::parse)?;
         match expr {
             Expr::Lit(ExprLit { lit: Lit::Str(text), .. }) => Ok(Self::Literal(text)),
             Expr::Lit(ExprLit { lit, .. }) => {
@@ -165,8 +166,9 @@ impl Value for With {
             }
             let content;
             syn::bracketed!(content in input);
-            let names = content.parse_terminated(Ident::parse, Token![,])?;
-            Ok(Self(names.into_iter().collect()))
+            let names = content.parse_terminated(Ident::parse, Token![,]);
+            content.parse::<TokenStream>()?;
+            Ok(Self(names?.into_iter().collect()))
         })
     }
 }

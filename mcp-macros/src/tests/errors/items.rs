@@ -1,0 +1,177 @@
+//! Items: what the attributes are on, and how the item survives them.
+
+use super::{check, errors};
+use crate::tests::expand;
+
+#[test]
+fn signatures() {
+    check("#[tool] const fn f() {}", &[("const", "remove `const`")]);
+    check("#[tool] unsafe fn f() {}", &[("unsafe", "any client may call a tool")]);
+    check("#[tool] extern \"C\" fn f() {}", &[("extern", "remove `extern`")]);
+    check(
+        "#[tool] fn f<T>(a: T) {}",
+        &[("T", "a tool has one schema, so it has no type parameters")],
+    );
+    check(
+        "#[prompt] fn f<const N: usize>() {}",
+        &[("N", "a prompt has one schema, so it has no const parameters")],
+    );
+    check(
+        "#[tool] fn f(a: impl Into<u8>) {}",
+        &[("impl", "a parameter needs a type that can be named")],
+    );
+    check(
+        "#[tool] fn f() -> Option<impl Send> {}",
+        &[("impl", "the result needs a type that can be named")],
+    );
+    check(
+        "#[tool] fn f<F: Fn(u8) -> u8>(#[arg(default)] a: u8) {}",
+        &[("F", "a tool has one schema, so it has no type parameters")],
+    );
+    check("#[tool] fn f(_: u8) {}", &[("_", "give the parameter a plain name")]);
+    check("#[tool] fn f(ref a: u8) {}", &[("ref … a", "give the parameter a plain name")]);
+    check("#[tool] fn f((a, b): (u8, u8)) {}", &[("(a, b)", "give the parameter a plain name")]);
+    check("#[tool] #[tool] fn f() {}", &[("tool", "#[tool] is there twice: keep one")]);
+    check(
+        "#[tool] #[prompt] fn f() {}",
+        &[("prompt", "#[prompt] beside #[tool]: a function is one of them")],
+    );
+}
+
+#[test]
+fn wrong_items() {
+    check("#[tool] struct S;", &[("struct", "#[tool] belongs on a function, not on a `struct`")]);
+    check(
+        "#[prompt] pub enum E {}",
+        &[("enum", "#[prompt] belongs on a function, not on an `enum`")],
+    );
+    check(
+        "#[tool] const A: u8 = 1;",
+        &[("const", "#[tool] belongs on a function, not on a `const`")],
+    );
+    check(
+        "#[tool] trait T {}",
+        &[("trait", "#[tool] belongs on a function with a body, not on a trait")],
+    );
+    check(
+        "#[tool] fn f(&self);",
+        &[(";", "this function has no body; a method of a trait cannot be registered")],
+    );
+    check(
+        "#[tool] impl N { fn f(&self) {} }",
+        &[("impl", "#[tool] belongs on the methods of this block, and `#[server]` on the block")],
+    );
+    let outside = "#[tool] on a method needs `#[server]` on the impl block around it";
+    check("#[tool] fn f(&self, #[arg(default)] a: u8) {}", &[("self", outside)]);
+    check("#[tool] fn f() -> Self {}", &[("Self", outside)]);
+    check("#[data] fn f() {}", &[("fn", "#[data] belongs on a `struct` or an `enum`")]);
+    check("#[data] union U { a: u8 }", &[("union", "#[data] belongs on a `struct` or an `enum`")]);
+    check(
+        "#[data] #[derive(Debug, serde::Serialize)] struct S;",
+        &[("Serialize", "#[data] derives `Serialize` already: remove it here")],
+    );
+    check("#[server] struct S;", &[("struct", "#[server] belongs on an impl block")]);
+    check("#[server] fn f() {}", &[("fn", "#[server] belongs on an impl block")]);
+}
+
+#[test]
+fn half_typed_functions_survive() {
+    let source = "#[tool] fn f(#[arg(default = 1)] a: , b: u8) -> u8 { b. }";
+    let text = expand(source).to_string();
+    assert!(text.starts_with("fn f (a : , b : u8) -> u8 { b . }"), "{text}");
+    assert!(text.contains("compile_error"), "{text}");
+    let body = expand("#[tool] fn f() { let x = ; x. }").to_string();
+    assert!(body.starts_with("fn f () { let x = ; x . } const _"), "{body}");
+}
+
+#[test]
+fn servers() {
+    let shared =
+        "the state is shared by concurrent calls: take `&self` and use a `Mutex` or an atomic";
+    check("#[server] impl N { #[tool] fn f(&mut self) {} }", &[("self", shared)]);
+    check("#[server] impl N { #[tool] fn f(self) {} }", &[("self", shared)]);
+    check("#[server] impl N { #[tool] fn f(self: Arc<Self>) {} }", &[("self", shared)]);
+    check(
+        "#[server] impl N { #[tool] fn f(#[arg(default)] &self) {} }",
+        &[("arg", "`self` is the server's state")],
+    );
+    check(
+        "#[server] impl Drop for N { #[tool] fn f(&self) {} }",
+        &[("for", "an impl block of the type itself")],
+    );
+    check(
+        "#[server] impl<T> N<T> { #[tool] fn f(&self) {} }",
+        &[("T", "with concrete parameters")],
+    );
+    check(
+        "#[server] impl<'a> N<'a> { #[tool] fn f(&self) {} }",
+        &[("'a", "with concrete parameters")],
+    );
+    check("#[server] impl N { fn f(&self) {} }", &[("", "no method here has `#[tool]`")]);
+    check(
+        "#[server] impl N { #[tool] const A: u8 = { 1 }; }",
+        &[("const", "#[tool] belongs on a function, not on a `const`")],
+    );
+    check(
+        "#[server] impl N { #[tool = 1] fn f(&self) {} }",
+        &[("=", "write `#[tool(key = value)]`")],
+    );
+    check(
+        "#[server] impl N { #[tool(nam = \"x\")] fn f(&self) {} #[tool(titel = \"y\")] fn g(#[arg(x)] a: u8) {} }",
+        &[("nam", "`name`"), ("titel", "`title`"), ("x", "unknown key `x` of #[arg]")],
+    );
+    check(
+        "#[server] impl N { #[tool] #[prompt] fn f(&self) {} }",
+        &[("prompt", "#[prompt] beside #[tool]")],
+    );
+}
+
+#[test]
+fn all_errors_of_an_item_come_in_source_order() {
+    check(
+        "#[tool(timeout = \"1s\", readonly, name = \"a b\")] fn f(#[arg(len(3))] a: impl Copy, (b, c): (u8, u8)) {}",
+        &[
+            ("timeout", "a plain `fn`"),
+            ("readonly", "unknown key"),
+            ("\"a b\"", "a tool's name"),
+            ("3", "expected a range"),
+            ("impl", "can be named"),
+            ("(b, c)", "plain name"),
+        ],
+    );
+}
+
+/// The errors stand beside the expression, so that the calls after it do not fail too.
+#[test]
+fn expressions_keep_their_type() {
+    let check = |source, expected: &[(&str, &str)], kept: &str| {
+        let expanded = expand(source);
+        let mut found = Vec::new();
+        errors(expanded.clone(), &mut found);
+        let found: Vec<(&str, &str)> =
+            found.iter().map(|(at, text)| (at.as_str(), text.as_str())).collect();
+        assert_eq!(found.len(), expected.len(), "{found:?}");
+        for ((at, text), (guilty, part)) in found.iter().zip(expected) {
+            assert!(at == guilty && text.contains(part), "{found:?}");
+        }
+        assert!(expanded.to_string().contains(kept), "{expanded}");
+    };
+    check(
+        "server!(instruction = \"x\", max_result = \"1 meg\", title = \"T\")",
+        &[
+            ("instruction", "did you mean `instructions`?"),
+            ("\"1 meg\"", "expected a number of bytes"),
+        ],
+        ". title (\"T\")",
+    );
+    check(
+        "server!(with = tools)",
+        &[("tools", "write `with = [my_tools]`")],
+        "__private :: builder",
+    );
+    check(
+        "items![add(), 5, sub]",
+        &[("()", "name the function without calling it"), ("5", "expected the path of a function")],
+        "identity (& sub)",
+    );
+}

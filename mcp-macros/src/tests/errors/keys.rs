@@ -1,0 +1,152 @@
+//! Keys of the attributes.
+
+use super::check;
+use crate::tests::expand;
+
+#[test]
+fn unknown_keys() {
+    check(
+        "#[tool(readonly)] fn f() {}",
+        &[(
+            "readonly",
+            "unknown key `readonly` of #[tool]; did you mean `read_only`? Keys: name, title, ",
+        )],
+    );
+    check(
+        "#[tool(destructiveHint = true)] fn f() {}",
+        &[("destructiveHint", "did you mean `destructive`?")],
+    );
+    check("#[tool(foo)] fn f() {}", &[("foo", "unknown key `foo` of #[tool]. Keys: name")]);
+    check(
+        "#[prompt(cache(public))] fn f() {}",
+        &[("cache", "unknown key `cache` of #[prompt]: it is a key of #[resource]. Keys: name")],
+    );
+    check(
+        "#[tool(default = 1)] fn f() {}",
+        &[("default", "unknown key `default` of #[tool]: it is a key of #[arg].")],
+    );
+    check("#[tool] fn f(#[arg(defualt = 1)] a: u8) {}", &[("defualt", "did you mean `default`?")]);
+    check(
+        "#[resource(\"x:y\", cache(publik))] fn f() {}",
+        &[("publik", "unknown key `publik` of cache; did you mean `public`? Keys: public, ttl")],
+    );
+    check("#[tool(icon(\"x\", size(\"1x1\")))] fn f() {}", &[("size", "did you mean `sizes`?")]);
+    check("#[completion(title = \"x\")] fn f() {}", &[("title", "Keys: blocking, timeout, crate")]);
+    check(
+        "#[server(name = \"x\")] impl N { #[tool] fn f() {} }",
+        &[("name", "Keys: group, crate")],
+    );
+    check(
+        "#[data(rename = \"x\")] struct S;",
+        &[("rename", "unknown key `rename` of #[data]. Keys: crate")],
+    );
+}
+
+#[test]
+fn malformed_keys() {
+    check("#[tool(\"add\")] fn f() {}", &[("\"add\"", "expected a key of #[tool]. Keys: name")]);
+    check(
+        "#[tool(title = \"a\" order = 1)] fn f() {}",
+        &[("order", "expected `,` between two keys")],
+    );
+    check(
+        "#[tool(title = \"a\", title = \"b\")] fn f() {}",
+        &[("title", "`title` is given twice: keep one")],
+    );
+    check("#[tool(title)] fn f() {}", &[("title", "write `title = \"…\"`")]);
+    check("#[tool(title =, order = 1)] fn f() {}", &[("title", "write `title = \"…\"`")]);
+    check("#[tool(title = 5)] fn f() {}", &[("5", "`title` is text: write `title = \"…\"`")]);
+    check("#[tool(title(\"x\"))] fn f() {}", &[("title", "write `title = \"…\"`")]);
+    check("#[tool(name = NAME)] fn f() {}", &[("NAME", "write `name = \"…\"`")]);
+    check("#[prompt(name = \" \")] fn f() {}", &[("\" \"", "`name` must not be empty")]);
+    check(
+        "#[tool(read_only = 1)] fn f() {}",
+        &[("1", "`read_only` is a flag: write `read_only` or `read_only = false`")],
+    );
+    check("#[tool(read_only(true))] fn f() {}", &[("read_only", "`read_only` is a flag")]);
+    check(
+        "#[tool(order = \"1\")] fn f() {}",
+        &[("\"1\"", "`order` is a whole number: write `order = -1`")],
+    );
+    check("#[tool(order = 9999999999)] fn f() {}", &[("9999999999", "`order` is a whole number")]);
+    check(
+        "#[tool(schema = \"big\")] fn f() {}",
+        &[("\"big\"", "write \"full\" or \"compatible\"")],
+    );
+    check(
+        "#[tool(crate = \"x\")] fn f() {}",
+        &[("\"x\"", "write `crate = path::to::mcp_runtime`")],
+    );
+    check("#[tool(icon)] fn f() {}", &[("icon", "write `icon(\"https://…\"")]);
+    check("#[tool(icon = \"\")] fn f() {}", &[("\"\"", "an icon needs an address")]);
+    check(
+        "#[tool(icon(\"x\", sizes(\"big\")))] fn f() {}",
+        &[("\"big\"", "a size is \"WIDTHxHEIGHT\" or \"any\"")],
+    );
+    check("#[tool(meta(a = 1, a = 2))] fn f() {}", &[("a", "`a` is given twice: keep one")]);
+    check(
+        "#[tool(meta(a = b))] fn f() {}",
+        &[("b", "expected a number, `true`, `false` or \"text\"")],
+    );
+    check("#[tool(meta(\"\" = 1))] fn f() {}", &[("\"\"", "a metadata key must not be empty")]);
+    check("#[tool(meta(a))] fn f() {}", &[("meta", "write `meta(\"vendor.com/key\" = \"…\")`")]);
+}
+
+#[test]
+fn quantities() {
+    let async_timeout = |value: &str| format!("#[tool(timeout = {value})] async fn f() {{}}");
+    check(&async_timeout("30"), &[("30", "write `timeout = \"30s\"`")]);
+    check(&async_timeout("\"30\""), &[("\"30\"", "a whole number and a unit: \"500ms\"")]);
+    check(&async_timeout("\"0s\""), &[("\"0s\"", "`timeout` must be longer than nothing")]);
+    let resource = |key: &str| format!("#[resource(\"x:y\", {key})] fn f() {{}}");
+    check(&resource("size = \"1 mb\""), &[("\"1 mb\"", "expected a number of bytes")]);
+    check(&resource("size = -1"), &[("-", "expected a number of bytes")]);
+    check(&resource("priority = 2"), &[("2", "`priority` is a number from 0 (least) to 1 (most)")]);
+    check(&resource("audience(users)"), &[("users", "write `user`, `assistant` or both")]);
+    check(&resource("audience(user, user)"), &[("user", "`user` is named twice")]);
+    check(&resource("audience = user"), &[("audience", "write `audience(user, assistant)`")]);
+    check(&resource("cache"), &[("cache", "write `cache(public, ttl = \"5m\")`")]);
+    check(&resource("cache(ttl = \"5\")"), &[("\"5\"", "a whole number and a unit")]);
+}
+
+#[test]
+fn contradictions() {
+    check(
+        "#[tool(destructive, read_only)] fn f() {}",
+        &[(
+            "read_only",
+            "`read_only` contradicts `destructive`: a tool that only reads destroys nothing",
+        )],
+    );
+    check("#[tool(strict, lenient)] fn f() {}", &[("lenient", "`lenient` contradicts `strict`")]);
+    check("#[tool(blocking)] async fn f() {}", &[("blocking", "an `async fn` does not block")]);
+    check(
+        "#[tool(timeout = \"1s\")] fn f() {}",
+        &[(
+            "timeout",
+            "a plain `fn` runs in place and must return at once: add `blocking`, or make it `async`",
+        )],
+    );
+}
+
+#[test]
+fn keys_that_do_not_contradict() {
+    let fine =
+        |source: &str| assert!(!expand(source).to_string().contains("compile_error"), "{source}");
+    fine("#[tool(read_only, destructive = false)] fn f() {}");
+    fine("#[tool(strict = false, lenient)] fn f() {}");
+    fine("#[tool(blocking = false)] async fn f() {}");
+    fine("#[tool(blocking, timeout = \"1s\")] fn f() {}");
+    fine("#[tool(timeout = \"1s\",)] async fn f() {}");
+}
+
+#[test]
+fn names_of_tools() {
+    let rule = "a tool's name is 1 to 128 letters (A-Z, a-z), digits, `_`, `-` and `.`";
+    check("#[tool(name = \"a b\")] fn f() {}", &[("\"a b\"", rule)]);
+    check("#[tool] fn größe() {}", &[("größe", "; give it one with `#[tool(name = \"…\")]`")]);
+    check(
+        &format!("#[tool(name = \"{}\")] fn f() {{}}", "x".repeat(129)),
+        &[(&format!("\"{}\"", "x".repeat(129)), rule)],
+    );
+}

@@ -1,0 +1,50 @@
+//! Every error: its text, the tokens it points at, and that the user's item survives it.
+
+mod items;
+mod keys;
+mod params;
+
+use super::expand;
+use proc_macro2::{Span, TokenStream, TokenTree};
+
+/// The guilty tokens and the message of each error, in the order they are reported.
+fn errors(tokens: TokenStream, found: &mut Vec<(String, String)>) {
+    let tokens: Vec<TokenTree> = tokens.into_iter().collect();
+    for (index, token) in tokens.iter().enumerate() {
+        match (token, tokens.get(index + 2)) {
+            (TokenTree::Ident(word), Some(TokenTree::Group(group))) if word == "compile_error" => {
+                // `::core::compile_error!{…}`: the first `:` has the start, the braces have the end.
+                let start = tokens[index - 5].span();
+                let message = group.stream().to_string();
+                let message: syn::LitStr = syn::parse_str(&message).unwrap();
+                found.push((guilty(start, group.span()), message.value()));
+            }
+            (TokenTree::Group(group), _) => errors(group.stream(), found),
+            _ => {}
+        }
+    }
+}
+
+fn guilty(start: Span, end: Span) -> String {
+    let (first, last) =
+        (start.source_text().unwrap_or_default(), end.source_text().unwrap_or_default());
+    if start.byte_range() == end.byte_range() { first } else { format!("{first} … {last}") }
+}
+
+/// Each expected error is `(guilty, part of the message)`; there must be no others.
+#[track_caller]
+fn check(source: &str, expected: &[(&str, &str)]) {
+    let expanded = expand(source);
+    let mut found = Vec::new();
+    errors(expanded.clone(), &mut found);
+    let matches = found.len() == expected.len()
+        && found
+            .iter()
+            .zip(expected)
+            .all(|((at, text), (guilty, part))| at == guilty && text.contains(part));
+    assert!(matches, "{source}\nexpected {expected:#?}\nfound {found:#?}");
+    let text = expanded.to_string();
+    for noise in ["# [arg", "# [complete", "# [tool", "# [prompt", "const _", "__mcp"] {
+        assert!(!text.contains(noise), "`{noise}` makes more errors: {text}");
+    }
+}

@@ -1,0 +1,104 @@
+//! Parameters, and the variables of URIs.
+
+use super::check;
+
+#[test]
+fn arguments() {
+    let arg = |key: &str| format!("#[tool] fn f(#[arg({key})] a: u8) {{}}");
+    check(&arg("range(5..=1)"), &[("..=", "nothing is in this range")]);
+    check(&arg("range(1..1)"), &[("..", "nothing is in this range")]);
+    check(&arg("range(0.5..=0.1)"), &[("..=", "nothing is in this range")]);
+    check(&arg("range(..)"), &[("range", "write `range(1..=10)`")]);
+    check(&arg("range(3)"), &[("3", "expected a range, as in `range(1..=10)`")]);
+    check(&arg("range(1..=MAX)"), &[("MAX", "a range is written with numbers")]);
+    check(&arg("range = 1..=10"), &[("range", "write `range(1..=10)`")]);
+    check(&arg("len(0.5..)"), &[("len", "a length is a whole number, 0 or more")]);
+    check(&arg("len(-1..)"), &[("len", "a length is a whole number, 0 or more")]);
+    check(&arg("len(..0)"), &[("len", "a length is a whole number, 0 or more")]);
+    check(&arg("pattern = \"(\""), &[("\"(\"", "not a regular expression")]);
+    check(&arg("header = \"a b\""), &[("\"a b\"", "a header name is letters, digits and")]);
+    check(&arg("header = \"\""), &[("\"\"", "a header name is letters")]);
+    check(&arg("example = [1]"), &[("[", "expected a number, `true`, `false` or \"text\"")]);
+    check(
+        &arg("complete(\"a\")"),
+        &[(
+            "complete",
+            "tools have no completion in any revision; an enum or `example` tells the model what is allowed",
+        )],
+    );
+    check("#[tool] fn f(#[arg] a: u8) {}", &[("arg", "write `#[arg(key = value)]`")]);
+    check(
+        "#[tool] fn f(a: u8, #[arg(name = \"a\")] b: u8) {}",
+        &[("\"a\"", "another parameter is called `a` already")],
+    );
+    check("#[tool] fn f(#[cfg(unix)] a: u8) {}", &[("cfg", "parameters cannot depend on `cfg`")]);
+    check(
+        "#[prompt] fn f(#[arg(header = \"A\")] a: &str) {}",
+        &[("header", "`header` is for the parameters of tools")],
+    );
+    check("#[completion] fn f(#[arg(default)] a: &str) {}", &[("default", "only `name` counts")]);
+}
+
+#[test]
+fn spread_parameters() {
+    let serde = "#[serde(rename = \"x\")]";
+    check(
+        &format!("#[tool] fn f({serde} #[arg(default = 1)] a: u8) {{}}"),
+        &[("default", "this parameter is read by serde: write `#[serde(default)]`")],
+    );
+    check(
+        &format!("#[tool] fn f({serde} a: Option<&str>) {{}}"),
+        &[("&", "a parameter with `serde` attributes owns its value")],
+    );
+    check(&format!("#[tool] fn f({serde} a: &Db) {{}}"), &[("&", "owns its value")]);
+    check(
+        &format!("#[prompt] fn f({serde} a: String) {{}}"),
+        &[("serde", "`serde` attributes are for the parameters of tools; these are text")],
+    );
+}
+
+#[test]
+fn completers() {
+    let complete = |attr: &str| format!("#[prompt] fn f(#[{attr}] a: &str) {{}}");
+    let usage = "write `complete(\"one\", \"two\")` or `complete(function)`";
+    check(&complete("complete"), &[("complete", usage)]);
+    check(&complete("complete()"), &[("complete", usage)]);
+    check(&complete("complete(5)"), &[("complete", usage)]);
+    check(&complete("complete(\"a\", b)"), &[("b", "either values or one function, not both")]);
+    check(&complete("complete(a, \"b\")"), &[("\"b\"", "either values or one function, not both")]);
+    check(&complete("complete(\"a\", \"a\")"), &[("\"a\"", "this value is listed twice")]);
+    check(
+        "#[prompt] fn f(#[arg(complete = a)] #[complete(b)] a: &str) {}",
+        &[("complete", "`complete` is given twice: keep one")],
+    );
+    check("#[completion] fn f(#[complete(a)] a: &str) {}", &[("complete", "nothing completes it")]);
+}
+
+#[test]
+fn resources() {
+    check("#[resource] fn f() {}", &[("", "#[resource] starts with its URI")]);
+    check("#[resource(name = \"x\")] fn f() {}", &[("name", "#[resource] starts with its URI")]);
+    check(
+        "#[resource(\"x/y\")] fn f() {}",
+        &[("\"x/y\"", "the URI starts with a scheme of its own")],
+    );
+    check(
+        "#[resource(\"x:{idd}\")] fn f(id: u8) {}",
+        &[(
+            "\"x:{idd}\"",
+            "the variable `{idd}` has no parameter of its name; did you mean the parameter `id`?",
+        )],
+    );
+    check("#[resource(\"x:{id}\")] fn f() {}", &[("\"x:{id}\"", "add one: `id: String`")]);
+    check(
+        "#[resource(\"x:{a.b}\")] fn f() {}",
+        &[("\"x:{a.b}\"", "add one: `#[arg(name = \"a.b\")] a_b: String`")],
+    );
+    check(
+        "#[resource(\"x:y\")] fn f(#[arg(default = 1)] id: u8) {}",
+        &[(
+            "arg",
+            "`id` is not a variable of the URI, so clients do not give it: add `{id}` to the URI",
+        )],
+    );
+}

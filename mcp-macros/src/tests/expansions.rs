@@ -1,0 +1,53 @@
+//! What the attributes expand to, compared as text with `tests/expand/<name>.out.rs`.
+//!
+//! `UPDATE_EXPAND=1 cargo test -p mcp-macros` writes the files anew.
+
+use super::expand;
+use std::path::Path;
+
+fn check(name: &str) {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/expand");
+    let source = std::fs::read_to_string(folder.join(format!("{name}.rs"))).unwrap();
+    let expanded = expand(&source);
+    let file = syn::parse2(expanded.clone()).or_else(|_| {
+        // An expression is no file of its own.
+        syn::parse2(quote::quote!(fn main() { #expanded }))
+    });
+    let text =
+        prettyplease::unparse(&file.unwrap_or_else(|error| panic!("{name}: {error}\n{expanded}")));
+    let expected = folder.join(format!("{name}.out.rs"));
+    if std::env::var_os("UPDATE_EXPAND").is_some() {
+        std::fs::write(&expected, &text).unwrap();
+    }
+    let expected = std::fs::read_to_string(&expected).unwrap_or_default();
+    assert!(text == expected, "{name} expands to something else now:\n{text}");
+}
+
+macro_rules! expansions {
+    ($($name:ident)*) => { $(#[test] fn $name() { check(stringify!($name)); })* };
+}
+
+expansions! {
+    tool tool_without_parameters tool_blocking tool_spread tool_all_keys tool_renamed_crate tool_configured
+    tool_docs_included tool_lifetimes resource resource_template prompt completion
+    server_impl server_expression items data data_enum
+}
+
+/// Nobody's names but these: what else is generated must be the user's tokens.
+#[test]
+fn generated_code_with_another_crate_never_names_ours() {
+    let sources = [
+        "#[tool(crate = facade::mcp)] fn f(#[serde(rename = \"x\")] a: u8) {}",
+        "#[resource(\"x:{a}\", crate = facade::mcp)] async fn f(a: u8) {}",
+        "#[server(crate = facade::mcp)] impl N { #[prompt] fn f(&self, #[complete(Self::g)] a: &str) {} }",
+        "#[data(crate = facade::mcp)] struct S;",
+        "server!(crate = facade::mcp, icon = \"x\")",
+        "items![crate = facade::mcp, a]",
+    ];
+    for source in sources {
+        let text = expand(source).to_string();
+        assert!(text.contains("facade :: mcp :: __private"), "{text}");
+        assert!(!text.contains("mcp_runtime"), "{text}");
+        assert!(!text.contains("compile_error"), "{text}");
+    }
+}

@@ -1,0 +1,69 @@
+//! The entry points on source text.
+
+mod errors;
+mod expansions;
+
+use crate::entry;
+use crate::item::Kind;
+use crate::item::tokens::path_of;
+use proc_macro2::{Delimiter, TokenStream, TokenTree};
+
+/// Expands the first attribute of an item, or `server!(…)`, or `items![…]`.
+fn expand(source: &str) -> TokenStream {
+    let tokens: Vec<TokenTree> = source.parse::<TokenStream>().unwrap().into_iter().collect();
+    let ours = |it: &TokenTree| match it {
+        TokenTree::Group(group) if group.delimiter() == Delimiter::Bracket => {
+            let path = path_of(&group.stream());
+            let entry = Entry::of(path.last()?)?;
+            Some((entry, arguments(&group.stream())))
+        }
+        _ => None,
+    };
+    for (index, token) in tokens.iter().enumerate() {
+        if let Some((entry, attr)) = ours(token) {
+            let mut rest = tokens.clone();
+            rest.drain(index - 1..=index);
+            return entry.run(attr, rest.into_iter().collect());
+        }
+    }
+    let [TokenTree::Ident(name), _, TokenTree::Group(group)] = tokens.as_slice() else {
+        panic!("nothing of ours in {source}")
+    };
+    match name.to_string().as_str() {
+        "server" => entry::build_server(group.stream()),
+        "items" => entry::items(group.stream()),
+        name => panic!("{name}! is not ours"),
+    }
+}
+
+enum Entry {
+    Function(Kind),
+    Server,
+    Data,
+}
+
+impl Entry {
+    fn of(word: &str) -> Option<Self> {
+        match word {
+            "server" => Some(Self::Server),
+            "data" => Some(Self::Data),
+            word => Kind::ALL.into_iter().find(|it| it.word() == word).map(Self::Function),
+        }
+    }
+
+    fn run(self, attr: TokenStream, item: TokenStream) -> TokenStream {
+        match self {
+            Self::Function(kind) => entry::function(kind, attr, item),
+            Self::Server => entry::server_impl(attr, item),
+            Self::Data => entry::data(attr, item),
+        }
+    }
+}
+
+/// What stands between an attribute's parentheses.
+fn arguments(attribute: &TokenStream) -> TokenStream {
+    match attribute.clone().into_iter().last() {
+        Some(TokenTree::Group(group)) => group.stream(),
+        _ => TokenStream::new(),
+    }
+}

@@ -1,0 +1,2 @@
+#[completion(blocking)]
+fn cities(typed: &str, country: Option<String>, db: State<Db>) -> Vec<String> {}

@@ -1,0 +1,12 @@
+#[derive(
+    ::mcp_runtime::__private::serde::Serialize,
+    ::mcp_runtime::__private::serde::Deserialize,
+    ::mcp_runtime::__private::schemars::JsonSchema
+)]
+#[serde(crate = "::mcp_runtime::__private::serde")]
+#[schemars(crate = "::mcp_runtime::__private::schemars")]
+#[derive(Debug)]
+#[serde(rename_all = "camelCase")]
+pub struct Page<T> {
+    items: Vec<T>,
+}

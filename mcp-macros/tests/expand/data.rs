@@ -1,0 +1,6 @@
+#[data]
+#[derive(Debug)]
+#[serde(rename_all = "camelCase")]
+pub struct Page<T> {
+    items: Vec<T>,
+}

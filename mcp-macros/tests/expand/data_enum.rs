@@ -1,0 +1,4 @@
+#[data(crate = ::facade)]
+enum Kind {
+    A,
+}

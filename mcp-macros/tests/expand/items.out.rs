@@ -1,0 +1,22 @@
+fn main() {
+    ::mcp_runtime::__private::items(
+        &[
+            ::mcp_runtime::__private::named(
+                "add",
+                ::mcp_runtime::__private::identity(&add),
+            ),
+            ::mcp_runtime::__private::named(
+                "profile",
+                ::mcp_runtime::__private::identity(&tools::profile),
+            ),
+            ::mcp_runtime::__private::named(
+                "search",
+                ::mcp_runtime::__private::identity(&Notes::search),
+            ),
+            ::mcp_runtime::__private::named(
+                "type",
+                ::mcp_runtime::__private::identity(&<Other<u8>>::r#type),
+            ),
+        ],
+    )
+}

@@ -1,0 +1,1 @@
+items![add, tools::profile, Notes::search, <Other<u8>>::r#type]

@@ -1,0 +1,43 @@
+/// Reviews code.
+fn review(language: &str, city: Option<City>) -> String {}
+const _: () = {
+    use ::mcp_runtime::__private as __mcp;
+    use __mcp::param::*;
+    static __ARGS: [__mcp::ArgDef; 2] = [
+        __mcp::ArgDef::new("language")
+            .complete(__mcp::Completer::Values(&["rust", "go"])),
+        __mcp::ArgDef::new("city")
+            .complete(__mcp::Completer::Function(|| __mcp::identity(&places::cities))),
+    ];
+    fn __params(__to: &mut __mcp::Params) {
+        __to.in_place();
+        __to.add((&&&__mcp::Probe::<&str>::NEW).text_param(), &__ARGS[0]);
+        __to.add((&&&__mcp::Probe::<Option<City>>::NEW).text_param(), &__ARGS[1]);
+    }
+    fn __run(mut __call: __mcp::Call<'_>) -> __mcp::Running {
+        let __p0 = (&&&__mcp::Probe::<&str>::NEW).text_param();
+        let __p1 = (&&&__mcp::Probe::<Option<City>>::NEW).text_param();
+        let __v0 = __p0.read(&mut __call, &__ARGS[0]);
+        let __v1 = __p1.read(&mut __call, &__ARGS[1]);
+        let (
+            true,
+            ::core::option::Option::Some(mut __v0),
+            ::core::option::Option::Some(mut __v1),
+        ) = (__call.accept(), __v0, __v1) else {
+            return __call.refuse();
+        };
+        __call
+            .ready(move |__cx| match review(
+                __p0.ready_pass(__cx, &mut __v0)?,
+                __p1.ready_pass(__cx, &mut __v1)?,
+            ) {
+                __reply => __mcp::prompt_reply(__reply),
+            })
+    }
+    __mcp::register!(
+        __mcp::ItemDef::prompt("review",
+        __mcp::Origin::new(::core::env!("CARGO_PKG_NAME"), ::core::module_path!(),
+        ::core::file!(), ::core::line!(), "review"), || __mcp::identity(& review),
+        __params, __run).description("Reviews code.").title("Review")
+    );
+};

@@ -1,0 +1,74 @@
+async fn users(
+    id: u64,
+    rest: String,
+    page: u8,
+    per: Option<u8>,
+    db: State<Db>,
+) -> Result<String> {}
+const _: () = {
+    use ::mcp_runtime::__private as __mcp;
+    use __mcp::param::*;
+    static __ARGS: [__mcp::ArgDef; 5] = [
+        __mcp::ArgDef::new("id"),
+        __mcp::ArgDef::new("rest").complete(__mcp::Completer::Values(&["a", "b"])),
+        __mcp::ArgDef::new("page"),
+        __mcp::ArgDef::new("per.page"),
+        __mcp::ArgDef::new("db"),
+    ];
+    fn __params(__to: &mut __mcp::Params) {
+        __to.add((&&&__mcp::Probe::<u64>::NEW).text_param(), &__ARGS[0]);
+        __to.add((&&&__mcp::Probe::<String>::NEW).text_param(), &__ARGS[1]);
+        __to.add_default((&&&__mcp::Probe::<u8>::NEW).text_param(), &__ARGS[2], || 1);
+        __to.add((&&&__mcp::Probe::<Option<u8>>::NEW).text_param(), &__ARGS[3]);
+        __to.add((&&&__mcp::Probe::<State<Db>>::NEW).server_param(), &__ARGS[4]);
+    }
+    fn __run(mut __call: __mcp::Call<'_>) -> __mcp::Running {
+        let __p0 = (&&&__mcp::Probe::<u64>::NEW).text_param();
+        let __p1 = (&&&__mcp::Probe::<String>::NEW).text_param();
+        let __p2 = (&&&__mcp::Probe::<u8>::NEW).text_param();
+        let __p3 = (&&&__mcp::Probe::<Option<u8>>::NEW).text_param();
+        let __p4 = (&&&__mcp::Probe::<State<Db>>::NEW).server_param();
+        let __v0 = __p0.read(&mut __call, &__ARGS[0]);
+        let __v1 = __p1.read(&mut __call, &__ARGS[1]);
+        let __v2 = __p2.read_or(&mut __call, &__ARGS[2], || 1);
+        let __v3 = __p3.read(&mut __call, &__ARGS[3]);
+        let __v4 = __p4.read(&mut __call, &__ARGS[4]);
+        let (
+            true,
+            ::core::option::Option::Some(mut __v0),
+            ::core::option::Option::Some(mut __v1),
+            ::core::option::Option::Some(mut __v2),
+            ::core::option::Option::Some(mut __v3),
+            ::core::option::Option::Some(mut __v4),
+        ) = (__call.accept(), __v0, __v1, __v2, __v3, __v4) else {
+            return __call.refuse();
+        };
+        __call
+            .future(move |__cx| async move {
+                match users(
+                        __p0.pass(&__cx, &mut __v0)?,
+                        __p1.pass(&__cx, &mut __v1)?,
+                        __p2.pass(&__cx, &mut __v2)?,
+                        __p3.pass(&__cx, &mut __v3)?,
+                        __p4.pass(&__cx, &mut __v4)?,
+                    )
+                    .await
+                {
+                    __reply => __mcp::resource_reply(&__cx, __reply),
+                }
+            })
+    }
+    __mcp::register!(
+        __mcp::ItemDef::resource("users", "users://{id}/{+rest}{?page,per.page}", &
+        [__mcp::Segment::Literal("users://"), __mcp::Segment::Variable { name : "id",
+        kind : __mcp::VariableKind::Simple, explode : false },
+        __mcp::Segment::Literal("/"), __mcp::Segment::Variable { name : "rest", kind :
+        __mcp::VariableKind::Reserved, explode : false }, __mcp::Segment::Variable { name
+        : "page", kind : __mcp::VariableKind::Query, explode : false },
+        __mcp::Segment::Variable { name : "per.page", kind :
+        __mcp::VariableKind::QueryMore, explode : false }],
+        __mcp::Origin::new(::core::env!("CARGO_PKG_NAME"), ::core::module_path!(),
+        ::core::file!(), ::core::line!(), "users"), || __mcp::identity(& users),
+        __params, __run)
+    );
+};

@@ -1,0 +1,140 @@
+/// Notes.
+impl Notes {
+    const MAX: usize = { 5 };
+    type Odd = u8;
+    /// Searches.
+    pub async fn search(&self, query: &str, limit: [u8; Self::MAX]) -> Result<Self> {
+        self.all
+    }
+    fn note<'a>(&'a self, id: u64) -> &'a str {}
+    fn free(word: Option<Self>) {}
+    fn plain(&mut self, #[allow(unused)] a: u8) {
+        #[tool]
+        fn inner() {}
+    }
+    custom! {
+        #[tool]
+    }
+}
+const _: () = {
+    use ::mcp_runtime::__private as __mcp;
+    use __mcp::param::*;
+    static __ARGS: [__mcp::ArgDef; 3] = [
+        __mcp::ArgDef::new("self"),
+        __mcp::ArgDef::new("query"),
+        __mcp::ArgDef::new("limit"),
+    ];
+    fn __params(__to: &mut __mcp::Params) {
+        __to.add((&&&__mcp::Probe::<&Notes>::NEW).server_param(), &__ARGS[0]);
+        __to.add((&&&__mcp::Probe::<&str>::NEW).tool_param(), &__ARGS[1]);
+        __to.add_default(
+            (&&&__mcp::Probe::<[u8; <Notes>::MAX]>::NEW).tool_param(),
+            &__ARGS[2],
+            || <Notes>::MAX,
+        );
+    }
+    fn __run(mut __call: __mcp::Call<'_>) -> __mcp::Running {
+        let __p0 = (&&&__mcp::Probe::<&Notes>::NEW).server_param();
+        let __p1 = (&&&__mcp::Probe::<&str>::NEW).tool_param();
+        let __p2 = (&&&__mcp::Probe::<[u8; <Notes>::MAX]>::NEW).tool_param();
+        let __v0 = __p0.read(&mut __call, &__ARGS[0]);
+        let __v1 = __p1.read(&mut __call, &__ARGS[1]);
+        let __v2 = __p2.read_or(&mut __call, &__ARGS[2], || <Notes>::MAX);
+        let (
+            true,
+            ::core::option::Option::Some(mut __v0),
+            ::core::option::Option::Some(mut __v1),
+            ::core::option::Option::Some(mut __v2),
+        ) = (__call.accept(), __v0, __v1, __v2) else {
+            return __call.refuse();
+        };
+        __call
+            .future(move |__cx| async move {
+                match <Notes>::search(
+                        __p0.pass(&__cx, &mut __v0)?,
+                        __p1.pass(&__cx, &mut __v1)?,
+                        __p2.pass(&__cx, &mut __v2)?,
+                    )
+                    .await
+                {
+                    __reply => __mcp::tool_reply(__reply),
+                }
+            })
+    }
+    __mcp::register!(
+        __mcp::ItemDef::tool("search", __mcp::Origin::new(::core::env!("CARGO_PKG_NAME"),
+        ::core::module_path!(), ::core::file!(), ::core::line!(), "Notes::search"), ||
+        __mcp::identity(& < Notes > ::search), __params, __run, __mcp::output_of:: <
+        Result < Notes > >).description("Searches.").group("notes").read_only(true)
+    );
+};
+const _: () = {
+    use ::mcp_runtime::__private as __mcp;
+    use __mcp::param::*;
+    static __ARGS: [__mcp::ArgDef; 2] = [
+        __mcp::ArgDef::new("self"),
+        __mcp::ArgDef::new("id"),
+    ];
+    fn __params(__to: &mut __mcp::Params) {
+        __to.in_place();
+        __to.add((&&&__mcp::Probe::<&Notes>::NEW).server_param(), &__ARGS[0]);
+        __to.add((&&&__mcp::Probe::<u64>::NEW).text_param(), &__ARGS[1]);
+    }
+    fn __run(mut __call: __mcp::Call<'_>) -> __mcp::Running {
+        let __p0 = (&&&__mcp::Probe::<&Notes>::NEW).server_param();
+        let __p1 = (&&&__mcp::Probe::<u64>::NEW).text_param();
+        let __v0 = __p0.read(&mut __call, &__ARGS[0]);
+        let __v1 = __p1.read(&mut __call, &__ARGS[1]);
+        let (
+            true,
+            ::core::option::Option::Some(mut __v0),
+            ::core::option::Option::Some(mut __v1),
+        ) = (__call.accept(), __v0, __v1) else {
+            return __call.refuse();
+        };
+        __call
+            .ready(move |__cx| match <Notes>::note(
+                __p0.ready_pass(__cx, &mut __v0)?,
+                __p1.ready_pass(__cx, &mut __v1)?,
+            ) {
+                __reply => __mcp::resource_reply(__cx, __reply),
+            })
+    }
+    __mcp::register!(
+        __mcp::ItemDef::resource("note", "notes://{id}", &
+        [__mcp::Segment::Literal("notes://"), __mcp::Segment::Variable { name : "id",
+        kind : __mcp::VariableKind::Simple, explode : false }],
+        __mcp::Origin::new(::core::env!("CARGO_PKG_NAME"), ::core::module_path!(),
+        ::core::file!(), ::core::line!(), "Notes::note"), || __mcp::identity(& < Notes >
+        ::note), __params, __run).group("own")
+    );
+};
+const _: () = {
+    use ::mcp_runtime::__private as __mcp;
+    use __mcp::param::*;
+    static __ARGS: [__mcp::ArgDef; 1] = [
+        __mcp::ArgDef::new("word")
+            .complete(__mcp::Completer::Function(|| __mcp::identity(&<Notes>::words))),
+    ];
+    fn __params(__to: &mut __mcp::Params) {
+        __to.in_place();
+        __to.add((&&&__mcp::Probe::<Option<Notes>>::NEW).text_param(), &__ARGS[0]);
+    }
+    fn __run(mut __call: __mcp::Call<'_>) -> __mcp::Running {
+        let __p0 = (&&&__mcp::Probe::<Option<Notes>>::NEW).text_param();
+        let __v0 = __p0.read(&mut __call, &__ARGS[0]);
+        let (true, ::core::option::Option::Some(mut __v0)) = (__call.accept(), __v0)
+        else {
+            return __call.refuse();
+        };
+        __call
+            .ready(move |__cx| match <Notes>::free(__p0.ready_pass(__cx, &mut __v0)?) {
+                __reply => __mcp::prompt_reply(__reply),
+            })
+    }
+    __mcp::register!(
+        __mcp::ItemDef::prompt("free", __mcp::Origin::new(::core::env!("CARGO_PKG_NAME"),
+        ::core::module_path!(), ::core::file!(), ::core::line!(), "Notes::free"), ||
+        __mcp::identity(& < Notes > ::free), __params, __run).group("notes")
+    );
+};

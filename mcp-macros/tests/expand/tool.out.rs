@@ -1,0 +1,78 @@
+/// Adds two numbers.
+pub async fn add(
+    a: i64,
+    mut times: u8,
+    name: &str,
+    db: State<Db>,
+    ctx: &Context,
+) -> Result<i64> {
+    body()
+}
+const _: () = {
+    use ::mcp_runtime::__private as __mcp;
+    use __mcp::param::*;
+    static __ARGS: [__mcp::ArgDef; 5] = [
+        __mcp::ArgDef::new("a").description("First addend"),
+        __mcp::ArgDef::new("times")
+            .range(__mcp::Range::new().min_int(1).max_int(10))
+            .example("3"),
+        __mcp::ArgDef::new("name"),
+        __mcp::ArgDef::new("db"),
+        __mcp::ArgDef::new("ctx"),
+    ];
+    fn __params(__to: &mut __mcp::Params) {
+        __to.add((&&&__mcp::Probe::<i64>::NEW).tool_param(), &__ARGS[0]);
+        __to.add_default((&&&__mcp::Probe::<u8>::NEW).tool_param(), &__ARGS[1], || 1);
+        __to.add_default(
+            (&&&__mcp::Probe::<&str>::NEW).tool_param(),
+            &__ARGS[2],
+            || ::core::convert::Into::into("you"),
+        );
+        __to.add((&&&__mcp::Probe::<State<Db>>::NEW).tool_param(), &__ARGS[3]);
+        __to.add((&&&__mcp::Probe::<&Context>::NEW).tool_param(), &__ARGS[4]);
+    }
+    fn __run(mut __call: __mcp::Call<'_>) -> __mcp::Running {
+        let __p0 = (&&&__mcp::Probe::<i64>::NEW).tool_param();
+        let __p1 = (&&&__mcp::Probe::<u8>::NEW).tool_param();
+        let __p2 = (&&&__mcp::Probe::<&str>::NEW).tool_param();
+        let __p3 = (&&&__mcp::Probe::<State<Db>>::NEW).tool_param();
+        let __p4 = (&&&__mcp::Probe::<&Context>::NEW).tool_param();
+        let __v0 = __p0.read(&mut __call, &__ARGS[0]);
+        let __v1 = __p1.read_or(&mut __call, &__ARGS[1], || 1);
+        let __v2 = __p2
+            .read_or(&mut __call, &__ARGS[2], || ::core::convert::Into::into("you"));
+        let __v3 = __p3.read(&mut __call, &__ARGS[3]);
+        let __v4 = __p4.read(&mut __call, &__ARGS[4]);
+        let (
+            true,
+            ::core::option::Option::Some(mut __v0),
+            ::core::option::Option::Some(mut __v1),
+            ::core::option::Option::Some(mut __v2),
+            ::core::option::Option::Some(mut __v3),
+            ::core::option::Option::Some(mut __v4),
+        ) = (__call.accept(), __v0, __v1, __v2, __v3, __v4) else {
+            return __call.refuse();
+        };
+        __call
+            .future(move |__cx| async move {
+                match add(
+                        __p0.pass(&__cx, &mut __v0)?,
+                        __p1.pass(&__cx, &mut __v1)?,
+                        __p2.pass(&__cx, &mut __v2)?,
+                        __p3.pass(&__cx, &mut __v3)?,
+                        __p4.pass(&__cx, &mut __v4)?,
+                    )
+                    .await
+                {
+                    __reply => __mcp::tool_reply(__reply),
+                }
+            })
+    }
+    __mcp::register!(
+        __mcp::ItemDef::tool("add", __mcp::Origin::new(::core::env!("CARGO_PKG_NAME"),
+        ::core::module_path!(), ::core::file!(), ::core::line!(), "add"), ||
+        __mcp::identity(& add), __params, __run, __mcp::output_of:: < Result < i64 > >)
+        .description("Adds two numbers.").read_only(true).idempotent(true)
+        .timeout(__mcp::Duration::from_millis(30000))
+    );
+};

@@ -1,0 +1,45 @@
+/// Not this one.
+fn f(a: f64) {}
+const _: () = {
+    use ::mcp_runtime::__private as __mcp;
+    use __mcp::param::*;
+    static __ARGS: [__mcp::ArgDef; 1] = [
+        __mcp::ArgDef::new("n-ame")
+            .title("T")
+            .description("D")
+            .range(__mcp::Range::new().min_float(-1.5).below_int(2))
+            .header("Region"),
+    ];
+    fn __params(__to: &mut __mcp::Params) {
+        __to.in_place();
+        __to.add_default(
+            (&&&__mcp::Probe::<f64>::NEW).tool_param(),
+            &__ARGS[0],
+            || ::core::default::Default::default(),
+        );
+    }
+    fn __run(mut __call: __mcp::Call<'_>) -> __mcp::Running {
+        let __p0 = (&&&__mcp::Probe::<f64>::NEW).tool_param();
+        let __v0 = __p0
+            .read_or(&mut __call, &__ARGS[0], || ::core::default::Default::default());
+        let (true, ::core::option::Option::Some(mut __v0)) = (__call.accept(), __v0)
+        else {
+            return __call.refuse();
+        };
+        __call
+            .ready(move |__cx| match f(__p0.ready_pass(__cx, &mut __v0)?) {
+                __reply => __mcp::tool_reply(__reply),
+            })
+    }
+    __mcp::register!(
+        __mcp::ItemDef::tool("full.name",
+        __mcp::Origin::new(::core::env!("CARGO_PKG_NAME"), ::core::module_path!(),
+        ::core::file!(), ::core::line!(), "f"), || __mcp::identity(& f), __params, __run,
+        __mcp::output_of:: < () >).description(concat!("a", "b")).title("Full").icons(&
+        [__mcp::Icon::new("https://a"), __mcp::Icon::new("https://b")
+        .mime_type("image/png").sizes(& ["48x48", "any"])]).group("admin").order(- 3)
+        .meta(& [("vendor.com/key", "1"), ("other", "\"te\\\"xt\"")]).read_only(false)
+        .destructive(true).idempotent(false).open_world(true).lenient().full_schema()
+        .input_schema(|| __mcp::input_schema(my_schema()))
+    );
+};

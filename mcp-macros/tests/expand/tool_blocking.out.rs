@@ -1,0 +1,31 @@
+fn hash(r#type: &[u8]) -> String {}
+const _: () = {
+    use ::mcp_runtime::__private as __mcp;
+    use __mcp::param::*;
+    static __ARGS: [__mcp::ArgDef; 1] = [
+        __mcp::ArgDef::new("type")
+            .len(::core::option::Option::Some(1), ::core::option::Option::None)
+            .pattern("^[a-f]+$"),
+    ];
+    fn __params(__to: &mut __mcp::Params) {
+        __to.add((&&&__mcp::Probe::<&[u8]>::NEW).tool_param(), &__ARGS[0]);
+    }
+    fn __run(mut __call: __mcp::Call<'_>) -> __mcp::Running {
+        let __p0 = (&&&__mcp::Probe::<&[u8]>::NEW).tool_param();
+        let __v0 = __p0.read(&mut __call, &__ARGS[0]);
+        let (true, ::core::option::Option::Some(mut __v0)) = (__call.accept(), __v0)
+        else {
+            return __call.refuse();
+        };
+        __call
+            .blocking(move |__cx| match hash(__p0.pass(__cx, &mut __v0)?) {
+                __reply => __mcp::tool_reply(__reply),
+            })
+    }
+    __mcp::register!(
+        __mcp::ItemDef::tool("hash", __mcp::Origin::new(::core::env!("CARGO_PKG_NAME"),
+        ::core::module_path!(), ::core::file!(), ::core::line!(), "hash"), ||
+        __mcp::identity(& hash), __params, __run, __mcp::output_of:: < String >)
+        .timeout(__mcp::Duration::from_millis(500))
+    );
+};

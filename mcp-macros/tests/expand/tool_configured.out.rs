@@ -1,0 +1,26 @@
+#[cfg(unix)]
+#[deprecated]
+#[inline]
+async fn f() {}
+#[cfg(unix)]
+#[allow(deprecated)]
+const _: () = {
+    use ::mcp_runtime::__private as __mcp;
+    fn __params(_: &mut __mcp::Params) {}
+    fn __run(mut __call: __mcp::Call<'_>) -> __mcp::Running {
+        if !__call.accept() {
+            return __call.refuse();
+        }
+        __call
+            .future(move |_| async move {
+                match f().await {
+                    __reply => __mcp::tool_reply(__reply),
+                }
+            })
+    }
+    __mcp::register!(
+        __mcp::ItemDef::tool("f", __mcp::Origin::new(::core::env!("CARGO_PKG_NAME"),
+        ::core::module_path!(), ::core::file!(), ::core::line!(), "f"), ||
+        __mcp::identity(& f), __params, __run, __mcp::output_of:: < () >)
+    );
+};

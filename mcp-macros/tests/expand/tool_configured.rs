@@ -1,0 +1,5 @@
+#[tool]
+#[cfg(unix)]
+#[deprecated]
+#[inline]
+async fn f() {}

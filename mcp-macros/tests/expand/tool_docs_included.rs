@@ -1,0 +1,10 @@
+/// First.
+#[doc = include_str!("more.md")]
+#[tool]
+async fn f(
+    /// Line one
+    ///   line two
+    ///
+    a: u8,
+) {
+}

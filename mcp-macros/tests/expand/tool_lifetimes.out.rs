@@ -1,0 +1,62 @@
+async fn f<'a>(
+    a: &'a str,
+    b: Cow<'static, str>,
+    c: fn(for<'x> fn(&'x u8)),
+    ctx: &'a Context,
+) -> Cow<'a, str> {}
+const _: () = {
+    use ::mcp_runtime::__private as __mcp;
+    use __mcp::param::*;
+    static __ARGS: [__mcp::ArgDef; 4] = [
+        __mcp::ArgDef::new("a"),
+        __mcp::ArgDef::new("b"),
+        __mcp::ArgDef::new("c"),
+        __mcp::ArgDef::new("ctx"),
+    ];
+    fn __params(__to: &mut __mcp::Params) {
+        __to.add((&&&__mcp::Probe::<&'_ str>::NEW).tool_param(), &__ARGS[0]);
+        __to.add((&&&__mcp::Probe::<Cow<'static, str>>::NEW).tool_param(), &__ARGS[1]);
+        __to.add(
+            (&&&__mcp::Probe::<fn(for<'x> fn(&'x u8))>::NEW).tool_param(),
+            &__ARGS[2],
+        );
+        __to.add((&&&__mcp::Probe::<&'_ Context>::NEW).tool_param(), &__ARGS[3]);
+    }
+    fn __run(mut __call: __mcp::Call<'_>) -> __mcp::Running {
+        let __p0 = (&&&__mcp::Probe::<&'_ str>::NEW).tool_param();
+        let __p1 = (&&&__mcp::Probe::<Cow<'static, str>>::NEW).tool_param();
+        let __p2 = (&&&__mcp::Probe::<fn(for<'x> fn(&'x u8))>::NEW).tool_param();
+        let __p3 = (&&&__mcp::Probe::<&'_ Context>::NEW).tool_param();
+        let __v0 = __p0.read(&mut __call, &__ARGS[0]);
+        let __v1 = __p1.read(&mut __call, &__ARGS[1]);
+        let __v2 = __p2.read(&mut __call, &__ARGS[2]);
+        let __v3 = __p3.read(&mut __call, &__ARGS[3]);
+        let (
+            true,
+            ::core::option::Option::Some(mut __v0),
+            ::core::option::Option::Some(mut __v1),
+            ::core::option::Option::Some(mut __v2),
+            ::core::option::Option::Some(mut __v3),
+        ) = (__call.accept(), __v0, __v1, __v2, __v3) else {
+            return __call.refuse();
+        };
+        __call
+            .future(move |__cx| async move {
+                match f(
+                        __p0.pass(&__cx, &mut __v0)?,
+                        __p1.pass(&__cx, &mut __v1)?,
+                        __p2.pass(&__cx, &mut __v2)?,
+                        __p3.pass(&__cx, &mut __v3)?,
+                    )
+                    .await
+                {
+                    __reply => __mcp::tool_reply(__reply),
+                }
+            })
+    }
+    __mcp::register!(
+        __mcp::ItemDef::tool("f", __mcp::Origin::new(::core::env!("CARGO_PKG_NAME"),
+        ::core::module_path!(), ::core::file!(), ::core::line!(), "f"), ||
+        __mcp::identity(& f), __params, __run, __mcp::output_of:: < Cow < '_, str > >)
+    );
+};

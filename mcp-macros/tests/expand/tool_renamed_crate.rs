@@ -1,0 +1,2 @@
+#[tool(crate = crate::facade)]
+async fn f(#[serde(default)] a: u8) {}

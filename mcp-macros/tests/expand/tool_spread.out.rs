@@ -1,0 +1,68 @@
+fn find(place: &str, keys: &[Key], since: Option<Date>) -> String {}
+const _: () = {
+    use ::mcp_runtime::__private as __mcp;
+    use __mcp::param::*;
+    static __ARGS: [__mcp::ArgDef; 3] = [
+        __mcp::ArgDef::new("place").description("Where to look."),
+        __mcp::ArgDef::new("keys"),
+        __mcp::ArgDef::new("since").title("Since"),
+    ];
+    #[derive(__mcp::serde::Deserialize, __mcp::schemars::JsonSchema)]
+    #[serde(crate = "::mcp_runtime::__private::serde")]
+    #[schemars(crate = "::mcp_runtime::__private::schemars")]
+    struct __Field0 {
+        /// Where to look.
+        #[serde(rename = "in", default)]
+        #[schemars(length(min = 1))]
+        place: ::std::string::String,
+    }
+    #[derive(__mcp::serde::Deserialize, __mcp::schemars::JsonSchema)]
+    #[serde(crate = "::mcp_runtime::__private::serde")]
+    #[schemars(crate = "::mcp_runtime::__private::schemars")]
+    struct __Field1 {
+        #[serde(with = "hex")]
+        keys: ::std::vec::Vec<Key>,
+    }
+    #[derive(__mcp::serde::Deserialize, __mcp::schemars::JsonSchema)]
+    #[serde(crate = "::mcp_runtime::__private::serde")]
+    #[schemars(crate = "::mcp_runtime::__private::schemars")]
+    struct __Field2 {
+        #[schemars(with = "String")]
+        since: Option<Date>,
+    }
+    fn __params(__to: &mut __mcp::Params) {
+        __to.in_place();
+        __to.add(__mcp::SpreadField::new(|__it: __Field0| __it.place), &__ARGS[0]);
+        __to.add(__mcp::SpreadField::new(|__it: __Field1| __it.keys), &__ARGS[1]);
+        __to.add(__mcp::SpreadField::new(|__it: __Field2| __it.since), &__ARGS[2]);
+    }
+    fn __run(mut __call: __mcp::Call<'_>) -> __mcp::Running {
+        let __p0 = __mcp::SpreadField::new(|__it: __Field0| __it.place);
+        let __p1 = __mcp::SpreadField::new(|__it: __Field1| __it.keys);
+        let __p2 = __mcp::SpreadField::new(|__it: __Field2| __it.since);
+        let __v0 = __p0.read(&mut __call, &__ARGS[0]);
+        let __v1 = __p1.read(&mut __call, &__ARGS[1]);
+        let __v2 = __p2.read(&mut __call, &__ARGS[2]);
+        let (
+            true,
+            ::core::option::Option::Some(mut __v0),
+            ::core::option::Option::Some(mut __v1),
+            ::core::option::Option::Some(mut __v2),
+        ) = (__call.accept(), __v0, __v1, __v2) else {
+            return __call.refuse();
+        };
+        __call
+            .ready(move |__cx| match find(
+                &__p0.ready_pass(__cx, &mut __v0)?,
+                &__p1.ready_pass(__cx, &mut __v1)?,
+                __p2.ready_pass(__cx, &mut __v2)?,
+            ) {
+                __reply => __mcp::tool_reply(__reply),
+            })
+    }
+    __mcp::register!(
+        __mcp::ItemDef::tool("find", __mcp::Origin::new(::core::env!("CARGO_PKG_NAME"),
+        ::core::module_path!(), ::core::file!(), ::core::line!(), "find"), ||
+        __mcp::identity(& find), __params, __run, __mcp::output_of:: < String >)
+    );
+};
