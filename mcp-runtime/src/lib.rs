@@ -55,6 +55,8 @@
 
 mod builder;
 mod catalog;
+#[cfg(feature = "stdio")]
+mod cli;
 mod context;
 mod dispatch;
 mod error;
@@ -71,10 +73,9 @@ pub mod testing;
 mod transport;
 mod wire;
 
-// Doctests and generated code inside this crate say `::mcp_runtime`.
-extern crate self as mcp_runtime;
-
 pub use builder::{Builder, Identity, Items, Server, Size};
+#[cfg(feature = "stdio")]
+pub use cli::Exit;
 pub use catalog::{Handle, Item, Prompt, Resource, Tool, Variables};
 pub use context::{Amount, Cancel, Context, Over, OverStream, Progress};
 pub use dispatch::{Next, OperationCall};
@@ -99,6 +100,13 @@ pub mod prelude {
         Args, Audio, Blob, Cancel, Client, Completion, Content, Context, Embedded, Error, FromCall, Handle, Icon, Image, Json, Message,
         Meta, Progress, Prompt, Resource, ResourceContents, ResourceLink, Result, Role, State, Text, Tool, WithMeta,
     };
+}
+
+/// For the test of the guard, which needs a process of its own.
+#[doc(hidden)]
+#[cfg(all(feature = "stdio", any(unix, windows)))]
+pub mod __stdio {
+    pub use crate::transport::stdio::{Guard, Input, Output, restore};
 }
 
 /// What generated code calls. No part of it is for people, and all of it may change in any release.

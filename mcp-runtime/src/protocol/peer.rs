@@ -1,5 +1,8 @@
 use std::{
     collections::HashMap,
+    future::Future,
+    pin::Pin,
+    task::Poll,
     sync::{Arc, Mutex, MutexGuard, PoisonError},
 };
 
@@ -261,10 +264,22 @@ impl Peer {
                 let id = id.to_owned();
                 reply(shared, revision, &id, &answer, slot.as_ref(), to);
             }
-            Dispatched::Pending(pending) => {
+            Dispatched::Pending(mut pending) => {
+                // Polled where it stands: a handler that is ready at once costs no task and no entry in the table.
+                let mut cx = std::task::Context::from_waker(std::task::Waker::noop());
+                if let Poll::Ready(answer) = Pin::new(&mut pending).poll(&mut cx) {
+                    if let Some(answer) = answer {
+                        reply(shared, revision, &id.to_owned(), &answer, slot.as_ref(), to);
+                    }
+                    return;
+                }
                 waiting.push(PendingCall::new(pending, shared.clone(), revision, id.to_owned(), slot, to.clone()));
             }
         }
+    }
+
+    pub(crate) fn message_limit(&self) -> usize {
+        self.shared.service.limits.message
     }
 
     /// How many calls wait for their handlers.

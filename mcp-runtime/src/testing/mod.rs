@@ -1,0 +1,26 @@
+//! A small client for `#[test]`s: it talks to the server inside the process, through everything but the operating system.
+//!
+//! ```
+//! use mcp_runtime::{prelude::*, testing::Client};
+//! use serde_json::json;
+//!
+//! /// Adds two numbers.
+//! #[tool]
+//! fn add(a: i64, b: i64) -> i64 {
+//!     a + b
+//! }
+//!
+//! # tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap().block_on(async {
+//! let mut client = Client::connect(mcp_runtime::server!().items(items![add])).await?;
+//! assert_eq!(client.call("add", json!({ "a": 40, "b": 2 })).await?.text(), "42");
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! # }).unwrap();
+//! ```
+
+mod client;
+mod results;
+
+pub use client::{Client, Ongoing};
+pub use results::{Called, Completed, Prompted, ReadContents, RpcError};
+
+pub use crate::protocol::Revision;

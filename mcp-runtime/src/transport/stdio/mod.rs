@@ -15,7 +15,9 @@ mod descriptor;
 mod guard;
 mod input;
 mod output;
+mod run;
 
 pub use self::guard::{Guard, restore};
 pub use self::input::Input;
 pub use self::output::Output;
+pub(crate) use self::run::run;

@@ -1,0 +1,343 @@
+use std::{
+    collections::{HashMap, VecDeque},
+    fmt,
+    time::Duration,
+};
+
+use serde::de::DeserializeOwned;
+use serde_json::{Map, Value, json};
+
+use super::{Called, Completed, Prompted, ReadContents, RpcError};
+use crate::{
+    builder::{Builder, Started},
+    error::ServeError,
+    protocol::{Peer, Revision, Service},
+    transport::memory::Memory,
+};
+
+/// A client in the same process. It speaks the newest revision unless told otherwise.
+pub struct Client {
+    memory: Memory,
+    revision: Revision,
+    next_id: u64,
+    capabilities: Value,
+    log_level: Option<&'static str>,
+    responses: HashMap<u64, Result<Value, RpcError>>,
+    notifications: VecDeque<Value>,
+    /// Keeps the server's state alive, and runs `on_shutdown` in [`Client::close`].
+    started: Started,
+    patience: Duration,
+}
+
+impl fmt::Debug for Client {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Client").field("revision", &self.revision).finish_non_exhaustive()
+    }
+}
+
+/// A request that has been sent and not waited for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Ongoing(u64);
+
+impl Client {
+    /// Starts the server and connects to it in the newest revision.
+    ///
+    /// # Errors
+    /// When the server cannot start.
+    pub async fn connect(server: Builder) -> Result<Self, ServeError> {
+        Self::connect_with(server, Revision::MODERN[0]).await
+    }
+
+    /// Starts the server and connects to it in this revision, with its handshake when it has one.
+    ///
+    /// # Errors
+    /// When the server cannot start.
+    pub async fn connect_with(server: Builder, revision: Revision) -> Result<Self, ServeError> {
+        let started = server.build()?.start().await?;
+        let memory = Memory::new(Peer::new(Service::new(&started)));
+        let mut client = Self {
+            memory,
+            revision,
+            next_id: 0,
+            capabilities: json!({}),
+            log_level: None,
+            responses: HashMap::new(),
+            notifications: VecDeque::new(),
+            started,
+            patience: Duration::from_secs(10),
+        };
+        if !revision.is_modern() {
+            let info = json!({ "name": "mcp-runtime-testing", "version": env!("CARGO_PKG_VERSION") });
+            let params = json!({ "protocolVersion": revision.name(), "capabilities": {}, "clientInfo": info });
+            let answer = client.request("initialize", params).await;
+            answer.map_err(|error| ServeError::Setup(error.to_string()))?;
+            client.notify("notifications/initialized", json!({}));
+        }
+        Ok(client)
+    }
+
+    /// The revision this client speaks.
+    pub fn revision(&self) -> Revision {
+        self.revision
+    }
+
+    /// All pages of `tools/list`.
+    ///
+    /// # Errors
+    /// What the server answered.
+    pub async fn tools(&mut self) -> Result<Vec<Value>, RpcError> {
+        self.list("tools/list", "tools").await
+    }
+
+    /// All pages of `resources/list`.
+    ///
+    /// # Errors
+    /// What the server answered.
+    pub async fn resources(&mut self) -> Result<Vec<Value>, RpcError> {
+        self.list("resources/list", "resources").await
+    }
+
+    /// All pages of `resources/templates/list`.
+    ///
+    /// # Errors
+    /// What the server answered.
+    pub async fn templates(&mut self) -> Result<Vec<Value>, RpcError> {
+        self.list("resources/templates/list", "resourceTemplates").await
+    }
+
+    /// All pages of `prompts/list`.
+    ///
+    /// # Errors
+    /// What the server answered.
+    pub async fn prompts(&mut self) -> Result<Vec<Value>, RpcError> {
+        self.list("prompts/list", "prompts").await
+    }
+
+    async fn list(&mut self, method: &str, member: &str) -> Result<Vec<Value>, RpcError> {
+        let mut all = Vec::new();
+        let mut params = json!({});
+        loop {
+            let mut page = self.request(method, params).await?;
+            if let Some(items) = page[member].as_array_mut() {
+                all.append(items);
+            }
+            match page.get("nextCursor") {
+                Some(cursor) => params = json!({ "cursor": cursor }),
+                None => return Ok(all),
+            }
+        }
+    }
+
+    /// Calls a tool.
+    ///
+    /// # Errors
+    /// A JSON-RPC error. A tool that failed is no such error: see [`Called::is_error`].
+    pub async fn call(&mut self, tool: &str, arguments: Value) -> Result<Called, RpcError> {
+        let raw = self.request("tools/call", json!({ "name": tool, "arguments": arguments })).await?;
+        let mut called: Called = typed(raw.clone())?;
+        called.raw = raw;
+        Ok(called)
+    }
+
+    /// Reads a resource.
+    ///
+    /// # Errors
+    /// What the server answered.
+    pub async fn read(&mut self, uri: &str) -> Result<Vec<ReadContents>, RpcError> {
+        let mut result = self.request("resources/read", json!({ "uri": uri })).await?;
+        typed(result["contents"].take())
+    }
+
+    /// Gets a prompt.
+    ///
+    /// # Errors
+    /// What the server answered.
+    pub async fn prompt(&mut self, name: &str, arguments: Value) -> Result<Prompted, RpcError> {
+        typed(self.request("prompts/get", json!({ "name": name, "arguments": arguments })).await?)
+    }
+
+    /// Completes an argument of a prompt, or a variable of a template when `target` is a URI.
+    ///
+    /// # Errors
+    /// What the server answered.
+    pub async fn complete(&mut self, target: &str, argument: &str, text: &str) -> Result<Completed, RpcError> {
+        self.complete_given(target, argument, text, json!({})).await
+    }
+
+    /// The same, with arguments that are filled in already.
+    ///
+    /// # Errors
+    /// What the server answered.
+    pub async fn complete_given(
+        &mut self,
+        target: &str,
+        argument: &str,
+        text: &str,
+        given: Value,
+    ) -> Result<Completed, RpcError> {
+        let reference = if target.contains(':') {
+            json!({ "type": "ref/resource", "uri": target })
+        } else {
+            json!({ "type": "ref/prompt", "name": target })
+        };
+        let params = json!({
+            "ref": reference,
+            "argument": { "name": argument, "value": text },
+            "context": { "arguments": given },
+        });
+        let mut result = self.request("completion/complete", params).await?;
+        typed(result["completion"].take())
+    }
+
+    /// Hears of updates of a resource, in the way of this client's revision. In the modern era returns the stream, which
+    /// [`Client::cancel`] ends.
+    ///
+    /// # Errors
+    /// What the server answered.
+    pub async fn subscribe(&mut self, uri: &str) -> Result<Option<Ongoing>, RpcError> {
+        if !self.revision.is_modern() {
+            self.request("resources/subscribe", json!({ "uri": uri })).await?;
+            return Ok(None);
+        }
+        self.listen(json!({ "resourceSubscriptions": [uri] })).await.map(Some)
+    }
+
+    /// Opens a `subscriptions/listen` stream (modern era) and waits for its acknowledgement, which stays among the notifications.
+    ///
+    /// # Errors
+    /// What the server answered.
+    pub async fn listen(&mut self, filter: Value) -> Result<Ongoing, RpcError> {
+        let ongoing = self.start("subscriptions/listen", json!({ "notifications": filter }));
+        self.pump_until(|it| !it.notifications.is_empty() || it.responses.contains_key(&ongoing.0)).await;
+        match self.responses.remove(&ongoing.0) {
+            Some(Err(error)) => Err(error),
+            _ => Ok(ongoing),
+        }
+    }
+
+    /// Asks for log messages from this level up: for the session, or with each request from now on.
+    ///
+    /// # Errors
+    /// What the server answered.
+    pub async fn log_from(&mut self, level: crate::Level) -> Result<(), RpcError> {
+        if self.revision.is_modern() {
+            self.log_level = Some(level.name());
+            return Ok(());
+        }
+        self.request("logging/setLevel", json!({ "level": level.name() })).await.map(drop)
+    }
+
+    /// Sends a request and waits for its result.
+    ///
+    /// # Errors
+    /// What the server answered; an error with code 0 when it did not answer within ten seconds.
+    pub async fn request(&mut self, method: &str, params: Value) -> Result<Value, RpcError> {
+        let ongoing = self.start(method, params);
+        self.wait(ongoing).await
+    }
+
+    /// Sends a request without waiting. A `progressToken` in `_meta` asks for reports.
+    pub fn start(&mut self, method: &str, params: Value) -> Ongoing {
+        self.next_id += 1;
+        let id = self.next_id;
+        let params = self.enveloped(params);
+        self.send(&json!({ "jsonrpc": "2.0", "id": id, "method": method, "params": params }));
+        Ongoing(id)
+    }
+
+    /// Waits for the result of a request that was started.
+    ///
+    /// # Errors
+    /// What the server answered; an error with code 0 when it did not answer within ten seconds.
+    pub async fn wait(&mut self, ongoing: Ongoing) -> Result<Value, RpcError> {
+        self.pump_until(|it| it.responses.contains_key(&ongoing.0)).await;
+        let silence = || Err(RpcError { code: 0, message: "the server did not answer".to_owned(), data: None });
+        self.responses.remove(&ongoing.0).unwrap_or_else(silence)
+    }
+
+    /// Cancels a request, or ends a stream.
+    pub fn cancel(&mut self, ongoing: Ongoing) {
+        self.notify("notifications/cancelled", json!({ "requestId": ongoing.0 }));
+    }
+
+    /// Sends a notification.
+    pub fn notify(&self, method: &str, params: Value) {
+        self.send(&json!({ "jsonrpc": "2.0", "method": method, "params": params }));
+    }
+
+    /// The next notification from the server, or `None` when none comes within `patience`.
+    pub async fn notification(&mut self, patience: Duration) -> Option<Value> {
+        let before = std::mem::replace(&mut self.patience, patience);
+        self.pump_until(|it| !it.notifications.is_empty()).await;
+        self.patience = before;
+        self.notifications.pop_front()
+    }
+
+    /// Sends a line as it is.
+    pub fn send_raw(&self, line: &[u8]) {
+        self.memory.send(line);
+    }
+
+    /// The next line from the server as it is, or `None` when none comes within `patience`.
+    pub async fn receive_raw(&mut self, patience: Duration) -> Option<Vec<u8>> {
+        self.memory.receive(patience).await
+    }
+
+    /// How many calls the server is working on.
+    pub fn in_flight(&self) -> usize {
+        self.memory.peer().in_flight()
+    }
+
+    /// Stops the server, with its `on_shutdown`.
+    pub async fn close(self) {
+        drop(self.memory);
+        self.started.stop().await;
+    }
+
+    fn send(&self, message: &Value) {
+        self.memory.send(message.to_string().as_bytes());
+    }
+
+    /// In the modern era each request says by itself who asks.
+    fn enveloped(&self, mut params: Value) -> Value {
+        if !self.revision.is_modern() {
+            return params;
+        }
+        let Some(object) = params.as_object_mut() else { return params };
+        let meta = object.entry("_meta").or_insert_with(|| Value::Object(Map::new()));
+        if let Some(meta) = meta.as_object_mut() {
+            meta.insert("io.modelcontextprotocol/protocolVersion".to_owned(), self.revision.name().into());
+            meta.insert("io.modelcontextprotocol/clientCapabilities".to_owned(), self.capabilities.clone());
+            let info = json!({ "name": "mcp-runtime-testing", "version": env!("CARGO_PKG_VERSION") });
+            meta.insert("io.modelcontextprotocol/clientInfo".to_owned(), info);
+            if let Some(level) = self.log_level {
+                meta.insert("io.modelcontextprotocol/logLevel".to_owned(), level.into());
+            }
+        }
+        params
+    }
+
+    /// Sorts what arrives until `enough`, or until nothing arrives for too long.
+    async fn pump_until(&mut self, enough: impl Fn(&Self) -> bool) {
+        while !enough(self) {
+            let Some(line) = self.memory.receive(self.patience).await else { return };
+            let Ok(mut message) = serde_json::from_slice::<Value>(&line) else { continue };
+            match message["id"].as_u64() {
+                Some(id) if message.get("method").is_none() => {
+                    let result = match message.get_mut("error") {
+                        Some(error) => Err(typed(error.take()).unwrap_or_else(|error| error)),
+                        None => Ok(message["result"].take()),
+                    };
+                    self.responses.insert(id, result);
+                }
+                _ => self.notifications.push_back(message),
+            }
+        }
+    }
+}
+
+/// The server's answer in the type it should have.
+fn typed<T: DeserializeOwned>(value: Value) -> Result<T, RpcError> {
+    serde_json::from_value(value)
+        .map_err(|error| RpcError { code: 0, message: format!("the answer has another shape: {error}"), data: None })
+}

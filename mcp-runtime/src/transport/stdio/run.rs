@@ -1,0 +1,77 @@
+//! Serving one client on the standard streams, with a runtime of our own or somebody else's.
+
+use std::{future::Future, io::IsTerminal as _};
+
+use super::{Guard, restore};
+use crate::{
+    builder::{Builder, Identity, Server},
+    error::ServeError,
+    protocol::{Peer, Service},
+    transport::stream,
+};
+
+/// Blocks until the client has left, on a runtime of its own: current-thread, because a stdio server has one client.
+pub(crate) fn run(builder: Builder) -> Result<(), ServeError> {
+    #[cfg(feature = "client-log")]
+    crate::observe::install();
+    let server = builder.build()?;
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
+    let served = runtime.block_on(serve(server));
+    // A blocking job that loops would hold the process for ever; its answer has been given up already.
+    runtime.shutdown_background();
+    served
+}
+
+async fn serve(server: Server) -> Result<(), ServeError> {
+    let (guard, input, output) = Guard::install()?;
+    if input.is_terminal() {
+        hint(&server.identity);
+    }
+    let started = server.start().await?;
+    let peer = Peer::new(Service::new(&started));
+    let served = stream::serve(&peer, input, output, terminated()).await;
+    started.stop().await;
+    drop(guard);
+    restore();
+    Ok(served?)
+}
+
+impl Builder {
+    /// Serves one client on stdin and stdout, on the runtime of the caller, which needs I/O and time enabled. From the start of it, stdout
+    /// belongs to the protocol: what is printed goes to stderr.
+    ///
+    /// # Errors
+    /// When the server cannot be built, `setup` fails, or reading or writing does.
+    pub async fn serve_stdio(self) -> Result<(), ServeError> {
+        serve(self.build()?).await
+    }
+}
+
+/// A person at a terminal expects something to happen.
+fn hint(identity: &Identity) {
+    eprintln!("{} {}: an MCP server, waiting for a client on stdin (Ctrl-D ends it)", identity.name, identity.version);
+    let program = std::env::args().next().unwrap_or_else(|| identity.name.clone());
+    eprintln!("  what it has   {program} list");
+    eprintln!("  try a tool    {program} call NAME key=value");
+    eprintln!("  more          {program} help");
+}
+
+#[cfg(unix)]
+fn terminated() -> impl Future<Output = ()> {
+    use tokio::signal::unix::{SignalKind, signal};
+    // Without the handler the signal ends the process at once, which is the worse answer but still one.
+    let signals = signal(SignalKind::terminate()).ok();
+    async move {
+        match signals {
+            Some(mut signals) => {
+                signals.recv().await;
+            }
+            None => std::future::pending().await,
+        }
+    }
+}
+
+#[cfg(not(unix))]
+fn terminated() -> impl Future<Output = ()> {
+    std::future::pending()
+}

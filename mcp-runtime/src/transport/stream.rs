@@ -1,0 +1,193 @@
+//! One connection over a pair of byte streams, a message a line: stdio, and whatever else frames like it (STDIO-09).
+
+use std::{
+    future::{Future, poll_fn},
+    io,
+    pin::{Pin, pin},
+    task::{Context, Poll},
+    time::Duration,
+};
+
+use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
+
+use super::lines::{Line, Lines};
+use crate::protocol::{Peer, PendingCall};
+
+/// While this much waits to be written, nothing more is read: a client that does not read its answers gets no more of them.
+const HIGH_WATER: usize = 1 << 20;
+
+/// How long running calls may take to finish after the client has closed its side.
+pub(crate) const GRACE: Duration = Duration::from_secs(5);
+
+/// Serves until the input ends, `stop` is ready, or the output is closed. Calls that run then are finished and answered for up to
+/// [`GRACE`], and given up after that.
+pub(crate) async fn serve<R, W>(peer: &Peer, input: R, output: W, stop: impl Future<Output = ()>) -> io::Result<()>
+where
+    R: AsyncRead + Unpin,
+    W: AsyncWrite + Unpin,
+{
+    let mut connection = Connection { peer, input, lines: Lines::new(peer.message_limit()), writer: Writer::new(output) };
+    let served = connection.until_end(stop).await;
+    peer.close();
+    let drained = match served {
+        Ok(()) => connection.drain().await,
+        Err(error) => Err(error),
+    };
+    peer.cancel_all();
+    match drained {
+        // The client left without reading on. It has nothing to be told, and nothing went wrong here.
+        Err(error) if error.kind() == io::ErrorKind::BrokenPipe => Ok(()),
+        other => other,
+    }
+}
+
+struct Connection<'p, R, W> {
+    peer: &'p Peer,
+    input: R,
+    lines: Lines,
+    writer: Writer<W>,
+}
+
+impl<R: AsyncRead + Unpin, W: AsyncWrite + Unpin> Connection<'_, R, W> {
+    async fn until_end(&mut self, stop: impl Future<Output = ()>) -> io::Result<()> {
+        let mut stop = pin!(stop);
+        let peer = self.peer;
+        let mut filled = pin!(peer.outbox().filled());
+        loop {
+            // What was answered at once goes out in one write before anything is waited for.
+            let turn = poll_fn(|cx| {
+                if stop.as_mut().poll(cx).is_ready() {
+                    return Poll::Ready(Ok(Turn::End));
+                }
+                while filled.as_mut().poll(cx).is_ready() {
+                    filled.set(peer.outbox().filled());
+                }
+                if let Err(error) = self.writer.poll(peer, cx) {
+                    return Poll::Ready(Err(error));
+                }
+                if self.writer.waiting(peer) > HIGH_WATER {
+                    return Poll::Pending;
+                }
+                poll_read(&mut self.input, &mut self.lines, cx)
+            })
+            .await?;
+            match turn {
+                Turn::Read => self.take_lines(),
+                Turn::End => {
+                    self.take_rest();
+                    return Ok(());
+                }
+            }
+        }
+    }
+
+    fn take_lines(&mut self) {
+        let mut waiting = Vec::new();
+        while let Some(line) = self.lines.next() {
+            match line {
+                Line::Complete(line) | Line::Unterminated(line) => self.peer.receive(line, &mut waiting),
+                Line::TooLong => self.peer.too_long(),
+            }
+        }
+        spawn(waiting);
+    }
+
+    /// A last line without a newline is a message like any other.
+    fn take_rest(&mut self) {
+        let mut waiting = Vec::new();
+        if let Some(Line::Unterminated(line)) = self.lines.finish() {
+            self.peer.receive(line, &mut waiting);
+        }
+        spawn(waiting);
+    }
+
+    /// Waits for the calls that run and writes what is left.
+    async fn drain(&mut self) -> io::Result<()> {
+        let peer = self.peer;
+        let mut filled = pin!(peer.outbox().filled());
+        let finish = poll_fn(|cx| {
+            while filled.as_mut().poll(cx).is_ready() {
+                filled.set(peer.outbox().filled());
+            }
+            match self.writer.poll(peer, cx) {
+                Err(error) => Poll::Ready(Err(error)),
+                Ok(()) if self.writer.waiting(peer) == 0 && peer.in_flight() == 0 => Poll::Ready(Ok(())),
+                Ok(()) => Poll::Pending,
+            }
+        });
+        match tokio::time::timeout(GRACE, finish).await {
+            Ok(done) => done?,
+            Err(_) => tracing::warn!("{} calls were still running and have been given up", peer.in_flight()),
+        }
+        poll_fn(|cx| Pin::new(&mut self.writer.output).poll_shutdown(cx)).await
+    }
+}
+
+enum Turn {
+    Read,
+    End,
+}
+
+fn poll_read<R: AsyncRead + Unpin>(input: &mut R, lines: &mut Lines, cx: &mut Context<'_>) -> Poll<io::Result<Turn>> {
+    let count = {
+        let mut buffer = ReadBuf::new(lines.room());
+        match Pin::new(input).poll_read(cx, &mut buffer) {
+            Poll::Pending => return Poll::Pending,
+            Poll::Ready(Err(error)) => return Poll::Ready(Err(error)),
+            Poll::Ready(Ok(())) => buffer.filled().len(),
+        }
+    };
+    lines.filled(count);
+    Poll::Ready(Ok(if count == 0 { Turn::End } else { Turn::Read }))
+}
+
+/// Handlers that wait become tasks; the others never were any.
+pub(crate) fn spawn(waiting: Vec<PendingCall>) {
+    for call in waiting {
+        tokio::spawn(call);
+    }
+}
+
+/// What is being written: whole messages, in one write for all that is ready.
+struct Writer<W> {
+    output: W,
+    buffer: Vec<u8>,
+    written: usize,
+}
+
+impl<W: AsyncWrite + Unpin> Writer<W> {
+    fn new(output: W) -> Self {
+        Self { output, buffer: Vec::new(), written: 0 }
+    }
+
+    /// Bytes that have not been written.
+    fn waiting(&self, peer: &Peer) -> usize {
+        self.buffer.len() - self.written + peer.outbox().len()
+    }
+
+    /// Writes as much as goes without waiting.
+    fn poll(&mut self, peer: &Peer, cx: &mut Context<'_>) -> io::Result<()> {
+        loop {
+            if self.written == self.buffer.len() {
+                self.buffer.clear();
+                self.written = 0;
+                if self.buffer.capacity() > HIGH_WATER {
+                    // One large answer must not cost its memory for the rest of the connection.
+                    self.buffer = Vec::new();
+                }
+                if !peer.outbox().take(&mut self.buffer) {
+                    return match Pin::new(&mut self.output).poll_flush(cx) {
+                        Poll::Ready(Err(error)) => Err(error),
+                        _ => Ok(()),
+                    };
+                }
+            }
+            match Pin::new(&mut self.output).poll_write(cx, &self.buffer[self.written..]) {
+                Poll::Pending => return Ok(()),
+                Poll::Ready(Ok(0)) => return Err(io::ErrorKind::BrokenPipe.into()),
+                Poll::Ready(Ok(count)) => self.written += count,
+                Poll::Ready(Err(error)) => return Err(error),
+            }
+        }
+    }
+}
