@@ -26,7 +26,8 @@ pub fn example(name: &str) -> &'static Path {
 
 fn build() -> BTreeMap<String, PathBuf> {
     let output = Command::new(env!("CARGO"))
-        .args(["build", "--examples", "-p", "mcp-examples", "--message-format=json"])
+        // The whole workspace has the features that `cargo test --workspace` built it with.
+        .args(["build", "--workspace", "--examples", "--message-format=json"])
         .current_dir(env!("CARGO_MANIFEST_DIR"))
         .stderr(Stdio::inherit())
         .output()
