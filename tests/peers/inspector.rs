@@ -1,0 +1,186 @@
+//! The Inspector's command line: `mcp-inspector --cli SERVER --method METHOD …`.
+//!
+//! It prints the result on stdout, or `{"error": {"code", "message"}}` on stderr, and exits with
+//!
+//! | status | code | meaning |
+//! |---|---|---|
+//! | 0 | | a result without `isError` |
+//! | 1 | `error`, … | wrong use, a server that does not start, a JSON-RPC error (its code is not passed on) |
+//! | 2 | `no_app` | `--app-info`: the tool has no MCP App |
+//! | 3 | `auth_required` | HTTP 401 or 403 |
+//! | 4 | `unreachable` | HTTP: no connection |
+//! | 5 | `tool_is_error`, `tool_not_found` | the result has `isError`, or the tool is not listed |
+//! | 6 | `schema_unportable` | `--strict` on `tools/list`: a bare `true` or `false` as a schema |
+//! | 7, 8, 9 | | `--verify` on skills |
+//!
+//! `--strict` only warns (on stderr, status 0) of type arrays, remote `$ref` and schemas without
+//! a keyword; [`list`] therefore wants its stderr free of them as well.
+
+use std::{
+    fs,
+    path::PathBuf,
+    process::{Command, Stdio},
+    sync::OnceLock,
+};
+
+use serde_json::{Value, json};
+use support::{
+    examples::example,
+    requirement::{Missing, output_of},
+};
+
+use crate::install::installed;
+
+const PACKAGE: &str = include_str!("package.json");
+const CLI: &str = "node_modules/@modelcontextprotocol/inspector/clients/launcher/build/index.js";
+const QUICKSTART: &[&str] = &["quickstart"];
+/// The version of Node.js that the Inspector's package asks for.
+const NODE: (u32, u32) = (22, 19);
+
+struct Inspector {
+    node: PathBuf,
+    folder: PathBuf,
+}
+
+impl Inspector {
+    fn get() -> Result<&'static Self, Missing> {
+        static INSPECTOR: OnceLock<Result<Inspector, String>> = OnceLock::new();
+        let inspector =
+            INSPECTOR.get_or_init(|| Self::install().map_err(|missing| missing.to_string()));
+        inspector.as_ref().map_err(Missing::new)
+    }
+
+    fn install() -> Result<Self, Missing> {
+        let folder = installed("node-inspector-2.12.0", PACKAGE, |folder| {
+            fs::write(folder.join("package.json"), PACKAGE)
+                .map_err(|error| Missing::new(error.to_string()))?;
+            output_of(
+                Command::new("npm")
+                    .args(["install", "--no-audit", "--no-fund", "--no-package-lock"])
+                    .args(["--ignore-scripts", "--loglevel=error"])
+                    .current_dir(folder),
+            )?;
+            Ok(())
+        })?;
+        let packaged = folder.join("node_modules/.bin/node");
+        let node = if packaged.exists() { packaged } else { PathBuf::from("node") };
+        let version = output_of(Command::new(&node).arg("--version"))?;
+        if parse_version(&version) < Some(NODE) {
+            let (major, minor) = NODE;
+            return Err(Missing::new(format!("Node.js {major}.{minor}, this is {version}")));
+        }
+        Ok(Self { node, folder })
+    }
+
+    /// Runs one method on an example, `server` being its name and arguments.
+    fn run(&self, server: &[&str], era: &str, arguments: &[&str]) -> Answer {
+        let output = Command::new(&self.node)
+            .arg(self.folder.join(CLI))
+            .arg("--cli")
+            // Before the options, some of which take every word that follows.
+            .arg(example(server[0]))
+            .args(&server[1..])
+            .args(["--format", "json", "--protocol-era", era])
+            .args(arguments)
+            // It keeps a catalog and credentials in the home folder.
+            .env("HOME", &self.folder)
+            .stdin(Stdio::null())
+            .output()
+            .expect("an installed Inspector starts");
+        Answer {
+            status: output.status.code(),
+            result: serde_json::from_slice::<Value>(&output.stdout).unwrap_or_default()["result"]
+                .take(),
+            stderr: String::from_utf8_lossy(&output.stderr).into_owned(),
+        }
+    }
+}
+
+#[derive(Debug)]
+struct Answer {
+    status: Option<i32>,
+    result: Value,
+    stderr: String,
+}
+
+fn parse_version(text: &str) -> Option<(u32, u32)> {
+    let mut parts = text.trim().strip_prefix('v')?.split('.').map(|part| part.parse().ok());
+    Some((parts.next()??, parts.next()??))
+}
+
+/// Asks the example `server` in each era.
+#[track_caller]
+fn check(server: &[&str], arguments: &[&str], status: i32, expected: impl Fn(&Answer) -> bool) {
+    let inspector = match Inspector::get() {
+        Ok(inspector) => inspector,
+        Err(missing) => return missing.skip(),
+    };
+    for era in ["legacy", "modern"] {
+        let answer = inspector.run(server, era, arguments);
+        assert_eq!(answer.status, Some(status), "{server:?}, {era}: {answer:#?}");
+        assert!(expected(&answer), "{server:?}, {era}: {answer:#?}");
+    }
+}
+
+/// Every schema of the example's tools must be portable to every client, without a warning.
+fn list(server: &[&str]) {
+    check(server, &["--method", "tools/list", "--strict"], 0, |answer| {
+        let tools = answer.result["tools"].as_array();
+        tools.is_some_and(|tools| !tools.is_empty()) && !answer.stderr.contains("Warning: tool")
+    });
+}
+
+#[test]
+fn schemas_of_quickstart_are_portable() {
+    list(QUICKSTART);
+}
+
+#[test]
+fn each_era_is_reached() {
+    let inspector = match Inspector::get() {
+        Ok(inspector) => inspector,
+        Err(missing) => return missing.skip(),
+    };
+    for (era, protocol) in [("legacy", "2025-11-25"), ("modern", "2026-07-28")] {
+        let answer = inspector.run(QUICKSTART, era, &["--method", "initialize"]);
+        assert_eq!(answer.result["protocolVersion"], protocol, "{answer:#?}");
+        assert!(answer.result["serverInfo"]["name"].is_string(), "{answer:#?}");
+    }
+}
+
+fn add(arguments: &str) -> [&str; 6] {
+    ["--method", "tools/call", "--tool-name", "add", "--tool-args-json", arguments]
+}
+
+#[test]
+fn a_tool_is_called() {
+    check(QUICKSTART, &add(r#"{"a": 20, "b": 22}"#), 0, |answer| {
+        answer.result["content"][0]["text"] == json!("42")
+    });
+}
+
+#[test]
+fn a_tool_error_is_one() {
+    check(QUICKSTART, &add(r#"{"a": "x", "b": 22}"#), 5, |answer| {
+        answer.stderr.contains("tool_is_error")
+    });
+}
+
+#[test]
+fn a_template_is_read_and_a_prompt_got() {
+    let read = ["--method", "resources/read", "--uri", "users://7/profile"];
+    check(QUICKSTART, &read, 0, |answer| {
+        answer.result["contents"][0]["uri"] == json!("users://7/profile")
+    });
+    let get = ["--method", "prompts/get", "--prompt-name", "review"];
+    let given = ["--prompt-args", "language=rust", "code=x"];
+    check(QUICKSTART, &[&get[..], &given[..]].concat(), 0, |answer| {
+        answer.result["messages"][0]["content"]["type"] == json!("text")
+    });
+}
+
+#[test]
+fn an_unknown_prompt_is_an_error() {
+    let get = ["--method", "prompts/get", "--prompt-name", "rewrite"];
+    check(QUICKSTART, &get, 1, |answer| answer.stderr.contains("\"error\""));
+}

@@ -1,0 +1,38 @@
+//! Installing a client into `target/peers`, once.
+
+use std::{
+    fs,
+    hash::{DefaultHasher, Hash, Hasher},
+    path::{Path, PathBuf},
+    process,
+};
+
+use support::requirement::Missing;
+
+/// The folder with what `manifest` pins, filled by `fill` if no earlier run has done so.
+///
+/// The folder is filled under another name and renamed when complete, so that neither a run that
+/// was interrupted nor one beside this can leave half of it.
+pub(crate) fn installed(
+    name: &str,
+    manifest: &str,
+    fill: impl FnOnce(&Path) -> Result<(), Missing>,
+) -> Result<PathBuf, Missing> {
+    let failed = |error| Missing::new(format!("installing {name}: {error}"));
+    let peers = Path::new(env!("CARGO_TARGET_TMPDIR")).with_file_name("peers");
+    let mut hasher = DefaultHasher::new();
+    manifest.hash(&mut hasher);
+    let done = peers.join(format!("{name}-{:08x}", hasher.finish() >> 32));
+    if done.exists() {
+        return Ok(done);
+    }
+    let partial = peers.join(format!("{name}.partial-{}", process::id()));
+    fs::create_dir_all(&partial).map_err(failed)?;
+    let filled = fill(&partial).and_then(|()| match fs::rename(&partial, &done) {
+        Err(_) if done.exists() => Ok(()),
+        renamed => renamed.map_err(failed),
+    });
+    // Nothing is left to remove after the rename.
+    let _ = fs::remove_dir_all(&partial);
+    filled.map(|()| done)
+}

@@ -1,0 +1,10 @@
+//! Official clients against the example servers, over stdio.
+//!
+//! Each client is installed once, at a pinned version, into `target/peers`. Where that is
+//! impossible a test says so and passes on a developer's machine, and fails under CI.
+
+#![forbid(unsafe_code)]
+
+mod inspector;
+mod install;
+mod python;

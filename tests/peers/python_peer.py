@@ -1,0 +1,271 @@
+"""Drives one MCP server over stdio with the Python SDK's client.
+
+    python_peer.py [--era auto|legacy] [--timeout SECONDS] -- SERVER [ARGUMENT ...]
+
+The plan is one JSON document on stdin, the report one JSON document on stdout.
+
+Plan:
+    {"steps": [STEP, ...],
+     "elicitation": {"action": "accept", "content": {...}},   answer to every elicitation
+     "sampling": "text",                                      answer to every sampling request
+     "roots": ["file:///a", ...],
+     "log_level": "info"}                                     modern opt-in to log messages
+
+Steps, by "do":
+    tools | resources | templates | prompts                   every page of the list
+    call      name, arguments
+    cancel    name, arguments, after                          after: "progress" (default) or seconds
+    read      uri
+    prompt    name, arguments
+    complete  prompt or template, argument, value, context
+    watch     uri, trigger                                    trigger: the step that causes the update
+    log_level level                                           legacy logging/setLevel
+    ping                                                      legacy
+
+Report:
+    {"protocol": "2026-07-28", "server": {...}, "capabilities": {...}, "instructions": "...",
+     "steps": [OUTCOME, ...], "asked": [...], "logs": [...],
+     "complaints": [...],                                     what the SDK disliked on the wire
+     "closed_after": 0.01}                                    seconds from closing stdin to the end
+
+An outcome has exactly one of
+    "result"     what the server answered
+    "error"      {"code", "message", "data"?}: the JSON-RPC error it answered
+    "rejected"   why the SDK refused the answer
+and, for call and cancel, "progress": [{"progress", "total", "message"}, ...].
+
+The exit status is 0 whenever there is a report; the server's stderr passes through.
+"""
+
+import argparse
+import functools
+import json
+import logging
+import sys
+import time
+import warnings
+
+import anyio
+import mcp_types as types
+from mcp import Client, MCPError, StdioServerParameters
+from pydantic import BaseModel, ValidationError
+
+LISTS = {
+    "tools": ("list_tools", "tools"),
+    "resources": ("list_resources", "resources"),
+    "templates": ("list_resource_templates", "resource_templates"),
+    "prompts": ("list_prompts", "prompts"),
+}
+
+
+def plain(value):
+    """A model of the SDK as the JSON it was on the wire: no defaults filled in."""
+    if isinstance(value, BaseModel):
+        return value.model_dump(by_alias=True, mode="json", exclude_unset=True)
+    if isinstance(value, list):
+        return [plain(item) for item in value]
+    return value
+
+
+class Complaints(logging.Handler):
+    """Collects the SDK's warnings: it logs what it cannot parse and goes on."""
+
+    def __init__(self):
+        super().__init__(logging.WARNING)
+        self.texts = []
+
+    def emit(self, record):
+        self.texts.append(self.format(record))
+
+
+class Peer:
+    """One connected client and what it has heard."""
+
+    def __init__(self, plan):
+        self.plan = plan
+        self.client = None
+        self.asked = []
+        self.logs = []
+        self.updated = []
+        self.update = anyio.Event()
+        self.complaints = Complaints()
+
+    def connect(self, server, era):
+        answers = {
+            "elicitation": ("elicitation_callback", self.on_elicitation),
+            "sampling": ("sampling_callback", self.on_sampling),
+            "roots": ("list_roots_callback", self.on_roots),
+        }
+        callbacks = dict(callback for key, callback in answers.items() if key in self.plan)
+        self.client = Client(
+            StdioServerParameters(command=server[0], args=server[1:]),
+            mode=era,
+            client_info=types.Implementation(name="python-peer", version="1"),
+            # A cached list would hide what the server answers the second time.
+            cache=None,
+            log_level=self.plan.get("log_level"),
+            logging_callback=self.on_log,
+            message_handler=self.on_message,
+            **callbacks,
+        )
+        return self.client
+
+    async def on_elicitation(self, context, params):
+        self.asked.append({"elicitation": plain(params)})
+        return types.ElicitResult(**self.plan["elicitation"])
+
+    async def on_sampling(self, context, params):
+        self.asked.append({"sampling": plain(params)})
+        text = types.TextContent(type="text", text=self.plan["sampling"])
+        return types.CreateMessageResult(role="assistant", content=text, model="python-peer")
+
+    async def on_roots(self, context):
+        self.asked.append({"roots": {}})
+        return types.ListRootsResult(roots=[types.Root(uri=uri) for uri in self.plan["roots"]])
+
+    async def on_log(self, params):
+        self.logs.append(plain(params))
+
+    async def on_message(self, message):
+        if isinstance(message, Exception):
+            self.complaints.texts.append(repr(message))
+        elif isinstance(message, types.ResourceUpdatedNotification):
+            self.updated.append(str(message.params.uri))
+            self.update.set()
+
+    async def take(self, step):
+        """Carries out one step; the outcome never raises."""
+        progress = []
+
+        async def on_progress(value, total, message):
+            progress.append({"progress": value, "total": total, "message": message})
+
+        try:
+            outcome = {"result": plain(await self.ask(step, on_progress))}
+        except MCPError as error:
+            outcome = {"error": plain(error.error)}
+        except (ValidationError, RuntimeError, ValueError) as error:
+            outcome = {"rejected": f"{type(error).__name__}: {error}"}
+        if step["do"] in ("call", "cancel"):
+            outcome["progress"] = progress
+        return outcome
+
+    async def ask(self, step, on_progress):
+        client, do = self.client, step["do"]
+        if do in LISTS:
+            return await self.every_page(*LISTS[do])
+        if do == "call":
+            return await client.call_tool(step["name"], step.get("arguments"), progress_callback=on_progress)
+        if do == "cancel":
+            return await self.cancel(step, on_progress)
+        if do == "read":
+            return await client.read_resource(step["uri"])
+        if do == "prompt":
+            return await client.get_prompt(step["name"], step.get("arguments"))
+        if do == "complete":
+            return await self.complete(step)
+        if do == "watch":
+            return await self.watch(step)
+        if do == "log_level":
+            return await client.set_logging_level(step["level"])
+        if do == "ping":
+            return await client.send_ping()
+        raise ValueError(f"no such step: {do}")
+
+    async def every_page(self, method, items):
+        found, cursor = [], None
+        while True:
+            page = await getattr(self.client, method)(cursor=cursor)
+            found.extend(getattr(page, items))
+            cursor = page.next_cursor
+            if cursor is None:
+                return found
+
+    async def complete(self, step):
+        if "prompt" in step:
+            ref = types.PromptReference(type="ref/prompt", name=step["prompt"])
+        else:
+            ref = types.ResourceTemplateReference(type="ref/resource", uri=step["template"])
+        argument = {"name": step["argument"], "value": step.get("value", "")}
+        return (await self.client.complete(ref, argument, step.get("context"))).completion
+
+    async def cancel(self, step, on_progress):
+        """Starts a call and abandons it; the SDK then sends `notifications/cancelled`."""
+        running, scope = anyio.Event(), anyio.CancelScope()
+        answered = []
+
+        async def on_first_progress(*update):
+            await on_progress(*update)
+            running.set()
+
+        async def call():
+            with scope:
+                result = await self.client.call_tool(
+                    step["name"], step.get("arguments"), progress_callback=on_first_progress
+                )
+                answered.append(result)
+            running.set()
+
+        async with anyio.create_task_group() as group:
+            group.start_soon(call)
+            after = step.get("after", "progress")
+            await (running.wait() if after == "progress" else anyio.sleep(after))
+            scope.cancel()
+        return {"cancelled": scope.cancelled_caught, "answer": plain(answered[0]) if answered else None}
+
+    async def watch(self, step):
+        """Subscribes to a resource, runs the trigger and waits for the update."""
+        uri, trigger = step["uri"], step["trigger"]
+        if self.client.protocol_version >= "2026-07-28":
+            async with self.client.listen(resource_subscriptions=[uri]) as stream:
+                outcome = await self.take(trigger)
+                event = await anext(stream)
+            return {"trigger": outcome, "updated": event.uri}
+        await self.client.subscribe_resource(uri)
+        self.update = anyio.Event()
+        outcome = await self.take(trigger)
+        await self.update.wait()
+        await self.client.unsubscribe_resource(uri)
+        return {"trigger": outcome, "updated": self.updated[-1]}
+
+
+async def run(server, era, timeout, plan):
+    peer, steps = Peer(plan), []
+    logging.getLogger("mcp").addHandler(peer.complaints)
+    logging.getLogger("client").addHandler(peer.complaints)
+    with anyio.fail_after(timeout):
+        async with peer.connect(server, era) as client:
+            report = {
+                "protocol": client.protocol_version,
+                "server": plain(client.server_info),
+                "capabilities": plain(client.server_capabilities),
+                "instructions": client.instructions,
+            }
+            for step in plan["steps"]:
+                steps.append(await peer.take(step))
+            closing = time.monotonic()
+    return report | {
+        "steps": steps,
+        "asked": peer.asked,
+        "logs": peer.logs,
+        "complaints": peer.complaints.texts,
+        "closed_after": round(time.monotonic() - closing, 3),
+    }
+
+
+def main():
+    parser = argparse.ArgumentParser(description="Drive an MCP server by the plan on stdin.")
+    parser.add_argument("--era", choices=["auto", "legacy"], default="auto")
+    parser.add_argument("--timeout", type=float, default=30.0, metavar="SECONDS")
+    parser.add_argument("server", nargs="+", help="the server's command line, after --")
+    options = parser.parse_args()
+    # The SDK deprecates the legacy calls that this script makes on purpose.
+    warnings.simplefilter("ignore")
+    plan = json.load(sys.stdin)
+    report = anyio.run(functools.partial(run, options.server, options.era, options.timeout, plan))
+    json.dump(report, sys.stdout, indent=2)
+    print()
+
+
+if __name__ == "__main__":
+    main()

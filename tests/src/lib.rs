@@ -1,1 +1,0 @@
-//! Whole-server tests: see the folders beside this one.

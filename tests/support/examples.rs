@@ -1,0 +1,48 @@
+//! The example servers as binaries.
+
+use std::{
+    collections::BTreeMap,
+    path::{Path, PathBuf},
+    process::{Command, Stdio},
+    sync::OnceLock,
+};
+
+use serde_json::Value;
+
+/// The binary of the example server `name`.
+///
+/// The first call builds all examples; cargo itself says where they are.
+///
+/// # Panics
+///
+/// When the examples do not compile, or none has this name.
+pub fn example(name: &str) -> &'static Path {
+    static BUILT: OnceLock<BTreeMap<String, PathBuf>> = OnceLock::new();
+    let built = BUILT.get_or_init(build);
+    built.get(name).unwrap_or_else(|| {
+        panic!("no example `{name}`; there are {:?}", built.keys().collect::<Vec<_>>())
+    })
+}
+
+fn build() -> BTreeMap<String, PathBuf> {
+    let output = Command::new(env!("CARGO"))
+        // The whole workspace has the features that `cargo test --workspace` built it with.
+        .args(["build", "--workspace", "--examples", "--message-format=json"])
+        .current_dir(env!("CARGO_MANIFEST_DIR"))
+        .stderr(Stdio::inherit())
+        .output()
+        .expect("cargo starts");
+    assert!(output.status.success(), "the examples do not compile");
+    String::from_utf8(output.stdout)
+        .expect("cargo speaks UTF-8")
+        .lines()
+        .filter_map(|line| executable(&serde_json::from_str(line).ok()?))
+        .collect()
+}
+
+/// The name and path in a `compiler-artifact` message, if it is of an example.
+fn executable(message: &Value) -> Option<(String, PathBuf)> {
+    let target = &message["target"];
+    target["kind"].as_array()?.iter().find(|kind| *kind == "example")?;
+    Some((target["name"].as_str()?.into(), message["executable"].as_str()?.into()))
+}
