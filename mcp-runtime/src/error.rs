@@ -80,7 +80,10 @@ impl Error {
     /// # Panics
     /// When `code` lies in the range JSON-RPC keeps for itself.
     pub fn code(code: i32, message: impl fmt::Display) -> Self {
-        assert!(!(-32768..=-32000).contains(&code), "error code {code} is reserved by JSON-RPC: choose one outside -32768..=-32000");
+        assert!(
+            !(-32768..=-32000).contains(&code),
+            "error code {code} is reserved by JSON-RPC: choose one outside -32768..=-32000"
+        );
         Self::of(Kind::Custom(code), message)
     }
 
@@ -129,7 +132,12 @@ impl Error {
 impl<E: std::error::Error + Send + Sync + 'static> From<E> for Error {
     fn from(error: E) -> Self {
         let message = chain(&error);
-        Self(Box::new(Inner { kind: Kind::Failed, message, data: None, source: Some(Box::new(error)) }))
+        Self(Box::new(Inner {
+            kind: Kind::Failed,
+            message,
+            data: None,
+            source: Some(Box::new(error)),
+        }))
     }
 }
 
@@ -156,7 +164,10 @@ impl fmt::Display for Error {
 
 impl fmt::Debug for Error {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Error").field("kind", &self.0.kind).field("message", &self.0.message).finish()
+        f.debug_struct("Error")
+            .field("kind", &self.0.kind)
+            .field("message", &self.0.message)
+            .finish()
     }
 }
 

@@ -2,7 +2,7 @@
 //!
 //! Put `#[tool]`, `#[resource]` or `#[prompt]` on a function, and `cargo run` gives a server that every MCP client can use:
 //!
-//! ```
+//! ```no_run
 //! use mcp_runtime::prelude::*;
 //!
 //! /// Adds two numbers.
@@ -35,13 +35,9 @@
 //!     format!("Review this {language} code:\n{code}")
 //! }
 //!
-//! # mod hidden {
-//! # use super::*;
 //! fn main() -> mcp_runtime::Exit {
 //!     mcp_runtime::server!().setup(async || Db::open().await).run()
 //! }
-//! # }
-//! # fn main() { let _ = hidden::main; }
 //! ```
 //!
 //! Schemas come from the signatures; registration, advertisement, pagination, completion, progress, cancellation, subscriptions, transports
@@ -74,21 +70,23 @@ mod transport;
 mod wire;
 
 pub use builder::{Builder, Identity, Items, Server, Size};
+pub use catalog::{Handle, Item, Prompt, Resource, Tool, Variables};
 #[cfg(feature = "stdio")]
 pub use cli::Exit;
-pub use catalog::{Handle, Item, Prompt, Resource, Tool, Variables};
 pub use context::{Amount, Cancel, Context, Over, OverStream, Progress};
 pub use dispatch::{Next, OperationCall};
 pub use error::{BuildError, Error, Result, ServeError};
 pub use extract::{Args, Client, FromCall, Needs, State};
 pub use mcp_macros::{build_server as server, items};
 pub use model::{
-    Annotations, Audio, Blob, ClientInfo, Completion, Content, Embedded, Icon, Image, Level, Message, Meta, Operation, Outcome,
-    ResourceContents, ResourceLink, Role, Text,
+    Annotations, Audio, Blob, ClientInfo, Completion, Content, Embedded, Icon, Image, Level,
+    Message, Meta, Operation, Outcome, ResourceContents, ResourceLink, Role, Text,
 };
 #[cfg(feature = "client-log")]
 pub use observe::{ClientLog, client_log};
-pub use reply::{CompletionReply, IntoFailure, Json, PromptReply, ResourceReply, ToolReply, WithMeta};
+pub use reply::{
+    CompletionReply, IntoFailure, Json, PromptReply, ResourceReply, ToolReply, WithMeta,
+};
 
 /// Everything a server's source names: `use mcp_runtime::prelude::*;`.
 pub mod prelude {
@@ -97,8 +95,9 @@ pub mod prelude {
     pub use serde::{Deserialize, Serialize};
 
     pub use crate::{
-        Args, Audio, Blob, Cancel, Client, Completion, Content, Context, Embedded, Error, FromCall, Handle, Icon, Image, Json, Message,
-        Meta, Progress, Prompt, Resource, ResourceContents, ResourceLink, Result, Role, State, Text, Tool, WithMeta,
+        Args, Audio, Blob, Cancel, Client, Completion, Content, Context, Embedded, Error, FromCall,
+        Handle, Icon, Image, Json, Message, Meta, Progress, Prompt, Resource, ResourceContents,
+        ResourceLink, Result, Role, State, Text, Tool, WithMeta,
     };
 }
 
@@ -141,8 +140,9 @@ pub mod __private {
     /// The traits that method look-up chooses from.
     pub mod param {
         pub use crate::extract::probe::{
-            ArgumentLevel as _, LiveLevel as _, NotServerLevel as _, ParsedLevel as _, ParsedOptionLevel as _, ReadLevel as _,
-            ServerLevel as _, SliceLevel as _, SpreadLevel as _, StrLevel as _,
+            ArgumentLevel as _, LiveLevel as _, NotServerLevel as _, ParsedLevel as _,
+            ParsedOptionLevel as _, ReadLevel as _, ServerLevel as _, SliceLevel as _,
+            SpreadLevel as _, StrLevel as _,
         };
     }
 

@@ -29,7 +29,10 @@ pub(super) fn entries(builder: &Builder) -> Found {
         check_state(builder, def, &params.needs, &mut found.problems);
         check_item(def, &params, &all, &mut found.problems);
         // Only these can be wrong as a whole; all other schemas are made at first use.
-        let judge = params.fields.iter().any(|it| !it.def.constraints.is_empty() || matches!(it.source, Source::Spread { .. }));
+        let judge = params
+            .fields
+            .iter()
+            .any(|it| !it.def.constraints.is_empty() || matches!(it.source, Source::Spread { .. }));
         let mut entry = match Entry::of(def, params) {
             Ok(entry) => entry,
             Err(problem) => {
@@ -51,7 +54,11 @@ pub(super) fn entries(builder: &Builder) -> Found {
 }
 
 /// The items to serve, and the completion functions, which are in no list and come along wherever they are.
-fn choose(builder: &Builder, all: &[&'static ItemDef], problems: &mut Vec<String>) -> Vec<&'static ItemDef> {
+fn choose(
+    builder: &Builder,
+    all: &[&'static ItemDef],
+    problems: &mut Vec<String>,
+) -> Vec<&'static ItemDef> {
     let mut chosen: Vec<&'static ItemDef> = Vec::new();
     if let Some(items) = &builder.items {
         for item in &items.0 {
@@ -65,11 +72,18 @@ fn choose(builder: &Builder, all: &[&'static ItemDef], problems: &mut Vec<String
         }
     } else {
         let ours = |it: &ItemDef| {
-            it.origin.package == builder.identity.package || builder.with.contains(&it.origin.crate_name())
+            it.origin.package == builder.identity.package
+                || builder.with.contains(&it.origin.crate_name())
         };
-        let candidates: Vec<_> = all.iter().filter(|it| ours(it) && !is_completion(it)).copied().collect();
-        for missing in builder.with.iter().filter(|it| !all.iter().any(|def| def.origin.crate_name() == **it)) {
-            problems.push(format!("`with = [{missing}]`: the crate `{missing}` has no items{}", crates(all)));
+        let candidates: Vec<_> =
+            all.iter().filter(|it| ours(it) && !is_completion(it)).copied().collect();
+        for missing in
+            builder.with.iter().filter(|it| !all.iter().any(|def| def.origin.crate_name() == **it))
+        {
+            problems.push(format!(
+                "`with = [{missing}]`: the crate `{missing}` has no items{}",
+                crates(all)
+            ));
         }
         chosen = candidates.iter().filter(|it| it.group == builder.group).copied().collect();
         if chosen.is_empty() && problems.is_empty() {
@@ -90,10 +104,18 @@ fn crates(all: &[&'static ItemDef]) -> String {
     let mut names: Vec<_> = all.iter().map(|it| it.origin.crate_name()).collect();
     names.sort_unstable();
     names.dedup();
-    if names.is_empty() { String::new() } else { format!("; crates with items in this program: {}", names.join(", ")) }
+    if names.is_empty() {
+        String::new()
+    } else {
+        format!("; crates with items in this program: {}", names.join(", "))
+    }
 }
 
-fn nothing_to_serve(builder: &Builder, candidates: &[&'static ItemDef], all: &[&'static ItemDef]) -> String {
+fn nothing_to_serve(
+    builder: &Builder,
+    candidates: &[&'static ItemDef],
+    all: &[&'static ItemDef],
+) -> String {
     let package = builder.identity.package;
     let mut groups: Vec<_> = candidates.iter().filter_map(|it| it.group).collect();
     groups.sort_unstable();
@@ -119,7 +141,11 @@ fn nothing_to_serve(builder: &Builder, candidates: &[&'static ItemDef], all: &[&
 
 fn check_state(builder: &Builder, def: &ItemDef, needs: &Needs, problems: &mut Vec<String>) {
     for (id, name) in needs.states.iter().filter(|(id, _)| !builder.promised.contains(id)) {
-        problems.push(format!("{} needs shared state of type `{name}`, and there is none: {}", def.origin, advice(*id, name)));
+        problems.push(format!(
+            "{} needs shared state of type `{name}`, and there is none: {}",
+            def.origin,
+            advice(*id, name)
+        ));
     }
 }
 
@@ -131,10 +157,17 @@ fn advice(id: TypeId, name: &str) -> String {
         return format!("for a list from the client write `&[{inner}]` or `Vec<{inner}>`");
     }
     let short = name.rsplit("::").next().unwrap_or(name);
-    format!("add `.state(…)` with a `{short}`, or make it in `.setup(async || …)`; if it is an argument, take it by value")
+    format!(
+        "add `.state(…)` with a `{short}`, or make it in `.setup(async || …)`; if it is an argument, take it by value"
+    )
 }
 
-fn check_item(def: &'static ItemDef, params: &Params, all: &[&'static ItemDef], problems: &mut Vec<String>) {
+fn check_item(
+    def: &'static ItemDef,
+    params: &Params,
+    all: &[&'static ItemDef],
+    problems: &mut Vec<String>,
+) {
     if matches!(def.kind, KindDef::Tool(_)) {
         if let Err(problem) = check_tool_name(def.name) {
             problems.push(format!("{}: {problem}", def.origin));

@@ -31,7 +31,12 @@ pub struct Identity {
 
 impl Identity {
     /// A package with several programs is known by the program's name.
-    pub fn new(package: &'static str, program: Option<&'static str>, version: &'static str, description: &'static str) -> Self {
+    pub fn new(
+        package: &'static str,
+        program: Option<&'static str>,
+        version: &'static str,
+        description: &'static str,
+    ) -> Self {
         Self {
             package,
             name: program.unwrap_or(package).to_owned(),
@@ -207,7 +212,9 @@ impl Builder {
     fn promise<T: 'static>(&mut self) {
         if self.promised.contains(&TypeId::of::<T>()) {
             let name = std::any::type_name::<T>();
-            self.problems.push(format!("there are two states of type `{name}`: handlers could not tell them apart"));
+            self.problems.push(format!(
+                "there are two states of type `{name}`: handlers could not tell them apart"
+            ));
         }
         self.promised.push(TypeId::of::<T>());
     }
@@ -257,7 +264,7 @@ impl Builder {
     /// The largest result of a tool in bytes, as a number or as `"1MB"`. A larger one is answered with an error that tells the model so.
     #[must_use]
     pub fn max_result(mut self, size: impl Size) -> Self {
-        match size.bytes() {
+        match size.in_bytes() {
             Ok(bytes) => self.settings.max_result = Some(bytes),
             Err(problem) => self.problems.push(problem),
         }
@@ -351,16 +358,25 @@ impl Server {
         }
         self.states.insert(Handle(self.catalog.clone()));
         let environment = Arc::new(Environment::new(self.states, self.max_blocking));
-        let dispatcher =
-            Dispatcher { catalog: self.catalog, environment, around: self.around, settings: self.settings };
-        Ok(Started { identity: self.identity, dispatcher: Arc::new(dispatcher), shutdowns: self.shutdowns })
+        let dispatcher = Dispatcher {
+            catalog: self.catalog,
+            environment,
+            around: self.around,
+            settings: self.settings,
+        };
+        Ok(Started {
+            identity: self.identity,
+            dispatcher: Arc::new(dispatcher),
+            shutdowns: self.shutdowns,
+        })
     }
 }
 
 impl Started {
     pub(crate) async fn stop(self) {
         for shutdown in self.shutdowns {
-            shutdown(Context::new(self.dispatcher.environment.clone(), Caller::default(), None)).await;
+            shutdown(Context::new(self.dispatcher.environment.clone(), Caller::default(), None))
+                .await;
         }
     }
 }

@@ -74,7 +74,8 @@ mod tests {
 
     use super::*;
 
-    const LISTS: [List; 4] = [ListKind::Tools, ListKind::Resources, ListKind::Templates, ListKind::Prompts];
+    const LISTS: [ListKind; 4] =
+        [ListKind::Tools, ListKind::Resources, ListKind::Templates, ListKind::Prompts];
 
     fn cursors() -> impl Strategy<Value = Cursor> {
         (any::<i64>(), "\\PC{0,40}").prop_map(|(order, name)| Cursor { order, name })

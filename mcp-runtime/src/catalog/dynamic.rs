@@ -248,14 +248,17 @@ impl Resource {
 
 fn text_arguments(call: &Call<'_>) -> Variables {
     match &call.arguments {
-        Arguments::Text(members) => members.iter().map(|it| (it.name.to_string(), it.value.to_string())).collect(),
+        Arguments::Text(members) => {
+            members.iter().map(|it| (it.name.to_string(), it.value.to_string())).collect()
+        }
         Arguments::Json(_) => Variables::new(),
     }
 }
 
 impl Item for Resource {
     fn into_entry(mut self) -> Result<EntryBox, String> {
-        let template = if self.uri.contains('{') { Some(Template::parse(&self.uri)?) } else { None };
+        let template =
+            if self.uri.contains('{') { Some(Template::parse(&self.uri)?) } else { None };
         let kind = EntryKind::Resource(ResourceEntry {
             uri: self.uri.clone(),
             template,
@@ -298,7 +301,12 @@ impl Prompt {
 
     /// An argument it takes.
     #[must_use]
-    pub fn argument(mut self, name: impl Into<Text>, description: impl Into<Text>, required: bool) -> Self {
+    pub fn argument(
+        mut self,
+        name: impl Into<Text>,
+        description: impl Into<Text>,
+        required: bool,
+    ) -> Self {
         self.arguments.push(PromptArgument {
             name: name.into(),
             title: None,
@@ -317,14 +325,21 @@ impl Prompt {
         F: Fn(Variables, Context) -> R + Send + Sync + 'static,
         R: Future<Output: PromptReply> + Send + 'static,
     {
-        let known: Vec<(Text, bool)> = self.arguments.iter().map(|it| (it.name.clone(), it.required)).collect();
+        let known: Vec<(Text, bool)> =
+            self.arguments.iter().map(|it| (it.name.clone(), it.required)).collect();
         self.handler = Some(Arc::new(move |call| {
             let given = text_arguments(&call);
-            for (name, _) in known.iter().filter(|(name, required)| *required && !given.contains_key(&**name)) {
-                return Running::Ready(Err(Error::invalid_params(format_args!("`{name}`: missing"))));
+            for (name, _) in
+                known.iter().filter(|(name, required)| *required && !given.contains_key(&**name))
+            {
+                return Running::Ready(Err(Error::invalid_params(format_args!(
+                    "`{name}`: missing"
+                ))));
             }
             if let Some(name) = given.keys().find(|it| known.iter().all(|(name, _)| name != *it)) {
-                return Running::Ready(Err(Error::invalid_params(format_args!("unknown argument `{name}`"))));
+                return Running::Ready(Err(Error::invalid_params(format_args!(
+                    "unknown argument `{name}`"
+                ))));
             }
             let work = handler(given, call.context.clone());
             call.future(move |_| async move { prompt_reply(work.await) })
@@ -335,7 +350,8 @@ impl Prompt {
 
 impl Item for Prompt {
     fn into_entry(mut self) -> Result<EntryBox, String> {
-        let kind = EntryKind::Prompt(PromptEntry { arguments: std::mem::take(&mut self.arguments) });
+        let kind =
+            EntryKind::Prompt(PromptEntry { arguments: std::mem::take(&mut self.arguments) });
         let entry = entry(self.name.clone(), kind, self.handler.take())?;
         Ok(self.finish(entry))
     }

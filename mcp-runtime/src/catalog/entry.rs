@@ -149,7 +149,12 @@ impl ToolEntry {
 
     pub(crate) fn new(input: SchemaText, output: Option<OutputSchema>) -> Self {
         Self {
-            hints: [("readOnlyHint", None), ("destructiveHint", None), ("idempotentHint", None), ("openWorldHint", None)],
+            hints: [
+                ("readOnlyHint", None),
+                ("destructiveHint", None),
+                ("idempotentHint", None),
+                ("openWorldHint", None),
+            ],
             lenient: false,
             strict: false,
             full_schema: false,
@@ -166,7 +171,11 @@ impl Entry {
     /// # Errors
     /// A template that cannot be matched.
     pub(crate) fn of(def: &'static ItemDef, params: Params) -> Result<Self, String> {
-        let names = params.fields.iter().filter(|it| !matches!(it.source, Source::Spread { .. })).map(|it| it.def.name);
+        let names = params
+            .fields
+            .iter()
+            .filter(|it| !matches!(it.source, Source::Spread { .. }))
+            .map(|it| it.def.name);
         let names = names.collect();
         let needs_meta = params.needs.meta;
         let kind = match &def.kind {
@@ -200,10 +209,12 @@ impl Entry {
                 cache: resource.cache,
                 arguments: params.fields.iter().map(PromptArgument::of).collect(),
             }),
-            KindDef::Prompt => {
-                EntryKind::Prompt(PromptEntry { arguments: params.fields.iter().map(PromptArgument::of).collect() })
+            KindDef::Prompt => EntryKind::Prompt(PromptEntry {
+                arguments: params.fields.iter().map(PromptArgument::of).collect(),
+            }),
+            KindDef::Completion => {
+                EntryKind::Completion { takes_typed_text: params.takes_typed_text }
             }
-            KindDef::Completion => EntryKind::Completion { takes_typed_text: params.takes_typed_text },
         };
         Ok(Self {
             name: def.name.into(),

@@ -54,9 +54,16 @@ impl Handle {
         let entry = item.into_entry().map_err(Error::msg)?.0;
         self.0
             .change(|entries| {
-                let same = |it: &&Arc<Entry>| it.kind_name() == entry.kind_name() && it.key() == entry.key();
+                let same = |it: &&Arc<Entry>| {
+                    it.kind_name() == entry.kind_name() && it.key() == entry.key()
+                };
                 if let Some(other) = entries.iter().map(|it| &it.entry).find(same) {
-                    return Err(format!("there is a {} `{}` already: {}", entry.kind_name(), entry.key(), other.place()));
+                    return Err(format!(
+                        "there is a {} `{}` already: {}",
+                        entry.kind_name(),
+                        entry.key(),
+                        other.place()
+                    ));
                 }
                 entries.push(Listed { entry: Arc::new(entry), enabled: true });
                 Ok(())
@@ -101,7 +108,8 @@ impl Handle {
     fn edit(&self, name: &str, edit: impl FnOnce(&mut Vec<Listed>, &[usize])) -> bool {
         let result = self.0.change(|entries| {
             let named = |it: &Entry| it.name == name || it.key() == name;
-            let found: Vec<usize> = (0..entries.len()).filter(|&at| named(&entries[at].entry)).collect();
+            let found: Vec<usize> =
+                (0..entries.len()).filter(|&at| named(&entries[at].entry)).collect();
             if found.is_empty() {
                 return Err(String::new());
             }

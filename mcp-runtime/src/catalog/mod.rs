@@ -19,10 +19,12 @@ use std::sync::{
 pub(crate) use bus::{Bus, Event, Listener};
 pub(crate) use dynamic::check_tool_name;
 pub use dynamic::{Prompt, Resource, Tool, Variables};
-pub(crate) use entry::{Entry, EntryKind, Handler, Listed, PromptArgument, PromptEntry, ResourceEntry, ToolEntry};
+pub(crate) use entry::{
+    Entry, EntryKind, Handler, Listed, PromptArgument, PromptEntry, ResourceEntry, ToolEntry,
+};
 pub use handle::{Handle, Item};
-pub(crate) use snapshot::{ListKind, PageSizes, Snapshot};
 pub use snapshot::Page;
+pub(crate) use snapshot::{ListKind, PageSizes, Snapshot};
 
 pub(crate) struct Catalog {
     current: RwLock<Arc<Snapshot>>,
@@ -36,7 +38,8 @@ pub(crate) struct Catalog {
 
 impl Catalog {
     pub(crate) fn new(entries: Vec<Entry>, pages: PageSizes) -> Self {
-        let entries = entries.into_iter().map(|it| Listed { entry: Arc::new(it), enabled: true }).collect();
+        let entries =
+            entries.into_iter().map(|it| Listed { entry: Arc::new(it), enabled: true }).collect();
         Self {
             current: RwLock::new(Arc::new(Snapshot::new(0, entries, pages))),
             epoch: AtomicU64::new(0),
@@ -56,7 +59,10 @@ impl Catalog {
     }
 
     /// Replaces the entries by what `change` makes of them, and tells the clients which lists differ.
-    fn change<T>(&self, change: impl FnOnce(&mut Vec<Listed>) -> Result<T, String>) -> Result<T, String> {
+    fn change<T>(
+        &self,
+        change: impl FnOnce(&mut Vec<Listed>) -> Result<T, String>,
+    ) -> Result<T, String> {
         let _changing = self.changing.lock().unwrap_or_else(PoisonError::into_inner);
         let before = self.snapshot();
         let mut entries = before.entries.clone();

@@ -30,7 +30,8 @@ pub(crate) enum ListKind {
 }
 
 impl ListKind {
-    pub(crate) const ALL: [Self; 4] = [Self::Tools, Self::Resources, Self::Templates, Self::Prompts];
+    pub(crate) const ALL: [Self; 4] =
+        [Self::Tools, Self::Resources, Self::Templates, Self::Prompts];
 }
 
 /// The catalog at one moment, sorted and indexed.
@@ -91,7 +92,14 @@ impl Snapshot {
         let index = std::array::from_fn(|i| {
             lists[i].iter().enumerate().map(|(at, entry)| (entry.key().to_owned(), at)).collect()
         });
-        Self { epoch, pages, entries, lists, index, rendered: std::array::from_fn(|_| OnceLock::new()) }
+        Self {
+            epoch,
+            pages,
+            entries,
+            lists,
+            index,
+            rendered: std::array::from_fn(|_| OnceLock::new()),
+        }
     }
 
     pub(crate) fn list(&self, kind: ListKind) -> &[Arc<Entry>] {
@@ -118,13 +126,21 @@ impl Snapshot {
     }
 
     /// The page a cursor points at: what comes after the last item it has seen, whether or not that item is still there.
-    pub(crate) fn page(self: &Arc<Self>, kind: ListKind, cursor: Option<&str>) -> Result<Page, Error> {
+    pub(crate) fn page(
+        self: &Arc<Self>,
+        kind: ListKind,
+        cursor: Option<&str>,
+    ) -> Result<Page, Error> {
         let list = self.list(kind);
         let from = match cursor {
             None => 0,
             Some(text) => {
-                let last = Cursor::decode(kind, text)
-                    .ok_or_else(|| Error::of(Kind::InvalidParams, "the cursor is not one this server gave for this list"))?;
+                let last = Cursor::decode(kind, text).ok_or_else(|| {
+                    Error::of(
+                        Kind::InvalidParams,
+                        "the cursor is not one this server gave for this list",
+                    )
+                })?;
                 let (name, key) = last.name.split_once('\0').unwrap_or((&last.name, ""));
                 list.partition_point(|it| sort_key(it) <= (last.order, name, key))
             }

@@ -10,7 +10,12 @@ pub(super) fn nearest<'a>(given: &str, names: impl Iterator<Item = &'a str>) -> 
     scored.filter(|it| it.0 > 0.75).max_by(|a, b| a.0.total_cmp(&b.0)).map(|it| it.1)
 }
 
-pub(super) fn find<'a>(list: &'a [Value], key: &str, name: &str, what: &str) -> Result<&'a Value, Stop> {
+pub(super) fn find<'a>(
+    list: &'a [Value],
+    key: &str,
+    name: &str,
+    what: &str,
+) -> Result<&'a Value, Stop> {
     if let Some(found) = list.iter().find(|it| member(it, key) == name) {
         return Ok(found);
     }
@@ -18,14 +23,19 @@ pub(super) fn find<'a>(list: &'a [Value], key: &str, name: &str, what: &str) -> 
     Err(Stop::usage(match nearest(name, names()) {
         Some(near) => format!("unknown {what} `{name}`; did you mean `{near}`?"),
         None if list.is_empty() => format!("unknown {what} `{name}`: this server has none"),
-        None => format!("unknown {what} `{name}`; there are {}", names().collect::<Vec<_>>().join(", ")),
+        None => {
+            format!("unknown {what} `{name}`; there are {}", names().collect::<Vec<_>>().join(", "))
+        }
     }))
 }
 
 /// Values as the tool's schema types them: what is not a string there is read as JSON.
 pub(super) fn for_tool(tool: &Value, given: &[String]) -> Result<Value, Stop> {
     let properties = &tool["inputSchema"]["properties"];
-    let known = properties.as_object().map(|it| it.keys().map(String::as_str).collect()).unwrap_or_default();
+    let known = properties
+        .as_object()
+        .map(|it| it.keys().map(String::as_str).collect())
+        .unwrap_or_default();
     let mut arguments = Map::new();
     for (name, text) in pairs(given, known, || show::usage_of_tool(tool))? {
         let is_string = properties[name]["type"] == "string";
@@ -39,7 +49,9 @@ pub(super) fn for_prompt(prompt: &Value, given: &[String]) -> Result<Value, Stop
     let list = prompt["arguments"].as_array().map_or(&[][..], Vec::as_slice);
     let known = list.iter().map(|it| member(it, "name")).collect();
     let pairs = pairs(given, known, || show::usage_of_prompt(prompt))?;
-    Ok(Value::Object(pairs.into_iter().map(|(name, text)| (name.to_owned(), text.into())).collect()))
+    Ok(Value::Object(
+        pairs.into_iter().map(|(name, text)| (name.to_owned(), text.into())).collect(),
+    ))
 }
 
 fn pairs<'a>(
@@ -57,7 +69,10 @@ fn pairs<'a>(
                 Some(near) => format!("; did you mean `{near}`?"),
                 None => String::new(),
             };
-            return Err(Stop::usage(format!("unknown argument `{name}`{hint}\nusage: {}", usage())));
+            return Err(Stop::usage(format!(
+                "unknown argument `{name}`{hint}\nusage: {}",
+                usage()
+            )));
         }
         pairs.push((name, text));
     }

@@ -84,18 +84,29 @@ impl Builder {
                 Long("help") | Short('h') => texts.insert(0, "help".to_owned()),
                 Long("version") | Short('V') => texts.insert(0, "version".to_owned()),
                 Value(text) => {
-                    let text = text.into_string().map_err(|text| Stop::usage(format!("{text:?} is not UTF-8")))?;
+                    let text = text
+                        .into_string()
+                        .map_err(|text| Stop::usage(format!("{text:?} is not UTF-8")))?;
                     texts.push(text);
                     // What follows belongs to the command: arguments of tools may look like options.
                     let rest = parser.raw_args().map_err(|error| Stop::usage(error.to_string()))?;
                     for it in rest {
-                        texts.push(it.into_string().map_err(|text| Stop::usage(format!("{text:?} is not UTF-8")))?);
+                        texts.push(
+                            it.into_string()
+                                .map_err(|text| Stop::usage(format!("{text:?} is not UTF-8")))?,
+                        );
                     }
                 }
-                other => return Err(Stop::usage(format!("unknown option `{}`; see `help`", named(&other)))),
+                other => {
+                    return Err(Stop::usage(format!(
+                        "unknown option `{}`; see `help`",
+                        named(&other)
+                    )));
+                }
             }
         }
-        let (command, rest) = texts.split_first().ok_or_else(|| Stop::usage("no command; see `help`"))?;
+        let (command, rest) =
+            texts.split_first().ok_or_else(|| Stop::usage("no command; see `help`"))?;
         let identity = self.identity.clone();
         match command.as_str() {
             "help" => {
@@ -109,7 +120,10 @@ impl Builder {
             "list" | "call" | "read" | "get" | "schema" => {}
             other => return Err(unknown_command(other)),
         }
-        let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().map_err(Stop::failure)?;
+        let runtime = tokio::runtime::Builder::new_current_thread()
+            .enable_all()
+            .build()
+            .map_err(Stop::failure)?;
         let result = runtime.block_on(async {
             let mut client = Client::connect(self).await.map_err(Stop::failure)?;
             let result = run_command(&mut client, command, rest, &identity).await;
@@ -144,7 +158,8 @@ async fn run_command(
     identity: &crate::builder::Identity,
 ) -> Result<(), Stop> {
     let everything = show::Everything::ask(client).await.map_err(Stop::failure)?;
-    let target = || rest.first().ok_or_else(|| Stop::usage(format!("`{command}` of what? See `help`")));
+    let target =
+        || rest.first().ok_or_else(|| Stop::usage(format!("`{command}` of what? See `help`")));
     match command {
         "list" => show::list(identity, &everything),
         "schema" => show::schema(identity, &everything),
@@ -170,7 +185,11 @@ async fn run_command(
             for it in client.read(target()?).await.map_err(Stop::failure)? {
                 match it.text {
                     Some(text) => show::line(&text),
-                    None => show::line(&format!("[{} at {}]", it.mime_type.as_deref().unwrap_or("bytes"), it.uri)),
+                    None => show::line(&format!(
+                        "[{} at {}]",
+                        it.mime_type.as_deref().unwrap_or("bytes"),
+                        it.uri
+                    )),
                 }
             }
         }

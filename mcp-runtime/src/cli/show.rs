@@ -64,10 +64,15 @@ pub(super) fn list(identity: &Identity, everything: &Everything) {
         line(&format!("\n{title}"));
         let width = rows.iter().map(|it| it.0.chars().count()).max().unwrap_or_default().min(60);
         for (usage, description) in rows {
-            line(format!("  {usage:width$}  {}", description.lines().next().unwrap_or_default()).trim_end());
+            line(
+                format!("  {usage:width$}  {}", description.lines().next().unwrap_or_default())
+                    .trim_end(),
+            );
         }
     };
-    let row = |it: &'_ Value, usage: String| (usage, it["description"].as_str().unwrap_or_default().to_owned());
+    let row = |it: &'_ Value, usage: String| {
+        (usage, it["description"].as_str().unwrap_or_default().to_owned())
+    };
     let rows = |list: &[Value], usage: &dyn Fn(&Value) -> String| -> Vec<(String, String)> {
         list.iter().map(|it| row(it, usage(it))).collect()
     };
@@ -96,7 +101,8 @@ pub(super) fn schema(identity: &Identity, everything: &Everything) {
 
 pub(super) fn usage_of_tool(tool: &Value) -> String {
     let schema = &tool["inputSchema"];
-    let required: Vec<&str> = schema["required"].as_array().into_iter().flatten().filter_map(Value::as_str).collect();
+    let required: Vec<&str> =
+        schema["required"].as_array().into_iter().flatten().filter_map(Value::as_str).collect();
     let mut usage = member(tool, "name").to_owned();
     for (name, property) in schema["properties"].as_object().into_iter().flatten() {
         let kind = match property["enum"].as_array() {
@@ -125,12 +131,16 @@ pub(super) fn content(blocks: &[Value]) {
     for block in blocks {
         match block["type"].as_str() {
             Some("text") => line(member(block, "text")),
-            Some("resource_link") => line(&format!("{}: {}", member(block, "name"), member(block, "uri"))),
+            Some("resource_link") => {
+                line(&format!("{}: {}", member(block, "name"), member(block, "uri")))
+            }
             Some("resource") => match block["resource"]["text"].as_str() {
                 Some(text) => line(text),
                 None => line(&format!("[{}]", member(&block["resource"], "uri"))),
             },
-            other => line(&format!("[{} {}]", other.unwrap_or("content"), member(block, "mimeType"))),
+            other => {
+                line(&format!("[{} {}]", other.unwrap_or("content"), member(block, "mimeType")))
+            }
         }
     }
 }

@@ -43,7 +43,9 @@ impl Environment {
 
     /// A place for one blocking job, or `None` when all are taken. Jobs that were given up still hold theirs until they end.
     pub(crate) fn blocking_permit(self: &Arc<Self>) -> Option<BlockingPermit> {
-        let taken = self.blocking.fetch_update(Ordering::AcqRel, Ordering::Acquire, |it| (it < self.max_blocking).then_some(it + 1));
+        let taken = self.blocking.fetch_update(Ordering::AcqRel, Ordering::Acquire, |it| {
+            (it < self.max_blocking).then_some(it + 1)
+        });
         taken.ok().map(|_| BlockingPermit(self.clone()))
     }
 

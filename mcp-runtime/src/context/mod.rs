@@ -133,7 +133,10 @@ impl Context {
 
 impl fmt::Debug for Context {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Context").field("client", &self.client().name).field("uri", &self.uri()).finish_non_exhaustive()
+        f.debug_struct("Context")
+            .field("client", &self.client().name)
+            .field("uri", &self.uri())
+            .finish_non_exhaustive()
     }
 }
 

@@ -94,7 +94,9 @@ impl Progress {
 
     fn send(&self, progress: f64, message: Option<String>) {
         let caller = &self.0.0.caller;
-        let Some(channel) = caller.channel.as_ref().filter(|_| caller.wants_progress) else { return };
+        let Some(channel) = caller.channel.as_ref().filter(|_| caller.wants_progress) else {
+            return;
+        };
         let mut state = self.state();
         let rises = progress.is_finite() && state.last.is_none_or(|last| progress > last);
         if !rises || self.0.is_over() {

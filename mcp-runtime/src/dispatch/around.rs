@@ -54,7 +54,9 @@ impl Next {
         drop(call);
         match self.dispatcher.run(&self.snapshot, self.caller, self.request.borrow()) {
             Dispatched::Ready(answer) => Outcome(answer),
-            Dispatched::Pending(pending) => Outcome(pending.await.unwrap_or_else(|| Err(Error::msg("cancelled")))),
+            Dispatched::Pending(pending) => {
+                Outcome(pending.await.unwrap_or_else(|| Err(Error::msg("cancelled"))))
+            }
         }
     }
 }
@@ -85,7 +87,11 @@ impl Around {
             request: Owned::from(request),
         };
         let outcome = (self.0)(call, next);
-        Dispatched::Pending(Pending::bare(Box::pin(async move { outcome.await.0 }), context, dispatcher.settings))
+        Dispatched::Pending(Pending::bare(
+            Box::pin(async move { outcome.await.0 }),
+            context,
+            dispatcher.settings,
+        ))
     }
 }
 
@@ -95,7 +101,13 @@ enum Owned {
     CallTool(String, Option<String>),
     ReadResource(String),
     GetPrompt(String, Option<String>),
-    Complete { of_prompt: bool, target: String, argument: String, value: String, given: Option<String> },
+    Complete {
+        of_prompt: bool,
+        target: String,
+        argument: String,
+        value: String,
+        given: Option<String>,
+    },
 }
 
 impl From<Request<'_>> for Owned {
@@ -111,7 +123,13 @@ impl From<Request<'_>> for Owned {
                     Reference::Prompt(it) => (true, it.into()),
                     Reference::Resource(it) => (false, it.into()),
                 };
-                Self::Complete { of_prompt, target, argument: argument.into(), value: value.into(), given: text(given) }
+                Self::Complete {
+                    of_prompt,
+                    target,
+                    argument: argument.into(),
+                    value: value.into(),
+                    given: text(given),
+                }
             }
         }
     }
@@ -123,12 +141,22 @@ impl Owned {
             it.as_deref().map(Raw::trusted)
         }
         match self {
-            Self::List(kind, cursor) => Request::List { kind: *kind, cursor: cursor.as_deref().map(Into::into) },
-            Self::CallTool(name, arguments) => Request::CallTool { name: name.into(), arguments: raw(arguments) },
+            Self::List(kind, cursor) => {
+                Request::List { kind: *kind, cursor: cursor.as_deref().map(Into::into) }
+            }
+            Self::CallTool(name, arguments) => {
+                Request::CallTool { name: name.into(), arguments: raw(arguments) }
+            }
             Self::ReadResource(uri) => Request::ReadResource { uri: uri.into() },
-            Self::GetPrompt(name, arguments) => Request::GetPrompt { name: name.into(), arguments: raw(arguments) },
+            Self::GetPrompt(name, arguments) => {
+                Request::GetPrompt { name: name.into(), arguments: raw(arguments) }
+            }
             Self::Complete { of_prompt, target, argument, value, given } => Request::Complete {
-                reference: if *of_prompt { Reference::Prompt(target.into()) } else { Reference::Resource(target.into()) },
+                reference: if *of_prompt {
+                    Reference::Prompt(target.into())
+                } else {
+                    Reference::Resource(target.into())
+                },
                 argument: argument.into(),
                 value: value.into(),
                 given: raw(given),

@@ -33,7 +33,9 @@ impl Dispatcher {
             Some(Completer::Function(identity)) => {
                 return match snapshot.completion(identity()) {
                     Some(function) => self.run_completion(function, caller, typed, given),
-                    None => Dispatched::Ready(Err(Error::internal("the completion function is not registered"))),
+                    None => Dispatched::Ready(Err(Error::internal(
+                        "the completion function is not registered",
+                    ))),
                 };
             }
             Some(Completer::Values(values)) => values.iter().map(|it| (*it).to_owned()).collect(),
@@ -42,7 +44,13 @@ impl Dispatcher {
         Dispatched::Ready(Ok(Done::Completion(matching(values, typed))))
     }
 
-    fn run_completion(&self, function: &Arc<Entry>, caller: Caller, typed: &str, given: Option<Raw<'_>>) -> Dispatched {
+    fn run_completion(
+        &self,
+        function: &Arc<Entry>,
+        caller: Caller,
+        typed: &str,
+        given: Option<Raw<'_>>,
+    ) -> Dispatched {
         let given = match texts(given) {
             Ok(given) => given,
             Err(error) => return Dispatched::Ready(Err(error)),
@@ -50,7 +58,9 @@ impl Dispatcher {
         let context = self.context(function, caller, None);
         let mode = Mode::Completion { text: typed };
         let filters = matches!(function.kind, EntryKind::Completion { takes_typed_text: true });
-        match self.start(function, Call::new(mode, Arguments::Text(given), &function.names, context)) {
+        match self
+            .start(function, Call::new(mode, Arguments::Text(given), &function.names, context))
+        {
             Dispatched::Ready(answer) => Dispatched::Ready(filtered(answer, filters, typed)),
             Dispatched::Pending(pending) => {
                 let context = pending.context().clone();
@@ -75,11 +85,15 @@ fn find<'a>(snapshot: &'a Snapshot, reference: &Reference<'_>) -> Result<&'a Arc
             .or_else(|| snapshot.find(ListKind::Resources, uri))
             .or_else(|| {
                 let matches = |it: &&Arc<Entry>| {
-                    it.resource().and_then(|it| it.template.as_ref()).is_some_and(|it| it.matches(uri).is_some())
+                    it.resource()
+                        .and_then(|it| it.template.as_ref())
+                        .is_some_and(|it| it.matches(uri).is_some())
                 };
                 snapshot.list(ListKind::Templates).iter().find(matches)
             })
-            .ok_or_else(|| Error::of(Kind::InvalidParams, format_args!("no template is or matches `{uri}`"))),
+            .ok_or_else(|| {
+                Error::of(Kind::InvalidParams, format_args!("no template is or matches `{uri}`"))
+            }),
     }
 }
 

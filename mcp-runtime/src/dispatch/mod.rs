@@ -24,11 +24,27 @@ use crate::{
 /// What a client asks of the items.
 #[derive(Clone, Debug)]
 pub(crate) enum Request<'a> {
-    List { kind: ListKind, cursor: Option<Cow<'a, str>> },
-    CallTool { name: Cow<'a, str>, arguments: Option<Raw<'a>> },
-    ReadResource { uri: Cow<'a, str> },
-    GetPrompt { name: Cow<'a, str>, arguments: Option<Raw<'a>> },
-    Complete { reference: Reference<'a>, argument: Cow<'a, str>, value: Cow<'a, str>, given: Option<Raw<'a>> },
+    List {
+        kind: ListKind,
+        cursor: Option<Cow<'a, str>>,
+    },
+    CallTool {
+        name: Cow<'a, str>,
+        arguments: Option<Raw<'a>>,
+    },
+    ReadResource {
+        uri: Cow<'a, str>,
+    },
+    GetPrompt {
+        name: Cow<'a, str>,
+        arguments: Option<Raw<'a>>,
+    },
+    Complete {
+        reference: Reference<'a>,
+        argument: Cow<'a, str>,
+        value: Cow<'a, str>,
+        given: Option<Raw<'a>>,
+    },
 }
 
 /// Whose argument is completed.
@@ -83,7 +99,12 @@ impl Dispatched {
 }
 
 impl Dispatcher {
-    pub(crate) fn dispatch(self: &Arc<Self>, snapshot: &Arc<Snapshot>, caller: Caller, request: Request<'_>) -> Dispatched {
+    pub(crate) fn dispatch(
+        self: &Arc<Self>,
+        snapshot: &Arc<Snapshot>,
+        caller: Caller,
+        request: Request<'_>,
+    ) -> Dispatched {
         match &self.around {
             None => self.run(snapshot, caller, request),
             Some(around) => around.start(self, snapshot, caller, request),
@@ -96,20 +117,35 @@ impl Dispatcher {
             Request::List { kind, cursor } => {
                 Dispatched::Ready(snapshot.page(kind, cursor.as_deref()).map(Done::List))
             }
-            Request::CallTool { name, arguments } => self.call_tool(snapshot, caller, &name, arguments),
+            Request::CallTool { name, arguments } => {
+                self.call_tool(snapshot, caller, &name, arguments)
+            }
             Request::ReadResource { uri } => self.read_resource(snapshot, caller, &uri),
-            Request::GetPrompt { name, arguments } => self.get_prompt(snapshot, caller, &name, arguments),
+            Request::GetPrompt { name, arguments } => {
+                self.get_prompt(snapshot, caller, &name, arguments)
+            }
             Request::Complete { reference, argument, value, given } => {
                 self.complete(snapshot, caller, &reference, &argument, &value, given)
             }
         }
     }
 
-    fn call_tool(&self, snapshot: &Snapshot, caller: Caller, name: &str, arguments: Option<Raw<'_>>) -> Dispatched {
+    fn call_tool(
+        &self,
+        snapshot: &Snapshot,
+        caller: Caller,
+        name: &str,
+        arguments: Option<Raw<'_>>,
+    ) -> Dispatched {
         let Some(entry) = snapshot.find(ListKind::Tools, name) else {
-            return Dispatched::failed(Kind::InvalidParams, unknown("tool", name, snapshot.list(ListKind::Tools)));
+            return Dispatched::failed(
+                Kind::InvalidParams,
+                unknown("tool", name, snapshot.list(ListKind::Tools)),
+            );
         };
-        let EntryKind::Tool(tool) = &entry.kind else { unreachable!("the list of tools holds tools") };
+        let EntryKind::Tool(tool) = &entry.kind else {
+            unreachable!("the list of tools holds tools")
+        };
         let arguments = arguments.unwrap_or(Raw::EMPTY_OBJECT);
         if arguments.kind() != JsonKind::Object {
             return Dispatched::failed(Kind::InvalidParams, "`arguments` must be an object");
@@ -120,9 +156,18 @@ impl Dispatcher {
         self.start(entry, Call::new(mode, Arguments::Json(members), &entry.names, context))
     }
 
-    fn get_prompt(&self, snapshot: &Snapshot, caller: Caller, name: &str, arguments: Option<Raw<'_>>) -> Dispatched {
+    fn get_prompt(
+        &self,
+        snapshot: &Snapshot,
+        caller: Caller,
+        name: &str,
+        arguments: Option<Raw<'_>>,
+    ) -> Dispatched {
         let Some(entry) = snapshot.find(ListKind::Prompts, name) else {
-            return Dispatched::failed(Kind::InvalidParams, unknown("prompt", name, snapshot.list(ListKind::Prompts)));
+            return Dispatched::failed(
+                Kind::InvalidParams,
+                unknown("prompt", name, snapshot.list(ListKind::Prompts)),
+            );
         };
         let members = match texts(arguments) {
             Ok(members) => members,
@@ -136,14 +181,30 @@ impl Dispatcher {
     fn read_resource(&self, snapshot: &Snapshot, caller: Caller, uri: &str) -> Dispatched {
         if let Some(entry) = snapshot.find(ListKind::Resources, uri) {
             let context = self.context(entry, caller, Some(uri));
-            return self.start(entry, Call::new(Mode::Resource { uri }, Arguments::Text(Vec::new()), &entry.names, context));
+            return self.start(
+                entry,
+                Call::new(
+                    Mode::Resource { uri },
+                    Arguments::Text(Vec::new()),
+                    &entry.names,
+                    context,
+                ),
+            );
         }
         for entry in snapshot.list(ListKind::Templates) {
-            let Some(template) = entry.resource().and_then(|it| it.template.as_ref()) else { continue };
+            let Some(template) = entry.resource().and_then(|it| it.template.as_ref()) else {
+                continue;
+            };
             let Some(variables) = template.matches(uri) else { continue };
-            let members = variables.into_iter().map(|(name, value)| Member::new(name.into(), value)).collect();
+            let members = variables
+                .into_iter()
+                .map(|(name, value)| Member::new(name.into(), value))
+                .collect();
             let context = self.context(entry, caller, Some(uri));
-            return self.start(entry, Call::new(Mode::Resource { uri }, Arguments::Text(members), &entry.names, context));
+            return self.start(
+                entry,
+                Call::new(Mode::Resource { uri }, Arguments::Text(members), &entry.names, context),
+            );
         }
         Dispatched::Ready(Err(Error::no_resource(uri)))
     }
@@ -170,7 +231,13 @@ impl Dispatcher {
             }
             Ok(Running::Pending(future)) => {
                 let timeout = entry.timeout.or(self.settings.timeout);
-                Dispatched::Pending(Pending::new(future, entry.clone(), context, timeout, self.settings))
+                Dispatched::Pending(Pending::new(
+                    future,
+                    entry.clone(),
+                    context,
+                    timeout,
+                    self.settings,
+                ))
             }
             Err(_) => {
                 context.close();
@@ -219,7 +286,9 @@ fn limit(settings: &Settings, result: ToolResult) -> ToolResult {
     if size <= max {
         return result;
     }
-    ToolResult::failure(format!("the result has {size} bytes, and this server sends at most {max}: ask for less of it"))
+    ToolResult::failure(format!(
+        "the result has {size} bytes, and this server sends at most {max}: ask for less of it"
+    ))
 }
 
 fn content_size(content: &Content) -> usize {
@@ -262,7 +331,10 @@ fn texts<'a>(arguments: Option<Raw<'a>>) -> Result<Vec<Member<'a, Cow<'a, str>>>
             JsonKind::Null => continue,
             JsonKind::Bool | JsonKind::Number => Cow::Borrowed(value.as_str()),
             JsonKind::Array | JsonKind::Object => {
-                return Err(Error::of(Kind::InvalidParams, format_args!("argument `{name}` must be a string")));
+                return Err(Error::of(
+                    Kind::InvalidParams,
+                    format_args!("argument `{name}` must be a string"),
+                ));
             }
         };
         members.push(Member::new(name, value));
@@ -272,9 +344,14 @@ fn texts<'a>(arguments: Option<Raw<'a>>) -> Result<Vec<Member<'a, Cow<'a, str>>>
 
 #[cold]
 fn unknown(what: &str, name: &str, list: &[Arc<Entry>]) -> String {
-    let near = list.iter().map(|it| (strsim::jaro_winkler(&it.name, name), it)).max_by(|a, b| a.0.total_cmp(&b.0));
+    let near = list
+        .iter()
+        .map(|it| (strsim::jaro_winkler(&it.name, name), it))
+        .max_by(|a, b| a.0.total_cmp(&b.0));
     match near {
-        Some((score, near)) if score > 0.8 => format!("unknown {what} `{name}`; did you mean `{}`?", near.name),
+        Some((score, near)) if score > 0.8 => {
+            format!("unknown {what} `{name}`; did you mean `{}`?", near.name)
+        }
         _ => format!("unknown {what} `{name}`"),
     }
 }

@@ -44,7 +44,11 @@ impl Pending {
     }
 
     /// Work that belongs to no item.
-    pub(super) fn bare(future: Pin<Box<dyn Future<Output = Answer> + Send>>, context: Context, settings: Settings) -> Self {
+    pub(super) fn bare(
+        future: Pin<Box<dyn Future<Output = Answer> + Send>>,
+        context: Context,
+        settings: Settings,
+    ) -> Self {
         Self { future, entry: None, context, timeout: None, sleep: None, settings, done: false }
     }
 
@@ -95,7 +99,10 @@ impl Future for Pending {
             if sleep.as_mut().poll(cx).is_ready() {
                 // Blocking code learns of it here; a future is dropped with `self`.
                 this.context.set_cancelled();
-                let answer = this.entry.as_ref().map_or_else(|| Err(Error::msg("timed out")), |it| timed_out(it, timeout));
+                let answer = this
+                    .entry
+                    .as_ref()
+                    .map_or_else(|| Err(Error::msg("timed out")), |it| timed_out(it, timeout));
                 return this.end(answer);
             }
         }
@@ -114,13 +121,19 @@ impl Drop for Pending {
 
 impl fmt::Debug for Pending {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Pending").field("entry", &self.entry.as_ref().map(|it| &it.name)).finish_non_exhaustive()
+        f.debug_struct("Pending")
+            .field("entry", &self.entry.as_ref().map(|it| &it.name))
+            .finish_non_exhaustive()
     }
 }
 
 #[cold]
 fn timed_out(entry: &Entry, timeout: Duration) -> Answer {
-    let text = format!("the {} `{}` took longer than {timeout:?} and was given up", entry.kind_name(), entry.name);
+    let text = format!(
+        "the {} `{}` took longer than {timeout:?} and was given up",
+        entry.kind_name(),
+        entry.name
+    );
     match entry.kind {
         EntryKind::Tool(_) => Ok(Done::Tool(ToolResult::failure(text))),
         _ => Err(Error::msg(text)),
@@ -137,7 +150,8 @@ impl<'a> Watch<'a> {
     const LONG: Duration = Duration::from_millis(100);
 
     pub(super) fn start(entry: &'a Entry) -> Option<Self> {
-        cfg!(all(debug_assertions, not(target_family = "wasm"))).then(|| Self { entry, since: Instant::now() })
+        cfg!(all(debug_assertions, not(target_family = "wasm")))
+            .then(|| Self { entry, since: Instant::now() })
     }
 }
 

@@ -65,7 +65,12 @@ impl std::fmt::Debug for Running {
 }
 
 impl<'a> Call<'a> {
-    pub(crate) fn new(mode: Mode<'a>, arguments: Arguments<'a>, names: &'a [&'static str], context: Context) -> Self {
+    pub(crate) fn new(
+        mode: Mode<'a>,
+        arguments: Arguments<'a>,
+        names: &'a [&'static str],
+        context: Context,
+    ) -> Self {
         Self { mode, arguments, context, names, problems: Vec::new() }
     }
 
@@ -113,10 +118,15 @@ impl<'a> Call<'a> {
         if !lenient {
             let mut unknown = Vec::new();
             match &self.arguments {
-                Arguments::Json(members) => unknown.extend(members.iter().filter(|it| !it.taken).map(|it| &it.name)),
-                Arguments::Text(members) => unknown.extend(members.iter().filter(|it| !it.taken).map(|it| &it.name)),
+                Arguments::Json(members) => {
+                    unknown.extend(members.iter().filter(|it| !it.taken).map(|it| &it.name))
+                }
+                Arguments::Text(members) => {
+                    unknown.extend(members.iter().filter(|it| !it.taken).map(|it| &it.name))
+                }
             }
-            let texts: Vec<String> = unknown.into_iter().map(|it| unknown_argument(it, self.names)).collect();
+            let texts: Vec<String> =
+                unknown.into_iter().map(|it| unknown_argument(it, self.names)).collect();
             self.problems.extend(texts);
         }
         self.problems.is_empty()
@@ -127,12 +137,13 @@ impl<'a> Call<'a> {
     pub fn refuse(self) -> Running {
         let list = self.problems.join("\n- ");
         Running::Ready(match self.mode {
-            Mode::Tool { name, .. } => {
-                Ok(Done::Tool(ToolResult::failure(format!("The arguments of `{name}` are wrong:\n- {list}"))))
-            }
-            Mode::Prompt { name } => {
-                Err(Error::invalid_params(format!("wrong arguments for prompt `{name}`: {}", self.problems.join("; "))))
-            }
+            Mode::Tool { name, .. } => Ok(Done::Tool(ToolResult::failure(format!(
+                "The arguments of `{name}` are wrong:\n- {list}"
+            )))),
+            Mode::Prompt { name } => Err(Error::invalid_params(format!(
+                "wrong arguments for prompt `{name}`: {}",
+                self.problems.join("; ")
+            ))),
             // A variable that does not fit its type is a URI that does not exist.
             Mode::Resource { uri } => Err(Error::no_resource(uri)),
             Mode::Completion { .. } => Err(Error::invalid_params(list)),
@@ -160,7 +171,9 @@ impl<'a> Call<'a> {
         Running::Pending(Box::pin(async move {
             let Some(permit) = context.0.environment.blocking_permit() else {
                 let max = context.0.environment.max_blocking();
-                return Err(Error::msg(format!("the server is busy: {max} blocking calls are running; try again later")));
+                return Err(Error::msg(format!(
+                    "the server is busy: {max} blocking calls are running; try again later"
+                )));
             };
             let job = move || {
                 let _permit = permit;
@@ -178,10 +191,15 @@ impl<'a> Call<'a> {
 }
 
 fn unknown_argument(name: &str, known: &[&'static str]) -> String {
-    let near = known.iter().map(|it| (strsim::jaro_winkler(it, name), it)).max_by(|a, b| a.0.total_cmp(&b.0));
+    let near = known
+        .iter()
+        .map(|it| (strsim::jaro_winkler(it, name), it))
+        .max_by(|a, b| a.0.total_cmp(&b.0));
     match near {
         _ if known.is_empty() => format!("unknown argument `{name}`: there are none"),
-        Some((score, near)) if score > 0.75 => format!("unknown argument `{name}`; did you mean `{near}`?"),
+        Some((score, near)) if score > 0.75 => {
+            format!("unknown argument `{name}`; did you mean `{near}`?")
+        }
         _ => format!("unknown argument `{name}`; there are {}", quoted(known)),
     }
 }

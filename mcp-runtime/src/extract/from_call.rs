@@ -71,7 +71,9 @@ impl Needs {
 /// `&Context` is answered here by `TypeId`, because a second impl for it would conflict with this one.
 impl<'a, T: Send + Sync + 'static> FromCall<'a> for &'a T {
     fn from_call(context: &'a Context) -> Result<Self> {
-        let found = (context as &dyn Any).downcast_ref::<T>().or_else(|| context.0.environment.states.get::<T>());
+        let found = (context as &dyn Any)
+            .downcast_ref::<T>()
+            .or_else(|| context.0.environment.states.get::<T>());
         found.ok_or_else(|| missing::<T>())
     }
 

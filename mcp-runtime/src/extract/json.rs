@@ -8,7 +8,10 @@ use crate::wire::{Kind, Raw};
 /// more as JSON, since many models write arguments so; `strict` turns that off. A type that takes strings never gets there.
 ///
 /// The second part is the text that was read in the end, for the check of constraints.
-pub(crate) fn read<T: DeserializeOwned>(raw: Raw<'_>, strict: bool) -> Result<(T, Option<String>), String> {
+pub(crate) fn read<T: DeserializeOwned>(
+    raw: Raw<'_>,
+    strict: bool,
+) -> Result<(T, Option<String>), String> {
     let first = match serde_json::from_str(raw.as_str()) {
         Ok(value) => return Ok((value, None)),
         Err(error) => error,
@@ -57,7 +60,11 @@ pub(crate) fn wording(error: &str) -> String {
 mod tests {
     use super::*;
 
-    fn check<T: DeserializeOwned + std::fmt::Debug>(text: &str, strict: bool, expected: Result<&str, &str>) {
+    fn check<T: DeserializeOwned + std::fmt::Debug>(
+        text: &str,
+        strict: bool,
+        expected: Result<&str, &str>,
+    ) {
         let found = read::<T>(Raw::trusted(text), strict).map(|(value, _)| format!("{value:?}"));
         assert_eq!(found.as_deref().map_err(String::as_str), expected, "{text}");
     }
@@ -68,7 +75,11 @@ mod tests {
         check::<Vec<i64>>(r#""[1,2]""#, false, Ok("[1, 2]"));
         check::<String>(r#""5""#, false, Ok(r#""5""#));
         check::<i64>(r#""5""#, true, Err(r#"invalid type: string "5", expected an integer"#));
-        check::<i64>(r#""five""#, false, Err(r#"invalid type: string "five", expected an integer"#));
+        check::<i64>(
+            r#""five""#,
+            false,
+            Err(r#"invalid type: string "five", expected an integer"#),
+        );
     }
 
     #[test]

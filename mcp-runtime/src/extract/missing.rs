@@ -47,15 +47,27 @@ impl<'de> Deserializer<'de> for Nothing {
         visitor.visit_none()
     }
 
-    fn deserialize_newtype_struct<V: de::Visitor<'de>>(self, _: &'static str, visitor: V) -> Result<V::Value, Expected> {
+    fn deserialize_newtype_struct<V: de::Visitor<'de>>(
+        self,
+        _: &'static str,
+        visitor: V,
+    ) -> Result<V::Value, Expected> {
         visitor.visit_newtype_struct(self)
     }
 
-    fn deserialize_unit_struct<V: de::Visitor<'de>>(self, _: &'static str, _: V) -> Result<V::Value, Expected> {
+    fn deserialize_unit_struct<V: de::Visitor<'de>>(
+        self,
+        _: &'static str,
+        _: V,
+    ) -> Result<V::Value, Expected> {
         Err(Expected("null".to_owned()))
     }
 
-    fn deserialize_tuple<V: de::Visitor<'de>>(self, len: usize, _: V) -> Result<V::Value, Expected> {
+    fn deserialize_tuple<V: de::Visitor<'de>>(
+        self,
+        len: usize,
+        _: V,
+    ) -> Result<V::Value, Expected> {
         Err(Expected(format!("an array of {len}")))
     }
 

@@ -15,8 +15,8 @@ mod state;
 mod text;
 mod values;
 
-pub use call::{Call, Running};
 pub(crate) use call::{Arguments, Member, Mode};
+pub use call::{Call, Running};
 pub use client::Client;
 pub use from_call::{FromCall, Needs};
 pub use params::Params;

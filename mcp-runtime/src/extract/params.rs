@@ -51,7 +51,12 @@ impl Params {
     }
 
     /// A parameter with a default, which is published when it can be written as JSON.
-    pub fn add_default<H: Describe>(&mut self, handle: H, def: &'static ArgDef, default: impl FnOnce() -> H::Value) {
+    pub fn add_default<H: Describe>(
+        &mut self,
+        handle: H,
+        def: &'static ArgDef,
+        default: impl FnOnce() -> H::Value,
+    ) {
         handle.describe(self, def);
         if let Some(field) = self.fields.last_mut().filter(|it| std::ptr::eq(it.def, def)) {
             field.has_default = true;

@@ -10,7 +10,9 @@ use schemars::JsonSchema;
 use serde::de::DeserializeOwned;
 use serde_json::Value;
 
-use super::{Args, Call, FromCall, Params, SpreadField, json, missing, params::Source, text, values};
+use super::{
+    Args, Call, FromCall, Params, SpreadField, json, missing, params::Source, text, values,
+};
 use crate::{
     context::{Cancel, Context, Progress},
     error::{Error, Result},
@@ -261,7 +263,11 @@ pub trait ArgumentLevel<T> {
 }
 impl<T> ArgumentLevel<T> for Probe<T> {}
 
-fn read_json<T: Argument>(call: &mut Call<'_>, def: &'static ArgDef, default: Option<impl FnOnce() -> T>) -> Option<T> {
+fn read_json<T: Argument>(
+    call: &mut Call<'_>,
+    def: &'static ArgDef,
+    default: Option<impl FnOnce() -> T>,
+) -> Option<T> {
     let raw = call.json(def.name);
     // Clients that know no "absent" send null for what they leave out.
     let raw = raw.filter(|it| !(it.is_null() && default.is_some()));
@@ -275,10 +281,12 @@ fn read_json<T: Argument>(call: &mut Call<'_>, def: &'static ArgDef, default: Op
         };
     };
     match json::read::<T>(raw, call.is_strict()) {
-        Ok((value, reread)) => match def.constraints.check(reread.as_deref().unwrap_or(raw.as_str())) {
-            None => Some(value),
-            Some(problem) => refuse(call, def, problem),
-        },
+        Ok((value, reread)) => {
+            match def.constraints.check(reread.as_deref().unwrap_or(raw.as_str())) {
+                None => Some(value),
+                Some(problem) => refuse(call, def, problem),
+            }
+        }
         Err(problem) => refuse(call, def, problem),
     }
 }
@@ -481,7 +489,10 @@ pub trait ParsedOptionLevel<T> {
         ParsedOption::NEW
     }
 }
-impl<T: FromStr<Err: std::fmt::Display> + Send + 'static> ParsedOptionLevel<T> for &Probe<Option<T>> {}
+impl<T: FromStr<Err: std::fmt::Display> + Send + 'static> ParsedOptionLevel<T>
+    for &Probe<Option<T>>
+{
+}
 
 pub trait ReadLevel<T> {
     fn text_param(&self) -> ReadArgument<T>
@@ -500,7 +511,10 @@ pub trait ReadLevel<T> {
 impl<T> ReadLevel<T> for Probe<T> {}
 
 /// The text of an argument after the checks every kind of type shares, or why there is none.
-fn read_text<'a>(call: &mut Call<'a>, def: &'static ArgDef) -> Result<Option<Cow<'a, str>>, String> {
+fn read_text<'a>(
+    call: &mut Call<'a>,
+    def: &'static ArgDef,
+) -> Result<Option<Cow<'a, str>>, String> {
     let Some(text) = call.text(def.name) else { return Ok(None) };
     match def.constraints.check_text(&text) {
         Some(problem) => Err(problem),
@@ -595,7 +609,11 @@ text_handles! {
 
 /// The values of a type that is parsed: only `bool` is known here, since an enum's `FromStr` need not spell them as serde does.
 fn parsed_values<T: 'static>() -> Vec<&'static str> {
-    if std::any::TypeId::of::<T>() == std::any::TypeId::of::<bool>() { vec!["true", "false"] } else { Vec::new() }
+    if std::any::TypeId::of::<T>() == std::any::TypeId::of::<bool>() {
+        vec!["true", "false"]
+    } else {
+        Vec::new()
+    }
 }
 
 impl<'s> TextStr<&'s str> {

@@ -35,7 +35,11 @@ impl<'de> Deserializer<'de> for Text<'_> {
         visitor.visit_some(self)
     }
 
-    fn deserialize_newtype_struct<V: de::Visitor<'de>>(self, _: &'static str, visitor: V) -> Result<V::Value, Error> {
+    fn deserialize_newtype_struct<V: de::Visitor<'de>>(
+        self,
+        _: &'static str,
+        visitor: V,
+    ) -> Result<V::Value, Error> {
         visitor.visit_newtype_struct(self)
     }
 
@@ -75,6 +79,9 @@ mod tests {
         assert_eq!(read::<Tone>("warm"), Ok(Tone::Warm));
         assert_eq!(read::<Option<u8>>("7"), Ok(Some(7)));
         assert_eq!(read::<Tone>("hot").unwrap_err(), "unknown variant `hot`, expected `warm`");
-        assert_eq!(read::<u8>("x").unwrap_err(), "invalid type: string \"x\", expected an integer from 0 to 255");
+        assert_eq!(
+            read::<u8>("x").unwrap_err(),
+            "invalid type: string \"x\", expected an integer from 0 to 255"
+        );
     }
 }

@@ -165,7 +165,14 @@ impl ItemDef {
         params: fn(&mut Params),
         call: CallFn,
     ) -> Self {
-        let resource = ResourceDef { uri, segments, mime_type: None, size: None, subscribe: None, cache: None };
+        let resource = ResourceDef {
+            uri,
+            segments,
+            mime_type: None,
+            size: None,
+            subscribe: None,
+            cache: None,
+        };
         Self::new(name, KindDef::Resource(resource), origin, identity, params, call)
     }
 

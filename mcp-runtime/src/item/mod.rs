@@ -6,6 +6,6 @@ mod doc;
 pub(crate) mod template;
 
 pub use arg::{ArgDef, Completer};
+pub use def::{CallFn, ItemDef, KindDef, Origin};
 pub use doc::trim as trim_doc;
 pub use template::{Segment, VariableKind};
-pub use def::{CallFn, ItemDef, KindDef, Origin};

@@ -21,8 +21,16 @@ pub enum Level {
 }
 
 impl Level {
-    pub(crate) const ALL: [Self; 8] =
-        [Self::Debug, Self::Info, Self::Notice, Self::Warning, Self::Error, Self::Critical, Self::Alert, Self::Emergency];
+    pub(crate) const ALL: [Self; 8] = [
+        Self::Debug,
+        Self::Info,
+        Self::Notice,
+        Self::Warning,
+        Self::Error,
+        Self::Critical,
+        Self::Alert,
+        Self::Emergency,
+    ];
 
     /// The level's name on the wire.
     pub const fn name(self) -> &'static str {

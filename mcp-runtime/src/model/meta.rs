@@ -44,7 +44,8 @@ impl Meta {
 /// RPC-15 and RPC-16: an optional prefix of dotted labels, then a name; prefixes whose second label is `mcp` or
 /// `modelcontextprotocol` belong to the protocol.
 pub(crate) fn check_key(key: &str) -> Result<(), &'static str> {
-    let (prefix, name) = key.split_once('/').map_or((None, key), |(prefix, name)| (Some(prefix), name));
+    let (prefix, name) =
+        key.split_once('/').map_or((None, key), |(prefix, name)| (Some(prefix), name));
     if let Some(prefix) = prefix {
         let labels: Vec<&str> = prefix.split('.').collect();
         let is_label = |it: &&str| {
@@ -80,7 +81,9 @@ mod tests {
         for good in ["progressToken", "example.com/x", "com.example.mcp/x", "a-b.c/x_y.z", "x"] {
             assert_eq!(check_key(good), Ok(()), "{good}");
         }
-        for bad in ["io.modelcontextprotocol/x", "dev.mcp/x", "1a/x", "a..b/x", "x y", "-x", "x-", "a/b/c"] {
+        for bad in
+            ["io.modelcontextprotocol/x", "dev.mcp/x", "1a/x", "a..b/x", "x y", "-x", "x-", "a/b/c"]
+        {
             assert!(check_key(bad).is_err(), "{bad}");
         }
     }

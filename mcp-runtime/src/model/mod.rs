@@ -11,13 +11,15 @@ mod resource;
 
 pub use client::ClientInfo;
 pub use content::{Annotations, Audio, Content, Embedded, Image, ResourceLink, Role, Text};
+pub(crate) use content::{Data, Extras};
 pub use icon::Icon;
 pub use level::Level;
 pub use message::Message;
 pub use meta::Meta;
 pub(crate) use meta::check_key as meta_key;
-pub use outcome::{CachePolicy, Completion, Done, Operation, Outcome, PromptResult, ReadResult, ToolResult};
 pub(crate) use outcome::Answer;
-pub use resource::{Blob, ResourceContents};
-pub(crate) use content::{Data, Extras};
+pub use outcome::{
+    CachePolicy, Completion, Done, Operation, Outcome, PromptResult, ReadResult, ToolResult,
+};
 pub(crate) use resource::Body;
+pub use resource::{Blob, ResourceContents};

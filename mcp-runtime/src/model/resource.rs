@@ -23,7 +23,12 @@ impl ResourceContents {
 
     /// Bytes.
     pub fn blob(uri: impl Into<String>, bytes: impl Into<Vec<u8>>) -> Self {
-        Self { uri: uri.into(), mime_type: None, body: Body::Blob(Data::Bytes(bytes.into())), meta: None }
+        Self {
+            uri: uri.into(),
+            mime_type: None,
+            body: Body::Blob(Data::Bytes(bytes.into())),
+            meta: None,
+        }
     }
 
     /// Its media type; the resource's own where it is not said.

@@ -80,7 +80,11 @@ impl<S> Filter<S> for Wanted {
     }
 
     fn callsite_enabled(&self, metadata: &'static Metadata<'static>) -> Interest {
-        if metadata.is_event() && *metadata.level() <= wanted() { Interest::sometimes() } else { Interest::never() }
+        if metadata.is_event() && *metadata.level() <= wanted() {
+            Interest::sometimes()
+        } else {
+            Interest::never()
+        }
     }
 
     fn max_level_hint(&self) -> Option<LevelFilter> {

@@ -4,10 +4,10 @@
 mod client_log;
 mod scope;
 
-#[cfg(feature = "client-log")]
-pub use client_log::{ClientLog, client_log};
 #[cfg(all(feature = "client-log", feature = "stdio"))]
 pub(crate) use client_log::install;
+#[cfg(feature = "client-log")]
+pub use client_log::{ClientLog, client_log};
 pub(crate) use scope::enter;
 
 use crate::model::Level;

@@ -6,11 +6,7 @@ use std::{
 };
 
 use super::{channel::ProgressSlot, encode, peer::Shared, revision::Revision};
-use crate::{
-    dispatch::Pending,
-    model::Answer,
-    wire::IdBuf,
-};
+use crate::{dispatch::Pending, model::Answer, wire::IdBuf};
 
 /// Where the response to a request goes.
 #[derive(Clone)]
@@ -104,7 +100,8 @@ pub(super) fn reply(
     slot: Option<&Arc<ProgressSlot>>,
     to: &ReplyTo,
 ) {
-    let write = |out: &mut Vec<u8>| encode::answer(out, &shared.service, revision, id.as_id(), answer);
+    let write =
+        |out: &mut Vec<u8>| encode::answer(out, &shared.service, revision, id.as_id(), answer);
     match to {
         ReplyTo::Line => shared.outbox.push_last(slot, write),
         ReplyTo::Batch(batch) => {

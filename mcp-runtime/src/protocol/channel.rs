@@ -23,7 +23,11 @@ pub(crate) struct ProgressSlot {
 
 impl CallChannel {
     pub(super) fn new(outbox: Arc<Outbox>, revision: Revision, token: Option<&str>) -> Self {
-        let slot = ProgressSlot { revision, token: token.unwrap_or("null").into(), pending: Mutex::new(None) };
+        let slot = ProgressSlot {
+            revision,
+            token: token.unwrap_or("null").into(),
+            pending: Mutex::new(None),
+        };
         Self { outbox, slot: Arc::new(slot) }
     }
 
@@ -50,7 +54,10 @@ impl Channel for CallChannel {
 impl ProgressSlot {
     /// Writes the newest report with its newline, when there is one.
     pub(super) fn write_pending(&self, out: &mut Vec<u8>) {
-        let Some(report) = self.pending.lock().unwrap_or_else(PoisonError::into_inner).take() else { return };
+        let Some(report) = self.pending.lock().unwrap_or_else(PoisonError::into_inner).take()
+        else {
+            return;
+        };
         notification(out, "notifications/progress", |params| {
             params.raw("progressToken", &self.token).f64("progress", report.progress);
             if let Some(total) = report.total {

@@ -77,23 +77,34 @@ pub(super) fn client(info: Option<Raw<'_>>, capabilities: Option<Raw<'_>>) -> Cl
         name: member("name").unwrap_or_default().into_owned(),
         version: member("version").unwrap_or_default().into_owned(),
         title: member("title").map(Into::into),
-        capabilities: Meta(capabilities.and_then(|it| serde_json::from_str(it.as_str()).ok()).unwrap_or_default()),
+        capabilities: Meta(
+            capabilities.and_then(|it| serde_json::from_str(it.as_str()).ok()).unwrap_or_default(),
+        ),
     }
 }
 
 impl Peer {
-    pub(super) fn legacy_request(&self, request: &Asked<'_>, to: &ReplyTo, waiting: &mut Vec<PendingCall>) {
+    pub(super) fn legacy_request(
+        &self,
+        request: &Asked<'_>,
+        to: &ReplyTo,
+        waiting: &mut Vec<PendingCall>,
+    ) {
         let shared = &self.shared;
         match request.method {
             "initialize" => return self.initialize(request, to),
             "ping" => {
                 let revision = shared.spoken();
-                return shared.write(to, |out| encode::empty(out, &shared.service, revision, request.id));
+                return shared
+                    .write(to, |out| encode::empty(out, &shared.service, revision, request.id));
             }
             _ => {}
         }
         let known = super::params::operation(request.method, None).is_some()
-            || matches!(request.method, "logging/setLevel" | "resources/subscribe" | "resources/unsubscribe");
+            || matches!(
+                request.method,
+                "logging/setLevel" | "resources/subscribe" | "resources/unsubscribe"
+            );
         let from = shared.session().open.as_ref().map(|it| From {
             revision: it.revision,
             client: it.client.clone(),
@@ -101,16 +112,26 @@ impl Peer {
         });
         match from {
             // Also before the handshake, so that a client that only asks what there is gets a clear answer.
-            _ if !known => shared.error(shared.spoken(), Some(request.id), &unknown_method(request.method), to),
+            _ if !known => {
+                shared.error(shared.spoken(), Some(request.id), &unknown_method(request.method), to)
+            }
             None => {
-                let text = format!("`{}` before `initialize`: the session has not begun", request.method);
-                shared.error(shared.spoken(), Some(request.id), &Error::of(Kind::InvalidRequest, text), to);
+                let text =
+                    format!("`{}` before `initialize`: the session has not begun", request.method);
+                shared.error(
+                    shared.spoken(),
+                    Some(request.id),
+                    &Error::of(Kind::InvalidRequest, text),
+                    to,
+                );
             }
             Some(from) => match request.method {
                 "logging/setLevel" | "resources/subscribe" | "resources/unsubscribe" => {
                     let revision = from.revision;
                     match self.session_request(request) {
-                        Ok(()) => shared.write(to, |out| encode::empty(out, &shared.service, revision, request.id)),
+                        Ok(()) => shared.write(to, |out| {
+                            encode::empty(out, &shared.service, revision, request.id)
+                        }),
                         Err(error) => shared.error(revision, Some(request.id), &error, to),
                     }
                 }
@@ -135,16 +156,31 @@ impl Peer {
             return refuse(Kind::InvalidParams, "`protocolVersion` must be a string");
         };
         // The modern revision has no `initialize`, so it is never the answer (C-24).
-        let revision = Revision::parse(&wanted).filter(|it| !it.is_modern()).unwrap_or(Revision::NEWEST_LEGACY);
+        let revision = Revision::parse(&wanted)
+            .filter(|it| !it.is_modern())
+            .unwrap_or(Revision::NEWEST_LEGACY);
         let client = client(params.get("clientInfo"), params.get("capabilities"));
-        shared.session().open =
-            Some(Open { revision, client: Arc::new(client), log_level: None, subscriptions: BTreeSet::new() });
+        shared.session().open = Some(Open {
+            revision,
+            client: Arc::new(client),
+            log_level: None,
+            subscriptions: BTreeSet::new(),
+        });
         let (service, snapshot) = (&shared.service, shared.snapshot());
         shared.outbox.push(|out| {
             response(out, request.id, |result| {
                 result.str("protocolVersion", revision.name());
-                encode::capabilities(&mut result.object("capabilities"), revision, service, &snapshot);
-                encode::implementation(&mut result.object("serverInfo"), revision, &service.identity);
+                encode::capabilities(
+                    &mut result.object("capabilities"),
+                    revision,
+                    service,
+                    &snapshot,
+                );
+                encode::implementation(
+                    &mut result.object("serverInfo"),
+                    revision,
+                    &service.identity,
+                );
                 result.opt_str("instructions", service.identity.instructions.as_deref());
             });
         });
@@ -155,7 +191,11 @@ impl Peer {
         let shared = &self.shared;
         let snapshot = shared.snapshot();
         let params = request.params.unwrap_or(Raw::EMPTY_OBJECT);
-        let feature = if request.method == "logging/setLevel" { Feature::Logging } else { Feature::Subscriptions };
+        let feature = if request.method == "logging/setLevel" {
+            Feature::Logging
+        } else {
+            Feature::Subscriptions
+        };
         if !feature.is_served(&snapshot) {
             return Err(unknown_method(request.method));
         }

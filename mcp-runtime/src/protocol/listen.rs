@@ -48,9 +48,11 @@ impl Filter {
     }
 
     fn write(&self, object: &mut Object<'_>) {
-        for (name, wanted) in
-            [("toolsListChanged", self.tools), ("promptsListChanged", self.prompts), ("resourcesListChanged", self.resources)]
-        {
+        for (name, wanted) in [
+            ("toolsListChanged", self.tools),
+            ("promptsListChanged", self.prompts),
+            ("resourcesListChanged", self.resources),
+        ] {
             if wanted {
                 object.bool(name, true);
             }
@@ -148,7 +150,10 @@ impl Peer {
         }
         let limits = shared.service.limits;
         if streams >= limits.listens {
-            return Err(Error::of(Kind::Failed, format_args!("{streams} listen streams are open already: close some of them")));
+            return Err(Error::of(
+                Kind::Failed,
+                format_args!("{streams} listen streams are open already: close some of them"),
+            ));
         }
         let filter = self.honoured(wanted)?;
         if uris + filter.uris.len() > limits.subscriptions {
@@ -160,14 +165,24 @@ impl Peer {
     /// What of the filter the server can do: the rest is left out of the acknowledgement.
     fn honoured(&self, wanted: Raw<'_>) -> Result<Filter, Error> {
         let snapshot = self.shared.snapshot();
-        let changes = self.shared.service.dispatcher.catalog.is_dynamic.load(std::sync::atomic::Ordering::Acquire);
-        let flag = |name: &str, feature: Feature| -> Result<bool, Error> { match wanted.get(name) {
-            None => Ok(false),
-            Some(it) => {
-                let wanted = it.bool().ok_or_else(|| invalid(format_args!("`{name}` must be true or false")))?;
-                Ok(wanted && changes && feature.is_served(&snapshot))
+        let changes = self
+            .shared
+            .service
+            .dispatcher
+            .catalog
+            .is_dynamic
+            .load(std::sync::atomic::Ordering::Acquire);
+        let flag = |name: &str, feature: Feature| -> Result<bool, Error> {
+            match wanted.get(name) {
+                None => Ok(false),
+                Some(it) => {
+                    let wanted = it
+                        .bool()
+                        .ok_or_else(|| invalid(format_args!("`{name}` must be true or false")))?;
+                    Ok(wanted && changes && feature.is_served(&snapshot))
+                }
             }
-        }};
+        };
         let mut filter = Filter {
             tools: flag("toolsListChanged", Feature::Tools)?,
             prompts: flag("promptsListChanged", Feature::Prompts)?,
@@ -179,7 +194,9 @@ impl Peer {
                 return Err(invalid("`resourceSubscriptions` must be an array of URIs"));
             }
             for uri in uris.elements() {
-                let uri = uri.string().ok_or_else(|| invalid("`resourceSubscriptions` must be an array of URIs"))?;
+                let uri = uri
+                    .string()
+                    .ok_or_else(|| invalid("`resourceSubscriptions` must be an array of URIs"))?;
                 filter.uris.insert(uri.into_owned());
             }
             if !Feature::Subscriptions.is_served(&snapshot) {

@@ -54,7 +54,14 @@ pub(crate) struct Limits {
 
 impl Default for Limits {
     fn default() -> Self {
-        Self { message: 16 << 20, depth: 128, batch: 100, in_flight: 1024, subscriptions: 4096, listens: 64 }
+        Self {
+            message: 16 << 20,
+            depth: 128,
+            batch: 100,
+            in_flight: 1024,
+            subscriptions: 4096,
+            listens: 64,
+        }
     }
 }
 

@@ -59,11 +59,17 @@ struct Envelope<'a> {
 /// The first step of the ladder: version and capabilities must be there, in whatever version (META-01).
 fn envelope<'a>(meta: Option<Raw<'a>>) -> Result<Envelope<'a>, Error> {
     let Some(meta) = meta.filter(|it| it.kind() == JsonKind::Object) else {
-        return Err(invalid(format_args!("`_meta` must be an object with `{VERSION}` and `{CAPABILITIES}`")));
+        return Err(invalid(format_args!(
+            "`_meta` must be an object with `{VERSION}` and `{CAPABILITIES}`"
+        )));
     };
     let member = |key: &str, kind: JsonKind, what: &str| {
         let found = meta.get(key).ok_or_else(|| invalid(format_args!("`_meta` has no `{key}`")))?;
-        if found.kind() == kind { Ok(found) } else { Err(invalid(format_args!("`{key}` must be {what}"))) }
+        if found.kind() == kind {
+            Ok(found)
+        } else {
+            Err(invalid(format_args!("`{key}` must be {what}")))
+        }
     };
     Ok(Envelope {
         version: member(VERSION, JsonKind::String, "a string")?,
@@ -75,7 +81,12 @@ fn envelope<'a>(meta: Option<Raw<'a>>) -> Result<Envelope<'a>, Error> {
 
 impl Peer {
     /// The ladder of checks, whose order a client can see (C-02).
-    pub(super) fn modern_request(&self, request: &Asked<'_>, to: &ReplyTo, waiting: &mut Vec<PendingCall>) {
+    pub(super) fn modern_request(
+        &self,
+        request: &Asked<'_>,
+        to: &ReplyTo,
+        waiting: &mut Vec<PendingCall>,
+    ) {
         let shared = &self.shared;
         let newest = Revision::MODERN[0];
         let from = match self.judge(request) {
@@ -95,28 +106,38 @@ impl Peer {
         let version = envelope.version.string().unwrap_or_default();
         let Some(revision) = Revision::parse(&version).filter(|it| it.is_modern()) else {
             let supported: Vec<_> = Revision::MODERN.iter().map(|it| it.name()).collect();
-            let text = format!("revision `{version}` is not served; served: {}", supported.join(", "));
+            let text =
+                format!("revision `{version}` is not served; served: {}", supported.join(", "));
             let data = serde_json::json!({ "supported": supported, "requested": version });
             return Err(Error::of(Kind::UnsupportedVersion, text).with_data(data));
         };
         let log_level = match envelope.log_level {
             None => None,
             Some(it) => {
-                let name = it.string().ok_or_else(|| invalid(format_args!("`{LOG_LEVEL}` must be a string")))?;
+                let name = it
+                    .string()
+                    .ok_or_else(|| invalid(format_args!("`{LOG_LEVEL}` must be a string")))?;
                 Some(Level::parse(&name).ok_or_else(|| unknown_level(&name))?)
             }
         };
         if let Some(level) = log_level {
             observe::listen(level);
         }
-        let mut envelopes = self.shared.envelopes.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
-        Ok(From { revision, client: envelopes.client(envelope.client, envelope.capabilities), log_level })
+        let mut envelopes =
+            self.shared.envelopes.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
+        Ok(From {
+            revision,
+            client: envelopes.client(envelope.client, envelope.capabilities),
+            log_level,
+        })
     }
 
     fn discover(&self, revision: Revision, request: &Asked<'_>, to: &ReplyTo) {
         let (service, snapshot) = (&self.shared.service, self.shared.snapshot());
         self.shared.write(to, |out| {
-            response(out, request.id, |result| encode::discover(result, service, revision, &snapshot));
+            response(out, request.id, |result| {
+                encode::discover(result, service, revision, &snapshot)
+            });
         });
     }
 }

@@ -42,7 +42,11 @@ impl Outbox {
     }
 
     /// Adds the last message of a call: what it reported before comes before it.
-    pub(crate) fn push_last(&self, slot: Option<&Arc<ProgressSlot>>, write: impl FnOnce(&mut Vec<u8>)) {
+    pub(crate) fn push_last(
+        &self,
+        slot: Option<&Arc<ProgressSlot>>,
+        write: impl FnOnce(&mut Vec<u8>),
+    ) {
         let mut queue = self.queue();
         if let Some(slot) = slot {
             queue.reports.retain(|it| !Arc::ptr_eq(it, slot));

@@ -11,14 +11,19 @@ use crate::{
 };
 
 /// The operation a method stands for, or `None` when it is none of the items' methods.
-pub(super) fn operation<'a>(method: &str, params: Option<Raw<'a>>) -> Option<(Feature, Result<Request<'a>, Error>)> {
+pub(super) fn operation<'a>(
+    method: &str,
+    params: Option<Raw<'a>>,
+) -> Option<(Feature, Result<Request<'a>, Error>)> {
     let params = params.unwrap_or(Raw::EMPTY_OBJECT);
     Some(match method {
         "tools/list" => (Feature::Tools, list(ListKind::Tools, params)),
         "tools/call" => (Feature::Tools, call(params)),
         "resources/list" => (Feature::Resources, list(ListKind::Resources, params)),
         "resources/templates/list" => (Feature::Resources, list(ListKind::Templates, params)),
-        "resources/read" => (Feature::Resources, text(params, "uri").map(|uri| Request::ReadResource { uri })),
+        "resources/read" => {
+            (Feature::Resources, text(params, "uri").map(|uri| Request::ReadResource { uri }))
+        }
         "prompts/list" => (Feature::Prompts, list(ListKind::Prompts, params)),
         "prompts/get" => (Feature::Prompts, prompt(params)),
         "completion/complete" => (Feature::Completions, complete(params)),
@@ -67,7 +72,9 @@ fn complete(params: Raw<'_>) -> Result<Request<'_>, Error> {
         "ref/prompt" => Reference::Prompt(text(reference, "name")?),
         "ref/resource" => Reference::Resource(text(reference, "uri")?),
         other => {
-            return Err(invalid(format_args!("`ref.type` is `ref/prompt` or `ref/resource`, not `{other}`")));
+            return Err(invalid(format_args!(
+                "`ref.type` is `ref/prompt` or `ref/resource`, not `{other}`"
+            )));
         }
     };
     let argument = params.get("argument").ok_or_else(|| invalid("`argument` is missing"))?;

@@ -2,8 +2,8 @@ use std::{
     collections::HashMap,
     future::Future,
     pin::Pin,
-    task::Poll,
     sync::{Arc, Mutex, MutexGuard, PoisonError},
+    task::Poll,
 };
 
 use super::{
@@ -81,7 +81,13 @@ impl Shared {
         kept.clone()
     }
 
-    pub(super) fn error(&self, revision: Revision, id: Option<Id<'_>>, error: &Error, to: &ReplyTo) {
+    pub(super) fn error(
+        &self,
+        revision: Revision,
+        id: Option<Id<'_>>,
+        error: &Error,
+        to: &ReplyTo,
+    ) {
         self.write(to, |out| encode::error(out, revision, id, error));
     }
 
@@ -147,7 +153,9 @@ impl Peer {
             Ok(Incoming::Batch(messages)) => {
                 let batches = shared.session().revision().is_some_and(|it| it.features().batches);
                 if !batches {
-                    return self.refuse_array("one message at a time: this revision has no arrays of messages");
+                    return self.refuse_array(
+                        "one message at a time: this revision has no arrays of messages",
+                    );
                 }
                 let to = ReplyTo::Batch(Batch::new(shared.clone()));
                 for message in messages {
@@ -160,17 +168,32 @@ impl Peer {
     /// A line that was too long to be kept.
     pub(crate) fn too_long(&self) {
         let limit = self.shared.service.limits.message;
-        let error = Error::of(Kind::InvalidRequest, format_args!("the message is longer than {limit} bytes"));
+        let error = Error::of(
+            Kind::InvalidRequest,
+            format_args!("the message is longer than {limit} bytes"),
+        );
         self.shared.error(self.shared.spoken(), None, &error, &ReplyTo::Line);
     }
 
     fn refuse_array(&self, reason: &str) {
-        self.shared.error(self.shared.spoken(), None, &Error::of(Kind::InvalidRequest, reason), &ReplyTo::Line);
+        self.shared.error(
+            self.shared.spoken(),
+            None,
+            &Error::of(Kind::InvalidRequest, reason),
+            &ReplyTo::Line,
+        );
     }
 
-    fn message(&self, message: Result<Message<'_>, Invalid<'_>>, to: &ReplyTo, waiting: &mut Vec<PendingCall>) {
+    fn message(
+        &self,
+        message: Result<Message<'_>, Invalid<'_>>,
+        to: &ReplyTo,
+        waiting: &mut Vec<PendingCall>,
+    ) {
         match message {
-            Err(invalid) if !invalid.answer => tracing::debug!("ignored a message: {}", invalid.reason),
+            Err(invalid) if !invalid.answer => {
+                tracing::debug!("ignored a message: {}", invalid.reason)
+            }
             Err(invalid) => {
                 let error = Error::of(Kind::InvalidRequest, invalid.reason);
                 self.shared.error(self.shared.spoken(), invalid.id, &error, to);
@@ -198,7 +221,9 @@ impl Peer {
 
     /// Malformed ones, and those that come too late, are ignored (CANC-02).
     fn cancel(&self, params: Option<Raw<'_>>) {
-        let Some(id) = params.and_then(|it| it.get("requestId")).and_then(Id::parse) else { return };
+        let Some(id) = params.and_then(|it| it.get("requestId")).and_then(Id::parse) else {
+            return;
+        };
         let id = id.to_owned();
         if let Some(reason) = params.and_then(|it| it.get("reason")).and_then(Raw::string) {
             tracing::debug!("request {} was cancelled: {reason}", id.as_id().as_str());
@@ -235,7 +260,13 @@ impl Peer {
     }
 
     /// Runs a request that both eras have: the items' methods.
-    pub(super) fn operate(&self, from: From, request: &Asked<'_>, to: &ReplyTo, waiting: &mut Vec<PendingCall>) {
+    pub(super) fn operate(
+        &self,
+        from: From,
+        request: &Asked<'_>,
+        to: &ReplyTo,
+        waiting: &mut Vec<PendingCall>,
+    ) {
         let shared = &self.shared;
         let (revision, id) = (from.revision, request.id);
         let snapshot = shared.snapshot();
@@ -246,7 +277,8 @@ impl Peer {
         let served = feature.is_served(&snapshot)
             || (feature == Feature::Completions
                 && !revision.features().completions_capability
-                && (Feature::Prompts.is_served(&snapshot) || Feature::Resources.is_served(&snapshot)));
+                && (Feature::Prompts.is_served(&snapshot)
+                    || Feature::Resources.is_served(&snapshot)));
         if !served {
             return shared.error(revision, Some(id), &unknown_method(request.method), to);
         }
@@ -273,7 +305,14 @@ impl Peer {
                     }
                     return;
                 }
-                waiting.push(PendingCall::new(pending, shared.clone(), revision, id.to_owned(), slot, to.clone()));
+                waiting.push(PendingCall::new(
+                    pending,
+                    shared.clone(),
+                    revision,
+                    id.to_owned(),
+                    slot,
+                    to.clone(),
+                ));
             }
         }
     }
@@ -316,10 +355,16 @@ fn caller(
     token: Option<Raw<'_>>,
 ) -> (Caller, Option<Arc<ProgressSlot>>) {
     let log_level = from.log_level.filter(|_| observe::is_logging());
-    let mut caller = Caller { client: from.client.clone(), meta: meta_text(meta), log_level, ..Caller::default() };
+    let mut caller = Caller {
+        client: from.client.clone(),
+        meta: meta_text(meta),
+        log_level,
+        ..Caller::default()
+    };
     let mut slot = None;
     if token.is_some() || log_level.is_some() {
-        let channel = CallChannel::new(shared.outbox.clone(), from.revision, token.map(Raw::as_str));
+        let channel =
+            CallChannel::new(shared.outbox.clone(), from.revision, token.map(Raw::as_str));
         slot = token.map(|_| channel.slot());
         caller.wants_progress = token.is_some();
         caller.channel = Some(Arc::new(channel) as Arc<dyn Channel>);

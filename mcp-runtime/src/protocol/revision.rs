@@ -56,8 +56,13 @@ const OLDEST: Features = Features {
     omits_unknown_id: false,
     modern: false,
 };
-const MARCH: Features =
-    Features { batches: true, hints_and_audio: true, progress_message: true, completions_capability: true, ..OLDEST };
+const MARCH: Features = Features {
+    batches: true,
+    hints_and_audio: true,
+    progress_message: true,
+    completions_capability: true,
+    ..OLDEST
+};
 const JUNE: Features = Features { batches: false, titles: true, ..MARCH };
 const NOVEMBER: Features = Features { icons: true, omits_unknown_id: true, ..JUNE };
 const MODERN: Features = Features { any_structured: true, modern: true, ..NOVEMBER };

@@ -1,7 +1,9 @@
 use super::{IntoFailure, WithMeta};
 use crate::{
     error::Error,
-    model::{Answer, Audio, Content, Done, Embedded, Image, Message, PromptResult, ResourceLink, Text},
+    model::{
+        Answer, Audio, Content, Done, Embedded, Image, Message, PromptResult, ResourceLink, Text,
+    },
 };
 
 /// What a prompt may return: a text (one message of the user), content of any kind, [`Message`]s singly, in tuples or in a `Vec`,

@@ -23,7 +23,9 @@ pub trait ResourceReply: Sized {
 /// What generated code calls with the function's value.
 pub fn resource_reply<T: ResourceReply>(context: &Context, value: T) -> Answer {
     let mut contents = Vec::new();
-    value.contents(context.uri().unwrap_or_default(), &mut contents).map(|()| Done::Read(ReadResult { contents, cache: None }))
+    value
+        .contents(context.uri().unwrap_or_default(), &mut contents)
+        .map(|()| Done::Read(ReadResult { contents, cache: None }))
 }
 
 fn not_found(uri: &str) -> Error {
@@ -53,7 +55,12 @@ impl<T: Serialize> ResourceReply for Json<T> {
 impl ResourceReply for Blob {
     fn contents(self, uri: &str, contents: &mut Vec<ResourceContents>) -> Result<(), Error> {
         let body = Body::Blob(Data::Bytes(self.bytes));
-        contents.push(ResourceContents { uri: uri.to_owned(), mime_type: self.mime_type, body, meta: None });
+        contents.push(ResourceContents {
+            uri: uri.to_owned(),
+            mime_type: self.mime_type,
+            body,
+            meta: None,
+        });
         Ok(())
     }
 }
@@ -61,7 +68,12 @@ impl ResourceReply for Blob {
 impl ResourceReply for Image {
     fn contents(self, uri: &str, contents: &mut Vec<ResourceContents>) -> Result<(), Error> {
         let body = Body::Blob(self.data);
-        contents.push(ResourceContents { uri: uri.to_owned(), mime_type: Some(self.mime_type), body, meta: None });
+        contents.push(ResourceContents {
+            uri: uri.to_owned(),
+            mime_type: Some(self.mime_type),
+            body,
+            meta: None,
+        });
         Ok(())
     }
 }

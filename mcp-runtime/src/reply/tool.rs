@@ -33,7 +33,9 @@ pub fn tool_reply<T: ToolReply>(value: T) -> Answer {
     let mut result = ToolResult::default();
     match value.reply(&mut result) {
         Ok(()) => Ok(Done::Tool(result)),
-        Err(error) if error.kind() == Kind::Failed => Ok(Done::Tool(ToolResult::failure(error.message()))),
+        Err(error) if error.kind() == Kind::Failed => {
+            Ok(Done::Tool(ToolResult::failure(error.message())))
+        }
         Err(error) => Err(error),
     }
 }
@@ -72,7 +74,8 @@ macro_rules! as_text {
 as_text! { bool char u8 u16 u32 u64 u128 usize i8 i16 i32 i64 i128 isize f32 f64 Box<str> std::borrow::Cow<'_, str> }
 
 impl<T: Serialize + JsonSchema> ToolReply for Json<T> {
-    const OUTPUT: Option<OutputSchema> = Some(OutputSchema(|generator| generator.subschema_for::<T>()));
+    const OUTPUT: Option<OutputSchema> =
+        Some(OutputSchema(|generator| generator.subschema_for::<T>()));
 
     fn reply(self, result: &mut ToolResult) -> Result<(), Error> {
         let text = serde_json::to_string(&self.0).map_err(unwritable)?;
@@ -159,7 +162,10 @@ mod tests {
                 _ => "…",
             })
             .collect();
-        assert_eq!((texts.as_slice(), result.structured.as_deref(), result.is_error), (content, structured, is_error));
+        assert_eq!(
+            (texts.as_slice(), result.structured.as_deref(), result.is_error),
+            (content, structured, is_error)
+        );
     }
 
     #[test]

@@ -67,7 +67,8 @@ impl Client {
             patience: Duration::from_secs(10),
         };
         if !revision.is_modern() {
-            let info = json!({ "name": "mcp-runtime-testing", "version": env!("CARGO_PKG_VERSION") });
+            let info =
+                json!({ "name": "mcp-runtime-testing", "version": env!("CARGO_PKG_VERSION") });
             let params = json!({ "protocolVersion": revision.name(), "capabilities": {}, "clientInfo": info });
             let answer = client.request("initialize", params).await;
             answer.map_err(|error| ServeError::Setup(error.to_string()))?;
@@ -133,7 +134,8 @@ impl Client {
     /// # Errors
     /// A JSON-RPC error. A tool that failed is no such error: see [`Called::is_error`].
     pub async fn call(&mut self, tool: &str, arguments: Value) -> Result<Called, RpcError> {
-        let raw = self.request("tools/call", json!({ "name": tool, "arguments": arguments })).await?;
+        let raw =
+            self.request("tools/call", json!({ "name": tool, "arguments": arguments })).await?;
         let mut called: Called = typed(raw.clone())?;
         called.raw = raw;
         Ok(called)
@@ -160,7 +162,12 @@ impl Client {
     ///
     /// # Errors
     /// What the server answered.
-    pub async fn complete(&mut self, target: &str, argument: &str, text: &str) -> Result<Completed, RpcError> {
+    pub async fn complete(
+        &mut self,
+        target: &str,
+        argument: &str,
+        text: &str,
+    ) -> Result<Completed, RpcError> {
         self.complete_given(target, argument, text, json!({})).await
     }
 
@@ -208,7 +215,8 @@ impl Client {
     /// What the server answered.
     pub async fn listen(&mut self, filter: Value) -> Result<Ongoing, RpcError> {
         let ongoing = self.start("subscriptions/listen", json!({ "notifications": filter }));
-        self.pump_until(|it| !it.notifications.is_empty() || it.responses.contains_key(&ongoing.0)).await;
+        self.pump_until(|it| !it.notifications.is_empty() || it.responses.contains_key(&ongoing.0))
+            .await;
         match self.responses.remove(&ongoing.0) {
             Some(Err(error)) => Err(error),
             _ => Ok(ongoing),
@@ -251,7 +259,9 @@ impl Client {
     /// What the server answered; an error with code 0 when it did not answer within ten seconds.
     pub async fn wait(&mut self, ongoing: Ongoing) -> Result<Value, RpcError> {
         self.pump_until(|it| it.responses.contains_key(&ongoing.0)).await;
-        let silence = || Err(RpcError { code: 0, message: "the server did not answer".to_owned(), data: None });
+        let silence = || {
+            Err(RpcError { code: 0, message: "the server did not answer".to_owned(), data: None })
+        };
         self.responses.remove(&ongoing.0).unwrap_or_else(silence)
     }
 
@@ -306,9 +316,16 @@ impl Client {
         let Some(object) = params.as_object_mut() else { return params };
         let meta = object.entry("_meta").or_insert_with(|| Value::Object(Map::new()));
         if let Some(meta) = meta.as_object_mut() {
-            meta.insert("io.modelcontextprotocol/protocolVersion".to_owned(), self.revision.name().into());
-            meta.insert("io.modelcontextprotocol/clientCapabilities".to_owned(), self.capabilities.clone());
-            let info = json!({ "name": "mcp-runtime-testing", "version": env!("CARGO_PKG_VERSION") });
+            meta.insert(
+                "io.modelcontextprotocol/protocolVersion".to_owned(),
+                self.revision.name().into(),
+            );
+            meta.insert(
+                "io.modelcontextprotocol/clientCapabilities".to_owned(),
+                self.capabilities.clone(),
+            );
+            let info =
+                json!({ "name": "mcp-runtime-testing", "version": env!("CARGO_PKG_VERSION") });
             meta.insert("io.modelcontextprotocol/clientInfo".to_owned(), info);
             if let Some(level) = self.log_level {
                 meta.insert("io.modelcontextprotocol/logLevel".to_owned(), level.into());
@@ -338,6 +355,9 @@ impl Client {
 
 /// The server's answer in the type it should have.
 fn typed<T: DeserializeOwned>(value: Value) -> Result<T, RpcError> {
-    serde_json::from_value(value)
-        .map_err(|error| RpcError { code: 0, message: format!("the answer has another shape: {error}"), data: None })
+    serde_json::from_value(value).map_err(|error| RpcError {
+        code: 0,
+        message: format!("the answer has another shape: {error}"),
+        data: None,
+    })
 }

@@ -75,7 +75,8 @@ pub struct Prompted {
 impl Prompted {
     /// The texts of all messages, joined by newlines.
     pub fn text(&self) -> String {
-        let texts: Vec<_> = self.messages.iter().filter_map(|it| it["content"]["text"].as_str()).collect();
+        let texts: Vec<_> =
+            self.messages.iter().filter_map(|it| it["content"]["text"].as_str()).collect();
         texts.join("\n")
     }
 }

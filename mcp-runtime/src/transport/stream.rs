@@ -21,12 +21,22 @@ pub(crate) const GRACE: Duration = Duration::from_secs(5);
 
 /// Serves until the input ends, `stop` is ready, or the output is closed. Calls that run then are finished and answered for up to
 /// [`GRACE`], and given up after that.
-pub(crate) async fn serve<R, W>(peer: &Peer, input: R, output: W, stop: impl Future<Output = ()>) -> io::Result<()>
+pub(crate) async fn serve<R, W>(
+    peer: &Peer,
+    input: R,
+    output: W,
+    stop: impl Future<Output = ()>,
+) -> io::Result<()>
 where
     R: AsyncRead + Unpin,
     W: AsyncWrite + Unpin,
 {
-    let mut connection = Connection { peer, input, lines: Lines::new(peer.message_limit()), writer: Writer::new(output) };
+    let mut connection = Connection {
+        peer,
+        input,
+        lines: Lines::new(peer.message_limit()),
+        writer: Writer::new(output),
+    };
     let served = connection.until_end(stop).await;
     peer.close();
     let drained = match served {
@@ -85,7 +95,9 @@ impl<R: AsyncRead + Unpin, W: AsyncWrite + Unpin> Connection<'_, R, W> {
         let mut waiting = Vec::new();
         while let Some(line) = self.lines.next() {
             match line {
-                Line::Complete(line) | Line::Unterminated(line) => self.peer.receive(line, &mut waiting),
+                Line::Complete(line) | Line::Unterminated(line) => {
+                    self.peer.receive(line, &mut waiting)
+                }
                 Line::TooLong => self.peer.too_long(),
             }
         }
@@ -111,13 +123,18 @@ impl<R: AsyncRead + Unpin, W: AsyncWrite + Unpin> Connection<'_, R, W> {
             }
             match self.writer.poll(peer, cx) {
                 Err(error) => Poll::Ready(Err(error)),
-                Ok(()) if self.writer.waiting(peer) == 0 && peer.in_flight() == 0 => Poll::Ready(Ok(())),
+                Ok(()) if self.writer.waiting(peer) == 0 && peer.in_flight() == 0 => {
+                    Poll::Ready(Ok(()))
+                }
                 Ok(()) => Poll::Pending,
             }
         });
         match tokio::time::timeout(GRACE, finish).await {
             Ok(done) => done?,
-            Err(_) => tracing::warn!("{} calls were still running and have been given up", peer.in_flight()),
+            Err(_) => tracing::warn!(
+                "{} calls were still running and have been given up",
+                peer.in_flight()
+            ),
         }
         poll_fn(|cx| Pin::new(&mut self.writer.output).poll_shutdown(cx)).await
     }
@@ -128,7 +145,11 @@ enum Turn {
     End,
 }
 
-fn poll_read<R: AsyncRead + Unpin>(input: &mut R, lines: &mut Lines, cx: &mut Context<'_>) -> Poll<io::Result<Turn>> {
+fn poll_read<R: AsyncRead + Unpin>(
+    input: &mut R,
+    lines: &mut Lines,
+    cx: &mut Context<'_>,
+) -> Poll<io::Result<Turn>> {
     let count = {
         let mut buffer = ReadBuf::new(lines.room());
         match Pin::new(input).poll_read(cx, &mut buffer) {

@@ -32,7 +32,9 @@ pub(super) fn block(object: &mut Object<'_>, revision: Revision, content: &Conte
         }
         Content::ResourceLink(it) if features.titles => {
             object.str("type", "resource_link").str("uri", &it.uri).str("name", &it.name);
-            object.opt_str("title", it.title.as_deref()).opt_str("description", it.description.as_deref());
+            object
+                .opt_str("title", it.title.as_deref())
+                .opt_str("description", it.description.as_deref());
             object.opt_str("mimeType", it.mime_type.as_deref());
             if let Some(size) = it.size {
                 object.u64("size", size);

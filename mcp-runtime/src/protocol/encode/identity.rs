@@ -12,7 +12,11 @@ use crate::{
 };
 
 /// `Implementation`, with as much as the revision has.
-pub(in crate::protocol) fn implementation(object: &mut Object<'_>, revision: Revision, identity: &Identity) {
+pub(in crate::protocol) fn implementation(
+    object: &mut Object<'_>,
+    revision: Revision,
+    identity: &Identity,
+) {
     let features = revision.features();
     object.str("name", &identity.name).str("version", &identity.version);
     if features.titles {
@@ -43,7 +47,12 @@ pub(super) fn icons(object: &mut Object<'_>, revision: Revision, icons: &[Icon])
 }
 
 /// `ServerCapabilities`: only what exists. Changes are promised only where somebody can make them.
-pub(in crate::protocol) fn capabilities(object: &mut Object<'_>, revision: Revision, service: &Service, snapshot: &Snapshot) {
+pub(in crate::protocol) fn capabilities(
+    object: &mut Object<'_>,
+    revision: Revision,
+    service: &Service,
+    snapshot: &Snapshot,
+) {
     let changes = service.dispatcher.catalog.is_dynamic.load(Ordering::Acquire);
     let list = |it: &mut Object<'_>| {
         if changes {
@@ -88,7 +97,9 @@ impl Feature {
             Self::Tools => snapshot.has(&[ListKind::Tools]),
             Self::Resources => snapshot.has(&[ListKind::Resources, ListKind::Templates]),
             Self::Prompts => snapshot.has(&[ListKind::Prompts]),
-            Self::Completions => snapshot.any(|it| it.arguments().iter().any(|it| it.can_complete())),
+            Self::Completions => {
+                snapshot.any(|it| it.arguments().iter().any(|it| it.can_complete()))
+            }
             Self::Subscriptions => snapshot.any(|it| it.resource().is_some_and(|it| it.subscribe)),
             Self::Logging => observe::is_logging(),
         }

@@ -36,7 +36,11 @@ pub(super) fn page(service: &Service, revision: Revision, page: &Page) -> Vec<u8
 }
 
 /// A list that can change may be stale at once, and it is the same for everybody.
-pub(in crate::protocol) fn list_cache(result: &mut Object<'_>, service: &Service, revision: Revision) {
+pub(in crate::protocol) fn list_cache(
+    result: &mut Object<'_>,
+    service: &Service,
+    revision: Revision,
+) {
     let changes = service.dispatcher.catalog.is_dynamic.load(Ordering::Acquire);
     super::cache(result, revision, if changes { 0 } else { STATIC_LIST_MS }, true);
 }
@@ -83,7 +87,9 @@ fn tool(object: &mut Object<'_>, revision: Revision, entry: &Entry, tool: &ToolE
     }
     // A title that the revision has no place for goes where it has one (TOOLS-06).
     let title = entry.title.as_deref().filter(|_| !features.titles);
-    if features.hints_and_audio && (title.is_some() || tool.hints.iter().any(|(_, it)| it.is_some())) {
+    if features.hints_and_audio
+        && (title.is_some() || tool.hints.iter().any(|(_, it)| it.is_some()))
+    {
         let mut annotations = object.object("annotations");
         annotations.opt_str("title", title);
         for (name, hint) in tool.hints {

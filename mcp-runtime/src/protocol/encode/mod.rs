@@ -21,7 +21,13 @@ pub(super) const REQUEST_SCOPED_LOG: &str = "notifications/message";
 const MOST_COMPLETIONS: usize = 100;
 
 /// Writes the response to a request.
-pub(super) fn answer(out: &mut Vec<u8>, service: &Service, revision: Revision, id: Id<'_>, answer: &Answer) {
+pub(super) fn answer(
+    out: &mut Vec<u8>,
+    service: &Service,
+    revision: Revision,
+    id: Id<'_>,
+    answer: &Answer,
+) {
     match answer {
         Ok(Done::List(page)) => list(out, service, revision, id, page),
         Ok(done) => wire::response(out, id, |result| self::done(result, service, revision, done)),
@@ -51,7 +57,12 @@ pub(super) fn empty(out: &mut Vec<u8>, service: &Service, revision: Revision, id
 }
 
 /// `DiscoverResult`: what `initialize` says in the other era (DISC-02, DISC-03).
-pub(super) fn discover(result: &mut Object<'_>, service: &Service, revision: Revision, snapshot: &Snapshot) {
+pub(super) fn discover(
+    result: &mut Object<'_>,
+    service: &Service,
+    revision: Revision,
+    snapshot: &Snapshot,
+) {
     result_type(result, revision);
     let mut versions = result.array("supportedVersions");
     for it in Revision::MODERN {
@@ -79,7 +90,12 @@ fn result_type(result: &mut Object<'_>, revision: Revision) {
 }
 
 /// `_meta` of a result: the author's, and who answers (META-05).
-fn meta(result: &mut Object<'_>, service: &Service, revision: Revision, of_author: Option<&crate::model::Meta>) {
+fn meta(
+    result: &mut Object<'_>,
+    service: &Service,
+    revision: Revision,
+    of_author: Option<&crate::model::Meta>,
+) {
     let of_author = of_author.filter(|it| !it.is_empty() && revision.features().titles);
     if !revision.is_modern() && of_author.is_none() {
         return;
@@ -192,6 +208,7 @@ fn list(out: &mut Vec<u8>, service: &Service, revision: Revision, id: Id<'_>, pa
         return;
     }
     let slot = revision as usize * 4 + page.kind as usize;
-    let rendered = page.snapshot.rendered[slot].get_or_init(|| items::page(service, revision, page).into_boxed_slice());
+    let rendered = page.snapshot.rendered[slot]
+        .get_or_init(|| items::page(service, revision, page).into_boxed_slice());
     envelope(out, rendered);
 }

@@ -49,7 +49,10 @@ impl Builder {
 
 /// A person at a terminal expects something to happen.
 fn hint(identity: &Identity) {
-    eprintln!("{} {}: an MCP server, waiting for a client on stdin (Ctrl-D ends it)", identity.name, identity.version);
+    eprintln!(
+        "{} {}: an MCP server, waiting for a client on stdin (Ctrl-D ends it)",
+        identity.name, identity.version
+    );
     let program = std::env::args().next().unwrap_or_else(|| identity.name.clone());
     eprintln!("  what it has   {program} list");
     eprintln!("  try a tool    {program} call NAME key=value");
