@@ -62,6 +62,7 @@ mod model;
 mod observe;
 mod percent;
 mod protocol;
+#[allow(missing_docs)]
 mod registry;
 mod reply;
 mod schema;

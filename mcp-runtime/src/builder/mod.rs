@@ -62,6 +62,8 @@ pub struct Named {
     pub(crate) identity: TypeId,
 }
 
+#[doc(hidden)]
+#[allow(missing_docs)]
 pub const fn named(name: &'static str, identity: TypeId) -> Named {
     Named { name, identity }
 }
@@ -70,6 +72,8 @@ pub const fn named(name: &'static str, identity: TypeId) -> Named {
 #[derive(Clone, Debug)]
 pub struct Items(pub(crate) Vec<Named>);
 
+#[doc(hidden)]
+#[allow(missing_docs)]
 pub fn items(list: &[Named]) -> Items {
     Items(list.to_vec())
 }
@@ -98,6 +102,8 @@ impl fmt::Debug for Builder {
     }
 }
 
+#[doc(hidden)]
+#[allow(missing_docs)]
 pub fn builder(identity: Identity) -> Builder {
     Builder {
         identity,

@@ -3,13 +3,18 @@
 //! Each parameter's *type* decides where its value comes from: [`FromCall`] types from the server, everything else from the
 //! client. `probe` asks the trait system; nothing looks at names of types.
 
+// Public only for generated code, which needs no documentation.
+#[allow(missing_docs)]
 mod call;
 mod client;
 mod from_call;
 mod json;
 mod missing;
+#[allow(missing_docs)]
 mod params;
+#[allow(missing_docs)]
 pub(crate) mod probe;
+#[allow(missing_docs)]
 mod spread;
 mod state;
 mod text;

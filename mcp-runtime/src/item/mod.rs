@@ -1,6 +1,9 @@
 //! What the attributes leave behind: one `static` [`ItemDef`] for each annotated function.
 
+// Public only for generated code, which needs no documentation.
+#[allow(missing_docs)]
 mod arg;
+#[allow(missing_docs)]
 mod def;
 mod doc;
 pub(crate) mod template;

@@ -20,8 +20,6 @@ use std::fmt;
 mod matching;
 mod parse;
 
-pub(crate) use matching::Variables;
-
 /// A piece of a template, as the macro writes it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Segment {
@@ -106,6 +104,7 @@ impl Template {
     }
 
     /// Whether it names exactly one resource.
+    #[cfg(test)]
     pub(crate) fn is_concrete(&self) -> bool {
         self.query.is_empty() && self.parts.iter().all(|part| matches!(part, Part::Literal(_)))
     }
@@ -120,6 +119,7 @@ impl Template {
     }
 
     /// The text to publish as `uriTemplate`.
+    #[cfg(test)]
     pub(crate) fn as_uri_template(&self) -> String {
         self.to_string()
     }

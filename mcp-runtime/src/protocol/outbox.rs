@@ -115,10 +115,6 @@ impl Outbox {
         self.queue().bytes.len()
     }
 
-    pub(crate) fn is_empty(&self) -> bool {
-        self.queue().bytes.is_empty()
-    }
-
     /// Waits until something was added since the last wait.
     pub(crate) async fn filled(&self) {
         self.filled.notified().await;

@@ -9,12 +9,14 @@ use crate::error::Error;
     note = "use `mcp_runtime::Result<T>`, `anyhow::Result<T>`, `Result<T, String>`, or implement `Display` for your error"
 )]
 pub trait IntoFailure {
+    /// The failure that the client is told.
     fn into_failure(self) -> Error;
 }
 
 /// Our own [`Error`] implements `Display` too, and a second impl for it would conflict with this one: it is told apart by its type.
 #[diagnostic::do_not_recommend]
 impl<E: Display + 'static> IntoFailure for E {
+    /// The failure that the client is told.
     fn into_failure(self) -> Error {
         let mut slot = Some(self);
         match (&mut slot as &mut dyn Any).downcast_mut::<Option<Error>>() {

@@ -40,6 +40,7 @@ pub fn tool_reply<T: ToolReply>(value: T) -> Answer {
     }
 }
 
+/// What generated code publishes of the function's type.
 pub fn output_of<T: ToolReply>() -> Option<OutputSchema> {
     T::OUTPUT
 }

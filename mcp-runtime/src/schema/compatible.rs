@@ -12,7 +12,7 @@
 //!
 //! Elicitation forms do not come through here: they have a dialect of their own.
 
-use serde_json::{Value, json};
+use serde_json::Value;
 
 use super::Map;
 use super::definitions::{Definitions, conjoin, object};

@@ -71,6 +71,7 @@ impl Lines {
     }
 
     /// Takes in bytes that were read elsewhere.
+    #[cfg(test)]
     pub(crate) fn feed(&mut self, mut bytes: &[u8]) {
         while !bytes.is_empty() {
             let room = self.room();

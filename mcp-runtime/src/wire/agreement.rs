@@ -3,7 +3,8 @@
 use proptest::prelude::*;
 use serde_json::Value;
 
-use super::{Kind, Raw, validate, write};
+use super::json::validate;
+use super::{Kind, Raw, write};
 
 fn json() -> impl Strategy<Value = Value> {
     let scalar = prop_oneof![

@@ -16,6 +16,7 @@ pub(crate) fn response(out: &mut Vec<u8>, id: Id<'_>, result: impl FnOnce(&mut O
 /// # Errors
 ///
 /// Those of `result`; nothing is written then.
+#[cfg(test)]
 pub(crate) fn try_response<E>(
     out: &mut Vec<u8>,
     id: Id<'_>,
@@ -64,6 +65,7 @@ pub(crate) fn notification(out: &mut Vec<u8>, method: &str, params: impl FnOnce(
 }
 
 /// Writes a request of ours; `params` that stay empty are left out.
+#[cfg(test)]
 pub(crate) fn request(
     out: &mut Vec<u8>,
     id: Id<'_>,

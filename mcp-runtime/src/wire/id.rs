@@ -7,6 +7,7 @@ use std::borrow::Borrow;
 use std::fmt;
 
 use super::raw::{Kind, Raw};
+#[cfg(test)]
 use super::write;
 
 /// The JSON text of a string or of an integer.
@@ -27,10 +28,6 @@ impl<'a> Id<'a> {
     /// The JSON text, as the peer wrote it.
     pub(crate) fn as_str(self) -> &'a str {
         self.0
-    }
-
-    pub(crate) fn as_raw(self) -> Raw<'a> {
-        Raw::validated(self.0)
     }
 
     pub(crate) fn to_owned(self) -> IdBuf {
@@ -54,6 +51,7 @@ impl IdBuf {
     }
 
     /// A string id of ours.
+    #[cfg(test)]
     pub(crate) fn string(text: &str) -> Self {
         let mut out = Vec::with_capacity(text.len() + 2);
         write::string(&mut out, text);

@@ -18,10 +18,9 @@ pub(crate) mod write;
 mod agreement;
 
 pub(crate) use self::{
-    envelope::{error, notification, request, response, try_response},
+    envelope::{error, notification, response},
     id::{Id, IdBuf},
-    json::{Malformed, validate},
     message::{Incoming, Invalid, Limits, Message, parse},
-    raw::{Elements, Kind, Members, Raw},
+    raw::{Kind, Raw},
     write::{Array, Object},
 };

@@ -6,6 +6,7 @@
 
 use serde::Serialize;
 
+#[cfg(test)]
 use super::raw::Raw;
 use super::scan::plain_until;
 
@@ -171,6 +172,7 @@ impl<'o> Object<'o> {
     /// # Errors
     ///
     /// Those of [`value`]; the object is without the member then.
+    #[cfg(test)]
     pub(crate) fn value<T: Serialize + ?Sized>(
         &mut self,
         name: &str,
@@ -193,6 +195,7 @@ impl<'o> Object<'o> {
     }
 
     /// All members of an object that is JSON text already: how a list rendered once gets into many answers.
+    #[cfg(test)]
     pub(crate) fn members_of(&mut self, object: Raw<'_>) -> &mut Self {
         let text = object.as_str();
         let members = text
@@ -258,6 +261,7 @@ impl<'o> Array<'o> {
         self
     }
 
+    #[cfg(test)]
     pub(crate) fn raw(&mut self, text: &str) -> &mut Self {
         raw(self.element(), text);
         self

@@ -13,11 +13,13 @@ const LONGEST: usize = 64 * 1024;
 pub(crate) struct Variables<'a>(Vec<(&'a str, Cow<'a, str>)>);
 
 impl<'a> Variables<'a> {
+    #[cfg(test)]
     pub(crate) fn get(&self, name: &str) -> Option<&str> {
         self.0.iter().find(|(found, _)| *found == name).map(|(_, value)| &**value)
     }
 
     /// Names and values, in the order of the template; query variables that are absent are not among them.
+    #[cfg(test)]
     pub(crate) fn iter(&self) -> impl Iterator<Item = (&str, &str)> {
         self.0.iter().map(|(name, value)| (*name, &**value))
     }

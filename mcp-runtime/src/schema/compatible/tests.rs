@@ -280,6 +280,7 @@ enum Level {
     #[default]
     Low,
     /// Hurts.
+    #[allow(dead_code, reason = "only the schema is used")]
     High,
 }
 

@@ -1,6 +1,6 @@
 //! Serving one client on the standard streams, with a runtime of our own or somebody else's.
 
-use std::{future::Future, io::IsTerminal as _};
+use std::future::Future;
 
 use super::{Guard, restore};
 use crate::{
