@@ -329,9 +329,9 @@ impl Prompt {
             self.arguments.iter().map(|it| (it.name.clone(), it.required)).collect();
         self.handler = Some(Arc::new(move |call| {
             let given = text_arguments(&call);
-            for (name, _) in
-                known.iter().filter(|(name, required)| *required && !given.contains_key(&**name))
-            {
+            let missing =
+                known.iter().find(|(name, required)| *required && !given.contains_key(&**name));
+            if let Some((name, _)) = missing {
                 return Running::Ready(Err(Error::invalid_params(format_args!(
                     "`{name}`: missing"
                 ))));

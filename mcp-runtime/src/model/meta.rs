@@ -63,7 +63,8 @@ pub(crate) fn check_key(key: &str) -> Result<(), &'static str> {
     }
     let bytes = name.as_bytes();
     let ends = |it: Option<&u8>| it.is_some_and(u8::is_ascii_alphanumeric);
-    if !name.is_empty() && !(ends(bytes.first()) && ends(bytes.last())) {
+    let is_framed = ends(bytes.first()) && ends(bytes.last());
+    if !name.is_empty() && !is_framed {
         return Err("its name must begin and end with a letter or digit");
     }
     if !bytes.iter().all(|b| b.is_ascii_alphanumeric() || matches!(b, b'-' | b'_' | b'.')) {

@@ -4,7 +4,7 @@ use std::sync::atomic::Ordering;
 
 use crate::{
     builder::Identity,
-    catalog::{ListKind, Snapshot},
+    catalog::{ListKind, PromptArgument, Snapshot},
     model::Icon,
     observe,
     protocol::{Service, revision::Revision},
@@ -98,7 +98,7 @@ impl Feature {
             Self::Resources => snapshot.has(&[ListKind::Resources, ListKind::Templates]),
             Self::Prompts => snapshot.has(&[ListKind::Prompts]),
             Self::Completions => {
-                snapshot.any(|it| it.arguments().iter().any(|it| it.can_complete()))
+                snapshot.any(|it| it.arguments().iter().any(PromptArgument::can_complete))
             }
             Self::Subscriptions => snapshot.any(|it| it.resource().is_some_and(|it| it.subscribe)),
             Self::Logging => observe::is_logging(),
