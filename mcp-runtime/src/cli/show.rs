@@ -105,15 +105,31 @@ pub(super) fn usage_of_tool(tool: &Value) -> String {
         schema["required"].as_array().into_iter().flatten().filter_map(Value::as_str).collect();
     let mut usage = member(tool, "name").to_owned();
     for (name, property) in schema["properties"].as_object().into_iter().flatten() {
-        let kind = match property["enum"].as_array() {
-            Some(values) => values.iter().filter_map(Value::as_str).collect::<Vec<_>>().join("|"),
-            None => property["type"].as_str().unwrap_or("value").to_owned(),
-        };
+        let kind = kind_of(property);
         let one = format!("{name}=<{kind}>");
         usage.push(' ');
         usage.push_str(&if required.contains(&name.as_str()) { one } else { format!("[{one}]") });
     }
     usage
+}
+
+/// What a value must be, in a word or two: `integer 1..=5, default 1`.
+fn kind_of(property: &Value) -> String {
+    if let Some(values) = property["enum"].as_array() {
+        return values.iter().filter_map(Value::as_str).collect::<Vec<_>>().join("|");
+    }
+    let mut kind = property["type"].as_str().unwrap_or("value").to_owned();
+    let (least, most) = (&property["minimum"], &property["maximum"]);
+    match (least.is_null(), most.is_null()) {
+        (false, false) => kind.push_str(&format!(" {least}..={most}")),
+        (false, true) if *least != json!(0) => kind.push_str(&format!(" {least}..")),
+        (true, false) => kind.push_str(&format!(" ..={most}")),
+        _ => {}
+    }
+    if let Some(default) = property.get("default") {
+        kind.push_str(&format!(", default {default}"));
+    }
+    kind
 }
 
 pub(super) fn usage_of_prompt(prompt: &Value) -> String {

@@ -28,6 +28,7 @@ pub(crate) trait Channel: Send + Sync {
     /// Hands on a report that is already known to be greater than the last one.
     fn progress(&self, report: Report);
     /// `data` is JSON text.
+    #[cfg_attr(not(feature = "client-log"), allow(dead_code))]
     fn log(&self, level: Level, logger: &str, data: &str);
 }
 

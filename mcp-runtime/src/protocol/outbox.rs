@@ -20,13 +20,12 @@ struct Queue {
     /// the same into one.
     reports: Vec<Arc<ProgressSlot>>,
     events: Vec<Vec<u8>>,
-    dropped_logs: u64,
 }
 
 impl Outbox {
     /// From here on the reader counts as slow, and what can be merged is merged.
     const SLOW: usize = 64 << 10;
-    /// Log messages beyond this are dropped and counted.
+    /// Log messages beyond this are dropped.
     const FULL: usize = 1 << 20;
 
     fn queue(&self) -> std::sync::MutexGuard<'_, Queue> {
@@ -86,8 +85,6 @@ impl Outbox {
         let mut queue = self.queue();
         if queue.bytes.len() < Self::FULL {
             queue.message(write);
-        } else {
-            queue.dropped_logs += 1;
         }
         drop(queue);
         self.filled.notify_one();
