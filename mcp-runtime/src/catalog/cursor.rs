@@ -8,7 +8,7 @@
 use base64::Engine as _;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 
-use super::ListKind;
+use crate::model::ListKind;
 
 /// The last item of a page, as lists are sorted: by `order`, then by `name`.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]

@@ -23,8 +23,7 @@ pub(crate) use entry::{
     Entry, EntryKind, Handler, Listed, PromptArgument, PromptEntry, ResourceEntry, ToolEntry,
 };
 pub use handle::{Handle, Item};
-pub use snapshot::Page;
-pub(crate) use snapshot::{ListKind, PageSizes, Snapshot};
+pub(crate) use snapshot::{PageSizes, Snapshot};
 
 pub(crate) struct Catalog {
     current: RwLock<Arc<Snapshot>>,

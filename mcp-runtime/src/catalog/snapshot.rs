@@ -4,7 +4,10 @@ use std::{
 };
 
 use super::{Entry, EntryKind, Event, Listed, cursor::Cursor};
-use crate::error::{Error, Kind};
+use crate::{
+    error::{Error, Kind},
+    model::{ListKind, Page},
+};
 
 /// How many items a page holds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -20,15 +23,6 @@ impl Default for PageSizes {
     }
 }
 
-/// The four lists.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum ListKind {
-    Tools,
-    Resources,
-    Templates,
-    Prompts,
-}
-
 /// The catalog at one moment, sorted and indexed.
 pub(crate) struct Snapshot {
     pub(crate) epoch: u64,
@@ -40,34 +34,6 @@ pub(crate) struct Snapshot {
     index: [HashMap<String, usize>; 4],
     /// First pages as the edge rendered them, by a number of its own. They go with the snapshot.
     pub(crate) rendered: [OnceLock<Box<[u8]>>; Snapshot::SLOTS],
-}
-
-/// A stretch of one list.
-#[derive(Clone)]
-pub struct Page {
-    pub(crate) snapshot: Arc<Snapshot>,
-    pub(crate) kind: ListKind,
-    pub(crate) from: usize,
-    pub(crate) to: usize,
-}
-
-impl std::fmt::Debug for Page {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        write!(f, "Page({:?} {}..{})", self.kind, self.from, self.to)
-    }
-}
-
-impl Page {
-    pub(crate) fn entries(&self) -> &[Arc<Entry>] {
-        &self.snapshot.list(self.kind)[self.from..self.to]
-    }
-
-    pub(crate) fn next_cursor(&self) -> Option<String> {
-        let list = self.snapshot.list(self.kind);
-        let last = list.get(self.to.checked_sub(1)?).filter(|_| self.to < list.len())?;
-        let (order, name, key) = sort_key(last);
-        Some(Cursor { order, name: format!("{name}\0{key}") }.encode(self.kind))
-    }
 }
 
 impl Snapshot {
@@ -141,7 +107,18 @@ impl Snapshot {
             }
         };
         let size = if kind == ListKind::Tools { self.pages.tools } else { self.pages.others };
-        Ok(Page { snapshot: self.clone(), kind, from, to: list.len().min(from + size.max(1)) })
+        Ok(Page { kind, from, to: list.len().min(from + size.max(1)) })
+    }
+
+    pub(crate) fn entries(&self, page: Page) -> &[Arc<Entry>] {
+        &self.list(page.kind)[page.from..page.to]
+    }
+
+    pub(crate) fn next_cursor(&self, page: Page) -> Option<String> {
+        let list = self.list(page.kind);
+        let last = list.get(page.to.checked_sub(1)?).filter(|_| page.to < list.len())?;
+        let (order, name, key) = sort_key(last);
+        Some(Cursor { order, name: format!("{name}\0{key}") }.encode(page.kind))
     }
 
     /// What clients must be told after this snapshot replaced `before`.

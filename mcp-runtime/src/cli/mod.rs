@@ -69,6 +69,8 @@ impl Builder {
     }
 
     fn run_stdio(self) -> Result<(), Stop> {
+        #[cfg(feature = "client-log")]
+        crate::observe::install();
         crate::transport::stdio::run(self).map_err(|error| match error {
             ServeError::Build(error) => Stop::failure(error),
             other => Stop::failure(other),

@@ -4,7 +4,9 @@
 
 mod cancel;
 mod environment;
+pub(crate) mod logging;
 mod progress;
+mod scope;
 
 use std::{
     fmt,
@@ -22,6 +24,9 @@ pub use cancel::Cancel;
 pub(crate) use environment::{Environment, States};
 pub use progress::{Amount, Over, OverStream, Progress};
 pub(crate) use progress::{ProgressState, Report};
+#[cfg(feature = "client-log")]
+pub(crate) use scope::current;
+pub(crate) use scope::enter;
 
 /// The way back to the client while a call runs. `protocol` implements it in its revision's words.
 pub(crate) trait Channel: Send + Sync {

@@ -2,10 +2,10 @@ use std::{fmt, future::Future, pin::Pin, sync::Arc};
 
 use super::{Dispatched, Dispatcher, Pending, Reference, Request};
 use crate::{
-    catalog::{ListKind, Snapshot},
+    catalog::Snapshot,
     context::{Caller, Context},
     error::Error,
-    model::{Operation, Outcome},
+    model::{ListKind, Operation, Outcome},
     wire::Raw,
 };
 

@@ -2,12 +2,12 @@ use std::sync::Arc;
 
 use super::{Dispatched, Dispatcher, Pending, Reference, texts};
 use crate::{
-    catalog::{Entry, EntryKind, ListKind, Snapshot},
+    catalog::{Entry, EntryKind, Snapshot},
     context::Caller,
     error::{Error, Kind},
     extract::{Arguments, Call, Mode},
     item::Completer,
-    model::{Answer, Completion, Done},
+    model::{Answer, Completion, Done, ListKind},
     wire::Raw,
 };
 

@@ -13,11 +13,11 @@ pub use around::{Next, OperationCall};
 pub(crate) use pending::Pending;
 
 use crate::{
-    catalog::{Catalog, Entry, EntryKind, ListKind, Snapshot},
+    catalog::{Catalog, Entry, EntryKind, Snapshot},
     context::{Caller, Context, Environment},
     error::{Error, Kind},
     extract::{Arguments, Call, Member, Mode, Running},
-    model::{Answer, Body, Content, Data, Done, Operation, ToolResult},
+    model::{Answer, Body, Content, Data, Done, ListKind, Operation, ToolResult},
     wire::{Kind as JsonKind, Raw},
 };
 
@@ -220,7 +220,7 @@ impl Dispatcher {
     fn start(&self, entry: &Arc<Entry>, call: Call<'_>) -> Dispatched {
         let context = call.context.clone();
         let running = {
-            let _scope = crate::observe::enter(&context);
+            let _scope = crate::context::enter(&context);
             let _watch = pending::Watch::start(entry);
             std::panic::catch_unwind(AssertUnwindSafe(|| entry.handler.run(call)))
         };

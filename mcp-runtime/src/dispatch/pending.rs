@@ -16,7 +16,6 @@ use crate::{
     context::Context,
     error::Error,
     model::{Answer, Done, ToolResult},
-    observe,
 };
 
 /// A handler that has to wait. Yields `None` when the call was cancelled, which is not answered.
@@ -79,7 +78,7 @@ impl Future for Pending {
             return Poll::Ready(None);
         }
         let polled = {
-            let _scope = observe::enter(&this.context);
+            let _scope = crate::context::enter(&this.context);
             let _watch = this.entry.as_ref().and_then(|it| Watch::start(it));
             std::panic::catch_unwind(AssertUnwindSafe(|| this.future.as_mut().poll(cx)))
         };

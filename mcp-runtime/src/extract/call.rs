@@ -177,7 +177,7 @@ impl<'a> Call<'a> {
             };
             let job = move || {
                 let _permit = permit;
-                let _scope = crate::observe::enter(&context);
+                let _scope = crate::context::enter(&context);
                 // A panic is caught here, so that it travels as a value and not through tokio's join error.
                 std::panic::catch_unwind(AssertUnwindSafe(|| run(&context)))
             };

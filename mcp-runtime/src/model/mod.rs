@@ -19,7 +19,8 @@ pub use meta::Meta;
 pub(crate) use meta::check_key as meta_key;
 pub(crate) use outcome::Answer;
 pub use outcome::{
-    CachePolicy, Completion, Done, Operation, Outcome, PromptResult, ReadResult, ToolResult,
+    CachePolicy, Completion, Done, ListKind, Operation, Outcome, Page, PromptResult, ReadResult,
+    ToolResult,
 };
 pub(crate) use resource::Body;
 pub use resource::{Blob, ResourceContents};

@@ -158,4 +158,19 @@ impl CachePolicy {
     }
 }
 
-pub(crate) use crate::catalog::Page;
+/// The four lists.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ListKind {
+    Tools,
+    Resources,
+    Templates,
+    Prompts,
+}
+
+/// A stretch of one list: what stands there, the catalog knows.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Page {
+    pub(crate) kind: ListKind,
+    pub(crate) from: usize,
+    pub(crate) to: usize,
+}

@@ -1,7 +1,4 @@
-use std::{
-    fmt,
-    sync::atomic::{AtomicBool, AtomicU8, Ordering},
-};
+use std::fmt;
 
 use serde_json::{Map, Value};
 use tracing::{
@@ -16,14 +13,10 @@ use tracing_subscriber::{
     registry::LookupSpan,
 };
 
-use super::scope;
-use crate::model::Level;
-
-static INSTALLED: AtomicBool = AtomicBool::new(false);
-
-/// The most verbose level any client has asked for so far, as `Level as u8`; `NOBODY` before the first one.
-static WANTED: AtomicU8 = AtomicU8::new(NOBODY);
-const NOBODY: u8 = u8::MAX;
+use crate::{
+    context::{current, logging},
+    model::Level,
+};
 
 /// A layer that sends the `tracing` events of a call to the client that made it, when that client asked for log messages.
 ///
@@ -51,26 +44,13 @@ pub struct ClientLog(());
 /// Opens exactly as far as some client has asked.
 struct Wanted;
 
-pub(super) fn is_installed() -> bool {
-    INSTALLED.load(Ordering::Relaxed)
-}
-
-/// Opens the filter for a client that wants events from `level` up. It is not closed again when the client leaves: what is left then is a
-/// look at a thread-local value for each such event.
-pub(super) fn listen(level: Level) {
-    let before = WANTED.fetch_min(level as u8, Ordering::Relaxed);
-    if before > level as u8 {
-        tracing::callsite::rebuild_interest_cache();
-    }
-}
-
 fn wanted() -> LevelFilter {
-    match WANTED.load(Ordering::Relaxed) {
-        NOBODY => LevelFilter::OFF,
-        it if it <= Level::Debug as u8 => LevelFilter::TRACE,
-        it if it <= Level::Notice as u8 => LevelFilter::INFO,
-        it if it <= Level::Warning as u8 => LevelFilter::WARN,
-        _ => LevelFilter::ERROR,
+    match logging::wanted() {
+        None => LevelFilter::OFF,
+        Some(it) if it <= Level::Debug as u8 => LevelFilter::TRACE,
+        Some(it) if it <= Level::Notice as u8 => LevelFilter::INFO,
+        Some(it) if it <= Level::Warning as u8 => LevelFilter::WARN,
+        Some(_) => LevelFilter::ERROR,
     }
 }
 
@@ -94,11 +74,11 @@ impl<S> Filter<S> for Wanted {
 
 impl<S: Subscriber> Layer<S> for ClientLog {
     fn on_register_dispatch(&self, _: &tracing::Dispatch) {
-        INSTALLED.store(true, Ordering::Relaxed);
+        logging::set_installed();
     }
 
     fn on_event(&self, event: &Event<'_>, _: LayerContext<'_, S>) {
-        let Some(context) = scope::current() else { return };
+        let Some(context) = current() else { return };
         let caller = &context.0.caller;
         let metadata = event.metadata();
         let level = level_of(*metadata.level());

@@ -6,7 +6,7 @@ use std::{
 };
 
 use super::{channel::ProgressSlot, encode, peer::Shared, revision::Revision};
-use crate::{dispatch::Pending, model::Answer, wire::IdBuf};
+use crate::{catalog::Snapshot, dispatch::Pending, model::Answer, wire::IdBuf};
 
 /// Where the response to a request goes.
 #[derive(Clone)]
@@ -51,6 +51,7 @@ impl Drop for Batch {
 pub(crate) struct PendingCall {
     pending: Pending,
     shared: Arc<Shared>,
+    snapshot: Arc<Snapshot>,
     revision: Revision,
     id: IdBuf,
     slot: Option<Arc<ProgressSlot>>,
@@ -62,13 +63,14 @@ impl PendingCall {
     pub(super) fn new(
         pending: Pending,
         shared: Arc<Shared>,
+        snapshot: Arc<Snapshot>,
         revision: Revision,
         id: IdBuf,
         slot: Option<Arc<ProgressSlot>>,
         to: ReplyTo,
     ) -> Self {
         shared.calls().insert(id.clone(), pending.context().clone());
-        Self { pending, shared, revision, id, slot, to }
+        Self { pending, shared, snapshot, revision, id, slot, to }
     }
 }
 
@@ -80,7 +82,15 @@ impl Future for PendingCall {
         // Out of the table first: once the answer is on its way, the client may use the id again.
         self.shared.calls().remove(&self.id);
         if let Some(answer) = answer {
-            reply(&self.shared, self.revision, &self.id, &answer, self.slot.as_ref(), &self.to);
+            reply(
+                &self.shared,
+                &self.snapshot,
+                self.revision,
+                &self.id,
+                &answer,
+                self.slot.as_ref(),
+                &self.to,
+            );
         }
         Poll::Ready(())
     }
@@ -94,14 +104,16 @@ impl Drop for PendingCall {
 
 pub(super) fn reply(
     shared: &Shared,
+    snapshot: &Snapshot,
     revision: Revision,
     id: &IdBuf,
     answer: &Answer,
     slot: Option<&Arc<ProgressSlot>>,
     to: &ReplyTo,
 ) {
-    let write =
-        |out: &mut Vec<u8>| encode::answer(out, &shared.service, revision, id.as_id(), answer);
+    let write = |out: &mut Vec<u8>| {
+        encode::answer(out, &shared.service, snapshot, revision, id.as_id(), answer)
+    };
     match to {
         ReplyTo::Line => shared.outbox.push_last(slot, write),
         ReplyTo::Batch(batch) => {

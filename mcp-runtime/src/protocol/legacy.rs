@@ -11,9 +11,9 @@ use super::{
 };
 use crate::{
     catalog::Event,
+    context::logging,
     error::{Error, Kind},
     model::{ClientInfo, Level, Meta},
-    observe,
     wire::{Raw, notification, response},
 };
 
@@ -202,7 +202,7 @@ impl Peer {
         if feature == Feature::Logging {
             let name = text(params, "level")?;
             let level = Level::parse(&name).ok_or_else(|| unknown_level(&name))?;
-            observe::listen(level);
+            logging::listen(level);
             if let Some(open) = &mut shared.session().open {
                 open.log_level = Some(level);
             }

@@ -11,9 +11,9 @@ use super::{
     revision::Revision,
 };
 use crate::{
+    context::logging,
     error::{Error, Kind},
     model::{ClientInfo, Level},
-    observe,
     wire::{Kind as JsonKind, Raw, response},
 };
 
@@ -121,7 +121,7 @@ impl Peer {
             }
         };
         if let Some(level) = log_level {
-            observe::listen(level);
+            logging::listen(level);
         }
         let mut envelopes =
             self.shared.envelopes.lock().unwrap_or_else(std::sync::PoisonError::into_inner);

@@ -4,9 +4,9 @@ use std::borrow::Cow;
 
 use super::encode::Feature;
 use crate::{
-    catalog::ListKind,
     dispatch::{Reference, Request},
     error::{Error, Kind},
+    model::ListKind,
     wire::Raw,
 };
 

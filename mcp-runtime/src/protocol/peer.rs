@@ -20,11 +20,10 @@ use super::{
 };
 use crate::{
     catalog::{Event, Listener, Snapshot},
-    context::{Caller, Channel, Context, meta_text},
+    context::{Caller, Channel, Context, logging, meta_text},
     dispatch::Dispatched,
     error::{Error, Kind},
     model::{ClientInfo, Level},
-    observe,
     wire::{self, Id, IdBuf, Incoming, Invalid, Message, Raw},
 };
 
@@ -294,20 +293,29 @@ impl Peer {
         match shared.service.dispatcher.dispatch(&snapshot, caller, operation) {
             Dispatched::Ready(answer) => {
                 let id = id.to_owned();
-                reply(shared, revision, &id, &answer, slot.as_ref(), to);
+                reply(shared, &snapshot, revision, &id, &answer, slot.as_ref(), to);
             }
             Dispatched::Pending(mut pending) => {
                 // Polled where it stands: a handler that is ready at once costs no task and no entry in the table.
                 let mut cx = std::task::Context::from_waker(std::task::Waker::noop());
                 if let Poll::Ready(answer) = Pin::new(&mut pending).poll(&mut cx) {
                     if let Some(answer) = answer {
-                        reply(shared, revision, &id.to_owned(), &answer, slot.as_ref(), to);
+                        reply(
+                            shared,
+                            &snapshot,
+                            revision,
+                            &id.to_owned(),
+                            &answer,
+                            slot.as_ref(),
+                            to,
+                        );
                     }
                     return;
                 }
                 waiting.push(PendingCall::new(
                     pending,
                     shared.clone(),
+                    snapshot.clone(),
                     revision,
                     id.to_owned(),
                     slot,
@@ -354,7 +362,7 @@ fn caller(
     meta: Option<Raw<'_>>,
     token: Option<Raw<'_>>,
 ) -> (Caller, Option<Arc<ProgressSlot>>) {
-    let log_level = from.log_level.filter(|_| observe::is_logging());
+    let log_level = from.log_level.filter(|_| logging::is_installed());
     let mut caller = Caller {
         client: from.client.clone(),
         meta: meta_text(meta),

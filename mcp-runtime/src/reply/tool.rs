@@ -75,8 +75,7 @@ macro_rules! as_text {
 as_text! { bool char u8 u16 u32 u64 u128 usize i8 i16 i32 i64 i128 isize f32 f64 Box<str> std::borrow::Cow<'_, str> }
 
 impl<T: Serialize + JsonSchema> ToolReply for Json<T> {
-    const OUTPUT: Option<OutputSchema> =
-        Some(OutputSchema(SchemaGenerator::subschema_for::<T>));
+    const OUTPUT: Option<OutputSchema> = Some(OutputSchema(SchemaGenerator::subschema_for::<T>));
 
     fn reply(self, result: &mut ToolResult) -> Result<(), Error> {
         let text = serde_json::to_string(&self.0).map_err(unwritable)?;

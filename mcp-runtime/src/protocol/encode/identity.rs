@@ -4,9 +4,9 @@ use std::sync::atomic::Ordering;
 
 use crate::{
     builder::Identity,
-    catalog::{ListKind, PromptArgument, Snapshot},
-    model::Icon,
-    observe,
+    catalog::{PromptArgument, Snapshot},
+    context::logging,
+    model::{Icon, ListKind},
     protocol::{Service, revision::Revision},
     wire::Object,
 };
@@ -75,7 +75,7 @@ pub(in crate::protocol) fn capabilities(
     if revision.features().completions_capability && Feature::Completions.is_served(snapshot) {
         object.object("completions").end();
     }
-    if observe::is_logging() {
+    if logging::is_installed() {
         object.object("logging").end();
     }
 }
@@ -101,7 +101,7 @@ impl Feature {
                 snapshot.any(|it| it.arguments().iter().any(PromptArgument::can_complete))
             }
             Self::Subscriptions => snapshot.any(|it| it.resource().is_some_and(|it| it.subscribe)),
-            Self::Logging => observe::is_logging(),
+            Self::Logging => logging::is_installed(),
         }
     }
 }

@@ -4,7 +4,8 @@ use std::sync::atomic::Ordering;
 
 use super::{content, identity};
 use crate::{
-    catalog::{Entry, EntryKind, ListKind, Page, PromptEntry, ResourceEntry, ToolEntry},
+    catalog::{Entry, EntryKind, PromptEntry, ResourceEntry, Snapshot, ToolEntry},
+    model::{ListKind, Page},
     protocol::{Service, revision::Revision},
     wire::Object,
 };
@@ -13,7 +14,12 @@ use crate::{
 const STATIC_LIST_MS: u64 = 300_000;
 
 /// The result object of a list request.
-pub(super) fn page(service: &Service, revision: Revision, page: &Page) -> Vec<u8> {
+pub(super) fn page(
+    service: &Service,
+    revision: Revision,
+    snapshot: &Snapshot,
+    page: Page,
+) -> Vec<u8> {
     let mut out = Vec::new();
     let mut result = Object::begin(&mut out);
     super::result_type(&mut result, revision);
@@ -24,11 +30,11 @@ pub(super) fn page(service: &Service, revision: Revision, page: &Page) -> Vec<u8
         ListKind::Prompts => "prompts",
     };
     let mut list = result.array(name);
-    for entry in page.entries() {
+    for entry in snapshot.entries(page) {
         self::entry(&mut list.object(), revision, entry);
     }
     list.end();
-    result.opt_str("nextCursor", page.next_cursor().as_deref());
+    result.opt_str("nextCursor", snapshot.next_cursor(page).as_deref());
     list_cache(&mut result, service, revision);
     super::meta(&mut result, service, revision, None);
     result.end();

@@ -7,9 +7,11 @@ mod items;
 pub(super) use identity::{Feature, capabilities, implementation};
 
 use crate::{
-    catalog::{Page, Snapshot},
+    catalog::Snapshot,
     error::{Error, Kind},
-    model::{Answer, Body, Completion, Done, Message, PromptResult, ResourceContents, ToolResult},
+    model::{
+        Answer, Body, Completion, Done, Message, Page, PromptResult, ResourceContents, ToolResult,
+    },
     protocol::{Service, revision::Revision},
     wire::{self, Id, Object, Raw},
 };
@@ -24,12 +26,13 @@ const MOST_COMPLETIONS: usize = 100;
 pub(super) fn answer(
     out: &mut Vec<u8>,
     service: &Service,
+    snapshot: &Snapshot,
     revision: Revision,
     id: Id<'_>,
     answer: &Answer,
 ) {
     match answer {
-        Ok(Done::List(page)) => list(out, service, revision, id, page),
+        Ok(Done::List(page)) => list(out, service, snapshot, revision, id, *page),
         Ok(done) => wire::response(out, id, |result| self::done(result, service, revision, done)),
         Err(error) => self::error(out, revision, Some(id), error),
     }
@@ -195,7 +198,14 @@ fn completion(object: &mut Object<'_>, found: &Completion) {
 }
 
 /// First pages are rendered once for each revision and state of the catalog, and then copied.
-fn list(out: &mut Vec<u8>, service: &Service, revision: Revision, id: Id<'_>, page: &Page) {
+fn list(
+    out: &mut Vec<u8>,
+    service: &Service,
+    snapshot: &Snapshot,
+    revision: Revision,
+    id: Id<'_>,
+    page: Page,
+) {
     let envelope = |out: &mut Vec<u8>, body: &[u8]| {
         out.extend_from_slice(br#"{"jsonrpc":"2.0","id":"#);
         out.extend_from_slice(id.as_str().as_bytes());
@@ -204,11 +214,11 @@ fn list(out: &mut Vec<u8>, service: &Service, revision: Revision, id: Id<'_>, pa
         out.push(b'}');
     };
     if page.from > 0 {
-        envelope(out, &items::page(service, revision, page));
+        envelope(out, &items::page(service, revision, snapshot, page));
         return;
     }
     let slot = revision as usize * 4 + page.kind as usize;
-    let rendered = page.snapshot.rendered[slot]
-        .get_or_init(|| items::page(service, revision, page).into_boxed_slice());
+    let rendered = snapshot.rendered[slot]
+        .get_or_init(|| items::page(service, revision, snapshot, page).into_boxed_slice());
     envelope(out, rendered);
 }

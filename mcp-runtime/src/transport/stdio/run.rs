@@ -12,8 +12,6 @@ use crate::{
 
 /// Blocks until the client has left, on a runtime of its own: current-thread, because a stdio server has one client.
 pub(crate) fn run(builder: Builder) -> Result<(), ServeError> {
-    #[cfg(feature = "client-log")]
-    crate::observe::install();
     let server = builder.build()?;
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
     let served = runtime.block_on(serve(server));

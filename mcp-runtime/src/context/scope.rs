@@ -1,6 +1,6 @@
 use std::cell::RefCell;
 
-use crate::context::Context;
+use super::Context;
 
 thread_local! {
     /// The call whose code runs on this thread, when its client wants to see log events.
@@ -29,7 +29,7 @@ impl Drop for Scope {
 }
 
 #[cfg(feature = "client-log")]
-pub(super) fn current() -> Option<Context> {
+pub(crate) fn current() -> Option<Context> {
     // An event that is logged while the value is being replaced belongs to nobody.
     CURRENT.with(|it| it.try_borrow().ok().and_then(|it| it.clone()))
 }
