@@ -383,3 +383,65 @@ fn caller(
 pub(super) fn unknown_method(method: &str) -> Error {
     Error::of(Kind::MethodNotFound, format_args!("method not found: {method}"))
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{
+        builder::{Identity, builder, items},
+        catalog::Tool,
+    };
+
+    /// Polls a future that is ready at once, without any runtime.
+    fn now<F: Future>(future: F) -> F::Output {
+        let mut cx = std::task::Context::from_waker(std::task::Waker::noop());
+        match std::pin::pin!(future).poll(&mut cx) {
+            Poll::Ready(output) => output,
+            Poll::Pending => panic!("it had to wait"),
+        }
+    }
+
+    fn peer() -> Peer {
+        let server =
+            builder(Identity::new("test", None, "1.0.0", "")).items(items(&[])).build().unwrap();
+        let echo = Tool::new("echo").handler(async |_: Context| "hello");
+        server.handle().add(echo).unwrap();
+        Peer::new(Service::new(&now(server.start()).unwrap()))
+    }
+
+    fn answers(peer: &Peer) -> String {
+        let mut out = Vec::new();
+        peer.outbox().take(&mut out);
+        String::from_utf8(out).unwrap()
+    }
+
+    /// Invariant 2: no I/O and no runtime between a message and its answer.
+    #[test]
+    fn receive_needs_no_runtime() {
+        let peer = peer();
+        let mut waiting = Vec::new();
+        let envelope = r#""_meta":{"io.modelcontextprotocol/protocolVersion":"2026-07-28","io.modelcontextprotocol/clientCapabilities":{}}"#;
+        let call = format!(
+            r#"{{"jsonrpc":"2.0","id":"a","method":"tools/call","params":{{"name":"echo",{envelope}}}}}"#
+        );
+        peer.receive(call.as_bytes(), &mut waiting);
+        assert!(waiting.is_empty(), "a handler that is ready at once is not kept");
+        let answer = answers(&peer);
+        assert!(
+            answer.starts_with(r#"{"jsonrpc":"2.0","id":"a","result":{"resultType":"complete""#),
+            "{answer}"
+        );
+        assert!(answer.contains("hello") && answer.ends_with("}\n"), "{answer}");
+    }
+
+    #[test]
+    fn what_cannot_be_read_is_answered_and_harms_nobody() {
+        let peer = peer();
+        let mut waiting = Vec::new();
+        peer.receive(b"{\"jsonrpc\":", &mut waiting);
+        peer.receive(b"\xff\xfe", &mut waiting);
+        assert_eq!(answers(&peer).matches("-32700").count(), 2);
+        peer.receive(br#"{"jsonrpc":"2.0","id":1,"method":"ping"}"#, &mut waiting);
+        assert_eq!(answers(&peer), "{\"jsonrpc\":\"2.0\",\"id\":1,\"result\":{}}\n");
+    }
+}

@@ -1,0 +1,88 @@
+use crate::sources::Source;
+
+/// The rooms of the runtime from the innermost layer out, as ARCHITECTURE.md draws them.
+const LAYERS: [&[&str]; 9] = [
+    &["error"],
+    &["wire", "percent"],
+    &["model"],
+    &["schema"],
+    &["item", "extract", "reply", "context"],
+    &["catalog", "registry", "dispatch", "builder"],
+    &["protocol"],
+    &["transport"],
+    &["cli", "testing", "observe"],
+];
+
+fn layer(room: &str) -> Option<usize> {
+    LAYERS.iter().position(|rooms| rooms.contains(&room))
+}
+
+fn room(source: &Source) -> Option<&str> {
+    let inside = source.path.strip_prefix("mcp-runtime/src/")?;
+    let first = inside.split('/').next()?;
+    Some(first.strip_suffix(".rs").unwrap_or(first)).filter(|it| *it != "lib")
+}
+
+pub(crate) fn unknown_rooms(sources: &[Source]) -> Vec<String> {
+    let rooms = sources.iter().filter_map(room);
+    rooms.filter(|it| layer(it).is_none()).map(str::to_owned).collect()
+}
+
+/// Every use of a room that lies further out than the one that uses it.
+pub(crate) fn violations(sources: &[Source]) -> Vec<String> {
+    let mut found = Vec::new();
+    for source in sources {
+        let Some(own) = room(source).and_then(layer) else { continue };
+        for (used, at) in used_rooms(source) {
+            if layer(&used).is_some_and(|it| it > own) {
+                found.push(format!("{}:{at}: uses `{used}`, which lies further out", source.path));
+            }
+        }
+    }
+    found
+}
+
+/// The rooms a file names: `crate::room` anywhere, and `use crate::{room::…, room::…}` over several lines.
+fn used_rooms(source: &Source) -> Vec<(String, usize)> {
+    let word = |text: &str| -> String {
+        text.chars().take_while(|it| it.is_alphanumeric() || *it == '_').collect()
+    };
+    let mut used = Vec::new();
+    let mut depth = 0_i32;
+    for (at, line) in source.lines.iter().enumerate() {
+        if depth == 1 {
+            used.push((word(line.trim_start()), at + 1));
+        }
+        if depth > 0 {
+            depth += braces(line);
+            continue;
+        }
+        for (from, _) in line.match_indices("crate::") {
+            // `$crate::` is a macro's way to name its own crate: generated code, not a room.
+            if line[..from].ends_with('$') {
+                continue;
+            }
+            let rest = &line[from + "crate::".len()..];
+            if let Some(list) = rest.strip_prefix('{') {
+                depth = braces(rest);
+                used.extend(split_top(list).map(|it| (word(it.trim_start()), at + 1)));
+            } else {
+                used.push((word(rest), at + 1));
+            }
+        }
+    }
+    used
+}
+
+fn braces(line: &str) -> i32 {
+    line.chars().map(|it| i32::from(it == '{') - i32::from(it == '}')).sum()
+}
+
+/// The parts of `a::{b, c}, d` between top-level commas.
+fn split_top(list: &str) -> impl Iterator<Item = &str> {
+    let mut depth = 0;
+    list.split(move |it: char| {
+        depth += i32::from(it == '{') - i32::from(it == '}');
+        it == ',' && depth == 0
+    })
+}

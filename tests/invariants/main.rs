@@ -1,0 +1,85 @@
+//! The sentences of ARCHITECTURE.md that must stay true, read off the sources.
+//!
+//! Each rule is a function over sources, used twice: on the tree, where it must find nothing, and on a planted violation, which it must
+//! find, so that a rule that has gone blind is noticed.
+
+mod layers;
+mod rules;
+mod sources;
+
+use sources::{Source, planted};
+
+fn check(rule: fn(&[Source]) -> Vec<String>, sources: &[Source], planted: &[Source]) {
+    let found = rule(planted);
+    assert!(!found.is_empty(), "the rule does not see a planted violation");
+    let violations = rule(sources);
+    assert!(violations.is_empty(), "{}", violations.join("\n"));
+}
+
+#[test]
+fn revision_dates_are_spelled_once() {
+    let violation =
+        planted("mcp-runtime/src/extract/call.rs", r#"if revision == "2025-11-25" { }"#);
+    check(rules::dates, &sources::library(), &[violation]);
+}
+
+#[test]
+fn a_date_in_a_comment_or_a_test_is_no_violation() {
+    let comment = planted("mcp-runtime/src/model/meta.rs", "/// Since \"2025-06-18\".\nfn x() {}");
+    let test = planted(
+        "mcp-runtime/src/model/meta.rs",
+        "#[cfg(test)]\nmod tests { const X: &str = \"2025-06-18\"; }",
+    );
+    assert_eq!(rules::dates(&[comment, test]), Vec::<String>::new());
+}
+
+#[test]
+fn only_transports_do_io() {
+    let violation = planted("mcp-runtime/src/protocol/peer.rs", "let file = std::fs::read(path);");
+    check(rules::io, &sources::runtime(), &[violation]);
+}
+
+#[test]
+fn generated_code_names_only_the_private_door() {
+    let violation = planted("x.out.rs", "const _: () = { ::serde_json::to_string(&1); };");
+    check(rules::generated_paths, &sources::expansions(), &[violation]);
+}
+
+#[test]
+fn no_value_between_the_transport_and_the_user() {
+    let violation = planted(
+        "mcp-runtime/src/dispatch/mod.rs",
+        "let arguments: serde_json::Value = parse(text);",
+    );
+    check(rules::values, &sources::runtime(), &[violation]);
+}
+
+#[test]
+fn nothing_prints_to_stdout() {
+    let violation = planted("mcp-runtime/src/dispatch/mod.rs", "println!(\"called\");");
+    check(rules::prints, &sources::library(), &[violation]);
+}
+
+#[test]
+fn a_file_is_one_noun() {
+    let violation = planted("mcp-runtime/src/everything.rs", &"fn x() {}\n".repeat(500));
+    check(rules::lengths, &sources::library(), &[violation]);
+}
+
+#[test]
+fn a_layer_uses_only_those_above_it() {
+    let violation = planted("mcp-runtime/src/model/content.rs", "use crate::protocol::Revision;");
+    check(layers::violations, &sources::runtime(), &[violation]);
+}
+
+#[test]
+fn every_room_has_a_layer() {
+    assert_eq!(layers::unknown_rooms(&sources::runtime()), Vec::<String>::new());
+}
+
+#[test]
+fn there_is_no_unsafe_code_but_in_the_guard() {
+    let violation =
+        planted("mcp-runtime/src/wire/raw.rs", "unsafe { std::str::from_utf8_unchecked(bytes) }");
+    check(rules::unsafe_code, &sources::library(), &[violation]);
+}

@@ -1,0 +1,108 @@
+use crate::sources::Source;
+
+fn each(sources: &[Source], is: impl Fn(&Source, &str) -> bool) -> Vec<String> {
+    sources.iter().flat_map(|source| source.find(|line| is(source, line))).collect()
+}
+
+/// Whether `text` has a date in quotes, such as a revision's name.
+fn has_date(text: &str) -> bool {
+    text.match_indices("\"20").any(|(at, _)| {
+        let rest = &text.as_bytes()[at + 1..];
+        rest.len() > 10
+            && rest[..10]
+                .iter()
+                .enumerate()
+                .all(|(i, b)| if matches!(i, 4 | 7) { *b == b'-' } else { b.is_ascii_digit() })
+            && rest[10] == b'"'
+    })
+}
+
+/// Invariant 1.
+pub(crate) fn dates(sources: &[Source]) -> Vec<String> {
+    each(sources, |source, line| !source.path.ends_with("protocol/revision.rs") && has_date(line))
+}
+
+/// Invariant 2. The people's rooms (layer 8) print, which is theirs to do.
+pub(crate) fn io(sources: &[Source]) -> Vec<String> {
+    const IO: [&str; 9] = [
+        "std::fs",
+        "std::net",
+        "std::io::std",
+        "std::process::Command",
+        "tokio::net",
+        "tokio::fs",
+        "tokio::process",
+        "tokio::signal",
+        "tokio::io",
+    ];
+    let free = ["/transport/", "/cli/", "/observe/"];
+    each(sources, |source, line| {
+        !free.iter().any(|it| source.path.contains(it)) && IO.iter().any(|it| line.contains(it))
+    })
+}
+
+/// Invariant 3: every path that begins with `::` begins with a crate that generated code may name.
+pub(crate) fn generated_paths(sources: &[Source]) -> Vec<String> {
+    each(sources, |_, line| {
+        line.match_indices("::").any(|(at, _)| {
+            let before = line[..at].chars().next_back();
+            let is_absolute = before
+                .is_none_or(|it| !(it.is_alphanumeric() || matches!(it, '_' | '>' | ':' | '$')));
+            let name: String = line[at + 2..]
+                .chars()
+                .take_while(|it| it.is_alphanumeric() || *it == '_')
+                .collect();
+            // `facade` is what the fixtures of `crate = …` call the runtime.
+            let may = matches!(name.as_str(), "mcp_runtime" | "core" | "std" | "facade" | "");
+            is_absolute && !may
+        })
+    })
+}
+
+/// Invariant 4. What is excepted makes schemas or an error's data, not calls.
+pub(crate) fn values(sources: &[Source]) -> Vec<String> {
+    const ROOMS: [&str; 5] = ["/wire/", "/transport/", "/protocol/", "/dispatch/", "/extract/"];
+    const EXCEPTED: [&str; 3] = ["extract/params.rs", "extract/probe", "protocol/modern.rs"];
+    each(sources, |source, line| {
+        ROOMS.iter().any(|it| source.path.contains(it))
+            && !EXCEPTED.iter().any(|it| source.path.contains(it))
+            && (line.contains("serde_json::Value")
+                || line.contains("serde_json::{Value")
+                || line.contains("json!("))
+    })
+}
+
+/// Invariant 5.
+pub(crate) fn prints(sources: &[Source]) -> Vec<String> {
+    each(sources, |source, line| {
+        let is_print = line.contains("println!(") && !line.contains("eprintln!(")
+            || line.contains("print!(")
+                && !line.contains("eprint!(")
+                && !line.contains("println!(");
+        !source.path.contains("/cli/")
+            && (is_print || line.contains("stdout()"))
+            && !source.path.contains("/transport/stdio/")
+    })
+}
+
+/// Invariant 6.
+pub(crate) fn lengths(sources: &[Source]) -> Vec<String> {
+    const MOST: usize = 420;
+    let shipped =
+        |it: &Source| it.lines.iter().rposition(|line| !line.is_empty()).map_or(0, |last| last + 1);
+    let long = sources.iter().filter(|it| shipped(it) > MOST);
+    long.map(|it| {
+        format!("{}: {} lines, at most about 400: look for the second noun", it.path, shipped(it))
+    })
+    .collect()
+}
+
+/// The house rule on unsafe code.
+pub(crate) fn unsafe_code(sources: &[Source]) -> Vec<String> {
+    each(sources, |source, line| {
+        !source.path.contains("/transport/stdio/guard")
+            && (line.contains("unsafe {")
+                || line.contains("unsafe fn")
+                || line.contains("unsafe impl"))
+    })
+}

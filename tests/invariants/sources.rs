@@ -1,0 +1,100 @@
+//! The sources the rules read: without comments and without test code.
+
+use std::{fs, path::Path};
+
+/// One file of Rust.
+pub(crate) struct Source {
+    /// Relative to the workspace.
+    pub(crate) path: String,
+    /// Its lines, with everything that is not shipped code blanked, so that line numbers stay true.
+    pub(crate) lines: Vec<String>,
+}
+
+impl Source {
+    fn new(path: &str, text: &str) -> Self {
+        Self { path: path.to_owned(), lines: shipped(text) }
+    }
+
+    /// Where a pattern occurs, as `path:line: text`.
+    pub(crate) fn find(&self, is: impl Fn(&str) -> bool) -> Vec<String> {
+        let hits = self.lines.iter().enumerate().filter(|(_, line)| is(line));
+        hits.map(|(at, line)| format!("{}:{}: {}", self.path, at + 1, line.trim())).collect()
+    }
+}
+
+pub(crate) fn planted(path: &str, text: &str) -> Source {
+    Source::new(path, text)
+}
+
+pub(crate) fn runtime() -> Vec<Source> {
+    read("mcp-runtime/src", |it| it.ends_with(".rs"))
+}
+
+pub(crate) fn library() -> Vec<Source> {
+    let mut all = runtime();
+    all.extend(read("mcp-macros/src", |it| it.ends_with(".rs")));
+    all
+}
+
+/// What the attributes expand to, as the macro crate's own tests hold it.
+pub(crate) fn expansions() -> Vec<Source> {
+    read("mcp-macros", |it| it.ends_with(".out.rs"))
+}
+
+fn read(folder: &str, wanted: fn(&str) -> bool) -> Vec<Source> {
+    let root =
+        Path::new(env!("CARGO_MANIFEST_DIR")).parent().expect("the package lies in the workspace");
+    let mut all = Vec::new();
+    walk(root, &root.join(folder), wanted, &mut all);
+    assert!(!all.is_empty(), "no sources in {folder}");
+    all
+}
+
+fn walk(root: &Path, folder: &Path, wanted: fn(&str) -> bool, all: &mut Vec<Source>) {
+    for entry in fs::read_dir(folder).expect("the sources can be listed") {
+        let path = entry.expect("the sources can be listed").path();
+        let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
+        if path.is_dir() {
+            // `target` is not ours, and `src/tests` holds test code only.
+            if name != "target" && !(name == "tests" && folder.ends_with("src")) {
+                walk(root, &path, wanted, all);
+            }
+        } else if wanted(&name) && !is_test_file(&name) {
+            let relative = path.strip_prefix(root).expect("it lies in the workspace");
+            let text = fs::read_to_string(&path).expect("sources are readable");
+            all.push(Source::new(&relative.to_string_lossy().replace('\\', "/"), &text));
+        }
+    }
+}
+
+/// Whole files of test code, which `mod tests;` brings in.
+fn is_test_file(name: &str) -> bool {
+    matches!(name, "tests.rs" | "uri_tests.rs" | "agreement.rs" | "validator.rs")
+}
+
+/// Lines without comments, and without what follows `#[cfg(test)]` at the end of a file.
+fn shipped(text: &str) -> Vec<String> {
+    let mut lines = Vec::new();
+    let mut in_tests = false;
+    let mut pending_cfg = false;
+    for line in text.lines() {
+        let code = line.trim_start();
+        if pending_cfg && code.starts_with("mod ") {
+            in_tests |= code.contains('{');
+            pending_cfg = false;
+        } else if !code.is_empty() && !code.starts_with("#[") {
+            pending_cfg = false;
+        }
+        if line == "#[cfg(test)]" {
+            pending_cfg = true;
+        }
+        if in_tests || code.starts_with("//") {
+            lines.push(String::new());
+            // The tests of a file end with it or with a brace at the margin.
+            in_tests &= line != "}";
+        } else {
+            lines.push(line.split(" // ").next().unwrap_or_default().to_owned());
+        }
+    }
+    lines
+}
