@@ -45,9 +45,10 @@ pub(crate) fn io(sources: &[Source]) -> Vec<String> {
 pub(crate) fn generated_paths(sources: &[Source]) -> Vec<String> {
     each(sources, |_, line| {
         line.match_indices("::").any(|(at, _)| {
-            let before = line[..at].chars().next_back();
-            let is_absolute = before
-                .is_none_or(|it| !(it.is_alphanumeric() || matches!(it, '_' | '>' | ':' | '$')));
+            // A path goes on after a name or a `>`; prettyplease may put spaces or a line break between.
+            let before = line[..at].trim_end().chars().next_back();
+            let goes_on = |it: char| it.is_alphanumeric() || matches!(it, '_' | '>' | ':' | '$');
+            let is_absolute = before.is_some_and(|it| !goes_on(it));
             let name: String = line[at + 2..]
                 .chars()
                 .take_while(|it| it.is_alphanumeric() || *it == '_')
