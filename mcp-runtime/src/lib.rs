@@ -152,8 +152,5 @@ pub mod __private {
         pub use crate::item::trim_doc as trim;
     }
 
-    /// `input_schema = …`: JSON text, or anything that serializes to the schema.
-    pub fn input_schema(schema: impl serde::Serialize) -> String {
-        serde_json::to_string(&schema).unwrap_or_else(|_| "{\"type\":\"object\"}".to_owned())
-    }
+    pub use crate::schema::given as input_schema;
 }

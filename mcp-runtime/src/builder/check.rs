@@ -29,10 +29,11 @@ pub(super) fn entries(builder: &Builder) -> Found {
         check_state(builder, def, &params.needs, &mut found.problems);
         check_item(def, &params, &all, &mut found.problems);
         // Only these can be wrong as a whole; all other schemas are made at first use.
-        let judge = params
-            .fields
-            .iter()
-            .any(|it| !it.def.constraints.is_empty() || matches!(it.source, Source::Spread { .. }));
+        let given = matches!(&def.kind, KindDef::Tool(it) if it.input_schema.is_some());
+        let judge = given
+            || params.fields.iter().any(|it| {
+                !it.def.constraints.is_empty() || matches!(it.source, Source::Spread { .. })
+            });
         let mut entry = match Entry::of(def, params) {
             Ok(entry) => entry,
             Err(problem) => {

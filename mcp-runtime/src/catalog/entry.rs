@@ -184,7 +184,7 @@ impl Entry {
                 let given = tool.input_schema;
                 let fields = params.fields;
                 let input = move || match given {
-                    Some(text) => Ok(text().into_boxed_str()),
+                    Some(text) => text().map_err(|problem| vec![problem]),
                     None => schemas::input(&fields, lenient, schemas::form(full)),
                 };
                 EntryKind::Tool(ToolEntry {

@@ -103,6 +103,11 @@ impl<'a> Call<'a> {
         }
     }
 
+    /// Where a list that travels as one text is cut: a template's variable at the slashes, a prompt's argument at the commas.
+    pub(crate) fn list_separator(&self) -> char {
+        if matches!(self.mode, Mode::Resource { .. }) { '/' } else { ',' }
+    }
+
     pub(crate) fn is_strict(&self) -> bool {
         matches!(self.mode, Mode::Tool { strict: true, .. })
     }

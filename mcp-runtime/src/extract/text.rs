@@ -6,19 +6,32 @@ use serde::{
     forward_to_deserialize_any,
 };
 
-/// Reads a text as serde would read a JSON string, a number or a bool, whichever the type asks for.
-pub(crate) fn read<'de, T: Deserialize<'de>>(text: &str) -> Result<T, String> {
-    T::deserialize(Text(text)).map_err(|error| super::json::wording(&error.to_string()))
+/// Reads a text as serde would read a JSON string, a number or a bool, whichever the type asks for; a list is cut at `separator`.
+pub(crate) fn read<'de, T: Deserialize<'de>>(text: &str, separator: char) -> Result<T, String> {
+    T::deserialize(Text { text, separator })
+        .map_err(|error| super::json::wording(&error.to_string()))
 }
 
-struct Text<'a>(&'a str);
+#[derive(Clone, Copy)]
+struct Text<'a> {
+    text: &'a str,
+    separator: char,
+}
+
+impl<'de> IntoDeserializer<'de, Error> for Text<'_> {
+    type Deserializer = Self;
+
+    fn into_deserializer(self) -> Self {
+        self
+    }
+}
 
 macro_rules! parsed {
     ($($method:ident $visit:ident)*) => {$(
         fn $method<V: de::Visitor<'de>>(self, visitor: V) -> Result<V::Value, Error> {
-            match self.0.parse() {
+            match self.text.parse() {
                 Ok(value) => visitor.$visit(value),
-                Err(_) => visitor.visit_str(self.0),
+                Err(_) => visitor.visit_str(self.text),
             }
         }
     )*};
@@ -28,7 +41,7 @@ impl<'de> Deserializer<'de> for Text<'_> {
     type Error = Error;
 
     fn deserialize_any<V: de::Visitor<'de>>(self, visitor: V) -> Result<V::Value, Error> {
-        visitor.visit_str(self.0)
+        visitor.visit_str(self.text)
     }
 
     fn deserialize_option<V: de::Visitor<'de>>(self, visitor: V) -> Result<V::Value, Error> {
@@ -49,8 +62,14 @@ impl<'de> Deserializer<'de> for Text<'_> {
         variants: &'static [&'static str],
         visitor: V,
     ) -> Result<V::Value, Error> {
-        let deserializer: de::value::StrDeserializer<'_, Error> = self.0.into_deserializer();
+        let deserializer: de::value::StrDeserializer<'_, Error> = self.text.into_deserializer();
         deserializer.deserialize_enum(name, variants, visitor)
+    }
+
+    fn deserialize_seq<V: de::Visitor<'de>>(self, visitor: V) -> Result<V::Value, Error> {
+        let parts = self.text.split(self.separator).map(str::trim).filter(|it| !it.is_empty());
+        let parts = parts.map(|text| Text { text, ..self });
+        visitor.visit_seq(de::value::SeqDeserializer::new(parts))
     }
 
     parsed! {
@@ -61,7 +80,7 @@ impl<'de> Deserializer<'de> for Text<'_> {
     }
 
     forward_to_deserialize_any! {
-        i128 u128 char str string bytes byte_buf unit unit_struct seq tuple tuple_struct map struct identifier ignored_any
+        i128 u128 char str string bytes byte_buf unit unit_struct tuple tuple_struct map struct identifier ignored_any
     }
 }
 
@@ -76,11 +95,13 @@ mod tests {
         enum Tone {
             Warm,
         }
-        assert_eq!(read::<Tone>("warm"), Ok(Tone::Warm));
-        assert_eq!(read::<Option<u8>>("7"), Ok(Some(7)));
-        assert_eq!(read::<Tone>("hot").unwrap_err(), "unknown variant `hot`, expected `warm`");
+        assert_eq!(read::<Tone>("warm", ','), Ok(Tone::Warm));
+        assert_eq!(read::<Option<u8>>("7", ','), Ok(Some(7)));
+        assert_eq!(read::<Vec<u8>>("1/2/3", '/'), Ok(vec![1, 2, 3]));
+        assert_eq!(read::<Vec<Tone>>("warm, warm", ','), Ok(vec![Tone::Warm, Tone::Warm]));
+        assert_eq!(read::<Tone>("hot", ',').unwrap_err(), "unknown variant `hot`, expected `warm`");
         assert_eq!(
-            read::<u8>("x").unwrap_err(),
+            read::<u8>("x", ',').unwrap_err(),
             "invalid type: string \"x\", expected an integer from 0 to 255"
         );
     }

@@ -90,7 +90,7 @@ pub struct ToolDef {
     pub(crate) strict: bool,
     pub(crate) full_schema: bool,
     /// Replaces the schema made from the parameters.
-    pub(crate) input_schema: Option<fn() -> String>,
+    pub(crate) input_schema: Option<fn() -> Result<Box<str>, String>>,
     pub(crate) output: fn() -> Option<OutputSchema>,
 }
 
@@ -243,7 +243,7 @@ kind_setters! { Tool:
     lenient() = true;
     strict() = true;
     full_schema() = true;
-    input_schema(text: fn() -> String) = Some(text);
+    input_schema(text: fn() -> Result<Box<str>, String>) = Some(text);
 }
 kind_setters! { Resource:
     mime_type(value: &'static str) = Some(value);

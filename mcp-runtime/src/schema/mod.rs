@@ -21,6 +21,24 @@ pub use range::Range;
 /// The JSON object schemas are made of.
 pub(crate) type Map = serde_json::Map<String, serde_json::Value>;
 
+/// `input_schema = …`: JSON text, or anything that serializes to the schema. It is published as it is given.
+///
+/// # Errors
+///
+/// When it is no JSON, or no object schema, which every input schema must be (TOOLS-05).
+pub fn given(schema: impl serde::Serialize) -> Result<Box<str>, String> {
+    let wrong =
+        |problem: &dyn std::fmt::Display| format!("`input_schema` is not usable: {problem}");
+    let mut value = serde_json::to_value(&schema).map_err(|error| wrong(&error))?;
+    if let serde_json::Value::String(text) = &value {
+        value = serde_json::from_str(text).map_err(|error| wrong(&error))?;
+    }
+    if value.get("type").is_none_or(|it| it != "object") {
+        return Err(wrong(&"its root must say `\"type\": \"object\"`"));
+    }
+    Ok(value.to_string().into_boxed_str())
+}
+
 /// Which of its two forms a schema is published in: `schema = "compatible"` (the default) or `schema = "full"`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub(crate) enum Form {

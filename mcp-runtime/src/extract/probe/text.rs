@@ -29,7 +29,7 @@ fn read_text<'a>(
 
 macro_rules! text_handles {
     ($($handle:ident<$t:ty> [$($generics:tt)*] holds $value:ty, gives $given:ty, lends |$slot:ident| $lend:expr,
-        parses |$text:ident| $parse:expr, absent $absent:expr, required $required:expr, values $values:expr;)*) => {$(
+        parses |$text:ident, $separator:ident| $parse:expr, absent $absent:expr, required $required:expr, values $values:expr;)*) => {$(
         impl<$($generics)*> $handle<$t> {
             pub fn read(self, call: &mut Call<'_>, def: &'static ArgDef) -> Option<Slot<$value>> {
                 self.fill(call, def, none())
@@ -64,6 +64,7 @@ macro_rules! text_handles {
                     }
                     Err(problem) => return refuse(call, def, problem),
                 };
+                let $separator = call.list_separator();
                 let parsed: Result<$value, String> = $parse;
                 match parsed {
                     Ok(value) => Some(Slot(Some(value))),
@@ -95,18 +96,18 @@ macro_rules! text_handles {
 }
 text_handles! {
     ParsedArgument<T> [T: FromStr<Err: std::fmt::Display> + Send + 'static] holds T, gives T, lends |slot| slot.take(),
-        parses |text| text.parse().map_err(|error: T::Err| format!("{text:?}: {error}")),
+        parses |text, _separator| text.parse().map_err(|error: T::Err| format!("{text:?}: {error}")),
         absent Err("missing".to_owned()),
         required true,
         values parsed_values::<T>;
     ParsedOption<T> [T: FromStr<Err: std::fmt::Display> + Send + 'static] holds Option<T>, gives Option<T>,
         lends |slot| slot.take(),
-        parses |text| text.parse().map(Some).map_err(|error: T::Err| format!("{text:?}: {error}")),
+        parses |text, _separator| text.parse().map(Some).map_err(|error: T::Err| format!("{text:?}: {error}")),
         absent Ok(None),
         required false,
         values parsed_values::<T>;
     ReadArgument<T> [T: TextArgument] holds T, gives T, lends |slot| slot.take(),
-        parses |text| text::read(&text),
+        parses |text, separator| text::read(&text, separator),
         absent missing::value().map_err(|expected| format!("missing, expected {expected}")),
         required missing::is_required::<T>(),
         values values::of::<T>;
