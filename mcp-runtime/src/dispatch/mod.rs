@@ -256,14 +256,8 @@ fn finish(settings: &Settings, entry: &Entry, context: &Context, answer: Answer)
             read.cache = resource.and_then(|it| it.cache);
             // The resource's own media type where the contents say none.
             let declared = resource.and_then(|it| it.mime_type.as_deref());
-            for it in &mut read.contents {
-                if it.mime_type.is_none() {
-                    let usual = match it.body {
-                        Body::Text(_) => "text/plain",
-                        Body::Blob(_) => "application/octet-stream",
-                    };
-                    it.mime_type = Some(declared.unwrap_or(usual).to_owned());
-                }
+            for it in read.contents.iter_mut().filter(|it| it.mime_type.is_none()) {
+                it.mime_type = declared.map(str::to_owned);
             }
             Ok(Done::Read(read))
         }

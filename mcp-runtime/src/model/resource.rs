@@ -44,6 +44,15 @@ impl ResourceContents {
         self.meta = Some(meta);
         self
     }
+
+    /// The media type that is said, or the most general one: a prompt must not leave it out (PROMPT-04).
+    pub(crate) fn media_type(&self) -> &str {
+        match (&self.mime_type, &self.body) {
+            (Some(it), _) => it,
+            (None, Body::Text(_)) => "text/plain",
+            (None, Body::Blob(_)) => "application/octet-stream",
+        }
+    }
 }
 
 /// Bytes as the contents of a resource, at the URI that was read.

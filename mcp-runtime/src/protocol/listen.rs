@@ -90,6 +90,14 @@ impl Listens {
             .collect()
     }
 
+    pub(super) fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+
+    pub(super) fn contains(&self, id: &IdBuf) -> bool {
+        self.0.iter().any(|it| it.id == *id)
+    }
+
     pub(super) fn remove(&mut self, id: &IdBuf) {
         self.0.retain(|it| it.id != *id);
     }
@@ -143,7 +151,7 @@ impl Peer {
         let (used, streams, uris) = {
             let listens = shared.listens();
             let uris: usize = listens.0.iter().map(|it| it.filter.uris.len()).sum();
-            (listens.0.iter().any(|it| it.id == id), listens.0.len(), uris)
+            (listens.contains(&id), listens.0.len(), uris)
         };
         if used || shared.calls().contains_key(&id) {
             return Err(Error::of(Kind::InvalidRequest, "a request with this id is still running"));

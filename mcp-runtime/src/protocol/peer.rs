@@ -201,6 +201,12 @@ impl Peer {
                 let meta = params.and_then(|it| it.get("_meta"));
                 let request = Asked { id, method: &method, params, meta };
                 if modern::claims(&method, meta) {
+                    // A session of 2025-03-26 does not bring its arrays to the other era (RPC-11).
+                    if matches!(to, ReplyTo::Batch(_)) {
+                        let text = "a request of this revision cannot be part of a batch";
+                        let error = Error::of(Kind::InvalidRequest, text);
+                        return self.shared.error(Revision::MODERN[0], Some(id), &error, to);
+                    }
                     self.modern_request(&request, to, waiting);
                 } else {
                     self.legacy_request(&request, to, waiting);
@@ -229,7 +235,11 @@ impl Peer {
         }
         let context = self.shared.calls().remove(&id);
         match context {
-            Some(context) => context.set_cancelled(),
+            Some(context) => {
+                // A blocking handler learns of it late; what it reports until then is not sent (STDIO-05).
+                context.close();
+                context.set_cancelled();
+            }
             None => self.shared.listens().remove(&id),
         }
     }
@@ -240,7 +250,7 @@ impl Peer {
         let problem = {
             let calls = shared.calls();
             let limit = shared.service.limits.in_flight;
-            if !calls.is_empty() && calls.contains_key(&id.to_owned()) {
+            if self.is_in_flight(&calls, id) {
                 Some(Error::of(Kind::InvalidRequest, "a request with this id is still running"))
             } else if calls.len() >= limit {
                 let text = format!("{limit} calls are running already: wait for some of them");
@@ -256,6 +266,16 @@ impl Peer {
                 false
             }
         }
+    }
+
+    /// Whether a call or a listen stream has this id (RPC-08).
+    fn is_in_flight(&self, calls: &HashMap<IdBuf, Context>, id: Id<'_>) -> bool {
+        let listens = self.shared.listens();
+        if calls.is_empty() && listens.is_empty() {
+            return false;
+        }
+        let id = id.to_owned();
+        calls.contains_key(&id) || listens.contains(&id)
     }
 
     /// Runs a request that both eras have: the items' methods.

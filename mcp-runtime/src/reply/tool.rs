@@ -80,7 +80,8 @@ impl<T: Serialize + JsonSchema> ToolReply for Json<T> {
     fn reply(self, result: &mut ToolResult) -> Result<(), Error> {
         let text = serde_json::to_string(&self.0).map_err(unwritable)?;
         result.content.push(Content::from(text.as_str()));
-        result.structured = Some(text);
+        // The first one is what the schema describes, see `first_of`.
+        result.structured.get_or_insert(text);
         Ok(())
     }
 }
@@ -175,6 +176,7 @@ mod tests {
         check(("a", 1.5, true), &["a", "1.5", "true"], None, false);
         check(Json([1, 2]), &["[1,2]"], Some("[1,2]"), false);
         check(Json(()), &["null"], Some("null"), false);
+        check((Json(1), Json(2)), &["1", "2"], Some("1"), false);
         check(None::<String>, &[], None, false);
         check(Err::<String, _>("no"), &["no"], None, true);
         check(Err::<String, _>(Error::msg("no")), &["no"], None, true);

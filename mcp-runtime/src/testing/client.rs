@@ -53,19 +53,7 @@ impl Client {
     /// # Errors
     /// When the server cannot start.
     pub async fn connect_with(server: Builder, revision: Revision) -> Result<Self, ServeError> {
-        let started = server.build()?.start().await?;
-        let memory = Memory::new(Peer::new(Service::new(&started)));
-        let mut client = Self {
-            memory,
-            revision,
-            next_id: 0,
-            capabilities: json!({}),
-            log_level: None,
-            responses: HashMap::new(),
-            notifications: VecDeque::new(),
-            started,
-            patience: Duration::from_secs(10),
-        };
+        let mut client = Self { revision, ..Self::bare(server).await? };
         if !revision.is_modern() {
             let info =
                 json!({ "name": "mcp-runtime-testing", "version": env!("CARGO_PKG_VERSION") });
@@ -75,6 +63,25 @@ impl Client {
             client.notify("notifications/initialized", json!({}));
         }
         Ok(client)
+    }
+
+    /// Starts the server and connects to it without a word: for what a client may send before its handshake, or instead of one.
+    ///
+    /// # Errors
+    /// When the server cannot start.
+    pub async fn bare(server: Builder) -> Result<Self, ServeError> {
+        let started = server.build()?.start().await?;
+        Ok(Self {
+            memory: Memory::new(Peer::new(Service::new(&started))),
+            revision: Revision::MODERN[0],
+            next_id: 0,
+            capabilities: json!({}),
+            log_level: None,
+            responses: HashMap::new(),
+            notifications: VecDeque::new(),
+            started,
+            patience: Duration::from_secs(10),
+        })
     }
 
     /// The revision this client speaks.
@@ -215,8 +222,14 @@ impl Client {
     /// What the server answered.
     pub async fn listen(&mut self, filter: Value) -> Result<Ongoing, RpcError> {
         let ongoing = self.start("subscriptions/listen", json!({ "notifications": filter }));
-        self.pump_until(|it| !it.notifications.is_empty() || it.responses.contains_key(&ongoing.0))
-            .await;
+        let acknowledges = |it: &Value| {
+            it["method"] == "notifications/subscriptions/acknowledged"
+                && it["params"]["_meta"]["io.modelcontextprotocol/subscriptionId"] == ongoing.0
+        };
+        self.pump_until(|it| {
+            it.notifications.iter().any(acknowledges) || it.responses.contains_key(&ongoing.0)
+        })
+        .await;
         match self.responses.remove(&ongoing.0) {
             Some(Err(error)) => Err(error),
             _ => Ok(ongoing),
@@ -298,10 +311,17 @@ impl Client {
         self.memory.peer().in_flight()
     }
 
-    /// Stops the server, with its `on_shutdown`.
-    pub async fn close(self) {
+    /// Stops the server, with its `on_shutdown`. Gives the lines that have not been received, among them how the server ended
+    /// the streams.
+    pub async fn close(mut self) -> Vec<Vec<u8>> {
+        self.memory.peer().close();
+        let mut rest = Vec::new();
+        while let Some(line) = self.memory.receive(Duration::ZERO).await {
+            rest.push(line);
+        }
         drop(self.memory);
         self.started.stop().await;
+        rest
     }
 
     fn send(&self, message: &Value) {

@@ -164,7 +164,7 @@ fn tool(result: &mut Object<'_>, service: &Service, revision: Revision, tool: &T
 }
 
 fn contents(object: &mut Object<'_>, revision: Revision, it: &ResourceContents) {
-    object.str("uri", &it.uri).opt_str("mimeType", it.mime_type.as_deref());
+    object.str("uri", &it.uri).str("mimeType", it.media_type());
     match &it.body {
         Body::Text(text) => {
             object.str("text", text);

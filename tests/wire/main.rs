@@ -1,0 +1,197 @@
+//! Conversations with the server, byte for byte: `<revision>/<name>.jsonl`, replayed in memory.
+//!
+//! `tests/support/transcript.rs` lists the steps of a transcript, `pattern.rs` the wildcards. A folder
+//! is named after a revision, or `<first>..<last>` for all from one to another: those transcripts are
+//! replayed in each. These texts are replaced before a transcript is read:
+//!
+//! | text | becomes |
+//! |---|---|
+//! | `REVISION` | the revision it is replayed in |
+//! | `"UNREAD"` | the `id` of an error whose request could not be read: null, and absent since 2025-11-25 |
+//! | `"ENVELOPE": true` | the two members that `_meta` of a request must have since 2026-07-28 |
+//! | `"SERVED": true` | the member that `_meta` of a result has since 2026-07-28 |
+
+#![forbid(unsafe_code)]
+
+mod noise;
+mod server;
+
+use std::{
+    ffi::OsStr,
+    fs,
+    path::{Path, PathBuf},
+    sync::Once,
+    time::Duration,
+};
+
+use mcp_runtime::testing::Client;
+use serde_json::{Value, json};
+use support::{
+    replay::{Wire, replay},
+    schema::{Asked, REVISIONS, Schema},
+    transcript::Transcript,
+};
+use tracing_subscriber::layer::SubscriberExt as _;
+
+const ENVELOPE: &str = r#""io.modelcontextprotocol/protocolVersion": "2026-07-28", "io.modelcontextprotocol/clientCapabilities": {}"#;
+const SERVED: &str = r#""io.modelcontextprotocol/serverInfo": {"name": "fixture", "version": "1.2.3", "description": "Whole-server tests of mcp-runtime"}"#;
+
+struct Memory(Client);
+
+impl Wire for Memory {
+    async fn send(&mut self, line: &[u8]) {
+        self.0.send_raw(line);
+    }
+
+    async fn receive(&mut self, patience: Duration) -> Option<Vec<u8>> {
+        self.0.receive_raw(patience).await
+    }
+}
+
+/// Runs `test` with a clock that jumps when nothing else is left to do, so that silence is certain and costs no time.
+fn block_on<T>(test: impl Future<Output = T>) -> T {
+    // One for the process: the capability `logging` depends on it.
+    static LOGGING: Once = Once::new();
+    LOGGING.call_once(|| {
+        let subscriber = tracing_subscriber::registry().with(mcp_runtime::client_log());
+        tracing::subscriber::set_global_default(subscriber).expect("no other subscriber");
+    });
+    let mut runtime = tokio::runtime::Builder::new_current_thread();
+    runtime.enable_time().start_paused(true).build().expect("a runtime").block_on(test)
+}
+
+/// The revisions that the transcripts in a folder of this name are for.
+fn revisions(folder: &str) -> &'static [&'static str] {
+    let (first, last) = folder.split_once("..").unwrap_or((folder, folder));
+    let index = |name| REVISIONS.iter().position(|it| *it == name);
+    match (index(first), index(last)) {
+        (Some(first), Some(last)) if first <= last => &REVISIONS[first..=last],
+        _ => panic!("`{folder}` names no revisions"),
+    }
+}
+
+/// What is in a folder, in order; nothing when it is a file.
+fn entries(folder: &Path) -> Vec<PathBuf> {
+    let entries = fs::read_dir(folder).into_iter().flatten();
+    let mut paths: Vec<_> = entries.map(|it| it.expect("an entry").path()).collect();
+    paths.sort();
+    paths
+}
+
+/// Every transcript: the name of its folder, its own, and its text.
+fn texts() -> Vec<(String, String, String)> {
+    let wire = Path::new(env!("CARGO_MANIFEST_DIR")).join("wire");
+    let mut texts = Vec::new();
+    for path in entries(&wire).iter().flat_map(|it| entries(it)) {
+        let part = |it: Option<&OsStr>| it.and_then(OsStr::to_str).map(str::to_owned);
+        let folder = part(path.parent().and_then(Path::file_name)).expect("a folder in UTF-8");
+        let name = part(path.file_stem()).expect("a name in UTF-8");
+        if path.extension().is_some_and(|it| it == "jsonl") {
+            texts.push((folder, name, fs::read_to_string(&path).expect("a text in UTF-8")));
+        }
+    }
+    texts
+}
+
+/// The text of a transcript as it is replayed in this revision.
+fn replaced(text: &str, revision: &str) -> String {
+    let unread = if revision < "2025-11-25" { "null" } else { r#"{"$absent": true}"# };
+    text.replace("REVISION", revision)
+        .replace("\"UNREAD\"", unread)
+        .replace("\"ENVELOPE\": true", ENVELOPE)
+        .replace("\"SERVED\": true", SERVED)
+}
+
+/// Every transcript, once for each of its revisions.
+fn transcripts() -> Vec<Transcript> {
+    let mut transcripts = Vec::new();
+    for (folder, name, text) in texts() {
+        for revision in revisions(&folder) {
+            let name = format!("{name} (in {folder})");
+            let transcript = Transcript::parse(&name, revision, &replaced(&text, revision));
+            transcripts.push(transcript.unwrap_or_else(|error| panic!("{error}")));
+        }
+    }
+    transcripts
+}
+
+#[test]
+fn the_server_says_what_the_transcripts_say() {
+    for revision in REVISIONS {
+        if let Err(missing) = Schema::of(revision) {
+            missing.skip();
+        }
+    }
+    let mut failures = Vec::new();
+    for transcript in transcripts() {
+        let server = server::named(transcript.with.as_deref().unwrap_or("fixture"));
+        let replayed = block_on(async {
+            let mut wire = Memory(Client::bare(server).await.expect("the server starts"));
+            replay(&transcript, &mut wire).await
+        });
+        failures.extend(replayed.err());
+    }
+    assert!(failures.is_empty(), "{} failed:\n\n{}", failures.len(), failures.join("\n\n"));
+}
+
+#[test]
+fn every_revision_has_transcripts_of_its_own_or_shared_ones() {
+    let transcripts = transcripts();
+    for revision in REVISIONS {
+        let count = transcripts.iter().filter(|it| it.revision == revision).count();
+        assert!(count >= 20, "{revision} has {count}");
+    }
+}
+
+/// SUB-04: each stream is cancelled and then answered with the empty result. The other calls are not.
+#[test]
+fn streams_are_ended_when_the_server_stops() {
+    let said = block_on(async {
+        let mut client = Client::connect(server::named("fixture")).await.expect("a server");
+        client.listen(json!({ "toolsListChanged": true })).await.expect("a stream");
+        client.listen(json!({})).await.expect("a stream");
+        client.start("tools/call", json!({ "name": "wait" }));
+        client.close().await
+    });
+    let said: Vec<Value> =
+        said.iter().map(|it| serde_json::from_slice(it).expect("JSON")).collect();
+    let mut asked = Asked::default();
+    let mut expected = Vec::new();
+    let served = json!({
+        "name": "fixture",
+        "version": "1.2.3",
+        "description": "Whole-server tests of mcp-runtime",
+    });
+    for id in [1, 2] {
+        asked.note(&json!({ "id": id, "method": "subscriptions/listen" }));
+        let tag = "io.modelcontextprotocol/subscriptionId";
+        expected.push(json!({
+            "jsonrpc": "2.0",
+            "method": "notifications/cancelled",
+            "params": { "requestId": id, "reason": "the server stops", "_meta": { tag: id } },
+        }));
+        let meta = json!({ tag: id, "io.modelcontextprotocol/serverInfo": served });
+        let result = json!({ "resultType": "complete", "_meta": meta });
+        expected.push(json!({ "jsonrpc": "2.0", "id": id, "result": result }));
+    }
+    assert_eq!(said, expected);
+    if let Ok(schema) = Schema::of("2026-07-28") {
+        said.iter().for_each(|it| schema.check(it, &asked).expect("conforms"));
+    }
+}
+
+/// STDIO-05: nothing follows a cancellation, though a blocking handler hears of it late.
+#[test]
+fn what_a_cancelled_handler_reports_is_not_sent() {
+    block_on(async {
+        let mut client = Client::connect(server::named("fixture")).await.expect("a server");
+        let meta = json!({ "progressToken": 1 });
+        let call = client.start("tools/call", json!({ "name": "stubborn", "_meta": meta }));
+        let first = client.notification(Duration::from_secs(10)).await.expect("a report");
+        assert_eq!(first["params"]["progress"], 1);
+        client.cancel(call);
+        // The runtime stands still, so only the handler's own thread goes on.
+        std::thread::sleep(Duration::from_millis(50));
+        assert_eq!(client.notification(Duration::from_millis(50)).await, None);
+    });
+}

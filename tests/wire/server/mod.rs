@@ -1,0 +1,28 @@
+//! The servers that the transcripts are held against, written as a user would write them.
+
+mod catalog;
+mod prompts;
+mod resources;
+mod tools;
+
+use mcp_runtime::{Builder, prelude::*};
+
+/// The server of this name, as `with` lines name it.
+///
+/// | name | what it has |
+/// |---|---|
+/// | `fixture` (when nothing is named) | items that do things; its lists can change |
+/// | `catalog` | items that are fully described and do little; its lists cannot change |
+/// | `pages` | the same, one item a page |
+/// | `bare` | one tool and nothing else |
+pub fn named(name: &str) -> Builder {
+    match name {
+        "fixture" => mcp_runtime::server!(name = "fixture", version = "1.2.3"),
+        "catalog" => catalog::server(),
+        "pages" => catalog::server().tools_per_page(1).items_per_page(1),
+        "bare" => {
+            mcp_runtime::server!(name = "fixture", version = "1.2.3").items(items![tools::text])
+        }
+        other => panic!("no server is called `{other}`"),
+    }
+}
