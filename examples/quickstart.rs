@@ -4,27 +4,14 @@ use mcp_runtime::prelude::*;
 
 /// Adds two numbers.
 #[tool(read_only, idempotent)]
-fn add(
+async fn add(
     /// First addend
     a: i64,
     /// Second addend
     b: i64,
-) -> i64 {
-    a + b
-}
-
-/// Counts down, reporting each step.
-#[tool]
-async fn countdown(
-    /// How many steps
-    #[arg(range(1..=100))]
-    steps: u32,
     progress: Progress,
-) -> String {
-    for _ in progress.over(0..steps) {
-        tokio::time::sleep(std::time::Duration::from_millis(20)).await;
-    }
-    format!("{steps} steps done")
+) -> i64 {
+    progress.over([a, b]).sum()
 }
 
 /// A user's profile.

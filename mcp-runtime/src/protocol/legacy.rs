@@ -5,6 +5,7 @@ use std::{collections::BTreeSet, sync::Arc};
 use super::{
     call::{PendingCall, ReplyTo},
     encode::{self, Feature},
+    listen::subscribed,
     params::{invalid, text},
     peer::{Asked, From, Peer, unknown_method},
     revision::Revision,
@@ -47,9 +48,7 @@ impl Session {
         let mut out = Vec::new();
         match event {
             Event::ResourceUpdated(uri) => {
-                if !open.subscriptions.contains(&**uri) {
-                    return None;
-                }
+                let uri = subscribed(&open.subscriptions, uri)?;
                 notification(&mut out, "notifications/resources/updated", |params| {
                     params.str("uri", uri);
                 });

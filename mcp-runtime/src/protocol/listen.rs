@@ -1,6 +1,6 @@
 //! `subscriptions/listen`: the streams on which a modern client hears of events.
 
-use std::collections::BTreeSet;
+use std::{borrow::Cow, collections::BTreeSet};
 
 use super::{
     Service,
@@ -14,6 +14,7 @@ use super::{
 use crate::{
     catalog::Event,
     error::{Error, Kind},
+    percent,
     wire::{self, Array, IdBuf, Kind as JsonKind, Object, Raw},
 };
 
@@ -43,7 +44,7 @@ impl Filter {
             Event::ToolsChanged => self.tools,
             Event::PromptsChanged => self.prompts,
             Event::ResourcesChanged => self.resources,
-            Event::ResourceUpdated(uri) => self.uris.contains(&**uri),
+            Event::ResourceUpdated(uri) => subscribed(&self.uris, uri).is_some(),
         }
     }
 
@@ -71,6 +72,18 @@ fn subscription_meta(object: &mut Object<'_>, id: &IdBuf) {
     object.object("_meta").raw(SUBSCRIPTION, id.as_id().as_str());
 }
 
+/// The URI under which a client subscribed to `uri`.
+///
+/// Clients differ in what they percent-encode, and servers write `updated(format!("note://{title}"))`: it is what a URI says that
+/// counts, and each client hears it in its own words.
+pub(super) fn subscribed<'a>(uris: &'a BTreeSet<String>, uri: &str) -> Option<&'a str> {
+    let plain = |it: &'_ str| percent::decode(it).map_or_else(|| it.to_owned(), Cow::into_owned);
+    uris.get(uri).map(String::as_str).or_else(|| {
+        let wanted = plain(uri);
+        uris.iter().map(String::as_str).find(|it| plain(it) == wanted)
+    })
+}
+
 impl Listens {
     /// One copy for each stream that wants the event, tagged with its id.
     pub(super) fn notifications(&self, event: &Event) -> Vec<Vec<u8>> {
@@ -81,7 +94,7 @@ impl Listens {
                 let method = list_changed(event).unwrap_or("notifications/resources/updated");
                 wire::notification(&mut out, method, |params| {
                     if let Event::ResourceUpdated(uri) = event {
-                        params.str("uri", uri);
+                        params.str("uri", subscribed(&listen.filter.uris, uri).unwrap_or(uri));
                     }
                     subscription_meta(params, &listen.id);
                 });
@@ -212,5 +225,23 @@ impl Peer {
             }
         }
         Ok(filter)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::subscribed;
+
+    #[test]
+    fn a_resource_is_known_by_what_its_uri_says() {
+        fn check(updated: &str, expected: Option<&str>) {
+            let uris = ["note://a%20b", "note://100%25", "note://%zz"].map(str::to_owned).into();
+            assert_eq!(subscribed(&uris, updated), expected, "{updated}");
+        }
+        check("note://a%20b", Some("note://a%20b"));
+        check("note://a b", Some("note://a%20b"));
+        check("note://100%", Some("note://100%25"));
+        check("note://%zz", Some("note://%zz"));
+        check("note://a", None);
     }
 }

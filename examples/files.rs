@@ -1,0 +1,299 @@
+//! Files of some directories, and of no other place: `FILES_ROOTS=~/notes:~/project cargo run --example files`.
+//!
+//! Without the variable it is the working directory. A path begins with the name of its root: `notes/2026/may.md`. Every path is
+//! opened relative to its root by the operating system, so neither `..` nor a symbolic link leads out, however quickly it is changed.
+
+use std::{
+    collections::BTreeMap,
+    env, fs,
+    io::{self, BufRead, BufReader, Read},
+};
+
+use cap_std::{
+    ambient_authority,
+    fs::{Dir, File},
+};
+use fast_glob::glob_match;
+use mcp_runtime::prelude::*;
+use similar::TextDiff;
+
+/// The most bytes of one file that are read at once.
+const LIMIT: usize = 1024 * 1024;
+/// The most places a search answers with.
+const MOST: usize = 200;
+
+/// The directories that are served, by name.
+struct Roots(BTreeMap<String, Dir>);
+
+#[server]
+impl Roots {
+    /// Lists a directory, or the roots. The names of directories end in `/`.
+    #[tool(read_only, open_world = false, blocking)]
+    fn list_directory(
+        &self,
+        /// Which one; the roots are listed if it is not given
+        #[arg(default, example = "project/src")]
+        path: String,
+    ) -> Result<String> {
+        Ok(self.names(&path)?.join("\n"))
+    }
+
+    /// Reads a text file, or some lines of it.
+    #[tool(read_only, open_world = false, blocking)]
+    fn read_file(
+        &self,
+        /// Begins with the name of a root
+        path: &str,
+        /// The first line wanted
+        #[arg(default = 1, range(1..))]
+        from: usize,
+        /// How many lines are wanted; all if not given
+        lines: Option<usize>,
+    ) -> Result<String> {
+        let mut file = BufReader::new(self.open_file(path)?);
+        for line in 1..from {
+            if file.skip_until(b'\n')? == 0 {
+                let last = line - 1;
+                return Err(Error::msg(format!("`{path}` has {last} lines, none at {from}")));
+            }
+        }
+        let mut file = file.take(LIMIT as u64 + 1);
+        let mut bytes = Vec::new();
+        for _ in 0..lines.unwrap_or(usize::MAX) {
+            if file.read_until(b'\n', &mut bytes)? == 0 {
+                break;
+            }
+        }
+        if bytes.len() > LIMIT {
+            return Err(Error::msg(format!(
+                "these lines are more than {LIMIT} bytes: ask for fewer with `from` and `lines`"
+            )));
+        }
+        text(path, bytes)
+    }
+
+    /// Writes a text file: makes a new one, or replaces all that was in it.
+    #[tool(destructive, idempotent, open_world = false, blocking)]
+    fn write_file(
+        &self,
+        /// Begins with the name of a root; the directory must exist
+        path: &str,
+        /// All that will be in the file
+        content: &str,
+    ) -> Result<String> {
+        let (root, inside) = self.find(path)?;
+        if root.exists(inside) {
+            self.open_file(path)?;
+        }
+        root.write(inside, content).map_err(|error| failed(path, error))?;
+        Ok(format!("{} bytes written", content.len()))
+    }
+
+    /// Replaces a part of a text file, and answers with a unified diff of the change.
+    #[tool(destructive, open_world = false, blocking)]
+    fn edit_file(
+        &self,
+        /// Begins with the name of a root
+        path: &str,
+        /// The text to replace, to the letter; it must occur once
+        #[arg(len(1..))]
+        old: &str,
+        /// What stands there afterwards
+        new: &str,
+        /// Replaces it wherever it occurs
+        #[arg(default)]
+        all: bool,
+    ) -> Result<String> {
+        let before = text(path, self.bytes(path)?)?;
+        let advice = match before.matches(old).count() {
+            0 => "it is not there: read the file and copy it to the letter",
+            2.. if !all => "it occurs more than once: take in lines around it, or set `all`",
+            _ => {
+                let after = before.replace(old, new);
+                self.write_file(path, &after)?;
+                let diff = TextDiff::from_lines(&before, &after);
+                return Ok(diff.unified_diff().header(path, path).to_string());
+            }
+        };
+        Err(Error::msg(format!("`old` cannot be replaced in `{path}`: {advice}")))
+    }
+
+    /// Finds files by their path, by what is in them, or by both. Links to directories are not followed.
+    #[tool(read_only, open_world = false, blocking)]
+    fn search_files(
+        &self,
+        /// A part of the path, or a glob of all of it
+        #[arg(example = "project/**/*.rs")]
+        path: Option<String>,
+        /// A part of a line; every line that has it is shown
+        text: Option<String>,
+        progress: Progress,
+        cancel: Cancel,
+    ) -> Result<String> {
+        let fits = |file: &str| match &path {
+            Some(glob) if glob.contains(['*', '?', '[', '{']) => glob_match(glob, file),
+            Some(part) => file.contains(part),
+            None => true,
+        };
+        let mut found = Vec::new();
+        let mut directories: Vec<String> = self.0.keys().map(|it| format!("{it}/")).collect();
+        while let Some(directory) = directories.pop() {
+            progress.step();
+            // What cannot be read has nothing to find.
+            for name in self.names(&directory).unwrap_or_default() {
+                cancel.check()?;
+                let path = format!("{directory}{name}");
+                if name.ends_with('/') {
+                    directories.push(path);
+                } else if fits(&path) {
+                    match &text {
+                        None => found.push(path),
+                        Some(text) => found.extend(self.lines_with(text, &path)),
+                    }
+                }
+            }
+            if found.len() > MOST {
+                found.truncate(MOST);
+                found.push("… and more: narrow the search".to_owned());
+                break;
+            }
+        }
+        Ok(if found.is_empty() { "nothing found".to_owned() } else { found.join("\n") })
+    }
+
+    /// Moves or renames a file or a directory.
+    #[tool(destructive = false, open_world = false, blocking)]
+    fn move_file(
+        &self,
+        /// Begins with the name of a root
+        from: &str,
+        /// Begins with the name of a root; nothing may be there yet
+        to: &str,
+    ) -> Result<()> {
+        let ((root, inside), (new_root, new_inside)) = (self.find(from)?, self.find(to)?);
+        if new_root.symlink_metadata(new_inside).is_ok() {
+            return Err(Error::msg(format!("there is a `{to}` already: choose another name")));
+        }
+        root.rename(inside, new_root, new_inside).map_err(|error| failed(from, error))
+    }
+
+    /// Creates a directory, with those above it.
+    #[tool(destructive = false, idempotent, open_world = false, blocking)]
+    fn create_directory(
+        &self,
+        /// Begins with the name of a root
+        path: &str,
+    ) -> Result<()> {
+        let (root, inside) = self.find(path)?;
+        root.create_dir_all(inside).map_err(|error| failed(path, error))
+    }
+
+    /// A file.
+    #[resource("files://{+path}", blocking)]
+    fn file(
+        &self,
+        #[complete(Self::paths)] path: &str,
+        ctx: &Context,
+    ) -> Result<Option<ResourceContents>> {
+        if !self.find(path).is_ok_and(|(root, inside)| root.is_file(inside)) {
+            return Ok(None);
+        }
+        let uri = ctx.uri().unwrap_or_default();
+        Ok(Some(match String::from_utf8(self.bytes(path)?) {
+            Ok(text) => ResourceContents::text(uri, text).mime_type("text/plain"),
+            Err(error) => ResourceContents::blob(uri, error.into_bytes()),
+        }))
+    }
+
+    #[completion(blocking)]
+    fn paths(&self, typed: &str) -> Vec<String> {
+        let directory = &typed[..typed.rfind('/').map_or(0, |at| at + 1)];
+        let names = self.names(directory).unwrap_or_default();
+        let paths = names.into_iter().map(|it| format!("{directory}{it}"));
+        paths.filter(|it| it.starts_with(typed)).collect()
+    }
+}
+
+impl Roots {
+    fn open() -> Result<Self> {
+        let paths = env::var_os("FILES_ROOTS").unwrap_or_else(|| ".".into());
+        let mut roots = BTreeMap::new();
+        for path in env::split_paths(&paths) {
+            let shown = path.display().to_string();
+            let path = fs::canonicalize(path).map_err(|error| failed(&shown, error))?;
+            let name = path.file_name().unwrap_or("root".as_ref()).to_string_lossy().into_owned();
+            let root = Dir::open_ambient_dir(&path, ambient_authority());
+            let root = root.map_err(|error| failed(&shown, error))?;
+            if roots.insert(name.clone(), root).is_some() {
+                return Err(Error::msg(format!(
+                    "two roots are called `{name}`: serve one of them"
+                )));
+            }
+        }
+        Ok(Self(roots))
+    }
+
+    /// The root that a path begins with, and the rest of the path.
+    fn find<'a>(&self, path: &'a str) -> Result<(&Dir, &'a str)> {
+        let (name, inside) = path.trim_end_matches('/').split_once('/').unwrap_or((path, "."));
+        let root = self.0.get(name.trim_end_matches('/'));
+        root.map(|it| (it, inside)).ok_or_else(|| {
+            let names = self.0.keys().map(String::as_str).collect::<Vec<_>>().join(", ");
+            Error::msg(format!("`{path}` is in no root: a path begins with one of {names}"))
+        })
+    }
+
+    /// What a directory has, or the roots.
+    fn names(&self, path: &str) -> Result<Vec<String>> {
+        if path.is_empty() {
+            return Ok(self.0.keys().map(|it| format!("{it}/")).collect());
+        }
+        let (root, inside) = self.find(path)?;
+        let mut names = Vec::new();
+        for entry in root.read_dir(inside).map_err(|error| failed(path, error))? {
+            let entry = entry?;
+            let slash = if entry.file_type()?.is_dir() { "/" } else { "" };
+            names.push(format!("{}{slash}", entry.file_name().to_string_lossy()));
+        }
+        names.sort();
+        Ok(names)
+    }
+
+    /// A regular file: opening a pipe would wait for somebody at its other end.
+    fn open_file(&self, path: &str) -> Result<File> {
+        let (root, inside) = self.find(path)?;
+        match root.metadata(inside) {
+            Ok(it) if !it.is_file() => Err(Error::msg(format!("`{path}` is not a file"))),
+            _ => root.open(inside).map_err(|error| failed(path, error)),
+        }
+    }
+
+    fn bytes(&self, path: &str) -> Result<Vec<u8>> {
+        let mut bytes = Vec::new();
+        self.open_file(path)?.take(LIMIT as u64 + 1).read_to_end(&mut bytes)?;
+        if bytes.len() > LIMIT {
+            return Err(Error::msg(format!("`{path}` is larger than {LIMIT} bytes")));
+        }
+        Ok(bytes)
+    }
+
+    /// As `path:line: text`; none where the file is no text, or too large.
+    fn lines_with(&self, part: &str, path: &str) -> Vec<String> {
+        let text = self.bytes(path).ok().and_then(|it| String::from_utf8(it).ok());
+        let text = text.unwrap_or_default();
+        let lines = text.lines().zip(1..).filter(|(line, _)| line.contains(part));
+        lines.map(|(line, number)| format!("{path}:{number}: {line}")).collect()
+    }
+}
+
+fn text(path: &str, bytes: Vec<u8>) -> Result<String> {
+    String::from_utf8(bytes).map_err(|_| Error::msg(format!("`{path}` is not a text in UTF-8")))
+}
+
+fn failed(path: &str, error: io::Error) -> Error {
+    Error::msg(format!("`{path}`: {error}"))
+}
+
+fn main() -> mcp_runtime::Exit {
+    mcp_runtime::server!().setup(async || Roots::open()).run()
+}

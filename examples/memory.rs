@@ -1,0 +1,250 @@
+//! A memory that outlives the conversation: entities, what is known of them, and how they relate.
+//!
+//! `cargo run --example memory` keeps it in `memory.db` in the working directory, or where the environment variable `MEMORY_DB`
+//! says. What was answered is on disk: neither a crash nor a power cut takes it back. Several servers may share the file.
+
+use std::{
+    collections::HashSet,
+    env,
+    sync::{Mutex, PoisonError},
+};
+
+use mcp_runtime::prelude::*;
+use rusqlite::{Connection, Transaction, TransactionBehavior, params_from_iter};
+
+const SCHEMA: &str = "
+    PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL; PRAGMA foreign_keys = ON;
+    CREATE TABLE IF NOT EXISTS entity (name TEXT PRIMARY KEY, type TEXT NOT NULL) STRICT;
+    CREATE TABLE IF NOT EXISTS observation (
+        entity TEXT NOT NULL REFERENCES entity ON DELETE CASCADE,
+        text TEXT NOT NULL,
+        UNIQUE (entity, text)
+    ) STRICT;
+    CREATE TABLE IF NOT EXISTS relation (
+        source TEXT NOT NULL REFERENCES entity ON DELETE CASCADE,
+        type TEXT NOT NULL,
+        target TEXT NOT NULL REFERENCES entity ON DELETE CASCADE,
+        PRIMARY KEY (source, type, target)
+    ) STRICT;";
+
+/// Something worth remembering.
+#[data]
+#[serde(rename_all = "camelCase")]
+struct Entity {
+    /// What it is called; no two entities share a name
+    name: String,
+    /// What it is: a person, a project, a place
+    entity_type: String,
+    /// What is known of it, one fact each
+    #[serde(default)]
+    observations: Vec<String>,
+}
+
+/// How two entities relate, in active voice.
+#[data]
+#[serde(rename_all = "camelCase")]
+struct Relation {
+    /// Name of the entity that does it
+    from: String,
+    /// A verb: "works at"
+    relation_type: String,
+    /// Name of the entity it is done to
+    to: String,
+}
+
+/// Entities, and every relation that one of them has.
+#[data]
+struct Knowledge {
+    entities: Vec<Entity>,
+    relations: Vec<Relation>,
+}
+
+impl Relation {
+    fn row(&self) -> [&String; 3] {
+        [&self.from, &self.relation_type, &self.to]
+    }
+}
+
+struct Graph(Mutex<Connection>);
+
+#[server]
+impl Graph {
+    /// Remembers entities. One that is known already gets the new type, and the observations it does not have yet.
+    #[tool(destructive = false, idempotent, open_world = false, blocking)]
+    fn create_entities(&self, entities: &[Entity], server: Handle) -> Result<()> {
+        let upsert = "INSERT INTO entity VALUES (?1, ?2) ON CONFLICT DO UPDATE SET type = ?2";
+        self.write(&server, entities.iter().map(|it| &it.name), |graph| {
+            each(graph, upsert, entities.iter().map(|it| [&it.name, &it.entity_type]))?;
+            entities.iter().try_for_each(|it| observe(graph, &it.name, &it.observations).map(drop))
+        })
+    }
+
+    /// Adds to what is known of an entity. Says how many observations were new.
+    #[tool(destructive = false, idempotent, open_world = false, blocking)]
+    fn add_observations(
+        &self,
+        /// Name of the entity
+        entity: String,
+        /// One fact each
+        observations: &[String],
+        server: Handle,
+    ) -> Result<usize> {
+        self.write(&server, [&entity], |graph| observe(graph, &entity, observations))
+    }
+
+    /// Relates entities that are remembered. Says how many relations were new.
+    #[tool(destructive = false, idempotent, open_world = false, blocking)]
+    fn create_relations(&self, relations: &[Relation], server: Handle) -> Result<usize> {
+        let sql = "INSERT OR IGNORE INTO relation VALUES (?, ?, ?)";
+        self.write(&server, [], |graph| {
+            let mut ends = relations.iter().flat_map(|it| [&it.from, &it.to]);
+            ends.try_for_each(|it| known(graph, it))?;
+            each(graph, sql, relations.iter().map(Relation::row))
+        })
+    }
+
+    /// Forgets entities, what is known of them, and their relations. Says how many entities there were.
+    #[tool(idempotent, open_world = false, blocking)]
+    fn delete_entities(&self, names: &[String], server: Handle) -> Result<usize> {
+        let sql = "DELETE FROM entity WHERE name = ?";
+        self.write(&server, names, |graph| each(graph, sql, names.iter().map(|it| [it])))
+    }
+
+    /// Forgets some of what is known of an entity. Says how many observations there were.
+    #[tool(idempotent, open_world = false, blocking)]
+    fn delete_observations(
+        &self,
+        /// Name of the entity
+        entity: String,
+        /// Word by word as they were added
+        observations: &[String],
+        server: Handle,
+    ) -> Result<usize> {
+        let sql = "DELETE FROM observation WHERE entity = ? AND text = ?";
+        let rows = observations.iter().map(|it| [&entity, it]);
+        self.write(&server, [&entity], |graph| each(graph, sql, rows))
+    }
+
+    /// Forgets relations. Says how many there were.
+    #[tool(idempotent, open_world = false, blocking)]
+    fn delete_relations(&self, relations: &[Relation], server: Handle) -> Result<usize> {
+        let sql = "DELETE FROM relation WHERE source = ? AND type = ? AND target = ?";
+        self.write(&server, [], |graph| each(graph, sql, relations.iter().map(Relation::row)))
+    }
+
+    /// Finds the entities that have every word of the query in their name, their type or their observations.
+    #[tool(read_only, open_world = false, blocking)]
+    fn search_nodes(&self, query: &str) -> Result<Json<Knowledge>> {
+        let words: Vec<_> = query.split_whitespace().map(str::to_lowercase).collect();
+        self.read(|Entity { name, entity_type, observations }| {
+            let text = format!("{name}\n{entity_type}\n{}", observations.join("\n")).to_lowercase();
+            words.iter().all(|it| text.contains(it))
+        })
+    }
+
+    /// Recalls entities by their names.
+    #[tool(read_only, open_world = false, blocking)]
+    fn open_nodes(&self, names: &[String]) -> Result<Json<Knowledge>> {
+        self.read(|it| names.contains(&it.name))
+    }
+
+    /// Everything that is remembered.
+    #[resource("memory://graph", mime_type = "application/json", subscribe, blocking)]
+    fn graph(&self) -> Result<Json<Knowledge>> {
+        self.read(|_| true)
+    }
+
+    /// An entity and what is known of it.
+    #[resource("memory://entity/{name}", mime_type = "application/json", subscribe, blocking)]
+    fn entity(&self, #[complete(Self::names)] name: &str) -> Result<Option<Json<Entity>>> {
+        Ok(self.read(|it| it.name == name)?.0.entities.pop().map(Json))
+    }
+
+    #[completion(blocking)]
+    fn names(&self) -> Result<Vec<String>> {
+        Ok(self.read(|_| true)?.0.entities.into_iter().map(|it| it.name).collect())
+    }
+}
+
+impl Graph {
+    fn open() -> Result<Self> {
+        let file = env::var_os("MEMORY_DB").unwrap_or_else(|| "memory.db".into());
+        let connection = Connection::open(file)?;
+        connection.execute_batch(SCHEMA)?;
+        Ok(Self(Mutex::new(connection)))
+    }
+
+    /// Does all of the work or none of it, and then tells who subscribed to the graph or to an entity that changed.
+    fn write<'a, T>(
+        &self,
+        server: &Handle,
+        changed: impl IntoIterator<Item = &'a String>,
+        work: impl FnOnce(&Transaction<'_>) -> Result<T>,
+    ) -> Result<T> {
+        let mut connection = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let graph = connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
+        let done = work(&graph)?;
+        graph.commit()?;
+        server.updated("memory://graph");
+        changed.into_iter().for_each(|it| server.updated(format!("memory://entity/{it}")));
+        Ok(done)
+    }
+
+    fn read(&self, wanted: impl Fn(&Entity) -> bool) -> Result<Json<Knowledge>> {
+        let mut connection = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let graph = connection.transaction()?;
+        let mut entities: Vec<Entity> = Vec::new();
+        let mut found = graph.prepare(
+            "SELECT name, type, text FROM entity LEFT JOIN observation ON entity = name
+             ORDER BY name, observation.rowid",
+        )?;
+        let mut rows = found.query([])?;
+        while let Some(row) = rows.next()? {
+            let (name, entity_type, observation): (_, _, Option<String>) = row.try_into()?;
+            if entities.last().is_none_or(|it| it.name != name) {
+                entities.push(Entity { name, entity_type, observations: Vec::new() });
+            }
+            if let Some(entity) = entities.last_mut() {
+                entity.observations.extend(observation);
+            }
+        }
+        entities.retain(wanted);
+
+        let names: HashSet<_> = entities.iter().map(|it| &it.name).collect();
+        let mut found = graph.prepare("SELECT source, type, target FROM relation")?;
+        let rows = found.query_map([], |row| {
+            let (from, relation_type, to) = row.try_into()?;
+            Ok(Relation { from, relation_type, to })
+        })?;
+        let mut relations = rows.collect::<Result<Vec<_>, _>>()?;
+        relations.retain(|it| names.contains(&it.from) || names.contains(&it.to));
+        Ok(Json(Knowledge { entities, relations }))
+    }
+}
+
+/// Runs a statement with each of these rows, and counts what it changed.
+fn each<'a, const N: usize>(
+    graph: &Transaction<'_>,
+    sql: &str,
+    rows: impl IntoIterator<Item = [&'a String; N]>,
+) -> Result<usize> {
+    let mut statement = graph.prepare(sql)?;
+    rows.into_iter().try_fold(0, |count, row| Ok(count + statement.execute(params_from_iter(row))?))
+}
+
+fn observe(graph: &Transaction<'_>, entity: &String, observations: &[String]) -> Result<usize> {
+    known(graph, entity)?;
+    let rows = observations.iter().map(|it| [entity, it]);
+    each(graph, "INSERT OR IGNORE INTO observation VALUES (?, ?)", rows)
+}
+
+/// Fails with what to do, which a violated foreign key would not tell.
+fn known(graph: &Transaction<'_>, entity: &str) -> Result<()> {
+    let known = graph.prepare("SELECT 1 FROM entity WHERE name = ?")?.exists([entity])?;
+    let unknown = || format!("there is no entity `{entity}`: create it, or search for its name");
+    if known { Ok(()) } else { Err(Error::msg(unknown())) }
+}
+
+fn main() -> mcp_runtime::Exit {
+    mcp_runtime::server!().setup(async || Graph::open()).run()
+}
