@@ -5,6 +5,7 @@
 //! bound of its own but on the method, so that a type nothing fits gives one error, E0277 with our words, at the type.
 
 mod json;
+mod lent;
 mod levels;
 mod server;
 mod spread;
@@ -18,7 +19,7 @@ use serde_json::Value;
 
 pub use levels::{
     ArgumentLevel, LiveLevel, NotServerLevel, ParsedLevel, ParsedOptionLevel, ReadLevel,
-    ServerLevel, SliceLevel, SpreadLevel, StrLevel,
+    ServerLevel, SliceLevel, SpreadLevel, StrLevel, StrOptionLevel,
 };
 
 use super::{Call, Params};
@@ -108,12 +109,16 @@ handles! {
     SliceArgument;
     /// Read from JSON and lent as a `&str`.
     StrArgument;
+    /// The same, where it is there.
+    StrOption;
     /// Parsed with `FromStr`.
     ParsedArgument;
     /// Parsed with `FromStr` where it is there.
     ParsedOption;
     /// A text, lent as a `&str`.
     TextStr;
+    /// The same, where it is there.
+    TextStrOption;
     /// Read from a text with serde.
     ReadArgument;
     /// What the user has typed so far.

@@ -81,6 +81,10 @@ impl Future for PendingCall {
         let answer = task::ready!(Pin::new(&mut self.pending).poll(cx));
         // Out of the table first: once the answer is on its way, the client may use the id again.
         self.shared.calls().remove(&self.id);
+        if answer.is_none() {
+            // Nothing may follow a cancellation, not even a report that was merged before it.
+            self.slot.iter().for_each(|it| self.shared.outbox.forget(it));
+        }
         if let Some(answer) = answer {
             reply(
                 &self.shared,

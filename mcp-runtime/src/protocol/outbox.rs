@@ -68,6 +68,11 @@ impl Outbox {
         self.filled.notify_one();
     }
 
+    /// Drops what a call reported and has not gone out.
+    pub(super) fn forget(&self, slot: &Arc<ProgressSlot>) {
+        self.queue().reports.retain(|it| !Arc::ptr_eq(it, slot));
+    }
+
     /// An event that is worth saying once: while the reader is slow, repetitions are left out.
     pub(crate) fn push_event(&self, message: Vec<u8>) {
         let mut queue = self.queue();

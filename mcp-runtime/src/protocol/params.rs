@@ -43,9 +43,9 @@ pub(super) fn text<'a>(params: Raw<'a>, name: &str) -> Result<Cow<'a, str>, Erro
     }
 }
 
-/// Present and empty is not absent (C-15).
+/// Present and empty is not absent (C-15). Null is: some clients send it for what they leave out.
 fn list(kind: ListKind, params: Raw<'_>) -> Result<Request<'_>, Error> {
-    let cursor = match params.get("cursor") {
+    let cursor = match params.get("cursor").filter(|it| !it.is_null()) {
         None => None,
         Some(it) => Some(it.string().ok_or_else(|| invalid("`cursor` must be a string"))?),
     };

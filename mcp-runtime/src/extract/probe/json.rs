@@ -4,7 +4,7 @@ use std::any::Any;
 
 use serde_json::Value;
 
-use super::{Argument, Describe, JsonArgument, SliceArgument, Slot, StrArgument, none, refuse};
+use super::{Argument, Describe, JsonArgument, SliceArgument, Slot, none, refuse};
 use crate::{
     context::Context,
     error::Result,
@@ -107,45 +107,4 @@ macro_rules! json_handles {
 json_handles! {
     JsonArgument<T> holds T, gives T, lends |slot| slot.take();
     SliceArgument<T> holds Vec<T>, gives &'a [T], lends |slot| Ok(slot.0.as_deref().unwrap_or_default());
-}
-
-impl<'s> StrArgument<&'s str> {
-    pub fn read(self, call: &mut Call<'_>, def: &'static ArgDef) -> Option<Slot<String>> {
-        read_json(call, def, none()).map(|it| Slot(Some(it)))
-    }
-
-    pub fn read_or(
-        self,
-        call: &mut Call<'_>,
-        def: &'static ArgDef,
-        default: impl FnOnce() -> String,
-    ) -> Option<Slot<String>> {
-        read_json(call, def, Some(default)).map(|it| Slot(Some(it)))
-    }
-
-    pub fn pass<'a>(self, _: &'a Context, slot: &'a mut Slot<String>) -> Result<&'s str>
-    where
-        'a: 's,
-    {
-        Ok(slot.0.as_deref().unwrap_or_default())
-    }
-
-    pub fn ready_pass<'a>(self, context: &'a Context, slot: &'a mut Slot<String>) -> Result<&'s str>
-    where
-        'a: 's,
-    {
-        self.pass(context, slot)
-    }
-}
-
-impl Describe for StrArgument<&str> {
-    type Value = String;
-
-    fn describe(self, params: &mut Params, def: &'static ArgDef) {
-        JsonArgument::<String>::NEW.describe(params, def);
-    }
-
-    fn default_json(self, default: String) -> Option<Value> {
-        Some(default.into())
-    }
 }

@@ -4,7 +4,8 @@ use std::str::FromStr;
 
 use super::{
     Argument, JsonArgument, LiveValue, ParsedArgument, ParsedOption, Probe, ReadArgument,
-    ServerValue, SliceArgument, Spread, StrArgument, TextArgument, TextStr, TypedStr, TypedText,
+    ServerValue, SliceArgument, Spread, StrArgument, StrOption, TextArgument, TextStr,
+    TextStrOption, TypedStr, TypedText,
 };
 use crate::{
     context::{Cancel, Progress},
@@ -70,6 +71,19 @@ pub trait StrLevel<'s> {
     }
 }
 impl<'s> StrLevel<'s> for &Probe<&'s str> {}
+
+pub trait StrOptionLevel<'s> {
+    fn tool_param(&self) -> StrOption<Option<&'s str>> {
+        StrOption::NEW
+    }
+    fn text_param(&self) -> TextStrOption<Option<&'s str>> {
+        TextStrOption::NEW
+    }
+    fn completion_param(&self) -> TextStrOption<Option<&'s str>> {
+        TextStrOption::NEW
+    }
+}
+impl<'s> StrOptionLevel<'s> for &Probe<Option<&'s str>> {}
 
 pub trait SliceLevel<T> {
     fn tool_param(&self) -> SliceArgument<T>

@@ -5,8 +5,8 @@ use std::{borrow::Cow, str::FromStr};
 use serde_json::Value;
 
 use super::{
-    Describe, ParsedArgument, ParsedOption, ReadArgument, Slot, TextArgument, TextStr, TypedStr,
-    TypedText, json::primitive_json, none, refuse,
+    Describe, ParsedArgument, ParsedOption, ReadArgument, Slot, TextArgument, TypedText,
+    json::primitive_json, none, refuse,
 };
 use crate::{
     context::Context,
@@ -122,47 +122,6 @@ fn parsed_values<T: 'static>() -> Vec<&'static str> {
     }
 }
 
-impl<'s> TextStr<&'s str> {
-    pub fn read(self, call: &mut Call<'_>, def: &'static ArgDef) -> Option<Slot<String>> {
-        ParsedArgument::<String>::NEW.read(call, def)
-    }
-
-    pub fn read_or(
-        self,
-        call: &mut Call<'_>,
-        def: &'static ArgDef,
-        default: impl FnOnce() -> String,
-    ) -> Option<Slot<String>> {
-        ParsedArgument::<String>::NEW.read_or(call, def, default)
-    }
-
-    pub fn pass<'a>(self, _: &'a Context, slot: &'a mut Slot<String>) -> Result<&'s str>
-    where
-        'a: 's,
-    {
-        Ok(slot.0.as_deref().unwrap_or_default())
-    }
-
-    pub fn ready_pass<'a>(self, context: &'a Context, slot: &'a mut Slot<String>) -> Result<&'s str>
-    where
-        'a: 's,
-    {
-        self.pass(context, slot)
-    }
-}
-
-impl Describe for TextStr<&str> {
-    type Value = String;
-
-    fn describe(self, params: &mut Params, def: &'static ArgDef) {
-        ParsedArgument::<String>::NEW.describe(params, def);
-    }
-
-    fn default_json(self, default: String) -> Option<Value> {
-        Some(default.into())
-    }
-}
-
 impl<T: FromStr<Err: std::fmt::Display> + Send + 'static> TypedText<T> {
     pub fn read(self, call: &mut Call<'_>, def: &'static ArgDef) -> Option<Slot<T>> {
         match call.typed().parse() {
@@ -188,38 +147,6 @@ impl<T: FromStr<Err: std::fmt::Display> + Send + 'static> Describe for TypedText
     }
 
     fn default_json(self, _: T) -> Option<Value> {
-        None
-    }
-}
-
-impl<'s> TypedStr<&'s str> {
-    pub fn read(self, call: &mut Call<'_>, _: &'static ArgDef) -> Option<Slot<String>> {
-        Some(Slot(Some(call.typed().to_owned())))
-    }
-
-    pub fn pass<'a>(self, _: &'a Context, slot: &'a mut Slot<String>) -> Result<&'s str>
-    where
-        'a: 's,
-    {
-        Ok(slot.0.as_deref().unwrap_or_default())
-    }
-
-    pub fn ready_pass<'a>(self, context: &'a Context, slot: &'a mut Slot<String>) -> Result<&'s str>
-    where
-        'a: 's,
-    {
-        self.pass(context, slot)
-    }
-}
-
-impl Describe for TypedStr<&str> {
-    type Value = String;
-
-    fn describe(self, params: &mut Params, _: &'static ArgDef) {
-        params.takes_typed_text = true;
-    }
-
-    fn default_json(self, _: String) -> Option<Value> {
         None
     }
 }
