@@ -59,12 +59,6 @@ struct Knowledge {
     relations: Vec<Relation>,
 }
 
-impl Relation {
-    fn row(&self) -> [&String; 3] {
-        [&self.from, &self.relation_type, &self.to]
-    }
-}
-
 struct Graph(Mutex<Connection>);
 
 #[server]
@@ -99,13 +93,18 @@ impl Graph {
         self.write(&server, [], |graph| {
             let mut ends = relations.iter().flat_map(|it| [&it.from, &it.to]);
             ends.try_for_each(|it| known(graph, it))?;
-            each(graph, sql, relations.iter().map(Relation::row))
+            each(graph, sql, relations.iter().map(|it| [&it.from, &it.relation_type, &it.to]))
         })
     }
 
     /// Forgets entities, what is known of them, and their relations. Says how many entities there were.
     #[tool(idempotent, open_world = false, blocking)]
-    fn delete_entities(&self, names: &[String], server: Handle) -> Result<usize> {
+    fn delete_entities(
+        &self,
+        /// Names of entities
+        names: &[String],
+        server: Handle,
+    ) -> Result<usize> {
         let sql = "DELETE FROM entity WHERE name = ?";
         self.write(&server, names, |graph| each(graph, sql, names.iter().map(|it| [it])))
     }
@@ -129,12 +128,17 @@ impl Graph {
     #[tool(idempotent, open_world = false, blocking)]
     fn delete_relations(&self, relations: &[Relation], server: Handle) -> Result<usize> {
         let sql = "DELETE FROM relation WHERE source = ? AND type = ? AND target = ?";
-        self.write(&server, [], |graph| each(graph, sql, relations.iter().map(Relation::row)))
+        let rows = relations.iter().map(|it| [&it.from, &it.relation_type, &it.to]);
+        self.write(&server, [], |graph| each(graph, sql, rows))
     }
 
     /// Finds the entities that have every word of the query in their name, their type or their observations.
     #[tool(read_only, open_world = false, blocking)]
-    fn search_nodes(&self, query: &str) -> Result<Json<Knowledge>> {
+    fn search_nodes(
+        &self,
+        /// Words in any order and any case
+        query: &str,
+    ) -> Result<Json<Knowledge>> {
         let words: Vec<_> = query.split_whitespace().map(str::to_lowercase).collect();
         self.read(|Entity { name, entity_type, observations }| {
             let text = format!("{name}\n{entity_type}\n{}", observations.join("\n")).to_lowercase();
@@ -144,7 +148,11 @@ impl Graph {
 
     /// Recalls entities by their names.
     #[tool(read_only, open_world = false, blocking)]
-    fn open_nodes(&self, names: &[String]) -> Result<Json<Knowledge>> {
+    fn open_nodes(
+        &self,
+        /// Names of entities, to the letter
+        names: &[String],
+    ) -> Result<Json<Knowledge>> {
         self.read(|it| names.contains(&it.name))
     }
 

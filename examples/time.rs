@@ -23,7 +23,7 @@ struct Moment {
 impl From<Zoned> for Moment {
     fn from(moment: Zoned) -> Self {
         Self {
-            timezone: moment.time_zone().iana_name().unwrap_or("UTC").to_owned(),
+            timezone: moment.time_zone().iana_name().unwrap_or("unnamed").to_owned(),
             datetime: moment.strftime("%Y-%m-%dT%H:%M:%S%:z").to_string(),
             day_of_week: moment.strftime("%A").to_string(),
             is_dst: moment.time_zone().to_offset_info(moment.timestamp()).dst().is_dst(),

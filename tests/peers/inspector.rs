@@ -24,16 +24,12 @@ use std::{
 };
 
 use serde_json::{Value, json};
-use support::{
-    examples::example,
-    requirement::{Missing, output_of},
-};
+use support::requirement::{Missing, output_of};
 
-use crate::install::installed;
+use crate::{install::installed, server::Server};
 
 const PACKAGE: &str = include_str!("package.json");
 const CLI: &str = "node_modules/@modelcontextprotocol/inspector/clients/launcher/build/index.js";
-const QUICKSTART: &[&str] = &["quickstart"];
 /// The version of Node.js that the Inspector's package asks for.
 const NODE: (u32, u32) = (22, 19);
 
@@ -72,14 +68,18 @@ impl Inspector {
         Ok(Self { node, folder })
     }
 
-    /// Runs one method on an example, `server` being its name and arguments.
-    fn run(&self, server: &[&str], era: &str, arguments: &[&str]) -> Answer {
+    /// Runs one method on a server.
+    fn run(&self, server: &Server, era: &str, arguments: &[&str]) -> Answer {
+        let environment = server
+            .environment()
+            .into_iter()
+            .flat_map(|(name, value)| ["-e".to_owned(), format!("{name}={}", value.display())]);
         let output = Command::new(&self.node)
             .arg(self.folder.join(CLI))
             .arg("--cli")
             // Before the options, some of which take every word that follows.
-            .arg(example(server[0]))
-            .args(&server[1..])
+            .arg(server.binary())
+            .args(environment)
             .args(["--format", "json", "--protocol-era", era])
             .args(arguments)
             // It keeps a catalog and credentials in the home folder.
@@ -97,10 +97,10 @@ impl Inspector {
 }
 
 #[derive(Debug)]
-struct Answer {
+pub(crate) struct Answer {
     status: Option<i32>,
-    result: Value,
-    stderr: String,
+    pub(crate) result: Value,
+    pub(crate) stderr: String,
 }
 
 fn parse_version(text: &str) -> Option<(u32, u32)> {
@@ -108,79 +108,48 @@ fn parse_version(text: &str) -> Option<(u32, u32)> {
     Some((parts.next()??, parts.next()??))
 }
 
-/// Asks the example `server` in each era.
+/// Asks the server in each era.
 #[track_caller]
-fn check(server: &[&str], arguments: &[&str], status: i32, expected: impl Fn(&Answer) -> bool) {
+pub(crate) fn check(
+    server: &Server,
+    arguments: &[&str],
+    status: i32,
+    expected: impl Fn(&Answer) -> bool,
+) {
     let inspector = match Inspector::get() {
         Ok(inspector) => inspector,
         Err(missing) => return missing.skip(),
     };
     for era in ["legacy", "modern"] {
         let answer = inspector.run(server, era, arguments);
-        assert_eq!(answer.status, Some(status), "{server:?}, {era}: {answer:#?}");
-        assert!(expected(&answer), "{server:?}, {era}: {answer:#?}");
+        assert_eq!(answer.status, Some(status), "{}, {era}: {answer:#?}", server.name);
+        assert!(expected(&answer), "{}, {era}: {answer:#?}", server.name);
     }
 }
 
-/// Every schema of the example's tools must be portable to every client, without a warning.
-fn list(server: &[&str]) {
+/// Every schema of the server's tools must be portable to every client, without a warning.
+#[track_caller]
+pub(crate) fn list(server: &Server) {
     check(server, &["--method", "tools/list", "--strict"], 0, |answer| {
         let tools = answer.result["tools"].as_array();
         tools.is_some_and(|tools| !tools.is_empty()) && !answer.stderr.contains("Warning: tool")
     });
 }
 
-#[test]
-fn schemas_of_quickstart_are_portable() {
-    list(QUICKSTART);
+/// The command line of a call.
+pub(crate) fn call<'a>(tool: &'a str, arguments: &'a str) -> [&'a str; 6] {
+    ["--method", "tools/call", "--tool-name", tool, "--tool-args-json", arguments]
 }
-
 #[test]
 fn each_era_is_reached() {
     let inspector = match Inspector::get() {
         Ok(inspector) => inspector,
         Err(missing) => return missing.skip(),
     };
+    let server = Server::new("quickstart");
     for (era, protocol) in [("legacy", "2025-11-25"), ("modern", "2026-07-28")] {
-        let answer = inspector.run(QUICKSTART, era, &["--method", "initialize"]);
+        let answer = inspector.run(&server, era, &["--method", "initialize"]);
         assert_eq!(answer.result["protocolVersion"], protocol, "{answer:#?}");
         assert!(answer.result["serverInfo"]["name"].is_string(), "{answer:#?}");
     }
-}
-
-fn add(arguments: &str) -> [&str; 6] {
-    ["--method", "tools/call", "--tool-name", "add", "--tool-args-json", arguments]
-}
-
-#[test]
-fn a_tool_is_called() {
-    check(QUICKSTART, &add(r#"{"a": 20, "b": 22}"#), 0, |answer| {
-        answer.result["content"][0]["text"] == json!("42")
-    });
-}
-
-#[test]
-fn a_tool_error_is_one() {
-    check(QUICKSTART, &add(r#"{"a": "x", "b": 22}"#), 5, |answer| {
-        answer.stderr.contains("tool_is_error")
-    });
-}
-
-#[test]
-fn a_template_is_read_and_a_prompt_got() {
-    let read = ["--method", "resources/read", "--uri", "users://7/profile"];
-    check(QUICKSTART, &read, 0, |answer| {
-        answer.result["contents"][0]["uri"] == json!("users://7/profile")
-    });
-    let get = ["--method", "prompts/get", "--prompt-name", "review"];
-    let given = ["--prompt-args", "language=rust", "code=x"];
-    check(QUICKSTART, &[&get[..], &given[..]].concat(), 0, |answer| {
-        answer.result["messages"][0]["content"]["type"] == json!("text")
-    });
-}
-
-#[test]
-fn an_unknown_prompt_is_an_error() {
-    let get = ["--method", "prompts/get", "--prompt-name", "rewrite"];
-    check(QUICKSTART, &get, 1, |answer| answer.stderr.contains("\"error\""));
 }

@@ -5,6 +5,11 @@
 
 #![forbid(unsafe_code)]
 
+mod files;
 mod inspector;
 mod install;
+mod memory;
 mod python;
+mod quickstart;
+mod server;
+mod time;

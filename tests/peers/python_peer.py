@@ -6,6 +6,7 @@ The plan is one JSON document on stdin, the report one JSON document on stdout.
 
 Plan:
     {"steps": [STEP, ...],
+     "environment": {"NAME": "value"},                        for the server
      "elicitation": {"action": "accept", "content": {...}},   answer to every elicitation
      "sampling": "text",                                      answer to every sampling request
      "roots": ["file:///a", ...],
@@ -98,7 +99,7 @@ class Peer:
         }
         callbacks = dict(callback for key, callback in answers.items() if key in self.plan)
         self.client = Client(
-            StdioServerParameters(command=server[0], args=server[1:]),
+            StdioServerParameters(command=server[0], args=server[1:], env=self.plan.get("environment")),
             mode=era,
             client_info=types.Implementation(name="python-peer", version="1"),
             # A cached list would hide what the server answers the second time.

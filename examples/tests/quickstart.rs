@@ -1,0 +1,30 @@
+//! The promise of the README: everything once, in 23 lines of code.
+
+const SOURCE: &str = include_str!("../quickstart.rs");
+
+fn code() -> Vec<&'static str> {
+    let lines = SOURCE.lines().map(str::trim);
+    lines.filter(|line| !line.is_empty() && !line.starts_with("//")).collect()
+}
+
+#[test]
+fn it_is_short() {
+    let code = code();
+    assert!(code.len() <= 23, "{} lines:\n{}", code.len(), code.join("\n"));
+}
+
+#[test]
+fn it_names_no_part_of_the_protocol() {
+    let code = code().join("\n").to_lowercase();
+    for word in ["json", "schema", "router", "capabilit", "serde", "value", "handler"] {
+        assert!(!code.contains(word), "`{word}` in\n{code}");
+    }
+}
+
+#[test]
+fn it_has_one_of_everything() {
+    let code = code().join("\n");
+    for part in ["#[tool", "#[resource", "#[prompt]", "#[complete(", "progress."] {
+        assert!(code.contains(part), "no `{part}` in\n{code}");
+    }
+}
