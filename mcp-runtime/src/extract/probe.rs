@@ -1,17 +1,18 @@
 //! Asks the trait system what a parameter is.
 //!
-//! Generated code writes `(&&&Probe::<T>::NEW).tool_param()`. Method look-up tries receivers in the order `&&P`, `&&&P`, `&P`,
-//! `P`, so an impl on an earlier one wins where its bounds hold, on stable Rust and through any alias. The last one has no
-//! bound of its own but on the method, so that a type nothing fits gives one error, E0277 with our words, at the type.
+//! Generated code writes `(&&&&Probe::<T>::NEW).tool_param().check::<T>()`. Method look-up tries receivers in the order `&&&P`,
+//! `&&&&P`, `&&P`, `&P`, `P`, so an impl on an earlier one wins where its bounds hold, on stable Rust and through any alias. The
+//! last one has no bounds: it takes what nothing fits, and its handle can do everything the others can. Only its `check` asks for
+//! more, which gives one error, E0277 with our words, at the whole type that the turbofish repeats.
 
 use std::{any::Any, borrow::Cow, marker::PhantomData, str::FromStr};
 
-use schemars::JsonSchema;
+use schemars::{JsonSchema, Schema, SchemaGenerator};
 use serde::de::DeserializeOwned;
 use serde_json::Value;
 
 use super::{
-    Args, Call, FromCall, Params, SpreadField, json, missing, params::Source, text, values,
+    Args, Call, FromCall, Params, SpreadField, State, json, missing, params::Source, text, values,
 };
 use crate::{
     context::{Cancel, Context, Progress},
@@ -22,9 +23,9 @@ use crate::{
 /// An argument of a tool: anything serde can read and schemars can describe.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` cannot be a parameter",
-    label = "neither an argument nor a value from the server",
-    note = "an argument from the client implements `Deserialize` and `JsonSchema`: put `#[data]` on your type",
-    note = "a value from the server is `&T` or `State<T>`, `&Context`, `Progress`, `Cancel`, `Meta`, `Client`, `Handle`, or a type of yours with `impl FromCall`"
+    label = "clients cannot send it, and the server does not have it",
+    note = "what clients send implements `Deserialize` and `JsonSchema`, with everything in it: put `#[data]` on your own types",
+    note = "what the server has is `&T` or `State<T>`, `&Context`, `Progress`, `Cancel`, `Meta`, `Client`, `Handle`, or a type of yours with `impl FromCall`"
 )]
 pub trait Argument: DeserializeOwned + JsonSchema + Send + 'static {}
 
@@ -33,10 +34,10 @@ impl<T: DeserializeOwned + JsonSchema + Send + 'static> Argument for T {}
 
 /// An argument of a prompt or a template, which travels as a text.
 #[diagnostic::on_unimplemented(
-    message = "`{Self}` cannot be an argument that travels as text",
-    label = "has neither `FromStr` nor `Deserialize`",
-    note = "arguments of prompts and templates are texts on the wire: implement `FromStr`, or put `#[data]` on a unit enum",
-    note = "a value from the server is `&T` or `State<T>`, `&Context`, `Progress`, `Cancel`, `Meta`, `Client`, `Handle`, or a type of yours with `impl FromCall`"
+    message = "`{Self}` cannot be read from a text",
+    label = "clients send a text here, and this is not made from one",
+    note = "arguments of prompts and variables of URIs are texts: implement `FromStr` with an error that has `Display`, or put `#[data]` on an enum of plain names",
+    note = "what the server has is `&T` or `State<T>`, `&Context`, `Progress`, `Cancel`, `Meta`, `Client`, `Handle`, or a type of yours with `impl FromCall`"
 )]
 pub trait TextArgument: DeserializeOwned + Send + 'static {}
 
@@ -51,6 +52,19 @@ impl<T: DeserializeOwned + Send + 'static> TextArgument for T {}
 )]
 pub trait InPlace {}
 
+/// What `#[arg(…)]` and `#[complete(…)]` may stand on.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` comes from the server, so there is nothing to say about it to clients",
+    label = "not an argument",
+    note = "remove `#[arg(…)]` and `#[complete(…)]` from this parameter"
+)]
+pub trait FromClient {}
+
+/// State that all calls may hold at once.
+pub trait Shared {}
+impl<T: Send + Sync + 'static> Shared for &T {}
+impl<T: Send + Sync + 'static> Shared for State<T> {}
+
 /// The type under question.
 #[derive(Debug)]
 pub struct Probe<T: ?Sized>(PhantomData<fn() -> PhantomData<T>>);
@@ -58,6 +72,25 @@ pub struct Probe<T: ?Sized>(PhantomData<fn() -> PhantomData<T>>);
 impl<T: ?Sized> Probe<T> {
     pub const NEW: Self = Self(PhantomData);
 }
+
+/// What generated code asks of every handle. Handles that refuse have an inherent method of the same name, which wins.
+pub trait Check: Describe {
+    /// `T` is the parameter's type once more, as the user wrote it: that is where an error points.
+    fn check<T: ?Sized>(self) -> Self {
+        self
+    }
+
+    /// The same, for a plain `fn`.
+    fn check_in_place<T: ?Sized>(self) -> Self {
+        self
+    }
+
+    /// The parameter has attributes that speak of an argument.
+    fn check_from_client<T: ?Sized>(self) -> Self {
+        self
+    }
+}
+impl<H: Describe> Check for H {}
 
 /// What the handles have in common for [`Params::add`].
 pub trait Describe: Copy {
@@ -114,6 +147,18 @@ handles! {
     TypedStr;
     /// Members spread over the arguments.
     Spread;
+    /// Read from JSON and lent as an `Option<&str>`.
+    OptionalStr;
+    /// A text, lent as an `Option<&str>`.
+    OptionalTextStr;
+    /// No argument of a tool, nor a value from the server.
+    Unfit;
+    /// Not to be read from a text, nor a value from the server.
+    UnfitText;
+    /// Not a value from the server.
+    UnfitServer;
+    /// A reference to what calls cannot share.
+    UnfitState;
 }
 
 /// A value on its way to the function: owned arguments are moved out when passed.
@@ -134,9 +179,19 @@ fn refuse<T>(call: &mut Call<'_>, def: &ArgDef, problem: impl std::fmt::Display)
 // ---- values from the server ---------------------------------------------------------------------
 
 macro_rules! from_call {
-    ($handle:ident $(: $bound:ident)?) => {
+    ($handle:ident) => {
         impl<T> $handle<T> {
             pub fn read(self, _: &mut Call<'_>, _: &'static ArgDef) -> Option<()> {
+                Some(())
+            }
+
+            /// Unreachable: `check_from_client` has refused the default.
+            pub fn read_or<D>(
+                self,
+                _: &mut Call<'_>,
+                _: &'static ArgDef,
+                _: impl FnOnce() -> D,
+            ) -> Option<()> {
                 Some(())
             }
 
@@ -147,11 +202,8 @@ macro_rules! from_call {
                 T::from_call(context)
             }
 
-            pub fn ready_pass<'a>(self, context: &'a Context, _: &'a mut ()) -> Result<T>
-            where
-                T: FromCall<'a> $(+ $bound)?,
-            {
-                T::from_call(context)
+            pub fn check_from_client<X: ?Sized + FromClient>(self) -> Self {
+                self
             }
         }
 
@@ -169,7 +221,18 @@ macro_rules! from_call {
     };
 }
 from_call!(ServerValue);
-from_call!(LiveValue: InPlace);
+from_call!(LiveValue);
+
+impl<T> LiveValue<T> {
+    pub fn check_in_place<X: ?Sized + InPlace>(self) -> Self {
+        self
+    }
+}
+
+/// The receiver of a method: `&self` is state.
+pub fn receiver<'s, T: Send + Sync + 'static>() -> ServerValue<&'s T> {
+    ServerValue::NEW
+}
 
 /// Told apart from other server values, so that a plain `fn` cannot take them.
 pub trait Live {}
@@ -190,7 +253,7 @@ pub trait LiveLevel<T> {
         LiveValue::NEW
     }
 }
-impl<T: Live> LiveLevel<T> for &&Probe<T> {}
+impl<T: Live> LiveLevel<T> for &&&Probe<T> {}
 
 pub trait ServerLevel<T> {
     fn tool_param(&self) -> ServerValue<T> {
@@ -206,17 +269,103 @@ pub trait ServerLevel<T> {
         ServerValue::NEW
     }
 }
-impl<'a, T: FromCall<'a>> ServerLevel<T> for &&&Probe<T> {}
+impl<'a, T: FromCall<'a>> ServerLevel<T> for &&&&Probe<T> {}
 
-pub trait NotServerLevel<T> {
-    fn server_param<'a>(&self) -> ServerValue<T>
-    where
-        T: FromCall<'a>,
-    {
-        ServerValue::NEW
+// ---- what nothing fits --------------------------------------------------------------------------
+
+pub trait UnfitLevel<T> {
+    fn tool_param(&self) -> Unfit<T> {
+        Unfit::NEW
+    }
+    fn text_param(&self) -> UnfitText<T> {
+        UnfitText::NEW
+    }
+    fn server_param(&self) -> UnfitServer<T> {
+        UnfitServer::NEW
+    }
+    fn completion_param(&self) -> UnfitText<T> {
+        UnfitText::NEW
     }
 }
-impl<T> NotServerLevel<T> for Probe<T> {}
+impl<T> UnfitLevel<T> for Probe<T> {}
+
+/// `&T` and `State<T>` that did not pass as values from the server: only that calls cannot share a `T` can be the reason.
+pub trait UnfitStateLevel<T> {
+    fn tool_param(&self) -> UnfitState<T> {
+        UnfitState::NEW
+    }
+    fn text_param(&self) -> UnfitState<T> {
+        UnfitState::NEW
+    }
+    fn server_param(&self) -> UnfitState<T> {
+        UnfitState::NEW
+    }
+    fn completion_param(&self) -> UnfitState<T> {
+        UnfitState::NEW
+    }
+}
+impl<'s, T> UnfitStateLevel<&'s T> for &Probe<&'s T> {}
+impl<T> UnfitStateLevel<State<T>> for &Probe<State<T>> {}
+
+/// Never run: whoever gets one of these handles does not get past `check`.
+macro_rules! unfit {
+    ($($handle:ident: $($bound:ident)?;)*) => {$(
+        impl<T> $handle<T> {
+            pub fn read(self, _: &mut Call<'_>, _: &'static ArgDef) -> Option<()> {
+                None
+            }
+
+            pub fn read_or(
+                self,
+                _: &mut Call<'_>,
+                _: &'static ArgDef,
+                _: impl FnOnce() -> T,
+            ) -> Option<()> {
+                None
+            }
+
+            pub fn pass<'a>(self, _: &'a Context, (): &'a mut ()) -> Result<T> {
+                Err(Error::internal("a parameter of this type has no value"))
+            }
+        }
+
+        $(impl<T> $handle<T> {
+            pub fn check<X: $bound>(self) -> Self {
+                self
+            }
+
+            pub fn check_in_place<X: $bound>(self) -> Self {
+                self
+            }
+        })?
+
+        impl<T> Describe for $handle<T> {
+            type Value = T;
+
+            fn describe(self, _: &mut Params, _: &'static ArgDef) {}
+
+            fn default_json(self, _: T) -> Option<Value> {
+                None
+            }
+        }
+    )*};
+}
+unfit! {
+    Unfit: Argument;
+    UnfitText: TextArgument;
+    UnfitState: Shared;
+    UnfitServer:;
+}
+
+impl<T> UnfitServer<T> {
+    pub fn check<'a, X: FromCall<'a>>(self) -> Self {
+        self
+    }
+
+    pub fn check_in_place<'a, X: FromCall<'a>>(self) -> Self {
+        self
+    }
+}
 
 // ---- arguments of tools -------------------------------------------------------------------------
 
@@ -231,37 +380,41 @@ pub trait StrLevel<'s> {
         TypedStr::NEW
     }
 }
-impl<'s> StrLevel<'s> for &Probe<&'s str> {}
+impl<'s> StrLevel<'s> for &&Probe<&'s str> {}
+
+pub trait OptionalStrLevel<'s> {
+    fn tool_param(&self) -> OptionalStr<Option<&'s str>> {
+        OptionalStr::NEW
+    }
+    fn text_param(&self) -> OptionalTextStr<Option<&'s str>> {
+        OptionalTextStr::NEW
+    }
+    fn completion_param(&self) -> OptionalTextStr<Option<&'s str>> {
+        OptionalTextStr::NEW
+    }
+}
+impl<'s> OptionalStrLevel<'s> for &&Probe<Option<&'s str>> {}
 
 pub trait SliceLevel<T> {
-    fn tool_param(&self) -> SliceArgument<T>
-    where
-        T: Argument,
-    {
+    fn tool_param(&self) -> SliceArgument<T> {
         SliceArgument::NEW
     }
 }
-impl<T> SliceLevel<T> for &Probe<&[T]> {}
+impl<T: Argument> SliceLevel<T> for &&Probe<&[T]> {}
 
 pub trait SpreadLevel<T> {
-    fn tool_param(&self) -> Spread<T>
-    where
-        T: Argument,
-    {
+    fn tool_param(&self) -> Spread<T> {
         Spread::NEW
     }
 }
-impl<T> SpreadLevel<T> for &Probe<Args<T>> {}
+impl<T: Argument> SpreadLevel<T> for &&Probe<Args<T>> {}
 
 pub trait ArgumentLevel<T> {
-    fn tool_param(&self) -> JsonArgument<T>
-    where
-        T: Argument,
-    {
+    fn tool_param(&self) -> JsonArgument<T> {
         JsonArgument::NEW
     }
 }
-impl<T> ArgumentLevel<T> for Probe<T> {}
+impl<T: Argument> ArgumentLevel<T> for &Probe<T> {}
 
 fn read_json<T: Argument>(
     call: &mut Call<'_>,
@@ -335,10 +488,6 @@ macro_rules! json_handles {
             pub fn pass<'a>(self, _: &'a Context, $slot: &'a mut Slot<$value>) -> Result<$given> {
                 $lend
             }
-
-            pub fn ready_pass<'a>(self, _: &'a Context, $slot: &'a mut Slot<$value>) -> Result<$given> {
-                $lend
-            }
         }
 
         impl<$t: Argument> Describe for $handle<$t> {
@@ -385,13 +534,6 @@ impl<'s> StrArgument<&'s str> {
     {
         Ok(slot.0.as_deref().unwrap_or_default())
     }
-
-    pub fn ready_pass<'a>(self, context: &'a Context, slot: &'a mut Slot<String>) -> Result<&'s str>
-    where
-        'a: 's,
-    {
-        self.pass(context, slot)
-    }
 }
 
 impl Describe for StrArgument<&str> {
@@ -406,6 +548,44 @@ impl Describe for StrArgument<&str> {
     }
 }
 
+impl<'s> OptionalStr<Option<&'s str>> {
+    pub fn read(self, call: &mut Call<'_>, def: &'static ArgDef) -> Option<Slot<Option<String>>> {
+        JsonArgument::<Option<String>>::NEW.read(call, def)
+    }
+
+    pub fn read_or(
+        self,
+        call: &mut Call<'_>,
+        def: &'static ArgDef,
+        default: impl FnOnce() -> Option<String>,
+    ) -> Option<Slot<Option<String>>> {
+        JsonArgument::<Option<String>>::NEW.read_or(call, def, default)
+    }
+
+    pub fn pass<'a>(
+        self,
+        _: &'a Context,
+        slot: &'a mut Slot<Option<String>>,
+    ) -> Result<Option<&'s str>>
+    where
+        'a: 's,
+    {
+        Ok(slot.0.as_ref().and_then(Option::as_deref))
+    }
+}
+
+impl Describe for OptionalStr<Option<&str>> {
+    type Value = Option<String>;
+
+    fn describe(self, params: &mut Params, def: &'static ArgDef) {
+        JsonArgument::<Option<String>>::NEW.describe(params, def);
+    }
+
+    fn default_json(self, default: Option<String>) -> Option<Value> {
+        JsonArgument::<Option<String>>::NEW.default_json(default)
+    }
+}
+
 // ---- spread arguments ---------------------------------------------------------------------------
 
 impl<T: Argument> Spread<T> {
@@ -415,10 +595,6 @@ impl<T: Argument> Spread<T> {
 
     pub fn pass<'a>(self, _: &'a Context, slot: &'a mut Slot<T>) -> Result<Args<T>> {
         slot.take().map(Args)
-    }
-
-    pub fn ready_pass<'a>(self, context: &'a Context, slot: &'a mut Slot<T>) -> Result<Args<T>> {
-        self.pass(context, slot)
     }
 }
 
@@ -434,34 +610,41 @@ impl<T: Argument> Describe for Spread<T> {
     }
 }
 
-impl<F: Argument, T> SpreadField<F, T> {
-    pub fn read(self, call: &mut Call<'_>, _: &'static ArgDef) -> Option<Slot<F>> {
-        super::spread::read(call).map(|it| Slot(Some(it)))
+pub trait FieldLevel<F> {
+    fn field_param<T>(&self, get: fn(F) -> T) -> SpreadField<F, T>;
+}
+impl<F: Argument> FieldLevel<F> for &Probe<F> {
+    fn field_param<T>(&self, get: fn(F) -> T) -> SpreadField<F, T> {
+        let schema = |generator: &mut SchemaGenerator| generator.subschema_for::<F>();
+        SpreadField { get, read: super::spread::read, schema }
     }
+}
 
-    pub fn read_or(
-        self,
-        call: &mut Call<'_>,
-        def: &'static ArgDef,
-        _: impl FnOnce() -> std::convert::Infallible,
-    ) -> Option<Slot<F>> {
-        self.read(call, def)
+/// The struct that the macro wrote failed to derive, and the derives have said why.
+pub trait UnfitFieldLevel<F> {
+    fn field_param<T>(&self, get: fn(F) -> T) -> SpreadField<F, T>;
+}
+impl<F> UnfitFieldLevel<F> for Probe<F> {
+    fn field_param<T>(&self, get: fn(F) -> T) -> SpreadField<F, T> {
+        SpreadField { get, read: |_| None, schema: |_| Schema::default() }
+    }
+}
+
+impl<F, T> SpreadField<F, T> {
+    pub fn read(self, call: &mut Call<'_>, _: &'static ArgDef) -> Option<Slot<F>> {
+        (self.read)(call).map(|it| Slot(Some(it)))
     }
 
     pub fn pass<'a>(self, _: &'a Context, slot: &'a mut Slot<F>) -> Result<T> {
         slot.take().map(self.get)
     }
-
-    pub fn ready_pass<'a>(self, context: &'a Context, slot: &'a mut Slot<F>) -> Result<T> {
-        self.pass(context, slot)
-    }
 }
 
-impl<F: Argument, T> Describe for SpreadField<F, T> {
+impl<F, T> Describe for SpreadField<F, T> {
     type Value = F;
 
     fn describe(self, params: &mut Params, def: &'static ArgDef) {
-        params.field(def, Source::Spread { schema: |generator| generator.subschema_for::<F>() });
+        params.field(def, Source::Spread { schema: self.schema });
     }
 
     fn default_json(self, _: F) -> Option<Value> {
@@ -479,7 +662,7 @@ pub trait ParsedLevel<T> {
         TypedText::NEW
     }
 }
-impl<T: FromStr<Err: std::fmt::Display> + Send + 'static> ParsedLevel<T> for &Probe<T> {}
+impl<T: FromStr<Err: std::fmt::Display> + Send + 'static> ParsedLevel<T> for &&Probe<T> {}
 
 pub trait ParsedOptionLevel<T> {
     fn text_param(&self) -> ParsedOption<T> {
@@ -490,25 +673,19 @@ pub trait ParsedOptionLevel<T> {
     }
 }
 impl<T: FromStr<Err: std::fmt::Display> + Send + 'static> ParsedOptionLevel<T>
-    for &Probe<Option<T>>
+    for &&Probe<Option<T>>
 {
 }
 
 pub trait ReadLevel<T> {
-    fn text_param(&self) -> ReadArgument<T>
-    where
-        T: TextArgument,
-    {
+    fn text_param(&self) -> ReadArgument<T> {
         ReadArgument::NEW
     }
-    fn completion_param(&self) -> ReadArgument<T>
-    where
-        T: TextArgument,
-    {
+    fn completion_param(&self) -> ReadArgument<T> {
         ReadArgument::NEW
     }
 }
-impl<T> ReadLevel<T> for Probe<T> {}
+impl<T: TextArgument> ReadLevel<T> for &Probe<T> {}
 
 /// The text of an argument after the checks every kind of type shares, or why there is none.
 fn read_text<'a>(
@@ -567,10 +744,6 @@ macro_rules! text_handles {
             }
 
             pub fn pass<'a>(self, _: &'a Context, $slot: &'a mut Slot<$value>) -> Result<$given> {
-                $lend
-            }
-
-            pub fn ready_pass<'a>(self, _: &'a Context, $slot: &'a mut Slot<$value>) -> Result<$given> {
                 $lend
             }
         }
@@ -636,13 +809,6 @@ impl<'s> TextStr<&'s str> {
     {
         Ok(slot.0.as_deref().unwrap_or_default())
     }
-
-    pub fn ready_pass<'a>(self, context: &'a Context, slot: &'a mut Slot<String>) -> Result<&'s str>
-    where
-        'a: 's,
-    {
-        self.pass(context, slot)
-    }
 }
 
 impl Describe for TextStr<&str> {
@@ -654,6 +820,44 @@ impl Describe for TextStr<&str> {
 
     fn default_json(self, default: String) -> Option<Value> {
         Some(default.into())
+    }
+}
+
+impl<'s> OptionalTextStr<Option<&'s str>> {
+    pub fn read(self, call: &mut Call<'_>, def: &'static ArgDef) -> Option<Slot<Option<String>>> {
+        ParsedOption::<String>::NEW.read(call, def)
+    }
+
+    pub fn read_or(
+        self,
+        call: &mut Call<'_>,
+        def: &'static ArgDef,
+        default: impl FnOnce() -> Option<String>,
+    ) -> Option<Slot<Option<String>>> {
+        ParsedOption::<String>::NEW.read_or(call, def, default)
+    }
+
+    pub fn pass<'a>(
+        self,
+        _: &'a Context,
+        slot: &'a mut Slot<Option<String>>,
+    ) -> Result<Option<&'s str>>
+    where
+        'a: 's,
+    {
+        Ok(slot.0.as_ref().and_then(Option::as_deref))
+    }
+}
+
+impl Describe for OptionalTextStr<Option<&str>> {
+    type Value = Option<String>;
+
+    fn describe(self, params: &mut Params, def: &'static ArgDef) {
+        ParsedOption::<String>::NEW.describe(params, def);
+    }
+
+    fn default_json(self, default: Option<String>) -> Option<Value> {
+        ParsedOption::<String>::NEW.default_json(default)
     }
 }
 
@@ -669,10 +873,6 @@ impl<T: FromStr<Err: std::fmt::Display> + Send + 'static> TypedText<T> {
 
     pub fn pass<'a>(self, _: &'a Context, slot: &'a mut Slot<T>) -> Result<T> {
         slot.take()
-    }
-
-    pub fn ready_pass<'a>(self, context: &'a Context, slot: &'a mut Slot<T>) -> Result<T> {
-        self.pass(context, slot)
     }
 }
 
@@ -698,13 +898,6 @@ impl<'s> TypedStr<&'s str> {
         'a: 's,
     {
         Ok(slot.0.as_deref().unwrap_or_default())
-    }
-
-    pub fn ready_pass<'a>(self, context: &'a Context, slot: &'a mut Slot<String>) -> Result<&'s str>
-    where
-        'a: 's,
-    {
-        self.pass(context, slot)
     }
 }
 
