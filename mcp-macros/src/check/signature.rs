@@ -1,12 +1,13 @@
 //! What a registered function may look like.
 
+use super::strip_groups;
 use crate::errors::Errors;
 use crate::item::tokens::find;
 use crate::item::{Item, Kind};
 use proc_macro2::{TokenStream, TokenTree};
 use quote::ToTokens as _;
 use syn::spanned::Spanned as _;
-use syn::{FnArg, GenericParam, Receiver, ReceiverKind, ReturnType, Safety};
+use syn::{FnArg, GenericParam, Receiver, ReceiverKind, ReturnType, Safety, Type, TypeReference};
 
 pub(super) fn check(item: &Item<'_>, errors: &Errors) {
     alone(item, errors);
@@ -17,6 +18,12 @@ pub(super) fn check(item: &Item<'_>, errors: &Errors) {
     for input in &sig.inputs {
         if let FnArg::Typed(typed) = input {
             no_impl_trait(&typed.ty.to_token_stream(), "a parameter", errors);
+            if let Type::Reference(TypeReference { mutability: Some(token), .. }) =
+                strip_groups(&typed.ty)
+            {
+                let message = "calls run at the same time and share their state: take `&T` with a `Mutex` or an atomic in it; an argument is taken by value";
+                errors.at(token.span(), message);
+            }
         }
     }
     if let ReturnType::Type(_, ty) = &sig.output {

@@ -1,5 +1,6 @@
 //! The `ItemDef`: constructor and the chain of what the attribute says.
 
+use super::call::output;
 use super::here;
 use super::text::{description, icon, text};
 use super::uri::segments;
@@ -11,7 +12,6 @@ use crate::keys::tables::ItemKeys;
 use crate::keys::text::{Audience, Flag, Role};
 use proc_macro2::{Ident, Literal, TokenStream};
 use quote::{ToTokens as _, quote_spanned};
-use syn::ReturnType;
 use syn::ext::IdentExt as _;
 
 /// `target` is the path of the user's function.
@@ -31,12 +31,12 @@ pub(super) fn definition(item: &Item<'_>, target: &TokenStream) -> TokenStream {
     let identity = quote_spanned!(here()=> || __mcp::identity(&#target));
     let made = match item.kind {
         Kind::Tool => {
-            let output = match &item.function.sig.output {
-                ReturnType::Default => quote_spanned!(here()=> ()),
-                ReturnType::Type(_, ty) => outside(ty.to_token_stream(), owner.as_ref()),
-            };
+            let output = output(item);
             quote_spanned! {here()=>
-                __mcp::ItemDef::tool(#name, #origin, #identity, __params, __run, __mcp::output_of::<#output>)
+                __mcp::ItemDef::tool(
+                    #name, #origin, #identity, __params, __run,
+                    || (&&__mcp::Probe::<#output>::NEW).output()
+                )
             }
         }
         Kind::Resource => {

@@ -1,1 +1,0 @@
-//! Real servers: run one with `cargo run --example NAME`.
