@@ -190,18 +190,13 @@ impl Roots {
 
     /// A file.
     #[resource("files://{+path}", blocking)]
-    fn file(
-        &self,
-        #[complete(Self::paths)] path: &str,
-        ctx: &Context,
-    ) -> Result<Option<ResourceContents>> {
+    fn file(&self, #[complete(Self::paths)] path: &str) -> Result<Option<ResourceContents>> {
         if !self.find(path).is_ok_and(|(root, inside)| root.is_file(inside)) {
             return Ok(None);
         }
-        let uri = ctx.uri().unwrap_or_default();
         Ok(Some(match String::from_utf8(self.bytes(path)?) {
-            Ok(text) => ResourceContents::text(uri, text).mime_type("text/plain"),
-            Err(error) => ResourceContents::blob(uri, error.into_bytes()),
+            Ok(text) => ResourceContents::text("", text).mime_type("text/plain"),
+            Err(error) => ResourceContents::blob("", error.into_bytes()),
         }))
     }
 

@@ -59,15 +59,19 @@ struct Knowledge {
     relations: Vec<Relation>,
 }
 
-struct Graph(Mutex<Connection>);
+struct Graph {
+    connection: Mutex<Connection>,
+    /// Tells clients what has changed.
+    server: Handle,
+}
 
 #[server]
 impl Graph {
     /// Remembers entities. One that is known already gets the new type, and the observations it does not have yet.
     #[tool(destructive = false, idempotent, open_world = false, blocking)]
-    fn create_entities(&self, entities: &[Entity], server: Handle) -> Result<()> {
+    fn create_entities(&self, entities: &[Entity]) -> Result<()> {
         let upsert = "INSERT INTO entity VALUES (?1, ?2) ON CONFLICT DO UPDATE SET type = ?2";
-        self.write(&server, entities.iter().map(|it| &it.name), |graph| {
+        self.write(entities.iter().map(|it| &it.name), |graph| {
             each(graph, upsert, entities.iter().map(|it| [&it.name, &it.entity_type]))?;
             entities.iter().try_for_each(|it| observe(graph, &it.name, &it.observations).map(drop))
         })
@@ -81,16 +85,15 @@ impl Graph {
         entity: String,
         /// One fact each
         observations: &[String],
-        server: Handle,
     ) -> Result<usize> {
-        self.write(&server, [&entity], |graph| observe(graph, &entity, observations))
+        self.write([&entity], |graph| observe(graph, &entity, observations))
     }
 
     /// Relates entities that are remembered. Says how many relations were new.
     #[tool(destructive = false, idempotent, open_world = false, blocking)]
-    fn create_relations(&self, relations: &[Relation], server: Handle) -> Result<usize> {
+    fn create_relations(&self, relations: &[Relation]) -> Result<usize> {
         let sql = "INSERT OR IGNORE INTO relation VALUES (?, ?, ?)";
-        self.write(&server, [], |graph| {
+        self.write([], |graph| {
             let mut ends = relations.iter().flat_map(|it| [&it.from, &it.to]);
             ends.try_for_each(|it| known(graph, it))?;
             each(graph, sql, relations.iter().map(|it| [&it.from, &it.relation_type, &it.to]))
@@ -103,10 +106,9 @@ impl Graph {
         &self,
         /// Names of entities
         names: &[String],
-        server: Handle,
     ) -> Result<usize> {
         let sql = "DELETE FROM entity WHERE name = ?";
-        self.write(&server, names, |graph| each(graph, sql, names.iter().map(|it| [it])))
+        self.write(names, |graph| each(graph, sql, names.iter().map(|it| [it])))
     }
 
     /// Forgets some of what is known of an entity. Says how many observations there were.
@@ -117,19 +119,18 @@ impl Graph {
         entity: String,
         /// Word by word as they were added
         observations: &[String],
-        server: Handle,
     ) -> Result<usize> {
         let sql = "DELETE FROM observation WHERE entity = ? AND text = ?";
         let rows = observations.iter().map(|it| [&entity, it]);
-        self.write(&server, [&entity], |graph| each(graph, sql, rows))
+        self.write([&entity], |graph| each(graph, sql, rows))
     }
 
     /// Forgets relations. Says how many there were.
     #[tool(idempotent, open_world = false, blocking)]
-    fn delete_relations(&self, relations: &[Relation], server: Handle) -> Result<usize> {
+    fn delete_relations(&self, relations: &[Relation]) -> Result<usize> {
         let sql = "DELETE FROM relation WHERE source = ? AND type = ? AND target = ?";
         let rows = relations.iter().map(|it| [&it.from, &it.relation_type, &it.to]);
-        self.write(&server, [], |graph| each(graph, sql, rows))
+        self.write([], |graph| each(graph, sql, rows))
     }
 
     /// Finds the entities that have every word of the query in their name, their type or their observations.
@@ -175,31 +176,30 @@ impl Graph {
 }
 
 impl Graph {
-    fn open() -> Result<Self> {
+    fn open(server: Handle) -> Result<Self> {
         let file = env::var_os("MEMORY_DB").unwrap_or_else(|| "memory.db".into());
         let connection = Connection::open(file)?;
         connection.execute_batch(SCHEMA)?;
-        Ok(Self(Mutex::new(connection)))
+        Ok(Self { connection: Mutex::new(connection), server })
     }
 
     /// Does all of the work or none of it, and then tells who subscribed to the graph or to an entity that changed.
     fn write<'a, T>(
         &self,
-        server: &Handle,
         changed: impl IntoIterator<Item = &'a String>,
         work: impl FnOnce(&Transaction<'_>) -> Result<T>,
     ) -> Result<T> {
-        let mut connection = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut connection = self.connection.lock().unwrap_or_else(PoisonError::into_inner);
         let graph = connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
         let done = work(&graph)?;
         graph.commit()?;
-        server.updated("memory://graph");
-        changed.into_iter().for_each(|it| server.updated(format!("memory://entity/{it}")));
+        self.server.updated("memory://graph");
+        changed.into_iter().for_each(|it| self.server.updated(format!("memory://entity/{it}")));
         Ok(done)
     }
 
     fn read(&self, wanted: impl Fn(&Entity) -> bool) -> Result<Json<Knowledge>> {
-        let mut connection = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut connection = self.connection.lock().unwrap_or_else(PoisonError::into_inner);
         let graph = connection.transaction()?;
         let mut entities: Vec<Entity> = Vec::new();
         let mut found = graph.prepare(
@@ -254,5 +254,5 @@ fn known(graph: &Transaction<'_>, entity: &str) -> Result<()> {
 }
 
 fn main() -> mcp_runtime::Exit {
-    mcp_runtime::server!().setup(async || Graph::open()).run()
+    mcp_runtime::server!().setup(async |server: Handle| Graph::open(server)).run()
 }

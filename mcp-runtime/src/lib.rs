@@ -70,7 +70,7 @@ pub mod testing;
 mod transport;
 mod wire;
 
-pub use builder::{Builder, Identity, Items, Server, Size};
+pub use builder::{Builder, Identity, Items, Server, Setup, Size};
 pub use catalog::{Handle, Item, Prompt, Resource, Tool, Variables};
 #[cfg(feature = "stdio")]
 pub use cli::Exit;

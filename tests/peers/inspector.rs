@@ -23,7 +23,7 @@ use std::{
     sync::OnceLock,
 };
 
-use serde_json::{Value, json};
+use serde_json::Value;
 use support::requirement::{Missing, output_of};
 
 use crate::{install::installed, server::Server};

@@ -128,7 +128,7 @@ struct Victim(Child);
 
 impl Victim {
     fn start(server: &Server) -> Self {
-        let mut child = Command::new(server.binary())
+        let child = Command::new(server.binary())
             .envs(server.environment())
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())

@@ -4,7 +4,7 @@ use std::{any::TypeId, collections::HashMap};
 
 use super::Builder;
 use crate::{
-    catalog::{Entry, EntryKind, check_tool_name},
+    catalog::{Entry, EntryKind, Handle, check_tool_name},
     extract::{Needs, Params, Source},
     item::{Completer, ItemDef, KindDef},
     model::meta_key,
@@ -25,7 +25,8 @@ pub(super) fn entries(builder: &Builder) -> Found {
     for (position, def) in chosen.iter().enumerate() {
         let mut params = Params::default();
         (def.params)(&mut params);
-        found.needs_handle |= params.needs.handle;
+        found.needs_handle |= params.needs.handle
+            || params.needs.states.iter().any(|it| it.0 == TypeId::of::<Handle>());
         check_state(builder, def, &params.needs, &mut found.problems);
         check_item(def, &params, &all, &mut found.problems);
         // Only these can be wrong as a whole; all other schemas are made at first use.
@@ -141,7 +142,8 @@ fn nothing_to_serve(
 }
 
 fn check_state(builder: &Builder, def: &ItemDef, needs: &Needs, problems: &mut Vec<String>) {
-    for (id, name) in needs.states.iter().filter(|(id, _)| !builder.promised.contains(id)) {
+    let is_missing = |id: &TypeId| *id != TypeId::of::<Handle>() && !builder.promised.contains(id);
+    for (id, name) in needs.states.iter().filter(|(id, _)| is_missing(id)) {
         problems.push(format!(
             "{} needs shared state of type `{name}`, and there is none: {}",
             def.origin,

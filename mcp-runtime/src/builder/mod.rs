@@ -1,10 +1,12 @@
 //! `server!()` and what can be said of a server before it starts.
 
 mod check;
+mod setup;
 mod size;
 
 use std::{any::TypeId, fmt, future::Future, pin::Pin, sync::Arc, time::Duration};
 
+pub use setup::Setup;
 pub use size::Size;
 
 use crate::{
@@ -13,7 +15,6 @@ use crate::{
     dispatch::{Around, Dispatcher, Next, OperationCall, Settings},
     error::{BuildError, ServeError},
     model::{Icon, Outcome},
-    reply::IntoFailure,
 };
 
 /// What a server says of itself. `server!()` fills it from the Cargo package.
@@ -52,7 +53,7 @@ impl Identity {
 
 type BoxFuture<T> = Pin<Box<dyn Future<Output = T> + Send>>;
 type Insert = Box<dyn FnOnce(&mut States) + Send>;
-type Setup = Box<dyn FnOnce() -> BoxFuture<Result<Insert, String>> + Send>;
+type Prepare = Box<dyn FnOnce(Handle) -> BoxFuture<Result<Insert, String>> + Send>;
 type Shutdown = Box<dyn FnOnce(Context) -> BoxFuture<()> + Send>;
 
 /// A function by its name and identity, as [`items!`](crate::items) lists them.
@@ -87,12 +88,14 @@ pub struct Builder {
     states: States,
     /// Types of the state there will be once `setup` has run.
     promised: Vec<TypeId>,
-    setups: Vec<Setup>,
+    setups: Vec<Prepare>,
     shutdowns: Vec<Shutdown>,
     around: Option<Around>,
     settings: Settings,
     pages: PageSizes,
     max_blocking: usize,
+    /// Somebody will hold a [`Handle`].
+    changes: bool,
     problems: Vec<String>,
 }
 
@@ -118,6 +121,7 @@ pub fn builder(identity: Identity) -> Builder {
         settings: Settings::default(),
         pages: PageSizes::default(),
         max_blocking: 256,
+        changes: false,
         problems: Vec::new(),
     }
 }
@@ -187,8 +191,8 @@ impl Builder {
         self
     }
 
-    /// State that has to be made first: the closure runs once, before the first message is read. May be said several times, once for
-    /// each type.
+    /// State that has to be made first: the closure runs once, before the first message is read, and may take the server's [`Handle`]. May be
+    /// said several times, once for each type.
     ///
     /// ```
     /// # struct Db;
@@ -197,18 +201,13 @@ impl Builder {
     /// # let _ = server;
     /// ```
     #[must_use]
-    pub fn setup<F, R, T, E>(mut self, setup: F) -> Self
-    where
-        F: FnOnce() -> R + Send + 'static,
-        R: Future<Output = Result<T, E>> + Send + 'static,
-        T: Send + Sync + 'static,
-        E: IntoFailure + Send + 'static,
-    {
-        self.promise::<T>();
-        self.setups.push(Box::new(|| {
-            let made = setup();
+    pub fn setup<A, F: Setup<A>>(mut self, setup: F) -> Self {
+        self.promise::<F::State>();
+        self.changes |= F::TAKES_HANDLE;
+        self.setups.push(Box::new(move |handle| {
+            let made = setup.make(handle);
             Box::pin(async move {
-                let state = made.await.map_err(|it| it.into_failure().to_string())?;
+                let state = made.await?;
                 Ok(Box::new(|states: &mut States| states.insert(state)) as Insert)
             })
         }));
@@ -310,7 +309,7 @@ impl Builder {
             return Err(BuildError { problems });
         }
         let catalog = Arc::new(Catalog::new(found.entries, self.pages));
-        if found.needs_handle {
+        if found.needs_handle || self.changes {
             let _ = catalog.handle();
         }
         Ok(Server {
@@ -331,7 +330,7 @@ pub struct Server {
     pub(crate) identity: Arc<Identity>,
     pub(crate) catalog: Arc<Catalog>,
     states: States,
-    setups: Vec<Setup>,
+    setups: Vec<Prepare>,
     shutdowns: Vec<Shutdown>,
     around: Option<Around>,
     settings: Settings,
@@ -358,10 +357,15 @@ impl Server {
     }
 
     pub(crate) async fn start(mut self) -> Result<Started, ServeError> {
-        for setup in self.setups {
-            let insert = setup().await.map_err(ServeError::Setup)?;
+        for setup in std::mem::take(&mut self.setups) {
+            let insert = setup(Handle(self.catalog.clone())).await.map_err(ServeError::Setup)?;
             insert(&mut self.states);
         }
+        Ok(self.start_bare())
+    }
+
+    /// Starts without running `setup`: enough for lists, which need no state.
+    pub(crate) fn start_bare(mut self) -> Started {
         self.states.insert(Handle(self.catalog.clone()));
         let environment = Arc::new(Environment::new(self.states, self.max_blocking));
         let dispatcher = Dispatcher {
@@ -370,11 +374,11 @@ impl Server {
             around: self.around,
             settings: self.settings,
         };
-        Ok(Started {
+        Started {
             identity: self.identity,
             dispatcher: Arc::new(dispatcher),
             shutdowns: self.shutdowns,
-        })
+        }
     }
 }
 

@@ -127,7 +127,10 @@ impl Builder {
             .build()
             .map_err(Stop::failure)?;
         let result = runtime.block_on(async {
-            let mut client = Client::connect(self).await.map_err(Stop::failure)?;
+            // Lists need no state, and making it may have effects nobody asked for.
+            let lists = matches!(command.as_str(), "list" | "schema");
+            let client = if lists { Client::unprepared(self) } else { Client::connect(self).await };
+            let mut client = client.map_err(Stop::failure)?;
             let result = run_command(&mut client, command, rest, &identity).await;
             client.close().await;
             result

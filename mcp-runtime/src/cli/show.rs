@@ -64,10 +64,13 @@ pub(super) fn list(identity: &Identity, everything: &Everything) {
         line(&format!("\n{title}"));
         let width = rows.iter().map(|it| it.0.chars().count()).max().unwrap_or_default().min(60);
         for (usage, description) in rows {
-            line(
-                format!("  {usage:width$}  {}", description.lines().next().unwrap_or_default())
-                    .trim_end(),
-            );
+            let description = description.lines().next().unwrap_or_default();
+            if usage.chars().count() > width {
+                line(&format!("  {usage}"));
+                line(format!("  {:width$}  {description}", "").trim_end());
+            } else {
+                line(format!("  {usage:width$}  {description}").trim_end());
+            }
         }
     };
     let row = |it: &'_ Value, usage: String| {

@@ -83,8 +83,12 @@ impl ResourceReply for Image {
 }
 
 #[diagnostic::do_not_recommend]
+/// An empty URI stands for the one that is read.
 impl ResourceReply for ResourceContents {
-    fn contents(self, _: &str, contents: &mut Vec<ResourceContents>) -> Result<(), Error> {
+    fn contents(mut self, uri: &str, contents: &mut Vec<ResourceContents>) -> Result<(), Error> {
+        if self.uri.is_empty() {
+            uri.clone_into(&mut self.uri);
+        }
         contents.push(self);
         Ok(())
     }
@@ -92,9 +96,8 @@ impl ResourceReply for ResourceContents {
 
 #[diagnostic::do_not_recommend]
 impl ResourceReply for Vec<ResourceContents> {
-    fn contents(mut self, _: &str, contents: &mut Vec<ResourceContents>) -> Result<(), Error> {
-        contents.append(&mut self);
-        Ok(())
+    fn contents(self, uri: &str, contents: &mut Vec<ResourceContents>) -> Result<(), Error> {
+        self.into_iter().try_for_each(|it| it.contents(uri, contents))
     }
 }
 

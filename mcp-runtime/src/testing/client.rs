@@ -48,6 +48,12 @@ impl Client {
         Self::connect_with(server, Revision::MODERN[0]).await
     }
 
+    /// Connects without running `setup`: enough for lists.
+    #[cfg(feature = "stdio")]
+    pub(crate) fn unprepared(server: Builder) -> Result<Self, ServeError> {
+        Ok(Self::to(server.build()?.start_bare()))
+    }
+
     /// Starts the server and connects to it in this revision, with its handshake when it has one.
     ///
     /// # Errors
@@ -70,8 +76,11 @@ impl Client {
     /// # Errors
     /// When the server cannot start.
     pub async fn bare(server: Builder) -> Result<Self, ServeError> {
-        let started = server.build()?.start().await?;
-        Ok(Self {
+        Ok(Self::to(server.build()?.start().await?))
+    }
+
+    fn to(started: Started) -> Self {
+        Self {
             memory: Memory::new(Peer::new(Service::new(&started))),
             revision: Revision::MODERN[0],
             next_id: 0,
@@ -81,7 +90,7 @@ impl Client {
             notifications: VecDeque::new(),
             started,
             patience: Duration::from_secs(10),
-        })
+        }
     }
 
     /// The revision this client speaks.

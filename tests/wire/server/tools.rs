@@ -1,4 +1,4 @@
-use std::{convert::Infallible, time::Duration};
+use std::time::Duration;
 
 use mcp_runtime::prelude::*;
 use tokio::time::sleep;
