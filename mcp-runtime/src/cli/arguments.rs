@@ -32,12 +32,14 @@ pub(super) fn find<'a>(
 /// Values as the tool's schema types them: what is not a string there is read as JSON.
 pub(super) fn for_tool(tool: &Value, given: &[String]) -> Result<Value, Stop> {
     let properties = &tool["inputSchema"]["properties"];
-    let known = properties
+    let known: Vec<&str> = properties
         .as_object()
         .map(|it| it.keys().map(String::as_str).collect())
         .unwrap_or_default();
+    let required = tool["inputSchema"]["required"].as_array().into_iter().flatten();
+    let required = required.filter_map(Value::as_str).collect();
     let mut arguments = Map::new();
-    for (name, text) in pairs(given, known, || show::usage_of_tool(tool))? {
+    for (name, text) in pairs(given, &known, required, || show::usage_of_tool(tool))? {
         let is_string = properties[name]["type"] == "string";
         let json = if is_string { None } else { serde_json::from_str(text).ok() };
         arguments.insert(name.to_owned(), json.unwrap_or_else(|| Value::from(text)));
@@ -47,8 +49,10 @@ pub(super) fn for_tool(tool: &Value, given: &[String]) -> Result<Value, Stop> {
 
 pub(super) fn for_prompt(prompt: &Value, given: &[String]) -> Result<Value, Stop> {
     let list = prompt["arguments"].as_array().map_or(&[][..], Vec::as_slice);
-    let known = list.iter().map(|it| member(it, "name")).collect();
-    let pairs = pairs(given, known, || show::usage_of_prompt(prompt))?;
+    let known: Vec<&str> = list.iter().map(|it| member(it, "name")).collect();
+    let required = list.iter().filter(|it| it["required"] == true);
+    let required = required.map(|it| member(it, "name")).collect();
+    let pairs = pairs(given, &known, required, || show::usage_of_prompt(prompt))?;
     Ok(Value::Object(
         pairs.into_iter().map(|(name, text)| (name.to_owned(), text.into())).collect(),
     ))
@@ -56,7 +60,8 @@ pub(super) fn for_prompt(prompt: &Value, given: &[String]) -> Result<Value, Stop
 
 fn pairs<'a>(
     given: &'a [String],
-    known: Vec<&str>,
+    known: &[&str],
+    mut required: Vec<&str>,
     usage: impl Fn() -> String,
 ) -> Result<Vec<(&'a str, &'a str)>, Stop> {
     let mut pairs = Vec::new();
@@ -74,7 +79,14 @@ fn pairs<'a>(
                 usage()
             )));
         }
+        required.retain(|it| *it != name);
         pairs.push((name, text));
+    }
+    if !required.is_empty() {
+        let are = if required.len() == 1 { "is" } else { "are" };
+        let missing: Vec<String> = required.iter().map(|it| format!("`{it}`")).collect();
+        let missing = missing.join(" and ");
+        return Err(Stop::usage(format!("{missing} {are} missing\nusage: {}", usage())));
     }
     Ok(pairs)
 }

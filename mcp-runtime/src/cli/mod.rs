@@ -3,11 +3,17 @@
 mod arguments;
 mod show;
 
-use std::{ffi::OsString, process::Termination};
+use std::{ffi::OsString, io::Write as _, process::Termination};
 
 use serde_json::Value;
+use tokio::io::AsyncWriteExt as _;
 
-use crate::{builder::Builder, error::ServeError, testing::Client};
+use crate::{
+    builder::{Builder, Identity},
+    error::ServeError,
+    testing::Client,
+    transport::stdio::Guard,
+};
 
 /// What `main` returns: the process's exit code. 0 is success, 1 a failure, 2 a wrong command line.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -55,26 +61,33 @@ impl Builder {
     /// Does what the command line says: without arguments serves stdio until the client closes it; `list`, `call`, `read`, `get` and
     /// `schema` try the server out. Blocks, and brings its own runtime.
     ///
-    /// What goes wrong is said on stderr, and the exit code tells.
+    /// What goes wrong is said on stderr, and the exit code tells: 0 is success, 1 a failure, 2 a wrong command line.
+    ///
+    /// **While it serves**, stdout is the protocol's alone: what is printed, by this process or its children, goes to stderr, and reading
+    /// stdin finds its end. The same holds for the commands, so `call` can be piped on. A call that panics is answered with an error, and
+    /// the others go on. A program built with `panic = "abort"` cannot be saved that way: its first panic ends the process, and the client
+    /// sees its connection close.
+    ///
+    /// **It ends** when the client closes stdin or stops reading stdout, or at SIGTERM, with exit code 0. Calls that run then may
+    /// finish for five seconds, or until (another) SIGTERM comes; after that they are given up. Threads of `blocking` functions are not
+    /// waited for.
     pub fn run(self) -> Exit {
+        #[cfg(feature = "client-log")]
+        crate::observe::install();
         let arguments: Vec<OsString> = std::env::args_os().skip(1).collect();
         let result = if arguments.is_empty() { self.run_stdio() } else { self.command(arguments) };
         match result {
             Ok(()) => Exit::SUCCESS,
             Err(stop) => {
-                eprintln!("error: {}", stop.text);
+                // Where nobody reads stderr, the exit code is left.
+                let _ = writeln!(std::io::stderr(), "error: {}", stop.text);
                 stop.exit
             }
         }
     }
 
     fn run_stdio(self) -> Result<(), Stop> {
-        #[cfg(feature = "client-log")]
-        crate::observe::install();
-        crate::transport::stdio::run(self).map_err(|error| match error {
-            ServeError::Build(error) => Stop::failure(error),
-            other => Stop::failure(other),
-        })
+        crate::transport::stdio::run(self).map_err(Stop::failure)
     }
 
     fn command(self, arguments: Vec<OsString>) -> Result<(), Stop> {
@@ -109,35 +122,64 @@ impl Builder {
         }
         let (command, rest) =
             texts.split_first().ok_or_else(|| Stop::usage("no command; see `help`"))?;
-        let identity = self.identity.clone();
-        match command.as_str() {
-            "help" => {
-                show::help(&identity, &COMMANDS);
-                return Ok(());
+        let asks_for_help = rest.first().is_some_and(|it| it == "--help" || it == "-h");
+        match (command.as_str(), rest) {
+            ("list" | "call" | "read" | "get" | "schema" | "help" | "version", _)
+                if asks_for_help =>
+            {
+                print(&show::help(&self.identity, &COMMANDS));
+                Ok(())
             }
-            "version" => {
-                show::line(&format!("{} {}", identity.name, identity.version));
-                return Ok(());
+            ("help", _) => {
+                print(&show::help(&self.identity, &COMMANDS));
+                Ok(())
             }
-            "list" | "call" | "read" | "get" | "schema" => {}
-            other => return Err(unknown_command(other)),
+            ("version", _) => {
+                print(&format!("{} {}\n", self.identity.name, self.identity.version));
+                Ok(())
+            }
+            ("list" | "schema", [_, ..]) => {
+                Err(Stop::usage(format!("`{command}` takes no argument; see `help`")))
+            }
+            ("call" | "get" | "read", []) => {
+                Err(Stop::usage(format!("`{command}` of what? See `help`")))
+            }
+            ("read", [_, _, ..]) => Err(Stop::usage("`read` takes one argument; see `help`")),
+            ("list" | "schema" | "call" | "get" | "read", _) => self.try_out(command, rest),
+            (other, _) => Err(unknown_command(other)),
         }
+    }
+
+    /// Runs a command that needs the server.
+    fn try_out(self, command: &str, rest: &[String]) -> Result<(), Stop> {
         let runtime = tokio::runtime::Builder::new_current_thread()
             .enable_all()
             .build()
             .map_err(Stop::failure)?;
         let result = runtime.block_on(async {
+            // What tools print must not mix with what was asked for, here as little as on the wire.
+            let (_guard, _, mut output) = Guard::install().map_err(Stop::failure)?;
+            let identity = self.identity.clone();
             // Lists need no state, and making it may have effects nobody asked for.
-            let lists = matches!(command.as_str(), "list" | "schema");
+            let lists = matches!(command, "list" | "schema");
             let client = if lists { Client::unprepared(self) } else { Client::connect(self).await };
             let mut client = client.map_err(Stop::failure)?;
+            client.wait_without_end();
             let result = run_command(&mut client, command, rest, &identity).await;
             client.close().await;
-            result
+            // A reader that has gone (`… | head`) is no reason to fail.
+            let _ = output.write_all(result?.as_bytes()).await;
+            let _ = output.shutdown().await;
+            Ok(())
         });
         runtime.shutdown_background();
         result
     }
+}
+
+/// A reader that has gone (`… | head`) is no reason to fail.
+fn print(text: &str) {
+    let _ = std::io::stdout().write_all(text.as_bytes());
 }
 
 fn named(argument: &lexopt::Arg<'_>) -> String {
@@ -156,50 +198,38 @@ fn unknown_command(given: &str) -> Stop {
     }
 }
 
+/// What the command prints.
 async fn run_command(
     client: &mut Client,
     command: &str,
     rest: &[String],
-    identity: &crate::builder::Identity,
-) -> Result<(), Stop> {
+    identity: &Identity,
+) -> Result<String, Stop> {
     let everything = show::Everything::ask(client).await.map_err(Stop::failure)?;
-    let target =
-        || rest.first().ok_or_else(|| Stop::usage(format!("`{command}` of what? See `help`")));
+    let Some((target, given)) = rest.split_first() else {
+        return Ok(match command {
+            "schema" => show::schema(identity, &everything),
+            _ => show::list(identity, &everything),
+        });
+    };
     match command {
-        "list" => show::list(identity, &everything),
-        "schema" => show::schema(identity, &everything),
         "call" => {
-            let tool = arguments::find(&everything.tools, "name", target()?, "tool")?;
-            let given = arguments::for_tool(tool, &rest[1..])?;
-            let called = client.call(&rest[0], given).await.map_err(Stop::failure)?;
+            let tool = arguments::find(&everything.tools, "name", target, "tool")?;
+            let given = arguments::for_tool(tool, given)?;
+            let called = client.call(target, given).await.map_err(Stop::failure)?;
             if called.is_error {
                 return Err(Stop::failure(called.text()));
             }
-            show::content(&called.content);
+            Ok(show::content(&called.content))
         }
         "get" => {
-            let prompt = arguments::find(&everything.prompts, "name", target()?, "prompt")?;
-            let given = arguments::for_prompt(prompt, &rest[1..])?;
-            let prompted = client.prompt(&rest[0], given).await.map_err(Stop::failure)?;
-            for message in &prompted.messages {
-                show::line(&format!("[{}]", message["role"].as_str().unwrap_or_default()));
-                show::content(std::slice::from_ref(&message["content"]));
-            }
+            let prompt = arguments::find(&everything.prompts, "name", target, "prompt")?;
+            let given = arguments::for_prompt(prompt, given)?;
+            let prompted = client.prompt(target, given).await.map_err(Stop::failure)?;
+            Ok(show::messages(&prompted.messages))
         }
-        _ => {
-            for it in client.read(target()?).await.map_err(Stop::failure)? {
-                match it.text {
-                    Some(text) => show::line(&text),
-                    None => show::line(&format!(
-                        "[{} at {}]",
-                        it.mime_type.as_deref().unwrap_or("bytes"),
-                        it.uri
-                    )),
-                }
-            }
-        }
+        _ => Ok(show::contents(&client.read(target).await.map_err(Stop::failure)?)),
     }
-    Ok(())
 }
 
 /// The value a schema gives a name, where there is one.

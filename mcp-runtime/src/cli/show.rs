@@ -1,13 +1,11 @@
 //! What the commands print.
 
-use std::io::Write as _;
-
 use serde_json::{Value, json};
 
 use super::member;
 use crate::{
     builder::Identity,
-    testing::{Client, RpcError},
+    testing::{Client, ReadContents, RpcError},
 };
 
 /// All lists of a server. A list it does not have is empty.
@@ -38,59 +36,48 @@ impl Everything {
     }
 }
 
-/// A reader that has gone (`… | head`) is no reason to fail.
-pub(super) fn line(text: &str) {
-    let _ = writeln!(std::io::stdout(), "{text}");
-}
-
-pub(super) fn help(identity: &Identity, commands: &[(&str, &str)]) {
-    line(&format!("{} {}: an MCP server", identity.name, identity.version));
+pub(super) fn help(identity: &Identity, commands: &[(&str, &str)]) -> String {
+    let mut page = format!("{} {}: an MCP server\n", identity.name, identity.version);
     if let Some(description) = &identity.description {
-        line(description);
+        page.push_str(description);
+        page.push('\n');
     }
-    line("\nWithout arguments it serves a client on stdin and stdout.\n");
+    page.push_str("\nWithout arguments it serves a client on stdin and stdout.\n\n");
     let width = commands.iter().map(|it| it.0.chars().count()).max().unwrap_or_default();
     for (command, what) in commands {
-        line(&format!("  {command:width$}  {what}"));
+        page.push_str(&format!("  {command:width$}  {what}\n"));
     }
+    page
 }
 
-pub(super) fn list(identity: &Identity, everything: &Everything) {
-    line(&format!("{} {}", identity.name, identity.version));
-    let print = |title: &str, rows: Vec<(String, &str)>| {
-        if rows.is_empty() {
-            return;
-        }
-        line(&format!("\n{title}"));
-        let width = rows.iter().map(|it| it.0.chars().count()).max().unwrap_or_default().min(60);
-        for (usage, description) in rows {
-            let description = description.lines().next().unwrap_or_default();
-            if usage.chars().count() > width {
-                line(&format!("  {usage}"));
-                line(format!("  {:width$}  {description}", "").trim_end());
-            } else {
-                line(format!("  {usage:width$}  {description}").trim_end());
-            }
-        }
-    };
-    let row = |it: &'_ Value, usage: String| {
-        (usage, it["description"].as_str().unwrap_or_default().to_owned())
-    };
-    let rows = |list: &[Value], usage: &dyn Fn(&Value) -> String| -> Vec<(String, String)> {
-        list.iter().map(|it| row(it, usage(it))).collect()
-    };
-    for (title, rows) in [
-        ("tools", rows(&everything.tools, &usage_of_tool)),
-        ("resources", rows(&everything.resources, &|it| member(it, "uri").to_owned())),
-        ("templates", rows(&everything.templates, &|it| member(it, "uriTemplate").to_owned())),
-        ("prompts", rows(&everything.prompts, &usage_of_prompt)),
+pub(super) fn list(identity: &Identity, everything: &Everything) -> String {
+    let mut page = format!("{} {}\n", identity.name, identity.version);
+    for (title, list, usage) in [
+        ("tools", &everything.tools, usage_of_tool as fn(&Value) -> String),
+        ("resources", &everything.resources, |it| member(it, "uri").to_owned()),
+        ("templates", &everything.templates, |it| member(it, "uriTemplate").to_owned()),
+        ("prompts", &everything.prompts, usage_of_prompt),
     ] {
-        print(title, rows.iter().map(|it| (it.0.clone(), it.1.as_str())).collect());
+        if list.is_empty() {
+            continue;
+        }
+        page.push_str(&format!("\n{title}\n"));
+        let usages: Vec<String> = list.iter().map(usage).collect();
+        let width = usages.iter().map(|it| it.chars().count()).max().unwrap_or_default().min(60);
+        for (item, usage) in list.iter().zip(usages) {
+            let description = member(item, "description").lines().next().unwrap_or_default();
+            // A long usage has a line of its own, so that the descriptions stay in one column.
+            let is_long = usage.chars().count() > width;
+            let usage = if is_long { format!("{usage}\n  {:width$}", "") } else { usage };
+            page.push_str(format!("  {usage:width$}  {description}").trim_end());
+            page.push('\n');
+        }
     }
+    page
 }
 
 /// The manifest: what a client is told of the server in the newest revision.
-pub(super) fn schema(identity: &Identity, everything: &Everything) {
+pub(super) fn schema(identity: &Identity, everything: &Everything) -> String {
     let manifest = json!({
         "name": identity.name,
         "version": identity.version,
@@ -99,19 +86,22 @@ pub(super) fn schema(identity: &Identity, everything: &Everything) {
         "resourceTemplates": everything.templates,
         "prompts": everything.prompts,
     });
-    line(&serde_json::to_string_pretty(&manifest).unwrap_or_default());
+    format!("{manifest:#}\n")
 }
 
+/// What must be given comes first, in the order of the parameters.
 pub(super) fn usage_of_tool(tool: &Value) -> String {
     let schema = &tool["inputSchema"];
     let required: Vec<&str> =
         schema["required"].as_array().into_iter().flatten().filter_map(Value::as_str).collect();
     let mut usage = member(tool, "name").to_owned();
+    for name in &required {
+        usage.push_str(&format!(" {name}=<{}>", kind_of(&schema["properties"][*name])));
+    }
     for (name, property) in schema["properties"].as_object().into_iter().flatten() {
-        let kind = kind_of(property);
-        let one = format!("{name}=<{kind}>");
-        usage.push(' ');
-        usage.push_str(&if required.contains(&name.as_str()) { one } else { format!("[{one}]") });
+        if !required.contains(&name.as_str()) {
+            usage.push_str(&format!(" [{name}=<{}>]", kind_of(property)));
+        }
     }
     usage
 }
@@ -145,21 +135,33 @@ pub(super) fn usage_of_prompt(prompt: &Value) -> String {
     usage
 }
 
+pub(super) fn messages(messages: &[Value]) -> String {
+    let one = |it: &Value| {
+        format!("[{}]\n{}", member(it, "role"), content(std::slice::from_ref(&it["content"])))
+    };
+    messages.iter().map(one).collect()
+}
+
+pub(super) fn contents(contents: &[ReadContents]) -> String {
+    let one = |it: &ReadContents| match &it.text {
+        Some(text) => format!("{text}\n"),
+        None => format!("[{} at {}]\n", it.mime_type.as_deref().unwrap_or("bytes"), it.uri),
+    };
+    contents.iter().map(one).collect()
+}
+
 /// Blocks of content; what is no text is named.
-pub(super) fn content(blocks: &[Value]) {
-    for block in blocks {
-        match block["type"].as_str() {
-            Some("text") => line(member(block, "text")),
-            Some("resource_link") => {
-                line(&format!("{}: {}", member(block, "name"), member(block, "uri")))
-            }
-            Some("resource") => match block["resource"]["text"].as_str() {
-                Some(text) => line(text),
-                None => line(&format!("[{}]", member(&block["resource"], "uri"))),
-            },
-            other => {
-                line(&format!("[{} {}]", other.unwrap_or("content"), member(block, "mimeType")))
-            }
+pub(super) fn content(blocks: &[Value]) -> String {
+    let one = |block: &Value| match (block["type"].as_str(), block["resource"]["text"].as_str()) {
+        (Some("text"), _) => format!("{}\n", member(block, "text")),
+        (Some("resource_link"), _) => {
+            format!("{}: {}\n", member(block, "name"), member(block, "uri"))
         }
-    }
+        (Some("resource"), Some(text)) => format!("{text}\n"),
+        (Some("resource"), None) => format!("[{}]\n", member(&block["resource"], "uri")),
+        (other, _) => {
+            format!("[{} {}]\n", other.unwrap_or("content"), member(block, "mimeType"))
+        }
+    };
+    blocks.iter().map(one).collect()
 }

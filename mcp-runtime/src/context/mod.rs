@@ -127,6 +127,11 @@ impl Context {
         self.0.uri.as_deref()
     }
 
+    /// Whether both are of the same call.
+    pub(crate) fn is(&self, other: &Self) -> bool {
+        Arc::ptr_eq(&self.0, &other.0)
+    }
+
     /// Nothing more is sent for this call from here on.
     pub(crate) fn close(&self) {
         self.0.over.store(true, std::sync::atomic::Ordering::Release);

@@ -1,7 +1,7 @@
 use std::{
     future::Future,
     pin::Pin,
-    sync::{Arc, Mutex, PoisonError},
+    sync::{Arc, Mutex, PoisonError, atomic::Ordering},
     task::{self, Poll},
 };
 
@@ -56,6 +56,8 @@ pub(crate) struct PendingCall {
     id: IdBuf,
     slot: Option<Arc<ProgressSlot>>,
     to: ReplyTo,
+    /// The last field, so that a batch has been answered before the call counts as done.
+    _busy: Busy,
 }
 
 impl PendingCall {
@@ -70,7 +72,34 @@ impl PendingCall {
         to: ReplyTo,
     ) -> Self {
         shared.calls().insert(id.clone(), pending.context().clone());
-        Self { pending, shared, snapshot, revision, id, slot, to }
+        let busy = Busy::new(shared.clone());
+        Self { pending, shared, snapshot, revision, id, slot, to, _busy: busy }
+    }
+
+    /// Takes the call out of the table, where a call that was cancelled has made room already, perhaps for another one of its id.
+    fn leave(&self) {
+        let mut calls = self.shared.calls();
+        if calls.get(&self.id).is_some_and(|it| it.is(self.pending.context())) {
+            calls.remove(&self.id);
+        }
+    }
+}
+
+/// Counts as long as a call may still say something. A call that has left the table has not necessarily answered.
+struct Busy(Arc<Shared>);
+
+impl Busy {
+    fn new(shared: Arc<Shared>) -> Self {
+        shared.busy.fetch_add(1, Ordering::AcqRel);
+        Self(shared)
+    }
+}
+
+impl Drop for Busy {
+    fn drop(&mut self) {
+        self.0.busy.fetch_sub(1, Ordering::AcqRel);
+        // Whoever waits for the last call to end would not hear of one that ends in silence.
+        self.0.outbox.wake();
     }
 }
 
@@ -80,7 +109,7 @@ impl Future for PendingCall {
     fn poll(mut self: Pin<&mut Self>, cx: &mut task::Context<'_>) -> Poll<()> {
         let answer = task::ready!(Pin::new(&mut self.pending).poll(cx));
         // Out of the table first: once the answer is on its way, the client may use the id again.
-        self.shared.calls().remove(&self.id);
+        self.leave();
         if answer.is_none() {
             // Nothing may follow a cancellation, not even a report that was merged before it.
             self.slot.iter().for_each(|it| self.shared.outbox.forget(it));
@@ -102,7 +131,7 @@ impl Future for PendingCall {
 
 impl Drop for PendingCall {
     fn drop(&mut self) {
-        self.shared.calls().remove(&self.id);
+        self.leave();
     }
 }
 

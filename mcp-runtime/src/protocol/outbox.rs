@@ -117,6 +117,11 @@ impl Outbox {
         self.queue().bytes.len()
     }
 
+    /// Ends a wait though nothing was added.
+    pub(crate) fn wake(&self) {
+        self.filled.notify_one();
+    }
+
     /// Waits until something was added since the last wait.
     pub(crate) async fn filled(&self) {
         self.filled.notified().await;

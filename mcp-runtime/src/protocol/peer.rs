@@ -2,7 +2,10 @@ use std::{
     collections::HashMap,
     future::Future,
     pin::Pin,
-    sync::{Arc, Mutex, MutexGuard, PoisonError},
+    sync::{
+        Arc, Mutex, MutexGuard, PoisonError,
+        atomic::{AtomicUsize, Ordering},
+    },
     task::Poll,
 };
 
@@ -39,6 +42,8 @@ pub(crate) struct Shared {
     pub(super) envelopes: Mutex<Envelopes>,
     pub(super) listens: Mutex<Listens>,
     calls: Mutex<HashMap<IdBuf, Context>>,
+    /// Calls that may still say something.
+    pub(super) busy: AtomicUsize,
     /// Kept until the catalog's epoch moves, so that a request takes no lock other connections take.
     snapshot: Mutex<Arc<Snapshot>>,
 }
@@ -126,6 +131,7 @@ impl Peer {
             envelopes: Mutex::default(),
             listens: Mutex::default(),
             calls: Mutex::default(),
+            busy: AtomicUsize::new(0),
             snapshot: Mutex::new(snapshot),
         });
         let listener: Arc<dyn Listener> = shared.clone();
@@ -352,6 +358,11 @@ impl Peer {
     /// How many calls wait for their handlers.
     pub(crate) fn in_flight(&self) -> usize {
         self.shared.calls().len()
+    }
+
+    /// Whether some call may still say something.
+    pub(crate) fn is_busy(&self) -> bool {
+        self.shared.busy.load(Ordering::Acquire) > 0
     }
 
     /// Gives up everything that runs; nothing is answered any more.

@@ -315,6 +315,12 @@ impl Client {
         self.memory.receive(patience).await
     }
 
+    /// From here on every answer is waited for, however long it takes.
+    #[cfg(feature = "stdio")]
+    pub(crate) fn wait_without_end(&mut self) {
+        self.patience = Duration::MAX;
+    }
+
     /// How many calls the server is working on.
     pub fn in_flight(&self) -> usize {
         self.memory.peer().in_flight()

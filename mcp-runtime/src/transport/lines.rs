@@ -5,6 +5,9 @@
 
 use memchr::memchr;
 
+/// The byte order mark that clients on .NET begin their stream with.
+const MARK: &[u8] = b"\xef\xbb\xbf";
+
 /// What a pipe of Linux holds, so that one read can take all of it.
 const ROOM: usize = 64 * 1024;
 
@@ -33,12 +36,22 @@ pub(crate) struct Lines {
     limit: usize,
     /// The rest of a line that was too long is being dropped.
     skipping: bool,
+    /// No line has been taken: a byte order mark may come.
+    first: bool,
 }
 
 impl Lines {
     /// Lines of at most `limit` bytes, not counting what ends them.
     pub(crate) fn new(limit: usize) -> Self {
-        Lines { buffer: Vec::new(), start: 0, searched: 0, end: 0, limit, skipping: false }
+        Lines {
+            buffer: Vec::new(),
+            start: 0,
+            searched: 0,
+            end: 0,
+            limit,
+            skipping: false,
+            first: true,
+        }
     }
 
     /// Where to read into; never empty. Say with [`Lines::filled`] how much was read.
@@ -86,12 +99,16 @@ impl Lines {
     /// The next line; blank ones are passed over. `None` when more bytes are needed.
     #[allow(clippy::should_implement_trait)]
     pub(crate) fn next(&mut self) -> Option<Line<'_>> {
+        if self.end - self.start >= MARK.len() {
+            self.skip_mark();
+        }
         loop {
             let Some(found) = memchr(b'\n', &self.buffer[self.searched..self.end]) else {
                 self.searched = self.end;
                 return self.overflows().then_some(Line::TooLong);
             };
             let newline = self.searched + found;
+            self.first = false;
             let line = self.start..newline;
             self.start = newline + 1;
             self.searched = self.start;
@@ -120,6 +137,14 @@ impl Lines {
             Some(Line::TooLong)
         } else {
             Some(Line::Unterminated(rest))
+        }
+    }
+
+    /// RFC 8259 lets a reader ignore the mark; anywhere but at the start of the stream it is a mistake.
+    fn skip_mark(&mut self) {
+        if std::mem::take(&mut self.first) && self.buffer[self.start..self.end].starts_with(MARK) {
+            self.start += MARK.len();
+            self.searched = self.searched.max(self.start);
         }
     }
 
@@ -192,6 +217,14 @@ mod tests {
         check("abcdefghijklmnop\nx\nabcdefghijk\n\ny\n", &["!", "x", "!", "y"]);
         check("        \na\n", &["!", "a"]);
         check("abcdefghijk", &["!"]);
+    }
+
+    #[test]
+    fn a_byte_order_mark_may_begin_the_stream() {
+        check("\u{feff}ab\ncd\n", &["ab", "cd"]);
+        check("\u{feff}\n\u{feff}\n", &["\u{feff}"]);
+        check("\u{feff}", &[]);
+        check("\n\u{feff}", &["?\u{feff}"]);
     }
 
     #[test]

@@ -6,6 +6,8 @@ pub(crate) mod memory;
 pub(crate) mod stdio;
 pub(crate) mod stream;
 
+use std::task::Poll;
+
 use tokio::io::{AsyncRead, AsyncWrite};
 
 use crate::{
@@ -29,7 +31,7 @@ impl Builder {
     {
         let started = self.build()?.start().await?;
         let peer = Peer::new(Service::new(&started));
-        let served = stream::serve(&peer, input, output, std::future::pending()).await;
+        let served = stream::serve(&peer, input, output, |_| Poll::Pending).await;
         started.stop().await;
         Ok(served?)
     }

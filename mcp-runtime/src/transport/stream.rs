@@ -1,7 +1,7 @@
 //! One connection over a pair of byte streams, a message a line: stdio, and whatever else frames like it (STDIO-09).
 
 use std::{
-    future::{Future, poll_fn},
+    future::poll_fn,
     io,
     pin::{Pin, pin},
     task::{Context, Poll},
@@ -13,19 +13,22 @@ use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 use super::lines::{Line, Lines};
 use crate::protocol::{Peer, PendingCall};
 
-/// While this much waits to be written, nothing more is read: a client that does not read its answers gets no more of them.
+/// While more than this waits to be written, no further message is looked at: a client that does not read its answers gets no more of
+/// them.
 const HIGH_WATER: usize = 1 << 20;
 
 /// How long running calls may take to finish after the client has closed its side.
 pub(crate) const GRACE: Duration = Duration::from_secs(5);
 
 /// Serves until the input ends, `stop` is ready, or the output is closed. Calls that run then are finished and answered for up to
-/// [`GRACE`], and given up after that.
+/// [`GRACE`], and given up after that, or when `stop` is ready then: who asks a second time does not want to wait.
+///
+/// `stop` is polled like a stream: each time it is ready counts.
 pub(crate) async fn serve<R, W>(
     peer: &Peer,
     input: R,
     output: W,
-    stop: impl Future<Output = ()>,
+    mut stop: impl FnMut(&mut Context<'_>) -> Poll<()>,
 ) -> io::Result<()>
 where
     R: AsyncRead + Unpin,
@@ -35,12 +38,13 @@ where
         peer,
         input,
         lines: Lines::new(peer.message_limit()),
+        behind: false,
         writer: Writer::new(output),
     };
-    let served = connection.until_end(stop).await;
+    let served = connection.until_end(&mut stop).await;
     peer.close();
     let drained = match served {
-        Ok(()) => connection.drain().await,
+        Ok(()) => connection.drain(&mut stop).await,
         Err(error) => Err(error),
     };
     peer.cancel_all();
@@ -55,19 +59,23 @@ struct Connection<'p, R, W> {
     peer: &'p Peer,
     input: R,
     lines: Lines,
+    /// Lines that have been read wait for the writer.
+    behind: bool,
     writer: Writer<W>,
 }
 
 impl<R: AsyncRead + Unpin, W: AsyncWrite + Unpin> Connection<'_, R, W> {
-    async fn until_end(&mut self, stop: impl Future<Output = ()>) -> io::Result<()> {
-        let mut stop = pin!(stop);
+    async fn until_end(
+        &mut self,
+        stop: &mut impl FnMut(&mut Context<'_>) -> Poll<()>,
+    ) -> io::Result<()> {
         let peer = self.peer;
         let mut filled = pin!(peer.outbox().filled());
         loop {
             // What was answered at once goes out in one write before anything is waited for.
             let turn = poll_fn(|cx| {
-                if stop.as_mut().poll(cx).is_ready() {
-                    return Poll::Ready(Ok(Turn::End));
+                if stop(cx).is_ready() {
+                    return Poll::Ready(Ok(Turn::Stop));
                 }
                 while filled.as_mut().poll(cx).is_ready() {
                     filled.set(peer.outbox().filled());
@@ -78,6 +86,9 @@ impl<R: AsyncRead + Unpin, W: AsyncWrite + Unpin> Connection<'_, R, W> {
                 if self.writer.waiting(peer) > HIGH_WATER {
                     return Poll::Pending;
                 }
+                if self.behind {
+                    return Poll::Ready(Ok(Turn::Read));
+                }
                 poll_read(&mut self.input, &mut self.lines, cx)
             })
             .await?;
@@ -87,20 +98,27 @@ impl<R: AsyncRead + Unpin, W: AsyncWrite + Unpin> Connection<'_, R, W> {
                     self.take_rest();
                     return Ok(());
                 }
+                // What the signal interrupts has not been said to its end, so it is no message.
+                Turn::Stop => return Ok(()),
             }
         }
     }
 
     fn take_lines(&mut self) {
         let mut waiting = Vec::new();
-        while let Some(line) = self.lines.next() {
-            match line {
-                Line::Complete(line) | Line::Unterminated(line) => {
-                    self.peer.receive(line, &mut waiting)
-                }
-                Line::TooLong => self.peer.too_long(),
+        self.behind = loop {
+            // One read can hold requests for far more than is good to keep.
+            if self.writer.waiting(self.peer) > HIGH_WATER {
+                break true;
             }
-        }
+            match self.lines.next() {
+                None => break false,
+                Some(Line::Complete(line) | Line::Unterminated(line)) => {
+                    self.peer.receive(line, &mut waiting);
+                }
+                Some(Line::TooLong) => self.peer.too_long(),
+            }
+        };
         spawn(waiting);
     }
 
@@ -114,35 +132,48 @@ impl<R: AsyncRead + Unpin, W: AsyncWrite + Unpin> Connection<'_, R, W> {
     }
 
     /// Waits for the calls that run and writes what is left.
-    async fn drain(&mut self) -> io::Result<()> {
+    async fn drain(
+        &mut self,
+        stop: &mut impl FnMut(&mut Context<'_>) -> Poll<()>,
+    ) -> io::Result<()> {
         let peer = self.peer;
         let mut filled = pin!(peer.outbox().filled());
         let finish = poll_fn(|cx| {
+            if stop(cx).is_ready() {
+                return Poll::Ready(None);
+            }
             while filled.as_mut().poll(cx).is_ready() {
                 filled.set(peer.outbox().filled());
             }
-            match self.writer.poll(peer, cx) {
-                Err(error) => Poll::Ready(Err(error)),
-                Ok(()) if self.writer.waiting(peer) == 0 && peer.in_flight() == 0 => {
-                    Poll::Ready(Ok(()))
-                }
-                Ok(()) => Poll::Pending,
+            if let Err(error) = self.writer.poll(peer, cx) {
+                return Poll::Ready(Some(Err(error)));
             }
+            // In this order: a call has answered before it counts as done.
+            if peer.is_busy() || self.writer.waiting(peer) > 0 {
+                return Poll::Pending;
+            }
+            Pin::new(&mut self.writer.output).poll_shutdown(cx).map(Some)
         });
-        match tokio::time::timeout(GRACE, finish).await {
-            Ok(done) => done?,
-            Err(_) => tracing::warn!(
-                "{} calls were still running and have been given up",
-                peer.in_flight()
-            ),
+        if let Ok(Some(done)) = tokio::time::timeout(GRACE, finish).await {
+            return done;
         }
-        poll_fn(|cx| Pin::new(&mut self.writer.output).poll_shutdown(cx)).await
+        match peer.in_flight() {
+            0 => tracing::warn!("the client did not read its last answers"),
+            count => {
+                tracing::warn!("calls that were still running and have been given up: {count}");
+            }
+        }
+        Ok(())
     }
 }
 
 enum Turn {
+    /// There are bytes to look at.
     Read,
+    /// There will be no more.
     End,
+    /// Nobody wants to know.
+    Stop,
 }
 
 fn poll_read<R: AsyncRead + Unpin>(
@@ -212,3 +243,6 @@ impl<W: AsyncWrite + Unpin> Writer<W> {
         }
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -1,6 +1,9 @@
 //! Serving one client on the standard streams, with a runtime of our own or somebody else's.
 
-use std::future::Future;
+use std::{
+    io::Write as _,
+    task::{Context, Poll},
+};
 
 use super::{Guard, restore};
 use crate::{
@@ -47,32 +50,32 @@ impl Builder {
 
 /// A person at a terminal expects something to happen.
 fn hint(identity: &Identity) {
-    eprintln!(
-        "{} {}: an MCP server, waiting for a client on stdin (Ctrl-D ends it)",
-        identity.name, identity.version
-    );
     let program = std::env::args().next().unwrap_or_else(|| identity.name.clone());
-    eprintln!("  what it has   {program} list");
-    eprintln!("  try a tool    {program} call NAME key=value");
-    eprintln!("  more          {program} help");
+    // Where stderr leads nowhere, nobody needs the hint.
+    let _ = writeln!(
+        std::io::stderr(),
+        "{} {}: an MCP server, waiting for a client on stdin (Ctrl-D ends it)
+  what it has   {program} list
+  try a tool    {program} call NAME key=value
+  more          {program} help",
+        identity.name,
+        identity.version
+    );
 }
 
+/// Ready whenever somebody asks the process to end.
 #[cfg(unix)]
-fn terminated() -> impl Future<Output = ()> {
+fn terminated() -> impl FnMut(&mut Context<'_>) -> Poll<()> {
     use tokio::signal::unix::{SignalKind, signal};
     // Without the handler the signal ends the process at once, which is the worse answer but still one.
-    let signals = signal(SignalKind::terminate()).ok();
-    async move {
-        match signals {
-            Some(mut signals) => {
-                signals.recv().await;
-            }
-            None => std::future::pending().await,
-        }
+    let mut signals = signal(SignalKind::terminate()).ok();
+    move |cx| match signals.as_mut().map(|it| it.poll_recv(cx)) {
+        Some(Poll::Ready(Some(()))) => Poll::Ready(()),
+        _ => Poll::Pending,
     }
 }
 
 #[cfg(not(unix))]
-fn terminated() -> impl Future<Output = ()> {
-    std::future::pending()
+fn terminated() -> impl FnMut(&mut Context<'_>) -> Poll<()> {
+    |_| Poll::Pending
 }

@@ -1,0 +1,84 @@
+//! Streams that are closed: from the start, or because the client has gone.
+
+use serde_json::{Value, json};
+
+use crate::server::{Server, call, echo, fixture, fixture_in_shell};
+
+#[test]
+fn a_client_that_does_not_read_any_more_ends_the_server() {
+    let mut server = Server::start();
+    drop(server.take_stdout());
+    server.send(&echo("unheard"));
+    let ended = server.wait();
+    ended.check_soon();
+    assert_eq!(ended.stderr, "");
+}
+
+#[test]
+fn a_client_that_goes_in_the_middle_of_a_large_answer_ends_the_server() {
+    let mut server = Server::start();
+    server.send(&call("x", "big", json!({ "bytes": 10 << 20 })));
+    let mut stdout = server.take_stdout();
+    std::io::Read::read_exact(&mut stdout, &mut [0; 1000]).unwrap();
+    drop(stdout);
+    let ended = server.wait();
+    ended.check_soon();
+    assert_eq!(ended.stderr, "");
+}
+
+#[test]
+fn a_client_that_goes_while_a_call_runs_ends_the_server() {
+    let mut server = Server::start();
+    drop(server.take_stdout());
+    server.send(&call("x", "wait", json!({ "ms": 200 })));
+    let ended = server.finish();
+    ended.check_soon();
+    assert_eq!(ended.stderr, "");
+}
+
+#[test]
+fn without_stdin_there_is_nothing_to_do() {
+    let ended = Server::start_as(fixture_in_shell("<&-")).wait();
+    ended.check_soon();
+    assert_eq!((&*ended.stderr, &*ended.rest), ("", &[][..]));
+}
+
+#[test]
+fn without_stdout_calls_run_unheard() {
+    let mut server = Server::start_as(fixture_in_shell(">&-"));
+    server.send(&call("x", "print", json!({})));
+    let ended = server.finish();
+    ended.check_soon();
+    assert!(ended.stderr.contains("printed with a newline"), "{ended:?}");
+    assert_eq!(ended.rest, [] as [Value; 0]);
+}
+
+/// Everything a server may want to say there is lost, and nothing else.
+#[track_caller]
+fn check_unheard(mut server: Server) {
+    for tool in ["panic_now", "panic_later", "panic_blocking"] {
+        let expected = format!("error: the tool `{tool}` panicked");
+        assert_eq!(server.ask(tool, tool, json!({})), expected);
+    }
+    assert_eq!(server.ask("log", "log", json!({ "lines": 5000 })), "5000 lines logged");
+    server.check_echo("after");
+    server.finish().check_soon();
+}
+
+#[test]
+fn without_stderr_calls_are_answered() {
+    let mut server = Server::start_as(fixture_in_shell("2>&-"));
+    assert_eq!(server.ask("x", "print", json!({})), "printed");
+    check_unheard(server);
+}
+
+#[test]
+fn a_client_that_does_not_read_stderr_any_more_is_answered() {
+    let (reader, writer) = std::io::pipe().unwrap();
+    let mut command = fixture();
+    command.stderr(writer);
+    let mut server = Server::start_as(command);
+    server.check_echo("before");
+    drop(reader);
+    check_unheard(server);
+}

@@ -1,0 +1,223 @@
+//! The command line: what it prints where, and the exit code.
+
+use std::{
+    io::Read,
+    process::{Command, Output, Stdio},
+};
+
+use serde_json::Value;
+
+use crate::server::{Server, fixture};
+
+const SUCCESS: i32 = 0;
+const FAILURE: i32 = 1;
+const USAGE: i32 = 2;
+
+fn run(arguments: &[&str]) -> Output {
+    let mut command = fixture();
+    command.args(arguments).stdin(Stdio::null()).output().expect("the fixture starts")
+}
+
+fn text(bytes: &[u8]) -> String {
+    String::from_utf8(bytes.to_vec()).expect("UTF-8")
+}
+
+/// The exit code, all of stdout, and all of stderr.
+#[track_caller]
+fn check(arguments: &[&str], status: i32, stdout: &str, stderr: &str) {
+    let output = run(arguments);
+    assert_eq!(text(&output.stderr), stderr, "{arguments:?}");
+    assert_eq!(text(&output.stdout), stdout, "{arguments:?}");
+    assert_eq!(output.status.code(), Some(status), "{arguments:?}");
+}
+
+/// The exit code, nothing on stdout, and what stderr must contain.
+#[track_caller]
+fn check_refused(arguments: &[&str], status: i32, parts: &[&str]) {
+    let output = run(arguments);
+    let stderr = text(&output.stderr);
+    assert!(stderr.starts_with("error: "), "{arguments:?}: {stderr}");
+    assert!(!stderr.contains("panicked at"), "{arguments:?}: {stderr}");
+    for part in parts {
+        assert!(stderr.contains(part), "{arguments:?}: {stderr}");
+    }
+    assert_eq!(text(&output.stdout), "", "{arguments:?}");
+    assert_eq!(output.status.code(), Some(status), "{arguments:?}");
+}
+
+#[test]
+fn help_says_what_there_is() {
+    let help = run(&["help"]);
+    assert_eq!(help.status.code(), Some(SUCCESS));
+    let printed = text(&help.stdout);
+    assert!(
+        printed.starts_with(&format!("stdio-fixture {}: an MCP server", env!("CARGO_PKG_VERSION")))
+    );
+    for command in ["list", "call TOOL", "read URI", "get PROMPT", "schema", "help"] {
+        assert!(printed.contains(&format!("\n  {command}")), "{printed}");
+    }
+    for same in [&["--help"][..], &["-h"], &["call", "--help"], &["list", "-h"]] {
+        check(same, SUCCESS, &printed, "");
+    }
+}
+
+#[test]
+fn the_version_is_that_of_the_package() {
+    let version = format!("stdio-fixture {}\n", env!("CARGO_PKG_VERSION"));
+    check(&["--version"], SUCCESS, &version, "");
+    check(&["-V"], SUCCESS, &version, "");
+}
+
+#[test]
+fn list_has_every_item_with_its_usage() {
+    let output = run(&["list"]);
+    assert_eq!((output.status.code(), text(&output.stderr)), (Some(SUCCESS), String::new()));
+    let printed = text(&output.stdout);
+    for line in [
+        "\ntools\n",
+        "\n  repeat word=<string> times=<integer> [separator=<string>]  Repeats a word.\n",
+        "\nresources\n  notes://today",
+        "\nprompts\n  greet name=…",
+    ] {
+        assert!(printed.contains(line), "{line:?} is not in\n{printed}");
+    }
+}
+
+#[test]
+fn schema_is_json() {
+    let output = run(&["schema"]);
+    assert_eq!((output.status.code(), text(&output.stderr)), (Some(SUCCESS), String::new()));
+    let manifest: Value = serde_json::from_slice(&output.stdout).expect("JSON");
+    assert_eq!(manifest["name"], "stdio-fixture");
+    let tools = manifest["tools"].as_array().expect("an array");
+    let repeat = tools.iter().find(|it| it["name"] == "repeat").expect("the tool");
+    assert_eq!(repeat["inputSchema"]["properties"]["word"]["type"], "string");
+}
+
+#[test]
+fn items_are_tried_out() {
+    check(&["call", "repeat", "word=a", "times=3"], SUCCESS, "a a a\n", "");
+    check(&["call", "repeat", "word=1=1", "times=2", "separator=, "], SUCCESS, "1=1, 1=1\n", "");
+    // A string stays one, whatever it looks like.
+    check(&["call", "echo", "text=[1, 2]"], SUCCESS, "[1, 2]\n", "");
+    check(&["call", "echo", "text=--help"], SUCCESS, "--help\n", "");
+    check(&["read", "notes://today"], SUCCESS, "test the server\n", "");
+    check(&["get", "greet", "name=Ada"], SUCCESS, "[user]\nSay hello to Ada.\n", "");
+}
+
+#[test]
+fn what_fails_is_a_failure() {
+    check(&["call", "fail"], FAILURE, "", "error: it did not work\n");
+    check_refused(&["call", "repeat", "word=a", "times=many"], FAILURE, &["`repeat`", "times"]);
+    check_refused(&["call", "repeat", "word=a", "times=300"], FAILURE, &["`repeat`", "times"]);
+    check_refused(&["call", "oversleep"], FAILURE, &["took longer than 200ms"]);
+    check_refused(&["read", "notes://tomorrow"], FAILURE, &["notes://tomorrow"]);
+}
+
+#[test]
+fn a_wrong_command_line_is_told_what_would_be_right() {
+    let usage = "usage: repeat word=<string> times=<integer> [separator=<string>]";
+    check_refused(&["lsit"], USAGE, &["unknown command `lsit`; did you mean `list`?"]);
+    check_refused(&["frobnicate"], USAGE, &["unknown command `frobnicate`; there are list, call"]);
+    check_refused(&["--frobnicate"], USAGE, &["unknown option `--frobnicate`"]);
+    check_refused(&["call"], USAGE, &["`call` of what?"]);
+    check_refused(&["read"], USAGE, &["`read` of what?"]);
+    check_refused(&["get"], USAGE, &["`get` of what?"]);
+    check_refused(&["call", "repaet"], USAGE, &["unknown tool `repaet`; did you mean `repeat`?"]);
+    check_refused(&["get", "great"], USAGE, &["unknown prompt `great`; did you mean `greet`?"]);
+    check_refused(
+        &["call", "repeat", "wrod=a", "times=1"],
+        USAGE,
+        &["unknown argument `wrod`; did you mean `word`?", usage],
+    );
+    check_refused(&["call", "repeat", "a"], USAGE, &["`a` is not NAME=VALUE", usage]);
+    check_refused(&["call", "repeat", "word=a"], USAGE, &["`times` is missing", usage]);
+    check_refused(&["call", "repeat"], USAGE, &["`word` and `times` are missing", usage]);
+    check_refused(&["get", "greet"], USAGE, &["`name` is missing", "usage: greet name=…"]);
+    check_refused(&["list", "tools"], USAGE, &["`list` takes no argument"]);
+    check_refused(&["read", "notes://today", "now"], USAGE, &["`read` takes one argument"]);
+}
+
+/// stdout has what was asked for, so that it can be piped on; the rest goes to stderr as when the server serves.
+#[test]
+fn what_tools_print_does_not_mix_with_their_results() {
+    check(&["call", "print"], SUCCESS, "printed\n", "printed with a newline\nprinted without one");
+    check(
+        &["call", "child_prints"],
+        SUCCESS,
+        "the child succeeded: true\n",
+        "printed by a child\n",
+    );
+    let mut command = fixture();
+    let output = command.args(["call", "child_reads"]).stdin(Stdio::null()).output().unwrap();
+    assert_eq!(text(&output.stdout), "the child read 0 bytes\n");
+}
+
+#[test]
+fn what_tools_log_goes_to_stderr() {
+    let output = run(&["call", "log", "lines=2"]);
+    assert_eq!(text(&output.stdout), "2 lines logged\n");
+    assert!(text(&output.stderr).contains("log line 1 of 2\n"), "{output:?}");
+}
+
+#[test]
+fn a_panic_is_a_failure_of_the_call() {
+    let output = run(&["call", "panic_later"]);
+    assert_eq!((output.status.code(), &*output.stdout), (Some(FAILURE), &b""[..]));
+    assert!(text(&output.stderr).ends_with("error: the tool `panic_later` panicked\n"));
+}
+
+/// A person waits longer than a test does.
+#[test]
+fn a_slow_tool_is_waited_for() {
+    check(&["call", "wait", "ms=10500"], SUCCESS, "waited 10500 ms\n", "");
+}
+
+#[test]
+fn a_large_result_is_printed_whole() {
+    let output = run(&["call", "big", "bytes=5000000"]);
+    assert_eq!((output.status.code(), output.stdout.len()), (Some(SUCCESS), 5_000_001));
+}
+
+#[test]
+fn a_reader_that_has_gone_is_no_failure() {
+    for arguments in ["list", "schema", "help", "--version", "call big bytes=1000000"] {
+        let (reader, writer) = std::io::pipe().unwrap();
+        drop(reader);
+        let mut command = fixture();
+        command.args(arguments.split(' ')).stdin(Stdio::null()).stdout(writer);
+        let output = command.output().unwrap();
+        assert_eq!((output.status.code(), text(&output.stderr)), (Some(SUCCESS), String::new()));
+    }
+}
+
+/// Nobody hears the reason, but the exit code is right and nothing panics on the way.
+#[test]
+fn nobody_need_read_the_error() {
+    let (reader, writer) = std::io::pipe().unwrap();
+    drop(reader);
+    let mut command = fixture();
+    command.arg("frobnicate").stdin(Stdio::null()).stderr(writer);
+    assert_eq!(command.output().unwrap().status.code(), Some(USAGE));
+}
+
+/// Like a shell that goes on with the same streams.
+#[test]
+fn the_streams_are_left_as_they_were() {
+    let mut command = Command::new("sh");
+    command.args(["-c", "\"$0\" call echo text=one; \"$0\" call echo text=two; echo three"]);
+    let output = command.arg(env!("CARGO_BIN_EXE_stdio-fixture")).output().unwrap();
+    assert_eq!(text(&output.stdout), "one\ntwo\nthree\n");
+}
+
+/// An end of stdin is the end of a server, but not of a command.
+#[test]
+fn commands_do_not_wait_for_stdin() {
+    let mut command = fixture();
+    command.args(["call", "echo", "text=a"]);
+    let mut server = Server::start_as(command);
+    let mut printed = String::new();
+    server.take_stdout().read_to_string(&mut printed).unwrap();
+    assert_eq!(printed, "a\n");
+    server.wait().check_soon();
+}

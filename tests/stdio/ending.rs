@@ -1,0 +1,173 @@
+//! How a server ends, idle and with calls running (STDIO-06).
+
+use std::{thread, time::Duration};
+
+use serde_json::{Value, json};
+
+use crate::server::{Ended, SOON, Server, call, echo, request, text_of};
+
+/// How long calls may take to finish once the client has left.
+const GRACE: Duration = Duration::from_secs(5);
+
+fn initialize(server: &mut Server) {
+    let params = json!({
+        "protocolVersion": "2025-11-25",
+        "capabilities": {},
+        "clientInfo": { "name": "suite", "version": "1" },
+    });
+    server
+        .send(&json!({ "jsonrpc": "2.0", "id": "init", "method": "initialize", "params": params }));
+    assert_eq!(server.response("init")["result"]["protocolVersion"], "2025-11-25");
+    server.send(&json!({ "jsonrpc": "2.0", "method": "notifications/initialized" }));
+}
+
+/// A server that has been used, so that its start does not count.
+fn started() -> Server {
+    let mut server = Server::start();
+    server.check_echo("start");
+    server
+}
+
+fn terminated(server: Server) -> Ended {
+    server.terminate();
+    server.wait()
+}
+
+/// Both ways of telling a server to end.
+#[track_caller]
+fn check(prepare: impl Fn(&mut Server), expected: impl Fn(&Ended)) {
+    for (end, how) in [(Server::finish as fn(Server) -> Ended, "EOF"), (terminated, "SIGTERM")] {
+        let mut server = started();
+        prepare(&mut server);
+        let ended = end(server);
+        eprintln!("{how}: ended after {:?}", ended.took);
+        assert!(ended.status.success(), "{how}: {ended:?}");
+        expected(&ended);
+    }
+}
+
+#[track_caller]
+fn check_given_up(ended: &Ended) {
+    assert!(ended.took > GRACE - Duration::from_millis(500) && ended.took < 3 * GRACE, "{ended:?}");
+    assert!(ended.stderr.contains("still running and have been given up: 1"), "{ended:?}");
+    assert_eq!(ended.rest, [] as [Value; 0]);
+}
+
+#[test]
+fn an_idle_server_ends_at_once() {
+    check(
+        |_| {},
+        |ended| {
+            ended.check_soon();
+            assert_eq!((&*ended.stderr, &*ended.rest), ("", &[][..]));
+        },
+    );
+}
+
+#[test]
+fn a_server_that_was_never_spoken_to_ends_at_once() {
+    let ended = Server::start().finish();
+    ended.check_soon();
+    assert_eq!((&*ended.stderr, &*ended.rest), ("", &[][..]));
+}
+
+#[test]
+fn a_legacy_session_with_subscriptions_ends_at_once() {
+    let prepare = |server: &mut Server| {
+        initialize(server);
+        let params = json!({ "uri": "notes://today" });
+        server.send(
+            &json!({ "jsonrpc": "2.0", "id": 1, "method": "resources/subscribe", "params": params }),
+        );
+        assert_eq!(server.response(1)["result"], json!({}));
+    };
+    check(prepare, |ended| {
+        ended.check_soon();
+        assert_eq!(ended.rest, [] as [Value; 0]);
+    });
+}
+
+/// SUB-04: the cancellation, and then the empty result.
+#[test]
+fn listen_streams_are_ended_in_the_protocols_terms() {
+    let prepare = |server: &mut Server| {
+        let filter = json!({ "notifications": { "resourceSubscriptions": ["notes://today"] } });
+        server.send(&request("stream", "subscriptions/listen", filter));
+        let first = server.message().unwrap();
+        assert_eq!(first["method"], "notifications/subscriptions/acknowledged", "{first}");
+    };
+    check(prepare, |ended| {
+        ended.check_soon();
+        let [cancelled, result] = &ended.rest[..] else { panic!("{ended:?}") };
+        assert_eq!(cancelled["method"], "notifications/cancelled");
+        assert_eq!(cancelled["params"]["requestId"], "stream");
+        assert_eq!(result["id"], "stream");
+        assert!(result["result"].is_object(), "{result}");
+    });
+}
+
+#[test]
+fn calls_that_run_are_finished_and_answered() {
+    let prepare = |server: &mut Server| {
+        server.send(&call("async", "wait", json!({ "ms": 300 })));
+        server.send(&call("blocking", "wait_blocking", json!({ "ms": 300 })));
+        server.send(&echo("last"));
+        assert_eq!(text_of(&server.response("last")), "last");
+    };
+    check(prepare, |ended| {
+        ended.check_soon();
+        let mut texts: Vec<_> = ended.rest.iter().map(text_of).collect();
+        texts.sort();
+        assert_eq!(texts, ["waited 300 ms", "waited 300 ms"]);
+    });
+}
+
+#[test]
+fn a_call_that_never_ends_is_given_up_after_the_grace() {
+    let ended = {
+        let mut server = started();
+        server.send(&call("x", "hold", json!({})));
+        server.check_echo("beside");
+        server.finish()
+    };
+    eprintln!("EOF with a call that never ends: {:?}", ended.took);
+    assert!(ended.status.success(), "{ended:?}");
+    check_given_up(&ended);
+}
+
+#[test]
+fn a_thread_that_never_ends_does_not_hold_the_process() {
+    let mut server = started();
+    server.send(&call("x", "stubborn", json!({})));
+    server.check_echo("beside");
+    let ended = terminated(server);
+    eprintln!("SIGTERM with a thread that never ends: {:?}", ended.took);
+    assert!(ended.status.success(), "{ended:?}");
+    check_given_up(&ended);
+}
+
+/// Clients send SIGTERM when closing stdin did not help soon enough, and SIGKILL after that.
+#[test]
+fn a_signal_ends_the_grace() {
+    let mut server = started();
+    server.send(&call("x", "hold", json!({})));
+    server.check_echo("beside");
+    server.close_stdin();
+    thread::sleep(Duration::from_millis(500));
+    server.terminate();
+    let ended = server.wait();
+    ended.check_soon();
+    assert!(ended.stderr.contains("still running and have been given up: 1"), "{ended:?}");
+}
+
+/// What the signal interrupts has not been said to its end.
+#[test]
+fn half_a_line_is_no_message_when_a_signal_comes() {
+    let mut server = started();
+    server.write(b"{\"jsonrpc\":");
+    thread::sleep(Duration::from_millis(300));
+    let ended = terminated(server);
+    ended.check_soon();
+    assert_eq!(ended.rest, [] as [Value; 0]);
+    assert!(ended.took < SOON);
+}

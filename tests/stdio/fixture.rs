@@ -1,0 +1,182 @@
+//! The server that the suite beside it runs: every way in which a tool can misbehave, and a few that behave.
+
+// Printing is one of them.
+#![allow(clippy::print_stdout)]
+
+use std::{
+    process::{Command, Stdio},
+    thread,
+    time::Duration,
+};
+
+use mcp_runtime::prelude::*;
+
+/// Gives the text back.
+#[tool]
+fn echo(text: String) -> String {
+    text
+}
+
+/// Prints to stdout, with and without a newline.
+#[tool]
+fn print() -> &'static str {
+    println!("printed with a newline");
+    print!("printed without one");
+    "printed"
+}
+
+/// Panics where it stands.
+#[tool]
+fn panic_now() {
+    panic!("panicked now");
+}
+
+/// Panics after a wait.
+#[tool]
+async fn panic_later() {
+    tokio::time::sleep(Duration::from_millis(1)).await;
+    panic!("panicked later");
+}
+
+/// Panics on a thread for blocking work.
+#[tool(blocking)]
+fn panic_blocking() {
+    panic!("panicked on a thread");
+}
+
+/// Works until nobody wants the answer.
+#[tool]
+async fn spin() {
+    loop {
+        tokio::task::yield_now().await;
+    }
+}
+
+/// The same on a thread for blocking work.
+#[tool(blocking)]
+fn spin_blocking(cancel: Cancel) -> Result<()> {
+    loop {
+        cancel.check()?;
+        thread::sleep(Duration::from_millis(1));
+    }
+}
+
+/// Waits for something that never happens.
+#[tool]
+async fn hold() {
+    std::future::pending().await
+}
+
+/// Does not even look whether anybody wants the answer.
+#[tool(blocking)]
+fn stubborn() {
+    loop {
+        thread::sleep(Duration::from_millis(10));
+    }
+}
+
+/// Takes longer than it may.
+#[tool(timeout = "200ms")]
+async fn oversleep() {
+    tokio::time::sleep(Duration::from_secs(3600)).await;
+}
+
+/// Takes longer than it may, on a thread for blocking work.
+#[tool(blocking, timeout = "200ms")]
+fn oversleep_blocking() {
+    thread::sleep(Duration::from_secs(3600));
+}
+
+/// Answers with this many bytes.
+#[tool]
+fn big(bytes: usize) -> String {
+    "x".repeat(bytes)
+}
+
+/// Answers with this many bytes after a wait.
+#[tool]
+async fn big_later(bytes: usize) -> String {
+    tokio::task::yield_now().await;
+    "x".repeat(bytes)
+}
+
+/// Has a child that prints to the stdout it inherits.
+#[tool(blocking)]
+fn child_prints() -> Result<String> {
+    let status = Command::new("echo").arg("printed by a child").status()?;
+    Ok(format!("the child succeeded: {}", status.success()))
+}
+
+/// Has a child that reads the stdin it inherits.
+#[tool(blocking)]
+fn child_reads() -> Result<String> {
+    let output = Command::new("cat").stdin(Stdio::inherit()).output()?;
+    Ok(format!("the child read {} bytes", output.stdout.len()))
+}
+
+/// Writes this many lines to the log.
+#[tool]
+fn log(lines: usize) -> String {
+    for n in 0..lines {
+        tracing::info!("log line {n} of {lines}");
+    }
+    format!("{lines} lines logged")
+}
+
+/// Takes this long.
+#[tool]
+async fn wait(ms: u64) -> String {
+    tokio::time::sleep(Duration::from_millis(ms)).await;
+    format!("waited {ms} ms")
+}
+
+/// Takes this long, on a thread for blocking work.
+#[tool(blocking)]
+fn wait_blocking(ms: u64) -> String {
+    thread::sleep(Duration::from_millis(ms));
+    format!("waited {ms} ms")
+}
+
+/// Reports each of this many steps.
+#[tool]
+async fn count(steps: u32, progress: Progress) -> String {
+    for n in progress.over(0..steps) {
+        if n % 16 == 0 {
+            tokio::task::yield_now().await;
+        }
+    }
+    format!("{steps} steps")
+}
+
+/// Fails.
+#[tool]
+fn fail() -> Result<()> {
+    Err(Error::msg("it did not work"))
+}
+
+/// Repeats a word.
+#[tool]
+fn repeat(
+    word: String,
+    /// How often
+    times: u8,
+    separator: Option<String>,
+) -> String {
+    vec![word; times.into()].join(separator.as_deref().unwrap_or(" "))
+}
+
+/// What is to be done today.
+#[resource("notes://today", subscribe)]
+fn today() -> &'static str {
+    "test the server"
+}
+
+/// Greets somebody.
+#[prompt]
+fn greet(name: &str) -> String {
+    format!("Say hello to {name}.")
+}
+
+fn main() -> mcp_runtime::Exit {
+    mcp_runtime::server!().run()
+}

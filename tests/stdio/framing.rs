@@ -1,0 +1,90 @@
+//! What may arrive instead of a line of JSON.
+
+use serde_json::Value;
+
+use crate::server::{Server, echo};
+
+/// One mebibyte over the limit of 16 would do; one byte must.
+const LIMIT: usize = 16 << 20;
+
+/// The answers to these bytes in their order: an id whose text came back, or the code of an error without an id.
+#[track_caller]
+fn check(bytes: &[u8], expected: &[&str]) {
+    let mut server = Server::start();
+    server.write(bytes);
+    let ended = server.finish();
+    ended.check_soon();
+    assert_eq!(ended.stderr, "");
+    let seen: Vec<String> = ended
+        .rest
+        .iter()
+        .map(|it| match &it["id"] {
+            Value::String(id) => {
+                assert_eq!(it["result"]["content"][0]["text"], **id);
+                id.clone()
+            }
+            _ => it["error"]["code"].to_string(),
+        })
+        .collect();
+    assert_eq!(seen, expected);
+}
+
+/// A good line before and after: whatever is between them harms neither.
+#[track_caller]
+fn check_between(bytes: &[u8], expected: &[&str]) {
+    let mut all = format!("{}\n", echo("before")).into_bytes();
+    all.extend_from_slice(bytes);
+    all.extend_from_slice(format!("{}\n", echo("after")).as_bytes());
+    let expected = [&["before"], expected, &["after"]].concat();
+    check(&all, &expected);
+}
+
+#[test]
+fn malformed_lines_are_parse_errors() {
+    check_between(b"{\"jsonrpc\": \"2.0\",\n", &["-32700"]);
+    check_between(b"hello\n", &["-32700"]);
+    check_between(b"{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"p\xffng\"}\n", &["-32700"]);
+    check_between(b"{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"p\0ng\"}\n", &["-32700"]);
+    check_between(b"\0\n", &["-32700"]);
+}
+
+#[test]
+fn what_is_json_but_no_message_is_an_invalid_request() {
+    check_between(b"[]\n17\n", &["-32600", "-32600"]);
+}
+
+#[test]
+fn blank_lines_and_returns_are_nothing() {
+    check_between(b"\n\r\n \t\r\n\n", &[]);
+    check(format!("{}\r\n{}\r\n", echo("a"), echo("b")).as_bytes(), &["a", "b"]);
+}
+
+/// Clients on .NET begin their stream with one; anywhere else it is a mistake.
+#[test]
+fn a_byte_order_mark_may_begin_the_stream() {
+    check(format!("\u{feff}{}\n", echo("a")).as_bytes(), &["a"]);
+    check(format!("\u{feff}\n{}\n", echo("a")).as_bytes(), &["a"]);
+    check(format!("\u{feff}{}", echo("a")).as_bytes(), &["a"]);
+    check_between(format!("\u{feff}{}\n", echo("a")).as_bytes(), &["-32700"]);
+}
+
+#[test]
+fn the_last_line_needs_no_newline() {
+    check(echo("a").to_string().as_bytes(), &["a"]);
+    check(format!("{}\n{}", echo("a"), echo("b")).as_bytes(), &["a", "b"]);
+}
+
+#[test]
+fn half_a_message_at_the_end_is_a_parse_error() {
+    let whole = echo("b").to_string();
+    check(format!("{}\n{}", echo("a"), &whole[..whole.len() / 2]).as_bytes(), &["a", "-32700"]);
+}
+
+#[test]
+fn a_line_that_is_too_long_is_refused_and_the_next_one_read() {
+    let line = |length: usize| format!("{}\n", "x".repeat(length));
+    check_between(line(LIMIT + 1).as_bytes(), &["-32600"]);
+    check_between(line(3 * LIMIT).as_bytes(), &["-32600"]);
+    // Just fits, and is then judged as what it is.
+    check_between(line(LIMIT).as_bytes(), &["-32700"]);
+}

@@ -1,0 +1,94 @@
+//! Started by hand: a person is told what this is, and can end it.
+
+use std::{
+    ffi::OsStr,
+    fs::{File, OpenOptions},
+    io::{Read, Write},
+    os::{fd::OwnedFd, unix::ffi::OsStrExt},
+    sync::mpsc::{Receiver, channel},
+    thread,
+    time::Duration,
+};
+
+use rustix::pty::{OpenptFlags, grantpt, openpt, ptsname, unlockpt};
+
+use crate::server::{SOON, Server, echo, fixture};
+
+/// A terminal: the person's side, and the program's.
+fn terminal() -> (File, File) {
+    let person = openpt(OpenptFlags::RDWR | OpenptFlags::NOCTTY).unwrap();
+    grantpt(&person).unwrap();
+    unlockpt(&person).unwrap();
+    let name = ptsname(&person, Vec::new()).unwrap();
+    let program =
+        OpenOptions::new().read(true).write(true).open(OsStr::from_bytes(name.as_bytes())).unwrap();
+    (File::from(person), program)
+}
+
+/// What appears on the screen, as it comes.
+fn screen(person: &File) -> Receiver<String> {
+    let mut person = person.try_clone().unwrap();
+    let (sender, receiver) = channel();
+    thread::spawn(move || {
+        let mut chunk = [0; 4096];
+        // The end of a terminal is an error on Linux.
+        while let Ok(count @ 1..) = person.read(&mut chunk) {
+            let text = String::from_utf8_lossy(&chunk[..count]).into_owned();
+            if sender.send(text).is_err() {
+                return;
+            }
+        }
+    });
+    receiver
+}
+
+/// Reads the screen until it has this text.
+#[track_caller]
+fn wait_for(screen: &Receiver<String>, seen: &mut String, text: &str) {
+    while !seen.contains(text) {
+        let more = screen.recv_timeout(10 * SOON);
+        seen.push_str(&more.unwrap_or_else(|error| panic!("no {text:?} ({error}) in {seen:?}")));
+    }
+}
+
+#[test]
+fn a_person_is_told_what_this_is_and_ctrl_d_ends_it() {
+    let (mut person, program) = terminal();
+    let clone = || OwnedFd::from(program.try_clone().unwrap());
+    let mut command = fixture();
+    command.stdin(clone()).stdout(clone()).stderr(clone());
+    let server = Server::start_as(command);
+    drop(program);
+    let (screen, mut seen) = (screen(&person), String::new());
+    wait_for(&screen, &mut seen, "Ctrl-D ends it");
+    wait_for(&screen, &mut seen, "help");
+    assert!(seen.lines().count() <= 6, "{seen}");
+
+    // Whoever types JSON is answered like any client.
+    writeln!(person, "{}", echo("typed")).unwrap();
+    wait_for(&screen, &mut seen, "{\"jsonrpc\":\"2.0\",\"id\":\"typed\",\"result\"");
+    person.write_all(&[4]).unwrap();
+    server.wait().check_soon();
+}
+
+/// Only stdin decides: this is how a client is tried out by hand.
+#[test]
+fn the_hint_does_not_go_to_the_wire() {
+    let (mut person, program) = terminal();
+    let mut command = fixture();
+    command.stdin(OwnedFd::from(program.try_clone().unwrap()));
+    let server = Server::start_as(command);
+    thread::sleep(Duration::from_millis(300));
+    person.write_all(&[4]).unwrap();
+    let ended = server.wait();
+    ended.check_soon();
+    assert!(ended.stderr.contains("Ctrl-D ends it"), "{ended:?}");
+    assert!(ended.rest.is_empty(), "{ended:?}");
+}
+
+#[test]
+fn without_a_terminal_there_is_no_hint() {
+    let ended = Server::start().finish();
+    ended.check_soon();
+    assert_eq!(ended.stderr, "");
+}
