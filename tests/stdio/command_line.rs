@@ -75,7 +75,7 @@ fn list_has_every_item_with_its_usage() {
     let printed = text(&output.stdout);
     for line in [
         "\ntools\n",
-        "\n  repeat word=<string> times=<integer> [separator=<string>]  Repeats a word.\n",
+        "\n  repeat word=<string> times=<integer 0..=255> [separator=<string>]  Repeats a word.\n",
         "\nresources\n  notes://today",
         "\nprompts\n  greet name=…",
     ] {
@@ -116,7 +116,7 @@ fn what_fails_is_a_failure() {
 
 #[test]
 fn a_wrong_command_line_is_told_what_would_be_right() {
-    let usage = "usage: repeat word=<string> times=<integer> [separator=<string>]";
+    let usage = "usage: repeat word=<string> times=<integer 0..=255> [separator=<string>]";
     check_refused(&["lsit"], USAGE, &["unknown command `lsit`; did you mean `list`?"]);
     check_refused(&["frobnicate"], USAGE, &["unknown command `frobnicate`; there are list, call"]);
     check_refused(&["--frobnicate"], USAGE, &["unknown option `--frobnicate`"]);

@@ -10,7 +10,6 @@ use tokio::io::AsyncWriteExt as _;
 
 use crate::{
     builder::{Builder, Identity},
-    error::ServeError,
     testing::Client,
     transport::stdio::Guard,
 };
