@@ -23,8 +23,11 @@ fn name(item: &Item<'_>, errors: &Errors) {
     let (name, span) = item.name();
     let allowed = |it: u8| it.is_ascii_alphanumeric() || b"_-.".contains(&it);
     if item.kind == Kind::Tool && !(name.bytes().all(allowed) && (1..=128).contains(&name.len())) {
-        let plain: String =
-            name.trim().chars().map(|it| if it.is_ascii() && allowed(it as u8) { it } else { '_' }).collect();
+        let plain: String = name
+            .trim()
+            .chars()
+            .map(|it| if it.is_ascii() && allowed(it as u8) { it } else { '_' })
+            .collect();
         let fix = if item.keys.name.is_none() {
             "; give it one with `#[tool(name = \"…\")]`".to_owned()
         } else if plain.len() <= 128 {

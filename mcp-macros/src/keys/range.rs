@@ -68,7 +68,8 @@ fn parse(key: &Ident, input: ParseStream<'_>) -> syn::Result<ExprRange> {
 }
 
 fn bound(expr: &Expr) -> syn::Result<Bound> {
-    let message = "a range is written with numbers, because the schema shows them: write the number itself";
+    let message =
+        "a range is written with numbers, because the schema shows them: write the number itself";
     let wrong = || syn::Error::new_spanned(expr, message);
     let (minus, lit) = match expr {
         Expr::Lit(ExprLit { lit, .. }) => ("", lit),

@@ -105,12 +105,15 @@ pub(crate) const PROMPT: Table = Table {
 pub(crate) const COMPLETION: Table =
     Table { owner: "#[completion]", names: &["blocking", "timeout", "crate"], hint: None };
 
-pub(crate) const SERVER_IMPL: Table = Table { owner: "#[server]", names: &["group", "crate"], hint: None };
+pub(crate) const SERVER_IMPL: Table =
+    Table { owner: "#[server]", names: &["group", "crate"], hint: None };
 
 pub(crate) const DATA: Table = Table {
     owner: "#[data]",
     names: &["crate"],
-    hint: Some("attributes of serde and schemars stand below it: `#[serde(rename_all = \"camelCase\")]`"),
+    hint: Some(
+        "attributes of serde and schemars stand below it: `#[serde(rename_all = \"camelCase\")]`",
+    ),
 };
 
 pub(crate) const ITEMS: Table = Table { owner: "items!", names: &["crate"], hint: None };
