@@ -70,7 +70,7 @@ pub mod testing;
 mod transport;
 mod wire;
 
-pub use builder::{Builder, Identity, Items, Server, Setup, Size};
+pub use builder::{Builder, Identity, Items, Made, Server, Setup, Size};
 pub use catalog::{Handle, Item, Prompt, Resource, Tool, Variables};
 #[cfg(feature = "stdio")]
 pub use cli::Exit;
@@ -144,7 +144,7 @@ pub mod __private {
             ArgumentLevel as _, Check as _, FieldLevel as _, LiveLevel as _, OptionalStrLevel as _,
             ParsedLevel as _, ParsedOptionLevel as _, ReadLevel as _, ServerLevel as _,
             SliceLevel as _, SpreadLevel as _, StrLevel as _, UnfitFieldLevel as _,
-            UnfitLevel as _, UnfitStateLevel as _,
+            unfit::{UnfitLevel as _, UnfitStateLevel as _},
         };
         pub use crate::reply::{NoOutputLevel as _, OutputLevel as _};
     }

@@ -68,14 +68,11 @@ impl Field<'_> {
             Role::Completion => quote_spanned!(span=> completion_param),
         };
         let ty = self.outside(ty);
-        let check = if self.item.mode() == Mode::InPlace {
-            quote_spanned!(span=> check_in_place)
-        } else {
-            quote_spanned!(span=> check)
-        };
+        let in_place = (self.item.mode() == Mode::InPlace)
+            .then(|| quote_spanned!(span=> .check_in_place::<#ty>()));
         let from_client = self.speaks().then(|| quote_spanned!(span=> .check_from_client::<#ty>()));
         quote_spanned! {span=>
-            (&&&&__mcp::Probe::<#ty>::NEW).#probe().#check::<#ty>() #from_client
+            (&&&&__mcp::Probe::<#ty>::NEW).#probe().check::<#ty>() #in_place #from_client
         }
     }
 

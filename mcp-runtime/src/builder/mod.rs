@@ -6,7 +6,7 @@ mod size;
 
 use std::{any::TypeId, fmt, future::Future, pin::Pin, sync::Arc, time::Duration};
 
-pub use setup::Setup;
+pub use setup::{Made, Setup};
 pub use size::Size;
 
 use crate::{
@@ -201,13 +201,17 @@ impl Builder {
     /// # let _ = server;
     /// ```
     #[must_use]
-    pub fn setup<A, F: Setup<A>>(mut self, setup: F) -> Self {
-        self.promise::<F::State>();
+    pub fn setup<A, F>(mut self, setup: F) -> Self
+    where
+        F: Setup<A> + Send + 'static,
+        F::Future: Future<Output: Made> + Send + 'static,
+    {
+        self.promise::<<<F::Future as Future>::Output as Made>::State>();
         self.changes |= F::TAKES_HANDLE;
         self.setups.push(Box::new(move |handle| {
-            let made = setup.make(handle);
+            let made = setup.begin(handle);
             Box::pin(async move {
-                let state = made.await?;
+                let state = made.await.state()?;
                 Ok(Box::new(|states: &mut States| states.insert(state)) as Insert)
             })
         }));

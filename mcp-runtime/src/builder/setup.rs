@@ -1,56 +1,60 @@
-use std::{future::Future, pin::Pin};
-
 use crate::{catalog::Handle, reply::IntoFailure};
 
-type Made<T> = Pin<Box<dyn Future<Output = Result<T, String>> + Send>>;
-
-/// What [`setup`](crate::Builder::setup) takes: a closure that makes state or fails, `async || …` or `async |server: Handle| …`.
+/// What [`setup`](crate::Builder::setup) takes: `async || …` or `async |server: Handle| …`.
 ///
 /// `A` is what the closure takes; the compiler finds it.
 #[diagnostic::on_unimplemented(
-    message = "`setup` cannot use this closure",
-    label = "not an `async || …` that returns a `Result`",
-    note = "it takes nothing or a `Handle`, and returns `Result<State, E>`: wrap what cannot fail in `Ok::<_, Error>(…)`, or give it with `.state(…)`"
+    message = "`setup` takes an `async` closure with nothing or a `Handle` as its parameter",
+    label = "not such a closure",
+    note = "write `.setup(async || Db::open().await)` or `.setup(async |server: Handle| …)`"
 )]
-pub trait Setup<A>: Send + 'static {
-    /// What it makes.
-    type State: Send + Sync + 'static;
+pub trait Setup<A> {
+    #[doc(hidden)]
+    type Future;
     #[doc(hidden)]
     const TAKES_HANDLE: bool;
     #[doc(hidden)]
-    fn make(self, handle: Handle) -> Made<Self::State>;
+    fn begin(self, handle: Handle) -> Self::Future;
 }
 
-async fn made<T, E: IntoFailure>(made: impl Future<Output = Result<T, E>>) -> Result<T, String> {
-    made.await.map_err(|it| it.into_failure().to_string())
-}
-
-impl<F, R, T, E> Setup<()> for F
-where
-    F: FnOnce() -> R + Send + 'static,
-    R: Future<Output = Result<T, E>> + Send + 'static,
-    T: Send + Sync + 'static,
-    E: IntoFailure + 'static,
-{
-    type State = T;
+#[diagnostic::do_not_recommend]
+impl<F: FnOnce() -> R, R> Setup<()> for F {
+    type Future = R;
     const TAKES_HANDLE: bool = false;
 
-    fn make(self, _: Handle) -> Made<T> {
-        Box::pin(made(self()))
+    fn begin(self, _: Handle) -> R {
+        self()
     }
 }
 
-impl<F, R, T, E> Setup<(Handle,)> for F
-where
-    F: FnOnce(Handle) -> R + Send + 'static,
-    R: Future<Output = Result<T, E>> + Send + 'static,
-    T: Send + Sync + 'static,
-    E: IntoFailure + 'static,
-{
-    type State = T;
+#[diagnostic::do_not_recommend]
+impl<F: FnOnce(Handle) -> R, R> Setup<(Handle,)> for F {
+    type Future = R;
     const TAKES_HANDLE: bool = true;
 
-    fn make(self, handle: Handle) -> Made<T> {
-        Box::pin(made(self(handle)))
+    fn begin(self, handle: Handle) -> R {
+        self(handle)
+    }
+}
+
+/// What `setup` makes: the state, or why there is none.
+#[diagnostic::on_unimplemented(
+    message = "`setup` returns a `Result`, and `{Self}` is none",
+    label = "`setup` can fail",
+    note = "return `Ok(…)`, as in `.setup(async || Ok::<_, Error>(Db::new()))`; what need not be waited for is given with `.state(…)`"
+)]
+pub trait Made: Send {
+    #[doc(hidden)]
+    type State: Send + Sync + 'static;
+
+    #[doc(hidden)]
+    fn state(self) -> Result<Self::State, String>;
+}
+
+impl<T: Send + Sync + 'static, E: IntoFailure + Send> Made for Result<T, E> {
+    type State = T;
+
+    fn state(self) -> Result<T, String> {
+        self.map_err(|it| it.into_failure().to_string())
     }
 }

@@ -30,12 +30,6 @@ use crate::{
 /// }
 /// # fn main() {}
 /// ```
-#[diagnostic::on_unimplemented(
-    message = "`{Self}` does not come from the server, and no variable of the URI has this parameter's name",
-    label = "nothing to take it from",
-    note = "to take it from the URI, put the parameter's name into it, in braces: `users://{{id}}`",
-    note = "what the server has is `&T` or `State<T>`, `&Context`, `Progress`, `Cancel`, `Meta`, `Client`, `Handle`, or a type of yours with `impl FromCall`"
-)]
 pub trait FromCall<'a>: Sized {
     /// Makes the value. A failure is the call's answer, as if the handler had returned it.
     ///

@@ -5,6 +5,8 @@
 //! last one has no bounds: it takes what nothing fits, and its handle can do everything the others can. Only its `check` asks for
 //! more, which gives one error, E0277 with our words, at the whole type that the turbofish repeats.
 
+pub mod unfit;
+
 use std::{any::Any, borrow::Cow, marker::PhantomData, str::FromStr};
 
 use schemars::{JsonSchema, Schema, SchemaGenerator};
@@ -12,7 +14,7 @@ use serde::de::DeserializeOwned;
 use serde_json::Value;
 
 use super::{
-    Args, Call, FromCall, Params, SpreadField, State, json, missing, params::Source, text, values,
+    Args, Call, FromCall, Needs, Params, SpreadField, json, missing, params::Source, text, values,
 };
 use crate::{
     context::{Cancel, Context, Progress},
@@ -52,6 +54,9 @@ impl<T: DeserializeOwned + Send + 'static> TextArgument for T {}
 )]
 pub trait InPlace {}
 
+#[diagnostic::do_not_recommend]
+impl<T: ?Sized + Nothing> InPlace for T {}
+
 /// What `#[arg(…)]` and `#[complete(…)]` may stand on.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` comes from the server, so there is nothing to say about it to clients",
@@ -60,10 +65,11 @@ pub trait InPlace {}
 )]
 pub trait FromClient {}
 
-/// State that all calls may hold at once.
-pub trait Shared {}
-impl<T: Send + Sync + 'static> Shared for &T {}
-impl<T: Send + Sync + 'static> Shared for State<T> {}
+#[diagnostic::do_not_recommend]
+impl<T: ?Sized + Nothing> FromClient for T {}
+
+/// No type has it. An impl that could apply keeps rustc from adding a label about a call the user never wrote.
+pub trait Nothing {}
 
 /// The type under question.
 #[derive(Debug)]
@@ -73,14 +79,14 @@ impl<T: ?Sized> Probe<T> {
     pub const NEW: Self = Self(PhantomData);
 }
 
-/// What generated code asks of every handle. Handles that refuse have an inherent method of the same name, which wins.
+/// What generated code asks of every handle. Handles that refuse (see [`unfit`]) have an inherent method of the same name, which wins.
 pub trait Check: Describe {
     /// `T` is the parameter's type once more, as the user wrote it: that is where an error points.
     fn check<T: ?Sized>(self) -> Self {
         self
     }
 
-    /// The same, for a plain `fn`.
+    /// The function is a plain `fn`, which runs in place.
     fn check_in_place<T: ?Sized>(self) -> Self {
         self
     }
@@ -151,14 +157,6 @@ handles! {
     OptionalStr;
     /// A text, lent as an `Option<&str>`.
     OptionalTextStr;
-    /// No argument of a tool, nor a value from the server.
-    Unfit;
-    /// Not to be read from a text, nor a value from the server.
-    UnfitText;
-    /// Not a value from the server.
-    UnfitServer;
-    /// A reference to what calls cannot share.
-    UnfitState;
 }
 
 /// A value on its way to the function: owned arguments are moved out when passed.
@@ -201,10 +199,6 @@ macro_rules! from_call {
             {
                 T::from_call(context)
             }
-
-            pub fn check_from_client<X: ?Sized + FromClient>(self) -> Self {
-                self
-            }
         }
 
         impl<'a, T: FromCall<'a>> Describe for $handle<T> {
@@ -223,15 +217,62 @@ macro_rules! from_call {
 from_call!(ServerValue);
 from_call!(LiveValue);
 
+impl<T> ServerValue<T> {
+    pub fn check_from_client<X: ?Sized + FromClient>(self) -> Self {
+        self
+    }
+}
+
 impl<T> LiveValue<T> {
+    pub fn check_from_client<X: ?Sized + FromClient>(self) -> Self {
+        self
+    }
+
     pub fn check_in_place<X: ?Sized + InPlace>(self) -> Self {
         self
     }
 }
 
 /// The receiver of a method: `&self` is state.
-pub fn receiver<'s, T: Send + Sync + 'static>() -> ServerValue<&'s T> {
-    ServerValue::NEW
+#[derive(Debug)]
+pub struct Receiver<T> {
+    from_call: for<'a> fn(&'a Context) -> Result<&'a T>,
+    needs: fn(&mut Needs),
+}
+
+impl<T> Clone for Receiver<T> {
+    fn clone(&self) -> Self {
+        *self
+    }
+}
+
+impl<T> Copy for Receiver<T> {}
+
+/// Only here is anything asked of the type, so that it gives one error.
+pub fn receiver<T: Send + Sync + 'static>() -> Receiver<T> {
+    Receiver { from_call: |context| <&T>::from_call(context), needs: <&T>::needs }
+}
+
+impl<T> Receiver<T> {
+    pub fn read(self, _: &mut Call<'_>, _: &'static ArgDef) -> Option<()> {
+        Some(())
+    }
+
+    pub fn pass<'a>(self, context: &'a Context, (): &mut ()) -> Result<&'a T> {
+        (self.from_call)(context)
+    }
+}
+
+impl<T> Describe for Receiver<T> {
+    type Value = ();
+
+    fn describe(self, params: &mut Params, _: &'static ArgDef) {
+        (self.needs)(&mut params.needs);
+    }
+
+    fn default_json(self, (): ()) -> Option<Value> {
+        None
+    }
 }
 
 /// Told apart from other server values, so that a plain `fn` cannot take them.
@@ -270,102 +311,6 @@ pub trait ServerLevel<T> {
     }
 }
 impl<'a, T: FromCall<'a>> ServerLevel<T> for &&&&Probe<T> {}
-
-// ---- what nothing fits --------------------------------------------------------------------------
-
-pub trait UnfitLevel<T> {
-    fn tool_param(&self) -> Unfit<T> {
-        Unfit::NEW
-    }
-    fn text_param(&self) -> UnfitText<T> {
-        UnfitText::NEW
-    }
-    fn server_param(&self) -> UnfitServer<T> {
-        UnfitServer::NEW
-    }
-    fn completion_param(&self) -> UnfitText<T> {
-        UnfitText::NEW
-    }
-}
-impl<T> UnfitLevel<T> for Probe<T> {}
-
-/// `&T` and `State<T>` that did not pass as values from the server: only that calls cannot share a `T` can be the reason.
-pub trait UnfitStateLevel<T> {
-    fn tool_param(&self) -> UnfitState<T> {
-        UnfitState::NEW
-    }
-    fn text_param(&self) -> UnfitState<T> {
-        UnfitState::NEW
-    }
-    fn server_param(&self) -> UnfitState<T> {
-        UnfitState::NEW
-    }
-    fn completion_param(&self) -> UnfitState<T> {
-        UnfitState::NEW
-    }
-}
-impl<'s, T> UnfitStateLevel<&'s T> for &Probe<&'s T> {}
-impl<T> UnfitStateLevel<State<T>> for &Probe<State<T>> {}
-
-/// Never run: whoever gets one of these handles does not get past `check`.
-macro_rules! unfit {
-    ($($handle:ident: $($bound:ident)?;)*) => {$(
-        impl<T> $handle<T> {
-            pub fn read(self, _: &mut Call<'_>, _: &'static ArgDef) -> Option<()> {
-                None
-            }
-
-            pub fn read_or(
-                self,
-                _: &mut Call<'_>,
-                _: &'static ArgDef,
-                _: impl FnOnce() -> T,
-            ) -> Option<()> {
-                None
-            }
-
-            pub fn pass<'a>(self, _: &'a Context, (): &'a mut ()) -> Result<T> {
-                Err(Error::internal("a parameter of this type has no value"))
-            }
-        }
-
-        $(impl<T> $handle<T> {
-            pub fn check<X: $bound>(self) -> Self {
-                self
-            }
-
-            pub fn check_in_place<X: $bound>(self) -> Self {
-                self
-            }
-        })?
-
-        impl<T> Describe for $handle<T> {
-            type Value = T;
-
-            fn describe(self, _: &mut Params, _: &'static ArgDef) {}
-
-            fn default_json(self, _: T) -> Option<Value> {
-                None
-            }
-        }
-    )*};
-}
-unfit! {
-    Unfit: Argument;
-    UnfitText: TextArgument;
-    UnfitState: Shared;
-    UnfitServer:;
-}
-
-impl<T> UnfitServer<T> {
-    pub fn check<'a, X: FromCall<'a>>(self) -> Self {
-        self
-    }
-
-    pub fn check_in_place<'a, X: FromCall<'a>>(self) -> Self {
-        self
-    }
-}
 
 // ---- arguments of tools -------------------------------------------------------------------------
 

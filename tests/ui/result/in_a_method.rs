@@ -2,11 +2,12 @@ use mcp_runtime::prelude::*;
 
 struct Notes;
 
+#[server]
 impl Notes {
-    /// Counts.
+    /// All notes.
     #[tool]
-    fn count(only: bool) -> usize {
-        usize::from(only)
+    async fn all(&self) -> Vec<String> {
+        Vec::new()
     }
 }
 
