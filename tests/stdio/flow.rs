@@ -13,7 +13,7 @@ use crate::server::{Server, call, cancelled};
 
 /// The most memory the process ever had, in bytes.
 #[cfg(target_os = "linux")]
-fn peak_memory(pid: u32) -> usize {
+pub(crate) fn peak_memory(pid: u32) -> usize {
     let status = fs::read_to_string(format!("/proc/{pid}/status")).unwrap();
     let line = status.lines().find_map(|it| it.strip_prefix("VmHWM:")).unwrap();
     let kilobytes: usize = line.trim().trim_end_matches(" kB").parse().unwrap();
@@ -22,7 +22,7 @@ fn peak_memory(pid: u32) -> usize {
 
 /// Where nobody counts, only the answers are looked at.
 #[cfg(not(target_os = "linux"))]
-fn peak_memory(_: u32) -> usize {
+pub(crate) fn peak_memory(_: u32) -> usize {
     0
 }
 
@@ -47,7 +47,7 @@ fn check(calls: usize, tool: &str, bytes: usize, bound: usize) {
     let peak = peak_memory(pid);
     eprintln!(
         "{calls} calls of `{tool}`, {} MiB of answers unread: peak {} MiB",
-        calls * bytes >> 20,
+        (calls * bytes) >> 20,
         peak >> 20
     );
     assert!(peak < bound, "{} MiB", peak >> 20);
@@ -70,7 +70,7 @@ fn check(calls: usize, tool: &str, bytes: usize, bound: usize) {
     server.wait().check_soon();
 }
 
-const MIB: usize = 1 << 20;
+pub(crate) const MIB: usize = 1 << 20;
 
 #[test]
 fn ten_thousand_unread_answers_are_not_kept() {

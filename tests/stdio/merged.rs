@@ -4,6 +4,7 @@ use std::{io::Read, thread, time::Duration};
 
 use serde_json::{Value, json};
 
+use crate::flow::{MIB, peak_memory};
 use crate::server::{Server, call, echo, fixture_in_shell, message, text_of};
 
 const LINES: usize = 5000;
@@ -62,6 +63,8 @@ fn reports_are_merged_under_a_slow_reader() {
     request["params"]["_meta"]["progressToken"] = json!("token");
     server.send(&request);
     thread::sleep(Duration::from_millis(500));
+    let peak = peak_memory(server.pid());
+    assert!(peak < 48 * MIB, "{} MiB", peak / MIB);
     let mut last = 0.0;
     let mut reports = 0;
     let result = loop {

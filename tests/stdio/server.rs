@@ -73,7 +73,9 @@ pub(crate) fn request(id: impl Into<Value>, method: &str, mut params: Value) -> 
 
 /// A call of a tool in the modern era.
 pub(crate) fn call(id: impl Into<Value>, tool: &str, arguments: Value) -> Value {
-    request(id, "tools/call", json!({ "name": tool, "arguments": arguments }))
+    let mut params = json!({ "name": tool });
+    params["arguments"] = arguments;
+    request(id, "tools/call", params)
 }
 
 /// A call of `echo`, and the text that must come back.
