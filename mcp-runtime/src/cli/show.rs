@@ -63,7 +63,7 @@ pub(super) fn list(identity: &Identity, everything: &Everything) -> String {
         }
         page.push_str(&format!("\n{title}\n"));
         let usages: Vec<String> = list.iter().map(usage).collect();
-        let width = usages.iter().map(|it| it.chars().count()).max().unwrap_or_default().min(60);
+        let width = usages.iter().map(|it| it.chars().count()).max().unwrap_or_default().min(72);
         for (item, usage) in list.iter().zip(usages) {
             let description = member(item, "description").lines().next().unwrap_or_default();
             // A long usage has a line of its own, so that the descriptions stay in one column.
