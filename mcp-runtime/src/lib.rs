@@ -142,7 +142,7 @@ pub mod __private {
         pub use crate::extract::probe::{
             ArgumentLevel as _, LiveLevel as _, NotServerLevel as _, ParsedLevel as _,
             ParsedOptionLevel as _, ReadLevel as _, ServerLevel as _, SliceLevel as _,
-            SpreadLevel as _, StrLevel as _,
+            SliceOptionLevel as _, SpreadLevel as _, StrLevel as _, StrOptionLevel as _,
         };
     }
 

@@ -98,14 +98,20 @@ handles! {
     JsonArgument;
     /// Read from JSON and lent as a slice.
     SliceArgument;
+    /// The same, where it need not be there.
+    SliceOption;
     /// Read from JSON and lent as a `&str`.
     StrArgument;
+    /// The same, where it need not be there.
+    StrOption;
     /// Parsed with `FromStr`.
     ParsedArgument;
     /// Parsed with `FromStr` where it is there.
     ParsedOption;
     /// A text, lent as a `&str`.
     TextStr;
+    /// The same, where it need not be there.
+    TextStrOption;
     /// Read from a text with serde.
     ReadArgument;
     /// What the user has typed so far.
@@ -233,6 +239,19 @@ pub trait StrLevel<'s> {
 }
 impl<'s> StrLevel<'s> for &Probe<&'s str> {}
 
+pub trait StrOptionLevel<'s> {
+    fn tool_param(&self) -> StrOption<&'s str> {
+        StrOption::NEW
+    }
+    fn text_param(&self) -> TextStrOption<&'s str> {
+        TextStrOption::NEW
+    }
+    fn completion_param(&self) -> TextStrOption<&'s str> {
+        TextStrOption::NEW
+    }
+}
+impl<'s> StrOptionLevel<'s> for &Probe<Option<&'s str>> {}
+
 pub trait SliceLevel<T> {
     fn tool_param(&self) -> SliceArgument<T>
     where
@@ -242,6 +261,16 @@ pub trait SliceLevel<T> {
     }
 }
 impl<T> SliceLevel<T> for &Probe<&[T]> {}
+
+pub trait SliceOptionLevel<T> {
+    fn tool_param(&self) -> SliceOption<T>
+    where
+        T: Argument,
+    {
+        SliceOption::NEW
+    }
+}
+impl<T> SliceOptionLevel<T> for &Probe<Option<&[T]>> {}
 
 pub trait SpreadLevel<T> {
     fn tool_param(&self) -> Spread<T>
@@ -363,47 +392,74 @@ macro_rules! json_handles {
 json_handles! {
     JsonArgument<T> holds T, gives T, lends |slot| slot.take();
     SliceArgument<T> holds Vec<T>, gives &'a [T], lends |slot| Ok(slot.0.as_deref().unwrap_or_default());
+    SliceOption<T> holds Option<Vec<T>>, gives Option<&'a [T]>,
+        lends |slot| Ok(slot.0.as_ref().and_then(Option::as_deref));
 }
 
-impl<'s> StrArgument<&'s str> {
-    pub fn read(self, call: &mut Call<'_>, def: &'static ArgDef) -> Option<Slot<String>> {
-        read_json(call, def, none()).map(|it| Slot(Some(it)))
-    }
+/// Texts are lent for as long as the parameter's own lifetime says, for which the handles above have no place.
+macro_rules! lend_texts {
+    ($($handle:ident holds $value:ty, gives $given:ty, lends |$slot:ident| $lend:expr;)*) => {$(
+        impl<'s> $handle<&'s str> {
+            pub fn pass<'a>(self, _: &'a Context, $slot: &'a mut Slot<$value>) -> Result<$given>
+            where
+                'a: 's,
+            {
+                Ok($lend)
+            }
 
-    pub fn read_or(
-        self,
-        call: &mut Call<'_>,
-        def: &'static ArgDef,
-        default: impl FnOnce() -> String,
-    ) -> Option<Slot<String>> {
-        read_json(call, def, Some(default)).map(|it| Slot(Some(it)))
-    }
-
-    pub fn pass<'a>(self, _: &'a Context, slot: &'a mut Slot<String>) -> Result<&'s str>
-    where
-        'a: 's,
-    {
-        Ok(slot.0.as_deref().unwrap_or_default())
-    }
-
-    pub fn ready_pass<'a>(self, context: &'a Context, slot: &'a mut Slot<String>) -> Result<&'s str>
-    where
-        'a: 's,
-    {
-        self.pass(context, slot)
-    }
+            pub fn ready_pass<'a>(self, context: &'a Context, slot: &'a mut Slot<$value>) -> Result<$given>
+            where
+                'a: 's,
+            {
+                self.pass(context, slot)
+            }
+        }
+    )*};
+}
+lend_texts! {
+    StrArgument holds String, gives &'s str, lends |slot| slot.0.as_deref().unwrap_or_default();
+    StrOption holds Option<String>, gives Option<&'s str>, lends |slot| slot.0.as_ref().and_then(Option::as_deref);
+    TextStr holds String, gives &'s str, lends |slot| slot.0.as_deref().unwrap_or_default();
+    TextStrOption holds Option<String>, gives Option<&'s str>, lends |slot| slot.0.as_ref().and_then(Option::as_deref);
+    TypedStr holds String, gives &'s str, lends |slot| slot.0.as_deref().unwrap_or_default();
 }
 
-impl Describe for StrArgument<&str> {
-    type Value = String;
+/// Everything but the lending is that of the owned type.
+macro_rules! read_as {
+    ($($handle:ident as $owned:ident<$t:ty> holds $value:ty;)*) => {$(
+        impl $handle<&str> {
+            pub fn read(self, call: &mut Call<'_>, def: &'static ArgDef) -> Option<Slot<$value>> {
+                $owned::<$t>::NEW.read(call, def)
+            }
 
-    fn describe(self, params: &mut Params, def: &'static ArgDef) {
-        JsonArgument::<String>::NEW.describe(params, def);
-    }
+            pub fn read_or(
+                self,
+                call: &mut Call<'_>,
+                def: &'static ArgDef,
+                default: impl FnOnce() -> $value,
+            ) -> Option<Slot<$value>> {
+                $owned::<$t>::NEW.read_or(call, def, default)
+            }
+        }
 
-    fn default_json(self, default: String) -> Option<Value> {
-        Some(default.into())
-    }
+        impl Describe for $handle<&str> {
+            type Value = $value;
+
+            fn describe(self, params: &mut Params, def: &'static ArgDef) {
+                $owned::<$t>::NEW.describe(params, def);
+            }
+
+            fn default_json(self, default: $value) -> Option<Value> {
+                $owned::<$t>::NEW.default_json(default)
+            }
+        }
+    )*};
+}
+read_as! {
+    StrArgument as JsonArgument<String> holds String;
+    StrOption as JsonArgument<Option<String>> holds Option<String>;
+    TextStr as ParsedArgument<String> holds String;
+    TextStrOption as ParsedOption<String> holds Option<String>;
 }
 
 // ---- spread arguments ---------------------------------------------------------------------------
@@ -616,47 +672,6 @@ fn parsed_values<T: 'static>() -> Vec<&'static str> {
     }
 }
 
-impl<'s> TextStr<&'s str> {
-    pub fn read(self, call: &mut Call<'_>, def: &'static ArgDef) -> Option<Slot<String>> {
-        ParsedArgument::<String>::NEW.read(call, def)
-    }
-
-    pub fn read_or(
-        self,
-        call: &mut Call<'_>,
-        def: &'static ArgDef,
-        default: impl FnOnce() -> String,
-    ) -> Option<Slot<String>> {
-        ParsedArgument::<String>::NEW.read_or(call, def, default)
-    }
-
-    pub fn pass<'a>(self, _: &'a Context, slot: &'a mut Slot<String>) -> Result<&'s str>
-    where
-        'a: 's,
-    {
-        Ok(slot.0.as_deref().unwrap_or_default())
-    }
-
-    pub fn ready_pass<'a>(self, context: &'a Context, slot: &'a mut Slot<String>) -> Result<&'s str>
-    where
-        'a: 's,
-    {
-        self.pass(context, slot)
-    }
-}
-
-impl Describe for TextStr<&str> {
-    type Value = String;
-
-    fn describe(self, params: &mut Params, def: &'static ArgDef) {
-        ParsedArgument::<String>::NEW.describe(params, def);
-    }
-
-    fn default_json(self, default: String) -> Option<Value> {
-        Some(default.into())
-    }
-}
-
 // ---- the typed text of a completion -------------------------------------------------------------
 
 impl<T: FromStr<Err: std::fmt::Display> + Send + 'static> TypedText<T> {
@@ -688,23 +703,9 @@ impl<T: FromStr<Err: std::fmt::Display> + Send + 'static> Describe for TypedText
     }
 }
 
-impl<'s> TypedStr<&'s str> {
+impl TypedStr<&str> {
     pub fn read(self, call: &mut Call<'_>, _: &'static ArgDef) -> Option<Slot<String>> {
         Some(Slot(Some(call.typed().to_owned())))
-    }
-
-    pub fn pass<'a>(self, _: &'a Context, slot: &'a mut Slot<String>) -> Result<&'s str>
-    where
-        'a: 's,
-    {
-        Ok(slot.0.as_deref().unwrap_or_default())
-    }
-
-    pub fn ready_pass<'a>(self, context: &'a Context, slot: &'a mut Slot<String>) -> Result<&'s str>
-    where
-        'a: 's,
-    {
-        self.pass(context, slot)
     }
 }
 
