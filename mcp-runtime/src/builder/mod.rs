@@ -8,7 +8,7 @@ use std::{any::TypeId, fmt, future::Future, pin::Pin, sync::Arc, time::Duration}
 pub use size::Size;
 
 use crate::{
-    catalog::{Catalog, Handle, PageSizes},
+    catalog::{Catalog, Handle, Origin, PageSizes},
     context::{Caller, Context, Environment, States},
     dispatch::{Around, Dispatcher, Next, OperationCall, Settings},
     error::{BuildError, ServeError},
@@ -356,7 +356,7 @@ impl Server {
             let insert = setup().await.map_err(ServeError::Setup)?;
             insert(&mut self.states);
         }
-        self.states.insert(Handle(self.catalog.clone()));
+        self.states.insert(Origin(self.catalog.clone()));
         let environment = Arc::new(Environment::new(self.states, self.max_blocking));
         let dispatcher = Dispatcher {
             catalog: self.catalog,
