@@ -34,7 +34,7 @@ pub(crate) fn server(keys: &ServerKeys) -> TokenStream {
     });
     let max_result = keys.max_result.as_ref().map(|it| {
         let bytes = match &it.value {
-            SizeExpr::Bytes(bytes) => Literal::u64_unsuffixed(*bytes).to_token_stream(),
+            SizeExpr::Bytes(bytes) => Literal::u64_suffixed(*bytes).to_token_stream(),
             SizeExpr::Expr(expr) => expr.to_token_stream(),
         };
         quote_spanned!(here()=> .max_result(#bytes))

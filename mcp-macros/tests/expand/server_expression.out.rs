@@ -18,6 +18,6 @@ fn main() {
             .name("n")
             .version("1")
             .icon(::mcp_runtime::__private::Icon::new("https://a").sizes(&["any"]))
-            .max_result(16777216)
+            .max_result(16777216u64)
     }
 }

@@ -5,9 +5,10 @@ use std::{any::TypeId, collections::HashMap};
 use super::Builder;
 use crate::{
     catalog::{Entry, EntryKind, Handle, check_tool_name},
-    extract::{Needs, Params, Source},
+    context::{Cancel, Progress},
+    extract::{Client, Needs, Params, Source},
     item::{Completer, ItemDef, KindDef},
-    model::meta_key,
+    model::{Meta, meta_key},
     registry,
 };
 
@@ -21,14 +22,17 @@ pub(super) struct Found {
 pub(super) fn entries(builder: &Builder) -> Found {
     let all: Vec<&'static ItemDef> = registry::all().collect();
     let mut found = Found::default();
-    let chosen = choose(builder, &all, &mut found.problems);
-    for (position, def) in chosen.iter().enumerate() {
+    let mut chosen = choose(builder, &all, &mut found.problems);
+    let mut position = 0;
+    // It grows while it is walked: the functions that complete arguments come along with those who name them.
+    while let Some(def) = chosen.get(position).copied() {
+        position += 1;
         let mut params = Params::default();
         (def.params)(&mut params);
-        found.needs_handle |= params.needs.handle
-            || params.needs.states.iter().any(|it| it.0 == TypeId::of::<Handle>());
+        found.needs_handle |= params.needs.handle;
         check_state(builder, def, &params.needs, &mut found.problems);
-        check_item(def, &params, &all, &mut found.problems);
+        check_item(def, &mut found.problems);
+        add_completions(def, &params, &all, &mut chosen, &mut found.problems);
         // Only these can be wrong as a whole; all other schemas are made at first use.
         let given = matches!(&def.kind, KindDef::Tool(it) if it.input_schema.is_some());
         let judge = given
@@ -42,12 +46,15 @@ pub(super) fn entries(builder: &Builder) -> Found {
                 continue;
             }
         };
-        if let Some(Err(problems)) = entry.tool().filter(|_| judge).map(|it| (it.input)()) {
-            found.problems.extend(problems.into_iter().map(|it| format!("{}: {it}", def.origin)));
+        if judge {
+            if let Err(problems) = entry.judge() {
+                let placed = problems.into_iter().map(|it| format!("{}: {it}", def.origin));
+                found.problems.extend(placed);
+            }
         }
-        if builder.items.is_some() {
-            // `items![…]` keeps its own order.
-            entry.order = i64::try_from(position).unwrap_or(i64::MAX);
+        if let Some(items) = &builder.items {
+            // `items![…]` keeps its own order; what is added later comes after it, unless it says otherwise.
+            entry.order = distance(items.0.len(), position - 1);
         }
         found.entries.push(entry);
     }
@@ -55,7 +62,12 @@ pub(super) fn entries(builder: &Builder) -> Found {
     found
 }
 
-/// The items to serve, and the completion functions, which are in no list and come along wherever they are.
+/// How far `position` lies before the end of a list.
+fn distance(len: usize, position: usize) -> i64 {
+    -i64::try_from(len.saturating_sub(position)).unwrap_or(i64::MAX)
+}
+
+/// The items to serve.
 fn choose(
     builder: &Builder,
     all: &[&'static ItemDef],
@@ -94,7 +106,6 @@ fn choose(
         // The linker's order means nothing; where lists do not decide, the source does.
         chosen.sort_by_key(|it| (it.origin.file, it.origin.line));
     }
-    chosen.extend(all.iter().filter(|it| is_completion(it)));
     chosen
 }
 
@@ -142,8 +153,7 @@ fn nothing_to_serve(
 }
 
 fn check_state(builder: &Builder, def: &ItemDef, needs: &Needs, problems: &mut Vec<String>) {
-    let is_missing = |id: &TypeId| *id != TypeId::of::<Handle>() && !builder.promised.contains(id);
-    for (id, name) in needs.states.iter().filter(|(id, _)| is_missing(id)) {
+    for (id, name) in needs.states.iter().filter(|(id, _)| !builder.promised.contains(id)) {
         problems.push(format!(
             "{} needs shared state of type `{name}`, and there is none: {}",
             def.origin,
@@ -153,6 +163,16 @@ fn check_state(builder: &Builder, def: &ItemDef, needs: &Needs, problems: &mut V
 }
 
 fn advice(id: TypeId, name: &str) -> String {
+    let made = [
+        TypeId::of::<Handle>(),
+        TypeId::of::<Progress>(),
+        TypeId::of::<Cancel>(),
+        TypeId::of::<Meta>(),
+        TypeId::of::<Client>(),
+    ];
+    if made.contains(&id) {
+        return "it is made for each call: take it by value".to_owned();
+    }
     if id == TypeId::of::<String>() {
         return "for a text from the client write `&str` or `String`".to_owned();
     }
@@ -165,12 +185,7 @@ fn advice(id: TypeId, name: &str) -> String {
     )
 }
 
-fn check_item(
-    def: &'static ItemDef,
-    params: &Params,
-    all: &[&'static ItemDef],
-    problems: &mut Vec<String>,
-) {
+fn check_item(def: &'static ItemDef, problems: &mut Vec<String>) {
     if matches!(def.kind, KindDef::Tool(_)) {
         if let Err(problem) = check_tool_name(def.name) {
             problems.push(format!("{}: {problem}", def.origin));
@@ -181,15 +196,25 @@ fn check_item(
             problems.push(format!("{}: `{key}` cannot be a key of `meta`: {problem}", def.origin));
         }
     }
+}
+
+/// The functions that complete the arguments of `def`, where they are not chosen already.
+fn add_completions(
+    def: &'static ItemDef,
+    params: &Params,
+    all: &[&'static ItemDef],
+    chosen: &mut Vec<&'static ItemDef>,
+    problems: &mut Vec<String>,
+) {
     for field in &params.fields {
-        if let Some(Completer::Function(identity)) = field.def.completer {
-            let exists = all.iter().any(|it| is_completion(it) && (it.identity)() == identity());
-            if !exists {
-                problems.push(format!(
-                    "{}: the function that completes `{}` has no `#[completion]`: put it on that function",
-                    def.origin, field.def.name
-                ));
-            }
+        let Some(Completer::Function(identity)) = field.def.completer else { continue };
+        match all.iter().find(|it| is_completion(it) && (it.identity)() == identity()) {
+            Some(function) if chosen.iter().any(|it| std::ptr::eq(*it, *function)) => {}
+            Some(function) => chosen.push(function),
+            None => problems.push(format!(
+                "{}: the function that completes `{}` has no `#[completion]`: put it on that function",
+                def.origin, field.def.name
+            )),
         }
     }
 }

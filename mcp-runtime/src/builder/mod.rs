@@ -10,7 +10,7 @@ pub use setup::{Made, Setup};
 pub use size::Size;
 
 use crate::{
-    catalog::{Catalog, Handle, PageSizes},
+    catalog::{Catalog, Handle, Origin, PageSizes},
     context::{Caller, Context, Environment, States},
     dispatch::{Around, Dispatcher, Next, OperationCall, Settings},
     error::{BuildError, ServeError},
@@ -370,7 +370,7 @@ impl Server {
 
     /// Starts without running `setup`: enough for lists, which need no state.
     pub(crate) fn start_bare(mut self) -> Started {
-        self.states.insert(Handle(self.catalog.clone()));
+        self.states.insert(Origin(self.catalog.clone()));
         let environment = Arc::new(Environment::new(self.states, self.max_blocking));
         let dispatcher = Dispatcher {
             catalog: self.catalog,

@@ -1,4 +1,4 @@
-/// A number of bytes: a number, or a text such as `"64KB"` or `"1MB"`.
+/// A number of bytes: a number, or a text such as `"64KB"` or `"1MB"`. The units are those of the attributes: `KB` is 1,000 bytes, `KiB` 1,024.
 pub trait Size {
     /// In bytes.
     ///
@@ -7,35 +7,34 @@ pub trait Size {
     fn in_bytes(&self) -> Result<usize, String>;
 }
 
-impl Size for u64 {
-    fn in_bytes(&self) -> Result<usize, String> {
-        usize::try_from(*self).map_err(|error| error.to_string())
-    }
+macro_rules! numbers {
+    ($($ty:ty)*) => {$(
+        impl Size for $ty {
+            fn in_bytes(&self) -> Result<usize, String> {
+                usize::try_from(*self).map_err(|_| format!("{self} is no size in bytes"))
+            }
+        }
+    )*};
 }
-
-impl Size for usize {
-    fn in_bytes(&self) -> Result<usize, String> {
-        Ok(*self)
-    }
-}
+// `i32` is what a bare number is.
+numbers! { i32 u32 u64 usize }
 
 impl Size for &str {
     fn in_bytes(&self) -> Result<usize, String> {
+        let wrong =
+            || format!("`{self}` is no size: write it as `64KB`, `1MiB` or a number of bytes");
         let digits = self.trim_end_matches(|it: char| it.is_ascii_alphabetic() || it == ' ');
         let unit = match self[digits.len()..].trim().to_ascii_uppercase().as_str() {
             "" | "B" => 1,
-            "KB" | "K" => 1 << 10,
-            "MB" | "M" => 1 << 20,
-            "GB" | "G" => 1 << 30,
-            _ => {
-                return Err(format!(
-                    "`{self}` is no size: write it as `64KB`, `1MB` or a number of bytes"
-                ));
-            }
+            "KB" => 1_000,
+            "MB" => 1_000_000,
+            "GB" => 1_000_000_000,
+            "KIB" => 1 << 10,
+            "MIB" => 1 << 20,
+            "GIB" => 1 << 30,
+            _ => return Err(wrong()),
         };
-        let number: usize = digits
-            .parse()
-            .map_err(|_| format!("`{self}` is no size: write it as `64KB` or `1MB`"))?;
+        let number: usize = digits.parse().map_err(|_| wrong())?;
         number.checked_mul(unit).ok_or_else(|| format!("`{self}` is too large a size"))
     }
 }
@@ -46,10 +45,12 @@ mod tests {
 
     #[test]
     fn sizes() {
-        assert_eq!("1MB".in_bytes(), Ok(1 << 20));
-        assert_eq!("64 kb".in_bytes(), Ok(64 << 10));
+        assert_eq!("1MB".in_bytes(), Ok(1_000_000));
+        assert_eq!("64 kib".in_bytes(), Ok(64 << 10));
         assert_eq!("12".in_bytes(), Ok(12));
+        assert_eq!(12.in_bytes(), Ok(12));
         assert!("1 parsec".in_bytes().is_err());
         assert!("MB".in_bytes().is_err());
+        assert!((-1).in_bytes().is_err());
     }
 }

@@ -12,14 +12,14 @@ use super::{
 };
 use crate::{
     context::Context,
-    error::Error,
-    extract::{Arguments, Call, Running},
+    extract::{Arguments, Call, Names, Running},
     item::template::Template,
     reply::{PromptReply, ResourceReply, ToolReply, prompt_reply, resource_reply, tool_reply},
     schema::Form,
 };
 
 type Text = Cow<'static, str>;
+type PromptHandler = Box<dyn Fn(Variables, Call<'_>) -> Running + Send + Sync>;
 type DynHandler = Arc<dyn for<'a> Fn(Call<'a>) -> Running + Send + Sync>;
 
 fn entry(name: Text, kind: EntryKind, handler: Option<DynHandler>) -> Result<Entry, String> {
@@ -37,7 +37,7 @@ fn entry(name: Text, kind: EntryKind, handler: Option<DynHandler>) -> Result<Ent
         origin: None,
         identity: None,
         handler: Handler::Dynamic(handler),
-        names: Vec::new(),
+        names: Names::default(),
         needs_meta: true,
         kind,
     })
@@ -175,9 +175,9 @@ impl Item for Tool {
     fn into_entry(mut self) -> Result<EntryBox, String> {
         check_tool_name(&self.name)?;
         let input = self.input.take().ok_or_else(|| format!("`{}` has no handler", self.name))?;
-        input().map_err(|problems| format!("`{}`: {}", self.name, problems.join("; ")))?;
         let kind = EntryKind::Tool(ToolEntry::new(input, self.output));
-        let entry = entry(self.name.clone(), kind, self.handler.take())?;
+        let mut entry = entry(self.name.clone(), kind, self.handler.take())?;
+        entry.judge().map_err(|it| format!("`{}`: {}", self.name, it.join("; ")))?;
         Ok(self.finish(entry))
     }
 }
@@ -281,7 +281,7 @@ pub struct Prompt {
     order: i32,
     timeout: Option<Duration>,
     arguments: Vec<PromptArgument>,
-    handler: Option<DynHandler>,
+    handler: Option<PromptHandler>,
 }
 common!(Prompt);
 
@@ -325,22 +325,7 @@ impl Prompt {
         F: Fn(Variables, Context) -> R + Send + Sync + 'static,
         R: Future<Output: PromptReply> + Send + 'static,
     {
-        let known: Vec<(Text, bool)> =
-            self.arguments.iter().map(|it| (it.name.clone(), it.required)).collect();
-        self.handler = Some(Arc::new(move |call| {
-            let given = text_arguments(&call);
-            let missing =
-                known.iter().find(|(name, required)| *required && !given.contains_key(&**name));
-            if let Some((name, _)) = missing {
-                return Running::Ready(Err(Error::invalid_params(format_args!(
-                    "`{name}`: missing"
-                ))));
-            }
-            if let Some(name) = given.keys().find(|it| known.iter().all(|(name, _)| name != *it)) {
-                return Running::Ready(Err(Error::invalid_params(format_args!(
-                    "unknown argument `{name}`"
-                ))));
-            }
+        self.handler = Some(Box::new(move |given, call| {
             let work = handler(given, call.context.clone());
             call.future(move |_| async move { prompt_reply(work.await) })
         }));
@@ -350,9 +335,26 @@ impl Prompt {
 
 impl Item for Prompt {
     fn into_entry(mut self) -> Result<EntryBox, String> {
-        let kind =
-            EntryKind::Prompt(PromptEntry { arguments: std::mem::take(&mut self.arguments) });
-        let entry = entry(self.name.clone(), kind, self.handler.take())?;
+        let arguments = std::mem::take(&mut self.arguments);
+        let known: Vec<(Text, bool)> =
+            arguments.iter().map(|it| (it.name.clone(), it.required)).collect();
+        let own = known.iter().map(|it| it.0.clone()).collect();
+        let handler = self.handler.take().map(|handler| -> DynHandler {
+            Arc::new(move |mut call| {
+                let mut given = Variables::new();
+                for (name, required) in &known {
+                    match call.text(name) {
+                        Some(value) => drop(given.insert(name.to_string(), value.into_owned())),
+                        None if *required => call.problem(format!("`{name}`: missing")),
+                        None => {}
+                    }
+                }
+                if call.accept() { handler(given, call) } else { call.refuse() }
+            })
+        });
+        let kind = EntryKind::Prompt(PromptEntry { arguments });
+        let mut entry = entry(self.name.clone(), kind, handler)?;
+        entry.names = Names { own, spread: Vec::new() };
         Ok(self.finish(entry))
     }
 }

@@ -7,13 +7,14 @@ use std::{
 
 use super::schemas::{self, Output};
 use crate::{
-    extract::{Call, Field, Params, Running, Source},
+    extract::{Call, Field, Names, Params, Running, Source},
     item::{
         CallFn, Completer, ItemDef, KindDef, Origin,
         template::{Segment, Template},
     },
     model::{CachePolicy, Icon, Role},
     reply::OutputSchema,
+    wire::Raw,
 };
 
 type Text = Cow<'static, str>;
@@ -41,8 +42,7 @@ pub(crate) struct Entry {
     /// The annotated function's own.
     pub(crate) identity: Option<TypeId>,
     pub(crate) handler: Handler,
-    /// Names of the arguments, for "did you mean".
-    pub(crate) names: Vec<&'static str>,
+    pub(crate) names: Names,
     /// Whether the request's `_meta` is kept for it.
     pub(crate) needs_meta: bool,
     pub(crate) kind: EntryKind,
@@ -175,8 +175,8 @@ impl Entry {
             .fields
             .iter()
             .filter(|it| !matches!(it.source, Source::Spread { .. }))
-            .map(|it| it.def.name);
-        let names = names.collect();
+            .map(|it| it.def.name.into());
+        let names = Names { own: names.collect(), spread: Vec::new() };
         let needs_meta = params.needs.meta;
         let kind = match &def.kind {
             KindDef::Tool(tool) => {
@@ -233,6 +233,20 @@ impl Entry {
             needs_meta,
             kind,
         })
+    }
+
+    /// Makes the input schema of a tool now instead of at first use, to learn the names of spread arguments.
+    ///
+    /// # Errors
+    /// What is wrong with the parameters as a whole.
+    pub(crate) fn judge(&mut self) -> Result<(), Vec<String>> {
+        let EntryKind::Tool(tool) = &self.kind else { return Ok(()) };
+        let text = (tool.input)()?;
+        let properties = Raw::trusted(&text).get("properties");
+        let names = properties.into_iter().flat_map(Raw::members).map(|it| it.0);
+        let own = &self.names.own;
+        self.names.spread = names.filter(|it| !own.contains(it)).map(Cow::into_owned).collect();
+        Ok(())
     }
 
     /// Where it was declared, for messages.

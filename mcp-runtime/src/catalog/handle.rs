@@ -120,6 +120,10 @@ impl Handle {
     }
 }
 
+/// Where handles of a running server come from. A state of its own type, so that a handle is only had by asking for one: clients are
+/// promised news of changes exactly when somebody can make them.
+pub(crate) struct Origin(pub(crate) Arc<Catalog>);
+
 impl fmt::Debug for Handle {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("Handle")
@@ -129,7 +133,8 @@ impl fmt::Debug for Handle {
 #[diagnostic::do_not_recommend]
 impl FromCall<'_> for Handle {
     fn from_call(context: &Context) -> Result<Self> {
-        context.state::<Self>().cloned().ok_or_else(|| Error::internal("the server has no handle"))
+        let origin = context.state::<Origin>();
+        origin.map(|it| it.0.handle()).ok_or_else(|| Error::internal("the server has no handle"))
     }
 
     fn needs(needs: &mut Needs) {

@@ -22,6 +22,7 @@ pub use dynamic::{Prompt, Resource, Tool, Variables};
 pub(crate) use entry::{
     Entry, EntryKind, Handler, Listed, PromptArgument, PromptEntry, ResourceEntry, ToolEntry,
 };
+pub(crate) use handle::Origin;
 pub use handle::{Handle, Item};
 pub(crate) use snapshot::{PageSizes, Snapshot};
 

@@ -10,7 +10,10 @@ mod scope;
 
 use std::{
     fmt,
-    sync::{Arc, Mutex, atomic::AtomicBool},
+    sync::{
+        Arc, Mutex, MutexGuard, PoisonError,
+        atomic::{AtomicBool, Ordering},
+    },
 };
 
 use tokio::sync::Notify;
@@ -134,11 +137,20 @@ impl Context {
 
     /// Nothing more is sent for this call from here on.
     pub(crate) fn close(&self) {
-        self.0.over.store(true, std::sync::atomic::Ordering::Release);
+        self.0.over.store(true, Ordering::Release);
+        if self.0.caller.channel.is_some() {
+            // Whoever sends from another thread looked before, and holds the lock until it is sent.
+            drop(self.lock_progress());
+        }
+    }
+
+    /// Held while something is sent, so that nothing passes the answer.
+    pub(crate) fn lock_progress(&self) -> MutexGuard<'_, ProgressState> {
+        self.0.progress.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     pub(crate) fn is_over(&self) -> bool {
-        self.0.over.load(std::sync::atomic::Ordering::Acquire)
+        self.0.over.load(Ordering::Acquire)
     }
 }
 

@@ -1,7 +1,6 @@
 use std::{
     fmt,
     pin::Pin,
-    sync::PoisonError,
     task::{self, Poll},
 };
 
@@ -89,7 +88,7 @@ impl Progress {
     }
 
     fn state(&self) -> std::sync::MutexGuard<'_, ProgressState> {
-        self.0.0.progress.lock().unwrap_or_else(PoisonError::into_inner)
+        self.0.lock_progress()
     }
 
     fn send(&self, progress: f64, message: Option<String>) {

@@ -1,4 +1,4 @@
-use std::{fmt, future::Future, pin::Pin, sync::Arc};
+use std::{fmt, future::Future, panic::AssertUnwindSafe, pin::Pin, sync::Arc};
 
 use super::{Dispatched, Dispatcher, Pending, Reference, Request};
 use crate::{
@@ -86,13 +86,24 @@ impl Around {
             caller,
             request: Owned::from(request),
         };
-        let outcome = (self.0)(call, next);
-        Dispatched::Pending(Pending::bare(
-            Box::pin(async move { outcome.await.0 }),
-            context,
-            dispatcher.settings,
-        ))
+        let started = {
+            let _scope = crate::context::enter(&context);
+            std::panic::catch_unwind(AssertUnwindSafe(|| (self.0)(call, next)))
+        };
+        match started {
+            Ok(outcome) => Dispatched::Pending(Pending::bare(
+                Box::pin(async move { outcome.await.0 }),
+                context,
+                dispatcher.settings,
+            )),
+            Err(_) => Dispatched::Ready(Err(around_panicked())),
+        }
     }
+}
+
+#[cold]
+pub(super) fn around_panicked() -> Error {
+    Error::internal("`around` panicked")
 }
 
 /// A request that outlives the bytes it came in, since nobody knows when `next` will run.

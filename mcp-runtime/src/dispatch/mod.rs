@@ -6,7 +6,7 @@ mod around;
 mod complete;
 mod pending;
 
-use std::{borrow::Cow, panic::AssertUnwindSafe, sync::Arc, time::Duration};
+use std::{borrow::Cow, cell::Cell, panic::AssertUnwindSafe, sync::Arc, time::Duration};
 
 pub(crate) use around::Around;
 pub use around::{Next, OperationCall};
@@ -179,17 +179,12 @@ impl Dispatcher {
     }
 
     fn read_resource(&self, snapshot: &Snapshot, caller: Caller, uri: &str) -> Dispatched {
+        let misfit = Cell::new(false);
+        let mode = Mode::Resource { uri, misfit: &misfit };
         if let Some(entry) = snapshot.find(ListKind::Resources, uri) {
             let context = self.context(entry, caller, Some(uri));
-            return self.start(
-                entry,
-                Call::new(
-                    Mode::Resource { uri },
-                    Arguments::Text(Vec::new()),
-                    &entry.names,
-                    context,
-                ),
-            );
+            return self
+                .start(entry, Call::new(mode, Arguments::Text(Vec::new()), &entry.names, context));
         }
         for entry in snapshot.list(ListKind::Templates) {
             let Some(template) = entry.resource().and_then(|it| it.template.as_ref()) else {
@@ -200,11 +195,12 @@ impl Dispatcher {
                 .into_iter()
                 .map(|(name, value)| Member::new(name.into(), value))
                 .collect();
-            let context = self.context(entry, caller, Some(uri));
-            return self.start(
-                entry,
-                Call::new(Mode::Resource { uri }, Arguments::Text(members), &entry.names, context),
-            );
+            let context = self.context(entry, caller.clone(), Some(uri));
+            let call = Call::new(mode, Arguments::Text(members), &entry.names, context);
+            let dispatched = self.start(entry, call);
+            if !misfit.take() {
+                return dispatched;
+            }
         }
         Dispatched::Ready(Err(Error::no_resource(uri)))
     }
@@ -251,13 +247,19 @@ impl Dispatcher {
 fn finish(settings: &Settings, entry: &Entry, context: &Context, answer: Answer) -> Answer {
     match answer {
         Ok(Done::Tool(result)) => Ok(Done::Tool(limit(settings, result))),
+        // Whoever failed, the handler or what it needs, the model is told.
+        Err(error) if error.kind() == Kind::Failed && entry.tool().is_some() => {
+            Ok(Done::Tool(limit(settings, ToolResult::failure(error.message()))))
+        }
         Ok(Done::Read(mut read)) => {
             let resource = entry.resource();
             read.cache = resource.and_then(|it| it.cache);
             // The resource's own media type where the contents say none.
             let declared = resource.and_then(|it| it.mime_type.as_deref());
-            for it in read.contents.iter_mut().filter(|it| it.mime_type.is_none()) {
-                it.mime_type = declared.map(str::to_owned);
+            for it in &mut read.contents {
+                if it.mime_type.is_none() {
+                    it.mime_type = Some(declared.unwrap_or(it.usual).to_owned());
+                }
             }
             Ok(Done::Read(read))
         }

@@ -10,7 +10,7 @@ use std::{
 
 use tokio::{task::unconstrained, time::Sleep};
 
-use super::{Settings, finish, panicked};
+use super::{Settings, around::around_panicked, finish, panicked};
 use crate::{
     catalog::{Entry, EntryKind},
     context::Context,
@@ -88,7 +88,7 @@ impl Future for Pending {
             Err(_) => {
                 let answer = match &this.entry {
                     Some(entry) => panicked(entry),
-                    None => Err(Error::internal("`around` panicked")),
+                    None => Err(around_panicked()),
                 };
                 return this.end(answer);
             }

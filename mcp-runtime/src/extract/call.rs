@@ -1,4 +1,4 @@
-use std::{borrow::Cow, future::Future, panic::AssertUnwindSafe, pin::Pin};
+use std::{borrow::Cow, cell::Cell, future::Future, panic::AssertUnwindSafe, pin::Pin};
 
 use crate::{
     context::Context,
@@ -12,8 +12,7 @@ pub struct Call<'a> {
     pub(crate) mode: Mode<'a>,
     pub(crate) arguments: Arguments<'a>,
     pub(crate) context: Context,
-    /// The names of the item's arguments.
-    pub(crate) names: &'a [&'static str],
+    pub(crate) names: &'a Names,
     pub(crate) problems: Vec<String>,
 }
 
@@ -25,10 +24,37 @@ impl std::fmt::Debug for Call<'_> {
 
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Mode<'a> {
-    Tool { name: &'a str, strict: bool, lenient: bool },
-    Prompt { name: &'a str },
-    Resource { uri: &'a str },
-    Completion { text: &'a str },
+    Tool {
+        name: &'a str,
+        strict: bool,
+        lenient: bool,
+    },
+    Prompt {
+        name: &'a str,
+    },
+    /// `misfit` is set when a variable does not fit its type: then the URI is perhaps another template's.
+    Resource {
+        uri: &'a str,
+        misfit: &'a Cell<bool>,
+    },
+    Completion {
+        text: &'a str,
+    },
+}
+
+/// The names of an item's arguments.
+#[derive(Default)]
+pub(crate) struct Names {
+    /// Those that are parameters.
+    pub(crate) own: Vec<Cow<'static, str>>,
+    /// Those that are fields of structs that are spread.
+    pub(crate) spread: Vec<String>,
+}
+
+impl Names {
+    fn known(&self) -> Vec<&str> {
+        self.own.iter().map(|it| &**it).chain(self.spread.iter().map(String::as_str)).collect()
+    }
 }
 
 /// Arguments by name. `taken` tells those that no parameter wanted.
@@ -68,7 +94,7 @@ impl<'a> Call<'a> {
     pub(crate) fn new(
         mode: Mode<'a>,
         arguments: Arguments<'a>,
-        names: &'a [&'static str],
+        names: &'a Names,
         context: Context,
     ) -> Self {
         Self { mode, arguments, context, names, problems: Vec::new() }
@@ -130,9 +156,12 @@ impl<'a> Call<'a> {
                     unknown.extend(members.iter().filter(|it| !it.taken).map(|it| &it.name))
                 }
             }
-            let texts: Vec<String> =
-                unknown.into_iter().map(|it| unknown_argument(it, self.names)).collect();
-            self.problems.extend(texts);
+            if !unknown.is_empty() {
+                let known = self.names.known();
+                let texts: Vec<String> =
+                    unknown.into_iter().map(|it| unknown_argument(it, &known)).collect();
+                self.problems.extend(texts);
+            }
         }
         self.problems.is_empty()
     }
@@ -150,7 +179,10 @@ impl<'a> Call<'a> {
                 self.problems.join("; ")
             ))),
             // A variable that does not fit its type is a URI that does not exist.
-            Mode::Resource { uri } => Err(Error::no_resource(uri)),
+            Mode::Resource { uri, misfit } => {
+                misfit.set(true);
+                Err(Error::no_resource(uri))
+            }
             Mode::Completion { .. } => Err(Error::invalid_params(list)),
         })
     }
@@ -195,7 +227,7 @@ impl<'a> Call<'a> {
     }
 }
 
-fn unknown_argument(name: &str, known: &[&'static str]) -> String {
+fn unknown_argument(name: &str, known: &[&str]) -> String {
     let near = known
         .iter()
         .map(|it| (strsim::jaro_winkler(it, name), it))

@@ -21,7 +21,7 @@ mod state;
 mod text;
 mod values;
 
-pub(crate) use call::{Arguments, Member, Mode};
+pub(crate) use call::{Arguments, Member, Mode, Names};
 pub use call::{Call, Running};
 pub use client::Client;
 pub use default::from_text;

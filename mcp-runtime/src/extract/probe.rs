@@ -137,6 +137,8 @@ handles! {
     JsonArgument;
     /// Read from JSON and lent as a slice.
     SliceArgument;
+    /// The same, where it need not be there.
+    SliceOption;
     /// Read from JSON and lent as a `&str`.
     StrArgument;
     /// Parsed with `FromStr`.
@@ -347,6 +349,13 @@ pub trait SliceLevel<T> {
 }
 impl<T: Argument> SliceLevel<T> for &&Probe<&[T]> {}
 
+pub trait SliceOptionLevel<T> {
+    fn tool_param(&self) -> SliceOption<T> {
+        SliceOption::NEW
+    }
+}
+impl<T: Argument> SliceOptionLevel<T> for &&Probe<Option<&[T]>> {}
+
 pub trait SpreadLevel<T> {
     fn tool_param(&self) -> Spread<T> {
         Spread::NEW
@@ -457,6 +466,8 @@ macro_rules! json_handles {
 json_handles! {
     JsonArgument<T> holds T, gives T, lends |slot| slot.take();
     SliceArgument<T> holds Vec<T>, gives &'a [T], lends |slot| Ok(slot.0.as_deref().unwrap_or_default());
+    SliceOption<T> holds Option<Vec<T>>, gives Option<&'a [T]>,
+        lends |slot| Ok(slot.0.as_ref().and_then(Option::as_deref));
 }
 
 impl<'s> StrArgument<&'s str> {

@@ -58,7 +58,7 @@ pub(crate) fn read<T: Argument>(call: &mut Call<'_>) -> Option<T> {
     let names = call.names;
     let Arguments::Json(members) = &mut call.arguments else { return None };
     let mut open: Vec<(usize, String)> = Vec::new();
-    for (i, member) in members.iter().enumerate().filter(|(_, it)| !names.contains(&&*it.name)) {
+    for (i, member) in members.iter().enumerate().filter(|(_, it)| !names.own.contains(&it.name)) {
         open.push((i, member.value.as_str().to_owned()));
     }
     loop {

@@ -5,6 +5,8 @@ use super::{Meta, content::Data};
 pub struct ResourceContents {
     pub(crate) uri: String,
     pub(crate) mime_type: Option<String>,
+    /// Its media type where neither it nor its resource says one.
+    pub(crate) usual: &'static str,
     pub(crate) body: Body,
     pub(crate) meta: Option<Meta>,
 }
@@ -18,17 +20,16 @@ pub(crate) enum Body {
 impl ResourceContents {
     /// A text.
     pub fn text(uri: impl Into<String>, text: impl Into<String>) -> Self {
-        Self { uri: uri.into(), mime_type: None, body: Body::Text(text.into()), meta: None }
+        Self::of(uri.into(), "text/plain", Body::Text(text.into()))
     }
 
     /// Bytes.
     pub fn blob(uri: impl Into<String>, bytes: impl Into<Vec<u8>>) -> Self {
-        Self {
-            uri: uri.into(),
-            mime_type: None,
-            body: Body::Blob(Data::Bytes(bytes.into())),
-            meta: None,
-        }
+        Self::of(uri.into(), "application/octet-stream", Body::Blob(Data::Bytes(bytes.into())))
+    }
+
+    pub(crate) fn of(uri: String, usual: &'static str, body: Body) -> Self {
+        Self { uri, mime_type: None, usual, body, meta: None }
     }
 
     /// Its media type; the resource's own where it is not said.
@@ -47,11 +48,7 @@ impl ResourceContents {
 
     /// The media type that is said, or the most general one: a prompt must not leave it out (PROMPT-04).
     pub(crate) fn media_type(&self) -> &str {
-        match (&self.mime_type, &self.body) {
-            (Some(it), _) => it,
-            (None, Body::Text(_)) => "text/plain",
-            (None, Body::Blob(_)) => "application/octet-stream",
-        }
+        self.mime_type.as_deref().unwrap_or(self.usual)
     }
 }
 

@@ -83,12 +83,15 @@ impl<S: Subscriber> Layer<S> for ClientLog {
         let metadata = event.metadata();
         let level = level_of(*metadata.level());
         let (Some(channel), Some(least)) = (&caller.channel, caller.log_level) else { return };
-        if level < least || context.is_over() {
+        if level < least {
             return;
         }
         let mut fields = Fields::default();
         event.record(&mut fields);
-        channel.log(level, metadata.target(), &fields.into_json());
+        let _sending = context.lock_progress();
+        if !context.is_over() {
+            channel.log(level, metadata.target(), &fields.into_json());
+        }
     }
 }
 

@@ -4,7 +4,7 @@ use super::{IntoFailure, Json, WithMeta, tool::unwritable};
 use crate::{
     context::Context,
     error::Error,
-    model::{Answer, Blob, Body, Data, Done, Image, ReadResult, ResourceContents},
+    model::{Answer, Blob, Body, Done, Image, ReadResult, ResourceContents},
 };
 
 /// What a resource may return: texts, [`Json<T>`], [`Blob`], [`Image`], [`ResourceContents`] or a `Vec` of them, [`WithMeta`], an
@@ -29,10 +29,6 @@ pub fn resource_reply<T: ResourceReply>(context: &Context, value: T) -> Answer {
         .map(|()| Done::Read(ReadResult { contents, cache: None }))
 }
 
-fn not_found(uri: &str) -> Error {
-    Error::no_resource(uri)
-}
-
 macro_rules! texts {
     ($($ty:ty)*) => {$(
         #[diagnostic::do_not_recommend]
@@ -49,7 +45,7 @@ texts! { String &str Box<str> std::borrow::Cow<'_, str> }
 impl<T: Serialize> ResourceReply for Json<T> {
     fn contents(self, uri: &str, contents: &mut Vec<ResourceContents>) -> Result<(), Error> {
         let text = serde_json::to_string(&self.0).map_err(unwritable)?;
-        contents.push(ResourceContents::text(uri, text).mime_type("application/json"));
+        contents.push(ResourceContents::of(uri.to_owned(), "application/json", Body::Text(text)));
         Ok(())
     }
 }
@@ -57,13 +53,8 @@ impl<T: Serialize> ResourceReply for Json<T> {
 #[diagnostic::do_not_recommend]
 impl ResourceReply for Blob {
     fn contents(self, uri: &str, contents: &mut Vec<ResourceContents>) -> Result<(), Error> {
-        let body = Body::Blob(Data::Bytes(self.bytes));
-        contents.push(ResourceContents {
-            uri: uri.to_owned(),
-            mime_type: self.mime_type,
-            body,
-            meta: None,
-        });
+        let blob = ResourceContents::blob(uri, self.bytes);
+        contents.push(ResourceContents { mime_type: self.mime_type, ..blob });
         Ok(())
     }
 }
@@ -71,13 +62,8 @@ impl ResourceReply for Blob {
 #[diagnostic::do_not_recommend]
 impl ResourceReply for Image {
     fn contents(self, uri: &str, contents: &mut Vec<ResourceContents>) -> Result<(), Error> {
-        let body = Body::Blob(self.data);
-        contents.push(ResourceContents {
-            uri: uri.to_owned(),
-            mime_type: Some(self.mime_type),
-            body,
-            meta: None,
-        });
+        let image = ResourceContents::of(uri.to_owned(), "image/png", Body::Blob(self.data));
+        contents.push(image.mime_type(self.mime_type));
         Ok(())
     }
 }
@@ -103,7 +89,7 @@ impl ResourceReply for Vec<ResourceContents> {
 
 impl<T: ResourceReply> ResourceReply for Option<T> {
     fn contents(self, uri: &str, contents: &mut Vec<ResourceContents>) -> Result<(), Error> {
-        self.ok_or_else(|| not_found(uri))?.contents(uri, contents)
+        self.ok_or_else(|| Error::no_resource(uri))?.contents(uri, contents)
     }
 }
 

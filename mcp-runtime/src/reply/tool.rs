@@ -3,7 +3,7 @@ use serde::Serialize;
 
 use super::{IntoFailure, Json, WithMeta};
 use crate::{
-    error::{Error, Kind},
+    error::Error,
     extract::Probe,
     model::{Answer, Audio, Content, Done, Embedded, Image, ResourceLink, Text, ToolResult},
 };
@@ -32,13 +32,7 @@ pub trait ToolReply: Sized {
 /// What generated code calls with the function's value.
 pub fn tool_reply<T: ToolReply>(value: T) -> Answer {
     let mut result = ToolResult::default();
-    match value.reply(&mut result) {
-        Ok(()) => Ok(Done::Tool(result)),
-        Err(error) if error.kind() == Kind::Failed => {
-            Ok(Done::Tool(ToolResult::failure(error.message())))
-        }
-        Err(error) => Err(error),
-    }
+    value.reply(&mut result).map(|()| Done::Tool(result))
 }
 
 /// The output schema of `T`, or none where `T` is no reply: [`tool_reply`] alone says so, once.
@@ -183,9 +177,9 @@ tuples! { (A) (A B) (A B C) (A B C D) (A B C D E) (A B C D E F) (A B C D E F G) 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::model::Meta;
+    use crate::{error::Kind, model::Meta};
 
-    fn check(value: impl ToolReply, content: &[&str], structured: Option<&str>, is_error: bool) {
+    fn check(value: impl ToolReply, content: &[&str], structured: Option<&str>) {
         let Ok(Done::Tool(result)) = tool_reply(value) else { panic!("not a tool's result") };
         let texts: Vec<_> = result
             .content
@@ -195,30 +189,26 @@ mod tests {
                 _ => "…",
             })
             .collect();
-        assert_eq!(
-            (texts.as_slice(), result.structured.as_deref(), result.is_error),
-            (content, structured, is_error)
-        );
+        assert_eq!((texts.as_slice(), result.structured.as_deref()), (content, structured));
     }
 
     #[test]
     fn every_shape_of_result() {
-        check((), &[], None, false);
-        check(42, &["42"], None, false);
-        check(("a", 1.5, true), &["a", "1.5", "true"], None, false);
-        check(Json([1, 2]), &["[1,2]"], Some("[1,2]"), false);
-        check(Json(()), &["null"], Some("null"), false);
-        check((Json(1), Json(2)), &["1", "2"], Some("1"), false);
-        check(None::<String>, &[], None, false);
-        check(Err::<String, _>("no"), &["no"], None, true);
-        check(Err::<String, _>(Error::msg("no")), &["no"], None, true);
-        check(WithMeta("x", Meta::new()), &["x"], None, false);
-        check(vec![Content::from("x"), Image::png([1]).into()], &["x", "…"], None, false);
+        check((), &[], None);
+        check(42, &["42"], None);
+        check(("a", 1.5, true), &["a", "1.5", "true"], None);
+        check(Json([1, 2]), &["[1,2]"], Some("[1,2]"));
+        check((Json(1), Json(2)), &["1", "2"], Some("1"));
+        check(Json(()), &["null"], Some("null"));
+        check(None::<String>, &[], None);
+        check(WithMeta("x", Meta::new()), &["x"], None);
+        check(vec![Content::from("x"), Image::png([1]).into()], &["x", "…"], None);
     }
 
     #[test]
-    fn a_protocol_error_is_no_result() {
-        let answer = tool_reply(Err::<String, _>(Error::invalid_params("no")));
-        assert_eq!(answer.unwrap_err().kind(), Kind::InvalidParams);
+    fn an_error_keeps_its_kind() {
+        let check = |answer: Answer, kind| assert_eq!(answer.unwrap_err().kind(), kind);
+        check(tool_reply(Err::<String, _>("no")), Kind::Failed);
+        check(tool_reply(Err::<String, _>(Error::invalid_params("no"))), Kind::InvalidParams);
     }
 }

@@ -24,6 +24,8 @@ pub struct Client {
     log_level: Option<&'static str>,
     responses: HashMap<u64, Result<Value, RpcError>>,
     notifications: VecDeque<Value>,
+    /// What `initialize` was answered with, in the revisions that have it.
+    initialized: Value,
     /// Keeps the server's state alive, and runs `on_shutdown` in [`Client::close`].
     started: Started,
     patience: Duration,
@@ -65,7 +67,7 @@ impl Client {
                 json!({ "name": "mcp-runtime-testing", "version": env!("CARGO_PKG_VERSION") });
             let params = json!({ "protocolVersion": revision.name(), "capabilities": {}, "clientInfo": info });
             let answer = client.request("initialize", params).await;
-            answer.map_err(|error| ServeError::Setup(error.to_string()))?;
+            client.initialized = answer.map_err(|error| ServeError::Setup(error.to_string()))?;
             client.notify("notifications/initialized", json!({}));
         }
         Ok(client)
@@ -88,6 +90,7 @@ impl Client {
             log_level: None,
             responses: HashMap::new(),
             notifications: VecDeque::new(),
+            initialized: Value::Null,
             started,
             patience: Duration::from_secs(10),
         }
@@ -96,6 +99,17 @@ impl Client {
     /// The revision this client speaks.
     pub fn revision(&self) -> Revision {
         self.revision
+    }
+
+    /// What the server says of itself: the result of `initialize`, or of `server/discover` in the modern era.
+    ///
+    /// # Errors
+    /// What the server answered.
+    pub async fn discover(&mut self) -> Result<Value, RpcError> {
+        if self.revision.is_modern() {
+            return self.request("server/discover", json!({})).await;
+        }
+        Ok(self.initialized.clone())
     }
 
     /// All pages of `tools/list`.

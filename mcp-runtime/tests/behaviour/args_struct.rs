@@ -1,0 +1,175 @@
+//! `Args<T>`: the fields of a struct as arguments.
+
+use std::collections::BTreeMap;
+
+use mcp_runtime::{items, prelude::*, server};
+use serde_json::{Value, json};
+
+use crate::support::{both_eras, connect, named, problems, said};
+
+#[data]
+#[derive(Debug)]
+#[serde(rename_all = "camelCase")]
+struct Trip {
+    /// Where it begins
+    starting_point: String,
+    /// How many go
+    #[serde(default = "one", alias = "persons")]
+    people: u32,
+    stops: Option<Vec<Stop>>,
+}
+
+#[data]
+#[derive(Debug)]
+struct Stop {
+    name: String,
+    hours: u8,
+}
+
+#[data]
+#[derive(Debug)]
+struct Paging {
+    #[serde(default)]
+    offset: u32,
+    limit: u8,
+}
+
+#[data]
+#[derive(Debug)]
+struct Filters {
+    #[serde(flatten)]
+    paging: Paging,
+    #[serde(flatten)]
+    others: BTreeMap<String, Value>,
+}
+
+fn one() -> u32 {
+    1
+}
+
+type Whole = Args<Trip>;
+
+#[tool]
+fn plan(trip: Whole) -> String {
+    format!("{:?}", trip.0)
+}
+
+#[tool]
+async fn plan_page(
+    paging: Args<Paging>,
+    name: &str,
+    trip: Args<Trip>,
+    #[serde(rename = "as")] form: Option<String>,
+) -> String {
+    tokio::task::yield_now().await;
+    format!("{name} {:?} {:?} {form:?}", paging.0, trip.0)
+}
+
+#[tool]
+fn filtered(filters: Args<Filters>) -> String {
+    format!("{:?}", filters.0)
+}
+
+#[tool(strict)]
+fn strict_paging(paging: Args<Paging>) -> String {
+    format!("{:?}", paging.0)
+}
+
+#[tool(lenient)]
+fn lenient_paging(paging: Args<Paging>) -> String {
+    format!("{:?}", paging.0)
+}
+
+both_eras! {
+    async fn the_fields_are_the_arguments(revision) {
+        let mut client = connect(server!().items(items![plan]), revision).await;
+        let expected = "Trip { starting_point: \"A\", people: 1, stops: None }";
+        assert_eq!(said(&mut client, "plan", json!({ "startingPoint": "A" })).await, expected);
+        let arguments = json!({ "startingPoint": "A", "persons": 2, "stops": [{ "name": "B", "hours": 3 }] });
+        let expected = "Trip { starting_point: \"A\", people: 2, stops: Some([Stop { name: \"B\", hours: 3 }]) }";
+        assert_eq!(said(&mut client, "plan", arguments).await, expected);
+        let tools = client.tools().await.unwrap();
+        let schema = &named(&tools, "plan")["inputSchema"];
+        assert_eq!(schema["required"], json!(["startingPoint"]));
+        assert_eq!(schema["additionalProperties"], json!(false));
+        assert_eq!(schema["properties"]["startingPoint"]["description"], "Where it begins");
+        assert_eq!(schema["properties"]["people"]["default"], 1);
+    }
+
+    async fn several_structs_and_parameters_share_the_arguments(revision) {
+        let mut client = connect(server!().items(items![plan_page]), revision).await;
+        let arguments = json!({ "startingPoint": "A", "limit": 5, "name": "n", "as": "list" });
+        let expected = "n Paging { offset: 0, limit: 5 } Trip { starting_point: \"A\", people: 1, stops: None } Some(\"list\")";
+        assert_eq!(said(&mut client, "plan_page", arguments).await, expected);
+        let wrong = said(&mut client, "plan_page", json!({ "limti": 5 })).await;
+        let expected = "error: The arguments of `plan_page` are wrong:\n\
+            - missing field `limit`\n- `name`: missing, expected a string\n- missing field `startingPoint`";
+        assert!(wrong.starts_with(expected), "{wrong}");
+    }
+
+    async fn what_is_wrong_has_its_path(revision) {
+        let mut client = connect(server!().items(items![plan, strict_paging, lenient_paging]), revision).await;
+        let plan = [
+            (json!({}), "- missing field `startingPoint`"),
+            (
+                json!({ "startingPoint": 1 }),
+                "- `startingPoint`: invalid type: integer `1`, expected a string",
+            ),
+            (
+                json!({ "startingPoint": "A", "stops": [{ "name": "B", "hours": 300 }] }),
+                "- `stops[0].hours`: invalid value: integer `300`, expected an integer from 0 to 255",
+            ),
+            (
+                json!({ "startingPoint": "A", "staps": [] }),
+                "- unknown argument `staps`; did you mean `stops`?",
+            ),
+            (
+                json!({ "startingPoint": "A", "zzz": [] }),
+                "- unknown argument `zzz`; there are `people`, `startingPoint`, `stops`",
+            ),
+        ];
+        for (arguments, expected) in plan {
+            let expected = format!("error: The arguments of `plan` are wrong:\n{expected}");
+            assert_eq!(said(&mut client, "plan", arguments).await, expected);
+        }
+        let expected = "error: The arguments of `strict_paging` are wrong:\n\
+            - `limit`: invalid type: string \"5\", expected an integer from 0 to 255";
+        assert_eq!(said(&mut client, "strict_paging", json!({ "limit": "5" })).await, expected);
+        let arguments = json!({ "limit": "5", "zzz": 1 });
+        assert_eq!(said(&mut client, "lenient_paging", arguments).await, "Paging { offset: 0, limit: 5 }");
+    }
+
+    async fn stringified_fields_are_read_once_more(revision) {
+        let mut client = connect(server!().items(items![plan, plan_page]), revision).await;
+        let arguments = json!({ "startingPoint": "7", "people": "2", "stops": "[{\"name\":\"B\",\"hours\":3}]" });
+        let expected = "Trip { starting_point: \"7\", people: 2, stops: Some([Stop { name: \"B\", hours: 3 }]) }";
+        assert_eq!(said(&mut client, "plan", arguments).await, expected);
+    }
+
+    async fn a_flattened_map_takes_all_others(revision) {
+        let mut client = connect(server!().items(items![filtered]), revision).await;
+        let arguments = json!({ "limit": 5, "color": "red" });
+        let expected = "Filters { paging: Paging { offset: 0, limit: 5 }, others: {\"color\": String(\"red\")} }";
+        assert_eq!(said(&mut client, "filtered", arguments).await, expected);
+        let tools = client.tools().await.unwrap();
+        assert_ne!(named(&tools, "filtered")["inputSchema"].get("additionalProperties"), Some(&json!(false)));
+    }
+}
+
+#[tool]
+fn twice(paging: Args<Paging>, limit: u8) -> String {
+    format!("{:?} {limit}", paging.0)
+}
+
+#[tool]
+fn no_struct(list: Args<Vec<u8>>) -> usize {
+    list.len()
+}
+
+#[test]
+fn what_cannot_be_spread_stops_the_server() {
+    let twice = problems(server!().items(items![twice]));
+    assert!(twice[0].contains("the argument `limit` is declared twice"), "{twice:?}");
+    let no_struct = problems(server!().items(items![no_struct]));
+    assert!(no_struct[0].contains("`list` cannot be spread"), "{no_struct:?}");
+}

@@ -1,0 +1,366 @@
+//! Arguments of tools: which parameters are some, how they are read, and what the model is told of wrong ones.
+
+use std::{borrow::Cow, collections::BTreeMap, path::PathBuf};
+
+use mcp_runtime::{items, prelude::*, server, testing::Revision};
+use serde_json::{Value, json};
+
+use crate::support::{both_eras, connect, named, said};
+
+type Words = Vec<String>;
+type Maybe = Option<u8>;
+type Line<'a> = &'a str;
+type Bytes<'a> = &'a [u8];
+
+#[data]
+#[derive(Debug)]
+#[serde(rename_all = "kebab-case")]
+enum Tone {
+    VeryWarm,
+    Cold,
+}
+
+#[data]
+#[derive(Debug)]
+struct Point {
+    x: i32,
+    y: i32,
+}
+
+/// Takes every kind of argument.
+#[tool]
+#[allow(clippy::too_many_arguments)]
+fn kinds(
+    int: i64,
+    float: f64,
+    flag: bool,
+    letter: char,
+    text: &str,
+    owned: String,
+    list: &[u8],
+    vec: Vec<i64>,
+    tone: Tone,
+    point: Point,
+    map: BTreeMap<String, u8>,
+    pair: (u8, String),
+    path: PathBuf,
+    any: Value,
+    maybe: Option<&str>,
+) -> String {
+    format!(
+        "{int} {float} {flag} {letter} {text} {owned} {list:?} {vec:?} {tone:?} {point:?} {map:?} {pair:?} {} {any} {maybe:?}",
+        path.display()
+    )
+}
+
+/// Takes the same through aliases.
+#[tool]
+fn aliased(words: Words, maybe: Maybe, line: Line<'_>, bytes: Bytes<'_>) -> String {
+    format!("{words:?} {maybe:?} {line} {bytes:?}")
+}
+
+/// Borrows for as long as it waits.
+#[tool]
+async fn waits(line: &str, points: &[Point], maybe: Option<&str>) -> String {
+    tokio::task::yield_now().await;
+    format!("{line} {points:?} {maybe:?}")
+}
+
+both_eras! {
+    async fn every_kind_of_type_is_read(revision) {
+        let mut client = connect(server!().items(items![kinds, aliased, waits]), revision).await;
+        let arguments = json!({
+            "int": -1, "float": 0.5, "flag": true, "letter": "x", "text": "a\"b", "owned": "é", "list": [1, 2], "vec": [3],
+            "tone": "very-warm", "point": { "x": 1, "y": 2 }, "map": { "k": 7 }, "pair": [1, "b"], "path": "/tmp", "any": [null],
+        });
+        let expected = "-1 0.5 true x a\"b é [1, 2] [3] VeryWarm Point { x: 1, y: 2 } {\"k\": 7} (1, \"b\") /tmp [null] None";
+        assert_eq!(said(&mut client, "kinds", arguments).await, expected);
+        let arguments = json!({ "words": ["a"], "maybe": 3, "line": "l", "bytes": [1] });
+        assert_eq!(said(&mut client, "aliased", arguments).await, "[\"a\"] Some(3) l [1]");
+        let arguments = json!({ "words": [], "line": "", "bytes": [] });
+        assert_eq!(said(&mut client, "aliased", arguments).await, "[] None  []");
+        let arguments = json!({ "line": "l", "points": [{ "x": 1, "y": 2 }], "maybe": "m" });
+        assert_eq!(said(&mut client, "waits", arguments).await, "l [Point { x: 1, y: 2 }] Some(\"m\")");
+    }
+
+    async fn the_schema_says_what_is_required_and_what_each_argument_is(revision) {
+        let mut client = connect(server!().items(items![kinds, aliased]), revision).await;
+        let tools = client.tools().await.unwrap();
+        let schema = &named(&tools, "aliased")["inputSchema"];
+        assert_eq!(schema["required"], json!(["words", "line", "bytes"]));
+        assert_eq!(schema["additionalProperties"], json!(false));
+        let kinds = &named(&tools, "kinds")["inputSchema"]["properties"];
+        for (name, kind) in [
+            ("int", "integer"), ("float", "number"), ("flag", "boolean"), ("text", "string"), ("list", "array"),
+            ("tone", "string"), ("point", "object"), ("map", "object"), ("maybe", "string"),
+        ] {
+            assert_eq!(kinds[name]["type"], kind, "{name}");
+        }
+        assert_eq!(kinds["tone"]["enum"], json!(["very-warm", "cold"]));
+    }
+}
+
+#[derive(Debug, Default, PartialEq, Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+enum Unit {
+    #[default]
+    Metric,
+    Imperial,
+}
+
+const FALLBACK: u32 = 7;
+
+/// Has defaults of every kind.
+#[tool]
+#[allow(clippy::too_many_arguments)]
+fn defaults(
+    #[arg(default = 1)] literal: u32,
+    #[arg(default = FALLBACK * 2)] expression: u32,
+    #[arg(default = "metric")] text: String,
+    #[arg(default = "lent")] lent: &str,
+    #[arg(default)] nothing: Vec<u8>,
+    #[arg(default)] unit: Unit,
+    #[arg(default = Some(3))] optional: Option<u8>,
+    #[arg(default = vec![1, 2])] list: &[u8],
+) -> String {
+    format!("{literal} {expression} {text} {lent} {nothing:?} {unit:?} {optional:?} {list:?}")
+}
+
+both_eras! {
+    async fn absent_arguments_and_null_are_the_default(revision) {
+        let mut client = connect(server!().items(items![defaults]), revision).await;
+        let expected = "1 14 metric lent [] Metric Some(3) [1, 2]";
+        assert_eq!(said(&mut client, "defaults", json!({})).await, expected);
+        let nulls = json!({
+            "literal": null, "expression": null, "text": null, "lent": null, "nothing": null, "unit": null, "optional": null, "list": null,
+        });
+        assert_eq!(said(&mut client, "defaults", nulls).await, expected);
+        let given = json!({ "literal": 2, "unit": "imperial", "lent": "", "list": [] });
+        assert_eq!(said(&mut client, "defaults", given).await, "2 14 metric  [] Imperial Some(3) []");
+        let missing = client.request("tools/call", json!({ "name": "defaults" })).await.unwrap();
+        assert_eq!(missing["content"][0]["text"], expected);
+    }
+
+    async fn defaults_are_published(revision) {
+        let mut client = connect(server!().items(items![defaults]), revision).await;
+        let tools = client.tools().await.unwrap();
+        let schema = &named(&tools, "defaults")["inputSchema"];
+        assert_eq!(schema.get("required"), None);
+        for (name, default) in [
+            ("literal", json!(1)), ("expression", json!(14)), ("text", json!("metric")), ("lent", json!("lent")),
+            ("nothing", json!([])), ("optional", json!(3)), ("list", json!([1, 2])),
+        ] {
+            assert_eq!(schema["properties"][name]["default"], default, "{name}");
+        }
+    }
+}
+
+/// Has documented arguments.
+///
+/// And a second paragraph,
+/// over two lines.
+#[tool]
+fn documented(
+    /// The first.
+    ///
+    /// At length.
+    first: u8,
+    #[doc = include_str!("parameter.md")] second: u8,
+    #[arg(description = "Said by the key", title = "Third", example = 3)]
+    /// Not this
+    third: u8,
+    #[arg(name = "four.th", example = "word", header = "Region")] fourth: &str,
+) -> String {
+    format!("{first}{second}{third}{fourth}")
+}
+
+#[doc = include_str!("parameter.md")]
+#[tool]
+fn from_a_file() {}
+
+both_eras! {
+    async fn doc_comments_become_descriptions(revision) {
+        let mut client = connect(server!().items(items![documented, from_a_file]), revision).await;
+        let tools = client.tools().await.unwrap();
+        let tool = named(&tools, "documented");
+        assert_eq!(tool["description"], "Has documented arguments.\n\nAnd a second paragraph,\nover two lines.");
+        let properties = &tool["inputSchema"]["properties"];
+        assert_eq!(properties["first"]["description"], "The first.\n\nAt length.");
+        assert_eq!(properties["second"]["description"], "The text of a file.\n\nWith a second paragraph.");
+        assert_eq!(properties["third"]["description"], "Said by the key");
+        assert_eq!(properties["third"]["title"], "Third");
+        assert_eq!(properties["third"]["examples"], json!([3]));
+        assert_eq!(properties["four.th"]["examples"], json!(["word"]));
+        assert_eq!(properties["four.th"]["x-mcp-header"], "Region");
+        let file = named(&tools, "from_a_file");
+        assert_eq!(file["description"], "The text of a file.\n\nWith a second paragraph.");
+        let arguments = json!({ "first": 1, "second": 2, "third": 3, "four.th": "4" });
+        assert_eq!(said(&mut client, "documented", arguments).await, "1234");
+    }
+}
+
+fn shouted<'de, D: mcp_runtime::__private::serde::Deserializer<'de>>(
+    from: D,
+) -> Result<String, D::Error> {
+    let text: Cow<'de, str> = Deserialize::deserialize(from)?;
+    Ok(text.to_uppercase())
+}
+
+#[data]
+#[derive(Debug)]
+struct Size {
+    width: u32,
+    height: u32,
+}
+
+/// Has arguments with attributes of serde and schemars.
+#[tool]
+fn serde_attributes(
+    /// Renamed
+    #[serde(rename = "type")]
+    kind: String,
+    #[serde(alias = "colour", default)] color: Option<String>,
+    #[serde(default)] count: u32,
+    #[serde(flatten)] size: Size,
+    #[serde(deserialize_with = "shouted")] loud: &str,
+    #[schemars(range(min = 1))] bounded: u8,
+) -> String {
+    format!("{kind} {color:?} {count} {size:?} {loud} {bounded}")
+}
+
+both_eras! {
+    async fn attributes_of_serde_mean_what_they_mean_on_a_field(revision) {
+        let mut client = connect(server!().items(items![serde_attributes]), revision).await;
+        let arguments = json!({ "type": "k", "colour": "red", "width": 1, "height": 2, "loud": "hey", "bounded": 1 });
+        let expected = "k Some(\"red\") 0 Size { width: 1, height: 2 } HEY 1";
+        assert_eq!(said(&mut client, "serde_attributes", arguments).await, expected);
+        let tools = client.tools().await.unwrap();
+        let schema = &named(&tools, "serde_attributes")["inputSchema"];
+        let names: Vec<_> = schema["properties"].as_object().unwrap().keys().collect();
+        assert_eq!(names.len(), 7, "{names:?}");
+        assert_eq!(schema["properties"]["type"]["description"], "Renamed");
+        assert_eq!(schema["properties"]["bounded"]["minimum"], 1);
+        let mut required: Vec<_> = schema["required"].as_array().unwrap().iter().filter_map(Value::as_str).collect();
+        required.sort_unstable();
+        assert_eq!(required, ["bounded", "height", "loud", "type", "width"]);
+    }
+}
+
+/// Wants exactly this.
+#[tool]
+fn exact(count: u8, names: Vec<String>, point: Option<Point>, tone: Option<Tone>) -> String {
+    format!("{count} {names:?} {point:?} {tone:?}")
+}
+
+#[tool(strict)]
+fn strictly(count: u8, names: Vec<String>) -> String {
+    format!("{count} {names:?}")
+}
+
+#[tool(lenient)]
+fn leniently(count: u8) -> String {
+    count.to_string()
+}
+
+#[tool]
+fn nothing() {}
+
+both_eras! {
+    async fn wrong_arguments_are_told_to_the_model_all_at_once(revision) {
+        let mut client = connect(server!().items(items![exact, nothing]), revision).await;
+        let cases = [
+            (json!({}), "- `count`: missing, expected an integer\n- `names`: missing, expected an array"),
+            (json!({ "count": 1, "names": [], "nmaes": [] }), "- unknown argument `nmaes`; did you mean `names`?"),
+            (
+                json!({ "count": 1, "names": [], "zzz": 1 }),
+                "- unknown argument `zzz`; there are `count`, `names`, `point`, `tone`",
+            ),
+            (
+                json!({ "count": 300, "names": "a" }),
+                "- `count`: invalid value: integer `300`, expected an integer from 0 to 255\n\
+                 - `names`: invalid type: string \"a\", expected a sequence",
+            ),
+            (
+                json!({ "count": -1.5, "names": ["a", 2], "point": { "x": 1 } }),
+                "- `count`: invalid type: floating point `-1.5`, expected an integer from 0 to 255\n\
+                 - `names`: at `[1]`: invalid type: integer `2`, expected a string\n\
+                 - `point`: missing field `y`",
+            ),
+            (
+                json!({ "count": 1, "names": [], "point": { "x": 1, "y": "a" }, "tone": "warm" }),
+                "- `point`: at `y`: invalid type: string \"a\", expected an integer\n\
+                 - `tone`: unknown variant `warm`, expected `very-warm` or `cold`",
+            ),
+            (json!({ "count": null, "names": [] }), "- `count`: invalid type: null, expected an integer from 0 to 255"),
+        ];
+        for (arguments, expected) in cases {
+            let expected = format!("error: The arguments of `exact` are wrong:\n{expected}");
+            assert_eq!(said(&mut client, "exact", arguments).await, expected);
+        }
+        let expected = "error: The arguments of `nothing` are wrong:\n- unknown argument `x`: there are none";
+        assert_eq!(said(&mut client, "nothing", json!({ "x": 1 })).await, expected);
+    }
+
+    async fn arguments_written_as_strings_are_read_once_more(revision) {
+        let mut client = connect(server!().items(items![exact, strictly]), revision).await;
+        let stringified = json!({ "count": "5", "names": "[\"5\"]", "point": "{\"x\":1,\"y\":2}" });
+        let expected = "5 [\"5\"] Some(Point { x: 1, y: 2 }) None";
+        assert_eq!(said(&mut client, "exact", stringified.clone()).await, expected);
+        let expected = "error: The arguments of `strictly` are wrong:\n\
+            - `count`: invalid type: string \"5\", expected an integer from 0 to 255\n\
+            - `names`: invalid type: string \"[\\\"5\\\"]\", expected a sequence\n\
+            - unknown argument `point`; there are `count`, `names`";
+        assert_eq!(said(&mut client, "strictly", stringified).await, expected);
+    }
+
+    async fn lenient_tools_drop_what_they_do_not_know_and_have_an_open_schema(revision) {
+        let mut client = connect(server!().items(items![leniently, strictly]), revision).await;
+        assert_eq!(said(&mut client, "leniently", json!({ "count": 1, "zzz": 1 })).await, "1");
+        let tools = client.tools().await.unwrap();
+        assert_eq!(named(&tools, "leniently")["inputSchema"].get("additionalProperties"), None);
+        assert_eq!(named(&tools, "strictly")["inputSchema"]["additionalProperties"], json!(false));
+    }
+
+    async fn arguments_that_are_no_object_are_a_protocol_error(revision) {
+        let mut client = connect(server!().items(items![exact]), revision).await;
+        for arguments in [json!([]), json!("{}"), json!(1)] {
+            let error = client.call("exact", arguments).await.unwrap_err();
+            assert_eq!((error.code, &*error.message), (-32602, "`arguments` must be an object"));
+        }
+        let error = client.call("exatc", json!({})).await.unwrap_err();
+        assert_eq!((error.code, &*error.message), (-32602, "unknown tool `exatc`; did you mean `exact`?"));
+    }
+}
+
+/// The last of two members with one name counts, as everywhere in JSON.
+#[tokio::test]
+async fn a_repeated_argument_is_read_once() {
+    let mut client = connect(server!().items(items![leniently]), Revision::V2025_11_25).await;
+    client.send_raw(
+        br#"{"jsonrpc":"2.0","id":"raw","method":"tools/call","params":{"name":"leniently","arguments":{"count":1,"count":2}}}"#,
+    );
+    let answer = client.receive_raw(std::time::Duration::from_secs(5)).await.unwrap();
+    let answer: Value = serde_json::from_slice(&answer).unwrap();
+    assert_eq!(answer["result"]["content"][0]["text"], "2");
+}
+
+/// Takes names that Rust keeps for itself.
+#[tool]
+fn raw(r#type: &str, r#fn: Option<u8>) -> String {
+    format!("{} {:?}", r#type, r#fn)
+}
+
+/// Takes its argument by a pattern that is changed inside.
+#[tool]
+fn mutable(mut count: u8) -> u8 {
+    count += 1;
+    count
+}
+
+both_eras! {
+    async fn raw_names_lose_their_mark(revision) {
+        let mut client = connect(server!().items(items![raw, mutable]), revision).await;
+        assert_eq!(said(&mut client, "raw", json!({ "type": "t", "fn": 1 })).await, "t Some(1)");
+        assert_eq!(said(&mut client, "mutable", json!({ "count": 1 })).await, "2");
+    }
+}

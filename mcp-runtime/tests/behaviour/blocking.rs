@@ -1,0 +1,186 @@
+//! Blocking handlers and their limit, and what a panic does: it answers its own call and nothing else.
+
+use std::{
+    sync::{Arc, Condvar, Mutex},
+    thread::ThreadId,
+    time::Duration,
+};
+
+use mcp_runtime::{Builder, items, prelude::*, server};
+use serde_json::json;
+
+use crate::support::{both_eras, connect, refused, said};
+
+/// A gate that threads wait at, for ten seconds at most: a test that fails must end all the same.
+#[derive(Clone, Default)]
+struct Gate(Arc<(Mutex<bool>, Condvar)>);
+
+impl Gate {
+    fn open(&self) {
+        *self.0.0.lock().unwrap() = true;
+        self.0.1.notify_all();
+    }
+
+    fn pass(&self) {
+        let open = self.0.0.lock().unwrap();
+        drop(self.0.1.wait_timeout_while(open, Duration::from_secs(10), |open| !*open).unwrap());
+    }
+}
+
+#[tool(blocking)]
+fn thread(name: &str, ctx: &Context, of_reactor: &ThreadId) -> String {
+    format!("{name} {} {}", ctx.client().name, std::thread::current().id() == *of_reactor)
+}
+
+#[tool(blocking)]
+fn held(gate: &Gate) -> &'static str {
+    gate.pass();
+    "through"
+}
+
+#[prompt(blocking)]
+fn blocking_prompt(gate: &Gate) -> &'static str {
+    gate.pass();
+    "through"
+}
+
+#[resource("blocking://{id}", blocking)]
+fn blocking_resource(id: u8) -> String {
+    id.to_string()
+}
+
+#[tool]
+fn quick() -> &'static str {
+    "quick"
+}
+
+fn served(gate: &Gate) -> Builder {
+    let items = items![thread, held, blocking_prompt, blocking_resource, quick];
+    server!().items(items).state(gate.clone()).state(std::thread::current().id())
+}
+
+both_eras! {
+    async fn they_run_beside_the_reactor(revision) {
+        let gate = Gate::default();
+        let mut client = connect(served(&gate), revision).await;
+        assert_eq!(said(&mut client, "thread", json!({ "name": "n" })).await, "n mcp-runtime-testing false");
+        let held = client.start("tools/call", json!({ "name": "held" }));
+        let prompt = client.start("prompts/get", json!({ "name": "blocking_prompt" }));
+        assert_eq!(said(&mut client, "quick", json!({})).await, "quick");
+        assert_eq!(client.in_flight(), 2);
+        gate.open();
+        assert_eq!(client.wait(held).await.unwrap()["content"][0]["text"], "through");
+        assert_eq!(client.wait(prompt).await.unwrap()["messages"][0]["content"]["text"], "through");
+        assert_eq!(client.read("blocking://7").await.unwrap()[0].text.as_deref(), Some("7"));
+    }
+
+    async fn beyond_the_limit_a_call_is_refused_at_once(revision) {
+        let gate = Gate::default();
+        let mut client = connect(served(&gate).max_blocking(2), revision).await;
+        let first = client.start("tools/call", json!({ "name": "held" }));
+        let second = client.start("tools/call", json!({ "name": "held" }));
+        let busy = "the server is busy: 2 blocking calls are running; try again later";
+        assert_eq!(said(&mut client, "held", json!({})).await, format!("error: {busy}"));
+        assert_eq!(refused(&mut client, "prompts/get", json!({ "name": "blocking_prompt" })).await, (-32603, busy.into()));
+        // One that was given up holds its place until its thread ends.
+        client.cancel(first);
+        assert_eq!(said(&mut client, "held", json!({})).await, format!("error: {busy}"));
+        gate.open();
+        assert_eq!(client.wait(second).await.unwrap()["content"][0]["text"], "through");
+        for _ in 0..1000 {
+            if said(&mut client, "held", json!({})).await == "through" {
+                return;
+            }
+            tokio::time::sleep(std::time::Duration::from_millis(1)).await;
+        }
+        panic!("the place was not given back");
+    }
+}
+
+#[tool]
+fn panics() -> u8 {
+    panic!("hunter2")
+}
+
+#[tool]
+async fn panics_at_once() -> u8 {
+    panic!("hunter2")
+}
+
+#[tool]
+async fn panics_later() -> u8 {
+    tokio::task::yield_now().await;
+    panic!("hunter2")
+}
+
+#[tool(blocking)]
+fn panics_elsewhere() -> u8 {
+    panic!("hunter2")
+}
+
+#[prompt]
+async fn panicking_prompt() -> String {
+    panic!("hunter2")
+}
+
+#[resource("panics://")]
+fn panicking_resource() -> String {
+    panic!("hunter2")
+}
+
+#[completion]
+fn panicking_completion(typed: &str) -> Vec<String> {
+    panic!("hunter2 {typed}")
+}
+
+#[completion]
+async fn panicking_completion_later() -> Vec<String> {
+    tokio::task::yield_now().await;
+    panic!("hunter2")
+}
+
+#[prompt]
+fn completed(
+    #[complete(panicking_completion)] now: &str,
+    #[complete(panicking_completion_later)] later: &str,
+) -> String {
+    format!("{now}{later}")
+}
+
+/// Made by a panic.
+struct Explosive;
+
+impl FromCall<'_> for Explosive {
+    fn from_call(_: &Context) -> Result<Self> {
+        panic!("hunter2")
+    }
+}
+
+#[tool]
+fn panics_before(_it: Explosive) {}
+
+both_eras! {
+    async fn a_panic_answers_that_one_call(revision) {
+        let items = items![
+            panics, panics_at_once, panics_later, panics_elsewhere, panics_before, panicking_prompt, panicking_resource,
+            completed, quick, held
+        ];
+        let gate = Gate::default();
+        let mut client = connect(server!().items(items).state(gate.clone()), revision).await;
+        let held = client.start("tools/call", json!({ "name": "held" }));
+        for tool in ["panics", "panics_at_once", "panics_later", "panics_elsewhere", "panics_before"] {
+            assert_eq!(said(&mut client, tool, json!({})).await, format!("error: the tool `{tool}` panicked"));
+            assert_eq!(said(&mut client, "quick", json!({})).await, "quick");
+        }
+        let hidden = (-32603, "internal error".to_owned());
+        assert_eq!(refused(&mut client, "prompts/get", json!({ "name": "panicking_prompt" })).await, hidden);
+        assert_eq!(refused(&mut client, "resources/read", json!({ "uri": "panics://" })).await, hidden);
+        for argument in ["now", "later"] {
+            let error = client.complete("completed", argument, "x").await.unwrap_err();
+            assert_eq!((error.code, error.message), hidden);
+        }
+        gate.open();
+        assert_eq!(client.wait(held).await.unwrap()["content"][0]["text"], "through");
+        assert_eq!(client.in_flight(), 0);
+    }
+}

@@ -1,0 +1,279 @@
+//! Changing the catalog while the server runs, and who is told.
+
+use std::time::Duration;
+
+use mcp_runtime::{
+    items,
+    prelude::*,
+    server,
+    testing::{Client as Tester, Revision},
+};
+use serde_json::{Value, json};
+
+use crate::support::{both_eras, connect, names, refused, said};
+
+#[data]
+struct Sum {
+    a: i64,
+    b: i64,
+}
+
+#[tool]
+fn fixed() -> &'static str {
+    "fixed"
+}
+
+#[tool]
+fn change(handle: Handle, how: &str, name: &str) -> Result<bool> {
+    Ok(match how {
+        "tool" => {
+            handle.add(
+                Tool::new(name.to_owned())
+                    .title("Added")
+                    .description("Adds")
+                    .handler_with(async |sum: Sum, _: Context| Json(vec![sum.a + sum.b])),
+            )?;
+            true
+        }
+        "bare tool" => {
+            handle.add(
+                Tool::new(name.to_owned()).handler(async |ctx: Context| ctx.client().name.clone()),
+            )?;
+            true
+        }
+        "slow tool" => {
+            let tool = Tool::new(name.to_owned()).timeout(Duration::from_millis(5));
+            handle.add(tool.handler(async |_: Context| std::future::pending::<()>().await))?;
+            true
+        }
+        "resource" => {
+            let resource =
+                Resource::new(format!("added://{name}"), name.to_owned()).mime_type("text/x");
+            handle.add(resource.handler(async |_: Variables, ctx: Context| {
+                ctx.uri().unwrap_or_default().to_owned()
+            }))?;
+            true
+        }
+        "template" => {
+            let template = Resource::new(format!("{name}://{{x}}/{{y}}"), name.to_owned());
+            handle.add(template.handler(async |it: Variables, _: Context| format!("{it:?}")))?;
+            true
+        }
+        "prompt" => {
+            let prompt = Prompt::new(name.to_owned())
+                .argument("word", "A word", true)
+                .argument("more", "More", false);
+            handle.add(prompt.handler(async |it: Variables, _: Context| format!("{it:?}")))?;
+            true
+        }
+        "remove" => handle.remove(name),
+        "enable" => handle.enable(name),
+        "disable" => handle.disable(name),
+        "updated" => {
+            handle.updated(name);
+            true
+        }
+        other => return Err(Error::msg(other)),
+    })
+}
+
+use mcp_runtime::Variables;
+
+#[resource("fixed://watched", subscribe)]
+fn watched() -> &'static str {
+    "w"
+}
+
+#[prompt]
+fn fixed_prompt() -> &'static str {
+    "p"
+}
+
+async fn served(revision: Revision) -> Tester {
+    connect(server!().items(items![fixed, change, watched, fixed_prompt]), revision).await
+}
+
+async fn changed(client: &mut Tester, how: &str, name: &str) -> String {
+    said(client, "change", json!({ "how": how, "name": name })).await
+}
+
+/// The methods of the notifications that are there.
+async fn heard(client: &mut Tester) -> Vec<String> {
+    let mut found = Vec::new();
+    while let Some(it) = client.notification(Duration::from_millis(20)).await {
+        found.push(
+            it["method"]
+                .as_str()
+                .unwrap_or_default()
+                .trim_start_matches("notifications/")
+                .to_owned(),
+        );
+    }
+    found
+}
+
+/// Listens in the way of the era: legacy clients always do.
+async fn listen(client: &mut Tester) {
+    if client.revision() == Revision::V2026_07_28 {
+        let filter = json!({ "toolsListChanged": true, "promptsListChanged": true, "resourcesListChanged": true });
+        client.listen(filter.clone()).await.unwrap();
+        let acknowledged = client.notification(Duration::from_secs(5)).await.unwrap();
+        assert_eq!(acknowledged["params"]["notifications"], filter);
+    }
+}
+
+both_eras! {
+    async fn items_come_and_go_and_clients_are_told(revision) {
+        let mut client = served(revision).await;
+        listen(&mut client).await;
+        assert_eq!(changed(&mut client, "tool", "sum").await, "true");
+        assert_eq!(heard(&mut client).await, ["tools/list_changed"]);
+        let tools = client.tools().await.unwrap();
+        assert_eq!(names(&tools), ["fixed", "change", "sum"]);
+        assert_eq!(tools[2]["title"], "Added");
+        assert_eq!(tools[2]["inputSchema"]["required"], json!(["a", "b"]));
+        assert_eq!(said(&mut client, "sum", json!({ "a": 1, "b": 2 })).await, "[3]");
+        let text = "error: The arguments of `sum` are wrong:\n- missing field `b`";
+        assert_eq!(said(&mut client, "sum", json!({ "a": 1 })).await, text);
+        let text = "error: The arguments of `sum` are wrong:\n- unknown argument `c`; there are `a`, `b`";
+        assert_eq!(said(&mut client, "sum", json!({ "a": 1, "b": 2, "c": 3 })).await, text);
+        assert_eq!(changed(&mut client, "disable", "sum").await, "true");
+        assert_eq!(client.call("sum", json!({ "a": 1, "b": 2 })).await.unwrap_err().code, -32602);
+        assert_eq!(names(&client.tools().await.unwrap()), ["fixed", "change"]);
+        assert_eq!(changed(&mut client, "enable", "sum").await, "true");
+        assert_eq!(said(&mut client, "sum", json!({ "a": 1, "b": 2 })).await, "[3]");
+        assert_eq!(changed(&mut client, "remove", "sum").await, "true");
+        assert_eq!(changed(&mut client, "remove", "sum").await, "false");
+        assert_eq!(names(&client.tools().await.unwrap()), ["fixed", "change"]);
+        assert_eq!(heard(&mut client).await, ["tools/list_changed"; 3]);
+    }
+
+    async fn what_changes_nothing_is_not_told(revision) {
+        let mut client = served(revision).await;
+        listen(&mut client).await;
+        for how in ["enable", "disable", "disable", "remove"] {
+            changed(&mut client, how, "nobody").await;
+        }
+        changed(&mut client, "enable", "fixed").await;
+        assert_eq!(heard(&mut client).await, [] as [&str; 0]);
+    }
+
+    async fn resources_and_prompts_too(revision) {
+        let mut client = served(revision).await;
+        listen(&mut client).await;
+        for (how, name, expected) in [
+            ("resource", "r", "resources/list_changed"), ("template", "t", "resources/list_changed"),
+            ("prompt", "p", "prompts/list_changed"), ("bare tool", "b", "tools/list_changed"),
+        ] {
+            assert_eq!(changed(&mut client, how, name).await, "true");
+            assert_eq!(heard(&mut client).await, [expected], "{how}");
+        }
+        let read = client.read("added://r").await.unwrap();
+        assert_eq!((read[0].text.as_deref(), read[0].mime_type.as_deref()), (Some("added://r"), Some("text/x")));
+        let read = client.read("t://1/a%20b").await.unwrap();
+        assert_eq!(read[0].text.as_deref(), Some("{\"x\": \"1\", \"y\": \"a b\"}"));
+        assert_eq!(client.templates().await.unwrap()[0]["uriTemplate"], "t://{x}/{y}");
+        assert_eq!(client.prompt("p", json!({ "word": "w" })).await.unwrap().text(), "{\"word\": \"w\"}");
+        let arguments = &client.prompts().await.unwrap()[1]["arguments"];
+        let expected = json!([
+            { "name": "word", "description": "A word", "required": true },
+            { "name": "more", "description": "More", "required": false },
+        ]);
+        assert_eq!(*arguments, expected);
+        let get = |arguments: Value| json!({ "name": "p", "arguments": arguments });
+        let text = "wrong arguments for prompt `p`: `word`: missing; unknown argument `wrod`; did you mean `word`?";
+        assert_eq!(refused(&mut client, "prompts/get", get(json!({ "wrod": "" }))).await, (-32602, text.into()));
+        assert_eq!(said(&mut client, "b", json!({})).await, "mcp-runtime-testing");
+        let text = "error: The arguments of `b` are wrong:\n- unknown argument `x`: there are none";
+        assert_eq!(said(&mut client, "b", json!({ "x": 1 })).await, text);
+        assert_eq!(changed(&mut client, "remove", "added://r").await, "true");
+        assert!(client.read("added://r").await.is_err());
+    }
+
+    async fn what_is_wrong_with_an_item_is_said_to_whoever_adds_it(revision) {
+        let mut client = served(revision).await;
+        for (how, name, expected) in [
+            ("tool", "fixed", "error: there is a tool `fixed` already: `fixed` at "),
+            ("tool", "a b", "error: `a b` is no name for a tool"),
+            ("prompt", "fixed_prompt", "error: there is a prompt `fixed_prompt` already"),
+            ("template", "{", "error: "),
+        ] {
+            let found = changed(&mut client, how, name).await;
+            assert!(found.starts_with(expected), "{found}");
+        }
+        assert_eq!(client.tools().await.unwrap().len(), 2);
+        changed(&mut client, "slow tool", "slow").await;
+        assert_eq!(said(&mut client, "slow", json!({})).await, "error: the tool `slow` took longer than 5ms and was given up");
+    }
+
+    async fn only_subscribers_hear_of_an_update(revision) {
+        let mut client = served(revision).await;
+        changed(&mut client, "updated", "fixed://watched").await;
+        assert_eq!(heard(&mut client).await, [] as [&str; 0]);
+        let stream = client.subscribe("fixed://watched").await.unwrap();
+        heard(&mut client).await;
+        changed(&mut client, "updated", "fixed://watched").await;
+        changed(&mut client, "updated", "fixed://other").await;
+        let update = client.notification(Duration::from_secs(5)).await.unwrap();
+        assert_eq!(update["method"], "notifications/resources/updated");
+        assert_eq!(update["params"]["uri"], "fixed://watched");
+        assert_eq!(heard(&mut client).await, [] as [&str; 0]);
+        match stream {
+            Some(stream) => client.cancel(stream),
+            None => drop(client.request("resources/unsubscribe", json!({ "uri": "fixed://watched" })).await.unwrap()),
+        }
+        changed(&mut client, "updated", "fixed://watched").await;
+        assert_eq!(heard(&mut client).await, [] as [&str; 0]);
+    }
+
+    async fn a_call_goes_on_when_its_item_is_removed(revision) {
+        let mut client = connect(server!().items(items![change, waits]), revision).await;
+        let ongoing = client.start("tools/call", json!({ "name": "waits" }));
+        assert_eq!(changed(&mut client, "remove", "waits").await, "true");
+        assert_eq!(client.wait(ongoing).await.unwrap()["content"][0]["text"], "waited");
+        assert_eq!(client.call("waits", json!({})).await.unwrap_err().code, -32602);
+    }
+
+    /// A feature does not come and go with its items, since clients learn of it once.
+    async fn the_last_item_of_a_kind_can_be_hidden(revision) {
+        let mut client = served(revision).await;
+        changed(&mut client, "disable", "fixed_prompt").await;
+        assert_eq!(client.prompts().await.unwrap().len(), 0);
+        assert!(client.discover().await.unwrap()["capabilities"]["prompts"].is_object());
+    }
+}
+
+#[tool]
+async fn waits() -> &'static str {
+    tokio::time::sleep(Duration::from_millis(20)).await;
+    "waited"
+}
+
+/// Tries every way to a handle that is not one.
+#[tool]
+fn has_no_handle(ctx: &Context) -> bool {
+    ctx.state::<Handle>().is_none()
+}
+
+#[tokio::test]
+async fn without_a_handle_nothing_can_change() {
+    let mut client = connect(server!().items(items![has_no_handle]), Revision::V2026_07_28).await;
+    assert_eq!(said(&mut client, "has_no_handle", json!({})).await, "true");
+    let filter = json!({ "toolsListChanged": true, "resourceSubscriptions": ["a:b"] });
+    client.listen(filter).await.unwrap();
+    let acknowledged = client.notification(Duration::from_secs(5)).await.unwrap();
+    assert_eq!(acknowledged["params"]["notifications"], json!({}), "nothing of it can happen");
+}
+
+#[tokio::test]
+async fn a_stream_is_tagged_and_hears_only_what_it_asked_for() {
+    let mut client = served(Revision::V2026_07_28).await;
+    client.listen(json!({ "promptsListChanged": true })).await.unwrap();
+    client.notification(Duration::from_secs(5)).await.unwrap();
+    changed(&mut client, "tool", "t").await;
+    changed(&mut client, "prompt", "p").await;
+    let told = client.notification(Duration::from_secs(5)).await.unwrap();
+    assert_eq!(told["method"], "notifications/prompts/list_changed");
+    assert_eq!(told["params"]["_meta"]["io.modelcontextprotocol/subscriptionId"], 1);
+    assert_eq!(heard(&mut client).await, [] as [&str; 0]);
+}

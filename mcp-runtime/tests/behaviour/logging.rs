@@ -1,0 +1,156 @@
+//! `tracing` events of a call, for the client that asked. The subscriber is the whole process's, so every test here is about events
+//! of its own tools, which nobody else calls.
+
+use std::{sync::Once, time::Duration};
+
+use mcp_runtime::{
+    Level, items,
+    prelude::*,
+    server,
+    testing::{Client as Tester, Revision},
+};
+use serde_json::{Value, json};
+use tracing_subscriber::prelude::*;
+
+use crate::support::{both_eras, capabilities, connect, said};
+
+#[tool]
+fn speaks() {
+    tracing::trace!("a trace");
+    tracing::debug!(n = 1, ok = true, float = 0.5, text = "t", list = ?[1], "a detail");
+    tracing::info!("an event");
+    tracing::warn!(target: "own::target", "a warning");
+    tracing::error!(code = 7_u64);
+}
+
+#[tool]
+async fn speaks_later() {
+    tracing::info!("before");
+    tokio::task::yield_now().await;
+    tracing::info!("after");
+}
+
+#[tool(blocking)]
+fn speaks_elsewhere() {
+    tracing::info!("elsewhere");
+}
+
+#[prompt]
+fn speaking_prompt() -> &'static str {
+    tracing::info!("prompted");
+    ""
+}
+
+#[resource("speaking://")]
+fn speaking_resource() -> &'static str {
+    tracing::info!("read");
+    ""
+}
+
+fn served() -> mcp_runtime::Builder {
+    static ONCE: Once = Once::new();
+    ONCE.call_once(|| {
+        let subscriber = tracing_subscriber::registry().with(mcp_runtime::client_log());
+        tracing::subscriber::set_global_default(subscriber).unwrap();
+    });
+    server!().items(items![
+        speaks,
+        speaks_later,
+        speaks_elsewhere,
+        speaking_prompt,
+        speaking_resource
+    ])
+}
+
+/// What was logged: levels and data.
+async fn heard(client: &mut Tester) -> Vec<(String, Value)> {
+    let mut found = Vec::new();
+    while let Some(mut it) = client.notification(Duration::from_millis(20)).await {
+        assert_eq!(it["method"], "notifications/message");
+        found.push((
+            it["params"]["level"].as_str().unwrap().to_owned(),
+            it["params"]["data"].take(),
+        ));
+    }
+    found
+}
+
+fn of(level: &str, data: impl Into<Value>) -> (String, Value) {
+    (level.to_owned(), data.into())
+}
+
+both_eras! {
+    async fn nobody_is_told_unasked(revision) {
+        let mut client = connect(served(), revision).await;
+        said(&mut client, "speaks", json!({})).await;
+        assert_eq!(heard(&mut client).await, []);
+        let found = capabilities(served(), revision).await;
+        assert_eq!(found["logging"], json!({}));
+    }
+
+    async fn the_client_chooses_its_level(revision) {
+        let mut client = connect(served(), revision).await;
+        let detail = json!({ "message": "a detail", "n": 1, "ok": true, "float": 0.5, "text": "t", "list": "[1]" });
+        let all = [
+            of("debug", "a trace"), of("debug", detail), of("info", "an event"), of("warning", "a warning"),
+            of("error", json!({ "code": 7 })),
+        ];
+        for (level, from) in
+            [(Level::Debug, 0), (Level::Info, 2), (Level::Notice, 3), (Level::Warning, 3), (Level::Error, 4), (Level::Critical, 5)]
+        {
+            client.log_from(level).await.unwrap();
+            said(&mut client, "speaks", json!({})).await;
+            assert_eq!(heard(&mut client).await, all[from..], "{}", level.name());
+        }
+    }
+
+    async fn events_come_from_wherever_the_call_runs_and_name_their_logger(revision) {
+        let mut client = connect(served(), revision).await;
+        client.log_from(Level::Info).await.unwrap();
+        said(&mut client, "speaks_later", json!({})).await;
+        assert_eq!(heard(&mut client).await, [of("info", "before"), of("info", "after")]);
+        said(&mut client, "speaks_elsewhere", json!({})).await;
+        assert_eq!(heard(&mut client).await, [of("info", "elsewhere")]);
+        client.prompt("speaking_prompt", json!({})).await.unwrap();
+        assert_eq!(heard(&mut client).await, [of("info", "prompted")]);
+        client.read("speaking://").await.unwrap();
+        assert_eq!(heard(&mut client).await, [of("info", "read")]);
+        client.log_from(Level::Warning).await.unwrap();
+        said(&mut client, "speaks", json!({})).await;
+        let warning = client.notification(Duration::from_secs(5)).await.unwrap();
+        assert_eq!(warning["params"]["logger"], "own::target");
+    }
+
+    async fn only_the_caller_hears(revision) {
+        let mut first = connect(served(), revision).await;
+        let mut second = connect(served(), revision).await;
+        first.log_from(Level::Debug).await.unwrap();
+        second.log_from(Level::Debug).await.unwrap();
+        said(&mut first, "speaks_later", json!({})).await;
+        assert_eq!(heard(&mut second).await, []);
+        assert_eq!(heard(&mut first).await.len(), 2);
+    }
+
+    async fn through_around_too(revision) {
+        let server = served().around(async |call, next| {
+            tracing::info!("around");
+            next.run(call).await
+        });
+        let mut client = connect(server, revision).await;
+        client.log_from(Level::Info).await.unwrap();
+        said(&mut client, "speaks_later", json!({})).await;
+        assert_eq!(heard(&mut client).await, [of("info", "around"), of("info", "before"), of("info", "after")]);
+    }
+
+    async fn an_unknown_level_is_refused(revision) {
+        let mut client = connect(served(), revision).await;
+        let error = if revision == Revision::V2026_07_28 {
+            let params = json!({ "name": "speaks", "_meta": { "io.modelcontextprotocol/logLevel": "loud" } });
+            client.request("tools/call", params).await.unwrap_err()
+        } else {
+            client.request("logging/setLevel", json!({ "level": "loud" })).await.unwrap_err()
+        };
+        assert_eq!(error.code, -32602);
+        assert!(error.message.starts_with("`loud` is no log level: debug, info, "), "{}", error.message);
+    }
+}

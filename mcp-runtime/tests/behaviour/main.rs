@@ -1,0 +1,29 @@
+//! What a server's author is promised, seen by a client in the same process and in both eras.
+//!
+//! Every module declares its items as an author does, and names those it serves with `items![…]` or a group, since all of them
+//! are in one binary.
+
+mod support;
+
+mod args_struct;
+mod arguments;
+mod around;
+mod blocking;
+mod cancellation;
+mod completion;
+mod constraints;
+mod groups;
+mod handle;
+#[cfg(feature = "client-log")]
+mod logging;
+mod max_result;
+mod meta;
+mod methods;
+mod pagination;
+mod progress;
+mod prompts;
+mod resources;
+mod results;
+mod server_values;
+mod state;
+mod timeouts;

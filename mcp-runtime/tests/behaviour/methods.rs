@@ -1,0 +1,103 @@
+//! Methods: functions whose `&self` is the server's state.
+
+use std::sync::Mutex;
+
+use mcp_runtime::{items, prelude::*, server};
+use serde_json::json;
+
+use crate::support::{both_eras, connect, names, problems, said};
+
+struct Notes {
+    all: Mutex<Vec<String>>,
+}
+
+#[server]
+impl Notes {
+    fn helper(&self) -> usize {
+        self.all.lock().unwrap().len()
+    }
+
+    /// Writes a note down.
+    #[tool(group = "writers")]
+    fn write(&self, text: String) -> usize {
+        self.all.lock().unwrap().push(text);
+        self.helper()
+    }
+
+    #[tool(group = "writers")]
+    async fn count(&self, by: Option<usize>) -> usize {
+        tokio::task::yield_now().await;
+        self.helper() * by.unwrap_or(Self::FACTOR)
+    }
+
+    #[tool(blocking, group = "writers")]
+    fn count_elsewhere(&self, #[arg(default = Self::FACTOR)] by: usize) -> usize {
+        self.helper() * by
+    }
+
+    #[tool(group = "writers")]
+    fn free(word: &str) -> String {
+        word.to_owned()
+    }
+
+    #[tool(group = "writers")]
+    fn same(&self, other: &Self) -> bool {
+        std::ptr::eq(self, other)
+    }
+
+    #[resource("notes://{index}", group = "writers")]
+    fn note(&self, index: usize) -> Option<String> {
+        self.all.lock().unwrap().get(index).cloned()
+    }
+
+    #[prompt(group = "writers")]
+    fn recall(&self, #[complete(Self::texts)] note: &str) -> String {
+        format!("{note} of {}", self.helper())
+    }
+
+    #[completion]
+    async fn texts(&self) -> Vec<String> {
+        self.all.lock().unwrap().clone()
+    }
+
+    const FACTOR: usize = 10;
+}
+
+fn notes() -> Notes {
+    Notes { all: Mutex::new(vec!["milk".to_owned()]) }
+}
+
+both_eras! {
+    async fn self_is_the_servers_state(revision) {
+        let mut client = connect(server!(group = "writers").state(notes()), revision).await;
+        assert_eq!(said(&mut client, "write", json!({ "text": "eggs" })).await, "2");
+        assert_eq!(said(&mut client, "count", json!({})).await, "20");
+        assert_eq!(said(&mut client, "count", json!({ "by": 3 })).await, "6");
+        assert_eq!(said(&mut client, "count_elsewhere", json!({})).await, "20");
+        assert_eq!(said(&mut client, "free", json!({ "word": "w" })).await, "w");
+        assert_eq!(said(&mut client, "same", json!({})).await, "true");
+        assert_eq!(client.read("notes://1").await.unwrap()[0].text.as_deref(), Some("eggs"));
+        client.read("notes://2").await.unwrap_err();
+        assert_eq!(client.prompt("recall", json!({ "note": "n" })).await.unwrap().text(), "n of 2");
+        assert_eq!(client.complete("recall", "note", "e").await.unwrap().values, ["eggs"]);
+    }
+
+    async fn items_name_methods_too_and_keep_their_order(revision) {
+        let items = items![Notes::write, zulu, Notes::free, alpha, Notes::count];
+        let mut client = connect(server!().items(items).state(notes()), revision).await;
+        assert_eq!(names(&client.tools().await.unwrap()), ["write", "zulu", "free", "alpha", "count"]);
+    }
+}
+
+#[tool(order = -5)]
+fn zulu() {}
+
+#[tool(order = 9)]
+fn alpha() {}
+
+#[test]
+fn a_method_without_its_state_stops_the_server() {
+    let problems = problems(server!().items(items![Notes::write]));
+    assert_eq!(problems.len(), 1, "{problems:?}");
+    assert!(problems[0].contains("behaviour::methods::Notes"), "{problems:?}");
+}

@@ -1,0 +1,200 @@
+//! Progress: what a client that asked for it is told, and that nobody else is told anything.
+
+use std::{
+    pin::Pin,
+    sync::Mutex,
+    task::{Context as TaskContext, Poll},
+    time::Duration,
+};
+
+use mcp_runtime::{
+    items,
+    prelude::*,
+    server,
+    testing::{Client as Tester, Revision},
+};
+use serde_json::{Value, json};
+
+use crate::support::{both_eras_paused, connect};
+
+/// A stream of so many items that waits before each.
+struct Slow(u8);
+
+impl futures_core::Stream for Slow {
+    type Item = u8;
+
+    fn poll_next(mut self: Pin<&mut Self>, _: &mut TaskContext<'_>) -> Poll<Option<u8>> {
+        if self.0 == 0 {
+            return Poll::Ready(None);
+        }
+        self.0 -= 1;
+        Poll::Ready(Some(self.0))
+    }
+
+    fn size_hint(&self) -> (usize, Option<usize>) {
+        (self.0.into(), Some(self.0.into()))
+    }
+}
+
+#[tool]
+async fn iterates(progress: Progress, count: u8) -> u32 {
+    let mut sum = 0;
+    for n in progress.over(0..count) {
+        sum += u32::from(n);
+        tokio::task::yield_now().await;
+    }
+    sum
+}
+
+#[tool]
+async fn streams(progress: Progress) -> u32 {
+    use futures_core::Stream as _;
+    let mut stream = progress.over_stream(Slow(2));
+    let mut sum = 0;
+    while let Some(n) = std::future::poll_fn(|cx| Pin::new(&mut stream).poll_next(cx)).await {
+        sum += u32::from(n);
+    }
+    sum
+}
+
+#[tool]
+async fn falls(progress: Progress) {
+    progress.total(10);
+    for value in [1.0, 0.5, 1.0, 2.0, f64::NAN, f64::INFINITY, 1.5, 3.0] {
+        progress.report(value);
+    }
+}
+
+#[tool]
+async fn speaks(progress: Progress, ctx: &Context) {
+    progress.say(1, "begun");
+    progress.step();
+    ctx.progress().step();
+    progress.say(10_u64, "done");
+}
+
+#[tool(blocking)]
+fn elsewhere(progress: Progress) {
+    for _ in progress.over(0..2) {}
+}
+
+#[prompt]
+async fn prompted(progress: Progress) -> &'static str {
+    progress.report(1);
+    ""
+}
+
+#[resource("progress://")]
+async fn read(progress: Progress) -> &'static str {
+    progress.report(1);
+    ""
+}
+
+/// Where a clone is kept beyond its call.
+#[derive(Default)]
+struct Drawer(Mutex<Option<Progress>>);
+
+#[tool]
+async fn keeps(progress: Progress, drawer: &Drawer) {
+    progress.report(1);
+    *drawer.0.lock().unwrap() = Some(progress);
+}
+
+#[tool]
+async fn reports_late(drawer: &Drawer) {
+    let kept = drawer.0.lock().unwrap().take().unwrap();
+    kept.report(2);
+    tokio::task::yield_now().await;
+    kept.report(3);
+}
+
+fn served() -> mcp_runtime::Builder {
+    server!()
+        .items(items![
+            iterates,
+            streams,
+            falls,
+            speaks,
+            elsewhere,
+            prompted,
+            read,
+            keeps,
+            reports_late
+        ])
+        .state(Drawer::default())
+}
+
+/// The reports of a request, each with its token taken off.
+async fn reports(client: &mut Tester, method: &str, mut params: Value, token: Value) -> Vec<Value> {
+    params["_meta"] = json!({ "progressToken": token });
+    client.request(method, params).await.expect("the request is answered");
+    let mut found = Vec::new();
+    while let Some(mut notification) = client.notification(Duration::from_millis(10)).await {
+        assert_eq!(notification["method"], "notifications/progress");
+        let mut params = notification["params"].take();
+        assert_eq!(params.as_object_mut().unwrap().remove("progressToken"), Some(token.clone()));
+        found.push(params);
+    }
+    found
+}
+
+async fn called(client: &mut Tester, tool: &str, arguments: Value) -> Vec<Value> {
+    reports(client, "tools/call", json!({ "name": tool, "arguments": arguments }), json!("t")).await
+}
+
+both_eras_paused! {
+    async fn iterators_and_streams_report_each_item_with_their_total(revision) {
+        let mut client = connect(served(), revision).await;
+        let of = |done: u8, total: u8| json!({ "progress": done, "total": total });
+        assert_eq!(called(&mut client, "iterates", json!({ "count": 3 })).await, [of(1, 3), of(2, 3), of(3, 3)]);
+        assert_eq!(called(&mut client, "iterates", json!({ "count": 0 })).await, [] as [Value; 0]);
+        assert_eq!(called(&mut client, "streams", json!({})).await, [of(1, 2), of(2, 2)]);
+        assert_eq!(called(&mut client, "elsewhere", json!({})).await, [of(1, 2), of(2, 2)]);
+    }
+
+    async fn values_that_do_not_rise_are_dropped(revision) {
+        let mut client = connect(served(), revision).await;
+        let of = |done: u8| json!({ "progress": done, "total": 10 });
+        assert_eq!(called(&mut client, "falls", json!({})).await, [of(1), of(2), of(3)]);
+    }
+
+    async fn messages_and_steps(revision) {
+        let mut client = connect(served(), revision).await;
+        let expected = [
+            json!({ "progress": 1, "message": "begun" }), json!({ "progress": 2 }), json!({ "progress": 3 }),
+            json!({ "progress": 10, "message": "done" }),
+        ];
+        assert_eq!(called(&mut client, "speaks", json!({})).await, expected);
+    }
+
+    async fn prompts_and_resources_report_too_and_a_number_is_a_token(revision) {
+        let mut client = connect(served(), revision).await;
+        let prompt = reports(&mut client, "prompts/get", json!({ "name": "prompted" }), json!(0)).await;
+        assert_eq!(prompt, [json!({ "progress": 1 })]);
+        let resource = reports(&mut client, "resources/read", json!({ "uri": "progress://" }), json!(7)).await;
+        assert_eq!(resource, [json!({ "progress": 1 })]);
+    }
+
+    async fn without_a_token_nothing_is_sent(revision) {
+        let mut client = connect(served(), revision).await;
+        for tool in ["falls", "speaks", "streams", "elsewhere"] {
+            client.call(tool, json!({})).await.unwrap();
+        }
+        // Neither a string nor an integer is no token.
+        let params = json!({ "name": "falls", "_meta": { "progressToken": { "a": 1 } } });
+        client.request("tools/call", params).await.unwrap();
+        assert_eq!(client.notification(Duration::from_millis(10)).await, None);
+    }
+
+    async fn after_the_answer_a_kept_clone_says_nothing(revision) {
+        let mut client = connect(served(), revision).await;
+        assert_eq!(called(&mut client, "keeps", json!({})).await, [json!({ "progress": 1 })]);
+        assert_eq!(called(&mut client, "reports_late", json!({})).await, [] as [Value; 0]);
+    }
+}
+
+#[tokio::test]
+async fn messages_are_left_out_where_the_revision_has_none() {
+    let mut client = connect(served(), Revision::V2024_11_05).await;
+    assert_eq!(called(&mut client, "speaks", json!({})).await[0], json!({ "progress": 1 }));
+}

@@ -1,0 +1,90 @@
+//! `state`, `setup` and `on_shutdown`.
+
+use std::sync::{Arc, Mutex};
+
+use mcp_runtime::{ServeError, items, prelude::*, server, testing::Client as Tester};
+use serde_json::json;
+
+use crate::support::{both_eras, connect, problems, said};
+
+struct Db(u32);
+
+struct Cache(String);
+
+type Diary = Arc<Mutex<Vec<&'static str>>>;
+
+#[tool]
+fn both(db: &Db, cache: State<Cache>) -> String {
+    format!("{} {}", db.0, cache.0)
+}
+
+both_eras! {
+    async fn setup_makes_state_before_the_first_message(revision) {
+        let diary = Diary::default();
+        let (first, second, last) = (diary.clone(), diary.clone(), diary.clone());
+        let server = server!()
+            .items(items![both])
+            .setup(async move || {
+                tokio::task::yield_now().await;
+                first.lock().unwrap().push("first");
+                Ok::<_, std::io::Error>(Db(7))
+            })
+            .setup(async move || {
+                second.lock().unwrap().push("second");
+                Ok::<_, String>(Cache("c".to_owned()))
+            })
+            .on_shutdown(async move |ctx| {
+                tokio::task::yield_now().await;
+                assert_eq!(ctx.state::<Db>().map(|it| it.0), Some(7));
+                last.lock().unwrap().push("shutdown");
+            });
+        let mut client = connect(server, revision).await;
+        assert_eq!(*diary.lock().unwrap(), ["first", "second"]);
+        assert_eq!(said(&mut client, "both", json!({})).await, "7 c");
+        client.close().await;
+        assert_eq!(*diary.lock().unwrap(), ["first", "second", "shutdown"]);
+    }
+
+    async fn a_failing_setup_stops_the_server(revision) {
+        let diary = Diary::default();
+        let (never, later) = (diary.clone(), diary.clone());
+        let server = server!()
+            .items(items![both])
+            .state(Cache(String::new()))
+            .setup(async || Err::<Db, _>(Error::msg("the database is away")))
+            .setup(async move || {
+                later.lock().unwrap().push("second");
+                Ok::<_, String>(0_u8)
+            })
+            .on_shutdown(async move |_| never.lock().unwrap().push("shutdown"));
+        let error = Tester::connect_with(server, revision).await.unwrap_err();
+        assert!(matches!(&error, ServeError::Setup(text) if text == "the database is away"), "{error:?}");
+        assert_eq!(error.to_string(), "setup failed: the database is away");
+        assert_eq!(*diary.lock().unwrap(), [] as [&str; 0]);
+    }
+}
+
+#[test]
+fn two_states_of_one_type_stop_the_server() {
+    let server = server!().items(items![both]).state(Db(1)).state(Cache(String::new()));
+    let problems = problems(server.setup(async || Ok::<_, String>(Db(2))));
+    assert_eq!(problems.len(), 1, "{problems:?}");
+    assert!(
+        problems[0].starts_with("there are two states of type `behaviour::state::Db`"),
+        "{problems:?}"
+    );
+}
+
+/// The state of a server that has gone is dropped with it.
+#[tokio::test]
+async fn state_is_dropped_with_the_server() {
+    let watched = Arc::new(());
+    let client =
+        Tester::connect(server!().items(items![idle]).state(watched.clone())).await.unwrap();
+    assert_eq!(Arc::strong_count(&watched), 2);
+    client.close().await;
+    assert_eq!(Arc::strong_count(&watched), 1);
+}
+
+#[tool]
+fn idle(_it: &Arc<()>) {}

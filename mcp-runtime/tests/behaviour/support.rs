@@ -1,0 +1,89 @@
+use mcp_runtime::{
+    Builder,
+    testing::{Client, Revision},
+};
+use serde_json::Value;
+
+/// Runs each test once as a client with a handshake and once as one without.
+macro_rules! both_eras {
+    ($($(#[$attr:meta])* async fn $name:ident($revision:ident) $body:block)*) => {$(
+        async fn $name($revision: mcp_runtime::testing::Revision) $body
+
+        mod $name {
+            use mcp_runtime::testing::Revision;
+
+            #[tokio::test]
+            $(#[$attr])*
+            async fn legacy() {
+                super::$name(Revision::V2025_11_25).await;
+            }
+
+            #[tokio::test]
+            $(#[$attr])*
+            async fn modern() {
+                super::$name(Revision::V2026_07_28).await;
+            }
+        }
+    )*};
+}
+pub(crate) use both_eras;
+
+/// The same on tokio's paused clock, where waiting costs nothing.
+macro_rules! both_eras_paused {
+    ($(async fn $name:ident($revision:ident) $body:block)*) => {$(
+        async fn $name($revision: mcp_runtime::testing::Revision) $body
+
+        mod $name {
+            use mcp_runtime::testing::Revision;
+
+            #[tokio::test(start_paused = true)]
+            async fn legacy() {
+                super::$name(Revision::V2025_11_25).await;
+            }
+
+            #[tokio::test(start_paused = true)]
+            async fn modern() {
+                super::$name(Revision::V2026_07_28).await;
+            }
+        }
+    )*};
+}
+pub(crate) use both_eras_paused;
+
+pub(crate) async fn connect(server: Builder, revision: Revision) -> Client {
+    Client::connect_with(server, revision).await.expect("the server starts")
+}
+
+/// The text a tool answered, `error: ` before it when the tool says that it failed.
+pub(crate) async fn said(client: &mut Client, tool: &str, arguments: Value) -> String {
+    let called = client.call(tool, arguments).await.expect("the call is answered");
+    let mark = if called.is_error { "error: " } else { "" };
+    format!("{mark}{}", called.text())
+}
+
+/// The code and text of the JSON-RPC error that a request ends with.
+pub(crate) async fn refused(client: &mut Client, method: &str, params: Value) -> (i64, String) {
+    let error = client.request(method, params).await.expect_err("the request is refused");
+    (error.code, error.message)
+}
+
+/// The entry of this name in a list.
+pub(crate) fn named<'a>(list: &'a [Value], name: &str) -> &'a Value {
+    list.iter().find(|it| it["name"] == name).unwrap_or_else(|| panic!("`{name}` is in no list"))
+}
+
+/// The names in a list, in its order.
+pub(crate) fn names(list: &[Value]) -> Vec<&str> {
+    list.iter().filter_map(|it| it["name"].as_str()).collect()
+}
+
+/// Why the server cannot start.
+pub(crate) fn problems(server: Builder) -> Vec<String> {
+    server.build().expect_err("the server cannot start").problems().to_vec()
+}
+
+/// The server's capabilities, in the way of the client's era.
+pub(crate) async fn capabilities(server: Builder, revision: Revision) -> Value {
+    let mut client = connect(server, revision).await;
+    client.discover().await.expect("the server says what it has")["capabilities"].take()
+}

@@ -1,0 +1,40 @@
+//! A crate with items of its own, as a library of tools would be.
+
+use mcp_runtime::prelude::*;
+
+/// Says from which crate it comes.
+#[tool]
+pub fn foreign() -> &'static str {
+    module_path!()
+}
+
+/// Needs state that only servers of this crate's items have.
+#[tool(group = "stateful")]
+pub fn foreign_state(state: &Ledger) -> u32 {
+    state.0
+}
+
+/// State of this crate.
+#[derive(Debug)]
+pub struct Ledger(
+    /// What it holds.
+    pub u32,
+);
+
+/// A resource of the other crate.
+#[resource("foreign://here")]
+pub fn foreign_resource() -> &'static str {
+    "there"
+}
+
+/// Completes for a prompt of the other crate.
+#[completion]
+pub fn ledgers(typed: &str, state: &Ledger) -> Vec<String> {
+    vec![format!("{typed}{}", state.0)]
+}
+
+/// A prompt of the other crate, in a group.
+#[prompt(group = "stateful")]
+pub fn foreign_prompt(#[complete(ledgers)] ledger: &str) -> String {
+    ledger.to_owned()
+}
