@@ -69,7 +69,7 @@ pub mod testing;
 mod transport;
 mod wire;
 
-pub use builder::{Builder, Identity, Items, Server, Size};
+pub use builder::{Builder, Identity, Items, Made, Server, Size};
 pub use catalog::{Handle, Item, Prompt, Resource, Tool, Variables};
 #[cfg(feature = "stdio")]
 pub use cli::Exit;
@@ -124,11 +124,11 @@ pub mod __private {
     pub use crate::{
         __register as register,
         builder::{Identity, builder, items, named},
-        extract::{Call, Params, Probe, Running, SpreadField},
+        extract::{Call, Params, Probe, Running, from_text, receiver},
         item::{ArgDef, Completer, ItemDef, Origin, Segment, VariableKind},
         model::{CachePolicy, Icon, Role},
         registry::identity,
-        reply::{completion_reply, output_of, prompt_reply, resource_reply, tool_reply},
+        reply::{completion_reply, prompt_reply, resource_reply, tool_reply},
         schema::Range,
     };
 
@@ -140,10 +140,12 @@ pub mod __private {
     /// The traits that method look-up chooses from.
     pub mod param {
         pub use crate::extract::probe::{
-            ArgumentLevel as _, LiveLevel as _, NotServerLevel as _, ParsedLevel as _,
-            ParsedOptionLevel as _, ReadLevel as _, ServerLevel as _, SliceLevel as _,
-            SpreadLevel as _, StrLevel as _,
+            ArgumentLevel as _, Check as _, FieldLevel as _, LiveLevel as _, OptionalStrLevel as _,
+            ParsedLevel as _, ParsedOptionLevel as _, ReadLevel as _, ServerLevel as _,
+            SliceLevel as _, SpreadLevel as _, StrLevel as _, UnfitFieldLevel as _,
+            unfit::{UnfitLevel as _, UnfitStateLevel as _},
         };
+        pub use crate::reply::{NoOutputLevel as _, OutputLevel as _};
     }
 
     /// Doc comments that the macro could not read, because they come from `include_str!`.

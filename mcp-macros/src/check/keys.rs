@@ -23,10 +23,17 @@ fn name(item: &Item<'_>, errors: &Errors) {
     let (name, span) = item.name();
     let allowed = |it: u8| it.is_ascii_alphanumeric() || b"_-.".contains(&it);
     if item.kind == Kind::Tool && !(name.bytes().all(allowed) && (1..=128).contains(&name.len())) {
-        let fix = if item.keys.name.is_some() {
-            ""
+        let plain: String = name
+            .trim()
+            .chars()
+            .map(|it| if it.is_ascii() && allowed(it as u8) { it } else { '_' })
+            .collect();
+        let fix = if item.keys.name.is_none() {
+            "; give it one with `#[tool(name = \"…\")]`".to_owned()
+        } else if plain.len() <= 128 {
+            format!(": write `\"{plain}\"`")
         } else {
-            "; give it one with `#[tool(name = \"…\")]`"
+            String::new()
         };
         errors.at(
             span,
@@ -63,7 +70,7 @@ fn mode(item: &Item<'_>, errors: &Errors) {
     if let Some(timeout) = &item.keys.timeout
         && item.mode() == Mode::InPlace
     {
-        let message = "a plain `fn` runs in place and must return at once: add `blocking`, or make it `async`";
+        let message = "`timeout` cannot end a plain `fn`, which runs in place and must return at once: add `blocking`, or make it `async`";
         errors.at(timeout.span(), message);
     }
 }

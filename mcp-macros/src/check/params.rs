@@ -104,7 +104,7 @@ fn spread(item: &Item<'_>, param: &Param<'_>, errors: &Errors) {
         if item.kind != Kind::Resource {
             errors.at(
                 attr.path().span(),
-                format!("`{word}` attributes are for the parameters of tools; these are text"),
+                format!("`{word}` attributes are for the parameters of tools, and this is a text: write `#[arg(name = \"…\", default = …)]`"),
             );
         }
         return;

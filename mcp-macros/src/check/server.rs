@@ -2,7 +2,6 @@
 
 use crate::errors::Errors;
 use crate::item::impl_block::ImplBlock;
-use proc_macro2::Span;
 use syn::GenericParam;
 use syn::spanned::Spanned as _;
 
@@ -21,6 +20,6 @@ pub(crate) fn check(block: &ImplBlock, errors: &Errors) {
     }
     if block.marked().next().is_none() {
         let message = "no method here has `#[tool]`, `#[resource]`, `#[prompt]` or `#[completion]`: mark one, or remove `#[server]`";
-        errors.at(Span::call_site(), message);
+        errors.at(block.keyword.span(), message);
     }
 }

@@ -1,12 +1,13 @@
 //! What a registered function may look like.
 
+use super::strip_groups;
 use crate::errors::Errors;
 use crate::item::tokens::find;
 use crate::item::{Item, Kind};
 use proc_macro2::{TokenStream, TokenTree};
 use quote::ToTokens as _;
 use syn::spanned::Spanned as _;
-use syn::{FnArg, GenericParam, Receiver, ReceiverKind, ReturnType, Safety};
+use syn::{FnArg, GenericParam, Receiver, ReceiverKind, ReturnType, Safety, Type, TypeReference};
 
 pub(super) fn check(item: &Item<'_>, errors: &Errors) {
     alone(item, errors);
@@ -17,6 +18,12 @@ pub(super) fn check(item: &Item<'_>, errors: &Errors) {
     for input in &sig.inputs {
         if let FnArg::Typed(typed) = input {
             no_impl_trait(&typed.ty.to_token_stream(), "a parameter", errors);
+            if let Type::Reference(TypeReference { mutability: Some(token), .. }) =
+                strip_groups(&typed.ty)
+            {
+                let message = "calls run at the same time and share their state: take `&T` with a `Mutex` or an atomic in it; an argument is taken by value";
+                errors.at(token.span(), message);
+            }
         }
     }
     if let ReturnType::Type(_, ty) = &sig.output {
@@ -104,7 +111,17 @@ fn receiver(item: &Item<'_>, errors: &Errors) {
 }
 
 fn is_shared(receiver: &Receiver) -> bool {
-    matches!(receiver.kind, ReceiverKind::Reference(_, _, None))
+    match &receiver.kind {
+        ReceiverKind::Reference(_, _, mutability) => mutability.is_none(),
+        // `self: &Self` is `&self`, written longer.
+        ReceiverKind::Typed(_, ty) => {
+            let Type::Reference(it) = strip_groups(ty) else { return false };
+            let is_self =
+                matches!(strip_groups(&it.elem), Type::Path(it) if it.path.is_ident("Self"));
+            it.mutability.is_none() && is_self
+        }
+        _ => false,
+    }
 }
 
 fn outside_server(kind: Kind) -> String {

@@ -2,9 +2,10 @@
 
 use super::param::Field;
 use super::{at, here};
+use crate::item::tokens::outside;
 use crate::item::{Item, Kind, Mode};
 use proc_macro2::TokenStream;
-use quote::quote_spanned;
+use quote::{ToTokens as _, quote_spanned};
 use syn::ReturnType;
 use syn::spanned::Spanned as _;
 
@@ -51,8 +52,7 @@ fn run(item: &Item<'_>, fields: &[Field<'_>], target: &TokenStream) -> TokenStre
         Mode::Async => quote_spanned!(span=> &__cx),
         Mode::InPlace | Mode::Blocking => quote_spanned!(span=> __cx),
     };
-    let pass = if mode == Mode::InPlace { "ready_pass" } else { "pass" };
-    let args = fields.iter().map(|it| it.pass(&context, pass));
+    let args = fields.iter().map(|it| it.pass(&context));
     let called = quote_spanned!(span=> #target(#(#args),*));
     match mode {
         Mode::Async => {
@@ -70,19 +70,28 @@ fn run(item: &Item<'_>, fields: &[Field<'_>], target: &TokenStream) -> TokenStre
     }
 }
 
-/// A `match`, not a `let`: what the arguments lend must live until the reply is made. Located at the
-/// result's type, where an error says that it is no reply.
+/// A `match`, not a `let`: what the arguments lend must live until the reply is made. The result's type is
+/// repeated, because there an error says that it is no reply.
 fn reply(item: &Item<'_>, called: &TokenStream, context: &TokenStream) -> TokenStream {
     let place = match &item.function.sig.output {
         ReturnType::Default => item.function.sig.ident.span(),
         ReturnType::Type(_, ty) => ty.span(),
     };
-    let span = at(place);
+    let (span, ty) = (at(place), output(item));
     let made = match item.kind {
-        Kind::Tool => quote_spanned!(span=> __mcp::tool_reply(__reply)),
-        Kind::Resource => quote_spanned!(span=> __mcp::resource_reply(#context, __reply)),
-        Kind::Prompt => quote_spanned!(span=> __mcp::prompt_reply(__reply)),
-        Kind::Completion => quote_spanned!(span=> __mcp::completion_reply(__reply)),
+        Kind::Tool => quote_spanned!(span=> __mcp::tool_reply::<#ty>(__reply)),
+        Kind::Resource => quote_spanned!(span=> __mcp::resource_reply::<#ty>(#context, __reply)),
+        Kind::Prompt => quote_spanned!(span=> __mcp::prompt_reply::<#ty>(__reply)),
+        Kind::Completion => quote_spanned!(span=> __mcp::completion_reply::<#ty>(__reply)),
     };
     quote_spanned!(span=> match #called { __reply => #made })
+}
+
+/// The result's type as it can be written outside of the function.
+pub(super) fn output(item: &Item<'_>) -> TokenStream {
+    let owner = item.owner.map(quote::ToTokens::to_token_stream);
+    match &item.function.sig.output {
+        ReturnType::Default => quote_spanned!(at(item.function.sig.ident.span())=> ()),
+        ReturnType::Type(_, ty) => outside(ty.to_token_stream(), owner.as_ref()),
+    }
 }

@@ -1,8 +1,10 @@
 //! The `ItemDef`: constructor and the chain of what the attribute says.
 
+use super::call::output;
 use super::here;
 use super::text::{description, icon, text};
 use super::uri::segments;
+use crate::errors::position;
 use crate::item::tokens::outside;
 use crate::item::{Item, Kind};
 use crate::keys::Given;
@@ -11,32 +13,31 @@ use crate::keys::tables::ItemKeys;
 use crate::keys::text::{Audience, Flag, Role};
 use proc_macro2::{Ident, Literal, TokenStream};
 use quote::{ToTokens as _, quote_spanned};
-use syn::ReturnType;
 use syn::ext::IdentExt as _;
 
 /// `target` is the path of the user's function.
 pub(super) fn definition(item: &Item<'_>, target: &TokenStream) -> TokenStream {
     let (name, _) = item.name();
     let owner = item.owner.map(quote::ToTokens::to_token_stream);
-    let path = path(item);
+    let (path, line) = (path(item), line(item));
     let origin = quote_spanned! {here()=>
         __mcp::Origin::new(
             ::core::env!("CARGO_PKG_NAME"),
             ::core::module_path!(),
             ::core::file!(),
-            ::core::line!(),
+            #line,
             #path
         )
     };
     let identity = quote_spanned!(here()=> || __mcp::identity(&#target));
     let made = match item.kind {
         Kind::Tool => {
-            let output = match &item.function.sig.output {
-                ReturnType::Default => quote_spanned!(here()=> ()),
-                ReturnType::Type(_, ty) => outside(ty.to_token_stream(), owner.as_ref()),
-            };
+            let output = output(item);
             quote_spanned! {here()=>
-                __mcp::ItemDef::tool(#name, #origin, #identity, __params, __run, __mcp::output_of::<#output>)
+                __mcp::ItemDef::tool(
+                    #name, #origin, #identity, __params, __run,
+                    || (&&__mcp::Probe::<#output>::NEW).output()
+                )
             }
         }
         Kind::Resource => {
@@ -66,6 +67,15 @@ fn path(item: &Item<'_>) -> String {
     let Some(owner) = item.owner else { return name.to_string() };
     let owner: String = owner.to_token_stream().to_string().split_whitespace().collect();
     format!("{owner}::{name}")
+}
+
+/// `line!()` is that of the attribute, which for a method is the one of the whole block.
+fn line(item: &Item<'_>) -> TokenStream {
+    if item.owner.is_some() && proc_macro::is_available() {
+        let (line, _) = position(item.function.sig.ident.span());
+        return Literal::usize_unsuffixed(line).to_token_stream();
+    }
+    quote_spanned!(here()=> ::core::line!())
 }
 
 /// What people see.

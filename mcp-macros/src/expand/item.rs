@@ -4,7 +4,7 @@ use super::call::call;
 use super::definition::definition;
 use super::param::{Field, fields};
 use super::{here, root};
-use crate::item::{Item, Mode};
+use crate::item::{Item, Kind, Mode};
 use proc_macro2::{Literal, TokenStream};
 use quote::{ToTokens as _, quote_spanned};
 
@@ -14,7 +14,9 @@ pub(crate) fn item(item: &Item<'_>) -> TokenStream {
     let target = target(item);
     let fields = fields(item);
     let inherited = inherited(item);
-    let probing = (!fields.is_empty()).then(|| quote_spanned!(here()=> use __mcp::param::*;));
+    // A tool's result is probed too.
+    let probes = item.kind == Kind::Tool || !fields.is_empty();
+    let probing = probes.then(|| quote_spanned!(here()=> use __mcp::param::*;));
     let args = args(&fields);
     let spreads = fields.iter().filter_map(|it| it.spread(&root));
     let params = params(item, &fields);

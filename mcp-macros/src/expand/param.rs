@@ -4,7 +4,7 @@ use super::text::{description, text};
 use super::{at, here, reexport};
 use crate::check::is_borrowed_argument;
 use crate::item::tokens::outside;
-use crate::item::{Item, Param, Place, Role};
+use crate::item::{Item, Mode, Param, Place, Role};
 use crate::keys::arg::{Completer, Default};
 use crate::keys::range::{Bound, Len, Range};
 use crate::keys::tables::ArgKeys;
@@ -43,20 +43,23 @@ impl Field<'_> {
     }
 
     /// The type as it can be written outside of the function.
-    fn ty(&self) -> TokenStream {
+    fn outside(&self, ty: &Type) -> TokenStream {
         let owner = self.item.owner.map(quote::ToTokens::to_token_stream);
-        match self.param.place {
-            Place::Receiver(_) => quote_spanned!(self.span()=> &#owner),
-            Place::Typed(_, ty) => outside(ty.to_token_stream(), owner.as_ref()),
-        }
+        outside(ty.to_token_stream(), owner.as_ref())
     }
 
     /// The zero-sized value that knows how the parameter is read.
     pub(super) fn handle(&self) -> TokenStream {
         let span = self.span();
-        if let (true, Place::Typed(ident, _)) = (self.is_spread(), self.param.place) {
+        let Place::Typed(ident, ty) = self.param.place else {
+            let owner = self.item.owner;
+            return quote_spanned!(span=> __mcp::receiver::<#owner>());
+        };
+        if self.is_spread() {
             let (holder, field) = (self.holder(), located(ident, span));
-            return quote_spanned!(span=> __mcp::SpreadField::new(|__it: #holder| __it.#field));
+            return quote_spanned! {span=>
+                (&&__mcp::Probe::<#holder>::NEW).field_param(|__it| __it.#field)
+            };
         }
         let probe = match self.item.role(self.param) {
             Role::Tool => quote_spanned!(span=> tool_param),
@@ -64,8 +67,22 @@ impl Field<'_> {
             Role::Server => quote_spanned!(span=> server_param),
             Role::Completion => quote_spanned!(span=> completion_param),
         };
-        let ty = self.ty();
-        quote_spanned!(span=> (&&&__mcp::Probe::<#ty>::NEW).#probe())
+        let ty = self.outside(ty);
+        let in_place = (self.item.mode() == Mode::InPlace)
+            .then(|| quote_spanned!(span=> .check_in_place::<#ty>()));
+        let from_client = self.speaks().then(|| quote_spanned!(span=> .check_from_client::<#ty>()));
+        quote_spanned! {span=>
+            (&&&&__mcp::Probe::<#ty>::NEW).#probe().check::<#ty>() #in_place #from_client
+        }
+    }
+
+    /// Whether an attribute says something that only an argument can have.
+    fn speaks(&self) -> bool {
+        self.param
+            .attrs
+            .iter()
+            .map(syn::Attribute::path)
+            .any(|it| it.is_ident("arg") || it.is_ident("complete"))
     }
 
     fn arg(&self) -> TokenStream {
@@ -93,17 +110,17 @@ impl Field<'_> {
         }
     }
 
-    /// The argument of the user's function; `pass` is the method that lends the value.
-    pub(super) fn pass(&self, context: &TokenStream, pass: &str) -> TokenStream {
+    /// The argument of the user's function.
+    pub(super) fn pass(&self, context: &TokenStream) -> TokenStream {
         let span = self.span();
-        let (handle, value, pass) = (self.handle_name(), self.value_name(), Ident::new(pass, span));
+        let (handle, value) = (self.handle_name(), self.value_name());
         let borrow = match self.param.place {
             Place::Typed(_, ty) if self.is_spread() && borrowed(ty).is_some() => {
                 quote_spanned!(span=> &)
             }
             _ => TokenStream::new(),
         };
-        quote_spanned!(span=> #borrow #handle.#pass(#context, &mut #value)?)
+        quote_spanned!(span=> #borrow #handle.pass(#context, &mut #value)?)
     }
 
     fn default(&self) -> Option<TokenStream> {
@@ -113,7 +130,8 @@ impl Field<'_> {
         Some(match expr {
             None => quote_spanned!(span=> || ::core::default::Default::default()),
             Some(Expr::Lit(ExprLit { lit: Lit::Str(text), .. })) => {
-                quote_spanned!(span=> || ::core::convert::Into::into(#text))
+                let made = at(text.span());
+                quote_spanned!(made=> || __mcp::from_text(#text))
             }
             Some(expr) => {
                 let expr = outside(expr.to_token_stream(), owner.as_ref());

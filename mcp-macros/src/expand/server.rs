@@ -1,7 +1,7 @@
 //! `server!(…)`.
 
-use super::text::icon;
-use super::{here, root};
+use super::text::{icon, text};
+use super::{at, here, root};
 use crate::keys::number::SizeExpr;
 use crate::keys::tables::ServerKeys;
 use proc_macro2::{Ident, Literal, TokenStream};
@@ -11,7 +11,7 @@ pub(crate) fn server(keys: &ServerKeys) -> TokenStream {
     let root = root(keys.crate_path.as_ref());
     let door = quote_spanned!(here()=> #root::__private);
     let crates = keys.with.as_ref().map(|it| it.value.0.as_slice()).unwrap_or_default();
-    let uses = crates.iter().map(|it| quote_spanned!(here()=> use #it as _;));
+    let uses = crates.iter().map(|it| quote_spanned!(at(it.span())=> use #it as _;));
     let with = keys.with.as_ref().map(|_| {
         let names = crates.iter().map(Ident::to_string);
         quote_spanned!(here()=> .with(&[#(#names),*]))
@@ -25,8 +25,8 @@ pub(crate) fn server(keys: &ServerKeys) -> TokenStream {
         ("version", &keys.version),
     ];
     let expressions = expressions.into_iter().filter_map(|(name, key)| {
-        let (name, expr) = (Ident::new(name, here()), &key.as_ref()?.value.0);
-        Some(quote_spanned!(here()=> .#name(#expr)))
+        let (name, text) = (Ident::new(name, here()), text(&key.as_ref()?.value));
+        Some(quote_spanned!(here()=> .#name(#text)))
     });
     let icons = keys.icon.iter().map(|it| {
         let icon = icon(&it.value, &door);

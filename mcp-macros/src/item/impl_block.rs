@@ -12,6 +12,7 @@ pub(crate) struct ImplBlock {
     /// All tokens before the braces.
     header: TokenStream,
     braces: Group,
+    pub(crate) keyword: Token![impl],
     pub(crate) generics: Generics,
     pub(crate) of_trait: Option<Token![for]>,
     pub(crate) self_ty: Type,
@@ -43,9 +44,9 @@ impl ImplBlock {
             }
         };
         let header: TokenStream = header.into_iter().collect();
-        let Header { generics, of_trait, self_ty } = syn::parse2(header.clone())?;
+        let Header { keyword, generics, of_trait, self_ty } = syn::parse2(header.clone())?;
         let members = members.parse2(braces.stream())?;
-        Ok(Self { header, braces, generics, of_trait, self_ty, members })
+        Ok(Self { header, braces, keyword, generics, of_trait, self_ty, members })
     }
 
     /// The members with one of our attributes.
@@ -70,6 +71,7 @@ impl ImplBlock {
 }
 
 struct Header {
+    keyword: Token![impl],
     generics: Generics,
     of_trait: Option<Token![for]>,
     self_ty: Type,
@@ -79,7 +81,7 @@ impl Parse for Header {
     fn parse(input: ParseStream<'_>) -> syn::Result<Self> {
         input.call(Attribute::parse_outer)?;
         input.parse::<Option<Token![unsafe]>>()?;
-        input.parse::<Token![impl]>()?;
+        let keyword = input.parse()?;
         let generics = input.parse()?;
         input.parse::<Option<Token![!]>>()?;
         let mut self_ty = input.parse()?;
@@ -88,7 +90,7 @@ impl Parse for Header {
             self_ty = input.parse()?;
         }
         input.parse::<Option<WhereClause>>()?;
-        Ok(Self { generics, of_trait, self_ty })
+        Ok(Self { keyword, generics, of_trait, self_ty })
     }
 }
 

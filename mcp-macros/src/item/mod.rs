@@ -13,9 +13,10 @@ use crate::uri::Template;
 use function::Function;
 use proc_macro2::{Span, TokenStream};
 use syn::ext::IdentExt as _;
+use syn::parse::discouraged::Speculative as _;
 use syn::parse::{ParseStream, Parser as _};
 use syn::spanned::Spanned as _;
-use syn::{Attribute, FnArg, Ident, Meta, Pat, Receiver, Type};
+use syn::{Attribute, FnArg, Ident, LitStr, Meta, Pat, Receiver, Token, Type};
 
 /// What a function is registered as.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -124,7 +125,7 @@ impl<'a> Item<'a> {
         let mut template = None;
         let read = |input: ParseStream<'_>| {
             if kind == Kind::Resource {
-                template = read_template(input, errors);
+                template = read_template(input, function.sig.ident.span(), errors);
             }
             keys::read(&mut keys, input, kind.table(), errors);
             Ok(())
@@ -183,17 +184,24 @@ impl<'a> Item<'a> {
     }
 }
 
-fn read_template(input: ParseStream<'_>, errors: &Errors) -> Option<Template> {
-    let span = if input.is_empty() { Span::call_site() } else { input.span() };
+fn read_template(input: ParseStream<'_>, name: Span, errors: &Errors) -> Option<Template> {
+    let span = if input.is_empty() { name } else { input.span() };
     match keys::read_first(input) {
         Ok(Some(uri)) => {
             let template = Template::read(&uri);
             template.map_err(|found| found.into_iter().for_each(|it| errors.push(it))).ok()
         }
         Ok(None) => {
-            let message =
-                "#[resource] starts with its URI: `#[resource(\"users://{id}/profile\")]`";
-            errors.at(span, message);
+            match uri_as_key(input) {
+                Some(uri) => errors.at(
+                    span,
+                    format!("the URI stands first and without a key: `#[resource({uri}, …)]`"),
+                ),
+                None => errors.at(
+                    span,
+                    "#[resource] starts with its URI: `#[resource(\"users://{id}/profile\")]`",
+                ),
+            }
             None
         }
         Err(error) => {
@@ -201,6 +209,20 @@ fn read_template(input: ParseStream<'_>, errors: &Errors) -> Option<Template> {
             None
         }
     }
+}
+
+/// Takes `uri = "…"` and the comma after it, which is what people write who have not read the manual.
+fn uri_as_key(input: ParseStream<'_>) -> Option<String> {
+    let ahead = input.fork();
+    let key: Ident = ahead.parse().ok()?;
+    ahead.parse::<Token![=]>().ok()?;
+    let uri: LitStr = ahead.parse().ok()?;
+    if key != "uri" && key != "uri_template" && key != "path" {
+        return None;
+    }
+    ahead.parse::<Option<Token![,]>>().ok()?;
+    input.advance_to(&ahead);
+    Some(uri.token().to_string())
 }
 
 impl<'a> Param<'a> {

@@ -76,6 +76,9 @@ impl Completer {
         let mixed = "either values or one function, not both";
         if !input.peek(LitStr) {
             let path = input.call(Path::parse_mod_style).map_err(|_| usage::<Self>(key))?;
+            if input.peek(syn::token::Paren) {
+                return Err(input.error("name the function without calling it"));
+            }
             input.parse::<Option<Token![,]>>()?;
             return if input.is_empty() {
                 Ok(Self::Function(path))

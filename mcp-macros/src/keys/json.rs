@@ -17,7 +17,12 @@ pub(crate) fn literal(input: ParseStream<'_>) -> syn::Result<String> {
         }
         Some(Lit::Bool(bool)) if !minus => bool.value.to_string(),
         Some(Lit::Str(text)) if !minus => quoted(&text.value()),
-        _ => return Err(syn::Error::new(span, "expected a number, `true`, `false` or \"text\"")),
+        _ => {
+            return Err(syn::Error::new(
+                span,
+                "expected a number, `true`, `false` or \"text\", written out",
+            ));
+        }
     };
     Ok(if minus { format!("-{text}") } else { text })
 }

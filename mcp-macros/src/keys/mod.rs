@@ -25,6 +25,8 @@ pub(crate) struct Table {
     /// As the user writes it: `#[tool]`.
     pub(crate) owner: &'static str,
     pub(crate) names: &'static [&'static str],
+    /// What those were looking for whose key is nobody's.
+    pub(crate) hint: Option<&'static str>,
 }
 
 /// A key that was written, with the place where.
@@ -155,8 +157,15 @@ pub(crate) fn read_one<K: Keys>(
     errors: &Errors,
 ) -> syn::Result<()> {
     if !input.peek(Ident::peek_any) {
+        let named = table.names.contains(&"name") && input.peek(LitStr);
+        let hint = if named {
+            let text: LitStr = input.fork().parse()?;
+            format!(", as in `name = {}`", text.token())
+        } else {
+            String::new()
+        };
         return Err(input.error(format!(
-            "expected a key of {}. Keys: {}",
+            "expected a key of {}{hint}. Keys: {}",
             table.owner,
             table.names.join(", ")
         )));
@@ -176,7 +185,7 @@ fn unknown(name: &str, table: &Table) -> String {
     } else if let Some(other) = tables::ALL.iter().find(|it| it.names.contains(&name)) {
         format!(": it is a key of {}.", other.owner)
     } else {
-        ".".to_owned()
+        table.hint.map_or_else(|| ".".to_owned(), |hint| format!("; {hint}."))
     };
     format!("unknown key `{name}` of {owner}{hint} Keys: {}", table.names.join(", "))
 }

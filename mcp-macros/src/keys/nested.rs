@@ -25,7 +25,8 @@ keys! {
 }
 
 impl Value for Icon {
-    const USAGE: &'static str = "(\"https://…\", mime_type = \"image/png\", sizes(\"48x48\"))";
+    const USAGE: &'static str =
+        " = \"https://…\"` or `icon(\"https://…\", mime_type = \"image/png\", sizes(\"48x48\"))";
 
     fn read(key: &Ident, input: ParseStream<'_>, errors: &Errors) -> syn::Result<Self> {
         let mut keys = IconKeys::default();

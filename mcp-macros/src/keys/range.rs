@@ -3,7 +3,6 @@
 use super::{Value, parenthesized, usage};
 use crate::errors::Errors;
 use syn::parse::ParseStream;
-use syn::spanned::Spanned as _;
 use syn::{Expr, ExprLit, ExprRange, ExprUnary, Ident, Lit, RangeLimits, UnOp};
 
 /// One end of a range.
@@ -50,7 +49,8 @@ impl Value for Range {
             let inclusive = matches!(range.limits, RangeLimits::Closed(_));
             match (start, end) {
                 (Some(start), Some(end)) if start.leaves_nothing(end, inclusive) => {
-                    Err(syn::Error::new(range.limits.span(), "nothing is in this range"))
+                    let message = "no number is in this range: write the smaller one first, and `..=` if the end is in it";
+                    Err(syn::Error::new_spanned(&range, message))
                 }
                 (None, None) => Err(usage::<Self>(key)),
                 _ => Ok(Self { start, end, inclusive }),
@@ -68,7 +68,9 @@ fn parse(key: &Ident, input: ParseStream<'_>) -> syn::Result<ExprRange> {
 }
 
 fn bound(expr: &Expr) -> syn::Result<Bound> {
-    let wrong = || syn::Error::new(expr.span(), "a range is written with numbers");
+    let message =
+        "a range is written with numbers, because the schema shows them: write the number itself";
+    let wrong = || syn::Error::new_spanned(expr, message);
     let (minus, lit) = match expr {
         Expr::Lit(ExprLit { lit, .. }) => ("", lit),
         Expr::Unary(ExprUnary { op: UnOp::Neg(_), expr, .. }) => match &**expr {

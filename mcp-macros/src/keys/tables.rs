@@ -59,6 +59,7 @@ pub(crate) const TOOL: Table = Table {
         "input_schema",
         "crate",
     ],
+    hint: None,
 };
 
 pub(crate) const RESOURCE: Table = Table {
@@ -81,6 +82,7 @@ pub(crate) const RESOURCE: Table = Table {
         "meta",
         "crate",
     ],
+    hint: None,
 };
 
 pub(crate) const PROMPT: Table = Table {
@@ -97,16 +99,24 @@ pub(crate) const PROMPT: Table = Table {
         "meta",
         "crate",
     ],
+    hint: None,
 };
 
 pub(crate) const COMPLETION: Table =
-    Table { owner: "#[completion]", names: &["blocking", "timeout", "crate"] };
+    Table { owner: "#[completion]", names: &["blocking", "timeout", "crate"], hint: None };
 
-pub(crate) const SERVER_IMPL: Table = Table { owner: "#[server]", names: &["group", "crate"] };
+pub(crate) const SERVER_IMPL: Table =
+    Table { owner: "#[server]", names: &["group", "crate"], hint: None };
 
-pub(crate) const DATA: Table = Table { owner: "#[data]", names: &["crate"] };
+pub(crate) const DATA: Table = Table {
+    owner: "#[data]",
+    names: &["crate"],
+    hint: Some(
+        "attributes of serde and schemars stand below it: `#[serde(rename_all = \"camelCase\")]`",
+    ),
+};
 
-pub(crate) const ITEMS: Table = Table { owner: "items!", names: &["crate"] };
+pub(crate) const ITEMS: Table = Table { owner: "items!", names: &["crate"], hint: None };
 
 keys! {
     /// The keys of `#[arg(…)]` on a parameter.
@@ -138,19 +148,20 @@ pub(crate) const ARG: Table = Table {
         "header",
         "complete",
     ],
+    hint: None,
 };
 
 keys! {
     /// The keys of `server!(…)`.
     struct ServerKeys {
         with: Option<Given<With>>,
-        group: Option<Given<Expression>>,
-        instructions: Option<Given<Expression>>,
-        title: Option<Given<Expression>>,
-        name: Option<Given<Expression>>,
-        version: Option<Given<Expression>>,
+        group: Option<Given<Text>>,
+        instructions: Option<Given<Text>>,
+        title: Option<Given<Text>>,
+        name: Option<Given<Text>>,
+        version: Option<Given<Text>>,
         icon: Vec<Given<Icon>>,
-        website: Option<Given<Expression>>,
+        website: Option<Given<Text>>,
         max_result: Option<Given<SizeExpr>>,
         crate_path = "crate": Option<Given<CratePath>>,
     }
@@ -170,11 +181,12 @@ pub(crate) const SERVER: Table = Table {
         "max_result",
         "crate",
     ],
+    hint: None,
 };
 
-pub(crate) const ICON: Table = Table { owner: "icon", names: &["mime_type", "sizes"] };
+pub(crate) const ICON: Table = Table { owner: "icon", names: &["mime_type", "sizes"], hint: None };
 
-pub(crate) const CACHE: Table = Table { owner: "cache", names: &["public", "ttl"] };
+pub(crate) const CACHE: Table = Table { owner: "cache", names: &["public", "ttl"], hint: None };
 
 /// Where to look for a key that is at home elsewhere.
 pub(crate) const ALL: [&Table; 6] = [&TOOL, &RESOURCE, &PROMPT, &ARG, &SERVER, &CACHE];

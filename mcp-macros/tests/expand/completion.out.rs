@@ -8,17 +8,29 @@ const _: () = {
         __mcp::ArgDef::new("db"),
     ];
     fn __params(__to: &mut __mcp::Params) {
-        __to.add((&&&__mcp::Probe::<&str>::NEW).completion_param(), &__ARGS[0]);
         __to.add(
-            (&&&__mcp::Probe::<Option<String>>::NEW).completion_param(),
+            (&&&&__mcp::Probe::<&str>::NEW).completion_param().check::<&str>(),
+            &__ARGS[0],
+        );
+        __to.add(
+            (&&&&__mcp::Probe::<Option<String>>::NEW)
+                .completion_param()
+                .check::<Option<String>>(),
             &__ARGS[1],
         );
-        __to.add((&&&__mcp::Probe::<State<Db>>::NEW).completion_param(), &__ARGS[2]);
+        __to.add(
+            (&&&&__mcp::Probe::<State<Db>>::NEW).completion_param().check::<State<Db>>(),
+            &__ARGS[2],
+        );
     }
     fn __run(mut __call: __mcp::Call<'_>) -> __mcp::Running {
-        let __p0 = (&&&__mcp::Probe::<&str>::NEW).completion_param();
-        let __p1 = (&&&__mcp::Probe::<Option<String>>::NEW).completion_param();
-        let __p2 = (&&&__mcp::Probe::<State<Db>>::NEW).completion_param();
+        let __p0 = (&&&&__mcp::Probe::<&str>::NEW).completion_param().check::<&str>();
+        let __p1 = (&&&&__mcp::Probe::<Option<String>>::NEW)
+            .completion_param()
+            .check::<Option<String>>();
+        let __p2 = (&&&&__mcp::Probe::<State<Db>>::NEW)
+            .completion_param()
+            .check::<State<Db>>();
         let __v0 = __p0.read(&mut __call, &__ARGS[0]);
         let __v1 = __p1.read(&mut __call, &__ARGS[1]);
         let __v2 = __p2.read(&mut __call, &__ARGS[2]);
@@ -36,7 +48,7 @@ const _: () = {
                 __p1.pass(__cx, &mut __v1)?,
                 __p2.pass(__cx, &mut __v2)?,
             ) {
-                __reply => __mcp::completion_reply(__reply),
+                __reply => __mcp::completion_reply::<Vec<String>>(__reply),
             })
     }
     __mcp::register!(

@@ -11,12 +11,34 @@ const _: () = {
     ];
     fn __params(__to: &mut __mcp::Params) {
         __to.in_place();
-        __to.add((&&&__mcp::Probe::<&str>::NEW).text_param(), &__ARGS[0]);
-        __to.add((&&&__mcp::Probe::<Option<City>>::NEW).text_param(), &__ARGS[1]);
+        __to.add(
+            (&&&&__mcp::Probe::<&str>::NEW)
+                .text_param()
+                .check::<&str>()
+                .check_in_place::<&str>()
+                .check_from_client::<&str>(),
+            &__ARGS[0],
+        );
+        __to.add(
+            (&&&&__mcp::Probe::<Option<City>>::NEW)
+                .text_param()
+                .check::<Option<City>>()
+                .check_in_place::<Option<City>>()
+                .check_from_client::<Option<City>>(),
+            &__ARGS[1],
+        );
     }
     fn __run(mut __call: __mcp::Call<'_>) -> __mcp::Running {
-        let __p0 = (&&&__mcp::Probe::<&str>::NEW).text_param();
-        let __p1 = (&&&__mcp::Probe::<Option<City>>::NEW).text_param();
+        let __p0 = (&&&&__mcp::Probe::<&str>::NEW)
+            .text_param()
+            .check::<&str>()
+            .check_in_place::<&str>()
+            .check_from_client::<&str>();
+        let __p1 = (&&&&__mcp::Probe::<Option<City>>::NEW)
+            .text_param()
+            .check::<Option<City>>()
+            .check_in_place::<Option<City>>()
+            .check_from_client::<Option<City>>();
         let __v0 = __p0.read(&mut __call, &__ARGS[0]);
         let __v1 = __p1.read(&mut __call, &__ARGS[1]);
         let (
@@ -28,10 +50,10 @@ const _: () = {
         };
         __call
             .ready(move |__cx| match review(
-                __p0.ready_pass(__cx, &mut __v0)?,
-                __p1.ready_pass(__cx, &mut __v1)?,
+                __p0.pass(__cx, &mut __v0)?,
+                __p1.pass(__cx, &mut __v1)?,
             ) {
-                __reply => __mcp::prompt_reply(__reply),
+                __reply => __mcp::prompt_reply::<String>(__reply),
             })
     }
     __mcp::register!(

@@ -11,7 +11,7 @@ const _: () = {
         }
         __call
             .ready(move |__cx| match config() {
-                __reply => __mcp::resource_reply(__cx, __reply),
+                __reply => __mcp::resource_reply::<String>(__cx, __reply),
             })
     }
     __mcp::register!(

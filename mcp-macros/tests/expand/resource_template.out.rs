@@ -16,18 +16,51 @@ const _: () = {
         __mcp::ArgDef::new("db"),
     ];
     fn __params(__to: &mut __mcp::Params) {
-        __to.add((&&&__mcp::Probe::<u64>::NEW).text_param(), &__ARGS[0]);
-        __to.add((&&&__mcp::Probe::<String>::NEW).text_param(), &__ARGS[1]);
-        __to.add_default((&&&__mcp::Probe::<u8>::NEW).text_param(), &__ARGS[2], || 1);
-        __to.add((&&&__mcp::Probe::<Option<u8>>::NEW).text_param(), &__ARGS[3]);
-        __to.add((&&&__mcp::Probe::<State<Db>>::NEW).server_param(), &__ARGS[4]);
+        __to.add((&&&&__mcp::Probe::<u64>::NEW).text_param().check::<u64>(), &__ARGS[0]);
+        __to.add(
+            (&&&&__mcp::Probe::<String>::NEW)
+                .text_param()
+                .check::<String>()
+                .check_from_client::<String>(),
+            &__ARGS[1],
+        );
+        __to.add_default(
+            (&&&&__mcp::Probe::<u8>::NEW)
+                .text_param()
+                .check::<u8>()
+                .check_from_client::<u8>(),
+            &__ARGS[2],
+            || 1,
+        );
+        __to.add(
+            (&&&&__mcp::Probe::<Option<u8>>::NEW)
+                .text_param()
+                .check::<Option<u8>>()
+                .check_from_client::<Option<u8>>(),
+            &__ARGS[3],
+        );
+        __to.add(
+            (&&&&__mcp::Probe::<State<Db>>::NEW).server_param().check::<State<Db>>(),
+            &__ARGS[4],
+        );
     }
     fn __run(mut __call: __mcp::Call<'_>) -> __mcp::Running {
-        let __p0 = (&&&__mcp::Probe::<u64>::NEW).text_param();
-        let __p1 = (&&&__mcp::Probe::<String>::NEW).text_param();
-        let __p2 = (&&&__mcp::Probe::<u8>::NEW).text_param();
-        let __p3 = (&&&__mcp::Probe::<Option<u8>>::NEW).text_param();
-        let __p4 = (&&&__mcp::Probe::<State<Db>>::NEW).server_param();
+        let __p0 = (&&&&__mcp::Probe::<u64>::NEW).text_param().check::<u64>();
+        let __p1 = (&&&&__mcp::Probe::<String>::NEW)
+            .text_param()
+            .check::<String>()
+            .check_from_client::<String>();
+        let __p2 = (&&&&__mcp::Probe::<u8>::NEW)
+            .text_param()
+            .check::<u8>()
+            .check_from_client::<u8>();
+        let __p3 = (&&&&__mcp::Probe::<Option<u8>>::NEW)
+            .text_param()
+            .check::<Option<u8>>()
+            .check_from_client::<Option<u8>>();
+        let __p4 = (&&&&__mcp::Probe::<State<Db>>::NEW)
+            .server_param()
+            .check::<State<Db>>();
         let __v0 = __p0.read(&mut __call, &__ARGS[0]);
         let __v1 = __p1.read(&mut __call, &__ARGS[1]);
         let __v2 = __p2.read_or(&mut __call, &__ARGS[2], || 1);
@@ -54,7 +87,7 @@ const _: () = {
                     )
                     .await
                 {
-                    __reply => __mcp::resource_reply(&__cx, __reply),
+                    __reply => __mcp::resource_reply::<Result<String>>(&__cx, __reply),
                 }
             })
     }

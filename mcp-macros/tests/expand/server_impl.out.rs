@@ -25,18 +25,27 @@ const _: () = {
         __mcp::ArgDef::new("limit"),
     ];
     fn __params(__to: &mut __mcp::Params) {
-        __to.add((&&&__mcp::Probe::<&Notes>::NEW).server_param(), &__ARGS[0]);
-        __to.add((&&&__mcp::Probe::<&str>::NEW).tool_param(), &__ARGS[1]);
+        __to.add(__mcp::receiver::<Notes>(), &__ARGS[0]);
+        __to.add(
+            (&&&&__mcp::Probe::<&str>::NEW).tool_param().check::<&str>(),
+            &__ARGS[1],
+        );
         __to.add_default(
-            (&&&__mcp::Probe::<[u8; <Notes>::MAX]>::NEW).tool_param(),
+            (&&&&__mcp::Probe::<[u8; <Notes>::MAX]>::NEW)
+                .tool_param()
+                .check::<[u8; <Notes>::MAX]>()
+                .check_from_client::<[u8; <Notes>::MAX]>(),
             &__ARGS[2],
             || <Notes>::MAX,
         );
     }
     fn __run(mut __call: __mcp::Call<'_>) -> __mcp::Running {
-        let __p0 = (&&&__mcp::Probe::<&Notes>::NEW).server_param();
-        let __p1 = (&&&__mcp::Probe::<&str>::NEW).tool_param();
-        let __p2 = (&&&__mcp::Probe::<[u8; <Notes>::MAX]>::NEW).tool_param();
+        let __p0 = __mcp::receiver::<Notes>();
+        let __p1 = (&&&&__mcp::Probe::<&str>::NEW).tool_param().check::<&str>();
+        let __p2 = (&&&&__mcp::Probe::<[u8; <Notes>::MAX]>::NEW)
+            .tool_param()
+            .check::<[u8; <Notes>::MAX]>()
+            .check_from_client::<[u8; <Notes>::MAX]>();
         let __v0 = __p0.read(&mut __call, &__ARGS[0]);
         let __v1 = __p1.read(&mut __call, &__ARGS[1]);
         let __v2 = __p2.read_or(&mut __call, &__ARGS[2], || <Notes>::MAX);
@@ -57,15 +66,16 @@ const _: () = {
                     )
                     .await
                 {
-                    __reply => __mcp::tool_reply(__reply),
+                    __reply => __mcp::tool_reply::<Result<Notes>>(__reply),
                 }
             })
     }
     __mcp::register!(
         __mcp::ItemDef::tool("search", __mcp::Origin::new(::core::env!("CARGO_PKG_NAME"),
         ::core::module_path!(), ::core::file!(), ::core::line!(), "Notes::search"), ||
-        __mcp::identity(& < Notes > ::search), __params, __run, __mcp::output_of:: <
-        Result < Notes > >).description("Searches.").group("notes").read_only(true)
+        __mcp::identity(& < Notes > ::search), __params, __run, || (&& __mcp::Probe:: <
+        Result < Notes > > ::NEW).output()).description("Searches.").group("notes")
+        .read_only(true)
     );
 };
 const _: () = {
@@ -77,12 +87,21 @@ const _: () = {
     ];
     fn __params(__to: &mut __mcp::Params) {
         __to.in_place();
-        __to.add((&&&__mcp::Probe::<&Notes>::NEW).server_param(), &__ARGS[0]);
-        __to.add((&&&__mcp::Probe::<u64>::NEW).text_param(), &__ARGS[1]);
+        __to.add(__mcp::receiver::<Notes>(), &__ARGS[0]);
+        __to.add(
+            (&&&&__mcp::Probe::<u64>::NEW)
+                .text_param()
+                .check::<u64>()
+                .check_in_place::<u64>(),
+            &__ARGS[1],
+        );
     }
     fn __run(mut __call: __mcp::Call<'_>) -> __mcp::Running {
-        let __p0 = (&&&__mcp::Probe::<&Notes>::NEW).server_param();
-        let __p1 = (&&&__mcp::Probe::<u64>::NEW).text_param();
+        let __p0 = __mcp::receiver::<Notes>();
+        let __p1 = (&&&&__mcp::Probe::<u64>::NEW)
+            .text_param()
+            .check::<u64>()
+            .check_in_place::<u64>();
         let __v0 = __p0.read(&mut __call, &__ARGS[0]);
         let __v1 = __p1.read(&mut __call, &__ARGS[1]);
         let (
@@ -94,10 +113,10 @@ const _: () = {
         };
         __call
             .ready(move |__cx| match <Notes>::note(
-                __p0.ready_pass(__cx, &mut __v0)?,
-                __p1.ready_pass(__cx, &mut __v1)?,
+                __p0.pass(__cx, &mut __v0)?,
+                __p1.pass(__cx, &mut __v1)?,
             ) {
-                __reply => __mcp::resource_reply(__cx, __reply),
+                __reply => __mcp::resource_reply::<&'_ str>(__cx, __reply),
             })
     }
     __mcp::register!(
@@ -118,18 +137,29 @@ const _: () = {
     ];
     fn __params(__to: &mut __mcp::Params) {
         __to.in_place();
-        __to.add((&&&__mcp::Probe::<Option<Notes>>::NEW).text_param(), &__ARGS[0]);
+        __to.add(
+            (&&&&__mcp::Probe::<Option<Notes>>::NEW)
+                .text_param()
+                .check::<Option<Notes>>()
+                .check_in_place::<Option<Notes>>()
+                .check_from_client::<Option<Notes>>(),
+            &__ARGS[0],
+        );
     }
     fn __run(mut __call: __mcp::Call<'_>) -> __mcp::Running {
-        let __p0 = (&&&__mcp::Probe::<Option<Notes>>::NEW).text_param();
+        let __p0 = (&&&&__mcp::Probe::<Option<Notes>>::NEW)
+            .text_param()
+            .check::<Option<Notes>>()
+            .check_in_place::<Option<Notes>>()
+            .check_from_client::<Option<Notes>>();
         let __v0 = __p0.read(&mut __call, &__ARGS[0]);
         let (true, ::core::option::Option::Some(mut __v0)) = (__call.accept(), __v0)
         else {
             return __call.refuse();
         };
         __call
-            .ready(move |__cx| match <Notes>::free(__p0.ready_pass(__cx, &mut __v0)?) {
-                __reply => __mcp::prompt_reply(__reply),
+            .ready(move |__cx| match <Notes>::free(__p0.pass(__cx, &mut __v0)?) {
+                __reply => __mcp::prompt_reply::<()>(__reply),
             })
     }
     __mcp::register!(

@@ -21,26 +21,49 @@ const _: () = {
         __mcp::ArgDef::new("ctx"),
     ];
     fn __params(__to: &mut __mcp::Params) {
-        __to.add((&&&__mcp::Probe::<i64>::NEW).tool_param(), &__ARGS[0]);
-        __to.add_default((&&&__mcp::Probe::<u8>::NEW).tool_param(), &__ARGS[1], || 1);
+        __to.add((&&&&__mcp::Probe::<i64>::NEW).tool_param().check::<i64>(), &__ARGS[0]);
         __to.add_default(
-            (&&&__mcp::Probe::<&str>::NEW).tool_param(),
-            &__ARGS[2],
-            || ::core::convert::Into::into("you"),
+            (&&&&__mcp::Probe::<u8>::NEW)
+                .tool_param()
+                .check::<u8>()
+                .check_from_client::<u8>(),
+            &__ARGS[1],
+            || 1,
         );
-        __to.add((&&&__mcp::Probe::<State<Db>>::NEW).tool_param(), &__ARGS[3]);
-        __to.add((&&&__mcp::Probe::<&Context>::NEW).tool_param(), &__ARGS[4]);
+        __to.add_default(
+            (&&&&__mcp::Probe::<&str>::NEW)
+                .tool_param()
+                .check::<&str>()
+                .check_from_client::<&str>(),
+            &__ARGS[2],
+            || __mcp::from_text("you"),
+        );
+        __to.add(
+            (&&&&__mcp::Probe::<State<Db>>::NEW).tool_param().check::<State<Db>>(),
+            &__ARGS[3],
+        );
+        __to.add(
+            (&&&&__mcp::Probe::<&Context>::NEW).tool_param().check::<&Context>(),
+            &__ARGS[4],
+        );
     }
     fn __run(mut __call: __mcp::Call<'_>) -> __mcp::Running {
-        let __p0 = (&&&__mcp::Probe::<i64>::NEW).tool_param();
-        let __p1 = (&&&__mcp::Probe::<u8>::NEW).tool_param();
-        let __p2 = (&&&__mcp::Probe::<&str>::NEW).tool_param();
-        let __p3 = (&&&__mcp::Probe::<State<Db>>::NEW).tool_param();
-        let __p4 = (&&&__mcp::Probe::<&Context>::NEW).tool_param();
+        let __p0 = (&&&&__mcp::Probe::<i64>::NEW).tool_param().check::<i64>();
+        let __p1 = (&&&&__mcp::Probe::<u8>::NEW)
+            .tool_param()
+            .check::<u8>()
+            .check_from_client::<u8>();
+        let __p2 = (&&&&__mcp::Probe::<&str>::NEW)
+            .tool_param()
+            .check::<&str>()
+            .check_from_client::<&str>();
+        let __p3 = (&&&&__mcp::Probe::<State<Db>>::NEW)
+            .tool_param()
+            .check::<State<Db>>();
+        let __p4 = (&&&&__mcp::Probe::<&Context>::NEW).tool_param().check::<&Context>();
         let __v0 = __p0.read(&mut __call, &__ARGS[0]);
         let __v1 = __p1.read_or(&mut __call, &__ARGS[1], || 1);
-        let __v2 = __p2
-            .read_or(&mut __call, &__ARGS[2], || ::core::convert::Into::into("you"));
+        let __v2 = __p2.read_or(&mut __call, &__ARGS[2], || __mcp::from_text("you"));
         let __v3 = __p3.read(&mut __call, &__ARGS[3]);
         let __v4 = __p4.read(&mut __call, &__ARGS[4]);
         let (
@@ -64,15 +87,15 @@ const _: () = {
                     )
                     .await
                 {
-                    __reply => __mcp::tool_reply(__reply),
+                    __reply => __mcp::tool_reply::<Result<i64>>(__reply),
                 }
             })
     }
     __mcp::register!(
         __mcp::ItemDef::tool("add", __mcp::Origin::new(::core::env!("CARGO_PKG_NAME"),
         ::core::module_path!(), ::core::file!(), ::core::line!(), "add"), ||
-        __mcp::identity(& add), __params, __run, __mcp::output_of:: < Result < i64 > >)
-        .description("Adds two numbers.").read_only(true).idempotent(true)
-        .timeout(__mcp::Duration::from_millis(30000))
+        __mcp::identity(& add), __params, __run, || (&& __mcp::Probe:: < Result < i64 > >
+        ::NEW).output()).description("Adds two numbers.").read_only(true)
+        .idempotent(true).timeout(__mcp::Duration::from_millis(30000))
     );
 };

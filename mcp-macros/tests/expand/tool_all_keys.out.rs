@@ -13,13 +13,21 @@ const _: () = {
     fn __params(__to: &mut __mcp::Params) {
         __to.in_place();
         __to.add_default(
-            (&&&__mcp::Probe::<f64>::NEW).tool_param(),
+            (&&&&__mcp::Probe::<f64>::NEW)
+                .tool_param()
+                .check::<f64>()
+                .check_in_place::<f64>()
+                .check_from_client::<f64>(),
             &__ARGS[0],
             || ::core::default::Default::default(),
         );
     }
     fn __run(mut __call: __mcp::Call<'_>) -> __mcp::Running {
-        let __p0 = (&&&__mcp::Probe::<f64>::NEW).tool_param();
+        let __p0 = (&&&&__mcp::Probe::<f64>::NEW)
+            .tool_param()
+            .check::<f64>()
+            .check_in_place::<f64>()
+            .check_from_client::<f64>();
         let __v0 = __p0
             .read_or(&mut __call, &__ARGS[0], || ::core::default::Default::default());
         let (true, ::core::option::Option::Some(mut __v0)) = (__call.accept(), __v0)
@@ -27,19 +35,20 @@ const _: () = {
             return __call.refuse();
         };
         __call
-            .ready(move |__cx| match f(__p0.ready_pass(__cx, &mut __v0)?) {
-                __reply => __mcp::tool_reply(__reply),
+            .ready(move |__cx| match f(__p0.pass(__cx, &mut __v0)?) {
+                __reply => __mcp::tool_reply::<()>(__reply),
             })
     }
     __mcp::register!(
         __mcp::ItemDef::tool("full.name",
         __mcp::Origin::new(::core::env!("CARGO_PKG_NAME"), ::core::module_path!(),
         ::core::file!(), ::core::line!(), "f"), || __mcp::identity(& f), __params, __run,
-        __mcp::output_of:: < () >).description(concat!("a", "b")).title("Full").icons(&
-        [__mcp::Icon::new("https://a"), __mcp::Icon::new("https://b")
-        .mime_type("image/png").sizes(& ["48x48", "any"])]).group("admin").order(- 3)
-        .meta(& [("vendor.com/key", "1"), ("other", "\"te\\\"xt\"")]).read_only(false)
-        .destructive(true).idempotent(false).open_world(true).lenient().full_schema()
-        .input_schema(|| __mcp::input_schema(my_schema()))
+        || (&& __mcp::Probe:: < () > ::NEW).output()).description(concat!("a", "b"))
+        .title("Full").icons(& [__mcp::Icon::new("https://a"),
+        __mcp::Icon::new("https://b").mime_type("image/png").sizes(& ["48x48", "any"])])
+        .group("admin").order(- 3).meta(& [("vendor.com/key", "1"), ("other",
+        "\"te\\\"xt\"")]).read_only(false).destructive(true).idempotent(false)
+        .open_world(true).lenient().full_schema().input_schema(||
+        __mcp::input_schema(my_schema()))
     );
 };

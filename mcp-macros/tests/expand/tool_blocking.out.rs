@@ -8,10 +8,19 @@ const _: () = {
             .pattern("^[a-f]+$"),
     ];
     fn __params(__to: &mut __mcp::Params) {
-        __to.add((&&&__mcp::Probe::<&[u8]>::NEW).tool_param(), &__ARGS[0]);
+        __to.add(
+            (&&&&__mcp::Probe::<&[u8]>::NEW)
+                .tool_param()
+                .check::<&[u8]>()
+                .check_from_client::<&[u8]>(),
+            &__ARGS[0],
+        );
     }
     fn __run(mut __call: __mcp::Call<'_>) -> __mcp::Running {
-        let __p0 = (&&&__mcp::Probe::<&[u8]>::NEW).tool_param();
+        let __p0 = (&&&&__mcp::Probe::<&[u8]>::NEW)
+            .tool_param()
+            .check::<&[u8]>()
+            .check_from_client::<&[u8]>();
         let __v0 = __p0.read(&mut __call, &__ARGS[0]);
         let (true, ::core::option::Option::Some(mut __v0)) = (__call.accept(), __v0)
         else {
@@ -19,13 +28,13 @@ const _: () = {
         };
         __call
             .blocking(move |__cx| match hash(__p0.pass(__cx, &mut __v0)?) {
-                __reply => __mcp::tool_reply(__reply),
+                __reply => __mcp::tool_reply::<String>(__reply),
             })
     }
     __mcp::register!(
         __mcp::ItemDef::tool("hash", __mcp::Origin::new(::core::env!("CARGO_PKG_NAME"),
         ::core::module_path!(), ::core::file!(), ::core::line!(), "hash"), ||
-        __mcp::identity(& hash), __params, __run, __mcp::output_of:: < String >)
-        .timeout(__mcp::Duration::from_millis(500))
+        __mcp::identity(& hash), __params, __run, || (&& __mcp::Probe:: < String > ::NEW)
+        .output()).timeout(__mcp::Duration::from_millis(500))
     );
 };

@@ -6,6 +6,7 @@ async fn f() {}
 #[allow(deprecated)]
 const _: () = {
     use ::mcp_runtime::__private as __mcp;
+    use __mcp::param::*;
     fn __params(_: &mut __mcp::Params) {}
     fn __run(mut __call: __mcp::Call<'_>) -> __mcp::Running {
         if !__call.accept() {
@@ -14,13 +15,14 @@ const _: () = {
         __call
             .future(move |_| async move {
                 match f().await {
-                    __reply => __mcp::tool_reply(__reply),
+                    __reply => __mcp::tool_reply::<()>(__reply),
                 }
             })
     }
     __mcp::register!(
         __mcp::ItemDef::tool("f", __mcp::Origin::new(::core::env!("CARGO_PKG_NAME"),
         ::core::module_path!(), ::core::file!(), ::core::line!(), "f"), ||
-        __mcp::identity(& f), __params, __run, __mcp::output_of:: < () >)
+        __mcp::identity(& f), __params, __run, || (&& __mcp::Probe:: < () > ::NEW)
+        .output())
     );
 };

@@ -8,10 +8,10 @@ const _: () = {
         __mcp::ArgDef::new("a").description("Line one\n  line two"),
     ];
     fn __params(__to: &mut __mcp::Params) {
-        __to.add((&&&__mcp::Probe::<u8>::NEW).tool_param(), &__ARGS[0]);
+        __to.add((&&&&__mcp::Probe::<u8>::NEW).tool_param().check::<u8>(), &__ARGS[0]);
     }
     fn __run(mut __call: __mcp::Call<'_>) -> __mcp::Running {
-        let __p0 = (&&&__mcp::Probe::<u8>::NEW).tool_param();
+        let __p0 = (&&&&__mcp::Probe::<u8>::NEW).tool_param().check::<u8>();
         let __v0 = __p0.read(&mut __call, &__ARGS[0]);
         let (true, ::core::option::Option::Some(mut __v0)) = (__call.accept(), __v0)
         else {
@@ -20,15 +20,15 @@ const _: () = {
         __call
             .future(move |__cx| async move {
                 match f(__p0.pass(&__cx, &mut __v0)?).await {
-                    __reply => __mcp::tool_reply(__reply),
+                    __reply => __mcp::tool_reply::<()>(__reply),
                 }
             })
     }
     __mcp::register!(
         __mcp::ItemDef::tool("f", __mcp::Origin::new(::core::env!("CARGO_PKG_NAME"),
         ::core::module_path!(), ::core::file!(), ::core::line!(), "f"), ||
-        __mcp::identity(& f), __params, __run, __mcp::output_of:: < () >)
-        .description(__mcp::doc::trim(::core::concat!("First.", "\n",
+        __mcp::identity(& f), __params, __run, || (&& __mcp::Probe:: < () > ::NEW)
+        .output()).description(__mcp::doc::trim(::core::concat!("First.", "\n",
         include_str!("more.md"))))
     );
 };

@@ -14,19 +14,38 @@ const _: () = {
         __mcp::ArgDef::new("ctx"),
     ];
     fn __params(__to: &mut __mcp::Params) {
-        __to.add((&&&__mcp::Probe::<&'_ str>::NEW).tool_param(), &__ARGS[0]);
-        __to.add((&&&__mcp::Probe::<Cow<'static, str>>::NEW).tool_param(), &__ARGS[1]);
         __to.add(
-            (&&&__mcp::Probe::<fn(for<'x> fn(&'x u8))>::NEW).tool_param(),
+            (&&&&__mcp::Probe::<&'_ str>::NEW).tool_param().check::<&'_ str>(),
+            &__ARGS[0],
+        );
+        __to.add(
+            (&&&&__mcp::Probe::<Cow<'static, str>>::NEW)
+                .tool_param()
+                .check::<Cow<'static, str>>(),
+            &__ARGS[1],
+        );
+        __to.add(
+            (&&&&__mcp::Probe::<fn(for<'x> fn(&'x u8))>::NEW)
+                .tool_param()
+                .check::<fn(for<'x> fn(&'x u8))>(),
             &__ARGS[2],
         );
-        __to.add((&&&__mcp::Probe::<&'_ Context>::NEW).tool_param(), &__ARGS[3]);
+        __to.add(
+            (&&&&__mcp::Probe::<&'_ Context>::NEW).tool_param().check::<&'_ Context>(),
+            &__ARGS[3],
+        );
     }
     fn __run(mut __call: __mcp::Call<'_>) -> __mcp::Running {
-        let __p0 = (&&&__mcp::Probe::<&'_ str>::NEW).tool_param();
-        let __p1 = (&&&__mcp::Probe::<Cow<'static, str>>::NEW).tool_param();
-        let __p2 = (&&&__mcp::Probe::<fn(for<'x> fn(&'x u8))>::NEW).tool_param();
-        let __p3 = (&&&__mcp::Probe::<&'_ Context>::NEW).tool_param();
+        let __p0 = (&&&&__mcp::Probe::<&'_ str>::NEW).tool_param().check::<&'_ str>();
+        let __p1 = (&&&&__mcp::Probe::<Cow<'static, str>>::NEW)
+            .tool_param()
+            .check::<Cow<'static, str>>();
+        let __p2 = (&&&&__mcp::Probe::<fn(for<'x> fn(&'x u8))>::NEW)
+            .tool_param()
+            .check::<fn(for<'x> fn(&'x u8))>();
+        let __p3 = (&&&&__mcp::Probe::<&'_ Context>::NEW)
+            .tool_param()
+            .check::<&'_ Context>();
         let __v0 = __p0.read(&mut __call, &__ARGS[0]);
         let __v1 = __p1.read(&mut __call, &__ARGS[1]);
         let __v2 = __p2.read(&mut __call, &__ARGS[2]);
@@ -50,13 +69,14 @@ const _: () = {
                     )
                     .await
                 {
-                    __reply => __mcp::tool_reply(__reply),
+                    __reply => __mcp::tool_reply::<Cow<'_, str>>(__reply),
                 }
             })
     }
     __mcp::register!(
         __mcp::ItemDef::tool("f", __mcp::Origin::new(::core::env!("CARGO_PKG_NAME"),
         ::core::module_path!(), ::core::file!(), ::core::line!(), "f"), ||
-        __mcp::identity(& f), __params, __run, __mcp::output_of:: < Cow < '_, str > >)
+        __mcp::identity(& f), __params, __run, || (&& __mcp::Probe:: < Cow < '_, str > >
+        ::NEW).output())
     );
 };

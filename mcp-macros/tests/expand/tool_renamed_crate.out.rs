@@ -11,10 +11,13 @@ const _: () = {
         a: u8,
     }
     fn __params(__to: &mut __mcp::Params) {
-        __to.add(__mcp::SpreadField::new(|__it: __Field0| __it.a), &__ARGS[0]);
+        __to.add(
+            (&&__mcp::Probe::<__Field0>::NEW).field_param(|__it| __it.a),
+            &__ARGS[0],
+        );
     }
     fn __run(mut __call: __mcp::Call<'_>) -> __mcp::Running {
-        let __p0 = __mcp::SpreadField::new(|__it: __Field0| __it.a);
+        let __p0 = (&&__mcp::Probe::<__Field0>::NEW).field_param(|__it| __it.a);
         let __v0 = __p0.read(&mut __call, &__ARGS[0]);
         let (true, ::core::option::Option::Some(mut __v0)) = (__call.accept(), __v0)
         else {
@@ -23,13 +26,14 @@ const _: () = {
         __call
             .future(move |__cx| async move {
                 match f(__p0.pass(&__cx, &mut __v0)?).await {
-                    __reply => __mcp::tool_reply(__reply),
+                    __reply => __mcp::tool_reply::<()>(__reply),
                 }
             })
     }
     __mcp::register!(
         __mcp::ItemDef::tool("f", __mcp::Origin::new(::core::env!("CARGO_PKG_NAME"),
         ::core::module_path!(), ::core::file!(), ::core::line!(), "f"), ||
-        __mcp::identity(& f), __params, __run, __mcp::output_of:: < () >)
+        __mcp::identity(& f), __params, __run, || (&& __mcp::Probe:: < () > ::NEW)
+        .output())
     );
 };

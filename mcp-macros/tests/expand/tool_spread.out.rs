@@ -32,14 +32,23 @@ const _: () = {
     }
     fn __params(__to: &mut __mcp::Params) {
         __to.in_place();
-        __to.add(__mcp::SpreadField::new(|__it: __Field0| __it.place), &__ARGS[0]);
-        __to.add(__mcp::SpreadField::new(|__it: __Field1| __it.keys), &__ARGS[1]);
-        __to.add(__mcp::SpreadField::new(|__it: __Field2| __it.since), &__ARGS[2]);
+        __to.add(
+            (&&__mcp::Probe::<__Field0>::NEW).field_param(|__it| __it.place),
+            &__ARGS[0],
+        );
+        __to.add(
+            (&&__mcp::Probe::<__Field1>::NEW).field_param(|__it| __it.keys),
+            &__ARGS[1],
+        );
+        __to.add(
+            (&&__mcp::Probe::<__Field2>::NEW).field_param(|__it| __it.since),
+            &__ARGS[2],
+        );
     }
     fn __run(mut __call: __mcp::Call<'_>) -> __mcp::Running {
-        let __p0 = __mcp::SpreadField::new(|__it: __Field0| __it.place);
-        let __p1 = __mcp::SpreadField::new(|__it: __Field1| __it.keys);
-        let __p2 = __mcp::SpreadField::new(|__it: __Field2| __it.since);
+        let __p0 = (&&__mcp::Probe::<__Field0>::NEW).field_param(|__it| __it.place);
+        let __p1 = (&&__mcp::Probe::<__Field1>::NEW).field_param(|__it| __it.keys);
+        let __p2 = (&&__mcp::Probe::<__Field2>::NEW).field_param(|__it| __it.since);
         let __v0 = __p0.read(&mut __call, &__ARGS[0]);
         let __v1 = __p1.read(&mut __call, &__ARGS[1]);
         let __v2 = __p2.read(&mut __call, &__ARGS[2]);
@@ -53,16 +62,17 @@ const _: () = {
         };
         __call
             .ready(move |__cx| match find(
-                &__p0.ready_pass(__cx, &mut __v0)?,
-                &__p1.ready_pass(__cx, &mut __v1)?,
-                __p2.ready_pass(__cx, &mut __v2)?,
+                &__p0.pass(__cx, &mut __v0)?,
+                &__p1.pass(__cx, &mut __v1)?,
+                __p2.pass(__cx, &mut __v2)?,
             ) {
-                __reply => __mcp::tool_reply(__reply),
+                __reply => __mcp::tool_reply::<String>(__reply),
             })
     }
     __mcp::register!(
         __mcp::ItemDef::tool("find", __mcp::Origin::new(::core::env!("CARGO_PKG_NAME"),
         ::core::module_path!(), ::core::file!(), ::core::line!(), "find"), ||
-        __mcp::identity(& find), __params, __run, __mcp::output_of:: < String >)
+        __mcp::identity(& find), __params, __run, || (&& __mcp::Probe:: < String > ::NEW)
+        .output())
     );
 };

@@ -74,6 +74,28 @@ pub fn items(list: &[Named]) -> Items {
     Items(list.to_vec())
 }
 
+/// What `setup` makes: the state, or why there is none.
+#[diagnostic::on_unimplemented(
+    message = "`setup` returns a `Result`, and `{Self}` is none",
+    label = "`setup` can fail",
+    note = "return `Ok(…)`, as in `.setup(async || Ok::<_, Error>(Db::new()))`; what need not be waited for is given with `.state(…)`"
+)]
+pub trait Made: Send {
+    #[doc(hidden)]
+    type State: Send + Sync + 'static;
+
+    #[doc(hidden)]
+    fn state(self) -> Result<Self::State, String>;
+}
+
+impl<T: Send + Sync + 'static, E: IntoFailure + Send> Made for Result<T, E> {
+    type State = T;
+
+    fn state(self) -> Result<T, String> {
+        self.map_err(|it| it.into_failure().to_string())
+    }
+}
+
 /// A server in the making: what [`server!`](crate::server) returns.
 pub struct Builder {
     pub(crate) identity: Identity,
@@ -191,18 +213,16 @@ impl Builder {
     /// # let _ = server;
     /// ```
     #[must_use]
-    pub fn setup<F, R, T, E>(mut self, setup: F) -> Self
+    pub fn setup<F, R>(mut self, setup: F) -> Self
     where
         F: FnOnce() -> R + Send + 'static,
-        R: Future<Output = Result<T, E>> + Send + 'static,
-        T: Send + Sync + 'static,
-        E: IntoFailure + Send + 'static,
+        R: Future<Output: Made> + Send + 'static,
     {
-        self.promise::<T>();
+        self.promise::<<R::Output as Made>::State>();
         self.setups.push(Box::new(|| {
             let made = setup();
             Box::pin(async move {
-                let state = made.await.map_err(|it| it.into_failure().to_string())?;
+                let state = made.await.state()?;
                 Ok(Box::new(|states: &mut States| states.insert(state)) as Insert)
             })
         }));

@@ -126,6 +126,7 @@ impl fmt::Debug for Handle {
     }
 }
 
+#[diagnostic::do_not_recommend]
 impl FromCall<'_> for Handle {
     fn from_call(context: &Context) -> Result<Self> {
         context.state::<Self>().cloned().ok_or_else(|| Error::internal("the server has no handle"))

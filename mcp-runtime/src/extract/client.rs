@@ -15,6 +15,7 @@ impl Deref for Client {
     }
 }
 
+#[diagnostic::do_not_recommend]
 impl FromCall<'_> for Client {
     fn from_call(context: &Context) -> Result<Self> {
         Ok(Self(context.0.caller.client.clone()))

@@ -30,12 +30,6 @@ use crate::{
 /// }
 /// # fn main() {}
 /// ```
-#[diagnostic::on_unimplemented(
-    message = "`{Self}` is not something the server can provide",
-    label = "neither a variable of the template nor a value from the server",
-    note = "a value from the server is `&T` or `State<T>`, `&Context`, `Progress`, `Cancel`, `Meta`, `Client`, `Handle`, or a type of yours with `impl FromCall`",
-    note = "an argument from the client must be a `{{variable}}` of the URI template"
-)]
 pub trait FromCall<'a>: Sized {
     /// Makes the value. A failure is the call's answer, as if the handler had returned it.
     ///
@@ -69,6 +63,7 @@ impl Needs {
 /// `&T` is shared state, `&Context` the call.
 ///
 /// `&Context` is answered here by `TypeId`, because a second impl for it would conflict with this one.
+#[diagnostic::do_not_recommend]
 impl<'a, T: Send + Sync + 'static> FromCall<'a> for &'a T {
     fn from_call(context: &'a Context) -> Result<Self> {
         let found = (context as &dyn Any)
@@ -91,6 +86,7 @@ pub(crate) fn missing<T>() -> Error {
     Error::internal(format!("there is no state of type `{}`", type_name::<T>()))
 }
 
+#[diagnostic::do_not_recommend]
 impl FromCall<'_> for Context {
     fn from_call(context: &Context) -> Result<Self> {
         Ok(context.clone())
@@ -101,18 +97,21 @@ impl FromCall<'_> for Context {
     }
 }
 
+#[diagnostic::do_not_recommend]
 impl FromCall<'_> for Progress {
     fn from_call(context: &Context) -> Result<Self> {
         Ok(context.progress())
     }
 }
 
+#[diagnostic::do_not_recommend]
 impl FromCall<'_> for Cancel {
     fn from_call(context: &Context) -> Result<Self> {
         Ok(context.cancel())
     }
 }
 
+#[diagnostic::do_not_recommend]
 impl FromCall<'_> for Meta {
     fn from_call(context: &Context) -> Result<Self> {
         Ok(context.meta())

@@ -5,6 +5,7 @@
 
 mod call;
 mod client;
+mod default;
 mod from_call;
 mod json;
 mod missing;
@@ -18,10 +19,11 @@ mod values;
 pub(crate) use call::{Arguments, Member, Mode};
 pub use call::{Call, Running};
 pub use client::Client;
+pub use default::from_text;
 pub use from_call::{FromCall, Needs};
 pub use params::Params;
 pub(crate) use params::{Field, Source};
-pub use probe::{Argument, Probe};
+pub use probe::{Argument, Probe, receiver};
 pub(crate) use spread::read as spread_arguments;
 pub use spread::{Args, SpreadField};
 pub use state::State;

@@ -1,17 +1,20 @@
 //! Asks the trait system what a parameter is.
 //!
-//! Generated code writes `(&&&Probe::<T>::NEW).tool_param()`. Method look-up tries receivers in the order `&&P`, `&&&P`, `&P`,
-//! `P`, so an impl on an earlier one wins where its bounds hold, on stable Rust and through any alias. The last one has no
-//! bound of its own but on the method, so that a type nothing fits gives one error, E0277 with our words, at the type.
+//! Generated code writes `(&&&&Probe::<T>::NEW).tool_param().check::<T>()`. Method look-up tries receivers in the order `&&&P`,
+//! `&&&&P`, `&&P`, `&P`, `P`, so an impl on an earlier one wins where its bounds hold, on stable Rust and through any alias. The
+//! last one has no bounds: it takes what nothing fits, and its handle can do everything the others can. Only its `check` asks for
+//! more, which gives one error, E0277 with our words, at the whole type that the turbofish repeats.
+
+pub mod unfit;
 
 use std::{any::Any, borrow::Cow, marker::PhantomData, str::FromStr};
 
-use schemars::JsonSchema;
+use schemars::{JsonSchema, Schema, SchemaGenerator};
 use serde::de::DeserializeOwned;
 use serde_json::Value;
 
 use super::{
-    Args, Call, FromCall, Params, SpreadField, json, missing, params::Source, text, values,
+    Args, Call, FromCall, Needs, Params, SpreadField, json, missing, params::Source, text, values,
 };
 use crate::{
     context::{Cancel, Context, Progress},
@@ -22,9 +25,9 @@ use crate::{
 /// An argument of a tool: anything serde can read and schemars can describe.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` cannot be a parameter",
-    label = "neither an argument nor a value from the server",
-    note = "an argument from the client implements `Deserialize` and `JsonSchema`: put `#[data]` on your type",
-    note = "a value from the server is `&T` or `State<T>`, `&Context`, `Progress`, `Cancel`, `Meta`, `Client`, `Handle`, or a type of yours with `impl FromCall`"
+    label = "clients cannot send it, and the server does not have it",
+    note = "what clients send implements `Deserialize` and `JsonSchema`, with everything in it: put `#[data]` on your own types",
+    note = "what the server has is `&T` or `State<T>`, `&Context`, `Progress`, `Cancel`, `Meta`, `Client`, `Handle`, or a type of yours with `impl FromCall`"
 )]
 pub trait Argument: DeserializeOwned + JsonSchema + Send + 'static {}
 
@@ -33,10 +36,10 @@ impl<T: DeserializeOwned + JsonSchema + Send + 'static> Argument for T {}
 
 /// An argument of a prompt or a template, which travels as a text.
 #[diagnostic::on_unimplemented(
-    message = "`{Self}` cannot be an argument that travels as text",
-    label = "has neither `FromStr` nor `Deserialize`",
-    note = "arguments of prompts and templates are texts on the wire: implement `FromStr`, or put `#[data]` on a unit enum",
-    note = "a value from the server is `&T` or `State<T>`, `&Context`, `Progress`, `Cancel`, `Meta`, `Client`, `Handle`, or a type of yours with `impl FromCall`"
+    message = "`{Self}` cannot be read from a text",
+    label = "clients send a text here, and this is not made from one",
+    note = "arguments of prompts and variables of URIs are texts: implement `FromStr` with an error that has `Display`, or put `#[data]` on an enum of plain names",
+    note = "what the server has is `&T` or `State<T>`, `&Context`, `Progress`, `Cancel`, `Meta`, `Client`, `Handle`, or a type of yours with `impl FromCall`"
 )]
 pub trait TextArgument: DeserializeOwned + Send + 'static {}
 
@@ -51,6 +54,23 @@ impl<T: DeserializeOwned + Send + 'static> TextArgument for T {}
 )]
 pub trait InPlace {}
 
+#[diagnostic::do_not_recommend]
+impl<T: ?Sized + Nothing> InPlace for T {}
+
+/// What `#[arg(…)]` and `#[complete(…)]` may stand on.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` comes from the server, so there is nothing to say about it to clients",
+    label = "not an argument",
+    note = "remove `#[arg(…)]` and `#[complete(…)]` from this parameter"
+)]
+pub trait FromClient {}
+
+#[diagnostic::do_not_recommend]
+impl<T: ?Sized + Nothing> FromClient for T {}
+
+/// No type has it. An impl that could apply keeps rustc from adding a label about a call the user never wrote.
+pub trait Nothing {}
+
 /// The type under question.
 #[derive(Debug)]
 pub struct Probe<T: ?Sized>(PhantomData<fn() -> PhantomData<T>>);
@@ -58,6 +78,25 @@ pub struct Probe<T: ?Sized>(PhantomData<fn() -> PhantomData<T>>);
 impl<T: ?Sized> Probe<T> {
     pub const NEW: Self = Self(PhantomData);
 }
+
+/// What generated code asks of every handle. Handles that refuse (see [`unfit`]) have an inherent method of the same name, which wins.
+pub trait Check: Describe {
+    /// `T` is the parameter's type once more, as the user wrote it: that is where an error points.
+    fn check<T: ?Sized>(self) -> Self {
+        self
+    }
+
+    /// The function is a plain `fn`, which runs in place.
+    fn check_in_place<T: ?Sized>(self) -> Self {
+        self
+    }
+
+    /// The parameter has attributes that speak of an argument.
+    fn check_from_client<T: ?Sized>(self) -> Self {
+        self
+    }
+}
+impl<H: Describe> Check for H {}
 
 /// What the handles have in common for [`Params::add`].
 pub trait Describe: Copy {
@@ -114,6 +153,10 @@ handles! {
     TypedStr;
     /// Members spread over the arguments.
     Spread;
+    /// Read from JSON and lent as an `Option<&str>`.
+    OptionalStr;
+    /// A text, lent as an `Option<&str>`.
+    OptionalTextStr;
 }
 
 /// A value on its way to the function: owned arguments are moved out when passed.
@@ -134,22 +177,25 @@ fn refuse<T>(call: &mut Call<'_>, def: &ArgDef, problem: impl std::fmt::Display)
 // ---- values from the server ---------------------------------------------------------------------
 
 macro_rules! from_call {
-    ($handle:ident $(: $bound:ident)?) => {
+    ($handle:ident) => {
         impl<T> $handle<T> {
             pub fn read(self, _: &mut Call<'_>, _: &'static ArgDef) -> Option<()> {
+                Some(())
+            }
+
+            /// Unreachable: `check_from_client` has refused the default.
+            pub fn read_or<D>(
+                self,
+                _: &mut Call<'_>,
+                _: &'static ArgDef,
+                _: impl FnOnce() -> D,
+            ) -> Option<()> {
                 Some(())
             }
 
             pub fn pass<'a>(self, context: &'a Context, _: &'a mut ()) -> Result<T>
             where
                 T: FromCall<'a>,
-            {
-                T::from_call(context)
-            }
-
-            pub fn ready_pass<'a>(self, context: &'a Context, _: &'a mut ()) -> Result<T>
-            where
-                T: FromCall<'a> $(+ $bound)?,
             {
                 T::from_call(context)
             }
@@ -169,7 +215,65 @@ macro_rules! from_call {
     };
 }
 from_call!(ServerValue);
-from_call!(LiveValue: InPlace);
+from_call!(LiveValue);
+
+impl<T> ServerValue<T> {
+    pub fn check_from_client<X: ?Sized + FromClient>(self) -> Self {
+        self
+    }
+}
+
+impl<T> LiveValue<T> {
+    pub fn check_from_client<X: ?Sized + FromClient>(self) -> Self {
+        self
+    }
+
+    pub fn check_in_place<X: ?Sized + InPlace>(self) -> Self {
+        self
+    }
+}
+
+/// The receiver of a method: `&self` is state.
+#[derive(Debug)]
+pub struct Receiver<T> {
+    from_call: for<'a> fn(&'a Context) -> Result<&'a T>,
+    needs: fn(&mut Needs),
+}
+
+impl<T> Clone for Receiver<T> {
+    fn clone(&self) -> Self {
+        *self
+    }
+}
+
+impl<T> Copy for Receiver<T> {}
+
+/// Only here is anything asked of the type, so that it gives one error.
+pub fn receiver<T: Send + Sync + 'static>() -> Receiver<T> {
+    Receiver { from_call: |context| <&T>::from_call(context), needs: <&T>::needs }
+}
+
+impl<T> Receiver<T> {
+    pub fn read(self, _: &mut Call<'_>, _: &'static ArgDef) -> Option<()> {
+        Some(())
+    }
+
+    pub fn pass<'a>(self, context: &'a Context, (): &mut ()) -> Result<&'a T> {
+        (self.from_call)(context)
+    }
+}
+
+impl<T> Describe for Receiver<T> {
+    type Value = ();
+
+    fn describe(self, params: &mut Params, _: &'static ArgDef) {
+        (self.needs)(&mut params.needs);
+    }
+
+    fn default_json(self, (): ()) -> Option<Value> {
+        None
+    }
+}
 
 /// Told apart from other server values, so that a plain `fn` cannot take them.
 pub trait Live {}
@@ -190,7 +294,7 @@ pub trait LiveLevel<T> {
         LiveValue::NEW
     }
 }
-impl<T: Live> LiveLevel<T> for &&Probe<T> {}
+impl<T: Live> LiveLevel<T> for &&&Probe<T> {}
 
 pub trait ServerLevel<T> {
     fn tool_param(&self) -> ServerValue<T> {
@@ -206,17 +310,7 @@ pub trait ServerLevel<T> {
         ServerValue::NEW
     }
 }
-impl<'a, T: FromCall<'a>> ServerLevel<T> for &&&Probe<T> {}
-
-pub trait NotServerLevel<T> {
-    fn server_param<'a>(&self) -> ServerValue<T>
-    where
-        T: FromCall<'a>,
-    {
-        ServerValue::NEW
-    }
-}
-impl<T> NotServerLevel<T> for Probe<T> {}
+impl<'a, T: FromCall<'a>> ServerLevel<T> for &&&&Probe<T> {}
 
 // ---- arguments of tools -------------------------------------------------------------------------
 
@@ -231,37 +325,41 @@ pub trait StrLevel<'s> {
         TypedStr::NEW
     }
 }
-impl<'s> StrLevel<'s> for &Probe<&'s str> {}
+impl<'s> StrLevel<'s> for &&Probe<&'s str> {}
+
+pub trait OptionalStrLevel<'s> {
+    fn tool_param(&self) -> OptionalStr<Option<&'s str>> {
+        OptionalStr::NEW
+    }
+    fn text_param(&self) -> OptionalTextStr<Option<&'s str>> {
+        OptionalTextStr::NEW
+    }
+    fn completion_param(&self) -> OptionalTextStr<Option<&'s str>> {
+        OptionalTextStr::NEW
+    }
+}
+impl<'s> OptionalStrLevel<'s> for &&Probe<Option<&'s str>> {}
 
 pub trait SliceLevel<T> {
-    fn tool_param(&self) -> SliceArgument<T>
-    where
-        T: Argument,
-    {
+    fn tool_param(&self) -> SliceArgument<T> {
         SliceArgument::NEW
     }
 }
-impl<T> SliceLevel<T> for &Probe<&[T]> {}
+impl<T: Argument> SliceLevel<T> for &&Probe<&[T]> {}
 
 pub trait SpreadLevel<T> {
-    fn tool_param(&self) -> Spread<T>
-    where
-        T: Argument,
-    {
+    fn tool_param(&self) -> Spread<T> {
         Spread::NEW
     }
 }
-impl<T> SpreadLevel<T> for &Probe<Args<T>> {}
+impl<T: Argument> SpreadLevel<T> for &&Probe<Args<T>> {}
 
 pub trait ArgumentLevel<T> {
-    fn tool_param(&self) -> JsonArgument<T>
-    where
-        T: Argument,
-    {
+    fn tool_param(&self) -> JsonArgument<T> {
         JsonArgument::NEW
     }
 }
-impl<T> ArgumentLevel<T> for Probe<T> {}
+impl<T: Argument> ArgumentLevel<T> for &Probe<T> {}
 
 fn read_json<T: Argument>(
     call: &mut Call<'_>,
@@ -335,10 +433,6 @@ macro_rules! json_handles {
             pub fn pass<'a>(self, _: &'a Context, $slot: &'a mut Slot<$value>) -> Result<$given> {
                 $lend
             }
-
-            pub fn ready_pass<'a>(self, _: &'a Context, $slot: &'a mut Slot<$value>) -> Result<$given> {
-                $lend
-            }
         }
 
         impl<$t: Argument> Describe for $handle<$t> {
@@ -385,13 +479,6 @@ impl<'s> StrArgument<&'s str> {
     {
         Ok(slot.0.as_deref().unwrap_or_default())
     }
-
-    pub fn ready_pass<'a>(self, context: &'a Context, slot: &'a mut Slot<String>) -> Result<&'s str>
-    where
-        'a: 's,
-    {
-        self.pass(context, slot)
-    }
 }
 
 impl Describe for StrArgument<&str> {
@@ -406,6 +493,44 @@ impl Describe for StrArgument<&str> {
     }
 }
 
+impl<'s> OptionalStr<Option<&'s str>> {
+    pub fn read(self, call: &mut Call<'_>, def: &'static ArgDef) -> Option<Slot<Option<String>>> {
+        JsonArgument::<Option<String>>::NEW.read(call, def)
+    }
+
+    pub fn read_or(
+        self,
+        call: &mut Call<'_>,
+        def: &'static ArgDef,
+        default: impl FnOnce() -> Option<String>,
+    ) -> Option<Slot<Option<String>>> {
+        JsonArgument::<Option<String>>::NEW.read_or(call, def, default)
+    }
+
+    pub fn pass<'a>(
+        self,
+        _: &'a Context,
+        slot: &'a mut Slot<Option<String>>,
+    ) -> Result<Option<&'s str>>
+    where
+        'a: 's,
+    {
+        Ok(slot.0.as_ref().and_then(Option::as_deref))
+    }
+}
+
+impl Describe for OptionalStr<Option<&str>> {
+    type Value = Option<String>;
+
+    fn describe(self, params: &mut Params, def: &'static ArgDef) {
+        JsonArgument::<Option<String>>::NEW.describe(params, def);
+    }
+
+    fn default_json(self, default: Option<String>) -> Option<Value> {
+        JsonArgument::<Option<String>>::NEW.default_json(default)
+    }
+}
+
 // ---- spread arguments ---------------------------------------------------------------------------
 
 impl<T: Argument> Spread<T> {
@@ -415,10 +540,6 @@ impl<T: Argument> Spread<T> {
 
     pub fn pass<'a>(self, _: &'a Context, slot: &'a mut Slot<T>) -> Result<Args<T>> {
         slot.take().map(Args)
-    }
-
-    pub fn ready_pass<'a>(self, context: &'a Context, slot: &'a mut Slot<T>) -> Result<Args<T>> {
-        self.pass(context, slot)
     }
 }
 
@@ -434,34 +555,41 @@ impl<T: Argument> Describe for Spread<T> {
     }
 }
 
-impl<F: Argument, T> SpreadField<F, T> {
-    pub fn read(self, call: &mut Call<'_>, _: &'static ArgDef) -> Option<Slot<F>> {
-        super::spread::read(call).map(|it| Slot(Some(it)))
+pub trait FieldLevel<F> {
+    fn field_param<T>(&self, get: fn(F) -> T) -> SpreadField<F, T>;
+}
+impl<F: Argument> FieldLevel<F> for &Probe<F> {
+    fn field_param<T>(&self, get: fn(F) -> T) -> SpreadField<F, T> {
+        let schema = |generator: &mut SchemaGenerator| generator.subschema_for::<F>();
+        SpreadField { get, read: super::spread::read, schema }
     }
+}
 
-    pub fn read_or(
-        self,
-        call: &mut Call<'_>,
-        def: &'static ArgDef,
-        _: impl FnOnce() -> std::convert::Infallible,
-    ) -> Option<Slot<F>> {
-        self.read(call, def)
+/// The struct that the macro wrote failed to derive, and the derives have said why.
+pub trait UnfitFieldLevel<F> {
+    fn field_param<T>(&self, get: fn(F) -> T) -> SpreadField<F, T>;
+}
+impl<F> UnfitFieldLevel<F> for Probe<F> {
+    fn field_param<T>(&self, get: fn(F) -> T) -> SpreadField<F, T> {
+        SpreadField { get, read: |_| None, schema: |_| Schema::default() }
+    }
+}
+
+impl<F, T> SpreadField<F, T> {
+    pub fn read(self, call: &mut Call<'_>, _: &'static ArgDef) -> Option<Slot<F>> {
+        (self.read)(call).map(|it| Slot(Some(it)))
     }
 
     pub fn pass<'a>(self, _: &'a Context, slot: &'a mut Slot<F>) -> Result<T> {
         slot.take().map(self.get)
     }
-
-    pub fn ready_pass<'a>(self, context: &'a Context, slot: &'a mut Slot<F>) -> Result<T> {
-        self.pass(context, slot)
-    }
 }
 
-impl<F: Argument, T> Describe for SpreadField<F, T> {
+impl<F, T> Describe for SpreadField<F, T> {
     type Value = F;
 
     fn describe(self, params: &mut Params, def: &'static ArgDef) {
-        params.field(def, Source::Spread { schema: |generator| generator.subschema_for::<F>() });
+        params.field(def, Source::Spread { schema: self.schema });
     }
 
     fn default_json(self, _: F) -> Option<Value> {
@@ -479,7 +607,7 @@ pub trait ParsedLevel<T> {
         TypedText::NEW
     }
 }
-impl<T: FromStr<Err: std::fmt::Display> + Send + 'static> ParsedLevel<T> for &Probe<T> {}
+impl<T: FromStr<Err: std::fmt::Display> + Send + 'static> ParsedLevel<T> for &&Probe<T> {}
 
 pub trait ParsedOptionLevel<T> {
     fn text_param(&self) -> ParsedOption<T> {
@@ -490,25 +618,19 @@ pub trait ParsedOptionLevel<T> {
     }
 }
 impl<T: FromStr<Err: std::fmt::Display> + Send + 'static> ParsedOptionLevel<T>
-    for &Probe<Option<T>>
+    for &&Probe<Option<T>>
 {
 }
 
 pub trait ReadLevel<T> {
-    fn text_param(&self) -> ReadArgument<T>
-    where
-        T: TextArgument,
-    {
+    fn text_param(&self) -> ReadArgument<T> {
         ReadArgument::NEW
     }
-    fn completion_param(&self) -> ReadArgument<T>
-    where
-        T: TextArgument,
-    {
+    fn completion_param(&self) -> ReadArgument<T> {
         ReadArgument::NEW
     }
 }
-impl<T> ReadLevel<T> for Probe<T> {}
+impl<T: TextArgument> ReadLevel<T> for &Probe<T> {}
 
 /// The text of an argument after the checks every kind of type shares, or why there is none.
 fn read_text<'a>(
@@ -567,10 +689,6 @@ macro_rules! text_handles {
             }
 
             pub fn pass<'a>(self, _: &'a Context, $slot: &'a mut Slot<$value>) -> Result<$given> {
-                $lend
-            }
-
-            pub fn ready_pass<'a>(self, _: &'a Context, $slot: &'a mut Slot<$value>) -> Result<$given> {
                 $lend
             }
         }
@@ -636,13 +754,6 @@ impl<'s> TextStr<&'s str> {
     {
         Ok(slot.0.as_deref().unwrap_or_default())
     }
-
-    pub fn ready_pass<'a>(self, context: &'a Context, slot: &'a mut Slot<String>) -> Result<&'s str>
-    where
-        'a: 's,
-    {
-        self.pass(context, slot)
-    }
 }
 
 impl Describe for TextStr<&str> {
@@ -654,6 +765,44 @@ impl Describe for TextStr<&str> {
 
     fn default_json(self, default: String) -> Option<Value> {
         Some(default.into())
+    }
+}
+
+impl<'s> OptionalTextStr<Option<&'s str>> {
+    pub fn read(self, call: &mut Call<'_>, def: &'static ArgDef) -> Option<Slot<Option<String>>> {
+        ParsedOption::<String>::NEW.read(call, def)
+    }
+
+    pub fn read_or(
+        self,
+        call: &mut Call<'_>,
+        def: &'static ArgDef,
+        default: impl FnOnce() -> Option<String>,
+    ) -> Option<Slot<Option<String>>> {
+        ParsedOption::<String>::NEW.read_or(call, def, default)
+    }
+
+    pub fn pass<'a>(
+        self,
+        _: &'a Context,
+        slot: &'a mut Slot<Option<String>>,
+    ) -> Result<Option<&'s str>>
+    where
+        'a: 's,
+    {
+        Ok(slot.0.as_ref().and_then(Option::as_deref))
+    }
+}
+
+impl Describe for OptionalTextStr<Option<&str>> {
+    type Value = Option<String>;
+
+    fn describe(self, params: &mut Params, def: &'static ArgDef) {
+        ParsedOption::<String>::NEW.describe(params, def);
+    }
+
+    fn default_json(self, default: Option<String>) -> Option<Value> {
+        ParsedOption::<String>::NEW.default_json(default)
     }
 }
 
@@ -669,10 +818,6 @@ impl<T: FromStr<Err: std::fmt::Display> + Send + 'static> TypedText<T> {
 
     pub fn pass<'a>(self, _: &'a Context, slot: &'a mut Slot<T>) -> Result<T> {
         slot.take()
-    }
-
-    pub fn ready_pass<'a>(self, context: &'a Context, slot: &'a mut Slot<T>) -> Result<T> {
-        self.pass(context, slot)
     }
 }
 
@@ -698,13 +843,6 @@ impl<'s> TypedStr<&'s str> {
         'a: 's,
     {
         Ok(slot.0.as_deref().unwrap_or_default())
-    }
-
-    pub fn ready_pass<'a>(self, context: &'a Context, slot: &'a mut Slot<String>) -> Result<&'s str>
-    where
-        'a: 's,
-    {
-        self.pass(context, slot)
     }
 }
 

@@ -1,5 +1,7 @@
 use std::{collections::BTreeSet, ops::Deref};
 
+use schemars::{Schema, SchemaGenerator};
+
 use super::{Argument, Call, call::Arguments, json::wording};
 use crate::wire::{Kind, Raw};
 
@@ -38,12 +40,8 @@ impl<T> Deref for Args<T> {
 #[derive(Debug)]
 pub struct SpreadField<F, T> {
     pub(super) get: fn(F) -> T,
-}
-
-impl<F, T> SpreadField<F, T> {
-    pub const fn new(get: fn(F) -> T) -> Self {
-        Self { get }
-    }
+    pub(super) read: fn(&mut Call<'_>) -> Option<F>,
+    pub(super) schema: fn(&mut SchemaGenerator) -> Schema,
 }
 
 impl<F, T> Clone for SpreadField<F, T> {

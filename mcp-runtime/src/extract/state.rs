@@ -39,6 +39,7 @@ impl<T: fmt::Debug> fmt::Debug for State<T> {
     }
 }
 
+#[diagnostic::do_not_recommend]
 impl<T: Send + Sync + 'static> FromCall<'_> for State<T> {
     fn from_call(context: &Context) -> Result<Self> {
         context.0.environment.states.share().map(Self).ok_or_else(missing::<T>)

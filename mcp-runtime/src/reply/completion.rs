@@ -20,18 +20,21 @@ pub fn completion_reply<T: CompletionReply>(value: T) -> Answer {
     value.values().map(Done::Completion)
 }
 
+#[diagnostic::do_not_recommend]
 impl<T: Into<String>> CompletionReply for Vec<T> {
     fn values(self) -> Result<Completion, Error> {
         Ok(Completion::new(self))
     }
 }
 
+#[diagnostic::do_not_recommend]
 impl<T: Into<String>, const N: usize> CompletionReply for [T; N] {
     fn values(self) -> Result<Completion, Error> {
         Ok(Completion::new(self))
     }
 }
 
+#[diagnostic::do_not_recommend]
 impl CompletionReply for Completion {
     fn values(self) -> Result<Completion, Error> {
         Ok(self)

@@ -14,7 +14,7 @@ pub use failure::IntoFailure;
 pub use json::Json;
 pub use prompt::{PromptReply, prompt_reply};
 pub use resource::{ResourceReply, resource_reply};
-pub use tool::{OutputSchema, ToolReply, output_of, tool_reply};
+pub use tool::{NoOutputLevel, OutputLevel, OutputSchema, ToolReply, tool_reply};
 
 /// A result with a `_meta` of its own (2025-06-18 and later).
 ///

@@ -11,6 +11,7 @@ use crate::{
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is not something a prompt can return",
     label = "cannot become a prompt's messages",
+    note = "a number or a type of your own becomes text with `format!`",
     note = "a prompt returns text (one user message), `Message::user(…)` and `Message::assistant(…)` singly, in tuples or in a `Vec`, or a `Result` of any of them"
 )]
 pub trait PromptReply: Sized {
@@ -27,6 +28,7 @@ pub fn prompt_reply<T: PromptReply>(value: T) -> Answer {
 
 macro_rules! from_user {
     ($($ty:ty)*) => {$(
+        #[diagnostic::do_not_recommend]
         impl PromptReply for $ty {
             fn messages(self, result: &mut PromptResult) -> Result<(), Error> {
                 result.messages.push(Message::user(self));
@@ -37,6 +39,7 @@ macro_rules! from_user {
 }
 from_user! { String &str Content Text Image Audio ResourceLink Embedded }
 
+#[diagnostic::do_not_recommend]
 impl PromptReply for Message {
     fn messages(self, result: &mut PromptResult) -> Result<(), Error> {
         result.messages.push(self);
@@ -44,6 +47,7 @@ impl PromptReply for Message {
     }
 }
 
+#[diagnostic::do_not_recommend]
 impl PromptReply for Vec<Message> {
     fn messages(mut self, result: &mut PromptResult) -> Result<(), Error> {
         result.messages.append(&mut self);
@@ -51,6 +55,7 @@ impl PromptReply for Vec<Message> {
     }
 }
 
+#[diagnostic::do_not_recommend]
 impl<const N: usize> PromptReply for [Message; N] {
     fn messages(self, result: &mut PromptResult) -> Result<(), Error> {
         result.messages.extend(self);
@@ -73,6 +78,7 @@ impl<T: PromptReply> PromptReply for WithMeta<T> {
 
 macro_rules! tuples {
     ($(($($name:ident)*))*) => {$(
+        #[diagnostic::do_not_recommend]
         impl<$($name: PromptReply),*> PromptReply for ($($name,)*) {
             #[allow(non_snake_case)]
             fn messages(self, result: &mut PromptResult) -> Result<(), Error> {

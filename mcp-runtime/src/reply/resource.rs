@@ -12,7 +12,8 @@ use crate::{
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is not something a resource can return",
     label = "cannot become a resource's contents",
-    note = "a resource returns text, `Json<T>` with `T: Serialize`, `Blob`, `Image`, `ResourceContents`, `Vec<ResourceContents>`, an `Option` of those (`None` is \"not found\"), or a `Result` of any of them"
+    note = "numbers, lists and types of your own go out as JSON: write `Json<u32>`, or `Json<YourType>` with `#[data]` on the type",
+    note = "a resource returns text, `Json<T>`, `Blob`, `Image`, `ResourceContents`, `Vec<ResourceContents>`, an `Option` of those (`None` is \"not found\"), or a `Result` of any of them"
 )]
 pub trait ResourceReply: Sized {
     /// Adds itself to the contents of what is read at `uri`.
@@ -34,6 +35,7 @@ fn not_found(uri: &str) -> Error {
 
 macro_rules! texts {
     ($($ty:ty)*) => {$(
+        #[diagnostic::do_not_recommend]
         impl ResourceReply for $ty {
             fn contents(self, uri: &str, contents: &mut Vec<ResourceContents>) -> Result<(), Error> {
                 contents.push(ResourceContents::text(uri, self));
@@ -52,6 +54,7 @@ impl<T: Serialize> ResourceReply for Json<T> {
     }
 }
 
+#[diagnostic::do_not_recommend]
 impl ResourceReply for Blob {
     fn contents(self, uri: &str, contents: &mut Vec<ResourceContents>) -> Result<(), Error> {
         let body = Body::Blob(Data::Bytes(self.bytes));
@@ -65,6 +68,7 @@ impl ResourceReply for Blob {
     }
 }
 
+#[diagnostic::do_not_recommend]
 impl ResourceReply for Image {
     fn contents(self, uri: &str, contents: &mut Vec<ResourceContents>) -> Result<(), Error> {
         let body = Body::Blob(self.data);
@@ -78,6 +82,7 @@ impl ResourceReply for Image {
     }
 }
 
+#[diagnostic::do_not_recommend]
 impl ResourceReply for ResourceContents {
     fn contents(self, _: &str, contents: &mut Vec<ResourceContents>) -> Result<(), Error> {
         contents.push(self);
@@ -85,6 +90,7 @@ impl ResourceReply for ResourceContents {
     }
 }
 
+#[diagnostic::do_not_recommend]
 impl ResourceReply for Vec<ResourceContents> {
     fn contents(mut self, _: &str, contents: &mut Vec<ResourceContents>) -> Result<(), Error> {
         contents.append(&mut self);

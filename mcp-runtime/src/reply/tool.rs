@@ -4,6 +4,7 @@ use serde::Serialize;
 use super::{IntoFailure, Json, WithMeta};
 use crate::{
     error::{Error, Kind},
+    extract::Probe,
     model::{Answer, Audio, Content, Done, Embedded, Image, ResourceLink, Text, ToolResult},
 };
 
@@ -16,8 +17,8 @@ pub struct OutputSchema(pub(crate) fn(&mut SchemaGenerator) -> Schema);
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is not something a tool can return",
     label = "cannot become a tool's result",
-    note = "a tool returns text, numbers, `Json<T>` with `T: Serialize + JsonSchema`, `Image`, `Audio`, `ResourceLink`, `Embedded`, `Content`, `Vec<Content>`, tuples of those, `()`, or a `Result` of any of them",
-    note = "to return your own type as structured content, write `Json<YourType>` and put `#[data]` on it"
+    note = "lists and types of your own go out as JSON: write `Json<Vec<String>>`, or `Json<YourType>` with `#[data]` on the type",
+    note = "a tool returns `()`, text, numbers, `bool`, `Json<T>`, `Image`, `Audio`, `ResourceLink`, `Embedded`, `Content`, `Vec<Content>`, an `Option`, a tuple or a `Result` of those"
 )]
 pub trait ToolReply: Sized {
     #[doc(hidden)]
@@ -40,10 +41,35 @@ pub fn tool_reply<T: ToolReply>(value: T) -> Answer {
     }
 }
 
-pub fn output_of<T: ToolReply>() -> Option<OutputSchema> {
-    T::OUTPUT
+/// The output schema of `T`, or none where `T` is no reply: [`tool_reply`] alone says so, once.
+pub trait OutputLevel {
+    fn output(&self) -> Option<OutputSchema>;
+}
+impl<T: ToolReply> OutputLevel for &Probe<T> {
+    fn output(&self) -> Option<OutputSchema> {
+        T::OUTPUT
+    }
 }
 
+pub trait NoOutputLevel {
+    fn output(&self) -> Option<OutputSchema> {
+        None
+    }
+}
+impl<T> NoOutputLevel for Probe<T> {}
+
+/// What `Json<T>` can hold in the result of a tool.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` cannot go out as JSON with a schema",
+    label = "the type in `Json<…>` implements `Serialize` and `JsonSchema`",
+    note = "put `#[data]` on your own types"
+)]
+pub trait Structured: Serialize + JsonSchema {}
+
+#[diagnostic::do_not_recommend]
+impl<T: Serialize + JsonSchema> Structured for T {}
+
+#[diagnostic::do_not_recommend]
 impl ToolReply for () {
     fn reply(self, _: &mut ToolResult) -> Result<(), Error> {
         Ok(())
@@ -52,6 +78,7 @@ impl ToolReply for () {
 
 macro_rules! content {
     ($($ty:ty)*) => {$(
+        #[diagnostic::do_not_recommend]
         impl ToolReply for $ty {
             fn reply(self, result: &mut ToolResult) -> Result<(), Error> {
                 result.content.push(self.into());
@@ -64,6 +91,7 @@ content! { String &str Content Text Image Audio ResourceLink Embedded }
 
 macro_rules! as_text {
     ($($ty:ty)*) => {$(
+        #[diagnostic::do_not_recommend]
         impl ToolReply for $ty {
             fn reply(self, result: &mut ToolResult) -> Result<(), Error> {
                 self.to_string().reply(result)
@@ -73,7 +101,7 @@ macro_rules! as_text {
 }
 as_text! { bool char u8 u16 u32 u64 u128 usize i8 i16 i32 i64 i128 isize f32 f64 Box<str> std::borrow::Cow<'_, str> }
 
-impl<T: Serialize + JsonSchema> ToolReply for Json<T> {
+impl<T: Structured> ToolReply for Json<T> {
     const OUTPUT: Option<OutputSchema> =
         Some(OutputSchema(|generator| generator.subschema_for::<T>()));
 
@@ -89,6 +117,7 @@ pub(super) fn unwritable(error: serde_json::Error) -> Error {
     Error::internal(format_args!("the result cannot be written as JSON: {error}"))
 }
 
+#[diagnostic::do_not_recommend]
 impl ToolReply for Vec<Content> {
     fn reply(mut self, result: &mut ToolResult) -> Result<(), Error> {
         result.content.append(&mut self);
@@ -133,6 +162,7 @@ const fn first_of(parts: &[Option<OutputSchema>]) -> Option<OutputSchema> {
 
 macro_rules! tuples {
     ($(($($name:ident)*))*) => {$(
+        #[diagnostic::do_not_recommend]
         impl<$($name: ToolReply),*> ToolReply for ($($name,)*) {
             const OUTPUT: Option<OutputSchema> = first_of(&[$($name::OUTPUT),*]);
 

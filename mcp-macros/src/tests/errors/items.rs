@@ -64,6 +64,10 @@ fn wrong_items() {
     let outside = "#[tool] on a method needs `#[server]` on the impl block around it";
     check("#[tool] fn f(&self, #[arg(default)] a: u8) {}", &[("self", outside)]);
     check("#[tool] fn f() -> Self {}", &[("Self", outside)]);
+    check(
+        "#[tool] fn f(db: &mut Db) {}",
+        &[("mut", "take `&T` with a `Mutex` or an atomic in it")],
+    );
     check("#[data] fn f() {}", &[("fn", "#[data] belongs on a `struct` or an `enum`")]);
     check("#[data] union U { a: u8 }", &[("union", "#[data] belongs on a `struct` or an `enum`")]);
     check(
@@ -107,7 +111,7 @@ fn servers() {
         "#[server] impl<'a> N<'a> { #[tool] fn f(&self) {} }",
         &[("'a", "with concrete parameters")],
     );
-    check("#[server] impl N { fn f(&self) {} }", &[("", "no method here has `#[tool]`")]);
+    check("#[server] impl N { fn f(&self) {} }", &[("impl", "no method here has `#[tool]`")]);
     check(
         "#[server] impl N { #[tool] const A: u8 = { 1 }; }",
         &[("const", "#[tool] belongs on a function, not on a `const`")],

@@ -38,13 +38,19 @@ fn unknown_keys() {
     );
     check(
         "#[data(rename = \"x\")] struct S;",
-        &[("rename", "unknown key `rename` of #[data]. Keys: crate")],
+        &[(
+            "rename",
+            "unknown key `rename` of #[data]; attributes of serde and schemars stand below it: ",
+        )],
     );
 }
 
 #[test]
 fn malformed_keys() {
-    check("#[tool(\"add\")] fn f() {}", &[("\"add\"", "expected a key of #[tool]. Keys: name")]);
+    check(
+        "#[tool(\"add\")] fn f() {}",
+        &[("\"add\"", "expected a key of #[tool], as in `name = \"add\"`. Keys: name")],
+    );
     check(
         "#[tool(title = \"a\" order = 1)] fn f() {}",
         &[("order", "expected `,` between two keys")],
@@ -77,7 +83,10 @@ fn malformed_keys() {
         "#[tool(crate = \"x\")] fn f() {}",
         &[("\"x\"", "write `crate = path::to::mcp_runtime`")],
     );
-    check("#[tool(icon)] fn f() {}", &[("icon", "write `icon(\"https://…\"")]);
+    check(
+        "#[tool(icon)] fn f() {}",
+        &[("icon", "write `icon = \"https://…\"` or `icon(\"https://…\", ")],
+    );
     check("#[tool(icon = \"\")] fn f() {}", &[("\"\"", "an icon needs an address")]);
     check(
         "#[tool(icon(\"x\", sizes(\"big\")))] fn f() {}",
@@ -124,7 +133,7 @@ fn contradictions() {
         "#[tool(timeout = \"1s\")] fn f() {}",
         &[(
             "timeout",
-            "a plain `fn` runs in place and must return at once: add `blocking`, or make it `async`",
+            "`timeout` cannot end a plain `fn`, which runs in place and must return at once: add `blocking`, or make it `async`",
         )],
     );
 }

@@ -5,9 +5,9 @@ use super::check;
 #[test]
 fn arguments() {
     let arg = |key: &str| format!("#[tool] fn f(#[arg({key})] a: u8) {{}}");
-    check(&arg("range(5..=1)"), &[("..=", "nothing is in this range")]);
-    check(&arg("range(1..1)"), &[("..", "nothing is in this range")]);
-    check(&arg("range(0.5..=0.1)"), &[("..=", "nothing is in this range")]);
+    check(&arg("range(5..=1)"), &[("5 … 1", "no number is in this range")]);
+    check(&arg("range(1..1)"), &[("1 … 1", "no number is in this range")]);
+    check(&arg("range(0.5..=0.1)"), &[("0.5 … 0.1", "no number is in this range")]);
     check(&arg("range(..)"), &[("range", "write `range(1..=10)`")]);
     check(&arg("range(3)"), &[("3", "expected a range, as in `range(1..=10)`")]);
     check(&arg("range(1..=MAX)"), &[("MAX", "a range is written with numbers")]);
@@ -53,7 +53,7 @@ fn spread_parameters() {
     check(&format!("#[tool] fn f({serde} a: &Db) {{}}"), &[("&", "owns its value")]);
     check(
         &format!("#[prompt] fn f({serde} a: String) {{}}"),
-        &[("serde", "`serde` attributes are for the parameters of tools; these are text")],
+        &[("serde", "`serde` attributes are for the parameters of tools, and this is a text")],
     );
 }
 
@@ -64,6 +64,7 @@ fn completers() {
     check(&complete("complete"), &[("complete", usage)]);
     check(&complete("complete()"), &[("complete", usage)]);
     check(&complete("complete(5)"), &[("complete", usage)]);
+    check(&complete("complete(a())"), &[("(", "name the function without calling it")]);
     check(&complete("complete(\"a\", b)"), &[("b", "either values or one function, not both")]);
     check(&complete("complete(a, \"b\")"), &[("\"b\"", "either values or one function, not both")]);
     check(&complete("complete(\"a\", \"a\")"), &[("\"a\"", "this value is listed twice")]);
@@ -76,7 +77,11 @@ fn completers() {
 
 #[test]
 fn resources() {
-    check("#[resource] fn f() {}", &[("", "#[resource] starts with its URI")]);
+    check("#[resource] fn f() {}", &[("f", "#[resource] starts with its URI")]);
+    check(
+        "#[resource(uri = \"x:y\", size = 1)] fn f() {}",
+        &[("uri", "the URI stands first and without a key: `#[resource(\"x:y\", …)]`")],
+    );
     check("#[resource(name = \"x\")] fn f() {}", &[("name", "#[resource] starts with its URI")]);
     check(
         "#[resource(\"x/y\")] fn f() {}",

@@ -1,0 +1,148 @@
+//! What a type becomes that is no parameter.
+//!
+//! Its handle can do everything the others can, without a bound, so that nothing follows from the mistake; never run, because nobody
+//! gets past `check`. That is where the one error comes from.
+
+use std::marker::PhantomData;
+
+use serde_json::Value;
+
+use super::{Argument, Describe, Probe, TextArgument};
+use crate::{
+    context::Context,
+    error::{Error, Result},
+    extract::{Call, FromCall, Params, State},
+    item::ArgDef,
+};
+
+/// What the server can make from a call.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` does not come from the server, and no variable of the URI has this parameter's name",
+    label = "nothing to take it from",
+    note = "to take it from the URI, put the parameter's name into it, in braces: `users://{{id}}`",
+    note = "what the server has is `&T` or `State<T>`, `&Context`, `Progress`, `Cancel`, `Meta`, `Client`, `Handle`, or a type of yours with `impl FromCall`"
+)]
+pub trait FromServer<'a> {}
+
+#[diagnostic::do_not_recommend]
+impl<'a, T: FromCall<'a>> FromServer<'a> for T {}
+
+/// State that all calls may hold at once.
+pub trait Shared {}
+impl<T: Send + Sync + 'static> Shared for &T {}
+impl<T: Send + Sync + 'static> Shared for State<T> {}
+
+macro_rules! handles {
+    ($($(#[$doc:meta])* $name:ident;)*) => {$(
+        $(#[$doc])*
+        #[derive(Debug)]
+        pub struct $name<T>(PhantomData<fn() -> PhantomData<T>>);
+
+        impl<T> Clone for $name<T> {
+            fn clone(&self) -> Self {
+                *self
+            }
+        }
+
+        impl<T> Copy for $name<T> {}
+
+        impl<T> $name<T> {
+            const NEW: Self = Self(PhantomData);
+
+            pub fn read(self, _: &mut Call<'_>, _: &'static ArgDef) -> Option<()> {
+                None
+            }
+
+            pub fn read_or(
+                self,
+                _: &mut Call<'_>,
+                _: &'static ArgDef,
+                _: impl FnOnce() -> T,
+            ) -> Option<()> {
+                None
+            }
+
+            pub fn pass(self, _: &Context, (): &mut ()) -> Result<T> {
+                Err(Error::internal("a parameter of this type has no value"))
+            }
+        }
+
+        impl<T> Describe for $name<T> {
+            type Value = T;
+
+            fn describe(self, _: &mut Params, _: &'static ArgDef) {}
+
+            fn default_json(self, _: T) -> Option<Value> {
+                None
+            }
+        }
+    )*};
+}
+handles! {
+    /// No argument of a tool, nor a value from the server.
+    Unfit;
+    /// Not to be read from a text, nor a value from the server.
+    UnfitText;
+    /// Not a value from the server.
+    UnfitServer;
+    /// A reference to what calls cannot share.
+    UnfitState;
+}
+
+impl<T> Unfit<T> {
+    pub fn check<X: Argument>(self) -> Self {
+        self
+    }
+}
+
+impl<T> UnfitText<T> {
+    pub fn check<X: TextArgument>(self) -> Self {
+        self
+    }
+}
+
+impl<T> UnfitServer<T> {
+    pub fn check<'a, X: FromServer<'a>>(self) -> Self {
+        self
+    }
+}
+
+impl<T> UnfitState<T> {
+    pub fn check<X: Shared>(self) -> Self {
+        self
+    }
+}
+
+pub trait UnfitLevel<T> {
+    fn tool_param(&self) -> Unfit<T> {
+        Unfit::NEW
+    }
+    fn text_param(&self) -> UnfitText<T> {
+        UnfitText::NEW
+    }
+    fn server_param(&self) -> UnfitServer<T> {
+        UnfitServer::NEW
+    }
+    fn completion_param(&self) -> UnfitText<T> {
+        UnfitText::NEW
+    }
+}
+impl<T> UnfitLevel<T> for Probe<T> {}
+
+/// `&T` and `State<T>` that did not pass as values from the server: only that calls cannot share a `T` can be the reason.
+pub trait UnfitStateLevel<T> {
+    fn tool_param(&self) -> UnfitState<T> {
+        UnfitState::NEW
+    }
+    fn text_param(&self) -> UnfitState<T> {
+        UnfitState::NEW
+    }
+    fn server_param(&self) -> UnfitState<T> {
+        UnfitState::NEW
+    }
+    fn completion_param(&self) -> UnfitState<T> {
+        UnfitState::NEW
+    }
+}
+impl<'s, T> UnfitStateLevel<&'s T> for &Probe<&'s T> {}
+impl<T> UnfitStateLevel<State<T>> for &Probe<State<T>> {}
