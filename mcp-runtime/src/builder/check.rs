@@ -1,11 +1,14 @@
 //! From the registry to the entries of the catalog, with every problem named by its place in the user's code.
 
-use std::{any::TypeId, collections::HashMap};
+use std::{
+    any::TypeId,
+    collections::{HashMap, HashSet},
+};
 
 use super::Builder;
 use crate::{
     catalog::{Entry, EntryKind, check_tool_name},
-    extract::{Needs, Params, Source},
+    extract::{Field, Needs, Params, Source},
     item::{Completer, ItemDef, KindDef},
     model::meta_key,
     registry,
@@ -22,11 +25,12 @@ pub(super) fn entries(builder: &Builder) -> Found {
     let all: Vec<&'static ItemDef> = registry::all().collect();
     let mut found = Found::default();
     let chosen = choose(builder, &all, &mut found.problems);
+    let mut missing = MissingState::default();
     for (position, def) in chosen.iter().enumerate() {
         let mut params = Params::default();
         (def.params)(&mut params);
         found.needs_handle |= params.needs.handle;
-        check_state(builder, def, &params.needs, &mut found.problems);
+        missing.look(builder, def, &params.needs);
         check_item(def, &params, &all, &mut found.problems);
         // Only these can be wrong as a whole; all other schemas are made at first use.
         let judge = params
@@ -49,11 +53,12 @@ pub(super) fn entries(builder: &Builder) -> Found {
         }
         found.entries.push(entry);
     }
+    missing.report(&mut found.problems);
     check_duplicates(&found.entries, &mut found.problems);
     found
 }
 
-/// The items to serve, and the completion functions, which are in no list and come along wherever they are.
+/// The items to serve, and the completion functions they name, which are in no list and come along wherever they are.
 fn choose(
     builder: &Builder,
     all: &[&'static ItemDef],
@@ -92,8 +97,20 @@ fn choose(
         // The linker's order means nothing; where lists do not decide, the source does.
         chosen.sort_by_key(|it| (it.origin.file, it.origin.line));
     }
-    chosen.extend(all.iter().filter(|it| is_completion(it)));
+    let wanted: HashSet<TypeId> = chosen.iter().flat_map(|it| completers(it)).collect();
+    chosen.extend(all.iter().filter(|it| is_completion(it) && wanted.contains(&(it.identity)())));
     chosen
+}
+
+/// The functions that complete the item's arguments.
+fn completers(def: &ItemDef) -> Vec<TypeId> {
+    let mut params = Params::default();
+    (def.params)(&mut params);
+    let identity = |it: &Field| match it.def.completer {
+        Some(Completer::Function(identity)) => Some(identity()),
+        _ => None,
+    };
+    params.fields.iter().filter_map(identity).collect()
 }
 
 fn is_completion(def: &ItemDef) -> bool {
@@ -139,13 +156,30 @@ fn nothing_to_serve(
     }
 }
 
-fn check_state(builder: &Builder, def: &ItemDef, needs: &Needs, problems: &mut Vec<String>) {
-    for (id, name) in needs.states.iter().filter(|(id, _)| !builder.promised.contains(id)) {
-        problems.push(format!(
-            "{} needs shared state of type `{name}`, and there is none: {}",
-            def.origin,
-            advice(*id, name)
-        ));
+/// State that items need and nobody gave, with the items that need it.
+#[derive(Default)]
+struct MissingState(Vec<(TypeId, &'static str, Vec<String>)>);
+
+impl MissingState {
+    fn look(&mut self, builder: &Builder, def: &'static ItemDef, needs: &Needs) {
+        for &(id, name) in needs.states.iter().filter(|(id, _)| !builder.promised.contains(id)) {
+            let place = def.origin.to_string();
+            match self.0.iter_mut().find(|it| it.0 == id) {
+                Some((_, _, places)) if places.contains(&place) => {}
+                Some((_, _, places)) => places.push(place),
+                None => self.0.push((id, name, vec![place])),
+            }
+        }
+    }
+
+    /// One problem for each type: who forgot a state forgot it for all items.
+    fn report(self, problems: &mut Vec<String>) {
+        problems.extend(self.0.into_iter().map(|(id, name, places)| {
+            let verb = if places.len() == 1 { "needs" } else { "need" };
+            let advice = advice(id, name);
+            let places = places.join(", ");
+            format!("{places} {verb} shared state of type `{name}`, and there is none: {advice}")
+        }));
     }
 }
 
@@ -196,13 +230,14 @@ fn check_duplicates(entries: &[Entry], problems: &mut Vec<String>) {
     for entry in entries.iter().filter(|it| !matches!(it.kind, EntryKind::Completion { .. })) {
         let key = (entry.kind_name(), entry.key());
         if let Some(first) = seen.insert(key, entry) {
-            problems.push(format!(
-                "there are two {}s `{}`: {} and {}: rename one, or give it `name = \"…\"`",
-                key.0,
-                key.1,
-                first.place(),
-                entry.place()
-            ));
+            let (kind, name) = key;
+            let (first, second) = (first.place(), entry.place());
+            let fix = if matches!(entry.kind, EntryKind::Resource(_)) {
+                "give one of them another URI"
+            } else {
+                "rename one, or give it `name = \"…\"`"
+            };
+            problems.push(format!("there are two {kind}s `{name}`: {first} and {second}: {fix}"));
         }
     }
 }
