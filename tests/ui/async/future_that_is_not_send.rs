@@ -1,0 +1,19 @@
+use mcp_runtime::prelude::*;
+use std::cell::Cell;
+
+async fn pause(_: &Cell<u8>) {}
+
+#[server]
+impl Notes {
+    /// Counts.
+    #[tool]
+    async fn count(&self) -> u8 {
+        let cell = Cell::new(1);
+        pause(&cell).await;
+        cell.get()
+    }
+}
+
+struct Notes;
+
+fn main() {}

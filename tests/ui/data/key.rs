@@ -1,0 +1,8 @@
+use mcp_runtime::prelude::*;
+
+#[data(rename_all = "camelCase")]
+struct Point {
+    x: f64,
+}
+
+fn main() {}

@@ -1,0 +1,15 @@
+use mcp_runtime::prelude::*;
+
+struct Notes(u32);
+
+#[server]
+impl Notes {
+    /// Counts.
+    #[tool]
+    fn count(&mut self) -> u32 {
+        self.0 += 1;
+        self.0
+    }
+}
+
+fn main() {}

@@ -1,0 +1,12 @@
+use mcp_runtime::prelude::*;
+
+struct Notes;
+
+#[server]
+impl Notes {
+    fn count(&self) -> usize {
+        0
+    }
+}
+
+fn main() {}

@@ -1,0 +1,15 @@
+use mcp_runtime::prelude::*;
+use std::sync::Arc;
+
+struct Notes;
+
+#[server]
+impl Notes {
+    /// Counts.
+    #[tool]
+    fn count(self: Arc<Self>) -> usize {
+        0
+    }
+}
+
+fn main() {}

@@ -1,0 +1,15 @@
+use mcp_runtime::prelude::*;
+use std::cell::RefCell;
+
+struct Notes(RefCell<Vec<String>>);
+
+#[server]
+impl Notes {
+    /// Counts.
+    #[tool]
+    fn count(&self) -> usize {
+        self.0.borrow().len()
+    }
+}
+
+fn main() {}

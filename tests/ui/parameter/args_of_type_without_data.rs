@@ -1,0 +1,13 @@
+use mcp_runtime::prelude::*;
+
+struct Trip {
+    from: String,
+}
+
+/// Moves.
+#[tool]
+fn go(trip: Args<Trip>) -> String {
+    trip.from.clone()
+}
+
+fn main() {}

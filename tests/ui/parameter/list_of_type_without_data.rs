@@ -1,0 +1,11 @@
+use mcp_runtime::prelude::*;
+
+struct Point;
+
+/// Moves.
+#[tool]
+fn go(path: Vec<Point>) -> usize {
+    path.len()
+}
+
+fn main() {}

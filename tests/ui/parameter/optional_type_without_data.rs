@@ -1,0 +1,11 @@
+use mcp_runtime::prelude::*;
+
+struct Point;
+
+/// Moves.
+#[tool]
+fn go(to: Option<Point>) -> bool {
+    to.is_some()
+}
+
+fn main() {}

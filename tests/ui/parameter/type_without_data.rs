@@ -1,0 +1,13 @@
+use mcp_runtime::prelude::*;
+
+struct Point {
+    x: f64,
+}
+
+/// Moves.
+#[tool]
+fn go(to: Point) -> f64 {
+    to.x
+}
+
+fn main() {}

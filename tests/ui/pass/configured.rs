@@ -1,0 +1,34 @@
+//! Items that are not always there.
+#![forbid(unsafe_code)]
+#![deny(warnings, missing_docs, clippy::pedantic)]
+
+use mcp_runtime::prelude::*;
+
+/// Only here.
+#[cfg(test)]
+#[tool]
+fn configured() -> &'static str {
+    "here"
+}
+
+/// The same name, never there.
+#[cfg(not(test))]
+#[tool]
+fn configured(missing: NoSuchType) -> NoSuchType {
+    missing
+}
+
+/// Configured after the attribute.
+#[tool]
+#[cfg(not(test))]
+fn configured_below(missing: NoSuchType) -> NoSuchType {
+    missing
+}
+
+/// With attributes of others around.
+#[inline]
+#[tool]
+#[must_use]
+fn configured_lint(#[expect(unused_variables, reason = "the schema shows it")] text: &str) -> u8 {
+    1
+}

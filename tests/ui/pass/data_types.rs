@@ -1,0 +1,60 @@
+//! `#[data]` on types of every shape.
+#![forbid(unsafe_code)]
+#![deny(warnings, missing_docs, clippy::pedantic)]
+
+use mcp_runtime::prelude::*;
+use std::borrow::Cow;
+
+/// A page of anything.
+#[data]
+#[derive(Clone, Debug)]
+struct Page<T> {
+    /// What is on it
+    items: Vec<T>,
+    /// Where the next one begins
+    #[serde(skip_serializing_if = "Option::is_none")]
+    next: Option<String>,
+}
+
+/// A pair, with bounds of its own.
+#[data]
+struct Pair<A: Clone, B = u8>(A, B)
+where
+    B: Clone;
+
+/// One of several.
+#[data]
+#[serde(tag = "kind", rename_all = "snake_case")]
+enum Shape {
+    /// Round
+    Circle {
+        /// From the middle
+        radius: f64,
+    },
+    /// Cornered
+    Square,
+}
+
+/// Nothing in it.
+#[data]
+struct Unit;
+
+/// A name of its own.
+#[data]
+#[serde(transparent)]
+struct Name(Cow<'static, str>);
+
+/// All of them.
+#[tool]
+fn data_types(
+    page: Page<Shape>,
+    pair: Pair<u8>,
+    unit: Option<Unit>,
+    name: Name,
+) -> Json<Page<String>> {
+    let items = page.items.iter().map(|it| match it {
+        Shape::Circle { radius } => radius.to_string(),
+        Shape::Square => format!("{}{}{}{}", pair.0, pair.1, unit.is_some(), name.0),
+    });
+    Json(Page { items: items.collect(), next: page.next })
+}

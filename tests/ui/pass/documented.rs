@@ -1,0 +1,23 @@
+//! Descriptions that come from files and expressions.
+#![forbid(unsafe_code)]
+#![deny(warnings, missing_docs, clippy::pedantic)]
+
+use mcp_runtime::prelude::*;
+
+const TITLE: &str = "From a constant";
+
+#[doc = include_str!("documented.md")]
+#[tool(title = TITLE)]
+fn documented(
+    #[doc = include_str!("documented.md")] text: &str,
+    #[arg(description = concat!("a", "b"))] number: u8,
+) -> String {
+    format!("{text}{number}")
+}
+
+/// A first line,
+#[doc = concat!("and", " a second.")]
+#[prompt]
+fn documented_prompt() -> &'static str {
+    TITLE
+}

@@ -1,0 +1,22 @@
+//! Items that a macro of the user writes.
+#![forbid(unsafe_code)]
+#![deny(warnings, missing_docs, clippy::pedantic)]
+
+use mcp_runtime::prelude::*;
+
+macro_rules! unit {
+    ($name:ident, $type:ty, $doc:literal, $factor:expr) => {
+        #[doc = $doc]
+        #[tool(read_only)]
+        fn $name(
+            /// The measure
+            #[arg(default = $factor)]
+            value: $type,
+            list: &[$type],
+        ) -> $type {
+            list.iter().fold(value, |sum, it| sum * it)
+        }
+    };
+}
+unit!(macro_metres, f64, "To metres.", 0.5);
+unit!(macro_grams, f32, "To grams.", 2.0);

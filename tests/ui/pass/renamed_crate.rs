@@ -1,0 +1,48 @@
+//! The crate by another name: `crate = …` says where it is.
+#![forbid(unsafe_code)]
+#![deny(warnings, missing_docs, clippy::pedantic)]
+
+extern crate mcp_runtime as renamed;
+
+use self::renamed::prelude::{data, items, prompt, resource, server, tool};
+
+/// Through the other name.
+#[data(crate = crate::pass::renamed_crate::renamed)]
+struct Point {
+    /// The only coordinate
+    x: f64,
+}
+
+/// Moves.
+#[tool(name = "renamed.tool", crate = self::renamed)]
+fn go(to: Point, #[serde(rename = "fromPoint")] _from: Option<u8>) -> f64 {
+    to.x
+}
+
+/// Reads.
+#[resource("renamed://{id}", crate = self::renamed)]
+fn read(id: u8) -> String {
+    id.to_string()
+}
+
+/// Asks.
+#[prompt(name = "renamed.prompt", crate = self::renamed)]
+fn ask(text: &str) -> String {
+    text.to_owned()
+}
+
+pub(super) struct Renamed;
+
+#[server(crate = self::renamed)]
+impl Renamed {
+    /// Answers.
+    #[tool(name = "renamed.method")]
+    fn answer(&self) -> u8 {
+        42
+    }
+}
+
+/// The items by the other name.
+pub(super) fn all() -> renamed::Items {
+    items![crate = self::renamed, go, read, ask, Renamed::answer]
+}

@@ -1,0 +1,7 @@
+use mcp_runtime::prelude::*;
+
+/// Counts.
+#[resource("app://count")]
+fn count() {}
+
+fn main() {}

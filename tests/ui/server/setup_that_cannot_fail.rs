@@ -1,0 +1,5 @@
+struct Db;
+
+fn main() {
+    let _ = mcp_runtime::server!().setup(async || Db).build();
+}

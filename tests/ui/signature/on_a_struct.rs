@@ -1,0 +1,7 @@
+use mcp_runtime::prelude::*;
+
+/// A point.
+#[tool]
+struct Point;
+
+fn main() {}

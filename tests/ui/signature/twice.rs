@@ -1,0 +1,10 @@
+use mcp_runtime::prelude::*;
+
+/// Greets.
+#[tool]
+#[tool]
+fn greet() -> String {
+    String::new()
+}
+
+fn main() {}

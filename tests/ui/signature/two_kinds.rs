@@ -1,0 +1,10 @@
+use mcp_runtime::prelude::*;
+
+/// Greets.
+#[tool]
+#[prompt]
+fn greet() -> String {
+    String::new()
+}
+
+fn main() {}

@@ -1,0 +1,10 @@
+use mcp_runtime::prelude::*;
+use std::cell::RefCell;
+
+/// Counts.
+#[tool]
+fn count(log: State<RefCell<Vec<String>>>) -> usize {
+    log.borrow().len()
+}
+
+fn main() {}
