@@ -143,7 +143,8 @@ pub mod __private {
         pub use crate::extract::probe::{
             ArgumentLevel as _, Check as _, FieldLevel as _, LiveLevel as _, OptionalStrLevel as _,
             ParsedLevel as _, ParsedOptionLevel as _, ReadLevel as _, ServerLevel as _,
-            SliceLevel as _, SliceOptionLevel as _, SpreadLevel as _, StrLevel as _, UnfitFieldLevel as _,
+            SliceLevel as _, SliceOptionLevel as _, SpreadLevel as _, StrLevel as _,
+            UnfitFieldLevel as _,
             unfit::{UnfitLevel as _, UnfitStateLevel as _},
         };
         pub use crate::reply::{NoOutputLevel as _, OutputLevel as _};

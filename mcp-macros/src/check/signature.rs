@@ -111,7 +111,17 @@ fn receiver(item: &Item<'_>, errors: &Errors) {
 }
 
 fn is_shared(receiver: &Receiver) -> bool {
-    matches!(receiver.kind, ReceiverKind::Reference(_, _, None))
+    match &receiver.kind {
+        ReceiverKind::Reference(_, _, mutability) => mutability.is_none(),
+        // `self: &Self` is `&self`, written longer.
+        ReceiverKind::Typed(_, ty) => {
+            let Type::Reference(it) = strip_groups(ty) else { return false };
+            let is_self =
+                matches!(strip_groups(&it.elem), Type::Path(it) if it.path.is_ident("Self"));
+            it.mutability.is_none() && is_self
+        }
+        _ => false,
+    }
 }
 
 fn outside_server(kind: Kind) -> String {

@@ -4,6 +4,7 @@ use super::call::output;
 use super::here;
 use super::text::{description, icon, text};
 use super::uri::segments;
+use crate::errors::position;
 use crate::item::tokens::outside;
 use crate::item::{Item, Kind};
 use crate::keys::Given;
@@ -18,13 +19,13 @@ use syn::ext::IdentExt as _;
 pub(super) fn definition(item: &Item<'_>, target: &TokenStream) -> TokenStream {
     let (name, _) = item.name();
     let owner = item.owner.map(quote::ToTokens::to_token_stream);
-    let path = path(item);
+    let (path, line) = (path(item), line(item));
     let origin = quote_spanned! {here()=>
         __mcp::Origin::new(
             ::core::env!("CARGO_PKG_NAME"),
             ::core::module_path!(),
             ::core::file!(),
-            ::core::line!(),
+            #line,
             #path
         )
     };
@@ -66,6 +67,15 @@ fn path(item: &Item<'_>) -> String {
     let Some(owner) = item.owner else { return name.to_string() };
     let owner: String = owner.to_token_stream().to_string().split_whitespace().collect();
     format!("{owner}::{name}")
+}
+
+/// `line!()` is that of the attribute, which for a method is the one of the whole block.
+fn line(item: &Item<'_>) -> TokenStream {
+    if item.owner.is_some() && proc_macro::is_available() {
+        let (line, _) = position(item.function.sig.ident.span());
+        return Literal::usize_unsuffixed(line).to_token_stream();
+    }
+    quote_spanned!(here()=> ::core::line!())
 }
 
 /// What people see.

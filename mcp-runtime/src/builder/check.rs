@@ -24,13 +24,14 @@ pub(super) fn entries(builder: &Builder) -> Found {
     let mut found = Found::default();
     let mut chosen = choose(builder, &all, &mut found.problems);
     let mut position = 0;
+    let mut missing = MissingState::default();
     // It grows while it is walked: the functions that complete arguments come along with those who name them.
     while let Some(def) = chosen.get(position).copied() {
         position += 1;
         let mut params = Params::default();
         (def.params)(&mut params);
         found.needs_handle |= params.needs.handle;
-        check_state(builder, def, &params.needs, &mut found.problems);
+        missing.look(builder, def, &params.needs);
         check_item(def, &mut found.problems);
         add_completions(def, &params, &all, &mut chosen, &mut found.problems);
         // Only these can be wrong as a whole; all other schemas are made at first use.
@@ -58,6 +59,7 @@ pub(super) fn entries(builder: &Builder) -> Found {
         }
         found.entries.push(entry);
     }
+    missing.report(&mut found.problems);
     check_duplicates(&found.entries, &mut found.problems);
     found
 }
@@ -152,13 +154,30 @@ fn nothing_to_serve(
     }
 }
 
-fn check_state(builder: &Builder, def: &ItemDef, needs: &Needs, problems: &mut Vec<String>) {
-    for (id, name) in needs.states.iter().filter(|(id, _)| !builder.promised.contains(id)) {
-        problems.push(format!(
-            "{} needs shared state of type `{name}`, and there is none: {}",
-            def.origin,
-            advice(*id, name)
-        ));
+/// State that items need and nobody gave, with the items that need it.
+#[derive(Default)]
+struct MissingState(Vec<(TypeId, &'static str, Vec<String>)>);
+
+impl MissingState {
+    fn look(&mut self, builder: &Builder, def: &'static ItemDef, needs: &Needs) {
+        for &(id, name) in needs.states.iter().filter(|(id, _)| !builder.promised.contains(id)) {
+            let place = def.origin.to_string();
+            match self.0.iter_mut().find(|it| it.0 == id) {
+                Some((_, _, places)) if places.contains(&place) => {}
+                Some((_, _, places)) => places.push(place),
+                None => self.0.push((id, name, vec![place])),
+            }
+        }
+    }
+
+    /// One problem for each type: who forgot a state forgot it for all items.
+    fn report(self, problems: &mut Vec<String>) {
+        problems.extend(self.0.into_iter().map(|(id, name, places)| {
+            let verb = if places.len() == 1 { "needs" } else { "need" };
+            let advice = advice(id, name);
+            let places = places.join(", ");
+            format!("{places} {verb} shared state of type `{name}`, and there is none: {advice}")
+        }));
     }
 }
 
@@ -224,13 +243,14 @@ fn check_duplicates(entries: &[Entry], problems: &mut Vec<String>) {
     for entry in entries.iter().filter(|it| !matches!(it.kind, EntryKind::Completion { .. })) {
         let key = (entry.kind_name(), entry.key());
         if let Some(first) = seen.insert(key, entry) {
-            problems.push(format!(
-                "there are two {}s `{}`: {} and {}: rename one, or give it `name = \"…\"`",
-                key.0,
-                key.1,
-                first.place(),
-                entry.place()
-            ));
+            let (kind, name) = key;
+            let (first, second) = (first.place(), entry.place());
+            let fix = if matches!(entry.kind, EntryKind::Resource(_)) {
+                "give one of them another URI"
+            } else {
+                "rename one, or give it `name = \"…\"`"
+            };
+            problems.push(format!("there are two {kind}s `{name}`: {first} and {second}: {fix}"));
         }
     }
 }

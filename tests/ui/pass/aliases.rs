@@ -31,9 +31,9 @@ struct Stages {
 /// Arguments by other names.
 #[tool]
 fn alias_arguments(
-    text: Text,
-    maybe_text: MaybeText,
-    numbers: Numbers,
+    text: Text<'_>,
+    maybe_text: MaybeText<'_>,
+    numbers: Numbers<'_>,
     maybe: Maybe,
     trip: Trip,
 ) -> Out {
@@ -45,8 +45,8 @@ fn alias_arguments(
 #[tool]
 fn alias_server(
     held: Held,
-    borrowed: Borrowed,
-    call: Call,
+    borrowed: Borrowed<'_>,
+    call: Call<'_>,
     owned: Owned,
     extra: Extra,
     who: Who,
@@ -63,21 +63,21 @@ async fn alias_live(steps: Steps, stop: Stop) {
 
 /// Text by other names.
 #[prompt]
-fn alias_prompt(text: Text, maybe_text: MaybeText, maybe: Maybe, held: Held) -> String {
+fn alias_prompt(text: Text<'_>, maybe_text: MaybeText<'_>, maybe: Maybe, held: Held) -> String {
     let _ = held;
     format!("{text}{maybe_text:?}{maybe:?}")
 }
 
 /// Variables by other names.
 #[resource("alias://{text}/{number}{?maybe}")]
-fn alias_resource(text: Text, number: u8, maybe: Maybe, call: Call) -> String {
+fn alias_resource(text: Text<'_>, number: u8, maybe: Maybe, call: Call<'_>) -> String {
     let _ = call;
     format!("{text}{number}{maybe:?}")
 }
 
 /// What was typed, by another name.
 #[completion]
-fn alias_completion(typed: Text, text: Option<String>, held: Held) -> Vec<String> {
+fn alias_completion(typed: Text<'_>, text: Option<String>, held: Held) -> Vec<String> {
     let _ = held;
     vec![typed.to_owned(), text.unwrap_or_default()]
 }
