@@ -234,7 +234,7 @@ fn settings_of_the_server() {
     );
     check(
         nothing().max_result("1 meg"),
-        "`1 meg` is no size: write it as `64KB`, `1MB` or a number of bytes",
+        "`1 meg` is no size: write it as `64KB`, `1MiB` or a number of bytes",
     );
     check(
         nothing()
