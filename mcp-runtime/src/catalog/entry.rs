@@ -285,13 +285,6 @@ impl Entry {
         }
     }
 
-    pub(crate) fn prompt(&self) -> Option<&PromptEntry> {
-        match &self.kind {
-            EntryKind::Prompt(it) => Some(it),
-            _ => None,
-        }
-    }
-
     /// The arguments that can be completed.
     pub(crate) fn arguments(&self) -> &[PromptArgument] {
         match &self.kind {

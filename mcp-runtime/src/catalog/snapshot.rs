@@ -29,11 +29,6 @@ pub(crate) enum ListKind {
     Prompts,
 }
 
-impl ListKind {
-    pub(crate) const ALL: [Self; 4] =
-        [Self::Tools, Self::Resources, Self::Templates, Self::Prompts];
-}
-
 /// The catalog at one moment, sorted and indexed.
 pub(crate) struct Snapshot {
     pub(crate) epoch: u64,

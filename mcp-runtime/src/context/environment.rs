@@ -23,10 +23,6 @@ impl States {
     pub(crate) fn share<T: Send + Sync + 'static>(&self) -> Option<Arc<T>> {
         self.0.get(&TypeId::of::<T>())?.clone().downcast().ok()
     }
-
-    pub(crate) fn has(&self, id: TypeId) -> bool {
-        self.0.contains_key(&id)
-    }
 }
 
 /// What all calls of a server share.

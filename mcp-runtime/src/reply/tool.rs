@@ -68,11 +68,10 @@ macro_rules! as_text {
 as_text! { bool char u8 u16 u32 u64 u128 usize i8 i16 i32 i64 i128 isize f32 f64 Box<str> std::borrow::Cow<'_, str> }
 
 impl<T: Serialize + JsonSchema> ToolReply for Json<T> {
-    const OUTPUT: Option<OutputSchema> =
-        Some(OutputSchema(|generator| generator.subschema_for::<T>()));
+    const OUTPUT: Option<OutputSchema> = Some(OutputSchema(SchemaGenerator::subschema_for::<T>));
 
     fn reply(self, result: &mut ToolResult) -> Result<(), Error> {
-        let text = serde_json::to_string(&self.0).map_err(unwritable)?;
+        let text = serde_json::to_string(&self.0).map_err(|it| unwritable(&it))?;
         result.content.push(Content::from(text.as_str()));
         // The first one of several, since the schema is its.
         result.structured.get_or_insert(text);
@@ -80,7 +79,7 @@ impl<T: Serialize + JsonSchema> ToolReply for Json<T> {
     }
 }
 
-pub(super) fn unwritable(error: serde_json::Error) -> Error {
+pub(super) fn unwritable(error: &serde_json::Error) -> Error {
     Error::internal(format_args!("the result cannot be written as JSON: {error}"))
 }
 
