@@ -47,11 +47,8 @@ pub(super) fn entries(builder: &Builder) -> Found {
                 continue;
             }
         };
-        if judge {
-            if let Err(problems) = entry.judge() {
-                let placed = problems.into_iter().map(|it| format!("{}: {it}", def.origin));
-                found.problems.extend(placed);
-            }
+        if judge && let Err(problems) = entry.judge() {
+            found.problems.extend(problems.into_iter().map(|it| format!("{}: {it}", def.origin)));
         }
         if let Some(items) = &builder.items {
             // `items![…]` keeps its own order; what is added later comes after it, unless it says otherwise.
@@ -205,10 +202,10 @@ fn advice(id: TypeId, name: &str) -> String {
 }
 
 fn check_item(def: &'static ItemDef, problems: &mut Vec<String>) {
-    if matches!(def.kind, KindDef::Tool(_)) {
-        if let Err(problem) = check_tool_name(def.name) {
-            problems.push(format!("{}: {problem}", def.origin));
-        }
+    if matches!(def.kind, KindDef::Tool(_))
+        && let Err(problem) = check_tool_name(def.name)
+    {
+        problems.push(format!("{}: {problem}", def.origin));
     }
     for (key, _) in def.meta {
         if let Err(problem) = meta_key(key) {

@@ -4,14 +4,14 @@ pub trait Size {
     ///
     /// # Errors
     /// What is wrong with the text.
-    fn in_bytes(&self) -> Result<usize, String>;
+    fn in_bytes(self) -> Result<usize, String>;
 }
 
 macro_rules! numbers {
     ($($ty:ty)*) => {$(
         impl Size for $ty {
-            fn in_bytes(&self) -> Result<usize, String> {
-                usize::try_from(*self).map_err(|_| format!("{self} is no size in bytes"))
+            fn in_bytes(self) -> Result<usize, String> {
+                usize::try_from(self).map_err(|_| format!("{self} is no size in bytes"))
             }
         }
     )*};
@@ -20,7 +20,7 @@ macro_rules! numbers {
 numbers! { i32 u32 u64 usize }
 
 impl Size for &str {
-    fn in_bytes(&self) -> Result<usize, String> {
+    fn in_bytes(self) -> Result<usize, String> {
         let wrong =
             || format!("`{self}` is no size: write it as `64KB`, `1MiB` or a number of bytes");
         let digits = self.trim_end_matches(|it: char| it.is_ascii_alphabetic() || it == ' ');

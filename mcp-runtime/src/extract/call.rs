@@ -147,15 +147,14 @@ impl<'a> Call<'a> {
             Mode::Resource { .. } | Mode::Completion { .. } => true,
         };
         if !lenient {
-            let mut unknown = Vec::new();
-            match &self.arguments {
+            let unknown: Vec<&Cow<'_, str>> = match &self.arguments {
                 Arguments::Json(members) => {
-                    unknown.extend(members.iter().filter(|it| !it.taken).map(|it| &it.name))
+                    members.iter().filter(|it| !it.taken).map(|it| &it.name).collect()
                 }
                 Arguments::Text(members) => {
-                    unknown.extend(members.iter().filter(|it| !it.taken).map(|it| &it.name))
+                    members.iter().filter(|it| !it.taken).map(|it| &it.name).collect()
                 }
-            }
+            };
             if !unknown.is_empty() {
                 let known = self.names.known();
                 let texts: Vec<String> =

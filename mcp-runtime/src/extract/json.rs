@@ -16,12 +16,12 @@ pub(crate) fn read<T: DeserializeOwned>(
         Ok(value) => return Ok((value, None)),
         Err(error) => error,
     };
-    if !strict && raw.kind() == Kind::String {
-        if let Some(inner) = raw.string() {
-            if let Ok(value) = serde_json::from_str(&inner) {
-                return Ok((value, Some(inner.into_owned())));
-            }
-        }
+    if !strict
+        && raw.kind() == Kind::String
+        && let Some(inner) = raw.string()
+        && let Ok(value) = serde_json::from_str(&inner)
+    {
+        return Ok((value, Some(inner.into_owned())));
     }
     Err(explain::<T>(raw.as_str(), &first))
 }

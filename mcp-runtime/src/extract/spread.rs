@@ -92,11 +92,11 @@ pub(crate) fn read<T: Argument>(call: &mut Call<'_>) -> Option<T> {
         let path = path.to_string();
         let first = path.split(['.', '[']).next().unwrap_or_default();
         let again = open.iter_mut().find(|(i, _)| members[*i].name == first);
-        if let Some((_, value)) = again.filter(|_| !strict) {
-            if let Some(inner) = stringified(value) {
-                *value = inner;
-                continue;
-            }
+        if let Some((_, value)) = again.filter(|_| !strict)
+            && let Some(inner) = stringified(value)
+        {
+            *value = inner;
+            continue;
         }
         for (i, _) in &open {
             members[*i].taken = true;

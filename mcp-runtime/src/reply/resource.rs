@@ -44,7 +44,7 @@ texts! { String &str Box<str> std::borrow::Cow<'_, str> }
 
 impl<T: Serialize> ResourceReply for Json<T> {
     fn contents(self, uri: &str, contents: &mut Vec<ResourceContents>) -> Result<(), Error> {
-        let text = serde_json::to_string(&self.0).map_err(unwritable)?;
+        let text = serde_json::to_string(&self.0).map_err(|it| unwritable(&it))?;
         contents.push(ResourceContents::of(uri.to_owned(), "application/json", Body::Text(text)));
         Ok(())
     }

@@ -102,7 +102,7 @@ impl<T: Structured> ToolReply for Json<T> {
     const OUTPUT: Option<OutputSchema> = Some(OutputSchema(SchemaGenerator::subschema_for::<T>));
 
     fn reply(self, result: &mut ToolResult) -> Result<(), Error> {
-        let text = serde_json::to_string(&self.0).map_err(unwritable)?;
+        let text = serde_json::to_string(&self.0).map_err(|it| unwritable(&it))?;
         result.content.push(Content::from(text.as_str()));
         // The first one is what the schema describes, see `first_of`.
         result.structured.get_or_insert(text);
@@ -110,7 +110,7 @@ impl<T: Structured> ToolReply for Json<T> {
     }
 }
 
-pub(super) fn unwritable(error: serde_json::Error) -> Error {
+pub(super) fn unwritable(error: &serde_json::Error) -> Error {
     Error::internal(format_args!("the result cannot be written as JSON: {error}"))
 }
 

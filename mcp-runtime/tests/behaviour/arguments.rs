@@ -347,7 +347,7 @@ async fn a_repeated_argument_is_read_once() {
 /// Takes names that Rust keeps for itself.
 #[tool]
 fn raw(r#type: &str, r#fn: Option<u8>) -> String {
-    format!("{} {:?}", r#type, r#fn)
+    format!("{type} {fn:?}")
 }
 
 /// Takes its argument by a pattern that is changed inside.

@@ -102,6 +102,11 @@ both_eras! {
         for method in ["resources/list", "resources/templates/list", "resources/read", "prompts/list", "prompts/get", "completion/complete"] {
             assert_eq!(client.request(method, json!({})).await.unwrap_err().code, -32601, "{method}");
         }
+        let mut client = connect(server!().items(items![templated]), revision).await;
+        for method in ["resources/subscribe", "resources/unsubscribe", "prompts/list", "tools/list", "nonsense"] {
+            let error = client.request(method, json!({ "uri": "templated://x" })).await.unwrap_err();
+            assert_eq!(error.code, -32601, "{method}");
+        }
     }
 }
 

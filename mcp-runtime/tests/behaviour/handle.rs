@@ -46,6 +46,11 @@ fn change(handle: Handle, how: &str, name: &str) -> Result<bool> {
             handle.add(tool.handler(async |_: Context| std::future::pending::<()>().await))?;
             true
         }
+        "no struct" => {
+            handle
+                .add(Tool::new(name.to_owned()).handler_with(async |_: Vec<u8>, _: Context| ()))?;
+            true
+        }
         "resource" => {
             let resource =
                 Resource::new(format!("added://{name}"), name.to_owned()).mime_type("text/x");
@@ -60,10 +65,10 @@ fn change(handle: Handle, how: &str, name: &str) -> Result<bool> {
             true
         }
         "prompt" => {
-            let prompt = Prompt::new(name.to_owned())
-                .argument("word", "A word", true)
-                .argument("more", "More", false);
-            handle.add(prompt.handler(async |it: Variables, _: Context| format!("{it:?}")))?;
+            // What is said after the handler counts as what is said before.
+            let prompt = Prompt::new(name.to_owned()).argument("word", "A word", true);
+            let prompt = prompt.handler(async |it: Variables, _: Context| format!("{it:?}"));
+            handle.add(prompt.argument("more", "More", false))?;
             true
         }
         "remove" => handle.remove(name),
@@ -173,7 +178,8 @@ both_eras! {
         let read = client.read("t://1/a%20b").await.unwrap();
         assert_eq!(read[0].text.as_deref(), Some("{\"x\": \"1\", \"y\": \"a b\"}"));
         assert_eq!(client.templates().await.unwrap()[0]["uriTemplate"], "t://{x}/{y}");
-        assert_eq!(client.prompt("p", json!({ "word": "w" })).await.unwrap().text(), "{\"word\": \"w\"}");
+        let prompt = client.prompt("p", json!({ "word": "w", "more": 1 })).await.unwrap();
+        assert_eq!(prompt.text(), "{\"more\": \"1\", \"word\": \"w\"}");
         let arguments = &client.prompts().await.unwrap()[1]["arguments"];
         let expected = json!([
             { "name": "word", "description": "A word", "required": true },
@@ -197,6 +203,7 @@ both_eras! {
             ("tool", "a b", "error: `a b` is no name for a tool"),
             ("prompt", "fixed_prompt", "error: there is a prompt `fixed_prompt` already"),
             ("template", "{", "error: "),
+            ("no struct", "x", "error: `x`: `arguments` cannot be spread"),
         ] {
             let found = changed(&mut client, how, name).await;
             assert!(found.starts_with(expected), "{found}");

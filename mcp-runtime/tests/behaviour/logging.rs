@@ -47,6 +47,16 @@ fn speaking_resource() -> &'static str {
     ""
 }
 
+#[tool]
+fn hides() -> Result<()> {
+    Err(Error::internal("the password is hunter2"))
+}
+
+#[tool]
+async fn holds_the_reactor() {
+    std::thread::sleep(Duration::from_millis(120));
+}
+
 fn served() -> mcp_runtime::Builder {
     static ONCE: Once = Once::new();
     ONCE.call_once(|| {
@@ -58,7 +68,9 @@ fn served() -> mcp_runtime::Builder {
         speaks_later,
         speaks_elsewhere,
         speaking_prompt,
-        speaking_resource
+        speaking_resource,
+        hides,
+        holds_the_reactor
     ])
 }
 
@@ -131,6 +143,13 @@ both_eras! {
         assert_eq!(heard(&mut first).await.len(), 2);
     }
 
+    async fn an_internal_error_is_logged_but_not_to_the_client(revision) {
+        let mut client = connect(served(), revision).await;
+        client.log_from(Level::Debug).await.unwrap();
+        assert_eq!(client.call("hides", json!({})).await.unwrap_err().message, "internal error");
+        assert_eq!(heard(&mut client).await, []);
+    }
+
     async fn through_around_too(revision) {
         let server = served().around(async |call, next| {
             tracing::info!("around");
@@ -153,4 +172,20 @@ both_eras! {
         assert_eq!(error.code, -32602);
         assert!(error.message.starts_with("`loud` is no log level: debug, info, "), "{}", error.message);
     }
+}
+
+/// Only in debug builds, where time is spent on it.
+#[cfg(debug_assertions)]
+#[tokio::test]
+async fn a_handler_that_holds_the_reactor_is_named() {
+    let mut client = connect(served(), Revision::V2026_07_28).await;
+    client.log_from(Level::Warning).await.unwrap();
+    said(&mut client, "holds_the_reactor", json!({})).await;
+    let heard = heard(&mut client).await;
+    assert_eq!(heard.len(), 1);
+    let text = heard[0].1.as_str().unwrap();
+    assert!(
+        text.starts_with("`holds_the_reactor` at ") && text.contains("mark it `blocking`"),
+        "{text}"
+    );
 }

@@ -153,16 +153,16 @@ fn walk(initial: &BTreeSet<u32>, changes: &[(bool, u32)], size: usize) {
             seen.extend(page_names.into_iter().map(str::to_owned));
             let Some(cursor) = page.get("nextCursor") else { break };
             params = json!({ "cursor": cursor });
-            if let Some(&(add, n)) = changes.next() {
-                if add != now.contains(&n) {
-                    said(&mut client, "edit", json!({ "add": add, "n": n })).await;
-                    if add {
-                        now.insert(n)
-                    } else {
-                        now.remove(&n)
-                    };
-                    always.remove(&n);
-                }
+            if let Some(&(add, n)) = changes.next()
+                && add != now.contains(&n)
+            {
+                said(&mut client, "edit", json!({ "add": add, "n": n })).await;
+                if add {
+                    now.insert(n)
+                } else {
+                    now.remove(&n)
+                };
+                always.remove(&n);
             }
         }
         let seen: Vec<u32> = seen

@@ -15,7 +15,7 @@ use mcp_runtime::{
 };
 use serde_json::{Value, json};
 
-use crate::support::{both_eras_paused, connect};
+use crate::support::{both_eras, both_eras_paused, connect};
 
 /// A stream of so many items that waits before each.
 struct Slow(u8);
@@ -90,6 +90,15 @@ async fn read(progress: Progress) -> &'static str {
     ""
 }
 
+/// Reports without end, from a thread that is given up.
+#[tool(blocking, timeout = "5ms")]
+fn babbles(progress: Progress) {
+    let end = std::time::Instant::now() + Duration::from_millis(30);
+    while std::time::Instant::now() < end {
+        progress.step();
+    }
+}
+
 /// Where a clone is kept beyond its call.
 #[derive(Default)]
 struct Drawer(Mutex<Option<Progress>>);
@@ -119,7 +128,8 @@ fn served() -> mcp_runtime::Builder {
             prompted,
             read,
             keeps,
-            reports_late
+            reports_late,
+            babbles
         ])
         .state(Drawer::default())
 }
@@ -190,6 +200,21 @@ both_eras_paused! {
         let mut client = connect(served(), revision).await;
         assert_eq!(called(&mut client, "keeps", json!({})).await, [json!({ "progress": 1 })]);
         assert_eq!(called(&mut client, "reports_late", json!({})).await, [] as [Value; 0]);
+    }
+}
+
+both_eras! {
+    async fn nothing_overtakes_the_answer_from_another_thread(revision) {
+        let mut client = connect(served(), revision).await;
+        for _ in 0..5 {
+            client.start("tools/call", json!({ "name": "babbles", "_meta": { "progressToken": 1 } }));
+            let mut answered = false;
+            while let Some(line) = client.receive_raw(Duration::from_millis(60)).await {
+                assert!(!answered, "after the answer: {}", String::from_utf8_lossy(&line));
+                answered = serde_json::from_slice::<Value>(&line).unwrap().get("result").is_some();
+            }
+            assert!(answered);
+        }
     }
 }
 

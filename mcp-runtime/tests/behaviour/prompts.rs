@@ -155,7 +155,7 @@ both_eras! {
                 "list",
                 json!([
                     { "role": "user", "content": image },
-                    { "role": "assistant", "content": { "type": "resource", "resource": { "uri": "file:///a", "text": "x" } } },
+                    { "role": "assistant", "content": { "type": "resource", "resource": { "uri": "file:///a", "mimeType": "text/plain", "text": "x" } } },
                 ]),
             ),
             (

@@ -119,7 +119,7 @@ both_eras! {
                     "mimeType": "text/plain", "size": 3,
                 }] }),
             ),
-            ("embedded_text", json!({ "content": [{ "type": "resource", "resource": { "uri": "file:///a", "text": "x" } }] })),
+            ("embedded_text", json!({ "content": [{ "type": "resource", "resource": { "uri": "file:///a", "mimeType": "text/plain", "text": "x" } }] })),
             ("embedded_blob", json!({ "content": [{ "type": "resource", "resource": { "uri": "file:///b", "blob": "AQID" } }] })),
             (
                 "annotated",

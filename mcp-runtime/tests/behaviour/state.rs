@@ -88,3 +88,16 @@ async fn state_is_dropped_with_the_server() {
 
 #[tool]
 fn idle(_it: &Arc<()>) {}
+
+/// What starts a server and what a client of the tests returns are errors for `?`, whatever the function returns.
+#[tokio::test]
+async fn errors_pass_through_question_marks() -> Result<(), Box<dyn std::error::Error>> {
+    async fn ours() -> mcp_runtime::Result<String> {
+        let mut client = Tester::connect(server!().items(items![idle]).state(Arc::new(()))).await?;
+        Ok(client.call("idle", json!({})).await?.text())
+    }
+    assert_eq!(ours().await.map_err(|error| error.to_string())?, "");
+    let mut client = Tester::connect(server!().items(items![idle]).state(Arc::new(()))).await?;
+    client.call("idle", json!({})).await?;
+    Ok(())
+}
