@@ -43,12 +43,14 @@ fn count(db: State<Db>) -> bool {
 
 /// Counts.
 #[tool(group = "borrowed text")]
+#[allow(clippy::ptr_arg)]
 fn greet(name: &String) -> String {
     name.clone()
 }
 
 /// Counts.
 #[tool(group = "borrowed list")]
+#[allow(clippy::ptr_arg)]
 fn sum(numbers: &Vec<i64>) -> i64 {
     numbers.iter().sum()
 }

@@ -79,6 +79,9 @@ pub enum KindDef {
     Completion,
 }
 
+/// `input_schema = …`: JSON text, or what is wrong with it.
+type GivenSchema = fn() -> Result<Box<str>, String>;
+
 /// A tool's own part.
 #[derive(Debug)]
 pub struct ToolDef {
@@ -90,7 +93,7 @@ pub struct ToolDef {
     pub(crate) strict: bool,
     pub(crate) full_schema: bool,
     /// Replaces the schema made from the parameters.
-    pub(crate) input_schema: Option<fn() -> Result<Box<str>, String>>,
+    pub(crate) input_schema: Option<GivenSchema>,
     pub(crate) output: fn() -> Option<OutputSchema>,
 }
 
@@ -243,7 +246,7 @@ kind_setters! { Tool:
     lenient() = true;
     strict() = true;
     full_schema() = true;
-    input_schema(text: fn() -> Result<Box<str>, String>) = Some(text);
+    input_schema(text: GivenSchema) = Some(text);
 }
 kind_setters! { Resource:
     mime_type(value: &'static str) = Some(value);

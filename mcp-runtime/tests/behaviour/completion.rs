@@ -171,5 +171,5 @@ fn chooses(#[complete("a")] text: &str) -> String {
 fn the_state_of_a_completion_function_is_asked_for_with_the_item() {
     let problems = crate::support::problems(server!().items(items![visit]));
     assert!(problems.iter().all(|it| it.contains("::Towns`")), "{problems:?}");
-    assert_eq!(problems.len(), 2, "{problems:?}");
+    assert_eq!(problems.len(), 1, "{problems:?}");
 }

@@ -120,7 +120,7 @@ both_eras! {
                 }] }),
             ),
             ("embedded_text", json!({ "content": [{ "type": "resource", "resource": { "uri": "file:///a", "mimeType": "text/plain", "text": "x" } }] })),
-            ("embedded_blob", json!({ "content": [{ "type": "resource", "resource": { "uri": "file:///b", "blob": "AQID" } }] })),
+            ("embedded_blob", json!({ "content": [{ "type": "resource", "resource": { "uri": "file:///b", "mimeType": "application/octet-stream", "blob": "AQID" } }] })),
             (
                 "annotated",
                 json!({ "content": [{ "type": "text", "text": "t", "annotations": { "audience": ["user"], "priority": 0.5 } }] }),

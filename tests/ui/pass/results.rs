@@ -1,6 +1,16 @@
 //! Everything that items may return.
 #![forbid(unsafe_code)]
 #![deny(warnings, missing_docs, clippy::pedantic)]
+// About the functions as they are written here, not about what is made of them.
+#![allow(
+    clippy::many_single_char_names,
+    clippy::needless_arbitrary_self_type,
+    clippy::needless_pass_by_value,
+    clippy::too_many_arguments,
+    clippy::unnecessary_wraps,
+    clippy::unused_async,
+    clippy::unused_self
+)]
 
 use mcp_runtime::prelude::*;
 use std::borrow::Cow;

@@ -86,8 +86,7 @@ fn hidden() -> Result<String> {
 
 #[tool]
 fn crash() -> String {
-    let nothing: Option<String> = None;
-    nothing.expect("this tool panics on purpose")
+    panic!("this tool panics on purpose")
 }
 
 #[tool(timeout = "50ms")]

@@ -1,0 +1,110 @@
+//! Values from the server.
+
+use serde_json::Value;
+
+use super::{Describe, FromClient, InPlace, LiveValue, ServerValue};
+use crate::{
+    context::Context,
+    error::Result,
+    extract::{Call, FromCall, Needs, Params},
+    item::ArgDef,
+};
+
+macro_rules! from_call {
+    ($handle:ident) => {
+        impl<T> $handle<T> {
+            pub fn read(self, _: &mut Call<'_>, _: &'static ArgDef) -> Option<()> {
+                Some(())
+            }
+
+            /// Unreachable: `check_from_client` has refused the default.
+            pub fn read_or<D>(
+                self,
+                _: &mut Call<'_>,
+                _: &'static ArgDef,
+                _: impl FnOnce() -> D,
+            ) -> Option<()> {
+                Some(())
+            }
+
+            pub fn pass<'a>(self, context: &'a Context, _: &'a mut ()) -> Result<T>
+            where
+                T: FromCall<'a>,
+            {
+                T::from_call(context)
+            }
+        }
+
+        impl<'a, T: FromCall<'a>> Describe for $handle<T> {
+            type Value = ();
+
+            fn describe(self, params: &mut Params, _: &'static ArgDef) {
+                params.server::<T>();
+            }
+
+            fn default_json(self, (): ()) -> Option<Value> {
+                None
+            }
+        }
+    };
+}
+from_call!(ServerValue);
+from_call!(LiveValue);
+
+impl<T> ServerValue<T> {
+    pub fn check_from_client<X: ?Sized + FromClient>(self) -> Self {
+        self
+    }
+}
+
+impl<T> LiveValue<T> {
+    pub fn check_from_client<X: ?Sized + FromClient>(self) -> Self {
+        self
+    }
+
+    pub fn check_in_place<X: ?Sized + InPlace>(self) -> Self {
+        self
+    }
+}
+
+/// The receiver of a method: `&self` is state.
+#[derive(Debug)]
+pub struct Receiver<T> {
+    from_call: for<'a> fn(&'a Context) -> Result<&'a T>,
+    needs: fn(&mut Needs),
+}
+
+impl<T> Clone for Receiver<T> {
+    fn clone(&self) -> Self {
+        *self
+    }
+}
+
+impl<T> Copy for Receiver<T> {}
+
+/// Only here is anything asked of the type, so that it gives one error.
+pub fn receiver<T: Send + Sync + 'static>() -> Receiver<T> {
+    Receiver { from_call: |context| <&T>::from_call(context), needs: <&T>::needs }
+}
+
+impl<T> Receiver<T> {
+    pub fn read(self, _: &mut Call<'_>, _: &'static ArgDef) -> Option<()> {
+        Some(())
+    }
+
+    pub fn pass<'a>(self, context: &'a Context, (): &mut ()) -> Result<&'a T> {
+        (self.from_call)(context)
+    }
+}
+
+impl<T> Describe for Receiver<T> {
+    type Value = ();
+
+    fn describe(self, params: &mut Params, _: &'static ArgDef) {
+        (self.needs)(&mut params.needs);
+    }
+
+    fn default_json(self, (): ()) -> Option<Value> {
+        None
+    }
+}
