@@ -89,7 +89,7 @@ impl<T: ?Sized> Probe<T> {
     pub const NEW: Self = Self(PhantomData);
 }
 
-/// What generated code asks of every handle. Handles that refuse (see [`unfit`]) have an inherent method of the same name, which wins.
+/// What generated code asks of every handle. Handles that refuse (see `unfit`) have an inherent method of the same name, which wins.
 pub trait Check: Describe {
     /// `T` is the parameter's type once more, as the user wrote it: that is where an error points.
     fn check<T: ?Sized>(self) -> Self {
