@@ -8,6 +8,8 @@ use crate::server::{Server, call, echo, fixture, fixture_in_shell};
 fn a_client_that_does_not_read_any_more_ends_the_server() {
     let mut server = Server::start();
     drop(server.take_stdout());
+    // A child that another test forks at this moment has the other end until it runs its program.
+    std::thread::sleep(std::time::Duration::from_millis(200));
     server.send(&echo("unheard"));
     let ended = server.wait();
     ended.check_soon();
