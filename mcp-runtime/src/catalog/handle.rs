@@ -51,7 +51,7 @@ impl Handle {
     /// # Errors
     /// When there is one of that kind with the same name (or URI) already, or the item is wrong in itself.
     pub fn add(&self, item: impl Item) -> Result<()> {
-        let entry = item.into_entry().map_err(Error::msg)?.0;
+        let entry = Arc::new(item.into_entry().map_err(Error::msg)?.0);
         self.0
             .change(|entries| {
                 let same = |it: &&Arc<Entry>| {
@@ -65,7 +65,7 @@ impl Handle {
                         other.place()
                     ));
                 }
-                entries.push(Listed { entry: Arc::new(entry), enabled: true });
+                entries.push(Listed { entry: entry.clone(), enabled: true });
                 Ok(())
             })
             .map_err(Error::msg)

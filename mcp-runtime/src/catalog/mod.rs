@@ -63,7 +63,7 @@ impl Catalog {
         &self,
         change: impl FnOnce(&mut Vec<Listed>) -> Result<T, String>,
     ) -> Result<T, String> {
-        let _changing = self.changing.lock().unwrap_or_else(PoisonError::into_inner);
+        let changing = self.changing.lock().unwrap_or_else(PoisonError::into_inner);
         let before = self.snapshot();
         let mut entries = before.entries.clone();
         let result = change(&mut entries)?;
@@ -74,6 +74,8 @@ impl Catalog {
         for event in events {
             self.bus.publish(&event);
         }
+        // What was removed goes after the lock: a handler owns what it captured, and that may change the server when it is dropped.
+        drop(changing);
         Ok(result)
     }
 }

@@ -56,6 +56,7 @@ impl Context {
     /// Whether the answer is no longer wanted.
     pub fn is_cancelled(&self) -> bool {
         self.0.cancelled.load(Ordering::Acquire)
+            || self.0.caller.outer.as_ref().is_some_and(Self::is_cancelled)
     }
 
     pub(crate) async fn cancelled(&self) {

@@ -52,6 +52,8 @@ pub(crate) struct Caller {
     pub(crate) wants_progress: bool,
     /// The least severe log event the client wants of this call.
     pub(crate) log_level: Option<Level>,
+    /// The call that this one is a part of, under `around`: they end together and report as one.
+    pub(crate) outer: Option<Context>,
 }
 
 /// The call a handler runs for: take `&Context` as a parameter.
@@ -146,11 +148,15 @@ impl Context {
 
     /// Held while something is sent, so that nothing passes the answer.
     pub(crate) fn lock_progress(&self) -> MutexGuard<'_, ProgressState> {
-        self.0.progress.lock().unwrap_or_else(PoisonError::into_inner)
+        match &self.0.caller.outer {
+            Some(outer) => outer.lock_progress(),
+            None => self.0.progress.lock().unwrap_or_else(PoisonError::into_inner),
+        }
     }
 
     pub(crate) fn is_over(&self) -> bool {
         self.0.over.load(Ordering::Acquire)
+            || self.0.caller.outer.as_ref().is_some_and(Self::is_over)
     }
 }
 

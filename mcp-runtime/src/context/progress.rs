@@ -103,7 +103,8 @@ impl Progress {
         }
         state.last = Some(progress);
         // Handed on under the lock, so that two threads cannot swap their reports.
-        channel.progress(Report { progress, total: state.total, message });
+        let total = state.total.filter(|it| it.is_finite());
+        channel.progress(Report { progress, total, message });
     }
 }
 

@@ -83,7 +83,7 @@ impl Around {
         let next = Next {
             dispatcher: dispatcher.clone(),
             snapshot: snapshot.clone(),
-            caller,
+            caller: Caller { outer: Some(context.clone()), ..caller },
             request: Owned::from(request),
         };
         let started = {

@@ -3,7 +3,7 @@ use std::{collections::BTreeSet, ops::Deref};
 use schemars::{Schema, SchemaGenerator};
 
 use super::{Argument, Call, call::Arguments, json::wording};
-use crate::wire::{Kind, Raw};
+use crate::wire::{Kind, Raw, validate};
 
 /// A struct whose fields are the tool's arguments, for those who have the struct already.
 ///
@@ -106,11 +106,12 @@ pub(crate) fn read<T: Argument>(call: &mut Call<'_>) -> Option<T> {
     }
 }
 
+/// What `serde_json` goes into.
+const DEPTH: usize = 127;
+
 /// The JSON inside a JSON string, when there is some other than a string.
 fn stringified(value: &str) -> Option<String> {
-    let raw = Raw::trusted(value);
-    let inner = raw.string()?;
-    let inner = inner.trim();
-    let is_json = serde_json::from_str::<serde::de::IgnoredAny>(inner).is_ok();
-    (is_json && Raw::trusted(inner).kind() != Kind::String).then(|| inner.to_owned())
+    let inner = Raw::trusted(value).string()?;
+    let inner = validate(inner.as_bytes(), DEPTH).ok()?;
+    (inner.kind() != Kind::String).then(|| inner.as_str().to_owned())
 }

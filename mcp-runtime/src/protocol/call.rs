@@ -77,11 +77,14 @@ impl PendingCall {
     }
 
     /// Takes the call out of the table, where a call that was cancelled has made room already, perhaps for another one of its id.
-    fn leave(&self) {
+    /// Returns whether it was there still: else nobody wants the answer, though the handler was not told in time.
+    fn leave(&self) -> bool {
         let mut calls = self.shared.calls();
-        if calls.get(&self.id).is_some_and(|it| it.is(self.pending.context())) {
+        let is_there = calls.get(&self.id).is_some_and(|it| it.is(self.pending.context()));
+        if is_there {
             calls.remove(&self.id);
         }
+        is_there
     }
 }
 
@@ -109,7 +112,7 @@ impl Future for PendingCall {
     fn poll(mut self: Pin<&mut Self>, cx: &mut task::Context<'_>) -> Poll<()> {
         let answer = task::ready!(Pin::new(&mut self.pending).poll(cx));
         // Out of the table first: once the answer is on its way, the client may use the id again.
-        self.leave();
+        let answer = if self.leave() { answer } else { None };
         if answer.is_none() {
             // Nothing may follow a cancellation, not even a report that was merged before it.
             self.slot.iter().for_each(|it| self.shared.outbox.forget(it));
@@ -144,6 +147,9 @@ pub(super) fn reply(
     slot: Option<&Arc<ProgressSlot>>,
     to: &ReplyTo,
 ) {
+    if let Err(error) = answer {
+        encode::note(error);
+    }
     let write = |out: &mut Vec<u8>| {
         encode::answer(out, &shared.service, snapshot, revision, id.as_id(), answer)
     };

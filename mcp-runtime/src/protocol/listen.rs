@@ -86,21 +86,19 @@ pub(super) fn subscribed<'a>(uris: &'a BTreeSet<String>, uri: &str) -> Option<&'
 
 impl Listens {
     /// One copy for each stream that wants the event, tagged with its id.
-    pub(super) fn notifications(&self, event: &Event) -> Vec<Vec<u8>> {
-        let wanting = self.0.iter().filter(|it| it.filter.wants(event));
-        wanting
-            .map(|listen| {
-                let mut out = Vec::new();
-                let method = list_changed(event).unwrap_or("notifications/resources/updated");
-                wire::notification(&mut out, method, |params| {
-                    if let Event::ResourceUpdated(uri) = event {
-                        params.str("uri", subscribed(&listen.filter.uris, uri).unwrap_or(uri));
-                    }
-                    subscription_meta(params, &listen.id);
-                });
-                out
-            })
-            .collect()
+    pub(super) fn notifications(&self, event: &Event) -> impl Iterator<Item = (&IdBuf, Vec<u8>)> {
+        let wanting = self.0.iter().filter(move |it| it.filter.wants(event));
+        wanting.map(move |listen| {
+            let mut out = Vec::new();
+            let method = list_changed(event).unwrap_or("notifications/resources/updated");
+            wire::notification(&mut out, method, |params| {
+                if let Event::ResourceUpdated(uri) = event {
+                    params.str("uri", subscribed(&listen.filter.uris, uri).unwrap_or(uri));
+                }
+                subscription_meta(params, &listen.id);
+            });
+            (&listen.id, out)
+        })
     }
 
     pub(super) fn is_empty(&self) -> bool {

@@ -3,6 +3,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use tokio::sync::Notify;
 
 use super::channel::ProgressSlot;
+use crate::wire::IdBuf;
 
 /// Messages on their way to the peer, one line each. Encoding writes straight into its buffer.
 ///
@@ -19,7 +20,14 @@ struct Queue {
     /// What waits until the reader has caught up, each thing once: reports are merged into their newest, events that say
     /// the same into one.
     reports: Vec<Arc<ProgressSlot>>,
-    events: Vec<Vec<u8>>,
+    events: Vec<Waiting>,
+}
+
+/// An event for a slow reader.
+struct Waiting {
+    /// The listen stream it belongs to, if any.
+    stream: Option<IdBuf>,
+    message: Vec<u8>,
 }
 
 impl Outbox {
@@ -74,15 +82,29 @@ impl Outbox {
     }
 
     /// An event that is worth saying once: while the reader is slow, repetitions are left out.
-    pub(crate) fn push_event(&self, message: Vec<u8>) {
+    pub(super) fn push_event(&self, stream: Option<&IdBuf>, message: Vec<u8>) {
         let mut queue = self.queue();
         if queue.bytes.len() < Self::SLOW {
             queue.message(|out| out.extend_from_slice(&message));
-        } else if !queue.events.contains(&message) {
-            queue.events.push(message);
+        } else if !queue.events.iter().any(|it| it.message == message) {
+            queue.events.push(Waiting { stream: stream.cloned(), message });
         }
         drop(queue);
         self.filled.notify_one();
+    }
+
+    /// Adds one message that no event may follow which was there before it.
+    pub(super) fn push_after_events(&self, write: impl FnOnce(&mut Vec<u8>)) {
+        let mut queue = self.queue();
+        queue.write_events();
+        queue.message(write);
+        drop(queue);
+        self.filled.notify_one();
+    }
+
+    /// Drops the events of a listen stream that have not gone out.
+    pub(super) fn forget_events(&self, stream: &IdBuf) {
+        self.queue().events.retain(|it| it.stream.as_ref() != Some(stream));
     }
 
     /// A log message, or nothing when the reader is far behind.
@@ -106,9 +128,7 @@ impl Outbox {
         for slot in reports {
             slot.write_pending(&mut queue.bytes);
         }
-        for event in std::mem::take(&mut queue.events) {
-            queue.message(|out| out.extend_from_slice(&event));
-        }
+        queue.write_events();
         true
     }
 
@@ -129,6 +149,12 @@ impl Outbox {
 }
 
 impl Queue {
+    fn write_events(&mut self) {
+        for event in std::mem::take(&mut self.events) {
+            self.message(|out| out.extend_from_slice(&event.message));
+        }
+    }
+
     fn message(&mut self, write: impl FnOnce(&mut Vec<u8>)) {
         let before = self.bytes.len();
         write(&mut self.bytes);
@@ -154,13 +180,13 @@ mod tests {
     #[test]
     fn repeated_events_are_merged_only_under_a_slow_reader() {
         let outbox = Outbox::default();
-        outbox.push_event(b"a".to_vec());
-        outbox.push_event(b"a".to_vec());
+        outbox.push_event(None, b"a".to_vec());
+        outbox.push_event(None, b"a".to_vec());
         assert_eq!(drain(&outbox), "a\na\n");
         outbox.push(|out| out.resize(Outbox::SLOW, b'x'));
         for _ in 0..1000 {
-            outbox.push_event(b"a".to_vec());
-            outbox.push_event(b"b".to_vec());
+            outbox.push_event(None, b"a".to_vec());
+            outbox.push_event(None, b"b".to_vec());
         }
         assert!(drain(&outbox).ends_with("x\na\nb\n"));
     }

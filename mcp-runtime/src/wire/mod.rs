@@ -20,6 +20,7 @@ mod agreement;
 pub(crate) use self::{
     envelope::{error, notification, response},
     id::{Id, IdBuf},
+    json::validate,
     message::{Incoming, Invalid, Limits, Message, parse},
     raw::{Kind, Raw},
     write::{Array, Object},

@@ -173,3 +173,17 @@ fn what_cannot_be_spread_stops_the_server() {
     let no_struct = problems(server!().items(items![no_struct]));
     assert!(no_struct[0].contains("`list` cannot be spread"), "{no_struct:?}");
 }
+
+/// Valid by the grammar, and still no value anything can hold.
+#[tokio::test]
+async fn a_string_is_read_as_json_only_when_it_is_some() {
+    let mut client =
+        mcp_runtime::testing::Client::connect(server!().items(items![plan])).await.unwrap();
+    for people in ["1e999", r#"["\ud800"]"#, "\u{a0}2", "[", ""] {
+        let said =
+            said(&mut client, "plan", json!({ "startingPoint": "Oslo", "people": people })).await;
+        assert!(said.contains("`people`: invalid type: string"), "{people}: {said}");
+    }
+    let said = said(&mut client, "plan", json!({ "startingPoint": "Oslo", "people": " 2 " })).await;
+    assert!(said.contains("people: 2"), "{said}");
+}

@@ -213,3 +213,53 @@ fn saying_it_twice_stops_the_server() {
         .around(async |call, next| next.run(call).await);
     assert_eq!(crate::support::problems(server), ["`around` was said twice: put both into one"]);
 }
+
+/// Reports its first step, and its second when it is told to.
+#[tool(blocking)]
+fn steps(progress: Progress, cancel: Cancel) {
+    progress.report(1);
+    while !cancel.is_cancelled() {
+        std::thread::sleep(std::time::Duration::from_millis(1));
+    }
+    progress.report(2);
+}
+
+/// Reports without asking whether anybody wants to know.
+#[tool(blocking)]
+fn late(progress: Progress) {
+    progress.report(1);
+    std::thread::sleep(std::time::Duration::from_millis(50));
+    progress.report(2);
+}
+
+both_eras! {
+    async fn reports_rise_whoever_sends_them(revision) {
+        let around = async |call: mcp_runtime::OperationCall, next: mcp_runtime::Next| {
+            if matches!(call.operation(), Operation::CallTool(_)) {
+                call.context().progress().report(1);
+            }
+            next.run(call).await
+        };
+        let mut client = connect(server!().items(items![steps]).around(around), revision).await;
+        let params = json!({ "name": "steps", "_meta": { "progressToken": "t" } });
+        let ongoing = client.start("tools/call", params);
+        let first = client.receive_raw(std::time::Duration::from_secs(1)).await;
+        assert!(first.is_some_and(|it| String::from_utf8_lossy(&it).contains(r#""progress":1"#)));
+        assert_eq!(client.receive_raw(std::time::Duration::from_millis(50)).await, None);
+        client.cancel(ongoing);
+        assert_eq!(client.receive_raw(std::time::Duration::from_millis(50)).await, None);
+    }
+
+    async fn what_outlives_a_cancelled_call_is_not_heard(revision) {
+        let around = async |call: mcp_runtime::OperationCall, next: mcp_runtime::Next| {
+            tokio::spawn(next.run(call)).await.unwrap_or_else(|_| Outcome::failed(Error::msg("gone")))
+        };
+        let mut client = connect(server!().items(items![late]).around(around), revision).await;
+        let params = json!({ "name": "late", "_meta": { "progressToken": "t" } });
+        let ongoing = client.start("tools/call", params);
+        let first = client.receive_raw(std::time::Duration::from_secs(1)).await;
+        assert!(first.is_some_and(|it| String::from_utf8_lossy(&it).contains(r#""progress":1"#)));
+        client.cancel(ongoing);
+        assert_eq!(client.receive_raw(std::time::Duration::from_millis(150)).await, None);
+    }
+}

@@ -1,6 +1,6 @@
 //! Changing the catalog while the server runs, and who is told.
 
-use std::time::Duration;
+use std::{sync::Arc, time::Duration};
 
 use mcp_runtime::{
     items,
@@ -283,4 +283,38 @@ async fn a_stream_is_tagged_and_hears_only_what_it_asked_for() {
     assert_eq!(told["method"], "notifications/prompts/list_changed");
     assert_eq!(told["params"]["_meta"]["io.modelcontextprotocol/subscriptionId"], 1);
     assert_eq!(heard(&mut client).await, [] as [&str; 0]);
+}
+
+/// A tool goes with what it owns, and that may change the server in turn.
+#[test]
+fn what_a_tool_owned_may_change_the_server_when_it_is_dropped() {
+    struct Guard(Handle);
+    impl Drop for Guard {
+        fn drop(&mut self) {
+            self.0.remove("companion");
+        }
+    }
+    fn guarded(handle: &Handle) -> Tool {
+        let guard = Arc::new(Guard(handle.clone()));
+        Tool::new("guarded").handler(move |_: Context| {
+            let _guard = guard.clone();
+            async { "guarded" }
+        })
+    }
+    fn check(name: &'static str, act: fn(&Handle)) {
+        let (done, is_done) = std::sync::mpsc::channel();
+        std::thread::spawn(move || {
+            let server = server!().items(items![]).build().unwrap();
+            let handle = server.handle();
+            let companion = || Tool::new("companion").handler(async |_: Context| "here");
+            handle.add(guarded(&handle)).unwrap();
+            handle.add(companion()).unwrap();
+            act(&handle);
+            done.send(handle.remove("companion")).unwrap();
+        });
+        let left = is_done.recv_timeout(Duration::from_secs(5));
+        assert_eq!(left, Ok(false), "{name}");
+    }
+    check("removed", |handle| assert!(handle.remove("guarded")));
+    check("refused", |handle| assert!(handle.add(guarded(handle)).is_err()));
 }

@@ -223,3 +223,14 @@ async fn messages_are_left_out_where_the_revision_has_none() {
     let mut client = connect(served(), Revision::V2024_11_05).await;
     assert_eq!(called(&mut client, "speaks", json!({})).await[0], json!({ "progress": 1 }));
 }
+
+#[tool]
+fn endless(ctx: &Context) {
+    ctx.progress().total(f64::INFINITY).report(1);
+}
+
+#[tokio::test]
+async fn a_total_that_is_no_number_is_left_out() {
+    let mut client = Tester::connect(server!().items(items![endless])).await.unwrap();
+    assert_eq!(called(&mut client, "endless", json!({})).await, [json!({ "progress": 1 })]);
+}

@@ -38,14 +38,16 @@ pub(super) fn answer(
     }
 }
 
+/// What the client is not told goes to the log. Not while writing: a subscriber is anybody's code, and the outbox is locked then.
+pub(super) fn note(error: &Error) {
+    if error.kind() == Kind::Internal {
+        tracing::error!("{}", error.message());
+    }
+}
+
 pub(super) fn error(out: &mut Vec<u8>, revision: Revision, id: Option<Id<'_>>, error: &Error) {
     let kind = error.kind();
-    let message = if kind == Kind::Internal {
-        tracing::error!("{}", error.message());
-        "internal error"
-    } else {
-        error.message()
-    };
+    let message = if kind == Kind::Internal { "internal error" } else { error.message() };
     let data = error.data().filter(|_| kind != Kind::Internal).map(Raw::trusted);
     let omit_id = revision.features().omits_unknown_id;
     wire::error(out, id, revision.code(kind), message, data, omit_id);
