@@ -133,6 +133,21 @@ impl Listens {
 }
 
 impl Peer {
+    /// Ends the listen streams in the protocol's terms (SUB-04).
+    pub(crate) fn close(&self) {
+        let messages = self.shared.listens().close(&self.shared.service);
+        for message in messages {
+            self.shared.outbox.push_after_events(|out| out.extend_from_slice(&message));
+        }
+    }
+
+    /// The client does not want to hear any more, not even of what has not gone out.
+    pub(super) fn end_listen(&self, id: &IdBuf) {
+        let mut listens = self.shared.listens();
+        listens.remove(id);
+        self.shared.outbox.forget_events(id);
+    }
+
     pub(super) fn listen(&self, revision: Revision, request: &Asked<'_>, to: &ReplyTo) {
         let shared = &self.shared;
         let opened = self.open(request);

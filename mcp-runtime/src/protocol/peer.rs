@@ -248,11 +248,7 @@ impl Peer {
                 context.close();
                 context.set_cancelled();
             }
-            None => {
-                let mut listens = self.shared.listens();
-                listens.remove(&id);
-                self.shared.outbox.forget_events(&id);
-            }
+            None => self.end_listen(&id),
         }
     }
 
@@ -378,14 +374,6 @@ impl Peer {
             context.set_cancelled();
         }
     }
-
-    /// Ends the listen streams in the protocol's terms (SUB-04).
-    pub(crate) fn close(&self) {
-        let messages = self.shared.listens().close(&self.shared.service);
-        for message in messages {
-            self.shared.outbox.push_after_events(|out| out.extend_from_slice(&message));
-        }
-    }
 }
 
 /// A string or an integer.
@@ -422,160 +410,4 @@ pub(super) fn unknown_method(method: &str) -> Error {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::{
-        builder::{Identity, builder, items},
-        catalog::Tool,
-    };
-
-    /// Polls a future that is ready at once, without any runtime.
-    fn now<F: Future>(future: F) -> F::Output {
-        let mut cx = std::task::Context::from_waker(std::task::Waker::noop());
-        match std::pin::pin!(future).poll(&mut cx) {
-            Poll::Ready(output) => output,
-            Poll::Pending => panic!("it had to wait"),
-        }
-    }
-
-    fn peer() -> Peer {
-        let server =
-            builder(Identity::new("test", None, "1.0.0", "")).items(items(&[])).build().unwrap();
-        let echo = Tool::new("echo").handler(async |_: Context| "hello");
-        server.handle().add(echo).unwrap();
-        Peer::new(Service::new(&now(server.start()).unwrap()))
-    }
-
-    fn answers(peer: &Peer) -> String {
-        let mut out = Vec::new();
-        peer.outbox().take(&mut out);
-        String::from_utf8(out).unwrap()
-    }
-
-    /// Invariant 2: no I/O and no runtime between a message and its answer.
-    #[test]
-    fn receive_needs_no_runtime() {
-        let peer = peer();
-        let mut waiting = Vec::new();
-        let envelope = r#""_meta":{"io.modelcontextprotocol/protocolVersion":"2026-07-28","io.modelcontextprotocol/clientCapabilities":{}}"#;
-        let call = format!(
-            r#"{{"jsonrpc":"2.0","id":"a","method":"tools/call","params":{{"name":"echo",{envelope}}}}}"#
-        );
-        peer.receive(call.as_bytes(), &mut waiting);
-        assert!(waiting.is_empty(), "a handler that is ready at once is not kept");
-        let answer = answers(&peer);
-        assert!(
-            answer.starts_with(r#"{"jsonrpc":"2.0","id":"a","result":{"resultType":"complete""#),
-            "{answer}"
-        );
-        assert!(answer.contains("hello") && answer.ends_with("}\n"), "{answer}");
-    }
-
-    #[test]
-    fn what_cannot_be_read_is_answered_and_harms_nobody() {
-        let peer = peer();
-        let mut waiting = Vec::new();
-        peer.receive(b"{\"jsonrpc\":", &mut waiting);
-        peer.receive(b"\xff\xfe", &mut waiting);
-        assert_eq!(answers(&peer).matches("-32700").count(), 2);
-        peer.receive(br#"{"jsonrpc":"2.0","id":1,"method":"ping"}"#, &mut waiting);
-        assert_eq!(answers(&peer), "{\"jsonrpc\":\"2.0\",\"id\":1,\"result\":{}}\n");
-    }
-
-    /// A server whose catalog changes, and a connection to it that listens as stream 7.
-    fn listening() -> (crate::catalog::Handle, Peer) {
-        let server =
-            builder(Identity::new("test", None, "1.0.0", "")).items(items(&[])).build().unwrap();
-        let handle = server.handle();
-        handle.add(Tool::new("echo").handler(async |_: Context| "hello")).unwrap();
-        let peer = Peer::new(Service::new(&now(server.start()).unwrap()));
-        let listen = r#"{"jsonrpc":"2.0","id":7,"method":"subscriptions/listen","params":{"_meta":{"io.modelcontextprotocol/protocolVersion":"2026-07-28","io.modelcontextprotocol/clientCapabilities":{}},"notifications":{"toolsListChanged":true}}}"#;
-        peer.receive(listen.as_bytes(), &mut Vec::new());
-        assert!(answers(&peer).contains("acknowledged"));
-        (handle, peer)
-    }
-
-    fn all_answers(peer: &Peer) -> String {
-        std::iter::from_fn(|| Some(answers(peer)).filter(|it| !it.is_empty())).collect()
-    }
-
-    /// What a slow reader has not been told comes before the end of the stream, or never.
-    #[test]
-    fn nothing_follows_the_end_of_a_stream() {
-        fn check(end: impl Fn(&Peer), expected: &[&str]) {
-            let (handle, peer) = listening();
-            peer.outbox().push(|out| out.resize(100_000, b'x'));
-            assert!(handle.disable("echo"));
-            end(&peer);
-            let said = all_answers(&peer);
-            let said: Vec<_> =
-                said.lines().skip(1).map(|it| it.split('"').nth(7).unwrap_or_default()).collect();
-            assert_eq!(said, expected);
-        }
-        let changed = "notifications/tools/list_changed";
-        check(Peer::close, &[changed, "notifications/cancelled", "result"]);
-        let cancel =
-            br#"{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":7}}"#;
-        check(|peer| peer.receive(cancel, &mut Vec::new()), &[]);
-    }
-
-    /// A subscriber may do what it likes with an event, also change the server.
-    #[test]
-    fn an_internal_error_is_logged_outside_of_the_locks() {
-        struct Telling(crate::catalog::Handle);
-        impl tracing::Subscriber for Telling {
-            fn enabled(&self, _: &tracing::Metadata<'_>) -> bool {
-                true
-            }
-            fn new_span(&self, _: &tracing::span::Attributes<'_>) -> tracing::span::Id {
-                tracing::span::Id::from_u64(1)
-            }
-            fn record(&self, _: &tracing::span::Id, _: &tracing::span::Record<'_>) {}
-            fn record_follows_from(&self, _: &tracing::span::Id, _: &tracing::span::Id) {}
-            fn event(&self, _: &tracing::Event<'_>) {
-                self.0.disable("echo");
-            }
-            fn enter(&self, _: &tracing::span::Id) {}
-            fn exit(&self, _: &tracing::span::Id) {}
-        }
-        let (done, is_done) = std::sync::mpsc::channel();
-        std::thread::spawn(move || {
-            let (handle, peer) = listening();
-            let error = Error::internal("hunter2");
-            tracing::subscriber::with_default(Telling(handle), || {
-                peer.shared.error(Revision::MODERN[0], None, &error, &ReplyTo::Line);
-            });
-            done.send(all_answers(&peer)).unwrap();
-        });
-        let said = is_done.recv_timeout(std::time::Duration::from_secs(5)).expect("a deadlock");
-        assert_eq!(said.matches("list_changed").count(), 1, "{said}");
-        assert!(said.contains("internal error") && !said.contains("hunter2"), "{said}");
-    }
-
-    /// On a runtime with threads, a cancellation can arrive while the handler is on its last stretch.
-    #[test]
-    fn an_answer_that_comes_after_the_cancellation_is_not_sent() {
-        let peer = Arc::new(std::sync::OnceLock::<Peer>::new());
-        let server =
-            builder(Identity::new("test", None, "1.0.0", "")).items(items(&[])).build().unwrap();
-        let to_be_cancelled = peer.clone();
-        let tool = Tool::new("overtaken").handler(move |_: Context| {
-            let peer = to_be_cancelled.clone();
-            async move {
-                let mut waited = false;
-                std::future::poll_fn(|_| if std::mem::replace(&mut waited, true) { Poll::Ready(()) } else { Poll::Pending }).await;
-                let cancel = br#"{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":1}}"#;
-                peer.get().unwrap().receive(cancel, &mut Vec::new());
-                "too late"
-            }
-        });
-        server.handle().add(tool).unwrap();
-        let peer = peer.get_or_init(|| Peer::new(Service::new(&now(server.start()).unwrap())));
-        let mut waiting = Vec::new();
-        let call = br#"{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"overtaken","_meta":{"io.modelcontextprotocol/protocolVersion":"2026-07-28","io.modelcontextprotocol/clientCapabilities":{}}}}"#;
-        peer.receive(call, &mut waiting);
-        now(waiting.pop().unwrap());
-        assert_eq!(answers(peer), "");
-        assert!(!peer.is_busy());
-    }
-}
+mod tests;
