@@ -171,6 +171,15 @@ impl fmt::Debug for Error {
     }
 }
 
+/// A client's own words as far as they help in a message: an answer must not grow with what was wrong.
+pub(crate) fn shown(text: &str) -> &str {
+    const MOST: usize = 100;
+    match text.char_indices().nth(MOST) {
+        Some((end, _)) => &text[..end],
+        None => text,
+    }
+}
+
 /// What handlers return: `Result<T>` fails with [`Error`], `Result<T, E>` with anything that implements [`Display`](fmt::Display).
 pub type Result<T, E = Error> = std::result::Result<T, E>;
 

@@ -15,7 +15,7 @@ pub(crate) use pending::Pending;
 use crate::{
     catalog::{Catalog, Entry, EntryKind, Snapshot},
     context::{Caller, Context, Environment},
-    error::{Error, Kind},
+    error::{Error, Kind, shown},
     extract::{Arguments, Call, Member, Mode, Running},
     model::{Answer, Body, Content, Data, Done, ListKind, Operation, ToolResult},
     wire::{Kind as JsonKind, Raw},
@@ -340,6 +340,7 @@ fn texts<'a>(arguments: Option<Raw<'a>>) -> Result<Vec<Member<'a, Cow<'a, str>>>
 
 #[cold]
 fn unknown(what: &str, name: &str, list: &[Arc<Entry>]) -> String {
+    let name = shown(name);
     let near = list
         .iter()
         .map(|it| (strsim::jaro_winkler(&it.name, name), it))

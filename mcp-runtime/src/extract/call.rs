@@ -2,7 +2,7 @@ use std::{borrow::Cow, cell::Cell, future::Future, panic::AssertUnwindSafe, pin:
 
 use crate::{
     context::Context,
-    error::Error,
+    error::{Error, shown},
     model::{Answer, Done, ToolResult},
     wire::Raw,
 };
@@ -157,8 +157,12 @@ impl<'a> Call<'a> {
             };
             if !unknown.is_empty() {
                 let known = self.names.known();
-                let texts: Vec<String> =
-                    unknown.into_iter().map(|it| unknown_argument(it, &known)).collect();
+                let count = unknown.len();
+                let named = unknown.into_iter().take(MOST_UNKNOWN);
+                let mut texts: Vec<String> = named.map(|it| unknown_argument(it, &known)).collect();
+                if count > MOST_UNKNOWN {
+                    texts.push(format!("and {} more unknown arguments", count - MOST_UNKNOWN));
+                }
                 self.problems.extend(texts);
             }
         }
@@ -226,7 +230,11 @@ impl<'a> Call<'a> {
     }
 }
 
+/// More unknown arguments are only counted.
+const MOST_UNKNOWN: usize = 10;
+
 fn unknown_argument(name: &str, known: &[&str]) -> String {
+    let name = shown(name);
     let near = known
         .iter()
         .map(|it| (strsim::jaro_winkler(it, name), it))

@@ -208,6 +208,7 @@ impl Peer {
             return Ok(());
         }
         let uri = text(params, "uri")?;
+        shared.service.limits.check_uri(&uri)?;
         let mut session = shared.session();
         let Some(open) = &mut session.open else { return Ok(()) };
         if request.method == "resources/unsubscribe" {

@@ -231,6 +231,7 @@ impl Peer {
                 let uri = uri
                     .string()
                     .ok_or_else(|| invalid("`resourceSubscriptions` must be an array of URIs"))?;
+                self.shared.service.limits.check_uri(&uri)?;
                 filter.uris.insert(uri.into_owned());
             }
             if !Feature::Subscriptions.is_served(&snapshot) {

@@ -23,6 +23,7 @@ pub use revision::Revision;
 use crate::{
     builder::{Identity, Started},
     dispatch::Dispatcher,
+    error::Error,
     wire::Object,
 };
 
@@ -46,10 +47,26 @@ pub(crate) struct Limits {
     pub(crate) batch: usize,
     /// Calls that wait at once.
     pub(crate) in_flight: usize,
+    /// Bytes of a URI that is subscribed to.
+    pub(crate) uri: usize,
     /// Resources a session may subscribe to, and the same for all its listen streams together.
     pub(crate) subscriptions: usize,
     /// Listen streams at once.
     pub(crate) listens: usize,
+}
+
+impl Limits {
+    /// Whether a URI may be subscribed to: it is kept as long as the subscription.
+    fn check_uri(&self, uri: &str) -> Result<(), Error> {
+        if uri.len() <= self.uri {
+            return Ok(());
+        }
+        Err(params::invalid(format_args!(
+            "a URI of {} bytes is too long to subscribe to: at most {}",
+            uri.len(),
+            self.uri
+        )))
+    }
 }
 
 impl Default for Limits {
@@ -59,6 +76,7 @@ impl Default for Limits {
             depth: 128,
             batch: 100,
             in_flight: 1024,
+            uri: 8 << 10,
             subscriptions: 4096,
             listens: 64,
         }

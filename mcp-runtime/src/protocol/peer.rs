@@ -25,7 +25,7 @@ use crate::{
     catalog::{Event, Listener, Snapshot},
     context::{Caller, Channel, Context, logging, meta_text},
     dispatch::Dispatched,
-    error::{Error, Kind},
+    error::{Error, Kind, shown},
     model::{ClientInfo, Level},
     wire::{self, Id, IdBuf, Incoming, Invalid, Message, Raw},
 };
@@ -406,7 +406,7 @@ fn caller(
 }
 
 pub(super) fn unknown_method(method: &str) -> Error {
-    Error::of(Kind::MethodNotFound, format_args!("method not found: {method}"))
+    Error::of(Kind::MethodNotFound, format_args!("method not found: {}", shown(method)))
 }
 
 #[cfg(test)]

@@ -157,3 +157,28 @@ fn an_answer_that_comes_after_the_cancellation_is_not_sent() {
     assert_eq!(answers(peer), "");
     assert!(!peer.is_busy());
 }
+
+#[test]
+fn an_answer_does_not_grow_with_what_was_wrong() {
+    let peer = peer();
+    let mut waiting = Vec::new();
+    let envelope = r#""_meta":{"io.modelcontextprotocol/protocolVersion":"2026-07-28","io.modelcontextprotocol/clientCapabilities":{}}"#;
+    let unknown: Vec<String> =
+        (0..10_000).map(|it| format!(r#""{}{it}":1"#, "x".repeat(500))).collect();
+    let arguments = unknown.join(",");
+    let call = format!(
+        r#"{{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{{"name":"echo","arguments":{{{arguments}}},{envelope}}}}}"#
+    );
+    peer.receive(call.as_bytes(), &mut waiting);
+    let answer = answers(&peer);
+    assert!(answer.contains("and 9990 more unknown arguments"), "{answer}");
+    assert!(answer.len() < 4000, "{}", answer.len());
+}
+
+#[test]
+fn a_uri_is_kept_only_up_to_a_length() {
+    let limits = crate::protocol::Limits::default();
+    assert!(limits.check_uri(&"x".repeat(limits.uri)).is_ok());
+    let error = limits.check_uri(&"x".repeat(limits.uri + 1)).unwrap_err();
+    assert_eq!(error.kind(), crate::error::Kind::InvalidParams);
+}
