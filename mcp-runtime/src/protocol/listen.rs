@@ -186,13 +186,7 @@ impl Peer {
     /// What of the filter the server can do: the rest is left out of the acknowledgement.
     fn honoured(&self, wanted: Raw<'_>) -> Result<Filter, Error> {
         let snapshot = self.shared.snapshot();
-        let changes = self
-            .shared
-            .service
-            .dispatcher
-            .catalog
-            .is_dynamic
-            .load(std::sync::atomic::Ordering::Acquire);
+        let changes = self.shared.service.dispatcher.catalog.is_dynamic();
         let flag = |name: &str, feature: Feature| -> Result<bool, Error> {
             match wanted.get(name) {
                 None => Ok(false),
