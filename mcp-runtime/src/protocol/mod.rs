@@ -8,11 +8,13 @@ mod channel;
 mod encode;
 mod legacy;
 mod listen;
+mod method;
 mod modern;
 pub(crate) mod outbox;
-mod params;
 mod peer;
+mod request;
 mod revision;
+mod shared;
 
 use std::sync::Arc;
 
