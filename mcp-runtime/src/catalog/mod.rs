@@ -30,7 +30,7 @@ pub(crate) struct Catalog {
     current: RwLock<Arc<Snapshot>>,
     epoch: AtomicU64,
     /// Whether anybody has got hold of a [`Handle`]: without one nothing can ever change, and no change is promised.
-    pub(crate) is_dynamic: AtomicBool,
+    is_dynamic: AtomicBool,
     /// Held while a change is worked out, so that two changes cannot lose each other.
     changing: Mutex<()>,
     pub(crate) bus: Bus,
@@ -52,6 +52,11 @@ impl Catalog {
     /// Changes with every change of the catalog. A reader that keeps a snapshot compares this instead of taking the lock.
     pub(crate) fn epoch(&self) -> u64 {
         self.epoch.load(Ordering::Acquire)
+    }
+
+    /// Whether changes must be expected.
+    pub(crate) fn is_dynamic(&self) -> bool {
+        self.is_dynamic.load(Ordering::Acquire)
     }
 
     pub(crate) fn snapshot(&self) -> Arc<Snapshot> {

@@ -3,7 +3,7 @@ use std::{
     sync::{Arc, OnceLock},
 };
 
-use super::{Entry, EntryKind, Event, Listed, cursor::Cursor};
+use super::{Entry, EntryKind, Event, Listed, PromptArgument, cursor::Cursor};
 use crate::{
     error::{Error, Kind},
     model::{ListKind, Page},
@@ -23,6 +23,37 @@ impl Default for PageSizes {
     }
 }
 
+/// What kinds of things there are, enabled or not: a feature does not come and go with one item.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Offers {
+    pub(crate) tools: bool,
+    pub(crate) resources: bool,
+    pub(crate) prompts: bool,
+    /// An argument that can be completed.
+    pub(crate) completions: bool,
+    /// A resource that can be subscribed to.
+    pub(crate) subscriptions: bool,
+}
+
+impl Offers {
+    fn of(entries: &[Listed]) -> Self {
+        let mut offers = Self::default();
+        for Listed { entry, .. } in entries {
+            match &entry.kind {
+                EntryKind::Tool(_) => offers.tools = true,
+                EntryKind::Resource(it) => {
+                    offers.resources = true;
+                    offers.subscriptions |= it.subscribe;
+                }
+                EntryKind::Prompt(_) => offers.prompts = true,
+                EntryKind::Completion { .. } => {}
+            }
+            offers.completions |= entry.arguments().iter().any(PromptArgument::can_complete);
+        }
+        offers
+    }
+}
+
 /// The catalog at one moment, sorted and indexed.
 pub(crate) struct Snapshot {
     pub(crate) epoch: u64,
@@ -32,6 +63,7 @@ pub(crate) struct Snapshot {
     lists: [Vec<Arc<Entry>>; 4],
     /// Tools and prompts by name, resources by URI.
     index: [HashMap<String, usize>; 4],
+    pub(crate) offers: Offers,
     /// First pages as the edge rendered them, by a number of its own. They go with the snapshot.
     pub(crate) rendered: [OnceLock<Box<[u8]>>; Snapshot::SLOTS],
 }
@@ -56,6 +88,7 @@ impl Snapshot {
         Self {
             epoch,
             pages,
+            offers: Offers::of(&entries),
             entries,
             lists,
             index,
@@ -75,15 +108,6 @@ impl Snapshot {
     /// The `#[completion]` function with this identity.
     pub(crate) fn completion(&self, identity: std::any::TypeId) -> Option<&Arc<Entry>> {
         self.entries.iter().map(|it| &it.entry).find(|it| it.identity == Some(identity))
-    }
-
-    /// Whether there is anything of this kind, enabled or not: a feature does not come and go with one item.
-    pub(crate) fn has(&self, kinds: &[ListKind]) -> bool {
-        self.entries.iter().any(|it| list_of(&it.entry).is_some_and(|kind| kinds.contains(&kind)))
-    }
-
-    pub(crate) fn any(&self, is: impl Fn(&Entry) -> bool) -> bool {
-        self.entries.iter().any(|it| is(&it.entry))
     }
 
     /// The page a cursor points at: what comes after the last item it has seen, whether or not that item is still there.

@@ -5,8 +5,13 @@ use std::{
     task::{self, Poll},
 };
 
-use super::{channel::ProgressSlot, encode, peer::Shared, revision::Revision};
-use crate::{catalog::Snapshot, dispatch::Pending, model::Answer, wire::IdBuf};
+use super::{channel::ProgressSlot, encode, revision::Revision, shared::Shared};
+use crate::{
+    catalog::Snapshot,
+    dispatch::Pending,
+    model::Answer,
+    wire::{Id, IdBuf},
+};
 
 /// Where the response to a request goes.
 #[derive(Clone)]
@@ -47,39 +52,57 @@ impl Drop for Batch {
     }
 }
 
+/// All that turns a call's answer into its response.
+pub(super) struct WayBack {
+    pub(super) shared: Arc<Shared>,
+    pub(super) snapshot: Arc<Snapshot>,
+    pub(super) revision: Revision,
+    pub(super) slot: Option<Arc<ProgressSlot>>,
+    pub(super) to: ReplyTo,
+}
+
+impl WayBack {
+    pub(super) fn answer(&self, id: Id<'_>, answer: &Answer) {
+        let Self { shared, snapshot, revision, slot, to } = self;
+        if let Err(error) = answer {
+            encode::note(error);
+        }
+        let write = |out: &mut Vec<u8>| {
+            encode::answer(out, &shared.service, snapshot, *revision, id, answer);
+        };
+        match to {
+            ReplyTo::Line => shared.outbox.push_last(slot.as_ref(), write),
+            ReplyTo::Batch(batch) => {
+                if slot.is_some() {
+                    shared.outbox.push_last(slot.as_ref(), |_| {});
+                }
+                batch.push(write);
+            }
+        }
+    }
+}
+
 /// A request whose handler waits. A transport drives it to its end; its answer goes to the outbox by itself.
 pub(crate) struct PendingCall {
     pending: Pending,
-    shared: Arc<Shared>,
-    snapshot: Arc<Snapshot>,
-    revision: Revision,
     id: IdBuf,
-    slot: Option<Arc<ProgressSlot>>,
-    to: ReplyTo,
+    way: WayBack,
     /// The last field, so that a batch has been answered before the call counts as done.
     _busy: Busy,
 }
 
 impl PendingCall {
     /// Enters the call into the table of calls in flight, where a cancellation finds it.
-    pub(super) fn new(
-        pending: Pending,
-        shared: Arc<Shared>,
-        snapshot: Arc<Snapshot>,
-        revision: Revision,
-        id: IdBuf,
-        slot: Option<Arc<ProgressSlot>>,
-        to: ReplyTo,
-    ) -> Self {
-        shared.calls().insert(id.clone(), pending.context().clone());
-        let busy = Busy::new(shared.clone());
-        Self { pending, shared, snapshot, revision, id, slot, to, _busy: busy }
+    pub(super) fn new(pending: Pending, id: IdBuf, way: WayBack) -> Self {
+        way.shared.calls().insert(id.clone(), pending.context().clone());
+        let busy = Busy::new(way.shared.clone());
+        Self { pending, id, way, _busy: busy }
     }
 
     /// Takes the call out of the table, where a call that was cancelled has made room already, perhaps for another one of its id.
     /// Returns whether it was there still: else nobody wants the answer, though the handler was not told in time.
     fn leave(&self) -> bool {
-        let mut calls = self.shared.calls();
+        let mut calls = self.way.shared.calls();
         let is_there = calls.get(&self.id).is_some_and(|it| it.is(self.pending.context()));
         if is_there {
             calls.remove(&self.id);
@@ -113,20 +136,10 @@ impl Future for PendingCall {
         let answer = task::ready!(Pin::new(&mut self.pending).poll(cx));
         // Out of the table first: once the answer is on its way, the client may use the id again.
         let answer = if self.leave() { answer } else { None };
-        if answer.is_none() {
+        match answer {
+            Some(answer) => self.way.answer(self.id.as_id(), &answer),
             // Nothing may follow a cancellation, not even a report that was merged before it.
-            self.slot.iter().for_each(|it| self.shared.outbox.forget(it));
-        }
-        if let Some(answer) = answer {
-            reply(
-                &self.shared,
-                &self.snapshot,
-                self.revision,
-                &self.id,
-                &answer,
-                self.slot.as_ref(),
-                &self.to,
-            );
+            None => self.way.slot.iter().for_each(|it| self.way.shared.outbox.forget(it)),
         }
         Poll::Ready(())
     }
@@ -135,31 +148,5 @@ impl Future for PendingCall {
 impl Drop for PendingCall {
     fn drop(&mut self) {
         self.leave();
-    }
-}
-
-pub(super) fn reply(
-    shared: &Shared,
-    snapshot: &Snapshot,
-    revision: Revision,
-    id: &IdBuf,
-    answer: &Answer,
-    slot: Option<&Arc<ProgressSlot>>,
-    to: &ReplyTo,
-) {
-    if let Err(error) = answer {
-        encode::note(error);
-    }
-    let write = |out: &mut Vec<u8>| {
-        encode::answer(out, &shared.service, snapshot, revision, id.as_id(), answer)
-    };
-    match to {
-        ReplyTo::Line => shared.outbox.push_last(slot, write),
-        ReplyTo::Batch(batch) => {
-            if slot.is_some() {
-                shared.outbox.push_last(slot, |_| {});
-            }
-            batch.push(write);
-        }
     }
 }

@@ -6,8 +6,9 @@ use super::{
     call::{PendingCall, ReplyTo},
     encode::{self, Feature},
     listen::subscribed,
-    params::{invalid, text},
-    peer::{Asked, From, Peer, unknown_method},
+    method::{Method, invalid, text},
+    peer::Peer,
+    request::{ClientRequest, Terms, unknown_method},
     revision::Revision,
 };
 use crate::{
@@ -42,6 +43,19 @@ impl Session {
         self.initialized = self.open.is_some();
     }
 
+    fn terms(&self) -> Option<Terms> {
+        self.open.as_ref().map(|it| Terms {
+            revision: it.revision,
+            client: it.client.clone(),
+            log_level: it.log_level,
+        })
+    }
+
+    /// Changes the session, when it has begun.
+    fn change<T>(&mut self, change: impl FnOnce(&mut Open) -> T) -> Option<T> {
+        self.open.as_mut().map(change)
+    }
+
     /// What this session is told of an event.
     pub(super) fn notification(&self, event: &Event) -> Option<Vec<u8>> {
         let open = self.open.as_ref().filter(|_| self.initialized)?;
@@ -56,6 +70,36 @@ impl Session {
             other => notification(&mut out, list_changed(other)?, |_| {}),
         }
         Some(out)
+    }
+}
+
+impl Open {
+    /// Whether there was room.
+    fn subscribe(&mut self, uri: String, limit: usize) -> bool {
+        let room = self.subscriptions.len() < limit;
+        if room {
+            self.subscriptions.insert(uri);
+        }
+        room
+    }
+}
+
+/// A request that changes the session and is answered with nothing.
+#[derive(Clone, Copy)]
+enum SessionMethod {
+    SetLevel,
+    Subscribe,
+    Unsubscribe,
+}
+
+impl SessionMethod {
+    fn parse(name: &str) -> Option<Self> {
+        match name {
+            "logging/setLevel" => Some(Self::SetLevel),
+            "resources/subscribe" => Some(Self::Subscribe),
+            "resources/unsubscribe" => Some(Self::Unsubscribe),
+            _ => None,
+        }
     }
 }
 
@@ -85,72 +129,50 @@ pub(super) fn client(info: Option<Raw<'_>>, capabilities: Option<Raw<'_>>) -> Cl
 impl Peer {
     pub(super) fn legacy_request(
         &self,
-        request: &Asked<'_>,
-        to: &ReplyTo,
+        request: &ClientRequest<'_>,
         waiting: &mut Vec<PendingCall>,
     ) {
         let shared = &self.shared;
         match request.method {
-            "initialize" => return self.initialize(request, to),
-            "ping" => {
-                let revision = shared.spoken();
-                return shared
-                    .write(to, |out| encode::empty(out, &shared.service, revision, request.id));
-            }
+            "initialize" => return self.initialize(request),
+            "ping" => return shared.acknowledge(request, shared.spoken()),
             _ => {}
         }
-        let known = super::params::operation(request.method, None).is_some()
-            || matches!(
-                request.method,
-                "logging/setLevel" | "resources/subscribe" | "resources/unsubscribe"
-            );
-        let from = shared.session().open.as_ref().map(|it| From {
-            revision: it.revision,
-            client: it.client.clone(),
-            log_level: it.log_level,
-        });
-        match from {
-            // Also before the handshake, so that a client that only asks what there is gets a clear answer.
-            _ if !known => {
-                shared.error(shared.spoken(), Some(request.id), &unknown_method(request.method), to)
+        let method = Method::parse(request.method);
+        let session_method = SessionMethod::parse(request.method);
+        // Also before the handshake, so that a client that only asks what there is gets a clear answer.
+        if method.is_none() && session_method.is_none() {
+            return shared.refuse(request, shared.spoken(), &unknown_method(request.method));
+        }
+        let terms = shared.session().terms();
+        let Some(terms) = terms else {
+            let text =
+                format!("`{}` before `initialize`: the session has not begun", request.method);
+            let error = Error::of(Kind::InvalidRequest, text);
+            return shared.refuse(request, shared.spoken(), &error);
+        };
+        if let Some(method) = method {
+            self.operate(method, &terms, request, waiting);
+        } else if let Some(method) = session_method {
+            match self.change_session(method, request) {
+                Ok(()) => shared.acknowledge(request, terms.revision),
+                Err(error) => shared.refuse(request, terms.revision, &error),
             }
-            None => {
-                let text =
-                    format!("`{}` before `initialize`: the session has not begun", request.method);
-                shared.error(
-                    shared.spoken(),
-                    Some(request.id),
-                    &Error::of(Kind::InvalidRequest, text),
-                    to,
-                );
-            }
-            Some(from) => match request.method {
-                "logging/setLevel" | "resources/subscribe" | "resources/unsubscribe" => {
-                    let revision = from.revision;
-                    match self.session_request(request) {
-                        Ok(()) => shared.write(to, |out| {
-                            encode::empty(out, &shared.service, revision, request.id)
-                        }),
-                        Err(error) => shared.error(revision, Some(request.id), &error, to),
-                    }
-                }
-                _ => self.operate(from, request, to, waiting),
-            },
         }
     }
 
-    fn initialize(&self, request: &Asked<'_>, to: &ReplyTo) {
+    fn initialize(&self, request: &ClientRequest<'_>) {
         let shared = &self.shared;
         let refuse = |kind, text: &str| {
-            shared.error(shared.spoken(), Some(request.id), &Error::of(kind, text), to);
+            shared.refuse(request, shared.spoken(), &Error::of(kind, text));
         };
-        if matches!(to, ReplyTo::Batch(_)) {
+        if matches!(request.to, ReplyTo::Batch(_)) {
             return refuse(Kind::InvalidRequest, "`initialize` cannot be part of a batch");
         }
         if shared.session().open.is_some() {
             return refuse(Kind::InvalidRequest, "the session has been initialized already");
         }
-        let params = request.params.unwrap_or(Raw::EMPTY_OBJECT);
+        let params = request.params;
         let Ok(wanted) = text(params, "protocolVersion") else {
             return refuse(Kind::InvalidParams, "`protocolVersion` must be a string");
         };
@@ -185,44 +207,54 @@ impl Peer {
         });
     }
 
-    /// Requests that change the session and are answered with nothing.
-    fn session_request(&self, request: &Asked<'_>) -> Result<(), Error> {
+    fn change_session(
+        &self,
+        method: SessionMethod,
+        request: &ClientRequest<'_>,
+    ) -> Result<(), Error> {
         let shared = &self.shared;
-        let snapshot = shared.snapshot();
-        let params = request.params.unwrap_or(Raw::EMPTY_OBJECT);
-        let feature = if request.method == "logging/setLevel" {
-            Feature::Logging
-        } else {
-            Feature::Subscriptions
+        let feature = match method {
+            SessionMethod::SetLevel => Feature::Logging,
+            SessionMethod::Subscribe | SessionMethod::Unsubscribe => Feature::Subscriptions,
         };
-        if !feature.is_served(&snapshot) {
+        if !feature.is_served(&shared.snapshot()) {
             return Err(unknown_method(request.method));
         }
-        if feature == Feature::Logging {
-            let name = text(params, "level")?;
-            let level = Level::parse(&name).ok_or_else(|| unknown_level(&name))?;
-            logging::listen(level);
-            if let Some(open) = &mut shared.session().open {
-                open.log_level = Some(level);
+        let params = request.params;
+        match method {
+            SessionMethod::SetLevel => {
+                let level = level(&text(params, "level")?)?;
+                logging::listen(level);
+                shared.session().change(|open| open.log_level = Some(level));
             }
-            return Ok(());
-        }
-        let uri = text(params, "uri")?;
-        shared.service.limits.check_uri(&uri)?;
-        let mut session = shared.session();
-        let Some(open) = &mut session.open else { return Ok(()) };
-        if request.method == "resources/unsubscribe" {
-            open.subscriptions.remove(&*uri);
-        } else if open.subscriptions.len() >= shared.service.limits.subscriptions {
-            return Err(invalid("the session has too many subscriptions"));
-        } else {
-            open.subscriptions.insert(uri.into_owned());
+            SessionMethod::Subscribe => {
+                let uri = text(params, "uri")?.into_owned();
+                shared.service.limits.check_uri(&uri)?;
+                let limit = shared.service.limits.subscriptions;
+                let subscribed =
+                    shared.session().change(|open| open.subscribe(uri, limit)).unwrap_or(true);
+                if !subscribed {
+                    return Err(invalid(format_args!(
+                        "the session has {limit} subscriptions already: end some of them"
+                    )));
+                }
+            }
+            SessionMethod::Unsubscribe => {
+                let uri = text(params, "uri")?;
+                shared.session().change(|open| open.subscriptions.remove(&*uri));
+            }
         }
         Ok(())
     }
 }
 
-pub(super) fn unknown_level(name: &str) -> Error {
-    let names: Vec<_> = Level::ALL.iter().map(|it| it.name()).collect();
-    invalid(format_args!("`{name}` is no log level: {}", names.join(", ")))
+/// The level of this name.
+///
+/// # Errors
+/// Invalid params, with the names there are.
+pub(super) fn level(name: &str) -> Result<Level, Error> {
+    Level::parse(name).ok_or_else(|| {
+        let names: Vec<_> = Level::ALL.iter().map(|it| it.name()).collect();
+        invalid(format_args!("`{name}` is no log level: {}", names.join(", ")))
+    })
 }

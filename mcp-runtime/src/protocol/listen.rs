@@ -4,18 +4,18 @@ use std::{borrow::Cow, collections::BTreeSet};
 
 use super::{
     Service,
-    call::ReplyTo,
     encode::{self, Feature},
     legacy::list_changed,
-    params::invalid,
-    peer::{Asked, Peer},
+    method::invalid,
+    peer::Peer,
+    request::{ClientRequest, id_in_use},
     revision::Revision,
 };
 use crate::{
     catalog::Event,
     error::{Error, Kind},
     percent,
-    wire::{self, Array, IdBuf, Kind as JsonKind, Object, Raw},
+    wire::{self, Array, Id, IdBuf, Kind as JsonKind, Object, Raw},
 };
 
 const SUBSCRIPTION: &str = "io.modelcontextprotocol/subscriptionId";
@@ -101,16 +101,12 @@ impl Listens {
         })
     }
 
-    pub(super) fn is_empty(&self) -> bool {
-        self.0.is_empty()
+    pub(super) fn contains(&self, id: Id<'_>) -> bool {
+        self.0.iter().any(|it| it.id.as_id() == id)
     }
 
-    pub(super) fn contains(&self, id: &IdBuf) -> bool {
-        self.0.iter().any(|it| it.id == *id)
-    }
-
-    pub(super) fn remove(&mut self, id: &IdBuf) {
-        self.0.retain(|it| it.id != *id);
+    pub(super) fn remove(&mut self, id: Id<'_>) {
+        self.0.retain(|it| it.id.as_id() != id);
     }
 
     /// The cancellation and the empty result that end each stream, and forgets them (SUB-04).
@@ -142,17 +138,16 @@ impl Peer {
     }
 
     /// The client does not want to hear any more, not even of what has not gone out.
-    pub(super) fn end_listen(&self, id: &IdBuf) {
+    pub(super) fn end_listen(&self, id: Id<'_>) {
         let mut listens = self.shared.listens();
         listens.remove(id);
         self.shared.outbox.forget_events(id);
     }
 
-    pub(super) fn listen(&self, revision: Revision, request: &Asked<'_>, to: &ReplyTo) {
+    pub(super) fn listen(&self, revision: Revision, request: &ClientRequest<'_>) {
         let shared = &self.shared;
-        let opened = self.open(request);
-        match opened {
-            Err(error) => shared.error(revision, Some(request.id), &error, to),
+        match self.open(request) {
+            Err(error) => shared.refuse(request, revision, &error),
             Ok(listen) => {
                 // The acknowledgement is the stream's first message, so no event may come between (SUB-02).
                 let mut listens = shared.listens();
@@ -167,20 +162,20 @@ impl Peer {
         }
     }
 
-    fn open(&self, request: &Asked<'_>) -> Result<Listen, Error> {
+    fn open(&self, request: &ClientRequest<'_>) -> Result<Listen, Error> {
         let shared = &self.shared;
-        let wanted = request.params.and_then(|it| it.get("notifications"));
+        let wanted = request.params.get("notifications");
         let Some(wanted) = wanted.filter(|it| it.kind() == JsonKind::Object) else {
             return Err(invalid("`notifications` must be an object that says what to listen for"));
         };
-        let id = request.id.to_owned();
+        let id = request.id;
         let (used, streams, uris) = {
             let listens = shared.listens();
             let uris: usize = listens.0.iter().map(|it| it.filter.uris.len()).sum();
-            (listens.contains(&id), listens.0.len(), uris)
+            (listens.contains(id), listens.0.len(), uris)
         };
-        if used || shared.calls().contains_key(&id) {
-            return Err(Error::of(Kind::InvalidRequest, "a request with this id is still running"));
+        if used || shared.calls().contains_key(id.as_str()) {
+            return Err(id_in_use());
         }
         let limits = shared.service.limits;
         if streams >= limits.listens {
@@ -191,21 +186,18 @@ impl Peer {
         }
         let filter = self.honoured(wanted)?;
         if uris + filter.uris.len() > limits.subscriptions {
-            return Err(invalid("too many resources are subscribed to"));
+            let limit = limits.subscriptions;
+            return Err(invalid(format_args!(
+                "at most {limit} resources can be subscribed to: ask for fewer, or close a stream"
+            )));
         }
-        Ok(Listen { id, filter })
+        Ok(Listen { id: id.to_owned(), filter })
     }
 
     /// What of the filter the server can do: the rest is left out of the acknowledgement.
     fn honoured(&self, wanted: Raw<'_>) -> Result<Filter, Error> {
         let snapshot = self.shared.snapshot();
-        let changes = self
-            .shared
-            .service
-            .dispatcher
-            .catalog
-            .is_dynamic
-            .load(std::sync::atomic::Ordering::Acquire);
+        let changes = self.shared.service.dispatcher.catalog.is_dynamic();
         let flag = |name: &str, feature: Feature| -> Result<bool, Error> {
             match wanted.get(name) {
                 None => Ok(false),

@@ -8,11 +8,13 @@ mod channel;
 mod encode;
 mod legacy;
 mod listen;
+mod method;
 mod modern;
 pub(crate) mod outbox;
-mod params;
 mod peer;
+mod request;
 mod revision;
+mod shared;
 
 use std::sync::Arc;
 
@@ -61,7 +63,7 @@ impl Limits {
         if uri.len() <= self.uri {
             return Ok(());
         }
-        Err(params::invalid(format_args!(
+        Err(method::invalid(format_args!(
             "a URI of {} bytes is too long to subscribe to: at most {}",
             uri.len(),
             self.uri

@@ -3,17 +3,18 @@
 use std::sync::Arc;
 
 use super::{
-    call::{PendingCall, ReplyTo},
+    call::PendingCall,
     encode,
-    legacy::{client, unknown_level},
-    params::{invalid, operation},
-    peer::{Asked, From, Peer, unknown_method},
+    legacy::{client, level},
+    method::{Method, invalid},
+    peer::Peer,
+    request::{ClientRequest, Terms, unknown_method},
     revision::Revision,
 };
 use crate::{
     context::logging,
     error::{Error, Kind},
-    model::{ClientInfo, Level},
+    model::ClientInfo,
     wire::{Kind as JsonKind, Raw, response},
 };
 
@@ -22,10 +23,51 @@ const CAPABILITIES: &str = "io.modelcontextprotocol/clientCapabilities";
 const CLIENT: &str = "io.modelcontextprotocol/clientInfo";
 const LOG_LEVEL: &str = "io.modelcontextprotocol/logLevel";
 
-/// Whether a request means to be one of this era (B2). The method name alone decides nothing for methods both eras have (C-01).
-pub(super) fn claims(method: &str, meta: Option<Raw<'_>>) -> bool {
-    meta.is_some_and(|it| it.members().any(|(key, _)| key == VERSION || key == CAPABILITIES))
-        || matches!(method, "server/discover" | "subscriptions/listen")
+/// `_meta` of a request, of which every member that means something here is found in one pass.
+pub(super) struct RequestMeta<'a> {
+    pub(super) whole: Option<Raw<'a>>,
+    pub(super) progress_token: Option<Raw<'a>>,
+    version: Option<Raw<'a>>,
+    capabilities: Option<Raw<'a>>,
+    client: Option<Raw<'a>>,
+    log_level: Option<Raw<'a>>,
+}
+
+impl<'a> RequestMeta<'a> {
+    pub(super) fn read(whole: Option<Raw<'a>>) -> Self {
+        let names = ["progressToken", VERSION, CAPABILITIES, CLIENT, LOG_LEVEL];
+        let [progress_token, version, capabilities, client, log_level] =
+            whole.unwrap_or(Raw::EMPTY_OBJECT).pick(names);
+        Self { whole, progress_token, version, capabilities, client, log_level }
+    }
+
+    /// Whether a request means to be one of this era (B2). The method name alone decides nothing for methods both eras have (C-01).
+    pub(super) fn claims(&self, method: &str) -> bool {
+        self.version.is_some()
+            || self.capabilities.is_some()
+            || matches!(method, "server/discover" | "subscriptions/listen")
+    }
+
+    /// The first step of the ladder: version and capabilities must be there, in whatever version (META-01).
+    fn envelope(&self) -> Result<(Raw<'a>, Raw<'a>), Error> {
+        if self.whole.is_none_or(|it| it.kind() != JsonKind::Object) {
+            return Err(invalid(format_args!(
+                "`_meta` must be an object with `{VERSION}` and `{CAPABILITIES}`"
+            )));
+        }
+        let of_kind = |member: Option<Raw<'a>>, key: &str, kind: JsonKind, what: &str| {
+            let found = member.ok_or_else(|| invalid(format_args!("`_meta` has no `{key}`")))?;
+            if found.kind() == kind {
+                Ok(found)
+            } else {
+                Err(invalid(format_args!("`{key}` must be {what}")))
+            }
+        };
+        Ok((
+            of_kind(self.version, VERSION, JsonKind::String, "a string")?,
+            of_kind(self.capabilities, CAPABILITIES, JsonKind::Object, "an object")?,
+        ))
+    }
 }
 
 /// The last client this connection saw. Clients say the same in each request; it is read again only when the text differs.
@@ -48,96 +90,66 @@ impl Envelopes {
     }
 }
 
-/// The envelope of one request.
-struct Envelope<'a> {
-    version: Raw<'a>,
-    capabilities: Raw<'a>,
-    client: Option<Raw<'a>>,
-    log_level: Option<Raw<'a>>,
-}
-
-/// The first step of the ladder: version and capabilities must be there, in whatever version (META-01).
-fn envelope<'a>(meta: Option<Raw<'a>>) -> Result<Envelope<'a>, Error> {
-    let Some(meta) = meta.filter(|it| it.kind() == JsonKind::Object) else {
-        return Err(invalid(format_args!(
-            "`_meta` must be an object with `{VERSION}` and `{CAPABILITIES}`"
-        )));
-    };
-    let member = |key: &str, kind: JsonKind, what: &str| {
-        let found = meta.get(key).ok_or_else(|| invalid(format_args!("`_meta` has no `{key}`")))?;
-        if found.kind() == kind {
-            Ok(found)
-        } else {
-            Err(invalid(format_args!("`{key}` must be {what}")))
-        }
-    };
-    Ok(Envelope {
-        version: member(VERSION, JsonKind::String, "a string")?,
-        capabilities: member(CAPABILITIES, JsonKind::Object, "an object")?,
-        client: meta.get(CLIENT).filter(|it| it.kind() == JsonKind::Object),
-        log_level: meta.get(LOG_LEVEL),
-    })
-}
-
 impl Peer {
     /// The ladder of checks, whose order a client can see (C-02).
     pub(super) fn modern_request(
         &self,
-        request: &Asked<'_>,
-        to: &ReplyTo,
+        request: &ClientRequest<'_>,
         waiting: &mut Vec<PendingCall>,
     ) {
         let shared = &self.shared;
-        let newest = Revision::MODERN[0];
-        let from = match self.judge(request) {
-            Ok(from) => from,
-            Err(error) => return shared.error(newest, Some(request.id), &error, to),
+        let terms = match self.terms(&request.meta) {
+            Ok(terms) => terms,
+            Err(error) => return shared.refuse(request, Revision::MODERN[0], &error),
         };
+        let revision = terms.revision;
         match request.method {
-            "server/discover" => self.discover(from.revision, request, to),
-            "subscriptions/listen" => self.listen(from.revision, request, to),
-            method if operation(method, None).is_some() => self.operate(from, request, to, waiting),
-            method => shared.error(from.revision, Some(request.id), &unknown_method(method), to),
+            "server/discover" => self.discover(revision, request),
+            "subscriptions/listen" => self.listen(revision, request),
+            name => match Method::parse(name) {
+                Some(method) => self.operate(method, &terms, request, waiting),
+                None => shared.refuse(request, revision, &unknown_method(name)),
+            },
         }
     }
 
-    fn judge(&self, request: &Asked<'_>) -> Result<From, Error> {
-        let envelope = envelope(request.meta)?;
-        let version = envelope.version.string().unwrap_or_default();
+    fn terms(&self, meta: &RequestMeta<'_>) -> Result<Terms, Error> {
+        let (version, capabilities) = meta.envelope()?;
+        let version = version.string().unwrap_or_default();
         let Some(revision) = Revision::parse(&version).filter(|it| it.is_modern()) else {
-            let supported: Vec<_> = Revision::MODERN.iter().map(|it| it.name()).collect();
-            let text =
-                format!("revision `{version}` is not served; served: {}", supported.join(", "));
-            let data = serde_json::json!({ "supported": supported, "requested": version });
-            return Err(Error::of(Kind::UnsupportedVersion, text).with_data(data));
+            return Err(unsupported(&version));
         };
-        let log_level = match envelope.log_level {
+        let log_level = match meta.log_level {
             None => None,
             Some(it) => {
                 let name = it
                     .string()
                     .ok_or_else(|| invalid(format_args!("`{LOG_LEVEL}` must be a string")))?;
-                Some(Level::parse(&name).ok_or_else(|| unknown_level(&name))?)
+                Some(level(&name)?)
             }
         };
         if let Some(level) = log_level {
             logging::listen(level);
         }
-        let mut envelopes =
-            self.shared.envelopes.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
-        Ok(From {
-            revision,
-            client: envelopes.client(envelope.client, envelope.capabilities),
-            log_level,
-        })
+        let info = meta.client.filter(|it| it.kind() == JsonKind::Object);
+        let client = self.shared.envelopes().client(info, capabilities);
+        Ok(Terms { revision, client, log_level })
     }
 
-    fn discover(&self, revision: Revision, request: &Asked<'_>, to: &ReplyTo) {
+    fn discover(&self, revision: Revision, request: &ClientRequest<'_>) {
         let (service, snapshot) = (&self.shared.service, self.shared.snapshot());
-        self.shared.write(to, |out| {
+        self.shared.write(request.to, |out| {
             response(out, request.id, |result| {
                 encode::discover(result, service, revision, &snapshot)
             });
         });
     }
+}
+
+#[cold]
+fn unsupported(version: &str) -> Error {
+    let supported: Vec<_> = Revision::MODERN.iter().map(|it| it.name()).collect();
+    let text = format!("revision `{version}` is not served; served: {}", supported.join(", "));
+    let data = serde_json::json!({ "supported": supported, "requested": version });
+    Error::of(Kind::UnsupportedVersion, text).with_data(data)
 }

@@ -3,7 +3,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use tokio::sync::Notify;
 
 use super::channel::ProgressSlot;
-use crate::wire::IdBuf;
+use crate::wire::{Id, IdBuf};
 
 /// Messages on their way to the peer, one line each. Encoding writes straight into its buffer.
 ///
@@ -103,8 +103,8 @@ impl Outbox {
     }
 
     /// Drops the events of a listen stream that have not gone out.
-    pub(super) fn forget_events(&self, stream: &IdBuf) {
-        self.queue().events.retain(|it| it.stream.as_ref() != Some(stream));
+    pub(super) fn forget_events(&self, stream: Id<'_>) {
+        self.queue().events.retain(|it| it.stream.as_ref().map(IdBuf::as_id) != Some(stream));
     }
 
     /// A log message, or nothing when the reader is far behind.

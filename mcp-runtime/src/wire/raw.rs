@@ -74,6 +74,17 @@ impl<'a> Raw<'a> {
         self.members().filter(|(key, _)| key == name).last().map(|(_, value)| value)
     }
 
+    /// The members of these names, found in one pass; of several with one name the last one.
+    pub(crate) fn pick<const N: usize>(self, names: [&str; N]) -> [Option<Raw<'a>>; N] {
+        let mut found = [None; N];
+        for (key, value) in self.members() {
+            if let Some(at) = names.iter().position(|name| key == *name) {
+                found[at] = Some(value);
+            }
+        }
+        found
+    }
+
     /// The text that a string stands for; borrowed unless it has escapes.
     pub(crate) fn string(self) -> Option<Cow<'a, str>> {
         let inner = self.0.strip_prefix('"')?.strip_suffix('"')?;
@@ -311,6 +322,10 @@ mod tests {
         check_members(raw.as_str(), &[("a", "1"), ("b", "2"), ("a", "3")]);
         assert_eq!(raw.get("a"), Some(Raw::trusted("3")));
         assert_eq!(raw.get("c"), None);
+        assert_eq!(
+            raw.pick(["c", "b", "a"]),
+            [None, Some(Raw::trusted("2")), Some(Raw::trusted("3"))]
+        );
     }
 
     #[test]

@@ -1,12 +1,10 @@
 //! Who the server is and what it can do, derived from what it has (DISC-04).
 
-use std::sync::atomic::Ordering;
-
 use crate::{
     builder::Identity,
-    catalog::{PromptArgument, Snapshot},
+    catalog::Snapshot,
     context::logging,
-    model::{Icon, ListKind},
+    model::Icon,
     protocol::{Service, revision::Revision},
     wire::Object,
 };
@@ -53,7 +51,7 @@ pub(in crate::protocol) fn capabilities(
     service: &Service,
     snapshot: &Snapshot,
 ) {
-    let changes = service.dispatcher.catalog.is_dynamic.load(Ordering::Acquire);
+    let changes = service.dispatcher.catalog.is_dynamic();
     let list = |it: &mut Object<'_>| {
         if changes {
             it.bool("listChanged", true);
@@ -94,13 +92,11 @@ pub(in crate::protocol) enum Feature {
 impl Feature {
     pub(in crate::protocol) fn is_served(self, snapshot: &Snapshot) -> bool {
         match self {
-            Self::Tools => snapshot.has(&[ListKind::Tools]),
-            Self::Resources => snapshot.has(&[ListKind::Resources, ListKind::Templates]),
-            Self::Prompts => snapshot.has(&[ListKind::Prompts]),
-            Self::Completions => {
-                snapshot.any(|it| it.arguments().iter().any(PromptArgument::can_complete))
-            }
-            Self::Subscriptions => snapshot.any(|it| it.resource().is_some_and(|it| it.subscribe)),
+            Self::Tools => snapshot.offers.tools,
+            Self::Resources => snapshot.offers.resources,
+            Self::Prompts => snapshot.offers.prompts,
+            Self::Completions => snapshot.offers.completions,
+            Self::Subscriptions => snapshot.offers.subscriptions,
             Self::Logging => logging::is_installed(),
         }
     }

@@ -1,7 +1,5 @@
 //! Entries of the four lists.
 
-use std::sync::atomic::Ordering;
-
 use super::{content, identity};
 use crate::{
     catalog::{Entry, EntryKind, PromptEntry, ResourceEntry, Snapshot, ToolEntry},
@@ -47,7 +45,7 @@ pub(in crate::protocol) fn list_cache(
     service: &Service,
     revision: Revision,
 ) {
-    let changes = service.dispatcher.catalog.is_dynamic.load(Ordering::Acquire);
+    let changes = service.dispatcher.catalog.is_dynamic();
     super::cache(result, revision, if changes { 0 } else { STATIC_LIST_MS }, true);
 }
 

@@ -1,3 +1,5 @@
+use std::task::Poll;
+
 use super::*;
 use crate::{
     builder::{Identity, builder, items},

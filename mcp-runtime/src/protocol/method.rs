@@ -1,0 +1,126 @@
+//! From method and parameters to an operation: the same in both eras.
+
+use std::borrow::Cow;
+
+use super::{encode::Feature, revision::Revision};
+use crate::{
+    catalog::Snapshot,
+    dispatch::{Reference, Request},
+    error::{Error, Kind},
+    model::ListKind,
+    wire::Raw,
+};
+
+/// A method that asks for something of the items; the others never leave their era.
+#[derive(Clone, Copy)]
+pub(super) enum Method {
+    List(ListKind),
+    CallTool,
+    ReadResource,
+    GetPrompt,
+    Complete,
+}
+
+impl Method {
+    pub(super) fn parse(name: &str) -> Option<Self> {
+        Some(match name {
+            "tools/list" => Self::List(ListKind::Tools),
+            "tools/call" => Self::CallTool,
+            "resources/list" => Self::List(ListKind::Resources),
+            "resources/templates/list" => Self::List(ListKind::Templates),
+            "resources/read" => Self::ReadResource,
+            "prompts/list" => Self::List(ListKind::Prompts),
+            "prompts/get" => Self::GetPrompt,
+            "completion/complete" => Self::Complete,
+            _ => return None,
+        })
+    }
+
+    /// Whether the server has what the method is about.
+    pub(super) fn is_served(self, revision: Revision, snapshot: &Snapshot) -> bool {
+        let has = |feature: Feature| feature.is_served(snapshot);
+        match self {
+            Self::List(ListKind::Tools) | Self::CallTool => has(Feature::Tools),
+            Self::List(ListKind::Resources | ListKind::Templates) | Self::ReadResource => {
+                has(Feature::Resources)
+            }
+            Self::List(ListKind::Prompts) | Self::GetPrompt => has(Feature::Prompts),
+            // 2024-11-05 has completion without a capability, so any prompt or template may be asked for it.
+            Self::Complete => {
+                has(Feature::Completions)
+                    || (!revision.features().completions_capability
+                        && (has(Feature::Prompts) || has(Feature::Resources)))
+            }
+        }
+    }
+
+    /// The operation that the method and its parameters stand for.
+    ///
+    /// # Errors
+    /// Invalid params, with the member that is missing or wrong.
+    pub(super) fn operation(self, params: Raw<'_>) -> Result<Request<'_>, Error> {
+        match self {
+            Self::List(kind) => list(kind, params),
+            Self::CallTool => {
+                let [name, arguments] = params.pick(["name", "arguments"]);
+                Ok(Request::CallTool { name: string(name, "name")?, arguments: given(arguments) })
+            }
+            Self::ReadResource => Ok(Request::ReadResource { uri: text(params, "uri")? }),
+            Self::GetPrompt => {
+                let [name, arguments] = params.pick(["name", "arguments"]);
+                Ok(Request::GetPrompt { name: string(name, "name")?, arguments: given(arguments) })
+            }
+            Self::Complete => complete(params),
+        }
+    }
+}
+
+pub(super) fn invalid(message: impl std::fmt::Display) -> Error {
+    Error::of(Kind::InvalidParams, message)
+}
+
+/// A member that must be there and be a string.
+pub(super) fn text<'a>(params: Raw<'a>, name: &str) -> Result<Cow<'a, str>, Error> {
+    string(params.get(name), name)
+}
+
+fn string<'a>(member: Option<Raw<'a>>, name: &str) -> Result<Cow<'a, str>, Error> {
+    match member {
+        None => Err(invalid(format_args!("`{name}` is missing"))),
+        Some(it) => it.string().ok_or_else(|| invalid(format_args!("`{name}` must be a string"))),
+    }
+}
+
+/// Null is absent: some clients send it for what they leave out.
+fn given(member: Option<Raw<'_>>) -> Option<Raw<'_>> {
+    member.filter(|it| !it.is_null())
+}
+
+/// Present and empty is not absent (C-15).
+fn list(kind: ListKind, params: Raw<'_>) -> Result<Request<'_>, Error> {
+    let cursor = given(params.get("cursor")).map(|it| string(Some(it), "cursor")).transpose()?;
+    Ok(Request::List { kind, cursor })
+}
+
+fn complete(params: Raw<'_>) -> Result<Request<'_>, Error> {
+    let [reference, argument, context] = params.pick(["ref", "argument", "context"]);
+    let reference = reference.ok_or_else(|| invalid("`ref` is missing"))?;
+    let kind = text(reference, "type")?;
+    let reference = match &*kind {
+        "ref/prompt" => Reference::Prompt(text(reference, "name")?),
+        "ref/resource" => Reference::Resource(text(reference, "uri")?),
+        other => {
+            return Err(invalid(format_args!(
+                "`ref.type` is `ref/prompt` or `ref/resource`, not `{other}`"
+            )));
+        }
+    };
+    let argument = argument.ok_or_else(|| invalid("`argument` is missing"))?;
+    let [name, value] = argument.pick(["name", "value"]);
+    Ok(Request::Complete {
+        reference,
+        argument: string(name, "name")?,
+        value: string(value, "value")?,
+        given: context.and_then(|it| it.get("arguments")),
+    })
+}
