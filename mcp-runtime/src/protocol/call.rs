@@ -96,7 +96,8 @@ impl PendingCall {
         Self { pending, id, way, _busy: busy }
     }
 
-    /// Takes the call out of the table, where a call that was cancelled has made room already, perhaps for another one of its id.
+    /// Takes the call out of the table, where a call that was cancelled has made room already, perhaps for
+    /// another one of its id.
     fn leave(&self) {
         let mut calls = self.way.shared.calls();
         if calls.get(&self.id).is_some_and(|it| it.is(self.pending.context())) {
