@@ -6,9 +6,10 @@ type Source = Box<dyn std::error::Error + Send + Sync>;
 
 /// What a handler returns when it fails.
 ///
-/// Anything that implements [`std::error::Error`] becomes one with `?`, and a plain text with [`Error::msg`]. Such a failure is shown to
-/// the model as a tool result with `isError` (prompts and resources answer it as a JSON-RPC error). The other constructors
-/// choose a JSON-RPC error instead: the client program sees it, the model usually does not.
+/// Anything that implements [`std::error::Error`] becomes one with `?`, and a plain text with [`Error::msg`].
+/// Such a failure is shown to the model as a tool result with `isError` (prompts and resources answer it as a
+/// JSON-RPC error). The other constructors choose a JSON-RPC error instead: the client program sees it, the
+/// model usually does not.
 ///
 /// Like `anyhow::Error` it does not itself implement [`std::error::Error`], so that `?` works from every error.
 ///
@@ -65,7 +66,8 @@ impl Error {
         Self::of(Kind::InvalidParams, message)
     }
 
-    /// The resource does not exist: JSON-RPC error -32002 in the legacy revisions, -32602 with `data.uri` in 2026-07-28.
+    /// The resource does not exist: JSON-RPC error -32002 in the legacy revisions, -32602 with `data.uri` in
+    /// 2026-07-28.
     pub fn not_found(message: impl fmt::Display) -> Self {
         Self::of(Kind::ResourceNotFound, message)
     }
@@ -180,7 +182,8 @@ pub(crate) fn shown(text: &str) -> &str {
     }
 }
 
-/// What handlers return: `Result<T>` fails with [`Error`], `Result<T, E>` with anything that implements [`Display`](fmt::Display).
+/// What handlers return: `Result<T>` fails with [`Error`], `Result<T, E>` with anything that implements
+/// [`Display`](fmt::Display).
 pub type Result<T, E = Error> = std::result::Result<T, E>;
 
 /// Why a server could not start: every problem at once, each with the place in your code.

@@ -1,6 +1,7 @@
 //! Model Context Protocol servers from plain functions.
 //!
-//! Put `#[tool]`, `#[resource]` or `#[prompt]` on a function, and `cargo run` gives a server that every MCP client can use:
+//! Put `#[tool]`, `#[resource]` or `#[prompt]` on a function, and `cargo run` gives a server that every MCP
+//! client can use:
 //!
 //! ```no_run
 //! use mcp_runtime::prelude::*;
@@ -40,12 +41,14 @@
 //! }
 //! ```
 //!
-//! Schemas come from the signatures; registration, advertisement, pagination, completion, progress, cancellation, subscriptions, transports
-//! and all five protocol revisions (2024-11-05, 2025-03-26, 2025-06-18, 2025-11-25, 2026-07-28) are the framework's work.
+//! Schemas come from the signatures; registration, advertisement, pagination, completion, progress,
+//! cancellation, subscriptions, transports and all five protocol revisions (2024-11-05, 2025-03-26,
+//! 2025-06-18, 2025-11-25, 2026-07-28) are the framework's work.
 //!
 //! **Parameters.** What implements [`FromCall`] comes from the server, everything else from the client; `&T` is shared state, `&str`
-//! and `&[T]` are arguments. **Results.** See [`ToolReply`], [`ResourceReply`] and [`PromptReply`]. **Attributes.** See [`tool`](prelude::tool),
-//! [`resource`](prelude::resource), [`prompt`](prelude::prompt), [`server`](prelude::server) and [`server!`](server).
+//! and `&[T]` are arguments. **Results.** See [`ToolReply`], [`ResourceReply`] and [`PromptReply`].
+//! **Attributes.** See [`tool`](prelude::tool), [`resource`](prelude::resource), [`prompt`](prelude::prompt),
+//! [`server`](prelude::server) and [`server!`](server).
 
 #![cfg_attr(docsrs, feature(doc_cfg))]
 
@@ -59,10 +62,11 @@ mod error;
 mod extract;
 mod item;
 mod model;
+mod nearest;
 mod observe;
 mod percent;
 mod protocol;
-#[allow(missing_docs)]
+#[allow(missing_docs, reason = "public only for generated code")]
 mod registry;
 mod reply;
 mod schema;
@@ -111,7 +115,7 @@ pub mod __stdio {
 
 /// What generated code calls. No part of it is for people, and all of it may change in any release.
 #[doc(hidden)]
-#[allow(missing_docs)]
+#[allow(missing_docs, reason = "public only for generated code")]
 pub mod __private {
     pub use std::time::Duration;
 

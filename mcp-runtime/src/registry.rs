@@ -1,7 +1,8 @@
 //! Every annotated function of the binary, gathered by the linker.
 //!
-//! One slice, whose name carries the major version so that two incompatible copies of this crate in one binary cannot mix their entries.
-//! On wasm, and with the feature `inventory`, constructors gather the same entries instead.
+//! One slice, whose name carries the major version so that two incompatible copies of this crate in one
+//! binary cannot mix their entries. On wasm, and with the feature `inventory`, constructors gather the same
+//! entries instead.
 
 use std::any::TypeId;
 

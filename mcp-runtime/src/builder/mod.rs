@@ -64,7 +64,7 @@ pub struct Named {
 }
 
 #[doc(hidden)]
-#[allow(missing_docs)]
+#[allow(missing_docs, reason = "public only for generated code")]
 pub const fn named(name: &'static str, identity: TypeId) -> Named {
     Named { name, identity }
 }
@@ -74,7 +74,7 @@ pub const fn named(name: &'static str, identity: TypeId) -> Named {
 pub struct Items(pub(crate) Vec<Named>);
 
 #[doc(hidden)]
-#[allow(missing_docs)]
+#[allow(missing_docs, reason = "public only for generated code")]
 pub fn items(list: &[Named]) -> Items {
     Items(list.to_vec())
 }
@@ -106,7 +106,7 @@ impl fmt::Debug for Builder {
 }
 
 #[doc(hidden)]
-#[allow(missing_docs)]
+#[allow(missing_docs, reason = "public only for generated code")]
 pub fn builder(identity: Identity) -> Builder {
     Builder {
         identity,
@@ -162,7 +162,8 @@ impl Builder {
         self
     }
 
-    /// Serves the items of these crates too. `server!(with = [my_tools])` writes it, and keeps the linker from dropping the crate.
+    /// Serves the items of these crates too. `server!(with = [my_tools])` writes it, and keeps the linker
+    /// from dropping the crate.
     #[must_use]
     pub fn with(mut self, crates: &[&'static str]) -> Self {
         self.with.extend_from_slice(crates);
@@ -191,8 +192,8 @@ impl Builder {
         self
     }
 
-    /// State that has to be made first: the closure runs once, before the first message is read, and may take the server's [`Handle`]. May be
-    /// said several times, once for each type.
+    /// State that has to be made first: the closure runs once, before the first message is read, and may take
+    /// the server's [`Handle`]. May be said several times, once for each type.
     ///
     /// ```
     /// # struct Db;
@@ -270,7 +271,8 @@ impl Builder {
         self
     }
 
-    /// The largest result of a tool in bytes, as a number or as `"1MB"`. A larger one is answered with an error that tells the model so.
+    /// The largest result of a tool in bytes, as a number or as `"1MB"`. A larger one is answered with an
+    /// error that tells the model so.
     #[must_use]
     pub fn max_result(mut self, size: impl Size) -> Self {
         match size.in_bytes() {

@@ -1,4 +1,5 @@
-/// A number of bytes: a number, or a text such as `"64KB"` or `"1MB"`. The units are those of the attributes: `KB` is 1,000 bytes, `KiB` 1,024.
+/// A number of bytes: a number, or a text such as `"64KB"` or `"1MB"`. The units are those of the attributes:
+/// `KB` is 1,000 bytes, `KiB` 1,024.
 pub trait Size {
     /// In bytes.
     ///

@@ -1,9 +1,9 @@
 //! Where a page of a list ended.
 //!
-//! A cursor holds the sort key of the last item given out, not a position: it stays valid while items come and go, after
-//! a restart, and at another instance (PAGE-02, PAGE-04). Clients must not read it, so it does not invite to: it is
-//! base64url of a tag, a checksum and the key. The checksum tells slips from cursors; it keeps no secret, and whoever
-//! makes one up reads the list from there.
+//! A cursor holds the sort key of the last item given out, not a position: it stays valid while items come
+//! and go, after a restart, and at another instance (PAGE-02, PAGE-04). Clients must not read it, so it does
+//! not invite to: it is base64url of a tag, a checksum and the key. The checksum tells slips from cursors; it
+//! keeps no secret, and whoever makes one up reads the list from there.
 
 use base64::Engine as _;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
@@ -44,8 +44,8 @@ impl Cursor {
         URL_SAFE_NO_PAD.encode(bytes)
     }
 
-    /// Reads the `cursor` of a request. `None` is -32602: it is not one of ours, or one of another list. So is the empty
-    /// string, which is a cursor that was given (PAGE-03), but by nobody here.
+    /// Reads the `cursor` of a request. `None` is -32602: it is not one of ours, or one of another list. So
+    /// is the empty string, which is a cursor that was given (PAGE-03), but by nobody here.
     pub(crate) fn decode(list: ListKind, text: &str) -> Option<Self> {
         let bytes = URL_SAFE_NO_PAD.decode(text).ok()?;
         let (first, rest) = bytes.split_first()?;

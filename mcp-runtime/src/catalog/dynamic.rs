@@ -192,8 +192,8 @@ pub(crate) fn check_tool_name(name: &str) -> Result<(), String> {
     }
 }
 
-/// A resource made by value, for [`Handle::add`](super::Handle::add): at a fixed URI, or a template whose variables the handler gets
-/// as texts.
+/// A resource made by value, for [`Handle::add`](super::Handle::add): at a fixed URI, or a template whose
+/// variables the handler gets as texts.
 pub struct Resource {
     uri: Text,
     name: Text,

@@ -10,7 +10,8 @@ use crate::{
     extract::{FromCall, Needs},
 };
 
-/// Changes the server while it runs, and tells the clients: take it as a parameter, or get it from [`Server::handle`](crate::Server::handle).
+/// Changes the server while it runs, and tells the clients: take it as a parameter, or get it from
+/// [`Server::handle`](crate::Server::handle).
 ///
 /// All clients see one catalog: a change is for everybody, never for one session.
 ///
@@ -71,7 +72,8 @@ impl Handle {
             .map_err(Error::msg)
     }
 
-    /// Removes every item with this name, or the resource at this URI. Returns whether there was one. Calls that run go on.
+    /// Removes every item with this name, or the resource at this URI. Returns whether there was one. Calls
+    /// that run go on.
     pub fn remove(&self, name: &str) -> bool {
         self.edit(name, |entries, found| {
             let mut at = 0;
@@ -120,8 +122,8 @@ impl Handle {
     }
 }
 
-/// Where handles of a running server come from. A state of its own type, so that a handle is only had by asking for one: clients are
-/// promised news of changes exactly when somebody can make them.
+/// Where handles of a running server come from. A state of its own type, so that a handle is only had by
+/// asking for one: clients are promised news of changes exactly when somebody can make them.
 pub(crate) struct Origin(pub(crate) Arc<Catalog>);
 
 impl fmt::Debug for Handle {

@@ -1,7 +1,7 @@
 //! The live catalog: what the server has now, and what is derived from it.
 //!
-//! Readers work on an immutable [`Snapshot`]; a change makes a new one and tells the [`Bus`]. There is one catalog, never one per
-//! session (C-25).
+//! Readers work on an immutable [`Snapshot`]; a change makes a new one and tells the [`Bus`]. There is one
+//! catalog, never one per session (C-25).
 
 mod bus;
 mod cursor;
@@ -49,7 +49,8 @@ impl Catalog {
         }
     }
 
-    /// Changes with every change of the catalog. A reader that keeps a snapshot compares this instead of taking the lock.
+    /// Changes with every change of the catalog. A reader that keeps a snapshot compares this instead of
+    /// taking the lock.
     pub(crate) fn epoch(&self) -> u64 {
         self.epoch.load(Ordering::Acquire)
     }

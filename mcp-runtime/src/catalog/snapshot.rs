@@ -110,7 +110,8 @@ impl Snapshot {
         self.entries.iter().map(|it| &it.entry).find(|it| it.identity == Some(identity))
     }
 
-    /// The page a cursor points at: what comes after the last item it has seen, whether or not that item is still there.
+    /// The page a cursor points at: what comes after the last item it has seen, whether or not that item is
+    /// still there.
     pub(crate) fn page(
         self: &Arc<Self>,
         kind: ListKind,

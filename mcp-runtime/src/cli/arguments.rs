@@ -3,12 +3,7 @@
 use serde_json::{Map, Value};
 
 use super::{Stop, member, show};
-
-/// The name most like `given`, when one is like it at all.
-pub(super) fn nearest<'a>(given: &str, names: impl Iterator<Item = &'a str>) -> Option<&'a str> {
-    let scored = names.map(|it| (strsim::jaro_winkler(it, given), it));
-    scored.filter(|it| it.0 > 0.75).max_by(|a, b| a.0.total_cmp(&b.0)).map(|it| it.1)
-}
+use crate::nearest::nearest;
 
 pub(super) fn find<'a>(
     list: &'a [Value],

@@ -10,6 +10,7 @@ use tokio::io::AsyncWriteExt as _;
 
 use crate::{
     builder::{Builder, Identity},
+    nearest::nearest,
     testing::Client,
     transport::stdio::Guard,
 };
@@ -57,19 +58,19 @@ impl Stop {
 }
 
 impl Builder {
-    /// Does what the command line says: without arguments serves stdio until the client closes it; `list`, `call`, `read`, `get` and
-    /// `schema` try the server out. Blocks, and brings its own runtime.
+    /// Does what the command line says: without arguments serves stdio until the client closes it; `list`,
+    /// `call`, `read`, `get` and `schema` try the server out. Blocks, and brings its own runtime.
     ///
     /// What goes wrong is said on stderr, and the exit code tells: 0 is success, 1 a failure, 2 a wrong command line.
     ///
     /// **While it serves**, stdout is the protocol's alone: what is printed, by this process or its children, goes to stderr, and reading
-    /// stdin finds its end. The same holds for the commands, so `call` can be piped on. A call that panics is answered with an error, and
-    /// the others go on. A program built with `panic = "abort"` cannot be saved that way: its first panic ends the process, and the client
-    /// sees its connection close.
+    /// stdin finds its end. The same holds for the commands, so `call` can be piped on. A call that panics is
+    /// answered with an error, and the others go on. A program built with `panic = "abort"` cannot be saved
+    /// that way: its first panic ends the process, and the client sees its connection close.
     ///
     /// **It ends** when the client closes stdin or stops reading stdout, or at SIGTERM, with exit code 0. Calls that run then may
-    /// finish for five seconds, or until (another) SIGTERM comes; after that they are given up. Threads of `blocking` functions are not
-    /// waited for.
+    /// finish for five seconds, or until (another) SIGTERM comes; after that they are given up. Threads of
+    /// `blocking` functions are not waited for.
     pub fn run(self) -> Exit {
         #[cfg(feature = "client-log")]
         crate::observe::install();
@@ -191,7 +192,7 @@ fn named(argument: &lexopt::Arg<'_>) -> String {
 
 fn unknown_command(given: &str) -> Stop {
     let names: Vec<&str> = COMMANDS.iter().filter_map(|it| it.0.split(' ').next()).collect();
-    match arguments::nearest(given, names.iter().copied()) {
+    match nearest(given, names.iter().copied()) {
         Some(near) => Stop::usage(format!("unknown command `{given}`; did you mean `{near}`?")),
         None => Stop::usage(format!("unknown command `{given}`; there are {}", names.join(", "))),
     }

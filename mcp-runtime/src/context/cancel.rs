@@ -5,8 +5,8 @@ use crate::error::{Error, Result};
 
 /// Tells a handler that its answer is no longer wanted: the client cancelled, the time is up, or the server stops.
 ///
-/// An `async` handler is simply dropped at its next `.await`. Take `Cancel` in a `#[tool(blocking)]` function, which nobody can
-/// drop, and look at it in the loop.
+/// An `async` handler is simply dropped at its next `.await`. Take `Cancel` in a `#[tool(blocking)]`
+/// function, which nobody can drop, and look at it in the loop.
 ///
 /// ```
 /// use mcp_runtime::prelude::*;

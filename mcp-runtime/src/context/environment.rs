@@ -37,7 +37,8 @@ impl Environment {
         Self { states, blocking: AtomicUsize::new(0), max_blocking }
     }
 
-    /// A place for one blocking job, or `None` when all are taken. Jobs that were given up still hold theirs until they end.
+    /// A place for one blocking job, or `None` when all are taken. Jobs that were given up still hold theirs
+    /// until they end.
     pub(crate) fn blocking_permit(self: &Arc<Self>) -> Option<BlockingPermit> {
         let taken = self.blocking.fetch_update(Ordering::AcqRel, Ordering::Acquire, |it| {
             (it < self.max_blocking).then_some(it + 1)

@@ -20,8 +20,8 @@ pub(crate) fn set_installed() {
     INSTALLED.store(true, Ordering::Relaxed);
 }
 
-/// A client wants events from `level` up. This is not taken back when the client leaves: what is left then is a look at a thread-local
-/// value for each such event.
+/// A client wants events from `level` up. This is not taken back when the client leaves: what is left then is
+/// a look at a thread-local value for each such event.
 pub(crate) fn listen(level: Level) {
     let before = WANTED.fetch_min(level as u8, Ordering::Relaxed);
     if before > level as u8 {

@@ -36,7 +36,10 @@ pub(crate) trait Channel: Send + Sync {
     /// Hands on a report that is already known to be greater than the last one.
     fn progress(&self, report: Report);
     /// `data` is JSON text.
-    #[cfg_attr(not(feature = "client-log"), allow(dead_code))]
+    #[cfg_attr(
+        not(feature = "client-log"),
+        allow(dead_code, reason = "only `client_log()` sends any")
+    )]
     fn log(&self, level: Level, logger: &str, data: &str);
 }
 
@@ -111,7 +114,8 @@ impl Context {
         Progress(self.clone())
     }
 
-    /// For noticing that the answer is no longer wanted. An `async` handler needs it only for cleaning up: its future is dropped.
+    /// For noticing that the answer is no longer wanted. An `async` handler needs it only for cleaning up:
+    /// its future is dropped.
     pub fn cancel(&self) -> Cancel {
         Cancel(self.clone())
     }
@@ -122,7 +126,8 @@ impl Context {
         Meta(text.and_then(|it| serde_json::from_str(it).ok()).unwrap_or_default())
     }
 
-    /// Shared state by its type, when the server has it. A parameter `&T` or `State<T>` is checked when the server starts; this is not.
+    /// Shared state by its type, when the server has it. A parameter `&T` or `State<T>` is checked when the
+    /// server starts; this is not.
     pub fn state<T: Send + Sync + 'static>(&self) -> Option<&T> {
         self.0.environment.states.get()
     }

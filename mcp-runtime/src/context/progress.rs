@@ -24,8 +24,8 @@ pub(crate) struct ProgressState {
 
 /// Reports how far a call has come, to a client that asked for it; to any other it is free.
 ///
-/// Values must rise: one that does not is dropped, since the protocol forbids it. Under a slow reader reports are merged, so reporting
-/// often is harmless; the last one always arrives before the answer.
+/// Values must rise: one that does not is dropped, since the protocol forbids it. Under a slow reader reports
+/// are merged, so reporting often is harmless; the last one always arrives before the answer.
 ///
 /// ```
 /// use mcp_runtime::prelude::*;
@@ -68,7 +68,8 @@ impl Progress {
         self.send(next, None);
     }
 
-    /// Iterates over `items`, reporting each one that is done. The total is what the iterator promises to yield at most.
+    /// Iterates over `items`, reporting each one that is done. The total is what the iterator promises to
+    /// yield at most.
     pub fn over<I: IntoIterator>(&self, items: I) -> Over<I::IntoIter> {
         let items = items.into_iter();
         self.promise(items.size_hint());
@@ -123,7 +124,12 @@ pub trait Amount {
 macro_rules! amounts {
     ($($ty:ty)*) => {$(
         impl Amount for $ty {
-            #[allow(clippy::cast_precision_loss, clippy::cast_lossless, trivial_numeric_casts)]
+            #[allow(
+                clippy::cast_precision_loss,
+                clippy::cast_lossless,
+                trivial_numeric_casts,
+                reason = "one cast for all number types; the protocol's number is an `f64`"
+            )]
             fn amount(self) -> f64 {
                 self as f64
             }

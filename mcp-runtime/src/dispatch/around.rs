@@ -70,7 +70,7 @@ impl Around {
         Self(Arc::new(move |call, next| Box::pin(around(call, next))))
     }
 
-    /// One around another: `self` is the outer one.
+    /// Begins the outer work, whose `next` will run the request.
     pub(super) fn start(
         &self,
         dispatcher: &Arc<Dispatcher>,

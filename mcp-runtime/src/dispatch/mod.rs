@@ -18,6 +18,7 @@ use crate::{
     error::{Error, Kind, shown},
     extract::{Arguments, Call, Member, Mode, Running},
     model::{Answer, Body, Content, Data, Done, ListKind, Operation, ToolResult},
+    nearest::nearest,
     wire::{Kind as JsonKind, Raw},
 };
 
@@ -341,14 +342,8 @@ fn texts<'a>(arguments: Option<Raw<'a>>) -> Result<Vec<Member<'a, Cow<'a, str>>>
 #[cold]
 fn unknown(what: &str, name: &str, list: &[Arc<Entry>]) -> String {
     let name = shown(name);
-    let near = list
-        .iter()
-        .map(|it| (strsim::jaro_winkler(&it.name, name), it))
-        .max_by(|a, b| a.0.total_cmp(&b.0));
-    match near {
-        Some((score, near)) if score > 0.8 => {
-            format!("unknown {what} `{name}`; did you mean `{}`?", near.name)
-        }
-        _ => format!("unknown {what} `{name}`"),
+    match nearest(name, list.iter().map(|it| &*it.name)) {
+        Some(near) => format!("unknown {what} `{name}`; did you mean `{near}`?"),
+        None => format!("unknown {what} `{name}`"),
     }
 }

@@ -95,8 +95,8 @@ impl Future for Pending {
         }
         if let Some(timeout) = this.timeout {
             let sleep = this.sleep.get_or_insert_with(|| Box::pin(tokio::time::sleep(timeout)));
-            // A handler that never has to wait uses up the budget of the task at each poll, and must not keep the clock from being
-            // looked at.
+            // A handler that never has to wait uses up the budget of the task at each poll, and must not keep
+            // the clock from being looked at.
             if pin!(unconstrained(sleep.as_mut())).poll(cx).is_ready() {
                 // Blocking code learns of it here; a future is dropped with `self`.
                 this.context.set_cancelled();

@@ -4,6 +4,7 @@ use crate::{
     context::Context,
     error::{Error, shown},
     model::{Answer, Done, ToolResult},
+    nearest::nearest,
     wire::Raw,
 };
 
@@ -129,7 +130,8 @@ impl<'a> Call<'a> {
         }
     }
 
-    /// Where a list that travels as one text is cut: a template's variable at the slashes, a prompt's argument at the commas.
+    /// Where a list that travels as one text is cut: a template's variable at the slashes, a prompt's
+    /// argument at the commas.
     pub(crate) fn list_separator(&self) -> char {
         if matches!(self.mode, Mode::Resource { .. }) { '/' } else { ',' }
     }
@@ -204,8 +206,8 @@ impl<'a> Call<'a> {
         Running::Pending(Box::pin(run(self.context)))
     }
 
-    /// Runs a plain function on a thread for blocking work. The job holds its place among the blocking jobs until it ends,
-    /// also when its answer has been given up.
+    /// Runs a plain function on a thread for blocking work. The job holds its place among the blocking jobs
+    /// until it ends, also when its answer has been given up.
     pub fn blocking(self, run: impl FnOnce(&Context) -> Answer + Send + 'static) -> Running {
         let context = self.context;
         Running::Pending(Box::pin(async move {
@@ -235,16 +237,10 @@ const MOST_UNKNOWN: usize = 10;
 
 fn unknown_argument(name: &str, known: &[&str]) -> String {
     let name = shown(name);
-    let near = known
-        .iter()
-        .map(|it| (strsim::jaro_winkler(it, name), it))
-        .max_by(|a, b| a.0.total_cmp(&b.0));
-    match near {
+    match nearest(name, known.iter().copied()) {
         _ if known.is_empty() => format!("unknown argument `{name}`: there are none"),
-        Some((score, near)) if score > 0.75 => {
-            format!("unknown argument `{name}`; did you mean `{near}`?")
-        }
-        _ => format!("unknown argument `{name}`; there are {}", quoted(known)),
+        Some(near) => format!("unknown argument `{name}`; did you mean `{near}`?"),
+        None => format!("unknown argument `{name}`; there are {}", quoted(known)),
     }
 }
 

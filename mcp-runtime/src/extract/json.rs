@@ -4,8 +4,9 @@ use serde::de::DeserializeOwned;
 
 use crate::wire::{Kind, Raw};
 
-/// Reads `raw` as a `T`. When only its type is wrong and it came as a string (`"5"`, `"[1,2]"`), the string's content is read once
-/// more as JSON, since many models write arguments so; `strict` turns that off. A type that takes strings never gets there.
+/// Reads `raw` as a `T`. When only its type is wrong and it came as a string (`"5"`, `"[1,2]"`), the string's
+/// content is read once more as JSON, since many models write arguments so; `strict` turns that off. A type
+/// that takes strings never gets there.
 ///
 /// The second part is the text that was read in the end, for the check of constraints.
 pub(crate) fn read<T: DeserializeOwned>(
@@ -86,7 +87,7 @@ mod tests {
     fn the_path_is_named() {
         #[derive(serde::Deserialize, Debug)]
         struct Item {
-            #[allow(dead_code)]
+            #[expect(dead_code, reason = "only reading it is tested")]
             qty: u8,
         }
         check::<Vec<Item>>(

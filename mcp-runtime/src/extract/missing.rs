@@ -1,4 +1,5 @@
-//! What serde makes of an argument that is not there: `Option` becomes `None`, everything else says what it would have been.
+//! What serde makes of an argument that is not there: `Option` becomes `None`, everything else says what it
+//! would have been.
 
 use serde::{Deserialize, Deserializer, de};
 

@@ -1,21 +1,20 @@
 //! From what the client sent, and what the server has, to the parameters of the user's function.
 //!
-//! Each parameter's *type* decides where its value comes from: [`FromCall`] types from the server, everything else from the
-//! client. `probe` asks the trait system; nothing looks at names of types.
+//! Each parameter's *type* decides where its value comes from: [`FromCall`] types from the server, everything
+//! else from the client. `probe` asks the trait system; nothing looks at names of types.
 
-// Public only for generated code, which needs no documentation.
-#[allow(missing_docs)]
+#[allow(missing_docs, reason = "public only for generated code")]
 mod call;
 mod client;
 mod default;
 mod from_call;
 mod json;
 mod missing;
-#[allow(missing_docs)]
+#[allow(missing_docs, reason = "public only for generated code")]
 mod params;
-#[allow(missing_docs)]
+#[allow(missing_docs, reason = "public only for generated code")]
 pub(crate) mod probe;
-#[allow(missing_docs)]
+#[allow(missing_docs, reason = "public only for generated code")]
 mod spread;
 mod state;
 mod text;

@@ -1,9 +1,10 @@
 //! Asks the trait system what a parameter is.
 //!
-//! Generated code writes `(&&&&Probe::<T>::NEW).tool_param().check::<T>()`. Method look-up tries receivers in the order `&&&P`,
-//! `&&&&P`, `&&P`, `&P`, `P`, so an impl on an earlier one wins where its bounds hold, on stable Rust and through any alias. The
-//! last one has no bounds: it takes what nothing fits, and its handle can do everything the others can. Only its `check` asks for
-//! more, which gives one error, E0277 with our words, at the whole type that the turbofish repeats.
+//! Generated code writes `(&&&&Probe::<T>::NEW).tool_param().check::<T>()`. Method look-up tries receivers in
+//! the order `&&&P`, `&&&&P`, `&&P`, `&P`, `P`, so an impl on an earlier one wins where its bounds hold, on
+//! stable Rust and through any alias. The last one has no bounds: it takes what nothing fits, and its handle
+//! can do everything the others can. Only its `check` asks for more, which gives one error, E0277 with our
+//! words, at the whole type that the turbofish repeats.
 
 mod json;
 mod lent;
@@ -89,7 +90,8 @@ impl<T: ?Sized> Probe<T> {
     pub const NEW: Self = Self(PhantomData);
 }
 
-/// What generated code asks of every handle. Handles that refuse (see `unfit`) have an inherent method of the same name, which wins.
+/// What generated code asks of every handle. Handles that refuse (see `unfit`) have an inherent method of the
+/// same name, which wins.
 pub trait Check: Describe {
     /// `T` is the parameter's type once more, as the user wrote it: that is where an error points.
     fn check<T: ?Sized>(self) -> Self {

@@ -3,7 +3,8 @@ use std::{fmt, ops::Deref, sync::Arc};
 use super::{FromCall, Needs, from_call::missing};
 use crate::{context::Context, error::Result};
 
-/// State that all calls share, given with `server!().state(…)` or made by `setup`. A parameter `&T` is the same, borrowed.
+/// State that all calls share, given with `server!().state(…)` or made by `setup`. A parameter `&T` is the
+/// same, borrowed.
 ///
 /// ```
 /// use mcp_runtime::prelude::*;

@@ -6,7 +6,8 @@ use serde::{
     forward_to_deserialize_any,
 };
 
-/// Reads a text as serde would read a JSON string, a number or a bool, whichever the type asks for; a list is cut at `separator`.
+/// Reads a text as serde would read a JSON string, a number or a bool, whichever the type asks for; a list is
+/// cut at `separator`.
 pub(crate) fn read<'de, T: Deserialize<'de>>(text: &str, separator: char) -> Result<T, String> {
     T::deserialize(Text { text, separator })
         .map_err(|error| super::json::wording(&error.to_string()))

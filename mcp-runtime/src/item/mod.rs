@@ -1,9 +1,8 @@
 //! What the attributes leave behind: one `static` [`ItemDef`] for each annotated function.
 
-// Public only for generated code, which needs no documentation.
-#[allow(missing_docs)]
+#[allow(missing_docs, reason = "public only for generated code")]
 mod arg;
-#[allow(missing_docs)]
+#[allow(missing_docs, reason = "public only for generated code")]
 mod def;
 mod doc;
 pub(crate) mod template;

@@ -1,6 +1,7 @@
 use crate::model::Meta;
 
-/// Who is calling, as the client says of itself. Nothing here is verified: no decision about rights may rest on it (META-03).
+/// Who is calling, as the client says of itself. Nothing here is verified: no decision about rights may rest
+/// on it (META-03).
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct ClientInfo {
     /// The program's name, empty when it did not say.

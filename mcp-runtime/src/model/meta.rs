@@ -1,6 +1,7 @@
 use serde_json::{Map, Value};
 
-/// A `_meta` object: of the request when a handler takes it as a parameter, of the result inside [`WithMeta`](crate::WithMeta).
+/// A `_meta` object: of the request when a handler takes it as a parameter, of the result inside
+/// [`WithMeta`](crate::WithMeta).
 ///
 /// ```
 /// use mcp_runtime::Meta;
@@ -20,7 +21,8 @@ impl Meta {
     /// Adds a key.
     ///
     /// # Panics
-    /// When the key does not follow the specification's syntax (basic/index#meta), or its prefix is reserved for the protocol.
+    /// When the key does not follow the specification's syntax (basic/index#meta), or its prefix is reserved
+    /// for the protocol.
     #[must_use]
     pub fn with(mut self, key: &str, value: impl Into<Value>) -> Self {
         if let Err(reason) = check_key(key) {

@@ -109,8 +109,9 @@ pub struct PromptResult {
     pub(crate) meta: Option<Meta>,
 }
 
-/// Values for an argument, best first; at most 100 are sent. A `#[completion]` function that takes the typed text filters for itself, and so
-/// does one that says how many there are: what others return is filtered by what was typed.
+/// Values for an argument, best first; at most 100 are sent. A `#[completion]` function that takes the typed
+/// text filters for itself, and so does one that says how many there are: what others return is filtered by
+/// what was typed.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Completion {
     pub(crate) values: Vec<String>,

@@ -1,6 +1,7 @@
 use super::{Meta, content::Data};
 
-/// One item of what a resource holds: a text or bytes, at a URI. What a resource returns with an empty URI is at the URI that is read.
+/// One item of what a resource holds: a text or bytes, at a URI. What a resource returns with an empty URI is
+/// at the URI that is read.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ResourceContents {
     pub(crate) uri: String,

@@ -18,11 +18,13 @@ use crate::{
     model::Level,
 };
 
-/// A layer that sends the `tracing` events of a call to the client that made it, when that client asked for log messages.
+/// A layer that sends the `tracing` events of a call to the client that made it, when that client asked for
+/// log messages.
 ///
-/// `.run()` installs it, together with output on stderr, unless the program has set a global subscriber of its own; a program that
-/// does adds this layer to it. The capability `logging` is advertised exactly when the layer is installed. As long as no client has
-/// asked, an event that nobody else wants costs the one relaxed load that `tracing` itself does.
+/// `.run()` installs it, together with output on stderr, unless the program has set a global subscriber of
+/// its own; a program that does adds this layer to it. The capability `logging` is advertised exactly when
+/// the layer is installed. As long as no client has asked, an event that nobody else wants costs the one
+/// relaxed load that `tracing` itself does.
 ///
 /// ```
 /// use tracing_subscriber::prelude::*;

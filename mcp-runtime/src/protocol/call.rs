@@ -99,8 +99,8 @@ impl PendingCall {
         Self { pending, id, way, _busy: busy }
     }
 
-    /// Takes the call out of the table, where a call that was cancelled has made room already, perhaps for another one of its id.
-    /// Returns whether it was there still: else nobody wants the answer, though the handler was not told in time.
+    /// Takes the call out of the table, where a call that was cancelled has made room already, perhaps for another one of
+    /// its id. Returns whether it was there still: else nobody wants the answer, though the handler was not told in time.
     fn leave(&self) -> bool {
         let mut calls = self.way.shared.calls();
         let is_there = calls.get(&self.id).is_some_and(|it| it.is(self.pending.context()));

@@ -74,8 +74,8 @@ fn subscription_meta(object: &mut Object<'_>, id: &IdBuf) {
 
 /// The URI under which a client subscribed to `uri`.
 ///
-/// Clients differ in what they percent-encode, and servers write `updated(format!("note://{title}"))`: it is what a URI says that
-/// counts, and each client hears it in its own words.
+/// Clients differ in what they percent-encode, and servers write `updated(format!("note://{title}"))`: it is
+/// what a URI says that counts, and each client hears it in its own words.
 pub(super) fn subscribed<'a>(uris: &'a BTreeSet<String>, uri: &str) -> Option<&'a str> {
     let plain = |it: &'_ str| percent::decode(it).map_or_else(|| it.to_owned(), Cow::into_owned);
     uris.get(uri).map(String::as_str).or_else(|| {

@@ -1,7 +1,8 @@
 //! Bytes and sessions to operations, outcomes to bytes: both eras of the protocol, on one connection at once.
 //!
-//! The era is decided for each message, never for a connection (C-01). Nothing here does I/O: [`Peer::receive`] runs in a unit test
-//! without a runtime, and transports carry what the [`Outbox`](outbox::Outbox) holds.
+//! The era is decided for each message, never for a connection (C-01). Nothing here does I/O:
+//! [`Peer::receive`] runs in a unit test without a runtime, and transports carry what the
+//! [`Outbox`](outbox::Outbox) holds.
 
 mod call;
 mod channel;

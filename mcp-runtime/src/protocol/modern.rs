@@ -41,7 +41,8 @@ impl<'a> RequestMeta<'a> {
         Self { whole, progress_token, version, capabilities, client, log_level }
     }
 
-    /// Whether a request means to be one of this era (B2). The method name alone decides nothing for methods both eras have (C-01).
+    /// Whether a request means to be one of this era (B2). The method name alone decides nothing for methods
+    /// both eras have (C-01).
     pub(super) fn claims(&self, method: &str) -> bool {
         self.version.is_some()
             || self.capabilities.is_some()
@@ -70,7 +71,8 @@ impl<'a> RequestMeta<'a> {
     }
 }
 
-/// The last client this connection saw. Clients say the same in each request; it is read again only when the text differs.
+/// The last client this connection saw. Clients say the same in each request; it is read again only when the
+/// text differs.
 #[derive(Default)]
 pub(crate) struct Envelopes {
     info: String,

@@ -17,8 +17,8 @@ pub(crate) struct Outbox {
 #[derive(Default)]
 struct Queue {
     bytes: Vec<u8>,
-    /// What waits until the reader has caught up, each thing once: reports are merged into their newest, events that say
-    /// the same into one.
+    /// What waits until the reader has caught up, each thing once: reports are merged into their newest,
+    /// events that say the same into one.
     reports: Vec<Arc<ProgressSlot>>,
     events: Vec<Waiting>,
 }

@@ -33,8 +33,8 @@ impl Peer {
         &self.shared.outbox
     }
 
-    /// Handles one message or batch. What can be answered at once is in the outbox when this returns; calls that have to wait are
-    /// added to `waiting`, for the transport to drive.
+    /// Handles one message or batch. What can be answered at once is in the outbox when this returns; calls
+    /// that have to wait are added to `waiting`, for the transport to drive.
     pub(crate) fn receive(&self, bytes: &[u8], waiting: &mut Vec<PendingCall>) {
         let shared = &self.shared;
         let limits = shared.service.limits;
@@ -106,7 +106,8 @@ impl Peer {
                 // It carries no envelope in either era, so one table serves both.
                 "notifications/cancelled" => self.cancel(params),
                 "notifications/initialized" => self.shared.session().set_initialized(),
-                // Progress of ours, roots that changed: nothing here asks for them yet. The rest is unknown and stays unanswered.
+                // Progress of ours, roots that changed: nothing here asks for them yet. The rest is unknown
+                // and stays unanswered.
                 _ => {}
             },
             // Nothing was asked of the client.

@@ -4,7 +4,8 @@ use crate::{
     model::{Answer, Completion, Done},
 };
 
-/// What a `#[completion]` function may return: a `Vec` or array of texts, a [`Completion`] that knows its total, or a `Result` of those.
+/// What a `#[completion]` function may return: a `Vec` or array of texts, a [`Completion`] that knows its
+/// total, or a `Result` of those.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is not something a completion can return",
     label = "cannot become completion values",

@@ -13,7 +13,8 @@ pub trait IntoFailure {
     fn into_failure(self) -> Error;
 }
 
-/// Our own [`Error`] implements `Display` too, and a second impl for it would conflict with this one: it is told apart by its type.
+/// Our own [`Error`] implements `Display` too, and a second impl for it would conflict with this one: it is
+/// told apart by its type.
 #[diagnostic::do_not_recommend]
 impl<E: Display + 'static> IntoFailure for E {
     /// The failure that the client is told.

@@ -1,7 +1,7 @@
 use std::ops::Deref;
 
-/// A value that goes out as JSON: structured content with an output schema from a tool (and the same JSON as text, for clients that know
-/// no structured content), `application/json` from a resource.
+/// A value that goes out as JSON: structured content with an output schema from a tool (and the same JSON as
+/// text, for clients that know no structured content), `application/json` from a resource.
 ///
 /// Clients before 2026-07-28 take only objects as structured content; to them any other JSON goes out as text alone.
 ///

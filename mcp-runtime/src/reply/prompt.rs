@@ -6,8 +6,8 @@ use crate::{
     },
 };
 
-/// What a prompt may return: a text (one message of the user), content of any kind, [`Message`]s singly, in tuples or in a `Vec`,
-/// [`WithMeta`], and a `Result` of any of them.
+/// What a prompt may return: a text (one message of the user), content of any kind, [`Message`]s singly, in
+/// tuples or in a `Vec`, [`WithMeta`], and a `Result` of any of them.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is not something a prompt can return",
     label = "cannot become a prompt's messages",
@@ -80,7 +80,7 @@ macro_rules! tuples {
     ($(($($name:ident)*))*) => {$(
         #[diagnostic::do_not_recommend]
         impl<$($name: PromptReply),*> PromptReply for ($($name,)*) {
-            #[allow(non_snake_case)]
+            #[allow(non_snake_case, reason = "each value is named like its type parameter")]
             fn messages(self, result: &mut PromptResult) -> Result<(), Error> {
                 let ($($name,)*) = self;
                 $($name.messages(result)?;)*

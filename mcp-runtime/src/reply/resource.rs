@@ -7,8 +7,8 @@ use crate::{
     model::{Answer, Blob, Body, Done, Image, ReadResult, ResourceContents},
 };
 
-/// What a resource may return: texts, [`Json<T>`], [`Blob`], [`Image`], [`ResourceContents`] or a `Vec` of them, [`WithMeta`], an
-/// `Option` (`None` is "not found"), and a `Result` of any of them.
+/// What a resource may return: texts, [`Json<T>`], [`Blob`], [`Image`], [`ResourceContents`] or a `Vec` of
+/// them, [`WithMeta`], an `Option` (`None` is "not found"), and a `Result` of any of them.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is not something a resource can return",
     label = "cannot become a resource's contents",

@@ -12,8 +12,9 @@ use crate::{
 #[derive(Clone, Copy, Debug)]
 pub struct OutputSchema(pub(crate) fn(&mut SchemaGenerator) -> Schema);
 
-/// What a tool may return: `()`, texts, numbers, `bool`, [`Json<T>`], [`Image`], [`Audio`], [`ResourceLink`], [`Embedded`], [`Content`],
-/// `Vec<Content>`, tuples and `Option`s of those, [`WithMeta`], and a `Result` of any of them.
+/// What a tool may return: `()`, texts, numbers, `bool`, [`Json<T>`], [`Image`], [`Audio`], [`ResourceLink`],
+/// [`Embedded`], [`Content`], `Vec<Content>`, tuples and `Option`s of those, [`WithMeta`], and a `Result` of
+/// any of them.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is not something a tool can return",
     label = "cannot become a tool's result",
@@ -163,7 +164,7 @@ macro_rules! tuples {
         impl<$($name: ToolReply),*> ToolReply for ($($name,)*) {
             const OUTPUT: Option<OutputSchema> = first_of(&[$($name::OUTPUT),*]);
 
-            #[allow(non_snake_case)]
+            #[allow(non_snake_case, reason = "each value is named like its type parameter")]
             fn reply(self, result: &mut ToolResult) -> Result<(), Error> {
                 let ($($name,)*) = self;
                 $($name.reply(result)?;)*

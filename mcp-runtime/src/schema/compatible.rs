@@ -1,9 +1,10 @@
 //! The form of a schema that clients read.
 //!
-//! Everything schemars writes is valid JSON Schema 2020-12, and much of it makes some client drop a tool or all tools
-//! of a server: models are fed through provider dialects that know a fraction of it. [`RULES`](rules::RULES) is the list of what is
-//! rewritten and why. Beside it, for the root: `$schema` and a `title` that is only the Rust type's name are dropped,
-//! and local references are inlined ([`Definitions`]) unless the type is recursive.
+//! Everything schemars writes is valid JSON Schema 2020-12, and much of it makes some client drop a tool or
+//! all tools of a server: models are fed through provider dialects that know a fraction of it.
+//! [`RULES`](rules::RULES) is the list of what is rewritten and why. Beside it, for the root: `$schema` and a
+//! `title` that is only the Rust type's name are dropped, and local references are inlined ([`Definitions`])
+//! unless the type is recursive.
 //!
 //! **Arguments and results differ.** What is published of an argument may be narrower than what is accepted: nobody
 //! misses the `null` of an `Option`. What is published of a result must hold for every result, because clients check

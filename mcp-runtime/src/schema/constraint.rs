@@ -1,9 +1,9 @@
 //! What a value must be beyond its type: bounds, lengths and a pattern. One set of constraints is written into the
 //! schema and checked at each call; a test holds both equal.
 //!
-//! As in JSON Schema, each bears on values of its own types only (bounds on numbers, a pattern on strings, a length on
-//! strings, arrays and objects), a `null` is never wrong, a length of text counts characters (code points), and a pattern is
-//! searched for: it matches anywhere unless it is anchored.
+//! As in JSON Schema, each bears on values of its own types only (bounds on numbers, a pattern on strings, a
+//! length on strings, arrays and objects), a `null` is never wrong, a length of text counts characters (code
+//! points), and a pattern is searched for: it matches anywhere unless it is anchored.
 
 use std::borrow::Cow;
 use std::collections::BTreeSet;

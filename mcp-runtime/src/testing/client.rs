@@ -73,7 +73,8 @@ impl Client {
         Ok(client)
     }
 
-    /// Starts the server and connects to it without a word: for what a client may send before its handshake, or instead of one.
+    /// Starts the server and connects to it without a word: for what a client may send before its handshake,
+    /// or instead of one.
     ///
     /// # Errors
     /// When the server cannot start.
@@ -226,8 +227,8 @@ impl Client {
         typed(result["completion"].take())
     }
 
-    /// Hears of updates of a resource, in the way of this client's revision. In the modern era returns the stream, which
-    /// [`Client::cancel`] ends.
+    /// Hears of updates of a resource, in the way of this client's revision. In the modern era returns the
+    /// stream, which [`Client::cancel`] ends.
     ///
     /// # Errors
     /// What the server answered.
@@ -239,7 +240,8 @@ impl Client {
         self.listen(json!({ "resourceSubscriptions": [uri] })).await.map(Some)
     }
 
-    /// Opens a `subscriptions/listen` stream (modern era) and waits for its acknowledgement, which stays among the notifications.
+    /// Opens a `subscriptions/listen` stream (modern era) and waits for its acknowledgement, which stays
+    /// among the notifications.
     ///
     /// # Errors
     /// What the server answered.
@@ -340,8 +342,8 @@ impl Client {
         self.memory.peer().in_flight()
     }
 
-    /// Stops the server, with its `on_shutdown`. Gives the lines that have not been received, among them how the server ended
-    /// the streams.
+    /// Stops the server, with its `on_shutdown`. Gives the lines that have not been received, among them how
+    /// the server ended the streams.
     pub async fn close(mut self) -> Vec<Vec<u8>> {
         self.memory.peer().close();
         let mut rest = Vec::new();

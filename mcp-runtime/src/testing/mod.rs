@@ -1,4 +1,5 @@
-//! A small client for `#[test]`s: it talks to the server inside the process, through everything but the operating system.
+//! A small client for `#[test]`s: it talks to the server inside the process, through everything but the
+//! operating system.
 //!
 //! ```
 //! use mcp_runtime::{prelude::*, testing::Client};

@@ -97,7 +97,10 @@ impl Lines {
     }
 
     /// The next line; blank ones are passed over. `None` when more bytes are needed.
-    #[allow(clippy::should_implement_trait)]
+    #[allow(
+        clippy::should_implement_trait,
+        reason = "the line borrows from the buffer, which no `Iterator` allows"
+    )]
     pub(crate) fn next(&mut self) -> Option<Line<'_>> {
         if self.end - self.start >= MARK.len() {
             self.skip_mark();

@@ -17,8 +17,8 @@ use crate::{
 };
 
 impl Builder {
-    /// Serves one client over any pair of byte streams, a message a line: a socket, a pipe, an in-process duplex. Returns when the
-    /// client has closed its side and running calls are answered.
+    /// Serves one client over any pair of byte streams, a message a line: a socket, a pipe, an in-process
+    /// duplex. Returns when the client has closed its side and running calls are answered.
     ///
     /// Needs a tokio runtime with time enabled.
     ///

@@ -13,15 +13,16 @@ use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 use super::lines::{Line, Lines};
 use crate::protocol::{Peer, PendingCall};
 
-/// While more than this waits to be written, no further message is looked at: a client that does not read its answers gets no more of
-/// them.
+/// While more than this waits to be written, no further message is looked at: a client that does not read its
+/// answers gets no more of them.
 const HIGH_WATER: usize = 1 << 20;
 
 /// How long running calls may take to finish after the client has closed its side.
 pub(crate) const GRACE: Duration = Duration::from_secs(5);
 
-/// Serves until the input ends, `stop` is ready, or the output is closed. Calls that run then are finished and answered for up to
-/// [`GRACE`], and given up after that, or when `stop` is ready then: who asks a second time does not want to wait.
+/// Serves until the input ends, `stop` is ready, or the output is closed. Calls that run then are finished
+/// and answered for up to [`GRACE`], and given up after that, or when `stop` is ready then: who asks a second
+/// time does not want to wait.
 ///
 /// `stop` is polled like a stream: each time it is ready counts.
 pub(crate) async fn serve<R, W>(

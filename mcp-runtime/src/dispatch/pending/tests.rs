@@ -70,7 +70,7 @@ async fn a_call_that_never_waits_is_given_up() {
         loop {
             drop(semaphore.acquire().await);
         }
-        #[allow(unreachable_code)]
+        #[expect(unreachable_code, reason = "it gives the loop a type that is a reply")]
         ""
     });
     let call = call(tool.timeout(SECOND / 20));

@@ -1,4 +1,5 @@
-//! The levels that method look-up goes through. An impl on an earlier receiver wins where its bounds hold; what nothing fits is in `unfit`.
+//! The levels that method look-up goes through. An impl on an earlier receiver wins where its bounds hold;
+//! what nothing fits is in `unfit`.
 
 use std::str::FromStr;
 

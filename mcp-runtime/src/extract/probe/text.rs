@@ -109,7 +109,8 @@ text_handles! {
         values values::of::<T>;
 }
 
-/// The values of a type that is parsed: only `bool` is known here, since an enum's `FromStr` need not spell them as serde does.
+/// The values of a type that is parsed: only `bool` is known here, since an enum's `FromStr` need not spell
+/// them as serde does.
 fn parsed_values<T: 'static>() -> Vec<&'static str> {
     if std::any::TypeId::of::<T>() == std::any::TypeId::of::<bool>() {
         vec!["true", "false"]

@@ -1,7 +1,7 @@
 //! What a type becomes that is no parameter.
 //!
-//! Its handle can do everything the others can, without a bound, so that nothing follows from the mistake; never run, because nobody
-//! gets past `check`. That is where the one error comes from.
+//! Its handle can do everything the others can, without a bound, so that nothing follows from the mistake;
+//! never run, because nobody gets past `check`. That is where the one error comes from.
 
 use std::marker::PhantomData;
 
@@ -129,7 +129,8 @@ pub trait UnfitLevel<T> {
 }
 impl<T> UnfitLevel<T> for Probe<T> {}
 
-/// `&T` and `State<T>` that did not pass as values from the server: only that calls cannot share a `T` can be the reason.
+/// `&T` and `State<T>` that did not pass as values from the server: only that calls cannot share a `T` can be
+/// the reason.
 pub trait UnfitStateLevel<T> {
     fn tool_param(&self) -> UnfitState<T> {
         UnfitState::NEW

@@ -169,8 +169,8 @@ fn check_literal(text: &str) -> Result<(), String> {
     Ok(())
 }
 
-/// How much of the first literal is scheme and host, which are the same in any case. Something before an `@` is not, and
-/// neither is a host that a variable is part of.
+/// How much of the first literal is scheme and host, which are the same in any case. Something before an `@`
+/// is not, and neither is a host that a variable is part of.
 fn scheme_and_host(first: Option<&Part>) -> Option<usize> {
     let Some(Part::Literal(text)) = first else { return None };
     let (scheme, after) = text.split_once(':')?;

@@ -1,4 +1,5 @@
-//! From outcomes to the bytes of a revision. The model is a superset; what a revision lacks is left out here and nowhere else.
+//! From outcomes to the bytes of a revision. The model is a superset; what a revision lacks is left out here
+//! and nowhere else.
 
 mod content;
 mod identity;

@@ -15,9 +15,10 @@ const PIPE_BUF: usize =
 
 /// What the client reads, from [`Guard::install`](super::Guard::install).
 ///
-/// Write whole lines at a time. Where stderr goes to the same pipe, a write that ends with a newline is then never
-/// broken up by somebody else's within a line, as long as that line fits what a pipe takes in one piece (4 KiB on Linux, at least 512 bytes elsewhere).
-/// What is written has left the process once a flush is done; after a shutdown the client sees the end of the stream.
+/// Write whole lines at a time. Where stderr goes to the same pipe, a write that ends with a newline is then
+/// never broken up by somebody else's within a line, as long as that line fits what a pipe takes in one piece
+/// (4 KiB on Linux, at least 512 bytes elsewhere). What is written has left the process once a flush is done;
+/// after a shutdown the client sees the end of the stream.
 #[derive(Debug)]
 pub struct Output {
     sink: Sink,

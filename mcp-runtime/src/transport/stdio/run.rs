@@ -38,8 +38,8 @@ async fn serve(server: Server) -> Result<(), ServeError> {
 }
 
 impl Builder {
-    /// Serves one client on stdin and stdout, on the runtime of the caller, which needs I/O and time enabled. From the start of it, stdout
-    /// belongs to the protocol: what is printed goes to stderr.
+    /// Serves one client on stdin and stdout, on the runtime of the caller, which needs I/O and time enabled.
+    /// From the start of it, stdout belongs to the protocol: what is printed goes to stderr.
     ///
     /// # Errors
     /// When the server cannot be built, `setup` fails, or reading or writing does.
