@@ -30,9 +30,11 @@ use proc_macro::TokenStream;
 /// The name, the description, the schema of the arguments and that of the result come from the function.
 /// Its doc comment is what the model reads, and so are the doc comments on its parameters.
 ///
-/// ```ignore
+/// ```
 /// use mcp_runtime::prelude::*;
 ///
+/// # struct Table;
+/// # impl Table { fn roll(&self, count: u32, sides: u32) -> u32 { count * sides } }
 /// /// Rolls dice and adds them up.
 /// #[tool(read_only, title = "Dice")]
 /// fn roll(
@@ -44,6 +46,7 @@ use proc_macro::TokenStream;
 /// ) -> u32 {
 ///     table.roll(count, sides)
 /// }
+/// # fn main() {}
 /// ```
 ///
 /// # Functions
@@ -97,9 +100,15 @@ pub fn tool(attr: TokenStream, item: TokenStream) -> TokenStream {
 /// The URI comes first. Its variables (RFC 6570) are parameters of the same name, read with `FromStr`; a text
 /// that does not fit is no match. All other parameters are values of the server.
 ///
-/// ```ignore
+/// ```
 /// use mcp_runtime::prelude::*;
 ///
+/// # #[data]
+/// # struct Profile { name: String }
+/// # struct Db;
+/// # impl Db { async fn profile(&self, _: u64) -> Result<Json<Profile>> { Err(Error::not_found("nobody")) } }
+/// # struct Config;
+/// # impl std::fmt::Display for Config { fn fmt(&self, _: &mut std::fmt::Formatter<'_>) -> std::fmt::Result { Ok(()) } }
 /// /// A user's profile.
 /// #[resource("users://{id}/profile", mime_type = "application/json")]
 /// async fn profile(id: u64, db: &Db) -> Result<Json<Profile>> {
@@ -111,6 +120,7 @@ pub fn tool(attr: TokenStream, item: TokenStream) -> TokenStream {
 /// fn settings(config: &Config) -> String {
 ///     config.to_string()
 /// }
+/// # fn main() {}
 /// ```
 ///
 /// # Variables
@@ -148,9 +158,11 @@ pub fn resource(attr: TokenStream, item: TokenStream) -> TokenStream {
 ///
 /// The arguments are text, read with `FromStr`; an `Option<T>` need not be given.
 ///
-/// ```ignore
+/// ```
 /// use mcp_runtime::prelude::*;
 ///
+/// # struct Db;
+/// # impl Db { async fn people_starting_with(&self, _: &str) -> Vec<String> { Vec::new() } }
 /// /// Reviews code.
 /// #[prompt(title = "Code review")]
 /// fn review(
@@ -165,10 +177,11 @@ pub fn resource(attr: TokenStream, item: TokenStream) -> TokenStream {
 /// async fn people(typed: &str, db: &Db) -> Vec<String> {
 ///     db.people_starting_with(typed).await
 /// }
+/// # fn main() {}
 /// ```
 ///
-/// `#[complete("a", "b")]` proposes these values, `#[complete(function)]` asks a [`macro@completion`] function. Enums
-/// and `bool` complete themselves. `#[arg(…)]` is that of [`macro@tool`].
+/// `#[complete("a", "b")]` proposes these values, `#[complete(function)]` asks a [`macro@completion`] function; a method
+/// is named by its type, `#[complete(Self::people)]`. Enums and `bool` complete themselves. `#[arg(…)]` is that of [`macro@tool`].
 ///
 /// The keys are `name`, `title`, `description`, `icon`, `blocking`, `timeout`, `order`, `group`, `meta` and
 /// `crate`, as for [`macro@tool`].
@@ -182,13 +195,22 @@ pub fn prompt(attr: TokenStream, item: TokenStream) -> TokenStream {
 /// It takes the text typed so far as `&str` or `String`, arguments that are already filled in by their names as
 /// `Option<T>`, and any value of the server, in any order.
 ///
-/// ```ignore
+/// ```
 /// use mcp_runtime::prelude::*;
 ///
+/// # struct Db;
+/// # impl Db { async fn cities(&self, _: Option<&str>, _: &str) -> Vec<String> { Vec::new() } }
 /// #[completion(timeout = "2s")]
 /// async fn cities(typed: &str, country: Option<String>, db: &Db) -> Vec<String> {
 ///     db.cities(country.as_deref(), typed).await
 /// }
+///
+/// /// Plans a trip.
+/// #[prompt]
+/// fn trip(country: &str, #[complete(cities)] city: &str) -> String {
+///     format!("Plan a weekend in {city}, {country}.")
+/// }
+/// # fn main() {}
 /// ```
 ///
 /// The keys are `blocking`, `timeout` and `crate`, as for [`macro@tool`]; `#[arg(name = "…")]` names an argument whose
@@ -204,9 +226,11 @@ pub fn completion(attr: TokenStream, item: TokenStream) -> TokenStream {
 /// `&self` is the state of that type which the server was given. Functions without a receiver are registered
 /// too; everything else in the block stays as it is.
 ///
-/// ```ignore
+/// ```no_run
 /// use mcp_runtime::prelude::*;
+/// use std::sync::Mutex;
 ///
+/// #[derive(Default)]
 /// struct Notes {
 ///     all: Mutex<Vec<String>>,
 /// }
@@ -225,7 +249,13 @@ pub fn completion(attr: TokenStream, item: TokenStream) -> TokenStream {
 ///         self.all.lock().unwrap().get(index).cloned()
 ///     }
 /// }
+///
+/// fn main() -> mcp_runtime::Exit {
+///     mcp_runtime::server!(group = "notes").state(Notes::default()).run()
+/// }
 /// ```
+///
+/// A completion of the block is named by its type: `#[complete(Self::titles)]` or `#[complete(Notes::titles)]`.
 ///
 /// The state is shared by concurrent calls, so a method cannot take `&mut self` or `self`. The block is one of
 /// the type itself, without type parameters.
@@ -244,7 +274,7 @@ pub fn server(attr: TokenStream, item: TokenStream) -> TokenStream {
 /// It derives serde's `Serialize` and `Deserialize` and schemars' `JsonSchema` through `mcp-runtime`, so that
 /// neither crate need be a dependency. Attributes of both work below it, doc comments describe the fields.
 ///
-/// ```ignore
+/// ```
 /// use mcp_runtime::prelude::*;
 ///
 /// /// A place on earth.
@@ -268,7 +298,10 @@ pub fn data(attr: TokenStream, item: TokenStream) -> TokenStream {
 ///
 /// Its name, version and description are those of the Cargo package.
 ///
-/// ```ignore
+/// ```no_run
+/// # use mcp_runtime::{self as my_tools, prelude::*};
+/// # struct Db;
+/// # impl Db { async fn open() -> Result<Db> { Ok(Db) } }
 /// fn main() -> mcp_runtime::Exit {
 ///     mcp_runtime::server!(instructions = "Ask before you delete.", with = [my_tools])
 ///         .setup(async || Db::open().await)
@@ -294,9 +327,29 @@ pub fn build_server(tokens: TokenStream) -> TokenStream {
 
 /// Names items one by one, in the order in which they will be listed.
 ///
-/// ```ignore
-/// let server = mcp_runtime::server!().items(items![add, tools::profile, Notes::search]);
 /// ```
+/// use mcp_runtime::prelude::*;
+///
+/// /// Adds two numbers.
+/// #[tool]
+/// fn add(a: i64, b: i64) -> i64 {
+///     a + b
+/// }
+///
+/// mod tools {
+///     # use mcp_runtime::prelude::*;
+///     /// Who you are.
+///     #[resource("users://me")]
+///     pub fn profile() -> &'static str {
+///         "nobody"
+///     }
+/// }
+///
+/// let server = mcp_runtime::server!().items(items![add, tools::profile]).build();
+/// assert!(server.is_ok());
+/// ```
+///
+/// A method is named by its type: `items![Notes::search]`.
 ///
 /// Each is the path of a function with one of the attributes. `items![crate = path, …]` says where
 /// `mcp_runtime` is.

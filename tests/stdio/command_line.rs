@@ -174,6 +174,16 @@ fn a_slow_tool_is_waited_for() {
 }
 
 #[test]
+fn what_needs_the_state_of_setup_does_not_run_for_lists() {
+    for arguments in [&["list"][..], &["schema"], &["call", "echo", "text=x"]] {
+        let mut command = fixture();
+        command.args(arguments).env("FIXTURE_AROUND", "").stdin(Stdio::null());
+        let output = command.output().unwrap();
+        assert_eq!((output.status.code(), text(&output.stderr)), (Some(SUCCESS), String::new()));
+    }
+}
+
+#[test]
 fn a_large_result_is_printed_whole() {
     let output = run(&["call", "big", "bytes=5000000"]);
     assert_eq!((output.status.code(), output.stdout.len()), (Some(SUCCESS), 5_000_001));

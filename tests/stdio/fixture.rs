@@ -177,6 +177,19 @@ fn greet(name: &str) -> String {
     format!("Say hello to {name}.")
 }
 
+/// What `setup` makes. Lists do without it.
+struct Prepared;
+
 fn main() -> mcp_runtime::Exit {
-    mcp_runtime::server!().run()
+    let server = mcp_runtime::server!().setup(async || Ok::<_, Error>(Prepared)).on_shutdown(
+        async |context: Context| assert!(context.state::<Prepared>().is_some(), "no state"),
+    );
+    if std::env::var_os("FIXTURE_AROUND").is_none() {
+        return server.run();
+    }
+    let around = server.around(async |call, next| {
+        assert!(call.context().state::<Prepared>().is_some(), "no state");
+        next.run(call).await
+    });
+    around.run()
 }

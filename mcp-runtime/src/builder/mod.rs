@@ -229,7 +229,23 @@ impl Builder {
         self.promised.push(TypeId::of::<T>());
     }
 
-    /// Runs after the last call has been answered, when the server stops.
+    /// Runs after the last call has been answered, when the server stops. May be said several times; they run in that order.
+    ///
+    /// The [`Context`] gives the state. It does not run when `setup` failed, nor after `list` and `schema` on the command line, which make
+    /// no state.
+    ///
+    /// ```
+    /// use mcp_runtime::prelude::*;
+    ///
+    /// # struct Db;
+    /// # impl Db { async fn open() -> Result<Db> { Ok(Db) } async fn flush(&self) {} }
+    /// let server = mcp_runtime::server!().setup(async || Db::open().await).on_shutdown(async |context: Context| {
+    ///     if let Some(db) = context.state::<Db>() {
+    ///         db.flush().await;
+    ///     }
+    /// });
+    /// # let _ = server;
+    /// ```
     #[must_use]
     pub fn on_shutdown<F, R>(mut self, shutdown: F) -> Self
     where
@@ -240,7 +256,8 @@ impl Builder {
         self
     }
 
-    /// Runs around every operation: look at it, time it, refuse it, or let [`Next::run`] do it.
+    /// Runs around every operation (lists, calls, reads, prompts, completions): look at it, time it, refuse it, or let [`Next::run`] do it.
+    /// Only once; `list` and `schema` on the command line go without it.
     ///
     /// ```
     /// use mcp_runtime::prelude::*;
@@ -367,11 +384,19 @@ impl Server {
             let insert = setup(Handle(self.catalog.clone())).await.map_err(ServeError::Setup)?;
             insert(&mut self.states);
         }
-        Ok(self.start_bare())
+        Ok(self.started())
     }
 
-    /// Starts without running `setup`: enough for lists, which need no state.
+    /// Starts without running `setup`: enough for lists, which need no state. What runs around calls and after the last one may count on
+    /// that state, so it is left out too.
+    #[cfg(feature = "stdio")]
     pub(crate) fn start_bare(mut self) -> Started {
+        self.around = None;
+        self.shutdowns.clear();
+        self.started()
+    }
+
+    fn started(mut self) -> Started {
         self.states.insert(Origin(self.catalog.clone()));
         let environment = Arc::new(Environment::new(self.states, self.max_blocking));
         let dispatcher = Dispatcher {
