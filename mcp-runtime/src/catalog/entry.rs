@@ -51,8 +51,10 @@ pub(crate) struct Entry {
 #[derive(Clone)]
 pub(crate) enum Handler {
     Static(CallFn),
-    Dynamic(Arc<dyn for<'a> Fn(Call<'a>) -> Running + Send + Sync>),
+    Dynamic(DynHandler),
 }
+
+pub(crate) type DynHandler = Arc<dyn for<'a> Fn(Call<'a>) -> Running + Send + Sync>;
 
 impl Handler {
     pub(crate) fn run(&self, call: Call<'_>) -> Running {

@@ -1,0 +1,91 @@
+//! Items made while the server runs, by value instead of by attribute.
+
+mod prompt;
+mod resource;
+mod tool;
+
+use std::{borrow::Cow, collections::BTreeMap};
+
+pub use prompt::Prompt;
+pub use resource::Resource;
+pub use tool::Tool;
+pub(crate) use tool::check_tool_name;
+
+use super::{Entry, EntryKind, Handler, entry::DynHandler};
+use crate::extract::Names;
+
+type Text = Cow<'static, str>;
+
+fn entry(name: Text, kind: EntryKind, handler: Option<DynHandler>) -> Result<Entry, String> {
+    let handler = handler.ok_or_else(|| format!("`{name}` has no handler"))?;
+    Ok(Entry {
+        name,
+        title: None,
+        description: None,
+        icons: &[],
+        order: 0,
+        timeout: None,
+        audience: &[],
+        priority: None,
+        meta: Vec::new(),
+        origin: None,
+        identity: None,
+        handler: Handler::Dynamic(handler),
+        names: Names::default(),
+        needs_meta: true,
+        kind,
+    })
+}
+
+/// The variables of a template or the arguments of a prompt, by name.
+pub type Variables = BTreeMap<String, String>;
+
+/// What the builders of all kinds can say.
+macro_rules! common {
+    ($ty:ident) => {
+        impl $ty {
+            /// What people are shown instead of the name.
+            #[must_use]
+            pub fn title(mut self, title: impl Into<Text>) -> Self {
+                self.title = Some(title.into());
+                self
+            }
+
+            /// What it does, for the model.
+            #[must_use]
+            pub fn description(mut self, description: impl Into<Text>) -> Self {
+                self.description = Some(description.into());
+                self
+            }
+
+            /// Its place in the list: lower comes first, then names decide.
+            #[must_use]
+            pub fn order(mut self, order: i32) -> Self {
+                self.order = order;
+                self
+            }
+
+            /// How long a call may take.
+            #[must_use]
+            pub fn timeout(mut self, timeout: std::time::Duration) -> Self {
+                self.timeout = Some(timeout);
+                self
+            }
+
+            fn finish(self, mut entry: $crate::catalog::Entry) -> EntryBox {
+                entry.title = self.title;
+                entry.description = self.description;
+                entry.order = self.order.into();
+                entry.timeout = self.timeout;
+                EntryBox(entry)
+            }
+        }
+
+        impl std::fmt::Debug for $ty {
+            fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+                write!(f, concat!(stringify!($ty), "({})"), self.name)
+            }
+        }
+    };
+}
+use common;

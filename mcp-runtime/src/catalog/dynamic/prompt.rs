@@ -1,0 +1,100 @@
+use std::{future::Future, sync::Arc, time::Duration};
+
+use super::{DynHandler, Text, Variables, common, entry};
+use crate::{
+    catalog::{
+        EntryKind, PromptArgument, PromptEntry,
+        handle::{EntryBox, Item},
+    },
+    context::Context,
+    extract::{Call, Names, Running},
+    reply::{PromptReply, prompt_reply},
+};
+
+type PromptHandler = Box<dyn Fn(Variables, Call<'_>) -> Running + Send + Sync>;
+
+/// A prompt made by value, for [`Handle::add`](super::Handle::add).
+pub struct Prompt {
+    name: Text,
+    title: Option<Text>,
+    description: Option<Text>,
+    order: i32,
+    timeout: Option<Duration>,
+    arguments: Vec<PromptArgument>,
+    handler: Option<PromptHandler>,
+}
+common!(Prompt);
+
+impl Prompt {
+    /// A prompt of this name.
+    pub fn new(name: impl Into<Text>) -> Self {
+        Self {
+            name: name.into(),
+            title: None,
+            description: None,
+            order: 0,
+            timeout: None,
+            arguments: Vec::new(),
+            handler: None,
+        }
+    }
+
+    /// An argument it takes.
+    #[must_use]
+    pub fn argument(
+        mut self,
+        name: impl Into<Text>,
+        description: impl Into<Text>,
+        required: bool,
+    ) -> Self {
+        self.arguments.push(PromptArgument {
+            name: name.into(),
+            title: None,
+            description: Some(description.into()),
+            required,
+            completer: None,
+            values: Vec::new,
+        });
+        self
+    }
+
+    /// What it says.
+    #[must_use]
+    pub fn handler<F, R>(mut self, handler: F) -> Self
+    where
+        F: Fn(Variables, Context) -> R + Send + Sync + 'static,
+        R: Future<Output: PromptReply> + Send + 'static,
+    {
+        self.handler = Some(Box::new(move |given, call| {
+            let work = handler(given, call.context.clone());
+            call.future(move |_| async move { prompt_reply(work.await) })
+        }));
+        self
+    }
+}
+
+impl Item for Prompt {
+    fn into_entry(mut self) -> Result<EntryBox, String> {
+        let arguments = std::mem::take(&mut self.arguments);
+        let known: Vec<(Text, bool)> =
+            arguments.iter().map(|it| (it.name.clone(), it.required)).collect();
+        let own = known.iter().map(|it| it.0.clone()).collect();
+        let handler = self.handler.take().map(|handler| -> DynHandler {
+            Arc::new(move |mut call| {
+                let mut given = Variables::new();
+                for (name, required) in &known {
+                    match call.text(name) {
+                        Some(value) => drop(given.insert(name.to_string(), value.into_owned())),
+                        None if *required => call.problem(format!("`{name}`: missing")),
+                        None => {}
+                    }
+                }
+                if call.accept() { handler(given, call) } else { call.refuse() }
+            })
+        });
+        let kind = EntryKind::Prompt(PromptEntry { arguments });
+        let mut entry = entry(self.name.clone(), kind, handler)?;
+        entry.names = Names { own, spread: Vec::new() };
+        Ok(self.finish(entry))
+    }
+}

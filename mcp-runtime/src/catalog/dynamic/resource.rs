@@ -1,0 +1,91 @@
+use std::{future::Future, sync::Arc, time::Duration};
+
+use super::{DynHandler, Text, Variables, common, entry};
+use crate::{
+    catalog::{
+        EntryKind, ResourceEntry,
+        handle::{EntryBox, Item},
+    },
+    context::Context,
+    extract::{Arguments, Call},
+    item::template::Template,
+    reply::{ResourceReply, resource_reply},
+};
+
+/// A resource made by value, for [`Handle::add`](super::Handle::add): at a fixed URI, or a template whose
+/// variables the handler gets as texts.
+pub struct Resource {
+    uri: Text,
+    name: Text,
+    title: Option<Text>,
+    description: Option<Text>,
+    order: i32,
+    timeout: Option<Duration>,
+    mime_type: Option<Text>,
+    handler: Option<DynHandler>,
+}
+common!(Resource);
+
+impl Resource {
+    /// A resource at this URI, or of this template, called `name`.
+    pub fn new(uri: impl Into<Text>, name: impl Into<Text>) -> Self {
+        Self {
+            uri: uri.into(),
+            name: name.into(),
+            title: None,
+            description: None,
+            order: 0,
+            timeout: None,
+            mime_type: None,
+            handler: None,
+        }
+    }
+
+    /// Its media type.
+    #[must_use]
+    pub fn mime_type(mut self, mime_type: impl Into<Text>) -> Self {
+        self.mime_type = Some(mime_type.into());
+        self
+    }
+
+    /// What it holds.
+    #[must_use]
+    pub fn handler<F, R>(mut self, handler: F) -> Self
+    where
+        F: Fn(Variables, Context) -> R + Send + Sync + 'static,
+        R: Future<Output: ResourceReply> + Send + 'static,
+    {
+        self.handler = Some(Arc::new(move |call| {
+            let work = handler(text_arguments(&call), call.context.clone());
+            call.future(move |context| async move { resource_reply(&context, work.await) })
+        }));
+        self
+    }
+}
+
+fn text_arguments(call: &Call<'_>) -> Variables {
+    match &call.arguments {
+        Arguments::Text(members) => {
+            members.iter().map(|it| (it.name.to_string(), it.value.to_string())).collect()
+        }
+        Arguments::Json(_) => Variables::new(),
+    }
+}
+
+impl Item for Resource {
+    fn into_entry(mut self) -> Result<EntryBox, String> {
+        let template =
+            if self.uri.contains('{') { Some(Template::parse(&self.uri)?) } else { None };
+        let kind = EntryKind::Resource(ResourceEntry {
+            uri: self.uri.clone(),
+            template,
+            mime_type: self.mime_type.take(),
+            size: None,
+            subscribe: true,
+            cache: None,
+            arguments: Vec::new(),
+        });
+        let entry = entry(self.name.clone(), kind, self.handler.take())?;
+        Ok(self.finish(entry))
+    }
+}

@@ -1,0 +1,117 @@
+use std::{future::Future, sync::Arc, time::Duration};
+
+use schemars::JsonSchema;
+
+use super::{DynHandler, Text, common, entry};
+use crate::{
+    catalog::{
+        EntryKind, ToolEntry,
+        entry::SchemaText,
+        handle::{EntryBox, Item},
+        schemas,
+    },
+    context::Context,
+    reply::{OutputSchema, ToolReply, tool_reply},
+    schema::Form,
+};
+
+/// A tool made by value, for [`Handle::add`](super::Handle::add).
+///
+/// ```
+/// use mcp_runtime::prelude::*;
+///
+/// #[data]
+/// struct Sum {
+///     a: i64,
+///     b: i64,
+/// }
+///
+/// let add = Tool::new("add").description("Adds").handler_with(async |sum: Sum, _: Context| sum.a + sum.b);
+/// # let _ = add;
+/// ```
+pub struct Tool {
+    name: Text,
+    title: Option<Text>,
+    description: Option<Text>,
+    order: i32,
+    timeout: Option<Duration>,
+    input: Option<SchemaText>,
+    output: Option<OutputSchema>,
+    handler: Option<DynHandler>,
+}
+common!(Tool);
+
+impl Tool {
+    /// A tool of this name: 1 to 128 letters, digits, `_`, `-` and `.`.
+    pub fn new(name: impl Into<Text>) -> Self {
+        Self {
+            name: name.into(),
+            title: None,
+            description: None,
+            order: 0,
+            timeout: None,
+            input: None,
+            output: None,
+            handler: None,
+        }
+    }
+
+    /// What it does, without arguments.
+    #[must_use]
+    pub fn handler<F, R>(mut self, handler: F) -> Self
+    where
+        F: Fn(Context) -> R + Send + Sync + 'static,
+        R: Future<Output: ToolReply> + Send + 'static,
+    {
+        self.output = <R::Output as ToolReply>::OUTPUT;
+        self.input = Some(Box::new(|| schemas::input(&[], false, Form::Compatible)));
+        self.handler = Some(Arc::new(move |mut call| {
+            if !call.accept() {
+                return call.refuse();
+            }
+            let work = handler(call.context.clone());
+            call.future(move |_| async move { tool_reply(work.await) })
+        }));
+        self
+    }
+
+    /// What it does, with the fields of `T` as arguments.
+    #[must_use]
+    pub fn handler_with<T, F, R>(mut self, handler: F) -> Self
+    where
+        T: serde::de::DeserializeOwned + JsonSchema + Send + 'static,
+        F: Fn(T, Context) -> R + Send + Sync + 'static,
+        R: Future<Output: ToolReply> + Send + 'static,
+    {
+        self.output = <R::Output as ToolReply>::OUTPUT;
+        self.input = Some(Box::new(schemas::input_of::<T>));
+        self.handler = Some(Arc::new(move |mut call| {
+            let arguments = crate::extract::spread_arguments::<T>(&mut call);
+            let (true, Some(arguments)) = (call.accept(), arguments) else { return call.refuse() };
+            let work = handler(arguments, call.context.clone());
+            call.future(move |_| async move { tool_reply(work.await) })
+        }));
+        self
+    }
+}
+
+impl Item for Tool {
+    fn into_entry(mut self) -> Result<EntryBox, String> {
+        check_tool_name(&self.name)?;
+        let input = self.input.take().ok_or_else(|| format!("`{}` has no handler", self.name))?;
+        let kind = EntryKind::Tool(ToolEntry::new(input, self.output));
+        let mut entry = entry(self.name.clone(), kind, self.handler.take())?;
+        entry.judge().map_err(|it| format!("`{}`: {}", self.name, it.join("; ")))?;
+        Ok(self.finish(entry))
+    }
+}
+
+/// TOOLS-02.
+pub(crate) fn check_tool_name(name: &str) -> Result<(), String> {
+    let fits = |b: u8| b.is_ascii_alphanumeric() || matches!(b, b'_' | b'-' | b'.');
+    if (1..=128).contains(&name.len()) && name.bytes().all(fits) {
+        Ok(())
+    } else {
+        Err(format!("`{name}` is no name for a tool: 1 to 128 letters, digits, `_`, `-` and `.`"))
+    }
+}
