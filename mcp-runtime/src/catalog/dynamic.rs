@@ -118,7 +118,8 @@ pub struct Tool {
 common!(Tool);
 
 impl Tool {
-    /// A tool of this name: 1 to 128 letters, digits, `_`, `-` and `.`.
+    /// A tool of this name: 1 to 128 letters, digits, `_`, `-` and `.`. It needs a [`handler`](Self::handler) or a
+    /// [`handler_with`](Self::handler_with) before it can be added; the last one said counts.
     pub fn new(name: impl Into<Text>) -> Self {
         Self {
             name: name.into(),
@@ -151,7 +152,7 @@ impl Tool {
         self
     }
 
-    /// What it does, with the fields of `T` as arguments.
+    /// What it does, with the fields of `T` as arguments; their doc comments are the descriptions. `#[data]` on `T` is enough.
     #[must_use]
     pub fn handler_with<T, F, R>(mut self, handler: F) -> Self
     where
@@ -192,8 +193,17 @@ pub(crate) fn check_tool_name(name: &str) -> Result<(), String> {
     }
 }
 
-/// A resource made by value, for [`Handle::add`](super::Handle::add): at a fixed URI, or a template whose variables the handler gets
-/// as texts.
+/// A resource made by value, for [`Handle::add`](super::Handle::add): at a fixed URI, or a template (RFC 6570) whose variables the handler
+/// gets as texts.
+///
+/// ```
+/// use mcp_runtime::{Variables, prelude::*};
+///
+/// let page = Resource::new("pages://{name}", "page")
+///     .mime_type("text/markdown")
+///     .handler(async |variables: Variables, _: Context| format!("# {}", variables["name"]));
+/// # let _ = page;
+/// ```
 pub struct Resource {
     uri: Text,
     name: Text,
@@ -210,7 +220,7 @@ common!(Resource);
 pub type Variables = std::collections::BTreeMap<String, String>;
 
 impl Resource {
-    /// A resource at this URI, or of this template, called `name`.
+    /// A resource at this URI, or of this template, called `name`. It needs a [`handler`](Self::handler) before it can be added.
     pub fn new(uri: impl Into<Text>, name: impl Into<Text>) -> Self {
         Self {
             uri: uri.into(),
@@ -231,7 +241,7 @@ impl Resource {
         self
     }
 
-    /// What it holds.
+    /// What it holds. Gets the variables of the template, none for a fixed URI.
     #[must_use]
     pub fn handler<F, R>(mut self, handler: F) -> Self
     where
@@ -274,6 +284,15 @@ impl Item for Resource {
 }
 
 /// A prompt made by value, for [`Handle::add`](super::Handle::add).
+///
+/// ```
+/// use mcp_runtime::{Variables, prelude::*};
+///
+/// let explain = Prompt::new("explain")
+///     .argument("topic", "What to explain", true)
+///     .handler(async |given: Variables, _: Context| format!("Explain {}.", given["topic"]));
+/// # let _ = explain;
+/// ```
 pub struct Prompt {
     name: Text,
     title: Option<Text>,
@@ -286,7 +305,7 @@ pub struct Prompt {
 common!(Prompt);
 
 impl Prompt {
-    /// A prompt of this name.
+    /// A prompt of this name. It needs a [`handler`](Self::handler) before it can be added.
     pub fn new(name: impl Into<Text>) -> Self {
         Self {
             name: name.into(),
@@ -299,7 +318,7 @@ impl Prompt {
         }
     }
 
-    /// An argument it takes.
+    /// An argument it takes. The handler finds it in its [`Variables`] if it was given; a required one always was.
     #[must_use]
     pub fn argument(
         mut self,
@@ -318,7 +337,7 @@ impl Prompt {
         self
     }
 
-    /// What it says.
+    /// What it says. Gets the arguments that were given, by name.
     #[must_use]
     pub fn handler<F, R>(mut self, handler: F) -> Self
     where
