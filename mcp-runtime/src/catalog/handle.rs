@@ -50,7 +50,7 @@ impl Handle {
     /// Adds an item; clients that listen are told.
     ///
     /// # Errors
-    /// When there is one of that kind with the same name (or URI) already, or the item is wrong in itself.
+    /// When there is one of that kind with the same name (or URI) already, or the item is wrong in itself: a bad name or URI, no handler.
     pub fn add(&self, item: impl Item) -> Result<()> {
         let entry = Arc::new(item.into_entry().map_err(Error::msg)?.0);
         self.0
@@ -84,17 +84,18 @@ impl Handle {
         })
     }
 
-    /// Shows an item that was disabled.
+    /// Shows an item that was disabled. Returns whether there is one.
     pub fn enable(&self, name: &str) -> bool {
         self.set_enabled(name, true)
     }
 
-    /// Hides an item without forgetting it: it is in no list and cannot be called.
+    /// Hides an item without forgetting it: it is in no list and cannot be called. Returns whether there is one.
     pub fn disable(&self, name: &str) -> bool {
         self.set_enabled(name, false)
     }
 
-    /// Tells the clients that subscribed to this resource that it has changed.
+    /// Tells the clients that subscribed to this resource that it has changed (`notifications/resources/updated`, server/resources).
+    /// The URI is that of one resource, never a template's. Nobody is told of a URI nobody subscribed to.
     pub fn updated(&self, uri: impl AsRef<str>) {
         self.0.bus.publish(&Event::ResourceUpdated(uri.as_ref().into()));
     }

@@ -1,6 +1,16 @@
 //! A small client for `#[test]`s: it talks to the server inside the process, through everything but the
 //! operating system.
 //!
+//! A `#[tokio::test]` runs it; for that a crate has `tokio` (with `macros` and `rt`) and `serde_json` among its dev-dependencies.
+//! Keep the server in a function, so that `main` and the tests share it:
+//!
+//! ```
+//! fn server() -> mcp_runtime::Builder {
+//!     mcp_runtime::server!()
+//! }
+//! # let _ = server();
+//! ```
+//!
 //! ```
 //! use mcp_runtime::{prelude::*, testing::Client};
 //! use serde_json::json;

@@ -13,7 +13,16 @@ use crate::{
 
 type PromptHandler = Box<dyn Fn(Variables, Call<'_>) -> Running + Send + Sync>;
 
-/// A prompt made by value, for [`Handle::add`](super::Handle::add).
+/// A prompt made by value, for [`Handle::add`](crate::Handle::add).
+///
+/// ```
+/// use mcp_runtime::{Variables, prelude::*};
+///
+/// let explain = Prompt::new("explain")
+///     .argument("topic", "What to explain", true)
+///     .handler(async |given: Variables, _: Context| format!("Explain {}.", given["topic"]));
+/// # let _ = explain;
+/// ```
 pub struct Prompt {
     name: Text,
     title: Option<Text>,
@@ -26,7 +35,7 @@ pub struct Prompt {
 common!(Prompt);
 
 impl Prompt {
-    /// A prompt of this name.
+    /// A prompt of this name. It needs a [`handler`](Self::handler) before it can be added.
     pub fn new(name: impl Into<Text>) -> Self {
         Self {
             name: name.into(),
@@ -39,7 +48,7 @@ impl Prompt {
         }
     }
 
-    /// An argument it takes.
+    /// An argument it takes. The handler finds it in its [`Variables`] if it was given; a required one always was.
     #[must_use]
     pub fn argument(
         mut self,
@@ -58,7 +67,7 @@ impl Prompt {
         self
     }
 
-    /// What it says.
+    /// What it says. Gets the arguments that were given, by name.
     #[must_use]
     pub fn handler<F, R>(mut self, handler: F) -> Self
     where

@@ -12,8 +12,17 @@ use crate::{
     reply::{ResourceReply, resource_reply},
 };
 
-/// A resource made by value, for [`Handle::add`](super::Handle::add): at a fixed URI, or a template whose
+/// A resource made by value, for [`Handle::add`](crate::Handle::add): at a fixed URI, or a template (RFC 6570) whose
 /// variables the handler gets as texts.
+///
+/// ```
+/// use mcp_runtime::{Variables, prelude::*};
+///
+/// let page = Resource::new("pages://{name}", "page")
+///     .mime_type("text/markdown")
+///     .handler(async |variables: Variables, _: Context| format!("# {}", variables["name"]));
+/// # let _ = page;
+/// ```
 pub struct Resource {
     uri: Text,
     name: Text,
@@ -27,7 +36,8 @@ pub struct Resource {
 common!(Resource);
 
 impl Resource {
-    /// A resource at this URI, or of this template, called `name`.
+    /// A resource at this URI, or of this template, called `name`. It needs a [`handler`](Self::handler) before it can be
+    /// added.
     pub fn new(uri: impl Into<Text>, name: impl Into<Text>) -> Self {
         Self {
             uri: uri.into(),
@@ -48,7 +58,7 @@ impl Resource {
         self
     }
 
-    /// What it holds.
+    /// What it holds. Gets the variables of the template, none for a fixed URI.
     #[must_use]
     pub fn handler<F, R>(mut self, handler: F) -> Self
     where

@@ -42,7 +42,8 @@ pub struct Tool {
 common!(Tool);
 
 impl Tool {
-    /// A tool of this name: 1 to 128 letters, digits, `_`, `-` and `.`.
+    /// A tool of this name: 1 to 128 letters, digits, `_`, `-` and `.`. It needs a [`handler`](Self::handler) or a
+    /// [`handler_with`](Self::handler_with) before it can be added; the last one said counts.
     pub fn new(name: impl Into<Text>) -> Self {
         Self {
             name: name.into(),
@@ -75,7 +76,8 @@ impl Tool {
         self
     }
 
-    /// What it does, with the fields of `T` as arguments.
+    /// What it does, with the fields of `T` as arguments; their doc comments are the descriptions. `#[data]` on `T`
+    /// is enough.
     #[must_use]
     pub fn handler_with<T, F, R>(mut self, handler: F) -> Self
     where
