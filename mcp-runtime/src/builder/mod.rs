@@ -1,11 +1,15 @@
 //! `server!()` and what can be said of a server before it starts.
 
 mod check;
+mod identity;
+mod items;
 mod setup;
 mod size;
 
 use std::{any::TypeId, fmt, future::Future, pin::Pin, sync::Arc, time::Duration};
 
+pub use identity::Identity;
+pub use items::{Items, items, named};
 pub use setup::{Made, Setup};
 pub use size::Size;
 
@@ -17,67 +21,10 @@ use crate::{
     model::{Icon, Outcome},
 };
 
-/// What a server says of itself. `server!()` fills it from the Cargo package.
-#[derive(Clone, Debug)]
-pub struct Identity {
-    pub(crate) package: &'static str,
-    pub(crate) name: String,
-    pub(crate) version: String,
-    pub(crate) title: Option<String>,
-    pub(crate) description: Option<String>,
-    pub(crate) website: Option<String>,
-    pub(crate) icons: Vec<Icon>,
-    pub(crate) instructions: Option<String>,
-}
-
-impl Identity {
-    /// A package with several programs is known by the program's name.
-    pub fn new(
-        package: &'static str,
-        program: Option<&'static str>,
-        version: &'static str,
-        description: &'static str,
-    ) -> Self {
-        Self {
-            package,
-            name: program.unwrap_or(package).to_owned(),
-            version: version.to_owned(),
-            title: None,
-            description: (!description.is_empty()).then(|| description.to_owned()),
-            website: None,
-            icons: Vec::new(),
-            instructions: None,
-        }
-    }
-}
-
 type BoxFuture<T> = Pin<Box<dyn Future<Output = T> + Send>>;
 type Insert = Box<dyn FnOnce(&mut States) + Send>;
 type Prepare = Box<dyn FnOnce(Handle) -> BoxFuture<Result<Insert, String>> + Send>;
 type Shutdown = Box<dyn FnOnce(Context) -> BoxFuture<()> + Send>;
-
-/// A function by its name and identity, as [`items!`](crate::items) lists them.
-#[derive(Clone, Copy, Debug)]
-pub struct Named {
-    pub(crate) name: &'static str,
-    pub(crate) identity: TypeId,
-}
-
-#[doc(hidden)]
-#[allow(missing_docs, reason = "public only for generated code")]
-pub const fn named(name: &'static str, identity: TypeId) -> Named {
-    Named { name, identity }
-}
-
-/// Items named one by one, with [`items!`](crate::items).
-#[derive(Clone, Debug)]
-pub struct Items(pub(crate) Vec<Named>);
-
-#[doc(hidden)]
-#[allow(missing_docs, reason = "public only for generated code")]
-pub fn items(list: &[Named]) -> Items {
-    Items(list.to_vec())
-}
 
 /// A server in the making: what [`server!`](crate::server) returns.
 pub struct Builder {

@@ -15,7 +15,7 @@ use crate::{
     schema::Form,
 };
 
-/// A tool made by value, for [`Handle::add`](super::Handle::add).
+/// A tool made by value, for [`Handle::add`](crate::Handle::add).
 ///
 /// ```
 /// use mcp_runtime::prelude::*;
