@@ -65,7 +65,7 @@ use proc_macro::TokenStream;
 /// |---|---|
 /// | `name = "…"` | the name clients use, if not the parameter's |
 /// | `title = "…"`, `description = "…"` | for people and models; the doc comment is the description otherwise |
-/// | `default`, `default = expr` | what an absent argument is: `Default::default()`, or the expression |
+/// | `default`, `default = expr` | what an absent argument is: `Default::default()`, or the expression; the schema shows numbers, texts, `bool`, lists of those, and enums without fields |
 /// | `range(1..=10)` | smallest and greatest number; `a..b` excludes `b` |
 /// | `len(..=200)` | fewest and most characters or items |
 /// | `pattern = "^[a-z]+$"` | a regular expression the text matches |
@@ -156,7 +156,8 @@ pub fn resource(attr: TokenStream, item: TokenStream) -> TokenStream {
 
 /// Makes a function a prompt: messages that people choose and fill in.
 ///
-/// The arguments are text, read with `FromStr`; an `Option<T>` need not be given.
+/// The arguments are text, read with `FromStr`, or with `Deserialize` by types of [`macro@data`] such as enums; an `Option<T>` need not be
+/// given.
 ///
 /// ```
 /// use mcp_runtime::prelude::*;

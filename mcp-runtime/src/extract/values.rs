@@ -1,8 +1,13 @@
 //! The values a type allows, when it is an enum or `bool`: found by asking its `Deserialize` what it would read.
 
+use std::{collections::HashSet, mem::discriminant};
+
 use serde::{
     Deserialize, Deserializer,
-    de::{self, value::Error},
+    de::{
+        self, DeserializeOwned, IntoDeserializer,
+        value::{Error, StrDeserializer},
+    },
     forward_to_deserialize_any,
 };
 
@@ -11,6 +16,24 @@ pub(crate) fn of<'de, T: Deserialize<'de>>() -> Vec<&'static str> {
     let mut found = Vec::new();
     let _ = T::deserialize(Asking(&mut found));
     found
+}
+
+/// How clients spell this value of an enum without fields, found by reading each name back. `None` where names and variants are not one to
+/// one: the value could be something else then.
+pub(crate) fn name_of<T: DeserializeOwned>(value: &T) -> Option<&'static str> {
+    let names = of::<T>();
+    let read = |name: &&'static str| {
+        let text: StrDeserializer<'_, Error> = name.into_deserializer();
+        T::deserialize(text).ok().map(|it| discriminant(&it))
+    };
+    let variants: Vec<_> = names.iter().map(read).collect();
+    let known: Vec<_> = variants.iter().flatten().collect();
+    let distinct: HashSet<_> = known.iter().collect();
+    if known.len() < 2 || distinct.len() < known.len() {
+        return None;
+    }
+    let at = variants.iter().position(|it| *it == Some(discriminant(value)))?;
+    names.get(at).copied()
 }
 
 struct Asking<'a>(&'a mut Vec<&'static str>);
@@ -57,7 +80,7 @@ impl<'de> Deserializer<'de> for Asking<'_> {
 
 #[cfg(test)]
 mod tests {
-    use super::of;
+    use super::{name_of, of};
 
     #[test]
     fn enums_and_bool_know_their_values() {
@@ -71,5 +94,21 @@ mod tests {
         assert_eq!(of::<Tone>(), ["very-warm", "cold"]);
         assert_eq!(of::<Option<bool>>(), ["true", "false"]);
         assert!(of::<String>().is_empty());
+    }
+
+    #[test]
+    fn a_value_has_a_name_when_names_and_variants_are_one_to_one() {
+        #[derive(serde::Deserialize)]
+        #[serde(rename_all = "lowercase")]
+        enum Unit {
+            Metre,
+            Foot,
+            Other(()),
+        }
+        assert_eq!(name_of(&Unit::Metre), Some("metre"));
+        assert_eq!(name_of(&Unit::Foot), Some("foot"));
+        assert_eq!(name_of(&Unit::Other(())), None);
+        assert_eq!(name_of(&Some(Unit::Foot)), None);
+        assert_eq!(name_of(&"metre".to_owned()), None);
     }
 }

@@ -148,7 +148,7 @@ both_eras! {
         assert_eq!(schema.get("required"), None);
         for (name, default) in [
             ("literal", json!(1)), ("expression", json!(14)), ("text", json!("metric")), ("lent", json!("lent")),
-            ("nothing", json!([])), ("optional", json!(3)), ("list", json!([1, 2])),
+            ("nothing", json!([])), ("optional", json!(3)), ("list", json!([1, 2])), ("unit", json!("metric")),
         ] {
             assert_eq!(schema["properties"][name]["default"], default, "{name}");
         }

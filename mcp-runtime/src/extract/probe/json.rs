@@ -8,7 +8,7 @@ use super::{Argument, Describe, JsonArgument, SliceArgument, SliceOption, Slot, 
 use crate::{
     context::Context,
     error::Result,
-    extract::{Call, Params, json, missing, params::Source},
+    extract::{Call, Params, json, missing, params::Source, values},
     item::ArgDef,
 };
 
@@ -40,7 +40,7 @@ fn read_json<T: Argument>(
     }
 }
 
-/// A known primitive as JSON. Other types could only be written with a `Serialize` the argument need not have.
+/// A known primitive as JSON. Other types could only be written with a `Serialize` the argument need not have; enums have names.
 pub(super) fn primitive_json<T: 'static>(value: &T) -> Option<Value> {
     let value: &dyn Any = value;
     macro_rules! try_types {
@@ -95,7 +95,7 @@ macro_rules! json_handles {
             }
 
             fn default_json(self, default: $value) -> Option<Value> {
-                primitive_json(&default)
+                primitive_json(&default).or_else(|| values::name_of(&default).map(Value::from))
             }
         }
     )*};
