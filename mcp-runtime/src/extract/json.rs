@@ -52,6 +52,8 @@ pub(crate) fn wording(error: &str) -> String {
         "i32" | "i64" | "isize" | "i128" => "an integer",
         "u32" | "u64" | "usize" | "u128" => "an integer that is not negative",
         "f32" | "f64" => "a number",
+        "a sequence" => "an array",
+        "a map" => "an object",
         other => other,
     };
     format!("{before}expected {expected}")

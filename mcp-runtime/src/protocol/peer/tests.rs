@@ -23,6 +23,14 @@ fn peer() -> Peer {
     Peer::new(Service::new(&now(server.start()).unwrap()))
 }
 
+/// What a modern request says of itself.
+fn envelope() -> String {
+    let version = Revision::MODERN[0].name();
+    format!(
+        r#""_meta":{{"io.modelcontextprotocol/protocolVersion":"{version}","io.modelcontextprotocol/clientCapabilities":{{}}}}"#
+    )
+}
+
 fn answers(peer: &Peer) -> String {
     let mut out = Vec::new();
     peer.outbox().take(&mut out);
@@ -34,7 +42,7 @@ fn answers(peer: &Peer) -> String {
 fn receive_needs_no_runtime() {
     let peer = peer();
     let mut waiting = Vec::new();
-    let envelope = r#""_meta":{"io.modelcontextprotocol/protocolVersion":"2026-07-28","io.modelcontextprotocol/clientCapabilities":{}}"#;
+    let envelope = envelope();
     let call = format!(
         r#"{{"jsonrpc":"2.0","id":"a","method":"tools/call","params":{{"name":"echo",{envelope}}}}}"#
     );
@@ -66,7 +74,7 @@ fn listening() -> (crate::catalog::Handle, Peer) {
     let handle = server.handle();
     handle.add(Tool::new("echo").handler(async |_: Context| "hello")).unwrap();
     let peer = Peer::new(Service::new(&now(server.start()).unwrap()));
-    let listen = r#"{"jsonrpc":"2.0","id":7,"method":"subscriptions/listen","params":{"_meta":{"io.modelcontextprotocol/protocolVersion":"2026-07-28","io.modelcontextprotocol/clientCapabilities":{}},"notifications":{"toolsListChanged":true}}}"#;
+    let listen = format!(r#"{{"jsonrpc":"2.0","id":7,"method":"subscriptions/listen","params":{{{},"notifications":{{"toolsListChanged":true}}}}}}"#, envelope());
     peer.receive(listen.as_bytes(), &mut Vec::new());
     assert!(answers(&peer).contains("acknowledged"));
     (handle, peer)
@@ -153,8 +161,8 @@ fn an_answer_that_comes_after_the_cancellation_is_not_sent() {
     server.handle().add(tool).unwrap();
     let peer = peer.get_or_init(|| Peer::new(Service::new(&now(server.start()).unwrap())));
     let mut waiting = Vec::new();
-    let call = br#"{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"overtaken","_meta":{"io.modelcontextprotocol/protocolVersion":"2026-07-28","io.modelcontextprotocol/clientCapabilities":{}}}}"#;
-    peer.receive(call, &mut waiting);
+    let call = format!(r#"{{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{{"name":"overtaken",{}}}}}"#, envelope());
+    peer.receive(call.as_bytes(), &mut waiting);
     now(waiting.pop().unwrap());
     assert_eq!(answers(peer), "");
     assert!(!peer.is_busy());
@@ -164,7 +172,7 @@ fn an_answer_that_comes_after_the_cancellation_is_not_sent() {
 fn an_answer_does_not_grow_with_what_was_wrong() {
     let peer = peer();
     let mut waiting = Vec::new();
-    let envelope = r#""_meta":{"io.modelcontextprotocol/protocolVersion":"2026-07-28","io.modelcontextprotocol/clientCapabilities":{}}"#;
+    let envelope = envelope();
     let unknown: Vec<String> =
         (0..10_000).map(|it| format!(r#""{}{it}":1"#, "x".repeat(500))).collect();
     let arguments = unknown.join(",");
