@@ -108,10 +108,10 @@ pub(super) fn usage_of_tool(tool: &Value) -> String {
 
 /// What a value must be, in a word or two: `integer 1..=5, default 1`.
 fn kind_of(property: &Value) -> String {
-    if let Some(values) = property["enum"].as_array() {
-        return values.iter().filter_map(Value::as_str).collect::<Vec<_>>().join("|");
-    }
-    let mut kind = property["type"].as_str().unwrap_or("value").to_owned();
+    let mut kind = match property["enum"].as_array() {
+        Some(values) => values.iter().filter_map(Value::as_str).collect::<Vec<_>>().join("|"),
+        None => property["type"].as_str().unwrap_or("value").to_owned(),
+    };
     let (least, most) = (&property["minimum"], &property["maximum"]);
     match (least.is_null(), most.is_null()) {
         (false, false) => kind.push_str(&format!(" {least}..={most}")),
@@ -164,4 +164,23 @@ pub(super) fn content(blocks: &[Value]) -> String {
         }
     };
     blocks.iter().map(one).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_kind_has_its_values_range_and_default() {
+        let check = |property, expected| assert_eq!(kind_of(&property), expected);
+        check(
+            json!({ "type": "integer", "minimum": 1, "maximum": 5, "default": 1 }),
+            "integer 1..=5, default 1",
+        );
+        check(json!({ "type": "string", "enum": ["low", "high"] }), "low|high");
+        check(
+            json!({ "type": "string", "enum": ["low", "high"], "default": "low" }),
+            "low|high, default \"low\"",
+        );
+    }
 }
