@@ -278,7 +278,7 @@ both_eras! {
             (
                 json!({ "count": 300, "names": "a" }),
                 "- `count`: invalid value: integer `300`, expected an integer from 0 to 255\n\
-                 - `names`: invalid type: string \"a\", expected a sequence",
+                 - `names`: invalid type: string \"a\", expected an array",
             ),
             (
                 json!({ "count": -1.5, "names": ["a", 2], "point": { "x": 1 } }),
@@ -308,7 +308,7 @@ both_eras! {
         assert_eq!(said(&mut client, "exact", stringified.clone()).await, expected);
         let expected = "error: The arguments of `strictly` are wrong:\n\
             - `count`: invalid type: string \"5\", expected an integer from 0 to 255\n\
-            - `names`: invalid type: string \"[\\\"5\\\"]\", expected a sequence\n\
+            - `names`: invalid type: string \"[\\\"5\\\"]\", expected an array\n\
             - unknown argument `point`; there are `count`, `names`";
         assert_eq!(said(&mut client, "strictly", stringified).await, expected);
     }

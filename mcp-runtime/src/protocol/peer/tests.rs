@@ -74,7 +74,10 @@ fn listening() -> (crate::catalog::Handle, Peer) {
     let handle = server.handle();
     handle.add(Tool::new("echo").handler(async |_: Context| "hello")).unwrap();
     let peer = Peer::new(Service::new(&now(server.start()).unwrap()));
-    let listen = format!(r#"{{"jsonrpc":"2.0","id":7,"method":"subscriptions/listen","params":{{{},"notifications":{{"toolsListChanged":true}}}}}}"#, envelope());
+    let listen = format!(
+        r#"{{"jsonrpc":"2.0","id":7,"method":"subscriptions/listen","params":{{{},"notifications":{{"toolsListChanged":true}}}}}}"#,
+        envelope()
+    );
     peer.receive(listen.as_bytes(), &mut Vec::new());
     assert!(answers(&peer).contains("acknowledged"));
     (handle, peer)
@@ -161,7 +164,10 @@ fn an_answer_that_comes_after_the_cancellation_is_not_sent() {
     server.handle().add(tool).unwrap();
     let peer = peer.get_or_init(|| Peer::new(Service::new(&now(server.start()).unwrap())));
     let mut waiting = Vec::new();
-    let call = format!(r#"{{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{{"name":"overtaken",{}}}}}"#, envelope());
+    let call = format!(
+        r#"{{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{{"name":"overtaken",{}}}}}"#,
+        envelope()
+    );
     peer.receive(call.as_bytes(), &mut waiting);
     now(waiting.pop().unwrap());
     assert_eq!(answers(peer), "");
