@@ -143,7 +143,7 @@ fn nothing_to_serve(
             groups[0]
         ),
         None => format!(
-            "there is nothing to serve: no function of package `{package}` has `#[tool]`, `#[resource]` or `#[prompt]`{}\n\
+            "there is nothing to serve: no function of package `{package}` in this program has `#[tool]`, `#[resource]` or `#[prompt]`{}\n\
              - items in another crate are served with `server!(with = [that_crate])`\n\
              - the linker drops a crate that nothing refers to, with its items: write `use that_crate as _;`",
             crates(all)

@@ -64,7 +64,7 @@ impl Peer {
     /// A line that was too long to be kept.
     pub(crate) fn too_long(&self) {
         let limit = self.shared.service.limits.message;
-        let text = format_args!("the message is longer than {limit} bytes");
+        let text = format!("the message is longer than {limit} bytes");
         self.refuse_unread(&Error::of(Kind::InvalidRequest, text));
     }
 
