@@ -8,6 +8,7 @@
 #![forbid(unsafe_code)]
 
 pub mod examples;
+mod judge;
 pub mod pattern;
 pub mod replay;
 pub mod requirement;

@@ -1,12 +1,13 @@
 //! Holds a transcript against a server.
 
-use std::{collections::VecDeque, fmt::Write as _, future::Future, str, time::Duration};
+use std::{collections::VecDeque, future::Future, str, time::Duration};
 
 use serde_json::Value;
 
 use crate::{
-    pattern::{Captures, Difference},
-    schema::{Asked, Schema},
+    judge::{Judge, report},
+    pattern::Difference,
+    schema::Schema,
     transcript::{Does, Expected, Step, Transcript},
 };
 
@@ -33,12 +34,8 @@ const SILENCE: Duration = Duration::from_millis(100);
 ///
 /// The line of the transcript at which the server did something else, and every difference.
 pub async fn replay(transcript: &Transcript, wire: &mut impl Wire) -> Result<(), String> {
-    let mut replay = Replay {
-        wire,
-        schema: Schema::of(&transcript.revision).ok(),
-        asked: Asked::default(),
-        captures: Captures::new(),
-    };
+    let mut replay =
+        Replay { wire, schema: Schema::of(&transcript.revision).ok(), judge: Judge::new() };
     let mut steps = transcript.steps.iter().peekable();
     while let Some(step) = steps.next() {
         let mut group = vec![step];
@@ -62,8 +59,7 @@ fn laned(step: &Step) -> bool {
 struct Replay<'a, W> {
     wire: &'a mut W,
     schema: Option<&'static Schema>,
-    asked: Asked,
-    captures: Captures,
+    judge: Judge,
 }
 
 impl<W: Wire> Replay<'_, W> {
@@ -74,10 +70,8 @@ impl<W: Wire> Replay<'_, W> {
             let at = |error| (step.line, error);
             match &step.does {
                 Does::Send(message) => {
-                    let line = message.line(&self.captures).map_err(at)?;
-                    if let Ok(sent) = serde_json::from_slice(&line) {
-                        self.asked.note(&sent);
-                    }
+                    let line = message.line(&self.judge.captures).map_err(at)?;
+                    self.judge.note(&line);
                     self.wire.send(&line).await;
                 }
                 Does::Silence => self.silence().await.map_err(at)?,
@@ -108,31 +102,18 @@ impl<W: Wire> Replay<'_, W> {
         let mut closest: Option<(usize, Vec<Difference>)> = None;
         for (_, lane) in lanes {
             let Some(&(line, expected)) = lane.front() else { continue };
-            let differences = expected.pattern.differences(received, &mut self.captures);
+            let differences = self.judge.compare(&expected.pattern, received);
             if differences.is_empty() {
                 lane.pop_front();
-                return self.judge(expected, received).map_err(|error| (line, error));
+                let schema = self.schema.filter(|_| expected.schema);
+                return self.judge.conforms(schema, received).map_err(|error| (line, error));
             }
             if closest.as_ref().is_none_or(|(_, fewest)| differences.len() < fewest.len()) {
                 closest = Some((line, differences));
             }
         }
         let (line, differences) = closest.unwrap_or_default();
-        let mut report = "the server's message differs\n".to_owned();
-        for difference in differences {
-            let _ = writeln!(report, "  {difference}");
-        }
-        let _ = write!(report, "  received: {received}");
-        Err((line, report))
-    }
-
-    fn judge(&self, expected: &Expected, received: &Value) -> Result<(), String> {
-        match self.schema {
-            Some(schema) if expected.schema => schema
-                .check(received, &self.asked)
-                .map_err(|error| format!("against the schema: {error}\n  received: {received}")),
-            _ => Ok(()),
-        }
+        Err((line, report("the server's message", &differences, received)))
     }
 
     async fn receive(&mut self) -> Result<Value, String> {

@@ -1,0 +1,57 @@
+//! What every replay does with a message of the server: compare it, then let the schema judge it.
+
+use std::fmt::Write as _;
+
+use serde_json::Value;
+
+use crate::{
+    pattern::{Captures, Difference, Pattern},
+    schema::{Asked, Schema},
+};
+
+/// What a replay has learnt so far.
+pub(crate) struct Judge {
+    pub(crate) captures: Captures,
+    asked: Asked,
+}
+
+impl Judge {
+    pub(crate) fn new() -> Self {
+        Self { captures: Captures::new(), asked: Asked::default() }
+    }
+
+    /// Notes what the client sends, if it is JSON.
+    pub(crate) fn note(&mut self, sent: &[u8]) {
+        if let Ok(sent) = serde_json::from_slice(sent) {
+            self.asked.note(&sent);
+        }
+    }
+
+    /// Holds `received` against `pattern`; what is captured is kept when it matches.
+    pub(crate) fn compare(&mut self, pattern: &Pattern, received: &Value) -> Vec<Difference> {
+        pattern.differences(received, &mut self.captures)
+    }
+
+    /// Lets the official schema judge, where it lies beside the repository.
+    pub(crate) fn conforms(
+        &self,
+        schema: Option<&'static Schema>,
+        received: &Value,
+    ) -> Result<(), String> {
+        schema.map_or(Ok(()), |schema| {
+            schema
+                .check(received, &self.asked)
+                .map_err(|error| format!("against the schema: {error}\n  received: {received}"))
+        })
+    }
+}
+
+/// Every difference on a line of its own, and what was received.
+pub(crate) fn report(what: &str, differences: &[Difference], received: &Value) -> String {
+    let mut report = format!("{what} differs\n");
+    for difference in differences {
+        let _ = writeln!(report, "  {difference}");
+    }
+    let _ = write!(report, "  received: {received}");
+    report
+}
