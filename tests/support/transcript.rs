@@ -195,7 +195,7 @@ impl Message {
     }
 }
 
-fn message(client: &RawValue) -> Result<Message, String> {
+pub(crate) fn message(client: &RawValue) -> Result<Message, String> {
     let text = client.get();
     if text.starts_with('"') {
         let line: String = serde_json::from_str(text).map_err(|error| error.to_string())?;
@@ -208,7 +208,8 @@ fn message(client: &RawValue) -> Result<Message, String> {
     Ok(Message::Verbatim(text.as_bytes().to_vec()))
 }
 
-fn fill_in(value: &mut Value, captures: &Captures) -> Result<(), String> {
+/// Puts what has been captured in the place of each `$use`.
+pub(crate) fn fill_in(value: &mut Value, captures: &Captures) -> Result<(), String> {
     if let Some(name) = value.get("$use").and_then(Value::as_str) {
         let captured = captures.get(name).ok_or_else(|| format!("nothing captured as `{name}`"))?;
         *value = captured.clone();
@@ -221,7 +222,7 @@ fn fill_in(value: &mut Value, captures: &Captures) -> Result<(), String> {
     }
 }
 
-fn unhex(text: &str) -> Result<Vec<u8>, String> {
+pub(crate) fn unhex(text: &str) -> Result<Vec<u8>, String> {
     let byte = |pair| u8::from_str_radix(pair, 16).map_err(|_| format!("not a byte: {pair}"));
     text.split_whitespace().map(byte).collect()
 }

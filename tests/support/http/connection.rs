@@ -1,0 +1,280 @@
+//! One connection to a server, over which any bytes can be sent.
+
+use std::{io::ErrorKind, net::SocketAddr, time::Duration};
+
+use tokio::{
+    io::{AsyncReadExt as _, AsyncWriteExt as _},
+    net::TcpStream,
+    time::{Instant, timeout, timeout_at},
+};
+
+use super::{
+    body::Body,
+    events::{Events, Item},
+    head::Head,
+};
+
+/// A connection and the response that is being read from it.
+#[derive(Debug)]
+pub struct Connection {
+    stream: TcpStream,
+    /// What has arrived and was not taken yet.
+    buffer: Vec<u8>,
+    closed: bool,
+    last: bool,
+    body: Body,
+    events: Events,
+}
+
+/// What comes next on a stream of events.
+#[derive(Debug, PartialEq)]
+pub enum Next {
+    /// An event or a comment.
+    Item(Item),
+    /// The end, after which the connection is closed or free.
+    End,
+    /// Nothing in time.
+    Silence,
+}
+
+impl Connection {
+    /// Connects.
+    ///
+    /// # Errors
+    ///
+    /// When nobody listens there.
+    pub async fn open(address: SocketAddr) -> Result<Self, String> {
+        let stream = TcpStream::connect(address).await.map_err(|error| error.to_string())?;
+        // A request is written in one go; what is sent in halves on purpose must leave at once.
+        stream.set_nodelay(true).map_err(|error| error.to_string())?;
+        Ok(Self {
+            stream,
+            buffer: Vec::new(),
+            closed: false,
+            last: false,
+            body: Body::Ended,
+            events: Events::default(),
+        })
+    }
+
+    /// Sends these bytes. That a server closes before it has read them all is no error: its response tells why.
+    ///
+    /// # Errors
+    ///
+    /// When they are not taken in time.
+    pub async fn send(&mut self, bytes: &[u8], patience: Duration) -> Result<(), String> {
+        match timeout(patience, self.stream.write_all(bytes)).await {
+            Ok(_) => Ok(()),
+            Err(_) => Err(format!("the server did not read the request within {patience:?}")),
+        }
+    }
+
+    /// Whether another request may follow: all was read, and neither side wants to close.
+    pub fn is_free(&mut self) -> bool {
+        let mut byte = [0];
+        let open = match self.stream.try_read(&mut byte) {
+            Err(error) => error.kind() == ErrorKind::WouldBlock,
+            Ok(0) => false,
+            // Unasked for, and found by whoever reads the next response.
+            Ok(_) => {
+                self.buffer.push(byte[0]);
+                true
+            }
+        };
+        open && !self.closed && !self.last && self.body.has_ended()
+    }
+
+    /// Whether a response is still being read.
+    pub fn is_reading(&self) -> bool {
+        !self.body.has_ended()
+    }
+
+    /// The head of the next response; those with a status below 200 are passed over.
+    ///
+    /// # Errors
+    ///
+    /// When none comes in time, or what comes is none.
+    pub async fn head(&mut self, asked_for_head: bool, patience: Duration) -> Result<Head, String> {
+        let until = Instant::now() + patience;
+        loop {
+            if let Some(length) = Head::length(&self.buffer) {
+                let head = Head::parse(&self.buffer.drain(..length).collect::<Vec<_>>())?;
+                if head.status < 200 {
+                    continue;
+                }
+                self.body = Body::of(&head, asked_for_head)?;
+                self.events = Events::default();
+                self.last = head.get("connection").is_some_and(|it| it.contains("close"));
+                return Ok(head);
+            }
+            match self.fill(until).await {
+                Some(true) => {}
+                Some(false) => {
+                    let rest = String::from_utf8_lossy(&self.buffer);
+                    return Err(format!("closed without a response: {rest:?}"));
+                }
+                None => return Err(format!("no response within {patience:?}")),
+            }
+        }
+    }
+
+    /// The whole body of the response whose head was read last.
+    ///
+    /// # Errors
+    ///
+    /// When it does not come in time, or not completely.
+    pub async fn body(&mut self, patience: Duration) -> Result<Vec<u8>, String> {
+        let until = Instant::now() + patience;
+        let mut body = Vec::new();
+        loop {
+            body.extend(self.body.take(&mut self.buffer)?);
+            if self.body.has_ended() {
+                return Ok(body);
+            }
+            match self.fill(until).await {
+                Some(true) => {}
+                Some(false) if self.body == Body::UntilClose => self.body = Body::Ended,
+                Some(false) => {
+                    let got = String::from_utf8_lossy(&body);
+                    return Err(format!("closed in the middle of the body: {got:?}"));
+                }
+                None => return Err(format!("no complete body within {patience:?}")),
+            }
+        }
+    }
+
+    /// What comes next on the stream whose head was read last.
+    ///
+    /// # Errors
+    ///
+    /// What is wrong with the stream, and an event that breaks off.
+    pub async fn next(&mut self, patience: Duration) -> Result<Next, String> {
+        let until = Instant::now() + patience;
+        loop {
+            let taken = self.body.take(&mut self.buffer)?;
+            self.events.push(&taken);
+            if let Some(item) = self.events.item()? {
+                return Ok(Next::Item(item));
+            }
+            if !self.body.has_ended() {
+                match self.fill(until).await {
+                    Some(true) => continue,
+                    // A server may drop a stream without ending it, for the client to come back.
+                    Some(false) => self.body = Body::Ended,
+                    None => return Ok(Next::Silence),
+                }
+            }
+            return match self.events.is_between_events() {
+                true => Ok(Next::End),
+                false => Err(format!("the stream ends inside an event: {:?}", self.events)),
+            };
+        }
+    }
+
+    /// Waits for more: `false` when the server has closed, `None` when nothing came in time.
+    async fn fill(&mut self, until: Instant) -> Option<bool> {
+        if self.closed {
+            return Some(false);
+        }
+        let read = timeout_at(until, self.stream.read_buf(&mut self.buffer)).await.ok()?;
+        // A reset is what a server causes that closes with half a request unread.
+        self.closed = !matches!(read, Ok(1..));
+        Some(!self.closed)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::http::{
+        events::Event,
+        fake::{Fake, block_on},
+    };
+
+    const PATIENCE: Duration = Duration::from_secs(5);
+    const SHORT: Duration = Duration::from_millis(20);
+
+    async fn asked(answer: &'static [&'static str]) -> Connection {
+        let fake = Fake::start(vec![vec![("GET", answer)]]).await;
+        let mut connection = Connection::open(fake.address()).await.unwrap();
+        connection.send(b"GET / HTTP/1.1\r\n\r\n", PATIENCE).await.unwrap();
+        connection
+    }
+
+    #[test]
+    fn a_response_is_read_however_it_arrives() {
+        block_on(async {
+            let mut connection = asked(&[
+                "HTTP/1.1 100 Continue\r\n\r\nHTTP/1.1 200 O",
+                "K\r\ncontent-length: 2\r\n\r",
+                "\n{",
+                "}",
+            ])
+            .await;
+            let head = connection.head(false, PATIENCE).await.unwrap();
+            assert_eq!(head.status, 200);
+            assert!(connection.is_reading());
+            assert_eq!(connection.body(PATIENCE).await.unwrap(), b"{}");
+            assert!(connection.is_free());
+        });
+    }
+
+    #[test]
+    fn a_body_may_end_with_the_connection() {
+        block_on(async {
+            let mut connection = asked(&["HTTP/1.1 200 OK\r\n\r\n{", "}", "CLOSE"]).await;
+            connection.head(false, PATIENCE).await.unwrap();
+            assert_eq!(connection.body(PATIENCE).await.unwrap(), b"{}");
+            assert!(!connection.is_free());
+        });
+    }
+
+    #[test]
+    fn what_is_missing_is_told() {
+        block_on(async {
+            let error = asked(&["HTTP", "CLOSE"]).await.head(false, PATIENCE).await.unwrap_err();
+            assert_eq!(error, "closed without a response: \"HTTP\"");
+            let error = asked(&["HTTP"]).await.head(false, SHORT).await.unwrap_err();
+            assert_eq!(error, "no response within 20ms");
+            let mut connection =
+                asked(&["HTTP/1.1 200 OK\r\ncontent-length: 3\r\n\r\n{}", "CLOSE"]).await;
+            connection.head(false, PATIENCE).await.unwrap();
+            let error = connection.body(PATIENCE).await.unwrap_err();
+            assert_eq!(error, "closed in the middle of the body: \"{}\"");
+        });
+    }
+
+    #[test]
+    fn a_stream_is_read_event_by_event() {
+        block_on(async {
+            const HEAD: &str = "HTTP/1.1 200 OK\r\ncontent-type: text/event-stream\r\ntransfer-encoding: chunked\r\n\r\n";
+            let mut connection =
+                asked(&[HEAD, "8\r\ndata: 1\n", "\r\n3\r\n\n:\n", "\r\n", "WAIT"]).await;
+            assert!(connection.head(false, PATIENCE).await.unwrap().is_stream());
+            let event = Event { data: Some("1".into()), ..Event::default() };
+            let item = Next::Item(Item::Event(event));
+            assert_eq!(connection.next(PATIENCE).await, Ok(item));
+            let comment = Next::Item(Item::Comment(String::new()));
+            assert_eq!(connection.next(PATIENCE).await, Ok(comment));
+            assert_eq!(connection.next(SHORT).await, Ok(Next::Silence));
+        });
+    }
+
+    #[test]
+    fn a_stream_ends_or_is_dropped_between_events() {
+        block_on(async {
+            const CHUNKED: &str = "HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\n";
+            let mut ended = asked(&[CHUNKED, "0\r\n\r\n"]).await;
+            ended.head(false, PATIENCE).await.unwrap();
+            assert_eq!(ended.next(PATIENCE).await, Ok(Next::End));
+            assert!(ended.is_free());
+            let mut dropped = asked(&[CHUNKED, "3\r\n:x\n\r\n", "CLOSE"]).await;
+            dropped.head(false, PATIENCE).await.unwrap();
+            assert_eq!(dropped.next(PATIENCE).await, Ok(Next::Item(Item::Comment("x".into()))));
+            assert_eq!(dropped.next(PATIENCE).await, Ok(Next::End));
+            let mut broken = asked(&[CHUNKED, "8\r\ndata: x\n\r\n", "CLOSE"]).await;
+            broken.head(false, PATIENCE).await.unwrap();
+            assert!(broken.next(PATIENCE).await.unwrap_err().contains("inside an event"));
+        });
+    }
+}

@@ -1,0 +1,64 @@
+//! A server that says what a test tells it to.
+
+use std::{net::SocketAddr, time::Duration};
+
+use tokio::{
+    io::{AsyncReadExt as _, AsyncWriteExt as _},
+    net::{TcpListener, TcpStream},
+    time::sleep,
+};
+
+/// What is waited for in what the client sends, and the pieces that are sent then.
+///
+/// The piece `CLOSE` closes the connection, `WAIT` holds it; without either, the next exchange follows.
+pub(crate) type Exchange = (&'static str, &'static [&'static str]);
+
+pub(crate) struct Fake(SocketAddr);
+
+impl Fake {
+    /// Listens, and serves each list of exchanges to one connection, in the order they are opened.
+    pub(crate) async fn start(connections: Vec<Vec<Exchange>>) -> Self {
+        let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+        let address = listener.local_addr().unwrap();
+        tokio::spawn(async move {
+            for exchanges in connections {
+                let (stream, _) = listener.accept().await.unwrap();
+                tokio::spawn(serve(stream, exchanges));
+            }
+        });
+        Self(address)
+    }
+
+    pub(crate) fn address(&self) -> SocketAddr {
+        self.0
+    }
+}
+
+async fn serve(mut stream: TcpStream, exchanges: Vec<Exchange>) {
+    stream.set_nodelay(true).unwrap();
+    let mut received = String::new();
+    for (expected, pieces) in exchanges {
+        while !received.contains(expected) {
+            let mut buffer = [0; 4096];
+            let Ok(count @ 1..) = stream.read(&mut buffer).await else { return };
+            received.push_str(&String::from_utf8_lossy(&buffer[..count]));
+        }
+        received.clear();
+        for piece in pieces {
+            match *piece {
+                "CLOSE" => return,
+                "WAIT" => sleep(Duration::from_secs(60)).await,
+                piece => stream.write_all(piece.as_bytes()).await.unwrap(),
+            }
+            // Long enough for the piece to arrive alone.
+            sleep(Duration::from_millis(2)).await;
+        }
+    }
+    // What it has nothing more to say to is held until the test ends.
+    sleep(Duration::from_secs(60)).await;
+}
+
+pub(crate) fn block_on<T>(test: impl Future<Output = T>) -> T {
+    let mut runtime = tokio::runtime::Builder::new_current_thread();
+    runtime.enable_all().build().unwrap().block_on(test)
+}

@@ -1,0 +1,339 @@
+//! Recorded conversations over HTTP: `tests/wire/http/<revision>/<name>.jsonl`, one JSON object a line.
+//!
+//! | line | meaning |
+//! |---|---|
+//! | `{"#": "text"}` | a comment; may also stand in any other line |
+//! | `{"with": "name", "settings": {..}}` | the server this is held against, as the suite knows both |
+//! | `{"handshake": "session"}` | a session is opened, its id remembered under this name; see below |
+//! | `{"request": {..}}` | the client sends this; see below |
+//! | `{"raw": "GET / .."}` | the client sends this text, in which `HOST` is the server's address |
+//! | `{"response": {..}}` | the response; see below |
+//! | `{"event": {..}}` | the next event of the stream; see below |
+//! | `{"comment": true}` | the next thing on the stream is a comment, which is passed over elsewhere |
+//! | `{"silence": true}` | neither an event nor the end comes on the stream, nor a response if one is due |
+//! | `{"end": true}` | the server ends the stream, after comments at most |
+//! | `{"hang_up": "a"}` | the client closes this connection |
+//! | `{"pass": 15}` | so many seconds pass at once, when everything has come to rest |
+//! | `{"stop": true}` | the server is told to stop |
+//! | `{"revision": ".."}` | from here on the client speaks another revision, whose schema judges the server |
+//! | `{"defaults": "none"}` | the headers that requests have: `modern`, `legacy` or `none` |
+//!
+//! `"on": "a"` names the connection of a request and of what is read; without it there is one more.
+//! A connection is opened with its first request and used for the next one when its response has
+//! been read and neither side closed it. Whatever comes in answer must be met before the transcript ends;
+//! only streams may stay open.
+//!
+//! A request: `method` (POST, or GET without a body), `path` (`/mcp`), `headers`, `body` (sent byte for
+//! byte as it stands; a string is sent as text), or `bytes` in hexadecimal, `"pad": n` for so many blanks
+//! after the body, `"chunked": true` for two chunks instead of `Content-Length`. A header is a text,
+//! `null` (not sent, though it is a default), several in an array, or `{"$repeat": n}` for so many
+//! letters; `{"$use": "name"}` stands for what was captured, as in bodies and the path.
+//!
+//! The defaults: `Host` and `Content-Length` always. Unless `none`: `Content-Type` and `Accept` as
+//! the method wants them. `modern`, which is the default of that revision: `MCP-Protocol-Version` as
+//! in the body, `Mcp-Method` and `Mcp-Name`. `legacy`: what was captured as `session` in
+//! `Mcp-Session-Id`, and `MCP-Protocol-Version` in the revisions that have it; neither with `initialize`.
+//!
+//! A response: `status`, `headers` (those that matter; `null` for one that must be absent), and one of
+//! `body` (JSON), `text`, and `"stream": true` for events; with none of them the body is empty.
+//! An event: `id`, `event`, `retry` (as there, and only as there; the name `message` may be left
+//! out), and `data` (JSON) or `text`. All of them are patterns, see [`crate::pattern`]. Whatever is JSON
+//! must conform to the official schema, unless the line says `"schema": false`.
+//!
+//! A handshake sends `initialize` (with `"capabilities": {..}`, if given) and
+//! `notifications/initialized` on its connection, and expects what is usual.
+
+use std::{fs, path::Path};
+
+use serde::Deserialize;
+use serde_json::{Value, json};
+
+use super::{
+    expected::{ExpectedEvent, Response, WrittenEvent, WrittenResponse},
+    request::{Defaults, Request, Written},
+};
+
+/// What stands for the server's address.
+pub(crate) const HOST: &str = "HOST";
+
+/// One recorded conversation.
+#[derive(Debug)]
+pub struct Transcript {
+    /// `<revision>/<name>`, for reports.
+    pub name: String,
+    /// The revision that the client speaks at first.
+    pub revision: String,
+    /// The server it is held against, if a line names one.
+    pub with: Option<String>,
+    /// What the server is set to, or null.
+    pub settings: Value,
+    /// The comments.
+    pub comments: Vec<String>,
+    pub(crate) steps: Vec<Step>,
+}
+
+#[derive(Debug)]
+pub(crate) struct Step {
+    pub(crate) line: usize,
+    pub(crate) on: String,
+    pub(crate) does: Does,
+}
+
+#[derive(Debug)]
+pub(crate) enum Does {
+    Request(Request),
+    Raw(String),
+    Response(Response, bool),
+    Event(ExpectedEvent, bool),
+    Comment,
+    Silence,
+    End,
+    HangUp(String),
+    Pass(u64),
+    Stop,
+    Revision(String),
+    Defaults(Defaults),
+}
+
+/// A line as it is written.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Line<'a> {
+    #[serde(rename = "#")]
+    about: Option<String>,
+    with: Option<String>,
+    settings: Option<Value>,
+    handshake: Option<String>,
+    capabilities: Option<Value>,
+    #[serde(borrow)]
+    request: Option<Written<'a>>,
+    raw: Option<String>,
+    response: Option<WrittenResponse>,
+    event: Option<WrittenEvent>,
+    comment: Option<bool>,
+    silence: Option<bool>,
+    end: Option<bool>,
+    hang_up: Option<String>,
+    pass: Option<u64>,
+    stop: Option<bool>,
+    revision: Option<String>,
+    defaults: Option<Defaults>,
+    on: Option<String>,
+    schema: Option<bool>,
+}
+
+impl Transcript {
+    /// Reads the transcript in `file` as one of `revision`, after `prepare` has had its text.
+    ///
+    /// # Errors
+    ///
+    /// What is wrong with it, and in which line.
+    pub fn read(
+        file: &Path,
+        revision: &str,
+        prepare: impl FnOnce(&str) -> String,
+    ) -> Result<Self, String> {
+        let text = fs::read_to_string(file).map_err(|e| format!("{}: {e}", file.display()))?;
+        let part =
+            |it: Option<&std::ffi::OsStr>| it.unwrap_or_default().to_string_lossy().into_owned();
+        let folder = part(file.parent().and_then(Path::file_name));
+        let name = part(file.file_stem());
+        let name = if folder == revision { name } else { format!("{name} (in {folder})") };
+        Self::parse(&name, revision, &prepare(&text))
+    }
+
+    /// Reads the text of a transcript.
+    ///
+    /// # Errors
+    ///
+    /// What is wrong with it, and in which line.
+    pub fn parse(name: &str, revision: &str, text: &str) -> Result<Self, String> {
+        let mut transcript = Self {
+            name: format!("{revision}/{name}"),
+            revision: revision.into(),
+            with: None,
+            settings: Value::Null,
+            comments: Vec::new(),
+            steps: Vec::new(),
+        };
+        let mut revision = revision.to_owned();
+        for (index, text) in text.lines().enumerate().filter(|(_, text)| !text.trim().is_empty()) {
+            let line = index + 1;
+            let before = transcript.steps.len();
+            transcript
+                .add(line, text, &revision)
+                .map_err(|error| format!("{}:{line}: {error}", transcript.name))?;
+            if let Some(Step { does: Does::Revision(new), .. }) = transcript.steps.get(before) {
+                revision.clone_from(new);
+            }
+        }
+        if transcript.steps.is_empty() {
+            return Err(format!("{}: no step", transcript.name));
+        }
+        Ok(transcript)
+    }
+
+    fn add(&mut self, line: usize, text: &str, revision: &str) -> Result<(), String> {
+        let written: Line<'_> = serde_json::from_str(text).map_err(|error| error.to_string())?;
+        written.members_belong_together()?;
+        let says_nothing = written.about.is_some() || written.with.is_some();
+        let on = written.on.clone();
+        if let Some(with) = &written.with {
+            if self.with.replace(with.clone()).is_some() {
+                return Err("a second `with`".into());
+            }
+            self.settings = written.settings.clone().unwrap_or_default();
+        }
+        self.comments.extend(written.about.clone());
+        let verbs = written.verbs(revision)?;
+        if on.is_some() && !verbs.iter().flatten().all(Does::is_on_a_connection) {
+            return Err("`on` belongs to what happens on a connection".into());
+        }
+        if verbs.len() != usize::from(!verbs.is_empty()) || (verbs.is_empty() && !says_nothing) {
+            return Err("a line says exactly one thing".into());
+        }
+        let on = on.unwrap_or_default();
+        let steps = verbs.into_iter().flatten();
+        self.steps.extend(steps.map(|does| Step { line, on: on.clone(), does }));
+        Ok(())
+    }
+}
+
+impl Line<'_> {
+    fn members_belong_together(&self) -> Result<(), String> {
+        let judged = self.response.is_some() || self.event.is_some();
+        let belongs = [
+            ("schema", self.schema.is_some(), judged, "`response` and `event`"),
+            ("capabilities", self.capabilities.is_some(), self.handshake.is_some(), "`handshake`"),
+            ("settings", self.settings.is_some(), self.with.is_some(), "`with`"),
+        ];
+        for (name, there, allowed, to) in belongs {
+            if there && !allowed {
+                return Err(format!("`{name}` belongs to {to}"));
+            }
+        }
+        let flags = [self.comment, self.silence, self.end, self.stop];
+        if flags.contains(&Some(false)) {
+            return Err("what a line says can only be true".into());
+        }
+        Ok(())
+    }
+
+    /// What the line says, each verb as the steps it takes.
+    fn verbs(self, revision: &str) -> Result<Vec<Vec<Does>>, String> {
+        let schema = self.schema.unwrap_or(true);
+        let mut verbs = Vec::new();
+        if let Some(session) = &self.handshake {
+            let capabilities = self.capabilities.unwrap_or_else(|| json!({}));
+            verbs.push(handshake(session, revision, &capabilities)?.into());
+        }
+        let request = self.request.map(|it| Request::new(it).map(Does::Request)).transpose()?;
+        let response = self.response.map(Response::new).transpose()?;
+        let event = self.event.map(ExpectedEvent::new).transpose()?;
+        let single = [
+            request,
+            self.raw.map(Does::Raw),
+            response.map(|response| Does::Response(response, schema)),
+            event.map(|event| Does::Event(event, schema)),
+            self.comment.map(|_| Does::Comment),
+            self.silence.map(|_| Does::Silence),
+            self.end.map(|_| Does::End),
+            self.hang_up.map(Does::HangUp),
+            self.pass.map(Does::Pass),
+            self.stop.map(|_| Does::Stop),
+            self.revision.map(Does::Revision),
+            self.defaults.map(Does::Defaults),
+        ];
+        verbs.extend(single.into_iter().flatten().map(|does| vec![does]));
+        Ok(verbs)
+    }
+}
+
+impl Does {
+    /// Whether a line may say on which connection.
+    fn is_on_a_connection(&self) -> bool {
+        let elsewhere = matches!(
+            self,
+            Self::HangUp(_) | Self::Pass(_) | Self::Stop | Self::Revision(_) | Self::Defaults(_)
+        );
+        !elsewhere
+    }
+}
+
+/// How a client opens a session.
+fn handshake(session: &str, revision: &str, capabilities: &Value) -> Result<[Does; 4], String> {
+    let request = |message: &Value, session: &Value| {
+        let headers = json!({ "Mcp-Session-Id": session });
+        let written = json!({ "headers": headers, "body": message }).to_string();
+        let written = serde_json::from_str(&written).map_err(|error| error.to_string())?;
+        Ok::<_, String>(Does::Request(Request::new(written)?))
+    };
+    let response = |written: Value| {
+        let written = serde_json::from_value(written).map_err(|error| error.to_string())?;
+        Ok::<_, String>(Does::Response(Response::new(written)?, true))
+    };
+    let info = json!({ "name": "tester", "version": "0" });
+    let params =
+        json!({ "protocolVersion": revision, "capabilities": capabilities, "clientInfo": info });
+    let hello =
+        json!({ "jsonrpc": "2.0", "id": "hello", "method": "initialize", "params": params });
+    let result = json!({ "protocolVersion": revision, "$rest": true });
+    let answer = json!({ "jsonrpc": "2.0", "id": "hello", "result": result });
+    let done = json!({ "jsonrpc": "2.0", "method": "notifications/initialized" });
+    let named = json!({ "mcp-session-id": { "$as": session } });
+    Ok([
+        request(&hello, &Value::Null)?,
+        response(json!({ "status": 200, "headers": named, "body": answer }))?,
+        request(&done, &json!({ "$use": session }))?,
+        response(json!({ "status": 202 }))?,
+    ])
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[track_caller]
+    fn refused(text: &str, part: &str) {
+        let error = Transcript::parse("t", "2025-11-25", text).unwrap_err();
+        assert!(error.contains(part), "{error}");
+    }
+
+    #[test]
+    fn lines_become_steps_on_connections() {
+        let text = "{\"#\": \"HL-01\"}\n{\"with\": \"x\", \"settings\": {\"path\": \"/y\"}}\n\n\
+            {\"request\": {}, \"on\": \"a\", \"#\": \"why\"}\n{\"response\": {\"status\": 405}, \"on\": \"a\"}\n{\"hang_up\": \"a\"}\n{\"pass\": 15}";
+        let transcript = Transcript::parse("t", "2025-11-25", text).unwrap();
+        assert_eq!(transcript.name, "2025-11-25/t");
+        assert_eq!(transcript.with.as_deref(), Some("x"));
+        assert_eq!(transcript.settings, json!({ "path": "/y" }));
+        assert_eq!(transcript.comments, ["HL-01", "why"]);
+        let steps: Vec<_> = transcript.steps.iter().map(|it| (it.line, it.on.as_str())).collect();
+        assert_eq!(steps, [(4, "a"), (5, "a"), (6, ""), (7, "")]);
+        assert!(matches!(transcript.steps[3].does, Does::Pass(15)));
+    }
+
+    #[test]
+    fn a_handshake_is_four_steps() {
+        let text = r#"{"handshake": "other", "on": "b"}"#;
+        let transcript = Transcript::parse("t", "2025-06-18", text).unwrap();
+        assert_eq!(transcript.steps.len(), 4);
+        assert!(transcript.steps.iter().all(|it| it.on == "b" && it.line == 1));
+    }
+
+    #[test]
+    fn mistakes_are_refused_with_their_line() {
+        refused("", "no step");
+        refused("{\"#\": \"\"}\n{\"respond\": {}}", "2025-11-25/t:2: unknown field `respond`");
+        refused(r#"{"request": {}, "response": {"status": 200}}"#, "exactly one thing");
+        refused("{}", "exactly one thing");
+        refused(r#"{"end": false}"#, "can only be true");
+        refused(r#"{"pass": 1, "on": "a"}"#, "`on` belongs to");
+        refused(r#"{"end": true, "schema": false}"#, "`schema` belongs to");
+        refused(r#"{"settings": {}}"#, "`settings` belongs to");
+        refused(r#"{"end": true, "capabilities": {}}"#, "`capabilities` belongs to");
+        refused("{\"with\": \"a\"}\n{\"with\": \"b\"}", "a second `with`");
+        refused(r#"{"response": {"status": 200, "body": {"$amy": true}}}"#, "no such wildcard");
+        refused(r#"{"defaults": "new"}"#, "unknown variant");
+    }
+}
