@@ -1,6 +1,10 @@
 //! Holds a transcript against a server that listens.
 
-use std::{collections::BTreeMap, net::SocketAddr, time::Duration};
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    net::SocketAddr,
+    time::Duration,
+};
 
 use serde_json::Value;
 
@@ -8,7 +12,7 @@ use super::{
     connection::{Connection, Next},
     events::{Event, Item},
     expected::{Content, ExpectedEvent, Response},
-    request::{Defaults, Setting},
+    request::{Defaults, Sent, Setting},
     transcript::{Does, HOST, Step, Transcript},
 };
 use crate::{
@@ -41,6 +45,7 @@ pub async fn replay(
         revision: transcript.revision.clone(),
         defaults: usual(&transcript.revision),
         lines: BTreeMap::new(),
+        ids: BTreeSet::new(),
     };
     for step in &transcript.steps {
         let at = |error| format!("{}:{}: {error}", transcript.name, step.line);
@@ -65,6 +70,8 @@ struct Replay<'a> {
     revision: String,
     defaults: Defaults,
     lines: BTreeMap<String, Line>,
+    /// The ids that events have brought, each with the session it was new to.
+    ids: BTreeSet<(Option<String>, String)>,
 }
 
 /// A connection that the transcript has named.
@@ -73,6 +80,8 @@ struct Line {
     /// Whether a response is still to come.
     due: bool,
     asked_for_head: bool,
+    session: Option<String>,
+    resumes: bool,
     /// That of the revision in which it was asked.
     schema: Option<&'static Schema>,
 }
@@ -90,11 +99,12 @@ impl Replay<'_> {
                 };
                 let sent = request.sent(&setting)?;
                 self.judge.note(&sent.body);
-                self.send(on, &sent.bytes, request.asks_for_head()).await?;
+                self.send(on, sent, request.asks_for_head()).await?;
             }
             Does::Raw(text) => {
-                let text = text.replace(HOST, &self.address.to_string());
-                self.send(on, text.as_bytes(), false).await?;
+                let bytes = text.replace(HOST, &self.address.to_string()).into_bytes();
+                let sent = Sent { bytes, body: Vec::new(), session: None, resumes: false };
+                self.send(on, sent, false).await?;
             }
             Does::Response(expected, schema) => self.response(on, expected, *schema).await?,
             Does::Event(expected, schema) => self.event(on, expected, *schema).await?,
@@ -132,7 +142,7 @@ impl Replay<'_> {
     }
 
     /// Sends on the connection of this name, which is opened if there is none that is free.
-    async fn send(&mut self, on: &str, bytes: &[u8], asked_for_head: bool) -> Result<(), String> {
+    async fn send(&mut self, on: &str, sent: Sent, asked_for_head: bool) -> Result<(), String> {
         let free = match self.lines.get_mut(on) {
             Some(line) if line.due || line.connection.is_reading() => {
                 return Err(format!("a response on {on:?} has not been read to its end"));
@@ -145,8 +155,9 @@ impl Replay<'_> {
             _ => Connection::open(self.address).await?,
         };
         let schema = Schema::of(&self.revision).ok();
-        let mut line = Line { connection, due: true, asked_for_head, schema };
-        let sent = line.connection.send(bytes, ANSWER).await;
+        let Sent { bytes, session, resumes, .. } = sent;
+        let mut line = Line { connection, due: true, asked_for_head, session, resumes, schema };
+        let sent = line.connection.send(&bytes, ANSWER).await;
         self.lines.insert(on.into(), line);
         sent
     }
@@ -192,6 +203,7 @@ impl Replay<'_> {
     ) -> Result<(), String> {
         let schema = self.line(on)?.schema.filter(|_| schema);
         let event = self.next(on, ANSWER).await?.ok_or("the stream ended instead")?;
+        self.is_new(on, &event)?;
         let data = event.data.clone().unwrap_or_default();
         let mut differences = expected.differences(&event, &mut self.judge);
         let received = value(&expected.content, data.as_bytes())?;
@@ -200,6 +212,18 @@ impl Replay<'_> {
             return Err(report("the event", &differences, &shown(format!("{event:?}").as_bytes())));
         }
         self.conforms(&expected.content, schema, &received)
+    }
+
+    /// HL-14: an id is unique in its session, whatever stream it is on.
+    fn is_new(&mut self, on: &str, event: &Event) -> Result<(), String> {
+        let line = self.line(on)?;
+        let (session, resumes) = (line.session.clone(), line.resumes);
+        match &event.id {
+            Some(id) if !self.ids.insert((session, id.clone())) && !resumes => {
+                Err(format!("the id {id:?} has been used before in this session"))
+            }
+            _ => Ok(()),
+        }
     }
 
     /// The next event of a stream, or `None` at its end.

@@ -51,11 +51,15 @@ pub(crate) struct Request {
     chunked: bool,
 }
 
-/// The bytes of a request, and of its body alone.
+/// The bytes of a request, and what matters of them later.
 #[derive(Debug, PartialEq)]
 pub(crate) struct Sent {
     pub(crate) bytes: Vec<u8>,
     pub(crate) body: Vec<u8>,
+    /// Its `Mcp-Session-Id`.
+    pub(crate) session: Option<String>,
+    /// Whether it has a `Last-Event-ID`.
+    pub(crate) resumes: bool,
 }
 
 impl Request {
@@ -97,7 +101,8 @@ impl Request {
         // The one relative reference there is names a sibling of `/sse`.
         let slash = if path.starts_with('/') { "" } else { "/" };
         let mut bytes = format!("{} {slash}{path} HTTP/1.1\r\n", self.method).into_bytes();
-        for (name, value) in self.headers(&body, setting)? {
+        let headers = self.headers(&body, setting)?;
+        for (name, value) in &headers {
             bytes.extend_from_slice(format!("{name}: {value}\r\n").as_bytes());
         }
         bytes.extend_from_slice(b"\r\n");
@@ -112,7 +117,9 @@ impl Request {
         } else {
             bytes.extend_from_slice(&body);
         }
-        Ok(Sent { bytes, body })
+        let header = |name| headers.iter().find(|header| header.0.eq_ignore_ascii_case(name));
+        let session = header("mcp-session-id").map(|header| header.1.clone());
+        Ok(Sent { bytes, body, session, resumes: header("last-event-id").is_some() })
     }
 
     fn headers(&self, body: &[u8], setting: &Setting<'_>) -> Result<Vec<(String, String)>, String> {

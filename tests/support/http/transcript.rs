@@ -18,6 +18,8 @@
 //! | `{"revision": ".."}` | from here on the client speaks another revision, whose schema judges the server |
 //! | `{"defaults": "none"}` | the headers that requests have: `modern`, `legacy` or `none` |
 //!
+//! A line with `"since"` or `"until"` is there only from that revision on, or up to it.
+//!
 //! `"on": "a"` names the connection of a request and of what is read; without it there is one more.
 //! A connection is opened with its first request and used for the next one when its response has
 //! been read and neither side closed it. Whatever comes in answer must be met before the transcript ends;
@@ -38,7 +40,8 @@
 //! `body` (JSON), `text`, and `"stream": true` for events; with none of them the body is empty.
 //! An event: `id`, `event`, `retry` (as there, and only as there; the name `message` may be left
 //! out), and `data` (JSON) or `text`. All of them are patterns, see [`crate::pattern`]. Whatever is JSON
-//! must conform to the official schema, unless the line says `"schema": false`.
+//! must conform to the official schema, unless the line says `"schema": false`. An `id` that a stream
+//! brings must be a new one in its session, unless that stream was asked for with `Last-Event-ID`.
 //!
 //! A handshake sends `initialize` (with `"capabilities": {..}`, if given) and
 //! `notifications/initialized` on its connection, and expects what is usual.
@@ -120,6 +123,8 @@ struct Line<'a> {
     defaults: Option<Defaults>,
     on: Option<String>,
     schema: Option<bool>,
+    since: Option<String>,
+    until: Option<String>,
 }
 
 impl Transcript {
@@ -176,6 +181,11 @@ impl Transcript {
     fn add(&mut self, line: usize, text: &str, revision: &str) -> Result<(), String> {
         let written: Line<'_> = serde_json::from_str(text).map_err(|error| error.to_string())?;
         written.members_belong_together()?;
+        let too_new = written.since.as_ref().is_some_and(|since| *revision < **since);
+        let too_old = written.until.as_ref().is_some_and(|until| *revision > **until);
+        if too_new || too_old {
+            return Ok(());
+        }
         let says_nothing = written.about.is_some() || written.with.is_some();
         let on = written.on.clone();
         if let Some(with) = &written.with {
@@ -311,6 +321,17 @@ mod tests {
         let steps: Vec<_> = transcript.steps.iter().map(|it| (it.line, it.on.as_str())).collect();
         assert_eq!(steps, [(4, "a"), (5, "a"), (6, ""), (7, "")]);
         assert!(matches!(transcript.steps[3].does, Does::Pass(15)));
+    }
+
+    #[test]
+    fn lines_may_be_for_some_revisions() {
+        let text = "{\"pass\": 1, \"since\": \"2025-11-25\"}\n{\"pass\": 2, \"until\": \"2025-06-18\"}\n{\"pass\": 3}";
+        let lines = |revision| {
+            let transcript = Transcript::parse("t", revision, text).unwrap();
+            transcript.steps.iter().map(|it| it.line).collect::<Vec<_>>()
+        };
+        assert_eq!(lines("2025-06-18"), [2, 3]);
+        assert_eq!(lines("2025-11-25"), [1, 3]);
     }
 
     #[test]

@@ -161,3 +161,24 @@ fn a_transcript_leaves_nothing_unread() {
         Some("t:2: the response on \"\" has not been met"),
     );
 }
+
+#[test]
+fn ids_are_new_unless_they_are_replayed() {
+    let event = r#"{"event": {"id": "a-1", "data": {"$any": true}}}"#;
+    let stream = r#"{"response": {"status": 200, "stream": true}}"#;
+    let doubled = format!("{stream}\n{event}\n{event}");
+    check(
+        &ping(&doubled),
+        vec![vec![("ping", &[STREAM, EVENT, EVENT])]],
+        Some("t:4: the id \"a-1\" has been used before"),
+    );
+    let again = |header: &str| {
+        let get = format!(r#"{{"request": {{"headers": {{"{header}": "a-1"}}}}}}"#);
+        ping(&format!("{stream}\n{event}\n{{\"end\": true}}\n{get}\n{stream}\n{event}"))
+    };
+    let answers =
+        || vec![vec![("ping", &[STREAM, EVENT, "CLOSE"][..])], vec![("GET", &[STREAM, EVENT])]];
+    check(&again("Last-Event-ID"), answers(), None);
+    check(&again("X"), answers(), Some("used before"));
+    check(&again("Mcp-Session-Id"), answers(), None);
+}
