@@ -1,4 +1,5 @@
-//! Conversations with the server, byte for byte: `<revision>/<name>.jsonl`, replayed in memory.
+//! Conversations with the server, byte for byte: `<revision>/<name>.jsonl`, replayed in memory, and
+//! `http/<revision>/<name>.jsonl`, replayed over loopback (see `http.rs`).
 //!
 //! `tests/support/transcript.rs` lists the steps of a transcript, `pattern.rs` the wildcards. A folder
 //! is named after a revision, or `<first>..<last>` for all from one to another: those transcripts are
@@ -13,6 +14,7 @@
 
 #![forbid(unsafe_code)]
 
+mod http;
 mod noise;
 mod server;
 
@@ -78,11 +80,10 @@ fn entries(folder: &Path) -> Vec<PathBuf> {
     paths
 }
 
-/// Every transcript: the name of its folder, its own, and its text.
-fn texts() -> Vec<(String, String, String)> {
-    let wire = Path::new(env!("CARGO_MANIFEST_DIR")).join("wire");
+/// Every transcript in a folder: the name of its own folder, its own, and its text.
+fn texts_in(folder: &Path) -> Vec<(String, String, String)> {
     let mut texts = Vec::new();
-    for path in entries(&wire).iter().flat_map(|it| entries(it)) {
+    for path in entries(folder).iter().flat_map(|it| entries(it)) {
         let part = |it: Option<&OsStr>| it.and_then(OsStr::to_str).map(str::to_owned);
         let folder = part(path.parent().and_then(Path::file_name)).expect("a folder in UTF-8");
         let name = part(path.file_stem()).expect("a name in UTF-8");
@@ -91,6 +92,10 @@ fn texts() -> Vec<(String, String, String)> {
         }
     }
     texts
+}
+
+fn texts() -> Vec<(String, String, String)> {
+    texts_in(&Path::new(env!("CARGO_MANIFEST_DIR")).join("wire"))
 }
 
 /// The text of a transcript as it is replayed in this revision.

@@ -1,6 +1,8 @@
 //! The servers that the transcripts are held against, written as a user would write them.
 
 mod catalog;
+mod gate;
+mod mirrored;
 mod prompts;
 mod resources;
 mod tools;
@@ -17,7 +19,9 @@ use mcp_runtime::{Builder, prelude::*};
 /// | `bare` | one tool and nothing else |
 pub fn named(name: &str) -> Builder {
     match name {
-        "fixture" => mcp_runtime::server!(name = "fixture", version = "1.2.3"),
+        "fixture" => {
+            mcp_runtime::server!(name = "fixture", version = "1.2.3").state(gate::Gate::default())
+        }
         "catalog" => catalog::server(),
         "pages" => catalog::server().tools_per_page(1).items_per_page(1),
         "bare" => {

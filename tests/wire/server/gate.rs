@@ -1,0 +1,77 @@
+//! Tools that wait until another one lets them go, so that a transcript says when they go on.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use mcp_runtime::prelude::*;
+use tokio::sync::watch;
+
+/// The calls that were ever held, by the key that the transcript gave them.
+#[derive(Default)]
+pub struct Gate(watch::Sender<Held>);
+
+#[derive(Default)]
+struct Held {
+    begun: BTreeSet<String>,
+    let_go: BTreeSet<String>,
+    fates: BTreeMap<String, &'static str>,
+}
+
+impl Gate {
+    /// Waits until `ready` finds what it looks for.
+    async fn until<T>(&self, ready: impl Fn(&Held) -> Option<T>) -> T {
+        let mut held = self.0.subscribe();
+        let found = held.wait_for(|held| ready(held).is_some()).await.expect("the gate stands");
+        ready(&found).expect("what was there a moment ago")
+    }
+}
+
+/// Notes what became of a call, also when it is dropped.
+struct Fate<'a> {
+    gate: &'a Gate,
+    key: String,
+    is: &'static str,
+}
+
+impl Drop for Fate<'_> {
+    fn drop(&mut self) {
+        self.gate.0.send_modify(|held| {
+            held.fates.insert(self.key.clone(), self.is);
+        });
+    }
+}
+
+/// Reports a step, waits to be let go, and reports as many more as are wanted.
+#[tool]
+async fn hold(key: String, more: Option<u32>, progress: Progress, gate: &Gate) -> &'static str {
+    let mut fate = Fate { gate, key: key.clone(), is: "dropped" };
+    gate.0.send_modify(|held| {
+        held.begun.insert(key.clone());
+    });
+    progress.step();
+    gate.until(|held| held.let_go.contains(&key).then_some(())).await;
+    for _ in 0..more.unwrap_or_default() {
+        progress.step();
+    }
+    fate.is = "finished";
+    "let go"
+}
+
+/// Lets a call go that is held, or will be.
+#[tool]
+fn let_go(key: String, gate: &Gate) {
+    gate.0.send_modify(|held| {
+        held.let_go.insert(key);
+    });
+}
+
+/// Waits until a call is held.
+#[tool]
+async fn begun(key: String, gate: &Gate) {
+    gate.until(|held| held.begun.contains(&key).then_some(())).await;
+}
+
+/// Waits for a call to be over, and says whether it was finished or dropped.
+#[tool]
+async fn fate(key: String, gate: &Gate) -> &'static str {
+    gate.until(|held| held.fates.get(&key).copied()).await
+}

@@ -1,0 +1,14 @@
+//! A tool whose arguments are repeated in headers.
+
+use mcp_runtime::prelude::*;
+
+/// Says where a booking goes.
+#[tool]
+fn route(
+    #[arg(header = "Region")] region: Option<String>,
+    #[arg(header = "Guests")] guests: Option<i64>,
+    #[arg(header = "Outside")] outside: Option<bool>,
+    note: Option<String>,
+) -> String {
+    format!("{region:?} {guests:?} {outside:?} {note:?}")
+}
