@@ -61,6 +61,7 @@ mod dispatch;
 mod error;
 mod extract;
 mod item;
+mod limits;
 mod model;
 mod nearest;
 mod observe;
@@ -81,6 +82,7 @@ pub use cli::Exit;
 pub use context::{Amount, Cancel, Context, Over, OverStream, Progress};
 pub use dispatch::{Next, OperationCall};
 pub use error::{BuildError, Error, Result, ServeError};
+pub use limits::Limits;
 pub use extract::{Args, Client, FromCall, Needs, State};
 pub use mcp_macros::{build_server as server, items};
 pub use model::{

@@ -18,6 +18,7 @@ use crate::{
     context::{Caller, Context, Environment, States},
     dispatch::{Around, Dispatcher, Next, OperationCall, Settings},
     error::{BuildError, ServeError},
+    limits::Limits,
     model::{Icon, Outcome},
 };
 
@@ -41,6 +42,7 @@ pub struct Builder {
     settings: Settings,
     pages: PageSizes,
     max_blocking: usize,
+    limits: Limits,
     /// Somebody will hold a [`Handle`].
     changes: bool,
     problems: Vec<String>,
@@ -68,6 +70,7 @@ pub fn builder(identity: Identity) -> Builder {
         settings: Settings::default(),
         pages: PageSizes::default(),
         max_blocking: 256,
+        limits: Limits::new(),
         changes: false,
         problems: Vec::new(),
     }
@@ -267,6 +270,13 @@ impl Builder {
         self
     }
 
+    /// How much the server takes, from one client and from all together.
+    #[must_use]
+    pub fn limits(mut self, limits: Limits) -> Self {
+        self.limits = limits;
+        self
+    }
+
     /// Checks everything that can be checked before the server runs.
     ///
     /// # Errors
@@ -291,6 +301,7 @@ impl Builder {
             around: self.around,
             settings: self.settings,
             max_blocking: self.max_blocking,
+            limits: self.limits,
         })
     }
 }
@@ -305,6 +316,7 @@ pub struct Server {
     around: Option<Around>,
     settings: Settings,
     max_blocking: usize,
+    limits: Limits,
 }
 
 impl fmt::Debug for Server {
@@ -317,6 +329,7 @@ impl fmt::Debug for Server {
 pub(crate) struct Started {
     pub(crate) identity: Arc<Identity>,
     pub(crate) dispatcher: Arc<Dispatcher>,
+    pub(crate) limits: Limits,
     shutdowns: Vec<Shutdown>,
 }
 
@@ -355,6 +368,7 @@ impl Server {
         Started {
             identity: self.identity,
             dispatcher: Arc::new(dispatcher),
+            limits: self.limits,
             shutdowns: self.shutdowns,
         }
     }

@@ -3,6 +3,7 @@
 //! The traits the upper layers implement are defined here, so that nothing below `dispatch` knows a protocol.
 
 mod cancel;
+mod carrier;
 mod environment;
 pub(crate) mod logging;
 mod progress;
@@ -14,6 +15,7 @@ use std::{
         Arc, Mutex, MutexGuard, PoisonError,
         atomic::{AtomicBool, Ordering},
     },
+    time::Duration,
 };
 
 use tokio::sync::Notify;
@@ -24,6 +26,7 @@ use crate::{
 };
 
 pub use cancel::Cancel;
+pub(crate) use carrier::Carrier;
 pub(crate) use environment::{Environment, States};
 pub use progress::{Amount, Over, OverStream, Progress};
 pub(crate) use progress::{ProgressState, Report};
@@ -33,6 +36,9 @@ pub(crate) use scope::enter;
 
 /// The way back to the client while a call runs. `protocol` implements it in its revision's words.
 pub(crate) trait Channel: Send + Sync {
+    /// Ends the stream of the call early, where its client can come back for the rest after `retry`.
+    #[cfg_attr(not(feature = "http"), allow(dead_code, reason = "only HTTP has streams"))]
+    fn release(&self, retry: Duration);
     /// Hands on a report that is already known to be greater than the last one.
     fn progress(&self, report: Report);
     /// `data` is JSON text.
@@ -49,7 +55,9 @@ pub(crate) struct Caller {
     pub(crate) client: Arc<ClientInfo>,
     /// The request's `_meta`, JSON text; kept only for items that can ask for it.
     pub(crate) meta: Option<Box<str>>,
-    /// Where reports and log events go; `None` when the client asked for neither.
+    /// What the request came in.
+    pub(crate) carrier: Carrier,
+    /// Where reports and log events go; `None` when there is nothing to be sent but the answer.
     pub(crate) channel: Option<Arc<dyn Channel>>,
     /// Whether the client gave a progress token.
     pub(crate) wants_progress: bool,

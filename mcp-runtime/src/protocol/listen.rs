@@ -6,10 +6,12 @@ use super::{
     Service,
     encode::{self, Feature},
     legacy::list_changed,
-    method::invalid,
+    method::{check_uri, invalid},
+    outbox::Hold,
     peer::Peer,
     request::{ClientRequest, id_in_use},
     revision::Revision,
+    turn::{Refusal, Turn},
 };
 use crate::{
     catalog::Event,
@@ -27,6 +29,7 @@ pub(crate) struct Listens(Vec<Listen>);
 struct Listen {
     id: IdBuf,
     filter: Filter,
+    _hold: Hold,
 }
 
 /// What a stream wants to hear, as far as the server has it.
@@ -112,11 +115,11 @@ impl Listens {
     /// The cancellation and the empty result that end each stream, and forgets them (SUB-04).
     pub(super) fn close(&mut self, service: &Service) -> Vec<Vec<u8>> {
         let mut messages = Vec::new();
-        for Listen { id, .. } in self.0.drain(..) {
+        for Listen { id, .. } in &self.0 {
             let mut cancelled = Vec::new();
             wire::notification(&mut cancelled, "notifications/cancelled", |params| {
                 params.raw("requestId", id.as_id().as_str()).str("reason", "the server stops");
-                subscription_meta(params, &id);
+                subscription_meta(params, id);
             });
             let mut result = Vec::new();
             wire::response(&mut result, id.as_id(), |result| {
@@ -144,9 +147,13 @@ impl Peer {
         self.shared.outbox.forget_events(id);
     }
 
-    pub(super) fn listen(&self, revision: Revision, request: &ClientRequest<'_>) {
+    pub(super) fn listen(&self, revision: Revision, request: &ClientRequest<'_>, turn: &mut Turn) {
         let shared = &self.shared;
+        shared.hear();
         match self.open(request) {
+            Err(error) if error.kind() == Kind::Failed => {
+                self.reject(request, revision, Refusal::Busy, &error, turn);
+            }
             Err(error) => shared.refuse(request, revision, &error),
             Ok(listen) => {
                 // The acknowledgement is the stream's first message, so no event may come between (SUB-02).
@@ -178,7 +185,7 @@ impl Peer {
             return Err(id_in_use());
         }
         let limits = shared.service.limits;
-        if streams >= limits.listens {
+        if streams >= limits.streams {
             return Err(Error::of(
                 Kind::Failed,
                 format_args!("{streams} listen streams are open already: close some of them"),
@@ -191,7 +198,7 @@ impl Peer {
                 "at most {limit} resources can be subscribed to: ask for fewer, or close a stream"
             )));
         }
-        Ok(Listen { id: id.to_owned(), filter })
+        Ok(Listen { id: id.to_owned(), filter, _hold: shared.outbox.hold() })
     }
 
     /// What of the filter the server can do: the rest is left out of the acknowledgement.
@@ -223,7 +230,7 @@ impl Peer {
                 let uri = uri
                     .string()
                     .ok_or_else(|| invalid("`resourceSubscriptions` must be an array of URIs"))?;
-                self.shared.service.limits.check_uri(&uri)?;
+                check_uri(&self.shared.service.limits, &uri)?;
                 filter.uris.insert(uri.into_owned());
             }
             if !Feature::Subscriptions.is_served(&snapshot) {
