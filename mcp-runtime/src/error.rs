@@ -51,6 +51,12 @@ pub(crate) enum Kind {
     Internal,
     /// The request's envelope names a revision that is not served.
     UnsupportedVersion,
+    /// A header says something else than the body it stands for.
+    #[expect(dead_code, reason = "the modern era refuses with it")]
+    HeaderMismatch,
+    /// The client lacks a capability that the item needs.
+    #[expect(dead_code, reason = "the modern era refuses with it")]
+    MissingCapability,
     /// A code of the author's own.
     Custom(i32),
 }

@@ -12,7 +12,7 @@ use crate::{
         CallFn, Completer, ItemDef, KindDef, Origin,
         template::{Segment, Template},
     },
-    model::{CachePolicy, Icon, Role},
+    model::{Asks, CachePolicy, Icon, Role},
     reply::OutputSchema,
     wire::Raw,
 };
@@ -46,6 +46,9 @@ pub(crate) struct Entry {
     /// Whether the request's `_meta` is kept for it.
     pub(crate) needs_meta: bool,
     pub(crate) kind: EntryKind,
+    /// What the client must be able to do, by the attribute and by the parameters.
+    #[cfg_attr(not(test), expect(dead_code, reason = "the modern era refuses with it"))]
+    pub(crate) asks: Asks,
 }
 
 #[derive(Clone)]
@@ -183,6 +186,7 @@ impl Entry {
         let kind = match &def.kind {
             KindDef::Tool(tool) => {
                 let (lenient, full) = (tool.lenient, tool.full_schema);
+        let asks = def.asks.and(params.needs.asks);
                 let given = tool.input_schema;
                 let fields = params.fields;
                 let input = move || match given {
@@ -236,6 +240,7 @@ impl Entry {
             kind,
         })
     }
+            asks,
 
     /// Makes the input schema of a tool now instead of at first use, to learn the names of spread arguments.
     ///

@@ -3,7 +3,7 @@ use std::any::{Any, TypeId, type_name};
 use crate::{
     context::{Cancel, Context, Progress},
     error::{Error, Result},
-    model::Meta,
+    model::{Asks, Meta},
 };
 
 /// A parameter whose value comes from the server, never from the client; it does not show in any schema.
@@ -51,6 +51,8 @@ pub struct Needs {
     pub(crate) meta: bool,
     /// The catalog may change.
     pub(crate) handle: bool,
+    /// What the client must be able to do.
+    pub(crate) asks: Asks,
 }
 
 impl Needs {

@@ -3,6 +3,7 @@
 //! Each parameter's *type* decides where its value comes from: [`FromCall`] types from the server, everything
 //! else from the client. `probe` asks the trait system; nothing looks at names of types.
 
+mod ask;
 #[allow(missing_docs, reason = "public only for generated code")]
 mod call;
 mod client;
@@ -22,6 +23,7 @@ mod values;
 
 pub(crate) use call::{Arguments, Member, Mode, Names};
 pub use call::{Call, Running};
+pub use ask::{Elicit, Roots, Sample};
 pub use client::Client;
 pub use default::from_text;
 pub use from_call::{FromCall, Needs};

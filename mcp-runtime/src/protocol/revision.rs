@@ -114,6 +114,8 @@ impl Revision {
             Kind::ResourceNotFound if self.is_modern() => -32602,
             Kind::ResourceNotFound => -32002,
             Kind::Internal | Kind::Failed => -32603,
+            Kind::HeaderMismatch => -32020,
+            Kind::MissingCapability => -32021,
             Kind::UnsupportedVersion => -32022,
             Kind::Custom(code) => code.into(),
         }
