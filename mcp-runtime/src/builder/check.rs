@@ -38,7 +38,9 @@ pub(super) fn entries(builder: &Builder) -> Found {
         let given = matches!(&def.kind, KindDef::Tool(it) if it.input_schema.is_some());
         let judge = given
             || params.fields.iter().any(|it| {
-                !it.def.constraints.is_empty() || matches!(it.source, Source::Spread { .. })
+                !it.def.constraints.is_empty()
+                    || it.def.header.is_some()
+                    || matches!(it.source, Source::Spread { .. })
             });
         let mut entry = match Entry::of(def, params) {
             Ok(entry) => entry,
@@ -185,11 +187,11 @@ fn advice(id: TypeId, name: &str) -> String {
         TypeId::of::<Cancel>(),
         TypeId::of::<Meta>(),
         TypeId::of::<Client>(),
-    ];
-    if made.contains(&id) {
         TypeId::of::<Elicit>(),
         TypeId::of::<Sample>(),
         TypeId::of::<Roots>(),
+    ];
+    if made.contains(&id) {
         return "it is made for each call: take it by value".to_owned();
     }
     if id == TypeId::of::<String>() {
@@ -210,8 +212,6 @@ fn check_item(def: &'static ItemDef, params: &Params, problems: &mut Vec<String>
     {
         problems.push(format!("{}: {problem}", def.origin));
     }
-    for (key, _) in def.meta {
-        if let Err(problem) = meta_key(key) {
     let asked = params.needs.asks.names().next();
     if let (Some(capability), true) = (asked, is_completion(def)) {
         problems.push(format!(
@@ -219,6 +219,8 @@ fn check_item(def: &'static ItemDef, params: &Params, problems: &mut Vec<String>
             def.origin
         ));
     }
+    for (key, _) in def.meta {
+        if let Err(problem) = meta_key(key) {
             problems.push(format!("{}: `{key}` cannot be a key of `meta`: {problem}", def.origin));
         }
     }
