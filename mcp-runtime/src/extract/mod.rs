@@ -9,6 +9,8 @@ mod call;
 mod client;
 mod default;
 mod from_call;
+#[cfg_attr(not(test), expect(dead_code, reason = "the HTTP transport compares them"))]
+pub(crate) mod header;
 mod json;
 mod missing;
 #[allow(missing_docs, reason = "public only for generated code")]
@@ -21,9 +23,9 @@ mod state;
 mod text;
 mod values;
 
+pub use ask::{Elicit, Roots, Sample};
 pub(crate) use call::{Arguments, Member, Mode, Names};
 pub use call::{Call, Running};
-pub use ask::{Elicit, Roots, Sample};
 pub use client::Client;
 pub use default::from_text;
 pub use from_call::{FromCall, Needs};
