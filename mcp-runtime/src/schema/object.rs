@@ -96,8 +96,9 @@ impl InputObject {
         self.declare(field.name, schema.into(), field.required, "its own parameter".to_owned());
     }
 
-    /// Merges in the properties of a struct, the type of the parameter `parameter`.
-    pub(crate) fn spread(&mut self, parameter: &str, schema: Value) {
+    /// Merges in the properties of a struct, the type of the parameter `parameter`. A header said of the parameter is
+    /// that of its only property: the macro makes such structs of parameters with attributes of serde.
+    pub(crate) fn spread(&mut self, parameter: &str, header: Option<&str>, schema: Value) {
         let mut schema = object(schema);
         for _ in 0..16 {
             let Some(meaning) =
@@ -127,7 +128,18 @@ impl InputObject {
             .filter_map(Value::as_str)
             .map(str::to_owned)
             .collect();
-        if let Some(Value::Object(properties)) = schema.remove("properties") {
+        if let Some(Value::Object(mut properties)) = schema.remove("properties") {
+            let mut only = properties.values_mut().filter_map(Value::as_object_mut);
+            match (header, only.next(), only.next()) {
+                (Some(header), Some(property), None) => {
+                    property.insert(KEYWORD.into(), header.into());
+                }
+                (Some(header), ..) => self.problems.push(format!(
+                    "`{parameter}` is spread over several arguments: say which one has the header, with \
+                     `#[schemars(extend(\"{KEYWORD}\" = \"{header}\"))]` on the field"
+                )),
+                (None, ..) => {}
+            }
             for (name, property) in properties {
                 let is_required = required.contains(&name);
                 let property = match property {

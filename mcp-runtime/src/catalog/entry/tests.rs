@@ -84,6 +84,15 @@ fn with_given(#[serde(flatten)] all: Value) -> String {
     all.to_string()
 }
 
+#[tool(crate = crate)]
+fn with_serde(
+    #[arg(header = "As")]
+    #[serde(rename = "as", default)]
+    form: Option<Region>,
+) -> bool {
+    form.is_some()
+}
+
 fn given() -> Value {
     let b = json!({ "type": "object", "properties": { "c": { "type": "integer", "x-mcp-header": "C" } } });
     json!({ "type": "object", "properties": { "b": b } })
@@ -125,6 +134,7 @@ fn headers_are_found_wherever_they_are_declared() {
     check("with_header", &["Region re.gion"]);
     check("with_place", &["Region region", "Zone zone"]);
     check("with_full_place", &["Region region"]);
+    check("with_serde", &["As as"]);
     check("in_a_place", &["Region place/region"]);
     check("with_given", &["C b/c"]);
 }

@@ -50,7 +50,7 @@ fn input<'a>(
     for part in parts {
         match part {
             Part::Field(field) => object.field(*field),
-            Part::Spread(parameter, schema) => object.spread(parameter, schema),
+            Part::Spread(parameter, schema) => object.spread(parameter, None, schema),
         }
     }
     object
