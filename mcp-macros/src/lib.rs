@@ -70,7 +70,7 @@ use proc_macro::TokenStream;
 /// | `len(..=200)` | fewest and most characters or items |
 /// | `pattern = "^[a-z]+$"` | a regular expression the text matches |
 /// | `example = 3` | an example: a number, `true`, `false` or text |
-/// | `header = "Region"` | the HTTP header that repeats the argument |
+/// | `header = "Region"` | clients repeat this text, integer or `bool` in the HTTP header `Mcp-Param-Region`; never put a secret there |
 ///
 /// # Keys
 ///

@@ -38,6 +38,7 @@ pub trait FromCall<'a>: Sized {
     fn from_call(context: &'a Context) -> Result<Self>;
 
     /// Says what must be there when the server starts, so that a missing piece is found then and not at the first call.
+    /// A type made of others passes it on: `Elicit::needs(needs)`.
     fn needs(needs: &mut Needs) {
         let _ = needs;
     }
