@@ -1,6 +1,8 @@
 //! `server!()` and what can be said of a server before it starts.
 
 mod check;
+#[cfg(feature = "http")]
+mod http;
 mod identity;
 mod items;
 mod setup;
@@ -8,6 +10,8 @@ mod size;
 
 use std::{any::TypeId, fmt, future::Future, pin::Pin, sync::Arc, time::Duration};
 
+#[cfg(feature = "http")]
+pub(crate) use http::HttpSettings;
 pub use identity::Identity;
 pub use items::{Items, items, named};
 pub use setup::{Made, Setup};
@@ -43,6 +47,8 @@ pub struct Builder {
     pages: PageSizes,
     max_blocking: usize,
     limits: Limits,
+    #[cfg(feature = "http")]
+    pub(crate) http: HttpSettings,
     /// Somebody will hold a [`Handle`].
     changes: bool,
     problems: Vec<String>,
@@ -71,6 +77,8 @@ pub fn builder(identity: Identity) -> Builder {
         pages: PageSizes::default(),
         max_blocking: 256,
         limits: Limits::new(),
+        #[cfg(feature = "http")]
+        http: HttpSettings::default(),
         changes: false,
         problems: Vec::new(),
     }

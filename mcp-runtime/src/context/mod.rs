@@ -5,6 +5,8 @@
 mod cancel;
 mod carrier;
 mod environment;
+#[cfg(feature = "http")]
+mod http;
 pub(crate) mod logging;
 mod progress;
 mod scope;
@@ -25,6 +27,8 @@ use crate::{
     wire::Raw,
 };
 
+#[cfg(feature = "http")]
+pub use self::http::Extension;
 pub use cancel::Cancel;
 pub(crate) use carrier::Carrier;
 pub(crate) use environment::{Environment, States};
@@ -56,6 +60,10 @@ pub(crate) struct Caller {
     /// The request's `_meta`, JSON text; kept only for items that can ask for it.
     pub(crate) meta: Option<Box<str>>,
     /// What the request came in.
+    #[cfg_attr(
+        not(feature = "http"),
+        allow(dead_code, reason = "only HTTP requests have more to say")
+    )]
     pub(crate) carrier: Carrier,
     /// Where reports and log events go; `None` when there is nothing to be sent but the answer.
     pub(crate) channel: Option<Arc<dyn Channel>>,

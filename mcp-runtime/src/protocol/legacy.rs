@@ -128,11 +128,7 @@ pub(super) fn client(info: Option<Raw<'_>>, capabilities: Option<Raw<'_>>) -> Cl
 }
 
 impl Peer {
-    pub(super) fn legacy_request(
-        &self,
-        request: &ClientRequest<'_>,
-        turn: &mut Turn,
-    ) {
+    pub(super) fn legacy_request(&self, request: &ClientRequest<'_>, turn: &mut Turn) {
         let shared = &self.shared;
         match request.method {
             "initialize" => return self.initialize(request, turn),

@@ -112,32 +112,46 @@ impl Listens {
         self.0.retain(|it| it.id.as_id() != id);
     }
 
-    /// The cancellation and the empty result that end each stream, and forgets them (SUB-04).
-    pub(super) fn close(&mut self, service: &Service) -> Vec<Vec<u8>> {
-        let mut messages = Vec::new();
-        for Listen { id, .. } in &self.0 {
+    /// The empty result that ends each stream (SUB-04).
+    pub(super) fn results(&self, service: &Service) -> impl Iterator<Item = Vec<u8>> {
+        self.0.iter().map(|Listen { id, .. }| {
+            let mut result = Vec::new();
+            wire::response(&mut result, id.as_id(), |result| {
+                encode::listen_result(result, service, SUBSCRIPTION, id.as_id());
+            });
+            result
+        })
+    }
+
+    /// The cancellation of each stream.
+    fn cancellations(&self) -> impl Iterator<Item = Vec<u8>> {
+        self.0.iter().map(|Listen { id, .. }| {
             let mut cancelled = Vec::new();
             wire::notification(&mut cancelled, "notifications/cancelled", |params| {
                 params.raw("requestId", id.as_id().as_str()).str("reason", "the server stops");
                 subscription_meta(params, id);
             });
-            let mut result = Vec::new();
-            wire::response(&mut result, id.as_id(), |result| {
-                encode::listen_result(result, service, SUBSCRIPTION, id.as_id());
-            });
-            messages.extend([cancelled, result]);
-        }
-        messages
+            cancelled
+        })
+    }
+
+    pub(super) fn clear(&mut self) {
+        self.0.clear();
     }
 }
 
 impl Peer {
-    /// Ends the listen streams in the protocol's terms (SUB-04).
+    /// Ends the listen streams in the protocol's terms (SUB-04): on a connection that carries more than one of them, each
+    /// is cancelled before its result.
     pub(crate) fn close(&self) {
-        let messages = self.shared.listens().close(&self.shared.service);
-        for message in messages {
-            self.shared.outbox.push_after_events(|out| out.extend_from_slice(&message));
+        let mut listens = self.shared.listens();
+        let service = &self.shared.service;
+        for (cancelled, result) in listens.cancellations().zip(listens.results(service)) {
+            for message in [cancelled, result] {
+                self.shared.outbox.push_after_events(|out| out.extend_from_slice(&message));
+            }
         }
+        listens.clear();
     }
 
     /// The client does not want to hear any more, not even of what has not gone out.

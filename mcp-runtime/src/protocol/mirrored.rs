@@ -5,7 +5,8 @@ use http::HeaderMap;
 use super::{request::ClientRequest, route::VERSION_HEADER};
 use crate::{
     error::{Error, Kind, shown},
-    item::header,
+    extract::header,
+    schema::header::HeaderArgument,
     wire::Raw,
 };
 
@@ -51,24 +52,24 @@ pub(super) fn check(
 /// The first one that does not agree with the arguments.
 pub(super) fn check_arguments(
     headers: &HeaderMap,
-    declared: &[header::HeaderArgument],
+    declared: &[HeaderArgument],
     arguments: Raw<'_>,
 ) -> Result<(), Error> {
     for it in declared {
         let name = format!("{PARAM}{}", it.header.to_ascii_lowercase());
-        let value = it.of(arguments).filter(|it| !it.is_null());
-        match (one(headers, &name)?, value) {
+        let argument = it.path.join(".");
+        match (one(headers, &name)?, it.value(arguments)) {
             (None, None) => {}
-            (None, Some(_)) => return Err(missing(&name, &format!("the argument `{it}`"))),
+            (None, Some(_)) => return Err(missing(&name, &format!("the argument `{argument}`"))),
             (Some(_), None) => {
                 return Err(mismatch(format_args!(
-                    "`{name}` is there, but the argument `{it}` is not"
+                    "`{name}` is there, but the argument `{argument}` is not"
                 )));
             }
             (Some(said), Some(value)) if header::agrees(said, value) => {}
             (Some(said), Some(_)) => {
                 let error = if header::decode(said).is_some() {
-                    mismatch(format_args!("`{name}` and the argument `{it}` differ"))
+                    mismatch(format_args!("`{name}` and the argument `{argument}` differ"))
                 } else {
                     undecodable(&name)
                 };
@@ -104,11 +105,7 @@ fn missing(name: &str, what: &str) -> Error {
 
 #[cold]
 fn differs(name: &str, said: &str, expected: &str) -> Error {
-    mismatch(format_args!(
-        "`{name}` says `{}`, and the body `{}`",
-        shown(said),
-        shown(expected)
-    ))
+    mismatch(format_args!("`{name}` says `{}`, and the body `{}`", shown(said), shown(expected)))
 }
 
 #[cold]

@@ -25,18 +25,24 @@ mod turn;
 
 use std::sync::{Arc, atomic::AtomicUsize};
 
-pub(crate) use call::{PendingCall, ReplyTo};
+pub(crate) use call::PendingCall;
+#[cfg(feature = "http")]
+pub(crate) use call::ReplyTo;
 #[cfg(feature = "http")]
 pub(crate) use encode::unread;
 #[cfg(feature = "http")]
 pub(crate) use outbox::{Hold, Outbox};
-pub(crate) use peer::{Arrival, Peer};
+#[cfg(feature = "http")]
+pub(crate) use peer::Arrival;
+pub(crate) use peer::Peer;
 #[cfg(feature = "http")]
 pub(crate) use remembered::Remembered;
 pub use revision::Revision;
 #[cfg(feature = "http")]
 pub(crate) use route::{Route, VERSION_HEADER, route};
-pub(crate) use turn::{Refusal, Turn};
+#[cfg(feature = "http")]
+pub(crate) use turn::Refusal;
+pub(crate) use turn::Turn;
 
 use crate::{
     builder::{Identity, Started},

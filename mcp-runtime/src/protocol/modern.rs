@@ -81,7 +81,11 @@ pub(super) struct Envelopes {
 }
 
 impl Envelopes {
-    pub(super) fn client(&mut self, info: Option<Raw<'_>>, capabilities: Raw<'_>) -> Arc<ClientInfo> {
+    pub(super) fn client(
+        &mut self,
+        info: Option<Raw<'_>>,
+        capabilities: Raw<'_>,
+    ) -> Arc<ClientInfo> {
         let text = info.map_or("", Raw::as_str);
         if self.info != text || self.capabilities != capabilities.as_str() {
             self.client = Arc::new(client(info, Some(capabilities)));

@@ -3,7 +3,7 @@ use std::{
         Arc, Mutex, MutexGuard, PoisonError,
         atomic::{AtomicUsize, Ordering},
     },
-    task::{Context, Poll, Waker},
+    task::{Context, Waker},
     time::Duration,
 };
 
@@ -165,6 +165,17 @@ impl Outbox {
         self.queue().release.take()
     }
 
+    #[cfg(feature = "http")]
+    pub(crate) fn is_released(&self) -> bool {
+        self.queue().release.is_some()
+    }
+
+    /// Makes the reader look, though nothing was added.
+    #[cfg(feature = "http")]
+    pub(crate) fn wake(&self) {
+        Queue::wake(self.queue());
+    }
+
     /// Wakes this task when something is added, or when nothing can be added any more.
     pub(crate) fn watch(&self, cx: &Context<'_>) {
         let mut queue = self.queue();
@@ -175,7 +186,9 @@ impl Outbox {
     }
 
     /// Waits until there is something to [`take`](Self::take), or for `false` when nothing will ever come.
-    pub(crate) fn poll_take(&self, cx: &Context<'_>, into: &mut Vec<u8>) -> Poll<bool> {
+    #[cfg(feature = "http")]
+    pub(crate) fn poll_take(&self, cx: &Context<'_>, into: &mut Vec<u8>) -> std::task::Poll<bool> {
+        use std::task::Poll;
         self.watch(cx);
         // Before the look into the queue: who let go has written before.
         let is_held = self.is_held();

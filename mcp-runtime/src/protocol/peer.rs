@@ -71,7 +71,8 @@ impl Peer {
             Incoming::One(message) => self.message(message, arrival, turn),
             Incoming::EmptyBatch => refuse(turn, "an empty array is no message"),
             Incoming::Batch(messages) => {
-                let batches = self.shared.session().revision().is_some_and(|it| it.features().batches);
+                let batches =
+                    self.shared.session().revision().is_some_and(|it| it.features().batches);
                 if !batches {
                     let text = "one message at a time: this revision has no arrays of messages";
                     return refuse(turn, text);
@@ -165,6 +166,12 @@ impl Peer {
 
     pub(crate) fn limits(&self) -> &Limits {
         &self.shared.service.limits
+    }
+
+    /// The revision of the session, or the newest one there could be.
+    #[cfg(feature = "http")]
+    pub(crate) fn revision(&self) -> Revision {
+        self.shared.spoken()
     }
 
     /// How many calls wait for their handlers.

@@ -17,11 +17,11 @@ use super::{
     turn::{Refusal, Turn},
 };
 use crate::{
-    catalog::Snapshot,
+    catalog::{Entry, Snapshot},
     context::{Caller, Carrier, Channel, logging, meta_text},
     dispatch::{Dispatched, Request},
     error::{Error, Kind, shown},
-    model::{ClientInfo, Level},
+    model::{Asks, ClientInfo, Level},
     wire::{Id, Raw},
 };
 
@@ -106,8 +106,8 @@ impl Peer {
             (count >= limit).then(|| (Refusal::Busy, Error::of(Kind::Failed, text())))
         };
         let all = service.waiting.load(Ordering::Acquire);
-        let refused = busy(calls.len(), service.limits.calls)
-            .or_else(|| busy(all, service.limits.all_calls));
+        let refused =
+            busy(calls.len(), service.limits.calls).or_else(|| busy(all, service.limits.all_calls));
         refused.map_or(Ok(()), Err)
     }
 
@@ -125,20 +125,44 @@ impl Peer {
     }
 }
 
-/// What must be right about a request beyond its parameters, judged by the item it is for.
+/// What must be right about a request beyond its parameters, judged by the item it is for: capabilities before headers
+/// (C-02).
 fn demands(
-    _snapshot: &Snapshot,
-    _terms: &Terms,
-    _request: &ClientRequest<'_>,
-    _operation: &Request<'_>,
+    snapshot: &Snapshot,
+    terms: &Terms,
+    request: &ClientRequest<'_>,
+    operation: &Request<'_>,
 ) -> Result<(), Error> {
+    let Some(entry) = operation.target(snapshot) else { return Ok(()) };
+    let missing = entry.asks.missing(&terms.client);
+    if !missing.is_empty() {
+        return Err(lacking(entry, missing));
+    }
+    #[cfg(feature = "http")]
+    if let (Some(http), Request::CallTool { arguments, .. }) = (&request.carrier.http, operation) {
+        let arguments = arguments.unwrap_or(Raw::EMPTY_OBJECT);
+        super::mirrored::check_arguments(&http.headers, entry.headers(), arguments)?;
+    }
+    #[cfg(not(feature = "http"))]
+    let _ = request;
     Ok(())
 }
 
-fn caller(
-    terms: &Terms,
-    request: &ClientRequest<'_>,
-) -> (Caller, Option<Arc<ProgressSlot>>) {
+/// The client cannot do what the item may ask of it (META-04).
+#[cold]
+fn lacking(entry: &Entry, missing: Asks) -> Error {
+    let names: Vec<&str> = missing.names().collect();
+    let text = format_args!(
+        "the {} `{}` needs a client with {}",
+        entry.kind_name(),
+        entry.name,
+        names.join(" and ")
+    );
+    Error::of(Kind::MissingCapability, text)
+        .with_json(format!(r#"{{"requiredCapabilities":{}}}"#, missing.required_json()))
+}
+
+fn caller(terms: &Terms, request: &ClientRequest<'_>) -> (Caller, Option<Arc<ProgressSlot>>) {
     let ClientRequest { meta, to, .. } = request;
     // A string or an integer, as ids are.
     let token = meta.progress_token.filter(|it| Id::parse(*it).is_some() && !to.quiet);

@@ -47,7 +47,8 @@ mod tests {
     use crate::wire;
 
     fn check(message: &str, version: Option<&str>, expected: Route) {
-        let incoming = wire::parse(message.as_bytes(), wire::Limits { depth: 9, batch: 9 }).unwrap();
+        let incoming =
+            wire::parse(message.as_bytes(), wire::Limits { depth: 9, batch: 9 }).unwrap();
         assert_eq!(route(&incoming, version.map(str::as_bytes)), expected, "{message} {version:?}");
     }
 

@@ -97,6 +97,14 @@ impl Shared {
 }
 
 impl Listener for Shared {
+    fn stop(&self) {
+        let mut listens = self.listens();
+        for message in listens.results(&self.service) {
+            self.outbox.push_after_events(|out| out.extend_from_slice(&message));
+        }
+        listens.clear();
+    }
+
     fn notify(&self, event: &Event) {
         let of_session = self.session().notification(event);
         if let Some(message) = of_session {

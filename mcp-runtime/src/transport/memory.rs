@@ -33,7 +33,11 @@ impl Memory {
                 let mut bytes = Vec::new();
                 poll_fn(|cx| {
                     self.peer.outbox().watch(cx);
-                    if self.peer.outbox().take(&mut bytes) { Poll::Ready(()) } else { Poll::Pending }
+                    if self.peer.outbox().take(&mut bytes) {
+                        Poll::Ready(())
+                    } else {
+                        Poll::Pending
+                    }
                 })
                 .await;
                 let lines = bytes.split(|it| *it == b'\n').filter(|it| !it.is_empty());

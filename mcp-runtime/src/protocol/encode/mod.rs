@@ -63,12 +63,11 @@ pub(super) fn error(out: &mut Vec<u8>, revision: Revision, id: Option<Id<'_>>, e
     wire::error(out, id, revision.code(kind), message, data, omit_id);
 }
 
-/// The answer to bytes that are no message, or to one that names no request: without an id, in the words of the newest
-/// revision that has none of it.
+/// The answer to bytes that are no message of any revision.
 #[cfg(feature = "http")]
-pub(crate) fn unread(error: &Error) -> Vec<u8> {
+pub(crate) fn unread(id: Option<Id<'_>>, error: &Error) -> Vec<u8> {
     let mut out = Vec::new();
-    self::error(&mut out, Revision::NEWEST_LEGACY, None, error);
+    self::error(&mut out, Revision::NEWEST_LEGACY, id, error);
     out
 }
 

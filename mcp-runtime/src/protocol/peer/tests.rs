@@ -132,7 +132,12 @@ fn an_internal_error_is_logged_outside_of_the_locks() {
         let (handle, peer) = listening();
         let error = Error::internal("hunter2");
         tracing::subscriber::with_default(Telling(handle), || {
-            peer.shared.error(Revision::MODERN[0], None, &error, &ReplyTo::each(peer.outbox().clone()));
+            peer.shared.error(
+                Revision::MODERN[0],
+                None,
+                &error,
+                &ReplyTo::each(peer.outbox().clone()),
+            );
         });
         done.send(all_answers(&peer)).unwrap();
     });

@@ -33,9 +33,9 @@ impl Accepts {
 
 /// `q=0` means "not this".
 fn is_zero_quality(parameter: &str) -> bool {
-    parameter
-        .split_once('=')
-        .is_some_and(|(name, value)| name.trim_ascii().eq_ignore_ascii_case("q") && value.trim_ascii().parse() == Ok(0.0))
+    parameter.split_once('=').is_some_and(|(name, value)| {
+        name.trim_ascii().eq_ignore_ascii_case("q") && value.trim_ascii().parse() == Ok(0.0)
+    })
 }
 
 /// Whether the body says it is JSON.

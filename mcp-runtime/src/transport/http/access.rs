@@ -7,7 +7,7 @@ use std::net::IpAddr;
 
 use http::{HeaderMap, HeaderValue, Uri, header};
 
-use crate::error::shown;
+use crate::{builder::HttpSettings, error::shown};
 
 /// The names and pages that are let in.
 #[derive(Clone, Debug, Default)]
@@ -15,9 +15,8 @@ pub(super) struct Access {
     /// Lower case, with or without a port.
     hosts: Vec<String>,
     origins: Vec<String>,
-    any_origin: bool,
     /// The server can be reached from other machines, under addresses nobody can list.
-    open: bool,
+    is_open: bool,
 }
 
 /// Why a request is not let in.
@@ -25,29 +24,21 @@ pub(super) struct Access {
 pub(super) struct Refused(pub(super) String);
 
 impl Access {
-    pub(super) fn allow_host(&mut self, host: &str) {
-        self.hosts.push(host.to_ascii_lowercase());
-    }
-
-    /// `*` lets every page in.
-    pub(super) fn allow_origin(&mut self, origin: &str) {
-        if origin == "*" {
-            self.any_origin = true;
-        } else {
-            self.origins.push(origin.trim_end_matches('/').to_ascii_lowercase());
-        }
-    }
-
-    /// Derives what is let in from the address that is listened at.
-    pub(super) fn bound_to(&mut self, address: IpAddr) {
-        self.open = !address.is_loopback();
+    /// Derives what is let in from what is allowed and from the address that is listened at, where it is known.
+    pub(super) fn new(settings: &HttpSettings, bound: Option<IpAddr>) -> Self {
+        let HttpSettings { hosts, origins, .. } = settings.clone();
+        Self { hosts, origins, is_open: bound.is_some_and(|it| !it.is_loopback()) }
     }
 
     /// Lets a request in, and gives the origin that may see the answer, when a page asks.
     ///
     /// # Errors
     /// What is refused, and what would let it in.
-    pub(super) fn check(&self, headers: &HeaderMap, uri: &Uri) -> Result<Option<HeaderValue>, Refused> {
+    pub(super) fn check(
+        &self,
+        headers: &HeaderMap,
+        uri: &Uri,
+    ) -> Result<Option<HeaderValue>, Refused> {
         let host = headers.get(header::HOST).map(|it| it.to_str().unwrap_or_default());
         // HTTP/2 has it in the URI.
         let host = host.or_else(|| uri.authority().map(http::uri::Authority::as_str));
@@ -73,12 +64,12 @@ impl Access {
         let name = without_port(host);
         is_loopback(name)
             // A page cannot make an address its own name.
-            || (self.open && address(name).is_some())
+            || (self.is_open && address(name).is_some())
             || self.hosts.iter().any(|it| it == host || it == name)
     }
 
     fn is_origin(&self, origin: &str, host: &str) -> bool {
-        if self.any_origin || self.origins.iter().any(|it| it == origin) {
+        if self.origins.iter().any(|it| it == "*" || it == origin) {
             return true;
         }
         let Some((scheme, authority)) = origin.split_once("://") else { return false };
@@ -117,10 +108,11 @@ fn is_loopback(name: &str) -> bool {
 mod tests {
     use super::*;
 
-    fn access(bind: &str) -> Access {
-        let mut access = Access::default();
-        access.bound_to(bind.parse().unwrap());
-        access
+    fn access(bind: &str, hosts: &[&str], origins: &[&str]) -> Access {
+        let own = |them: &[&str]| them.iter().map(|it| (*it).to_owned()).collect();
+        let settings =
+            HttpSettings { hosts: own(hosts), origins: own(origins), ..HttpSettings::default() };
+        Access::new(&settings, Some(bind.parse().unwrap()))
     }
 
     fn check(access: &Access, host: &str, origin: Option<&str>, expected: bool) {
@@ -135,8 +127,10 @@ mod tests {
 
     #[test]
     fn on_loopback_only_loopback_names_are_let_in() {
-        let access = access("127.0.0.1");
-        for host in ["localhost", "LOCALHOST:8000", "127.0.0.1:1", "127.9.9.9", "[::1]:80", "localhost."] {
+        let access = access("127.0.0.1", &[], &[]);
+        for host in
+            ["localhost", "LOCALHOST:8000", "127.0.0.1:1", "127.9.9.9", "[::1]:80", "localhost."]
+        {
             check(&access, host, None, true);
             check(&access, host, Some("http://localhost:6274"), true);
             check(&access, host, Some("http://[::1]"), true);
@@ -146,14 +140,21 @@ mod tests {
             check(&access, host, Some("http://localhost.evil.example"), false);
             check(&access, host, Some("file://localhost"), false);
         }
-        for host in ["evil.example", "192.168.1.2", "localhost.evil.example", "", "127.0.0.1.evil.example", "[::2]"] {
+        for host in [
+            "evil.example",
+            "192.168.1.2",
+            "localhost.evil.example",
+            "",
+            "127.0.0.1.evil.example",
+            "[::2]",
+        ] {
             check(&access, host, None, false);
         }
     }
 
     #[test]
     fn an_open_server_is_called_by_its_addresses() {
-        let access = access("0.0.0.0");
+        let access = access("0.0.0.0", &[], &[]);
         check(&access, "192.168.1.2:8000", None, true);
         check(&access, "192.168.1.2:8000", Some("http://192.168.1.2:8000"), true);
         check(&access, "192.168.1.2", Some("http://192.168.1.2:80"), true);
@@ -165,24 +166,24 @@ mod tests {
 
     #[test]
     fn names_and_origins_can_be_allowed() {
-        let mut access = access("127.0.0.1");
-        access.allow_host("API.example.com");
-        access.allow_host("other.example:81");
-        access.allow_origin("https://App.example.com/");
-        check(&access, "api.example.com:9", None, true);
-        check(&access, "other.example:81", None, true);
-        check(&access, "other.example", None, false);
-        check(&access, "localhost", Some("https://app.example.com"), true);
-        check(&access, "api.example.com", Some("https://api.example.com"), true);
-        check(&access, "localhost", Some("http://app.example.com"), false);
-        access.allow_origin("*");
-        check(&access, "localhost", Some("null"), true);
+        let hosts = ["api.example.com", "other.example:81"];
+        let some = access("127.0.0.1", &hosts, &["https://app.example.com"]);
+        let access = |host: &str, origin, expected| check(&some, host, origin, expected);
+        access("api.example.com:9", None, true);
+        access("other.example:81", None, true);
+        access("other.example", None, false);
+        access("localhost", Some("https://app.example.com"), true);
+        access("api.example.com", Some("https://api.example.com"), true);
+        access("localhost", Some("http://app.example.com"), false);
+        check(&self::access("::1", &[], &["*"]), "localhost", Some("null"), true);
     }
 
     #[test]
     fn the_refusal_names_what_would_let_it_in() {
-        let headers = HeaderMap::from_iter([(header::HOST, HeaderValue::from_static("evil.example"))]);
-        let Refused(text) = access("::1").check(&headers, &Uri::from_static("/")).unwrap_err();
+        let headers =
+            HeaderMap::from_iter([(header::HOST, HeaderValue::from_static("evil.example"))]);
+        let Refused(text) =
+            access("::1", &[], &[]).check(&headers, &Uri::from_static("/")).unwrap_err();
         assert!(text.contains("--allow-host evil.example"), "{text}");
     }
 }

@@ -1,6 +1,7 @@
 //! What all connections of one HTTP endpoint share.
 
 use std::{
+    net::IpAddr,
     sync::{
         Arc, Mutex, PoisonError,
         atomic::{AtomicBool, AtomicUsize, Ordering},
@@ -10,9 +11,14 @@ use std::{
 
 use tokio::time::Instant;
 
-use super::{pair::Mailbox, session::Session, settings::Settings, table::{Table, unguessable}};
+use super::{
+    access::Access,
+    pair::Mailbox,
+    session::Session,
+    table::{Table, unguessable},
+};
 use crate::{
-    builder::Started,
+    builder::{HttpSettings, Started},
     limits::Limits,
     protocol::{Peer, Service},
 };
@@ -22,7 +28,8 @@ const UNUSED: Duration = Duration::from_secs(60);
 
 pub(super) struct Endpoint {
     pub(super) service: Arc<Service>,
-    pub(super) settings: Settings,
+    pub(super) settings: HttpSettings,
+    pub(super) access: Access,
     pub(super) sessions: Table<Session>,
     /// Those of 2024-11-05.
     pub(super) mailboxes: Table<Mailbox>,
@@ -33,9 +40,15 @@ pub(super) struct Endpoint {
 }
 
 impl Endpoint {
-    pub(super) fn new(started: Started, settings: Settings) -> Arc<Self> {
+    /// `bound` is the address that is listened at, where it is known.
+    pub(super) fn new(
+        started: Started,
+        settings: HttpSettings,
+        bound: Option<IpAddr>,
+    ) -> Arc<Self> {
         Arc::new(Self {
             service: Service::new(&started),
+            access: Access::new(&settings, bound),
             settings,
             sessions: Table::default(),
             mailboxes: Table::default(),

@@ -7,9 +7,7 @@ use std::{
 use bytes::Bytes;
 use tokio::time::{Instant, Sleep, sleep};
 
-use super::{
-    endpoint::Permit, pair::Pair, resumable::Reader, source::Source, sse,
-};
+use super::{endpoint::Permit, pair::Pair, resumable::Reader, source::Source, sse};
 
 /// A stream of events: what its feed gives, and a comment now and then when it gives nothing (HM-06).
 pub(super) struct Events {

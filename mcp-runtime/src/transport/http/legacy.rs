@@ -137,7 +137,8 @@ pub(super) fn get(endpoint: &Arc<Endpoint>, headers: &HeaderMap) -> Response<Bod
         Some(last) => resume(&session, last),
     };
     let Ok(reader) = reader else {
-        let why = "the stream cannot be resumed from this event: it is not kept any more, or never was";
+        let why =
+            "the stream cannot be resumed from this event: it is not kept any more, or never was";
         return reply::refuse(StatusCode::BAD_REQUEST, why);
     };
     let events = Events::new(Feed::Resumable(reader), first, endpoint.limits().keep_alive);
@@ -182,4 +183,3 @@ fn named(endpoint: &Arc<Endpoint>, headers: &HeaderMap) -> Result<Arc<Session>, 
         _ => Ok(session),
     }
 }
-

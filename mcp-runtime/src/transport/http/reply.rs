@@ -5,8 +5,9 @@ use http::{HeaderValue, Response, StatusCode, header};
 
 use super::body::Body;
 use crate::{
-    error::{Error, Kind},
+    error::{Error, Kind, shown},
     protocol::unread,
+    wire::Id,
 };
 
 const JSON: HeaderValue = HeaderValue::from_static("application/json");
@@ -46,16 +47,26 @@ pub(super) fn events(body: Body) -> Response<Body> {
 
 /// A refusal that belongs to no message: an error without an id, which says what to do.
 pub(super) fn refuse(status: StatusCode, why: impl std::fmt::Display) -> Response<Body> {
-    error(status, &Error::of(Kind::InvalidRequest, why))
+    error(status, None, &Error::of(Kind::InvalidRequest, why))
 }
 
-pub(super) fn error(status: StatusCode, error: &Error) -> Response<Body> {
-    json(status, unread(error))
+/// The answer to a message that could be read just far enough to name its id, if it has one.
+pub(super) fn error(status: StatusCode, id: Option<Id<'_>>, error: &Error) -> Response<Body> {
+    json(status, unread(id, error))
+}
+
+/// The body is not of the type that is read here.
+pub(super) fn unsupported(given: Option<&HeaderValue>) -> Response<Body> {
+    let given = given.and_then(|it| it.to_str().ok()).unwrap_or("nothing");
+    refuse(
+        StatusCode::UNSUPPORTED_MEDIA_TYPE,
+        format_args!("`Content-Type` must say `application/json`, and it says `{}`", shown(given)),
+    )
 }
 
 /// There is no room now.
 pub(super) fn busy(why: impl std::fmt::Display) -> Response<Body> {
-    later(error(StatusCode::SERVICE_UNAVAILABLE, &Error::of(Kind::Failed, why)))
+    later(error(StatusCode::SERVICE_UNAVAILABLE, None, &Error::of(Kind::Failed, why)))
 }
 
 /// Says when to try again.
@@ -66,10 +77,8 @@ pub(super) fn later(mut response: Response<Body>) -> Response<Body> {
 
 /// The endpoint has other methods than this one.
 pub(super) fn not_allowed(allowed: &'static str) -> Response<Body> {
-    let mut response = refuse(
-        StatusCode::METHOD_NOT_ALLOWED,
-        format_args!("this address takes {allowed}"),
-    );
+    let mut response =
+        refuse(StatusCode::METHOD_NOT_ALLOWED, format_args!("this address takes {allowed}"));
     response.headers_mut().insert(header::ALLOW, HeaderValue::from_static(allowed));
     response
 }

@@ -21,10 +21,7 @@ use tokio::{
 };
 
 use super::{body::Body, endpoint::Endpoint, service::HttpService};
-use crate::{
-    builder::{Builder, Identity},
-    error::ServeError,
-};
+use crate::{builder::Builder, error::ServeError};
 
 /// A server that listens and does not answer yet: see [`Builder::bind_http`].
 pub struct HttpServer {
@@ -55,11 +52,10 @@ impl Builder {
     ///
     /// # Errors
     /// When the server cannot be built, `setup` fails, or the address cannot be listened at.
-    pub async fn bind_http(mut self, address: impl ToSocketAddrs) -> Result<HttpServer, ServeError> {
+    pub async fn bind_http(self, address: impl ToSocketAddrs) -> Result<HttpServer, ServeError> {
         let listener = TcpListener::bind(address).await.map_err(ServeError::Bind)?;
         let address = listener.local_addr()?;
-        self.http.access.bound_to(address.ip());
-        let service = self.into_service().await?;
+        let service = HttpService::start(self, Some(address.ip())).await?;
         Ok(HttpServer { listener, address, service })
     }
 }
@@ -110,7 +106,10 @@ impl HttpServer {
         let _ = stopping.send(true);
         let all = async { while connections.join_next().await.is_some() {} };
         if tokio::time::timeout(self.service.endpoint().limits().grace, all).await.is_err() {
-            tracing::warn!("connections that were still in use and have been given up: {}", connections.len());
+            tracing::warn!(
+                "connections that were still in use and have been given up: {}",
+                connections.len()
+            );
         }
         connections.abort_all();
         self.service.close().await;
@@ -121,7 +120,8 @@ impl HttpServer {
         self.service.endpoint()
     }
 
-    pub(super) fn identity(&self) -> &Identity {
+    #[cfg(feature = "stdio")]
+    pub(super) fn identity(&self) -> &crate::builder::Identity {
         &self.endpoint().service.identity
     }
 }

@@ -2,6 +2,7 @@ use std::{
     convert::Infallible,
     fmt,
     future::Future,
+    net::IpAddr,
     pin::Pin,
     sync::Arc,
     task::{Context, Poll},
@@ -13,6 +14,7 @@ use tower_service::Service;
 
 use super::{
     accept::{Accepts, is_json},
+    access::Refused,
     alone,
     body::Body,
     cors,
@@ -20,7 +22,6 @@ use super::{
     legacy, pair,
     read::read,
     reply,
-    access::Refused,
 };
 use crate::{
     builder::Builder,
@@ -55,7 +56,9 @@ impl Clone for HttpService {
 
 impl fmt::Debug for HttpService {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("HttpService").field("path", &self.endpoint.settings.path).finish_non_exhaustive()
+        f.debug_struct("HttpService")
+            .field("path", &self.endpoint.settings.path)
+            .finish_non_exhaustive()
     }
 }
 
@@ -68,16 +71,16 @@ impl Builder {
     /// # Errors
     /// When the server cannot be built, or `setup` fails.
     pub async fn into_service(self) -> Result<HttpService, ServeError> {
-        let settings = self.http.clone();
-        let endpoint = Endpoint::new(self.build()?.start().await?, settings);
-        Ok(HttpService::of(endpoint))
+        HttpService::start(self, None).await
     }
 }
 
 impl HttpService {
-    pub(super) fn of(endpoint: Arc<Endpoint>) -> Self {
+    pub(super) async fn start(builder: Builder, bound: Option<IpAddr>) -> Result<Self, ServeError> {
+        let settings = builder.http.clone();
+        let endpoint = Endpoint::new(builder.build()?.start().await?, settings, bound);
         let remembered = Remembered::new(&endpoint.service);
-        Self { endpoint, remembered }
+        Ok(Self { endpoint, remembered })
     }
 
     pub(super) fn endpoint(&self) -> &Arc<Endpoint> {
@@ -96,7 +99,10 @@ impl HttpService {
     }
 
     /// Answers a request of an application that has routed it here.
-    fn mounted<B>(&self, request: Request<B>) -> impl Future<Output = Response<Body>> + Send + use<B>
+    fn mounted<B>(
+        &self,
+        request: Request<B>,
+    ) -> impl Future<Output = Response<Body>> + Send + use<B>
     where
         B: HttpBody + Send,
         B::Data: Send,
@@ -139,7 +145,8 @@ impl HttpService {
                 path if is_sibling(path, pair::STREAM) => Place::PairStream,
                 path if is_sibling(path, pair::POST) => Place::PairPost,
                 _ => {
-                    let why = format_args!("there is nothing here: the endpoint is {}", settings.path);
+                    let why =
+                        format_args!("there is nothing here: the endpoint is {}", settings.path);
                     return reply::refuse(StatusCode::NOT_FOUND, why);
                 }
             };
@@ -183,7 +190,7 @@ async fn respond<B: HttpBody>(
     request: Request<B>,
 ) -> Response<Body> {
     let (parts, body) = request.into_parts();
-    let origin = match endpoint.settings.access.check(&parts.headers, &parts.uri) {
+    let origin = match endpoint.access.check(&parts.headers, &parts.uri) {
         Ok(origin) => origin,
         Err(Refused(why)) => {
             tracing::warn!("{why}");

@@ -1,23 +1,26 @@
-use super::access::Access;
-use crate::builder::Builder;
+//! What an author or an operator says of the HTTP endpoint.
 
-/// What an author or an operator says of the endpoint.
+use super::Builder;
+
 #[derive(Clone, Debug)]
-pub(crate) struct Settings {
-    pub(super) path: String,
-    pub(super) access: Access,
-    pub(super) legacy_sse: bool,
+pub(crate) struct HttpSettings {
+    pub(crate) path: String,
+    /// Lower case, with or without a port.
+    pub(crate) hosts: Vec<String>,
+    /// Lower case.
+    pub(crate) origins: Vec<String>,
+    pub(crate) legacy_sse: bool,
 }
 
-impl Default for Settings {
+impl Default for HttpSettings {
     fn default() -> Self {
-        Self { path: "/mcp".to_owned(), access: Access::default(), legacy_sse: false }
+        Self { path: "/mcp".to_owned(), hosts: Vec::new(), origins: Vec::new(), legacy_sse: false }
     }
 }
 
-impl Settings {
+impl HttpSettings {
     /// The address beside the endpoint's whose last segment is this.
-    pub(super) fn sibling(&self, name: &str) -> String {
+    pub(crate) fn sibling(&self, name: &str) -> String {
         let parent = self.path.rfind('/').map_or("", |at| &self.path[..at]);
         format!("{parent}/{name}")
     }
@@ -45,7 +48,7 @@ impl Builder {
     /// counts as on loopback.
     #[must_use]
     pub fn allow_host(mut self, host: &str) -> Self {
-        self.http.access.allow_host(host);
+        self.http.hosts.push(host.to_ascii_lowercase());
         self
     }
 
@@ -55,7 +58,7 @@ impl Builder {
     /// others on loopback.
     #[must_use]
     pub fn allow_origin(mut self, origin: &str) -> Self {
-        self.http.access.allow_origin(origin);
+        self.http.origins.push(origin.trim_end_matches('/').to_ascii_lowercase());
         self
     }
 
