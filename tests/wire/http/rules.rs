@@ -59,7 +59,9 @@ fn every_rule_is_held_where_the_table_says() {
                     .collect();
                 let named: BTreeSet<_> = names.iter().copied().collect();
                 if named.is_empty() || there != named {
-                    wrong.push(format!("{rule}: the table has {named:?}, the transcripts {there:?}"));
+                    wrong.push(format!(
+                        "{rule}: the table has {named:?}, the transcripts {there:?}"
+                    ));
                 }
             }
             Elsewhere(why) => assert!(why.len() > 10, "{rule}: {why}"),
@@ -72,7 +74,8 @@ fn every_rule_is_held_where_the_table_says() {
 fn every_rule_is_in_the_table() {
     let listed: Vec<_> = RULES.iter().map(|(rule, _)| *rule).collect();
     let groups = GROUPS.iter();
-    let rules = groups.flat_map(|(group, last)| (1..=*last).map(move |n| format!("{group}-{n:02}")));
+    let rules =
+        groups.flat_map(|(group, last)| (1..=*last).map(move |n| format!("{group}-{n:02}")));
     let missing: Vec<_> = rules.filter(|rule| !listed.contains(&rule.as_str())).collect();
     assert!(missing.is_empty(), "not in the table: {missing:?}");
     let comments = comments();

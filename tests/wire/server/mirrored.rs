@@ -1,4 +1,4 @@
-//! A tool whose arguments are repeated in headers.
+//! Tools whose arguments are repeated in headers.
 
 use mcp_runtime::prelude::*;
 
@@ -11,4 +11,10 @@ fn route(
     note: Option<String>,
 ) -> String {
     format!("{region:?} {guests:?} {outside:?} {note:?}")
+}
+
+/// Cannot do without a model.
+#[tool(asks(sampling))]
+fn summarize(#[arg(header = "Region")] region: Option<String>) -> String {
+    format!("{region:?}")
 }
