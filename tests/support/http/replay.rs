@@ -13,7 +13,7 @@ use super::{
     events::{Event, Item},
     expected::{Content, ExpectedEvent, Response},
     request::{Defaults, Sent, Setting},
-    transcript::{Does, HOST, Step, Transcript},
+    transcript::{ADDRESS, Does, Step, Transcript},
 };
 use crate::{
     judge::{Judge, report},
@@ -102,7 +102,7 @@ impl Replay<'_> {
                 self.send(on, sent, request.asks_for_head()).await?;
             }
             Does::Raw(text) => {
-                let bytes = text.replace(HOST, &self.address.to_string()).into_bytes();
+                let bytes = text.replace(ADDRESS, &self.address.to_string()).into_bytes();
                 let sent = Sent { bytes, body: Vec::new(), session: None, resumes: false };
                 self.send(on, sent, false).await?;
             }

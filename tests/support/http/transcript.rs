@@ -6,7 +6,7 @@
 //! | `{"with": "name", "settings": {..}}` | the server this is held against, as the suite knows both |
 //! | `{"handshake": "session"}` | a session is opened, its id remembered under this name; see below |
 //! | `{"request": {..}}` | the client sends this; see below |
-//! | `{"raw": "GET / .."}` | the client sends this text, in which `HOST` is the server's address |
+//! | `{"raw": "GET / .."}` | the client sends this text, in which `ADDRESS` is the server's address |
 //! | `{"response": {..}}` | the response; see below |
 //! | `{"event": {..}}` | the next event of the stream; see below |
 //! | `{"comment": true}` | the next thing on the stream is a comment, which is passed over elsewhere |
@@ -57,7 +57,7 @@ use super::{
 };
 
 /// What stands for the server's address.
-pub(crate) const HOST: &str = "HOST";
+pub(crate) const ADDRESS: &str = "ADDRESS";
 
 /// One recorded conversation.
 #[derive(Debug)]
