@@ -4,7 +4,7 @@ use mcp_runtime::prelude::*;
 
 /// Says where a booking goes.
 #[tool]
-fn route(
+pub fn route(
     #[arg(header = "Region")] region: Option<String>,
     #[arg(header = "Guests")] guests: Option<i64>,
     #[arg(header = "Outside")] outside: Option<bool>,
