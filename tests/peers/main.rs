@@ -5,11 +5,17 @@
 
 #![forbid(unsafe_code)]
 
+use std::path::{Path, PathBuf};
+
 mod files;
 mod inspector;
-mod install;
 mod memory;
 mod python;
 mod quickstart;
 mod server;
 mod time;
+
+/// Where the clients are installed.
+fn peers() -> PathBuf {
+    Path::new(env!("CARGO_TARGET_TMPDIR")).with_file_name("peers")
+}

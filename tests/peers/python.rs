@@ -9,9 +9,12 @@ use std::{
 };
 
 use serde_json::{Value, json};
-use support::requirement::{Missing, output_of};
+use support::{
+    install::installed,
+    requirement::{Missing, output_of},
+};
 
-use crate::{install::installed, server::Server};
+use crate::{peers, server::Server};
 
 const REQUIREMENTS: &str = include_str!("requirements.txt");
 const SCRIPT: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/peers/python_peer.py");
@@ -19,7 +22,7 @@ const SCRIPT: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/peers/python_peer.py"
 fn interpreter() -> Result<&'static PathBuf, Missing> {
     static INTERPRETER: OnceLock<Result<PathBuf, String>> = OnceLock::new();
     let install = || -> Result<PathBuf, Missing> {
-        let folder = installed("python-2.3.0", REQUIREMENTS, |folder| {
+        let folder = installed(&peers(), "python-2.3.0", REQUIREMENTS, |folder| {
             output_of(Command::new("python3").args(["-m", "venv"]).arg(folder))?;
             let pip = folder.join("bin/python");
             let requirements = concat!(env!("CARGO_MANIFEST_DIR"), "/peers/requirements.txt");
