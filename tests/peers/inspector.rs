@@ -16,14 +16,14 @@
 //! `--strict` only warns (on stderr, status 0) of type arrays, remote `$ref` and schemas without
 //! a keyword; [`list`] therefore wants its stderr free of them as well.
 
-use std::{process::Stdio, sync::OnceLock};
+use std::{ffi::OsStr, process::Stdio, sync::OnceLock};
 
 use serde_json::Value;
 use support::{node::Node, requirement::Missing};
 
 use crate::{peers, server::Server};
 
-const PACKAGE: &str = include_str!("package.json");
+const PACKAGE: &str = include_str!("inspector.json");
 const CLI: &str = "node_modules/@modelcontextprotocol/inspector/clients/launcher/build/index.js";
 
 struct Inspector(Node);
@@ -37,17 +37,16 @@ impl Inspector {
     }
 
     /// Runs one method on a server.
-    fn run(&self, server: &Server, era: &str, arguments: &[&str]) -> Answer {
-        let environment = server
-            .environment()
-            .into_iter()
+    fn run(&self, server: &Server, address: &OsStr, era: &str, arguments: &[&str]) -> Answer {
+        let environment = server.environment().into_iter().filter(|_| !server.is_http());
+        let environment = environment
             .flat_map(|(name, value)| ["-e".to_owned(), format!("{name}={}", value.display())]);
         let output = self
             .0
             .run(CLI)
             .arg("--cli")
             // Before the options, some of which take every word that follows.
-            .arg(server.binary())
+            .arg(address)
             .args(environment)
             .args(["--format", "json", "--protocol-era", era])
             .args(arguments)
@@ -85,7 +84,7 @@ pub(crate) fn check(
         Err(missing) => return missing.skip(),
     };
     for era in ["legacy", "modern"] {
-        let answer = inspector.run(server, era, arguments);
+        let answer = inspector.run(server, server.address(), era, arguments);
         assert_eq!(answer.status, Some(status), "{}, {era}: {answer:#?}", server.name);
         assert!(expected(&answer), "{}, {era}: {answer:#?}", server.name);
     }
@@ -110,10 +109,27 @@ fn each_era_is_reached() {
         Ok(inspector) => inspector,
         Err(missing) => return missing.skip(),
     };
-    let server = Server::new("quickstart");
-    for (era, protocol) in [("legacy", "2025-11-25"), ("modern", "2026-07-28")] {
-        let answer = inspector.run(&server, era, &["--method", "initialize"]);
-        assert_eq!(answer.result["protocolVersion"], protocol, "{answer:#?}");
-        assert!(answer.result["serverInfo"]["name"].is_string(), "{answer:#?}");
+    for server in [Server::new("quickstart"), Server::over_http("quickstart")] {
+        for (era, protocol) in [("legacy", "2025-11-25"), ("modern", "2026-07-28")] {
+            let answer = inspector.run(&server, server.address(), era, &["--method", "initialize"]);
+            assert_eq!(answer.result["protocolVersion"], protocol, "{answer:#?}");
+            assert!(answer.result["serverInfo"]["name"].is_string(), "{answer:#?}");
+        }
     }
+}
+
+#[test]
+fn it_speaks_http_and_sse() {
+    let inspector = match Inspector::get() {
+        Ok(inspector) => inspector,
+        Err(missing) => return missing.skip(),
+    };
+    let server = Server::over_http("quickstart");
+    let answer = inspector.run(
+        &server,
+        server.sse().as_ref(),
+        "legacy",
+        &call("add", r#"{"a": 20, "b": 22}"#),
+    );
+    assert_eq!(answer.result["content"][0]["text"], "42", "{answer:#?}");
 }
