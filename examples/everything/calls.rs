@@ -38,7 +38,8 @@ async fn test_logging_tool() -> &'static str {
 
 /// Closes the stream of its answer and goes on; a client that comes back within its session finds the answer.
 #[tool(read_only)]
-async fn test_reconnection() -> &'static str {
+async fn test_reconnection(ctx: &Context) -> &'static str {
+    ctx.release_stream(A_MOMENT);
     sleep(2 * A_MOMENT).await;
     "The answer was worth coming back for."
 }
@@ -54,7 +55,7 @@ fn test_custom_header(
 }
 
 /// Is only for clients that let a server ask their model.
-#[tool(read_only)]
+#[tool(read_only, asks(sampling))]
 fn test_missing_capability() -> &'static str {
     "This client can sample."
 }
