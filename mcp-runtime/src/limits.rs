@@ -29,6 +29,7 @@ pub struct Limits {
     pub(crate) session_idle: Duration,
     pub(crate) events: usize,
     pub(crate) event_bytes: usize,
+    pub(crate) all_event_bytes: usize,
     pub(crate) head: usize,
     pub(crate) body_time: Duration,
     pub(crate) keep_alive: Duration,
@@ -63,6 +64,7 @@ impl Limits {
             session_idle: Duration::from_secs(30 * 60),
             events: 256,
             event_bytes: 1 << 20,
+            all_event_bytes: 256 << 20,
             head: 64 << 10,
             body_time: Duration::from_secs(30),
             keep_alive: Duration::from_secs(15),
@@ -87,7 +89,7 @@ impl Limits {
         subscriptions: usize;
         /// Streams of one connection or session that are open at once, or can still be resumed. 64.
         streams: usize;
-        /// Streams of all clients together. 4,096.
+        /// Streams of all clients together that are open. 4,096.
         all_streams: usize;
         /// Sessions over HTTP. 16,384.
         sessions: usize;
@@ -97,6 +99,8 @@ impl Limits {
         events: usize;
         /// Bytes of those events. 1 MiB.
         event_bytes: usize;
+        /// Bytes of such events of all streams together: beyond them streams cannot be resumed. 256 MiB.
+        all_event_bytes: usize;
         /// Bytes of the head of an HTTP request, 8 KiB at least. 64 KiB.
         head: usize;
         /// How long an HTTP request may take to arrive. 30 seconds.

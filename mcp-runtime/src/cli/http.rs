@@ -16,12 +16,7 @@ pub(super) struct HttpOptions {
     settings: Vec<Setting>,
 }
 
-enum Setting {
-    Path(String),
-    Host(String),
-    Origin(String),
-    LegacySse,
-}
+type Setting = Box<dyn FnOnce(Builder) -> Builder>;
 
 pub(super) const OPTIONS: [(&str, &str); 5] = [
     ("--http [ADDR]", "serves over HTTP, at 127.0.0.1:8000 unless said"),
@@ -33,15 +28,15 @@ pub(super) const OPTIONS: [(&str, &str); 5] = [
 
 impl HttpOptions {
     pub(super) fn knows(option: &str) -> bool {
-        OPTIONS
-            .iter()
-            .any(|it| it.0.split(' ').next().and_then(|it| it.strip_prefix("--")) == Some(option))
+        let mut names = OPTIONS.iter().filter_map(|it| it.0.split(' ').next());
+        names.any(|it| it.strip_prefix("--") == Some(option))
     }
 
     /// Takes an option that it knows, and its value.
     ///
     /// # Errors
     /// A value that is missing or wrong.
+    #[cfg(feature = "http")]
     pub(super) fn take(&mut self, option: &str, parser: &mut Parser) -> Result<(), Stop> {
         if option == "http" {
             self.wanted = true;
@@ -51,7 +46,7 @@ impl HttpOptions {
         }
         self.stray.get_or_insert_with(|| option.to_owned());
         if option == "legacy-sse" {
-            self.settings.push(Setting::LegacySse);
+            self.settings.push(Box::new(|it| it.legacy_sse(true)));
             return Ok(());
         }
         let value = parser.value().map_err(|error| Stop::usage(error.to_string()))?;
@@ -59,12 +54,23 @@ impl HttpOptions {
             .into_string()
             .map_err(|it| Stop::usage(format!("`--{option}`: {it:?} is not UTF-8")))?;
         self.settings.push(match option {
-            "allow-host" => Setting::Host(value),
-            "allow-origin" => Setting::Origin(value),
-            _ if value.starts_with('/') => Setting::Path(value),
+            "allow-host" => Box::new(move |it| it.allow_host(&value)),
+            "allow-origin" => Box::new(move |it| it.allow_origin(&value)),
+            _ if value.starts_with('/') => Box::new(move |it| it.path(value)),
             _ => return Err(Stop::usage(format!("`--path {value}`: a path begins with `/`"))),
         });
         Ok(())
+    }
+
+    /// Says what is missing.
+    ///
+    /// # Errors
+    /// Always.
+    #[cfg(not(feature = "http"))]
+    pub(super) fn take(&mut self, option: &str, _: &mut Parser) -> Result<(), Stop> {
+        Err(Stop::usage(format!(
+            "`--{option}`: this server was built without HTTP; give mcp-runtime the feature `http` in its Cargo.toml"
+        )))
     }
 
     /// Whether a word on its own is the address, as in `--http 8000`.
@@ -80,9 +86,11 @@ impl HttpOptions {
     ///
     /// # Errors
     /// An option that has no meaning without `--http`.
-    pub(super) fn chosen(self) -> Result<Option<Chosen>, Stop> {
+    pub(super) fn chosen(self) -> Result<Option<Listening>, Stop> {
         match self.stray {
-            _ if self.wanted => Ok(Some(Chosen { address: self.address, settings: self.settings })),
+            _ if self.wanted => {
+                Ok(Some(Listening { address: self.address, settings: self.settings }))
+            }
             Some(option) => {
                 Err(Stop::usage(format!("`--{option}` goes with `--http`; see `help`")))
             }
@@ -92,33 +100,26 @@ impl HttpOptions {
 }
 
 /// A server that is to listen.
-pub(super) struct Chosen {
+pub(super) struct Listening {
+    #[cfg_attr(not(feature = "http"), allow(dead_code, reason = "`take` refuses all"))]
     address: Option<String>,
     settings: Vec<Setting>,
 }
 
-impl Chosen {
-    #[cfg(feature = "http")]
-    pub(super) fn run(self, mut builder: Builder) -> Result<(), Stop> {
-        use crate::transport::http;
-        for setting in self.settings {
-            builder = match setting {
-                Setting::Path(path) => builder.path(path),
-                Setting::Host(host) => builder.allow_host(&host),
-                Setting::Origin(origin) => builder.allow_origin(&origin),
-                Setting::LegacySse => builder.legacy_sse(true),
-            };
+impl Listening {
+    pub(super) fn run(self, builder: Builder) -> Result<(), Stop> {
+        let builder = self.settings.into_iter().fold(builder, |it, set| set(it));
+        #[cfg(feature = "http")]
+        {
+            use crate::transport::http;
+            let address = self.address.map_or(http::DEFAULT.to_owned(), |it| http::address(&it));
+            http::run(builder, &address)
+                .map_err(|error| Stop::failure(format!("{address}: {error}")))
         }
-        let address = self.address.map_or(http::DEFAULT.to_owned(), |it| http::address(&it));
-        http::run(builder, &address).map_err(|error| Stop::failure(format!("{address}: {error}")))
-    }
-
-    #[cfg(not(feature = "http"))]
-    pub(super) fn run(self, _: Builder) -> Result<(), Stop> {
-        let Self { address, settings } = self;
-        drop((address, settings));
-        Err(Stop::usage(
-            "this server was built without HTTP: give mcp-runtime the feature `http` in its Cargo.toml",
-        ))
+        #[cfg(not(feature = "http"))]
+        {
+            drop(builder);
+            Ok(())
+        }
     }
 }

@@ -79,18 +79,21 @@ impl<'a, T: Send + Sync + 'static> FromCall<'a> for &'a T {
     fn needs(needs: &mut Needs) {
         if TypeId::of::<T>() == TypeId::of::<Context>() {
             needs.meta = true;
-        } else if !is_head::<T>() {
+        } else if !is_head(TypeId::of::<T>()) {
             needs.state::<T>();
         }
     }
 }
 
 /// Whether this is the head of an HTTP request, which every call has, if only an empty one.
-fn is_head<T: 'static>() -> bool {
+fn is_head(id: TypeId) -> bool {
     #[cfg(feature = "http")]
-    return TypeId::of::<T>() == TypeId::of::<http::HeaderMap>();
+    return id == TypeId::of::<http::HeaderMap>();
     #[cfg(not(feature = "http"))]
-    return false;
+    {
+        let _ = id;
+        false
+    }
 }
 
 #[cfg(feature = "http")]

@@ -25,6 +25,8 @@ pub(crate) struct Outbox {
 struct Queue {
     bytes: Vec<u8>,
     reader: Option<Waker>,
+    /// Nobody reads now, and perhaps nobody ever will.
+    is_unread: bool,
     /// The handler wants the stream to end early; the reader is to come back after this time.
     release: Option<Duration>,
     /// What waits until the reader has caught up, each thing once: reports are merged into their newest,
@@ -91,7 +93,7 @@ impl Outbox {
     /// An event that is worth saying once: while the reader is slow, repetitions are left out.
     pub(super) fn push_event(&self, stream: Option<&IdBuf>, message: Vec<u8>) {
         let mut queue = self.queue();
-        if queue.bytes.len() < Self::SLOW {
+        if queue.bytes.len() < Self::SLOW && !queue.is_unread {
             queue.message(|out| out.extend_from_slice(&message));
         } else if !queue.events.iter().any(|it| it.message == message) {
             queue.events.push(Waiting { stream: stream.cloned(), message });
@@ -124,6 +126,9 @@ impl Outbox {
     /// Moves everything that is ready into `into`, which must be empty. Returns whether there was anything.
     pub(crate) fn take(&self, into: &mut Vec<u8>) -> bool {
         let mut queue = self.queue();
+        if queue.bytes.is_empty() {
+            queue.write_events();
+        }
         if queue.bytes.is_empty() {
             return false;
         }
@@ -163,6 +168,12 @@ impl Outbox {
     #[cfg(feature = "http")]
     pub(crate) fn take_release(&self) -> Option<Duration> {
         self.queue().release.take()
+    }
+
+    /// Says whether somebody reads: what can be merged is merged meanwhile.
+    #[cfg(feature = "http")]
+    pub(crate) fn set_unread(&self, is_unread: bool) {
+        self.queue().is_unread = is_unread;
     }
 
     #[cfg(feature = "http")]

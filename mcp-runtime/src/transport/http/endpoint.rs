@@ -14,6 +14,7 @@ use tokio::time::Instant;
 use super::{
     access::Access,
     pair::Mailbox,
+    resumable::Memory,
     session::Session,
     table::{Table, unguessable},
 };
@@ -34,6 +35,7 @@ pub(super) struct Endpoint {
     /// Those of 2024-11-05.
     pub(super) mailboxes: Table<Mailbox>,
     streams: AtomicUsize,
+    memory: Arc<Memory>,
     swept: Mutex<Instant>,
     is_stopping: AtomicBool,
     started: Mutex<Option<Started>>,
@@ -53,6 +55,7 @@ impl Endpoint {
             sessions: Table::default(),
             mailboxes: Table::default(),
             streams: AtomicUsize::new(0),
+            memory: Arc::new(Memory::new(started.limits)),
             swept: Mutex::new(Instant::now()),
             is_stopping: AtomicBool::new(false),
             started: Mutex::new(Some(started)),
@@ -81,7 +84,7 @@ impl Endpoint {
     /// # Errors
     /// Why there is none.
     pub(super) fn session(&self) -> Result<Session, String> {
-        Ok(Session::new(self.id()?, Peer::new(self.service.clone())))
+        Ok(Session::new(self.id()?, Peer::new(self.service.clone()), self.memory.clone()))
     }
 
     /// An id for one more session, when there is room.

@@ -10,7 +10,7 @@ use super::{
     endpoint::Endpoint,
     events::{Events, Feed},
     reply,
-    resumable::{EventId, Reader},
+    resumable::{EventId, Gone, Reader},
     session::Session,
     source::{Begun, Source},
 };
@@ -38,7 +38,7 @@ pub(super) fn initialize(
                 let why = "the session has been initialized already";
                 reply::refuse(StatusCode::BAD_REQUEST, why)
             }
-            Err(refusal) => refusal,
+            Err(unnamed) => unnamed.reply(),
         };
     }
     if endpoint.is_stopping() {
@@ -77,7 +77,7 @@ pub(super) async fn post(
 ) -> Response<Body> {
     let session = match named(endpoint, headers) {
         Ok(session) => session,
-        Err(refusal) => return refusal,
+        Err(unnamed) => return unnamed.reply(),
     };
     let outbox = Arc::<Outbox>::default();
     let to = ReplyTo::each(outbox.clone());
@@ -126,7 +126,7 @@ pub(super) fn get(endpoint: &Arc<Endpoint>, headers: &HeaderMap) -> Response<Bod
     }
     let session = match named(endpoint, headers) {
         Ok(session) => session,
-        Err(refusal) => return refusal,
+        Err(unnamed) => return unnamed.reply(),
     };
     let Some(permit) = endpoint.permit() else {
         return reply::busy("there are too many streams: try again later");
@@ -145,9 +145,9 @@ pub(super) fn get(endpoint: &Arc<Endpoint>, headers: &HeaderMap) -> Response<Bod
     reply::events(Body::events(events.counted(permit)))
 }
 
-fn resume(session: &Arc<Session>, last: &HeaderValue) -> Result<Reader, super::resumable::Gone> {
+fn resume(session: &Arc<Session>, last: &HeaderValue) -> Result<Reader, Gone> {
     let last = last.to_str().ok().and_then(EventId::parse);
-    session.resume(last.ok_or(super::resumable::Gone)?)
+    session.resume(last.ok_or(Gone)?)
 }
 
 /// Ends a session.
@@ -158,28 +158,48 @@ pub(super) fn delete(endpoint: &Arc<Endpoint>, headers: &HeaderMap) -> Response<
             session.close();
             reply::empty(StatusCode::NO_CONTENT)
         }
-        Err(refusal) => refusal,
+        Err(unnamed) => unnamed.reply(),
     }
 }
 
 /// The session that the headers name, in the revision they name.
-fn named(endpoint: &Arc<Endpoint>, headers: &HeaderMap) -> Result<Arc<Session>, Response<Body>> {
-    let Some(id) = headers.get(SESSION) else {
-        let why = "the header `Mcp-Session-Id` is missing: `initialize` is answered with it";
-        return Err(reply::refuse(StatusCode::BAD_REQUEST, why));
-    };
-    let session = id.to_str().ok().and_then(|it| endpoint.find(it)).ok_or_else(|| {
-        let why = "there is no such session: it has ended, so `initialize` a new one";
-        reply::refuse(StatusCode::NOT_FOUND, why)
-    })?;
+fn named(endpoint: &Arc<Endpoint>, headers: &HeaderMap) -> Result<Arc<Session>, Unnamed> {
+    let id = headers.get(SESSION).ok_or(Unnamed::Missing)?;
+    let session = id.to_str().ok().and_then(|it| endpoint.find(it)).ok_or(Unnamed::Unknown)?;
     let revision = session.revision();
     match headers.get(VERSION_HEADER) {
         Some(it) if it != revision.name() => {
             let said = String::from_utf8_lossy(it.as_bytes());
-            let said = shown(&said);
-            let why = format!("`MCP-Protocol-Version` says `{said}`, and the session {revision}");
-            Err(reply::refuse(StatusCode::BAD_REQUEST, why))
+            Err(Unnamed::Revision(format!(
+                "`MCP-Protocol-Version` says `{}`, and the session {revision}",
+                shown(&said)
+            )))
         }
         _ => Ok(session),
+    }
+}
+
+/// Why the headers name no session.
+enum Unnamed {
+    Missing,
+    /// It has ended, or never was.
+    Unknown,
+    /// It speaks another revision.
+    Revision(String),
+}
+
+impl Unnamed {
+    fn reply(self) -> Response<Body> {
+        match self {
+            Self::Missing => reply::refuse(
+                StatusCode::BAD_REQUEST,
+                "the header `Mcp-Session-Id` is missing: `initialize` is answered with it",
+            ),
+            Self::Unknown => reply::refuse(
+                StatusCode::NOT_FOUND,
+                "there is no such session: it has ended, so `initialize` a new one",
+            ),
+            Self::Revision(why) => reply::refuse(StatusCode::BAD_REQUEST, why),
+        }
     }
 }

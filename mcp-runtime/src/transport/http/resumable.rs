@@ -2,7 +2,10 @@
 
 use std::{
     collections::VecDeque,
-    sync::{Arc, Mutex, MutexGuard, PoisonError},
+    sync::{
+        Arc, Mutex, MutexGuard, PoisonError,
+        atomic::{AtomicUsize, Ordering},
+    },
     task::{Context, Poll},
     time::Duration,
 };
@@ -19,10 +22,19 @@ pub(super) struct Resumable {
     number: u32,
     outbox: Arc<Outbox>,
     sent: Mutex<Sent>,
-    most_events: usize,
-    most_bytes: usize,
-    /// Kept as long as the stream can be resumed.
-    _permit: Option<Permit>,
+    memory: Arc<Memory>,
+}
+
+/// How much all streams keep.
+pub(super) struct Memory {
+    bytes: AtomicUsize,
+    limits: Limits,
+}
+
+impl Memory {
+    pub(super) fn new(limits: Limits) -> Self {
+        Self { bytes: AtomicUsize::new(0), limits }
+    }
 }
 
 /// The events that have been sent, as far as they are kept.
@@ -32,6 +44,8 @@ struct Sent {
     last: u64,
     kept: VecDeque<Bytes>,
     bytes: usize,
+    /// Held until all of it has been sent.
+    permit: Option<Permit>,
     /// Who reads now: a number that rises with each reader.
     reader: u64,
     ended: Option<Instant>,
@@ -58,17 +72,11 @@ impl Resumable {
     pub(super) fn new(
         number: u32,
         outbox: Arc<Outbox>,
-        limits: &Limits,
+        memory: Arc<Memory>,
         permit: Option<Permit>,
     ) -> Self {
-        Self {
-            number,
-            outbox,
-            sent: Mutex::default(),
-            most_events: limits.events,
-            most_bytes: limits.event_bytes,
-            _permit: permit,
-        }
+        let sent = Mutex::new(Sent { permit, ..Sent::default() });
+        Self { number, outbox, sent, memory }
     }
 
     pub(super) fn number(&self) -> u32 {
@@ -102,6 +110,7 @@ impl Resumable {
             }
         };
         sent.reader += 1;
+        self.outbox.set_unread(false);
         let number = sent.reader;
         drop(sent);
         self.outbox.wake();
@@ -120,11 +129,29 @@ impl Resumable {
             sse::numbered(frames, &self.id(sent.last), line);
             let event = Bytes::copy_from_slice(&frames[from..]);
             sent.bytes += event.len();
+            self.memory.bytes.fetch_add(event.len(), Ordering::AcqRel);
             sent.kept.push_back(event);
-            while sent.kept.len() > self.most_events || sent.bytes > self.most_bytes {
-                sent.bytes -= sent.kept.pop_front().map_or(0, |it| it.len());
+            while self.is_full(sent) {
+                let forgotten = sent.kept.pop_front().map_or(0, |it| it.len());
+                sent.bytes -= forgotten;
+                self.memory.bytes.fetch_sub(forgotten, Ordering::AcqRel);
             }
         }
+    }
+
+    fn is_full(&self, sent: &Sent) -> bool {
+        let limits = &self.memory.limits;
+        let all = self.memory.bytes.load(Ordering::Acquire);
+        sent.kept.len() > limits.events
+            || sent.bytes > limits.event_bytes
+            || (all > limits.all_event_bytes && sent.bytes > 0)
+    }
+}
+
+impl Drop for Resumable {
+    fn drop(&mut self) {
+        let sent = self.sent.get_mut().unwrap_or_else(PoisonError::into_inner);
+        self.memory.bytes.fetch_sub(sent.bytes, Ordering::AcqRel);
     }
 }
 
@@ -173,6 +200,7 @@ impl Reader {
         self.position = sent.last;
         if polled == Poll::Ready(false) {
             sent.ended.get_or_insert_with(Instant::now);
+            sent.permit = None;
         } else if let Some(after) = stream.outbox.take_release() {
             sse::retry(frames, after);
             return Poll::Ready(false);
@@ -183,6 +211,11 @@ impl Reader {
 
 impl Drop for Reader {
     fn drop(&mut self) {
+        let sent = self.stream.sent();
+        if sent.reader == self.number {
+            self.stream.outbox.set_unread(true);
+        }
+        drop(sent);
         self.session.touch();
     }
 }

@@ -193,7 +193,7 @@ async fn respond<B: HttpBody>(
     let origin = match endpoint.access.check(&parts.headers, &parts.uri) {
         Ok(origin) => origin,
         Err(Refused(why)) => {
-            tracing::warn!("{why}");
+            tracing::debug!("refused: {why}");
             return reply::refuse(StatusCode::FORBIDDEN, why);
         }
     };

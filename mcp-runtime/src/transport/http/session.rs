@@ -13,7 +13,7 @@ use tokio::time::Instant;
 
 use super::{
     endpoint::Permit,
-    resumable::{EventId, Gone, Reader, Resumable},
+    resumable::{EventId, Gone, Memory, Reader, Resumable},
 };
 use crate::{
     limits::Limits,
@@ -27,6 +27,7 @@ const KEPT: Duration = Duration::from_secs(60);
 pub(super) struct Session {
     id: String,
     pub(super) peer: Peer,
+    memory: Arc<Memory>,
     /// What belongs to no request: number 0.
     standalone: Arc<Resumable>,
     /// Those of requests.
@@ -45,12 +46,14 @@ struct Streams {
 }
 
 impl Session {
-    pub(super) fn new(id: String, peer: Peer) -> Self {
+    pub(super) fn new(id: String, peer: Peer, memory: Arc<Memory>) -> Self {
         let outbox = peer.outbox().clone();
-        let standalone = Arc::new(Resumable::new(0, outbox.clone(), peer.limits(), None));
+        outbox.set_unread(true);
+        let standalone = Arc::new(Resumable::new(0, outbox.clone(), memory.clone(), None));
         Self {
             id,
             peer,
+            memory,
             standalone,
             streams: Mutex::default(),
             open: Mutex::new(Some(outbox.hold())),
@@ -109,7 +112,8 @@ impl Session {
             streams.kept.remove(past);
         }
         streams.last += 1;
-        let stream = Resumable::new(streams.last, outbox.clone(), limits, Some(permit));
+        let stream =
+            Resumable::new(streams.last, outbox.clone(), self.memory.clone(), Some(permit));
         let stream = Arc::new(stream);
         streams.kept.push_back(stream.clone());
         drop(streams);
