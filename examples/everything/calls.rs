@@ -15,6 +15,8 @@ async fn test_tool_with_progress(progress: Progress) -> &'static str {
     progress.report(50);
     sleep(A_MOMENT).await;
     progress.report(100);
+    // The TypeScript SDK loses a report that reaches it together with the answer (modelcontextprotocol/typescript-sdk#2580).
+    sleep(A_MOMENT).await;
     "The work is done."
 }
 

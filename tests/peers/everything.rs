@@ -41,6 +41,7 @@ fn everything() -> Vec<Row> {
             let done: Vec<_> = progress.filter_map(|it| it["progress"].as_f64()).collect();
             done == [0.0, 50.0, 100.0] && text(it).is_some()
         }),
+        (call("test_reconnection"), |it| text(it) == Some("The answer was worth coming back for.")),
         (
             // Over HTTP clients of the modern era repeat it in a header, where it is no text that a header could have.
             json!({"do": "call", "name": "test_custom_header", "arguments": {"value": "Grüße, 世界"}}),

@@ -32,5 +32,9 @@ pub(crate) fn drive(
         _ => command.arg::<&OsStr>(server.address()),
     };
     let peer = format!("{}, {client}, {version}", server.name);
-    Ok(report(&mut command, &json!({"steps": steps}), &peer))
+    let report = report(&mut command, &json!({"steps": steps}), &peer);
+    // Only the legacy era has sessions, and HTTP+SSE keeps theirs to itself.
+    let is_in_session = client != "sdk-sse" && report["protocol"] != "2026-07-28";
+    assert_eq!(report["session"].is_string(), is_in_session, "{peer}: {}", report["session"]);
+    Ok(report)
 }
