@@ -145,8 +145,7 @@ impl HttpService {
                 path if is_sibling(path, pair::STREAM) => Place::PairStream,
                 path if is_sibling(path, pair::POST) => Place::PairPost,
                 _ => {
-                    let why =
-                        format_args!("there is nothing here: the endpoint is {}", settings.path);
+                    let why = format!("there is nothing here: the endpoint is {}", settings.path);
                     return reply::refuse(StatusCode::NOT_FOUND, why);
                 }
             };
