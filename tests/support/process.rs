@@ -2,7 +2,7 @@
 
 use std::{
     io::{BufRead, BufReader},
-    path::Path,
+    path::{Path, PathBuf},
     process::{Child, Command, ExitStatus, Stdio},
     sync::mpsc,
     thread,
@@ -60,9 +60,9 @@ impl HttpServer {
     pub fn start<'a>(
         binary: &Path,
         options: &[&str],
-        environment: impl IntoIterator<Item = &'a (&'a str, std::path::PathBuf)>,
+        environment: impl IntoIterator<Item = &'a (&'a str, PathBuf)>,
     ) -> Self {
-        let environment = environment.into_iter().map(|(name, value)| (name, value));
+        let environment = environment.into_iter().map(|it| (it.0, &it.1));
         let mut process = Running::start(
             Command::new(binary)
                 .args(["--http", "127.0.0.1:0"])
