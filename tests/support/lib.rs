@@ -3,12 +3,17 @@
 //! - [`examples`]: the example servers, built once per test binary.
 //! - [`schema`]: judges a server's messages by the official schema of their revision.
 //! - [`transcript`], [`pattern`], [`replay`]: recorded conversations and how they are held against a server.
+//! - [`install`], [`node`]: what other people made, installed into `target` at a pinned version.
+//! - [`process`]: servers and clients as processes that end with the test.
 //! - [`requirement`]: what happens when something outside the repository is missing.
 
 #![forbid(unsafe_code)]
 
 pub mod examples;
+pub mod install;
+pub mod node;
 pub mod pattern;
+pub mod process;
 pub mod replay;
 pub mod requirement;
 pub mod schema;
