@@ -145,18 +145,54 @@ impl Error {
 
 impl<E: std::error::Error + Send + Sync + 'static> From<E> for Error {
     fn from(error: E) -> Self {
-        let message = chain(&error);
-        Self(Box::new(Inner {
-            kind: Kind::Failed,
-            message,
-            data: None,
-            source: Some(Box::new(error)),
-        }))
+        let source: Source = Box::new(error);
+        // An error that went through one of our own types stays what it was.
+        let source = match source.downcast() {
+            Ok(unanswered) => match *unanswered {
+                Unanswered::Failed(error) => return error,
+                other => Box::new(other) as Source,
+            },
+            Err(source) => source,
+        };
+        let message = chain(&*source);
+        Self(Box::new(Inner { kind: Kind::Failed, message, data: None, source: Some(source) }))
+    }
+}
+
+/// Why there is no answer.
+///
+/// `?` turns it into what the model is told; match on it to go on without an answer.
+#[derive(Debug)]
+#[non_exhaustive]
+pub enum Unanswered {
+    /// The person said no.
+    Declined,
+    /// The person closed the question without an answer.
+    Cancelled,
+    /// The client could not be asked, or did not answer.
+    Failed(Error),
+}
+
+impl fmt::Display for Unanswered {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Declined => f.write_str("the user declined to answer"),
+            Self::Cancelled => f.write_str("the user closed the question without an answer"),
+            Self::Failed(error) => error.fmt(f),
+        }
+    }
+}
+
+impl std::error::Error for Unanswered {}
+
+impl From<Error> for Unanswered {
+    fn from(error: Error) -> Self {
+        Self::Failed(error)
     }
 }
 
 /// The error and its causes in one line. Many errors repeat their cause in their own text; that is not said twice.
-fn chain(error: &dyn std::error::Error) -> String {
+fn chain(error: &(dyn std::error::Error + 'static)) -> String {
     let mut text = error.to_string();
     let mut cause = error.source();
     while let Some(it) = cause {

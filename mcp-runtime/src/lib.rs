@@ -64,6 +64,7 @@
 
 #![cfg_attr(docsrs, feature(doc_cfg))]
 
+mod ask;
 mod builder;
 mod catalog;
 #[cfg(feature = "stdio")]
@@ -95,7 +96,7 @@ pub use cli::Exit;
 pub use context::Extension;
 pub use context::{Amount, Cancel, Context, Over, OverStream, Progress};
 pub use dispatch::{Next, OperationCall};
-pub use error::{BuildError, Error, Result, ServeError};
+pub use error::{BuildError, Error, Result, ServeError, Unanswered};
 pub use extract::{Args, Client, Elicit, FromCall, Needs, Roots, Sample, State};
 #[cfg(feature = "http")]
 pub use http::HeaderMap;

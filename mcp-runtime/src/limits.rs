@@ -34,6 +34,8 @@ pub struct Limits {
     pub(crate) body_time: Duration,
     pub(crate) keep_alive: Duration,
     pub(crate) grace: Duration,
+    pub(crate) question_time: Duration,
+    pub(crate) state: usize,
 }
 
 macro_rules! limits {
@@ -69,6 +71,8 @@ impl Limits {
             body_time: Duration::from_secs(30),
             keep_alive: Duration::from_secs(15),
             grace: Duration::from_secs(5),
+            question_time: Duration::from_secs(600),
+            state: 64 << 10,
         }
     }
 
@@ -107,6 +111,10 @@ impl Limits {
         body_time: Duration;
         /// How long a stream over HTTP stays silent before a comment shows that it lives. 15 seconds.
         keep_alive: Duration;
+        /// How long a person may think about a question before it is taken back, in the revisions where the call waits. 10 minutes.
+        question_time: Duration;
+        /// Bytes that a call may keep between its rounds (2026-07-28). 64 KiB.
+        state: usize;
         /// How long calls that run may take to finish when the server stops. 5 seconds.
         grace: Duration;
     }

@@ -7,6 +7,8 @@ mod identity;
 mod items;
 mod setup;
 mod size;
+#[cfg(feature = "ask")]
+mod state_keys;
 
 use std::{any::TypeId, fmt, future::Future, pin::Pin, sync::Arc, time::Duration};
 
@@ -17,6 +19,10 @@ pub use items::{Items, items, named};
 pub use setup::{Made, Setup};
 pub use size::Size;
 
+#[cfg(feature = "ask")]
+use self::state_keys::StateKeys;
+#[cfg(feature = "ask")]
+use crate::ask::Sealer;
 use crate::{
     catalog::{Catalog, Handle, Origin, PageSizes},
     context::{Caller, Context, Environment, States},
@@ -47,6 +53,8 @@ pub struct Builder {
     pages: PageSizes,
     max_blocking: usize,
     limits: Limits,
+    #[cfg(feature = "ask")]
+    state_keys: StateKeys,
     #[cfg(feature = "http")]
     pub(crate) http: HttpSettings,
     /// Somebody will hold a [`Handle`].
@@ -77,6 +85,8 @@ pub fn builder(identity: Identity) -> Builder {
         pages: PageSizes::default(),
         max_blocking: 256,
         limits: Limits::new(),
+        #[cfg(feature = "ask")]
+        state_keys: StateKeys::default(),
         #[cfg(feature = "http")]
         http: HttpSettings::default(),
         changes: false,
@@ -310,6 +320,8 @@ impl Builder {
             settings: self.settings,
             max_blocking: self.max_blocking,
             limits: self.limits,
+            #[cfg(feature = "ask")]
+            state_keys: self.state_keys,
         })
     }
 }
@@ -325,6 +337,8 @@ pub struct Server {
     settings: Settings,
     max_blocking: usize,
     limits: Limits,
+    #[cfg(feature = "ask")]
+    state_keys: StateKeys,
 }
 
 impl fmt::Debug for Server {
@@ -338,6 +352,8 @@ pub(crate) struct Started {
     pub(crate) identity: Arc<Identity>,
     pub(crate) dispatcher: Arc<Dispatcher>,
     pub(crate) limits: Limits,
+    #[cfg(feature = "ask")]
+    pub(crate) sealer: Arc<Sealer>,
     shutdowns: Vec<Shutdown>,
 }
 
@@ -377,6 +393,8 @@ impl Server {
             identity: self.identity,
             dispatcher: Arc::new(dispatcher),
             limits: self.limits,
+            #[cfg(feature = "ask")]
+            sealer: Arc::new(self.state_keys.sealer()),
             shutdowns: self.shutdowns,
         }
     }

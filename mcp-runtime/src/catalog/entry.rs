@@ -48,6 +48,10 @@ pub(crate) struct Entry {
     pub(crate) needs_meta: bool,
     /// What the client must be able to do, by the attribute and by the parameters.
     pub(crate) asks: Asks,
+    /// Whether its handler can get at the client.
+    pub(crate) can_ask: bool,
+    /// A round of it must not be sent twice.
+    pub(crate) single_use: bool,
     pub(crate) kind: EntryKind,
 }
 
@@ -240,6 +244,8 @@ impl Entry {
             names,
             needs_meta,
             asks,
+            can_ask: params.needs.context || !asks.is_empty(),
+            single_use: def.single_use,
             kind,
         })
     }

@@ -2,6 +2,8 @@
 //!
 //! The traits the upper layers implement are defined here, so that nothing below `dispatch` knows a protocol.
 
+mod asker;
+mod asking;
 mod cancel;
 mod carrier;
 mod environment;
@@ -23,12 +25,14 @@ use std::{
 use tokio::sync::Notify;
 
 use crate::{
-    model::{ClientInfo, Level, Meta},
+    error::Result,
+    model::{ClientInfo, Level, Meta, NeedInput},
     wire::Raw,
 };
 
 #[cfg(feature = "http")]
 pub use self::http::Extension;
+pub(crate) use asker::{Asker, Asking};
 pub use cancel::Cancel;
 pub(crate) use carrier::Carrier;
 pub(crate) use environment::{Environment, States};
@@ -67,6 +71,8 @@ pub(crate) struct Caller {
     pub(crate) carrier: Carrier,
     /// Where reports and log events go; `None` when there is nothing to be sent but the answer.
     pub(crate) channel: Option<Arc<dyn Channel>>,
+    /// Who puts questions to the client; `None` for items that ask nothing.
+    pub(crate) asker: Option<Arc<dyn Asker>>,
     /// Whether the client gave a progress token.
     pub(crate) wants_progress: bool,
     /// The least severe log event the client wants of this call.
@@ -173,6 +179,21 @@ impl Context {
             Some(outer) => outer.lock_progress(),
             None => self.0.progress.lock().unwrap_or_else(PoisonError::into_inner),
         }
+    }
+
+    /// What the client must be asked before the handler can go on.
+    pub(crate) fn need_input(&self) -> Result<Option<NeedInput>> {
+        self.0.caller.asker.as_ref().map_or(Ok(None), |it| it.need_input())
+    }
+
+    /// Whether the answer is made of what the client answered.
+    pub(crate) fn is_resumed(&self) -> bool {
+        self.0.caller.asker.as_ref().is_some_and(|it| it.is_resumed())
+    }
+
+    /// Whether a person may be thinking about a question.
+    pub(crate) fn is_waiting(&self) -> bool {
+        self.0.caller.asker.as_ref().is_some_and(|it| it.is_waiting())
     }
 
     pub(crate) fn is_over(&self) -> bool {

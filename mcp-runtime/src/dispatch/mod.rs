@@ -48,10 +48,10 @@ pub(crate) enum Request<'a> {
     },
 }
 
-/// The template that a URI is read through. Few templates ask anything, so most servers need not look.
+/// The template that a URI is read through. Few templates can ask anything, so most servers need not look.
 fn template<'s>(snapshot: &'s Snapshot, uri: &str) -> Option<&'s Arc<Entry>> {
     let templates = snapshot.list(ListKind::Templates);
-    if templates.iter().all(|it| it.asks.is_empty()) {
+    if templates.iter().all(|it| !it.can_ask) {
         return None;
     }
     let matches = |it: &Entry| {
@@ -279,7 +279,7 @@ fn finish(settings: &Settings, entry: &Entry, context: &Context, answer: Answer)
         }
         Ok(Done::Read(mut read)) => {
             let resource = entry.resource();
-            read.cache = resource.and_then(|it| it.cache);
+            read.cache = resource.and_then(|it| it.cache).filter(|_| !context.is_resumed());
             // The resource's own media type where the contents say none.
             let declared = resource.and_then(|it| it.mime_type.as_deref());
             for it in &mut read.contents {

@@ -26,6 +26,8 @@ pub(crate) struct Pending {
     entry: Option<Arc<Entry>>,
     context: Context,
     timeout: Option<Duration>,
+    /// How much of it is left.
+    left: Option<Duration>,
     sleep: Option<Pin<Box<Sleep>>>,
     settings: Settings,
     done: bool,
@@ -39,7 +41,7 @@ impl Pending {
         timeout: Option<Duration>,
         settings: Settings,
     ) -> Self {
-        Self { future, entry: Some(entry), context, timeout, sleep: None, settings, done: false }
+        Self { future, entry: Some(entry), context, timeout, left: timeout, sleep: None, settings, done: false }
     }
 
     /// Work that belongs to no item.
@@ -48,7 +50,7 @@ impl Pending {
         context: Context,
         settings: Settings,
     ) -> Self {
-        Self { future, entry: None, context, timeout: None, sleep: None, settings, done: false }
+        Self { future, entry: None, context, timeout: None, left: None, sleep: None, settings, done: false }
     }
 
     pub(crate) fn context(&self) -> &Context {
@@ -84,7 +86,14 @@ impl Future for Pending {
         };
         match polled {
             Ok(Poll::Ready(answer)) => return this.end(answer),
-            Ok(Poll::Pending) => {}
+            Ok(Poll::Pending) => {
+                // Whatever else the handler waits for is dropped with it, and begins again in the next round.
+                match this.context.need_input() {
+                    Ok(None) => {}
+                    Ok(Some(input)) => return this.end(Ok(Done::NeedInput(input))),
+                    Err(error) => return this.end(Err(error)),
+                }
+            }
             Err(_) => {
                 let answer = match &this.entry {
                     Some(entry) => panicked(entry),
@@ -93,8 +102,13 @@ impl Future for Pending {
                 return this.end(answer);
             }
         }
-        if let Some(timeout) = this.timeout {
-            let sleep = this.sleep.get_or_insert_with(|| Box::pin(tokio::time::sleep(timeout)));
+        // A person may take as long as they like: the time that is left runs on with the answer.
+        if this.context.is_waiting() {
+            if let (Some(sleep), Some(left)) = (this.sleep.take(), &mut this.left) {
+                *left = sleep.deadline().saturating_duration_since(tokio::time::Instant::now());
+            }
+        } else if let (Some(timeout), Some(left)) = (this.timeout, this.left) {
+            let sleep = this.sleep.get_or_insert_with(|| Box::pin(tokio::time::sleep(left)));
             // A handler that never has to wait uses up the budget of the task at each poll, and must not keep
             // the clock from being looked at.
             if pin!(unconstrained(sleep.as_mut())).poll(cx).is_ready() {

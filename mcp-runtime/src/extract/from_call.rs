@@ -50,6 +50,8 @@ pub struct Needs {
     pub(crate) states: Vec<(TypeId, &'static str)>,
     /// The request's `_meta` must be kept.
     pub(crate) meta: bool,
+    /// The call itself: with it everything can be asked.
+    pub(crate) context: bool,
     /// The catalog may change.
     pub(crate) handle: bool,
     /// What the client must be able to do.
@@ -79,6 +81,7 @@ impl<'a, T: Send + Sync + 'static> FromCall<'a> for &'a T {
     fn needs(needs: &mut Needs) {
         if TypeId::of::<T>() == TypeId::of::<Context>() {
             needs.meta = true;
+            needs.context = true;
         } else if !is_head(TypeId::of::<T>()) {
             needs.state::<T>();
         }
@@ -117,6 +120,7 @@ impl FromCall<'_> for Context {
 
     fn needs(needs: &mut Needs) {
         needs.meta = true;
+        needs.context = true;
     }
 }
 

@@ -8,6 +8,7 @@ mod level;
 mod message;
 mod meta;
 mod outcome;
+mod question;
 mod resource;
 
 pub use asks::Asks;

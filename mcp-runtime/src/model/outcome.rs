@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use super::{Content, Message, Meta, ResourceContents};
+use super::{Content, Message, Meta, Question, ResourceContents};
 use crate::error::Error;
 
 /// What the client wants, as [`around`](crate::Builder::around) sees it.
@@ -73,8 +73,19 @@ pub enum Done {
     Read(ReadResult),
     Prompt(PromptResult),
     Completion(Completion),
+    /// The client must answer questions first.
+    NeedInput(NeedInput),
     /// A list: the edge renders it from the catalog.
     List(Page),
+}
+
+/// What a call ends with that cannot go on without answers.
+#[derive(Debug)]
+pub struct NeedInput {
+    /// By their keys, in the order they were asked.
+    pub(crate) questions: Vec<(Box<str>, Question)>,
+    /// What the client must send back with the answers.
+    pub(crate) state: Option<String>,
 }
 
 /// What a tool gave back.

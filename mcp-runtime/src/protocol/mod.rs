@@ -15,6 +15,7 @@ mod mirrored;
 mod modern;
 mod outbox;
 mod peer;
+mod questions;
 mod remembered;
 mod request;
 mod revision;
@@ -44,7 +45,10 @@ pub(crate) use route::{Route, VERSION_HEADER, route};
 pub(crate) use turn::Refusal;
 pub(crate) use turn::Turn;
 
+#[cfg(feature = "ask")]
+use crate::ask::Sealer;
 use crate::{
+    ask::Spent,
     builder::{Identity, Started},
     dispatch::Dispatcher,
     limits::Limits,
@@ -60,6 +64,9 @@ pub(crate) struct Service {
     server_info: String,
     /// Calls that wait, of all clients together.
     waiting: AtomicUsize,
+    #[cfg(feature = "ask")]
+    sealer: Arc<Sealer>,
+    spent: Spent,
 }
 
 impl Service {
@@ -74,6 +81,9 @@ impl Service {
             limits: started.limits,
             server_info: String::from_utf8(info).unwrap_or_default(),
             waiting: AtomicUsize::new(0),
+            #[cfg(feature = "ask")]
+            sealer: started.sealer.clone(),
+            spent: Spent::default(),
         })
     }
 }

@@ -144,8 +144,7 @@ impl Peer {
                 // and stays unanswered.
                 _ => {}
             },
-            // Nothing was asked of the client.
-            Ok(Message::Response { .. }) => {}
+            Ok(Message::Response { id, result }) => self.shared.questions().answer(id, result),
         }
     }
 

@@ -13,12 +13,14 @@ use super::{
     method::Method,
     modern::RequestMeta,
     peer::Peer,
+    questions::Questioner,
     revision::Revision,
     turn::{Refusal, Turn},
 };
 use crate::{
-    catalog::{Entry, Snapshot},
-    context::{Caller, Carrier, Channel, logging, meta_text},
+    ask::{Bound, Given, Rounds},
+    catalog::Entry,
+    context::{Asker, Caller, Carrier, Channel, logging, meta_text},
     dispatch::{Dispatched, Request},
     error::{Error, Kind, shown},
     model::{Asks, ClientInfo, Level},
@@ -37,6 +39,7 @@ pub(super) struct ClientRequest<'a> {
 }
 
 /// What holds between the client and us for one request: said in the handshake, or in the request itself.
+#[derive(Clone)]
 pub(super) struct Terms {
     pub(super) revision: Revision,
     pub(super) client: Arc<ClientInfo>,
@@ -65,15 +68,25 @@ impl Peer {
             Ok(operation) => operation,
             Err(error) => return shared.refuse(request, revision, &error),
         };
+        let target = operation.target(&snapshot);
         if revision.is_modern()
-            && let Err(error) = demands(&snapshot, terms, request, &operation)
+            && let Err(error) = demands(target, terms, request, &operation)
         {
             return self.reject(request, revision, Refusal::Malformed, &error, turn);
         }
+        let asker = match target.filter(|it| it.can_ask) {
+            Some(entry) => self.asker(entry, terms, request, &operation).map(Some),
+            None => Ok(None),
+        };
+        let asker = match asker {
+            Ok(asker) => asker,
+            Err(error) => return shared.refuse(request, revision, &error),
+        };
         if let Err((refusal, error)) = self.admit(request.id) {
             return self.reject(request, revision, refusal, &error, turn);
         }
-        let (caller, slot) = caller(terms, request);
+        let (mut caller, slot) = caller(terms, request);
+        caller.asker = asker;
         let dispatched = shared.service.dispatcher.dispatch(&snapshot, caller, operation);
         let to = request.to.clone();
         let is_private = terms.is_private;
@@ -92,6 +105,40 @@ impl Peer {
                 }
             }
         }
+    }
+
+    /// Who asks for a call: in the modern era it ends with its questions, in the other they are requests of ours.
+    fn asker(
+        &self,
+        entry: &Entry,
+        terms: &Terms,
+        request: &ClientRequest<'_>,
+        operation: &Request<'_>,
+    ) -> Result<Arc<dyn Asker>, Error> {
+        let service = &self.shared.service;
+        if !terms.revision.is_modern() {
+            let questioner = Questioner::new(self.shared.clone(), request.to.clone(), terms.clone());
+            return Ok(Arc::new(questioner));
+        }
+        let (item, arguments) = match operation {
+            Request::CallTool { name, arguments } | Request::GetPrompt { name, arguments } => {
+                (name, arguments.unwrap_or(Raw::EMPTY_OBJECT))
+            }
+            Request::ReadResource { uri } => (uri, Raw::EMPTY_OBJECT),
+            Request::List { .. } | Request::Complete { .. } => {
+                return Err(Error::internal("only items ask"));
+            }
+        };
+        let given = Given {
+            client: terms.client.clone(),
+            bound: Bound::to(request.method, item, arguments, ""),
+            most: service.limits.state,
+            #[cfg(feature = "ask")]
+            sealer: service.sealer.clone(),
+        };
+        let [responses, state] = request.params.pick(["inputResponses", "requestState"]);
+        let spent = entry.single_use.then_some(&service.spent);
+        Ok(Rounds::resume(given, responses, state, spent)?)
     }
 
     /// Whether the id is free and there is room for one more call.
@@ -128,12 +175,12 @@ impl Peer {
 /// What must be right about a request beyond its parameters, judged by the item it is for: capabilities before headers
 /// (C-02).
 fn demands(
-    snapshot: &Snapshot,
+    target: Option<&Arc<Entry>>,
     terms: &Terms,
     request: &ClientRequest<'_>,
     operation: &Request<'_>,
 ) -> Result<(), Error> {
-    let Some(entry) = operation.target(snapshot) else { return Ok(()) };
+    let Some(entry) = target else { return Ok(()) };
     let missing = entry.asks.missing(&terms.client);
     if !missing.is_empty() {
         return Err(lacking(entry, missing));

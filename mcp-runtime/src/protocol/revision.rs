@@ -37,6 +37,10 @@ pub(crate) struct Features {
     pub(crate) titles: bool,
     /// `icons`, and what `Implementation` says beyond name and version.
     pub(crate) icons: bool,
+    /// Asking a person to fill in a form.
+    pub(crate) forms: bool,
+    /// Sending a person to a page.
+    pub(crate) url_mode: bool,
     /// Structured content and output schemas of any JSON type, not only objects.
     pub(crate) any_structured: bool,
     /// An error whose request id could not be read leaves the id out, instead of sending null.
@@ -55,6 +59,8 @@ const OLDEST: Features = Features {
     completions_capability: false,
     titles: false,
     icons: false,
+    forms: false,
+    url_mode: false,
     any_structured: false,
     omits_unknown_id: false,
     resumes: false,
@@ -67,8 +73,8 @@ const MARCH: Features = Features {
     completions_capability: true,
     ..OLDEST
 };
-const JUNE: Features = Features { batches: false, titles: true, ..MARCH };
-const NOVEMBER: Features = Features { icons: true, omits_unknown_id: true, resumes: true, ..JUNE };
+const JUNE: Features = Features { batches: false, titles: true, forms: true, ..MARCH };
+const NOVEMBER: Features = Features { icons: true, url_mode: true, omits_unknown_id: true, resumes: true, ..JUNE };
 const MODERN: Features =
     Features { any_structured: true, resumes: false, modern: true, ..NOVEMBER };
 

@@ -5,7 +5,7 @@ use std::{
 
 use super::{
     Service, call::ReplyTo, encode, legacy::Session, listen::Listens, outbox::Outbox,
-    remembered::Remembered, request::ClientRequest, revision::Revision,
+    questions::Questions, remembered::Remembered, request::ClientRequest, revision::Revision,
 };
 use crate::{
     catalog::{Event, Listener, Snapshot},
@@ -23,6 +23,7 @@ pub(crate) struct Shared {
     remembered: Arc<Remembered>,
     session: Mutex<Session>,
     listens: Mutex<Listens>,
+    questions: Mutex<Questions>,
     calls: Mutex<HashMap<IdBuf, Context>>,
     /// Whether the bus knows of this peer.
     hears: Once,
@@ -36,6 +37,7 @@ impl Shared {
             remembered,
             session: Mutex::default(),
             listens: Mutex::default(),
+            questions: Mutex::default(),
             calls: Mutex::default(),
             hears: Once::new(),
         }
@@ -59,6 +61,10 @@ impl Shared {
 
     pub(super) fn listens(&self) -> MutexGuard<'_, Listens> {
         self.listens.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    pub(super) fn questions(&self) -> MutexGuard<'_, Questions> {
+        self.questions.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     pub(super) fn client(&self, info: Option<Raw<'_>>, capabilities: Raw<'_>) -> Arc<ClientInfo> {

@@ -1,6 +1,6 @@
 use std::{any::Any, fmt::Display};
 
-use crate::error::Error;
+use crate::error::{Error, Unanswered};
 
 /// The error half of a handler's `Result`: anything that implements [`Display`].
 #[diagnostic::on_unimplemented(
@@ -14,17 +14,21 @@ pub trait IntoFailure {
 }
 
 /// Our own [`Error`] implements `Display` too, and a second impl for it would conflict with this one: it is
-/// told apart by its type.
+/// told apart by its type, and so is [`Unanswered`], which may hold one.
 #[diagnostic::do_not_recommend]
 impl<E: Display + 'static> IntoFailure for E {
     /// The failure that the client is told.
     fn into_failure(self) -> Error {
         let mut slot = Some(self);
-        match (&mut slot as &mut dyn Any).downcast_mut::<Option<Error>>() {
-            Some(error) => error.take().unwrap_or_else(|| Error::msg("")),
-            // The alternate form is where `anyhow` and its like print the whole chain of causes.
-            None => slot.map_or_else(|| Error::msg(""), |it| Error::msg(format_args!("{it:#}"))),
+        let any = &mut slot as &mut dyn Any;
+        if let Some(error) = any.downcast_mut::<Option<Error>>().and_then(Option::take) {
+            return error;
         }
+        if let Some(unanswered) = any.downcast_mut::<Option<Unanswered>>().and_then(Option::take) {
+            return unanswered.into();
+        }
+        // The alternate form is where `anyhow` and its like print the whole chain of causes.
+        slot.map_or_else(|| Error::msg(""), |it| Error::msg(format_args!("{it:#}")))
     }
 }
 
@@ -36,6 +40,9 @@ mod tests {
     #[test]
     fn our_error_keeps_its_kind_and_others_are_failures() {
         assert_eq!(Error::invalid_params("x").into_failure().kind(), Kind::InvalidParams);
+        let unanswered = Unanswered::Failed(Error::invalid_params("x"));
+        assert_eq!(unanswered.into_failure().kind(), Kind::InvalidParams);
+        assert_eq!(Error::from(Unanswered::Declined).kind(), Kind::Failed);
         assert_eq!("x".into_failure().kind(), Kind::Failed);
         assert_eq!(std::fmt::Error.into_failure().message(), std::fmt::Error.to_string());
     }

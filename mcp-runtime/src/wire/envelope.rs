@@ -65,7 +65,6 @@ pub(crate) fn notification(out: &mut Vec<u8>, method: &str, params: impl FnOnce(
 }
 
 /// Writes a request of ours; `params` that stay empty are left out.
-#[cfg(test)]
 pub(crate) fn request(
     out: &mut Vec<u8>,
     id: Id<'_>,

@@ -18,7 +18,7 @@ pub(crate) mod write;
 mod agreement;
 
 pub(crate) use self::{
-    envelope::{error, notification, response},
+    envelope::{error, notification, request, response},
     id::{Id, IdBuf},
     json::validate,
     message::{Incoming, Invalid, Limits, Message, parse},

@@ -34,6 +34,8 @@ fn entry(name: Text, kind: EntryKind, handler: Option<DynHandler>) -> Result<Ent
         names: Names::default(),
         needs_meta: true,
         asks: Asks::new(),
+        can_ask: true,
+        single_use: false,
         kind,
     })
 }

@@ -16,7 +16,7 @@ pub(super) fn page(service: &Service, scope: Scope, snapshot: &Snapshot, page: P
     let revision = scope.revision;
     let mut out = Vec::new();
     let mut result = Object::begin(&mut out);
-    super::result_type(&mut result, revision);
+    super::result_type(&mut result, revision, "complete");
     let name = match page.kind {
         ListKind::Tools => "tools",
         ListKind::Resources => "resources",

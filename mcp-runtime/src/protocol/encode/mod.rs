@@ -2,9 +2,13 @@
 //! and nowhere else.
 
 mod content;
+mod form;
 mod identity;
 mod items;
+mod question;
+mod sampling;
 
+pub(super) use question::question;
 pub(super) use identity::{Feature, capabilities, implementation};
 
 use crate::{
@@ -42,6 +46,17 @@ pub(super) fn answer(
 ) {
     let revision = scope.revision;
     match answer {
+        Ok(Done::NeedInput(input)) => {
+            let before = out.len();
+            let mut written = Ok(());
+            wire::response(out, id, |result| {
+                written = question::need_input(result, service, scope, input);
+            });
+            if let Err(why) = written {
+                out.truncate(before);
+                self::error(out, revision, Some(id), &Error::of(Kind::Failed, why));
+            }
+        }
         Ok(Done::List(page)) => list(out, service, snapshot, scope, id, *page),
         Ok(done) => wire::response(out, id, |result| self::done(result, service, revision, done)),
         Err(error) => self::error(out, revision, Some(id), error),
@@ -74,7 +89,7 @@ pub(crate) fn unread(revision: Option<Revision>, id: Option<Id<'_>>, error: &Err
 /// An empty result, in the modern era with what every result has there.
 pub(super) fn empty(out: &mut Vec<u8>, service: &Service, revision: Revision, id: Id<'_>) {
     wire::response(out, id, |result| {
-        result_type(result, revision);
+        result_type(result, revision, "complete");
         meta(result, service, revision, None);
     });
 }
@@ -87,7 +102,7 @@ pub(super) fn discover(
     snapshot: &Snapshot,
     is_private: bool,
 ) {
-    result_type(result, revision);
+    result_type(result, revision, "complete");
     let mut versions = result.array("supportedVersions");
     for it in Revision::MODERN {
         versions.str(it.name());
@@ -107,9 +122,9 @@ pub(super) fn listen_result(result: &mut Object<'_>, service: &Service, key: &st
     meta.raw("io.modelcontextprotocol/serverInfo", &service.server_info);
 }
 
-fn result_type(result: &mut Object<'_>, revision: Revision) {
+fn result_type(result: &mut Object<'_>, revision: Revision, name: &str) {
     if revision.is_modern() {
-        result.str("resultType", "complete");
+        result.str("resultType", name);
     }
 }
 
@@ -141,7 +156,7 @@ pub(super) fn cache(result: &mut Object<'_>, revision: Revision, ttl_ms: u64, pu
 }
 
 fn done(result: &mut Object<'_>, service: &Service, revision: Revision, done: &Done) {
-    result_type(result, revision);
+    result_type(result, revision, "complete");
     match done {
         Done::Tool(tool) => self::tool(result, service, revision, tool),
         Done::Read(read) => {
@@ -160,8 +175,8 @@ fn done(result: &mut Object<'_>, service: &Service, revision: Revision, done: &D
             completion(&mut result.object("completion"), found);
             meta(result, service, revision, None);
         }
-        // Lists are written from rendered bytes.
-        Done::List(_) => {}
+        // Lists are written from rendered bytes, questions where they may fail.
+        Done::List(_) | Done::NeedInput(_) => {}
     }
 }
 

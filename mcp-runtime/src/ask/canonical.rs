@@ -1,0 +1,70 @@
+//! One spelling for each JSON value, so that the same arguments are recognized however a client writes them.
+
+use crate::wire::{Kind, Raw};
+
+/// Writes a value without whitespace, escapes that need not be, and with its members sorted by their names; of several of one
+/// name the last one counts, as everywhere. Numbers stay as they are written.
+pub(super) fn write(out: &mut String, value: Raw<'_>) {
+    match value.kind() {
+        Kind::Object => {
+            let mut members: Vec<_> = value.members().collect();
+            // Stable, so that the last of one name stays the last.
+            members.sort_by(|a, b| a.0.cmp(&b.0));
+            out.push('{');
+            for (at, (name, value)) in members.iter().enumerate() {
+                if members.get(at + 1).is_some_and(|next| next.0 == *name) {
+                    continue;
+                }
+                text(out, name);
+                out.push(':');
+                write(out, *value);
+                out.push(',');
+            }
+            out.push('}');
+        }
+        Kind::Array => {
+            out.push('[');
+            for it in value.elements() {
+                write(out, it);
+                out.push(',');
+            }
+            out.push(']');
+        }
+        Kind::String => text(out, &value.string().unwrap_or_default()),
+        Kind::Null | Kind::Bool | Kind::Number => out.push_str(value.as_str()),
+    }
+}
+
+/// With its length before it, nothing in a text can be taken for the end of it.
+fn text(out: &mut String, text: &str) {
+    out.push_str(&text.len().to_string());
+    out.push('"');
+    out.push_str(text);
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn canonical(text: &str) -> String {
+        let mut out = String::new();
+        write(&mut out, Raw::trusted(text));
+        out
+    }
+
+    #[test]
+    fn the_same_value_has_one_spelling() {
+        let check = |a: &str, b: &str, same: bool| {
+            assert_eq!(canonical(a) == canonical(b), same, "{a} {b}");
+        };
+        check(r#"{"a":1,"b":[true,null]}"#, r#"{ "b": [ true , null ] , "a" : 1 }"#, true);
+        check(r#"{"a":"\u0041\n"}"#, "{\"a\":\"A\\n\"}", true);
+        check(r#"{"a":1,"a":2}"#, r#"{"a":2}"#, true);
+        check(r#"{"a":1,"a":2}"#, r#"{"a":1}"#, false);
+        check(r#"{"a":"1"}"#, r#"{"a":1}"#, false);
+        check(r#"["a","b"]"#, r#"["a,1\"b"]"#, false);
+        check(r#"{"a":{"b":1}}"#, r#"{"a":{},"b":1}"#, false);
+        check("[[],[]]", "[[[]]]", false);
+        check("{}", "[]", false);
+    }
+}

@@ -1,0 +1,211 @@
+use std::{
+    collections::BTreeSet,
+    sync::{Arc, Mutex, MutexGuard, PoisonError},
+};
+
+use super::{Bound, Spent, state::State};
+#[cfg(feature = "ask")]
+use super::{Sealer, seal::Broken, state};
+use crate::{
+    context::{Asker, Asking},
+    error::{Error, Kind, Result},
+    model::{Asks, ClientInfo, NeedInput, Question},
+    wire::{Kind as JsonKind, Raw},
+};
+
+/// One call of 2026-07-28 and what earlier rounds of it left.
+pub(crate) struct Rounds {
+    given: Given,
+    /// The answers that came with this round, as they came.
+    answers: State,
+    round: Mutex<Round>,
+}
+
+/// What a call that may ask comes with.
+pub(crate) struct Given {
+    pub(crate) client: Arc<ClientInfo>,
+    pub(crate) bound: Bound,
+    /// Bytes that the state may have.
+    pub(crate) most: usize,
+    #[cfg(feature = "ask")]
+    pub(crate) sealer: Arc<Sealer>,
+}
+
+/// What happens in this round.
+#[derive(Default)]
+struct Round {
+    /// Each key is asked once.
+    keys: BTreeSet<Box<str>>,
+    /// What has no answer yet.
+    open: Vec<(Box<str>, Question)>,
+    /// What later rounds need to know.
+    state: State,
+}
+
+impl Rounds {
+    /// Takes up a call where it was left.
+    ///
+    /// # Errors
+    /// Answers that are no object, and state that was not sealed here for this call, or too long ago.
+    pub(crate) fn resume(
+        given: Given,
+        responses: Option<Raw<'_>>,
+        sealed: Option<Raw<'_>>,
+        single_use: Option<&Spent>,
+    ) -> Result<Arc<Self>> {
+        let mut answers = given.open(sealed, single_use)?;
+        let state = answers.clone();
+        let responses = responses.filter(|it| !it.is_null()).unwrap_or(Raw::EMPTY_OBJECT);
+        if responses.kind() != JsonKind::Object {
+            return Err(Error::invalid_params("`inputResponses` must be an object"));
+        }
+        for (key, json) in responses.members() {
+            answers.answers.insert(key.into(), json.as_str().into());
+        }
+        let round = Round { state, ..Round::default() };
+        Ok(Arc::new(Self { given, answers, round: Mutex::new(round) }))
+    }
+
+    fn round(&self) -> MutexGuard<'_, Round> {
+        self.round.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn answer(&self, key: &str, question: Question) -> Option<Result<Box<str>>> {
+        let mut round = self.round();
+        if !round.keys.insert(key.into()) {
+            return Some(Err(asked_twice(key)));
+        }
+        if let Some(lacking) = lacking(&self.given.client, &question) {
+            return Some(Err(lacking));
+        }
+        // An answer of another kind, or with a wrong value, is no answer: the client is asked again.
+        let answer = self.answers.answers.get(key);
+        let answer = answer.filter(|it| question.check(Raw::trusted(it)).is_ok());
+        match answer {
+            Some(json) => {
+                round.state.answers.insert(key.into(), json.clone());
+                Some(Ok(json.clone()))
+            }
+            None => {
+                round.open.push((key.into(), question));
+                None
+            }
+        }
+    }
+}
+
+impl Asker for Rounds {
+    fn ask(&self, key: &str, question: Question) -> Asking {
+        match self.answer(key, question) {
+            Some(answer) => Box::pin(std::future::ready(answer)),
+            // Whoever drives the call looks for questions after each poll, and ends it.
+            None => Box::pin(std::future::pending()),
+        }
+    }
+
+    fn done(&self, key: &str) -> Option<Box<str>> {
+        self.answers.done.get(key).cloned()
+    }
+
+    fn set_done(&self, key: &str, json: Box<str>) {
+        self.round().state.done.insert(key.into(), json);
+    }
+
+    fn need_input(&self) -> Result<Option<NeedInput>> {
+        let mut round = self.round();
+        if round.open.is_empty() {
+            return Ok(None);
+        }
+        let questions = std::mem::take(&mut round.open);
+        let state = self.given.close(&round.state)?;
+        Ok(Some(NeedInput { questions, state }))
+    }
+
+    fn is_resumed(&self) -> bool {
+        !self.answers.answers.is_empty()
+    }
+
+    fn is_waiting(&self) -> bool {
+        false
+    }
+}
+
+#[cfg(feature = "ask")]
+impl Given {
+    fn open(&self, sealed: Option<Raw<'_>>, single_use: Option<&Spent>) -> Result<State> {
+        let Some(sealed) = sealed.filter(|it| !it.is_null()) else { return Ok(State::default()) };
+        let refused = || Error::invalid_params("`requestState` is not what this call was answered with, or too old: start again without it");
+        let sealed = sealed.string().ok_or_else(refused)?;
+        let opened = self.sealer.open(&sealed, self.bound.as_bytes());
+        let (text, nonce) = opened.map_err(|Broken| refused())?;
+        let text = crate::wire::validate(&text, 128).map_err(|_| refused())?;
+        let now = state::now();
+        let state = State::read(text, now).ok_or_else(refused)?;
+        if let Some(spent) = single_use {
+            spent.spend(nonce, state::after(self.sealer.lifetime), now)?;
+        }
+        Ok(state)
+    }
+
+    fn close(&self, state: &State) -> Result<Option<String>> {
+        let text = state.write(state::after(self.sealer.lifetime));
+        if text.len() > self.most {
+            let (key, size) = state.largest().unwrap_or_default();
+            return Err(Error::internal(format!(
+                "what must be kept between rounds has {} bytes, at most {}: most of it, {size}, is `{key}`",
+                text.len(),
+                self.most
+            )));
+        }
+        self.sealer.seal(&text, self.bound.as_bytes()).map(Some)
+    }
+}
+
+#[cfg(not(feature = "ask"))]
+impl Given {
+    fn open(&self, sealed: Option<Raw<'_>>, _: Option<&Spent>) -> Result<State> {
+        let _ = &self.bound;
+        match sealed.filter(|it| !it.is_null()) {
+            None => Ok(State::default()),
+            Some(_) => Err(Error::invalid_params("`requestState` was not made by this server")),
+        }
+    }
+
+    /// One round needs no state.
+    fn close(&self, state: &State) -> Result<Option<String>> {
+        if *state == State::default() {
+            return Ok(None);
+        }
+        let most = self.most;
+        Err(Error::internal(format!(
+            "a second round of questions, or `once`, keeps state (at most {most} bytes): give mcp-runtime the feature `ask`"
+        )))
+    }
+}
+
+/// The error of a key that is used for two questions of one call.
+pub(crate) fn asked_twice(key: &str) -> Error {
+    Error::internal(format!(
+        "the key `{key}` is used for two questions of one call: give each its own, such as `format!(\"{key}-{{i}}\")` in a loop"
+    ))
+}
+
+/// What the client would have to declare for a question.
+fn lacking(client: &ClientInfo, question: &Question) -> Option<Error> {
+    let asks = Asks::new();
+    let (can, required) = match question {
+        Question::Form { .. } => (client.can_elicit(), asks.elicitation().required_json()),
+        Question::Roots => (client.can_list_roots(), asks.roots().required_json()),
+        other => {
+            let capability = other.capability();
+            let nested = capability.split_once('.').map_or_else(
+                || format!(r#"{{"{capability}":{{}}}}"#),
+                |(outer, inner)| format!(r#"{{"{outer}":{{"{inner}":{{}}}}}}"#),
+            );
+            (client.can(capability), nested)
+        }
+    };
+    let text = format_args!("this needs a client with `{}`", question.capability());
+    let data = format!(r#"{{"requiredCapabilities":{required}}}"#);
+    (!can).then(|| Error::of(Kind::MissingCapability, text).with_json(data))
+}

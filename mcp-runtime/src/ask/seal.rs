@@ -1,0 +1,122 @@
+//! State that travels through the client: nobody but a server with the key can read or make it (MRTR-05).
+
+use std::{fmt, time::Duration};
+
+use base64::{Engine as _, engine::general_purpose::URL_SAFE_NO_PAD};
+use chacha20poly1305::{
+    Key, KeyInit as _, XChaCha20Poly1305, XNonce,
+    aead::{Aead as _, Payload},
+};
+
+use crate::error::Error;
+
+/// Bytes of a nonce: so many that random ones do not meet.
+pub(super) const NONCE: usize = 24;
+
+/// The keys of a server: one seals, all open.
+#[derive(Clone)]
+pub(crate) struct Sealer {
+    keys: Vec<[u8; 32]>,
+    /// How long what it seals can be opened.
+    pub(crate) lifetime: Duration,
+}
+
+/// What is wrong with a text that claims to be sealed. Nobody is told which: it would help to forge one.
+pub(super) struct Broken;
+
+impl Sealer {
+    /// Seals with the first of these keys, or with a random one that nobody else has.
+    pub(crate) fn new(keys: Vec<[u8; 32]>, lifetime: Duration) -> Self {
+        Self { keys, lifetime }
+    }
+
+    fn sealing(&self) -> Result<[u8; 32], Error> {
+        self.keys.first().copied().ok_or_else(|| Error::internal("there is no key to seal with"))
+    }
+
+    /// Seals a text for whoever shows it with the same `bound`.
+    ///
+    /// # Errors
+    /// When the system gives no random numbers.
+    pub(super) fn seal(&self, text: &[u8], bound: &[u8]) -> Result<String, Error> {
+        let nonce: [u8; NONCE] = random()?;
+        let cipher = XChaCha20Poly1305::new(&Key::from(self.sealing()?));
+        let sealed = cipher
+            .encrypt(&XNonce::from(nonce), Payload { msg: text, aad: bound })
+            .map_err(|_| Error::internal("the state could not be sealed"))?;
+        Ok(URL_SAFE_NO_PAD.encode([&nonce[..], &sealed].concat()))
+    }
+
+    /// Opens what one of the keys has sealed for the same `bound`, and gives the nonce with it, which no other text has.
+    pub(super) fn open(&self, sealed: &str, bound: &[u8]) -> Result<(Vec<u8>, [u8; NONCE]), Broken> {
+        let bytes = URL_SAFE_NO_PAD.decode(sealed).map_err(|_| Broken)?;
+        let (nonce, sealed) = bytes.split_first_chunk::<NONCE>().ok_or(Broken)?;
+        let open = |key: &[u8; 32]| {
+            let cipher = XChaCha20Poly1305::new(&Key::from(*key));
+            cipher.decrypt(&XNonce::from(*nonce), Payload { msg: sealed, aad: bound }).ok()
+        };
+        self.keys.iter().find_map(open).map(|it| (it, *nonce)).ok_or(Broken)
+    }
+}
+
+impl fmt::Debug for Sealer {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Sealer").field("keys", &self.keys.len()).finish_non_exhaustive()
+    }
+}
+
+/// Bytes that nobody can guess.
+pub(crate) fn random<const N: usize>() -> Result<[u8; N], Error> {
+    let mut bytes = [0; N];
+    getrandom::fill(&mut bytes).map_err(|error| Error::internal(format!("no random numbers: {error}")))?;
+    Ok(bytes)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn sealer(keys: &[u8]) -> Sealer {
+        Sealer::new(keys.iter().map(|it| [*it; 32]).collect(), Duration::from_secs(60))
+    }
+
+    fn opened(sealer: &Sealer, sealed: &str, bound: &[u8]) -> Option<Vec<u8>> {
+        sealer.open(sealed, bound).ok().map(|it| it.0)
+    }
+
+    #[test]
+    fn what_is_sealed_is_opened_by_the_same_key_for_the_same_purpose() {
+        let own = sealer(&[1]);
+        let sealed = own.seal(b"text", b"call").unwrap();
+        assert_eq!(opened(&own, &sealed, b"call").as_deref(), Some(&b"text"[..]));
+        assert_eq!(opened(&own, &sealed, b"another"), None);
+        assert_eq!(opened(&sealer(&[2]), &sealed, b"call"), None);
+        assert_ne!(sealed, own.seal(b"text", b"call").unwrap());
+    }
+
+    #[test]
+    fn keys_can_be_rotated() {
+        let sealed = sealer(&[1]).seal(b"text", b"").unwrap();
+        let rotated = sealer(&[2, 1]);
+        assert!(opened(&rotated, &sealed, b"").is_some());
+        let newer = rotated.seal(b"text", b"").unwrap();
+        assert_eq!(opened(&sealer(&[1]), &newer, b""), None);
+        assert!(opened(&sealer(&[2]), &newer, b"").is_some());
+    }
+
+    #[test]
+    fn any_change_breaks_it() {
+        let own = sealer(&[1]);
+        let sealed = own.seal(b"text", b"").unwrap();
+        for at in 0..sealed.len() {
+            let mut other = sealed.clone().into_bytes();
+            other[at] = if other[at] == b'A' { b'B' } else { b'A' };
+            let other = String::from_utf8(other).unwrap();
+            // The last digit of base64 may have bits that say nothing; those are not accepted either.
+            assert_eq!(opened(&own, &other, b""), None, "{at}");
+        }
+        for wrong in ["", "A", "-TAMPERED", &format!("{sealed}-TAMPERED"), &sealed[1..]] {
+            assert_eq!(opened(&own, wrong, b""), None, "{wrong}");
+        }
+    }
+}

@@ -1,0 +1,64 @@
+use std::{
+    collections::BTreeMap,
+    time::{Duration, SystemTime, UNIX_EPOCH},
+};
+
+use crate::wire::{Object, Raw};
+
+/// JSON texts by their keys.
+pub(super) type Texts = BTreeMap<Box<str>, Box<str>>;
+
+/// What earlier rounds leave to later ones.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub(super) struct State {
+    /// What the client answered.
+    pub(super) answers: Texts,
+    /// What the handler got done.
+    pub(super) done: Texts,
+}
+
+impl State {
+    pub(super) fn write(&self, expires: u64) -> Vec<u8> {
+        let mut out = Vec::new();
+        let mut object = Object::begin(&mut out);
+        object.u64("e", expires);
+        for (name, texts) in [("a", &self.answers), ("d", &self.done)] {
+            let mut members = object.object(name);
+            for (key, json) in texts {
+                members.raw(key, json);
+            }
+        }
+        object.end();
+        out
+    }
+
+    /// What was written, when it has not expired.
+    pub(super) fn read(text: Raw<'_>, now: u64) -> Option<Self> {
+        let [expires, answers, done] = text.pick(["e", "a", "d"]);
+        if expires.and_then(Raw::u64)? < now {
+            return None;
+        }
+        let texts = |of: Option<Raw<'_>>| -> Texts {
+            of.into_iter()
+                .flat_map(Raw::members)
+                .map(|(key, json)| (key.into(), json.as_str().into()))
+                .collect()
+        };
+        Some(Self { answers: texts(answers), done: texts(done) })
+    }
+
+    /// The key that takes the most room.
+    pub(super) fn largest(&self) -> Option<(&str, usize)> {
+        let all = self.answers.iter().chain(&self.done);
+        all.map(|(key, json)| (&**key, key.len() + json.len())).max_by_key(|it| it.1)
+    }
+}
+
+/// Seconds since 1970: what several machines agree on.
+pub(super) fn now() -> u64 {
+    SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |it| it.as_secs())
+}
+
+pub(super) fn after(lifetime: Duration) -> u64 {
+    now().saturating_add(lifetime.as_secs().max(1))
+}

@@ -1,0 +1,164 @@
+//! Asking the client while a call runs: the same words in every revision.
+
+use std::future::Future;
+
+use serde::{Serialize, de::DeserializeOwned};
+
+use super::Context;
+use crate::{
+    error::{Error, Result, Unanswered},
+    model::{
+        Action, Form, Question, Root, Sampled, Sampling, action, content, read_form, read_roots,
+    },
+    wire::Raw,
+};
+
+impl Context {
+    /// Asks the user to fill in a form (client/elicitation), and waits for the answer.
+    ///
+    /// The `key` names the question within this call: it must be the same each time the function runs with the same arguments, and
+    /// no other question of the call may have it. In 2026-07-28 the call ends with the question and the function **runs
+    /// again from the top** with the answer; what must not happen again goes into [`Context::once`].
+    ///
+    /// ```
+    /// use mcp_runtime::{form, prelude::*};
+    ///
+    /// /// Whether to go on.
+    /// #[form]
+    /// struct Consent {
+    ///     /// Put it into service
+    ///     deploy: bool,
+    /// }
+    ///
+    /// /// Puts a version into service, if the user agrees.
+    /// #[tool(destructive, asks(elicitation))]
+    /// async fn deploy(ctx: &Context, version: &str) -> Result<String> {
+    ///     let consent: Consent = ctx.elicit("consent", format!("Deploy {version}?")).await?;
+    ///     Ok(if consent.deploy { format!("{version} is deployed") } else { "nothing happened".to_owned() })
+    /// }
+    /// # fn main() {}
+    /// ```
+    ///
+    /// # Errors
+    /// [`Unanswered`]: the user declined or cancelled, or the client cannot be asked (2024-11-05 and 2025-03-26 have no forms).
+    pub fn elicit<T: Form>(
+        &self,
+        key: impl Into<String>,
+        message: impl Into<String>,
+    ) -> impl Future<Output = Result<T, Unanswered>> + Send + use<T> {
+        let question = Question::Form { message: message.into(), schema: T::schema().clone() };
+        let asking = self.ask(key.into(), question);
+        async move {
+            let json = asking.await?;
+            let result = Raw::trusted(&json);
+            accepted(result)?;
+            read_form(content(result)).map_err(|problems| wrong(problems.join("; ")))
+        }
+    }
+
+    /// Sends the user to a page, such as one to pay or to log in at, and waits until the user has agreed to go there
+    /// (client/elicitation, URL mode; 2025-11-25 and later). That is no word on what happened there.
+    ///
+    /// # Errors
+    /// [`Unanswered`]: the user declined or cancelled, or the client cannot be asked.
+    pub fn elicit_url(
+        &self,
+        key: impl Into<String>,
+        message: impl Into<String>,
+        url: impl Into<String>,
+    ) -> impl Future<Output = Result<(), Unanswered>> + Send + use<> {
+        let question = Question::Url { message: message.into(), url: url.into() };
+        let asking = self.ask(key.into(), question);
+        async move { accepted(Raw::trusted(&asking.await?)) }
+    }
+
+    /// Asks the client's model (client/sampling).
+    ///
+    /// # Errors
+    /// When the client cannot be asked, or did not answer.
+    pub fn sample(
+        &self,
+        key: impl Into<String>,
+        sampling: Sampling,
+    ) -> impl Future<Output = Result<Sampled>> + Send + use<> {
+        let checked = sampling.check().map_err(Error::internal);
+        let asking = self.ask(key.into(), Question::Sample(sampling.into()));
+        async move {
+            checked?;
+            let json = asking.await?;
+            Sampled::read(Raw::trusted(&json)).map_err(Error::msg)
+        }
+    }
+
+    /// Asks which directories the user works in (client/roots). The client's word, and no permission.
+    ///
+    /// # Errors
+    /// When the client cannot be asked, or did not answer.
+    pub fn roots(&self) -> impl Future<Output = Result<Vec<Root>>> + Send + use<> {
+        let asking = self.ask("roots".to_owned(), Question::Roots);
+        async move { read_roots(Raw::trusted(&asking.await?)).map_err(Error::msg) }
+    }
+
+    /// Does something at most once in a call, however often the function starts again: a later round of 2026-07-28 gets what the
+    /// first one got done. Only success is kept; what failed is tried again.
+    ///
+    /// The key names it within the call, like that of a question. A client that sends one round twice repeats what follows it, unless
+    /// the item is `single_use`.
+    ///
+    /// ```
+    /// # use mcp_runtime::{form, prelude::*};
+    /// # #[form] struct Consent { deploy: bool }
+    /// # async fn make_plan(env: &str) -> Result<String> { Ok(env.to_owned()) }
+    /// /// Plans, asks, deploys.
+    /// #[tool(asks(elicitation))]
+    /// async fn deploy(ctx: &Context, env: String) -> Result<String> {
+    ///     let plan = ctx.once("plan", async || make_plan(&env).await).await?;
+    ///     let consent: Consent = ctx.elicit("consent", format!("Do this? {plan}")).await?;
+    ///     Ok(format!("{}", consent.deploy))
+    /// }
+    /// # fn main() {}
+    /// ```
+    ///
+    /// # Errors
+    /// Those of `work`.
+    pub async fn once<T, E, F>(&self, key: impl Into<String>, work: F) -> Result<T, E>
+    where
+        T: Serialize + DeserializeOwned,
+        F: AsyncFnOnce() -> Result<T, E>,
+    {
+        let key = key.into();
+        let asker = self.0.caller.asker.as_ref();
+        let done = asker.and_then(|it| it.done(&key));
+        if let Some(done) = done.and_then(|json| serde_json::from_str(&json).ok()) {
+            return Ok(done);
+        }
+        let value = work().await?;
+        if let (Some(asker), Ok(json)) = (asker, serde_json::to_string(&value)) {
+            asker.set_done(&key, json.into());
+        }
+        Ok(value)
+    }
+
+    fn ask(&self, key: String, question: Question) -> super::Asking {
+        match &self.0.caller.asker {
+            Some(asker) => asker.ask(&key, question),
+            None => {
+                let text = "nobody can be asked here: only tools, prompts and resources ask, and they take `&Context`, `Elicit`, `Sample` or `Roots`, or say `asks(…)`";
+                Box::pin(std::future::ready(Err(Error::internal(text))))
+            }
+        }
+    }
+}
+
+/// Whether the person agreed.
+fn accepted(result: Raw<'_>) -> Result<(), Unanswered> {
+    match action(result).map_err(wrong)? {
+        Action::Accept => Ok(()),
+        Action::Decline => Err(Unanswered::Declined),
+        Action::Cancel => Err(Unanswered::Cancelled),
+    }
+}
+
+fn wrong(why: String) -> Unanswered {
+    Unanswered::Failed(Error::msg(format_args!("the client's answer cannot be used: {why}")))
+}

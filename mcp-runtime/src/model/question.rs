@@ -1,0 +1,81 @@
+use std::sync::Arc;
+
+use super::{FormSchema, Sampled, Sampling, read_roots};
+use crate::wire::{Kind, Raw};
+
+/// What a handler asks of the client, in no revision's words.
+#[derive(Clone, Debug)]
+pub(crate) enum Question {
+    /// A person fills in a form.
+    Form { message: String, schema: Arc<FormSchema> },
+    /// A person goes to a page.
+    Url { message: String, url: String },
+    /// The client's model says something.
+    Sample(Arc<Sampling>),
+    /// Which directories a person works in.
+    Roots,
+}
+
+/// What a person did with a question.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Action {
+    Accept,
+    Decline,
+    Cancel,
+}
+
+impl Question {
+    /// The method's name on the wire.
+    pub(crate) fn method(&self) -> &'static str {
+        match self {
+            Self::Form { .. } | Self::Url { .. } => "elicitation/create",
+            Self::Sample(_) => "sampling/createMessage",
+            Self::Roots => "roots/list",
+        }
+    }
+
+    /// The capability that a client needs for it, as [`ClientInfo::can`](super::ClientInfo::can) takes it.
+    pub(crate) fn capability(&self) -> &'static str {
+        match self {
+            Self::Form { .. } => "elicitation",
+            Self::Url { .. } => "elicitation.url",
+            Self::Sample(it) if it.needs_tools() => "sampling.tools",
+            Self::Sample(it) if it.needs_context() => "sampling.context",
+            Self::Sample(_) => "sampling",
+            Self::Roots => "roots",
+        }
+    }
+
+    /// Whether a result answers it.
+    ///
+    /// # Errors
+    /// What is wrong with the result.
+    pub(crate) fn check(&self, result: Raw<'_>) -> Result<(), String> {
+        match self {
+            Self::Form { schema, .. } => {
+                if action(result)? == Action::Accept {
+                    schema.check(content(result)).map_err(|problems| problems.join("; "))?;
+                }
+                Ok(())
+            }
+            Self::Url { .. } => action(result).map(drop),
+            Self::Sample(_) => Sampled::read(result).map(drop),
+            Self::Roots => read_roots(result).map(drop),
+        }
+    }
+}
+
+/// What the person did.
+pub(crate) fn action(result: Raw<'_>) -> Result<Action, String> {
+    match result.get("action").and_then(Raw::string).as_deref() {
+        Some("accept") => Ok(Action::Accept),
+        Some("decline") => Ok(Action::Decline),
+        Some("cancel") => Ok(Action::Cancel),
+        _ => Err("`action` must be `accept`, `decline` or `cancel`".to_owned()),
+    }
+}
+
+/// What the person filled in.
+pub(crate) fn content(result: Raw<'_>) -> Raw<'_> {
+    result.get("content").filter(|it| it.kind() == Kind::Object).unwrap_or(Raw::EMPTY_OBJECT)
+}

@@ -1,0 +1,65 @@
+//! Questions to the client, in the words of a revision.
+
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use super::{Scope, form::form, result_type, sampling::sampling};
+use crate::{
+    model::{NeedInput, Question},
+    protocol::{Service, revision::Revision},
+    wire::Object,
+};
+
+/// Writes the parameters of a question.
+///
+/// # Errors
+/// What the revision has no words for.
+pub(in crate::protocol) fn question(
+    params: &mut Object<'_>,
+    revision: Revision,
+    question: &Question,
+) -> Result<(), String> {
+    match question {
+        Question::Form { message, schema } => {
+            params.str("message", message);
+            form(&mut params.object("requestedSchema"), revision, schema)
+        }
+        Question::Url { message, url } => {
+            params.str("mode", "url").str("message", message).str("url", url);
+            if !revision.is_modern() {
+                params.str("elicitationId", &elicitation_id());
+            }
+            Ok(())
+        }
+        Question::Sample(it) => sampling(params, revision, it),
+        Question::Roots => Ok(()),
+    }
+}
+
+/// Unlike any other of this process (ELIC-08).
+fn elicitation_id() -> String {
+    static LAST: AtomicU64 = AtomicU64::new(0);
+    format!("{:x}-{:x}", std::process::id(), LAST.fetch_add(1, Ordering::Relaxed))
+}
+
+/// Writes the result of a call that needs answers (MRTR-02, MRTR-03).
+///
+/// # Errors
+/// What the revision has no words for.
+pub(super) fn need_input(
+    result: &mut Object<'_>,
+    service: &Service,
+    scope: Scope,
+    input: &NeedInput,
+) -> Result<(), String> {
+    result_type(result, scope.revision, "input_required");
+    let mut requests = result.object("inputRequests");
+    for (key, question) in &input.questions {
+        let mut request = requests.object(key);
+        request.str("method", question.method());
+        self::question(&mut request.object("params"), scope.revision, question)?;
+    }
+    requests.end();
+    result.opt_str("requestState", input.state.as_deref());
+    super::meta(result, service, scope.revision, None);
+    Ok(())
+}

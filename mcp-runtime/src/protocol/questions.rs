@@ -1,0 +1,192 @@
+//! Asking by a request of our own, which the client answers while the call goes on: the way of the legacy era.
+
+use std::{
+    collections::{BTreeSet, HashMap},
+    sync::{
+        Arc, Mutex, MutexGuard, PoisonError,
+        atomic::{AtomicUsize, Ordering},
+    },
+    time::Duration,
+};
+
+use tokio::sync::oneshot;
+
+use super::{
+    call::ReplyTo,
+    encode,
+    request::Terms,
+    shared::Shared,
+};
+use crate::{
+    ask::asked_twice,
+    context::{Asker, Asking},
+    error::{Error, Result},
+    model::{NeedInput, Question},
+    wire::{self, Id, Raw},
+};
+
+type Answer = Result<Box<str>, String>;
+
+/// Questions that wait for their answers, by the ids we gave them, which a session never sees twice (RPC-07).
+#[derive(Default)]
+pub(crate) struct Questions {
+    last: u64,
+    waiting: HashMap<u64, oneshot::Sender<Answer>>,
+}
+
+impl Questions {
+    fn open(&mut self) -> (u64, oneshot::Receiver<Answer>) {
+        self.last += 1;
+        let (answer, waiting) = oneshot::channel();
+        self.waiting.insert(self.last, answer);
+        (self.last, waiting)
+    }
+
+    /// Hands a response to whoever waits for it. Others come too late, or were never asked for.
+    pub(super) fn answer(&mut self, id: Id<'_>, result: Result<Raw<'_>, Raw<'_>>) {
+        let id = id.as_str().parse().ok();
+        let Some(waiting) = id.and_then(|it: u64| self.waiting.remove(&it)) else { return };
+        let answer = result.map(|it| it.as_str().into()).map_err(|error| {
+            let message = error.get("message").and_then(Raw::string).unwrap_or_default();
+            message.into_owned()
+        });
+        let _ = waiting.send(answer);
+    }
+}
+
+/// The questions of one call.
+pub(super) struct Questioner {
+    shared: Arc<Shared>,
+    to: ReplyTo,
+    terms: Terms,
+    timeout: Duration,
+    keys: Mutex<BTreeSet<String>>,
+    waiting: Arc<AtomicUsize>,
+}
+
+impl Questioner {
+    pub(super) fn new(shared: Arc<Shared>, to: ReplyTo, terms: Terms) -> Self {
+        let timeout = shared.service.limits.question_time;
+        Self { shared, to, terms, timeout, keys: Mutex::default(), waiting: Arc::default() }
+    }
+
+    fn keys(&self) -> MutexGuard<'_, BTreeSet<String>> {
+        self.keys.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Whether the client and its revision know the question.
+    fn check(&self, question: &Question) -> Result<()> {
+        let (revision, capability) = (self.terms.revision, question.capability());
+        let features = revision.features();
+        let missing = match question {
+            Question::Form { .. } if !features.forms => Some("no forms"),
+            Question::Url { .. } if !features.url_mode => Some("no pages to send a user to"),
+            _ => None,
+        };
+        if let Some(what) = missing {
+            return Err(Error::msg(format_args!("the client speaks {revision}, which has {what}: nobody can be asked")));
+        }
+        let client = &self.terms.client;
+        let can = match question {
+            Question::Form { .. } => client.can_elicit(),
+            _ => client.can(capability),
+        };
+        if !can {
+            return Err(Error::msg(format_args!("the client has not declared `{capability}`: it cannot be asked")));
+        }
+        if self.to.quiet {
+            return Err(Error::msg("the client accepts no stream of events, so it cannot be asked"));
+        }
+        Ok(())
+    }
+
+    /// Sends the question, on the stream of the request that it belongs to (C-26).
+    fn send(&self, question: &Question) -> Result<Open> {
+        let (id, answer) = self.shared.questions().open();
+        let open = Open { id, shared: self.shared.clone(), to: self.to.clone(), answer };
+        let text = id.to_string();
+        let Some(id) = Id::parse(Raw::trusted(&text)) else { return Err(Error::internal("no id")) };
+        let mut written = Ok(());
+        let mut message = Vec::new();
+        wire::request(&mut message, id, question.method(), |params| {
+            written = encode::question(params, self.terms.revision, question);
+        });
+        written.map_err(Error::msg)?;
+        self.to.outbox.push(|out| out.extend_from_slice(&message));
+        Ok(open)
+    }
+}
+
+/// A question that has been sent. When nobody waits for the answer any more, the client is told.
+struct Open {
+    id: u64,
+    shared: Arc<Shared>,
+    to: ReplyTo,
+    answer: oneshot::Receiver<Answer>,
+}
+
+impl Drop for Open {
+    fn drop(&mut self) {
+        if self.shared.questions().waiting.remove(&self.id).is_some() {
+            self.to.outbox.push(|out| {
+                wire::notification(out, "notifications/cancelled", |params| {
+                    params.u64("requestId", self.id).str("reason", "nobody waits for the answer any more");
+                });
+            });
+        }
+    }
+}
+
+/// Counts while a question is open.
+struct Waiting(Arc<AtomicUsize>);
+
+impl Drop for Waiting {
+    fn drop(&mut self) {
+        self.0.fetch_sub(1, Ordering::AcqRel);
+    }
+}
+
+impl Asker for Questioner {
+    fn ask(&self, key: &str, question: Question) -> Asking {
+        let opened = if self.keys().insert(key.to_owned()) {
+            self.check(&question).and_then(|()| self.send(&question))
+        } else {
+            Err(asked_twice(key))
+        };
+        self.waiting.fetch_add(1, Ordering::AcqRel);
+        let waiting = Waiting(self.waiting.clone());
+        let timeout = self.timeout;
+        Box::pin(async move {
+            let _waiting = waiting;
+            let mut open = opened?;
+            let answer = tokio::time::timeout(timeout, &mut open.answer).await;
+            match answer {
+                Ok(Ok(Ok(json))) => question
+                    .check(Raw::trusted(&json))
+                    .map(|()| json)
+                    .map_err(|why| Error::msg(format_args!("the client's answer cannot be used: {why}"))),
+                Ok(Ok(Err(message))) => Err(Error::msg(format_args!("the client refused: {message}"))),
+                Ok(Err(_)) => Err(Error::msg("the client has gone without an answer")),
+                Err(_) => Err(Error::msg(format_args!("the client has not answered for {timeout:?}"))),
+            }
+        })
+    }
+
+    fn done(&self, _: &str) -> Option<Box<str>> {
+        None
+    }
+
+    fn set_done(&self, _: &str, _: Box<str>) {}
+
+    fn need_input(&self) -> Result<Option<NeedInput>> {
+        Ok(None)
+    }
+
+    fn is_resumed(&self) -> bool {
+        false
+    }
+
+    fn is_waiting(&self) -> bool {
+        self.waiting.load(Ordering::Acquire) > 0
+    }
+}
