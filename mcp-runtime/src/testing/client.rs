@@ -7,7 +7,7 @@ use std::{
 use serde::de::DeserializeOwned;
 use serde_json::{Value, json};
 
-use super::{Called, Completed, Prompted, ReadContents, RpcError};
+use super::{answering::Answers, Called, Completed, Prompted, ReadContents, RpcError};
 use crate::{
     builder::{Builder, Started},
     error::ServeError,
@@ -29,6 +29,7 @@ pub struct Client {
     /// Keeps the server's state alive, and runs `on_shutdown` in [`Client::close`].
     pub(super) started: Started,
     pub(super) patience: Duration,
+    pub(super) answers: Answers,
 }
 
 impl fmt::Debug for Client {
@@ -113,6 +114,7 @@ impl Client {
             initialized: Value::Null,
             started,
             patience: Duration::from_secs(10),
+            answers: Answers::default(),
         }
     }
 

@@ -15,8 +15,15 @@ impl Client {
     /// # Errors
     /// What the server answered; an error with code 0 when it did not answer within ten seconds.
     pub async fn request(&mut self, method: &str, params: Value) -> Result<Value, RpcError> {
-        let ongoing = self.start(method, params);
-        self.wait(ongoing).await
+        let mut round = params.clone();
+        loop {
+            let ongoing = self.start(method, round);
+            let result = self.wait(ongoing).await?;
+            match self.next_round(&params, &result) {
+                Some(next) => round = next,
+                None => return Ok(result),
+            }
+        }
     }
 
     /// Sends a request without waiting. A `progressToken` in `_meta` asks for reports.
@@ -92,7 +99,7 @@ impl Client {
         rest
     }
 
-    fn send(&self, message: &Value) {
+    pub(super) fn send(&self, message: &Value) {
         self.memory.send(message.to_string().as_bytes());
     }
 
@@ -133,6 +140,7 @@ impl Client {
                     };
                     self.responses.insert(id, result);
                 }
+                _ if self.respond(&message) => {}
                 _ => self.notifications.push_back(message),
             }
         }

@@ -28,6 +28,7 @@
 //! # }).unwrap();
 //! ```
 
+mod answering;
 mod client;
 mod messages;
 mod results;

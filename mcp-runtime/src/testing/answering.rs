@@ -1,0 +1,81 @@
+//! The client's half of a conversation in which the server asks.
+
+use std::fmt;
+
+use serde_json::{Map, Value, json};
+
+use super::Client;
+
+type Answer = dyn FnMut(&str, &Value) -> Value + Send;
+
+/// What the client answers when it is asked.
+#[derive(Default)]
+pub(super) struct Answers(Option<Box<Answer>>);
+
+impl fmt::Debug for Answers {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_tuple("Answers").field(&self.0.is_some()).finish()
+    }
+}
+
+impl Client {
+    /// Answers what the server asks from here on, in the way of this client's revision: `answer` gets the method and its parameters, and
+    /// gives the result. [`request`](Client::request) and what is made of it go through all rounds; [`start`](Client::start) shows each.
+    ///
+    /// ```
+    /// # use mcp_runtime::{form, prelude::*, testing::{Client, Revision}};
+    /// # use serde_json::json;
+    /// # #[form] struct Consent { go: bool }
+    /// #[tool]
+    /// async fn ask(ctx: &Context) -> Result<String> {
+    ///     let consent: Consent = ctx.elicit("consent", "Go on?").await?;
+    ///     Ok(consent.go.to_string())
+    /// }
+    /// # tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap().block_on(async {
+    /// let server = mcp_runtime::server!().items(items![ask]);
+    /// let can = json!({ "elicitation": {} });
+    /// let mut client = Client::connect_capable(server, Revision::V2026_07_28, can).await?;
+    /// client.answer_with(|_method, params| {
+    ///     assert_eq!(params["message"], "Go on?");
+    ///     json!({ "action": "accept", "content": { "go": true } })
+    /// });
+    /// assert_eq!(client.call("ask", json!({})).await?.text(), "true");
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// # }).unwrap();
+    /// ```
+    pub fn answer_with(&mut self, answer: impl FnMut(&str, &Value) -> Value + Send + 'static) {
+        self.answers = Answers(Some(Box::new(answer)));
+    }
+
+    /// Answers a request of the server's; others wait among the notifications.
+    pub(super) fn respond(&mut self, message: &Value) -> bool {
+        let (Some(answer), Some(method)) = (&mut self.answers.0, message["method"].as_str()) else {
+            return false;
+        };
+        if message.get("id").is_none() {
+            return false;
+        }
+        let result = answer(method, &message["params"]);
+        self.send(&json!({ "jsonrpc": "2.0", "id": message["id"], "result": result }));
+        true
+    }
+
+    /// The parameters of the next round, when a result asks for one and there is somebody to answer.
+    pub(super) fn next_round(&mut self, params: &Value, result: &Value) -> Option<Value> {
+        let answer = self.answers.0.as_mut().filter(|_| result["resultType"] == "input_required")?;
+        let questions = result["inputRequests"].as_object().cloned().unwrap_or_default();
+        let answers: Map<String, Value> = questions
+            .iter()
+            .map(|(key, it)| {
+                (key.clone(), answer(it["method"].as_str().unwrap_or_default(), &it["params"]))
+            })
+            .collect();
+        let mut next = params.clone();
+        next["inputResponses"] = answers.into();
+        match result.get("requestState") {
+            Some(state) => next["requestState"] = state.clone(),
+            None => next.as_object_mut().map(|it| it.remove("requestState")).map_or((), drop),
+        }
+        Some(next)
+    }
+}
