@@ -70,7 +70,7 @@ use proc_macro::TokenStream;
 /// | `len(..=200)` | fewest and most characters or items |
 /// | `pattern = "^[a-z]+$"` | a regular expression the text matches |
 /// | `example = 3` | an example: a number, `true`, `false` or text |
-/// | `header = "Region"` | the HTTP header that repeats the argument |
+/// | `header = "Region"` | clients repeat this text, integer or `bool` in the HTTP header `Mcp-Param-Region`; never put a secret there |
 ///
 /// # Keys
 ///
@@ -82,6 +82,7 @@ use proc_macro::TokenStream;
 /// | `read_only`, `destructive`, `idempotent`, `open_world` | hints to the client; `key = false` says the opposite |
 /// | `blocking` | a plain `fn` runs on the pool of blocking threads |
 /// | `timeout = "30s"` | answers with an error after this time: `500ms`, `30s`, `5m`, `1h` |
+/// | `asks(elicitation, sampling, roots)` | what the function asks of the client; one of 2026-07-28 that cannot do it is refused before anything runs. A parameter `Elicit`, `Sample` or `Roots` says the same |
 /// | `order = -1` | the place in lists: lower comes first, 0 if not given, then by name |
 /// | `group = "admin"` | only in servers that serve this group |
 /// | `meta("vendor.com/key" = 1)` | entries of `_meta`: numbers, `true`, `false`, text |
@@ -147,8 +148,8 @@ pub fn tool(attr: TokenStream, item: TokenStream) -> TokenStream {
 /// | `audience(user, assistant)` | for whom it is meant |
 /// | `priority = 0.8` | from 0 (least) to 1 (most) |
 ///
-/// `name`, `title`, `description`, `icon`, `blocking`, `timeout`, `order`, `group`, `meta` and `crate` are those
-/// of [`macro@tool`].
+/// `name`, `title`, `description`, `icon`, `blocking`, `timeout`, `asks`, `order`, `group`, `meta` and `crate` are
+/// those of [`macro@tool`].
 #[proc_macro_attribute]
 pub fn resource(attr: TokenStream, item: TokenStream) -> TokenStream {
     entry::function(Kind::Resource, attr.into(), item.into()).into()
@@ -184,7 +185,7 @@ pub fn resource(attr: TokenStream, item: TokenStream) -> TokenStream {
 /// `#[complete("a", "b")]` proposes these values, `#[complete(function)]` asks a [`macro@completion`] function; a method
 /// is named by its type, `#[complete(Self::people)]`. Enums and `bool` complete themselves. `#[arg(…)]` is that of [`macro@tool`].
 ///
-/// The keys are `name`, `title`, `description`, `icon`, `blocking`, `timeout`, `order`, `group`, `meta` and
+/// The keys are `name`, `title`, `description`, `icon`, `blocking`, `timeout`, `asks`, `order`, `group`, `meta` and
 /// `crate`, as for [`macro@tool`].
 #[proc_macro_attribute]
 pub fn prompt(attr: TokenStream, item: TokenStream) -> TokenStream {

@@ -51,6 +51,11 @@ pub(crate) enum Kind {
     Internal,
     /// The request's envelope names a revision that is not served.
     UnsupportedVersion,
+    /// A header says something else than the body it stands for.
+    #[cfg_attr(not(feature = "http"), allow(dead_code, reason = "only HTTP has headers"))]
+    HeaderMismatch,
+    /// The client lacks a capability that the item needs.
+    MissingCapability,
     /// A code of the author's own.
     Custom(i32),
 }
@@ -93,6 +98,13 @@ impl Error {
     #[must_use]
     pub fn with_data(mut self, data: impl serde::Serialize) -> Self {
         self.0.data = serde_json::to_string(&data).ok();
+        self
+    }
+
+    /// The `data` member as JSON text.
+    #[must_use]
+    pub(crate) fn with_json(mut self, data: String) -> Self {
+        self.0.data = Some(data);
         self
     }
 
@@ -220,6 +232,8 @@ pub enum ServeError {
     Build(BuildError),
     /// `setup` failed, with its words.
     Setup(String),
+    /// The address cannot be listened at.
+    Bind(io::Error),
     /// The transport broke.
     Io(io::Error),
 }
@@ -229,6 +243,7 @@ impl fmt::Display for ServeError {
         match self {
             Self::Build(error) => error.fmt(f),
             Self::Setup(error) => write!(f, "setup failed: {error}"),
+            Self::Bind(error) => write!(f, "cannot listen there: {error}"),
             Self::Io(error) => write!(f, "the transport broke: {error}"),
         }
     }
@@ -239,7 +254,7 @@ impl std::error::Error for ServeError {
         match self {
             Self::Build(error) => Some(error),
             Self::Setup(_) => None,
-            Self::Io(error) => Some(error),
+            Self::Bind(error) | Self::Io(error) => Some(error),
         }
     }
 }

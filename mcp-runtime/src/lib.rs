@@ -61,6 +61,7 @@ mod dispatch;
 mod error;
 mod extract;
 mod item;
+mod limits;
 mod model;
 mod nearest;
 mod observe;
@@ -78,10 +79,15 @@ pub use builder::{Builder, Identity, Items, Made, Server, Setup, Size};
 pub use catalog::{Handle, Item, Prompt, Resource, Tool, Variables};
 #[cfg(feature = "stdio")]
 pub use cli::Exit;
+#[cfg(feature = "http")]
+pub use context::Extension;
 pub use context::{Amount, Cancel, Context, Over, OverStream, Progress};
 pub use dispatch::{Next, OperationCall};
 pub use error::{BuildError, Error, Result, ServeError};
-pub use extract::{Args, Client, FromCall, Needs, State};
+pub use extract::{Args, Client, Elicit, FromCall, Needs, Roots, Sample, State};
+#[cfg(feature = "http")]
+pub use http::HeaderMap;
+pub use limits::Limits;
 pub use mcp_macros::{build_server as server, items};
 pub use model::{
     Annotations, Audio, Blob, ClientInfo, Completion, Content, Embedded, Icon, Image, Level,
@@ -92,6 +98,8 @@ pub use observe::{ClientLog, client_log};
 pub use reply::{
     CompletionReply, IntoFailure, Json, PromptReply, ResourceReply, ToolReply, WithMeta,
 };
+#[cfg(feature = "http")]
+pub use transport::http::{Body as HttpBody, HttpServer, HttpService};
 
 /// Everything a server's source names: `use mcp_runtime::prelude::*;`.
 pub mod prelude {
@@ -100,9 +108,9 @@ pub mod prelude {
     pub use serde::{Deserialize, Serialize};
 
     pub use crate::{
-        Args, Audio, Blob, Cancel, Client, Completion, Content, Context, Embedded, Error, FromCall,
-        Handle, Icon, Image, Json, Message, Meta, Progress, Prompt, Resource, ResourceContents,
-        ResourceLink, Result, Role, State, Text, Tool, WithMeta,
+        Args, Audio, Blob, Cancel, Client, Completion, Content, Context, Elicit, Embedded, Error,
+        FromCall, Handle, Icon, Image, Json, Message, Meta, Progress, Prompt, Resource,
+        ResourceContents, ResourceLink, Result, Role, Roots, Sample, State, Text, Tool, WithMeta,
     };
 }
 
@@ -131,7 +139,7 @@ pub mod __private {
         builder::{Identity, builder, items, named},
         extract::{Call, Params, Probe, Running, from_text, receiver},
         item::{ArgDef, Completer, ItemDef, Origin, Segment, VariableKind},
-        model::{CachePolicy, Icon, Role},
+        model::{Asks, CachePolicy, Icon, Role},
         registry::identity,
         reply::{completion_reply, prompt_reply, resource_reply, tool_reply},
         schema::Range,

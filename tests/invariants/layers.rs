@@ -7,7 +7,7 @@ const LAYERS: [&[&str]; 9] = [
     &["model"],
     &["schema"],
     &["item", "extract", "reply", "context"],
-    &["catalog", "registry", "dispatch", "builder"],
+    &["catalog", "registry", "dispatch", "limits", "builder"],
     &["protocol"],
     &["transport"],
     &["cli", "testing", "observe"],

@@ -99,6 +99,63 @@ fn go_on(trip: Args<Vec<String>>) -> String {
 #[tool(group = "meta", meta("a b/c" = 1))]
 fn pay() {}
 
+/// Weighs.
+#[tool(group = "headers")]
+fn weigh(
+    #[arg(header = "Weight")] weight: f64,
+    #[arg(header = "Parts")] parts: Vec<u8>,
+    place: Args<Place>,
+    #[arg(header = "Region")] region: &str,
+) -> bool {
+    place.zone.is_empty() && parts.is_empty() && weight > 0.0 && region.is_empty()
+}
+
+/// Where something is.
+#[data]
+struct Place {
+    /// In which region
+    #[schemars(extend("x-mcp-header" = "region"))]
+    zone: String,
+    /// And there
+    #[schemars(extend("x-mcp-header" = "Half the Street"))]
+    street: String,
+}
+
+/// Sends.
+#[tool(group = "header of several")]
+fn send(#[arg(header = "Place")] place: Args<Place>) -> bool {
+    place.zone == place.street
+}
+
+/// Moves.
+#[tool(group = "headers in a given schema", input_schema = moves())]
+fn move_all(all: Args<Place>) -> bool {
+    all.zone == all.street
+}
+
+fn moves() -> &'static str {
+    r#"{"type":"object","properties":{"all":{"type":"array","items":{"type":"string","x-mcp-header":"Zone"}}}}"#
+}
+
+/// Asks.
+#[tool(group = "borrowed question")]
+fn ask(user: &Elicit) -> bool {
+    user.client_can()
+}
+
+/// Completes what it cannot.
+#[completion]
+fn cities(typed: &str, model: Sample) -> Vec<String> {
+    let _ = model;
+    vec![typed.to_owned()]
+}
+
+/// Travels.
+#[prompt(group = "asked while completing")]
+fn travel(#[complete(cities)] city: &str) -> String {
+    city.to_owned()
+}
+
 /// Keeps what has been written.
 struct Store;
 
@@ -189,7 +246,7 @@ fn a_function_without_attribute() {
 fn nothing_to_serve() {
     check(
         server!(group = "nobody"),
-        "there is nothing to serve: package `mcp-tests` has no item in the group \"nobody\"; its groups: borrowed list, borrowed text, completed, constrained, meta, spread list, spread twice, stateless, stateless methods, twin resources, twins",
+        "there is nothing to serve: package `mcp-tests` has no item in the group \"nobody\"; its groups: asked while completing, borrowed list, borrowed question, borrowed text, completed, constrained, header of several, headers, headers in a given schema, meta, spread list, spread twice, stateless, stateless methods, twin resources, twins",
     );
     check(
         server!(group = "nobody").with(&["no_such_tools"]),
@@ -217,6 +274,38 @@ fn structs_that_cannot_be_spread() {
     check(
         server!(group = "spread list"),
         "`go_on` at ⟨group = \"spread list\"⟩: `trip` cannot be spread: only a struct with named fields can, and not one that flattens an enum; take it as an argument of its own",
+    );
+}
+
+#[test]
+fn headers_that_clients_drop_a_tool_for() {
+    check(
+        server!(group = "headers"),
+        "the server cannot start, for 4 reasons:\n\
+         - `weigh` at ⟨group = \"headers\"⟩: the argument `weight` has a header, but only strings, integers and booleans can have one\n\
+         - `weigh` at ⟨group = \"headers\"⟩: the argument `parts` has a header, but only strings, integers and booleans can have one\n\
+         - `weigh` at ⟨group = \"headers\"⟩: the argument `street` has a header that is no name: letters, digits and !#$%&'*+-.^_`|~ without spaces, as text\n\
+         - `weigh` at ⟨group = \"headers\"⟩: the arguments `zone` and `region` have the same header `Region`",
+    );
+    check(
+        server!(group = "header of several"),
+        "`send` at ⟨group = \"header of several\"⟩: `place` is spread over several arguments: say which one has the header, with `#[schemars(extend(\"x-mcp-header\" = \"Place\"))]` on the field",
+    );
+    check(
+        server!(group = "headers in a given schema"),
+        "`move_all` at ⟨group = \"headers in a given schema\"⟩: `x-mcp-header` is at `all`, but only an argument, or a member of an object that is one, can have a header: not what is in a list, a choice, a map or a `$ref`",
+    );
+}
+
+#[test]
+fn questions_that_cannot_be_asked() {
+    check(
+        server!(group = "borrowed question"),
+        "`ask` at ⟨group = \"borrowed question\"⟩ needs shared state of type `mcp_runtime::extract::ask::Elicit`, and there is none: it is made for each call: take it by value",
+    );
+    check(
+        server!(group = "asked while completing"),
+        "`cities` at ⟨#[completion]⟩: a completion cannot ask the client, and a parameter of it declares `sampling`: remove that one",
     );
 }
 

@@ -11,11 +11,22 @@ use syn::{Ident, Type};
 
 pub(super) fn check(item: &Item<'_>, errors: &Errors) {
     let mut names = HashSet::new();
+    let mut headers = HashSet::new();
     for param in &item.params {
         if !names.insert(param.name()) {
             let span =
                 param.keys.name.as_ref().map_or_else(|| param.span(), |it| it.value.0.span());
             errors.at(span, format!("another parameter is called `{}` already", param.name()));
+        }
+        if let Some(header) = &param.keys.header {
+            let name = &header.value.0;
+            if !headers.insert(name.value().to_ascii_lowercase()) {
+                let message = format!(
+                    "another parameter has the header `{}` already, and their names are the same in any case",
+                    name.value()
+                );
+                errors.at(name.span(), message);
+            }
         }
         configured(param, errors);
         if let Place::Receiver(receiver) = param.place {

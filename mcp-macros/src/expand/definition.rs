@@ -124,6 +124,10 @@ fn behaviour(keys: &ItemKeys, owner: Option<&TokenStream>) -> TokenStream {
         let duration = duration(it.value.0);
         quote_spanned!(here()=> .timeout(#duration))
     });
+    let asks = keys.asks.as_ref().map(|it| {
+        let names = it.value.0.iter().map(|it| Ident::new(&it.to_string(), here()));
+        quote_spanned!(here()=> .asks(__mcp::Asks::new() #(.#names())*))
+    });
     let lenient =
         keys.lenient.as_ref().filter(|it| it.value.0).map(|_| quote_spanned!(here()=> .lenient()));
     let strict =
@@ -137,7 +141,7 @@ fn behaviour(keys: &ItemKeys, owner: Option<&TokenStream>) -> TokenStream {
         let expr = outside(it.value.0.to_token_stream(), owner);
         quote_spanned!(here()=> .input_schema(|| __mcp::input_schema(#expr)))
     });
-    quote_spanned!(here()=> #(#hints)* #timeout #lenient #strict #full #input)
+    quote_spanned!(here()=> #(#hints)* #timeout #asks #lenient #strict #full #input)
 }
 
 /// What a resource is.

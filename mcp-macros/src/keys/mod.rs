@@ -4,6 +4,7 @@
 //! keys exist and how each is written, and a [`Table`] says which of them an attribute accepts.
 
 pub(crate) mod arg;
+pub(crate) mod asks;
 pub(crate) mod json;
 pub(crate) mod nested;
 pub(crate) mod number;

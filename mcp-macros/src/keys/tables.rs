@@ -1,6 +1,7 @@
 //! Which attribute accepts which key.
 
 use super::arg::{Completer, Default, Example, Header};
+use super::asks::Asks;
 use super::nested::{Cache, Icon, Meta};
 use super::number::{Duration, Order, Pattern, Priority, Size, SizeExpr};
 use super::range::{Len, Range};
@@ -22,6 +23,7 @@ keys! {
         size: Option<Given<Size>>,
         blocking: Option<Given<Flag>>,
         timeout: Option<Given<Duration>>,
+        asks: Option<Given<Asks>>,
         order: Option<Given<Order>>,
         group: Option<Given<Name>>,
         cache: Option<Given<Cache>>,
@@ -50,6 +52,7 @@ pub(crate) const TOOL: Table = Table {
         "open_world",
         "blocking",
         "timeout",
+        "asks",
         "order",
         "group",
         "meta",
@@ -73,6 +76,7 @@ pub(crate) const RESOURCE: Table = Table {
         "size",
         "blocking",
         "timeout",
+        "asks",
         "order",
         "group",
         "cache",
@@ -94,6 +98,7 @@ pub(crate) const PROMPT: Table = Table {
         "icon",
         "blocking",
         "timeout",
+        "asks",
         "order",
         "group",
         "meta",

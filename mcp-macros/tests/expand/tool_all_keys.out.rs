@@ -48,7 +48,7 @@ const _: () = {
         __mcp::Icon::new("https://b").mime_type("image/png").sizes(& ["48x48", "any"])])
         .group("admin").order(- 3).meta(& [("vendor.com/key", "1"), ("other",
         "\"te\\\"xt\"")]).read_only(false).destructive(true).idempotent(false)
-        .open_world(true).lenient().full_schema().input_schema(||
-        __mcp::input_schema(my_schema()))
+        .open_world(true).asks(__mcp::Asks::new().elicitation().sampling().roots())
+        .lenient().full_schema().input_schema(|| __mcp::input_schema(my_schema()))
     );
 };

@@ -9,6 +9,7 @@
     destructive,
     idempotent = false,
     open_world,
+    asks(elicitation, sampling, roots),
     order = -3,
     group = "admin",
     meta("vendor.com/key" = 1, other = "te\"xt"),

@@ -6,7 +6,7 @@ use super::Builder;
 use crate::{
     catalog::{Entry, EntryKind, Handle, check_tool_name},
     context::{Cancel, Progress},
-    extract::{Client, Needs, Params, Source},
+    extract::{Client, Elicit, Needs, Params, Roots, Sample, Source},
     item::{Completer, ItemDef, KindDef},
     model::{Meta, meta_key},
     registry,
@@ -32,13 +32,15 @@ pub(super) fn entries(builder: &Builder) -> Found {
         (def.params)(&mut params);
         found.needs_handle |= params.needs.handle;
         missing.look(builder, def, &params.needs);
-        check_item(def, &mut found.problems);
+        check_item(def, &params, &mut found.problems);
         add_completions(def, &params, &all, &mut chosen, &mut found.problems);
         // Only these can be wrong as a whole; all other schemas are made at first use.
         let given = matches!(&def.kind, KindDef::Tool(it) if it.input_schema.is_some());
         let judge = given
             || params.fields.iter().any(|it| {
-                !it.def.constraints.is_empty() || matches!(it.source, Source::Spread { .. })
+                !it.def.constraints.is_empty()
+                    || it.def.header.is_some()
+                    || matches!(it.source, Source::Spread { .. })
             });
         let mut entry = match Entry::of(def, params) {
             Ok(entry) => entry,
@@ -185,6 +187,9 @@ fn advice(id: TypeId, name: &str) -> String {
         TypeId::of::<Cancel>(),
         TypeId::of::<Meta>(),
         TypeId::of::<Client>(),
+        TypeId::of::<Elicit>(),
+        TypeId::of::<Sample>(),
+        TypeId::of::<Roots>(),
     ];
     if made.contains(&id) {
         return "it is made for each call: take it by value".to_owned();
@@ -201,11 +206,18 @@ fn advice(id: TypeId, name: &str) -> String {
     )
 }
 
-fn check_item(def: &'static ItemDef, problems: &mut Vec<String>) {
+fn check_item(def: &'static ItemDef, params: &Params, problems: &mut Vec<String>) {
     if matches!(def.kind, KindDef::Tool(_))
         && let Err(problem) = check_tool_name(def.name)
     {
         problems.push(format!("{}: {problem}", def.origin));
+    }
+    let asked = params.needs.asks.names().next();
+    if let (Some(capability), true) = (asked, is_completion(def)) {
+        problems.push(format!(
+            "{}: a completion cannot ask the client, and a parameter of it declares `{capability}`: remove that one",
+            def.origin
+        ));
     }
     for (key, _) in def.meta {
         if let Err(problem) = meta_key(key) {

@@ -1,6 +1,8 @@
 //! `server!()` and what can be said of a server before it starts.
 
 mod check;
+#[cfg(feature = "http")]
+mod http;
 mod identity;
 mod items;
 mod setup;
@@ -8,6 +10,8 @@ mod size;
 
 use std::{any::TypeId, fmt, future::Future, pin::Pin, sync::Arc, time::Duration};
 
+#[cfg(feature = "http")]
+pub(crate) use http::HttpSettings;
 pub use identity::Identity;
 pub use items::{Items, items, named};
 pub use setup::{Made, Setup};
@@ -18,6 +22,7 @@ use crate::{
     context::{Caller, Context, Environment, States},
     dispatch::{Around, Dispatcher, Next, OperationCall, Settings},
     error::{BuildError, ServeError},
+    limits::Limits,
     model::{Icon, Outcome},
 };
 
@@ -41,6 +46,9 @@ pub struct Builder {
     settings: Settings,
     pages: PageSizes,
     max_blocking: usize,
+    limits: Limits,
+    #[cfg(feature = "http")]
+    pub(crate) http: HttpSettings,
     /// Somebody will hold a [`Handle`].
     changes: bool,
     problems: Vec<String>,
@@ -68,6 +76,9 @@ pub fn builder(identity: Identity) -> Builder {
         settings: Settings::default(),
         pages: PageSizes::default(),
         max_blocking: 256,
+        limits: Limits::new(),
+        #[cfg(feature = "http")]
+        http: HttpSettings::default(),
         changes: false,
         problems: Vec::new(),
     }
@@ -267,6 +278,13 @@ impl Builder {
         self
     }
 
+    /// How much the server takes, from one client and from all together.
+    #[must_use]
+    pub fn limits(mut self, limits: Limits) -> Self {
+        self.limits = limits;
+        self
+    }
+
     /// Checks everything that can be checked before the server runs.
     ///
     /// # Errors
@@ -291,6 +309,7 @@ impl Builder {
             around: self.around,
             settings: self.settings,
             max_blocking: self.max_blocking,
+            limits: self.limits,
         })
     }
 }
@@ -305,6 +324,7 @@ pub struct Server {
     around: Option<Around>,
     settings: Settings,
     max_blocking: usize,
+    limits: Limits,
 }
 
 impl fmt::Debug for Server {
@@ -317,6 +337,7 @@ impl fmt::Debug for Server {
 pub(crate) struct Started {
     pub(crate) identity: Arc<Identity>,
     pub(crate) dispatcher: Arc<Dispatcher>,
+    pub(crate) limits: Limits,
     shutdowns: Vec<Shutdown>,
 }
 
@@ -355,6 +376,7 @@ impl Server {
         Started {
             identity: self.identity,
             dispatcher: Arc::new(dispatcher),
+            limits: self.limits,
             shutdowns: self.shutdowns,
         }
     }

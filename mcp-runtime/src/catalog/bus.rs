@@ -12,6 +12,9 @@ pub(crate) enum Event {
 /// Somebody who passes events on to clients. Called on whatever thread the event happened on: it must not wait.
 pub(crate) trait Listener: Send + Sync {
     fn notify(&self, event: &Event);
+
+    /// The server stops: what only waits for events ends.
+    fn stop(&self);
 }
 
 /// One bus for all events; sessions and listen streams are deliveries of it.
@@ -23,18 +26,34 @@ pub(crate) struct Bus {
 impl Bus {
     pub(crate) fn listen(&self, listener: Weak<dyn Listener>) {
         let mut listeners = self.listeners.lock().unwrap_or_else(PoisonError::into_inner);
-        // Those that are gone leave here, so that connections that come and go do not pile up.
-        listeners.retain(|it| it.strong_count() > 0);
+        // Those that are gone leave here, so that connections that come and go do not pile up; only when there is no room,
+        // so that a thousand that come do not look at each other.
+        if listeners.len() == listeners.capacity() {
+            listeners.retain(|it| it.strong_count() > 0);
+            let live = listeners.len();
+            listeners.reserve(live + 1);
+        }
         listeners.push(listener);
     }
 
+    fn all(&self) -> Vec<Arc<dyn Listener>> {
+        let listeners = self.listeners.lock().unwrap_or_else(PoisonError::into_inner);
+        listeners.iter().filter_map(Weak::upgrade).collect()
+    }
+
     pub(crate) fn publish(&self, event: &Event) {
-        let listeners: Vec<_> = {
-            let listeners = self.listeners.lock().unwrap_or_else(PoisonError::into_inner);
-            listeners.iter().filter_map(Weak::upgrade).collect()
-        };
-        for listener in listeners {
+        for listener in self.all() {
             listener.notify(event);
+        }
+    }
+
+    #[cfg_attr(
+        not(feature = "http"),
+        allow(dead_code, reason = "elsewhere a connection ends as a whole")
+    )]
+    pub(crate) fn stop(&self) {
+        for listener in self.all() {
+            listener.stop();
         }
     }
 }

@@ -12,8 +12,9 @@ use crate::{
         CallFn, Completer, ItemDef, KindDef, Origin,
         template::{Segment, Template},
     },
-    model::{CachePolicy, Icon, Role},
+    model::{Asks, CachePolicy, Icon, Role},
     reply::OutputSchema,
+    schema::header::{self, HeaderArgument},
     wire::Raw,
 };
 
@@ -45,6 +46,8 @@ pub(crate) struct Entry {
     pub(crate) names: Names,
     /// Whether the request's `_meta` is kept for it.
     pub(crate) needs_meta: bool,
+    /// What the client must be able to do, by the attribute and by the parameters.
+    pub(crate) asks: Asks,
     pub(crate) kind: EntryKind,
 }
 
@@ -81,6 +84,7 @@ pub(crate) struct ToolEntry {
     pub(crate) input: SchemaText,
     pub(crate) output: Option<OutputSchema>,
     rendered: OnceLock<ToolSchemas>,
+    headers: OnceLock<Vec<HeaderArgument>>,
 }
 
 /// Makes a schema as JSON text, or says what is wrong with it.
@@ -163,6 +167,7 @@ impl ToolEntry {
             input,
             output,
             rendered: OnceLock::new(),
+            headers: OnceLock::new(),
         }
     }
 }
@@ -180,6 +185,7 @@ impl Entry {
             .map(|it| it.def.name.into());
         let names = Names { own: names.collect(), spread: Vec::new() };
         let needs_meta = params.needs.meta;
+        let asks = def.asks.and(params.needs.asks);
         let kind = match &def.kind {
             KindDef::Tool(tool) => {
                 let (lenient, full) = (tool.lenient, tool.full_schema);
@@ -233,22 +239,44 @@ impl Entry {
             handler: Handler::Static(def.call),
             names,
             needs_meta,
+            asks,
             kind,
         })
     }
 
-    /// Makes the input schema of a tool now instead of at first use, to learn the names of spread arguments.
+    /// Makes the input schema of a tool now instead of at first use, to learn the names of spread arguments and the
+    /// headers.
     ///
     /// # Errors
     /// What is wrong with the parameters as a whole.
     pub(crate) fn judge(&mut self) -> Result<(), Vec<String>> {
         let EntryKind::Tool(tool) = &self.kind else { return Ok(()) };
         let text = (tool.input)()?;
-        let properties = Raw::trusted(&text).get("properties");
+        let schema = Raw::trusted(&text);
+        let (headers, problems) = header::arguments(schema);
+        if !problems.is_empty() {
+            return Err(problems);
+        }
+        let _ = tool.headers.set(headers);
+        let properties = schema.get("properties");
         let names = properties.into_iter().flat_map(Raw::members).map(|it| it.0);
         let own = &self.names.own;
         self.names.spread = names.filter(|it| !own.contains(it)).map(Cow::into_owned).collect();
         Ok(())
+    }
+
+    /// The arguments that clients repeat in a header.
+    #[cfg_attr(not(feature = "http"), allow(dead_code, reason = "only HTTP has headers"))]
+    pub(crate) fn headers(&self) -> &[HeaderArgument] {
+        let EntryKind::Tool(tool) = &self.kind else { return &[] };
+        tool.headers.get_or_init(|| {
+            // `build()` has looked at every schema but those where only a struct inside an argument can say so.
+            let (headers, problems) = header::arguments(Raw::trusted(&tool.schemas().input));
+            for problem in problems {
+                tracing::error!("{}: {problem}: clients will not show this tool", self.place());
+            }
+            headers
+        })
     }
 
     /// Where it was declared, for messages.
@@ -300,3 +328,6 @@ impl Entry {
 fn template(segments: &'static [Segment]) -> Result<Option<Template>, String> {
     if segments.is_empty() { Ok(None) } else { Template::new(segments).map(Some) }
 }
+
+#[cfg(test)]
+mod tests;

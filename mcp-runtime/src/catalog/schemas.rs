@@ -40,7 +40,7 @@ pub(crate) fn input(fields: &[Field], lenient: bool, form: Form) -> Result<Box<s
     for (field, schema) in fields.iter().zip(made) {
         let Some(schema) = schema.map(Schema::to_value) else { continue };
         match field.source {
-            Source::Spread { .. } => object.spread(field.def.name, schema),
+            Source::Spread { .. } => object.spread(field.def.name, field.def.header, schema),
             Source::Json { required, .. } => object.field(schema::object::Field {
                 title: field.def.title,
                 description: field.def.description,
@@ -62,7 +62,7 @@ pub(crate) fn input_of<T: JsonSchema>() -> Result<Box<str>, Vec<String>> {
     let mut generator = generator();
     let schema = generator.subschema_for::<T>().to_value();
     let mut object = schema::object::InputObject::new(generator.take_definitions(true), false);
-    object.spread("arguments", schema);
+    object.spread("arguments", None, schema);
     object.render(Form::Compatible)
 }
 

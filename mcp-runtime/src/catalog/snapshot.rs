@@ -69,8 +69,8 @@ pub(crate) struct Snapshot {
 }
 
 impl Snapshot {
-    /// Enough for the first page of each list in each revision.
-    pub(crate) const SLOTS: usize = 32;
+    /// Enough for the first page of each list in each revision, for everybody and for one client alone.
+    pub(crate) const SLOTS: usize = 40;
 
     pub(super) fn new(epoch: u64, entries: Vec<Listed>, pages: PageSizes) -> Self {
         let mut lists: [Vec<Arc<Entry>>; 4] = Default::default();

@@ -1,7 +1,10 @@
 //! The command line that every server has: without arguments it serves, with them it helps its author.
 
 mod arguments;
+mod http;
 mod show;
+
+use self::http::HttpOptions;
 
 use std::{ffi::OsString, io::Write as _, process::Termination};
 
@@ -58,8 +61,9 @@ impl Stop {
 }
 
 impl Builder {
-    /// Does what the command line says: without arguments serves stdio until the client closes it; `list`,
-    /// `call`, `read`, `get` and `schema` try the server out. Blocks, and brings its own runtime.
+    /// Does what the command line says: without arguments serves stdio until the client closes it, with `--http [ADDR]`
+    /// listens (feature `http`); `list`, `call`, `read`, `get` and `schema` try the server out. Blocks, and brings its own
+    /// runtime.
     ///
     /// What goes wrong is said on stderr, and the exit code tells: 0 is success, 1 a failure, 2 a wrong command line.
     ///
@@ -92,16 +96,24 @@ impl Builder {
 
     fn command(self, arguments: Vec<OsString>) -> Result<(), Stop> {
         let mut texts = Vec::new();
+        let mut http = HttpOptions::default();
         let mut parser = lexopt::Parser::from_args(arguments);
         while let Some(argument) = parser.next().map_err(|error| Stop::usage(error.to_string()))? {
             use lexopt::Arg::{Long, Short, Value};
             match argument {
+                Long(option) if HttpOptions::knows(option) => {
+                    let option = option.to_owned();
+                    http.take(&option, &mut parser)?;
+                }
                 Long("help") | Short('h') => texts.insert(0, "help".to_owned()),
                 Long("version") | Short('V') => texts.insert(0, "version".to_owned()),
                 Value(text) => {
                     let text = text
                         .into_string()
                         .map_err(|text| Stop::usage(format!("{text:?} is not UTF-8")))?;
+                    if http.take_address(&text) {
+                        continue;
+                    }
                     texts.push(text);
                     // What follows belongs to the command: arguments of tools may look like options.
                     let rest = parser.raw_args().map_err(|error| Stop::usage(error.to_string()))?;
@@ -120,6 +132,13 @@ impl Builder {
                 }
             }
         }
+        match (http.chosen()?, texts.first().map(String::as_str)) {
+            (Some(chosen), None) => return chosen.run(self),
+            (None, _) | (Some(_), Some("help" | "version")) => {}
+            (Some(_), Some(command)) => {
+                return Err(Stop::usage(format!("`{command}` goes without `--http`; see `help`")));
+            }
+        }
         let (command, rest) =
             texts.split_first().ok_or_else(|| Stop::usage("no command; see `help`"))?;
         let asks_for_help = rest.first().is_some_and(|it| it == "--help" || it == "-h");
@@ -127,11 +146,11 @@ impl Builder {
             ("list" | "call" | "read" | "get" | "schema" | "help" | "version", _)
                 if asks_for_help =>
             {
-                print(&show::help(&self.identity, &COMMANDS));
+                print(&show::help(&self.identity, &COMMANDS, &http::OPTIONS));
                 Ok(())
             }
             ("help", _) => {
-                print(&show::help(&self.identity, &COMMANDS));
+                print(&show::help(&self.identity, &COMMANDS, &http::OPTIONS));
                 Ok(())
             }
             ("version", _) => {

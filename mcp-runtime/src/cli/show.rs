@@ -36,16 +36,22 @@ impl Everything {
     }
 }
 
-pub(super) fn help(identity: &Identity, commands: &[(&str, &str)]) -> String {
+pub(super) fn help(
+    identity: &Identity,
+    commands: &[(&str, &str)],
+    options: &[(&str, &str)],
+) -> String {
     let mut page = format!("{} {}: an MCP server\n", identity.name, identity.version);
     if let Some(description) = &identity.description {
         page.push_str(description);
         page.push('\n');
     }
     page.push_str("\nWithout arguments it serves a client on stdin and stdout.\n\n");
-    let width = commands.iter().map(|it| it.0.chars().count()).max().unwrap_or_default();
-    for (command, what) in commands {
-        page.push_str(&format!("  {command:width$}  {what}\n"));
+    let all = || commands.iter().chain(options);
+    let width = all().map(|it| it.0.chars().count()).max().unwrap_or_default();
+    for (at, (command, what)) in all().enumerate() {
+        let gap = if at == commands.len() { "\n" } else { "" };
+        page.push_str(&format!("{gap}  {command:width$}  {what}\n"));
     }
     page
 }

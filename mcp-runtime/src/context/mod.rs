@@ -3,7 +3,10 @@
 //! The traits the upper layers implement are defined here, so that nothing below `dispatch` knows a protocol.
 
 mod cancel;
+mod carrier;
 mod environment;
+#[cfg(feature = "http")]
+mod http;
 pub(crate) mod logging;
 mod progress;
 mod scope;
@@ -14,6 +17,7 @@ use std::{
         Arc, Mutex, MutexGuard, PoisonError,
         atomic::{AtomicBool, Ordering},
     },
+    time::Duration,
 };
 
 use tokio::sync::Notify;
@@ -23,7 +27,10 @@ use crate::{
     wire::Raw,
 };
 
+#[cfg(feature = "http")]
+pub use self::http::Extension;
 pub use cancel::Cancel;
+pub(crate) use carrier::Carrier;
 pub(crate) use environment::{Environment, States};
 pub use progress::{Amount, Over, OverStream, Progress};
 pub(crate) use progress::{ProgressState, Report};
@@ -33,6 +40,9 @@ pub(crate) use scope::enter;
 
 /// The way back to the client while a call runs. `protocol` implements it in its revision's words.
 pub(crate) trait Channel: Send + Sync {
+    /// Ends the stream of the call early, where its client can come back for the rest after `retry`.
+    #[cfg_attr(not(feature = "http"), allow(dead_code, reason = "only HTTP has streams"))]
+    fn release(&self, retry: Duration);
     /// Hands on a report that is already known to be greater than the last one.
     fn progress(&self, report: Report);
     /// `data` is JSON text.
@@ -49,7 +59,13 @@ pub(crate) struct Caller {
     pub(crate) client: Arc<ClientInfo>,
     /// The request's `_meta`, JSON text; kept only for items that can ask for it.
     pub(crate) meta: Option<Box<str>>,
-    /// Where reports and log events go; `None` when the client asked for neither.
+    /// What the request came in.
+    #[cfg_attr(
+        not(feature = "http"),
+        allow(dead_code, reason = "only HTTP requests have more to say")
+    )]
+    pub(crate) carrier: Carrier,
+    /// Where reports and log events go; `None` when there is nothing to be sent but the answer.
     pub(crate) channel: Option<Arc<dyn Channel>>,
     /// Whether the client gave a progress token.
     pub(crate) wants_progress: bool,

@@ -48,6 +48,19 @@ pub(crate) enum Request<'a> {
     },
 }
 
+/// The template that a URI is read through. Few templates ask anything, so most servers need not look.
+fn template<'s>(snapshot: &'s Snapshot, uri: &str) -> Option<&'s Arc<Entry>> {
+    let templates = snapshot.list(ListKind::Templates);
+    if templates.iter().all(|it| it.asks.is_empty()) {
+        return None;
+    }
+    let matches = |it: &Entry| {
+        let template = it.resource().and_then(|it| it.template.as_ref());
+        template.is_some_and(|it| it.matches(uri).is_some())
+    };
+    templates.iter().find(|it| matches(it))
+}
+
 /// Whose argument is completed.
 #[derive(Clone, Debug)]
 pub(crate) enum Reference<'a> {
@@ -57,6 +70,18 @@ pub(crate) enum Reference<'a> {
 }
 
 impl Request<'_> {
+    /// The item it is for, as far as that can be said before anything runs.
+    pub(crate) fn target<'s>(&self, snapshot: &'s Snapshot) -> Option<&'s Arc<Entry>> {
+        match self {
+            Self::CallTool { name, .. } => snapshot.find(ListKind::Tools, name),
+            Self::GetPrompt { name, .. } => snapshot.find(ListKind::Prompts, name),
+            Self::ReadResource { uri } => {
+                snapshot.find(ListKind::Resources, uri).or_else(|| template(snapshot, uri))
+            }
+            Self::List { .. } | Self::Complete { .. } => None,
+        }
+    }
+
     pub(crate) fn operation(&self) -> Operation {
         match self {
             Self::List { kind: ListKind::Tools, .. } => Operation::ListTools,

@@ -3,7 +3,7 @@ use std::any::{Any, TypeId, type_name};
 use crate::{
     context::{Cancel, Context, Progress},
     error::{Error, Result},
-    model::Meta,
+    model::{Asks, Meta},
 };
 
 /// A parameter whose value comes from the server, never from the client; it does not show in any schema.
@@ -38,6 +38,7 @@ pub trait FromCall<'a>: Sized {
     fn from_call(context: &'a Context) -> Result<Self>;
 
     /// Says what must be there when the server starts, so that a missing piece is found then and not at the first call.
+    /// A type made of others passes it on: `Elicit::needs(needs)`.
     fn needs(needs: &mut Needs) {
         let _ = needs;
     }
@@ -51,6 +52,8 @@ pub struct Needs {
     pub(crate) meta: bool,
     /// The catalog may change.
     pub(crate) handle: bool,
+    /// What the client must be able to do.
+    pub(crate) asks: Asks,
 }
 
 impl Needs {
@@ -60,24 +63,44 @@ impl Needs {
     }
 }
 
-/// `&T` is shared state, `&Context` the call.
+/// `&T` is shared state, `&Context` the call, `&HeaderMap` the headers of its HTTP request.
 ///
-/// `&Context` is answered here by `TypeId`, because a second impl for it would conflict with this one.
+/// `&Context` is answered here by `TypeId`, because a second impl for it would conflict with this one; so is `&HeaderMap`.
 #[diagnostic::do_not_recommend]
 impl<'a, T: Send + Sync + 'static> FromCall<'a> for &'a T {
     fn from_call(context: &'a Context) -> Result<Self> {
-        let found = (context as &dyn Any)
-            .downcast_ref::<T>()
-            .or_else(|| context.0.environment.states.get::<T>());
+        let found = (context as &dyn Any).downcast_ref::<T>();
+        #[cfg(feature = "http")]
+        let found = found.or_else(|| (context.headers() as &dyn Any).downcast_ref::<T>());
+        let found = found.or_else(|| context.0.environment.states.get::<T>());
         found.ok_or_else(|| missing::<T>())
     }
 
     fn needs(needs: &mut Needs) {
         if TypeId::of::<T>() == TypeId::of::<Context>() {
             needs.meta = true;
-        } else {
+        } else if !is_head(TypeId::of::<T>()) {
             needs.state::<T>();
         }
+    }
+}
+
+/// Whether this is the head of an HTTP request, which every call has, if only an empty one.
+fn is_head(id: TypeId) -> bool {
+    #[cfg(feature = "http")]
+    return id == TypeId::of::<http::HeaderMap>();
+    #[cfg(not(feature = "http"))]
+    {
+        let _ = id;
+        false
+    }
+}
+
+#[cfg(feature = "http")]
+#[diagnostic::do_not_recommend]
+impl<T: Clone + Send + Sync + 'static> FromCall<'_> for crate::context::Extension<T> {
+    fn from_call(context: &Context) -> Result<Self> {
+        Self::of(context)
     }
 }
 

@@ -3,11 +3,14 @@
 //! Each parameter's *type* decides where its value comes from: [`FromCall`] types from the server, everything
 //! else from the client. `probe` asks the trait system; nothing looks at names of types.
 
+mod ask;
 #[allow(missing_docs, reason = "public only for generated code")]
 mod call;
 mod client;
 mod default;
 mod from_call;
+#[cfg_attr(not(feature = "http"), allow(dead_code, reason = "only HTTP has headers"))]
+pub(crate) mod header;
 mod json;
 mod missing;
 #[allow(missing_docs, reason = "public only for generated code")]
@@ -20,6 +23,7 @@ mod state;
 mod text;
 mod values;
 
+pub use ask::{Elicit, Roots, Sample};
 pub(crate) use call::{Arguments, Member, Mode, Names};
 pub use call::{Call, Running};
 pub use client::Client;

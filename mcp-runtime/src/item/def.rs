@@ -3,7 +3,7 @@ use std::{any::TypeId, fmt, time::Duration};
 use crate::{
     extract::{Call, Params, Running},
     item::template::Segment,
-    model::{CachePolicy, Icon, Role},
+    model::{Asks, CachePolicy, Icon, Role},
     reply::OutputSchema,
 };
 
@@ -24,6 +24,8 @@ pub struct ItemDef {
     pub(crate) group: Option<&'static str>,
     pub(crate) order: i32,
     pub(crate) timeout: Option<Duration>,
+    /// What the attribute says; parameters may ask for more.
+    pub(crate) asks: Asks,
     pub(crate) audience: &'static [Role],
     pub(crate) priority: Option<f64>,
     /// Keys and JSON texts.
@@ -131,6 +133,7 @@ impl ItemDef {
             group: None,
             order: 0,
             timeout: None,
+            asks: Asks::new(),
             audience: &[],
             priority: None,
             meta: &[],
@@ -220,6 +223,7 @@ setters! {
     group: &'static str => Some;
     order: i32;
     timeout: Duration => Some;
+    asks: Asks;
     audience: &'static [Role];
     priority: f64 => Some;
     meta: &'static [(&'static str, &'static str)];

@@ -23,4 +23,42 @@ impl ClientInfo {
         }
         found.is_some_and(|it| !it.is_null())
     }
+
+    /// Whether the client can show its user a form (`elicitation`, client/elicitation). A bare `elicitation: {}` says
+    /// so too; one that can only open addresses, `elicitation: { "url": {} }`, cannot.
+    ///
+    /// ```
+    /// use mcp_runtime::prelude::*;
+    ///
+    /// /// Removes a file, after a question where the client can ask one.
+    /// #[tool(destructive)]
+    /// async fn remove(ctx: &Context, path: &str) -> String {
+    ///     match ctx.client().can_elicit() {
+    ///         true => format!("would ask about {path}"),
+    ///         false => format!("would leave {path} alone"),
+    ///     }
+    /// }
+    /// # fn main() {}
+    /// ```
+    pub fn can_elicit(&self) -> bool {
+        self.can("elicitation.form") || (self.can("elicitation") && !self.can("elicitation.url"))
+    }
+
+    /// Whether the client lets servers use its model (`sampling`, client/sampling).
+    ///
+    /// ```
+    /// assert!(!mcp_runtime::ClientInfo::default().can_sample());
+    /// ```
+    pub fn can_sample(&self) -> bool {
+        self.can("sampling")
+    }
+
+    /// Whether the client tells which directories the user works in (`roots`, client/roots).
+    ///
+    /// ```
+    /// assert!(!mcp_runtime::ClientInfo::default().can_list_roots());
+    /// ```
+    pub fn can_list_roots(&self) -> bool {
+        self.can("roots")
+    }
 }

@@ -1,5 +1,6 @@
 //! MCP's nouns, as a superset of all revisions. What a revision lacks is left out at the edge, in `protocol`.
 
+mod asks;
 mod client;
 mod content;
 mod icon;
@@ -9,6 +10,7 @@ mod meta;
 mod outcome;
 mod resource;
 
+pub use asks::Asks;
 pub use client::ClientInfo;
 pub use content::{Annotations, Audio, Content, Embedded, Image, ResourceLink, Role, Text};
 pub(crate) use content::{Data, Extras};

@@ -5,7 +5,14 @@ use std::{
     task::{self, Poll},
 };
 
-use super::{channel::ProgressSlot, encode, revision::Revision, shared::Shared};
+use super::{
+    Service,
+    channel::ProgressSlot,
+    encode,
+    outbox::{Hold, Outbox},
+    revision::Revision,
+    shared::Shared,
+};
 use crate::{
     catalog::Snapshot,
     dispatch::Pending,
@@ -13,27 +20,64 @@ use crate::{
     wire::{Id, IdBuf},
 };
 
-/// Where the response to a request goes.
+/// Where the response to a request goes, and what comes before it.
 #[derive(Clone)]
-pub(super) enum ReplyTo {
-    /// A line of its own.
-    Line,
-    /// Into the array that answers a batch.
-    Batch(Arc<Batch>),
+pub(crate) struct ReplyTo {
+    pub(super) outbox: Arc<Outbox>,
+    /// The array that the response becomes an element of.
+    batch: Option<Arc<Batch>>,
+    /// Nothing but the response can be sent.
+    pub(super) quiet: bool,
+    /// The stream of messages can be left and resumed.
+    pub(super) resumes: bool,
+}
+
+impl ReplyTo {
+    /// Messages of their own.
+    pub(crate) fn each(outbox: Arc<Outbox>) -> Self {
+        Self { outbox, batch: None, quiet: false, resumes: false }
+    }
+
+    /// Only the response: where its reader takes one message and no stream of them.
+    #[cfg(feature = "http")]
+    pub(crate) fn quiet(mut self) -> Self {
+        self.quiet = true;
+        self
+    }
+
+    /// Messages of a stream that the client can leave and come back to.
+    #[cfg(feature = "http")]
+    pub(crate) fn resumable(mut self) -> Self {
+        self.resumes = true;
+        self
+    }
+
+    /// The responses as one array.
+    pub(super) fn batch(&self) -> Self {
+        let batch = Batch { outbox: self.outbox.clone(), answers: Mutex::default() };
+        Self { batch: Some(Arc::new(batch)), ..self.clone() }
+    }
+
+    pub(super) fn is_batch(&self) -> bool {
+        self.batch.is_some()
+    }
+
+    pub(super) fn write(&self, write: impl FnOnce(&mut Vec<u8>)) {
+        match &self.batch {
+            None => self.outbox.push(write),
+            Some(batch) => batch.push(write),
+        }
+    }
 }
 
 /// The answers to a batch, which go out as one array when the last one is there (RPC-09).
-pub(super) struct Batch {
-    shared: Arc<Shared>,
+struct Batch {
+    outbox: Arc<Outbox>,
     answers: Mutex<Vec<u8>>,
 }
 
 impl Batch {
-    pub(super) fn new(shared: Arc<Shared>) -> Arc<Self> {
-        Arc::new(Self { shared, answers: Mutex::default() })
-    }
-
-    pub(super) fn push(&self, write: impl FnOnce(&mut Vec<u8>)) {
+    fn push(&self, write: impl FnOnce(&mut Vec<u8>)) {
         let mut answers = self.answers.lock().unwrap_or_else(PoisonError::into_inner);
         let opening = if answers.is_empty() { b'[' } else { b',' };
         answers.push(opening);
@@ -47,7 +91,7 @@ impl Drop for Batch {
         let answers = self.answers.get_mut().unwrap_or_else(PoisonError::into_inner);
         if !answers.is_empty() {
             answers.push(b']');
-            self.shared.outbox.push(|out| out.append(answers));
+            self.outbox.push(|out| out.append(answers));
         }
     }
 }
@@ -57,24 +101,26 @@ pub(super) struct WayBack {
     pub(super) shared: Arc<Shared>,
     pub(super) snapshot: Arc<Snapshot>,
     pub(super) revision: Revision,
+    pub(super) is_private: bool,
     pub(super) slot: Option<Arc<ProgressSlot>>,
     pub(super) to: ReplyTo,
 }
 
 impl WayBack {
     pub(super) fn answer(&self, id: Id<'_>, answer: &Answer) {
-        let Self { shared, snapshot, revision, slot, to } = self;
+        let Self { shared, snapshot, revision, is_private, slot, to } = self;
+        let scope = encode::Scope { revision: *revision, is_private: *is_private };
         if let Err(error) = answer {
             encode::note(error);
         }
         let write = |out: &mut Vec<u8>| {
-            encode::answer(out, &shared.service, snapshot, *revision, id, answer);
+            encode::answer(out, &shared.service, snapshot, scope, id, answer);
         };
-        match to {
-            ReplyTo::Line => shared.outbox.push_last(slot.as_ref(), write),
-            ReplyTo::Batch(batch) => {
+        match &to.batch {
+            None => to.outbox.push_last(slot.as_ref(), write),
+            Some(batch) => {
                 if slot.is_some() {
-                    shared.outbox.push_last(slot.as_ref(), |_| {});
+                    to.outbox.push_last(slot.as_ref(), |_| {});
                 }
                 batch.push(write);
             }
@@ -87,16 +133,18 @@ pub(crate) struct PendingCall {
     pending: Pending,
     id: IdBuf,
     way: WayBack,
+    _place: Place,
     /// The last field, so that a batch has been answered before the call counts as done.
-    _busy: Busy,
+    _hold: Hold,
 }
 
 impl PendingCall {
     /// Enters the call into the table of calls in flight, where a cancellation finds it.
     pub(super) fn new(pending: Pending, id: IdBuf, way: WayBack) -> Self {
         way.shared.calls().insert(id.clone(), pending.context().clone());
-        let busy = Busy::new(way.shared.clone());
-        Self { pending, id, way, _busy: busy }
+        let place = Place::take(&way.shared.service);
+        let hold = way.to.outbox.hold();
+        Self { pending, id, way, _place: place, _hold: hold }
     }
 
     /// Takes the call out of the table, where a call that was cancelled has made room already, perhaps for another one of
@@ -111,21 +159,19 @@ impl PendingCall {
     }
 }
 
-/// Counts as long as a call may still say something. A call that has left the table has not necessarily answered.
-struct Busy(Arc<Shared>);
+/// One of the calls that wait, of all clients together.
+struct Place(Arc<Service>);
 
-impl Busy {
-    fn new(shared: Arc<Shared>) -> Self {
-        shared.busy.fetch_add(1, Ordering::AcqRel);
-        Self(shared)
+impl Place {
+    fn take(service: &Arc<Service>) -> Self {
+        service.waiting.fetch_add(1, Ordering::AcqRel);
+        Self(service.clone())
     }
 }
 
-impl Drop for Busy {
+impl Drop for Place {
     fn drop(&mut self) {
-        self.0.busy.fetch_sub(1, Ordering::AcqRel);
-        // Whoever waits for the last call to end would not hear of one that ends in silence.
-        self.0.outbox.wake();
+        self.0.waiting.fetch_sub(1, Ordering::AcqRel);
     }
 }
 
@@ -139,7 +185,7 @@ impl Future for PendingCall {
         match answer {
             Some(answer) => self.way.answer(self.id.as_id(), &answer),
             // Nothing may follow a cancellation, not even a report that was merged before it.
-            None => self.way.slot.iter().for_each(|it| self.way.shared.outbox.forget(it)),
+            None => self.way.slot.iter().for_each(|it| self.way.to.outbox.forget(it)),
         }
         Poll::Ready(())
     }

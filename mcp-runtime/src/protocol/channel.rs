@@ -1,4 +1,7 @@
-use std::sync::{Arc, Mutex, PoisonError};
+use std::{
+    sync::{Arc, Mutex, PoisonError},
+    time::Duration,
+};
 
 use super::{encode::REQUEST_SCOPED_LOG, outbox::Outbox, revision::Revision};
 use crate::{
@@ -11,6 +14,7 @@ use crate::{
 pub(super) struct CallChannel {
     outbox: Arc<Outbox>,
     slot: Arc<ProgressSlot>,
+    resumes: bool,
 }
 
 /// The newest report of a call that has not gone out.
@@ -22,13 +26,18 @@ pub(crate) struct ProgressSlot {
 }
 
 impl CallChannel {
-    pub(super) fn new(outbox: Arc<Outbox>, revision: Revision, token: Option<&str>) -> Self {
+    pub(super) fn new(
+        outbox: Arc<Outbox>,
+        revision: Revision,
+        token: Option<&str>,
+        resumes: bool,
+    ) -> Self {
         let slot = ProgressSlot {
             revision,
             token: token.unwrap_or("null").into(),
             pending: Mutex::new(None),
         };
-        Self { outbox, slot: Arc::new(slot) }
+        Self { outbox, slot: Arc::new(slot), resumes }
     }
 
     pub(super) fn slot(&self) -> Arc<ProgressSlot> {
@@ -37,6 +46,12 @@ impl CallChannel {
 }
 
 impl Channel for CallChannel {
+    fn release(&self, retry: Duration) {
+        if self.resumes {
+            self.outbox.release(retry);
+        }
+    }
+
     fn progress(&self, report: Report) {
         *self.slot.pending.lock().unwrap_or_else(PoisonError::into_inner) = Some(report);
         self.outbox.push_report(&self.slot);

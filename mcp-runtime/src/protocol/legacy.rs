@@ -3,13 +3,13 @@
 use std::{collections::BTreeSet, sync::Arc};
 
 use super::{
-    call::{PendingCall, ReplyTo},
     encode::{self, Feature},
     listen::subscribed,
-    method::{Method, invalid, text},
+    method::{Method, check_uri, invalid, text},
     peer::Peer,
     request::{ClientRequest, Terms, unknown_method},
     revision::Revision,
+    turn::{Refusal, Turn},
 };
 use crate::{
     catalog::Event,
@@ -48,6 +48,7 @@ impl Session {
             revision: it.revision,
             client: it.client.clone(),
             log_level: it.log_level,
+            is_private: false,
         })
     }
 
@@ -127,14 +128,10 @@ pub(super) fn client(info: Option<Raw<'_>>, capabilities: Option<Raw<'_>>) -> Cl
 }
 
 impl Peer {
-    pub(super) fn legacy_request(
-        &self,
-        request: &ClientRequest<'_>,
-        waiting: &mut Vec<PendingCall>,
-    ) {
+    pub(super) fn legacy_request(&self, request: &ClientRequest<'_>, turn: &mut Turn) {
         let shared = &self.shared;
         match request.method {
-            "initialize" => return self.initialize(request),
+            "initialize" => return self.initialize(request, turn),
             "ping" => return shared.acknowledge(request, shared.spoken()),
             _ => {}
         }
@@ -152,7 +149,7 @@ impl Peer {
             return shared.refuse(request, shared.spoken(), &error);
         };
         if let Some(method) = method {
-            self.operate(method, &terms, request, waiting);
+            self.operate(method, &terms, request, turn);
         } else if let Some(method) = session_method {
             match self.change_session(method, request) {
                 Ok(()) => shared.acknowledge(request, terms.revision),
@@ -161,12 +158,12 @@ impl Peer {
         }
     }
 
-    fn initialize(&self, request: &ClientRequest<'_>) {
+    fn initialize(&self, request: &ClientRequest<'_>, turn: &mut Turn) {
         let shared = &self.shared;
-        let refuse = |kind, text: &str| {
-            shared.refuse(request, shared.spoken(), &Error::of(kind, text));
+        let mut refuse = |kind, text: &str| {
+            self.reject(request, shared.spoken(), Refusal::Malformed, &Error::of(kind, text), turn);
         };
-        if matches!(request.to, ReplyTo::Batch(_)) {
+        if request.to.is_batch() {
             return refuse(Kind::InvalidRequest, "`initialize` cannot be part of a batch");
         }
         if shared.session().open.is_some() {
@@ -187,8 +184,9 @@ impl Peer {
             log_level: None,
             subscriptions: BTreeSet::new(),
         });
+        shared.hear();
         let (service, snapshot) = (&shared.service, shared.snapshot());
-        shared.outbox.push(|out| {
+        request.to.write(|out| {
             response(out, request.id, |result| {
                 result.str("protocolVersion", revision.name());
                 encode::capabilities(
@@ -229,7 +227,7 @@ impl Peer {
             }
             SessionMethod::Subscribe => {
                 let uri = text(params, "uri")?.into_owned();
-                shared.service.limits.check_uri(&uri)?;
+                check_uri(&shared.service.limits, &uri)?;
                 let limit = shared.service.limits.subscriptions;
                 let subscribed =
                     shared.session().change(|open| open.subscribe(uri, limit)).unwrap_or(true);

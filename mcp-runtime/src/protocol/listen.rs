@@ -6,10 +6,12 @@ use super::{
     Service,
     encode::{self, Feature},
     legacy::list_changed,
-    method::invalid,
+    method::{check_uri, invalid},
+    outbox::Hold,
     peer::Peer,
     request::{ClientRequest, id_in_use},
     revision::Revision,
+    turn::{Refusal, Turn},
 };
 use crate::{
     catalog::Event,
@@ -27,6 +29,7 @@ pub(crate) struct Listens(Vec<Listen>);
 struct Listen {
     id: IdBuf,
     filter: Filter,
+    _hold: Hold,
 }
 
 /// What a stream wants to hear, as far as the server has it.
@@ -109,32 +112,46 @@ impl Listens {
         self.0.retain(|it| it.id.as_id() != id);
     }
 
-    /// The cancellation and the empty result that end each stream, and forgets them (SUB-04).
-    pub(super) fn close(&mut self, service: &Service) -> Vec<Vec<u8>> {
-        let mut messages = Vec::new();
-        for Listen { id, .. } in self.0.drain(..) {
-            let mut cancelled = Vec::new();
-            wire::notification(&mut cancelled, "notifications/cancelled", |params| {
-                params.raw("requestId", id.as_id().as_str()).str("reason", "the server stops");
-                subscription_meta(params, &id);
-            });
+    /// The empty result that ends each stream (SUB-04).
+    pub(super) fn results(&self, service: &Service) -> impl Iterator<Item = Vec<u8>> {
+        self.0.iter().map(|Listen { id, .. }| {
             let mut result = Vec::new();
             wire::response(&mut result, id.as_id(), |result| {
                 encode::listen_result(result, service, SUBSCRIPTION, id.as_id());
             });
-            messages.extend([cancelled, result]);
-        }
-        messages
+            result
+        })
+    }
+
+    /// The cancellation of each stream.
+    fn cancellations(&self) -> impl Iterator<Item = Vec<u8>> {
+        self.0.iter().map(|Listen { id, .. }| {
+            let mut cancelled = Vec::new();
+            wire::notification(&mut cancelled, "notifications/cancelled", |params| {
+                params.raw("requestId", id.as_id().as_str()).str("reason", "the server stops");
+                subscription_meta(params, id);
+            });
+            cancelled
+        })
+    }
+
+    pub(super) fn clear(&mut self) {
+        self.0.clear();
     }
 }
 
 impl Peer {
-    /// Ends the listen streams in the protocol's terms (SUB-04).
+    /// Ends the listen streams in the protocol's terms (SUB-04): on a connection that carries more than one of them, each
+    /// is cancelled before its result.
     pub(crate) fn close(&self) {
-        let messages = self.shared.listens().close(&self.shared.service);
-        for message in messages {
-            self.shared.outbox.push_after_events(|out| out.extend_from_slice(&message));
+        let mut listens = self.shared.listens();
+        let service = &self.shared.service;
+        for (cancelled, result) in listens.cancellations().zip(listens.results(service)) {
+            for message in [cancelled, result] {
+                self.shared.outbox.push_after_events(|out| out.extend_from_slice(&message));
+            }
         }
+        listens.clear();
     }
 
     /// The client does not want to hear any more, not even of what has not gone out.
@@ -144,9 +161,13 @@ impl Peer {
         self.shared.outbox.forget_events(id);
     }
 
-    pub(super) fn listen(&self, revision: Revision, request: &ClientRequest<'_>) {
+    pub(super) fn listen(&self, revision: Revision, request: &ClientRequest<'_>, turn: &mut Turn) {
         let shared = &self.shared;
+        shared.hear();
         match self.open(request) {
+            Err(error) if error.kind() == Kind::Failed => {
+                self.reject(request, revision, Refusal::Busy, &error, turn);
+            }
             Err(error) => shared.refuse(request, revision, &error),
             Ok(listen) => {
                 // The acknowledgement is the stream's first message, so no event may come between (SUB-02).
@@ -178,7 +199,7 @@ impl Peer {
             return Err(id_in_use());
         }
         let limits = shared.service.limits;
-        if streams >= limits.listens {
+        if streams >= limits.streams {
             return Err(Error::of(
                 Kind::Failed,
                 format_args!("{streams} listen streams are open already: close some of them"),
@@ -191,7 +212,7 @@ impl Peer {
                 "at most {limit} resources can be subscribed to: ask for fewer, or close a stream"
             )));
         }
-        Ok(Listen { id: id.to_owned(), filter })
+        Ok(Listen { id: id.to_owned(), filter, _hold: shared.outbox.hold() })
     }
 
     /// What of the filter the server can do: the rest is left out of the acknowledgement.
@@ -223,7 +244,7 @@ impl Peer {
                 let uri = uri
                     .string()
                     .ok_or_else(|| invalid("`resourceSubscriptions` must be an array of URIs"))?;
-                self.shared.service.limits.check_uri(&uri)?;
+                check_uri(&self.shared.service.limits, &uri)?;
                 filter.uris.insert(uri.into_owned());
             }
             if !Feature::Subscriptions.is_served(&snapshot) {

@@ -7,6 +7,7 @@ use crate::{
     catalog::Snapshot,
     dispatch::{Reference, Request},
     error::{Error, Kind},
+    limits::Limits,
     model::ListKind,
     wire::Raw,
 };
@@ -73,6 +74,18 @@ impl Method {
             Self::Complete => complete(params),
         }
     }
+}
+
+/// Whether a URI may be subscribed to: it is kept as long as the subscription.
+pub(super) fn check_uri(limits: &Limits, uri: &str) -> Result<(), Error> {
+    if uri.len() <= limits.uri {
+        return Ok(());
+    }
+    Err(invalid(format_args!(
+        "a URI of {} bytes is too long to subscribe to: at most {}",
+        uri.len(),
+        limits.uri
+    )))
 }
 
 pub(super) fn invalid(message: impl std::fmt::Display) -> Error {

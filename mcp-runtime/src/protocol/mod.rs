@@ -10,23 +10,44 @@ mod encode;
 mod legacy;
 mod listen;
 mod method;
+#[cfg(feature = "http")]
+mod mirrored;
 mod modern;
-pub(crate) mod outbox;
+mod outbox;
 mod peer;
+mod remembered;
 mod request;
 mod revision;
+#[cfg(feature = "http")]
+mod route;
 mod shared;
+mod turn;
 
-use std::sync::Arc;
+use std::sync::{Arc, atomic::AtomicUsize};
 
 pub(crate) use call::PendingCall;
+#[cfg(feature = "http")]
+pub(crate) use call::ReplyTo;
+#[cfg(feature = "http")]
+pub(crate) use encode::unread;
+#[cfg(feature = "http")]
+pub(crate) use outbox::{Hold, Outbox};
+#[cfg(feature = "http")]
+pub(crate) use peer::Arrival;
 pub(crate) use peer::Peer;
+#[cfg(feature = "http")]
+pub(crate) use remembered::Remembered;
 pub use revision::Revision;
+#[cfg(feature = "http")]
+pub(crate) use route::{Route, VERSION_HEADER, route};
+#[cfg(feature = "http")]
+pub(crate) use turn::Refusal;
+pub(crate) use turn::Turn;
 
 use crate::{
     builder::{Identity, Started},
     dispatch::Dispatcher,
-    error::Error,
+    limits::Limits,
     wire::Object,
 };
 
@@ -37,53 +58,8 @@ pub(crate) struct Service {
     pub(crate) limits: Limits,
     /// The server's `Implementation` for every result of the modern era, JSON text.
     server_info: String,
-}
-
-/// How much one peer may ask for. Each has an answer of its own when it is passed.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Limits {
-    /// Bytes of one message.
-    pub(crate) message: usize,
-    /// Arrays and objects inside one another.
-    pub(crate) depth: usize,
-    /// Messages in a batch.
-    pub(crate) batch: usize,
-    /// Calls that wait at once.
-    pub(crate) in_flight: usize,
-    /// Bytes of a URI that is subscribed to.
-    pub(crate) uri: usize,
-    /// Resources a session may subscribe to, and the same for all its listen streams together.
-    pub(crate) subscriptions: usize,
-    /// Listen streams at once.
-    pub(crate) listens: usize,
-}
-
-impl Limits {
-    /// Whether a URI may be subscribed to: it is kept as long as the subscription.
-    fn check_uri(&self, uri: &str) -> Result<(), Error> {
-        if uri.len() <= self.uri {
-            return Ok(());
-        }
-        Err(method::invalid(format_args!(
-            "a URI of {} bytes is too long to subscribe to: at most {}",
-            uri.len(),
-            self.uri
-        )))
-    }
-}
-
-impl Default for Limits {
-    fn default() -> Self {
-        Self {
-            message: 16 << 20,
-            depth: 128,
-            batch: 100,
-            in_flight: 1024,
-            uri: 8 << 10,
-            subscriptions: 4096,
-            listens: 64,
-        }
-    }
+    /// Calls that wait, of all clients together.
+    waiting: AtomicUsize,
 }
 
 impl Service {
@@ -95,8 +71,9 @@ impl Service {
         Arc::new(Self {
             identity: started.identity.clone(),
             dispatcher: started.dispatcher.clone(),
-            limits: Limits::default(),
+            limits: started.limits,
             server_info: String::from_utf8(info).unwrap_or_default(),
+            waiting: AtomicUsize::new(0),
         })
     }
 }

@@ -3,13 +3,13 @@
 use std::sync::Arc;
 
 use super::{
-    call::PendingCall,
     encode,
     legacy::{client, level},
     method::{Method, invalid},
     peer::Peer,
     request::{ClientRequest, Terms, unknown_method},
     revision::Revision,
+    turn::{Refusal, Turn},
 };
 use crate::{
     context::logging,
@@ -71,17 +71,21 @@ impl<'a> RequestMeta<'a> {
     }
 }
 
-/// The last client this connection saw. Clients say the same in each request; it is read again only when the
+/// The last client a connection saw. Clients say the same in each request; it is read again only when the
 /// text differs.
 #[derive(Default)]
-pub(crate) struct Envelopes {
+pub(super) struct Envelopes {
     info: String,
     capabilities: String,
     client: Arc<ClientInfo>,
 }
 
 impl Envelopes {
-    fn client(&mut self, info: Option<Raw<'_>>, capabilities: Raw<'_>) -> Arc<ClientInfo> {
+    pub(super) fn client(
+        &mut self,
+        info: Option<Raw<'_>>,
+        capabilities: Raw<'_>,
+    ) -> Arc<ClientInfo> {
         let text = info.map_or("", Raw::as_str);
         if self.info != text || self.capabilities != capabilities.as_str() {
             self.client = Arc::new(client(info, Some(capabilities)));
@@ -94,30 +98,35 @@ impl Envelopes {
 
 impl Peer {
     /// The ladder of checks, whose order a client can see (C-02).
-    pub(super) fn modern_request(
-        &self,
-        request: &ClientRequest<'_>,
-        waiting: &mut Vec<PendingCall>,
-    ) {
-        let shared = &self.shared;
-        let terms = match self.terms(&request.meta) {
+    pub(super) fn modern_request(&self, request: &ClientRequest<'_>, turn: &mut Turn) {
+        let terms = match self.terms(request) {
             Ok(terms) => terms,
-            Err(error) => return shared.refuse(request, Revision::MODERN[0], &error),
+            Err(error) => {
+                return self.reject(request, Revision::MODERN[0], Refusal::Malformed, &error, turn);
+            }
         };
         let revision = terms.revision;
         match request.method {
-            "server/discover" => self.discover(revision, request),
-            "subscriptions/listen" => self.listen(revision, request),
+            "server/discover" => self.discover(&terms, request),
+            "subscriptions/listen" => self.listen(revision, request, turn),
             name => match Method::parse(name) {
-                Some(method) => self.operate(method, &terms, request, waiting),
-                None => shared.refuse(request, revision, &unknown_method(name)),
+                Some(method) => self.operate(method, &terms, request, turn),
+                None => {
+                    let error = unknown_method(name);
+                    self.reject(request, revision, Refusal::UnknownMethod, &error, turn);
+                }
             },
         }
     }
 
-    fn terms(&self, meta: &RequestMeta<'_>) -> Result<Terms, Error> {
+    fn terms(&self, request: &ClientRequest<'_>) -> Result<Terms, Error> {
+        let meta = &request.meta;
         let (version, capabilities) = meta.envelope()?;
         let version = version.string().unwrap_or_default();
+        #[cfg(feature = "http")]
+        if let Some(http) = &request.carrier.http {
+            super::mirrored::check(&http.headers, &version, request)?;
+        }
         let Some(revision) = Revision::parse(&version).filter(|it| it.is_modern()) else {
             return Err(unsupported(&version));
         };
@@ -134,15 +143,17 @@ impl Peer {
             logging::listen(level);
         }
         let info = meta.client.filter(|it| it.kind() == JsonKind::Object);
-        let client = self.shared.envelopes().client(info, capabilities);
-        Ok(Terms { revision, client, log_level })
+        let client = self.shared.client(info, capabilities);
+        let is_private = request.carrier.is_authenticated();
+        Ok(Terms { revision, client, log_level, is_private })
     }
 
-    fn discover(&self, revision: Revision, request: &ClientRequest<'_>) {
+    fn discover(&self, terms: &Terms, request: &ClientRequest<'_>) {
         let (service, snapshot) = (&self.shared.service, self.shared.snapshot());
-        self.shared.write(request.to, |out| {
+        let Terms { revision, is_private, .. } = *terms;
+        request.to.write(|out| {
             response(out, request.id, |result| {
-                encode::discover(result, service, revision, &snapshot)
+                encode::discover(result, service, revision, &snapshot, is_private)
             });
         });
     }

@@ -1,22 +1,34 @@
-use std::sync::{Arc, Mutex, PoisonError};
-
-use tokio::sync::Notify;
+use std::{
+    sync::{
+        Arc, Mutex, MutexGuard, PoisonError,
+        atomic::{AtomicUsize, Ordering},
+    },
+    task::{Context, Waker},
+    time::Duration,
+};
 
 use super::channel::ProgressSlot;
 use crate::wire::{Id, IdBuf};
 
 /// Messages on their way to the peer, one line each. Encoding writes straight into its buffer.
 ///
-/// It belongs to one connection, so nobody but that connection's own calls waits for its lock.
+/// It belongs to one connection, or to one stream of an HTTP session, so nobody but its own calls waits for its lock.
+/// One reader empties it.
 #[derive(Default)]
 pub(crate) struct Outbox {
     queue: Mutex<Queue>,
-    filled: Notify,
+    /// Those who may still add something.
+    holds: AtomicUsize,
 }
 
 #[derive(Default)]
 struct Queue {
     bytes: Vec<u8>,
+    reader: Option<Waker>,
+    /// Nobody reads now, and perhaps nobody ever will.
+    is_unread: bool,
+    /// The handler wants the stream to end early; the reader is to come back after this time.
+    release: Option<Duration>,
     /// What waits until the reader has caught up, each thing once: reports are merged into their newest,
     /// events that say the same into one.
     reports: Vec<Arc<ProgressSlot>>,
@@ -36,7 +48,7 @@ impl Outbox {
     /// Log messages beyond this are dropped.
     const FULL: usize = 1 << 20;
 
-    fn queue(&self) -> std::sync::MutexGuard<'_, Queue> {
+    fn queue(&self) -> MutexGuard<'_, Queue> {
         self.queue.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
@@ -44,8 +56,7 @@ impl Outbox {
     pub(crate) fn push(&self, write: impl FnOnce(&mut Vec<u8>)) {
         let mut queue = self.queue();
         queue.message(write);
-        drop(queue);
-        self.filled.notify_one();
+        Queue::wake(queue);
     }
 
     /// Adds the last message of a call: what it reported before comes before it.
@@ -60,8 +71,7 @@ impl Outbox {
             slot.write_pending(&mut queue.bytes);
         }
         queue.message(write);
-        drop(queue);
-        self.filled.notify_one();
+        Queue::wake(queue);
     }
 
     /// A report: at once while the reader keeps up, else merged with the later ones.
@@ -72,8 +82,7 @@ impl Outbox {
         } else if !queue.reports.iter().any(|it| Arc::ptr_eq(it, slot)) {
             queue.reports.push(slot.clone());
         }
-        drop(queue);
-        self.filled.notify_one();
+        Queue::wake(queue);
     }
 
     /// Drops what a call reported and has not gone out.
@@ -84,13 +93,12 @@ impl Outbox {
     /// An event that is worth saying once: while the reader is slow, repetitions are left out.
     pub(super) fn push_event(&self, stream: Option<&IdBuf>, message: Vec<u8>) {
         let mut queue = self.queue();
-        if queue.bytes.len() < Self::SLOW {
+        if queue.bytes.len() < Self::SLOW && !queue.is_unread {
             queue.message(|out| out.extend_from_slice(&message));
         } else if !queue.events.iter().any(|it| it.message == message) {
             queue.events.push(Waiting { stream: stream.cloned(), message });
         }
-        drop(queue);
-        self.filled.notify_one();
+        Queue::wake(queue);
     }
 
     /// Adds one message that no event may follow which was there before it.
@@ -98,8 +106,7 @@ impl Outbox {
         let mut queue = self.queue();
         queue.write_events();
         queue.message(write);
-        drop(queue);
-        self.filled.notify_one();
+        Queue::wake(queue);
     }
 
     /// Drops the events of a listen stream that have not gone out.
@@ -113,13 +120,15 @@ impl Outbox {
         if queue.bytes.len() < Self::FULL {
             queue.message(write);
         }
-        drop(queue);
-        self.filled.notify_one();
+        Queue::wake(queue);
     }
 
     /// Moves everything that is ready into `into`, which must be empty. Returns whether there was anything.
     pub(crate) fn take(&self, into: &mut Vec<u8>) -> bool {
         let mut queue = self.queue();
+        if queue.bytes.is_empty() {
+            queue.write_events();
+        }
         if queue.bytes.is_empty() {
             return false;
         }
@@ -137,18 +146,93 @@ impl Outbox {
         self.queue().bytes.len()
     }
 
-    /// Ends a wait though nothing was added.
-    pub(crate) fn wake(&self) {
-        self.filled.notify_one();
+    /// Says that something may still come, until the [`Hold`] is dropped.
+    pub(crate) fn hold(self: &Arc<Self>) -> Hold {
+        self.holds.fetch_add(1, Ordering::AcqRel);
+        Hold(self.clone())
     }
 
-    /// Waits until something was added since the last wait.
-    pub(crate) async fn filled(&self) {
-        self.filled.notified().await;
+    /// Whether somebody may still add something.
+    pub(crate) fn is_held(&self) -> bool {
+        self.holds.load(Ordering::Acquire) > 0
+    }
+
+    /// Asks the reader to end its stream early.
+    pub(super) fn release(&self, retry: Duration) {
+        let mut queue = self.queue();
+        queue.release = Some(retry);
+        Queue::wake(queue);
+    }
+
+    /// Whether the reader is asked to end its stream, and when to come back. Asked once.
+    #[cfg(feature = "http")]
+    pub(crate) fn take_release(&self) -> Option<Duration> {
+        self.queue().release.take()
+    }
+
+    /// Says whether somebody reads: what can be merged is merged meanwhile.
+    #[cfg(feature = "http")]
+    pub(crate) fn set_unread(&self, is_unread: bool) {
+        self.queue().is_unread = is_unread;
+    }
+
+    #[cfg(feature = "http")]
+    pub(crate) fn is_released(&self) -> bool {
+        self.queue().release.is_some()
+    }
+
+    /// Makes the reader look, though nothing was added.
+    #[cfg(feature = "http")]
+    pub(crate) fn wake(&self) {
+        Queue::wake(self.queue());
+    }
+
+    /// Wakes this task when something is added, or when nothing can be added any more.
+    pub(crate) fn watch(&self, cx: &Context<'_>) {
+        let mut queue = self.queue();
+        match &mut queue.reader {
+            Some(it) => it.clone_from(cx.waker()),
+            None => queue.reader = Some(cx.waker().clone()),
+        }
+    }
+
+    /// Waits until there is something to [`take`](Self::take), or for `false` when nothing will ever come.
+    #[cfg(feature = "http")]
+    pub(crate) fn poll_take(&self, cx: &Context<'_>, into: &mut Vec<u8>) -> std::task::Poll<bool> {
+        use std::task::Poll;
+        self.watch(cx);
+        // Before the look into the queue: who let go has written before.
+        let is_held = self.is_held();
+        if self.take(into) {
+            Poll::Ready(true)
+        } else if is_held {
+            Poll::Pending
+        } else {
+            Poll::Ready(false)
+        }
+    }
+}
+
+/// As long as it lives, its holder may still add something to the outbox.
+pub(crate) struct Hold(Arc<Outbox>);
+
+impl Drop for Hold {
+    fn drop(&mut self) {
+        self.0.holds.fetch_sub(1, Ordering::AcqRel);
+        // Whoever waits for the last one would not hear of one that ends in silence.
+        Queue::wake(self.0.queue());
     }
 }
 
 impl Queue {
+    fn wake(mut queue: MutexGuard<'_, Self>) {
+        let reader = queue.reader.take();
+        drop(queue);
+        if let Some(reader) = reader {
+            reader.wake();
+        }
+    }
+
     fn write_events(&mut self) {
         for event in std::mem::take(&mut self.events) {
             self.message(|out| out.extend_from_slice(&event.message));

@@ -1,61 +1,89 @@
-use std::sync::{Arc, atomic::Ordering};
+use std::sync::Arc;
 
 use super::{
     Service,
-    call::{Batch, PendingCall, ReplyTo},
+    call::ReplyTo,
     modern::RequestMeta,
     outbox::Outbox,
+    remembered::Remembered,
     request::ClientRequest,
     revision::Revision,
     shared::Shared,
+    turn::{Refusal, Turn},
 };
 use crate::{
-    catalog::Listener,
-    context::Context,
+    context::{Carrier, Context},
     error::{Error, Kind},
+    limits::Limits,
     wire::{self, Id, Incoming, Invalid, Message, Raw},
 };
 
-/// One connection: its legacy session, if it ever has one, and the calls and streams of both eras.
+/// One side of a conversation: a legacy session if it ever has one, and the calls and streams of both eras. A connection
+/// that carries lines is one; over HTTP each session is, and each request that stands alone.
 pub(crate) struct Peer {
     pub(super) shared: Arc<Shared>,
+    /// How messages come when the transport has nothing to say of them.
+    plainly: Arrival,
+}
+
+/// How a message came, and where its response goes.
+pub(crate) struct Arrival {
+    pub(crate) to: ReplyTo,
+    pub(crate) carrier: Carrier,
+    /// What it came in says that it is of the modern era.
+    pub(crate) is_modern: bool,
 }
 
 impl Peer {
     pub(crate) fn new(service: Arc<Service>) -> Self {
-        let shared = Arc::new(Shared::new(service));
-        let listener: Arc<dyn Listener> = shared.clone();
-        shared.service.dispatcher.catalog.bus.listen(Arc::downgrade(&listener));
-        Self { shared }
+        let remembered = Remembered::new(&service);
+        Self::remembering(service, remembered)
+    }
+
+    /// One of several that share what a connection remembers.
+    pub(crate) fn remembering(service: Arc<Service>, remembered: Arc<Remembered>) -> Self {
+        let shared = Arc::new(Shared::new(service, remembered));
+        let to = ReplyTo::each(shared.outbox.clone());
+        Self { shared, plainly: Arrival { to, carrier: Carrier::default(), is_modern: false } }
     }
 
     pub(crate) fn outbox(&self) -> &Arc<Outbox> {
         &self.shared.outbox
     }
 
-    /// Handles one message or batch. What can be answered at once is in the outbox when this returns; calls
-    /// that have to wait are added to `waiting`, for the transport to drive.
-    pub(crate) fn receive(&self, bytes: &[u8], waiting: &mut Vec<PendingCall>) {
-        let shared = &self.shared;
-        let limits = shared.service.limits;
-        match wire::parse(bytes, wire::Limits { depth: limits.depth, batch: limits.batch }) {
-            Err(malformed) => {
-                self.refuse_unread(&Error::of(Kind::Parse, malformed));
-            }
-            Ok(Incoming::One(message)) => self.message(message, &ReplyTo::Line, waiting),
-            Ok(Incoming::EmptyBatch) => {
-                let text = "an empty array is no message";
-                self.refuse_unread(&Error::of(Kind::InvalidRequest, text));
-            }
-            Ok(Incoming::Batch(messages)) => {
-                let batches = shared.session().revision().is_some_and(|it| it.features().batches);
+    /// Handles the bytes of one message or batch. What can be answered at once is in the outbox when this returns.
+    pub(crate) fn receive(&self, bytes: &[u8], turn: &mut Turn) {
+        let limits = &self.shared.service.limits;
+        match wire::parse(bytes, limits.of_wire()) {
+            Err(malformed) => self.refuse_unread(&Error::of(Kind::Parse, malformed)),
+            Ok(incoming) => self.handle(incoming, &self.plainly, turn),
+        }
+    }
+
+    /// Handles what was received. What can be answered at once has been written when this returns.
+    pub(crate) fn handle(&self, incoming: Incoming<'_>, arrival: &Arrival, turn: &mut Turn) {
+        let refuse = |turn: &mut Turn, text: &str| {
+            turn.refusal = Some(Refusal::Malformed);
+            let error = Error::of(Kind::InvalidRequest, text);
+            self.shared.error(self.shared.spoken(), None, &error, &arrival.to);
+        };
+        match incoming {
+            Incoming::One(message) => self.message(message, arrival, turn),
+            Incoming::EmptyBatch => refuse(turn, "an empty array is no message"),
+            Incoming::Batch(messages) => {
+                let batches =
+                    self.shared.session().revision().is_some_and(|it| it.features().batches);
                 if !batches {
                     let text = "one message at a time: this revision has no arrays of messages";
-                    return self.refuse_unread(&Error::of(Kind::InvalidRequest, text));
+                    return refuse(turn, text);
                 }
-                let to = ReplyTo::Batch(Batch::new(shared.clone()));
+                let arrival = Arrival {
+                    to: arrival.to.batch(),
+                    carrier: arrival.carrier.clone(),
+                    is_modern: false,
+                };
                 for message in messages {
-                    self.message(message, &to, waiting);
+                    self.message(message, &arrival, turn);
                 }
             }
         }
@@ -70,36 +98,39 @@ impl Peer {
 
     /// Answers a line whose ids, if it has any, are not known.
     fn refuse_unread(&self, error: &Error) {
-        self.shared.error(self.shared.spoken(), None, error, &ReplyTo::Line);
+        self.shared.error(self.shared.spoken(), None, error, &self.plainly.to);
     }
 
     fn message(
         &self,
         message: Result<Message<'_>, Invalid<'_>>,
-        to: &ReplyTo,
-        waiting: &mut Vec<PendingCall>,
+        arrival: &Arrival,
+        turn: &mut Turn,
     ) {
+        let to = &arrival.to;
         match message {
             Err(invalid) if !invalid.answer => {
                 tracing::debug!("ignored a message: {}", invalid.reason)
             }
             Err(invalid) => {
+                turn.refusal = Some(Refusal::Malformed);
                 let error = Error::of(Kind::InvalidRequest, invalid.reason);
                 self.shared.error(self.shared.spoken(), invalid.id, &error, to);
             }
             Ok(Message::Request { id, method, params }) => {
                 let params = params.unwrap_or(Raw::EMPTY_OBJECT);
                 let meta = RequestMeta::read(params.get("_meta"));
-                let request = ClientRequest { id, method: &method, params, meta, to };
-                if !request.meta.claims(&method) {
-                    self.legacy_request(&request, waiting);
-                } else if matches!(to, ReplyTo::Batch(_)) {
+                let carrier = &arrival.carrier;
+                let request = ClientRequest { id, method: &method, params, meta, to, carrier };
+                if !arrival.is_modern && !request.meta.claims(&method) {
+                    self.legacy_request(&request, turn);
+                } else if to.is_batch() {
                     // A session of 2025-03-26 does not bring its arrays to the other era (RPC-11).
                     let text = "a request of this revision cannot be part of a batch";
                     let error = Error::of(Kind::InvalidRequest, text);
                     self.shared.refuse(&request, Revision::MODERN[0], &error);
                 } else {
-                    self.modern_request(&request, waiting);
+                    self.modern_request(&request, turn);
                 }
             }
             Ok(Message::Notification { method, params }) => match &*method {
@@ -133,8 +164,14 @@ impl Peer {
         }
     }
 
-    pub(crate) fn message_limit(&self) -> usize {
-        self.shared.service.limits.message
+    pub(crate) fn limits(&self) -> &Limits {
+        &self.shared.service.limits
+    }
+
+    /// The revision of the session, or the newest one there could be.
+    #[cfg(feature = "http")]
+    pub(crate) fn revision(&self) -> Revision {
+        self.shared.spoken()
     }
 
     /// How many calls wait for their handlers.
@@ -142,9 +179,9 @@ impl Peer {
         self.shared.calls().len()
     }
 
-    /// Whether some call may still say something.
+    /// Whether some call or stream may still say something.
     pub(crate) fn is_busy(&self) -> bool {
-        self.shared.busy.load(Ordering::Acquire) > 0
+        self.shared.outbox.is_held()
     }
 
     /// Gives up everything that runs; nothing is answered any more.

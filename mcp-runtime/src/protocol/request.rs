@@ -3,7 +3,7 @@
 use std::{
     future::Future,
     pin::Pin,
-    sync::Arc,
+    sync::{Arc, atomic::Ordering},
     task::{self, Poll, Waker},
 };
 
@@ -14,13 +14,14 @@ use super::{
     modern::RequestMeta,
     peer::Peer,
     revision::Revision,
-    shared::Shared,
+    turn::{Refusal, Turn},
 };
 use crate::{
-    context::{Caller, Channel, logging, meta_text},
-    dispatch::Dispatched,
+    catalog::{Entry, Snapshot},
+    context::{Caller, Carrier, Channel, logging, meta_text},
+    dispatch::{Dispatched, Request},
     error::{Error, Kind, shown},
-    model::{ClientInfo, Level},
+    model::{Asks, ClientInfo, Level},
     wire::{Id, Raw},
 };
 
@@ -32,6 +33,7 @@ pub(super) struct ClientRequest<'a> {
     pub(super) params: Raw<'a>,
     pub(super) meta: RequestMeta<'a>,
     pub(super) to: &'a ReplyTo,
+    pub(super) carrier: &'a Carrier,
 }
 
 /// What holds between the client and us for one request: said in the handshake, or in the request itself.
@@ -39,6 +41,8 @@ pub(super) struct Terms {
     pub(super) revision: Revision,
     pub(super) client: Arc<ClientInfo>,
     pub(super) log_level: Option<Level>,
+    /// The answers are this client's alone.
+    pub(super) is_private: bool,
 }
 
 impl Peer {
@@ -48,25 +52,32 @@ impl Peer {
         method: Method,
         terms: &Terms,
         request: &ClientRequest<'_>,
-        waiting: &mut Vec<PendingCall>,
+        turn: &mut Turn,
     ) {
         let shared = &self.shared;
         let revision = terms.revision;
         let snapshot = shared.snapshot();
         if !method.is_served(revision, &snapshot) {
-            return shared.refuse(request, revision, &unknown_method(request.method));
+            let error = unknown_method(request.method);
+            return self.reject(request, revision, Refusal::UnknownMethod, &error, turn);
         }
-        let operation = method
-            .operation(request.params)
-            .and_then(|operation| self.admit(request.id).map(|()| operation));
-        let operation = match operation {
+        let operation = match method.operation(request.params) {
             Ok(operation) => operation,
             Err(error) => return shared.refuse(request, revision, &error),
         };
-        let (caller, slot) = caller(shared, terms, &request.meta);
+        if revision.is_modern()
+            && let Err(error) = demands(&snapshot, terms, request, &operation)
+        {
+            return self.reject(request, revision, Refusal::Malformed, &error, turn);
+        }
+        if let Err((refusal, error)) = self.admit(request.id) {
+            return self.reject(request, revision, refusal, &error, turn);
+        }
+        let (caller, slot) = caller(terms, request);
         let dispatched = shared.service.dispatcher.dispatch(&snapshot, caller, operation);
         let to = request.to.clone();
-        let way = WayBack { shared: shared.clone(), snapshot, revision, slot, to };
+        let is_private = terms.is_private;
+        let way = WayBack { shared: shared.clone(), snapshot, revision, is_private, slot, to };
         match dispatched {
             Dispatched::Ready(answer) => way.answer(request.id, &answer),
             Dispatched::Pending(mut pending) => {
@@ -76,7 +87,7 @@ impl Peer {
                     Poll::Ready(Some(answer)) => way.answer(request.id, &answer),
                     Poll::Ready(None) => {}
                     Poll::Pending => {
-                        waiting.push(PendingCall::new(pending, request.id.to_owned(), way));
+                        turn.waiting.push(PendingCall::new(pending, request.id.to_owned(), way));
                     }
                 }
             }
@@ -84,38 +95,89 @@ impl Peer {
     }
 
     /// Whether the id is free and there is room for one more call.
-    fn admit(&self, id: Id<'_>) -> Result<(), Error> {
+    fn admit(&self, id: Id<'_>) -> Result<(), (Refusal, Error)> {
+        let service = &self.shared.service;
         let calls = self.shared.calls();
-        let limit = self.shared.service.limits.in_flight;
         if calls.contains_key(id.as_str()) || self.shared.listens().contains(id) {
-            Err(id_in_use())
-        } else if calls.len() >= limit {
-            let text = format!("{limit} calls are running already: wait for some of them");
-            Err(Error::of(Kind::Failed, text))
-        } else {
-            Ok(())
+            return Err((Refusal::Malformed, id_in_use()));
         }
+        let busy = |count: usize, limit: usize| {
+            let text = || format!("{limit} calls are running already: wait for some of them");
+            (count >= limit).then(|| (Refusal::Busy, Error::of(Kind::Failed, text())))
+        };
+        let all = service.waiting.load(Ordering::Acquire);
+        let refused =
+            busy(calls.len(), service.limits.calls).or_else(|| busy(all, service.limits.all_calls));
+        refused.map_or(Ok(()), Err)
+    }
+
+    /// Refuses a request before anything ran.
+    pub(super) fn reject(
+        &self,
+        request: &ClientRequest<'_>,
+        revision: Revision,
+        refusal: Refusal,
+        error: &Error,
+        turn: &mut Turn,
+    ) {
+        turn.refusal = Some(refusal);
+        self.shared.refuse(request, revision, error);
     }
 }
 
-fn caller(
-    shared: &Shared,
+/// What must be right about a request beyond its parameters, judged by the item it is for: capabilities before headers
+/// (C-02).
+fn demands(
+    snapshot: &Snapshot,
     terms: &Terms,
-    meta: &RequestMeta<'_>,
-) -> (Caller, Option<Arc<ProgressSlot>>) {
+    request: &ClientRequest<'_>,
+    operation: &Request<'_>,
+) -> Result<(), Error> {
+    let Some(entry) = operation.target(snapshot) else { return Ok(()) };
+    let missing = entry.asks.missing(&terms.client);
+    if !missing.is_empty() {
+        return Err(lacking(entry, missing));
+    }
+    #[cfg(feature = "http")]
+    if let (Some(http), Request::CallTool { arguments, .. }) = (&request.carrier.http, operation) {
+        let arguments = arguments.unwrap_or(Raw::EMPTY_OBJECT);
+        super::mirrored::check_arguments(&http.headers, entry.headers(), arguments)?;
+    }
+    #[cfg(not(feature = "http"))]
+    let _ = request;
+    Ok(())
+}
+
+/// The client cannot do what the item may ask of it (META-04).
+#[cold]
+fn lacking(entry: &Entry, missing: Asks) -> Error {
+    let names: Vec<&str> = missing.names().collect();
+    let text = format_args!(
+        "the {} `{}` needs a client with {}",
+        entry.kind_name(),
+        entry.name,
+        names.join(" and ")
+    );
+    Error::of(Kind::MissingCapability, text)
+        .with_json(format!(r#"{{"requiredCapabilities":{}}}"#, missing.required_json()))
+}
+
+fn caller(terms: &Terms, request: &ClientRequest<'_>) -> (Caller, Option<Arc<ProgressSlot>>) {
+    let ClientRequest { meta, to, .. } = request;
     // A string or an integer, as ids are.
-    let token = meta.progress_token.filter(|it| Id::parse(*it).is_some());
-    let log_level = terms.log_level.filter(|_| logging::is_installed());
+    let token = meta.progress_token.filter(|it| Id::parse(*it).is_some() && !to.quiet);
+    let log_level = terms.log_level.filter(|_| logging::is_installed() && !to.quiet);
     let mut caller = Caller {
         client: terms.client.clone(),
         meta: meta_text(meta.whole),
+        carrier: request.carrier.clone(),
         log_level,
         ..Caller::default()
     };
     let mut slot = None;
-    if token.is_some() || log_level.is_some() {
-        let outbox = shared.outbox.clone();
-        let channel = CallChannel::new(outbox, terms.revision, token.map(Raw::as_str));
+    if token.is_some() || log_level.is_some() || to.resumes {
+        let outbox = to.outbox.clone();
+        let channel = CallChannel::new(outbox, terms.revision, token.map(Raw::as_str), to.resumes);
         slot = token.map(|_| channel.slot());
         caller.wants_progress = token.is_some();
         caller.channel = Some(Arc::new(channel) as Arc<dyn Channel>);

@@ -41,6 +41,9 @@ pub(crate) struct Features {
     pub(crate) any_structured: bool,
     /// An error whose request id could not be read leaves the id out, instead of sending null.
     pub(crate) omits_unknown_id: bool,
+    #[cfg_attr(not(feature = "http"), allow(dead_code, reason = "only HTTP has streams"))]
+    /// A stream over HTTP begins with an event that has nothing but an id, and may end before its answer (SEP-1699).
+    pub(crate) resumes: bool,
     /// `resultType`, cache fields, `serverInfo` in `_meta`; no session.
     pub(crate) modern: bool,
 }
@@ -54,6 +57,7 @@ const OLDEST: Features = Features {
     icons: false,
     any_structured: false,
     omits_unknown_id: false,
+    resumes: false,
     modern: false,
 };
 const MARCH: Features = Features {
@@ -64,8 +68,9 @@ const MARCH: Features = Features {
     ..OLDEST
 };
 const JUNE: Features = Features { batches: false, titles: true, ..MARCH };
-const NOVEMBER: Features = Features { icons: true, omits_unknown_id: true, ..JUNE };
-const MODERN: Features = Features { any_structured: true, modern: true, ..NOVEMBER };
+const NOVEMBER: Features = Features { icons: true, omits_unknown_id: true, resumes: true, ..JUNE };
+const MODERN: Features =
+    Features { any_structured: true, resumes: false, modern: true, ..NOVEMBER };
 
 static TABLE: [Features; 5] = [OLDEST, MARCH, JUNE, NOVEMBER, MODERN];
 
@@ -104,6 +109,11 @@ impl Revision {
         self.features().modern
     }
 
+    #[cfg(feature = "http")]
+    pub(crate) fn resumes(self) -> bool {
+        self.features().resumes
+    }
+
     /// The code on the wire for a kind of error.
     pub(crate) fn code(self, kind: Kind) -> i64 {
         match kind {
@@ -114,6 +124,8 @@ impl Revision {
             Kind::ResourceNotFound if self.is_modern() => -32602,
             Kind::ResourceNotFound => -32002,
             Kind::Internal | Kind::Failed => -32603,
+            Kind::HeaderMismatch => -32020,
+            Kind::MissingCapability => -32021,
             Kind::UnsupportedVersion => -32022,
             Kind::Custom(code) => code.into(),
         }

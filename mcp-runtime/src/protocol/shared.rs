@@ -1,46 +1,52 @@
 use std::{
     collections::HashMap,
-    sync::{Arc, Mutex, MutexGuard, PoisonError, atomic::AtomicUsize},
+    sync::{Arc, Mutex, MutexGuard, Once, PoisonError},
 };
 
 use super::{
-    Service, call::ReplyTo, encode, legacy::Session, listen::Listens, modern::Envelopes,
-    outbox::Outbox, request::ClientRequest, revision::Revision,
+    Service, call::ReplyTo, encode, legacy::Session, listen::Listens, outbox::Outbox,
+    remembered::Remembered, request::ClientRequest, revision::Revision,
 };
 use crate::{
     catalog::{Event, Listener, Snapshot},
     context::Context,
     error::Error,
-    wire::{Id, IdBuf},
+    model::ClientInfo,
+    wire::{Id, IdBuf, Raw},
 };
 
 /// What a connection and its calls share. No two of its locks are held at once but `calls` before `listens`.
 pub(crate) struct Shared {
     pub(super) service: Arc<Service>,
+    /// For what belongs to no request: what a session and its listen streams are told.
     pub(crate) outbox: Arc<Outbox>,
+    remembered: Arc<Remembered>,
     session: Mutex<Session>,
-    envelopes: Mutex<Envelopes>,
     listens: Mutex<Listens>,
     calls: Mutex<HashMap<IdBuf, Context>>,
-    /// Calls that may still say something.
-    pub(super) busy: AtomicUsize,
-    /// Kept until the catalog's epoch moves, so that a request takes no lock other connections take.
-    snapshot: Mutex<Arc<Snapshot>>,
+    /// Whether the bus knows of this peer.
+    hears: Once,
 }
 
 impl Shared {
-    pub(super) fn new(service: Arc<Service>) -> Self {
-        let snapshot = service.dispatcher.catalog.snapshot();
+    pub(super) fn new(service: Arc<Service>, remembered: Arc<Remembered>) -> Self {
         Self {
             service,
             outbox: Arc::default(),
+            remembered,
             session: Mutex::default(),
-            envelopes: Mutex::default(),
             listens: Mutex::default(),
             calls: Mutex::default(),
-            busy: AtomicUsize::new(0),
-            snapshot: Mutex::new(snapshot),
+            hears: Once::new(),
         }
+    }
+
+    /// From here on events are passed on. A peer that nobody listens through never asks for them.
+    pub(super) fn hear(self: &Arc<Self>) {
+        self.hears.call_once(|| {
+            let listener: Arc<dyn Listener> = self.clone();
+            self.service.dispatcher.catalog.bus.listen(Arc::downgrade(&listener));
+        });
     }
 
     pub(super) fn calls(&self) -> MutexGuard<'_, HashMap<IdBuf, Context>> {
@@ -55,17 +61,12 @@ impl Shared {
         self.listens.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    pub(super) fn envelopes(&self) -> MutexGuard<'_, Envelopes> {
-        self.envelopes.lock().unwrap_or_else(PoisonError::into_inner)
+    pub(super) fn client(&self, info: Option<Raw<'_>>, capabilities: Raw<'_>) -> Arc<ClientInfo> {
+        self.remembered.client(info, capabilities)
     }
 
     pub(super) fn snapshot(&self) -> Arc<Snapshot> {
-        let mut kept = self.snapshot.lock().unwrap_or_else(PoisonError::into_inner);
-        let catalog = &self.service.dispatcher.catalog;
-        if kept.epoch != catalog.epoch() {
-            *kept = catalog.snapshot();
-        }
-        kept.clone()
+        self.remembered.snapshot(&self.service)
     }
 
     pub(super) fn error(
@@ -76,7 +77,7 @@ impl Shared {
         to: &ReplyTo,
     ) {
         encode::note(error);
-        self.write(to, |out| encode::error(out, revision, id, error));
+        to.write(|out| encode::error(out, revision, id, error));
     }
 
     /// Answers a request with an error.
@@ -86,14 +87,7 @@ impl Shared {
 
     /// Answers a request with an empty result.
     pub(super) fn acknowledge(&self, request: &ClientRequest<'_>, revision: Revision) {
-        self.write(request.to, |out| encode::empty(out, &self.service, revision, request.id));
-    }
-
-    pub(super) fn write(&self, to: &ReplyTo, write: impl FnOnce(&mut Vec<u8>)) {
-        match to {
-            ReplyTo::Line => self.outbox.push(write),
-            ReplyTo::Batch(batch) => batch.push(write),
-        }
+        request.to.write(|out| encode::empty(out, &self.service, revision, request.id));
     }
 
     /// The revision to speak where no message says one: that of the session.
@@ -103,6 +97,14 @@ impl Shared {
 }
 
 impl Listener for Shared {
+    fn stop(&self) {
+        let mut listens = self.listens();
+        for message in listens.results(&self.service) {
+            self.outbox.push_after_events(|out| out.extend_from_slice(&message));
+        }
+        listens.clear();
+    }
+
     fn notify(&self, event: &Event) {
         let of_session = self.session().notification(event);
         if let Some(message) = of_session {

@@ -9,6 +9,7 @@
 pub(crate) mod compatible;
 pub(crate) mod constraint;
 mod definitions;
+pub(crate) mod header;
 pub(crate) mod object;
 pub(crate) mod output;
 mod range;

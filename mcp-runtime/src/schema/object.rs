@@ -6,6 +6,7 @@ use serde_json::{Value, json};
 
 use super::compatible::{DIALECT, compatible};
 use super::definitions::{Definitions, conjoin, object};
+use super::header::KEYWORD;
 use super::{Constraints, Form, Kind, Map};
 
 /// One parameter that is an argument of its own.
@@ -53,7 +54,6 @@ pub(crate) struct InputObject {
     required: Vec<String>,
     /// Who declared a property, for the message about the second to do so.
     owners: BTreeMap<String, String>,
-    headers: BTreeMap<String, String>,
     definitions: Map,
     /// What is said of further properties: nothing if `lenient`, else no unless a spread struct collects them.
     lenient: bool,
@@ -90,13 +90,15 @@ impl InputObject {
             }),
         );
         if let Some(header) = field.header {
-            schema = self.with_header(field.name, header, schema);
+            schema.insert(KEYWORD.into(), header.into());
+            schema = self.in_place(schema);
         }
         self.declare(field.name, schema.into(), field.required, "its own parameter".to_owned());
     }
 
-    /// Merges in the properties of a struct, the type of the parameter `parameter`.
-    pub(crate) fn spread(&mut self, parameter: &str, schema: Value) {
+    /// Merges in the properties of a struct, the type of the parameter `parameter`. A header said of the parameter is
+    /// that of its only property: the macro makes such structs of parameters with attributes of serde.
+    pub(crate) fn spread(&mut self, parameter: &str, header: Option<&str>, schema: Value) {
         let mut schema = object(schema);
         for _ in 0..16 {
             let Some(meaning) =
@@ -126,9 +128,26 @@ impl InputObject {
             .filter_map(Value::as_str)
             .map(str::to_owned)
             .collect();
-        if let Some(Value::Object(properties)) = schema.remove("properties") {
+        if let Some(Value::Object(mut properties)) = schema.remove("properties") {
+            let mut only = properties.values_mut().filter_map(Value::as_object_mut);
+            match (header, only.next(), only.next()) {
+                (Some(header), Some(property), None) => {
+                    property.insert(KEYWORD.into(), header.into());
+                }
+                (Some(header), ..) => self.problems.push(format!(
+                    "`{parameter}` is spread over several arguments: say which one has the header, with \
+                     `#[schemars(extend(\"{KEYWORD}\" = \"{header}\"))]` on the field"
+                )),
+                (None, ..) => {}
+            }
             for (name, property) in properties {
                 let is_required = required.contains(&name);
+                let property = match property {
+                    Value::Object(schema) if schema.contains_key(KEYWORD) => {
+                        self.in_place(schema).into()
+                    }
+                    property => property,
+                };
                 self.declare(&name, property, is_required, format!("the struct of `{parameter}`"));
             }
         }
@@ -186,25 +205,14 @@ impl InputObject {
         }
     }
 
-    /// Clients drop a tool whose annotated property is not plainly a string, an integer or a boolean (HDR-07), so the
-    /// compatible form, which spells such a type out in place, serves both forms.
-    fn with_header(&mut self, name: &str, header: &str, mut schema: Map) -> Map {
-        if let Some(first) = self.headers.insert(header.to_ascii_lowercase(), name.to_owned()) {
-            self.problems.push(format!(
-                "the arguments `{first}` and `{name}` have the same header `{header}`"
-            ));
-        }
+    /// The schema of an argument that has a header. Clients drop a tool where that is not plainly a string, an integer
+    /// or a boolean (HDR-07), so the compatible form, which spells such a type out in place, serves both forms.
+    fn in_place(&self, mut schema: Map) -> Map {
         schema.insert("$defs".into(), Value::Object(self.definitions.clone()));
         let title = schema.remove("title");
         let mut schema = object(compatible(Value::Object(schema)));
         schema.remove("$defs");
         schema.extend(title.map(|title| ("title".to_owned(), title)));
-        let name_of_type = schema.get("type").and_then(Value::as_str).unwrap_or_default();
-        if !["string", "integer", "boolean"].contains(&name_of_type) {
-            self.problems
-                .push(format!("the argument `{name}` has a header, but only strings, integers and booleans can have one"));
-        }
-        schema.insert("x-mcp-header".into(), header.into());
         schema
     }
 

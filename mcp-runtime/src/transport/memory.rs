@@ -1,9 +1,9 @@
 //! A connection inside the process: lines in, lines out, no bytes on any wire.
 
-use std::{collections::VecDeque, time::Duration};
+use std::{collections::VecDeque, future::poll_fn, task::Poll, time::Duration};
 
 use super::stream::spawn;
-use crate::protocol::Peer;
+use crate::protocol::{Peer, Turn};
 
 /// The client's end.
 pub(crate) struct Memory {
@@ -18,9 +18,9 @@ impl Memory {
 
     /// Sends one line, without its newline.
     pub(crate) fn send(&self, line: &[u8]) {
-        let mut waiting = Vec::new();
-        self.peer.receive(line, &mut waiting);
-        spawn(waiting);
+        let mut turn = Turn::default();
+        self.peer.receive(line, &mut turn);
+        spawn(turn.waiting);
     }
 
     /// The next line from the server, or `None` when none comes within `patience`.
@@ -31,12 +31,17 @@ impl Memory {
                     return line;
                 }
                 let mut bytes = Vec::new();
-                if self.peer.outbox().take(&mut bytes) {
-                    let lines = bytes.split(|it| *it == b'\n').filter(|it| !it.is_empty());
-                    self.received.extend(lines.map(<[u8]>::to_vec));
-                } else {
-                    self.peer.outbox().filled().await;
-                }
+                poll_fn(|cx| {
+                    self.peer.outbox().watch(cx);
+                    if self.peer.outbox().take(&mut bytes) {
+                        Poll::Ready(())
+                    } else {
+                        Poll::Pending
+                    }
+                })
+                .await;
+                let lines = bytes.split(|it| *it == b'\n').filter(|it| !it.is_empty());
+                self.received.extend(lines.map(<[u8]>::to_vec));
             }
         };
         tokio::time::timeout(patience, next).await.ok()

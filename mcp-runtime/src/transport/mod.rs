@@ -1,5 +1,7 @@
 //! Where bytes come from and go to.
 
+#[cfg(feature = "http")]
+pub(crate) mod http;
 pub(crate) mod lines;
 pub(crate) mod memory;
 #[cfg(all(feature = "stdio", any(unix, windows)))]

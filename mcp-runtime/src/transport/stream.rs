@@ -3,25 +3,21 @@
 use std::{
     future::poll_fn,
     io,
-    pin::{Pin, pin},
+    pin::Pin,
     task::{Context, Poll},
-    time::Duration,
 };
 
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 
 use super::lines::{Line, Lines};
-use crate::protocol::{Peer, PendingCall};
+use crate::protocol::{Peer, PendingCall, Turn};
 
 /// While more than this waits to be written, no further message is looked at: a client that does not read its
 /// answers gets no more of them.
 const HIGH_WATER: usize = 1 << 20;
 
-/// How long running calls may take to finish after the client has closed its side.
-pub(crate) const GRACE: Duration = Duration::from_secs(5);
-
 /// Serves until the input ends, `stop` is ready, or the output is closed. Calls that run then are finished
-/// and answered for up to [`GRACE`], and given up after that, or when `stop` is ready then: who asks a second
+/// and answered for up to the limits' grace period, and given up after that, or when `stop` is ready then: who asks a second
 /// time does not want to wait.
 ///
 /// `stop` is polled like a stream: each time it is ready counts.
@@ -38,7 +34,7 @@ where
     let mut connection = Connection {
         peer,
         input,
-        lines: Lines::new(peer.message_limit()),
+        lines: Lines::new(peer.limits().message),
         behind: false,
         writer: Writer::new(output),
     };
@@ -71,16 +67,13 @@ impl<R: AsyncRead + Unpin, W: AsyncWrite + Unpin> Connection<'_, R, W> {
         stop: &mut impl FnMut(&mut Context<'_>) -> Poll<()>,
     ) -> io::Result<()> {
         let peer = self.peer;
-        let mut filled = pin!(peer.outbox().filled());
         loop {
             // What was answered at once goes out in one write before anything is waited for.
-            let turn = poll_fn(|cx| {
+            let next = poll_fn(|cx| {
                 if stop(cx).is_ready() {
-                    return Poll::Ready(Ok(Turn::Stop));
+                    return Poll::Ready(Ok(Next::Stop));
                 }
-                while filled.as_mut().poll(cx).is_ready() {
-                    filled.set(peer.outbox().filled());
-                }
+                peer.outbox().watch(cx);
                 if let Err(error) = self.writer.poll(peer, cx) {
                     return Poll::Ready(Err(error));
                 }
@@ -88,25 +81,25 @@ impl<R: AsyncRead + Unpin, W: AsyncWrite + Unpin> Connection<'_, R, W> {
                     return Poll::Pending;
                 }
                 if self.behind {
-                    return Poll::Ready(Ok(Turn::Read));
+                    return Poll::Ready(Ok(Next::Read));
                 }
                 poll_read(&mut self.input, &mut self.lines, cx)
             })
             .await?;
-            match turn {
-                Turn::Read => self.take_lines(),
-                Turn::End => {
+            match next {
+                Next::Read => self.take_lines(),
+                Next::End => {
                     self.take_rest();
                     return Ok(());
                 }
                 // What the signal interrupts has not been said to its end, so it is no message.
-                Turn::Stop => return Ok(()),
+                Next::Stop => return Ok(()),
             }
         }
     }
 
     fn take_lines(&mut self) {
-        let mut waiting = Vec::new();
+        let mut turn = Turn::default();
         self.behind = loop {
             // One read can hold requests for far more than is good to keep.
             if self.writer.waiting(self.peer) > HIGH_WATER {
@@ -115,21 +108,21 @@ impl<R: AsyncRead + Unpin, W: AsyncWrite + Unpin> Connection<'_, R, W> {
             match self.lines.next() {
                 None => break false,
                 Some(Line::Complete(line) | Line::Unterminated(line)) => {
-                    self.peer.receive(line, &mut waiting);
+                    self.peer.receive(line, &mut turn);
                 }
                 Some(Line::TooLong) => self.peer.too_long(),
             }
         };
-        spawn(waiting);
+        spawn(turn.waiting);
     }
 
     /// A last line without a newline is a message like any other.
     fn take_rest(&mut self) {
-        let mut waiting = Vec::new();
+        let mut turn = Turn::default();
         if let Some(Line::Unterminated(line)) = self.lines.finish() {
-            self.peer.receive(line, &mut waiting);
+            self.peer.receive(line, &mut turn);
         }
-        spawn(waiting);
+        spawn(turn.waiting);
     }
 
     /// Waits for the calls that run and writes what is left.
@@ -138,14 +131,11 @@ impl<R: AsyncRead + Unpin, W: AsyncWrite + Unpin> Connection<'_, R, W> {
         stop: &mut impl FnMut(&mut Context<'_>) -> Poll<()>,
     ) -> io::Result<()> {
         let peer = self.peer;
-        let mut filled = pin!(peer.outbox().filled());
         let finish = poll_fn(|cx| {
             if stop(cx).is_ready() {
                 return Poll::Ready(None);
             }
-            while filled.as_mut().poll(cx).is_ready() {
-                filled.set(peer.outbox().filled());
-            }
+            peer.outbox().watch(cx);
             if let Err(error) = self.writer.poll(peer, cx) {
                 return Poll::Ready(Some(Err(error)));
             }
@@ -155,7 +145,7 @@ impl<R: AsyncRead + Unpin, W: AsyncWrite + Unpin> Connection<'_, R, W> {
             }
             Pin::new(&mut self.writer.output).poll_shutdown(cx).map(Some)
         });
-        if let Ok(Some(done)) = tokio::time::timeout(GRACE, finish).await {
+        if let Ok(Some(done)) = tokio::time::timeout(peer.limits().grace, finish).await {
             return done;
         }
         match peer.in_flight() {
@@ -168,7 +158,7 @@ impl<R: AsyncRead + Unpin, W: AsyncWrite + Unpin> Connection<'_, R, W> {
     }
 }
 
-enum Turn {
+enum Next {
     /// There are bytes to look at.
     Read,
     /// There will be no more.
@@ -181,7 +171,7 @@ fn poll_read<R: AsyncRead + Unpin>(
     input: &mut R,
     lines: &mut Lines,
     cx: &mut Context<'_>,
-) -> Poll<io::Result<Turn>> {
+) -> Poll<io::Result<Next>> {
     let count = {
         let mut buffer = ReadBuf::new(lines.room());
         match Pin::new(input).poll_read(cx, &mut buffer) {
@@ -191,7 +181,7 @@ fn poll_read<R: AsyncRead + Unpin>(
         }
     };
     lines.filled(count);
-    Poll::Ready(Ok(if count == 0 { Turn::End } else { Turn::Read }))
+    Poll::Ready(Ok(if count == 0 { Next::End } else { Next::Read }))
 }
 
 /// Handlers that wait become tasks; the others never were any.

@@ -102,6 +102,38 @@ fn malformed_keys() {
 }
 
 #[test]
+fn asks() {
+    let tool = |key: &str| format!("#[tool({key})] fn f() {{}}");
+    let usage = "write `asks(elicitation)`, with any of `elicitation`, `sampling` and `roots`";
+    check(&tool("asks"), &[("asks", usage)]);
+    check(&tool("asks()"), &[("asks", usage)]);
+    check(&tool("asks = elicitation"), &[("asks", usage)]);
+    check(&tool("asks(\"sampling\")"), &[("asks", usage)]);
+    check(&tool("asks(elicitation.url)"), &[("asks", usage)]);
+    check(&tool("asks(sampling roots)"), &[("asks", usage)]);
+    check(
+        &tool("asks(elicit)"),
+        &[(
+            "elicit",
+            "`elicit` is nothing a server asks of a client; did you mean `elicitation`? Write ",
+        )],
+    );
+    check(
+        &tool("asks(roots, tasks)"),
+        &[(
+            "tasks",
+            "`tasks` is nothing a server asks of a client. Write `elicitation`, `sampling` or `roots`",
+        )],
+    );
+    check(&tool("asks(roots, sampling, roots)"), &[("roots", "`roots` is named twice")]);
+    check(&tool("asks(roots), asks(sampling)"), &[("asks", "`asks` is given twice: keep one")]);
+    check(
+        "#[completion(asks(roots))] fn f() {}",
+        &[("asks", "unknown key `asks` of #[completion]: it is a key of #[tool].")],
+    );
+}
+
+#[test]
 fn quantities() {
     let async_timeout = |value: &str| format!("#[tool(timeout = {value})] async fn f() {{}}");
     check(&async_timeout("30"), &[("30", "write `timeout = \"30s\"`")]);

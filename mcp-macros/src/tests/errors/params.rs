@@ -31,6 +31,10 @@ fn arguments() {
         "#[tool] fn f(a: u8, #[arg(name = \"a\")] b: u8) {}",
         &[("\"a\"", "another parameter is called `a` already")],
     );
+    check(
+        "#[tool] fn f(#[arg(header = \"Region\")] a: u8, #[arg(header = \"REGION\")] b: u8) {}",
+        &[("\"REGION\"", "another parameter has the header `REGION` already")],
+    );
     check("#[tool] fn f(#[cfg(unix)] a: u8) {}", &[("cfg", "parameters cannot depend on `cfg`")]);
     check(
         "#[prompt] fn f(#[arg(header = \"A\")] a: &str) {}",

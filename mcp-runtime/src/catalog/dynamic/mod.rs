@@ -12,7 +12,7 @@ pub use tool::Tool;
 pub(crate) use tool::check_tool_name;
 
 use super::{Entry, EntryKind, Handler, entry::DynHandler};
-use crate::extract::Names;
+use crate::{extract::Names, model::Asks};
 
 type Text = Cow<'static, str>;
 
@@ -33,6 +33,7 @@ fn entry(name: Text, kind: EntryKind, handler: Option<DynHandler>) -> Result<Ent
         handler: Handler::Dynamic(handler),
         names: Names::default(),
         needs_meta: true,
+        asks: Asks::new(),
         kind,
     })
 }

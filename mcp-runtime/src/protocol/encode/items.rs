@@ -1,6 +1,6 @@
 //! Entries of the four lists.
 
-use super::{content, identity};
+use super::{Scope, content, identity};
 use crate::{
     catalog::{Entry, EntryKind, PromptEntry, ResourceEntry, Snapshot, ToolEntry},
     model::{ListKind, Page},
@@ -12,12 +12,8 @@ use crate::{
 const STATIC_LIST_MS: u64 = 300_000;
 
 /// The result object of a list request.
-pub(super) fn page(
-    service: &Service,
-    revision: Revision,
-    snapshot: &Snapshot,
-    page: Page,
-) -> Vec<u8> {
+pub(super) fn page(service: &Service, scope: Scope, snapshot: &Snapshot, page: Page) -> Vec<u8> {
+    let revision = scope.revision;
     let mut out = Vec::new();
     let mut result = Object::begin(&mut out);
     super::result_type(&mut result, revision);
@@ -33,20 +29,18 @@ pub(super) fn page(
     }
     list.end();
     result.opt_str("nextCursor", snapshot.next_cursor(page).as_deref());
-    list_cache(&mut result, service, revision);
+    list_cache(&mut result, service, scope);
     super::meta(&mut result, service, revision, None);
     result.end();
     out
 }
 
-/// A list that can change may be stale at once, and it is the same for everybody.
-pub(in crate::protocol) fn list_cache(
-    result: &mut Object<'_>,
-    service: &Service,
-    revision: Revision,
-) {
+/// A list that can change may be stale at once. It is the same for everybody, but where clients show who they are no
+/// cache may rely on that.
+pub(in crate::protocol) fn list_cache(result: &mut Object<'_>, service: &Service, scope: Scope) {
     let changes = service.dispatcher.catalog.is_dynamic();
-    super::cache(result, revision, if changes { 0 } else { STATIC_LIST_MS }, true);
+    let ttl_ms = if changes { 0 } else { STATIC_LIST_MS };
+    super::cache(result, scope.revision, ttl_ms, !scope.is_private);
 }
 
 fn entry(object: &mut Object<'_>, revision: Revision, entry: &Entry) {

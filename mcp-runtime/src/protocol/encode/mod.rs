@@ -23,17 +23,26 @@ pub(super) const REQUEST_SCOPED_LOG: &str = "notifications/message";
 /// More values a completion may not have (COMP-02).
 const MOST_COMPLETIONS: usize = 100;
 
+/// Whose an answer is, and in which words.
+#[derive(Clone, Copy)]
+pub(super) struct Scope {
+    pub(super) revision: Revision,
+    /// Nobody else may be given what is kept of it.
+    pub(super) is_private: bool,
+}
+
 /// Writes the response to a request.
 pub(super) fn answer(
     out: &mut Vec<u8>,
     service: &Service,
     snapshot: &Snapshot,
-    revision: Revision,
+    scope: Scope,
     id: Id<'_>,
     answer: &Answer,
 ) {
+    let revision = scope.revision;
     match answer {
-        Ok(Done::List(page)) => list(out, service, snapshot, revision, id, *page),
+        Ok(Done::List(page)) => list(out, service, snapshot, scope, id, *page),
         Ok(done) => wire::response(out, id, |result| self::done(result, service, revision, done)),
         Err(error) => self::error(out, revision, Some(id), error),
     }
@@ -54,6 +63,14 @@ pub(super) fn error(out: &mut Vec<u8>, revision: Revision, id: Option<Id<'_>>, e
     wire::error(out, id, revision.code(kind), message, data, omit_id);
 }
 
+/// The answer to bytes that are no message of any revision.
+#[cfg(feature = "http")]
+pub(crate) fn unread(id: Option<Id<'_>>, error: &Error) -> Vec<u8> {
+    let mut out = Vec::new();
+    self::error(&mut out, Revision::NEWEST_LEGACY, id, error);
+    out
+}
+
 /// An empty result, in the modern era with what every result has there.
 pub(super) fn empty(out: &mut Vec<u8>, service: &Service, revision: Revision, id: Id<'_>) {
     wire::response(out, id, |result| {
@@ -68,6 +85,7 @@ pub(super) fn discover(
     service: &Service,
     revision: Revision,
     snapshot: &Snapshot,
+    is_private: bool,
 ) {
     result_type(result, revision);
     let mut versions = result.array("supportedVersions");
@@ -77,7 +95,7 @@ pub(super) fn discover(
     versions.end();
     capabilities(&mut result.object("capabilities"), revision, service, snapshot);
     result.opt_str("instructions", service.identity.instructions.as_deref());
-    items::list_cache(result, service, revision);
+    items::list_cache(result, service, Scope { revision, is_private });
     meta(result, service, revision, None);
 }
 
@@ -205,7 +223,7 @@ fn list(
     out: &mut Vec<u8>,
     service: &Service,
     snapshot: &Snapshot,
-    revision: Revision,
+    scope: Scope,
     id: Id<'_>,
     page: Page,
 ) {
@@ -217,11 +235,11 @@ fn list(
         out.push(b'}');
     };
     if page.from > 0 {
-        envelope(out, &items::page(service, revision, snapshot, page));
+        envelope(out, &items::page(service, scope, snapshot, page));
         return;
     }
-    let slot = revision as usize * 4 + page.kind as usize;
+    let slot = scope.revision as usize * 8 + usize::from(scope.is_private) * 4 + page.kind as usize;
     let rendered = snapshot.rendered[slot]
-        .get_or_init(|| items::page(service, revision, snapshot, page).into_boxed_slice());
+        .get_or_init(|| items::page(service, scope, snapshot, page).into_boxed_slice());
     envelope(out, rendered);
 }

@@ -4,6 +4,7 @@ use super::*;
 use crate::{
     builder::{Identity, builder, items},
     catalog::Tool,
+    protocol::method::check_uri,
 };
 
 /// Polls a future that is ready at once, without any runtime.
@@ -41,13 +42,13 @@ fn answers(peer: &Peer) -> String {
 #[test]
 fn receive_needs_no_runtime() {
     let peer = peer();
-    let mut waiting = Vec::new();
+    let mut turn = Turn::default();
     let envelope = envelope();
     let call = format!(
         r#"{{"jsonrpc":"2.0","id":"a","method":"tools/call","params":{{"name":"echo",{envelope}}}}}"#
     );
-    peer.receive(call.as_bytes(), &mut waiting);
-    assert!(waiting.is_empty(), "a handler that is ready at once is not kept");
+    peer.receive(call.as_bytes(), &mut turn);
+    assert!(turn.waiting.is_empty(), "a handler that is ready at once is not kept");
     let answer = answers(&peer);
     assert!(
         answer.starts_with(r#"{"jsonrpc":"2.0","id":"a","result":{"resultType":"complete""#),
@@ -59,11 +60,11 @@ fn receive_needs_no_runtime() {
 #[test]
 fn what_cannot_be_read_is_answered_and_harms_nobody() {
     let peer = peer();
-    let mut waiting = Vec::new();
-    peer.receive(b"{\"jsonrpc\":", &mut waiting);
-    peer.receive(b"\xff\xfe", &mut waiting);
+    let mut turn = Turn::default();
+    peer.receive(b"{\"jsonrpc\":", &mut turn);
+    peer.receive(b"\xff\xfe", &mut turn);
     assert_eq!(answers(&peer).matches("-32700").count(), 2);
-    peer.receive(br#"{"jsonrpc":"2.0","id":1,"method":"ping"}"#, &mut waiting);
+    peer.receive(br#"{"jsonrpc":"2.0","id":1,"method":"ping"}"#, &mut turn);
     assert_eq!(answers(&peer), "{\"jsonrpc\":\"2.0\",\"id\":1,\"result\":{}}\n");
 }
 
@@ -78,7 +79,7 @@ fn listening() -> (crate::catalog::Handle, Peer) {
         r#"{{"jsonrpc":"2.0","id":7,"method":"subscriptions/listen","params":{{{},"notifications":{{"toolsListChanged":true}}}}}}"#,
         envelope()
     );
-    peer.receive(listen.as_bytes(), &mut Vec::new());
+    peer.receive(listen.as_bytes(), &mut Turn::default());
     assert!(answers(&peer).contains("acknowledged"));
     (handle, peer)
 }
@@ -104,7 +105,7 @@ fn nothing_follows_the_end_of_a_stream() {
     check(Peer::close, &[changed, "notifications/cancelled", "result"]);
     let cancel =
         br#"{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":7}}"#;
-    check(|peer| peer.receive(cancel, &mut Vec::new()), &[]);
+    check(|peer| peer.receive(cancel, &mut Turn::default()), &[]);
 }
 
 /// A subscriber may do what it likes with an event, also change the server.
@@ -131,7 +132,12 @@ fn an_internal_error_is_logged_outside_of_the_locks() {
         let (handle, peer) = listening();
         let error = Error::internal("hunter2");
         tracing::subscriber::with_default(Telling(handle), || {
-            peer.shared.error(Revision::MODERN[0], None, &error, &ReplyTo::Line);
+            peer.shared.error(
+                Revision::MODERN[0],
+                None,
+                &error,
+                &ReplyTo::each(peer.outbox().clone()),
+            );
         });
         done.send(all_answers(&peer)).unwrap();
     });
@@ -157,19 +163,19 @@ fn an_answer_that_comes_after_the_cancellation_is_not_sent() {
             .await;
             let cancel =
                 br#"{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":1}}"#;
-            peer.get().unwrap().receive(cancel, &mut Vec::new());
+            peer.get().unwrap().receive(cancel, &mut Turn::default());
             "too late"
         }
     });
     server.handle().add(tool).unwrap();
     let peer = peer.get_or_init(|| Peer::new(Service::new(&now(server.start()).unwrap())));
-    let mut waiting = Vec::new();
+    let mut turn = Turn::default();
     let call = format!(
         r#"{{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{{"name":"overtaken",{}}}}}"#,
         envelope()
     );
-    peer.receive(call.as_bytes(), &mut waiting);
-    now(waiting.pop().unwrap());
+    peer.receive(call.as_bytes(), &mut turn);
+    now(turn.waiting.pop().unwrap());
     assert_eq!(answers(peer), "");
     assert!(!peer.is_busy());
 }
@@ -177,7 +183,7 @@ fn an_answer_that_comes_after_the_cancellation_is_not_sent() {
 #[test]
 fn an_answer_does_not_grow_with_what_was_wrong() {
     let peer = peer();
-    let mut waiting = Vec::new();
+    let mut turn = Turn::default();
     let envelope = envelope();
     let unknown: Vec<String> =
         (0..10_000).map(|it| format!(r#""{}{it}":1"#, "x".repeat(500))).collect();
@@ -185,7 +191,7 @@ fn an_answer_does_not_grow_with_what_was_wrong() {
     let call = format!(
         r#"{{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{{"name":"echo","arguments":{{{arguments}}},{envelope}}}}}"#
     );
-    peer.receive(call.as_bytes(), &mut waiting);
+    peer.receive(call.as_bytes(), &mut turn);
     let answer = answers(&peer);
     assert!(answer.contains("and 9990 more unknown arguments"), "{answer}");
     assert!(answer.len() < 4000, "{}", answer.len());
@@ -193,8 +199,8 @@ fn an_answer_does_not_grow_with_what_was_wrong() {
 
 #[test]
 fn a_uri_is_kept_only_up_to_a_length() {
-    let limits = crate::protocol::Limits::default();
-    assert!(limits.check_uri(&"x".repeat(limits.uri)).is_ok());
-    let error = limits.check_uri(&"x".repeat(limits.uri + 1)).unwrap_err();
+    let limits = Limits::new();
+    assert!(check_uri(&limits, &"x".repeat(limits.uri)).is_ok());
+    let error = check_uri(&limits, &"x".repeat(limits.uri + 1)).unwrap_err();
     assert_eq!(error.kind(), crate::error::Kind::InvalidParams);
 }

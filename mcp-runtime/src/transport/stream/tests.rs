@@ -13,14 +13,16 @@ use tokio::{
     time::{Instant, sleep, timeout},
 };
 
-use super::{GRACE, HIGH_WATER, serve};
+use super::{HIGH_WATER, serve};
 use crate::{
     Tool,
     builder::{Identity, Items, builder},
     context::Context,
+    limits::Limits,
     protocol::{Peer, Service},
 };
 
+const GRACE: Duration = Limits::new().grace;
 const SECOND: Duration = Duration::from_secs(1);
 
 async fn peer() -> Peer {

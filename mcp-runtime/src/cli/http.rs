@@ -1,0 +1,125 @@
+//! The options that make a server listen.
+
+use lexopt::Parser;
+
+use super::Stop;
+use crate::builder::Builder;
+
+/// What the command line says of HTTP.
+#[derive(Default)]
+pub(super) struct HttpOptions {
+    /// `--http` was there.
+    wanted: bool,
+    address: Option<String>,
+    /// An option that makes no sense without it.
+    stray: Option<String>,
+    settings: Vec<Setting>,
+}
+
+type Setting = Box<dyn FnOnce(Builder) -> Builder>;
+
+pub(super) const OPTIONS: [(&str, &str); 5] = [
+    ("--http [ADDR]", "serves over HTTP, at 127.0.0.1:8000 unless said"),
+    ("--path PATH", "the endpoint, /mcp unless said"),
+    ("--allow-host NAME", "answers to this host too; may be repeated"),
+    ("--allow-origin ORIGIN", "lets pages of this origin call; may be repeated"),
+    ("--legacy-sse", "also serves the HTTP+SSE transport of the oldest revision, at /sse"),
+];
+
+impl HttpOptions {
+    pub(super) fn knows(option: &str) -> bool {
+        let mut names = OPTIONS.iter().filter_map(|it| it.0.split(' ').next());
+        names.any(|it| it.strip_prefix("--") == Some(option))
+    }
+
+    /// Takes an option that it knows, and its value.
+    ///
+    /// # Errors
+    /// A value that is missing or wrong.
+    #[cfg(feature = "http")]
+    pub(super) fn take(&mut self, option: &str, parser: &mut Parser) -> Result<(), Stop> {
+        if option == "http" {
+            self.wanted = true;
+            let given = parser.optional_value().map(|it| it.to_string_lossy().into_owned());
+            self.address = given.or_else(|| self.address.take());
+            return Ok(());
+        }
+        self.stray.get_or_insert_with(|| option.to_owned());
+        if option == "legacy-sse" {
+            self.settings.push(Box::new(|it| it.legacy_sse(true)));
+            return Ok(());
+        }
+        let value = parser.value().map_err(|error| Stop::usage(error.to_string()))?;
+        let value = value
+            .into_string()
+            .map_err(|it| Stop::usage(format!("`--{option}`: {it:?} is not UTF-8")))?;
+        self.settings.push(match option {
+            "allow-host" => Box::new(move |it| it.allow_host(&value)),
+            "allow-origin" => Box::new(move |it| it.allow_origin(&value)),
+            _ if value.starts_with('/') => Box::new(move |it| it.path(value)),
+            _ => return Err(Stop::usage(format!("`--path {value}`: a path begins with `/`"))),
+        });
+        Ok(())
+    }
+
+    /// Says what is missing.
+    ///
+    /// # Errors
+    /// Always.
+    #[cfg(not(feature = "http"))]
+    pub(super) fn take(&mut self, option: &str, _: &mut Parser) -> Result<(), Stop> {
+        Err(Stop::usage(format!(
+            "`--{option}`: this server was built without HTTP; give mcp-runtime the feature `http` in its Cargo.toml"
+        )))
+    }
+
+    /// Whether a word on its own is the address, as in `--http 8000`.
+    pub(super) fn take_address(&mut self, word: &str) -> bool {
+        let takes = self.wanted && self.address.is_none();
+        if takes {
+            self.address = Some(word.to_owned());
+        }
+        takes
+    }
+
+    /// What to do, when it is to listen.
+    ///
+    /// # Errors
+    /// An option that has no meaning without `--http`.
+    pub(super) fn chosen(self) -> Result<Option<Listening>, Stop> {
+        match self.stray {
+            _ if self.wanted => {
+                Ok(Some(Listening { address: self.address, settings: self.settings }))
+            }
+            Some(option) => {
+                Err(Stop::usage(format!("`--{option}` goes with `--http`; see `help`")))
+            }
+            None => Ok(None),
+        }
+    }
+}
+
+/// A server that is to listen.
+pub(super) struct Listening {
+    #[cfg_attr(not(feature = "http"), allow(dead_code, reason = "`take` refuses all"))]
+    address: Option<String>,
+    settings: Vec<Setting>,
+}
+
+impl Listening {
+    pub(super) fn run(self, builder: Builder) -> Result<(), Stop> {
+        let builder = self.settings.into_iter().fold(builder, |it, set| set(it));
+        #[cfg(feature = "http")]
+        {
+            use crate::transport::http;
+            let address = self.address.map_or(http::DEFAULT.to_owned(), |it| http::address(&it));
+            http::run(builder, &address)
+                .map_err(|error| Stop::failure(format!("{address}: {error}")))
+        }
+        #[cfg(not(feature = "http"))]
+        {
+            drop(builder);
+            Ok(())
+        }
+    }
+}

@@ -1,0 +1,125 @@
+//! How much one server takes upon itself. Each limit has an answer of its own when it is passed.
+
+use std::time::Duration;
+
+use crate::wire;
+
+/// How much a server takes, from one client and from all of them together: [`Builder::limits`](crate::Builder::limits).
+///
+/// What goes beyond a limit is answered with an error that names it; nothing is queued without bound.
+///
+/// ```
+/// use mcp_runtime::Limits;
+///
+/// let server = mcp_runtime::server!().limits(Limits::new().message(1 << 20).calls(64));
+/// # let _ = server;
+/// ```
+#[derive(Clone, Copy, Debug)]
+pub struct Limits {
+    pub(crate) message: usize,
+    pub(crate) depth: usize,
+    pub(crate) batch: usize,
+    pub(crate) calls: usize,
+    pub(crate) all_calls: usize,
+    pub(crate) uri: usize,
+    pub(crate) subscriptions: usize,
+    pub(crate) streams: usize,
+    pub(crate) all_streams: usize,
+    pub(crate) sessions: usize,
+    pub(crate) session_idle: Duration,
+    pub(crate) events: usize,
+    pub(crate) event_bytes: usize,
+    pub(crate) all_event_bytes: usize,
+    pub(crate) head: usize,
+    pub(crate) body_time: Duration,
+    pub(crate) keep_alive: Duration,
+    pub(crate) grace: Duration,
+}
+
+macro_rules! limits {
+    ($($(#[$doc:meta])* $name:ident: $type:ty;)*) => {$(
+        $(#[$doc])*
+        #[must_use]
+        pub fn $name(mut self, $name: $type) -> Self {
+            self.$name = $name;
+            self
+        }
+    )*};
+}
+
+impl Limits {
+    /// The usual ones.
+    pub const fn new() -> Self {
+        Self {
+            message: 16 << 20,
+            depth: 128,
+            batch: 100,
+            calls: 1024,
+            all_calls: 16_384,
+            uri: 8 << 10,
+            subscriptions: 4096,
+            streams: 64,
+            all_streams: 4096,
+            sessions: 16_384,
+            session_idle: Duration::from_secs(30 * 60),
+            events: 256,
+            event_bytes: 1 << 20,
+            all_event_bytes: 256 << 20,
+            head: 64 << 10,
+            body_time: Duration::from_secs(30),
+            keep_alive: Duration::from_secs(15),
+            grace: Duration::from_secs(5),
+        }
+    }
+
+    limits! {
+        /// Bytes of one message: a line on stdio, a body over HTTP. 16 MiB.
+        message: usize;
+        /// Arrays and objects inside one another in a message. 128.
+        depth: usize;
+        /// Messages in one array, in the revision that has those. 100.
+        batch: usize;
+        /// Calls of one connection or session that wait at once. 1,024.
+        calls: usize;
+        /// Calls of all clients together that wait at once. 16,384.
+        all_calls: usize;
+        /// Bytes of a URI that is subscribed to. 8 KiB.
+        uri: usize;
+        /// Resources that a session, or all listen streams of a connection, may subscribe to. 4,096.
+        subscriptions: usize;
+        /// Streams of one connection or session that are open at once, or can still be resumed. 64.
+        streams: usize;
+        /// Streams of all clients together that are open. 4,096.
+        all_streams: usize;
+        /// Sessions over HTTP. 16,384.
+        sessions: usize;
+        /// How long a session is kept that nobody uses. 30 minutes.
+        session_idle: Duration;
+        /// Events that a stream keeps for a client that comes back. 256.
+        events: usize;
+        /// Bytes of those events. 1 MiB.
+        event_bytes: usize;
+        /// Bytes of such events of all streams together: beyond them streams cannot be resumed. 256 MiB.
+        all_event_bytes: usize;
+        /// Bytes of the head of an HTTP request, 8 KiB at least. 64 KiB.
+        head: usize;
+        /// How long an HTTP request may take to arrive. 30 seconds.
+        body_time: Duration;
+        /// How long a stream over HTTP stays silent before a comment shows that it lives. 15 seconds.
+        keep_alive: Duration;
+        /// How long calls that run may take to finish when the server stops. 5 seconds.
+        grace: Duration;
+    }
+}
+
+impl Limits {
+    pub(crate) fn of_wire(&self) -> wire::Limits {
+        wire::Limits { depth: self.depth, batch: self.batch }
+    }
+}
+
+impl Default for Limits {
+    fn default() -> Self {
+        Self::new()
+    }
+}

@@ -1,0 +1,119 @@
+//! The headers that repeat parts of the body, for whoever routes without reading it (B9): both must say the same.
+
+use http::HeaderMap;
+
+use super::{request::ClientRequest, route::VERSION_HEADER};
+use crate::{
+    error::{Error, Kind, shown},
+    extract::header,
+    schema::header::HeaderArgument,
+    wire::Raw,
+};
+
+const METHOD: &str = "mcp-method";
+const NAME: &str = "mcp-name";
+const PARAM: &str = "mcp-param-";
+
+/// The headers that every request has.
+///
+/// # Errors
+/// The first one that is missing, repeated, or says something else than the body.
+pub(super) fn check(
+    headers: &HeaderMap,
+    version: &str,
+    request: &ClientRequest<'_>,
+) -> Result<(), Error> {
+    literally(headers, VERSION_HEADER, version)?;
+    literally(headers, METHOD, request.method)?;
+    let member = match request.method {
+        "tools/call" | "prompts/get" => "name",
+        "resources/read" => "uri",
+        _ => return Ok(()),
+    };
+    let header = one(headers, NAME)?;
+    match (header, request.params.get(member).and_then(Raw::string)) {
+        // What the body lacks is another error, and a later one.
+        (None, None) => Ok(()),
+        (None, Some(_)) => Err(missing(NAME, &format!("`params.{member}`"))),
+        (Some(_), None) => Err(mismatch(format_args!(
+            "`{NAME}` is there, but the body has no text `params.{member}`"
+        ))),
+        (Some(said), Some(name)) => match header::decode(said) {
+            Some(said) if said == name => Ok(()),
+            Some(said) => Err(differs(NAME, &said, &name)),
+            None => Err(undecodable(NAME)),
+        },
+    }
+}
+
+/// The headers that repeat arguments of a tool.
+///
+/// # Errors
+/// The first one that does not agree with the arguments.
+pub(super) fn check_arguments(
+    headers: &HeaderMap,
+    declared: &[HeaderArgument],
+    arguments: Raw<'_>,
+) -> Result<(), Error> {
+    for it in declared {
+        let name = format!("{PARAM}{}", it.header.to_ascii_lowercase());
+        let argument = it.path.join(".");
+        match (one(headers, &name)?, it.value(arguments)) {
+            (None, None) => {}
+            (None, Some(_)) => return Err(missing(&name, &format!("the argument `{argument}`"))),
+            (Some(_), None) => {
+                return Err(mismatch(format_args!(
+                    "`{name}` is there, but the argument `{argument}` is not"
+                )));
+            }
+            (Some(said), Some(value)) if header::agrees(said, value) => {}
+            (Some(said), Some(_)) => {
+                let error = if header::decode(said).is_some() {
+                    mismatch(format_args!("`{name}` and the argument `{argument}` differ"))
+                } else {
+                    undecodable(&name)
+                };
+                return Err(error);
+            }
+        }
+    }
+    Ok(())
+}
+
+fn literally(headers: &HeaderMap, name: &str, expected: &str) -> Result<(), Error> {
+    match one(headers, name)? {
+        None => Err(missing(name, &format!("`{}`", shown(expected)))),
+        Some(said) if said == expected.as_bytes() => Ok(()),
+        Some(said) => Err(differs(name, &String::from_utf8_lossy(said), expected)),
+    }
+}
+
+/// A header without the blanks around it; one that is there twice says nothing (HDR-10).
+fn one<'a>(headers: &'a HeaderMap, name: &str) -> Result<Option<&'a [u8]>, Error> {
+    let mut all = headers.get_all(name).iter();
+    let first = all.next();
+    if all.next().is_some() {
+        return Err(mismatch(format_args!("`{name}` is there twice")));
+    }
+    Ok(first.map(|it| it.as_bytes().trim_ascii()))
+}
+
+#[cold]
+fn missing(name: &str, what: &str) -> Error {
+    mismatch(format_args!("the header `{name}` is missing: it repeats {what}"))
+}
+
+#[cold]
+fn differs(name: &str, said: &str, expected: &str) -> Error {
+    mismatch(format_args!("`{name}` says `{}`, and the body `{}`", shown(said), shown(expected)))
+}
+
+#[cold]
+fn undecodable(name: &str) -> Error {
+    mismatch(format_args!("`{name}` cannot be decoded: plain ASCII, or `=?base64?…?=`"))
+}
+
+#[cold]
+fn mismatch(text: impl std::fmt::Display) -> Error {
+    Error::of(Kind::HeaderMismatch, text)
+}

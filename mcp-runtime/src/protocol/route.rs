@@ -1,0 +1,77 @@
+//! Which conversation a message over HTTP belongs to (B2): one endpoint serves both eras at once.
+
+use super::{modern::RequestMeta, revision::Revision};
+use crate::wire::{Incoming, Message, Raw};
+
+/// The header that names the revision.
+pub(crate) const VERSION_HEADER: &str = "mcp-protocol-version";
+
+/// The conversation a message belongs to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Route {
+    /// It stands alone.
+    Modern,
+    /// It stands alone, and its answer is a stream of events.
+    Listen,
+    /// It begins a session.
+    Initialize,
+    /// It is part of the session that its header names.
+    Session,
+}
+
+/// Decides by what the version header says, then by the message itself.
+pub(crate) fn route(incoming: &Incoming<'_>, version: Option<&[u8]>) -> Route {
+    let named = version.map(|it| str::from_utf8(it).ok().and_then(Revision::parse));
+    let by_header = named.is_some_and(|it| it.is_none_or(Revision::is_modern));
+    match incoming {
+        Incoming::One(Ok(Message::Request { method, params, .. })) => {
+            let is_modern = by_header || {
+                let params = params.unwrap_or(Raw::EMPTY_OBJECT);
+                RequestMeta::read(params.get("_meta")).claims(method)
+            };
+            match (is_modern, &**method) {
+                (true, "subscriptions/listen") => Route::Listen,
+                (true, _) => Route::Modern,
+                (false, "initialize") => Route::Initialize,
+                (false, _) => Route::Session,
+            }
+        }
+        _ if by_header => Route::Modern,
+        _ => Route::Session,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::wire;
+
+    fn check(message: &str, version: Option<&str>, expected: Route) {
+        let incoming =
+            wire::parse(message.as_bytes(), wire::Limits { depth: 9, batch: 9 }).unwrap();
+        assert_eq!(route(&incoming, version.map(str::as_bytes)), expected, "{message} {version:?}");
+    }
+
+    #[test]
+    fn the_era_is_decided_for_each_message() {
+        let modern = Revision::MODERN[0].name();
+        let legacy = Revision::NEWEST_LEGACY.name();
+        let request = |method: &str| format!(r#"{{"jsonrpc":"2.0","id":1,"method":"{method}"}}"#);
+        let claiming = format!(
+            r#"{{"jsonrpc":"2.0","id":1,"method":"initialize","params":{{"_meta":{{"io.modelcontextprotocol/protocolVersion":"{modern}"}}}}}}"#
+        );
+        check(&claiming, None, Route::Modern);
+        check(&claiming, Some(legacy), Route::Modern);
+        check(&request("initialize"), None, Route::Initialize);
+        check(&request("initialize"), Some(legacy), Route::Initialize);
+        check(&request("initialize"), Some(modern), Route::Modern);
+        check(&request("tools/list"), None, Route::Session);
+        check(&request("tools/list"), Some("v9"), Route::Modern);
+        check(&request("server/discover"), None, Route::Modern);
+        check(&request("subscriptions/listen"), None, Route::Listen);
+        check(r#"{"jsonrpc":"2.0","method":"n"}"#, None, Route::Session);
+        check(r#"{"jsonrpc":"2.0","method":"n"}"#, Some(modern), Route::Modern);
+        check("[]", Some(legacy), Route::Session);
+        check("[]", Some(modern), Route::Modern);
+    }
+}

@@ -1,0 +1,21 @@
+use super::call::PendingCall;
+
+/// What one message or batch leaves to its transport, beside what it put into the outbox.
+#[derive(Default)]
+pub(crate) struct Turn {
+    /// Calls that have to wait: to be driven to their ends.
+    pub(crate) waiting: Vec<PendingCall>,
+    /// Why a request was refused before anything ran, for transports that say so outside of the message.
+    pub(crate) refusal: Option<Refusal>,
+}
+
+/// Refusals that have a status of their own over HTTP. Every other error is an answer like any other.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Refusal {
+    /// No message, or one that contradicts itself, its headers or its session.
+    Malformed,
+    /// A method this server does not have (HM-08).
+    UnknownMethod,
+    /// There is no room for the call now.
+    Busy,
+}

@@ -1,0 +1,70 @@
+//! What the client takes, and what it sends.
+
+use http::{HeaderMap, header};
+
+/// The two types an answer can have, as far as the client takes them.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Accepts {
+    pub(super) json: bool,
+    pub(super) events: bool,
+}
+
+impl Accepts {
+    /// A client that says nothing takes everything.
+    pub(super) fn of(headers: &HeaderMap) -> Self {
+        let mut accepts = Self { json: false, events: false };
+        let mut lines = headers.get_all(header::ACCEPT).iter().peekable();
+        if lines.peek().is_none() {
+            return Self { json: true, events: true };
+        }
+        for range in lines.filter_map(|it| it.to_str().ok()).flat_map(|it| it.split(',')) {
+            let mut parts = range.split(';').map(str::trim_ascii);
+            let name = parts.next().unwrap_or_default();
+            if parts.any(is_zero_quality) {
+                continue;
+            }
+            let is = |it: &str| name.eq_ignore_ascii_case(it);
+            accepts.json |= is("application/json") || is("application/*") || is("*/*");
+            accepts.events |= is("text/event-stream") || is("text/*") || is("*/*");
+        }
+        accepts
+    }
+}
+
+/// `q=0` means "not this".
+fn is_zero_quality(parameter: &str) -> bool {
+    parameter.split_once('=').is_some_and(|(name, value)| {
+        name.trim_ascii().eq_ignore_ascii_case("q") && value.trim_ascii().parse() == Ok(0.0)
+    })
+}
+
+/// Whether the body says it is JSON.
+pub(super) fn is_json(headers: &HeaderMap) -> bool {
+    let content_type = headers.get(header::CONTENT_TYPE).and_then(|it| it.to_str().ok());
+    let name = content_type.and_then(|it| it.split(';').next()).unwrap_or_default();
+    name.trim_ascii().eq_ignore_ascii_case("application/json")
+}
+
+#[cfg(test)]
+mod tests {
+    use http::HeaderValue;
+
+    use super::*;
+
+    fn check(accept: &'static str, json: bool, events: bool) {
+        let headers = HeaderMap::from_iter([(header::ACCEPT, HeaderValue::from_static(accept))]);
+        assert_eq!(Accepts::of(&headers), Accepts { json, events }, "{accept}");
+    }
+
+    #[test]
+    fn types_are_read_from_accept() {
+        check("application/json, text/event-stream", true, true);
+        check("Application/JSON;charset=utf-8", true, false);
+        check("text/event-stream", false, true);
+        check("*/*;q=0.1", true, true);
+        check("text/html, application/*", true, false);
+        check("application/json;q=0, text/*", false, true);
+        check("", false, false);
+        assert_eq!(Accepts::of(&HeaderMap::new()), Accepts { json: true, events: true });
+    }
+}

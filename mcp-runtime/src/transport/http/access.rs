@@ -1,0 +1,189 @@
+//! Who may talk to the endpoint at all: the names it is called by, and the pages that call it (HL-02, HM-02).
+//!
+//! A page of another site can make a browser send requests here, under a name of its own that leads to this address
+//! (DNS rebinding). Such a request carries that name as its `Host`, and that site as its `Origin`.
+
+use std::net::IpAddr;
+
+use http::{HeaderMap, HeaderValue, Uri, header};
+
+use crate::{builder::HttpSettings, error::shown};
+
+/// The names and pages that are let in.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Access {
+    /// Lower case, with or without a port.
+    hosts: Vec<String>,
+    origins: Vec<String>,
+    /// The server can be reached from other machines, under addresses nobody can list.
+    is_open: bool,
+}
+
+/// Why a request is not let in.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) struct Refused(pub(super) String);
+
+impl Access {
+    /// Derives what is let in from what is allowed and from the address that is listened at, where it is known.
+    pub(super) fn new(settings: &HttpSettings, bound: Option<IpAddr>) -> Self {
+        let HttpSettings { hosts, origins, .. } = settings.clone();
+        Self { hosts, origins, is_open: bound.is_some_and(|it| !it.is_loopback()) }
+    }
+
+    /// Lets a request in, and gives the origin that may see the answer, when a page asks.
+    ///
+    /// # Errors
+    /// What is refused, and what would let it in.
+    pub(super) fn check(
+        &self,
+        headers: &HeaderMap,
+        uri: &Uri,
+    ) -> Result<Option<HeaderValue>, Refused> {
+        let host = headers.get(header::HOST).map(|it| it.to_str().unwrap_or_default());
+        // HTTP/2 has it in the URI.
+        let host = host.or_else(|| uri.authority().map(http::uri::Authority::as_str));
+        let host = host.unwrap_or_default().to_ascii_lowercase();
+        if !self.is_host(&host) {
+            let host = shown(&host);
+            return Err(Refused(format!(
+                "this server does not answer to the host `{host}`: start it with `--allow-host {host}`, or say `.allow_host(\"{host}\")`"
+            )));
+        }
+        let Some(origin) = headers.get(header::ORIGIN) else { return Ok(None) };
+        let text = origin.to_str().unwrap_or_default().to_ascii_lowercase();
+        if self.is_origin(&text, &host) {
+            return Ok(Some(origin.clone()));
+        }
+        let text = shown(&text);
+        Err(Refused(format!(
+            "pages of the origin `{text}` may not call this server: start it with `--allow-origin {text}`, or say `.allow_origin(\"{text}\")`"
+        )))
+    }
+
+    fn is_host(&self, host: &str) -> bool {
+        let name = without_port(host);
+        is_loopback(name)
+            // A page cannot make an address its own name.
+            || (self.is_open && address(name).is_some())
+            || self.hosts.iter().any(|it| it == host || it == name)
+    }
+
+    fn is_origin(&self, origin: &str, host: &str) -> bool {
+        if self.origins.iter().any(|it| it == "*" || it == origin) {
+            return true;
+        }
+        let Some((scheme, authority)) = origin.split_once("://") else { return false };
+        let default = match scheme {
+            "http" => ":80",
+            "https" => ":443",
+            _ => return false,
+        };
+        let plain = |it: &str| it.strip_suffix(default).unwrap_or(it).to_owned();
+        plain(authority) == plain(host)
+            || (is_loopback(without_port(authority)) && is_loopback(without_port(host)))
+    }
+}
+
+/// `name`, `name:port`, `[address]` or `[address]:port` without the port.
+fn without_port(host: &str) -> &str {
+    match host.find(']') {
+        Some(end) if host.starts_with('[') => &host[..=end],
+        _ => host.split_once(':').map_or(host, |it| it.0),
+    }
+}
+
+fn address(name: &str) -> Option<IpAddr> {
+    let bare = name.strip_prefix('[').and_then(|it| it.strip_suffix(']'));
+    match bare {
+        Some(bare) => bare.parse::<std::net::Ipv6Addr>().ok().map(IpAddr::V6),
+        None => name.parse::<std::net::Ipv4Addr>().ok().map(IpAddr::V4),
+    }
+}
+
+fn is_loopback(name: &str) -> bool {
+    name.trim_end_matches('.') == "localhost" || address(name).is_some_and(|it| it.is_loopback())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn access(bind: &str, hosts: &[&str], origins: &[&str]) -> Access {
+        let own = |them: &[&str]| them.iter().map(|it| (*it).to_owned()).collect();
+        let settings =
+            HttpSettings { hosts: own(hosts), origins: own(origins), ..HttpSettings::default() };
+        Access::new(&settings, Some(bind.parse().unwrap()))
+    }
+
+    fn check(access: &Access, host: &str, origin: Option<&str>, expected: bool) {
+        let mut headers = HeaderMap::new();
+        headers.insert(header::HOST, HeaderValue::from_str(host).unwrap());
+        if let Some(origin) = origin {
+            headers.insert(header::ORIGIN, HeaderValue::from_str(origin).unwrap());
+        }
+        let found = access.check(&headers, &Uri::from_static("/mcp"));
+        assert_eq!(found.is_ok(), expected, "{host} {origin:?}: {found:?}");
+    }
+
+    #[test]
+    fn on_loopback_only_loopback_names_are_let_in() {
+        let access = access("127.0.0.1", &[], &[]);
+        for host in
+            ["localhost", "LOCALHOST:8000", "127.0.0.1:1", "127.9.9.9", "[::1]:80", "localhost."]
+        {
+            check(&access, host, None, true);
+            check(&access, host, Some("http://localhost:6274"), true);
+            check(&access, host, Some("http://[::1]"), true);
+            check(&access, host, Some("http://evil.example"), false);
+            check(&access, host, Some("null"), false);
+            check(&access, host, Some(""), false);
+            check(&access, host, Some("http://localhost.evil.example"), false);
+            check(&access, host, Some("file://localhost"), false);
+        }
+        for host in [
+            "evil.example",
+            "192.168.1.2",
+            "localhost.evil.example",
+            "",
+            "127.0.0.1.evil.example",
+            "[::2]",
+        ] {
+            check(&access, host, None, false);
+        }
+    }
+
+    #[test]
+    fn an_open_server_is_called_by_its_addresses() {
+        let access = access("0.0.0.0", &[], &[]);
+        check(&access, "192.168.1.2:8000", None, true);
+        check(&access, "192.168.1.2:8000", Some("http://192.168.1.2:8000"), true);
+        check(&access, "192.168.1.2", Some("http://192.168.1.2:80"), true);
+        check(&access, "192.168.1.2:8000", Some("http://192.168.1.2:9000"), false);
+        check(&access, "192.168.1.2:8000", Some("http://localhost"), false);
+        check(&access, "localhost:8000", Some("http://localhost:3000"), true);
+        check(&access, "api.example.com", None, false);
+    }
+
+    #[test]
+    fn names_and_origins_can_be_allowed() {
+        let hosts = ["api.example.com", "other.example:81"];
+        let some = access("127.0.0.1", &hosts, &["https://app.example.com"]);
+        let access = |host: &str, origin, expected| check(&some, host, origin, expected);
+        access("api.example.com:9", None, true);
+        access("other.example:81", None, true);
+        access("other.example", None, false);
+        access("localhost", Some("https://app.example.com"), true);
+        access("api.example.com", Some("https://api.example.com"), true);
+        access("localhost", Some("http://app.example.com"), false);
+        check(&self::access("::1", &[], &["*"]), "localhost", Some("null"), true);
+    }
+
+    #[test]
+    fn the_refusal_names_what_would_let_it_in() {
+        let headers =
+            HeaderMap::from_iter([(header::HOST, HeaderValue::from_static("evil.example"))]);
+        let Refused(text) =
+            access("::1", &[], &[]).check(&headers, &Uri::from_static("/")).unwrap_err();
+        assert!(text.contains("--allow-host evil.example"), "{text}");
+    }
+}

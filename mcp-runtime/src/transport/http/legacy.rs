@@ -1,0 +1,205 @@
+//! Sessions over HTTP: 2025-03-26 to 2025-11-25 (B7).
+
+use std::sync::Arc;
+
+use http::{HeaderMap, HeaderValue, Response, StatusCode};
+
+use super::{
+    accept::Accepts,
+    body::Body,
+    endpoint::Endpoint,
+    events::{Events, Feed},
+    reply,
+    resumable::{EventId, Gone, Reader},
+    session::Session,
+    source::{Begun, Source},
+};
+use crate::{
+    context::Carrier,
+    error::shown,
+    protocol::{Arrival, Outbox, Refusal, ReplyTo, Turn, VERSION_HEADER},
+    transport::stream::spawn,
+    wire::Incoming,
+};
+
+pub(super) const SESSION: &str = "mcp-session-id";
+const LAST_EVENT: &str = "last-event-id";
+
+/// Begins a session, and answers with its id.
+pub(super) fn initialize(
+    endpoint: &Arc<Endpoint>,
+    incoming: Incoming<'_>,
+    carrier: Carrier,
+    headers: &HeaderMap,
+) -> Response<Body> {
+    if headers.contains_key(SESSION) {
+        return match named(endpoint, headers) {
+            Ok(_) => {
+                let why = "the session has been initialized already";
+                reply::refuse(StatusCode::BAD_REQUEST, why)
+            }
+            Err(unnamed) => unnamed.reply(),
+        };
+    }
+    if endpoint.is_stopping() {
+        return reply::busy("the server stops");
+    }
+    let session = match endpoint.session() {
+        Ok(session) => Arc::new(session),
+        Err(why) => return reply::busy(why),
+    };
+    // The session's own outbox is for what belongs to no request.
+    let outbox = Arc::<Outbox>::default();
+    let arrival = Arrival { to: ReplyTo::each(outbox.clone()), carrier, is_modern: false };
+    let mut turn = Turn::default();
+    session.peer.handle(incoming, &arrival, &mut turn);
+    let mut message = Vec::new();
+    outbox.take(&mut message);
+    message.pop();
+    if turn.refusal.is_some() {
+        return reply::json(StatusCode::BAD_REQUEST, message);
+    }
+    let mut response = reply::json(StatusCode::OK, message);
+    if let Ok(id) = HeaderValue::from_str(session.id()) {
+        response.headers_mut().insert(SESSION, id);
+    }
+    endpoint.sessions.insert(session.id(), session.clone());
+    response
+}
+
+/// Answers what is posted in a session.
+pub(super) async fn post(
+    endpoint: &Arc<Endpoint>,
+    incoming: Incoming<'_>,
+    carrier: Carrier,
+    headers: &HeaderMap,
+    accepts: Accepts,
+) -> Response<Body> {
+    let session = match named(endpoint, headers) {
+        Ok(session) => session,
+        Err(unnamed) => return unnamed.reply(),
+    };
+    let outbox = Arc::<Outbox>::default();
+    let to = ReplyTo::each(outbox.clone());
+    let to = match (accepts.events, session.resumes()) {
+        (false, _) => to.quiet(),
+        (true, true) => to.resumable(),
+        (true, false) => to,
+    };
+    let mut turn = Turn::default();
+    session.peer.handle(incoming, &Arrival { to, carrier, is_modern: false }, &mut turn);
+    // Not driven from here: a client that leaves has not cancelled (HL-10).
+    spawn(turn.waiting);
+    let mut source = Source::of(outbox.clone());
+    let keep_alive = endpoint.limits().keep_alive;
+    let status = match turn.refusal {
+        Some(Refusal::Malformed) => StatusCode::BAD_REQUEST,
+        _ => StatusCode::OK,
+    };
+    let lines = match source.begin(accepts, keep_alive).await {
+        Begun::Nothing => return reply::empty(StatusCode::ACCEPTED),
+        Begun::Whole(message) => return reply::json(status, message),
+        Begun::Stream(lines) => lines,
+    };
+    let mut first = Vec::new();
+    let reader = endpoint.permit().and_then(|permit| session.open_stream(&outbox, permit));
+    let feed = match reader {
+        Some(mut reader) => {
+            reader.prime(&mut first);
+            reader.begin(&lines, &mut first);
+            Feed::Resumable(reader)
+        }
+        // Too many streams are kept to keep one more: what is sent now cannot be asked for again.
+        None => {
+            super::sse::messages(&mut first, &lines, None);
+            Feed::Plain(source)
+        }
+    };
+    reply::events(Body::events(Events::new(feed, first, keep_alive)))
+}
+
+/// Opens the stream for what belongs to no request, or one that broke.
+pub(super) fn get(endpoint: &Arc<Endpoint>, headers: &HeaderMap) -> Response<Body> {
+    if !Accepts::of(headers).events {
+        let why = "the answer is a `text/event-stream`, which `Accept` does not name";
+        return reply::refuse(StatusCode::NOT_ACCEPTABLE, why);
+    }
+    let session = match named(endpoint, headers) {
+        Ok(session) => session,
+        Err(unnamed) => return unnamed.reply(),
+    };
+    let Some(permit) = endpoint.permit() else {
+        return reply::busy("there are too many streams: try again later");
+    };
+    let mut first = Vec::new();
+    let reader = match headers.get(LAST_EVENT) {
+        None => session.listen().inspect(|it| it.prime(&mut first)),
+        Some(last) => resume(&session, last),
+    };
+    let Ok(reader) = reader else {
+        let why =
+            "the stream cannot be resumed from this event: it is not kept any more, or never was";
+        return reply::refuse(StatusCode::BAD_REQUEST, why);
+    };
+    let events = Events::new(Feed::Resumable(reader), first, endpoint.limits().keep_alive);
+    reply::events(Body::events(events.counted(permit)))
+}
+
+fn resume(session: &Arc<Session>, last: &HeaderValue) -> Result<Reader, Gone> {
+    let last = last.to_str().ok().and_then(EventId::parse);
+    session.resume(last.ok_or(Gone)?)
+}
+
+/// Ends a session.
+pub(super) fn delete(endpoint: &Arc<Endpoint>, headers: &HeaderMap) -> Response<Body> {
+    match named(endpoint, headers) {
+        Ok(session) => {
+            endpoint.sessions.remove(session.id());
+            session.close();
+            reply::empty(StatusCode::NO_CONTENT)
+        }
+        Err(unnamed) => unnamed.reply(),
+    }
+}
+
+/// The session that the headers name, in the revision they name.
+fn named(endpoint: &Arc<Endpoint>, headers: &HeaderMap) -> Result<Arc<Session>, Unnamed> {
+    let id = headers.get(SESSION).ok_or(Unnamed::Missing)?;
+    let session = id.to_str().ok().and_then(|it| endpoint.find(it)).ok_or(Unnamed::Unknown)?;
+    let revision = session.revision();
+    match headers.get(VERSION_HEADER) {
+        Some(it) if it != revision.name() => {
+            let said = String::from_utf8_lossy(it.as_bytes());
+            Err(Unnamed::Revision(format!(
+                "`MCP-Protocol-Version` says `{}`, and the session {revision}",
+                shown(&said)
+            )))
+        }
+        _ => Ok(session),
+    }
+}
+
+/// Why the headers name no session.
+enum Unnamed {
+    Missing,
+    /// It has ended, or never was.
+    Unknown,
+    /// It speaks another revision.
+    Revision(String),
+}
+
+impl Unnamed {
+    fn reply(self) -> Response<Body> {
+        match self {
+            Self::Missing => reply::refuse(
+                StatusCode::BAD_REQUEST,
+                "the header `Mcp-Session-Id` is missing: `initialize` is answered with it",
+            ),
+            Self::Unknown => reply::refuse(
+                StatusCode::NOT_FOUND,
+                "there is no such session: it has ended, so `initialize` a new one",
+            ),
+            Self::Revision(why) => reply::refuse(StatusCode::BAD_REQUEST, why),
+        }
+    }
+}

@@ -1,0 +1,35 @@
+//! HTTP: every revision on one endpoint.
+//!
+//! Each message is judged alone. A request of the modern era stands alone and [lives as long as its answer is
+//! wanted](alone); everything else belongs to a [session](legacy), which survives its connections. 2024-11-05 has [two
+//! addresses of its own](pair). An answer is one JSON message unless something comes before it or it takes long: so long
+//! the head of the response [waits](source).
+
+mod accept;
+mod access;
+mod alone;
+mod body;
+mod cors;
+mod endpoint;
+mod events;
+mod legacy;
+mod pair;
+mod read;
+mod reply;
+mod resumable;
+#[cfg(feature = "axum")]
+mod router;
+#[cfg(feature = "stdio")]
+mod run;
+mod server;
+mod service;
+mod session;
+mod source;
+mod sse;
+mod table;
+
+pub use body::Body;
+#[cfg(feature = "stdio")]
+pub(crate) use run::{DEFAULT, address, run};
+pub use server::HttpServer;
+pub use service::HttpService;

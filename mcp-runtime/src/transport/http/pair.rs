@@ -1,0 +1,114 @@
+//! HTTP+SSE, the transport of 2024-11-05: a stream for everything the server says, and an address to post to (B6).
+
+use std::{
+    sync::{Arc, Mutex, PoisonError},
+    task::{Context, Poll},
+};
+
+use http::{HeaderMap, Response, StatusCode, Uri, header};
+use http_body::Body as HttpBody;
+
+use super::{
+    accept::{Accepts, is_json},
+    body::Body,
+    endpoint::Endpoint,
+    events::{Events, Feed},
+    read::read,
+    reply, sse,
+};
+use crate::{
+    protocol::{Hold, Peer, Turn},
+    transport::stream::spawn,
+};
+
+/// The last segments of the two addresses.
+pub(super) const STREAM: &str = "sse";
+pub(super) const POST: &str = "message";
+const ID: &str = "sessionId=";
+
+/// Where a client posts to while its stream is open.
+pub(super) struct Mailbox {
+    peer: Peer,
+    open: Mutex<Option<Hold>>,
+}
+
+impl Mailbox {
+    /// Lets the stream end.
+    pub(super) fn stop(&self) {
+        self.open.lock().unwrap_or_else(PoisonError::into_inner).take();
+    }
+}
+
+/// The stream: when it is closed, the session ends with its calls (SSE-05).
+pub(super) struct Pair {
+    endpoint: Arc<Endpoint>,
+    id: String,
+    mailbox: Arc<Mailbox>,
+}
+
+impl Pair {
+    pub(super) fn poll(&self, cx: &Context<'_>, lines: &mut Vec<u8>) -> Poll<bool> {
+        self.mailbox.peer.outbox().poll_take(cx, lines)
+    }
+}
+
+impl Drop for Pair {
+    fn drop(&mut self) {
+        self.endpoint.mailboxes.remove(&self.id);
+        self.mailbox.peer.cancel_all();
+    }
+}
+
+/// Opens the stream; its first event says where to post.
+pub(super) fn open(endpoint: &Arc<Endpoint>, headers: &HeaderMap) -> Response<Body> {
+    if !Accepts::of(headers).events {
+        return reply::refuse(StatusCode::NOT_ACCEPTABLE, "the answer is a `text/event-stream`");
+    }
+    let Some(permit) = endpoint.permit() else {
+        return reply::busy("there are too many streams: try again later");
+    };
+    let id = match endpoint.id() {
+        Ok(id) => id,
+        Err(why) => return reply::busy(why),
+    };
+    let peer = Peer::new(endpoint.service.clone());
+    let open = Mutex::new(Some(peer.outbox().hold()));
+    let mailbox = Arc::new(Mailbox { peer, open });
+    endpoint.mailboxes.insert(&id, mailbox.clone());
+    let mut first = Vec::new();
+    // Relative, so that it is right wherever the server is mounted.
+    sse::endpoint(&mut first, &format!("{POST}?{ID}{id}"));
+    let pair = Pair { endpoint: endpoint.clone(), id, mailbox };
+    let events = Events::new(Feed::Pair(pair), first, endpoint.limits().keep_alive);
+    reply::events(Body::events(events.counted(permit)))
+}
+
+/// Takes a message; what it is answered with comes on the stream.
+pub(super) async fn post<B: HttpBody>(
+    endpoint: &Arc<Endpoint>,
+    uri: &Uri,
+    headers: &HeaderMap,
+    body: B,
+) -> Response<Body> {
+    let id = uri.query().and_then(|it| it.split('&').find_map(|it| it.strip_prefix(ID)));
+    let Some(id) = id else {
+        return reply::refuse(
+            StatusCode::BAD_REQUEST,
+            format_args!("`?{ID}…` is missing: post to the address of the event `endpoint`"),
+        );
+    };
+    let Some(mailbox) = endpoint.mailboxes.find(id) else {
+        return reply::refuse(StatusCode::NOT_FOUND, "there is no such session: open a new stream");
+    };
+    if !is_json(headers) {
+        return reply::unsupported(headers.get(header::CONTENT_TYPE));
+    }
+    let bytes = match read(body, endpoint.limits()).await {
+        Ok(bytes) => bytes,
+        Err(unread) => return unread.reply(endpoint.limits()),
+    };
+    let mut turn = Turn::default();
+    mailbox.peer.receive(&bytes, &mut turn);
+    spawn(turn.waiting);
+    reply::empty(StatusCode::ACCEPTED)
+}

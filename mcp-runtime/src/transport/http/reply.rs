@@ -1,0 +1,84 @@
+//! Responses that are whole when they begin.
+
+use bytes::Bytes;
+use http::{HeaderValue, Response, StatusCode, header};
+
+use super::body::Body;
+use crate::{
+    error::{Error, Kind, shown},
+    protocol::unread,
+    wire::Id,
+};
+
+const JSON: HeaderValue = HeaderValue::from_static("application/json");
+const EVENTS: HeaderValue = HeaderValue::from_static("text/event-stream");
+const TEXT: HeaderValue = HeaderValue::from_static("text/plain; charset=utf-8");
+
+pub(super) fn empty(status: StatusCode) -> Response<Body> {
+    let mut response = Response::new(Body::empty());
+    *response.status_mut() = status;
+    response
+}
+
+/// One message, without its newline.
+pub(super) fn json(status: StatusCode, message: Vec<u8>) -> Response<Body> {
+    let mut response = Response::new(Body::whole(Bytes::from(message)));
+    *response.status_mut() = status;
+    response.headers_mut().insert(header::CONTENT_TYPE, JSON);
+    response
+}
+
+pub(super) fn text(status: StatusCode, text: &'static str) -> Response<Body> {
+    let mut response = Response::new(Body::whole(Bytes::from_static(text.as_bytes())));
+    *response.status_mut() = status;
+    response.headers_mut().insert(header::CONTENT_TYPE, TEXT);
+    response
+}
+
+/// A stream of events (HM-06).
+pub(super) fn events(body: Body) -> Response<Body> {
+    let mut response = Response::new(body);
+    let headers = response.headers_mut();
+    headers.insert(header::CONTENT_TYPE, EVENTS);
+    headers.insert(header::CACHE_CONTROL, HeaderValue::from_static("no-cache"));
+    headers.insert("x-accel-buffering", HeaderValue::from_static("no"));
+    response
+}
+
+/// A refusal that belongs to no message: an error without an id, which says what to do.
+pub(super) fn refuse(status: StatusCode, why: impl std::fmt::Display) -> Response<Body> {
+    error(status, None, &Error::of(Kind::InvalidRequest, why))
+}
+
+/// The answer to a message that could be read just far enough to name its id, if it has one.
+pub(super) fn error(status: StatusCode, id: Option<Id<'_>>, error: &Error) -> Response<Body> {
+    json(status, unread(id, error))
+}
+
+/// The body is not of the type that is read here.
+pub(super) fn unsupported(given: Option<&HeaderValue>) -> Response<Body> {
+    let given = given.and_then(|it| it.to_str().ok()).unwrap_or("nothing");
+    refuse(
+        StatusCode::UNSUPPORTED_MEDIA_TYPE,
+        format_args!("`Content-Type` must say `application/json`, and it says `{}`", shown(given)),
+    )
+}
+
+/// There is no room now.
+pub(super) fn busy(why: impl std::fmt::Display) -> Response<Body> {
+    later(error(StatusCode::SERVICE_UNAVAILABLE, None, &Error::of(Kind::Failed, why)))
+}
+
+/// Says when to try again.
+pub(super) fn later(mut response: Response<Body>) -> Response<Body> {
+    response.headers_mut().insert(header::RETRY_AFTER, HeaderValue::from_static("5"));
+    response
+}
+
+/// The endpoint has other methods than this one.
+pub(super) fn not_allowed(allowed: &'static str) -> Response<Body> {
+    let mut response =
+        refuse(StatusCode::METHOD_NOT_ALLOWED, format_args!("this address takes {allowed}"));
+    response.headers_mut().insert(header::ALLOW, HeaderValue::from_static(allowed));
+    response
+}

@@ -1,0 +1,221 @@
+//! Streams of a session that a client can leave and come back to (HL-14, HL-15, SEP-1699).
+
+use std::{
+    collections::VecDeque,
+    sync::{
+        Arc, Mutex, MutexGuard, PoisonError,
+        atomic::{AtomicUsize, Ordering},
+    },
+    task::{Context, Poll},
+    time::Duration,
+};
+
+use bytes::Bytes;
+use tokio::time::Instant;
+
+use super::{endpoint::Permit, session::Session, sse};
+use crate::{limits::Limits, protocol::Outbox};
+
+/// One stream of a session. What has been sent of it is kept for a while, what has not waits in its outbox.
+pub(super) struct Resumable {
+    /// Unlike that of any other stream of the session.
+    number: u32,
+    outbox: Arc<Outbox>,
+    sent: Mutex<Sent>,
+    memory: Arc<Memory>,
+}
+
+/// How much all streams keep.
+pub(super) struct Memory {
+    bytes: AtomicUsize,
+    limits: Limits,
+}
+
+impl Memory {
+    pub(super) fn new(limits: Limits) -> Self {
+        Self { bytes: AtomicUsize::new(0), limits }
+    }
+}
+
+/// The events that have been sent, as far as they are kept.
+#[derive(Default)]
+struct Sent {
+    /// The number of the last one.
+    last: u64,
+    kept: VecDeque<Bytes>,
+    bytes: usize,
+    /// Held until all of it has been sent.
+    permit: Option<Permit>,
+    /// Who reads now: a number that rises with each reader.
+    reader: u64,
+    ended: Option<Instant>,
+}
+
+/// The name of an event: its stream, and its number there, which counts from 1.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct EventId {
+    pub(super) stream: u32,
+    event: u64,
+}
+
+impl EventId {
+    pub(super) fn parse(text: &str) -> Option<Self> {
+        let (stream, event) = text.split_once('-')?;
+        Some(Self { stream: stream.parse().ok()?, event: event.parse().ok()? })
+    }
+}
+
+/// What came after an event is not kept any more, or never was.
+pub(super) struct Gone;
+
+impl Resumable {
+    pub(super) fn new(
+        number: u32,
+        outbox: Arc<Outbox>,
+        memory: Arc<Memory>,
+        permit: Option<Permit>,
+    ) -> Self {
+        let sent = Mutex::new(Sent { permit, ..Sent::default() });
+        Self { number, outbox, sent, memory }
+    }
+
+    pub(super) fn number(&self) -> u32 {
+        self.number
+    }
+
+    fn sent(&self) -> MutexGuard<'_, Sent> {
+        self.sent.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Whether all of it has been sent, and that longer ago than `kept`.
+    pub(super) fn is_past(&self, kept: Duration) -> bool {
+        self.sent().ended.is_some_and(|it| it.elapsed() >= kept)
+    }
+
+    /// Begins to read, from now on or after an event. Whoever read before is at the end (HL-13).
+    pub(super) fn read(
+        self: &Arc<Self>,
+        after: Option<EventId>,
+        session: &Arc<Session>,
+    ) -> Result<Reader, Gone> {
+        let mut sent = self.sent();
+        let position = match after {
+            None => sent.last,
+            Some(it) => {
+                let forgotten = sent.last - sent.kept.len() as u64;
+                if it.event < forgotten || it.event > sent.last {
+                    return Err(Gone);
+                }
+                it.event
+            }
+        };
+        sent.reader += 1;
+        self.outbox.set_unread(false);
+        let number = sent.reader;
+        drop(sent);
+        self.outbox.wake();
+        Ok(Reader { stream: self.clone(), session: session.clone(), number, position })
+    }
+
+    fn id(&self, event: u64) -> String {
+        format!("{}-{event}", self.number)
+    }
+
+    /// Makes events of messages, which count as sent.
+    fn send(&self, sent: &mut Sent, lines: &[u8], frames: &mut Vec<u8>) {
+        for line in lines.split_inclusive(|it| *it == b'\n') {
+            sent.last += 1;
+            let from = frames.len();
+            sse::numbered(frames, &self.id(sent.last), line);
+            let event = Bytes::copy_from_slice(&frames[from..]);
+            sent.bytes += event.len();
+            self.memory.bytes.fetch_add(event.len(), Ordering::AcqRel);
+            sent.kept.push_back(event);
+            while self.is_full(sent) {
+                let forgotten = sent.kept.pop_front().map_or(0, |it| it.len());
+                sent.bytes -= forgotten;
+                self.memory.bytes.fetch_sub(forgotten, Ordering::AcqRel);
+            }
+        }
+    }
+
+    fn is_full(&self, sent: &Sent) -> bool {
+        let limits = &self.memory.limits;
+        let all = self.memory.bytes.load(Ordering::Acquire);
+        sent.kept.len() > limits.events
+            || sent.bytes > limits.event_bytes
+            || (all > limits.all_event_bytes && sent.bytes > 0)
+    }
+}
+
+impl Drop for Resumable {
+    fn drop(&mut self) {
+        let sent = self.sent.get_mut().unwrap_or_else(PoisonError::into_inner);
+        self.memory.bytes.fetch_sub(sent.bytes, Ordering::AcqRel);
+    }
+}
+
+/// Who reads a stream now.
+pub(super) struct Reader {
+    stream: Arc<Resumable>,
+    /// A session that is read from is in use.
+    session: Arc<Session>,
+    number: u64,
+    /// The last event that this reader has got.
+    position: u64,
+}
+
+impl Reader {
+    /// The event from which on the client can come back, where clients know of it (HL-08).
+    pub(super) fn prime(&self, frames: &mut Vec<u8>) {
+        if self.session.resumes() {
+            sse::priming(frames, &self.stream.id(self.position));
+        }
+    }
+
+    /// Sends messages that have been taken from the outbox already.
+    pub(super) fn begin(&mut self, lines: &[u8], frames: &mut Vec<u8>) {
+        let mut sent = self.stream.sent();
+        self.stream.send(&mut sent, lines, frames);
+        self.position = sent.last;
+    }
+
+    /// Waits for more events, or for `false` when this reader gets no more.
+    pub(super) fn poll(&mut self, cx: &mut Context<'_>, frames: &mut Vec<u8>) -> Poll<bool> {
+        let stream = &*self.stream;
+        let mut sent = stream.sent();
+        if sent.reader != self.number {
+            return Poll::Ready(false);
+        }
+        if self.position < sent.last {
+            let missed = usize::try_from(sent.last - self.position).unwrap_or(usize::MAX);
+            let from = sent.kept.len().saturating_sub(missed);
+            sent.kept.range(from..).for_each(|it| frames.extend_from_slice(it));
+            self.position = sent.last;
+            return Poll::Ready(true);
+        }
+        let mut lines = Vec::new();
+        let polled = stream.outbox.poll_take(cx, &mut lines);
+        stream.send(&mut sent, &lines, frames);
+        self.position = sent.last;
+        if polled == Poll::Ready(false) {
+            sent.ended.get_or_insert_with(Instant::now);
+            sent.permit = None;
+        } else if let Some(after) = stream.outbox.take_release() {
+            sse::retry(frames, after);
+            return Poll::Ready(false);
+        }
+        polled
+    }
+}
+
+impl Drop for Reader {
+    fn drop(&mut self) {
+        let sent = self.stream.sent();
+        if sent.reader == self.number {
+            self.stream.outbox.set_unread(true);
+        }
+        drop(sent);
+        self.session.touch();
+    }
+}

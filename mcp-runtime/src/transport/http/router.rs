@@ -1,0 +1,41 @@
+use axum::Router;
+
+use super::pair;
+use crate::{builder::Builder, error::ServeError};
+
+impl Builder {
+    /// Starts the server as a router with its endpoint at [`path`](Builder::path), to be merged into an axum application.
+    ///
+    /// ```no_run
+    /// use axum::{Router, routing::get};
+    /// use mcp_runtime::prelude::*;
+    ///
+    /// /// Adds two numbers.
+    /// #[tool]
+    /// fn add(a: i64, b: i64) -> i64 {
+    ///     a + b
+    /// }
+    ///
+    /// #[tokio::main]
+    /// async fn main() -> Result<(), Box<dyn std::error::Error>> {
+    ///     let mcp = mcp_runtime::server!().into_router().await?;
+    ///     let app = Router::new().route("/", get(async || "hello")).merge(mcp);
+    ///     let listener = tokio::net::TcpListener::bind("127.0.0.1:8000").await?;
+    ///     Ok(axum::serve(listener, app).await?)
+    /// }
+    /// ```
+    ///
+    /// # Errors
+    /// When the server cannot be built, or `setup` fails.
+    pub async fn into_router(self) -> Result<Router, ServeError> {
+        let service = self.into_service().await?;
+        let settings = &service.endpoint().settings;
+        let mut router = Router::new().route_service(&settings.path, service.clone());
+        if settings.legacy_sse {
+            for name in [pair::STREAM, pair::POST] {
+                router = router.route_service(&settings.sibling(name), service.clone());
+            }
+        }
+        Ok(router)
+    }
+}

@@ -1,0 +1,62 @@
+//! `--http` of the command line.
+
+use std::io::Write as _;
+
+use super::server::HttpServer;
+use crate::{builder::Builder, error::ServeError};
+
+/// Where a server listens when nobody says where.
+pub(crate) const DEFAULT: &str = "127.0.0.1:8000";
+
+/// The address that is meant by `8000`, `:8000` or `0.0.0.0:8000`: loopback unless another one is given.
+pub(crate) fn address(given: &str) -> String {
+    match given.strip_prefix(':').unwrap_or(given) {
+        port if port.parse::<u16>().is_ok() => format!("127.0.0.1:{port}"),
+        host if !host.contains(':') => format!("{host}:8000"),
+        _ => given.to_owned(),
+    }
+}
+
+/// Blocks until the process is asked to end, on a runtime of its own.
+pub(crate) fn run(builder: Builder, address: &str) -> Result<(), ServeError> {
+    let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build()?;
+    let served = runtime.block_on(async {
+        let server = builder.bind_http(address).await?;
+        hint(&server);
+        server.serve().await
+    });
+    // A blocking job that loops would hold the process for ever; its answer has been given up already.
+    runtime.shutdown_background();
+    served
+}
+
+fn hint(server: &HttpServer) {
+    let identity = server.identity();
+    // Where stderr leads nowhere, nobody needs the hint.
+    let _ = writeln!(
+        std::io::stderr(),
+        "{} {}: an MCP server at {}\nall revisions of the protocol, only this machine and the hosts that are allowed; Ctrl-C ends it",
+        identity.name,
+        identity.version,
+        server.url()
+    );
+}
+
+#[cfg(test)]
+mod tests {
+    use super::address;
+
+    #[test]
+    fn an_address_may_leave_something_out() {
+        for (given, expected) in [
+            ("8000", "127.0.0.1:8000"),
+            (":8000", "127.0.0.1:8000"),
+            ("0.0.0.0", "0.0.0.0:8000"),
+            ("localhost", "localhost:8000"),
+            ("0.0.0.0:1", "0.0.0.0:1"),
+            ("[::1]:2", "[::1]:2"),
+        ] {
+            assert_eq!(address(given), expected);
+        }
+    }
+}

@@ -1,0 +1,205 @@
+//! A server of our own on hyper, for those who bring no application.
+
+use std::{
+    fmt,
+    future::{Future, poll_fn},
+    io,
+    net::SocketAddr,
+    pin::{Pin, pin},
+    sync::Arc,
+    task::Poll,
+    time::Duration,
+};
+
+use http::{Request, Response};
+use hyper::{body::Incoming, server::conn::http1};
+use hyper_util::rt::{TokioIo, TokioTimer};
+use tokio::{
+    net::{TcpListener, TcpStream, ToSocketAddrs},
+    sync::watch,
+    task::JoinSet,
+};
+
+use super::{body::Body, endpoint::Endpoint, service::HttpService};
+use crate::{builder::Builder, error::ServeError};
+
+/// A server that listens and does not answer yet: see [`Builder::bind_http`].
+pub struct HttpServer {
+    listener: TcpListener,
+    address: SocketAddr,
+    service: HttpService,
+}
+
+impl fmt::Debug for HttpServer {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("HttpServer").field("url", &self.url()).finish_non_exhaustive()
+    }
+}
+
+impl Builder {
+    /// Serves over HTTP until the process is asked to end (SIGTERM, or Ctrl-C), on the runtime of the caller, which needs
+    /// I/O and time enabled: `.serve_http("127.0.0.1:8000")`.
+    ///
+    /// Every revision is served at once: requests of 2026-07-28, sessions of the older ones.
+    ///
+    /// # Errors
+    /// When the server cannot be built, `setup` fails, or the address cannot be listened at.
+    pub async fn serve_http(self, address: impl ToSocketAddrs) -> Result<(), ServeError> {
+        self.bind_http(address).await?.serve().await
+    }
+
+    /// Listens at an address, port 0 being any that is free. Clients that come are answered once it [serves](HttpServer::serve).
+    ///
+    /// # Errors
+    /// When the server cannot be built, `setup` fails, or the address cannot be listened at.
+    pub async fn bind_http(self, address: impl ToSocketAddrs) -> Result<HttpServer, ServeError> {
+        let listener = TcpListener::bind(address).await.map_err(ServeError::Bind)?;
+        let address = listener.local_addr()?;
+        let service = HttpService::start(self, Some(address.ip())).await?;
+        Ok(HttpServer { listener, address, service })
+    }
+}
+
+impl HttpServer {
+    /// Where it listens.
+    pub fn local_addr(&self) -> SocketAddr {
+        self.address
+    }
+
+    /// What clients are told: the address with the path of the endpoint.
+    pub fn url(&self) -> String {
+        format!("http://{}{}", self.address, self.endpoint().settings.path)
+    }
+
+    /// Serves until the process is asked to end.
+    ///
+    /// # Errors
+    /// None today: what goes wrong with one connection ends that one.
+    pub async fn serve(self) -> Result<(), ServeError> {
+        self.serve_until(terminated()).await
+    }
+
+    /// Serves until `stop` is ready. Then nobody new is let in, streams end with their last event, and calls that run
+    /// may finish for the [grace period](crate::Limits::grace).
+    ///
+    /// # Errors
+    /// None today: what goes wrong with one connection ends that one.
+    pub async fn serve_until(self, stop: impl Future<Output = ()>) -> Result<(), ServeError> {
+        let (stopping, is_stopping) = watch::channel(false);
+        let mut connections = JoinSet::new();
+        let mut stop = pin!(stop);
+        while let Some(accepted) = next(&self.listener, &mut connections, stop.as_mut()).await {
+            match accepted {
+                Ok(stream) => {
+                    let connection = Connection(self.service.clone());
+                    connections.spawn(connection.serve(stream, is_stopping.clone()));
+                }
+                // Most likely there are no descriptors left: others must end first.
+                Err(error) => {
+                    tracing::warn!("a connection could not be accepted: {error}");
+                    tokio::time::sleep(Duration::from_millis(50)).await;
+                }
+            }
+        }
+        drop(self.listener);
+        self.service.stop();
+        let _ = stopping.send(true);
+        let all = async { while connections.join_next().await.is_some() {} };
+        if tokio::time::timeout(self.service.endpoint().limits().grace, all).await.is_err() {
+            tracing::warn!(
+                "connections that were still in use and have been given up: {}",
+                connections.len()
+            );
+        }
+        connections.abort_all();
+        self.service.close().await;
+        Ok(())
+    }
+
+    fn endpoint(&self) -> &Arc<Endpoint> {
+        self.service.endpoint()
+    }
+
+    #[cfg(feature = "stdio")]
+    pub(super) fn identity(&self) -> &crate::builder::Identity {
+        &self.endpoint().service.identity
+    }
+}
+
+/// The next connection, or `None` when it is time to stop. Those that have ended are taken out meanwhile.
+async fn next(
+    listener: &TcpListener,
+    connections: &mut JoinSet<()>,
+    mut stop: Pin<&mut impl Future<Output = ()>>,
+) -> Option<io::Result<TcpStream>> {
+    poll_fn(|cx| {
+        if stop.as_mut().poll(cx).is_ready() {
+            return Poll::Ready(None);
+        }
+        while let Poll::Ready(Some(_)) = connections.poll_join_next(cx) {}
+        listener.poll_accept(cx).map(|it| Some(it.map(|it| it.0)))
+    })
+    .await
+}
+
+/// One connection, whose requests come one after the other.
+struct Connection(HttpService);
+
+impl Connection {
+    async fn serve(self, stream: TcpStream, mut is_stopping: watch::Receiver<bool>) {
+        // Small answers must not wait for each other (RFC 896).
+        let _ = stream.set_nodelay(true);
+        let limits = *self.0.endpoint().limits();
+        let connection = http1::Builder::new()
+            .timer(TokioTimer::new())
+            .header_read_timeout(limits.body_time)
+            .max_buf_size(limits.head.max(8 << 10))
+            .serve_connection(TokioIo::new(stream), self);
+        let mut connection = pin!(connection);
+        let mut stops = pin!(is_stopping.wait_for(|it| *it));
+        let mut asked = false;
+        let served = poll_fn(|cx| {
+            if !asked && stops.as_mut().poll(cx).is_ready() {
+                asked = true;
+                connection.as_mut().graceful_shutdown();
+            }
+            connection.as_mut().poll(cx)
+        });
+        if let Err(error) = served.await {
+            tracing::debug!("a connection broke: {error}");
+        }
+    }
+}
+
+impl hyper::service::Service<Request<Incoming>> for Connection {
+    type Response = Response<Body>;
+    type Error = std::convert::Infallible;
+    type Future = Pin<Box<dyn Future<Output = Result<Response<Body>, Self::Error>> + Send>>;
+
+    fn call(&self, request: Request<Incoming>) -> Self::Future {
+        let responding = self.0.alone(request);
+        Box::pin(async move { Ok(responding.await) })
+    }
+}
+
+/// Ready when somebody asks the process to end.
+pub(super) async fn terminated() {
+    #[cfg(unix)]
+    {
+        use tokio::signal::unix::{SignalKind, signal};
+        // Without the handler the signal ends the process at once, which is the worse answer but still one.
+        let mut signals: Vec<_> = [SignalKind::terminate(), SignalKind::interrupt()]
+            .into_iter()
+            .filter_map(|it| signal(it).ok())
+            .collect();
+        poll_fn(|cx| {
+            let asked = signals.iter_mut().any(|it| it.poll_recv(cx).is_ready());
+            if asked { Poll::Ready(()) } else { Poll::Pending }
+        })
+        .await;
+    }
+    #[cfg(not(unix))]
+    if tokio::signal::ctrl_c().await.is_err() {
+        std::future::pending::<()>().await;
+    }
+}

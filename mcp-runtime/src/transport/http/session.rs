@@ -1,0 +1,156 @@
+//! A session of the legacy era over HTTP (HL-16 to HL-20).
+
+use std::{
+    collections::VecDeque,
+    sync::{
+        Arc, Mutex, MutexGuard, PoisonError,
+        atomic::{AtomicBool, Ordering},
+    },
+    time::Duration,
+};
+
+use tokio::time::Instant;
+
+use super::{
+    endpoint::Permit,
+    resumable::{EventId, Gone, Memory, Reader, Resumable},
+};
+use crate::{
+    limits::Limits,
+    protocol::{Hold, Outbox, Peer, Revision},
+};
+
+/// How long a stream is kept whose last event has been sent: long enough for a client whose connection broke then.
+const KEPT: Duration = Duration::from_secs(60);
+
+/// What one client and the server have to do with each other, from `initialize` to its end.
+pub(super) struct Session {
+    id: String,
+    pub(super) peer: Peer,
+    memory: Arc<Memory>,
+    /// What belongs to no request: number 0.
+    standalone: Arc<Resumable>,
+    /// Those of requests.
+    streams: Mutex<Streams>,
+    /// Until the session ends, something may still come on the standalone stream.
+    open: Mutex<Option<Hold>>,
+    used: Mutex<Instant>,
+    /// Something came after `initialize`.
+    has_spoken: AtomicBool,
+}
+
+#[derive(Default)]
+struct Streams {
+    last: u32,
+    kept: VecDeque<Arc<Resumable>>,
+}
+
+impl Session {
+    pub(super) fn new(id: String, peer: Peer, memory: Arc<Memory>) -> Self {
+        let outbox = peer.outbox().clone();
+        outbox.set_unread(true);
+        let standalone = Arc::new(Resumable::new(0, outbox.clone(), memory.clone(), None));
+        Self {
+            id,
+            peer,
+            memory,
+            standalone,
+            streams: Mutex::default(),
+            open: Mutex::new(Some(outbox.hold())),
+            used: Mutex::new(Instant::now()),
+            has_spoken: AtomicBool::new(false),
+        }
+    }
+
+    pub(super) fn id(&self) -> &str {
+        &self.id
+    }
+
+    pub(super) fn revision(&self) -> Revision {
+        self.peer.revision()
+    }
+
+    /// Whether its client knows how to come back to a stream that ended early.
+    pub(super) fn resumes(&self) -> bool {
+        self.revision().resumes()
+    }
+
+    fn streams(&self) -> MutexGuard<'_, Streams> {
+        self.streams.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    pub(super) fn touch(&self) {
+        *self.used.lock().unwrap_or_else(PoisonError::into_inner) = Instant::now();
+    }
+
+    /// The client uses the session.
+    pub(super) fn spoken(&self) {
+        self.has_spoken.store(true, Ordering::Relaxed);
+        self.touch();
+    }
+
+    /// Whether nobody has used it for so long. One that was opened and never used counts as `unused`.
+    pub(super) fn is_idle(self: &Arc<Self>, idle: Duration, unused: Duration) -> bool {
+        let allowed = if self.has_spoken.load(Ordering::Relaxed) { idle } else { unused };
+        let used = *self.used.lock().unwrap_or_else(PoisonError::into_inner);
+        // The table has one reference; readers have others.
+        used.elapsed() >= allowed && Arc::strong_count(self) == 1 && self.peer.in_flight() == 0
+    }
+
+    /// A stream for the answer to a request, unless there are too many.
+    pub(super) fn open_stream(
+        self: &Arc<Self>,
+        outbox: &Arc<Outbox>,
+        permit: Permit,
+    ) -> Option<Reader> {
+        let limits: &Limits = self.peer.limits();
+        let mut streams = self.streams();
+        streams.kept.retain(|it| !it.is_past(KEPT));
+        if streams.kept.len() >= limits.streams {
+            // One whose last event has been sent is the least loss.
+            let past = streams.kept.iter().position(|it| it.is_past(Duration::ZERO))?;
+            streams.kept.remove(past);
+        }
+        streams.last += 1;
+        let stream =
+            Resumable::new(streams.last, outbox.clone(), self.memory.clone(), Some(permit));
+        let stream = Arc::new(stream);
+        streams.kept.push_back(stream.clone());
+        drop(streams);
+        stream.read(None, self).ok()
+    }
+
+    /// The stream for what belongs to no request, from now on.
+    pub(super) fn listen(self: &Arc<Self>) -> Result<Reader, Gone> {
+        self.standalone.read(None, self)
+    }
+
+    /// The stream of an event, from after it on.
+    pub(super) fn resume(self: &Arc<Self>, after: EventId) -> Result<Reader, Gone> {
+        let stream = if after.stream == 0 {
+            self.standalone.clone()
+        } else {
+            let streams = self.streams();
+            let found = streams.kept.iter().find(|it| it.number() == after.stream);
+            found.cloned().ok_or(Gone)?
+        };
+        stream.read(Some(after), self)
+    }
+
+    /// Ends it: nothing more is sent, and what runs is given up.
+    pub(super) fn close(&self) {
+        self.stop();
+        self.peer.cancel_all();
+    }
+
+    /// Lets the standalone stream end; calls go on.
+    pub(super) fn stop(&self) {
+        self.open.lock().unwrap_or_else(PoisonError::into_inner).take();
+    }
+}
+
+impl Drop for Session {
+    fn drop(&mut self) {
+        self.close();
+    }
+}

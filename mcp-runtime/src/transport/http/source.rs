@@ -1,0 +1,87 @@
+use std::{
+    pin::{Pin, pin},
+    sync::Arc,
+    task::{Context, Poll},
+    time::Duration,
+};
+
+use super::accept::Accepts;
+use crate::protocol::{Outbox, Peer, PendingCall};
+
+/// The messages that answer one request, as they come.
+pub(super) struct Source {
+    outbox: Arc<Outbox>,
+    /// Calls that end when nobody wants their answers any more. Those of sessions go on, and are not here.
+    calls: Vec<PendingCall>,
+    /// A request that stands alone lives as long as its answer.
+    _peer: Option<Peer>,
+}
+
+impl Source {
+    /// Of a request that stands alone: dropping it cancels its calls (HM-07).
+    pub(super) fn alone(peer: Peer, calls: Vec<PendingCall>) -> Self {
+        Self { outbox: peer.outbox().clone(), calls, _peer: Some(peer) }
+    }
+
+    /// Of calls that somebody else drives to their ends.
+    pub(super) fn of(outbox: Arc<Outbox>) -> Self {
+        Self { outbox, calls: Vec::new(), _peer: None }
+    }
+
+    /// Waits for more messages, each with its newline, or for `false` when there will be none.
+    pub(super) fn poll(&mut self, cx: &mut Context<'_>, lines: &mut Vec<u8>) -> Poll<bool> {
+        self.calls.retain_mut(|it| Pin::new(it).poll(cx).is_pending());
+        self.outbox.poll_take(cx, lines)
+    }
+
+    /// Waits for what decides about the head of the response: until then every status is possible, and an answer that is
+    /// one message needs no stream (C-03).
+    pub(super) async fn begin(&mut self, accepts: Accepts, keep_alive: Duration) -> Begun {
+        let mut lines = Vec::new();
+        let mut silence = pin!(None);
+        let is_over = std::future::poll_fn(|cx| {
+            let mut part = Vec::new();
+            loop {
+                match self.poll(cx, &mut part) {
+                    Poll::Ready(true) if lines.is_empty() => lines = std::mem::take(&mut part),
+                    Poll::Ready(true) => lines.append(&mut part),
+                    Poll::Ready(false) => return Poll::Ready(true),
+                    Poll::Pending if !accepts.events => return Poll::Pending,
+                    Poll::Pending if !lines.is_empty() || self.outbox.is_released() => {
+                        return Poll::Ready(false);
+                    }
+                    Poll::Pending => {
+                        if silence.is_none() {
+                            silence.set(Some(tokio::time::sleep(keep_alive)));
+                        }
+                        let silence = silence.as_mut().as_pin_mut();
+                        return silence.map_or(Poll::Pending, |it| it.poll(cx).map(|()| false));
+                    }
+                }
+            }
+        })
+        .await;
+        if !is_over {
+            return Begun::Stream(lines);
+        }
+        let Some(end) = lines.len().checked_sub(1) else { return Begun::Nothing };
+        match memchr::memrchr(b'\n', &lines[..end]) {
+            None if accepts.json => {
+                lines.truncate(end);
+                Begun::Whole(lines)
+            }
+            Some(last) if !accepts.events => Begun::Whole(lines[last + 1..end].to_vec()),
+            _ => Begun::Stream(lines),
+        }
+    }
+}
+
+/// What an answer has turned out to be.
+pub(super) enum Begun {
+    /// There is nothing to be said.
+    Nothing,
+    /// One message, without its newline.
+    Whole(Vec<u8>),
+    /// Messages, of which these are the first.
+    Stream(Vec<u8>),
+}

@@ -1,0 +1,90 @@
+//! What items ask of the client, and what the client declares.
+
+use std::time::Duration;
+
+use mcp_runtime::{
+    items,
+    prelude::*,
+    server,
+    testing::{Client as TestClient, Revision},
+};
+use serde_json::{Value, json};
+
+use crate::support::{connect, named, said};
+
+/// A question of the author's own making.
+struct Consent(Elicit);
+
+impl<'a> FromCall<'a> for Consent {
+    fn from_call(context: &'a Context) -> Result<Self> {
+        Elicit::from_call(context).map(Self)
+    }
+
+    fn needs(needs: &mut mcp_runtime::Needs) {
+        Elicit::needs(needs);
+    }
+}
+
+/// Asks for everything.
+#[tool(asks(roots))]
+async fn everything(consent: Consent, model: Sample, directories: Roots, ctx: &Context) -> String {
+    let can = [consent.0.client_can(), model.client_can(), directories.client_can()];
+    let client = ctx.client();
+    assert_eq!(can, [client.can_elicit(), client.can_sample(), client.can_list_roots()]);
+    format!("{can:?}")
+}
+
+#[prompt(asks(sampling))]
+async fn asking_prompt(model: Sample) -> String {
+    model.client_can().to_string()
+}
+
+#[resource("asks://{id}", asks(elicitation))]
+async fn asking_resource(id: u8, user: Elicit) -> String {
+    format!("{id} {}", user.client_can())
+}
+
+/// The result of one request from a client of 2026-07-28 with these capabilities.
+async fn asked(method: &str, mut params: Value, capabilities: Value) -> Value {
+    let server = server!().items(items![everything, asking_prompt, asking_resource]);
+    let mut client = TestClient::bare(server).await.expect("the server starts");
+    params["_meta"] = json!({
+        "io.modelcontextprotocol/protocolVersion": Revision::V2026_07_28.name(),
+        "io.modelcontextprotocol/clientCapabilities": capabilities,
+    });
+    let request = json!({ "jsonrpc": "2.0", "id": 1, "method": method, "params": params });
+    client.send_raw(request.to_string().as_bytes());
+    let line = client.receive_raw(Duration::from_secs(10)).await.expect("an answer");
+    let mut answer: Value = serde_json::from_slice(&line).expect("JSON");
+    answer["result"].take()
+}
+
+#[tokio::test]
+async fn a_client_that_can_is_served() {
+    let capabilities =
+        json!({ "elicitation": { "form": {}, "url": {} }, "sampling": {}, "roots": {} });
+    let result = asked("tools/call", json!({ "name": "everything" }), capabilities).await;
+    assert_eq!(result["content"][0]["text"], "[true, true, true]", "{result}");
+    let capabilities = json!({ "sampling": { "tools": {} } });
+    let result = asked("prompts/get", json!({ "name": "asking_prompt" }), capabilities).await;
+    assert_eq!(result["messages"][0]["content"]["text"], "true", "{result}");
+    // A form is what nothing else was said of.
+    let capabilities = json!({ "elicitation": {} });
+    let result = asked("resources/read", json!({ "uri": "asks://7" }), capabilities).await;
+    assert_eq!(result["contents"][0]["text"], "7 true", "{result}");
+}
+
+#[tokio::test]
+async fn a_handler_of_a_legacy_client_looks_for_itself() {
+    for revision in Revision::LEGACY {
+        let mut client = connect(server!().items(items![everything]), revision).await;
+        assert_eq!(said(&mut client, "everything", json!({})).await, "[false, false, false]");
+    }
+}
+
+#[tokio::test]
+async fn what_is_asked_is_no_argument() {
+    let mut client = TestClient::connect(server!().items(items![everything])).await.unwrap();
+    let tools = client.tools().await.unwrap();
+    assert_eq!(named(&tools, "everything")["inputSchema"]["properties"], json!({}));
+}
