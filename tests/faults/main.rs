@@ -9,5 +9,6 @@
 
 mod client;
 mod server;
+mod sessions;
 mod slow;
 mod vanish;
