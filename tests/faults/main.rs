@@ -7,6 +7,7 @@
 #![cfg(unix)]
 #![forbid(unsafe_code)]
 
+mod bodies;
 mod client;
 mod server;
 mod sessions;
