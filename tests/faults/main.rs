@@ -9,6 +9,7 @@
 
 mod bodies;
 mod client;
+mod flood;
 mod server;
 mod sessions;
 mod slow;
