@@ -13,4 +13,5 @@ mod flood;
 mod server;
 mod sessions;
 mod slow;
+mod unread;
 mod vanish;
