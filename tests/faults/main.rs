@@ -12,6 +12,7 @@ mod client;
 mod flood;
 mod server;
 mod sessions;
+mod shutdown;
 mod slow;
 mod unread;
 mod vanish;
