@@ -47,8 +47,20 @@
 //!
 //! **Parameters.** What implements [`FromCall`] comes from the server, everything else from the client; `&T` is shared state, `&str`
 //! and `&[T]` are arguments. **Results.** See [`ToolReply`], [`ResourceReply`] and [`PromptReply`].
+//! **Serving.** `Builder::run` serves stdio, and listens with `--http` when the feature `http` is there; a tokio application calls
+//! `Builder::serve_stdio`, [`Builder::serve`], `serve_http` or `bind_http`, or mounts `into_service` (tower) or `into_router` (axum).
 //! **Attributes.** See [`tool`](prelude::tool), [`resource`](prelude::resource), [`prompt`](prelude::prompt),
 //! [`server`](prelude::server) and [`server!`](server).
+//!
+//! # Features
+//!
+//! | feature | what it brings |
+//! |---|---|
+//! | `stdio` (default) | `Builder::run` with its command line, `Builder::serve_stdio` |
+//! | `client-log` (default) | `client_log()`: `tracing` events of a call for the client that asked |
+//! | `http` | every revision on one HTTP endpoint: `--http`, `serve_http`, `bind_http`, `into_service` |
+//! | `axum` | `into_router`, for axum applications |
+//! | `inventory` | registration through constructors instead of the linker (always so on wasm) |
 
 #![cfg_attr(docsrs, feature(doc_cfg))]
 

@@ -3,6 +3,7 @@
 //! Each rule is a function over sources, used twice: on the tree, where it must find nothing, and on a planted violation, which it must
 //! find, so that a rule that has gone blind is noticed.
 
+mod crates;
 mod layers;
 mod rules;
 mod sources;
@@ -82,4 +83,10 @@ fn there_is_no_unsafe_code_but_in_the_guard() {
     let violation =
         planted("mcp-runtime/src/wire/raw.rs", "unsafe { std::str::from_utf8_unchecked(bytes) }");
     check(rules::unsafe_code, &sources::library(), &[violation]);
+}
+
+#[test]
+fn a_server_brings_few_crates() {
+    crates::check("stdio,client-log", 50);
+    crates::check("stdio,client-log,http", 63);
 }

@@ -16,74 +16,42 @@
 //! `--strict` only warns (on stderr, status 0) of type arrays, remote `$ref` and schemas without
 //! a keyword; [`list`] therefore wants its stderr free of them as well.
 
-use std::{
-    fs,
-    path::PathBuf,
-    process::{Command, Stdio},
-    sync::OnceLock,
-};
+use std::{ffi::OsStr, process::Stdio, sync::OnceLock};
 
 use serde_json::Value;
-use support::requirement::{Missing, output_of};
+use support::{node::Node, requirement::Missing};
 
-use crate::{install::installed, server::Server};
+use crate::{peers, server::Server};
 
-const PACKAGE: &str = include_str!("package.json");
+const PACKAGE: &str = include_str!("inspector.json");
 const CLI: &str = "node_modules/@modelcontextprotocol/inspector/clients/launcher/build/index.js";
-/// The version of Node.js that the Inspector's package asks for.
-const NODE: (u32, u32) = (22, 19);
 
-struct Inspector {
-    node: PathBuf,
-    folder: PathBuf,
-}
+struct Inspector(Node);
 
 impl Inspector {
     fn get() -> Result<&'static Self, Missing> {
         static INSPECTOR: OnceLock<Result<Inspector, String>> = OnceLock::new();
-        let inspector =
-            INSPECTOR.get_or_init(|| Self::install().map_err(|missing| missing.to_string()));
+        let install = || Node::installed(&peers(), "node-inspector-2.12.0", PACKAGE).map(Inspector);
+        let inspector = INSPECTOR.get_or_init(|| install().map_err(|missing| missing.to_string()));
         inspector.as_ref().map_err(Missing::new)
     }
 
-    fn install() -> Result<Self, Missing> {
-        let folder = installed("node-inspector-2.12.0", PACKAGE, |folder| {
-            fs::write(folder.join("package.json"), PACKAGE)
-                .map_err(|error| Missing::new(error.to_string()))?;
-            output_of(
-                Command::new("npm")
-                    .args(["install", "--no-audit", "--no-fund", "--no-package-lock"])
-                    .args(["--ignore-scripts", "--loglevel=error"])
-                    .current_dir(folder),
-            )?;
-            Ok(())
-        })?;
-        let packaged = folder.join("node_modules/.bin/node");
-        let node = if packaged.exists() { packaged } else { PathBuf::from("node") };
-        let version = output_of(Command::new(&node).arg("--version"))?;
-        if parse_version(&version) < Some(NODE) {
-            let (major, minor) = NODE;
-            return Err(Missing::new(format!("Node.js {major}.{minor}, this is {version}")));
-        }
-        Ok(Self { node, folder })
-    }
-
     /// Runs one method on a server.
-    fn run(&self, server: &Server, era: &str, arguments: &[&str]) -> Answer {
-        let environment = server
-            .environment()
-            .into_iter()
+    fn run(&self, server: &Server, address: &OsStr, era: &str, arguments: &[&str]) -> Answer {
+        let environment = server.environment().into_iter().filter(|_| !server.is_http());
+        let environment = environment
             .flat_map(|(name, value)| ["-e".to_owned(), format!("{name}={}", value.display())]);
-        let output = Command::new(&self.node)
-            .arg(self.folder.join(CLI))
+        let output = self
+            .0
+            .run(CLI)
             .arg("--cli")
             // Before the options, some of which take every word that follows.
-            .arg(server.binary())
+            .arg(address)
             .args(environment)
             .args(["--format", "json", "--protocol-era", era])
             .args(arguments)
             // It keeps a catalog and credentials in the home folder.
-            .env("HOME", &self.folder)
+            .env("HOME", &self.0.folder)
             .stdin(Stdio::null())
             .output()
             .expect("an installed Inspector starts");
@@ -103,11 +71,6 @@ pub(crate) struct Answer {
     pub(crate) stderr: String,
 }
 
-fn parse_version(text: &str) -> Option<(u32, u32)> {
-    let mut parts = text.trim().strip_prefix('v')?.split('.').map(|part| part.parse().ok());
-    Some((parts.next()??, parts.next()??))
-}
-
 /// Asks the server in each era.
 #[track_caller]
 pub(crate) fn check(
@@ -121,7 +84,7 @@ pub(crate) fn check(
         Err(missing) => return missing.skip(),
     };
     for era in ["legacy", "modern"] {
-        let answer = inspector.run(server, era, arguments);
+        let answer = inspector.run(server, server.address(), era, arguments);
         assert_eq!(answer.status, Some(status), "{}, {era}: {answer:#?}", server.name);
         assert!(expected(&answer), "{}, {era}: {answer:#?}", server.name);
     }
@@ -146,10 +109,27 @@ fn each_era_is_reached() {
         Ok(inspector) => inspector,
         Err(missing) => return missing.skip(),
     };
-    let server = Server::new("quickstart");
-    for (era, protocol) in [("legacy", "2025-11-25"), ("modern", "2026-07-28")] {
-        let answer = inspector.run(&server, era, &["--method", "initialize"]);
-        assert_eq!(answer.result["protocolVersion"], protocol, "{answer:#?}");
-        assert!(answer.result["serverInfo"]["name"].is_string(), "{answer:#?}");
+    for server in [Server::new("quickstart"), Server::over_http("quickstart")] {
+        for (era, protocol) in [("legacy", "2025-11-25"), ("modern", "2026-07-28")] {
+            let answer = inspector.run(&server, server.address(), era, &["--method", "initialize"]);
+            assert_eq!(answer.result["protocolVersion"], protocol, "{answer:#?}");
+            assert!(answer.result["serverInfo"]["name"].is_string(), "{answer:#?}");
+        }
     }
+}
+
+#[test]
+fn it_speaks_http_and_sse() {
+    let inspector = match Inspector::get() {
+        Ok(inspector) => inspector,
+        Err(missing) => return missing.skip(),
+    };
+    let server = Server::over_http("quickstart");
+    let answer = inspector.run(
+        &server,
+        server.sse().as_ref(),
+        "legacy",
+        &call("add", r#"{"a": 20, "b": 22}"#),
+    );
+    assert_eq!(answer.result["content"][0]["text"], "42", "{answer:#?}");
 }

@@ -1,15 +1,24 @@
-//! Official clients against the example servers, over stdio.
+//! Official clients against the example servers, over stdio and HTTP.
 //!
 //! Each client is installed once, at a pinned version, into `target/peers`. Where that is
 //! impossible a test says so and passes on a developer's machine, and fails under CI.
 
 #![forbid(unsafe_code)]
 
+use std::path::{Path, PathBuf};
+
+mod driver;
+mod everything;
 mod files;
 mod inspector;
-mod install;
 mod memory;
 mod python;
 mod quickstart;
 mod server;
 mod time;
+mod typescript;
+
+/// Where the clients are installed.
+fn peers() -> PathBuf {
+    Path::new(env!("CARGO_TARGET_TMPDIR")).with_file_name("peers")
+}

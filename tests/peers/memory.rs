@@ -128,7 +128,7 @@ struct Victim(Child);
 
 impl Victim {
     fn start(server: &Server) -> Self {
-        let child = Command::new(server.binary())
+        let child = Command::new(server.address())
             .envs(server.environment())
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())

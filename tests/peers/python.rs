@@ -1,17 +1,14 @@
 //! The Python SDK's client; `python_peer.py` beside this file says what it can be asked.
 
-use std::{
-    collections::BTreeMap,
-    io::Write,
-    path::PathBuf,
-    process::{Command, Stdio},
-    sync::OnceLock,
-};
+use std::{collections::BTreeMap, path::PathBuf, process::Command, sync::OnceLock};
 
 use serde_json::{Value, json};
-use support::requirement::{Missing, output_of};
+use support::{
+    install::installed,
+    requirement::{Missing, output_of},
+};
 
-use crate::{install::installed, server::Server};
+use crate::{driver::report, peers, server::Server};
 
 const REQUIREMENTS: &str = include_str!("requirements.txt");
 const SCRIPT: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/peers/python_peer.py");
@@ -19,7 +16,7 @@ const SCRIPT: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/peers/python_peer.py"
 fn interpreter() -> Result<&'static PathBuf, Missing> {
     static INTERPRETER: OnceLock<Result<PathBuf, String>> = OnceLock::new();
     let install = || -> Result<PathBuf, Missing> {
-        let folder = installed("python-2.3.0", REQUIREMENTS, |folder| {
+        let folder = installed(&peers(), "python-2.3.0", REQUIREMENTS, |folder| {
             output_of(Command::new("python3").args(["-m", "venv"]).arg(folder))?;
             let pip = folder.join("bin/python");
             let requirements = concat!(env!("CARGO_MANIFEST_DIR"), "/peers/requirements.txt");
@@ -37,33 +34,12 @@ fn interpreter() -> Result<&'static PathBuf, Missing> {
 }
 
 /// Has the client carry out these steps and returns its report.
-fn drive(server: &Server, era: &str, steps: &[Value]) -> Result<Value, Missing> {
+pub(crate) fn drive(server: &Server, era: &str, steps: &[Value]) -> Result<Value, Missing> {
     let environment: BTreeMap<_, _> = server.environment().into();
     let plan = json!({"environment": environment, "steps": steps});
-    let mut child = Command::new(interpreter()?)
-        .args([SCRIPT, "--era", era, "--"])
-        .arg(server.binary())
-        .stdin(Stdio::piped())
-        .stdout(Stdio::piped())
-        .stderr(Stdio::piped())
-        .spawn()
-        .expect("an installed interpreter starts");
-    let mut stdin = child.stdin.take().expect("stdin is piped");
-    // A driver that does not read its plan has failed, and says why on stderr.
-    let _ = stdin.write_all(plan.to_string().as_bytes());
-    drop(stdin);
-    let output = child.wait_with_output().expect("the driver ends");
-    let stderr = String::from_utf8_lossy(&output.stderr);
-    assert!(output.status.success(), "{}, {era}: {}\n{stderr}", server.name, output.status);
-    let report: Value = serde_json::from_slice(&output.stdout).expect("the report is JSON");
-    let peer = format!("{}, {era}\n{stderr}", server.name);
-    assert_eq!(report["complaints"], json!([]), "the client dislikes what it read: {peer}");
-    // After two seconds the SDK would have killed it.
-    assert!(
-        report["closed_after"].as_f64().is_some_and(|seconds| seconds < 2.0),
-        "the server does not end with its stdin: {peer}",
-    );
-    Ok(report)
+    let mut command = Command::new(interpreter()?);
+    command.args([SCRIPT, "--era", era, "--"]).arg(server.address());
+    Ok(report(&mut command, &plan, &format!("{}, Python, {era}", server.name)))
 }
 
 /// Has the client take these steps in each era, and looks at the outcomes.

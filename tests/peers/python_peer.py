@@ -1,12 +1,12 @@
-"""Drives one MCP server over stdio with the Python SDK's client.
+"""Drives one MCP server with the Python SDK's client, over stdio or, if it is given a URL, over HTTP.
 
-    python_peer.py [--era auto|legacy] [--timeout SECONDS] -- SERVER [ARGUMENT ...]
+    python_peer.py [--era auto|legacy] [--timeout SECONDS] -- (SERVER [ARGUMENT ...] | URL)
 
 The plan is one JSON document on stdin, the report one JSON document on stdout.
 
 Plan:
     {"steps": [STEP, ...],
-     "environment": {"NAME": "value"},                        for the server
+     "environment": {"NAME": "value"},                        for the server, over stdio
      "elicitation": {"action": "accept", "content": {...}},   answer to every elicitation
      "sampling": "text",                                      answer to every sampling request
      "roots": ["file:///a", ...],
@@ -20,6 +20,8 @@ Steps, by "do":
     prompt    name, arguments
     complete  prompt or template, argument, value, context
     watch     uri, trigger                                    trigger: the step that causes the update
+    hear      list, trigger                                   "tools", "prompts" or "resources" is changed by the trigger
+    log       level, name, count                              calls a tool and waits for so many log messages
     log_level level                                           legacy logging/setLevel
     ping                                                      legacy
 
@@ -27,7 +29,7 @@ Report:
     {"protocol": "2026-07-28", "server": {...}, "capabilities": {...}, "instructions": "...",
      "steps": [OUTCOME, ...], "asked": [...], "logs": [...],
      "complaints": [...],                                     what the SDK disliked on the wire
-     "closed_after": 0.01}                                    seconds from closing stdin to the end
+     "closed_after": 0.01}                                    seconds that closing took
 
 An outcome has exactly one of
     "result"     what the server answered
@@ -56,6 +58,11 @@ LISTS = {
     "resources": ("list_resources", "resources"),
     "templates": ("list_resource_templates", "resource_templates"),
     "prompts": ("list_prompts", "prompts"),
+}
+CHANGES = {
+    "tools": types.ToolListChangedNotification,
+    "prompts": types.PromptListChangedNotification,
+    "resources": types.ResourceListChangedNotification,
 }
 
 
@@ -87,8 +94,7 @@ class Peer:
         self.client = None
         self.asked = []
         self.logs = []
-        self.updated = []
-        self.update = anyio.Event()
+        self.heard = []
         self.complaints = Complaints()
 
     def connect(self, server, era):
@@ -98,8 +104,10 @@ class Peer:
             "roots": ("list_roots_callback", self.on_roots),
         }
         callbacks = dict(callback for key, callback in answers.items() if key in self.plan)
+        environment = self.plan.get("environment")
+        process = StdioServerParameters(command=server[0], args=server[1:], env=environment)
         self.client = Client(
-            StdioServerParameters(command=server[0], args=server[1:], env=self.plan.get("environment")),
+            server[0] if server[0].startswith("http://") else process,
             mode=era,
             client_info=types.Implementation(name="python-peer", version="1"),
             # A cached list would hide what the server answers the second time.
@@ -130,9 +138,8 @@ class Peer:
     async def on_message(self, message):
         if isinstance(message, Exception):
             self.complaints.texts.append(repr(message))
-        elif isinstance(message, types.ResourceUpdatedNotification):
-            self.updated.append(str(message.params.uri))
-            self.update.set()
+        else:
+            self.heard.append(message)
 
     async def take(self, step):
         """Carries out one step; the outcome never raises."""
@@ -167,6 +174,10 @@ class Peer:
             return await self.complete(step)
         if do == "watch":
             return await self.watch(step)
+        if do == "hear":
+            return await self.hear(step)
+        if do == "log":
+            return await self.log(step)
         if do == "log_level":
             return await client.set_logging_level(step["level"])
         if do == "ping":
@@ -217,17 +228,51 @@ class Peer:
     async def watch(self, step):
         """Subscribes to a resource, runs the trigger and waits for the update."""
         uri, trigger = step["uri"], step["trigger"]
-        if self.client.protocol_version >= "2026-07-28":
+        if self.is_modern():
             async with self.client.listen(resource_subscriptions=[uri]) as stream:
                 outcome = await self.take(trigger)
                 event = await anext(stream)
             return {"trigger": outcome, "updated": event.uri}
         await self.client.subscribe_resource(uri)
-        self.update = anyio.Event()
         outcome = await self.take(trigger)
-        await self.update.wait()
+        message = await self.next_heard(types.ResourceUpdatedNotification)
         await self.client.unsubscribe_resource(uri)
-        return {"trigger": outcome, "updated": self.updated[-1]}
+        return {"trigger": outcome, "updated": str(message.params.uri)}
+
+    async def hear(self, step):
+        """Runs the trigger and waits for the news that a list has changed."""
+        name, trigger = step["list"], step["trigger"]
+        if self.is_modern():
+            async with self.client.listen(**{f"{name}_list_changed": True}) as stream:
+                outcome = await self.take(trigger)
+                await anext(stream)
+        else:
+            outcome = await self.take(trigger)
+            await self.next_heard(CHANGES[name])
+        return {"trigger": outcome, "changed": name}
+
+    async def log(self, step):
+        """Calls a tool with the wish for log messages, each era's way."""
+        meta = None
+        if self.is_modern():
+            meta = {types.LOG_LEVEL_META_KEY: step["level"]}
+        else:
+            await self.client.set_logging_level(step["level"])
+        known = len(self.logs)
+        await self.client.call_tool(step["name"], meta=meta)
+        while len(self.logs) < known + step["count"]:
+            await anyio.sleep(0.01)
+        return self.logs[known:]
+
+    def is_modern(self):
+        return self.client.protocol_version >= "2026-07-28"
+
+    async def next_heard(self, kind):
+        """The first notification of this kind, taken out of those that were heard."""
+        while not (found := [it for it in self.heard if isinstance(it, kind)]):
+            await anyio.sleep(0.01)
+        self.heard.remove(found[0])
+        return found[0]
 
 
 async def run(server, era, timeout, plan):
@@ -258,7 +303,7 @@ def main():
     parser = argparse.ArgumentParser(description="Drive an MCP server by the plan on stdin.")
     parser.add_argument("--era", choices=["auto", "legacy"], default="auto")
     parser.add_argument("--timeout", type=float, default=30.0, metavar="SECONDS")
-    parser.add_argument("server", nargs="+", help="the server's command line, after --")
+    parser.add_argument("server", nargs="+", help="the server's command line, after --, or its URL")
     options = parser.parse_args()
     # The SDK deprecates the legacy calls that this script makes on purpose.
     warnings.simplefilter("ignore")

@@ -1,17 +1,20 @@
 //! An example server and the folder that it may fill.
 
 use std::{
+    ffi::OsStr,
     fs,
     path::{Path, PathBuf},
     process, thread,
 };
 
-use support::examples::example;
+use support::{examples::example, process::HttpServer};
 
 pub(crate) struct Server {
     pub(crate) name: &'static str,
     /// Empty at first, and removed with the value.
     pub(crate) folder: PathBuf,
+    /// Without one, each client starts a process of its own.
+    http: Option<HttpServer>,
 }
 
 impl Server {
@@ -21,11 +24,30 @@ impl Server {
         let folder = Path::new(env!("CARGO_TARGET_TMPDIR"));
         let folder = folder.join(format!("{test}-{name}-{}", process::id()));
         fs::create_dir_all(&folder).expect("target is writable");
-        Self { name, folder }
+        Self { name, folder, http: None }
     }
 
-    pub(crate) fn binary(&self) -> &'static Path {
-        example(self.name)
+    /// One process for all clients, over HTTP and over HTTP+SSE.
+    pub(crate) fn over_http(name: &'static str) -> Self {
+        let mut server = Self::new(name);
+        let http = HttpServer::start(example(name), &["--legacy-sse"], &server.environment());
+        server.http = Some(http);
+        server
+    }
+
+    pub(crate) fn is_http(&self) -> bool {
+        self.http.is_some()
+    }
+
+    /// The program, or the URL.
+    pub(crate) fn address(&self) -> &OsStr {
+        self.http.as_ref().map_or(example(self.name).as_ref(), |it| it.url.as_ref())
+    }
+
+    /// Where HTTP+SSE begins.
+    pub(crate) fn sse(&self) -> String {
+        let url = &self.http.as_ref().expect("the server is there over HTTP").url;
+        url.strip_suffix("/mcp").expect("the usual path").to_owned() + "/sse"
     }
 
     /// Where the servers look for what they keep; `files` serves the root `tree`.

@@ -2,16 +2,21 @@
 //!
 //! - [`examples`]: the example servers, built once per test binary.
 //! - [`schema`]: judges a server's messages by the official schema of their revision.
-//! - [`http`]: the same over HTTP, with a client that can send anything.
 //! - [`transcript`], [`pattern`], [`replay`]: recorded conversations and how they are held against a server.
+//! - [`http`]: the same over HTTP, with a client that can send anything.
+//! - [`install`], [`node`]: what other people made, installed into `target` at a pinned version.
+//! - [`process`]: servers and clients as processes that end with the test.
 //! - [`requirement`]: what happens when something outside the repository is missing.
 
 #![forbid(unsafe_code)]
 
 pub mod examples;
 pub mod http;
+pub mod install;
 mod judge;
+pub mod node;
 pub mod pattern;
+pub mod process;
 pub mod replay;
 pub mod requirement;
 pub mod schema;

@@ -4,12 +4,20 @@
 //! the conversations in memory.
 
 mod rules;
+mod settings;
 
-use std::path::Path;
+use std::{collections::BTreeSet, path::Path, sync::Mutex, thread, time::Duration};
 
-use support::{http::transcript::Transcript, schema::REVISIONS};
+use support::{
+    http::{connection::Connection, replay::replay, transcript::Transcript},
+    schema::{REVISIONS, Schema},
+};
+use tokio::sync::oneshot;
 
-use crate::{replaced, revisions, texts_in};
+use crate::{log_to_clients, replaced, revisions, server, texts_in};
+
+/// How long a server may take to stop. A jump of the clock may have used its grace up, so it is short.
+const STOP: Duration = Duration::from_secs(10);
 
 /// Every transcript, once for each of its revisions.
 fn transcripts() -> Vec<Transcript> {
@@ -24,11 +32,95 @@ fn transcripts() -> Vec<Transcript> {
     transcripts
 }
 
+/// A runtime for one server and its clients, whose clock a transcript may let jump.
+fn block_on<T>(test: impl Future<Output = T>) -> T {
+    log_to_clients();
+    let mut runtime = tokio::runtime::Builder::new_current_thread();
+    runtime.enable_all().build().expect("a runtime").block_on(test)
+}
+
+/// Replays a transcript against its server, which must then stop.
+async fn held(transcript: &Transcript) -> Result<(), String> {
+    let server = server::named(transcript.with.as_deref().unwrap_or("fixture"));
+    let server = settings::applied(server, &transcript.settings);
+    let server = server.bind_http("127.0.0.1:0").await.expect("the server starts");
+    let address = server.local_addr();
+    let (stop, stopped) = oneshot::channel();
+    let serving = tokio::spawn(server.serve_until(async {
+        // That nobody is left who could say so is as good.
+        let _ = stopped.await;
+    }));
+    let mut stop = Some(stop);
+    let mut tell = || {
+        stop.take().map(|stop| stop.send(()));
+    };
+    let replayed = replay(transcript, address, &mut tell).await;
+    drop(stop);
+    match tokio::time::timeout(STOP, serving).await {
+        Ok(Ok(Ok(()))) => replayed,
+        Ok(other) => Err(format!("{}: the server ended with {other:?}", transcript.name)),
+        Err(_) => Err(format!("{}: the server does not stop", transcript.name)),
+    }
+}
+
+#[test]
+fn the_server_says_what_the_transcripts_say() {
+    for revision in REVISIONS {
+        if let Err(missing) = Schema::of(revision) {
+            missing.skip();
+        }
+    }
+    let left = Mutex::new(transcripts());
+    let failures = Mutex::new(Vec::new());
+    // They mostly wait, for silence that takes real time.
+    thread::scope(|scope| {
+        for _ in 0..16 {
+            scope.spawn(|| {
+                loop {
+                    let Some(transcript) = left.lock().expect("no panic").pop() else { return };
+                    let failure = block_on(held(&transcript)).err();
+                    failures.lock().expect("no panic").extend(failure);
+                }
+            });
+        }
+    });
+    let mut failures = failures.into_inner().expect("no panic");
+    failures.sort();
+    assert!(failures.is_empty(), "{} failed:\n\n{}", failures.len(), failures.join("\n\n"));
+}
+
 #[test]
 fn every_revision_has_transcripts() {
     let transcripts = transcripts();
     for revision in REVISIONS {
         let count = transcripts.iter().filter(|it| it.revision == revision).count();
         assert!(count >= 3, "{revision} has {count}");
+    }
+}
+
+/// HL-16: ids of sessions are visible ASCII, long, and never the same.
+#[test]
+fn ids_of_sessions_are_visible_and_differ() {
+    let ids = block_on(async {
+        let server = server::named("fixture").bind_http("127.0.0.1:0").await.expect("a server");
+        let address = server.local_addr();
+        tokio::spawn(server.serve());
+        let mut ids = BTreeSet::new();
+        for _ in 0..50 {
+            let body = r#"{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2025-11-25","capabilities":{},"clientInfo":{"name":"tester","version":"0"}}}"#;
+            let request = format!(
+                "POST /mcp HTTP/1.1\r\nHost: {address}\r\nContent-Type: application/json\r\nContent-Length: {}\r\n\r\n{body}",
+                body.len()
+            );
+            let mut connection = Connection::open(address).await.expect("a connection");
+            connection.send(request.as_bytes(), STOP).await.expect("a request");
+            let head = connection.head(false, STOP).await.expect("a response");
+            ids.insert(head.get("mcp-session-id").expect("a session"));
+        }
+        ids
+    });
+    assert_eq!(ids.len(), 50);
+    for id in ids {
+        assert!(id.len() >= 32 && id.bytes().all(|it| matches!(it, 0x21..=0x7e)), "{id}");
     }
 }

@@ -50,14 +50,18 @@ impl Wire for Memory {
     }
 }
 
-/// Runs `test` with a clock that jumps when nothing else is left to do, so that silence is certain and costs no time.
-fn block_on<T>(test: impl Future<Output = T>) -> T {
-    // One for the process: the capability `logging` depends on it.
+/// Sends what is logged to the clients: one for the process, as the capability `logging` depends on it.
+fn log_to_clients() {
     static LOGGING: Once = Once::new();
     LOGGING.call_once(|| {
         let subscriber = tracing_subscriber::registry().with(mcp_runtime::client_log());
         tracing::subscriber::set_global_default(subscriber).expect("no other subscriber");
     });
+}
+
+/// Runs `test` with a clock that jumps when nothing else is left to do, so that silence is certain and costs no time.
+fn block_on<T>(test: impl Future<Output = T>) -> T {
+    log_to_clients();
     let mut runtime = tokio::runtime::Builder::new_current_thread();
     runtime.enable_time().start_paused(true).build().expect("a runtime").block_on(test)
 }

@@ -29,14 +29,14 @@ impl HttpSettings {
 impl Builder {
     /// The path of the endpoint over HTTP, `/mcp` unless said. A service that is mounted in an application answers wherever
     /// it is mounted.
-    ///
-    /// # Panics
-    /// When it does not begin with `/`.
+    /// [`build`](Builder::build) refuses one that does not begin with `/`.
     #[must_use]
     pub fn path(mut self, path: impl Into<String>) -> Self {
-        let path = path.into();
-        assert!(path.starts_with('/'), "the path `{path}` must begin with `/`");
-        self.http.path = path;
+        self.http.path = path.into();
+        let path = &self.http.path;
+        if !path.starts_with('/') {
+            self.problems.push(format!("`.path(\"{path}\")`: the path must begin with `/`"));
+        }
         self
     }
 

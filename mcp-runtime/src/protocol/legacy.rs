@@ -160,18 +160,20 @@ impl Peer {
 
     fn initialize(&self, request: &ClientRequest<'_>, turn: &mut Turn) {
         let shared = &self.shared;
-        let mut refuse = |kind, text: &str| {
-            self.reject(request, shared.spoken(), Refusal::Malformed, &Error::of(kind, text), turn);
+        let mut refuse = |text: &str| {
+            let error = Error::of(Kind::InvalidRequest, text);
+            self.reject(request, shared.spoken(), Refusal::Malformed, &error, turn);
         };
         if request.to.is_batch() {
-            return refuse(Kind::InvalidRequest, "`initialize` cannot be part of a batch");
+            return refuse("`initialize` cannot be part of a batch");
         }
         if shared.session().open.is_some() {
-            return refuse(Kind::InvalidRequest, "the session has been initialized already");
+            return refuse("the session has been initialized already");
         }
         let params = request.params;
         let Ok(wanted) = text(params, "protocolVersion") else {
-            return refuse(Kind::InvalidParams, "`protocolVersion` must be a string");
+            let error = invalid("`protocolVersion` must be a string");
+            return shared.refuse(request, shared.spoken(), &error);
         };
         // The modern revision has no `initialize`, so it is never the answer (C-24).
         let revision = Revision::parse(&wanted)

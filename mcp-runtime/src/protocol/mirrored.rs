@@ -7,7 +7,7 @@ use crate::{
     error::{Error, Kind, shown},
     extract::header,
     schema::header::HeaderArgument,
-    wire::Raw,
+    wire::{Kind as JsonKind, Raw},
 };
 
 const METHOD: &str = "mcp-method";
@@ -55,6 +55,10 @@ pub(super) fn check_arguments(
     declared: &[HeaderArgument],
     arguments: Raw<'_>,
 ) -> Result<(), Error> {
+    if arguments.kind() != JsonKind::Object {
+        // What is wrong with them comes first (C-02), and is found where they are read.
+        return Ok(());
+    }
     for it in declared {
         let name = format!("{PARAM}{}", it.header.to_ascii_lowercase());
         let argument = it.path.join(".");

@@ -82,9 +82,12 @@ impl Peer {
                     carrier: arrival.carrier.clone(),
                     is_modern: false,
                 };
+                // Each element is refused in its own place; what holds for the whole is decided.
+                let mut elements = Turn::default();
                 for message in messages {
-                    self.message(message, &arrival, turn);
+                    self.message(message, &arrival, &mut elements);
                 }
+                turn.waiting.append(&mut elements.waiting);
             }
         }
     }
@@ -172,6 +175,12 @@ impl Peer {
     #[cfg(feature = "http")]
     pub(crate) fn revision(&self) -> Revision {
         self.shared.spoken()
+    }
+
+    /// Whether `initialize` has begun a session.
+    #[cfg(feature = "http")]
+    pub(crate) fn has_begun(&self) -> bool {
+        self.shared.session().revision().is_some()
     }
 
     /// How many calls wait for their handlers.

@@ -151,13 +151,8 @@ fn demands(
 /// The client cannot do what the item may ask of it (META-04).
 #[cold]
 fn lacking(entry: &Entry, missing: Asks) -> Error {
-    let names: Vec<&str> = missing.names().collect();
-    let text = format_args!(
-        "the {} `{}` needs a client with {}",
-        entry.kind_name(),
-        entry.name,
-        names.join(" and ")
-    );
+    let names = missing.names().collect::<Vec<_>>().join(" and ");
+    let text = format!("the {} `{}` needs a client with {names}", entry.kind_name(), entry.name);
     Error::of(Kind::MissingCapability, text)
         .with_json(format!(r#"{{"requiredCapabilities":{}}}"#, missing.required_json()))
 }

@@ -29,6 +29,7 @@
 //! ```
 
 mod client;
+mod messages;
 mod results;
 
 pub use client::{Client, Ongoing};

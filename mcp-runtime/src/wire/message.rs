@@ -33,6 +33,17 @@ pub(crate) enum Incoming<'a> {
     EmptyBatch,
 }
 
+impl<'a> Incoming<'a> {
+    /// The id to answer with, when it is one request.
+    #[cfg(feature = "http")]
+    pub(crate) fn id(&self) -> Option<Id<'a>> {
+        match self {
+            Self::One(Ok(Message::Request { id, .. })) => Some(*id),
+            _ => None,
+        }
+    }
+}
+
 /// How much [`parse`] takes.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Limits {

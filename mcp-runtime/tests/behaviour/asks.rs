@@ -1,12 +1,10 @@
 //! What items ask of the client, and what the client declares.
 
-use std::time::Duration;
-
 use mcp_runtime::{
     items,
     prelude::*,
     server,
-    testing::{Client as TestClient, Revision},
+    testing::{Client as TestClient, Revision, RpcError},
 };
 use serde_json::{Value, json};
 
@@ -44,19 +42,53 @@ async fn asking_resource(id: u8, user: Elicit) -> String {
     format!("{id} {}", user.client_can())
 }
 
-/// The result of one request from a client of 2026-07-28 with these capabilities.
-async fn asked(method: &str, mut params: Value, capabilities: Value) -> Value {
+/// What one request from a client of 2026-07-28 with these capabilities is answered with.
+async fn answered(method: &str, params: Value, capabilities: Value) -> Result<Value, RpcError> {
     let server = server!().items(items![everything, asking_prompt, asking_resource]);
-    let mut client = TestClient::bare(server).await.expect("the server starts");
-    params["_meta"] = json!({
-        "io.modelcontextprotocol/protocolVersion": Revision::V2026_07_28.name(),
-        "io.modelcontextprotocol/clientCapabilities": capabilities,
-    });
-    let request = json!({ "jsonrpc": "2.0", "id": 1, "method": method, "params": params });
-    client.send_raw(request.to_string().as_bytes());
-    let line = client.receive_raw(Duration::from_secs(10)).await.expect("an answer");
-    let mut answer: Value = serde_json::from_slice(&line).expect("JSON");
-    answer["result"].take()
+    let connecting = TestClient::connect_capable(server, Revision::V2026_07_28, capabilities);
+    connecting.await.expect("the server starts").request(method, params).await
+}
+
+async fn asked(method: &str, params: Value, capabilities: Value) -> Value {
+    answered(method, params, capabilities).await.expect("a result")
+}
+
+#[tokio::test]
+async fn a_client_that_cannot_is_refused_before_anything_runs() {
+    async fn check(method: &str, params: Value, capabilities: Value, required: Value) {
+        let error = answered(method, params, capabilities).await.expect_err(method);
+        assert_eq!(error.code, -32021, "{method}: {error}");
+        assert_eq!(error.data, Some(json!({ "requiredCapabilities": required })), "{method}");
+    }
+    let tool = json!({ "name": "everything" });
+    let all = json!({ "elicitation": { "form": {} }, "sampling": {}, "roots": {} });
+    check("tools/call", tool.clone(), json!({}), all).await;
+    // Wrong arguments are the tool's business, which it never gets to.
+    let wrong = json!({ "name": "everything", "arguments": { "x": 1 } });
+    check(
+        "tools/call",
+        wrong,
+        json!({ "sampling": {}, "roots": {} }),
+        json!({ "elicitation": { "form": {} } }),
+    )
+    .await;
+    check(
+        "prompts/get",
+        json!({ "name": "asking_prompt" }),
+        json!({ "roots": {} }),
+        json!({ "sampling": {} }),
+    )
+    .await;
+    let read = json!({ "uri": "asks://7" });
+    check(
+        "resources/read",
+        read,
+        json!({ "elicitation": { "url": {} } }),
+        json!({ "elicitation": { "form": {} } }),
+    )
+    .await;
+    let error = answered("tools/call", json!({ "name": "nobody" }), json!({})).await.unwrap_err();
+    assert_eq!(error.code, -32602);
 }
 
 #[tokio::test]

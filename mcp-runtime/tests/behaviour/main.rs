@@ -18,6 +18,8 @@ mod completion;
 mod constraints;
 mod groups;
 mod handle;
+#[cfg(feature = "http")]
+mod http;
 #[cfg(feature = "client-log")]
 mod logging;
 mod max_result;

@@ -13,7 +13,7 @@ use super::{
     events::{Event, Item},
     expected::{Content, ExpectedEvent, Response},
     request::{Defaults, Sent, Setting},
-    transcript::{Does, HOST, Step, Transcript},
+    transcript::{ADDRESS, Does, Step, Transcript},
 };
 use crate::{
     judge::{Judge, report},
@@ -25,7 +25,7 @@ use crate::{
 const ANSWER: Duration = Duration::from_secs(10);
 /// How long nothing must come for silence.
 const SILENCE: Duration = Duration::from_millis(150);
-/// How long everything gets to come to rest before the clock jumps.
+/// How long everything gets to come to rest before the clock jumps and after it.
 const REST: Duration = Duration::from_millis(100);
 
 /// Replays `transcript` against the server at `address`; `stop` tells it to stop.
@@ -102,7 +102,7 @@ impl Replay<'_> {
                 self.send(on, sent, request.asks_for_head()).await?;
             }
             Does::Raw(text) => {
-                let bytes = text.replace(HOST, &self.address.to_string()).into_bytes();
+                let bytes = text.replace(ADDRESS, &self.address.to_string()).into_bytes();
                 let sent = Sent { bytes, body: Vec::new(), session: None, resumes: false };
                 self.send(on, sent, false).await?;
             }
@@ -126,6 +126,7 @@ impl Replay<'_> {
                 tokio::time::pause();
                 tokio::time::advance(Duration::from_secs(*seconds)).await;
                 tokio::time::resume();
+                tokio::time::sleep(REST).await;
             }
             Does::Stop => (self.stop)(),
             Does::Revision(revision) => {

@@ -3,7 +3,7 @@
 use serde::Deserialize;
 use serde_json::{Map, Value, value::RawValue};
 
-use super::transcript::HOST;
+use super::transcript::ADDRESS;
 use crate::{
     pattern::Captures,
     transcript::{Message, fill_in, message, unhex},
@@ -200,7 +200,7 @@ fn text(value: &Value, host: &str) -> Result<String, String> {
         return Ok("x".repeat(usize::try_from(count).map_err(|error| error.to_string())?));
     }
     let text = value.as_str().ok_or_else(|| format!("a header cannot be {value}"))?;
-    Ok(text.replace(HOST, host))
+    Ok(text.replace(ADDRESS, host))
 }
 
 #[cfg(test)]
@@ -256,7 +256,7 @@ mod tests {
 
     #[test]
     fn headers_are_replaced_removed_doubled_and_repeated() {
-        let written = r#"{"method": "DELETE", "path": "/x", "headers": {"HOST": "evil", "a": ["1", "2"], "b": {"$repeat": 3}, "c": {"$use": "session"}, "d": null, "e": "http://HOST"}}"#;
+        let written = r#"{"method": "DELETE", "path": "/x", "headers": {"HOST": "evil", "a": ["1", "2"], "b": {"$repeat": 3}, "c": {"$use": "session"}, "d": null, "e": "http://ADDRESS"}}"#;
         assert_eq!(
             sent(written, "2025-11-25", Defaults::None).unwrap(),
             "DELETE /x HTTP/1.1\nHOST: evil\na: 1\na: 2\nb: xxx\nc: s1\ne: http://127.0.0.1:1\n\n"

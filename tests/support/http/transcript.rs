@@ -6,7 +6,7 @@
 //! | `{"with": "name", "settings": {..}}` | the server this is held against, as the suite knows both |
 //! | `{"handshake": "session"}` | a session is opened, its id remembered under this name; see below |
 //! | `{"request": {..}}` | the client sends this; see below |
-//! | `{"raw": "GET / .."}` | the client sends this text, in which `HOST` is the server's address |
+//! | `{"raw": "GET / .."}` | the client sends this text, in which `ADDRESS` is the server's address |
 //! | `{"response": {..}}` | the response; see below |
 //! | `{"event": {..}}` | the next event of the stream; see below |
 //! | `{"comment": true}` | the next thing on the stream is a comment, which is passed over elsewhere |
@@ -46,8 +46,6 @@
 //! A handshake sends `initialize` (with `"capabilities": {..}`, if given) and
 //! `notifications/initialized` on its connection, and expects what is usual.
 
-use std::{fs, path::Path};
-
 use serde::Deserialize;
 use serde_json::{Value, json};
 
@@ -57,7 +55,7 @@ use super::{
 };
 
 /// What stands for the server's address.
-pub(crate) const HOST: &str = "HOST";
+pub(crate) const ADDRESS: &str = "ADDRESS";
 
 /// One recorded conversation.
 #[derive(Debug)]
@@ -128,25 +126,6 @@ struct Line<'a> {
 }
 
 impl Transcript {
-    /// Reads the transcript in `file` as one of `revision`, after `prepare` has had its text.
-    ///
-    /// # Errors
-    ///
-    /// What is wrong with it, and in which line.
-    pub fn read(
-        file: &Path,
-        revision: &str,
-        prepare: impl FnOnce(&str) -> String,
-    ) -> Result<Self, String> {
-        let text = fs::read_to_string(file).map_err(|e| format!("{}: {e}", file.display()))?;
-        let part =
-            |it: Option<&std::ffi::OsStr>| it.unwrap_or_default().to_string_lossy().into_owned();
-        let folder = part(file.parent().and_then(Path::file_name));
-        let name = part(file.file_stem());
-        let name = if folder == revision { name } else { format!("{name} (in {folder})") };
-        Self::parse(&name, revision, &prepare(&text))
-    }
-
     /// Reads the text of a transcript.
     ///
     /// # Errors

@@ -1,6 +1,9 @@
 //! Tools that wait until another one lets them go, so that a transcript says when they go on.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    time::Duration,
+};
 
 use mcp_runtime::prelude::*;
 use tokio::sync::watch;
@@ -54,6 +57,15 @@ async fn hold(key: String, more: Option<u32>, progress: Progress, gate: &Gate) -
     }
     fate.is = "finished";
     "let go"
+}
+
+/// Lets its stream go, and waits like [`hold`].
+#[tool]
+async fn release(key: String, progress: Progress, gate: &Gate, context: &Context) -> &'static str {
+    progress.step();
+    context.release_stream(Duration::from_millis(700));
+    gate.until(|held| held.let_go.contains(&key).then_some(())).await;
+    "released"
 }
 
 /// Lets a call go that is held, or will be.

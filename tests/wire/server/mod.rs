@@ -17,6 +17,7 @@ use mcp_runtime::{Builder, prelude::*};
 /// | `catalog` | items that are fully described and do little; its lists cannot change |
 /// | `pages` | the same, one item a page |
 /// | `bare` | one tool and nothing else |
+/// | `mirrored` | one tool, whose arguments are repeated in headers |
 pub fn named(name: &str) -> Builder {
     match name {
         "fixture" => {
@@ -26,6 +27,9 @@ pub fn named(name: &str) -> Builder {
         "pages" => catalog::server().tools_per_page(1).items_per_page(1),
         "bare" => {
             mcp_runtime::server!(name = "fixture", version = "1.2.3").items(items![tools::text])
+        }
+        "mirrored" => {
+            mcp_runtime::server!(name = "fixture", version = "1.2.3").items(items![mirrored::route])
         }
         other => panic!("no server is called `{other}`"),
     }

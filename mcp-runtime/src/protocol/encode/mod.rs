@@ -63,11 +63,11 @@ pub(super) fn error(out: &mut Vec<u8>, revision: Revision, id: Option<Id<'_>>, e
     wire::error(out, id, revision.code(kind), message, data, omit_id);
 }
 
-/// The answer to bytes that are no message of any revision.
+/// The answer to what was refused before a peer saw it, in the words of the newest revision that it can belong to.
 #[cfg(feature = "http")]
-pub(crate) fn unread(id: Option<Id<'_>>, error: &Error) -> Vec<u8> {
+pub(crate) fn unread(revision: Option<Revision>, id: Option<Id<'_>>, error: &Error) -> Vec<u8> {
     let mut out = Vec::new();
-    self::error(&mut out, Revision::NEWEST_LEGACY, id, error);
+    self::error(&mut out, revision.unwrap_or(Revision::NEWEST_LEGACY), id, error);
     out
 }
 

@@ -4,7 +4,7 @@ use std::{
     net::IpAddr,
     sync::{
         Arc, Mutex, PoisonError,
-        atomic::{AtomicBool, AtomicUsize, Ordering},
+        atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering},
     },
     time::Duration,
 };
@@ -36,7 +36,9 @@ pub(super) struct Endpoint {
     pub(super) mailboxes: Table<Mailbox>,
     streams: AtomicUsize,
     memory: Arc<Memory>,
-    swept: Mutex<Instant>,
+    since: Instant,
+    /// When idle sessions were last looked for, in milliseconds `since` the start.
+    swept: AtomicU64,
     is_stopping: AtomicBool,
     started: Mutex<Option<Started>>,
 }
@@ -56,7 +58,8 @@ impl Endpoint {
             mailboxes: Table::default(),
             streams: AtomicUsize::new(0),
             memory: Arc::new(Memory::new(started.limits)),
-            swept: Mutex::new(Instant::now()),
+            since: Instant::now(),
+            swept: AtomicU64::new(0),
             is_stopping: AtomicBool::new(false),
             started: Mutex::new(Some(started)),
         })
@@ -113,15 +116,13 @@ impl Endpoint {
 
     fn sweep(&self) {
         let idle = self.limits().session_idle;
-        let is_due = {
-            let mut swept = self.swept.lock().unwrap_or_else(PoisonError::into_inner);
-            let is_due = swept.elapsed() >= idle / 8;
-            if is_due {
-                *swept = Instant::now();
-            }
-            is_due
-        };
-        if is_due {
+        let millis = |it: Duration| u64::try_from(it.as_millis()).unwrap_or(u64::MAX);
+        let (now, swept) = (millis(self.since.elapsed()), self.swept.load(Ordering::Relaxed));
+        let is_due = now.saturating_sub(swept) >= millis(idle / 8).max(1);
+        // Whoever moves the time forward does the work; the others go on.
+        let claim =
+            || self.swept.compare_exchange(swept, now, Ordering::Relaxed, Ordering::Relaxed);
+        if is_due && claim().is_ok() {
             self.sessions.sweep(|it| it.is_idle(idle, idle));
         }
     }

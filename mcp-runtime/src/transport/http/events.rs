@@ -33,6 +33,8 @@ pub(super) enum Feed {
 
 impl Events {
     pub(super) fn new(feed: Feed, first: Vec<u8>, keep_alive: Duration) -> Self {
+        // Something must follow the head, or whoever stands between may keep it.
+        let first = if first.is_empty() { sse::KEEP_ALIVE.to_vec() } else { first };
         let silence = Box::pin(sleep(keep_alive));
         Self { feed, first, silence, keep_alive, is_over: false, _permit: None }
     }

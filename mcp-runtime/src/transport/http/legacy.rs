@@ -16,10 +16,10 @@ use super::{
 };
 use crate::{
     context::Carrier,
-    error::shown,
-    protocol::{Arrival, Outbox, Refusal, ReplyTo, Turn, VERSION_HEADER},
+    error::{Error, Kind, shown},
+    protocol::{Arrival, Outbox, Refusal, ReplyTo, Revision, Turn, VERSION_HEADER},
     transport::stream::spawn,
-    wire::Incoming,
+    wire::{Id, Incoming},
 };
 
 pub(super) const SESSION: &str = "mcp-session-id";
@@ -33,12 +33,10 @@ pub(super) fn initialize(
     headers: &HeaderMap,
 ) -> Response<Body> {
     if headers.contains_key(SESSION) {
+        // In a session that is there, it is refused as the second one.
         return match named(endpoint, headers) {
-            Ok(_) => {
-                let why = "the session has been initialized already";
-                reply::refuse(StatusCode::BAD_REQUEST, why)
-            }
-            Err(unnamed) => unnamed.reply(),
+            Ok(session) => begun(&session, incoming, carrier).1,
+            Err(unnamed) => unnamed.reply(incoming.id()),
         };
     }
     if endpoint.is_stopping() {
@@ -48,6 +46,19 @@ pub(super) fn initialize(
         Ok(session) => Arc::new(session),
         Err(why) => return reply::busy(why),
     };
+    let (has_begun, mut response) = begun(&session, incoming, carrier);
+    if !has_begun {
+        return response;
+    }
+    if let Ok(id) = HeaderValue::from_str(session.id()) {
+        response.headers_mut().insert(SESSION, id);
+    }
+    endpoint.sessions.insert(session.id(), session.clone());
+    response
+}
+
+/// Lets a session take its first message. Whether it has begun with that, and the answer.
+fn begun(session: &Session, incoming: Incoming<'_>, carrier: Carrier) -> (bool, Response<Body>) {
     // The session's own outbox is for what belongs to no request.
     let outbox = Arc::<Outbox>::default();
     let arrival = Arrival { to: ReplyTo::each(outbox.clone()), carrier, is_modern: false };
@@ -56,15 +67,14 @@ pub(super) fn initialize(
     let mut message = Vec::new();
     outbox.take(&mut message);
     message.pop();
-    if turn.refusal.is_some() {
-        return reply::json(StatusCode::BAD_REQUEST, message);
+    (session.peer.has_begun(), reply::json(status(&turn), message))
+}
+
+fn status(turn: &Turn) -> StatusCode {
+    match turn.refusal {
+        Some(Refusal::Malformed) => StatusCode::BAD_REQUEST,
+        _ => StatusCode::OK,
     }
-    let mut response = reply::json(StatusCode::OK, message);
-    if let Ok(id) = HeaderValue::from_str(session.id()) {
-        response.headers_mut().insert(SESSION, id);
-    }
-    endpoint.sessions.insert(session.id(), session.clone());
-    response
 }
 
 /// Answers what is posted in a session.
@@ -77,7 +87,7 @@ pub(super) async fn post(
 ) -> Response<Body> {
     let session = match named(endpoint, headers) {
         Ok(session) => session,
-        Err(unnamed) => return unnamed.reply(),
+        Err(unnamed) => return unnamed.reply(incoming.id()),
     };
     let outbox = Arc::<Outbox>::default();
     let to = ReplyTo::each(outbox.clone());
@@ -88,14 +98,11 @@ pub(super) async fn post(
     };
     let mut turn = Turn::default();
     session.peer.handle(incoming, &Arrival { to, carrier, is_modern: false }, &mut turn);
+    let status = status(&turn);
     // Not driven from here: a client that leaves has not cancelled (HL-10).
     spawn(turn.waiting);
     let mut source = Source::of(outbox.clone());
     let keep_alive = endpoint.limits().keep_alive;
-    let status = match turn.refusal {
-        Some(Refusal::Malformed) => StatusCode::BAD_REQUEST,
-        _ => StatusCode::OK,
-    };
     let lines = match source.begin(accepts, keep_alive).await {
         Begun::Nothing => return reply::empty(StatusCode::ACCEPTED),
         Begun::Whole(message) => return reply::json(status, message),
@@ -126,7 +133,7 @@ pub(super) fn get(endpoint: &Arc<Endpoint>, headers: &HeaderMap) -> Response<Bod
     }
     let session = match named(endpoint, headers) {
         Ok(session) => session,
-        Err(unnamed) => return unnamed.reply(),
+        Err(unnamed) => return unnamed.reply(None),
     };
     let Some(permit) = endpoint.permit() else {
         return reply::busy("there are too many streams: try again later");
@@ -158,7 +165,7 @@ pub(super) fn delete(endpoint: &Arc<Endpoint>, headers: &HeaderMap) -> Response<
             session.close();
             reply::empty(StatusCode::NO_CONTENT)
         }
-        Err(unnamed) => unnamed.reply(),
+        Err(unnamed) => unnamed.reply(None),
     }
 }
 
@@ -189,17 +196,25 @@ enum Unnamed {
 }
 
 impl Unnamed {
-    fn reply(self) -> Response<Body> {
+    fn reply(self, id: Option<Id<'_>>) -> Response<Body> {
+        let refuse = |status, why: &str| {
+            reply::error(status, None, id, &Error::of(Kind::InvalidRequest, why))
+        };
         match self {
-            Self::Missing => reply::refuse(
+            Self::Missing => refuse(
                 StatusCode::BAD_REQUEST,
                 "the header `Mcp-Session-Id` is missing: `initialize` is answered with it",
             ),
-            Self::Unknown => reply::refuse(
+            Self::Unknown => refuse(
                 StatusCode::NOT_FOUND,
                 "there is no such session: it has ended, so `initialize` a new one",
             ),
-            Self::Revision(why) => reply::refuse(StatusCode::BAD_REQUEST, why),
+            Self::Revision(why) => refuse(StatusCode::BAD_REQUEST, &why),
         }
     }
+}
+
+/// The revision of the session that the headers name, if they name one.
+pub(super) fn revision(endpoint: &Arc<Endpoint>, headers: &HeaderMap) -> Option<Revision> {
+    named(endpoint, headers).ok().map(|it| it.revision())
 }

@@ -100,6 +100,9 @@ pub(super) async fn post<B: HttpBody>(
     let Some(mailbox) = endpoint.mailboxes.find(id) else {
         return reply::refuse(StatusCode::NOT_FOUND, "there is no such session: open a new stream");
     };
+    if mailbox.peer.outbox().len() > endpoint.limits().event_bytes {
+        return reply::busy("the stream has not been read for too long: read it first");
+    }
     if !is_json(headers) {
         return reply::unsupported(headers.get(header::CONTENT_TYPE));
     }

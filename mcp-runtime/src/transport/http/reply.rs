@@ -6,7 +6,7 @@ use http::{HeaderValue, Response, StatusCode, header};
 use super::body::Body;
 use crate::{
     error::{Error, Kind, shown},
-    protocol::unread,
+    protocol::{Revision, unread},
     wire::Id,
 };
 
@@ -47,12 +47,17 @@ pub(super) fn events(body: Body) -> Response<Body> {
 
 /// A refusal that belongs to no message: an error without an id, which says what to do.
 pub(super) fn refuse(status: StatusCode, why: impl std::fmt::Display) -> Response<Body> {
-    error(status, None, &Error::of(Kind::InvalidRequest, why))
+    error(status, None, None, &Error::of(Kind::InvalidRequest, why))
 }
 
-/// The answer to a message that could be read just far enough to name its id, if it has one.
-pub(super) fn error(status: StatusCode, id: Option<Id<'_>>, error: &Error) -> Response<Body> {
-    json(status, unread(id, error))
+/// The refusal of a message that could be read far enough to name its id, if it has one.
+pub(super) fn error(
+    status: StatusCode,
+    revision: Option<Revision>,
+    id: Option<Id<'_>>,
+    error: &Error,
+) -> Response<Body> {
+    json(status, unread(revision, id, error))
 }
 
 /// The body is not of the type that is read here.
@@ -66,7 +71,7 @@ pub(super) fn unsupported(given: Option<&HeaderValue>) -> Response<Body> {
 
 /// There is no room now.
 pub(super) fn busy(why: impl std::fmt::Display) -> Response<Body> {
-    later(error(StatusCode::SERVICE_UNAVAILABLE, None, &Error::of(Kind::Failed, why)))
+    later(error(StatusCode::SERVICE_UNAVAILABLE, None, None, &Error::of(Kind::Failed, why)))
 }
 
 /// Says when to try again.

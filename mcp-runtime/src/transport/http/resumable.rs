@@ -59,7 +59,9 @@ pub(super) struct EventId {
 }
 
 impl EventId {
+    /// What stands after a dot tells priming events apart, which have no number of their own.
     pub(super) fn parse(text: &str) -> Option<Self> {
+        let text = text.split_once('.').map_or(text, |it| it.0);
         let (stream, event) = text.split_once('-')?;
         Some(Self { stream: stream.parse().ok()?, event: event.parse().ok()? })
     }
@@ -169,7 +171,8 @@ impl Reader {
     /// The event from which on the client can come back, where clients know of it (HL-08).
     pub(super) fn prime(&self, frames: &mut Vec<u8>) {
         if self.session.resumes() {
-            sse::priming(frames, &self.stream.id(self.position));
+            let id = format!("{}.{}", self.stream.id(self.position), self.number);
+            sse::priming(frames, &id);
         }
     }
 

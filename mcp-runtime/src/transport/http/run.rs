@@ -35,7 +35,7 @@ fn hint(server: &HttpServer) {
     // Where stderr leads nowhere, nobody needs the hint.
     let _ = writeln!(
         std::io::stderr(),
-        "{} {}: an MCP server at {}\nall revisions of the protocol, only this machine and the hosts that are allowed; Ctrl-C ends it",
+        "{} {}: an MCP server at {}\ngive the address to a client, or try `curl`; Ctrl-C ends it, and `help` lists the options",
         identity.name,
         identity.version,
         server.url()

@@ -28,7 +28,7 @@ use crate::{
     context::Carrier,
     error::{Error, Kind, ServeError},
     protocol::{Remembered, Route, VERSION_HEADER, route},
-    wire::{self, Incoming},
+    wire::{self, Id, Incoming},
 };
 
 /// A server as a [`tower_service::Service`]: what an application mounts.
@@ -145,8 +145,7 @@ impl HttpService {
                 path if is_sibling(path, pair::STREAM) => Place::PairStream,
                 path if is_sibling(path, pair::POST) => Place::PairPost,
                 _ => {
-                    let why =
-                        format_args!("there is nothing here: the endpoint is {}", settings.path);
+                    let why = format!("there is nothing here: the endpoint is {}", settings.path);
                     return reply::refuse(StatusCode::NOT_FOUND, why);
                 }
             };
@@ -190,6 +189,11 @@ async fn respond<B: HttpBody>(
     request: Request<B>,
 ) -> Response<Body> {
     let (parts, body) = request.into_parts();
+    let limit = endpoint.limits().head;
+    if head_size(&parts) > limit {
+        let why = format!("the head of the request is longer than {limit} bytes");
+        return reply::refuse(StatusCode::REQUEST_HEADER_FIELDS_TOO_LARGE, why);
+    }
     let origin = match endpoint.access.check(&parts.headers, &parts.uri) {
         Ok(origin) => origin,
         Err(Refused(why)) => {
@@ -216,6 +220,12 @@ async fn respond<B: HttpBody>(
     response
 }
 
+/// About as many bytes as it had on the wire.
+fn head_size(parts: &Parts) -> usize {
+    let headers = parts.headers.iter().map(|(name, value)| name.as_str().len() + value.len() + 4);
+    headers.sum::<usize>() + parts.uri.path().len() + parts.uri.query().map_or(0, str::len)
+}
+
 /// Takes one message, and hands it to the era it belongs to.
 async fn post<B: HttpBody>(
     endpoint: &Arc<Endpoint>,
@@ -236,16 +246,16 @@ async fn post<B: HttpBody>(
         Ok(bytes) => bytes,
         Err(unread) => return unread.reply(limits),
     };
+    let refuse = |id: Option<Id<'_>>, error: &Error| {
+        let revision = legacy::revision(endpoint, &parts.headers);
+        reply::error(StatusCode::BAD_REQUEST, revision, id, error)
+    };
     let incoming = match wire::parse(&bytes, limits.of_wire()) {
         Ok(Incoming::One(Err(invalid))) => {
-            let error = Error::of(Kind::InvalidRequest, invalid.reason);
-            return reply::error(StatusCode::BAD_REQUEST, invalid.id, &error);
+            return refuse(invalid.id, &Error::of(Kind::InvalidRequest, invalid.reason));
         }
         Ok(incoming) => incoming,
-        Err(malformed) => {
-            let error = Error::of(Kind::Parse, malformed);
-            return reply::error(StatusCode::BAD_REQUEST, None, &error);
-        }
+        Err(malformed) => return refuse(None, &Error::of(Kind::Parse, malformed)),
     };
     let version = parts.headers.get(VERSION_HEADER).map(http::HeaderValue::as_bytes);
     let route = route(&incoming, version);

@@ -1,4 +1,4 @@
-//! Installing a client into `target/peers`, once.
+//! Installing what other people made into a folder of `target`, once.
 
 use std::{
     fs,
@@ -7,26 +7,30 @@ use std::{
     process,
 };
 
-use support::requirement::Missing;
+use crate::requirement::Missing;
 
-/// The folder with what `manifest` pins, filled by `fill` if no earlier run has done so.
+/// The folder in `parent` with what `manifest` pins, filled by `fill` if no earlier run has done so.
 ///
 /// The folder is filled under another name and renamed when complete, so that neither a run that
 /// was interrupted nor one beside this can leave half of it.
-pub(crate) fn installed(
+///
+/// # Errors
+///
+/// [`Missing`], with what went wrong, when it cannot be filled.
+pub fn installed(
+    parent: &Path,
     name: &str,
     manifest: &str,
     fill: impl FnOnce(&Path) -> Result<(), Missing>,
 ) -> Result<PathBuf, Missing> {
     let failed = |error| Missing::new(format!("installing {name}: {error}"));
-    let peers = Path::new(env!("CARGO_TARGET_TMPDIR")).with_file_name("peers");
     let mut hasher = DefaultHasher::new();
     manifest.hash(&mut hasher);
-    let done = peers.join(format!("{name}-{:08x}", hasher.finish() >> 32));
+    let done = parent.join(format!("{name}-{:08x}", hasher.finish() >> 32));
     if done.exists() {
         return Ok(done);
     }
-    let partial = peers.join(format!("{name}.partial-{}", process::id()));
+    let partial = parent.join(format!("{name}.partial-{}", process::id()));
     fs::create_dir_all(&partial).map_err(failed)?;
     let filled = fill(&partial).and_then(|()| match fs::rename(&partial, &done) {
         Err(_) if done.exists() => Ok(()),

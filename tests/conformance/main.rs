@@ -1,0 +1,31 @@
+//! The official conformance suite against the example `everything`, over HTTP.
+//!
+//! The suite is installed once, at a pinned version, into `target/conformance`, where its results are kept in `results`. Where that is
+//! impossible the test says so and passes on a developer's machine, and fails under CI.
+
+#![forbid(unsafe_code)]
+
+mod lists;
+mod suite;
+mod verdict;
+
+use support::{examples::example, process::HttpServer};
+
+use crate::{lists::REVISIONS, suite::Suite};
+
+/// One server is asked by both eras, one after the other: the suite measures time, so nothing may run beside it.
+#[test]
+fn everything_conforms_to_both_eras() {
+    let suite = match Suite::installed() {
+        Ok(suite) => suite,
+        Err(missing) => return missing.skip(),
+    };
+    let server = HttpServer::start(example("everything"), &[], []);
+    let mut problems = Vec::new();
+    for (revision, not_yet) in REVISIONS {
+        let scenarios = suite.run(&server.url, revision);
+        let found = verdict::problems(&scenarios, not_yet);
+        problems.extend(found.into_iter().map(|it| format!("{revision} {it}")));
+    }
+    assert!(problems.is_empty(), "{} problems:\n{}", problems.len(), problems.join("\n"));
+}

@@ -1,0 +1,119 @@
+//! Which scenarios passed that should not have, and the other way round.
+
+use crate::{
+    lists::NotYet,
+    suite::{Check, Scenario},
+};
+
+/// Everything that is not as expected, one line or more for each.
+///
+/// The suite calls a scenario passed that has no failure and at least one success. Here it may have no warning either: three scenarios
+/// have nothing but warnings to tell what is wrong.
+pub(crate) fn problems(scenarios: &[Scenario], not_yet: NotYet) -> Vec<String> {
+    let mut problems = Vec::new();
+    let listed: Vec<_> =
+        not_yet.iter().flat_map(|(names, why)| names.iter().map(move |it| (*it, *why))).collect();
+    for (name, _) in &listed {
+        if scenarios.iter().all(|it| it.name != *name) {
+            problems.push(format!("{name}: is listed, but the suite has no such scenario"));
+        }
+    }
+    for Scenario { name, checks } in scenarios {
+        let wrong: Vec<_> = checks.iter().filter(|it| is_wrong(it)).map(shown).collect();
+        let passed = wrong.is_empty() && checks.iter().any(|it| it.status == "SUCCESS");
+        match listed.iter().find(|it| it.0 == name) {
+            Some((_, why)) if passed => {
+                problems.push(format!("{name}: passes; take it off the list ({why})"))
+            }
+            Some(_) => {}
+            None if passed => {}
+            None if wrong.is_empty() => problems.push(format!("{name}: no check succeeded")),
+            None => problems.extend(wrong.into_iter().map(|it| format!("{name}: {it}"))),
+        }
+    }
+    problems
+}
+
+fn is_wrong(check: &Check) -> bool {
+    matches!(check.status.as_str(), "FAILURE" | "WARNING")
+}
+
+fn shown(check: &Check) -> String {
+    let Check { id, description, status, error_message, details } = check;
+    let message = error_message.as_deref().unwrap_or(description);
+    let details = if details.is_null() { String::new() } else { format!("\n    {details}") };
+    format!("{id}: {status}: {message}{details}")
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::Value;
+
+    use super::*;
+
+    const NOT_YET: NotYet = &[(&["later", "never"], "a reason")];
+
+    #[track_caller]
+    fn check(scenarios: &[(&str, &[&str])], expected: &[&str]) {
+        let scenarios: Vec<_> = scenarios
+            .iter()
+            .map(|(name, statuses)| Scenario {
+                name: (*name).to_owned(),
+                checks: statuses
+                    .iter()
+                    .map(|status| Check {
+                        id: "id".to_owned(),
+                        description: "what".to_owned(),
+                        status: (*status).to_owned(),
+                        error_message: (*status == "FAILURE").then(|| "why".to_owned()),
+                        details: Value::Null,
+                    })
+                    .collect(),
+            })
+            .collect();
+        assert_eq!(problems(&scenarios, NOT_YET), expected);
+    }
+
+    #[test]
+    fn what_is_expected_is_no_problem() {
+        check(
+            &[
+                ("now", &["SUCCESS", "SKIPPED", "INFO"]),
+                ("later", &["SUCCESS", "FAILURE"]),
+                ("never", &["SKIPPED"]),
+            ],
+            &[],
+        );
+    }
+
+    #[test]
+    fn a_failure_and_a_warning_are_told() {
+        check(
+            &[
+                ("now", &["SUCCESS", "FAILURE", "WARNING"]),
+                ("later", &["FAILURE"]),
+                ("never", &["WARNING"]),
+            ],
+            &["now: id: FAILURE: why", "now: id: WARNING: what"],
+        );
+    }
+
+    #[test]
+    fn what_looked_at_nothing_did_not_pass() {
+        check(
+            &[("now", &["INFO"]), ("later", &[]), ("never", &["FAILURE"])],
+            &["now: no check succeeded"],
+        );
+    }
+
+    #[test]
+    fn the_list_cannot_rot() {
+        check(
+            &[("later", &["SUCCESS"])],
+            &[
+                "never: is listed, but the suite has no such scenario",
+                "later: passes; take it off the list (a reason)",
+            ],
+        );
+    }
+}

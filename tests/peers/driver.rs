@@ -1,0 +1,37 @@
+//! What the drivers of the clients have in common: a plan on stdin, a report on stdout.
+
+use std::{
+    io::Write,
+    process::{Command, Stdio},
+};
+
+use serde_json::{Value, json};
+
+/// Has a driver carry out a plan, and returns its report. `peer` is what a failure is told by.
+///
+/// Every driver ends by itself after half a minute.
+pub(crate) fn report(command: &mut Command, plan: &Value, peer: &str) -> Value {
+    let mut child = command
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .expect("an installed interpreter starts");
+    let mut stdin = child.stdin.take().expect("stdin is piped");
+    // A driver that does not read its plan has failed, and says why on stderr.
+    let _ = stdin.write_all(plan.to_string().as_bytes());
+    drop(stdin);
+    let output = child.wait_with_output().expect("the driver ends");
+    let stderr = String::from_utf8_lossy(&output.stderr);
+    assert!(output.status.success(), "{peer}: {}\n{stderr}", output.status);
+    let report: Value = serde_json::from_slice(&output.stdout).expect("the report is JSON");
+    let said = || format!("{peer}\n{stderr}\n{report:#}");
+    assert_eq!(report["complaints"], json!([]), "the client dislikes what it read: {}", said());
+    // After two seconds the Python SDK would have killed a server that does not end with its stdin.
+    assert!(
+        report["closed_after"].as_f64().is_some_and(|seconds| seconds < 2.0),
+        "closing takes long: {}",
+        said(),
+    );
+    report
+}

@@ -1,0 +1,203 @@
+//! Every client over HTTP, each with the same steps; and over stdio, so that a difference shows.
+
+use serde_json::{Value, json};
+use support::requirement::Missing;
+
+use crate::{
+    inspector, python,
+    python::{failure, text},
+    server::Server,
+    typescript,
+};
+
+/// A step, and whether its outcome is right.
+type Row = (Value, fn(&Value) -> bool);
+
+fn call(tool: &str) -> Value {
+    json!({"do": "call", "name": tool})
+}
+
+/// Each thing that all clients can do, in every revision.
+fn everything() -> Vec<Row> {
+    let arguments = json!({"arg1": "testValue1", "arg2": "testValue2"});
+    let greet = json!({"do": "call", "name": "greet", "arguments": {"name": "Ada"}});
+    vec![
+        (json!({"do": "tools"}), |it| it["result"][0]["name"] == "test_simple_text"),
+        (json!({"do": "resources"}), |it| it["result"][0]["uri"] == "test://static-binary"),
+        (json!({"do": "templates"}), |it| {
+            it["result"][0]["uriTemplate"] == "test://template/{id}/data"
+        }),
+        (json!({"do": "prompts"}), |it| it["result"].as_array().is_some_and(|it| it.len() == 4)),
+        (greet.clone(), |it| text(it) == Some("Hello, Ada!")),
+        (call("test_multiple_content_types"), |it| {
+            let content = &it["result"]["content"];
+            let kinds = [&content[0]["type"], &content[1]["type"], &content[2]["type"]];
+            kinds == ["text", "image", "resource"]
+        }),
+        (call("test_error_handling"), |it| failure(it).is_some()),
+        (call("test_nothing"), |it| it["error"]["code"] == -32602),
+        (call("test_tool_with_progress"), |it| {
+            let progress = it["progress"].as_array().into_iter().flatten();
+            let done: Vec<_> = progress.filter_map(|it| it["progress"].as_f64()).collect();
+            done == [0.0, 50.0, 100.0] && text(it).is_some()
+        }),
+        (call("test_reconnection"), |it| text(it) == Some("The answer was worth coming back for.")),
+        (
+            // Over HTTP clients of the modern era repeat it in a header, where it is no text that a header could have.
+            json!({"do": "call", "name": "test_custom_header", "arguments": {"value": "Grüße, 世界"}}),
+            |it| text(it) == Some("The value is Grüße, 世界."),
+        ),
+        (json!({"do": "read", "uri": "test://template/123/data"}), |it| {
+            let text = it["result"]["contents"][0]["text"].as_str();
+            text.is_some_and(|it| it.contains("123"))
+        }),
+        (json!({"do": "read", "uri": "test://static-binary"}), |it| {
+            it["result"]["contents"][0]["blob"].is_string()
+        }),
+        (json!({"do": "read", "uri": "test://nothing"}), |it| it["error"]["code"].is_i64()),
+        (
+            json!({"do": "prompt", "name": "test_prompt_with_arguments", "arguments": arguments}),
+            |it| {
+                let text = it["result"]["messages"][0]["content"]["text"].as_str();
+                text.is_some_and(|it| it.contains("testValue1") && it.contains("testValue2"))
+            },
+        ),
+        (
+            json!({
+                "do": "complete", "prompt": "test_prompt_with_arguments",
+                "argument": "arg1", "value": "test",
+            }),
+            |it| it["result"]["values"] == json!(["testValue1", "testing"]),
+        ),
+        (
+            json!({
+                "do": "watch", "uri": "test://watched-resource",
+                "trigger": call("touch_watched_resource"),
+            }),
+            |it| it["result"]["updated"] == "test://watched-resource",
+        ),
+        (
+            json!({"do": "hear", "list": "tools", "trigger": call("test_trigger_tool_change")}),
+            |it| it["result"]["changed"] == "tools",
+        ),
+        (
+            json!({"do": "hear", "list": "prompts", "trigger": call("test_trigger_prompt_change")}),
+            |it| it["result"]["changed"] == "prompts",
+        ),
+        (
+            json!({"do": "log", "name": "test_tool_with_logging", "level": "info", "count": 3}),
+            |it| it["result"][2]["data"] == "Tool execution completed",
+        ),
+        (json!({"do": "cancel", "name": "test_tool_with_progress"}), |it| {
+            it["result"]["cancelled"] == true
+                && it["progress"].as_array().is_some_and(|it| it.len() == 1)
+        }),
+        // Whatever became of the call that was given up, the connection lives.
+        (greet, |it| text(it) == Some("Hello, Ada!")),
+    ]
+}
+
+#[track_caller]
+fn check(rows: Vec<Row>, protocol: &str, drive: impl FnOnce(&[Value]) -> Result<Value, Missing>) {
+    let (steps, expected): (Vec<_>, Vec<_>) = rows.into_iter().unzip();
+    let report = match drive(&steps) {
+        Ok(report) => report,
+        Err(missing) => return missing.skip(),
+    };
+    assert_eq!(report["protocol"], protocol, "{report:#}");
+    let outcomes = report["steps"].as_array().expect("one outcome for each step");
+    assert_eq!(outcomes.len(), steps.len());
+    for ((step, outcome), is_right) in steps.iter().zip(outcomes).zip(expected) {
+        assert!(is_right(outcome), "{step}\n{outcome:#}");
+    }
+}
+
+#[track_caller]
+fn check_python(server: &Server, era: &str, protocol: &str) {
+    check(everything(), protocol, |steps| python::drive(server, era, steps));
+}
+
+#[track_caller]
+fn check_typescript(client: &str, version: &str, protocol: &str) {
+    let server = Server::over_http("everything");
+    check(everything(), protocol, |steps| typescript::drive(&server, client, version, steps));
+}
+
+#[test]
+fn stdio_makes_no_difference() {
+    let server = Server::new("everything");
+    check_python(&server, "auto", "2026-07-28");
+    check_python(&server, "legacy", "2025-11-25");
+    inspector::list(&server);
+}
+
+#[test]
+fn python_finds_the_modern_era() {
+    check_python(&Server::over_http("everything"), "auto", "2026-07-28");
+}
+
+/// The end of its session is a DELETE, and any answer but 200, 204 and 405 would be a complaint.
+#[test]
+fn python_opens_and_ends_a_session() {
+    check_python(&Server::over_http("everything"), "legacy", "2025-11-25");
+}
+
+#[test]
+fn typescript_finds_the_modern_era() {
+    check_typescript("client", "auto", "2026-07-28");
+}
+
+#[test]
+fn typescript_insists_on_the_modern_era() {
+    check_typescript("client", "2026-07-28", "2026-07-28");
+}
+
+#[test]
+fn typescript_opens_a_session_of_any_revision() {
+    for version in ["2025-11-25", "2025-06-18", "2025-03-26", "2024-11-05"] {
+        check_typescript("client", version, version);
+    }
+}
+
+#[test]
+fn the_older_typescript_opens_a_session() {
+    check_typescript("sdk", "auto", "2025-11-25");
+}
+
+#[test]
+fn the_older_typescript_speaks_sse() {
+    check_typescript("sdk-sse", "auto", "2025-11-25");
+}
+
+/// Sessions that are open at the same time hear of one change all of them, and of each other's calls nothing.
+#[test]
+fn clients_share_one_server() {
+    let server = Server::over_http("everything");
+    let (first, second) = (&server, &server);
+    std::thread::scope(|scope| {
+        scope.spawn(|| {
+            check(everything(), "2025-11-25", |steps| {
+                typescript::drive(first, "sdk", "auto", steps)
+            })
+        });
+        scope.spawn(|| {
+            check(everything(), "2026-07-28", |steps| python::drive(second, "auto", steps))
+        });
+    });
+}
+
+#[test]
+fn the_inspector_calls_reads_and_gets() {
+    let server = Server::over_http("everything");
+    inspector::list(&server);
+    let greet = inspector::call("greet", r#"{"name": "Ada"}"#);
+    inspector::check(&server, &greet, 0, |it| it.result["content"][0]["text"] == "Hello, Ada!");
+    let failing = inspector::call("test_error_handling", "{}");
+    inspector::check(&server, &failing, 5, |it| it.stderr.contains("tool_is_error"));
+    let read = ["--method", "resources/read", "--uri", "test://template/123/data"];
+    inspector::check(&server, &read, 0, |it| {
+        it.result["contents"][0]["uri"] == "test://template/123/data"
+    });
+    let get = ["--method", "prompts/get", "--prompt-name", "test_simple_prompt"];
+    inspector::check(&server, &get, 0, |it| it.result["messages"][0]["content"]["type"] == "text");
+}

@@ -1,0 +1,40 @@
+//! The TypeScript SDK's clients over HTTP; `typescript_peer.cjs` beside this file says what they can be asked.
+
+use std::{ffi::OsStr, sync::OnceLock};
+
+use serde_json::{Value, json};
+use support::{node::Node, requirement::Missing};
+
+use crate::{driver::report, peers, server::Server};
+
+const PACKAGE: &str = include_str!("typescript.json");
+const SCRIPT: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/peers/typescript_peer.cjs");
+
+fn node() -> Result<&'static Node, Missing> {
+    static NODE: OnceLock<Result<Node, String>> = OnceLock::new();
+    let install = || Node::installed(&peers(), "typescript-2.4.0", PACKAGE);
+    let node = NODE.get_or_init(|| install().map_err(|missing| missing.to_string()));
+    node.as_ref().map_err(Missing::new)
+}
+
+/// Has `client`, `sdk` or `sdk-sse` carry out these steps and returns its report.
+pub(crate) fn drive(
+    server: &Server,
+    client: &str,
+    version: &str,
+    steps: &[Value],
+) -> Result<Value, Missing> {
+    let node = node()?;
+    let mut command = node.run(SCRIPT);
+    command.arg(&node.folder).args([client, version]);
+    match client {
+        "sdk-sse" => command.arg(server.sse()),
+        _ => command.arg::<&OsStr>(server.address()),
+    };
+    let peer = format!("{}, {client}, {version}", server.name);
+    let report = report(&mut command, &json!({"steps": steps}), &peer);
+    // Only the legacy era has sessions, and HTTP+SSE keeps theirs to itself.
+    let is_in_session = client != "sdk-sse" && report["protocol"] != "2026-07-28";
+    assert_eq!(report["session"].is_string(), is_in_session, "{peer}: {}", report["session"]);
+    Ok(report)
+}

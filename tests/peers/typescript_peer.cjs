@@ -1,0 +1,229 @@
+// Drives one MCP server over HTTP with a client of the TypeScript SDK.
+//
+//     node typescript_peer.cjs FOLDER CLIENT VERSION URL
+//
+// FOLDER has `node_modules`. CLIENT is
+//     client    `@modelcontextprotocol/client`
+//     sdk       `@modelcontextprotocol/sdk`
+//     sdk-sse   the same, over HTTP+SSE
+// VERSION is `auto`, which the SDK understands as the newest version it knows, or for `client` the only version to accept.
+//
+// The plan on stdin, the report on stdout, the steps and the outcomes are those of `python_peer.py`, with these steps: tools,
+// resources, templates, prompts, call, cancel, read, prompt, complete, watch, hear, log, log_level, ping.
+
+'use strict';
+
+const { readFileSync } = require('node:fs');
+const { createRequire } = require('node:module');
+const { setTimeout: sleep } = require('node:timers/promises');
+
+const [folder, name, version, address] = process.argv.slice(2);
+const load = createRequire(`${folder}/`);
+const INFO = { name: `typescript-${name}`, version: '1' };
+const MODERN = '2026-07-28';
+const LOG_LEVEL = 'io.modelcontextprotocol/logLevel';
+const TIMEOUT_MS = 30_000;
+
+const LISTS = {
+    tools: ['listTools', 'tools'],
+    resources: ['listResources', 'resources'],
+    templates: ['listResourceTemplates', 'resourceTemplates'],
+    prompts: ['listPrompts', 'prompts'],
+};
+
+function connection() {
+    const url = new URL(address);
+    if (name === 'client') {
+        const { Client, StreamableHTTPClientTransport } = load('@modelcontextprotocol/client');
+        const mode = version === 'auto' ? 'auto' : version === MODERN ? { pin: version } : 'legacy';
+        const versions = mode === 'legacy' ? { supportedProtocolVersions: [version] } : {};
+        const client = new Client(INFO, { versionNegotiation: { mode }, ...versions });
+        return { client, transport: new StreamableHTTPClientTransport(url), options: [] };
+    }
+    const { Client } = load('@modelcontextprotocol/sdk/client/index.js');
+    const { StreamableHTTPClientTransport } = load('@modelcontextprotocol/sdk/client/streamableHttp.js');
+    const { SSEClientTransport } = load('@modelcontextprotocol/sdk/client/sse.js');
+    const Transport = name === 'sdk' ? StreamableHTTPClientTransport : SSEClientTransport;
+    // Here the result's schema stands before the options of a call.
+    return { client: new Client(INFO), transport: new Transport(url), options: [undefined] };
+}
+
+class Peer {
+    constructor() {
+        Object.assign(this, connection());
+        this.heard = [];
+        this.complaints = [];
+        this.client.onerror = (error) => this.complaints.push(String(error));
+        this.client.fallbackNotificationHandler = async (notification) => {
+            this.heard.push(notification);
+        };
+    }
+
+    get protocol() {
+        const { client, transport } = this;
+        return client.getNegotiatedProtocolVersion?.() ?? transport.protocolVersion ?? transport._protocolVersion;
+    }
+
+    // Carries out one step; the outcome never throws.
+    async take(step) {
+        const progress = [];
+        const onprogress = ({ progress: value, total = null, message = null }) =>
+            progress.push({ progress: value, total, message });
+        let outcome;
+        try {
+            outcome = { result: await this.ask(step, onprogress) };
+        } catch (error) {
+            const { code, message, data } = error;
+            outcome = Number.isInteger(code) ? { error: { code, message, data } } : { rejected: String(error) };
+        }
+        return ['call', 'cancel'].includes(step.do) ? { ...outcome, progress } : outcome;
+    }
+
+    async ask(step, onprogress) {
+        const { client } = this;
+        switch (step.do) {
+            case 'call':
+                return this.call(step, { onprogress });
+            case 'cancel':
+                return this.cancel(step, onprogress);
+            case 'read':
+                return client.readResource({ uri: step.uri });
+            case 'prompt':
+                return client.getPrompt({ name: step.name, arguments: step.arguments });
+            case 'complete':
+                return this.complete(step);
+            case 'watch':
+                return this.watch(step);
+            case 'hear':
+                return this.hear(step);
+            case 'log':
+                return this.log(step);
+            case 'log_level':
+                return client.setLoggingLevel(step.level);
+            case 'ping':
+                return client.ping();
+            default:
+                return this.everyPage(...LISTS[step.do]);
+        }
+    }
+
+    call(step, options, meta) {
+        const params = { name: step.name, arguments: step.arguments ?? {} };
+        return this.client.callTool(meta ? { ...params, _meta: meta } : params, ...this.options, options);
+    }
+
+    async everyPage(method, items) {
+        const found = [];
+        for (let cursor; ; ) {
+            const page = await this.client[method](cursor && { cursor });
+            found.push(...page[items]);
+            cursor = page.nextCursor;
+            if (cursor === undefined) return found;
+        }
+    }
+
+    async complete(step) {
+        const ref = step.prompt
+            ? { type: 'ref/prompt', name: step.prompt }
+            : { type: 'ref/resource', uri: step.template };
+        const argument = { name: step.argument, value: step.value ?? '' };
+        return (await this.client.complete({ ref, argument })).completion;
+    }
+
+    // Starts a call and abandons it when it reports progress.
+    async cancel(step, onprogress) {
+        const abort = new AbortController();
+        const progress = (report) => {
+            onprogress(report);
+            abort.abort('not wanted any more');
+        };
+        try {
+            const answer = await this.call(step, { onprogress: progress, signal: abort.signal });
+            return { cancelled: false, answer };
+        } catch (error) {
+            if (!abort.signal.aborted) throw error;
+            return { cancelled: true, answer: null };
+        }
+    }
+
+    async watch({ uri, trigger }) {
+        if (this.isModern()) {
+            return this.listen({ resourceSubscriptions: [uri] }, trigger, 'resources/updated');
+        }
+        await this.client.subscribeResource({ uri });
+        const outcome = await this.take(trigger);
+        const { params } = await this.next('resources/updated');
+        await this.client.unsubscribeResource({ uri });
+        return { trigger: outcome, updated: params.uri };
+    }
+
+    async hear({ list, trigger }) {
+        if (this.isModern()) {
+            return { ...(await this.listen({ [`${list}ListChanged`]: true }, trigger, `${list}/list_changed`)), changed: list };
+        }
+        const outcome = await this.take(trigger);
+        await this.next(`${list}/list_changed`);
+        return { trigger: outcome, changed: list };
+    }
+
+    async listen(filter, trigger, method) {
+        const subscription = await this.client.listen(filter);
+        const outcome = await this.take(trigger);
+        const { params } = await this.next(method);
+        await subscription.close();
+        return { trigger: outcome, updated: params?.uri };
+    }
+
+    async log({ name: tool, level, count }) {
+        const meta = this.isModern() ? { [LOG_LEVEL]: level } : undefined;
+        if (!meta) await this.client.setLoggingLevel(level);
+        await this.call({ name: tool }, {}, meta);
+        const logs = [];
+        while (logs.length < count) logs.push((await this.next('message')).params);
+        return logs;
+    }
+
+    isModern() {
+        return this.protocol >= MODERN;
+    }
+
+    // The first notification of this method, taken out of those that were heard.
+    async next(method) {
+        for (;;) {
+            const at = this.heard.findIndex((it) => it.method === `notifications/${method}`);
+            if (at >= 0) return this.heard.splice(at, 1)[0];
+            await sleep(10);
+        }
+    }
+}
+
+async function main() {
+    const plan = JSON.parse(readFileSync(0, 'utf8'));
+    const peer = new Peer();
+    const { client, transport } = peer;
+    await client.connect(transport);
+    const steps = [];
+    const report = {
+        protocol: peer.protocol,
+        server: client.getServerVersion(),
+        capabilities: client.getServerCapabilities(),
+        instructions: client.getInstructions(),
+        session: transport.sessionId ?? null,
+        steps,
+    };
+    for (const step of plan.steps) steps.push(await peer.take(step));
+    const closing = performance.now();
+    await transport.terminateSession?.();
+    await client.close();
+    const closed_after = (performance.now() - closing) / 1000;
+    console.log(JSON.stringify({ ...report, complaints: peer.complaints, closed_after }, null, 2));
+}
+
+setTimeout(() => {
+    console.error(`not done after ${TIMEOUT_MS} ms`);
+    process.exit(1);
+}, TIMEOUT_MS).unref();
+main().catch((error) => {
+    console.error(error);
+    process.exit(1);
+});

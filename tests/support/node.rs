@@ -1,0 +1,81 @@
+//! Programs from npm, and a Node.js new enough to run them.
+
+use std::{
+    fs,
+    path::{Path, PathBuf},
+    process::Command,
+};
+
+use crate::{
+    install::installed,
+    requirement::{Missing, output_of},
+};
+
+/// The oldest version that all of the programs run on.
+const OLDEST: (u32, u32) = (22, 19);
+
+/// An installed `package.json`.
+#[derive(Debug)]
+pub struct Node {
+    binary: PathBuf,
+    /// Where `node_modules` is.
+    pub folder: PathBuf,
+}
+
+impl Node {
+    /// Installs the packages of `manifest`, a `package.json`, into a folder of its own in `parent`, once. No script of theirs is run.
+    ///
+    /// The manifest should name the packages `node-linux-…` among the optional dependencies: they are Node.js itself, and the machine's
+    /// own is taken where they do not fit.
+    ///
+    /// # Errors
+    ///
+    /// [`Missing`] when there is no npm, a package cannot be had, or there is no Node.js that is new enough.
+    pub fn installed(parent: &Path, name: &str, manifest: &str) -> Result<Self, Missing> {
+        let folder = installed(parent, name, manifest, |folder| {
+            fs::write(folder.join("package.json"), manifest)
+                .map_err(|error| Missing::new(error.to_string()))?;
+            output_of(
+                Command::new("npm")
+                    .args(["install", "--no-audit", "--no-fund", "--no-package-lock"])
+                    .args(["--ignore-scripts", "--loglevel=error"])
+                    .current_dir(folder),
+            )?;
+            Ok(())
+        })?;
+        let packaged = folder.join("node_modules/.bin/node");
+        let binary = if packaged.exists() { packaged } else { PathBuf::from("node") };
+        let version = output_of(Command::new(&binary).arg("--version"))?;
+        if parse_version(&version) < Some(OLDEST) {
+            let (major, minor) = OLDEST;
+            return Err(Missing::new(format!("Node.js {major}.{minor}, this is {version}")));
+        }
+        Ok(Self { binary, folder })
+    }
+
+    /// The command line that runs a script, whose path starts in [`folder`](Self::folder) unless it is absolute.
+    pub fn run(&self, script: impl AsRef<Path>) -> Command {
+        let mut command = Command::new(&self.binary);
+        command.arg(self.folder.join(script));
+        command
+    }
+}
+
+fn parse_version(text: &str) -> Option<(u32, u32)> {
+    let mut parts = text.trim().strip_prefix('v')?.split('.').map(|part| part.parse().ok());
+    Some((parts.next()??, parts.next()??))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn versions_are_compared_as_numbers() {
+        for (text, fits) in
+            [("v22.19.0\n", true), ("v100.2.3", true), ("v22.9.0", false), ("?", false)]
+        {
+            assert_eq!(parse_version(text) >= Some(OLDEST), fits, "{text}");
+        }
+    }
+}

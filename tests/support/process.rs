@@ -1,0 +1,126 @@
+//! Processes that end with the test, whatever becomes of it.
+
+use std::{
+    io::{BufRead, BufReader},
+    path::{Path, PathBuf},
+    process::{Child, Command, ExitStatus, Stdio},
+    sync::mpsc,
+    thread,
+    time::{Duration, Instant},
+};
+
+/// A process that is killed, by its id, when the value goes.
+#[derive(Debug)]
+pub struct Running(Child);
+
+impl Running {
+    /// Starts it.
+    ///
+    /// # Panics
+    ///
+    /// When it does not start.
+    pub fn start(command: &mut Command) -> Self {
+        let child = command.spawn();
+        Self(child.unwrap_or_else(|error| panic!("{command:?} does not start: {error}")))
+    }
+
+    /// How it ended, if it did so in time.
+    pub fn wait(&mut self, most: Duration) -> Option<ExitStatus> {
+        let end = Instant::now() + most;
+        loop {
+            match self.0.try_wait() {
+                Ok(None) if Instant::now() < end => thread::sleep(Duration::from_millis(20)),
+                status => return status.ok().flatten(),
+            }
+        }
+    }
+}
+
+impl Drop for Running {
+    fn drop(&mut self) {
+        let _ = self.0.kill();
+        let _ = self.0.wait();
+    }
+}
+
+/// A server of ours that listens on a free port of the loopback address.
+#[derive(Debug)]
+pub struct HttpServer {
+    /// Where clients find it, such as `http://127.0.0.1:49152/mcp`.
+    pub url: String,
+    _process: Running,
+}
+
+impl HttpServer {
+    /// Starts the program and waits until it says on stderr where it is. What it says later goes to the stderr of the test.
+    ///
+    /// # Panics
+    ///
+    /// When it ends, or says no URL within 20 seconds.
+    pub fn start<'a>(
+        binary: &Path,
+        options: &[&str],
+        environment: impl IntoIterator<Item = &'a (&'a str, PathBuf)>,
+    ) -> Self {
+        let environment = environment.into_iter().map(|it| (it.0, &it.1));
+        let mut process = Running::start(
+            Command::new(binary)
+                .args(["--http", "127.0.0.1:0"])
+                .args(options)
+                .envs(environment)
+                .stdin(Stdio::null())
+                .stdout(Stdio::null())
+                .stderr(Stdio::piped()),
+        );
+        let stderr = BufReader::new(process.0.stderr.take().expect("stderr is piped"));
+        let (found, urls) = mpsc::channel();
+        // It reads to the end, for the server must never wait for somebody to read its log.
+        let reader = thread::spawn(move || {
+            let mut said = String::new();
+            for line in stderr.lines().map_while(Result::ok) {
+                eprintln!("{line}");
+                if let Some(url) = url_in(&line) {
+                    let _ = found.send(url.to_owned());
+                }
+                said.push_str(&line);
+                said.push('\n');
+            }
+            said
+        });
+        match urls.recv_timeout(Duration::from_secs(20)) {
+            Ok(url) => Self { url, _process: process },
+            Err(_) => {
+                drop(process);
+                panic!("{} says no URL: {}", binary.display(), reader.join().unwrap_or_default());
+            }
+        }
+    }
+}
+
+fn url_in(line: &str) -> Option<&str> {
+    let from = line.find("http://127.0.0.1:")?;
+    line[from..].split(|it: char| it.is_whitespace() || "`'\",;)".contains(it)).next()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_url_is_found() {
+        let url = Some("http://127.0.0.1:49152/mcp");
+        assert_eq!(url_in("listening on http://127.0.0.1:49152/mcp"), url);
+        assert_eq!(url_in("`http://127.0.0.1:49152/mcp`, and nowhere else"), url);
+        assert_eq!(url_in("listening"), None);
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn what_runs_too_long_is_not_waited_for() {
+        let mut process = Running::start(Command::new("sleep").arg("60"));
+        assert!(process.wait(Duration::from_millis(50)).is_none());
+        drop(process);
+        let mut process = Running::start(&mut Command::new("true"));
+        assert!(process.wait(Duration::from_secs(10)).is_some_and(|it| it.success()));
+    }
+}

@@ -1,0 +1,57 @@
+//! What the `settings` of a transcript say of its server.
+
+use std::time::Duration;
+
+use mcp_runtime::{Builder, Limits};
+use serde::Deserialize;
+use serde_json::Value;
+
+#[derive(Default, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+struct Settings {
+    path: Option<String>,
+    allow_host: Vec<String>,
+    allow_origin: Vec<String>,
+    legacy_sse: bool,
+    limits: Limited,
+}
+
+/// Times are in seconds.
+#[derive(Default, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+struct Limited {
+    message: Option<usize>,
+    streams: Option<usize>,
+    all_streams: Option<usize>,
+    sessions: Option<usize>,
+    session_idle: Option<u64>,
+    events: Option<usize>,
+}
+
+/// The server with its settings.
+pub(super) fn applied(mut server: Builder, settings: &Value) -> Builder {
+    let settings = if settings.is_null() {
+        Settings::default()
+    } else {
+        Settings::deserialize(settings).unwrap_or_else(|error| panic!("{error}: {settings}"))
+    };
+    if let Some(path) = settings.path {
+        server = server.path(path);
+    }
+    for host in &settings.allow_host {
+        server = server.allow_host(host);
+    }
+    for origin in &settings.allow_origin {
+        server = server.allow_origin(origin);
+    }
+    let mut limits = Limits::new();
+    let limited = settings.limits;
+    limits = limited.message.map_or(limits, |it| limits.message(it));
+    limits = limited.streams.map_or(limits, |it| limits.streams(it));
+    limits = limited.all_streams.map_or(limits, |it| limits.all_streams(it));
+    limits = limited.sessions.map_or(limits, |it| limits.sessions(it));
+    limits = limited.events.map_or(limits, |it| limits.events(it));
+    let idle = limited.session_idle.map(Duration::from_secs);
+    limits = idle.map_or(limits, |it| limits.session_idle(it));
+    server.legacy_sse(settings.legacy_sse).limits(limits)
+}
