@@ -10,6 +10,8 @@
 mod bodies;
 mod client;
 mod flood;
+mod mounted;
+mod pair;
 mod server;
 mod sessions;
 mod shutdown;

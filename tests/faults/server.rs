@@ -3,6 +3,7 @@
 use std::{
     io::{BufRead, BufReader},
     net::SocketAddr,
+    path::Path,
     process::{Child, Command, ExitStatus, Stdio},
     sync::mpsc::{Receiver, RecvTimeoutError, channel},
     thread,
@@ -34,7 +35,16 @@ pub(crate) struct Ended {
 impl Server {
     /// With the usual limits but for these: `name=value,name=value`.
     pub(crate) fn start(limits: &str) -> Self {
-        let mut command = Command::new(env!("CARGO_BIN_EXE_http-fixture"));
+        Self::start_program(Path::new(env!("CARGO_BIN_EXE_http-fixture")), limits)
+    }
+
+    /// Another server than the fixture, which has the usual limits.
+    pub(crate) fn start_other(program: &Path) -> Self {
+        Self::start_program(program, "")
+    }
+
+    fn start_program(program: &Path, limits: &str) -> Self {
+        let mut command = Command::new(program);
         command
             .args(["--http", "127.0.0.1:0", "--legacy-sse"])
             // On a machine that is busy any handler may hold the reactor for long: the machine's fault, not the server's.

@@ -167,7 +167,7 @@ fn streams_of_the_older_revisions_end() {
         assert!(streams[3].event().await.is_some());
         server.terminate();
         for stream in &mut streams {
-            assert_eq!(stream.rest().await, [json!(0); 0]);
+            assert!(stream.rest().await.is_empty());
         }
         check_soon("GET streams", &server.wait());
     });

@@ -7,6 +7,7 @@ use crate::{
         Request, SOON, Session, Stream, ask, call, check_echo, message, modern, plain_call, run,
         text_of, tool_call,
     },
+    pair::Pair,
     server::{MIB, Memory, Server},
 };
 
@@ -193,47 +194,21 @@ fn requests_after_an_answer_that_is_not_read_wait() {
     });
 }
 
-/// The stream of HTTP+SSE, and the address to post to.
-async fn pair(server: &Server) -> (Stream, String) {
-    let stream = Request::get().to("/sse").open(server.address()).await;
-    let mut stream = stream.check_events();
-    let path = format!("/{}", stream.event().await.unwrap().data.unwrap());
-    (stream, path)
-}
-
-async fn post(server: &Server, path: &str, message: &Value) -> u16 {
-    Request::post(message.to_string()).to(path).ask(server.address()).await.status()
-}
-
-async fn begin(server: &Server, path: &str, stream: &mut Stream) {
-    let params = json!({
-        "protocolVersion": "2024-11-05",
-        "capabilities": {},
-        "clientInfo": { "name": "suite", "version": "1" },
-    });
-    assert_eq!(post(server, path, &message("init", "initialize", params)).await, 202);
-    assert_eq!(stream.message().await.unwrap()["id"], "init");
-    let initialized = json!({ "jsonrpc": "2.0", "method": "notifications/initialized" });
-    assert_eq!(post(server, path, &initialized).await, 202);
-}
-
 #[test]
 fn the_stream_of_a_pair_that_is_not_read_keeps_each_update_once() {
     run(async {
         let (server, before) = warm().await;
-        let (mut stream, path) = pair(&server).await;
-        begin(&server, &path, &mut stream).await;
+        let mut pair = Pair::begin(server.address()).await;
         for uri in uris(100) {
-            let subscribe = message(uri.clone(), "resources/subscribe", json!({ "uri": uri }));
-            post(&server, &path, &subscribe).await;
-            assert_eq!(stream.message().await.unwrap()["id"], uri);
+            pair.post(&message(uri.clone(), "resources/subscribe", json!({ "uri": uri }))).await;
+            assert_eq!(pair.stream.message().await.unwrap()["id"], uri);
         }
         for _ in 0..5 {
             touch(&server, 500).await;
             check_echo(server.address()).await;
         }
         check_bounded("HTTP+SSE, 250,000 updates", &server, before, COST);
-        check_hears_again(&server, stream).await;
+        check_hears_again(&server, pair.stream).await;
     });
 }
 
@@ -243,11 +218,10 @@ fn the_stream_of_a_pair_that_is_not_read_keeps_each_update_once() {
 fn answers_of_a_pair_that_is_not_read_are_bounded() {
     run(async {
         let (server, before) = warm().await;
-        let (mut stream, path) = pair(&server).await;
-        begin(&server, &path, &mut stream).await;
+        let pair = Pair::begin(server.address()).await;
         let mut refused = 0;
         for id in 0..200 {
-            let status = post(&server, &path, &tool_call(id, "big", json!({ "bytes": MIB }))).await;
+            let status = pair.try_post(&tool_call(id, "big", json!({ "bytes": MIB }))).await;
             refused += usize::from(status != 202);
         }
         check_echo(server.address()).await;
