@@ -9,6 +9,7 @@
 
 mod bodies;
 mod client;
+mod eras;
 mod flood;
 mod mounted;
 mod pair;
