@@ -242,7 +242,7 @@ fn subscriptions_are_refused_beyond_the_limit() {
         for n in 0..3 {
             assert_eq!(subscribe(&format!("notes://{n}")).await.json()["result"], json!({}));
         }
-        subscribe("notes://3").await.check_error(200, -32602, "3 subscriptions already");
+        subscribe("notes://3").await.check_error(200, -32602, "at most 3 resources");
         let unsubscribe = message(1, "resources/unsubscribe", json!({ "uri": "notes://0" }));
         session.post(&unsubscribe).ask(server.address()).await;
         assert_eq!(

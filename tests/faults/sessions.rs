@@ -134,7 +134,6 @@ fn sessions_that_are_idle_make_room() {
 
 /// Nobody uses a session less than one who never used it at all.
 #[test]
-#[ignore = "fails: they are kept for a minute, however short `session_idle` is"]
 fn sessions_that_were_never_used_make_room_no_later() {
     run(async {
         let server = Server::start("sessions=3,session_idle=300");

@@ -113,7 +113,6 @@ fn torrent() -> Value {
 }
 
 #[test]
-#[ignore = "fails: `Source::begin` collects until the handler has to wait"]
 fn reports_of_a_call_that_are_not_read_are_merged() {
     run(async {
         let (server, before) = warm().await;
@@ -134,7 +133,6 @@ fn reports_of_a_session_that_are_not_read_are_merged() {
 
 /// A handler that never has to wait is heard of while it works, and ends with its client.
 #[test]
-#[ignore = "fails: `Source::begin` collects until the handler has to wait, which is never"]
 fn a_call_that_reports_without_end_is_heard_of() {
     run(async {
         let (server, before) = warm().await;

@@ -73,21 +73,6 @@ fn a_modern_call_ends_though_the_next_request_is_there_already() {
     });
 }
 
-/// An empty line after the body is what some clients send (RFC 9112, section 2.2).
-#[test]
-#[ignore = "fails: hyper does not look for the end of a connection while it has bytes of it"]
-fn a_modern_call_ends_though_an_empty_line_followed_it() {
-    run(async {
-        let server = Server::start("");
-        let mut bytes = plain_call(1, "hold", hold("a")).bytes();
-        bytes.extend_from_slice(b"\r\n");
-        let connection = crate::client::send(server.address(), &bytes).await;
-        begun(&server, "a").await;
-        drop(connection);
-        assert_eq!(fate(&server, "a").await, "dropped");
-    });
-}
-
 #[test]
 fn a_session_goes_on_without_its_connections() {
     run(async {

@@ -139,7 +139,11 @@ impl HttpServer {
             .await
         };
         if !finished {
-            tracing::warn!("calls or connections that were still in use have been given up");
+            let calls = self.service.endpoint().service.calls_waiting();
+            tracing::warn!(
+                "what was still in use has been given up; connections: {}, calls: {calls}",
+                connections.len()
+            );
         }
         connections.shutdown().await;
         self.service.close().await;
