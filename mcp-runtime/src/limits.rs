@@ -22,6 +22,10 @@ pub struct Limits {
     pub(crate) calls: usize,
     pub(crate) all_calls: usize,
     pub(crate) uri: usize,
+    pub(crate) client: usize,
+    pub(crate) connections: usize,
+    pub(crate) all_bodies: usize,
+    pub(crate) subscription_bytes: usize,
     pub(crate) subscriptions: usize,
     pub(crate) streams: usize,
     pub(crate) all_streams: usize,
@@ -59,6 +63,10 @@ impl Limits {
             calls: 1024,
             all_calls: 16_384,
             uri: 8 << 10,
+            client: 64 << 10,
+            connections: 16_384,
+            all_bodies: 1 << 30,
+            subscription_bytes: 1 << 20,
             subscriptions: 4096,
             streams: 64,
             all_streams: 4096,
@@ -87,13 +95,21 @@ impl Limits {
         calls: usize;
         /// Calls of all clients together that wait at once. 16,384.
         all_calls: usize;
+        /// Bytes in which a client says who it is and what it can do. 64 KiB.
+        client: usize;
+        /// Connections over HTTP that are open at once; more have to wait for one to end. 16,384.
+        connections: usize;
+        /// Bytes of all HTTP bodies together that are being read, or being worked on; more are answered with 503. 1 GiB.
+        all_bodies: usize;
+        /// Bytes of all URIs that a session, or the listen streams of a connection, may subscribe to. 1 MiB.
+        subscription_bytes: usize;
         /// Bytes of a URI that is subscribed to. 8 KiB.
         uri: usize;
         /// Resources that a session, or all listen streams of a connection, may subscribe to. 4,096.
         subscriptions: usize;
         /// Streams of one connection or session that are open at once, or can still be resumed. 64.
         streams: usize;
-        /// Streams of all clients together that are open. 4,096.
+        /// Streams of sessions and listen streams that are open, of all clients together. 4,096.
         all_streams: usize;
         /// Sessions over HTTP. 16,384.
         sessions: usize;
@@ -105,9 +121,10 @@ impl Limits {
         event_bytes: usize;
         /// Bytes of such events of all streams together: beyond them streams cannot be resumed. 256 MiB.
         all_event_bytes: usize;
-        /// Bytes of the head of an HTTP request, 8 KiB at least. 64 KiB.
+        /// Bytes of the head of an HTTP request, 8 KiB at least. 64 KiB, and no more than 100 headers.
         head: usize;
-        /// How long an HTTP request may take to arrive. 30 seconds.
+        /// How long an HTTP request may take to arrive, its head and its body each; a connection that waits for one as long is
+        /// closed. 30 seconds.
         body_time: Duration;
         /// How long a stream over HTTP stays silent before a comment shows that it lives. 15 seconds.
         keep_alive: Duration;

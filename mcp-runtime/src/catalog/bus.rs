@@ -1,4 +1,7 @@
-use std::sync::{Arc, Mutex, PoisonError, Weak};
+use std::sync::{
+    Arc, Mutex, PoisonError, Weak,
+    atomic::{AtomicBool, Ordering},
+};
 
 /// What clients can listen for.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -21,6 +24,7 @@ pub(crate) trait Listener: Send + Sync {
 #[derive(Default)]
 pub(crate) struct Bus {
     listeners: Mutex<Vec<Weak<dyn Listener>>>,
+    is_stopped: AtomicBool,
 }
 
 impl Bus {
@@ -47,11 +51,17 @@ impl Bus {
         }
     }
 
+    /// Whether a listener that comes now must stop by itself.
+    pub(crate) fn is_stopped(&self) -> bool {
+        self.is_stopped.load(Ordering::SeqCst)
+    }
+
     #[cfg_attr(
         not(feature = "http"),
         allow(dead_code, reason = "elsewhere a connection ends as a whole")
     )]
     pub(crate) fn stop(&self) {
+        self.is_stopped.store(true, Ordering::SeqCst);
         for listener in self.all() {
             listener.stop();
         }

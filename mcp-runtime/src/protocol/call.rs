@@ -1,4 +1,5 @@
 use std::{
+    collections::hash_map::Entry,
     future::Future,
     pin::Pin,
     sync::{Arc, Mutex, PoisonError, atomic::Ordering},
@@ -140,11 +141,23 @@ pub(crate) struct PendingCall {
 
 impl PendingCall {
     /// Enters the call into the table of calls in flight, where a cancellation finds it.
-    pub(super) fn new(pending: Pending, id: IdBuf, way: WayBack) -> Self {
-        way.shared.calls().insert(id.clone(), pending.context().clone());
+    ///
+    /// # Errors
+    /// The way back, when another call of this id has just come there.
+    pub(super) fn new(pending: Pending, id: IdBuf, way: WayBack) -> Result<Self, WayBack> {
+        let is_free = match way.shared.calls().entry(id.clone()) {
+            Entry::Occupied(_) => false,
+            Entry::Vacant(it) => {
+                it.insert(pending.context().clone());
+                true
+            }
+        };
+        if !is_free {
+            return Err(way);
+        }
         let place = Place::take(&way.shared.service);
         let hold = way.to.outbox.hold();
-        Self { pending, id, way, _place: place, _hold: hold }
+        Ok(Self { pending, id, way, _place: place, _hold: hold })
     }
 
     /// Takes the call out of the table, where a call that was cancelled has made room already, perhaps for another one of

@@ -1,15 +1,15 @@
 //! The era with a handshake: 2024-11-05 to 2025-11-25.
 
-use std::{collections::BTreeSet, sync::Arc};
+use std::sync::Arc;
 
 use super::{
     encode::{self, Feature},
-    listen::subscribed,
-    method::{Method, check_uri, invalid, text},
+    method::{Method, check_client, invalid, text},
     peer::Peer,
     request::{ClientRequest, Terms, unknown_method},
     revision::Revision,
     turn::{Refusal, Turn},
+    uris::Uris,
 };
 use crate::{
     catalog::Event,
@@ -30,7 +30,7 @@ struct Open {
     revision: Revision,
     client: Arc<ClientInfo>,
     log_level: Option<Level>,
-    subscriptions: BTreeSet<String>,
+    subscriptions: Uris,
 }
 
 impl Session {
@@ -63,7 +63,7 @@ impl Session {
         let mut out = Vec::new();
         match event {
             Event::ResourceUpdated(uri) => {
-                let uri = subscribed(&open.subscriptions, uri)?;
+                let uri = open.subscriptions.get(uri)?;
                 notification(&mut out, "notifications/resources/updated", |params| {
                     params.str("uri", uri);
                 });
@@ -71,17 +71,6 @@ impl Session {
             other => notification(&mut out, list_changed(other)?, |_| {}),
         }
         Some(out)
-    }
-}
-
-impl Open {
-    /// Whether there was room.
-    fn subscribe(&mut self, uri: String, limit: usize) -> bool {
-        let room = self.subscriptions.len() < limit;
-        if room {
-            self.subscriptions.insert(uri);
-        }
-        room
     }
 }
 
@@ -179,12 +168,16 @@ impl Peer {
         let revision = Revision::parse(&wanted)
             .filter(|it| !it.is_modern())
             .unwrap_or(Revision::NEWEST_LEGACY);
-        let client = client(params.get("clientInfo"), params.get("capabilities"));
+        let (info, capabilities) = (params.get("clientInfo"), params.get("capabilities"));
+        if let Err(error) = check_client(&shared.service.limits, info, capabilities) {
+            return shared.refuse(request, shared.spoken(), &error);
+        }
+        let client = client(info, capabilities);
         shared.session().open = Some(Open {
             revision,
             client: Arc::new(client),
             log_level: None,
-            subscriptions: BTreeSet::new(),
+            subscriptions: Uris::default(),
         });
         shared.hear();
         let (service, snapshot) = (&shared.service, shared.snapshot());
@@ -228,20 +221,14 @@ impl Peer {
                 shared.session().change(|open| open.log_level = Some(level));
             }
             SessionMethod::Subscribe => {
-                let uri = text(params, "uri")?.into_owned();
-                check_uri(&shared.service.limits, &uri)?;
-                let limit = shared.service.limits.subscriptions;
-                let subscribed =
-                    shared.session().change(|open| open.subscribe(uri, limit)).unwrap_or(true);
-                if !subscribed {
-                    return Err(invalid(format_args!(
-                        "the session has {limit} subscriptions already: end some of them"
-                    )));
-                }
+                let uri = text(params, "uri")?;
+                let limits = &shared.service.limits;
+                let add = |open: &mut Open| open.subscriptions.add(&uri, 0, limits);
+                shared.session().change(add).unwrap_or(Ok(()))?;
             }
             SessionMethod::Unsubscribe => {
                 let uri = text(params, "uri")?;
-                shared.session().change(|open| open.subscriptions.remove(&*uri));
+                shared.session().change(|open| open.subscriptions.remove(&uri));
             }
         }
         Ok(())

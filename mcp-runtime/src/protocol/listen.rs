@@ -1,22 +1,20 @@
 //! `subscriptions/listen`: the streams on which a modern client hears of events.
 
-use std::{borrow::Cow, collections::BTreeSet};
-
 use super::{
     Service,
     encode::{self, Feature},
     legacy::list_changed,
-    method::{check_uri, invalid},
+    method::invalid,
     outbox::Hold,
     peer::Peer,
     request::{ClientRequest, id_in_use},
     revision::Revision,
     turn::{Refusal, Turn},
+    uris::Uris,
 };
 use crate::{
-    catalog::Event,
+    catalog::{Event, Listener as _},
     error::{Error, Kind},
-    percent,
     wire::{self, Array, Id, IdBuf, Kind as JsonKind, Object, Raw},
 };
 
@@ -38,7 +36,7 @@ struct Filter {
     tools: bool,
     prompts: bool,
     resources: bool,
-    uris: BTreeSet<String>,
+    uris: Uris,
 }
 
 impl Filter {
@@ -47,7 +45,7 @@ impl Filter {
             Event::ToolsChanged => self.tools,
             Event::PromptsChanged => self.prompts,
             Event::ResourcesChanged => self.resources,
-            Event::ResourceUpdated(uri) => subscribed(&self.uris, uri).is_some(),
+            Event::ResourceUpdated(uri) => self.uris.get(uri).is_some(),
         }
     }
 
@@ -61,9 +59,9 @@ impl Filter {
                 object.bool(name, true);
             }
         }
-        if !self.uris.is_empty() {
+        if self.uris.len() > 0 {
             let mut uris: Array<'_> = object.array("resourceSubscriptions");
-            for uri in &self.uris {
+            for uri in self.uris.iter() {
                 uris.str(uri);
             }
         }
@@ -75,18 +73,6 @@ fn subscription_meta(object: &mut Object<'_>, id: &IdBuf) {
     object.object("_meta").raw(SUBSCRIPTION, id.as_id().as_str());
 }
 
-/// The URI under which a client subscribed to `uri`.
-///
-/// Clients differ in what they percent-encode, and servers write `updated(format!("note://{title}"))`: it is
-/// what a URI says that counts, and each client hears it in its own words.
-pub(super) fn subscribed<'a>(uris: &'a BTreeSet<String>, uri: &str) -> Option<&'a str> {
-    let plain = |it: &'_ str| percent::decode(it).map_or_else(|| it.to_owned(), Cow::into_owned);
-    uris.get(uri).map(String::as_str).or_else(|| {
-        let wanted = plain(uri);
-        uris.iter().map(String::as_str).find(|it| plain(it) == wanted)
-    })
-}
-
 impl Listens {
     /// One copy for each stream that wants the event, tagged with its id.
     pub(super) fn notifications(&self, event: &Event) -> impl Iterator<Item = (&IdBuf, Vec<u8>)> {
@@ -96,7 +82,7 @@ impl Listens {
             let method = list_changed(event).unwrap_or("notifications/resources/updated");
             wire::notification(&mut out, method, |params| {
                 if let Event::ResourceUpdated(uri) = event {
-                    params.str("uri", subscribed(&listen.filter.uris, uri).unwrap_or(uri));
+                    params.str("uri", listen.filter.uris.get(uri).unwrap_or(uri));
                 }
                 subscription_meta(params, &listen.id);
             });
@@ -179,6 +165,10 @@ impl Peer {
                     });
                 });
                 listens.0.push(listen);
+                drop(listens);
+                if shared.service.dispatcher.catalog.bus.is_stopped() {
+                    shared.stop();
+                }
             }
         }
     }
@@ -205,18 +195,12 @@ impl Peer {
                 format_args!("{streams} listen streams are open already: close some of them"),
             ));
         }
-        let filter = self.honoured(wanted)?;
-        if uris + filter.uris.len() > limits.subscriptions {
-            let limit = limits.subscriptions;
-            return Err(invalid(format_args!(
-                "at most {limit} resources can be subscribed to: ask for fewer, or close a stream"
-            )));
-        }
+        let filter = self.honoured(wanted, uris)?;
         Ok(Listen { id: id.to_owned(), filter, _hold: shared.outbox.hold() })
     }
 
     /// What of the filter the server can do: the rest is left out of the acknowledgement.
-    fn honoured(&self, wanted: Raw<'_>) -> Result<Filter, Error> {
+    fn honoured(&self, wanted: Raw<'_>, others: usize) -> Result<Filter, Error> {
         let snapshot = self.shared.snapshot();
         let changes = self.shared.service.dispatcher.catalog.is_dynamic();
         let flag = |name: &str, feature: Feature| -> Result<bool, Error> {
@@ -234,7 +218,7 @@ impl Peer {
             tools: flag("toolsListChanged", Feature::Tools)?,
             prompts: flag("promptsListChanged", Feature::Prompts)?,
             resources: flag("resourcesListChanged", Feature::Resources)?,
-            uris: BTreeSet::new(),
+            uris: Uris::default(),
         };
         if let Some(uris) = wanted.get("resourceSubscriptions") {
             if uris.kind() != JsonKind::Array {
@@ -244,31 +228,12 @@ impl Peer {
                 let uri = uri
                     .string()
                     .ok_or_else(|| invalid("`resourceSubscriptions` must be an array of URIs"))?;
-                check_uri(&self.shared.service.limits, &uri)?;
-                filter.uris.insert(uri.into_owned());
+                filter.uris.add(&uri, others, &self.shared.service.limits)?;
             }
             if !Feature::Subscriptions.is_served(&snapshot) {
                 filter.uris.clear();
             }
         }
         Ok(filter)
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::subscribed;
-
-    #[test]
-    fn a_resource_is_known_by_what_its_uri_says() {
-        fn check(updated: &str, expected: Option<&str>) {
-            let uris = ["note://a%20b", "note://100%25", "note://%zz"].map(str::to_owned).into();
-            assert_eq!(subscribed(&uris, updated), expected, "{updated}");
-        }
-        check("note://a%20b", Some("note://a%20b"));
-        check("note://a b", Some("note://a%20b"));
-        check("note://100%", Some("note://100%25"));
-        check("note://%zz", Some("note://%zz"));
-        check("note://a", None);
     }
 }

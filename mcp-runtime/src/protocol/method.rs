@@ -76,16 +76,19 @@ impl Method {
     }
 }
 
-/// Whether a URI may be subscribed to: it is kept as long as the subscription.
-pub(super) fn check_uri(limits: &Limits, uri: &str) -> Result<(), Error> {
-    if uri.len() <= limits.uri {
+/// Whether a client says no more of itself than can be kept.
+pub(super) fn check_client(
+    limits: &Limits,
+    info: Option<Raw<'_>>,
+    capabilities: Option<Raw<'_>>,
+) -> Result<(), Error> {
+    let size =
+        [info, capabilities].into_iter().flatten().map(|it| it.as_str().len()).sum::<usize>();
+    if size <= limits.client {
         return Ok(());
     }
-    Err(invalid(format_args!(
-        "a URI of {} bytes is too long to subscribe to: at most {}",
-        uri.len(),
-        limits.uri
-    )))
+    let limit = limits.client;
+    Err(invalid(format_args!("the client describes itself in {size} bytes: at most {limit}")))
 }
 
 pub(super) fn invalid(message: impl std::fmt::Display) -> Error {

@@ -12,7 +12,6 @@ use crate::{
 
 const METHOD: &str = "mcp-method";
 const NAME: &str = "mcp-name";
-const PARAM: &str = "mcp-param-";
 
 /// The headers that every request has.
 ///
@@ -60,22 +59,25 @@ pub(super) fn check_arguments(
         return Ok(());
     }
     for it in declared {
-        let name = format!("{PARAM}{}", it.header.to_ascii_lowercase());
-        let argument = it.path.join(".");
-        match (one(headers, &name)?, it.value(arguments)) {
+        let name = &it.header;
+        let argument = || it.path.join(".");
+        match (one(headers, name)?, it.value(arguments)) {
             (None, None) => {}
-            (None, Some(_)) => return Err(missing(&name, &format!("the argument `{argument}`"))),
+            (None, Some(_)) => {
+                return Err(missing(name, &format!("the argument `{}`", argument())));
+            }
             (Some(_), None) => {
                 return Err(mismatch(format_args!(
-                    "`{name}` is there, but the argument `{argument}` is not"
+                    "`{name}` is there, but the argument `{}` is not",
+                    argument()
                 )));
             }
             (Some(said), Some(value)) if header::agrees(said, value) => {}
             (Some(said), Some(_)) => {
                 let error = if header::decode(said).is_some() {
-                    mismatch(format_args!("`{name}` and the argument `{argument}` differ"))
+                    mismatch(format_args!("`{name}` and the argument `{}` differ", argument()))
                 } else {
-                    undecodable(&name)
+                    undecodable(name)
                 };
                 return Err(error);
             }

@@ -23,6 +23,7 @@ mod revision;
 mod route;
 mod shared;
 mod turn;
+mod uris;
 
 use std::sync::{Arc, atomic::AtomicUsize};
 
@@ -70,6 +71,12 @@ pub(crate) struct Service {
 }
 
 impl Service {
+    /// How many calls wait for their handlers.
+    #[cfg(feature = "http")]
+    pub(crate) fn calls_waiting(&self) -> usize {
+        self.waiting.load(std::sync::atomic::Ordering::Acquire)
+    }
+
     pub(crate) fn new(started: &Started) -> Arc<Self> {
         let mut info = Vec::new();
         let mut object = Object::begin(&mut info);

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use super::{
     encode,
     legacy::{client, level},
-    method::{Method, invalid},
+    method::{Method, check_client, invalid},
     peer::Peer,
     request::{ClientRequest, Terms, unknown_method},
     revision::Revision,
@@ -143,6 +143,7 @@ impl Peer {
             logging::listen(level);
         }
         let info = meta.client.filter(|it| it.kind() == JsonKind::Object);
+        check_client(&self.shared.service.limits, info, Some(capabilities))?;
         let client = self.shared.client(info, capabilities);
         let is_private = request.carrier.is_authenticated();
         Ok(Terms { revision, client, log_level, is_private })

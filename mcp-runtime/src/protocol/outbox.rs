@@ -25,8 +25,10 @@ pub(crate) struct Outbox {
 struct Queue {
     bytes: Vec<u8>,
     reader: Option<Waker>,
-    /// Nobody reads now, and perhaps nobody ever will.
-    is_unread: bool,
+    /// Nobody reads now, and perhaps nobody ever will: how many bytes wait at most.
+    unread: Option<usize>,
+    /// More than that came.
+    has_lost: bool,
     /// The handler wants the stream to end early; the reader is to come back after this time.
     release: Option<Duration>,
     /// What waits until the reader has caught up, each thing once: reports are merged into their newest,
@@ -93,7 +95,7 @@ impl Outbox {
     /// An event that is worth saying once: while the reader is slow, repetitions are left out.
     pub(super) fn push_event(&self, stream: Option<&IdBuf>, message: Vec<u8>) {
         let mut queue = self.queue();
-        if queue.bytes.len() < Self::SLOW && !queue.is_unread {
+        if queue.bytes.len() < Self::SLOW && queue.unread.is_none() {
             queue.message(|out| out.extend_from_slice(&message));
         } else if !queue.events.iter().any(|it| it.message == message) {
             queue.events.push(Waiting { stream: stream.cloned(), message });
@@ -170,10 +172,16 @@ impl Outbox {
         self.queue().release.take()
     }
 
-    /// Says whether somebody reads: what can be merged is merged meanwhile.
+    /// Says whether somebody reads. Meanwhile what can be merged is merged, and beyond so many bytes everything is lost.
     #[cfg(feature = "http")]
-    pub(crate) fn set_unread(&self, is_unread: bool) {
-        self.queue().is_unread = is_unread;
+    pub(crate) fn set_unread(&self, most: Option<usize>) {
+        self.queue().unread = most;
+    }
+
+    /// Whether something will never be read.
+    #[cfg(feature = "http")]
+    pub(crate) fn has_lost(&self) -> bool {
+        self.queue().has_lost
     }
 
     #[cfg(feature = "http")]
@@ -244,6 +252,10 @@ impl Queue {
         write(&mut self.bytes);
         if self.bytes.len() > before {
             self.bytes.push(b'\n');
+        }
+        if self.unread.is_some_and(|most| self.bytes.len() > most) {
+            self.bytes = Vec::new();
+            self.has_lost = true;
         }
     }
 }

@@ -99,9 +99,10 @@ impl Peer {
                 match Pin::new(&mut pending).poll(&mut cx) {
                     Poll::Ready(Some(answer)) => way.answer(request.id, &answer),
                     Poll::Ready(None) => {}
-                    Poll::Pending => {
-                        turn.waiting.push(PendingCall::new(pending, request.id.to_owned(), way));
-                    }
+                    Poll::Pending => match PendingCall::new(pending, request.id.to_owned(), way) {
+                        Ok(call) => turn.waiting.push(call),
+                        Err(way) => way.answer(request.id, &Err(id_in_use())),
+                    },
                 }
             }
         }

@@ -12,7 +12,7 @@ pub(super) const KEYWORD: &str = "x-mcp-header";
 pub(crate) struct HeaderArgument {
     /// The names that lead to it: its own, after those of the objects it is in.
     pub(crate) path: Vec<Box<str>>,
-    /// The `X` of `Mcp-Param-X`.
+    /// `mcp-param-x`: the header's name in lower case.
     pub(crate) header: Box<str>,
 }
 
@@ -116,8 +116,10 @@ impl Walk {
             ));
             return;
         }
-        self.found
-            .push(HeaderArgument { path: self.path.clone(), header: header.into_owned().into() });
+        self.found.push(HeaderArgument {
+            path: self.path.clone(),
+            header: format!("mcp-param-{}", header.to_ascii_lowercase()).into(),
+        });
     }
 }
 
@@ -150,7 +152,7 @@ mod tests {
         check(
             r#"{"a":{"type":"string","x-mcp-header":"Region"},"b":{"type":"object","properties":{
                 "properties":{"type":"integer","x-mcp-header":"x-1"},"d":{"x-mcp-header":"D","type":"boolean"}}}}"#,
-            &[("a", "Region"), ("b/properties", "x-1"), ("b/d", "D")],
+            &[("a", "mcp-param-region"), ("b/properties", "mcp-param-x-1"), ("b/d", "mcp-param-d")],
             &[],
         );
     }
@@ -202,14 +204,15 @@ mod tests {
         check(
             r#"{"a":{"type":"string","x-mcp-header":"Region"},"b":{"type":"object","properties":{
                 "c":{"type":"integer","x-mcp-header":"REGION"}}}}"#,
-            &[("a", "Region")],
+            &[("a", "mcp-param-region")],
             &["the arguments `a` and `b.c` have the same header `REGION`"],
         );
     }
 
     #[test]
     fn the_value_is_found_along_the_path() {
-        let nested = HeaderArgument { path: vec!["b".into(), "c".into()], header: "C".into() };
+        let nested =
+            HeaderArgument { path: vec!["b".into(), "c".into()], header: "mcp-param-c".into() };
         let check = |arguments: &str, expected: Option<&str>| {
             let found = nested.value(Raw::trusted(arguments));
             assert_eq!(found.map(Raw::as_str), expected, "{arguments}");

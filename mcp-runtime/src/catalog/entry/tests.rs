@@ -131,19 +131,19 @@ fn headers_are_found_wherever_they_are_declared() {
     };
     check("silent", &[]);
     check("asking_prompt", &[]);
-    check("with_header", &["Region re.gion"]);
-    check("with_place", &["Region region", "Zone zone"]);
-    check("with_full_place", &["Region region"]);
-    check("with_serde", &["As as"]);
-    check("in_a_place", &["Region place/region"]);
-    check("with_given", &["C b/c"]);
+    check("with_header", &["mcp-param-region re.gion"]);
+    check("with_place", &["mcp-param-region region", "mcp-param-zone zone"]);
+    check("with_full_place", &["mcp-param-region region"]);
+    check("with_serde", &["mcp-param-as as"]);
+    check("in_a_place", &["mcp-param-region place/region"]);
+    check("with_given", &["mcp-param-c b/c"]);
 }
 
 #[test]
 fn headers_of_a_tool_made_by_value() {
     use crate::catalog::handle::Item as _;
     let tool = Tool::new("t").handler_with(async |place: Place, _: Context| place.region.is_some());
-    assert_eq!(headers(&tool.into_entry().unwrap().0), ["Region region"]);
+    assert_eq!(headers(&tool.into_entry().unwrap().0), ["mcp-param-region region"]);
 
     #[derive(Deserialize, JsonSchema)]
     struct Wrong {

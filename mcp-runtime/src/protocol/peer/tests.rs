@@ -4,7 +4,6 @@ use super::*;
 use crate::{
     builder::{Identity, builder, items},
     catalog::Tool,
-    protocol::method::check_uri,
 };
 
 /// Polls a future that is ready at once, without any runtime.
@@ -195,12 +194,4 @@ fn an_answer_does_not_grow_with_what_was_wrong() {
     let answer = answers(&peer);
     assert!(answer.contains("and 9990 more unknown arguments"), "{answer}");
     assert!(answer.len() < 4000, "{}", answer.len());
-}
-
-#[test]
-fn a_uri_is_kept_only_up_to_a_length() {
-    let limits = Limits::new();
-    assert!(check_uri(&limits, &"x".repeat(limits.uri)).is_ok());
-    let error = check_uri(&limits, &"x".repeat(limits.uri + 1)).unwrap_err();
-    assert_eq!(error.kind(), crate::error::Kind::InvalidParams);
 }

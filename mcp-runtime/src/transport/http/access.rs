@@ -39,15 +39,22 @@ impl Access {
         headers: &HeaderMap,
         uri: &Uri,
     ) -> Result<Option<HeaderValue>, Refused> {
-        let host = headers.get(header::HOST).map(|it| it.to_str().unwrap_or_default());
-        // HTTP/2 has it in the URI.
-        let host = host.or_else(|| uri.authority().map(http::uri::Authority::as_str));
-        let host = host.unwrap_or_default().to_ascii_lowercase();
-        if !self.is_host(&host) {
-            let host = shown(&host);
-            return Err(Refused(format!(
-                "this server does not answer to the host `{host}`: start it with `--allow-host {host}`, or say `.allow_host(\"{host}\")`"
-            )));
+        for name in [header::HOST, header::ORIGIN] {
+            if headers.get_all(&name).iter().nth(1).is_some() {
+                return Err(Refused(format!("the header `{name}` is there twice")));
+            }
+        }
+        let said = headers.get(header::HOST).map(|it| it.to_str().unwrap_or_default());
+        // HTTP/2 has it in the URI, and so may HTTP/1.1: then both are names of this server.
+        let named = uri.authority().map(http::uri::Authority::as_str);
+        let host = said.or(named).unwrap_or_default().to_ascii_lowercase();
+        for it in [said, named, Some(&host)].into_iter().flatten() {
+            if !self.is_host(&it.to_ascii_lowercase()) {
+                let it = shown(it);
+                return Err(Refused(format!(
+                    "this server does not answer to the host `{it}`: start it with `--allow-host {it}`, or say `.allow_host(\"{it}\")`"
+                )));
+            }
         }
         let Some(origin) = headers.get(header::ORIGIN) else { return Ok(None) };
         let text = origin.to_str().unwrap_or_default().to_ascii_lowercase();
@@ -61,7 +68,7 @@ impl Access {
     }
 
     fn is_host(&self, host: &str) -> bool {
-        let name = without_port(host);
+        let Some(name) = without_port(host) else { return false };
         is_loopback(name)
             // A page cannot make an address its own name.
             || (self.is_open && address(name).is_some())
@@ -80,16 +87,19 @@ impl Access {
         };
         let plain = |it: &str| it.strip_suffix(default).unwrap_or(it).to_owned();
         plain(authority) == plain(host)
-            || (is_loopback(without_port(authority)) && is_loopback(without_port(host)))
+            || [authority, host].iter().all(|it| without_port(it).is_some_and(is_loopback))
     }
 }
 
-/// `name`, `name:port`, `[address]` or `[address]:port` without the port.
-fn without_port(host: &str) -> &str {
-    match host.find(']') {
-        Some(end) if host.starts_with('[') => &host[..=end],
-        _ => host.split_once(':').map_or(host, |it| it.0),
-    }
+/// `name`, `name:port`, `[address]` or `[address]:port` without the port; `None` for anything else.
+fn without_port(host: &str) -> Option<&str> {
+    let end = match host.find(']') {
+        Some(end) if host.starts_with('[') => end + 1,
+        _ => host.find(':').unwrap_or(host.len()),
+    };
+    let (name, port) = host.split_at(end);
+    let is_port = |it: &str| matches!(it.len(), 1..=5) && it.bytes().all(|b| b.is_ascii_digit());
+    (port.is_empty() || port.strip_prefix(':').is_some_and(is_port)).then_some(name)
 }
 
 fn address(name: &str) -> Option<IpAddr> {
@@ -101,7 +111,8 @@ fn address(name: &str) -> Option<IpAddr> {
 }
 
 fn is_loopback(name: &str) -> bool {
-    name.trim_end_matches('.') == "localhost" || address(name).is_some_and(|it| it.is_loopback())
+    name.strip_suffix('.').unwrap_or(name) == "localhost"
+        || address(name).is_some_and(|it| it.is_loopback())
 }
 
 #[cfg(test)]
@@ -139,6 +150,8 @@ mod tests {
             check(&access, host, Some(""), false);
             check(&access, host, Some("http://localhost.evil.example"), false);
             check(&access, host, Some("file://localhost"), false);
+            check(&access, host, Some("http://localhost:x@evil.example"), false);
+            check(&access, host, Some("http://[::1]evil.example"), false);
         }
         for host in [
             "evil.example",
@@ -146,6 +159,13 @@ mod tests {
             "localhost.evil.example",
             "",
             "127.0.0.1.evil.example",
+            "localhost:x@evil.example",
+            "127.0.0.1:evil.example",
+            "[::1]evil.example",
+            "localhost:80:evil",
+            "localhost:",
+            "localhost:123456",
+            "localhost...",
             "[::2]",
         ] {
             check(&access, host, None, false);
@@ -176,6 +196,19 @@ mod tests {
         access("api.example.com", Some("https://api.example.com"), true);
         access("localhost", Some("http://app.example.com"), false);
         check(&self::access("::1", &[], &["*"]), "localhost", Some("null"), true);
+    }
+
+    #[test]
+    fn every_name_that_is_given_must_be_let_in() {
+        let access = access("127.0.0.1", &[], &[]);
+        let mut headers = HeaderMap::new();
+        headers.append(header::HOST, HeaderValue::from_static("localhost"));
+        let uri = |it: &'static str| Uri::from_static(it);
+        assert!(access.check(&headers, &uri("http://localhost:1/mcp")).is_ok());
+        assert!(access.check(&headers, &uri("http://evil.example/mcp")).is_err());
+        assert!(access.check(&HeaderMap::new(), &uri("http://localhost/mcp")).is_ok());
+        headers.append(header::HOST, HeaderValue::from_static("localhost"));
+        assert!(access.check(&headers, &uri("/mcp")).is_err());
     }
 
     #[test]

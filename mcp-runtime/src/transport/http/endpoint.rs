@@ -3,7 +3,7 @@
 use std::{
     net::IpAddr,
     sync::{
-        Arc, Mutex, PoisonError,
+        Arc, Mutex, OnceLock, PoisonError,
         atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering},
     },
     time::Duration,
@@ -15,17 +15,20 @@ use super::{
     access::Access,
     pair::Mailbox,
     resumable::Memory,
-    session::Session,
+    session::{KEPT, Session},
     table::{Table, unguessable},
 };
 use crate::{
     builder::{HttpSettings, Started},
     limits::Limits,
-    protocol::{Peer, Service},
+    protocol::{Peer, Remembered, Service},
 };
 
 /// How long a session that was opened and never used is kept when there is no room for another one.
 const UNUSED: Duration = Duration::from_secs(60);
+
+/// Milliseconds between two looks for such sessions.
+const SEARCH: u64 = 100;
 
 pub(super) struct Endpoint {
     pub(super) service: Arc<Service>,
@@ -35,7 +38,15 @@ pub(super) struct Endpoint {
     /// Those of 2024-11-05.
     pub(super) mailboxes: Table<Mailbox>,
     streams: AtomicUsize,
+    /// Those that are taken, of sessions of either kind.
+    places: Arc<AtomicUsize>,
+    /// When a session was last looked for that could make room, in milliseconds `since` the start.
+    searched: AtomicU64,
+    /// Bytes of bodies that are being worked on.
+    pub(super) bodies: AtomicUsize,
     memory: Arc<Memory>,
+    /// One for each of a few threads, for requests whose connections are somebody else's.
+    remembered: [OnceLock<Arc<Remembered>>; 16],
     since: Instant,
     /// When idle sessions were last looked for, in milliseconds `since` the start.
     swept: AtomicU64,
@@ -57,6 +68,10 @@ impl Endpoint {
             sessions: Table::default(),
             mailboxes: Table::default(),
             streams: AtomicUsize::new(0),
+            places: Arc::default(),
+            searched: AtomicU64::new(0),
+            bodies: AtomicUsize::new(0),
+            remembered: Default::default(),
             memory: Arc::new(Memory::new(started.limits)),
             since: Instant::now(),
             swept: AtomicU64::new(0),
@@ -73,6 +88,14 @@ impl Endpoint {
         self.is_stopping.load(Ordering::Acquire)
     }
 
+    /// What is remembered where this thread works.
+    pub(super) fn remembered(&self) -> &Arc<Remembered> {
+        static LAST: AtomicUsize = AtomicUsize::new(0);
+        thread_local!(static OWN: usize = LAST.fetch_add(1, Ordering::Relaxed));
+        let own = OWN.with(|it| it % self.remembered.len());
+        self.remembered[own].get_or_init(|| Remembered::new(&self.service))
+    }
+
     /// One more stream, unless there are too many or the server stops.
     pub(super) fn permit(self: &Arc<Self>) -> Option<Permit> {
         let limit = self.limits().all_streams;
@@ -86,24 +109,40 @@ impl Endpoint {
     ///
     /// # Errors
     /// Why there is none.
-    pub(super) fn session(&self) -> Result<Session, String> {
-        Ok(Session::new(self.id()?, Peer::new(self.service.clone()), self.memory.clone()))
+    pub(super) fn session(self: &Arc<Self>) -> Result<Session, String> {
+        let place = self.place()?;
+        let peer = Peer::new(self.service.clone());
+        Ok(Session::new(id()?, peer, self.memory.clone(), place))
     }
 
-    /// An id for one more session, when there is room.
+    /// A place for one more session, of either kind.
     ///
     /// # Errors
     /// Why there is none.
-    pub(super) fn id(&self) -> Result<String, String> {
+    pub(super) fn place(self: &Arc<Self>) -> Result<Place, String> {
         let limits = self.limits();
-        let count = || self.sessions.len() + self.mailboxes.len();
-        if count() >= limits.sessions {
-            self.sessions.sweep(|it| it.is_idle(limits.session_idle, UNUSED));
+        let room = |it: usize| (it < limits.sessions).then_some(it + 1);
+        let take = || self.places.fetch_update(Ordering::AcqRel, Ordering::Acquire, room).is_ok();
+        let taken = take() || {
+            // Those that nobody ever used go first; but not every client that is refused looks for them.
+            let (idle, now) = (limits.session_idle, self.millis());
+            let is_due = now >= self.searched.load(Ordering::Relaxed) + SEARCH;
+            if is_due {
+                self.searched.store(now, Ordering::Relaxed);
+                self.sessions.sweep(|it| it.is_idle(idle, idle.min(UNUSED)));
+            }
+            is_due && take()
+        };
+        if taken {
+            Ok(Place(self.places.clone()))
+        } else {
+            Err(format!("there are {} sessions already: try again later", limits.sessions))
         }
-        if count() >= limits.sessions {
-            return Err(format!("there are {} sessions already: try again later", count()));
-        }
-        unguessable().map_err(|error| format!("the system gives no random numbers: {error}"))
+    }
+
+    /// Milliseconds since the start.
+    fn millis(&self) -> u64 {
+        u64::try_from(self.since.elapsed().as_millis()).unwrap_or(u64::MAX)
     }
 
     /// The session of this id. Those that nobody uses end here, since nothing else comes by regularly.
@@ -116,14 +155,16 @@ impl Endpoint {
 
     fn sweep(&self) {
         let idle = self.limits().session_idle;
-        let millis = |it: Duration| u64::try_from(it.as_millis()).unwrap_or(u64::MAX);
-        let (now, swept) = (millis(self.since.elapsed()), self.swept.load(Ordering::Relaxed));
-        let is_due = now.saturating_sub(swept) >= millis(idle / 8).max(1);
+        let period = KEPT.min(idle / 8);
+        let period = u64::try_from(period.as_millis()).unwrap_or(u64::MAX).max(1);
+        let (now, swept) = (self.millis(), self.swept.load(Ordering::Relaxed));
+        let is_due = now.saturating_sub(swept) >= period;
         // Whoever moves the time forward does the work; the others go on.
         let claim =
             || self.swept.compare_exchange(swept, now, Ordering::Relaxed, Ordering::Relaxed);
         if is_due && claim().is_ok() {
             self.sessions.sweep(|it| it.is_idle(idle, idle));
+            self.sessions.for_each(|it| it.tidy());
         }
     }
 
@@ -135,14 +176,43 @@ impl Endpoint {
         self.mailboxes.for_each(|it| it.stop());
     }
 
+    /// Waits for the calls that run, also for those whose clients have left.
+    pub(super) async fn drain(&self, most: Duration) {
+        let until = Instant::now() + most;
+        while self.service.calls_waiting() > 0 && Instant::now() < until {
+            tokio::time::sleep(Duration::from_millis(5)).await;
+        }
+    }
+
     /// Gives up what still runs in sessions, and runs `on_shutdown`.
     pub(super) async fn close(&self) {
         self.stop();
         self.sessions.for_each(|it| it.close());
+        self.mailboxes.for_each(|it| it.close());
+        // Calls notice at their next look; what runs at the end must find them gone.
+        self.drain(Duration::from_secs(1)).await;
+        self.sessions.sweep(|_| true);
         let started = self.started.lock().unwrap_or_else(PoisonError::into_inner).take();
         if let Some(started) = started {
             started.stop().await;
         }
+    }
+}
+
+/// An id that nobody can guess.
+///
+/// # Errors
+/// Why there is none.
+pub(super) fn id() -> Result<String, String> {
+    unguessable().map_err(|error| format!("the system gives no random numbers: {error}"))
+}
+
+/// One of the sessions there may be.
+pub(super) struct Place(Arc<AtomicUsize>);
+
+impl Drop for Place {
+    fn drop(&mut self) {
+        self.0.fetch_sub(1, Ordering::AcqRel);
     }
 }
 

@@ -13,12 +13,12 @@ use super::{
     resumable::{EventId, Gone, Reader},
     session::Session,
     source::{Begun, Source},
+    sse,
 };
 use crate::{
     context::Carrier,
     error::{Error, Kind, shown},
     protocol::{Arrival, Outbox, Refusal, ReplyTo, Revision, Turn, VERSION_HEADER},
-    transport::stream::spawn,
     wire::{Id, Incoming},
 };
 
@@ -31,11 +31,12 @@ pub(super) fn initialize(
     incoming: Incoming<'_>,
     carrier: Carrier,
     headers: &HeaderMap,
+    accepts: Accepts,
 ) -> Response<Body> {
     if headers.contains_key(SESSION) {
         // In a session that is there, it is refused as the second one.
         return match named(endpoint, headers) {
-            Ok(session) => begun(&session, incoming, carrier).1,
+            Ok(session) => begun(&session, incoming, carrier, accepts).1,
             Err(unnamed) => unnamed.reply(incoming.id()),
         };
     }
@@ -46,7 +47,7 @@ pub(super) fn initialize(
         Ok(session) => Arc::new(session),
         Err(why) => return reply::busy(why),
     };
-    let (has_begun, mut response) = begun(&session, incoming, carrier);
+    let (has_begun, mut response) = begun(&session, incoming, carrier, accepts);
     if !has_begun {
         return response;
     }
@@ -58,7 +59,12 @@ pub(super) fn initialize(
 }
 
 /// Lets a session take its first message. Whether it has begun with that, and the answer.
-fn begun(session: &Session, incoming: Incoming<'_>, carrier: Carrier) -> (bool, Response<Body>) {
+fn begun(
+    session: &Session,
+    incoming: Incoming<'_>,
+    carrier: Carrier,
+    accepts: Accepts,
+) -> (bool, Response<Body>) {
     // The session's own outbox is for what belongs to no request.
     let outbox = Arc::<Outbox>::default();
     let arrival = Arrival { to: ReplyTo::each(outbox.clone()), carrier, is_modern: false };
@@ -66,8 +72,14 @@ fn begun(session: &Session, incoming: Incoming<'_>, carrier: Carrier) -> (bool, 
     session.peer.handle(incoming, &arrival, &mut turn);
     let mut message = Vec::new();
     outbox.take(&mut message);
+    let has_begun = session.peer.has_begun();
+    if has_begun && !accepts.json {
+        let mut event = Vec::new();
+        sse::messages(&mut event, &message, None);
+        return (has_begun, reply::events(Body::whole(event.into())));
+    }
     message.pop();
-    (session.peer.has_begun(), reply::json(status(&turn), message))
+    (has_begun, reply::json(status(&turn), message))
 }
 
 fn status(turn: &Turn) -> StatusCode {
@@ -100,7 +112,14 @@ pub(super) async fn post(
     session.peer.handle(incoming, &Arrival { to, carrier, is_modern: false }, &mut turn);
     let status = status(&turn);
     // Not driven from here: a client that leaves has not cancelled (HL-10).
-    spawn(turn.waiting);
+    for call in turn.waiting {
+        let session = session.clone();
+        // A session whose call has just ended is in use.
+        tokio::spawn(async move {
+            call.await;
+            session.touch();
+        });
+    }
     let mut source = Source::of(outbox.clone());
     let keep_alive = endpoint.limits().keep_alive;
     let lines = match source.begin(accepts, keep_alive).await {
@@ -109,8 +128,8 @@ pub(super) async fn post(
         Begun::Stream(lines) => lines,
     };
     let mut first = Vec::new();
-    let reader = endpoint.permit().and_then(|permit| session.open_stream(&outbox, permit));
-    let feed = match reader {
+    let permit = endpoint.permit();
+    let feed = match permit.as_ref().and_then(|_| session.open_stream(&outbox)) {
         Some(mut reader) => {
             reader.prime(&mut first);
             reader.begin(&lines, &mut first);
@@ -118,11 +137,15 @@ pub(super) async fn post(
         }
         // Too many streams are kept to keep one more: what is sent now cannot be asked for again.
         None => {
-            super::sse::messages(&mut first, &lines, None);
+            sse::messages(&mut first, &lines, None);
             Feed::Plain(source)
         }
     };
-    reply::events(Body::events(Events::new(feed, first, keep_alive)))
+    let events = Events::new(feed, first, keep_alive);
+    reply::events(Body::events(match permit {
+        Some(permit) => events.counted(permit),
+        None => events,
+    }))
 }
 
 /// Opens the stream for what belongs to no request, or one that broke.
@@ -171,13 +194,18 @@ pub(super) fn delete(endpoint: &Arc<Endpoint>, headers: &HeaderMap) -> Response<
 
 /// The session that the headers name, in the revision they name.
 fn named(endpoint: &Arc<Endpoint>, headers: &HeaderMap) -> Result<Arc<Session>, Unnamed> {
+    for name in [SESSION, VERSION_HEADER] {
+        if headers.get_all(name).iter().nth(1).is_some() {
+            return Err(Unnamed::Refused(format!("the header `{name}` is there twice")));
+        }
+    }
     let id = headers.get(SESSION).ok_or(Unnamed::Missing)?;
     let session = id.to_str().ok().and_then(|it| endpoint.find(it)).ok_or(Unnamed::Unknown)?;
     let revision = session.revision();
     match headers.get(VERSION_HEADER) {
         Some(it) if it != revision.name() => {
             let said = String::from_utf8_lossy(it.as_bytes());
-            Err(Unnamed::Revision(format!(
+            Err(Unnamed::Refused(format!(
                 "`MCP-Protocol-Version` says `{}`, and the session {revision}",
                 shown(&said)
             )))
@@ -191,8 +219,8 @@ enum Unnamed {
     Missing,
     /// It has ended, or never was.
     Unknown,
-    /// It speaks another revision.
-    Revision(String),
+    /// The headers contradict each other, or the session.
+    Refused(String),
 }
 
 impl Unnamed {
@@ -209,7 +237,7 @@ impl Unnamed {
                 StatusCode::NOT_FOUND,
                 "there is no such session: it has ended, so `initialize` a new one",
             ),
-            Self::Revision(why) => refuse(StatusCode::BAD_REQUEST, &why),
+            Self::Refused(why) => refuse(StatusCode::BAD_REQUEST, &why),
         }
     }
 }

@@ -5,20 +5,22 @@ use std::{
     task::{Context, Poll},
 };
 
-use http::{HeaderMap, Response, StatusCode, Uri, header};
+use http::{HeaderMap, Response, StatusCode, header, request::Parts};
 use http_body::Body as HttpBody;
 
 use super::{
     accept::{Accepts, is_json},
     body::Body,
-    endpoint::Endpoint,
+    endpoint::{Endpoint, Place, id},
     events::{Events, Feed},
     read::read,
     reply, sse,
 };
 use crate::{
-    protocol::{Hold, Peer, Turn},
+    context::Carrier,
+    protocol::{Arrival, Hold, Peer, ReplyTo, Route, Turn, route},
     transport::stream::spawn,
+    wire,
 };
 
 /// The last segments of the two addresses.
@@ -30,9 +32,16 @@ const ID: &str = "sessionId=";
 pub(super) struct Mailbox {
     peer: Peer,
     open: Mutex<Option<Hold>>,
+    _place: Place,
 }
 
 impl Mailbox {
+    /// Ends it, and gives up what runs.
+    pub(super) fn close(&self) {
+        self.stop();
+        self.peer.cancel_all();
+    }
+
     /// Lets the stream end.
     pub(super) fn stop(&self) {
         self.open.lock().unwrap_or_else(PoisonError::into_inner).take();
@@ -67,14 +76,17 @@ pub(super) fn open(endpoint: &Arc<Endpoint>, headers: &HeaderMap) -> Response<Bo
     let Some(permit) = endpoint.permit() else {
         return reply::busy("there are too many streams: try again later");
     };
-    let id = match endpoint.id() {
-        Ok(id) => id,
+    let (place, id) = match endpoint.place().and_then(|it| Ok((it, id()?))) {
+        Ok(taken) => taken,
         Err(why) => return reply::busy(why),
     };
     let peer = Peer::new(endpoint.service.clone());
     let open = Mutex::new(Some(peer.outbox().hold()));
-    let mailbox = Arc::new(Mailbox { peer, open });
+    let mailbox = Arc::new(Mailbox { peer, open, _place: place });
     endpoint.mailboxes.insert(&id, mailbox.clone());
+    if endpoint.is_stopping() {
+        mailbox.stop();
+    }
     let mut first = Vec::new();
     // Relative, so that it is right wherever the server is mounted.
     sse::endpoint(&mut first, &format!("{POST}?{ID}{id}"));
@@ -86,32 +98,48 @@ pub(super) fn open(endpoint: &Arc<Endpoint>, headers: &HeaderMap) -> Response<Bo
 /// Takes a message; what it is answered with comes on the stream.
 pub(super) async fn post<B: HttpBody>(
     endpoint: &Arc<Endpoint>,
-    uri: &Uri,
-    headers: &HeaderMap,
+    parts: Parts,
     body: B,
 ) -> Response<Body> {
-    let id = uri.query().and_then(|it| it.split('&').find_map(|it| it.strip_prefix(ID)));
-    let Some(id) = id else {
+    let id = parts.uri.query().and_then(|it| it.split('&').find_map(|it| it.strip_prefix(ID)));
+    let Some(id) = id.map(str::to_owned) else {
         return reply::refuse(
             StatusCode::BAD_REQUEST,
             format_args!("`?{ID}…` is missing: post to the address of the event `endpoint`"),
         );
     };
-    let Some(mailbox) = endpoint.mailboxes.find(id) else {
-        return reply::refuse(StatusCode::NOT_FOUND, "there is no such session: open a new stream");
-    };
-    if mailbox.peer.outbox().len() > endpoint.limits().event_bytes {
-        return reply::busy("the stream has not been read for too long: read it first");
+    let gone =
+        || reply::refuse(StatusCode::NOT_FOUND, "there is no such session: open a new stream");
+    if endpoint.mailboxes.find(&id).is_none() {
+        return gone();
     }
-    if !is_json(headers) {
-        return reply::unsupported(headers.get(header::CONTENT_TYPE));
+    if !is_json(&parts.headers) {
+        return reply::unsupported(parts.headers.get(header::CONTENT_TYPE));
     }
-    let bytes = match read(body, endpoint.limits()).await {
-        Ok(bytes) => bytes,
+    let read = match read(body, endpoint).await {
+        Ok(read) => read,
         Err(unread) => return unread.reply(endpoint.limits()),
     };
+    // Looked for again: a session may end while a body is on its way.
+    let Some(mailbox) = endpoint.mailboxes.find(&id) else { return gone() };
+    let peer = &mailbox.peer;
+    if peer.outbox().len() > endpoint.limits().event_bytes {
+        return reply::busy("the stream has not been read for too long: read it first");
+    }
     let mut turn = Turn::default();
-    mailbox.peer.receive(&bytes, &mut turn);
+    match wire::parse(&read.bytes, endpoint.limits().of_wire()) {
+        Ok(incoming) if matches!(route(&incoming, None), Route::Modern | Route::Listen) => {
+            let why = format!("requests of this revision go to {}", endpoint.settings.path);
+            return reply::refuse(StatusCode::BAD_REQUEST, why);
+        }
+        Ok(incoming) => {
+            let carrier = Carrier { http: Some(Arc::new(parts)) };
+            let to = ReplyTo::each(peer.outbox().clone());
+            peer.handle(incoming, &Arrival { to, carrier, is_modern: false }, &mut turn);
+        }
+        // The answer to what cannot be read comes on the stream too.
+        Err(_) => peer.receive(&read.bytes, &mut turn),
+    }
     spawn(turn.waiting);
     reply::empty(StatusCode::ACCEPTED)
 }

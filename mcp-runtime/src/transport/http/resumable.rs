@@ -13,7 +13,7 @@ use std::{
 use bytes::Bytes;
 use tokio::time::Instant;
 
-use super::{endpoint::Permit, session::Session, sse};
+use super::{session::Session, sse};
 use crate::{limits::Limits, protocol::Outbox};
 
 /// One stream of a session. What has been sent of it is kept for a while, what has not waits in its outbox.
@@ -44,11 +44,11 @@ struct Sent {
     last: u64,
     kept: VecDeque<Bytes>,
     bytes: usize,
-    /// Held until all of it has been sent.
-    permit: Option<Permit>,
     /// Who reads now: a number that rises with each reader.
     reader: u64,
     ended: Option<Instant>,
+    /// When the last reader left, unless another one came.
+    left: Option<Instant>,
 }
 
 /// The name of an event: its stream, and its number there, which counts from 1.
@@ -71,14 +71,8 @@ impl EventId {
 pub(super) struct Gone;
 
 impl Resumable {
-    pub(super) fn new(
-        number: u32,
-        outbox: Arc<Outbox>,
-        memory: Arc<Memory>,
-        permit: Option<Permit>,
-    ) -> Self {
-        let sent = Mutex::new(Sent { permit, ..Sent::default() });
-        Self { number, outbox, sent, memory }
+    pub(super) fn new(number: u32, outbox: Arc<Outbox>, memory: Arc<Memory>) -> Self {
+        Self { number, outbox, sent: Mutex::default(), memory }
     }
 
     pub(super) fn number(&self) -> u32 {
@@ -89,9 +83,20 @@ impl Resumable {
         self.sent.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Whether all of it has been sent, and that longer ago than `kept`.
+    /// Whether nothing more will come of it, and nobody has asked for it for so long.
     pub(super) fn is_past(&self, kept: Duration) -> bool {
-        self.sent().ended.is_some_and(|it| it.elapsed() >= kept)
+        let sent = self.sent();
+        let since = if self.outbox.is_held() { sent.ended } else { sent.ended.or(sent.left) };
+        since.is_some_and(|it| it.elapsed() >= kept)
+    }
+
+    /// Makes events of what nobody reads, so that it counts among what is kept.
+    pub(super) fn settle(&self) {
+        let mut sent = self.sent();
+        let mut lines = Vec::new();
+        if sent.left.is_some() && self.outbox.take(&mut lines) {
+            self.send(&mut sent, &lines, &mut Vec::new());
+        }
     }
 
     /// Begins to read, from now on or after an event. Whoever read before is at the end (HL-13).
@@ -101,6 +106,9 @@ impl Resumable {
         session: &Arc<Session>,
     ) -> Result<Reader, Gone> {
         let mut sent = self.sent();
+        if self.outbox.has_lost() {
+            return Err(Gone);
+        }
         let position = match after {
             None => sent.last,
             Some(it) => {
@@ -112,7 +120,12 @@ impl Resumable {
             }
         };
         sent.reader += 1;
-        self.outbox.set_unread(false);
+        sent.left = None;
+        self.outbox.set_unread(None);
+        if after.is_some() {
+            // Whoever comes back is not sent away again.
+            self.outbox.take_release();
+        }
         let number = sent.reader;
         drop(sent);
         self.outbox.wake();
@@ -203,7 +216,6 @@ impl Reader {
         self.position = sent.last;
         if polled == Poll::Ready(false) {
             sent.ended.get_or_insert_with(Instant::now);
-            sent.permit = None;
         } else if let Some(after) = stream.outbox.take_release() {
             sse::retry(frames, after);
             return Poll::Ready(false);
@@ -214,9 +226,10 @@ impl Reader {
 
 impl Drop for Reader {
     fn drop(&mut self) {
-        let sent = self.stream.sent();
+        let mut sent = self.stream.sent();
         if sent.reader == self.number {
-            self.stream.outbox.set_unread(true);
+            sent.left = Some(Instant::now());
+            self.stream.outbox.set_unread(Some(self.stream.memory.limits.event_bytes));
         }
         drop(sent);
         self.session.touch();

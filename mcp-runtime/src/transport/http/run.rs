@@ -12,6 +12,8 @@ pub(crate) const DEFAULT: &str = "127.0.0.1:8000";
 pub(crate) fn address(given: &str) -> String {
     match given.strip_prefix(':').unwrap_or(given) {
         port if port.parse::<u16>().is_ok() => format!("127.0.0.1:{port}"),
+        _ if given.parse::<std::net::Ipv6Addr>().is_ok() => format!("[{given}]:8000"),
+        _ if given.ends_with(']') => format!("{given}:8000"),
         host if !host.contains(':') => format!("{host}:8000"),
         _ => given.to_owned(),
     }
@@ -55,6 +57,8 @@ mod tests {
             ("localhost", "localhost:8000"),
             ("0.0.0.0:1", "0.0.0.0:1"),
             ("[::1]:2", "[::1]:2"),
+            ("[::1]", "[::1]:8000"),
+            ("::1", "[::1]:8000"),
         ] {
             assert_eq!(address(given), expected);
         }

@@ -7,7 +7,7 @@ use std::{
     net::SocketAddr,
     pin::{Pin, pin},
     sync::Arc,
-    task::Poll,
+    task::{Context, Poll},
     time::Duration,
 };
 
@@ -15,13 +15,17 @@ use http::{Request, Response};
 use hyper::{body::Incoming, server::conn::http1};
 use hyper_util::rt::{TokioIo, TokioTimer};
 use tokio::{
-    net::{TcpListener, TcpStream, ToSocketAddrs},
+    net::{TcpListener, TcpSocket, TcpStream, ToSocketAddrs},
     sync::watch,
     task::JoinSet,
 };
 
-use super::{body::Body, endpoint::Endpoint, service::HttpService};
-use crate::{builder::Builder, error::ServeError};
+use super::{
+    body::Body,
+    endpoint::Endpoint,
+    service::{self, HttpService},
+};
+use crate::{builder::Builder, error::ServeError, protocol::Remembered};
 
 /// A server that listens and does not answer yet: see [`Builder::bind_http`].
 pub struct HttpServer {
@@ -53,7 +57,7 @@ impl Builder {
     /// # Errors
     /// When the server cannot be built, `setup` fails, or the address cannot be listened at.
     pub async fn bind_http(self, address: impl ToSocketAddrs) -> Result<HttpServer, ServeError> {
-        let listener = TcpListener::bind(address).await.map_err(ServeError::Bind)?;
+        let listener = listen(address).await.map_err(ServeError::Bind)?;
         let address = listener.local_addr()?;
         let service = HttpService::start(self, Some(address.ip())).await?;
         Ok(HttpServer { listener, address, service })
@@ -71,27 +75,45 @@ impl HttpServer {
         format!("http://{}{}", self.address, self.endpoint().settings.path)
     }
 
-    /// Serves until the process is asked to end.
+    /// Serves until the process is asked to end: a second time, if calls take too long to finish.
     ///
     /// # Errors
     /// None today: what goes wrong with one connection ends that one.
     pub async fn serve(self) -> Result<(), ServeError> {
-        self.serve_until(terminated()).await
+        self.serve_while(terminated()).await
     }
 
     /// Serves until `stop` is ready. Then nobody new is let in, streams end with their last event, and calls that run
-    /// may finish for the [grace period](crate::Limits::grace).
+    /// may finish for the [grace period](crate::Limits::grace), also those whose clients have left.
     ///
     /// # Errors
     /// None today: what goes wrong with one connection ends that one.
     pub async fn serve_until(self, stop: impl Future<Output = ()>) -> Result<(), ServeError> {
+        let mut stop = Box::pin(stop);
+        let mut asked = false;
+        self.serve_while(move |cx| {
+            if asked {
+                return Poll::Pending;
+            }
+            asked = stop.as_mut().poll(cx).is_ready();
+            if asked { Poll::Ready(()) } else { Poll::Pending }
+        })
+        .await
+    }
+
+    /// `stop` is polled like a stream: each time it is ready counts.
+    async fn serve_while(
+        self,
+        mut stop: impl FnMut(&mut Context<'_>) -> Poll<()>,
+    ) -> Result<(), ServeError> {
         let (stopping, is_stopping) = watch::channel(false);
         let mut connections = JoinSet::new();
-        let mut stop = pin!(stop);
-        while let Some(accepted) = next(&self.listener, &mut connections, stop.as_mut()).await {
+        let limits = *self.endpoint().limits();
+        let most = limits.connections.max(1);
+        while let Some(accepted) = next(&self.listener, &mut connections, most, &mut stop).await {
             match accepted {
                 Ok(stream) => {
-                    let connection = Connection(self.service.clone());
+                    let connection = Connection::new(&self.service);
                     connections.spawn(connection.serve(stream, is_stopping.clone()));
                 }
                 // Most likely there are no descriptors left: others must end first.
@@ -104,14 +126,26 @@ impl HttpServer {
         drop(self.listener);
         self.service.stop();
         let _ = stopping.send(true);
-        let all = async { while connections.join_next().await.is_some() {} };
-        if tokio::time::timeout(self.service.endpoint().limits().grace, all).await.is_err() {
+        let finished = {
+            let all = async {
+                while connections.join_next().await.is_some() {}
+                self.service.endpoint().drain(limits.grace).await;
+            };
+            let mut all = pin!(tokio::time::timeout(limits.grace, all));
+            poll_fn(|cx| match stop(cx) {
+                Poll::Ready(()) => Poll::Ready(false),
+                Poll::Pending => all.as_mut().poll(cx).map(|it| it.is_ok()),
+            })
+            .await
+        };
+        if !finished {
+            let calls = self.service.endpoint().service.calls_waiting();
             tracing::warn!(
-                "connections that were still in use and have been given up: {}",
+                "what was still in use has been given up; connections: {}, calls: {calls}",
                 connections.len()
             );
         }
-        connections.abort_all();
+        connections.shutdown().await;
         self.service.close().await;
         Ok(())
     }
@@ -126,30 +160,62 @@ impl HttpServer {
     }
 }
 
+/// How many clients may wait to be let in: more than the 128 that are usual, which a burst of them overflows.
+const BACKLOG: u32 = 4096;
+
+async fn listen(address: impl ToSocketAddrs) -> io::Result<TcpListener> {
+    let mut last = io::Error::from(io::ErrorKind::AddrNotAvailable);
+    for address in tokio::net::lookup_host(address).await? {
+        let socket = if address.is_ipv4() { TcpSocket::new_v4()? } else { TcpSocket::new_v6()? };
+        // A server that is started again must not wait for the connections of the one before; on Windows this means
+        // something else.
+        #[cfg(not(windows))]
+        socket.set_reuseaddr(true)?;
+        match socket.bind(address).and_then(|()| socket.listen(BACKLOG)) {
+            Ok(listener) => return Ok(listener),
+            Err(error) => last = error,
+        }
+    }
+    Err(last)
+}
+
 /// The next connection, or `None` when it is time to stop. Those that have ended are taken out meanwhile.
 async fn next(
     listener: &TcpListener,
     connections: &mut JoinSet<()>,
-    mut stop: Pin<&mut impl Future<Output = ()>>,
+    most: usize,
+    stop: &mut impl FnMut(&mut Context<'_>) -> Poll<()>,
 ) -> Option<io::Result<TcpStream>> {
     poll_fn(|cx| {
-        if stop.as_mut().poll(cx).is_ready() {
+        if stop(cx).is_ready() {
             return Poll::Ready(None);
         }
         while let Poll::Ready(Some(_)) = connections.poll_join_next(cx) {}
+        if connections.len() >= most {
+            return Poll::Pending;
+        }
         listener.poll_accept(cx).map(|it| Some(it.map(|it| it.0)))
     })
     .await
 }
 
 /// One connection, whose requests come one after the other.
-struct Connection(HttpService);
+struct Connection {
+    endpoint: Arc<Endpoint>,
+    remembered: Arc<Remembered>,
+}
 
 impl Connection {
+    fn new(service: &HttpService) -> Self {
+        let endpoint = service.endpoint().clone();
+        let remembered = Remembered::new(&endpoint.service);
+        Self { endpoint, remembered }
+    }
+
     async fn serve(self, stream: TcpStream, mut is_stopping: watch::Receiver<bool>) {
         // Small answers must not wait for each other (RFC 896).
         let _ = stream.set_nodelay(true);
-        let limits = *self.0.endpoint().limits();
+        let limits = *self.endpoint.limits();
         let connection = http1::Builder::new()
             .timer(TokioTimer::new())
             .header_read_timeout(limits.body_time)
@@ -177,29 +243,34 @@ impl hyper::service::Service<Request<Incoming>> for Connection {
     type Future = Pin<Box<dyn Future<Output = Result<Response<Body>, Self::Error>> + Send>>;
 
     fn call(&self, request: Request<Incoming>) -> Self::Future {
-        let responding = self.0.alone(request);
+        let responding = service::alone(&self.endpoint, &self.remembered, request);
         Box::pin(async move { Ok(responding.await) })
     }
 }
 
-/// Ready when somebody asks the process to end.
-pub(super) async fn terminated() {
-    #[cfg(unix)]
-    {
-        use tokio::signal::unix::{SignalKind, signal};
-        // Without the handler the signal ends the process at once, which is the worse answer but still one.
-        let mut signals: Vec<_> = [SignalKind::terminate(), SignalKind::interrupt()]
-            .into_iter()
-            .filter_map(|it| signal(it).ok())
-            .collect();
-        poll_fn(|cx| {
-            let asked = signals.iter_mut().any(|it| it.poll_recv(cx).is_ready());
-            if asked { Poll::Ready(()) } else { Poll::Pending }
-        })
-        .await;
+/// Ready whenever somebody asks the process to end.
+#[cfg(unix)]
+fn terminated() -> impl FnMut(&mut Context<'_>) -> Poll<()> {
+    use tokio::signal::unix::{SignalKind, signal};
+    // Without the handler the signal ends the process at once, which is the worse answer but still one.
+    let kinds = [SignalKind::terminate(), SignalKind::interrupt()];
+    let mut signals: Vec<_> = kinds.into_iter().filter_map(|it| signal(it).ok()).collect();
+    move |cx| {
+        let asked = signals.iter_mut().any(|it| it.poll_recv(cx).is_ready());
+        if asked { Poll::Ready(()) } else { Poll::Pending }
     }
-    #[cfg(not(unix))]
-    if tokio::signal::ctrl_c().await.is_err() {
-        std::future::pending::<()>().await;
+}
+
+#[cfg(windows)]
+fn terminated() -> impl FnMut(&mut Context<'_>) -> Poll<()> {
+    let mut signal = tokio::signal::windows::ctrl_c().ok();
+    move |cx| match signal.as_mut().map(|it| it.poll_recv(cx)) {
+        Some(Poll::Ready(Some(()))) => Poll::Ready(()),
+        _ => Poll::Pending,
     }
+}
+
+#[cfg(not(any(unix, windows)))]
+fn terminated() -> impl FnMut(&mut Context<'_>) -> Poll<()> {
+    |_| Poll::Pending
 }

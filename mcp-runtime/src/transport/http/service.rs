@@ -37,21 +37,13 @@ use crate::{
 /// take `Extension<T>` or `&HeaderMap` as a parameter.
 ///
 /// A client that leaves cancels what it asked for in 2026-07-28; in a session of an older revision the calls go on, and
-/// the client can come back for the answers.
+/// the client can come back for the answers. A client that closes its half of the connection has left, and one that
+/// has sent the next request already is only missed when that one's turn comes.
 ///
 /// See [`Builder::into_service`].
+#[derive(Clone)]
 pub struct HttpService {
     endpoint: Arc<Endpoint>,
-    remembered: Arc<Remembered>,
-}
-
-impl Clone for HttpService {
-    /// For another connection: clones wait for nothing of each other.
-    fn clone(&self) -> Self {
-        let endpoint = self.endpoint.clone();
-        let remembered = Remembered::new(&endpoint.service);
-        Self { endpoint, remembered }
-    }
 }
 
 impl fmt::Debug for HttpService {
@@ -79,8 +71,7 @@ impl HttpService {
     pub(super) async fn start(builder: Builder, bound: Option<IpAddr>) -> Result<Self, ServeError> {
         let settings = builder.http.clone();
         let endpoint = Endpoint::new(builder.build()?.start().await?, settings, bound);
-        let remembered = Remembered::new(&endpoint.service);
-        Ok(Self { endpoint, remembered })
+        Ok(Self { endpoint })
     }
 
     pub(super) fn endpoint(&self) -> &Arc<Endpoint> {
@@ -97,60 +88,50 @@ impl HttpService {
     pub async fn close(&self) {
         self.endpoint.close().await;
     }
+}
 
-    /// Answers a request of an application that has routed it here.
-    fn mounted<B>(
-        &self,
-        request: Request<B>,
-    ) -> impl Future<Output = Response<Body>> + Send + use<B>
-    where
-        B: HttpBody + Send,
-        B::Data: Send,
-        B::Error: Send,
-    {
-        let (endpoint, remembered) = (self.endpoint.clone(), self.remembered.clone());
-        async move {
-            let last = request.uri().path().rsplit('/').next().unwrap_or_default();
-            let place = match last {
-                pair::STREAM if endpoint.settings.legacy_sse => Place::PairStream,
-                pair::POST if endpoint.settings.legacy_sse => Place::PairPost,
-                _ => Place::Endpoint,
-            };
-            respond(&endpoint, &remembered, place, request).await
-        }
-    }
+/// Answers a request of an application that has routed it here.
+async fn mounted<B: HttpBody>(endpoint: Arc<Endpoint>, request: Request<B>) -> Response<Body> {
+    let last = request.uri().path().rsplit('/').next().unwrap_or_default();
+    let place = match last {
+        pair::STREAM if endpoint.settings.legacy_sse => Place::PairStream,
+        pair::POST if endpoint.settings.legacy_sse => Place::PairPost,
+        _ => Place::Endpoint,
+    };
+    let remembered = endpoint.remembered().clone();
+    respond(&endpoint, &remembered, place, request).await
+}
 
-    /// Answers a request to a server of our own.
-    pub(super) fn alone<B>(
-        &self,
-        request: Request<B>,
-    ) -> impl Future<Output = Response<Body>> + Send + use<B>
-    where
-        B: HttpBody + Send,
-        B::Data: Send,
-        B::Error: Send,
-    {
-        let (endpoint, remembered) = (self.endpoint.clone(), self.remembered.clone());
-        async move {
-            let settings = &endpoint.settings;
-            let is_sibling =
-                |path: &str, name| settings.legacy_sse && path == settings.sibling(name);
-            let place = match request.uri().path() {
-                path if path == settings.path => Place::Endpoint,
-                "/healthz" => return reply::text(StatusCode::OK, "ok\n"),
-                "/readyz" if endpoint.is_stopping() => {
-                    return reply::text(StatusCode::SERVICE_UNAVAILABLE, "stopping\n");
-                }
-                "/readyz" => return reply::text(StatusCode::OK, "ready\n"),
-                path if is_sibling(path, pair::STREAM) => Place::PairStream,
-                path if is_sibling(path, pair::POST) => Place::PairPost,
-                _ => {
-                    let why = format!("there is nothing here: the endpoint is {}", settings.path);
-                    return reply::refuse(StatusCode::NOT_FOUND, why);
-                }
-            };
-            respond(&endpoint, &remembered, place, request).await
-        }
+/// Answers a request to a server of our own.
+pub(super) fn alone<B>(
+    endpoint: &Arc<Endpoint>,
+    remembered: &Arc<Remembered>,
+    request: Request<B>,
+) -> impl Future<Output = Response<Body>> + Send + use<B>
+where
+    B: HttpBody + Send,
+    B::Data: Send,
+    B::Error: Send,
+{
+    let (endpoint, remembered) = (endpoint.clone(), remembered.clone());
+    async move {
+        let settings = &endpoint.settings;
+        let is_sibling = |path: &str, name| settings.legacy_sse && path == settings.sibling(name);
+        let place = match request.uri().path() {
+            path if path == settings.path => Place::Endpoint,
+            "/healthz" => return reply::text(StatusCode::OK, "ok\n"),
+            "/readyz" if endpoint.is_stopping() => {
+                return reply::text(StatusCode::SERVICE_UNAVAILABLE, "stopping\n");
+            }
+            "/readyz" => return reply::text(StatusCode::OK, "ready\n"),
+            path if is_sibling(path, pair::STREAM) => Place::PairStream,
+            path if is_sibling(path, pair::POST) => Place::PairPost,
+            _ => {
+                let why = format!("there is nothing here: the endpoint is {}", settings.path);
+                return reply::refuse(StatusCode::NOT_FOUND, why);
+            }
+        };
+        respond(&endpoint, &remembered, place, request).await
     }
 }
 
@@ -169,7 +150,7 @@ where
     }
 
     fn call(&mut self, request: Request<B>) -> Self::Future {
-        let responding = self.mounted(request);
+        let responding = mounted(self.endpoint.clone(), request);
         Box::pin(async move { Ok(responding.await) })
     }
 }
@@ -209,9 +190,7 @@ async fn respond<B: HttpBody>(
         (Place::Endpoint, _) => reply::not_allowed("GET, POST, DELETE"),
         (Place::PairStream, Method::GET) => pair::open(endpoint, &parts.headers),
         (Place::PairStream, _) => reply::not_allowed("GET"),
-        (Place::PairPost, Method::POST) => {
-            pair::post(endpoint, &parts.uri, &parts.headers, body).await
-        }
+        (Place::PairPost, Method::POST) => pair::post(endpoint, parts, body).await,
         (Place::PairPost, _) => reply::not_allowed("POST"),
     };
     if let Some(origin) = origin {
@@ -242,15 +221,15 @@ async fn post<B: HttpBody>(
     if !is_json(&parts.headers) {
         return reply::unsupported(parts.headers.get(header::CONTENT_TYPE));
     }
-    let bytes = match read(body, limits).await {
-        Ok(bytes) => bytes,
+    let read = match read(body, endpoint).await {
+        Ok(read) => read,
         Err(unread) => return unread.reply(limits),
     };
     let refuse = |id: Option<Id<'_>>, error: &Error| {
         let revision = legacy::revision(endpoint, &parts.headers);
         reply::error(StatusCode::BAD_REQUEST, revision, id, error)
     };
-    let incoming = match wire::parse(&bytes, limits.of_wire()) {
+    let incoming = match wire::parse(&read.bytes, limits.of_wire()) {
         Ok(Incoming::One(Err(invalid))) => {
             return refuse(invalid.id, &Error::of(Kind::InvalidRequest, invalid.reason));
         }
@@ -266,7 +245,9 @@ async fn post<B: HttpBody>(
             let listens = route == Route::Listen;
             alone::answer(endpoint, remembered, incoming, carrier, accepts, listens).await
         }
-        Route::Initialize => legacy::initialize(endpoint, incoming, carrier, &parts.headers),
+        Route::Initialize => {
+            legacy::initialize(endpoint, incoming, carrier, &parts.headers, accepts)
+        }
         Route::Session => legacy::post(endpoint, incoming, carrier, &parts.headers, accepts).await,
     }
 }

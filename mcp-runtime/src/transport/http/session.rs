@@ -12,16 +12,13 @@ use std::{
 use tokio::time::Instant;
 
 use super::{
-    endpoint::Permit,
+    endpoint::Place,
     resumable::{EventId, Gone, Memory, Reader, Resumable},
 };
-use crate::{
-    limits::Limits,
-    protocol::{Hold, Outbox, Peer, Revision},
-};
+use crate::protocol::{Hold, Outbox, Peer, Revision};
 
 /// How long a stream is kept whose last event has been sent: long enough for a client whose connection broke then.
-const KEPT: Duration = Duration::from_secs(60);
+pub(super) const KEPT: Duration = Duration::from_secs(60);
 
 /// What one client and the server have to do with each other, from `initialize` to its end.
 pub(super) struct Session {
@@ -37,6 +34,7 @@ pub(super) struct Session {
     used: Mutex<Instant>,
     /// Something came after `initialize`.
     has_spoken: AtomicBool,
+    _place: Place,
 }
 
 #[derive(Default)]
@@ -46,10 +44,10 @@ struct Streams {
 }
 
 impl Session {
-    pub(super) fn new(id: String, peer: Peer, memory: Arc<Memory>) -> Self {
+    pub(super) fn new(id: String, peer: Peer, memory: Arc<Memory>, place: Place) -> Self {
         let outbox = peer.outbox().clone();
-        outbox.set_unread(true);
-        let standalone = Arc::new(Resumable::new(0, outbox.clone(), memory.clone(), None));
+        outbox.set_unread(Some(peer.limits().event_bytes));
+        let standalone = Arc::new(Resumable::new(0, outbox.clone(), memory.clone()));
         Self {
             id,
             peer,
@@ -59,6 +57,7 @@ impl Session {
             open: Mutex::new(Some(outbox.hold())),
             used: Mutex::new(Instant::now()),
             has_spoken: AtomicBool::new(false),
+            _place: place,
         }
     }
 
@@ -97,23 +96,24 @@ impl Session {
         used.elapsed() >= allowed && Arc::strong_count(self) == 1 && self.peer.in_flight() == 0
     }
 
-    /// A stream for the answer to a request, unless there are too many.
-    pub(super) fn open_stream(
-        self: &Arc<Self>,
-        outbox: &Arc<Outbox>,
-        permit: Permit,
-    ) -> Option<Reader> {
-        let limits: &Limits = self.peer.limits();
+    /// Forgets streams that nobody will come back to.
+    pub(super) fn tidy(&self) {
         let mut streams = self.streams();
         streams.kept.retain(|it| !it.is_past(KEPT));
-        if streams.kept.len() >= limits.streams {
-            // One whose last event has been sent is the least loss.
+        streams.kept.iter().for_each(|it| it.settle());
+    }
+
+    /// A stream for the answer to a request, unless there are too many.
+    pub(super) fn open_stream(self: &Arc<Self>, outbox: &Arc<Outbox>) -> Option<Reader> {
+        self.tidy();
+        let mut streams = self.streams();
+        if streams.kept.len() >= self.peer.limits().streams {
+            // One of which nothing more will come is the least loss.
             let past = streams.kept.iter().position(|it| it.is_past(Duration::ZERO))?;
             streams.kept.remove(past);
         }
         streams.last += 1;
-        let stream =
-            Resumable::new(streams.last, outbox.clone(), self.memory.clone(), Some(permit));
+        let stream = Resumable::new(streams.last, outbox.clone(), self.memory.clone());
         let stream = Arc::new(stream);
         streams.kept.push_back(stream.clone());
         drop(streams);

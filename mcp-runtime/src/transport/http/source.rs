@@ -6,31 +6,41 @@ use std::{
 };
 
 use super::accept::Accepts;
-use crate::protocol::{Outbox, Peer, PendingCall};
+use crate::{
+    protocol::{Outbox, Peer, PendingCall},
+    transport::stream::spawn,
+};
 
 /// The messages that answer one request, as they come.
 pub(super) struct Source {
     outbox: Arc<Outbox>,
-    /// Calls that end when nobody wants their answers any more. Those of sessions go on, and are not here.
+    /// Calls that end when nobody wants their answers any more, as long as there is no stream. Those of sessions are not here.
     calls: Vec<PendingCall>,
     /// A request that stands alone lives as long as its answer.
-    _peer: Option<Peer>,
+    peer: Option<Peer>,
+}
+
+impl Drop for Source {
+    fn drop(&mut self) {
+        if let Some(peer) = &self.peer {
+            peer.cancel_all();
+        }
+    }
 }
 
 impl Source {
     /// Of a request that stands alone: dropping it cancels its calls (HM-07).
     pub(super) fn alone(peer: Peer, calls: Vec<PendingCall>) -> Self {
-        Self { outbox: peer.outbox().clone(), calls, _peer: Some(peer) }
+        Self { outbox: peer.outbox().clone(), calls, peer: Some(peer) }
     }
 
     /// Of calls that somebody else drives to their ends.
     pub(super) fn of(outbox: Arc<Outbox>) -> Self {
-        Self { outbox, calls: Vec::new(), _peer: None }
+        Self { outbox, calls: Vec::new(), peer: None }
     }
 
     /// Waits for more messages, each with its newline, or for `false` when there will be none.
-    pub(super) fn poll(&mut self, cx: &mut Context<'_>, lines: &mut Vec<u8>) -> Poll<bool> {
-        self.calls.retain_mut(|it| Pin::new(it).poll(cx).is_pending());
+    pub(super) fn poll(&mut self, cx: &Context<'_>, lines: &mut Vec<u8>) -> Poll<bool> {
         self.outbox.poll_take(cx, lines)
     }
 
@@ -40,6 +50,8 @@ impl Source {
         let mut lines = Vec::new();
         let mut silence = pin!(None);
         let is_over = std::future::poll_fn(|cx| {
+            // Once for each time they are woken: what they say meanwhile must not keep them going.
+            self.calls.retain_mut(|it| Pin::new(it).poll(cx).is_pending());
             let mut part = Vec::new();
             loop {
                 match self.poll(cx, &mut part) {
@@ -62,6 +74,8 @@ impl Source {
         })
         .await;
         if !is_over {
+            // From here on a client that does not read must not keep them from running, nor from timing out.
+            spawn(std::mem::take(&mut self.calls));
             return Begun::Stream(lines);
         }
         let Some(end) = lines.len().checked_sub(1) else { return Begun::Nothing };

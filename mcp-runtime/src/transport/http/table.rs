@@ -1,20 +1,16 @@
 use std::{
     collections::HashMap,
-    sync::{
-        Arc, Mutex, MutexGuard, PoisonError,
-        atomic::{AtomicUsize, Ordering},
-    },
+    sync::{Arc, Mutex, MutexGuard, PoisonError},
 };
 
 /// What clients name by an id that nobody can guess. In parts, so that they do not wait for each other.
 pub(super) struct Table<T> {
     parts: [Mutex<HashMap<String, Arc<T>>>; 16],
-    count: AtomicUsize,
 }
 
 impl<T> Default for Table<T> {
     fn default() -> Self {
-        Self { parts: Default::default(), count: AtomicUsize::new(0) }
+        Self { parts: Default::default() }
     }
 }
 
@@ -24,14 +20,8 @@ impl<T> Table<T> {
         self.parts[usize::from(last % 16)].lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    pub(super) fn len(&self) -> usize {
-        self.count.load(Ordering::Acquire)
-    }
-
     pub(super) fn insert(&self, id: &str, value: Arc<T>) {
-        if self.part(id).insert(id.to_owned(), value).is_none() {
-            self.count.fetch_add(1, Ordering::AcqRel);
-        }
+        self.part(id).insert(id.to_owned(), value);
     }
 
     pub(super) fn find(&self, id: &str) -> Option<Arc<T>> {
@@ -39,11 +29,7 @@ impl<T> Table<T> {
     }
 
     pub(super) fn remove(&self, id: &str) -> Option<Arc<T>> {
-        let removed = self.part(id).remove(id);
-        if removed.is_some() {
-            self.count.fetch_sub(1, Ordering::AcqRel);
-        }
-        removed
+        self.part(id).remove(id)
     }
 
     /// Takes out those that `is_past`, one part after the other.
@@ -53,7 +39,7 @@ impl<T> Table<T> {
             // What ends with the last reference may take locks of its own: after this one.
             let past: Vec<_> = part.extract_if(|_, it| is_past(it)).collect();
             drop(part);
-            self.count.fetch_sub(past.len(), Ordering::AcqRel);
+            drop(past);
         }
     }
 

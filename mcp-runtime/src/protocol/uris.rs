@@ -1,0 +1,109 @@
+use std::{borrow::Cow, collections::BTreeMap};
+
+use super::method::invalid;
+use crate::{error::Error, limits::Limits, percent};
+
+/// The resources that somebody hears of.
+///
+/// Clients differ in what they percent-encode, and servers write `updated(format!("note://{title}"))`: it is what a URI says that
+/// counts, and each client hears it in its own words.
+#[derive(Debug, Default)]
+pub(super) struct Uris {
+    /// What they say, and how the client said it.
+    said: BTreeMap<String, String>,
+    bytes: usize,
+}
+
+fn plain(uri: &str) -> Cow<'_, str> {
+    percent::decode(uri).unwrap_or(Cow::Borrowed(uri))
+}
+
+impl Uris {
+    /// Adds one: it is kept as long as the subscription.
+    ///
+    /// # Errors
+    /// When it is too long, or there are too many already, `others` counted.
+    pub(super) fn add(&mut self, uri: &str, others: usize, limits: &Limits) -> Result<(), Error> {
+        if uri.len() > limits.uri {
+            return Err(invalid(format_args!(
+                "a URI of {} bytes is too long to subscribe to: at most {}",
+                uri.len(),
+                limits.uri
+            )));
+        }
+        let plain = plain(uri);
+        if self.said.contains_key(&*plain) {
+            return Ok(());
+        }
+        let (count, bytes) = (self.said.len() + others, self.bytes + 2 * uri.len());
+        if count >= limits.subscriptions || bytes > 2 * limits.subscription_bytes {
+            let (most, bytes) = (limits.subscriptions, limits.subscription_bytes);
+            return Err(invalid(format_args!(
+                "at most {most} resources, of {bytes} bytes together, can be subscribed to: end some subscriptions"
+            )));
+        }
+        self.bytes = bytes;
+        self.said.insert(plain.into_owned(), uri.to_owned());
+        Ok(())
+    }
+
+    pub(super) fn remove(&mut self, uri: &str) {
+        if let Some(said) = self.said.remove(&*plain(uri)) {
+            self.bytes -= 2 * said.len();
+        }
+    }
+
+    /// The URI under which the client knows `uri`, if it wants to hear of it.
+    pub(super) fn get(&self, uri: &str) -> Option<&str> {
+        self.said.get(&*plain(uri)).map(String::as_str)
+    }
+
+    pub(super) fn len(&self) -> usize {
+        self.said.len()
+    }
+
+    pub(super) fn clear(&mut self) {
+        *self = Self::default();
+    }
+
+    pub(super) fn iter(&self) -> impl Iterator<Item = &str> {
+        self.said.values().map(String::as_str)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_resource_is_known_by_what_its_uri_says() {
+        fn check(updated: &str, expected: Option<&str>) {
+            let mut uris = Uris::default();
+            for it in ["note://a%20b", "note://100%25", "note://%zz"] {
+                uris.add(it, 0, &Limits::new()).unwrap();
+            }
+            assert_eq!(uris.get(updated), expected, "{updated}");
+        }
+        check("note://a%20b", Some("note://a%20b"));
+        check("note://a b", Some("note://a%20b"));
+        check("note://100%", Some("note://100%25"));
+        check("note://%zz", Some("note://%zz"));
+        check("note://a", None);
+    }
+
+    #[test]
+    fn they_are_few_and_short() {
+        let limits = Limits::new().uri(10).subscriptions(3).subscription_bytes(12);
+        let mut uris = Uris::default();
+        assert!(uris.add("12345678901", 0, &limits).is_err());
+        for uri in ["12345", "1", "1", "123456"] {
+            assert!(uris.add(uri, 0, &limits).is_ok(), "{uri}");
+        }
+        assert_eq!(uris.len(), 3);
+        assert!(uris.add("2", 0, &limits).is_err(), "too many");
+        uris.remove("1");
+        assert!(uris.add("22", 0, &limits).is_err(), "too long together");
+        assert!(uris.add("2", 1, &limits).is_err(), "too many with others");
+        assert!(uris.add("2", 0, &limits).is_ok());
+    }
+}

@@ -1,0 +1,349 @@
+//! Clients, and what they send.
+
+use std::{future::Future, net::SocketAddr, time::Duration};
+
+use serde_json::{Value, json};
+use support::http::{
+    connection::{Connection, Next},
+    events::{Event, Item},
+    head::Head,
+};
+use tokio::time::timeout;
+
+use crate::server::DEADLINE;
+
+/// About twenty times what an answer takes on a machine with other things to do.
+pub(crate) const SOON: Duration = Duration::from_secs(10);
+
+pub(crate) const MODERN: &str = "2026-07-28";
+
+/// Runs a test, and fails when it hangs.
+pub(crate) fn run(test: impl Future<Output = ()>) {
+    let mut runtime = tokio::runtime::Builder::new_current_thread();
+    let runtime = runtime.enable_all().build().expect("a runtime");
+    runtime.block_on(async { timeout(2 * DEADLINE, test).await.expect("the test hangs") });
+}
+
+/// A request that can be sent whole or in parts.
+#[derive(Clone, Debug)]
+pub(crate) struct Request {
+    method: &'static str,
+    path: String,
+    headers: Vec<(String, String)>,
+    body: Vec<u8>,
+    chunked: bool,
+}
+
+impl Request {
+    pub(crate) fn new(method: &'static str, path: &str) -> Self {
+        let headers = vec![("Host".into(), "localhost".into())];
+        Self { method, path: path.into(), headers, body: Vec::new(), chunked: false }
+    }
+
+    pub(crate) fn post(body: impl Into<Vec<u8>>) -> Self {
+        let mut request = Self::new("POST", "/mcp")
+            .header("Content-Type", "application/json")
+            .header("Accept", "application/json, text/event-stream");
+        request.body = body.into();
+        request
+    }
+
+    /// For the stream of a session.
+    pub(crate) fn get() -> Self {
+        Self::new("GET", "/mcp").header("Accept", "text/event-stream")
+    }
+
+    #[must_use]
+    pub(crate) fn header(mut self, name: &str, value: impl Into<String>) -> Self {
+        self.headers.push((name.into(), value.into()));
+        self
+    }
+
+    #[must_use]
+    pub(crate) fn to(mut self, path: &str) -> Self {
+        path.clone_into(&mut self.path);
+        self
+    }
+
+    #[must_use]
+    pub(crate) fn chunked(mut self) -> Self {
+        self.chunked = true;
+        self
+    }
+
+    /// Blanks after the message, until the body has this length.
+    #[must_use]
+    pub(crate) fn padded(mut self, length: usize) -> Self {
+        assert!(self.body.len() <= length, "{}", self.body.len());
+        self.body.resize(length, b' ');
+        self
+    }
+
+    /// Without the empty line.
+    fn head(&self) -> String {
+        let mut head = format!("{} {} HTTP/1.1\r\n", self.method, self.path);
+        for (name, value) in &self.headers {
+            head.extend([name, ": ", value, "\r\n"]);
+        }
+        match (self.method, self.chunked) {
+            (_, true) => head.push_str("Transfer-Encoding: chunked\r\n"),
+            ("POST", _) => head.push_str(&format!("Content-Length: {}\r\n", self.body.len())),
+            _ => {}
+        }
+        head
+    }
+
+    pub(crate) fn bytes(&self) -> Vec<u8> {
+        let mut bytes = self.head().into_bytes();
+        bytes.extend_from_slice(b"\r\n");
+        if !self.chunked {
+            bytes.extend_from_slice(&self.body);
+            return bytes;
+        }
+        for chunk in self.body.chunks(1000) {
+            bytes.extend_from_slice(format!("{:x}\r\n", chunk.len()).as_bytes());
+            bytes.extend_from_slice(chunk);
+            bytes.extend_from_slice(b"\r\n");
+        }
+        bytes.extend_from_slice(b"0\r\n\r\n");
+        bytes
+    }
+
+    /// The whole response, over a connection of its own.
+    pub(crate) async fn ask(&self, address: SocketAddr) -> Reply {
+        let mut stream = self.open(address).await;
+        let body = stream.connection.body(SOON).await.expect("a whole body");
+        Reply { head: stream.head, body }
+    }
+
+    /// The head of the response, and the stream it begins.
+    pub(crate) async fn open(&self, address: SocketAddr) -> Stream {
+        let mut connection = self.send(address).await;
+        let head = connection.head(false, SOON).await.expect("a response");
+        Stream { connection, head, last: None }
+    }
+
+    /// Only sends.
+    pub(crate) async fn send(&self, address: SocketAddr) -> Connection {
+        send(address, &self.bytes()).await
+    }
+}
+
+pub(crate) async fn send(address: SocketAddr, bytes: &[u8]) -> Connection {
+    let mut connection = Connection::open(address).await.expect("the server listens");
+    connection.send(bytes, SOON).await.expect("the server reads");
+    connection
+}
+
+/// A response that has been read.
+#[derive(Debug)]
+pub(crate) struct Reply {
+    pub(crate) head: Head,
+    pub(crate) body: Vec<u8>,
+}
+
+impl Reply {
+    pub(crate) fn status(&self) -> u16 {
+        self.head.status
+    }
+
+    pub(crate) fn json(&self) -> Value {
+        let text = String::from_utf8_lossy(&self.body);
+        serde_json::from_str(&text).unwrap_or_else(|error| panic!("{error}: {self:?}"))
+    }
+
+    /// The text of the result of a tool.
+    pub(crate) fn text(&self) -> String {
+        text_of(&self.json())
+    }
+
+    /// It has this status, and an error with this code that says this.
+    #[track_caller]
+    pub(crate) fn check_error(&self, status: u16, code: i64, says: &str) {
+        let error = &self.json()["error"];
+        let text = error["message"].as_str().unwrap_or_default();
+        assert!(
+            self.status() == status && error["code"] == code && text.contains(says),
+            "{status} {code} {says:?} was expected: {self:?} {}",
+            String::from_utf8_lossy(&self.body)
+        );
+    }
+
+    /// The server has no room now, and says when to try again.
+    #[track_caller]
+    pub(crate) fn check_busy(&self, says: &str) {
+        self.check_error(503, -32603, says);
+        assert!(self.head.get("retry-after").is_some(), "{self:?}");
+    }
+}
+
+#[track_caller]
+pub(crate) fn text_of(response: &Value) -> String {
+    let text = response["result"]["content"][0]["text"].as_str();
+    text.unwrap_or_else(|| panic!("{response}")).to_owned()
+}
+
+/// A response that is a stream of events.
+#[derive(Debug)]
+pub(crate) struct Stream {
+    pub(crate) connection: Connection,
+    pub(crate) head: Head,
+    /// The last id there was.
+    pub(crate) last: Option<String>,
+}
+
+impl Stream {
+    #[track_caller]
+    pub(crate) fn check_events(self) -> Self {
+        assert!(self.head.status == 200 && self.head.is_stream(), "{:?}", self.head);
+        self
+    }
+
+    /// The next event, or `None` at the end.
+    pub(crate) async fn event(&mut self) -> Option<Event> {
+        loop {
+            match self.connection.next(SOON).await.expect("a stream of events") {
+                Next::Item(Item::Comment(_)) => {}
+                Next::Item(Item::Event(event)) => {
+                    self.last = event.id.clone().or(self.last.take());
+                    return Some(event);
+                }
+                Next::End => return None,
+                Next::Silence => panic!("nothing comes"),
+            }
+        }
+    }
+
+    /// The next message, or `None` at the end. What only names an event is passed over.
+    pub(crate) async fn message(&mut self) -> Option<Value> {
+        loop {
+            let data = self.event().await?.data.unwrap_or_default();
+            if !data.is_empty() {
+                return Some(serde_json::from_str(&data).expect("a message"));
+            }
+        }
+    }
+
+    /// All messages to the end.
+    pub(crate) async fn rest(&mut self) -> Vec<Value> {
+        let mut rest = Vec::new();
+        while let Some(message) = self.message().await {
+            rest.push(message);
+        }
+        rest
+    }
+}
+
+/// A request that stands alone.
+pub(crate) fn modern(id: impl Into<Value>, method: &str, mut params: Value) -> Request {
+    params["_meta"]["io.modelcontextprotocol/protocolVersion"] = json!(MODERN);
+    params["_meta"]["io.modelcontextprotocol/clientCapabilities"] = json!({});
+    let name = params["name"].as_str().or(params["uri"].as_str()).map(str::to_owned);
+    let body = json!({ "jsonrpc": "2.0", "id": id.into(), "method": method, "params": params });
+    let request = Request::post(body.to_string())
+        .header("MCP-Protocol-Version", MODERN)
+        .header("Mcp-Method", method);
+    match name {
+        Some(name) => request.header("Mcp-Name", name),
+        None => request,
+    }
+}
+
+/// A call that stands alone; whatever it reports comes with the token 7.
+pub(crate) fn call(id: impl Into<Value>, tool: &str, arguments: Value) -> Request {
+    modern(id, "tools/call", params(tool, arguments))
+}
+
+/// The same of a client that takes no stream.
+pub(crate) fn plain_call(id: impl Into<Value>, tool: &str, arguments: Value) -> Request {
+    let mut request = call(id, tool, arguments);
+    let accept = request.headers.iter_mut().find(|it| it.0 == "Accept");
+    accept.expect("a post accepts").1 = "application/json".into();
+    request
+}
+
+fn params(tool: &str, arguments: Value) -> Value {
+    json!({ "name": tool, "arguments": arguments, "_meta": { "progressToken": 7 } })
+}
+
+/// Calls a tool and waits for its text.
+pub(crate) async fn ask(address: SocketAddr, tool: &str, arguments: Value) -> String {
+    plain_call(1, tool, arguments).ask(address).await.text()
+}
+
+/// Another client is answered.
+pub(crate) async fn check_echo(address: SocketAddr) {
+    assert_eq!(ask(address, "echo", json!({ "text": "still here" })).await, "still here");
+}
+
+/// A session of an older revision.
+#[derive(Clone, Debug)]
+pub(crate) struct Session {
+    pub(crate) address: SocketAddr,
+    pub(crate) revision: &'static str,
+    pub(crate) id: String,
+}
+
+pub(crate) fn initialize(revision: &str) -> Request {
+    let params = json!({
+        "protocolVersion": revision,
+        "capabilities": {},
+        "clientInfo": { "name": "suite", "version": "1" },
+    });
+    Request::post(message("init", "initialize", params).to_string())
+}
+
+pub(crate) fn message(id: impl Into<Value>, method: &str, params: Value) -> Value {
+    json!({ "jsonrpc": "2.0", "id": id.into(), "method": method, "params": params })
+}
+
+pub(crate) fn tool_call(id: impl Into<Value>, tool: &str, arguments: Value) -> Value {
+    message(id, "tools/call", params(tool, arguments))
+}
+
+impl Session {
+    /// Begins one, and says so.
+    pub(crate) async fn begin(address: SocketAddr, revision: &'static str) -> Self {
+        let session = Self::open(address, revision).await;
+        let initialized = json!({ "jsonrpc": "2.0", "method": "notifications/initialized" });
+        let accepted = session.post(&initialized).ask(address).await;
+        assert_eq!(accepted.status(), 202, "{accepted:?}");
+        session
+    }
+
+    /// Begins one and never speaks again.
+    pub(crate) async fn open(address: SocketAddr, revision: &'static str) -> Self {
+        let reply = initialize(revision).ask(address).await;
+        assert_eq!(reply.json()["result"]["protocolVersion"], revision, "{reply:?}");
+        let id = reply.head.get("mcp-session-id").expect("a session");
+        Self { address, revision, id }
+    }
+
+    fn named(&self, request: Request) -> Request {
+        let request = request.header("Mcp-Session-Id", &*self.id);
+        if self.revision < "2025-06-18" {
+            return request;
+        }
+        request.header("MCP-Protocol-Version", self.revision)
+    }
+
+    pub(crate) fn post(&self, message: &Value) -> Request {
+        self.named(Request::post(message.to_string()))
+    }
+
+    pub(crate) fn call(&self, id: impl Into<Value>, tool: &str, arguments: Value) -> Request {
+        self.post(&tool_call(id, tool, arguments))
+    }
+
+    pub(crate) fn get(&self) -> Request {
+        self.named(Request::get())
+    }
+
+    pub(crate) fn resume(&self, last: &str) -> Request {
+        self.get().header("Last-Event-ID", last)
+    }
+
+    pub(crate) fn delete(&self) -> Request {
+        self.named(Request::new("DELETE", "/mcp"))
+    }
+}

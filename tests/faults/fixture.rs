@@ -1,0 +1,156 @@
+//! The server that the suite beside it runs over HTTP: tools that wait, report, count and answer at length, under limits
+//! that are small enough to be passed.
+
+// A tool owns what it is given.
+#![allow(clippy::needless_pass_by_value)]
+
+#[path = "../wire/server/gate.rs"]
+mod gate;
+
+use std::{
+    sync::atomic::{AtomicUsize, Ordering},
+    thread,
+    time::Duration,
+};
+
+use gate::Gate;
+use mcp_runtime::{Limits, prelude::*};
+use tokio::time::sleep;
+
+/// Gives the text back.
+#[tool]
+fn echo(text: String) -> String {
+    text
+}
+
+/// Gives the text back after a while.
+#[tool]
+async fn wait(ms: u64, text: String) -> String {
+    sleep(Duration::from_millis(ms)).await;
+    text
+}
+
+/// Answers with this many bytes.
+#[tool]
+fn big(bytes: usize) -> String {
+    "x".repeat(bytes)
+}
+
+/// Reports a step, and answers with this many bytes after a while.
+#[tool]
+async fn late(bytes: usize, ms: u64, progress: Progress) -> String {
+    progress.step();
+    sleep(Duration::from_millis(ms)).await;
+    "x".repeat(bytes)
+}
+
+/// Reports a step this many times, with a pause before each.
+#[tool]
+async fn ticks(n: u32, ms: u64, progress: Progress) -> String {
+    for _ in 0..n {
+        sleep(Duration::from_millis(ms)).await;
+        progress.step();
+    }
+    format!("{n} ticks")
+}
+
+/// Reports as fast as it can, a message of this many bytes each time.
+#[tool]
+async fn torrent(n: u32, bytes: usize, progress: Progress) -> String {
+    let text = "x".repeat(bytes);
+    for i in 1..=n {
+        progress.say(i, text.clone());
+        if i % 16 == 0 {
+            tokio::task::yield_now().await;
+        }
+    }
+    format!("{n} reports")
+}
+
+/// Works on a thread until nobody wants the answer.
+#[tool(blocking)]
+fn spin(spinning: &Spinning, cancel: Cancel) -> Result<()> {
+    spinning.0.fetch_add(1, Ordering::AcqRel);
+    while !cancel.is_cancelled() {
+        thread::sleep(Duration::from_millis(1));
+    }
+    spinning.0.fetch_sub(1, Ordering::AcqRel);
+    cancel.check()
+}
+
+/// Does not even look whether anybody wants the answer.
+#[tool(blocking)]
+fn stubborn() {
+    loop {
+        thread::sleep(Duration::from_millis(10));
+    }
+}
+
+/// How many threads work for nothing.
+#[derive(Default)]
+struct Spinning(AtomicUsize);
+
+/// How many threads work now.
+#[tool]
+fn spinning(spinning: &Spinning) -> usize {
+    spinning.0.load(Ordering::Acquire)
+}
+
+/// Says of many resources, again and again, that they have changed.
+#[tool]
+async fn touch(uris: usize, times: usize, server: Handle) -> String {
+    for _ in 0..times {
+        for n in 0..uris {
+            server.updated(format!("notes://{n}"));
+        }
+        tokio::task::yield_now().await;
+    }
+    format!("{uris} touched {times} times")
+}
+
+/// A note.
+#[resource("notes://{n}", subscribe)]
+fn note(n: u32) -> String {
+    format!("note {n}")
+}
+
+/// Reads `name=value,name=value`, times in milliseconds.
+fn limits(text: &str) -> Limits {
+    let mut limits = Limits::new();
+    for (name, value) in text.split(',').filter_map(|it| it.split_once('=')) {
+        let value: usize = value.parse().expect("a number");
+        let time = Duration::from_millis(value as u64);
+        limits = match name {
+            "message" => limits.message(value),
+            "depth" => limits.depth(value),
+            "batch" => limits.batch(value),
+            "calls" => limits.calls(value),
+            "all_calls" => limits.all_calls(value),
+            "uri" => limits.uri(value),
+            "subscriptions" => limits.subscriptions(value),
+            "streams" => limits.streams(value),
+            "all_streams" => limits.all_streams(value),
+            "sessions" => limits.sessions(value),
+            "session_idle" => limits.session_idle(time),
+            "events" => limits.events(value),
+            "event_bytes" => limits.event_bytes(value),
+            "all_event_bytes" => limits.all_event_bytes(value),
+            "head" => limits.head(value),
+            "body_time" => limits.body_time(time),
+            "keep_alive" => limits.keep_alive(time),
+            "grace" => limits.grace(time),
+            other => panic!("no limit is called `{other}`"),
+        };
+    }
+    limits
+}
+
+fn main() -> mcp_runtime::Exit {
+    let wanted = std::env::var("FIXTURE_LIMITS").unwrap_or_default();
+    mcp_runtime::server!()
+        .limits(limits(&wanted))
+        .state(Gate::default())
+        .state(Spinning::default())
+        .on_shutdown(async |_: Context| eprintln!("on_shutdown has run"))
+        .run()
+}

@@ -1,0 +1,21 @@
+//! Whole servers over real connections: what other clients see, and what it costs, when one client is slow, leaves, asks for
+//! too much or does not read, and when the process is asked to end.
+//!
+//! Every wait has a deadline, and bounds are about twenty times what they should be: they tell an answer from a hang,
+//! never a fast machine from a slow one.
+
+#![cfg(unix)]
+#![forbid(unsafe_code)]
+
+mod bodies;
+mod client;
+mod eras;
+mod flood;
+mod mounted;
+mod pair;
+mod server;
+mod sessions;
+mod shutdown;
+mod slow;
+mod unread;
+mod vanish;

@@ -1,0 +1,147 @@
+//! A running fixture.
+
+use std::{
+    io::{BufRead, BufReader},
+    net::SocketAddr,
+    path::Path,
+    process::{Child, Command, ExitStatus, Stdio},
+    sync::mpsc::{Receiver, RecvTimeoutError, channel},
+    thread,
+    time::{Duration, Instant},
+};
+
+use rustix::process::{Pid, Signal, kill_process};
+
+/// When a test counts as hanging.
+pub(crate) const DEADLINE: Duration = Duration::from_secs(60);
+
+/// One process of the fixture. It is killed when this is dropped.
+pub(crate) struct Server {
+    child: Child,
+    address: SocketAddr,
+    stderr: Receiver<String>,
+}
+
+/// What is left of a server that has ended.
+#[derive(Debug)]
+pub(crate) struct Ended {
+    pub(crate) status: ExitStatus,
+    /// From the moment that its end was waited for.
+    pub(crate) took: Duration,
+    /// What it said since it listened.
+    pub(crate) stderr: String,
+}
+
+impl Server {
+    /// With the usual limits but for these: `name=value,name=value`.
+    pub(crate) fn start(limits: &str) -> Self {
+        Self::start_program(Path::new(env!("CARGO_BIN_EXE_http-fixture")), limits)
+    }
+
+    /// Another server than the fixture, which has the usual limits.
+    pub(crate) fn start_other(program: &Path) -> Self {
+        Self::start_program(program, "")
+    }
+
+    fn start_program(program: &Path, limits: &str) -> Self {
+        let mut command = Command::new(program);
+        command
+            .args(["--http", "127.0.0.1:0", "--legacy-sse"])
+            // On a machine that is busy any handler may hold the reactor for long: the machine's fault, not the server's.
+            .env("RUST_LOG", "info,mcp_runtime::dispatch::pending=error")
+            .env("FIXTURE_LIMITS", limits)
+            .env_remove("RUST_BACKTRACE")
+            .stdin(Stdio::null())
+            .stdout(Stdio::null())
+            .stderr(Stdio::piped());
+        let mut child = command.spawn().expect("the fixture starts");
+        let lines = BufReader::new(child.stderr.take().expect("stderr is ours"));
+        let (sender, stderr) = channel();
+        thread::spawn(move || {
+            for line in lines.lines().map_while(Result::ok) {
+                if sender.send(line).is_err() {
+                    return;
+                }
+            }
+        });
+        let hint = stderr.recv_timeout(DEADLINE).expect("the fixture says where it listens");
+        let url = hint.split_once("http://").map(|it| it.1.trim_end_matches("/mcp"));
+        let address = url.and_then(|it| it.parse().ok()).unwrap_or_else(|| panic!("{hint}"));
+        Self { child, address, stderr }
+    }
+
+    pub(crate) fn address(&self) -> SocketAddr {
+        self.address
+    }
+
+    pub(crate) fn terminate(&self) {
+        let pid = Pid::from_raw(self.child.id().cast_signed()).expect("a pid");
+        kill_process(pid, Signal::TERM).expect("the process is there");
+    }
+
+    /// Waits for the process to end.
+    pub(crate) fn wait(mut self) -> Ended {
+        let from = Instant::now();
+        let status = loop {
+            if let Some(status) = self.child.try_wait().expect("the child is ours") {
+                break status;
+            }
+            assert!(from.elapsed() < DEADLINE, "the server does not end");
+            thread::sleep(Duration::from_millis(1));
+        };
+        let took = from.elapsed();
+        let mut stderr = String::new();
+        loop {
+            match self.stderr.recv_timeout(DEADLINE) {
+                Ok(line) => stderr.extend([&*line, "\n"]),
+                Err(RecvTimeoutError::Disconnected) => break,
+                Err(RecvTimeoutError::Timeout) => panic!("somebody holds stderr: {stderr}"),
+            }
+        }
+        Ended { status, took, stderr }
+    }
+
+    /// Bytes in memory: now, and at most so far.
+    pub(crate) fn memory(&self) -> Memory {
+        Memory::of(self.child.id())
+    }
+}
+
+impl Drop for Server {
+    fn drop(&mut self) {
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}
+
+/// What a process has in memory, in bytes.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Memory {
+    pub(crate) now: usize,
+    pub(crate) peak: usize,
+}
+
+impl Memory {
+    #[cfg(target_os = "linux")]
+    fn of(pid: u32) -> Self {
+        let status = std::fs::read_to_string(format!("/proc/{pid}/status")).unwrap();
+        let bytes = |name: &str| {
+            let line = status.lines().find_map(|it| it.strip_prefix(name)).unwrap();
+            line.trim().trim_end_matches(" kB").parse::<usize>().unwrap() << 10
+        };
+        Self { now: bytes("VmRSS:"), peak: bytes("VmHWM:") }
+    }
+
+    /// Where nobody counts, only the answers are looked at.
+    #[cfg(not(target_os = "linux"))]
+    fn of(_: u32) -> Self {
+        Self { now: 0, peak: 0 }
+    }
+
+    /// By how much the peak has risen above what was there `before`.
+    pub(crate) fn above(self, before: Self) -> usize {
+        self.peak.saturating_sub(before.now)
+    }
+}
+
+pub(crate) const MIB: usize = 1 << 20;

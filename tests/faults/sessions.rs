@@ -1,0 +1,147 @@
+//! Sessions that are opened and forgotten.
+
+use std::time::Duration;
+
+use serde_json::{Value, json};
+use tokio::time::sleep;
+
+use crate::{
+    client::{Session, check_echo, initialize, message, run},
+    server::Server,
+};
+
+const REVISION: &str = "2025-11-25";
+
+/// What one session may cost that was opened and forgotten: measured in a debug build, 1.8 KiB.
+const OPENED: usize = 8 << 10;
+/// What one may cost that has subscribed and has had two streams: measured, 6 KiB.
+const USED: usize = 24 << 10;
+const COUNT: usize = 1000;
+
+#[test]
+fn a_thousand_forgotten_sessions_cost_little() {
+    run(async {
+        let server = Server::start("");
+        // The runtime's threads, the allocator's arenas and the first pages of both are not the sessions'.
+        for _ in 0..200 {
+            Session::begin(server.address(), REVISION).await;
+        }
+        let before = server.memory();
+        let address = server.address();
+        let clients = (0..4).map(|_| async move {
+            for _ in 0..COUNT / 4 {
+                Session::open(address, REVISION).await;
+            }
+        });
+        let clients: Vec<_> = clients.map(tokio::spawn).collect();
+        check_echo(server.address()).await;
+        let meanwhile = clients.iter().any(|it| !it.is_finished());
+        for client in clients {
+            client.await.unwrap();
+        }
+        let grown = server.memory().above(before);
+        eprintln!("opened: {} bytes a session", grown / COUNT);
+        assert!(meanwhile, "another client waited for all of them");
+        assert!(grown < COUNT * OPENED, "{} bytes a session", grown / COUNT);
+    });
+}
+
+/// They have subscribed, and their streams have broken.
+#[test]
+fn a_thousand_sessions_whose_streams_broke_cost_little() {
+    run(async {
+        let server = Server::start("");
+        let used = async |count: usize| {
+            for _ in 0..count {
+                let session = Session::begin(server.address(), REVISION).await;
+                let subscribe = message(1, "resources/subscribe", json!({ "uri": "notes://0" }));
+                assert_eq!(session.post(&subscribe).ask(server.address()).await.status(), 200);
+                let stream = session.get().open(server.address()).await.check_events();
+                let call = session.call(2, "ticks", json!({ "n": 1, "ms": 0 }));
+                let mut ticks = call.open(server.address()).await.check_events();
+                assert_eq!(ticks.rest().await.len(), 2);
+                drop(stream);
+            }
+        };
+        used(100).await;
+        let before = server.memory();
+        used(COUNT / 2).await;
+        check_echo(server.address()).await;
+        let grown = server.memory().above(before);
+        eprintln!("used: {} bytes a session", 2 * grown / COUNT);
+        assert!(grown < COUNT / 2 * USED, "{} bytes a session", 2 * grown / COUNT);
+        // All of them hear of it, and nobody reads.
+        let touched =
+            crate::client::ask(server.address(), "touch", json!({ "uris": 1, "times": 200 }));
+        assert_eq!(touched.await, "1 touched 200 times");
+        let grown = server.memory().above(before);
+        eprintln!("… and with an update nobody reads: {} bytes a session", 2 * grown / COUNT);
+        assert!(grown < COUNT / 2 * USED, "{} bytes a session", 2 * grown / COUNT);
+    });
+}
+
+async fn filled(limits: &str, count: usize) -> (Server, Vec<Session>) {
+    let server = Server::start(limits);
+    let mut sessions = Vec::new();
+    for _ in 0..count {
+        sessions.push(Session::begin(server.address(), REVISION).await);
+    }
+    (server, sessions)
+}
+
+#[test]
+fn over_their_limit_there_is_no_session_until_one_is_deleted() {
+    run(async {
+        let (server, sessions) = filled("sessions=3", 3).await;
+        for _ in 0..3 {
+            let refused = initialize(REVISION).ask(server.address()).await;
+            refused.check_busy("there are 3 sessions already");
+            assert_eq!(refused.head.get("mcp-session-id"), None);
+        }
+        // The stream of HTTP+SSE is a session too.
+        let pair = crate::client::Request::get().to("/sse").ask(server.address()).await;
+        pair.check_busy("there are 3 sessions already");
+        check_echo(server.address()).await;
+        let deleted = sessions[1].delete().ask(server.address()).await;
+        assert_eq!(deleted.status(), 204);
+        Session::begin(server.address(), REVISION).await;
+        initialize(REVISION).ask(server.address()).await.check_busy("3 sessions");
+        // Those that are left still work.
+        let echo = |at: usize| sessions[at].call(1, "echo", json!({ "text": "mine" }));
+        assert_eq!(echo(0).ask(server.address()).await.text(), "mine");
+        echo(1).ask(server.address()).await.check_error(404, -32600, "initialize");
+    });
+}
+
+#[test]
+fn sessions_that_are_idle_make_room() {
+    run(async {
+        let (server, sessions) = filled("sessions=3,session_idle=1000", 3).await;
+        // A stream that is read from is use, and so is a call that runs.
+        let _stream = sessions[0].get().open(server.address()).await.check_events();
+        let hold = json!({ "key": "a" });
+        let _call = sessions[1].call(1, "hold", hold).open(server.address()).await.check_events();
+        initialize(REVISION).ask(server.address()).await.check_busy("3 sessions");
+        sleep(Duration::from_millis(1500)).await;
+        Session::begin(server.address(), REVISION).await;
+        let ping = message(1, "ping", Value::Object(serde_json::Map::new()));
+        for (session, expected) in sessions.iter().zip([200, 200, 404]) {
+            let reply = session.post(&ping).ask(server.address()).await;
+            assert_eq!(reply.status(), expected, "{reply:?}");
+        }
+    });
+}
+
+/// Nobody uses a session less than one who never used it at all.
+#[test]
+fn sessions_that_were_never_used_make_room_no_later() {
+    run(async {
+        let server = Server::start("sessions=3,session_idle=300");
+        for _ in 0..3 {
+            Session::open(server.address(), REVISION).await;
+        }
+        sleep(Duration::from_millis(900)).await;
+        let reply = initialize(REVISION).ask(server.address()).await;
+        assert_eq!(reply.status(), 200, "{}", reply.json());
+    });
+}

@@ -1,0 +1,254 @@
+//! How a server that is asked to end treats those it talks to.
+
+use std::time::{Duration, Instant};
+
+use serde_json::json;
+use support::http::{connection::Connection, head::Head};
+use tokio::time::sleep;
+
+use crate::{
+    client::{
+        MODERN, Reply, Request, SOON, Session, Stream, call, check_echo, message, modern,
+        plain_call, run, send, text_of,
+    },
+    server::{Ended, Server},
+};
+
+/// Twenty times the slack: what is to take less than 100 ms may take so long on a busy machine. Well below the five
+/// seconds of grace.
+const AT_ONCE: Duration = Duration::from_secs(2);
+/// What servers with `grace=700` give.
+const GRACE: Duration = Duration::from_millis(700);
+
+async fn started(limits: &str) -> Server {
+    let server = Server::start(limits);
+    check_echo(server.address()).await;
+    server
+}
+
+#[track_caller]
+fn check_soon(what: &str, ended: &Ended) {
+    eprintln!("{what}: ended after {:?}", ended.took);
+    assert!(ended.status.success() && ended.took < AT_ONCE, "{what}: {ended:?}");
+    assert_eq!(ended.stderr.matches("on_shutdown has run").count(), 1, "{ended:?}");
+    assert!(!ended.stderr.contains("given up"), "{ended:?}");
+}
+
+/// Nobody new is let in.
+async fn closed_to_others(server: &Server) {
+    while Connection::open(server.address()).await.is_ok() {
+        sleep(Duration::from_millis(1)).await;
+    }
+}
+
+async fn check_closed(connection: &mut Connection) {
+    let error = connection.head(false, SOON).await.unwrap_err();
+    assert_eq!(error, "closed without a response: \"\"");
+}
+
+async fn reply(connection: &mut Connection) -> Reply {
+    let head: Head = connection.head(false, SOON).await.unwrap();
+    let body = connection.body(SOON).await.unwrap();
+    Reply { head, body }
+}
+
+#[test]
+fn idle_connections_close() {
+    run(async {
+        let server = started("").await;
+        let mut used = call(1, "echo", json!({ "text": "x" })).send(server.address()).await;
+        assert_eq!(reply(&mut used).await.text(), "x");
+        assert!(used.is_free());
+        let mut unused = send(server.address(), b"").await;
+        let _session = Session::begin(server.address(), "2025-11-25").await;
+        sleep(Duration::from_millis(50)).await;
+        server.terminate();
+        check_closed(&mut used).await;
+        check_closed(&mut unused).await;
+        check_soon("idle", &server.wait());
+    });
+}
+
+#[test]
+fn calls_that_run_are_finished_and_answered() {
+    run(async {
+        let server = started("").await;
+        let session = Session::begin(server.address(), "2025-11-25").await;
+        let slow = json!({ "ms": 400, "text": "in time" });
+        let mut calls = [
+            plain_call(1, "wait", slow.clone()).send(server.address()).await,
+            session.call(1, "wait", slow).send(server.address()).await,
+        ];
+        let ticks = json!({ "n": 20, "ms": 20 });
+        let mut streams = [
+            call(1, "ticks", ticks.clone()).open(server.address()).await.check_events(),
+            session.call(2, "ticks", ticks).open(server.address()).await.check_events(),
+        ];
+        let from = Instant::now();
+        server.terminate();
+        closed_to_others(&server).await;
+        assert!(from.elapsed() < AT_ONCE);
+        for connection in &mut calls {
+            assert_eq!(reply(connection).await.text(), "in time");
+        }
+        for stream in &mut streams {
+            let messages = stream.rest().await;
+            assert_eq!(messages.len(), 21);
+            assert_eq!(text_of(&messages[20]), "20 ticks");
+        }
+        check_soon("calls of 400 ms", &server.wait());
+    });
+}
+
+/// What has been begun to be said may be said to its end.
+#[test]
+fn a_request_that_is_on_its_way_is_answered() {
+    run(async {
+        let server = started("").await;
+        let bytes = call(1, "echo", json!({ "text": "on its way" })).bytes();
+        let mut body = send(server.address(), &bytes[..bytes.len() - 10]).await;
+        let mut ready =
+            send(server.address(), b"GET /readyz HTTP/1.1\r\nHost: localhost\r\n").await;
+        let mut listen = send(server.address(), b"POST /mcp").await;
+        sleep(Duration::from_millis(100)).await;
+        server.terminate();
+        closed_to_others(&server).await;
+        body.send(&bytes[bytes.len() - 10..], SOON).await.unwrap();
+        assert_eq!(reply(&mut body).await.text(), "on its way");
+        ready.send(b"\r\n", SOON).await.unwrap();
+        assert_eq!(reply(&mut ready).await.status(), 503);
+        // No stream begins that would have to end at once.
+        let late = modern("late", "subscriptions/listen", json!({ "notifications": {} })).bytes();
+        listen.send(&late[9..], SOON).await.unwrap();
+        reply(&mut listen).await.check_busy("");
+        check_soon("requests on their way", &server.wait());
+    });
+}
+
+#[test]
+fn listen_streams_end_with_their_result() {
+    run(async {
+        let server = started("").await;
+        let uris = ["notes://1"];
+        let filter = json!({ "notifications": { "resourceSubscriptions": uris } });
+        let mut streams: Vec<Stream> = Vec::new();
+        for id in [json!("a"), json!(7)] {
+            let request = modern(id.clone(), "subscriptions/listen", filter.clone());
+            let mut stream = request.open(server.address()).await.check_events();
+            let first = stream.message().await.unwrap();
+            assert_eq!(first["method"], "notifications/subscriptions/acknowledged");
+            streams.push(stream);
+        }
+        let from = Instant::now();
+        server.terminate();
+        for (stream, id) in streams.iter_mut().zip([json!("a"), json!(7)]) {
+            let rest = stream.rest().await;
+            let [result] = &rest[..] else { panic!("{rest:?}") };
+            assert_eq!(result["id"], id);
+            assert_eq!(result["result"]["resultType"], "complete", "{result}");
+            let meta = &result["result"]["_meta"];
+            assert_eq!(meta["io.modelcontextprotocol/subscriptionId"], id);
+        }
+        eprintln!("{MODERN} streams have ended after {:?}", from.elapsed());
+        assert!(from.elapsed() < AT_ONCE);
+        check_soon("listening", &server.wait());
+    });
+}
+
+#[test]
+fn streams_of_the_older_revisions_end() {
+    run(async {
+        let server = started("").await;
+        let mut streams = Vec::new();
+        for revision in ["2025-03-26", "2025-06-18", "2025-11-25"] {
+            let session = Session::begin(server.address(), revision).await;
+            streams.push(session.get().open(server.address()).await.check_events());
+        }
+        let pair = Request::get().to("/sse").open(server.address()).await.check_events();
+        streams.push(pair);
+        assert!(streams[3].event().await.is_some());
+        server.terminate();
+        for stream in &mut streams {
+            assert!(stream.rest().await.is_empty());
+        }
+        check_soon("GET streams", &server.wait());
+    });
+}
+
+#[test]
+fn what_never_ends_is_given_up_after_the_grace() {
+    run(async {
+        let server = started("grace=700").await;
+        let session = Session::begin(server.address(), "2025-11-25").await;
+        let mut held = plain_call(1, "hold", json!({ "key": "a" })).send(server.address()).await;
+        let mut of_session =
+            session.call(1, "hold", json!({ "key": "b" })).send(server.address()).await;
+        let mut stubborn = call(1, "stubborn", json!({})).send(server.address()).await;
+        let mut half = send(server.address(), b"GET /mcp").await;
+        assert!(of_session.head(false, SOON).await.unwrap().is_stream());
+        for key in ["a", "b"] {
+            plain_call(1, "begun", json!({ "key": key })).ask(server.address()).await;
+        }
+        server.terminate();
+        let ended = server.wait();
+        eprintln!("never: ended after {:?}", ended.took);
+        assert!(ended.status.success(), "{ended:?}");
+        assert!(ended.took > GRACE - Duration::from_millis(100), "{ended:?}");
+        assert!(ended.took < GRACE + AT_ONCE, "{ended:?}");
+        assert!(ended.stderr.contains("given up; connections: 4,"), "{ended:?}");
+        assert_eq!(ended.stderr.matches("on_shutdown has run").count(), 1, "{ended:?}");
+        for connection in [&mut held, &mut stubborn, &mut half] {
+            check_closed(connection).await;
+        }
+    });
+}
+
+/// A client that reads nothing holds the end up as long as a call may, and no longer.
+#[test]
+fn who_does_not_read_is_given_up_after_the_grace() {
+    run(async {
+        let server = started("grace=700").await;
+        let request = plain_call(1, "big", json!({ "bytes": 16 << 20 }));
+        let mut connection = request.send(server.address()).await;
+        assert_eq!(connection.head(false, SOON).await.unwrap().status, 200);
+        server.terminate();
+        let ended = server.wait();
+        assert!(ended.status.success() && ended.took < AT_ONCE, "{ended:?}");
+        assert!(ended.stderr.contains("given up; connections: 1,"), "{ended:?}");
+    });
+}
+
+/// A client of a session that has left may come back to another process for what its call has done.
+#[test]
+fn a_call_whose_client_has_left_has_its_grace() {
+    run(async {
+        let server = started("grace=700").await;
+        let session = Session::begin(server.address(), "2025-11-25").await;
+        let hold = session.call(1, "hold", json!({ "key": "a" }));
+        let mut stream = hold.open(server.address()).await.check_events();
+        stream.message().await.unwrap();
+        drop(stream);
+        let ping = session.post(&message(2, "ping", json!({}))).ask(server.address()).await;
+        assert_eq!(ping.status(), 200);
+        sleep(Duration::from_millis(100)).await;
+        server.terminate();
+        let ended = server.wait();
+        assert!(ended.status.success() && ended.took < AT_ONCE, "{ended:?}");
+        assert!(ended.took > GRACE - Duration::from_millis(100), "{ended:?}");
+        assert!(ended.stderr.contains("given up; connections: 0, calls: 1"), "{ended:?}");
+    });
+}
+
+/// Who asks a second time does not want to wait, as on stdio.
+#[test]
+fn a_second_signal_ends_the_grace() {
+    run(async {
+        let server = started("grace=20000").await;
+        let _held = call(1, "hold", json!({ "key": "a" })).open(server.address()).await;
+        server.terminate();
+        closed_to_others(&server).await;
+        server.terminate();
+        let ended = server.wait();
+        assert!(ended.status.success() && ended.took < Duration::from_secs(10), "{ended:?}");
+    });
+}

@@ -1,0 +1,124 @@
+//! Clients that take their time to send.
+
+use std::time::{Duration, Instant};
+
+use serde_json::json;
+use tokio::time::sleep;
+
+use crate::{
+    client::{Reply, Request, SOON, call, check_echo, run, send},
+    server::{MIB, Server},
+};
+
+const TIME: Duration = Duration::from_millis(700);
+const LIMITS: &str = "body_time=700";
+
+fn echo() -> Request {
+    call(1, "echo", json!({ "text": "slowly" }))
+}
+
+async fn check_too_slow(mut connection: support::http::connection::Connection, from: Instant) {
+    let head = connection.head(false, SOON).await.unwrap();
+    assert!(from.elapsed() >= TIME, "{:?}", from.elapsed());
+    let body = connection.body(SOON).await.unwrap();
+    Reply { head, body }.check_error(408, -32600, "the body took longer than 700ms");
+}
+
+#[test]
+fn a_body_that_stops_half_way_is_given_up() {
+    run(async {
+        let server = Server::start(LIMITS);
+        let bytes = echo().bytes();
+        let from = Instant::now();
+        let half = send(server.address(), &bytes[..bytes.len() - 10]).await;
+        check_echo(server.address()).await;
+        check_too_slow(half, from).await;
+    });
+}
+
+#[test]
+fn a_body_that_drips_is_given_up() {
+    run(async {
+        let server = Server::start(LIMITS);
+        let bytes = echo().bytes();
+        let (head, drops) = bytes.split_at(bytes.len() - 100);
+        let from = Instant::now();
+        let mut dripping = send(server.address(), head).await;
+        for byte in drops.chunks(1) {
+            dripping.send(byte, SOON).await.unwrap();
+            sleep(TIME / 50).await;
+            if from.elapsed() > TIME / 2 && from.elapsed() < TIME {
+                check_echo(server.address()).await;
+            }
+        }
+        check_too_slow(dripping, from).await;
+    });
+}
+
+#[test]
+fn a_body_that_takes_its_time_is_read() {
+    run(async {
+        let server = Server::start("body_time=20000");
+        for request in [echo(), echo().chunked()] {
+            let bytes = request.bytes();
+            let mut dripping = send(server.address(), &bytes[..1]).await;
+            for byte in bytes[1..].chunks(7) {
+                dripping.send(byte, SOON).await.unwrap();
+                sleep(Duration::from_millis(2)).await;
+            }
+            assert_eq!(dripping.head(false, SOON).await.unwrap().status, 200);
+            let body = dripping.body(SOON).await.unwrap();
+            assert!(String::from_utf8_lossy(&body).contains("slowly"));
+        }
+    });
+}
+
+/// There is nobody to answer: what has been asked is not known.
+#[test]
+fn a_head_that_stops_half_way_is_given_up() {
+    run(async {
+        let server = Server::start(LIMITS);
+        let from = Instant::now();
+        let mut half = send(server.address(), b"POST /mcp HTTP/1.1\r\nHost: local").await;
+        let mut silent = send(server.address(), b"").await;
+        check_echo(server.address()).await;
+        for connection in [&mut half, &mut silent] {
+            let error = connection.head(false, SOON).await.unwrap_err();
+            assert_eq!(error, "closed without a response: \"\"");
+        }
+        assert!(from.elapsed() >= TIME, "{:?}", from.elapsed());
+    });
+}
+
+/// They cost what they have sent, not what they have announced.
+#[test]
+fn many_that_stop_half_way_hold_nobody_up() {
+    run(async {
+        let server = Server::start("body_time=3000");
+        check_echo(server.address()).await;
+        let before = server.memory();
+        let large = echo().padded(15 * MIB).bytes();
+        let (mut bodies, mut heads) = (Vec::new(), Vec::new());
+        let from = Instant::now();
+        for _ in 0..4 {
+            for _ in 0..50 {
+                bodies.push(send(server.address(), &large[..2000]).await);
+                heads.push(send(server.address(), &large[..20]).await);
+            }
+            // No more at once than wait to be accepted: the system would make the others try again after a second.
+            check_echo(server.address()).await;
+        }
+        let answered = from.elapsed();
+        let grown = server.memory().above(before);
+        for mut body in bodies {
+            assert_eq!(body.head(false, SOON).await.unwrap().status, 408);
+        }
+        for mut head in heads {
+            head.head(false, SOON).await.unwrap_err();
+        }
+        check_echo(server.address()).await;
+        eprintln!("400 halves: answered after {answered:?}, {} KiB each", (grown >> 10) / 400);
+        assert!(answered < Duration::from_secs(3), "only when they had been given up");
+        assert!(grown < 400 * (64 << 10), "{grown}");
+    });
+}

@@ -1,0 +1,255 @@
+//! Clients that do not read what they are sent.
+
+use serde_json::{Value, json};
+
+use crate::{
+    client::{
+        Request, SOON, Session, Stream, ask, call, check_echo, message, modern, plain_call, run,
+        text_of, tool_call,
+    },
+    pair::Pair,
+    server::{MIB, Memory, Server},
+};
+
+/// What a reader that does not read may cost, whatever is meant for it: what hyper and the outbox hold for one connection is
+/// far below, and what is sent to it here far above.
+const COST: usize = 8 * MIB;
+
+#[track_caller]
+fn check_bounded(what: &str, server: &Server, before: Memory, bound: usize) {
+    let grown = server.memory().above(before);
+    eprintln!("{what}: {} KiB", grown >> 10);
+    assert!(grown < bound, "{what}: {} MiB", grown >> 20);
+}
+
+fn uris(count: usize) -> Vec<String> {
+    (0..count).map(|n| format!("notes://{n}")).collect()
+}
+
+/// Publishes so many updates of each of 100 resources.
+async fn touch(server: &Server, times: usize) {
+    let said = ask(server.address(), "touch", json!({ "uris": 100, "times": times })).await;
+    assert_eq!(said, format!("100 touched {times} times"));
+}
+
+async fn warm() -> (Server, Memory) {
+    let server = Server::start("");
+    check_echo(server.address()).await;
+    ask(server.address(), "big", json!({ "bytes": MIB })).await;
+    let before = server.memory();
+    (server, before)
+}
+
+/// Reads on after all that was sent while it did not, until each resource has been heard of once more.
+async fn check_hears_again(server: &Server, mut stream: Stream) -> usize {
+    touch(server, 1).await;
+    let mut missing: std::collections::BTreeSet<_> = uris(100).into_iter().collect();
+    let mut heard = 0;
+    while !missing.is_empty() {
+        let message = stream.message().await.expect("an update");
+        missing.remove(message["params"]["uri"].as_str().unwrap_or_default());
+        heard += 1;
+    }
+    heard
+}
+
+#[test]
+fn a_listen_stream_that_is_not_read_keeps_each_update_once() {
+    run(async {
+        let (server, before) = warm().await;
+        let filter = json!({ "notifications": { "resourceSubscriptions": uris(100) } });
+        let request = modern("unread", "subscriptions/listen", filter);
+        let stream = request.open(server.address()).await.check_events();
+        for _ in 0..5 {
+            touch(&server, 500).await;
+            check_echo(server.address()).await;
+        }
+        check_bounded("listen, 250,000 updates", &server, before, COST);
+        let heard = check_hears_again(&server, stream).await;
+        assert!(heard < 200_000, "all of {heard} have been kept");
+    });
+}
+
+#[test]
+fn the_stream_of_a_session_that_is_not_read_keeps_each_update_once() {
+    run(async {
+        let (server, before) = warm().await;
+        let session = Session::begin(server.address(), "2025-11-25").await;
+        for uri in uris(100) {
+            let subscribe = message(1, "resources/subscribe", json!({ "uri": uri }));
+            session.post(&subscribe).ask(server.address()).await;
+        }
+        // Nobody is there to read.
+        touch(&server, 500).await;
+        let stream = session.get().open(server.address()).await.check_events();
+        for _ in 0..4 {
+            touch(&server, 500).await;
+            check_echo(server.address()).await;
+        }
+        check_bounded("GET, 250,000 updates", &server, before, COST);
+        let heard = check_hears_again(&server, stream).await;
+        assert!(heard < 200_000, "all of {heard} have been kept");
+    });
+}
+
+/// Reads all that a call of `torrent` is answered with, after a while in which nobody reads.
+async fn check_merged(n: u32, server: &Server, request: Request) {
+    let mut stream = request.open(server.address()).await.check_events();
+    for _ in 0..10 {
+        check_echo(server.address()).await;
+    }
+    let messages = stream.rest().await;
+    let (last, reports) = messages.split_last().unwrap();
+    assert_eq!(text_of(last), format!("{n} reports"));
+    let steps: Vec<_> = reports.iter().filter_map(|it| it["params"]["progress"].as_u64()).collect();
+    assert!(steps.is_sorted_by(|a, b| a < b), "a report has come late, or twice");
+    assert_eq!(steps.last(), Some(&n.into()));
+}
+
+const REPORTS: u32 = 100_000;
+
+fn torrent() -> Value {
+    json!({ "n": REPORTS, "bytes": 300 })
+}
+
+#[test]
+fn reports_of_a_call_that_are_not_read_are_merged() {
+    run(async {
+        let (server, before) = warm().await;
+        check_merged(REPORTS, &server, call(1, "torrent", torrent())).await;
+        check_bounded("a modern call, 100,000 reports", &server, before, COST);
+    });
+}
+
+#[test]
+fn reports_of_a_session_that_are_not_read_are_merged() {
+    run(async {
+        let (server, before) = warm().await;
+        let session = Session::begin(server.address(), "2025-11-25").await;
+        check_merged(REPORTS, &server, session.call(1, "torrent", torrent())).await;
+        check_bounded("a call in a session, 100,000 reports", &server, before, COST);
+    });
+}
+
+/// A handler that never has to wait is heard of while it works, and ends with its client.
+#[test]
+fn a_call_that_reports_without_end_is_heard_of() {
+    run(async {
+        let (server, before) = warm().await;
+        let endless = json!({ "n": u32::MAX, "bytes": 300 });
+        let mut stream = call(1, "torrent", endless).open(server.address()).await.check_events();
+        for _ in 0..3 {
+            assert_eq!(stream.message().await.unwrap()["method"], "notifications/progress");
+        }
+        check_echo(server.address()).await;
+        check_bounded("reports without end", &server, before, COST);
+    });
+}
+
+/// An answer is there as a whole, and no more than a few times.
+#[test]
+fn large_answers_that_are_not_read_are_kept_once() {
+    const BYTES: usize = 8 * MIB;
+    run(async {
+        let (server, before) = warm().await;
+        let mut connections = Vec::new();
+        for id in 0..8 {
+            let request = plain_call(id, "big", json!({ "bytes": BYTES }));
+            let mut connection = request.send(server.address()).await;
+            assert_eq!(connection.head(false, SOON).await.unwrap().status, 200);
+            connections.push(connection);
+        }
+        check_echo(server.address()).await;
+        // Mostly 12 times the size of one: the texts are gone by then, and the allocator keeps some of what they had.
+        check_bounded("8 answers of 8 MiB", &server, before, 3 * 8 * BYTES);
+        for mut connection in connections {
+            assert!(connection.body(SOON).await.unwrap().len() > BYTES);
+        }
+    });
+}
+
+/// One connection is answered in its order, and no request is looked at before the answer to the last one has left.
+#[test]
+fn requests_after_an_answer_that_is_not_read_wait() {
+    const BYTES: usize = MIB;
+    run(async {
+        let (server, before) = warm().await;
+        let mut bytes = Vec::new();
+        for id in 0..200 {
+            bytes.extend(plain_call(id, "big", json!({ "bytes": BYTES })).bytes());
+        }
+        let mut connection = crate::client::send(server.address(), &bytes).await;
+        for _ in 0..20 {
+            check_echo(server.address()).await;
+        }
+        check_bounded("200 answers of 1 MiB in a row", &server, before, 16 * MIB);
+        for id in 0..200 {
+            assert_eq!(connection.head(false, SOON).await.unwrap().status, 200);
+            let body = connection.body(SOON).await.unwrap();
+            assert!(body.starts_with(format!("{{\"jsonrpc\":\"2.0\",\"id\":{id},").as_bytes()));
+        }
+        check_bounded("… and read", &server, before, 16 * MIB);
+    });
+}
+
+#[test]
+fn the_stream_of_a_pair_that_is_not_read_keeps_each_update_once() {
+    run(async {
+        let (server, before) = warm().await;
+        let mut pair = Pair::begin(server.address()).await;
+        for uri in uris(100) {
+            pair.post(&message(uri.clone(), "resources/subscribe", json!({ "uri": uri }))).await;
+            assert_eq!(pair.stream.message().await.unwrap()["id"], uri);
+        }
+        for _ in 0..5 {
+            touch(&server, 500).await;
+            check_echo(server.address()).await;
+        }
+        check_bounded("HTTP+SSE, 250,000 updates", &server, before, COST);
+        check_hears_again(&server, pair.stream).await;
+    });
+}
+
+/// Answers cannot be merged. Who does not read them must not be able to ask for more and more.
+#[test]
+fn answers_of_a_pair_that_is_not_read_are_bounded() {
+    const COUNT: usize = 1000;
+    run(async {
+        let (server, before) = warm().await;
+        let mut pair = Pair::begin(server.address()).await;
+        let mut taken = 0;
+        for id in 0..COUNT {
+            let status = pair.try_post(&tool_call(id, "big", json!({ "bytes": MIB / 16 }))).await;
+            assert!(matches!(status, 202 | 503), "{status}");
+            taken += usize::from(status == 202);
+        }
+        check_echo(server.address()).await;
+        check_bounded("HTTP+SSE, 1,000 answers of 64 KiB", &server, before, 16 * MIB);
+        assert!((1..COUNT / 2).contains(&taken), "{taken}");
+        // Nothing that was taken is lost, and who reads on may ask again.
+        for _ in 0..taken {
+            assert!(pair.stream.message().await.unwrap()["result"].is_object());
+        }
+        pair.post(&tool_call("again", "echo", json!({ "text": "read" }))).await;
+        assert_eq!(text_of(&pair.stream.message().await.unwrap()), "read");
+    });
+}
+
+/// A stream that its client has left keeps what its call says to the end, and the next ones must not add up without bound.
+#[test]
+fn answers_of_a_session_whose_client_has_left_are_bounded() {
+    run(async {
+        let server = Server::start("keep_alive=50");
+        ask(server.address(), "big", json!({ "bytes": MIB })).await;
+        let before = server.memory();
+        let session = Session::begin(server.address(), "2025-11-25").await;
+        for id in 0..300 {
+            let request = session.call(id, "late", json!({ "bytes": MIB, "ms": 1 }));
+            let mut stream = request.open(server.address()).await.check_events();
+            stream.message().await.unwrap();
+        }
+        check_echo(server.address()).await;
+        // 64 streams, each with what it could not send.
+        check_bounded("300 answers of 1 MiB in 64 streams", &server, before, 160 * MIB);
+    });
+}
