@@ -9,6 +9,7 @@ mod message;
 mod meta;
 mod outcome;
 mod resource;
+mod tool_name;
 
 pub use asks::Asks;
 pub use client::ClientInfo;
@@ -26,3 +27,4 @@ pub use outcome::{
 };
 pub(crate) use resource::Body;
 pub use resource::{Blob, ResourceContents};
+pub(crate) use tool_name::tool_name;
