@@ -103,7 +103,7 @@ pub use limits::Limits;
 pub use mcp_macros::{build_server as server, items};
 pub use model::{
     Annotations, Audio, Blob, ClientInfo, Completion, Content, Embedded, Icon, Image, Level,
-    Message, Meta, Operation, Outcome, ResourceContents, ResourceLink, Role, Text,
+    Message, Meta, Operation, Outcome, ResourceContents, ResourceLink, Role, Root, Text,
 };
 #[cfg(feature = "client-log")]
 pub use observe::{ClientLog, client_log};

@@ -9,6 +9,7 @@ mod message;
 mod meta;
 mod outcome;
 mod resource;
+mod root;
 mod tool_name;
 
 pub use asks::Asks;
@@ -27,4 +28,5 @@ pub use outcome::{
 };
 pub(crate) use resource::Body;
 pub use resource::{Blob, ResourceContents};
+pub use root::Root;
 pub(crate) use tool_name::tool_name;
