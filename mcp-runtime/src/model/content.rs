@@ -23,6 +23,10 @@ impl Role {
             Self::Assistant => "assistant",
         }
     }
+
+    pub(crate) fn parse(name: &str) -> Option<Self> {
+        [Self::User, Self::Assistant].into_iter().find(|it| it.name() == name)
+    }
 }
 
 /// Hints on how a client should use a piece of content.

@@ -10,6 +10,7 @@ mod meta;
 mod outcome;
 mod resource;
 mod root;
+mod sampling;
 mod tool_name;
 
 pub use asks::Asks;
@@ -29,4 +30,10 @@ pub use outcome::{
 pub(crate) use resource::Body;
 pub use resource::{Blob, ResourceContents};
 pub use root::Root;
+#[cfg(test)]
+pub(crate) use sampling::Turn;
+pub use sampling::{
+    IncludeContext, OtherContent, Sampled, SampledContent, Sampling, SamplingContent, SamplingTool,
+    ToolChoice, ToolUse,
+};
 pub(crate) use tool_name::tool_name;

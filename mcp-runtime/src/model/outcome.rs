@@ -78,7 +78,7 @@ pub enum Done {
 }
 
 /// What a tool gave back.
-#[derive(Debug, Default, PartialEq)]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub struct ToolResult {
     pub(crate) content: Vec<Content>,
     /// JSON text. `Some("null")` is a value, `None` is none (C-28).

@@ -14,6 +14,7 @@ mod input;
 pub(crate) mod object;
 pub(crate) mod output;
 mod range;
+mod sampling;
 #[cfg(test)]
 mod validator;
 
