@@ -108,8 +108,11 @@ impl ToolUse {
         };
         let text = self.input.as_deref().map_err(|reason| wrong(reason, ""))?;
         let mut reader = serde_json::Deserializer::from_str(text);
-        serde_path_to_error::deserialize(&mut reader)
-            .map_err(|error| wrong(&error.inner().to_string(), &error.path().to_string()))
+        serde_path_to_error::deserialize(&mut reader).map_err(|error| {
+            let (reason, path) = (error.inner().to_string(), error.path().to_string());
+            // Where it stands in a text that the model never saw helps nobody.
+            wrong(reason.split(" at line ").next().unwrap_or(&reason), &path)
+        })
     }
 
     /// The arguments as the JSON text of an object, for those who pass it on.
@@ -155,14 +158,11 @@ mod tests {
         let lyon = |at| Place { city: "Lyon".into(), at };
         check(r#"{"city":"Lyon"}"#, Ok(lyon(None)));
         check(r#"{ "city": "Ly\u006fn", "at": [45.8, 4.8], "x": 1 }"#, Ok(lyon(Some([45.8, 4.8]))));
-        check(
-            "null",
-            Err("the input of `weather` is wrong: missing field `city` at line 1 column 2"),
-        );
+        check("null", Err("the input of `weather` is wrong: missing field `city`"));
         check(
             r#"{"city":"Lyon","at":[1,"x"]}"#,
             Err("the input of `weather` is wrong at `at[1]`: \
-                 invalid type: string \"x\", expected f64 at line 1 column 26"),
+                 invalid type: string \"x\", expected f64"),
         );
         let own = ToolUse::new("1", "weather", "Lyon").input::<Place>();
         assert!(own.unwrap_err().to_string().contains("must be a JSON object"));
