@@ -30,7 +30,6 @@ pub use outcome::{
 pub(crate) use resource::Body;
 pub use resource::{Blob, ResourceContents};
 pub use root::Root;
-#[cfg(test)]
 pub(crate) use sampling::Turn;
 pub use sampling::{
     IncludeContext, OtherContent, Sampled, SampledContent, Sampling, SamplingContent, SamplingTool,

@@ -37,6 +37,8 @@ pub(crate) struct Features {
     pub(crate) titles: bool,
     /// `icons`, and what `Implementation` says beyond name and version.
     pub(crate) icons: bool,
+    /// Tools, and several blocks in one message, in questions to the client's model.
+    pub(crate) sampling_tools: bool,
     /// Structured content and output schemas of any JSON type, not only objects.
     pub(crate) any_structured: bool,
     /// An error whose request id could not be read leaves the id out, instead of sending null.
@@ -55,6 +57,7 @@ const OLDEST: Features = Features {
     completions_capability: false,
     titles: false,
     icons: false,
+    sampling_tools: false,
     any_structured: false,
     omits_unknown_id: false,
     resumes: false,
@@ -68,7 +71,8 @@ const MARCH: Features = Features {
     ..OLDEST
 };
 const JUNE: Features = Features { batches: false, titles: true, ..MARCH };
-const NOVEMBER: Features = Features { icons: true, omits_unknown_id: true, resumes: true, ..JUNE };
+const NOVEMBER: Features =
+    Features { icons: true, sampling_tools: true, omits_unknown_id: true, resumes: true, ..JUNE };
 const MODERN: Features =
     Features { any_structured: true, resumes: false, modern: true, ..NOVEMBER };
 
