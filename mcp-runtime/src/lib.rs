@@ -103,8 +103,10 @@ pub use http::HeaderMap;
 pub use limits::Limits;
 pub use mcp_macros::{build_server as server, items};
 pub use model::{
-    Annotations, Audio, Blob, ClientInfo, Completion, Content, Embedded, Icon, Image, Level,
-    Message, Meta, Operation, Outcome, ResourceContents, ResourceLink, Role, Text,
+    Annotations, Audio, Blob, ClientInfo, Completion, Content, Embedded, Icon, Image,
+    IncludeContext, Level, Message, Meta, Operation, OtherContent, Outcome, ResourceContents,
+    ResourceLink, Role, Root, Sampled, SampledContent, Sampling, SamplingContent, SamplingTool,
+    Text, ToolChoice, ToolUse,
 };
 #[cfg(feature = "client-log")]
 pub use observe::{ClientLog, client_log};
@@ -123,7 +125,8 @@ pub mod prelude {
     pub use crate::{
         Args, Audio, Blob, Cancel, Client, Completion, Content, Context, Elicit, Embedded, Error,
         FromCall, Handle, Icon, Image, Json, Message, Meta, Progress, Prompt, Resource,
-        ResourceContents, ResourceLink, Result, Role, Roots, Sample, State, Text, Tool, WithMeta,
+        ResourceContents, ResourceLink, Result, Role, Roots, Sample, Sampling, State, Text, Tool,
+        WithMeta,
     };
 }
 

@@ -1,4 +1,4 @@
-//! Percent-encoding (RFC 3986 §2.1), for URI templates and for the fragments of `$ref`.
+//! Percent-encoding (RFC 3986 §2.1), for URI templates, for the fragments of `$ref` and for paths.
 
 use std::borrow::Cow;
 use std::fmt::Write as _;
@@ -6,8 +6,16 @@ use std::fmt::Write as _;
 /// Decodes `%41` to `A`. `None` for an escape that is cut short or not hexadecimal, and for bytes that are no UTF-8:
 /// what cannot be read one way only is not read at all.
 pub(crate) fn decode(text: &str) -> Option<Cow<'_, str>> {
+    match decode_bytes(text)? {
+        Cow::Borrowed(_) => Some(Cow::Borrowed(text)),
+        Cow::Owned(bytes) => String::from_utf8(bytes).ok().map(Cow::Owned),
+    }
+}
+
+/// [`decode`] for what need not be UTF-8, such as a path.
+pub(crate) fn decode_bytes(text: &str) -> Option<Cow<'_, [u8]>> {
     if !text.contains('%') {
-        return Some(Cow::Borrowed(text));
+        return Some(Cow::Borrowed(text.as_bytes()));
     }
     let mut bytes = Vec::with_capacity(text.len());
     let mut rest = text.bytes();
@@ -17,7 +25,7 @@ pub(crate) fn decode(text: &str) -> Option<Cow<'_, str>> {
             byte => byte,
         });
     }
-    String::from_utf8(bytes).ok().map(Cow::Owned)
+    Some(Cow::Owned(bytes))
 }
 
 /// Encodes every byte that is neither unreserved nor accepted by `also`.
@@ -54,6 +62,7 @@ mod tests {
         check("%+1", None);
         check("%FF", None);
         check("%é1", None);
+        assert_eq!(decode_bytes("a%FF").as_deref(), Some(&b"a\xff"[..]));
     }
 
     #[test]

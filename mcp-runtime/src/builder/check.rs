@@ -4,11 +4,11 @@ use std::{any::TypeId, collections::HashMap};
 
 use super::Builder;
 use crate::{
-    catalog::{Entry, EntryKind, Handle, check_tool_name},
+    catalog::{Entry, EntryKind, Handle},
     context::{Cancel, Progress},
     extract::{Client, Elicit, Needs, Params, Roots, Sample, Source},
     item::{Completer, ItemDef, KindDef},
-    model::{Meta, meta_key},
+    model::{Meta, meta_key, tool_name},
     registry,
 };
 
@@ -208,7 +208,7 @@ fn advice(id: TypeId, name: &str) -> String {
 
 fn check_item(def: &'static ItemDef, params: &Params, problems: &mut Vec<String>) {
     if matches!(def.kind, KindDef::Tool(_))
-        && let Err(problem) = check_tool_name(def.name)
+        && let Err(problem) = tool_name(def.name)
     {
         problems.push(format!("{}: {problem}", def.origin));
     }

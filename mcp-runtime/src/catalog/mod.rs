@@ -17,7 +17,6 @@ use std::sync::{
 };
 
 pub(crate) use bus::{Bus, Event, Listener};
-pub(crate) use dynamic::check_tool_name;
 pub use dynamic::{Prompt, Resource, Tool, Variables};
 pub(crate) use entry::{
     Entry, EntryKind, Handler, Listed, PromptArgument, PromptEntry, ResourceEntry, ToolEntry,

@@ -1,6 +1,6 @@
 //! The schemas of a tool, from what its parameters and its result say of themselves.
 
-use schemars::{JsonSchema, Schema, SchemaGenerator, generate::SchemaSettings};
+use schemars::{Schema, SchemaGenerator, generate::SchemaSettings};
 
 use crate::{
     extract::{Field, Source},
@@ -55,15 +55,6 @@ pub(crate) fn input(fields: &[Field], lenient: bool, form: Form) -> Result<Box<s
         }
     }
     object.render(form)
-}
-
-/// The input schema of a tool whose arguments are the fields of `T`.
-pub(crate) fn input_of<T: JsonSchema>() -> Result<Box<str>, Vec<String>> {
-    let mut generator = generator();
-    let schema = generator.subschema_for::<T>().to_value();
-    let mut object = schema::object::InputObject::new(generator.take_definitions(true), false);
-    object.spread("arguments", None, schema);
-    object.render(Form::Compatible)
 }
 
 pub(crate) fn output(output: OutputSchema, form: Form) -> Output {

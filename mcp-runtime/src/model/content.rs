@@ -1,3 +1,10 @@
+use std::borrow::Cow;
+
+use base64::{
+    Engine as _, alphabet,
+    engine::{DecodePaddingMode, GeneralPurpose, GeneralPurposeConfig},
+};
+
 use super::{Meta, resource::ResourceContents};
 
 /// Whom something is for.
@@ -16,6 +23,10 @@ impl Role {
             Self::Assistant => "assistant",
         }
     }
+
+    pub(crate) fn parse(name: &str) -> Option<Self> {
+        [Self::User, Self::Assistant].into_iter().find(|it| it.name() == name)
+    }
 }
 
 /// Hints on how a client should use a piece of content.
@@ -31,6 +42,22 @@ pub struct Annotations {
 pub(crate) enum Data {
     Bytes(Vec<u8>),
     Base64(String),
+}
+
+impl Data {
+    pub(crate) fn bytes(&self) -> Option<Cow<'_, [u8]>> {
+        match self {
+            Self::Bytes(bytes) => Some(Cow::Borrowed(bytes)),
+            Self::Base64(text) => Self::decode(text).map(Cow::Owned),
+        }
+    }
+
+    /// With or without padding: clients differ.
+    pub(crate) fn decode(text: &str) -> Option<Vec<u8>> {
+        const LENIENT: GeneralPurposeConfig =
+            GeneralPurposeConfig::new().with_decode_padding_mode(DecodePaddingMode::Indifferent);
+        GeneralPurpose::new(&alphabet::STANDARD, LENIENT).decode(text).ok()
+    }
 }
 
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -112,6 +139,11 @@ impl Text {
     pub fn new(text: impl Into<String>) -> Self {
         Self { text: text.into(), extras: None }
     }
+
+    /// What it says.
+    pub fn as_str(&self) -> &str {
+        &self.text
+    }
 }
 
 impl From<String> for Content {
@@ -160,6 +192,16 @@ macro_rules! binary {
             #[doc = concat!("A ", $what, " whose bytes are base64 already.")]
             pub fn base64(mime_type: impl Into<String>, text: impl Into<String>) -> Self {
                 Self { data: Data::Base64(text.into()), mime_type: mime_type.into(), extras: None }
+            }
+
+            /// Its media type.
+            pub fn media_type(&self) -> &str {
+                &self.mime_type
+            }
+
+            /// Its bytes. `None` when it was made of a text that is no base64; what a client sent always has bytes.
+            pub fn bytes(&self) -> Option<Cow<'_, [u8]>> {
+                self.data.bytes()
             }
 
             $(
@@ -252,5 +294,28 @@ impl Embedded {
     /// Bytes at this URI.
     pub fn blob(uri: impl Into<String>, bytes: impl Into<Vec<u8>>) -> Self {
         Self::new(ResourceContents::blob(uri, bytes))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn bytes_are_given_back() {
+        fn check(text: &str, expected: Option<&[u8]>) {
+            assert_eq!(Audio::base64("audio/wav", text).bytes().as_deref(), expected, "{text}");
+        }
+        check("", Some(b""));
+        check("aGk=", Some(b"hi"));
+        check("aGk", Some(b"hi"));
+        check("a", None);
+        check("aG k=", None);
+        let image = Image::png([1, 2]);
+        assert_eq!(
+            (image.media_type(), image.bytes().as_deref()),
+            ("image/png", Some(&[1, 2][..]))
+        );
+        assert_eq!(Text::new("x").as_str(), "x");
     }
 }

@@ -10,6 +10,9 @@ mod meta;
 mod outcome;
 mod question;
 mod resource;
+mod root;
+mod sampling;
+mod tool_name;
 
 pub use asks::Asks;
 pub use client::ClientInfo;
@@ -27,3 +30,10 @@ pub use outcome::{
 };
 pub(crate) use resource::Body;
 pub use resource::{Blob, ResourceContents};
+pub use root::Root;
+pub(crate) use sampling::Turn;
+pub use sampling::{
+    IncludeContext, OtherContent, Sampled, SampledContent, Sampling, SamplingContent, SamplingTool,
+    ToolChoice, ToolUse,
+};
+pub(crate) use tool_name::tool_name;

@@ -89,7 +89,7 @@ pub struct NeedInput {
 }
 
 /// What a tool gave back.
-#[derive(Debug, Default, PartialEq)]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub struct ToolResult {
     pub(crate) content: Vec<Content>,
     /// JSON text. `Some("null")` is a value, `None` is none (C-28).

@@ -41,6 +41,8 @@ pub(crate) struct Features {
     pub(crate) forms: bool,
     /// Sending a person to a page.
     pub(crate) url_mode: bool,
+    /// Tools, and several blocks in one message, in questions to the client's model.
+    pub(crate) sampling_tools: bool,
     /// Structured content and output schemas of any JSON type, not only objects.
     pub(crate) any_structured: bool,
     /// An error whose request id could not be read leaves the id out, instead of sending null.
@@ -61,6 +63,7 @@ const OLDEST: Features = Features {
     icons: false,
     forms: false,
     url_mode: false,
+    sampling_tools: false,
     any_structured: false,
     omits_unknown_id: false,
     resumes: false,
@@ -74,7 +77,14 @@ const MARCH: Features = Features {
     ..OLDEST
 };
 const JUNE: Features = Features { batches: false, titles: true, forms: true, ..MARCH };
-const NOVEMBER: Features = Features { icons: true, url_mode: true, omits_unknown_id: true, resumes: true, ..JUNE };
+const NOVEMBER: Features = Features {
+    icons: true,
+    url_mode: true,
+    sampling_tools: true,
+    omits_unknown_id: true,
+    resumes: true,
+    ..JUNE
+};
 const MODERN: Features =
     Features { any_structured: true, resumes: false, modern: true, ..NOVEMBER };
 

@@ -5,6 +5,7 @@ mod failure;
 mod json;
 mod prompt;
 mod resource;
+mod sampling;
 mod tool;
 
 use crate::model::Meta;

@@ -10,13 +10,16 @@ pub(crate) mod compatible;
 pub(crate) mod constraint;
 mod definitions;
 pub(crate) mod header;
+mod input;
 pub(crate) mod object;
 pub(crate) mod output;
 mod range;
+mod sampling;
 #[cfg(test)]
 mod validator;
 
 pub(crate) use constraint::{Constraints, Kind};
+pub(crate) use input::input_of;
 pub use range::Range;
 
 /// The JSON object schemas are made of.

@@ -119,7 +119,6 @@ impl<'a> Raw<'a> {
     }
 
     /// Any number, rounded to the nearest `f64`.
-    #[cfg(test)]
     pub(crate) fn f64(self) -> Option<f64> {
         if self.kind() == Kind::Number { self.0.parse().ok() } else { None }
     }

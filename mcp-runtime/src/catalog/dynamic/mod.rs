@@ -9,7 +9,6 @@ use std::{borrow::Cow, collections::BTreeMap};
 pub use prompt::Prompt;
 pub use resource::Resource;
 pub use tool::Tool;
-pub(crate) use tool::check_tool_name;
 
 use super::{Entry, EntryKind, Handler, entry::DynHandler};
 use crate::{extract::Names, model::Asks};

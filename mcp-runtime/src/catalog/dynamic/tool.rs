@@ -11,8 +11,9 @@ use crate::{
         schemas,
     },
     context::Context,
+    model::tool_name,
     reply::{OutputSchema, ToolReply, tool_reply},
-    schema::Form,
+    schema::{self, Form},
 };
 
 /// A tool made by value, for [`Handle::add`](crate::Handle::add).
@@ -86,7 +87,7 @@ impl Tool {
         R: Future<Output: ToolReply> + Send + 'static,
     {
         self.output = <R::Output as ToolReply>::OUTPUT;
-        self.input = Some(Box::new(schemas::input_of::<T>));
+        self.input = Some(Box::new(schema::input_of::<T>));
         self.handler = Some(Arc::new(move |mut call| {
             let arguments = crate::extract::spread_arguments::<T>(&mut call);
             let (true, Some(arguments)) = (call.accept(), arguments) else { return call.refuse() };
@@ -99,21 +100,11 @@ impl Tool {
 
 impl Item for Tool {
     fn into_entry(mut self) -> Result<EntryBox, String> {
-        check_tool_name(&self.name)?;
+        tool_name(&self.name)?;
         let input = self.input.take().ok_or_else(|| format!("`{}` has no handler", self.name))?;
         let kind = EntryKind::Tool(ToolEntry::new(input, self.output));
         let mut entry = entry(self.name.clone(), kind, self.handler.take())?;
         entry.judge().map_err(|it| format!("`{}`: {}", self.name, it.join("; ")))?;
         Ok(self.finish(entry))
-    }
-}
-
-/// TOOLS-02.
-pub(crate) fn check_tool_name(name: &str) -> Result<(), String> {
-    let fits = |b: u8| b.is_ascii_alphanumeric() || matches!(b, b'_' | b'-' | b'.');
-    if (1..=128).contains(&name.len()) && name.bytes().all(fits) {
-        Ok(())
-    } else {
-        Err(format!("`{name}` is no name for a tool: 1 to 128 letters, digits, `_`, `-` and `.`"))
     }
 }

@@ -3,7 +3,7 @@
 use base64::{Engine as _, engine::general_purpose::STANDARD};
 
 use crate::{
-    model::{Annotations, Content, Data, Extras, Meta, Role},
+    model::{Annotations, Audio, Content, Data, Extras, Image, Meta, Role, Text},
     protocol::revision::Revision,
     wire::{self, Object},
 };
@@ -11,25 +11,9 @@ use crate::{
 pub(super) fn block(object: &mut Object<'_>, revision: Revision, content: &Content) {
     let features = revision.features();
     match content {
-        Content::Text(it) => {
-            object.str("type", "text").str("text", &it.text);
-            extras(object, revision, it.extras.as_deref());
-        }
-        Content::Image(it) => {
-            object.str("type", "image");
-            base64(object.key("data"), &it.data);
-            object.str("mimeType", &it.mime_type);
-            extras(object, revision, it.extras.as_deref());
-        }
-        Content::Audio(it) if features.hints_and_audio => {
-            object.str("type", "audio");
-            base64(object.key("data"), &it.data);
-            object.str("mimeType", &it.mime_type);
-            extras(object, revision, it.extras.as_deref());
-        }
-        Content::Audio(it) => {
-            object.str("type", "text").str("text", &format!("[a sound of type {}]", it.mime_type));
-        }
+        Content::Text(it) => text(object, revision, it),
+        Content::Image(it) => image(object, revision, it),
+        Content::Audio(it) => audio(object, revision, it),
         Content::ResourceLink(it) if features.titles => {
             object.str("type", "resource_link").str("uri", &it.uri).str("name", &it.name);
             object
@@ -50,6 +34,29 @@ pub(super) fn block(object: &mut Object<'_>, revision: Revision, content: &Conte
             extras(object, revision, it.extras.as_deref());
         }
     }
+}
+
+pub(super) fn text(object: &mut Object<'_>, revision: Revision, it: &Text) {
+    object.str("type", "text").str("text", &it.text);
+    extras(object, revision, it.extras.as_deref());
+}
+
+pub(super) fn image(object: &mut Object<'_>, revision: Revision, it: &Image) {
+    object.str("type", "image");
+    base64(object.key("data"), &it.data);
+    object.str("mimeType", &it.mime_type);
+    extras(object, revision, it.extras.as_deref());
+}
+
+pub(super) fn audio(object: &mut Object<'_>, revision: Revision, it: &Audio) {
+    if !revision.features().hints_and_audio {
+        object.str("type", "text").str("text", &format!("[a sound of type {}]", it.mime_type));
+        return;
+    }
+    object.str("type", "audio");
+    base64(object.key("data"), &it.data);
+    object.str("mimeType", &it.mime_type);
+    extras(object, revision, it.extras.as_deref());
 }
 
 fn extras(object: &mut Object<'_>, revision: Revision, extras: Option<&Extras>) {

@@ -181,6 +181,12 @@ fn done(result: &mut Object<'_>, service: &Service, revision: Revision, done: &D
 }
 
 fn tool(result: &mut Object<'_>, service: &Service, revision: Revision, tool: &ToolResult) {
+    tool_content(result, revision, tool);
+    meta(result, service, revision, tool.meta.as_ref());
+}
+
+/// What a tool said, to whomever.
+fn tool_content(result: &mut Object<'_>, revision: Revision, tool: &ToolResult) {
     let features = revision.features();
     let mut blocks = result.array("content");
     for it in &tool.content {
@@ -196,7 +202,6 @@ fn tool(result: &mut Object<'_>, service: &Service, revision: Revision, tool: &T
     if tool.is_error {
         result.bool("isError", true);
     }
-    meta(result, service, revision, tool.meta.as_ref());
 }
 
 fn contents(object: &mut Object<'_>, revision: Revision, it: &ResourceContents) {

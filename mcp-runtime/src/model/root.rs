@@ -1,0 +1,222 @@
+use std::path::PathBuf;
+
+use crate::{
+    error::shown,
+    percent,
+    wire::{Kind, Raw},
+};
+
+/// A place that the client lets servers work in (`roots/list`, client/roots): guidance, not access control (ROOTS-03).
+///
+/// ```
+/// use mcp_runtime::Root;
+///
+/// /// The directories among what a client named; the rest has no path on this machine.
+/// fn directories(roots: &[Root]) -> Vec<std::path::PathBuf> {
+///     roots.iter().filter_map(Root::path).collect()
+/// }
+/// # let _ = directories;
+/// ```
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Root {
+    /// Where it is, as the client wrote it: `file:///home/me/project`.
+    pub uri: String,
+    /// What the client calls it.
+    pub name: Option<String>,
+}
+
+impl Root {
+    /// The path that a `file:` URI stands for (RFC 8089), with its percent-encoding taken off. Nothing is looked up: the
+    /// path may not exist.
+    ///
+    /// `None` for other schemes and other machines (on Windows those are UNC paths), and for what can be read in two ways:
+    /// a `?` or `#` that is not encoded, an encoded separator, a zero byte.
+    pub fn path(&self) -> Option<PathBuf> {
+        let (host, path) = file(&self.uri)?;
+        native(host, path)
+    }
+}
+
+/// The result of `roots/list`.
+///
+/// # Errors
+/// What of it is not as the specification says, in words for the log.
+#[cfg_attr(not(test), expect(dead_code, reason = "called once `ctx.roots()` asks"))]
+pub(crate) fn read_roots(raw: Raw<'_>) -> Result<Vec<Root>, String> {
+    let roots = raw.get("roots").filter(|it| it.kind() == Kind::Array);
+    let roots = roots.ok_or("`roots` must be an array")?;
+    roots
+        .elements()
+        .enumerate()
+        .map(|(at, it)| read(it).map_err(|reason| format!("`roots[{at}].{reason}")))
+        .collect()
+}
+
+fn read(raw: Raw<'_>) -> Result<Root, String> {
+    let [uri, name] = raw.pick(["uri", "name"]);
+    let uri = uri.and_then(Raw::string).ok_or("uri` must be a string")?;
+    let name = match name.filter(|it| !it.is_null()) {
+        None => None,
+        Some(it) => Some(
+            it.string()
+                .ok_or_else(|| format!("name` must be a string, not {}", shown(it.as_str())))?,
+        ),
+    };
+    Ok(Root { uri: uri.into_owned(), name: name.map(Into::into) })
+}
+
+/// Host and absolute path, both still encoded.
+fn file(uri: &str) -> Option<(&str, &str)> {
+    let (scheme, rest) = uri.split_once(':')?;
+    if !scheme.eq_ignore_ascii_case("file") || rest.contains(['?', '#']) {
+        return None;
+    }
+    let (host, path) = match rest.strip_prefix("//") {
+        Some(rest) => rest.split_at(rest.find('/')?),
+        None => ("", rest),
+    };
+    let host = if host.eq_ignore_ascii_case("localhost") { "" } else { host };
+    path.starts_with('/').then_some((host, path))
+}
+
+/// A path may have any bytes but these two.
+#[cfg(unix)]
+fn native(host: &str, path: &str) -> Option<PathBuf> {
+    use std::{ffi::OsString, os::unix::ffi::OsStringExt as _};
+
+    let bytes = percent::decode_bytes(path).filter(|_| host.is_empty())?;
+    let separators = |bytes: &[u8]| bytes.iter().filter(|it| **it == b'/').count();
+    let is_clear = !bytes.contains(&0) && separators(&bytes) == separators(path.as_bytes());
+    is_clear.then(|| OsString::from_vec(bytes.into_owned()).into())
+}
+
+#[cfg(not(unix))]
+fn native(host: &str, path: &str) -> Option<PathBuf> {
+    drive_or_share(host, path).map(Into::into)
+}
+
+/// `C:\…` or `\\host\…`. A drive's colon may be encoded: VS Code writes `c%3A`.
+#[cfg(any(test, not(unix)))]
+fn drive_or_share(host: &str, path: &str) -> Option<String> {
+    let decoded = percent::decode(path)?;
+    let separators = |text: &str| text.matches(['/', '\\', '\0']).count();
+    if separators(&decoded) != separators(path) {
+        return None;
+    }
+    let inside = decoded.strip_prefix('/')?.replace('/', "\\");
+    let mut start = inside.chars();
+    let is_drive = start.next().is_some_and(|it| it.is_ascii_alphabetic())
+        && start.next() == Some(':')
+        && matches!(start.next(), None | Some('\\'));
+    match host {
+        "" if is_drive && inside.len() == 2 => Some(inside + "\\"),
+        "" => is_drive.then_some(inside),
+        host => Some(format!(r"\\{}\{inside}", percent::decode(host)?)),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    fn root(uri: &str) -> Root {
+        Root { uri: uri.to_owned(), name: None }
+    }
+
+    #[test]
+    #[cfg(unix)]
+    fn paths_of_unix() {
+        use std::{ffi::OsStr, os::unix::ffi::OsStrExt as _, path::Path};
+
+        fn check(uri: &str, expected: Option<&[u8]>) {
+            let expected = expected.map(|it| Path::new(OsStr::from_bytes(it)));
+            assert_eq!(root(uri).path().as_deref(), expected, "{uri}");
+        }
+        check("file:///home/me/project", Some(b"/home/me/project"));
+        check("file:///", Some(b"/"));
+        check("file:/tmp", Some(b"/tmp"));
+        check("FILE://LocalHost/tmp/", Some(b"/tmp/"));
+        check("file:///a%20b/%C3%A9+c", Some("/a b/é+c".as_bytes()));
+        check("file:///a%23b%3Fc%25", Some(b"/a#b?c%"));
+        check("file:///not-utf8-%ff", Some(b"/not-utf8-\xff"));
+        check("file:///größe", Some("/größe".as_bytes()));
+        for other in [
+            "",
+            "file:",
+            "file://",
+            "file://tmp",
+            "file:tmp",
+            "file://server/share",
+            "https:///home",
+            "/home",
+            "file:///a?b",
+            "file:///a#b",
+            "file:///a%2Fb",
+            "file:///a%00",
+            "file:///a%2",
+            "file:///a%zz",
+        ] {
+            check(other, None);
+        }
+    }
+
+    #[test]
+    fn paths_of_windows() {
+        fn check(uri: &str, expected: Option<&str>) {
+            let path = file(uri).and_then(|(host, path)| drive_or_share(host, path));
+            assert_eq!(path.as_deref(), expected, "{uri}");
+        }
+        check("file:///C:/Users/me", Some(r"C:\Users\me"));
+        check("file:///c%3A/Users/a%20b", Some(r"c:\Users\a b"));
+        check("file:///c:", Some(r"c:\"));
+        check("file://server/share/x", Some(r"\\server\share\x"));
+        check("file://localhost/C:/", Some(r"C:\"));
+        for other in ["file:///tmp", "file:///CC:/x", "file:///C:x", "file:///C:/a%5Cb"] {
+            check(other, None);
+        }
+    }
+
+    #[test]
+    fn results_are_read() {
+        fn check(json: &str, expected: Result<&[(&str, Option<&str>)], &str>) {
+            let read = read_roots(Raw::trusted(json));
+            let read = read.as_ref().map_err(String::as_str).map(|roots| {
+                roots.iter().map(|it| (it.uri.as_str(), it.name.as_deref())).collect::<Vec<_>>()
+            });
+            assert_eq!(read, expected.map(<[_]>::to_vec), "{json}");
+        }
+        check(r#"{"roots":[]}"#, Ok(&[]));
+        check(
+            r#"{"roots":[{"uri":"file:///a","name":"A"},{"uri":"x:","name":null,"_meta":{}}]}"#,
+            Ok(&[("file:///a", Some("A")), ("x:", None)]),
+        );
+        check("{}", Err("`roots` must be an array"));
+        check("null", Err("`roots` must be an array"));
+        check(r#"{"roots":{}}"#, Err("`roots` must be an array"));
+        check(r#"{"roots":[{"uri":"a:"},{}]}"#, Err("`roots[1].uri` must be a string"));
+        check(r#"{"roots":["a:"]}"#, Err("`roots[0].uri` must be a string"));
+        check(
+            r#"{"roots":[{"uri":"a:","name":1}]}"#,
+            Err("`roots[0].name` must be a string, not 1"),
+        );
+    }
+
+    proptest! {
+        #[test]
+        #[cfg(unix)]
+        fn an_encoded_path_is_found_again(path in "/[^\0]{0,20}") {
+            let mut uri = "file://".to_owned();
+            percent::encode(&path, |byte| byte == b'/', &mut uri);
+            prop_assert_eq!(root(&uri).path(), Some(PathBuf::from(path)));
+        }
+
+        #[test]
+        fn any_uri_is_looked_at_without_panic(uri in "(file:)?/{0,3}\\PC*") {
+            let _ = root(&uri).path();
+            let _ = file(&uri).and_then(|(host, path)| drive_or_share(host, path));
+        }
+    }
+}

@@ -1,0 +1,189 @@
+use serde::{Serialize, de::DeserializeOwned};
+
+use super::object_text;
+use crate::{
+    error::shown,
+    wire::{Kind, Raw},
+};
+
+/// A tool that the client's model may use while it answers (client/sampling, 2025-11-25 and later). It has nothing to do
+/// with the tools of the server: what the model wants to do with it comes back as a [`ToolUse`], and the handler does it.
+///
+/// ```
+/// use mcp_runtime::{Sampling, SamplingTool, prelude::*};
+///
+/// #[data]
+/// struct Place {
+///     /// City and country
+///     city: String,
+/// }
+///
+/// let question = Sampling::ask("Is it warm in Lyon?", 300)
+///     .tool(SamplingTool::new("weather").description("Tells the weather").schema::<Place>())
+///     .tool(SamplingTool::new("roll").input_schema(r#"{"type":"object","properties":{"sides":{"type":"integer"}}}"#))
+///     .tool(SamplingTool::new("today").description("Tells the date"));
+/// assert_eq!(question.check(), Ok(()));
+/// ```
+#[derive(Clone, Debug, PartialEq)]
+pub struct SamplingTool {
+    pub(crate) name: String,
+    pub(crate) description: Option<String>,
+    /// JSON text of an object schema, or why there is none.
+    pub(crate) schema: Result<Box<str>, String>,
+}
+
+impl SamplingTool {
+    /// A tool without arguments: 1 to 128 letters, digits, `_`, `-` and `.` (TOOLS-02).
+    pub fn new(name: impl Into<String>) -> Self {
+        let schema = r#"{"type":"object","properties":{},"additionalProperties":false}"#;
+        Self { name: name.into(), description: None, schema: Ok(schema.into()) }
+    }
+
+    /// What it does, for the model.
+    #[must_use]
+    pub fn description(mut self, description: impl Into<String>) -> Self {
+        self.description = Some(description.into());
+        self
+    }
+}
+
+/// Whether the model uses tools.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ToolChoice {
+    /// As it likes, which is what a client does that is not told.
+    Auto,
+    /// It uses at least one.
+    Required,
+    /// It uses none.
+    None,
+}
+
+/// What the client's model wants done with a [`SamplingTool`]. The next question has to have its result:
+/// [`Sampling::tool_result`](crate::Sampling::tool_result) with its `id`.
+#[derive(Clone, Debug, PartialEq)]
+pub struct ToolUse {
+    /// Tells it from the others.
+    pub id: String,
+    /// The tool's name; nothing keeps a model from making one up.
+    pub name: String,
+    /// JSON text of an object, or why there is none.
+    pub(crate) input: Result<Box<str>, String>,
+    /// JSON text of an object: what a client sends has to come back to it.
+    pub(crate) meta: Option<Box<str>>,
+}
+
+impl ToolUse {
+    /// One of your own making, as an example in a conversation. What a model wanted is given back with
+    /// [`Sampling::assistant`](crate::Sampling::assistant) and the whole answer.
+    ///
+    /// ```
+    /// use std::collections::BTreeMap;
+    ///
+    /// use mcp_runtime::{Sampling, ToolUse};
+    ///
+    /// let example = Sampling::ask("Is it warm in Lyon?", 300)
+    ///     .assistant(ToolUse::new("use-1", "weather", BTreeMap::from([("city", "Lyon")])))
+    ///     .tool_result("use-1", "24 °C")
+    ///     .assistant("Yes, it is.")
+    ///     .user("And in Oslo?");
+    /// assert_eq!(example.check(), Ok(()));
+    /// ```
+    pub fn new(id: impl Into<String>, name: impl Into<String>, input: impl Serialize) -> Self {
+        let (id, name) = (id.into(), name.into());
+        let input = object_text(&input, format_args!("the input of the tool use `{}`", shown(&id)));
+        Self { id, name, input, meta: None }
+    }
+
+    /// The arguments, read into a type. Models make mistakes: nothing has checked them against the tool's schema.
+    ///
+    /// # Errors
+    /// Names the tool and the argument that does not fit, in words that the model can be told.
+    pub fn input<T: DeserializeOwned>(&self) -> Result<T, serde_json::Error> {
+        let wrong = |reason: &str, path: &str| {
+            let at = if matches!(path, "." | "") { String::new() } else { format!(" at `{path}`") };
+            serde::de::Error::custom(format_args!(
+                "the input of `{}` is wrong{at}: {reason}",
+                shown(&self.name)
+            ))
+        };
+        let text = self.input.as_deref().map_err(|reason| wrong(reason, ""))?;
+        let mut reader = serde_json::Deserializer::from_str(text);
+        serde_path_to_error::deserialize(&mut reader).map_err(|error| {
+            let (reason, path) = (error.inner().to_string(), error.path().to_string());
+            // Where it stands in a text that the model never saw helps nobody.
+            wrong(reason.split(" at line ").next().unwrap_or(&reason), &path)
+        })
+    }
+
+    /// The arguments as the JSON text of an object, for those who pass it on.
+    pub fn input_json(&self) -> &str {
+        self.input.as_deref().unwrap_or("{}")
+    }
+
+    pub(crate) fn read(raw: Raw<'_>) -> Result<Self, String> {
+        let [id, name, input, meta] = raw.pick(["id", "name", "input", "_meta"]);
+        let text = |member: Option<Raw<'_>>, what: &str| {
+            let text = member.and_then(Raw::string).map(Into::into);
+            text.ok_or_else(|| format!("`{what}` of a tool use must be a string"))
+        };
+        let input = match input.filter(|it| !it.is_null()) {
+            None => "{}",
+            Some(it) if it.kind() == Kind::Object => it.as_str(),
+            Some(_) => return Err("`input` of a tool use must be an object".to_owned()),
+        };
+        let meta = meta.filter(|it| it.kind() == Kind::Object).map(|it| it.as_str().into());
+        Ok(Self { id: text(id, "id")?, name: text(name, "name")?, input: Ok(input.into()), meta })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde::Deserialize;
+
+    use super::*;
+
+    #[derive(Debug, PartialEq, Deserialize)]
+    struct Place {
+        city: String,
+        at: Option<[f64; 2]>,
+    }
+
+    #[test]
+    fn input_is_read_or_the_model_is_told() {
+        fn check(input: &str, expected: Result<Place, &str>) {
+            let raw = format!(r#"{{"type":"tool_use","id":"1","name":"weather","input":{input}}}"#);
+            let read = ToolUse::read(Raw::trusted(&raw)).unwrap().input::<Place>();
+            assert_eq!(read.map_err(|it| it.to_string()), expected.map_err(str::to_owned));
+        }
+        let lyon = |at| Place { city: "Lyon".into(), at };
+        check(r#"{"city":"Lyon"}"#, Ok(lyon(None)));
+        check(r#"{ "city": "Ly\u006fn", "at": [45.8, 4.8], "x": 1 }"#, Ok(lyon(Some([45.8, 4.8]))));
+        check("null", Err("the input of `weather` is wrong: missing field `city`"));
+        check(
+            r#"{"city":"Lyon","at":[1,"x"]}"#,
+            Err("the input of `weather` is wrong at `at[1]`: \
+                 invalid type: string \"x\", expected f64"),
+        );
+        let own = ToolUse::new("1", "weather", "Lyon").input::<Place>();
+        assert!(own.unwrap_err().to_string().contains("must be a JSON object"));
+    }
+
+    #[test]
+    fn what_is_no_tool_use_is_refused() {
+        fn check(json: &str, expected: &str) {
+            assert_eq!(ToolUse::read(Raw::trusted(json)), Err(expected.to_owned()), "{json}");
+        }
+        check(r#"{"name":"x"}"#, "`id` of a tool use must be a string");
+        check(r#"{"id":1,"name":"x"}"#, "`id` of a tool use must be a string");
+        check(r#"{"id":"1"}"#, "`name` of a tool use must be a string");
+        check(r#"{"id":"1","name":"x","input":"{}"}"#, "`input` of a tool use must be an object");
+    }
+
+    #[test]
+    fn what_a_client_wants_back_is_kept() {
+        let read = |json| ToolUse::read(Raw::trusted(json)).unwrap();
+        let used = read(r#"{"id":"1","name":"x","input":{"a":1},"_meta":{"k":[1]}}"#);
+        assert_eq!((used.input_json(), used.meta.as_deref()), (r#"{"a":1}"#, Some(r#"{"k":[1]}"#)));
+        assert_eq!(read(r#"{"id":"1","name":"x","_meta":3}"#).meta, None);
+    }
+}

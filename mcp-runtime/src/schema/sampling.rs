@@ -1,0 +1,24 @@
+//! What a tool of a question to the client's model takes.
+
+use schemars::JsonSchema;
+use serde::Serialize;
+
+use crate::model::SamplingTool;
+
+impl SamplingTool {
+    /// The arguments are the fields of `T`; their doc comments are the descriptions. `#[data]` on `T` is enough, and
+    /// [`ToolUse::input`](crate::ToolUse::input) reads them.
+    #[must_use]
+    pub fn schema<T: JsonSchema>(mut self) -> Self {
+        self.schema = super::input_of::<T>().map_err(|problems| problems.join("; "));
+        self
+    }
+
+    /// The arguments are what this schema says: JSON text, or anything that serializes to it. Its root has to be an
+    /// object (TOOLS-05).
+    #[must_use]
+    pub fn input_schema(mut self, schema: impl Serialize) -> Self {
+        self.schema = super::given(schema);
+        self
+    }
+}
