@@ -1,4 +1,4 @@
-//! `#[data]`: what a type needs to be an argument and a result.
+//! `#[data]` and `#[form]`: what a type needs to travel as JSON.
 
 use crate::errors::Errors;
 use crate::item::function::{keyword, keyword_span};
@@ -21,8 +21,8 @@ const ALL: [Derive; 3] = [
 ];
 
 /// The derives the item still needs; one that the user wrote too is reported and left to the user.
-pub(crate) fn derives(item: &TokenStream, errors: &Errors) -> Vec<Derive> {
-    let wrong = "#[data] belongs on a `struct` or an `enum`";
+pub(crate) fn derives(owner: &str, item: &TokenStream, errors: &Errors) -> Vec<Derive> {
+    let wrong = format!("{owner} belongs on a `struct` or an `enum`");
     if !matches!(keyword(item), Some(("struct" | "enum", _))) {
         errors.at(keyword_span(item), wrong);
         return Vec::new();
@@ -41,7 +41,7 @@ pub(crate) fn derives(item: &TokenStream, errors: &Errors) -> Vec<Derive> {
             let derive = ALL.iter().find(|it| last == it.name)?;
             errors.at(
                 last.span(),
-                format!("#[data] derives `{}` already: remove it here", derive.name),
+                format!("{owner} derives `{}` already: remove it here", derive.name),
             );
             Some(derive.name.to_owned())
         })

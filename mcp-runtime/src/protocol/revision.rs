@@ -37,6 +37,9 @@ pub(crate) struct Features {
     pub(crate) titles: bool,
     /// `icons`, and what `Implementation` says beyond name and version.
     pub(crate) icons: bool,
+    /// Forms with titled choices, choices of several, and defaults of every type; titles are `enumNames` before, and only a
+    /// `bool` has a default.
+    pub(crate) rich_forms: bool,
     /// Structured content and output schemas of any JSON type, not only objects.
     pub(crate) any_structured: bool,
     /// An error whose request id could not be read leaves the id out, instead of sending null.
@@ -55,6 +58,7 @@ const OLDEST: Features = Features {
     completions_capability: false,
     titles: false,
     icons: false,
+    rich_forms: false,
     any_structured: false,
     omits_unknown_id: false,
     resumes: false,
@@ -68,7 +72,8 @@ const MARCH: Features = Features {
     ..OLDEST
 };
 const JUNE: Features = Features { batches: false, titles: true, ..MARCH };
-const NOVEMBER: Features = Features { icons: true, omits_unknown_id: true, resumes: true, ..JUNE };
+const NOVEMBER: Features =
+    Features { icons: true, rich_forms: true, omits_unknown_id: true, resumes: true, ..JUNE };
 const MODERN: Features =
     Features { any_structured: true, resumes: false, modern: true, ..NOVEMBER };
 
