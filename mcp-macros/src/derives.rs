@@ -2,7 +2,7 @@
 
 use crate::errors::Errors;
 use crate::item::function::{keyword, keyword_span};
-use proc_macro2::TokenStream;
+use proc_macro2::{Span, TokenStream};
 use syn::parse::{ParseStream, Parser as _};
 use syn::punctuated::Punctuated;
 use syn::{Attribute, Path, Token};
@@ -33,6 +33,11 @@ pub(crate) fn derives(owner: &str, item: &TokenStream, errors: &Errors) -> Vec<D
         Ok(attrs)
     };
     let attrs = read.parse2(item.clone()).unwrap_or_default();
+    if let Some(span) = attrs.iter().find_map(other) {
+        // The one that is left derives.
+        errors.at(span, "`#[form]` does all that `#[data]` does: remove `#[data]`");
+        return Vec::new();
+    }
     let doubled: Vec<String> = attrs
         .iter()
         .flat_map(derived)
@@ -47,6 +52,12 @@ pub(crate) fn derives(owner: &str, item: &TokenStream, errors: &Errors) -> Vec<D
         })
         .collect();
     ALL.into_iter().filter(|it| !doubled.iter().any(|name| name == it.name)).collect()
+}
+
+/// Where the second of our attributes that derive stands.
+fn other(attr: &Attribute) -> Option<Span> {
+    let word = &attr.path().segments.last()?.ident;
+    (word == "data" || word == "form").then(|| word.span())
 }
 
 fn derived(attr: &Attribute) -> Vec<Path> {

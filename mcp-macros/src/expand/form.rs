@@ -5,8 +5,8 @@ use super::{at, here};
 use crate::docs::Doc;
 use crate::item::form::{Chosen, Form, Named, Shape};
 use crate::keys::arg::{Default, Format};
-use crate::keys::range::Bound;
-use proc_macro2::{Literal, TokenStream};
+use crate::keys::range::{Bound, Range};
+use proc_macro2::{Literal, Span, TokenStream};
 use quote::quote_spanned;
 use syn::spanned::Spanned as _;
 use syn::{Expr, ExprLit, Lit};
@@ -56,20 +56,8 @@ fn field(field: &Named<'_>) -> TokenStream {
     });
     let described = description(keys.description.as_ref().map(|it| &it.value), field.doc.as_ref())
         .map(|it| quote_spanned!(here()=> .description(#it)));
-    let range = keys.range.as_ref().map(|it| {
-        let span = at(it.span());
-        let bound = |bound: Bound, int: &str, float: &str| {
-            let (name, value) = match bound {
-                Bound::Int(value) => (int, Literal::i128_unsuffixed(value)),
-                Bound::Float(value) => (float, Literal::f64_unsuffixed(value)),
-            };
-            let name = syn::Ident::new(name, span);
-            quote_spanned!(span=> .#name(#value))
-        };
-        let start = it.value.start.map(|it| bound(it, "at_least", "at_least_float"));
-        let end = it.value.end.map(|it| bound(it, "at_most", "at_most_float"));
-        quote_spanned!(span=> #start #end)
-    });
+    let range = keys.range.as_ref().map(|it| range(at(it.span()), &it.value));
+    let count = |it: Option<usize>| option(it.map(Literal::usize_unsuffixed));
     let len = keys.len.as_ref().map(|it| {
         let (span, least, most) = (at(it.span()), count(it.value.min), count(it.value.max));
         quote_spanned!(span=> .len(#least, #most))
@@ -100,14 +88,27 @@ fn field(field: &Named<'_>) -> TokenStream {
     quote_spanned!(span=> __mcp::field::<#ty>() #title #described #range #len #format #default.done())
 }
 
-fn count(count: Option<usize>) -> TokenStream {
-    count.map_or_else(
-        || quote_spanned!(here()=> ::core::option::Option::None),
-        |it| {
-            let count = Literal::usize_unsuffixed(it);
-            quote_spanned!(here()=> ::core::option::Option::Some(#count))
-        },
-    )
+/// One call, so that a field that has no range gives one error.
+fn range(span: Span, range: &Range) -> TokenStream {
+    let float = |it: &Bound| matches!(it, Bound::Float(_));
+    if range.start.as_ref().is_some_and(float) || range.end.as_ref().is_some_and(float) {
+        let bound = |it: Option<Bound>| option(it.map(|it| Literal::f64_unsuffixed(it.float())));
+        let (least, most) = (bound(range.start), bound(range.end));
+        return quote_spanned!(span=> .range_float(#least, #most));
+    }
+    let bound = |it: Option<Bound>| match it {
+        Some(Bound::Int(it)) => option(Some(Literal::i128_unsuffixed(it))),
+        _ => option(None),
+    };
+    let (least, most) = (bound(range.start), bound(range.end));
+    quote_spanned!(span=> .range(#least, #most))
+}
+
+fn option(value: Option<Literal>) -> TokenStream {
+    match value {
+        Some(value) => quote_spanned!(here()=> ::core::option::Option::Some(#value)),
+        None => quote_spanned!(here()=> ::core::option::Option::None),
+    }
 }
 
 fn title(chosen: &Chosen<'_>) -> TokenStream {

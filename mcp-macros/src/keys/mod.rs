@@ -184,7 +184,7 @@ pub(crate) fn read_one<K: Keys>(
 fn unknown(name: &str, table: &Table) -> String {
     let owner = table.owner;
     if let Some((_, reason)) = table.refused.iter().find(|(it, _)| *it == name) {
-        return format!("`{name}` has no meaning here: {reason}");
+        return format!("`{name}` is no key of {}: {reason}", table.owner);
     }
     let hint = if let Some(found) = suggest(name, table.names) {
         format!("; did you mean `{found}`?")

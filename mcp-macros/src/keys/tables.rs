@@ -133,7 +133,13 @@ pub(crate) const DATA: Table = Table {
 pub(crate) const FORM: Table = Table {
     owner: "#[form]",
     names: &["enum_names", "crate"],
-    refused: &[],
+    refused: &[
+        ("title", "a form as a whole has none; the message it is sent with says what it is for"),
+        (
+            "description",
+            "a form as a whole has none; the message it is sent with says what it is for",
+        ),
+    ],
     hint: Some(
         "attributes of serde stand below it: `#[serde(rename_all = \"camelCase\")]`, and what a field takes is said at the field: `#[arg(range(1..=10))]`",
     ),
@@ -181,16 +187,16 @@ pub(crate) const FORM_FIELD: Table = Table {
     owner: "#[arg] on a field of a #[form]",
     names: &["title", "description", "default", "range", "len", "format"],
     refused: &[
-        ("name", "the name of a field is serde's: write `#[serde(rename = \"…\")]`"),
+        ("name", "the name of a field is serde's; write `#[serde(rename = \"…\")]`"),
         (
             "pattern",
-            "no revision can tell a person's client of a pattern: write `format` or `len`, and look at the answer yourself",
+            "no revision can tell a person's client of a pattern; write `format` or `len`, and look at the answer yourself",
         ),
-        ("example", "a form shows none: write `default`, or say it in the description"),
+        ("example", "a form shows none; write `default`, or say it in the description"),
         ("header", "the answer to a form travels in no header"),
         (
             "complete",
-            "a form completes nothing: write an enum with `#[form]`, whose variants are the choices",
+            "a form completes nothing; write an enum with `#[form]`, whose variants are the choices",
         ),
     ],
     hint: None,
@@ -200,9 +206,9 @@ pub(crate) const FORM_VARIANT: Table = Table {
     owner: "#[arg] on a variant of a #[form]",
     names: &["title"],
     refused: &[
-        ("name", "the name of a variant is serde's: write `#[serde(rename = \"…\")]`"),
-        ("description", "a choice has only a title: write `title`"),
-        ("default", "the default is said at the field: `#[arg(default = Size::Small)]`"),
+        ("name", "the name of a variant is serde's; write `#[serde(rename = \"…\")]`"),
+        ("description", "a choice has only a title; write `title`"),
+        ("default", "the default is said at the field, `#[arg(default = Size::Small)]`"),
     ],
     hint: None,
 };

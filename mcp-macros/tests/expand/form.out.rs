@@ -37,13 +37,17 @@ const _: () = {
                         .done(),
                     __mcp::field::<u8>()
                         .description("How many")
-                        .at_least(1)
-                        .at_most(12)
+                        .range(
+                            ::core::option::Option::Some(1),
+                            ::core::option::Option::Some(12),
+                        )
                         .default(|| 2)
                         .done(),
                     __mcp::field::<Option<f64>>()
-                        .at_least_float(-0.5)
-                        .at_most_float(2.0)
+                        .range_float(
+                            ::core::option::Option::Some(-0.5),
+                            ::core::option::Option::Some(2.0),
+                        )
                         .done(),
                     __mcp::field::<String>()
                         .description(WHEN)

@@ -106,33 +106,23 @@ impl FieldKind {
     pub(crate) const NUMBER: Self = Self::Number { least: None, most: None };
 
     /// The bounds of a type are kept where they are the tighter ones.
-    pub(crate) fn at_least(&mut self, bound: i128) {
+    pub(crate) fn within(&mut self, lowest: Option<i128>, highest: Option<i128>) {
         match self {
-            Self::Integer { least, .. } => {
-                *least = Some(least.map_or(bound, |it| it.max(bound)));
+            Self::Integer { least, most } => {
+                // `None` is less than any bound.
+                *least = (*least).max(lowest);
+                *most = most.iter().copied().chain(highest).min();
             }
-            Self::Number { least, .. } => *least = Some(bound as f64),
+            Self::Number { least, most } => {
+                (*least, *most) = (lowest.map(|it| it as f64), highest.map(|it| it as f64));
+            }
             _ => {}
         }
     }
 
-    pub(crate) fn at_most(&mut self, bound: i128) {
-        match self {
-            Self::Integer { most, .. } => *most = Some(most.map_or(bound, |it| it.min(bound))),
-            Self::Number { most, .. } => *most = Some(bound as f64),
-            _ => {}
-        }
-    }
-
-    pub(crate) fn at_least_float(&mut self, bound: f64) {
-        if let Self::Number { least, .. } = self {
-            *least = Some(bound);
-        }
-    }
-
-    pub(crate) fn at_most_float(&mut self, bound: f64) {
-        if let Self::Number { most, .. } = self {
-            *most = Some(bound);
+    pub(crate) fn within_float(&mut self, lowest: Option<f64>, highest: Option<f64>) {
+        if let Self::Number { least, most } = self {
+            (*least, *most) = (lowest, highest);
         }
     }
 

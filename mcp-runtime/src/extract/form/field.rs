@@ -46,35 +46,19 @@ impl<T> Field<T> {
     }
 
     #[must_use]
-    pub fn at_least(self, bound: i128) -> Self
+    pub fn range(self, least: Option<i128>, most: Option<i128>) -> Self
     where
         T: Ranged,
     {
-        self.with(|kind| kind.at_least(bound))
+        self.with(|kind| kind.within(least, most))
     }
 
     #[must_use]
-    pub fn at_most(self, bound: i128) -> Self
-    where
-        T: Ranged,
-    {
-        self.with(|kind| kind.at_most(bound))
-    }
-
-    #[must_use]
-    pub fn at_least_float(self, bound: f64) -> Self
+    pub fn range_float(self, least: Option<f64>, most: Option<f64>) -> Self
     where
         T: Fractional,
     {
-        self.with(|kind| kind.at_least_float(bound))
-    }
-
-    #[must_use]
-    pub fn at_most_float(self, bound: f64) -> Self
-    where
-        T: Fractional,
-    {
-        self.with(|kind| kind.at_most_float(bound))
+        self.with(|kind| kind.within_float(least, most))
     }
 
     #[must_use]
@@ -155,11 +139,14 @@ macro_rules! all {
 }
 all! {
     Ranged: u8, u16, u32, u64, u128, usize, i8, i16, i32, i64, i128, isize, f32, f64;
-    Fractional: f32, f64;
-    Measured: String;
-    Written: String;
     Certain: u8, u16, u32, u64, u128, usize, i8, i16, i32, i64, i128, isize, f32, f64, bool, String;
 }
+
+// One by one, because the compiler shows them to those who write something else.
+impl Fractional for f32 {}
+impl Fractional for f64 {}
+impl Measured for String {}
+impl Written for String {}
 
 macro_rules! through {
     ($($name:ident)*) => {$(
