@@ -333,11 +333,10 @@ pub fn data(attr: TokenStream, item: TokenStream) -> TokenStream {
 /// }
 /// ```
 ///
-/// # Fields
-///
 /// A form is flat: fields are `String`, integers, `f32`, `f64`, `bool`, enums with `#[form]` (one choice), `Vec` or `BTreeSet` of such
-/// an enum (any of them), and `Option` of these, which need not be given. A doc comment describes its field. Names are serde's:
-/// `rename` and `rename_all` mean what they mean there, other attributes of serde are refused.
+/// an enum (any of them), and `Option` of these, which need not be given. Names are serde's: `rename` and `rename_all` mean what
+/// they mean there, other attributes of serde are refused. What people see of a variant is its doc comment or
+/// `#[arg(title = "…")]`, and otherwise its name.
 ///
 /// | `#[arg(…)]` on a field | meaning |
 /// |---|---|
@@ -347,16 +346,8 @@ pub fn data(attr: TokenStream, item: TokenStream) -> TokenStream {
 /// | `len(..=200)` | fewest and most characters, or choices of several |
 /// | `format = "email"` | or `"uri"`, `"date"`, `"date-time"`: what a text is |
 ///
-/// What people see of a variant is its doc comment or `#[arg(title = "…")]`, and otherwise its name.
-///
-/// Clients of 2025-06-18 show the default of a `bool` only, and cannot be asked for several choices.
-///
-/// # Keys
-///
-/// | key | meaning |
-/// |---|---|
-/// | `enum_names` | of an enum: titles are told as `enumNames`, which clients knew before 2025-11-25, in every revision |
-/// | `crate = path` | where `mcp_runtime` is |
+/// Clients of 2025-06-18 show the default of a `bool` only, and cannot be asked for several choices. `#[form(enum_names)]` on an enum
+/// tells titles in all revisions as they were told then, in `enumNames`; the other key is `crate = path`.
 #[proc_macro_attribute]
 pub fn form(attr: TokenStream, item: TokenStream) -> TokenStream {
     entry::form(attr.into(), item.into()).into()

@@ -19,8 +19,8 @@ pub(super) fn form(
     let several = |it: &&FieldSchema| matches!(it.kind, FieldKind::Several { .. });
     if !rich && let Some(field) = schema.fields.iter().find(several) {
         return Err(format!(
-            "the form asks for any of several choices in `{}`, and {revision} can only ask for one: \
-             make it a `bool` for each, or look at what the client can do before you ask",
+            "the form asks for any of several choices in `{}`, and a client of {revision} can only be asked for one; \
+             a `bool` for each choice works with every client",
             field.name
         ));
     }
