@@ -1,8 +1,8 @@
-//! `#[data]`: what a type needs to be an argument and a result.
+//! `#[data]` and `#[form]`: what a type needs to travel as JSON.
 
 use crate::errors::Errors;
 use crate::item::function::{keyword, keyword_span};
-use proc_macro2::TokenStream;
+use proc_macro2::{Span, TokenStream};
 use syn::parse::{ParseStream, Parser as _};
 use syn::punctuated::Punctuated;
 use syn::{Attribute, Path, Token};
@@ -21,8 +21,8 @@ const ALL: [Derive; 3] = [
 ];
 
 /// The derives the item still needs; one that the user wrote too is reported and left to the user.
-pub(crate) fn derives(item: &TokenStream, errors: &Errors) -> Vec<Derive> {
-    let wrong = "#[data] belongs on a `struct` or an `enum`";
+pub(crate) fn derives(owner: &str, item: &TokenStream, errors: &Errors) -> Vec<Derive> {
+    let wrong = format!("{owner} belongs on a `struct` or an `enum`");
     if !matches!(keyword(item), Some(("struct" | "enum", _))) {
         errors.at(keyword_span(item), wrong);
         return Vec::new();
@@ -33,6 +33,11 @@ pub(crate) fn derives(item: &TokenStream, errors: &Errors) -> Vec<Derive> {
         Ok(attrs)
     };
     let attrs = read.parse2(item.clone()).unwrap_or_default();
+    if let Some(span) = attrs.iter().find_map(other) {
+        // The one that is left derives.
+        errors.at(span, "`#[form]` does all that `#[data]` does: remove `#[data]`");
+        return Vec::new();
+    }
     let doubled: Vec<String> = attrs
         .iter()
         .flat_map(derived)
@@ -41,12 +46,18 @@ pub(crate) fn derives(item: &TokenStream, errors: &Errors) -> Vec<Derive> {
             let derive = ALL.iter().find(|it| last == it.name)?;
             errors.at(
                 last.span(),
-                format!("#[data] derives `{}` already: remove it here", derive.name),
+                format!("{owner} derives `{}` already: remove it here", derive.name),
             );
             Some(derive.name.to_owned())
         })
         .collect();
     ALL.into_iter().filter(|it| !doubled.iter().any(|name| name == it.name)).collect()
+}
+
+/// Where the second of our attributes that derive stands.
+fn other(attr: &Attribute) -> Option<Span> {
+    let word = &attr.path().segments.last()?.ident;
+    (word == "data" || word == "form").then(|| word.span())
 }
 
 fn derived(attr: &Attribute) -> Vec<Path> {

@@ -2,9 +2,10 @@
 
 use crate::derives::derives;
 use crate::errors::Errors;
+use crate::item::form::Form;
 use crate::item::function::{Function, keyword, keyword_span};
 use crate::item::impl_block::{ImplBlock, Marked};
-use crate::item::tokens::without_helpers;
+use crate::item::tokens::{without_form_helpers, without_helpers};
 use crate::item::{Item, Kind};
 use crate::keys::tables::{self, ItemKeys, ServerKeys};
 use crate::keys::{self, Table};
@@ -159,13 +160,37 @@ fn in_expression(errors: Errors, expression: TokenStream) -> TokenStream {
 pub(crate) fn data(attr: TokenStream, tokens: TokenStream) -> TokenStream {
     let errors = Errors::new();
     let keys = read_keys::<ItemKeys>(attr, &tables::DATA, &errors);
-    let derives = derives(&tokens, &errors);
+    let derives = derives(tables::DATA.owner, &tokens, &errors);
     let mut all = TokenStream::new();
     if !derives.is_empty() {
         all.extend(expand::data::data(&expand::root(keys.crate_path.as_ref()), &derives));
     }
     all.extend(tokens);
     with_errors(all, errors)
+}
+
+/// `#[form]` on a struct or an enum.
+pub(crate) fn form(attr: TokenStream, tokens: TokenStream) -> TokenStream {
+    let errors = Errors::new();
+    let keys = read_keys::<ItemKeys>(attr, &tables::FORM, &errors);
+    let root = expand::root(keys.crate_path.as_ref());
+    let derives = derives(tables::FORM.owner, &tokens, &errors);
+    let item = errors.keep(syn::parse2::<syn::Item>(tokens.clone()));
+    let form = item.as_ref().and_then(|it| Form::read(it, keys, &errors));
+    if let Some(form) = &form {
+        check::form(form, &errors);
+    }
+    let mut all = TokenStream::new();
+    if !derives.is_empty() {
+        all.extend(expand::data::data(&root, &derives));
+    }
+    all.extend(without_form_helpers(tokens));
+    match (errors.finish(), form) {
+        (Ok(()), Some(form)) => all.extend(expand::form::form(&root, &form)),
+        (Ok(()), None) => {}
+        (Err(errors), _) => all.extend(errors),
+    }
+    all
 }
 
 fn read_keys<K: keys::Keys>(tokens: TokenStream, table: &Table, errors: &Errors) -> K {

@@ -97,7 +97,7 @@ pub use context::Extension;
 pub use context::{Amount, Cancel, Context, Over, OverStream, Progress};
 pub use dispatch::{Next, OperationCall};
 pub use error::{BuildError, Error, Result, ServeError, Unanswered};
-pub use extract::{Args, Client, Elicit, FromCall, Needs, Roots, Sample, State};
+pub use extract::{Args, Client, Elicit, Form, FormField, FromCall, Needs, Roots, Sample, State};
 #[cfg(feature = "http")]
 pub use http::HeaderMap;
 pub use limits::Limits;
@@ -118,13 +118,13 @@ pub use transport::http::{Body as HttpBody, HttpServer, HttpService};
 
 /// Everything a server's source names: `use mcp_runtime::prelude::*;`.
 pub mod prelude {
-    pub use mcp_macros::{completion, data, items, prompt, resource, server, tool};
+    pub use mcp_macros::{completion, data, form, items, prompt, resource, server, tool};
     pub use schemars::JsonSchema;
     pub use serde::{Deserialize, Serialize};
 
     pub use crate::{
         Args, Audio, Blob, Cancel, Client, Completion, Content, Context, Elicit, Embedded, Error,
-        FromCall, Handle, Icon, Image, Json, Message, Meta, Progress, Prompt, Resource,
+        Form, FromCall, Handle, Icon, Image, Json, Message, Meta, Progress, Prompt, Resource,
         ResourceContents, ResourceLink, Result, Role, Roots, Sample, Sampling, State, Text, Tool,
         WithMeta,
     };
@@ -141,7 +141,7 @@ pub mod __stdio {
 #[doc(hidden)]
 #[allow(missing_docs, reason = "public only for generated code")]
 pub mod __private {
-    pub use std::time::Duration;
+    pub use std::{sync::OnceLock, time::Duration};
 
     #[cfg(any(target_family = "wasm", feature = "inventory"))]
     pub use inventory;
@@ -153,9 +153,12 @@ pub mod __private {
     pub use crate::{
         __register as register,
         builder::{Identity, builder, items, named},
-        extract::{Call, Params, Probe, Running, from_text, receiver},
+        extract::{
+            Call, Form, FormChoice, Params, Probe, Running, choices, field, form, from_text,
+            receiver,
+        },
         item::{ArgDef, Completer, ItemDef, Origin, Segment, VariableKind},
-        model::{Asks, CachePolicy, Icon, Role},
+        model::{Asks, CachePolicy, Choices, FormSchema, Icon, Role, TextFormat},
         registry::identity,
         reply::{completion_reply, prompt_reply, resource_reply, tool_reply},
         schema::Range,

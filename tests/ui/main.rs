@@ -15,12 +15,13 @@ use support::requirement::{Missing, output_of};
 const RENDERED_BY: &str = "1.95";
 
 /// Folders of `tests/ui` whose programs have one mistake each.
-const AREAS: [&str; 14] = [
+const AREAS: [&str; 15] = [
     "argument",
     "async",
     "attribute",
     "completion",
     "data",
+    "form",
     "items",
     "method",
     "parameter",

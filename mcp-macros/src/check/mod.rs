@@ -1,5 +1,6 @@
 //! Rules that need more than one token: what the parser of a single key cannot know.
 
+mod form;
 mod keys;
 mod params;
 mod server;
@@ -9,6 +10,7 @@ mod variables;
 use crate::errors::Errors;
 use crate::item::Item;
 
+pub(crate) use form::check as form;
 pub(crate) use params::{is_borrowed_argument, strip_groups};
 pub(crate) use server::check as server_impl;
 

@@ -3,6 +3,7 @@
 mod call;
 pub(crate) mod data;
 mod definition;
+pub(crate) mod form;
 pub(crate) mod item;
 pub(crate) mod items;
 mod param;

@@ -1,5 +1,6 @@
 //! The model: one function that is registered, borrowing what syn read.
 
+pub(crate) mod form;
 pub(crate) mod function;
 pub(crate) mod impl_block;
 pub(crate) mod tokens;
@@ -240,7 +241,7 @@ impl<'a> Param<'a> {
         for attr in attrs {
             let path = attr.path();
             if path.is_ident("arg") {
-                read_arg(&mut keys, attr, errors);
+                read_arg(&mut keys, attr, &tables::ARG, "default = 1", errors);
             } else if path.is_ident("complete") {
                 read_complete(&mut keys, attr, errors);
             } else if path.is_ident("serde") || path.is_ident("schemars") {
@@ -278,13 +279,14 @@ fn plain_name(pat: &Pat) -> syn::Result<&Ident> {
     }
 }
 
-fn read_arg(keys: &mut ArgKeys, attr: &Attribute, errors: &Errors) {
+/// Reads `#[arg(…)]`; `example` is a key that would be right here.
+fn read_arg(keys: &mut ArgKeys, attr: &Attribute, table: &Table, example: &str, errors: &Errors) {
     let Meta::List(list) = &attr.meta else {
-        return errors
-            .at(attr.path().span(), "write `#[arg(key = value)]`, such as `#[arg(default = 1)]`");
+        let message = format!("write `#[arg(key = value)]`, such as `#[arg({example})]`");
+        return errors.at(attr.path().span(), message);
     };
     let read = |input: ParseStream<'_>| {
-        keys::read(keys, input, &tables::ARG, errors);
+        keys::read(keys, input, table, errors);
         Ok(())
     };
     errors.keep(read.parse2(list.tokens.clone()));

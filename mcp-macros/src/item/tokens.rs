@@ -43,6 +43,18 @@ pub(crate) fn without_helpers(function: TokenStream) -> TokenStream {
         .collect()
 }
 
+/// The struct or enum without our attributes on its fields or variants.
+pub(crate) fn without_form_helpers(item: TokenStream) -> TokenStream {
+    let fields = |token| match token {
+        TokenTree::Group(group) if group.delimiter() == Delimiter::Brace => {
+            let ours = |path: &[String]| matches!(path, [word] if word == "arg");
+            regroup(&group, without_attributes(group.stream(), ours)).into()
+        }
+        token => token,
+    };
+    item.into_iter().map(fields).collect()
+}
+
 fn is_param_helper(path: &[String]) -> bool {
     let [word] = path else { return false };
     ["arg", "complete", "doc", "serde", "schemars"].contains(&word.as_str())

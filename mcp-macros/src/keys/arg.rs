@@ -1,5 +1,6 @@
 //! Values of `#[arg]` and `#[complete]`.
 
+use super::suggest::suggest;
 use super::{Value, assigned, json, parenthesized, usage};
 use crate::errors::Errors;
 use syn::parse::ParseStream;
@@ -45,6 +46,42 @@ impl Value for Header {
             return Err(syn::Error::new(text.span(), message));
         }
         Ok(Self(text))
+    }
+}
+
+/// `format = "email"`: what a text of a form is.
+#[derive(Clone, Copy)]
+pub(crate) enum Format {
+    Email,
+    Uri,
+    Date,
+    DateTime,
+}
+
+impl Value for Format {
+    const USAGE: &'static str = " = \"email\"`, `\"uri\"`, `\"date\"` or `\"date-time\"";
+
+    fn read(key: &Ident, input: ParseStream<'_>, _: &Errors) -> syn::Result<Self> {
+        const NAMES: [&str; 4] = ["email", "uri", "date", "date-time"];
+        let text = super::text::literal::<Self>(key, input)?;
+        match text.value().as_str() {
+            "email" => Ok(Self::Email),
+            "uri" => Ok(Self::Uri),
+            "date" => Ok(Self::Date),
+            "date-time" => Ok(Self::DateTime),
+            word => {
+                let hint = match suggest(word, &NAMES) {
+                    Some(found) => format!("; did you mean \"{found}\"?"),
+                    None => ".".to_owned(),
+                };
+                Err(syn::Error::new(
+                    text.span(),
+                    format!(
+                        "forms have no format \"{word}\"{hint} Write \"email\", \"uri\", \"date\" or \"date-time\""
+                    ),
+                ))
+            }
+        }
     }
 }
 

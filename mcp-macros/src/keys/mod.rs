@@ -26,6 +26,8 @@ pub(crate) struct Table {
     /// As the user writes it: `#[tool]`.
     pub(crate) owner: &'static str,
     pub(crate) names: &'static [&'static str],
+    /// Keys that somebody may look for here, and why there are none.
+    pub(crate) refused: &'static [(&'static str, &'static str)],
     /// What those were looking for whose key is nobody's.
     pub(crate) hint: Option<&'static str>,
 }
@@ -181,6 +183,9 @@ pub(crate) fn read_one<K: Keys>(
 
 fn unknown(name: &str, table: &Table) -> String {
     let owner = table.owner;
+    if let Some((_, reason)) = table.refused.iter().find(|(it, _)| *it == name) {
+        return format!("`{name}` is no key of {}: {reason}", table.owner);
+    }
     let hint = if let Some(found) = suggest(name, table.names) {
         format!("; did you mean `{found}`?")
     } else if let Some(other) = tables::ALL.iter().find(|it| it.names.contains(&name)) {

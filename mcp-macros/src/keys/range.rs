@@ -22,8 +22,8 @@ impl Bound {
         order.is_none_or(|it| if inclusive { it.is_gt() } else { it.is_ge() })
     }
 
-    #[expect(clippy::cast_precision_loss, reason = "only compared with a float")]
-    fn float(self) -> f64 {
+    #[expect(clippy::cast_precision_loss, reason = "only compared")]
+    pub(crate) fn float(self) -> f64 {
         match self {
             Self::Int(int) => int as f64,
             Self::Float(float) => float,

@@ -1,6 +1,6 @@
 //! Which attribute accepts which key.
 
-use super::arg::{Completer, Default, Example, Header};
+use super::arg::{Completer, Default, Example, Format, Header};
 use super::asks::Asks;
 use super::nested::{Cache, Icon, Meta};
 use super::number::{Duration, Order, Pattern, Priority, Size, SizeExpr};
@@ -9,7 +9,7 @@ use super::text::{Audience, CratePath, Expression, Flag, FullSchema, Name, Text,
 use super::{Given, Table, keys};
 
 keys! {
-    /// The keys of everything that is registered: tools, resources, prompts, completions, `#[server]`, `#[data]`.
+    /// The keys of everything that is registered: tools, resources, prompts, completions, `#[server]`, `#[data]`, `#[form]`.
     struct ItemKeys {
         name: Option<Given<Name>>,
         title: Option<Given<Text>>,
@@ -35,6 +35,7 @@ keys! {
         lenient: Option<Given<Flag>>,
         schema: Option<Given<FullSchema>>,
         input_schema: Option<Given<Expression>>,
+        enum_names: Option<Given<Flag>>,
         crate_path = "crate": Option<Given<CratePath>>,
     }
 }
@@ -62,6 +63,7 @@ pub(crate) const TOOL: Table = Table {
         "input_schema",
         "crate",
     ],
+    refused: &[],
     hint: None,
 };
 
@@ -86,6 +88,7 @@ pub(crate) const RESOURCE: Table = Table {
         "meta",
         "crate",
     ],
+    refused: &[],
     hint: None,
 };
 
@@ -104,24 +107,46 @@ pub(crate) const PROMPT: Table = Table {
         "meta",
         "crate",
     ],
+    refused: &[],
     hint: None,
 };
 
-pub(crate) const COMPLETION: Table =
-    Table { owner: "#[completion]", names: &["blocking", "timeout", "crate"], hint: None };
+pub(crate) const COMPLETION: Table = Table {
+    owner: "#[completion]",
+    names: &["blocking", "timeout", "crate"],
+    refused: &[],
+    hint: None,
+};
 
 pub(crate) const SERVER_IMPL: Table =
-    Table { owner: "#[server]", names: &["group", "crate"], hint: None };
+    Table { owner: "#[server]", names: &["group", "crate"], refused: &[], hint: None };
 
 pub(crate) const DATA: Table = Table {
     owner: "#[data]",
     names: &["crate"],
+    refused: &[],
     hint: Some(
         "attributes of serde and schemars stand below it: `#[serde(rename_all = \"camelCase\")]`",
     ),
 };
 
-pub(crate) const ITEMS: Table = Table { owner: "items!", names: &["crate"], hint: None };
+pub(crate) const FORM: Table = Table {
+    owner: "#[form]",
+    names: &["enum_names", "crate"],
+    refused: &[
+        ("title", "a form as a whole has none; the message it is sent with says what it is for"),
+        (
+            "description",
+            "a form as a whole has none; the message it is sent with says what it is for",
+        ),
+    ],
+    hint: Some(
+        "attributes of serde stand below it: `#[serde(rename_all = \"camelCase\")]`, and what a field takes is said at the field: `#[arg(range(1..=10))]`",
+    ),
+};
+
+pub(crate) const ITEMS: Table =
+    Table { owner: "items!", names: &["crate"], refused: &[], hint: None };
 
 keys! {
     /// The keys of `#[arg(…)]` on a parameter.
@@ -132,6 +157,7 @@ keys! {
         default: Option<Given<Default>>,
         range: Option<Given<Range>>,
         len: Option<Given<Len>>,
+        format: Option<Given<Format>>,
         pattern: Option<Given<Pattern>>,
         example: Option<Given<Example>>,
         header: Option<Given<Header>>,
@@ -152,6 +178,37 @@ pub(crate) const ARG: Table = Table {
         "example",
         "header",
         "complete",
+    ],
+    refused: &[],
+    hint: None,
+};
+
+pub(crate) const FORM_FIELD: Table = Table {
+    owner: "#[arg] on a field of a #[form]",
+    names: &["title", "description", "default", "range", "len", "format"],
+    refused: &[
+        ("name", "the name of a field is serde's; write `#[serde(rename = \"…\")]`"),
+        (
+            "pattern",
+            "no revision can tell a person's client of a pattern; write `format` or `len`, and look at the answer yourself",
+        ),
+        ("example", "a form shows none; write `default`, or say it in the description"),
+        ("header", "the answer to a form travels in no header"),
+        (
+            "complete",
+            "a form completes nothing; write an enum with `#[form]`, whose variants are the choices",
+        ),
+    ],
+    hint: None,
+};
+
+pub(crate) const FORM_VARIANT: Table = Table {
+    owner: "#[arg] on a variant of a #[form]",
+    names: &["title"],
+    refused: &[
+        ("name", "the name of a variant is serde's; write `#[serde(rename = \"…\")]`"),
+        ("description", "a choice has only a title; write `title`"),
+        ("default", "the default is said at the field, `#[arg(default = Size::Small)]`"),
     ],
     hint: None,
 };
@@ -186,15 +243,19 @@ pub(crate) const SERVER: Table = Table {
         "max_result",
         "crate",
     ],
+    refused: &[],
     hint: None,
 };
 
-pub(crate) const ICON: Table = Table { owner: "icon", names: &["mime_type", "sizes"], hint: None };
+pub(crate) const ICON: Table =
+    Table { owner: "icon", names: &["mime_type", "sizes"], refused: &[], hint: None };
 
-pub(crate) const CACHE: Table = Table { owner: "cache", names: &["public", "ttl"], hint: None };
+pub(crate) const CACHE: Table =
+    Table { owner: "cache", names: &["public", "ttl"], refused: &[], hint: None };
 
 /// Where to look for a key that is at home elsewhere.
-pub(crate) const ALL: [&Table; 6] = [&TOOL, &RESOURCE, &PROMPT, &ARG, &SERVER, &CACHE];
+pub(crate) const ALL: [&Table; 8] =
+    [&TOOL, &RESOURCE, &PROMPT, &ARG, &FORM, &FORM_FIELD, &SERVER, &CACHE];
 
 #[cfg(test)]
 mod tests {
@@ -210,8 +271,8 @@ mod tests {
                 assert!(K::NAMES.contains(name), "{name}");
             }
         }
-        check::<ItemKeys>(&[TOOL, RESOURCE, PROMPT, COMPLETION, SERVER_IMPL, DATA, ITEMS]);
-        check::<ArgKeys>(&[ARG]);
+        check::<ItemKeys>(&[TOOL, RESOURCE, PROMPT, COMPLETION, SERVER_IMPL, DATA, FORM, ITEMS]);
+        check::<ArgKeys>(&[ARG, FORM_FIELD, FORM_VARIANT]);
         check::<ServerKeys>(&[SERVER]);
         check::<IconKeys>(&[ICON]);
         check::<Cache>(&[CACHE]);

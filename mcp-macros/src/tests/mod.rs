@@ -40,6 +40,7 @@ enum Entry {
     Function(Kind),
     Server,
     Data,
+    Form,
 }
 
 impl Entry {
@@ -47,6 +48,7 @@ impl Entry {
         match word {
             "server" => Some(Self::Server),
             "data" => Some(Self::Data),
+            "form" => Some(Self::Form),
             word => Kind::ALL.into_iter().find(|it| it.word() == word).map(Self::Function),
         }
     }
@@ -56,6 +58,7 @@ impl Entry {
             Self::Function(kind) => entry::function(kind, attr, item),
             Self::Server => entry::server_impl(attr, item),
             Self::Data => entry::data(attr, item),
+            Self::Form => entry::form(attr, item),
         }
     }
 }

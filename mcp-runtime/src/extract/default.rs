@@ -1,8 +1,8 @@
 /// What `#[arg(default = "…")]` can make from its text.
 #[diagnostic::on_unimplemented(
-    message = "a text cannot be the default of a parameter of type `{Self}`",
+    message = "a text cannot be the default of type `{Self}`",
     label = "not made from a text",
-    note = "the default is any expression of the parameter's type: `default = 1`, `default = Color::Red`, `default = vec![]`"
+    note = "the default is any expression of that type: `default = 1`, `default = Color::Red`, `default = vec![]`"
 )]
 pub trait FromText {
     fn from_text(text: &'static str) -> Self;

@@ -8,6 +8,8 @@ mod ask;
 mod call;
 mod client;
 mod default;
+#[allow(missing_docs, reason = "public only for generated code, but for its two traits")]
+mod form;
 mod from_call;
 #[cfg_attr(not(feature = "http"), allow(dead_code, reason = "only HTTP has headers"))]
 pub(crate) mod header;
@@ -28,6 +30,7 @@ pub(crate) use call::{Arguments, Member, Mode, Names};
 pub use call::{Call, Running};
 pub use client::Client;
 pub use default::from_text;
+pub use form::{Form, FormChoice, FormField, choices, field, form};
 pub use from_call::{FromCall, Needs};
 pub use params::Params;
 pub(crate) use params::{Field, Source};

@@ -14,7 +14,14 @@ use serde::{
 /// The names of a unit enum as serde spells them, `true` and `false` of a `bool`, else nothing.
 pub(crate) fn of<'de, T: Deserialize<'de>>() -> Vec<&'static str> {
     let mut found = Vec::new();
-    let _ = T::deserialize(Asking(&mut found));
+    let _ = T::deserialize(Asking { found: &mut found, of_struct: false });
+    found
+}
+
+/// The names of a struct's fields as serde spells them.
+pub(crate) fn fields_of<'de, T: Deserialize<'de>>() -> Vec<&'static str> {
+    let mut found = Vec::new();
+    let _ = T::deserialize(Asking { found: &mut found, of_struct: true });
     found
 }
 
@@ -36,7 +43,19 @@ pub(crate) fn name_of<T: DeserializeOwned>(value: &T) -> Option<&'static str> {
     names.get(at).copied()
 }
 
-struct Asking<'a>(&'a mut Vec<&'static str>);
+struct Asking<'a> {
+    found: &'a mut Vec<&'static str>,
+    /// The names of fields are asked for, not the values of an enum.
+    of_struct: bool,
+}
+
+impl Asking<'_> {
+    fn extend(&mut self, names: &[&'static str], of_struct: bool) {
+        if self.of_struct == of_struct {
+            self.found.extend(names);
+        }
+    }
+}
 
 impl<'de> Deserializer<'de> for Asking<'_> {
     type Error = Error;
@@ -45,18 +64,28 @@ impl<'de> Deserializer<'de> for Asking<'_> {
         Err(de::Error::custom("only asking"))
     }
 
-    fn deserialize_bool<V: de::Visitor<'de>>(self, visitor: V) -> Result<V::Value, Error> {
-        self.0.extend(["true", "false"]);
+    fn deserialize_bool<V: de::Visitor<'de>>(mut self, visitor: V) -> Result<V::Value, Error> {
+        self.extend(&["true", "false"], false);
         self.deserialize_any(visitor)
     }
 
     fn deserialize_enum<V: de::Visitor<'de>>(
-        self,
+        mut self,
         _: &'static str,
         variants: &'static [&'static str],
         visitor: V,
     ) -> Result<V::Value, Error> {
-        self.0.extend(variants);
+        self.extend(variants, false);
+        self.deserialize_any(visitor)
+    }
+
+    fn deserialize_struct<V: de::Visitor<'de>>(
+        mut self,
+        _: &'static str,
+        fields: &'static [&'static str],
+        visitor: V,
+    ) -> Result<V::Value, Error> {
+        self.extend(fields, true);
         self.deserialize_any(visitor)
     }
 
@@ -74,13 +103,13 @@ impl<'de> Deserializer<'de> for Asking<'_> {
 
     forward_to_deserialize_any! {
         i8 i16 i32 i64 i128 u8 u16 u32 u64 u128 f32 f64 char str string bytes byte_buf unit unit_struct seq tuple
-        tuple_struct map struct identifier ignored_any
+        tuple_struct map identifier ignored_any
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use super::{name_of, of};
+    use super::{fields_of, name_of, of};
 
     #[test]
     fn enums_and_bool_know_their_values() {
@@ -94,6 +123,22 @@ mod tests {
         assert_eq!(of::<Tone>(), ["very-warm", "cold"]);
         assert_eq!(of::<Option<bool>>(), ["true", "false"]);
         assert!(of::<String>().is_empty());
+    }
+
+    #[test]
+    fn structs_know_their_fields() {
+        #[derive(serde::Deserialize)]
+        #[serde(rename_all = "camelCase")]
+        #[expect(dead_code, reason = "only its names are asked for")]
+        struct Trip {
+            r#type: u8,
+            return_date: String,
+            #[serde(rename = "x y")]
+            other: bool,
+        }
+        assert_eq!(fields_of::<Trip>(), ["type", "returnDate", "x y"]);
+        assert!(of::<Trip>().is_empty());
+        assert!(fields_of::<bool>().is_empty());
     }
 
     #[test]

@@ -3,6 +3,8 @@
 mod asks;
 mod client;
 mod content;
+#[allow(missing_docs, reason = "public only for generated code")]
+mod form;
 mod icon;
 mod level;
 mod message;
@@ -18,6 +20,7 @@ pub use asks::Asks;
 pub use client::ClientInfo;
 pub use content::{Annotations, Audio, Content, Embedded, Image, ResourceLink, Role, Text};
 pub(crate) use content::{Data, Extras};
+pub use form::{Choices, FieldKind, FieldSchema, FormSchema, TextFormat};
 pub use icon::Icon;
 pub use level::Level;
 pub use message::Message;

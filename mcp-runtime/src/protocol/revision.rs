@@ -43,6 +43,9 @@ pub(crate) struct Features {
     pub(crate) url_mode: bool,
     /// Tools, and several blocks in one message, in questions to the client's model.
     pub(crate) sampling_tools: bool,
+    /// Forms with titled choices, choices of several, and defaults of every type; titles are `enumNames` before, and only a
+    /// `bool` has a default.
+    pub(crate) rich_forms: bool,
     /// Structured content and output schemas of any JSON type, not only objects.
     pub(crate) any_structured: bool,
     /// An error whose request id could not be read leaves the id out, instead of sending null.
@@ -64,6 +67,7 @@ const OLDEST: Features = Features {
     forms: false,
     url_mode: false,
     sampling_tools: false,
+    rich_forms: false,
     any_structured: false,
     omits_unknown_id: false,
     resumes: false,
@@ -81,6 +85,7 @@ const NOVEMBER: Features = Features {
     icons: true,
     url_mode: true,
     sampling_tools: true,
+    rich_forms: true,
     omits_unknown_id: true,
     resumes: true,
     ..JUNE

@@ -4,6 +4,7 @@ mod aliases;
 mod configured;
 mod data_types;
 mod documented;
+mod form_types;
 mod macro_rules;
 mod methods;
 mod names;

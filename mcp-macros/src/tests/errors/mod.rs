@@ -1,5 +1,6 @@
 //! Every error: its text, the tokens it points at, and that the user's item survives it.
 
+mod forms;
 mod items;
 mod keys;
 mod params;

@@ -1,0 +1,171 @@
+//! What a form may be made of, as far as its tokens tell; which types can be fields, the compiler knows.
+
+use crate::errors::Errors;
+use crate::item::form::{Chosen, Form, Named, Shape};
+use crate::keys::arg::Default;
+use crate::keys::range::{Bound, Len, Range};
+use proc_macro2::Span;
+use quote::ToTokens as _;
+use syn::punctuated::Punctuated;
+use syn::spanned::Spanned as _;
+use syn::{Attribute, Expr, ExprLit, ExprUnary, Fields, Lit, Meta, Token, UnOp};
+
+pub(crate) fn check(form: &Form<'_>, errors: &Errors) {
+    if let Some(parameter) = form.generics.params.first() {
+        let message = "a form has no type parameters and no lifetimes: it is read from an answer, which says nothing of them";
+        errors.at(parameter.span(), message);
+    }
+    match &form.shape {
+        Shape::Struct { keyword, fields, named } => {
+            container(form.attrs, &["rename", "rename_all", "deny_unknown_fields"], errors);
+            if let Some(key) = &form.keys.enum_names {
+                errors.at(
+                    key.span(),
+                    "`enum_names` is for enums: it says how the titles of their variants are told",
+                );
+            }
+            if !matches!(fields, Fields::Named(_)) {
+                let span = if fields.is_empty() { keyword.span() } else { fields.span() };
+                errors.at(span, "a form has fields with names, which people see: `struct Booking { seats: u8 }`");
+            } else if named.is_empty() {
+                errors.at(form.ident.span(), "a form without fields asks nothing: to ask for consent, write one field, `ok: bool`");
+            }
+            named.iter().for_each(|it| field(it, errors));
+        }
+        Shape::Enum(variants) => {
+            container(form.attrs, &["rename", "rename_all"], errors);
+            if variants.is_empty() {
+                errors.at(form.ident.span(), "there is nothing to choose from: write variants");
+            }
+            if let Some(key) = &form.keys.enum_names
+                && !variants.is_empty()
+                && !variants.iter().any(Chosen::is_titled)
+            {
+                errors.at(key.span(), "`enum_names` says how titles are told, and no variant has one: write doc comments, or `#[arg(title = \"…\")]`");
+            }
+            variants.iter().for_each(|it| variant(it, errors));
+        }
+    }
+}
+
+fn field(field: &Named<'_>, errors: &Errors) {
+    configured(field.attrs, "a field of a form", errors);
+    serde(field.attrs, &["rename"], "a field of a form", errors);
+    let range = field.keys.range.as_ref();
+    if let Some(range) = range
+        && range.value.end.is_some()
+        && !range.value.inclusive
+    {
+        let message = "a form tells the greatest number that may be given, so the end belongs to it: write `..=`";
+        errors.at(range.span(), message);
+    }
+    let default = field.keys.default.as_ref();
+    if let Some(default) = default
+        && let Default(Some(value)) = &default.value
+    {
+        let len = field.keys.len.as_ref().map(|it| &it.value);
+        if range.is_some_and(|it| outside(&it.value, value))
+            || len.is_some_and(|it| unmeasured(it, value))
+        {
+            errors.at(
+                value.span(),
+                "this default is no answer that the field takes: see its `range` or `len`",
+            );
+        }
+    }
+}
+
+/// Whether a number that is written out is not in the range.
+fn outside(range: &Range, value: &Expr) -> bool {
+    let Some(value) = number(value) else { return false };
+    let float = |it: Bound| it.float();
+    range.start.is_some_and(|it| value < float(it)) || range.end.is_some_and(|it| value > float(it))
+}
+
+fn number(value: &Expr) -> Option<f64> {
+    match value {
+        Expr::Lit(ExprLit { lit: Lit::Int(int), .. }) => int.base10_digits().parse().ok(),
+        Expr::Lit(ExprLit { lit: Lit::Float(float), .. }) => float.base10_digits().parse().ok(),
+        Expr::Unary(ExprUnary { op: UnOp::Neg(_), expr, .. }) => number(expr).map(|it| -it),
+        _ => None,
+    }
+}
+
+/// Whether a text that is written out is too short or too long.
+fn unmeasured(len: &Len, value: &Expr) -> bool {
+    let Expr::Lit(ExprLit { lit: Lit::Str(text), .. }) = value else { return false };
+    let count = text.value().chars().count();
+    len.min.is_some_and(|it| count < it) || len.max.is_some_and(|it| count > it)
+}
+
+fn variant(chosen: &Chosen<'_>, errors: &Errors) {
+    let variant = chosen.variant;
+    configured(&variant.attrs, "a choice", errors);
+    serde(&variant.attrs, &["rename"], "a choice", errors);
+    if !matches!(variant.fields, Fields::Unit) {
+        let message = format!(
+            "a choice is a name and nothing more: write `{}`, and ask for the rest in a field of its own",
+            variant.ident
+        );
+        errors.at(variant.fields.span(), message);
+    }
+}
+
+/// Generated code describes every field, so none can come and go.
+fn configured(attrs: &[Attribute], what: &str, errors: &Errors) {
+    for attr in attrs {
+        if attr.path().is_ident("cfg") || attr.path().is_ident("cfg_attr") {
+            let message =
+                format!("{what} cannot depend on `cfg`: write two types, each with its `#[cfg]`");
+            errors.at(attr.path().span(), message);
+        }
+    }
+}
+
+fn container(attrs: &[Attribute], known: &[&str], errors: &Errors) {
+    serde(attrs, known, "a form", errors);
+}
+
+/// Names are serde's. What else it can do changes what is read, and then it is not what was asked for.
+fn serde(attrs: &[Attribute], known: &[&str], what: &str, errors: &Errors) {
+    for attr in attrs.iter().filter(|it| it.path().is_ident("serde")) {
+        let metas = attr.parse_args_with(Punctuated::<Meta, Token![,]>::parse_terminated);
+        // What serde cannot read, serde reports.
+        for meta in metas.into_iter().flatten() {
+            let word = meta.path().to_token_stream().to_string();
+            if !known.contains(&word.as_str()) {
+                errors.at(meta.path().span(), reason(&word, what, known));
+            } else if let Meta::List(list) = &meta {
+                errors.at(
+                    span_of(list),
+                    format!("{what} has one name for reading and writing: write `{word} = \"…\"`"),
+                );
+            }
+        }
+    }
+}
+
+fn span_of(list: &syn::MetaList) -> Span {
+    list.path.span()
+}
+
+fn reason(word: &str, what: &str, known: &[&str]) -> String {
+    match word {
+        "default" => {
+            "the default of a field is said by `#[arg(default)]`, which people see too".to_owned()
+        }
+        "flatten" => "a form has flat fields only: write the fields here".to_owned(),
+        "skip" | "skip_deserializing" | "skip_serializing" | "skip_serializing_if" => {
+            format!(
+                "`{word}` has no meaning in a form, which asks for all it has: remove it, or write a type of its own for the form"
+            )
+        }
+        _ => {
+            let known: Vec<String> = known.iter().map(|it| format!("`{it}`")).collect();
+            format!(
+                "`{word}` would change what is read, and then it is not what was asked for: {what} takes of serde only {}",
+                known.join(", ")
+            )
+        }
+    }
+}

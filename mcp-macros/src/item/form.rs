@@ -1,0 +1,106 @@
+//! The model: a struct whose fields people fill in, or an enum they choose from, borrowing what syn read.
+
+use super::read_arg;
+use crate::docs::{self, Doc};
+use crate::errors::Errors;
+use crate::keys::Table;
+use crate::keys::tables::{self, ArgKeys, ItemKeys};
+use proc_macro2::Span;
+use syn::spanned::Spanned as _;
+use syn::{Attribute, Fields, Generics, Ident, Item, Token, Type, Variant};
+
+/// A type with `#[form]`.
+pub(crate) struct Form<'a> {
+    pub(crate) keys: ItemKeys,
+    pub(crate) ident: &'a Ident,
+    pub(crate) attrs: &'a [Attribute],
+    pub(crate) generics: &'a Generics,
+    pub(crate) shape: Shape<'a>,
+}
+
+pub(crate) enum Shape<'a> {
+    Struct {
+        keyword: Token![struct],
+        fields: &'a Fields,
+        /// Those that have a name.
+        named: Vec<Named<'a>>,
+    },
+    Enum(Vec<Chosen<'a>>),
+}
+
+/// A field of a form.
+pub(crate) struct Named<'a> {
+    pub(crate) ty: &'a Type,
+    pub(crate) attrs: &'a [Attribute],
+    pub(crate) keys: ArgKeys,
+    pub(crate) doc: Option<Doc<'a>>,
+}
+
+/// A variant of a choice.
+pub(crate) struct Chosen<'a> {
+    pub(crate) variant: &'a Variant,
+    pub(crate) keys: ArgKeys,
+    pub(crate) doc: Option<Doc<'a>>,
+}
+
+impl<'a> Form<'a> {
+    /// `None` for what is neither, which is reported elsewhere.
+    pub(crate) fn read(item: &'a Item, keys: ItemKeys, errors: &Errors) -> Option<Self> {
+        match item {
+            Item::Struct(it) => {
+                let named = it.fields.iter().filter(|field| field.ident.is_some());
+                let named = named.map(|field| Named {
+                    ty: &field.ty,
+                    attrs: &field.attrs,
+                    keys: read_keys(&field.attrs, &tables::FORM_FIELD, "default = 1", errors),
+                    doc: docs::read(&field.attrs),
+                });
+                let shape = Shape::Struct {
+                    keyword: it.struct_token,
+                    fields: &it.fields,
+                    named: named.collect(),
+                };
+                let (ident, attrs, generics) = (&it.ident, &it.attrs, &it.generics);
+                Some(Self { keys, ident, attrs, generics, shape })
+            }
+            Item::Enum(it) => {
+                let variants = it.variants.iter().map(|variant| Chosen {
+                    variant,
+                    keys: read_keys(&variant.attrs, &tables::FORM_VARIANT, "title = \"…\"", errors),
+                    doc: docs::read(&variant.attrs),
+                });
+                let shape = Shape::Enum(variants.collect());
+                let (ident, attrs, generics) = (&it.ident, &it.attrs, &it.generics);
+                Some(Self { keys, ident, attrs, generics, shape })
+            }
+            _ => None,
+        }
+    }
+
+    /// Whether titles go into `enumNames`.
+    pub(crate) fn enum_names(&self) -> bool {
+        self.keys.enum_names.as_ref().is_some_and(|it| it.value.0)
+    }
+}
+
+fn read_keys(attrs: &[Attribute], table: &Table, example: &str, errors: &Errors) -> ArgKeys {
+    let mut keys = ArgKeys::default();
+    for attr in attrs.iter().filter(|it| it.path().is_ident("arg")) {
+        read_arg(&mut keys, attr, table, example, errors);
+    }
+    keys
+}
+
+impl Named<'_> {
+    /// Where errors about its type belong.
+    pub(crate) fn span(&self) -> Span {
+        self.ty.span()
+    }
+}
+
+impl Chosen<'_> {
+    /// Whether people see something else than its name.
+    pub(crate) fn is_titled(&self) -> bool {
+        self.keys.title.is_some() || self.doc.is_some()
+    }
+}

@@ -1,0 +1,5 @@
+#[form(enum_names, crate = ::facade)]
+enum Old {
+    #[arg(title = TITLE)]
+    One,
+}

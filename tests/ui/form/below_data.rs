@@ -1,0 +1,9 @@
+use mcp_runtime::prelude::*;
+
+#[data]
+#[form]
+struct Order {
+    name: String,
+}
+
+fn main() {}

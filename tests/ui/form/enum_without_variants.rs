@@ -1,0 +1,6 @@
+use mcp_runtime::prelude::*;
+
+#[form]
+enum Size {}
+
+fn main() {}

@@ -1,0 +1,9 @@
+use mcp_runtime::prelude::*;
+
+#[form]
+struct Order {
+    #[arg(pattern = "^[A-Z]+$")]
+    code: String,
+}
+
+fn main() {}

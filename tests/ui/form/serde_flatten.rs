@@ -1,0 +1,9 @@
+use mcp_runtime::prelude::*;
+
+#[form]
+struct Order {
+    #[serde(flatten)]
+    name: String,
+}
+
+fn main() {}

@@ -1,0 +1,8 @@
+use mcp_runtime::prelude::*;
+
+#[form(title = "Order")]
+struct Order {
+    name: String,
+}
+
+fn main() {}

@@ -1,0 +1,6 @@
+use mcp_runtime::prelude::*;
+
+#[form]
+struct Order;
+
+fn main() {}

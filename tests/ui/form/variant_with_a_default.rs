@@ -1,0 +1,10 @@
+use mcp_runtime::prelude::*;
+
+#[form]
+enum Size {
+    #[arg(default)]
+    Small,
+    Large,
+}
+
+fn main() {}
