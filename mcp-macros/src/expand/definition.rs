@@ -119,6 +119,7 @@ fn behaviour(keys: &ItemKeys, owner: Option<&TokenStream>) -> TokenStream {
         hint("idempotent", &keys.idempotent),
         hint("open_world", &keys.open_world),
         hint("subscribe", &keys.subscribe),
+        hint("single_use", &keys.single_use),
     ];
     let timeout = keys.timeout.as_ref().map(|it| {
         let duration = duration(it.value.0);

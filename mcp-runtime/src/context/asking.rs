@@ -1,17 +1,47 @@
 //! Asking the client while a call runs: the same words in every revision.
 
-use std::future::Future;
+use std::{
+    fmt,
+    future::Future,
+    pin::Pin,
+    task::{self, Poll},
+};
 
 use serde::{Serialize, de::DeserializeOwned};
 
 use super::Context;
 use crate::{
     error::{Error, Result, Unanswered},
-    model::{
-        Action, Form, Question, Root, Sampled, Sampling, action, content, read_form, read_roots,
-    },
+    extract::{Form, read_form},
+    model::{Action, Question, Root, Sampled, Sampling, action, content, read_roots},
     wire::Raw,
 };
+
+/// A question that has been put, and the answer when it is there.
+///
+/// The question is put when this is made, so several can be open at once: `tokio::join!`, or [`Context::ask_all`].
+#[must_use = "the answer comes with `.await`"]
+pub struct Asked<T>(Pin<Box<dyn Future<Output = T> + Send>>);
+
+impl<T> Asked<T> {
+    fn new(answer: impl Future<Output = T> + Send + 'static) -> Self {
+        Self(Box::pin(answer))
+    }
+}
+
+impl<T> Future for Asked<T> {
+    type Output = T;
+
+    fn poll(mut self: Pin<&mut Self>, cx: &mut task::Context<'_>) -> Poll<T> {
+        self.0.as_mut().poll(cx)
+    }
+}
+
+impl<T> fmt::Debug for Asked<T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Asked").finish_non_exhaustive()
+    }
+}
 
 impl Context {
     /// Asks the user to fill in a form (client/elicitation), and waits for the answer.
@@ -21,7 +51,7 @@ impl Context {
     /// again from the top** with the answer; what must not happen again goes into [`Context::once`].
     ///
     /// ```
-    /// use mcp_runtime::{form, prelude::*};
+    /// use mcp_runtime::prelude::*;
     ///
     /// /// Whether to go on.
     /// #[form]
@@ -45,15 +75,15 @@ impl Context {
         &self,
         key: impl Into<String>,
         message: impl Into<String>,
-    ) -> impl Future<Output = Result<T, Unanswered>> + Send + use<T> {
-        let question = Question::Form { message: message.into(), schema: T::schema().clone() };
+    ) -> Asked<Result<T, Unanswered>> {
+        let question = Question::Form { message: message.into(), schema: T::schema() };
         let asking = self.ask(key.into(), question);
-        async move {
+        Asked::new(async move {
             let json = asking.await?;
             let result = Raw::trusted(&json);
             accepted(result)?;
             read_form(content(result)).map_err(|problems| wrong(problems.join("; ")))
-        }
+        })
     }
 
     /// Sends the user to a page, such as one to pay or to log in at, and waits until the user has agreed to go there
@@ -66,10 +96,10 @@ impl Context {
         key: impl Into<String>,
         message: impl Into<String>,
         url: impl Into<String>,
-    ) -> impl Future<Output = Result<(), Unanswered>> + Send + use<> {
+    ) -> Asked<Result<(), Unanswered>> {
         let question = Question::Url { message: message.into(), url: url.into() };
         let asking = self.ask(key.into(), question);
-        async move { accepted(Raw::trusted(&asking.await?)) }
+        Asked::new(async move { accepted(Raw::trusted(&asking.await?)) })
     }
 
     /// Asks the client's model (client/sampling).
@@ -80,23 +110,23 @@ impl Context {
         &self,
         key: impl Into<String>,
         sampling: Sampling,
-    ) -> impl Future<Output = Result<Sampled>> + Send + use<> {
+    ) -> Asked<Result<Sampled>> {
         let checked = sampling.check().map_err(Error::internal);
         let asking = self.ask(key.into(), Question::Sample(sampling.into()));
-        async move {
+        Asked::new(async move {
             checked?;
             let json = asking.await?;
             Sampled::read(Raw::trusted(&json)).map_err(Error::msg)
-        }
+        })
     }
 
     /// Asks which directories the user works in (client/roots). The client's word, and no permission.
     ///
     /// # Errors
     /// When the client cannot be asked, or did not answer.
-    pub fn roots(&self) -> impl Future<Output = Result<Vec<Root>>> + Send + use<> {
+    pub fn roots(&self) -> Asked<Result<Vec<Root>>> {
         let asking = self.ask("roots".to_owned(), Question::Roots);
-        async move { read_roots(Raw::trusted(&asking.await?)).map_err(Error::msg) }
+        Asked::new(async move { read_roots(Raw::trusted(&asking.await?)).map_err(Error::msg) })
     }
 
     /// Does something at most once in a call, however often the function starts again: a later round of 2026-07-28 gets what the
@@ -106,7 +136,7 @@ impl Context {
     /// the item is `single_use`.
     ///
     /// ```
-    /// # use mcp_runtime::{form, prelude::*};
+    /// # use mcp_runtime::prelude::*;
     /// # #[form] struct Consent { deploy: bool }
     /// # async fn make_plan(env: &str) -> Result<String> { Ok(env.to_owned()) }
     /// /// Plans, asks, deploys.

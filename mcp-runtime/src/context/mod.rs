@@ -33,6 +33,7 @@ use crate::{
 #[cfg(feature = "http")]
 pub use self::http::Extension;
 pub(crate) use asker::{Asker, Asking};
+pub use asking::Asked;
 pub use cancel::Cancel;
 pub(crate) use carrier::Carrier;
 pub(crate) use environment::{Environment, States};

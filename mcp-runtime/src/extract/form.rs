@@ -195,7 +195,6 @@ pub fn choices<T: DeserializeOwned>(titles: &[Option<&'static str>], enum_names:
 ///
 /// # Errors
 /// Everything that is wrong with the answer.
-#[cfg_attr(not(test), expect(dead_code, reason = "for `ctx.elicit`, which comes later"))]
 pub(crate) fn read<T: Form>(content: Raw<'_>) -> Result<T, Vec<String>> {
     let schema = T::schema();
     schema.check(content)?;

@@ -26,6 +26,8 @@ pub struct ItemDef {
     pub(crate) timeout: Option<Duration>,
     /// What the attribute says; parameters may ask for more.
     pub(crate) asks: Asks,
+    /// A round of questions must not be answered twice.
+    pub(crate) single_use: bool,
     pub(crate) audience: &'static [Role],
     pub(crate) priority: Option<f64>,
     /// Keys and JSON texts.
@@ -134,6 +136,7 @@ impl ItemDef {
             order: 0,
             timeout: None,
             asks: Asks::new(),
+            single_use: false,
             audience: &[],
             priority: None,
             meta: &[],
@@ -224,6 +227,7 @@ setters! {
     order: i32;
     timeout: Duration => Some;
     asks: Asks;
+    single_use: bool;
     audience: &'static [Role];
     priority: f64 => Some;
     meta: &'static [(&'static str, &'static str)];

@@ -27,8 +27,10 @@ pub use message::Message;
 pub use meta::Meta;
 pub(crate) use meta::check_key as meta_key;
 pub(crate) use outcome::Answer;
+pub(crate) use question::{Action, Question, action, content};
+pub(crate) use root::read_roots;
 pub use outcome::{
-    CachePolicy, Completion, Done, ListKind, Operation, Outcome, Page, PromptResult, ReadResult,
+    CachePolicy, Completion, Done, ListKind, NeedInput, Operation, Outcome, Page, PromptResult, ReadResult,
     ToolResult,
 };
 pub(crate) use resource::Body;

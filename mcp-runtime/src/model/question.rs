@@ -1,13 +1,13 @@
 use std::sync::Arc;
 
-use super::{FormSchema, Sampled, Sampling, read_roots};
+use super::{FormSchema, Sampled, Sampling, root::read_roots};
 use crate::wire::{Kind, Raw};
 
 /// What a handler asks of the client, in no revision's words.
 #[derive(Clone, Debug)]
 pub(crate) enum Question {
     /// A person fills in a form.
-    Form { message: String, schema: Arc<FormSchema> },
+    Form { message: String, schema: &'static FormSchema },
     /// A person goes to a page.
     Url { message: String, url: String },
     /// The client's model says something.

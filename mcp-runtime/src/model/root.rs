@@ -42,7 +42,6 @@ impl Root {
 ///
 /// # Errors
 /// What of it is not as the specification says, in words for the log.
-#[cfg_attr(not(test), expect(dead_code, reason = "called once `ctx.roots()` asks"))]
 pub(crate) fn read_roots(raw: Raw<'_>) -> Result<Vec<Root>, String> {
     let roots = raw.get("roots").filter(|it| it.kind() == Kind::Array);
     let roots = roots.ok_or("`roots` must be an array")?;

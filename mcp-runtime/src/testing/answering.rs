@@ -23,7 +23,7 @@ impl Client {
     /// gives the result. [`request`](Client::request) and what is made of it go through all rounds; [`start`](Client::start) shows each.
     ///
     /// ```
-    /// # use mcp_runtime::{form, prelude::*, testing::{Client, Revision}};
+    /// # use mcp_runtime::{prelude::*, testing::{Client, Revision}};
     /// # use serde_json::json;
     /// # #[form] struct Consent { go: bool }
     /// #[tool]

@@ -51,7 +51,6 @@ impl Sampled {
     ///
     /// # Errors
     /// What of it is not as the specification says, in words for the log.
-    #[cfg_attr(not(test), expect(dead_code, reason = "called once `ctx.sample()` asks"))]
     pub(crate) fn read(raw: Raw<'_>) -> Result<Self, String> {
         let [role, content, model, stop_reason] =
             raw.pick(["role", "content", "model", "stopReason"]);

@@ -21,7 +21,7 @@ pub(in crate::protocol) fn question(
     match question {
         Question::Form { message, schema } => {
             params.str("message", message);
-            form(&mut params.object("requestedSchema"), revision, schema)
+            form(params, revision, schema)
         }
         Question::Url { message, url } => {
             params.str("mode", "url").str("message", message).str("url", url);

@@ -15,7 +15,6 @@ use crate::{
 /// # Errors
 /// What is wrong with the question ([`Sampling::check`]), or what of it the revision has no words for; nothing is
 /// written then.
-#[cfg_attr(not(test), expect(dead_code, reason = "called once `ctx.sample()` asks"))]
 pub(in crate::protocol) fn sampling(
     params: &mut Object<'_>,
     revision: Revision,
