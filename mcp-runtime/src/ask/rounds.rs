@@ -134,7 +134,11 @@ impl Asker for Rounds {
 impl Given {
     fn open(&self, sealed: Option<Raw<'_>>, single_use: Option<&Spent>) -> Result<State> {
         let Some(sealed) = sealed.filter(|it| !it.is_null()) else { return Ok(State::default()) };
-        let refused = || Error::invalid_params("`requestState` is not what this call was answered with, or too old: start again without it");
+        let refused = || {
+            Error::invalid_params(
+                "`requestState` is not what this call was answered with, or too old: start again without it",
+            )
+        };
         let sealed = sealed.string().ok_or_else(refused)?;
         let opened = self.sealer.open(&sealed, self.bound.as_bytes());
         let (text, nonce) = opened.map_err(|Broken| refused())?;

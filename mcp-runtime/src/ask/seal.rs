@@ -48,7 +48,11 @@ impl Sealer {
     }
 
     /// Opens what one of the keys has sealed for the same `bound`, and gives the nonce with it, which no other text has.
-    pub(super) fn open(&self, sealed: &str, bound: &[u8]) -> Result<(Vec<u8>, [u8; NONCE]), Broken> {
+    pub(super) fn open(
+        &self,
+        sealed: &str,
+        bound: &[u8],
+    ) -> Result<(Vec<u8>, [u8; NONCE]), Broken> {
         let bytes = URL_SAFE_NO_PAD.decode(sealed).map_err(|_| Broken)?;
         let (nonce, sealed) = bytes.split_first_chunk::<NONCE>().ok_or(Broken)?;
         let open = |key: &[u8; 32]| {
@@ -68,7 +72,8 @@ impl fmt::Debug for Sealer {
 /// Bytes that nobody can guess.
 pub(crate) fn random<const N: usize>() -> Result<[u8; N], Error> {
     let mut bytes = [0; N];
-    getrandom::fill(&mut bytes).map_err(|error| Error::internal(format!("no random numbers: {error}")))?;
+    getrandom::fill(&mut bytes)
+        .map_err(|error| Error::internal(format!("no random numbers: {error}")))?;
     Ok(bytes)
 }
 

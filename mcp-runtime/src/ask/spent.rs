@@ -26,7 +26,9 @@ impl Spent {
         }
         match spent.insert(nonce, expires) {
             None => Ok(()),
-            Some(_) => Err(Error::invalid_params("this round has been sent already: start again without `requestState`")),
+            Some(_) => Err(Error::invalid_params(
+                "this round has been sent already: start again without `requestState`",
+            )),
         }
     }
 }

@@ -24,7 +24,7 @@ use crate::{
 pub struct Asked<T>(Pin<Box<dyn Future<Output = T> + Send>>);
 
 impl<T> Asked<T> {
-    fn new(answer: impl Future<Output = T> + Send + 'static) -> Self {
+    pub(super) fn new(answer: impl Future<Output = T> + Send + 'static) -> Self {
         Self(Box::pin(answer))
     }
 }
@@ -106,11 +106,7 @@ impl Context {
     ///
     /// # Errors
     /// When the client cannot be asked, or did not answer.
-    pub fn sample(
-        &self,
-        key: impl Into<String>,
-        sampling: Sampling,
-    ) -> Asked<Result<Sampled>> {
+    pub fn sample(&self, key: impl Into<String>, sampling: Sampling) -> Asked<Result<Sampled>> {
         let checked = sampling.check().map_err(Error::internal);
         let asking = self.ask(key.into(), Question::Sample(sampling.into()));
         Asked::new(async move {

@@ -2,6 +2,7 @@
 //!
 //! The traits the upper layers implement are defined here, so that nothing below `dispatch` knows a protocol.
 
+mod ask_all;
 mod asker;
 mod asking;
 mod cancel;
@@ -32,6 +33,7 @@ use crate::{
 
 #[cfg(feature = "http")]
 pub use self::http::Extension;
+pub use ask_all::AskAll;
 pub(crate) use asker::{Asker, Asking};
 pub use asking::Asked;
 pub use cancel::Cancel;

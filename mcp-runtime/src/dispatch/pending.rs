@@ -41,7 +41,16 @@ impl Pending {
         timeout: Option<Duration>,
         settings: Settings,
     ) -> Self {
-        Self { future, entry: Some(entry), context, timeout, left: timeout, sleep: None, settings, done: false }
+        Self {
+            future,
+            entry: Some(entry),
+            context,
+            timeout,
+            left: timeout,
+            sleep: None,
+            settings,
+            done: false,
+        }
     }
 
     /// Work that belongs to no item.
@@ -50,7 +59,16 @@ impl Pending {
         context: Context,
         settings: Settings,
     ) -> Self {
-        Self { future, entry: None, context, timeout: None, left: None, sleep: None, settings, done: false }
+        Self {
+            future,
+            entry: None,
+            context,
+            timeout: None,
+            left: None,
+            sleep: None,
+            settings,
+            done: false,
+        }
     }
 
     pub(crate) fn context(&self) -> &Context {

@@ -27,15 +27,15 @@ pub use message::Message;
 pub use meta::Meta;
 pub(crate) use meta::check_key as meta_key;
 pub(crate) use outcome::Answer;
-pub(crate) use question::{Action, Question, action, content};
-pub(crate) use root::read_roots;
 pub use outcome::{
-    CachePolicy, Completion, Done, ListKind, NeedInput, Operation, Outcome, Page, PromptResult, ReadResult,
-    ToolResult,
+    CachePolicy, Completion, Done, ListKind, NeedInput, Operation, Outcome, Page, PromptResult,
+    ReadResult, ToolResult,
 };
+pub(crate) use question::{Action, Question, action, content};
 pub(crate) use resource::Body;
 pub use resource::{Blob, ResourceContents};
 pub use root::Root;
+pub(crate) use root::read_roots;
 pub(crate) use sampling::Turn;
 pub use sampling::{
     IncludeContext, OtherContent, Sampled, SampledContent, Sampling, SamplingContent, SamplingTool,

@@ -11,12 +11,7 @@ use std::{
 
 use tokio::sync::oneshot;
 
-use super::{
-    call::ReplyTo,
-    encode,
-    request::Terms,
-    shared::Shared,
-};
+use super::{call::ReplyTo, encode, request::Terms, shared::Shared};
 use crate::{
     ask::asked_twice,
     context::{Asker, Asking},
@@ -84,7 +79,9 @@ impl Questioner {
             _ => None,
         };
         if let Some(what) = missing {
-            return Err(Error::msg(format_args!("the client speaks {revision}, which has {what}: nobody can be asked")));
+            return Err(Error::msg(format_args!(
+                "the client speaks {revision}, which has {what}: nobody can be asked"
+            )));
         }
         let client = &self.terms.client;
         let can = match question {
@@ -92,10 +89,14 @@ impl Questioner {
             _ => client.can(capability),
         };
         if !can {
-            return Err(Error::msg(format_args!("the client has not declared `{capability}`: it cannot be asked")));
+            return Err(Error::msg(format_args!(
+                "the client has not declared `{capability}`: it cannot be asked"
+            )));
         }
         if self.to.quiet {
-            return Err(Error::msg("the client accepts no stream of events, so it cannot be asked"));
+            return Err(Error::msg(
+                "the client accepts no stream of events, so it cannot be asked",
+            ));
         }
         Ok(())
     }
@@ -130,7 +131,9 @@ impl Drop for Open {
         if self.shared.questions().waiting.remove(&self.id).is_some() {
             self.to.outbox.push(|out| {
                 wire::notification(out, "notifications/cancelled", |params| {
-                    params.u64("requestId", self.id).str("reason", "nobody waits for the answer any more");
+                    params
+                        .u64("requestId", self.id)
+                        .str("reason", "nobody waits for the answer any more");
                 });
             });
         }
@@ -161,13 +164,18 @@ impl Asker for Questioner {
             let mut open = opened?;
             let answer = tokio::time::timeout(timeout, &mut open.answer).await;
             match answer {
-                Ok(Ok(Ok(json))) => question
-                    .check(Raw::trusted(&json))
-                    .map(|()| json)
-                    .map_err(|why| Error::msg(format_args!("the client's answer cannot be used: {why}"))),
-                Ok(Ok(Err(message))) => Err(Error::msg(format_args!("the client refused: {message}"))),
+                Ok(Ok(Ok(json))) => {
+                    question.check(Raw::trusted(&json)).map(|()| json).map_err(|why| {
+                        Error::msg(format_args!("the client's answer cannot be used: {why}"))
+                    })
+                }
+                Ok(Ok(Err(message))) => {
+                    Err(Error::msg(format_args!("the client refused: {message}")))
+                }
                 Ok(Err(_)) => Err(Error::msg("the client has gone without an answer")),
-                Err(_) => Err(Error::msg(format_args!("the client has not answered for {timeout:?}"))),
+                Err(_) => {
+                    Err(Error::msg(format_args!("the client has not answered for {timeout:?}")))
+                }
             }
         })
     }

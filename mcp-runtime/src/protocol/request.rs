@@ -118,7 +118,8 @@ impl Peer {
     ) -> Result<Arc<dyn Asker>, Error> {
         let service = &self.shared.service;
         if !terms.revision.is_modern() {
-            let questioner = Questioner::new(self.shared.clone(), request.to.clone(), terms.clone());
+            let questioner =
+                Questioner::new(self.shared.clone(), request.to.clone(), terms.clone());
             return Ok(Arc::new(questioner));
         }
         let (item, arguments) = match operation {

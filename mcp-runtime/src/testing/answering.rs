@@ -62,7 +62,8 @@ impl Client {
 
     /// The parameters of the next round, when a result asks for one and there is somebody to answer.
     pub(super) fn next_round(&mut self, params: &Value, result: &Value) -> Option<Value> {
-        let answer = self.answers.0.as_mut().filter(|_| result["resultType"] == "input_required")?;
+        let answer =
+            self.answers.0.as_mut().filter(|_| result["resultType"] == "input_required")?;
         let questions = result["inputRequests"].as_object().cloned().unwrap_or_default();
         let answers: Map<String, Value> = questions
             .iter()

@@ -7,7 +7,7 @@ use std::{
 use serde::de::DeserializeOwned;
 use serde_json::{Value, json};
 
-use super::{answering::Answers, Called, Completed, Prompted, ReadContents, RpcError};
+use super::{Called, Completed, Prompted, ReadContents, RpcError, answering::Answers};
 use crate::{
     builder::{Builder, Started},
     error::ServeError,

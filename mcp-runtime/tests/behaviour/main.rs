@@ -11,6 +11,7 @@ mod support;
 mod args_struct;
 mod arguments;
 mod around;
+mod asking;
 mod asks;
 mod blocking;
 mod cancellation;

@@ -8,8 +8,8 @@ mod items;
 mod question;
 mod sampling;
 
-pub(super) use question::question;
 pub(super) use identity::{Feature, capabilities, implementation};
+pub(super) use question::question;
 
 use crate::{
     catalog::Snapshot,

@@ -1,0 +1,355 @@
+//! Asking the client while a call runs: the same handler in every revision that has the question.
+
+use std::sync::{
+    Arc, Mutex,
+    atomic::{AtomicUsize, Ordering},
+};
+
+use mcp_runtime::{
+    Unanswered, items,
+    prelude::*,
+    server,
+    testing::{Client as TestClient, Revision},
+};
+use serde_json::{Value, json};
+
+/// The revisions in which a person can be asked to fill in a form.
+const WITH_FORMS: [Revision; 3] =
+    [Revision::V2025_06_18, Revision::V2025_11_25, Revision::V2026_07_28];
+
+#[form]
+struct Name {
+    name: String,
+}
+
+#[form]
+struct Age {
+    #[arg(range(0..=150))]
+    age: u8,
+}
+
+/// How often things were done, across replays.
+#[derive(Default)]
+struct Counters {
+    runs: AtomicUsize,
+    plans: AtomicUsize,
+}
+
+/// Two questions, one after the other, and something between that must happen once.
+#[tool]
+async fn interview(ctx: &Context, greeting: &str, counters: &Counters) -> Result<String> {
+    counters.runs.fetch_add(1, Ordering::SeqCst);
+    let plan = async || -> Result<usize> { Ok(counters.plans.fetch_add(1, Ordering::SeqCst) + 1) };
+    let first = ctx.once("plan", plan).await?;
+    let name: Name = ctx.elicit("name", "What is your name?").await?;
+    let age: Age = ctx.elicit("age", format!("How old are you, {}?", name.name)).await?;
+    Ok(format!("{greeting} {} ({}), plan {first}", name.name, age.age))
+}
+
+#[tool(asks(elicitation))]
+async fn together(ctx: &Context) -> Result<String> {
+    let name = ctx.elicit::<Name>("name", "Name?");
+    let age = ctx.elicit::<Age>("age", "Age?");
+    let (name, age) = ctx.ask_all((name, age)).await;
+    Ok(format!("{} {}", name?.name, age?.age))
+}
+
+#[tool]
+async fn loops(ctx: &Context, count: usize) -> Result<String> {
+    let mut names = Vec::new();
+    for at in 0..count {
+        let key = if count > 2 { "name".to_owned() } else { format!("name-{at}") };
+        names.push(ctx.elicit::<Name>(key, "Name?").await?.name);
+    }
+    Ok(names.join(","))
+}
+
+/// Goes on without an answer.
+#[tool]
+async fn perhaps(ctx: &Context) -> Result<String> {
+    Ok(match ctx.elicit::<Name>("name", "Name?").await {
+        Ok(name) => name.name,
+        Err(Unanswered::Declined) => "declined".to_owned(),
+        Err(Unanswered::Cancelled) => "cancelled".to_owned(),
+        Err(error) => return Err(error.into()),
+    })
+}
+
+#[tool]
+async fn samples(ctx: &Context) -> Result<String> {
+    Ok(ctx.sample("capital", Sampling::ask("The capital of France?", 100)).await?.text())
+}
+
+#[tool]
+async fn directories(ctx: &Context) -> Result<String> {
+    let roots = ctx.roots().await?;
+    Ok(roots.iter().map(|it| it.uri.as_str()).collect::<Vec<_>>().join(","))
+}
+
+#[prompt]
+async fn asking_prompt(ctx: &Context) -> Result<String> {
+    Ok(format!("Greet {}", ctx.elicit::<Name>("name", "Name?").await?.name))
+}
+
+#[resource("asked://{id}")]
+async fn asking_resource(ctx: &Context, id: u8) -> Result<String> {
+    Ok(format!("{id} {}", ctx.elicit::<Name>("name", "Name?").await?.name))
+}
+
+fn everything() -> Value {
+    json!({ "elicitation": {}, "sampling": {}, "roots": { "listChanged": true } })
+}
+
+/// A client that answers with what its person would say, and what it was asked.
+async fn client(revision: Revision, capabilities: Value) -> (TestClient, Arc<Mutex<Vec<Value>>>) {
+    let server = server!().state(Counters::default()).items(items![
+        interview,
+        together,
+        loops,
+        perhaps,
+        samples,
+        directories,
+        asking_prompt,
+        asking_resource
+    ]);
+    let mut client = TestClient::connect_capable(server, revision, capabilities).await.unwrap();
+    let asked = Arc::new(Mutex::new(Vec::new()));
+    let seen = asked.clone();
+    client.answer_with(move |method, params| {
+        seen.lock().unwrap().push(json!({ "method": method, "params": params }));
+        match method {
+            "elicitation/create"
+                if params["message"].as_str().unwrap_or_default().contains("old")
+                    || params["message"] == "Age?" =>
+            {
+                json!({ "action": "accept", "content": { "age": 36 } })
+            }
+            "elicitation/create" => json!({ "action": "accept", "content": { "name": "Ada" } }),
+            "sampling/createMessage" => json!({
+                "role": "assistant", "model": "m", "stopReason": "endTurn",
+                "content": { "type": "text", "text": "Paris" },
+            }),
+            _ => json!({ "roots": [{ "uri": "file:///a" }, { "uri": "file:///b" }] }),
+        }
+    });
+    (client, asked)
+}
+
+fn methods(asked: &Mutex<Vec<Value>>) -> Vec<String> {
+    let asked = asked.lock().unwrap();
+    asked.iter().map(|it| it["method"].as_str().unwrap().to_owned()).collect()
+}
+
+#[cfg(feature = "ask")]
+#[tokio::test]
+async fn one_handler_asks_in_every_revision() {
+    for revision in WITH_FORMS {
+        let (mut client, asked) = client(revision, everything()).await;
+        let called = client.call("interview", json!({ "greeting": "Hello" })).await.unwrap();
+        assert_eq!(called.text(), "Hello Ada (36), plan 1", "{revision}");
+        assert_eq!(methods(&asked), ["elicitation/create"; 2], "{revision}");
+        let asked = asked.lock().unwrap();
+        let schema = &asked[1]["params"]["requestedSchema"];
+        assert_eq!(asked[1]["params"]["message"], "How old are you, Ada?", "{revision}");
+        assert_eq!(schema["properties"]["age"]["maximum"], 150, "{revision}: {schema}");
+    }
+}
+
+#[tokio::test]
+async fn questions_that_are_open_together_go_out_together() {
+    for revision in WITH_FORMS {
+        let (mut client, _) = client(revision, everything()).await;
+        let called = client.call("together", json!({})).await.unwrap();
+        assert_eq!(called.text(), "Ada 36", "{revision}");
+    }
+    let (mut client, _) = client(Revision::V2026_07_28, everything()).await;
+    let ongoing = client.start("tools/call", json!({ "name": "together", "arguments": {} }));
+    let round = client.wait(ongoing).await.unwrap();
+    assert_eq!(round["resultType"], "input_required", "{round}");
+    assert_eq!(round["inputRequests"].as_object().unwrap().len(), 2, "{round}");
+    assert!(round.get("content").is_none() && round.get("ttlMs").is_none(), "{round}");
+    let question = &round["inputRequests"]["age"];
+    assert_eq!(question["method"], "elicitation/create", "{round}");
+    assert!(question.get("id").is_none() && question.get("jsonrpc").is_none(), "{round}");
+}
+
+#[tokio::test]
+async fn prompts_and_resources_ask_too() {
+    for revision in WITH_FORMS {
+        let (mut client, _) = client(revision, everything()).await;
+        let prompt = client.prompt("asking_prompt", json!({})).await.unwrap();
+        assert!(prompt.messages[0].to_string().contains("Greet Ada"), "{revision}: {prompt:?}");
+        let read = client.request("resources/read", json!({ "uri": "asked://7" })).await.unwrap();
+        assert_eq!(read["contents"][0]["text"], "7 Ada", "{revision}");
+        if revision == Revision::V2026_07_28 {
+            assert_eq!((&read["ttlMs"], &read["cacheScope"]), (&json!(0), &json!("private")));
+        }
+    }
+}
+
+#[tokio::test]
+async fn models_and_roots_are_asked_in_every_revision() {
+    for revision in Revision::ALL {
+        let (mut client, asked) = client(revision, everything()).await;
+        assert_eq!(client.call("samples", json!({})).await.unwrap().text(), "Paris", "{revision}");
+        let called = client.call("directories", json!({})).await.unwrap();
+        assert_eq!(called.text(), "file:///a,file:///b", "{revision}");
+        assert_eq!(methods(&asked), ["sampling/createMessage", "roots/list"], "{revision}");
+        assert_eq!(asked.lock().unwrap()[0]["params"]["maxTokens"], 100, "{revision}");
+    }
+}
+
+#[tokio::test]
+async fn a_person_may_decline_or_cancel() {
+    for revision in WITH_FORMS {
+        for (action, perhaps) in [("decline", "declined"), ("cancel", "cancelled")] {
+            let (mut client, _) = client(revision, everything()).await;
+            client.answer_with(move |_, _| json!({ "action": action }));
+            let called = client.call("perhaps", json!({})).await.unwrap();
+            assert_eq!((called.is_error, &*called.text()), (false, perhaps), "{revision}");
+            let called = client.call("together", json!({})).await.unwrap();
+            assert!(
+                called.is_error && called.text().contains("the user"),
+                "{revision}: {called:?}"
+            );
+        }
+    }
+}
+
+#[tokio::test]
+async fn a_client_that_cannot_be_asked_is_told_apart() {
+    for revision in [Revision::V2024_11_05, Revision::V2025_03_26] {
+        let (mut client, _) = client(revision, everything()).await;
+        let called = client.call("perhaps", json!({})).await.unwrap();
+        assert!(called.is_error && called.text().contains("no forms"), "{revision}: {called:?}");
+    }
+    for revision in [Revision::V2025_06_18, Revision::V2025_11_25] {
+        let (mut client, _) = client(revision, json!({})).await;
+        let called = client.call("perhaps", json!({})).await.unwrap();
+        assert!(
+            called.is_error && called.text().contains("`elicitation`"),
+            "{revision}: {called:?}"
+        );
+    }
+    let (mut client, _) = client(Revision::V2026_07_28, json!({})).await;
+    let error = client.call("perhaps", json!({})).await.unwrap_err();
+    assert_eq!(error.code, -32021, "{error}");
+    assert_eq!(
+        error.data.unwrap()["requiredCapabilities"],
+        json!({ "elicitation": { "form": {} } })
+    );
+}
+
+#[cfg(feature = "ask")]
+#[tokio::test]
+async fn every_question_of_a_loop_has_a_key_of_its_own() {
+    for revision in WITH_FORMS {
+        let (mut client, _) = client(revision, everything()).await;
+        let called = client.call("loops", json!({ "count": 2 })).await.unwrap();
+        assert_eq!(called.text(), "Ada,Ada", "{revision}");
+        let error = client.call("loops", json!({ "count": 3 })).await.unwrap_err();
+        // The author reads why in the log.
+        assert_eq!(error.code, -32603, "{revision}: {error}");
+    }
+}
+
+#[tokio::test]
+async fn an_answer_that_is_none_is_asked_for_again() {
+    let (mut client, _) = client(Revision::V2026_07_28, everything()).await;
+    let call = json!({ "name": "together", "arguments": {} });
+    let accept = |content: Value| json!({ "action": "accept", "content": content });
+    for (answers, open) in [
+        (json!({}), vec!["age", "name"]),
+        (Value::Null, vec!["age", "name"]),
+        (json!({ "other": accept(json!({ "name": "x" })) }), vec!["age", "name"]),
+        (json!({ "name": accept(json!({ "name": "x" })) }), vec!["age"]),
+        (
+            json!({ "name": accept(json!({ "name": "x" })), "age": accept(json!({ "age": 151 })) }),
+            vec!["age"],
+        ),
+        (json!({ "name": 12345, "age": accept(json!({ "age": "old" })) }), vec!["age", "name"]),
+    ] {
+        let mut round = call.clone();
+        round["inputResponses"] = answers.clone();
+        let ongoing = client.start("tools/call", round);
+        let result = client.wait(ongoing).await.unwrap();
+        let keys: Vec<_> =
+            result["inputRequests"].as_object().into_iter().flat_map(|it| it.keys()).collect();
+        assert_eq!(keys, open, "{answers}: {result}");
+    }
+    let mut round = call;
+    round["inputResponses"] = json!(7);
+    let ongoing = client.start("tools/call", round);
+    assert_eq!(client.wait(ongoing).await.unwrap_err().code, -32602);
+}
+
+#[cfg(feature = "ask")]
+mod sealed {
+    use super::*;
+
+    /// The first round of a call, as the client got it.
+    async fn first(client: &mut TestClient, greeting: &str) -> Value {
+        let call = json!({ "name": "interview", "arguments": { "greeting": greeting } });
+        let ongoing = client.start("tools/call", call);
+        client.wait(ongoing).await.unwrap()
+    }
+
+    fn second(state: &Value, greeting: &str) -> Value {
+        json!({
+            "name": "interview", "arguments": { "greeting": greeting }, "requestState": state,
+            "inputResponses": { "name": { "action": "accept", "content": { "name": "Ada" } } },
+        })
+    }
+
+    #[tokio::test]
+    async fn state_belongs_to_its_call() {
+        let (mut client, _) = client(Revision::V2026_07_28, everything()).await;
+        let round = first(&mut client, "Hello").await;
+        let state = &round["requestState"];
+        assert!(state.as_str().is_some_and(|it| !it.contains("plan")), "{round}");
+        let ongoing = client.start("tools/call", second(state, "Hello"));
+        let next = client.wait(ongoing).await.unwrap();
+        assert_eq!(next["inputRequests"]["age"]["params"]["message"], "How old are you, Ada?");
+        assert_ne!(&next["requestState"], state);
+        for (state, greeting) in [
+            (json!(format!("{}-TAMPERED", state.as_str().unwrap())), "Hello"),
+            (json!("nonsense"), "Hello"),
+            (json!(7), "Hello"),
+            (state.clone(), "Goodbye"),
+        ] {
+            let ongoing = client.start("tools/call", second(&state, greeting));
+            let error = client.wait(ongoing).await.unwrap_err();
+            assert_eq!(error.code, -32602, "{state} {greeting}: {error}");
+        }
+        let mut elsewhere = second(state, "Hello");
+        elsewhere["name"] = json!("together");
+        elsewhere["arguments"] = json!({});
+        let ongoing = client.start("tools/call", elsewhere);
+        assert_eq!(client.wait(ongoing).await.unwrap_err().code, -32602);
+    }
+
+    #[tokio::test]
+    async fn two_processes_with_one_key_take_turns() {
+        let connect = async |key: u8| {
+            let server =
+                server!().state(Counters::default()).items(items![interview]).state_key([key; 32]);
+            let can = json!({ "elicitation": {} });
+            TestClient::connect_capable(server, Revision::V2026_07_28, can).await.unwrap()
+        };
+        let (mut one, mut other, mut foreign) =
+            (connect(1).await, connect(1).await, connect(2).await);
+        let round = first(&mut one, "Hello").await;
+        let next = second(&round["requestState"], "Hello");
+        let ongoing = foreign.start("tools/call", next.clone());
+        assert_eq!(foreign.wait(ongoing).await.unwrap_err().code, -32602);
+        let ongoing = other.start("tools/call", next);
+        let round = other.wait(ongoing).await.unwrap();
+        let last = json!({
+            "name": "interview", "arguments": { "greeting": "Hello" }, "requestState": round["requestState"],
+            "inputResponses": { "age": { "action": "accept", "content": { "age": 36 } } },
+        });
+        let ongoing = one.start("tools/call", last);
+        let result = one.wait(ongoing).await.unwrap();
+        assert_eq!(result["content"][0]["text"], "Hello Ada (36), plan 1");
+    }
+}
