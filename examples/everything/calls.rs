@@ -61,9 +61,3 @@ fn test_custom_header(
 fn test_missing_capability() -> &'static str {
     "This client can sample."
 }
-
-/// Answers as a stream could: at once.
-#[tool(read_only)]
-async fn test_streaming_elicitation() -> &'static str {
-    "There was nothing to ask."
-}

@@ -3,6 +3,7 @@
 //! These are the tools, resources and prompts that the official conformance suite asks of a server, by the names it asks for. The suite
 //! checks every corner of the protocol, so this is also where to look up how any one of them is written.
 
+mod asking;
 mod calls;
 mod changes;
 mod content;

@@ -3,9 +3,7 @@ use std::{
     sync::{Arc, Mutex, MutexGuard, PoisonError},
 };
 
-use super::{Bound, Spent, state::State};
-#[cfg(feature = "ask")]
-use super::{Sealer, seal::Broken, state};
+use super::{Keeper, state::State};
 use crate::{
     context::{Asker, Asking},
     error::{Error, Kind, Result},
@@ -15,20 +13,11 @@ use crate::{
 
 /// One call of 2026-07-28 and what earlier rounds of it left.
 pub(crate) struct Rounds {
-    given: Given,
+    client: Arc<ClientInfo>,
+    keeper: Keeper,
     /// The answers that came with this round, as they came.
     answers: State,
     round: Mutex<Round>,
-}
-
-/// What a call that may ask comes with.
-pub(crate) struct Given {
-    pub(crate) client: Arc<ClientInfo>,
-    pub(crate) bound: Bound,
-    /// Bytes that the state may have.
-    pub(crate) most: usize,
-    #[cfg(feature = "ask")]
-    pub(crate) sealer: Arc<Sealer>,
 }
 
 /// What happens in this round.
@@ -48,12 +37,12 @@ impl Rounds {
     /// # Errors
     /// Answers that are no object, and state that was not sealed here for this call, or too long ago.
     pub(crate) fn resume(
-        given: Given,
+        client: Arc<ClientInfo>,
+        keeper: Keeper,
         responses: Option<Raw<'_>>,
         sealed: Option<Raw<'_>>,
-        single_use: Option<&Spent>,
     ) -> Result<Arc<Self>> {
-        let mut answers = given.open(sealed, single_use)?;
+        let mut answers = keeper.open(sealed)?;
         let state = answers.clone();
         let responses = responses.filter(|it| !it.is_null()).unwrap_or(Raw::EMPTY_OBJECT);
         if responses.kind() != JsonKind::Object {
@@ -63,7 +52,7 @@ impl Rounds {
             answers.answers.insert(key.into(), json.as_str().into());
         }
         let round = Round { state, ..Round::default() };
-        Ok(Arc::new(Self { given, answers, round: Mutex::new(round) }))
+        Ok(Arc::new(Self { client, keeper, answers, round: Mutex::new(round) }))
     }
 
     fn round(&self) -> MutexGuard<'_, Round> {
@@ -75,7 +64,7 @@ impl Rounds {
         if !round.keys.insert(key.into()) {
             return Some(Err(asked_twice(key)));
         }
-        if let Some(lacking) = lacking(&self.given.client, &question) {
+        if let Some(lacking) = lacking(&self.client, &question) {
             return Some(Err(lacking));
         }
         // An answer of another kind, or with a wrong value, is no answer: the client is asked again.
@@ -117,7 +106,7 @@ impl Asker for Rounds {
             return Ok(None);
         }
         let questions = std::mem::take(&mut round.open);
-        let state = self.given.close(&round.state)?;
+        let state = self.keeper.close(&round.state)?;
         Ok(Some(NeedInput { questions, state }))
     }
 
@@ -127,63 +116,6 @@ impl Asker for Rounds {
 
     fn is_waiting(&self) -> bool {
         false
-    }
-}
-
-#[cfg(feature = "ask")]
-impl Given {
-    fn open(&self, sealed: Option<Raw<'_>>, single_use: Option<&Spent>) -> Result<State> {
-        let Some(sealed) = sealed.filter(|it| !it.is_null()) else { return Ok(State::default()) };
-        let refused = || {
-            Error::invalid_params(
-                "`requestState` is not what this call was answered with, or too old: start again without it",
-            )
-        };
-        let sealed = sealed.string().ok_or_else(refused)?;
-        let opened = self.sealer.open(&sealed, self.bound.as_bytes());
-        let (text, nonce) = opened.map_err(|Broken| refused())?;
-        let text = crate::wire::validate(&text, 128).map_err(|_| refused())?;
-        let now = state::now();
-        let state = State::read(text, now).ok_or_else(refused)?;
-        if let Some(spent) = single_use {
-            spent.spend(nonce, state::after(self.sealer.lifetime), now)?;
-        }
-        Ok(state)
-    }
-
-    fn close(&self, state: &State) -> Result<Option<String>> {
-        let text = state.write(state::after(self.sealer.lifetime));
-        if text.len() > self.most {
-            let (key, size) = state.largest().unwrap_or_default();
-            return Err(Error::internal(format!(
-                "what must be kept between rounds has {} bytes, at most {}: most of it, {size}, is `{key}`",
-                text.len(),
-                self.most
-            )));
-        }
-        self.sealer.seal(&text, self.bound.as_bytes()).map(Some)
-    }
-}
-
-#[cfg(not(feature = "ask"))]
-impl Given {
-    fn open(&self, sealed: Option<Raw<'_>>, _: Option<&Spent>) -> Result<State> {
-        let _ = &self.bound;
-        match sealed.filter(|it| !it.is_null()) {
-            None => Ok(State::default()),
-            Some(_) => Err(Error::invalid_params("`requestState` was not made by this server")),
-        }
-    }
-
-    /// One round needs no state.
-    fn close(&self, state: &State) -> Result<Option<String>> {
-        if *state == State::default() {
-            return Ok(None);
-        }
-        let most = self.most;
-        Err(Error::internal(format!(
-            "a second round of questions, or `once`, keeps state (at most {most} bytes): give mcp-runtime the feature `ask`"
-        )))
     }
 }
 

@@ -1,8 +1,8 @@
-use std::{
-    collections::BTreeMap,
-    time::{Duration, SystemTime, UNIX_EPOCH},
-};
+use std::collections::BTreeMap;
+#[cfg(feature = "ask")]
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
+#[cfg(feature = "ask")]
 use crate::wire::{Object, Raw};
 
 /// JSON texts by their keys.
@@ -17,6 +17,7 @@ pub(super) struct State {
     pub(super) done: Texts,
 }
 
+#[cfg(feature = "ask")]
 impl State {
     pub(super) fn write(&self, expires: u64) -> Vec<u8> {
         let mut out = Vec::new();
@@ -55,10 +56,12 @@ impl State {
 }
 
 /// Seconds since 1970: what several machines agree on.
+#[cfg(feature = "ask")]
 pub(super) fn now() -> u64 {
     SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |it| it.as_secs())
 }
 
+#[cfg(feature = "ask")]
 pub(super) fn after(lifetime: Duration) -> u64 {
     now().saturating_add(lifetime.as_secs().max(1))
 }

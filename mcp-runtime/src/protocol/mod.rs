@@ -47,9 +47,8 @@ pub(crate) use turn::Refusal;
 pub(crate) use turn::Turn;
 
 #[cfg(feature = "ask")]
-use crate::ask::Sealer;
+use crate::ask::{Sealer, Spent};
 use crate::{
-    ask::Spent,
     builder::{Identity, Started},
     dispatch::Dispatcher,
     limits::Limits,
@@ -67,7 +66,8 @@ pub(crate) struct Service {
     waiting: AtomicUsize,
     #[cfg(feature = "ask")]
     sealer: Arc<Sealer>,
-    spent: Spent,
+    #[cfg(feature = "ask")]
+    spent: Arc<Spent>,
 }
 
 impl Service {
@@ -90,7 +90,8 @@ impl Service {
             waiting: AtomicUsize::new(0),
             #[cfg(feature = "ask")]
             sealer: started.sealer.clone(),
-            spent: Spent::default(),
+            #[cfg(feature = "ask")]
+            spent: Arc::default(),
         })
     }
 }

@@ -17,8 +17,10 @@ use super::{
     revision::Revision,
     turn::{Refusal, Turn},
 };
+#[cfg(feature = "ask")]
+use crate::ask::Bound;
 use crate::{
-    ask::{Bound, Given, Rounds},
+    ask::{Keeper, Rounds},
     catalog::Entry,
     context::{Asker, Caller, Carrier, Channel, logging, meta_text},
     dispatch::{Dispatched, Request},
@@ -116,31 +118,44 @@ impl Peer {
         request: &ClientRequest<'_>,
         operation: &Request<'_>,
     ) -> Result<Arc<dyn Asker>, Error> {
-        let service = &self.shared.service;
         if !terms.revision.is_modern() {
             let questioner =
                 Questioner::new(self.shared.clone(), request.to.clone(), terms.clone());
             return Ok(Arc::new(questioner));
         }
+        let keeper = self.keeper(entry, request, operation);
+        let [responses, state] = request.params.pick(["inputResponses", "requestState"]);
+        Ok(Rounds::resume(terms.client.clone(), keeper, responses, state)?)
+    }
+
+    #[cfg(feature = "ask")]
+    fn keeper(
+        &self,
+        entry: &Entry,
+        request: &ClientRequest<'_>,
+        operation: &Request<'_>,
+    ) -> Keeper {
         let (item, arguments) = match operation {
             Request::CallTool { name, arguments } | Request::GetPrompt { name, arguments } => {
-                (name, arguments.unwrap_or(Raw::EMPTY_OBJECT))
+                (&**name, *arguments)
             }
-            Request::ReadResource { uri } => (uri, Raw::EMPTY_OBJECT),
-            Request::List { .. } | Request::Complete { .. } => {
-                return Err(Error::internal("only items ask"));
-            }
+            Request::ReadResource { uri } => (&**uri, None),
+            Request::List { .. } | Request::Complete { .. } => ("", None),
         };
-        let given = Given {
-            client: terms.client.clone(),
+        let arguments = arguments.unwrap_or(Raw::EMPTY_OBJECT);
+        let service = &self.shared.service;
+        Keeper {
             bound: Bound::to(request.method, item, arguments, ""),
             most: service.limits.state,
-            #[cfg(feature = "ask")]
             sealer: service.sealer.clone(),
-        };
-        let [responses, state] = request.params.pick(["inputResponses", "requestState"]);
-        let spent = entry.single_use.then_some(&service.spent);
-        Ok(Rounds::resume(given, responses, state, spent)?)
+            spent: entry.single_use.then(|| service.spent.clone()),
+        }
+    }
+
+    #[cfg(not(feature = "ask"))]
+    fn keeper(&self, entry: &Entry, _: &ClientRequest<'_>, _: &Request<'_>) -> Keeper {
+        let _ = (entry.single_use, self.shared.service.limits.state);
+        Keeper
     }
 
     /// Whether the id is free and there is room for one more call.
@@ -193,7 +208,7 @@ fn demands(
         super::mirrored::check_arguments(&http.headers, entry.headers(), arguments)?;
     }
     #[cfg(not(feature = "http"))]
-    let _ = request;
+    let _ = (request, operation);
     Ok(())
 }
 
