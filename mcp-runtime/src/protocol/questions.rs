@@ -27,9 +27,16 @@ type Answer = Result<Box<str>, String>;
 pub(crate) struct Questions {
     last: u64,
     waiting: HashMap<u64, oneshot::Sender<Answer>>,
+    /// The roots as the client named them last, if it says when they change (ROOTS-02).
+    roots: Option<Box<str>>,
 }
 
 impl Questions {
+    /// The client's roots have changed.
+    pub(super) fn forget_roots(&mut self) {
+        self.roots = None;
+    }
+
     fn open(&mut self) -> (u64, oneshot::Receiver<Answer>) {
         self.last += 1;
         let (answer, waiting) = oneshot::channel();
@@ -151,6 +158,12 @@ impl Drop for Waiting {
 
 impl Asker for Questioner {
     fn ask(&self, key: &str, question: Question) -> Asking {
+        let known = self.shared.questions().roots.clone();
+        if let (Question::Roots, Some(roots)) = (&question, known) {
+            return Box::pin(std::future::ready(Ok(roots)));
+        }
+        let keeps =
+            matches!(question, Question::Roots) && self.terms.client.can("roots.listChanged");
         let opened = if self.keys().insert(key.to_owned()) {
             self.check(&question).and_then(|()| self.send(&question))
         } else {
@@ -165,9 +178,14 @@ impl Asker for Questioner {
             let answer = tokio::time::timeout(timeout, &mut open.answer).await;
             match answer {
                 Ok(Ok(Ok(json))) => {
-                    question.check(Raw::trusted(&json)).map(|()| json).map_err(|why| {
-                        Error::msg(format_args!("the client's answer cannot be used: {why}"))
-                    })
+                    if let Err(why) = question.check(Raw::trusted(&json)) {
+                        let text = format_args!("the client's answer cannot be used: {why}");
+                        return Err(Error::msg(text));
+                    }
+                    if keeps {
+                        open.shared.questions().roots = Some(json.clone());
+                    }
+                    Ok(json)
                 }
                 Ok(Ok(Err(message))) => {
                     Err(Error::msg(format_args!("the client refused: {message}")))

@@ -283,6 +283,82 @@ async fn an_answer_that_is_none_is_asked_for_again() {
     assert_eq!(client.wait(ongoing).await.unwrap_err().code, -32602);
 }
 
+/// Waits for an answer, and may take a second for everything else.
+#[tool(timeout = "1s")]
+async fn patient(user: Elicit) -> Result<String> {
+    let name: Name = user.form("name", "Name?").await?;
+    tokio::time::sleep(std::time::Duration::from_millis(800)).await;
+    Ok(name.name)
+}
+
+/// The id of the question that has just been asked, in a revision where the call waits.
+async fn question(client: &mut TestClient) -> Value {
+    let asked = client.notification(std::time::Duration::from_secs(5)).await.expect("a question");
+    assert_eq!(asked["method"], "elicitation/create");
+    asked["id"].clone()
+}
+
+async fn waiting(limits: mcp_runtime::Limits) -> TestClient {
+    let server = server!().items(items![patient]).limits(limits);
+    let can = json!({ "elicitation": {} });
+    TestClient::connect_capable(server, Revision::V2025_11_25, can).await.unwrap()
+}
+
+fn call() -> Value {
+    json!({ "name": "patient", "arguments": {} })
+}
+
+#[tokio::test(start_paused = true)]
+async fn no_time_runs_while_a_person_thinks() {
+    let mut client = waiting(mcp_runtime::Limits::new()).await;
+    let ongoing = client.start("tools/call", call());
+    let id = question(&mut client).await;
+    tokio::time::sleep(std::time::Duration::from_secs(300)).await;
+    let result = json!({ "action": "accept", "content": { "name": "Ada" } });
+    client.send_raw(json!({ "jsonrpc": "2.0", "id": id, "result": result }).to_string().as_bytes());
+    assert_eq!(client.wait(ongoing).await.unwrap()["content"][0]["text"], "Ada");
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_question_is_taken_back_after_its_time_and_when_the_call_is_cancelled() {
+    let limits = mcp_runtime::Limits::new().question_time(std::time::Duration::from_secs(5));
+    let mut client = waiting(limits).await;
+    let ongoing = client.start("tools/call", call());
+    let id = question(&mut client).await;
+    let result = client.wait(ongoing).await.unwrap();
+    assert!(
+        result["content"][0]["text"].as_str().unwrap().contains("not answered for 5s"),
+        "{result}"
+    );
+    let cancelled = client.notification(std::time::Duration::from_secs(5)).await.unwrap();
+    assert_eq!(cancelled["method"], "notifications/cancelled");
+    assert_eq!(cancelled["params"]["requestId"], id);
+
+    let ongoing = client.start("tools/call", call());
+    let again = question(&mut client).await;
+    assert_ne!(again, id);
+    client.cancel(ongoing);
+    let cancelled = client.notification(std::time::Duration::from_secs(5)).await.unwrap();
+    assert_eq!(cancelled["params"]["requestId"], again);
+    // An answer that comes too late finds nobody.
+    client.send_raw(json!({ "jsonrpc": "2.0", "id": again, "result": {} }).to_string().as_bytes());
+    assert!(client.notification(std::time::Duration::from_millis(100)).await.is_none());
+}
+
+#[tokio::test]
+async fn roots_are_asked_for_once_until_they_change() {
+    for (capability, times) in [(json!({ "listChanged": true }), 2), (json!({}), 3)] {
+        let (mut client, asked) =
+            client(Revision::V2025_11_25, json!({ "roots": capability })).await;
+        for _ in 0..2 {
+            client.call("directories", json!({})).await.unwrap();
+        }
+        client.notify("notifications/roots/list_changed", json!({}));
+        client.call("directories", json!({})).await.unwrap();
+        assert_eq!(asked.lock().unwrap().len(), times, "{capability}");
+    }
+}
+
 #[cfg(feature = "ask")]
 mod sealed {
     use super::*;
@@ -326,6 +402,42 @@ mod sealed {
         elsewhere["arguments"] = json!({});
         let ongoing = client.start("tools/call", elsewhere);
         assert_eq!(client.wait(ongoing).await.unwrap_err().code, -32602);
+    }
+
+    /// Asks, and then does what must not be done twice.
+    #[tool(single_use)]
+    async fn pays(ctx: &Context, counters: &Counters) -> Result<String> {
+        let name: Name = ctx.elicit("name", "Who pays?").await?;
+        Ok(format!("{} paid {}", name.name, counters.runs.fetch_add(1, Ordering::SeqCst) + 1))
+    }
+
+    /// The same, for whom twice is no harm.
+    #[tool]
+    async fn counts(ctx: &Context, counters: &Counters) -> Result<String> {
+        let name: Name = ctx.elicit("name", "Who counts?").await?;
+        Ok(format!("{} counted {}", name.name, counters.runs.fetch_add(1, Ordering::SeqCst) + 1))
+    }
+
+    #[tokio::test]
+    async fn a_round_is_repeated_unless_it_is_for_single_use() {
+        let server = server!().state(Counters::default()).items(items![pays, counts]);
+        let can = json!({ "elicitation": {} });
+        let mut client =
+            TestClient::connect_capable(server, Revision::V2026_07_28, can).await.unwrap();
+        for (tool, repeats) in [("pays", false), ("counts", true)] {
+            let call = json!({ "name": tool, "arguments": {} });
+            let ongoing = client.start("tools/call", call.clone());
+            let round = client.wait(ongoing).await.unwrap();
+            let mut last = call;
+            last["requestState"] = round["requestState"].clone();
+            last["inputResponses"] =
+                json!({ "name": { "action": "accept", "content": { "name": "Ada" } } });
+            for again in [false, true] {
+                let ongoing = client.start("tools/call", last.clone());
+                let result = client.wait(ongoing).await;
+                assert_eq!(result.is_ok(), !again || repeats, "{tool} {again}: {result:?}");
+            }
+        }
     }
 
     #[tokio::test]
