@@ -61,7 +61,8 @@ impl Rounds {
 
     fn answer(&self, key: &str, question: Question) -> Option<Result<Box<str>>> {
         let mut round = self.round();
-        if !round.keys.insert(key.into()) {
+        let is_new = round.keys.insert(key.into());
+        if !is_new && !matches!(question, Question::Roots) {
             return Some(Err(asked_twice(key)));
         }
         if let Some(lacking) = lacking(&self.client, &question) {
@@ -76,7 +77,9 @@ impl Rounds {
                 Some(Ok(json.clone()))
             }
             None => {
-                round.open.push((key.into(), question));
+                if is_new {
+                    round.open.push((key.into(), question));
+                }
                 None
             }
         }

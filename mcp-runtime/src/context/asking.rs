@@ -116,12 +116,13 @@ impl Context {
         })
     }
 
-    /// Asks which directories the user works in (client/roots). The client's word, and no permission.
+    /// Asks which directories the user works in (client/roots). The client's word, and no permission. However often a call
+    /// asks, the client is asked once in it, or once until they change where a session knows of that.
     ///
     /// # Errors
     /// When the client cannot be asked, or did not answer.
     pub fn roots(&self) -> Asked<Result<Vec<Root>>> {
-        let asking = self.ask("roots".to_owned(), Question::Roots);
+        let asking = self.ask("client_roots".to_owned(), Question::Roots);
         Asked::new(async move { read_roots(Raw::trusted(&asking.await?)).map_err(Error::msg) })
     }
 

@@ -29,6 +29,9 @@ struct Queue {
     unread: Option<usize>,
     /// More than that came.
     has_lost: bool,
+    /// The answer says that the client cannot do what the call needs.
+    #[cfg(feature = "http")]
+    is_refused: bool,
     /// The handler wants the stream to end early; the reader is to come back after this time.
     release: Option<Duration>,
     /// What waits until the reader has caught up, each thing once: reports are merged into their newest,
@@ -182,6 +185,17 @@ impl Outbox {
     #[cfg(feature = "http")]
     pub(crate) fn has_lost(&self) -> bool {
         self.queue().has_lost
+    }
+
+    /// Marks that the answer refuses the client, which has a status of its own as long as nothing else has been sent.
+    #[cfg(feature = "http")]
+    pub(super) fn refuse(&self) {
+        self.queue().is_refused = true;
+    }
+
+    #[cfg(feature = "http")]
+    pub(crate) fn is_refused(&self) -> bool {
+        self.queue().is_refused
     }
 
     #[cfg(feature = "http")]

@@ -64,12 +64,22 @@ pub(super) struct Questioner {
     timeout: Duration,
     keys: Mutex<BTreeSet<String>>,
     waiting: Arc<AtomicUsize>,
+    /// What this call knows of the client's roots.
+    roots: Arc<Mutex<Option<Box<str>>>>,
 }
 
 impl Questioner {
     pub(super) fn new(shared: Arc<Shared>, to: ReplyTo, terms: Terms) -> Self {
         let timeout = shared.service.limits.question_time;
-        Self { shared, to, terms, timeout, keys: Mutex::default(), waiting: Arc::default() }
+        Self {
+            shared,
+            to,
+            terms,
+            timeout,
+            keys: Mutex::default(),
+            waiting: Arc::default(),
+            roots: Arc::default(),
+        }
     }
 
     fn keys(&self) -> MutexGuard<'_, BTreeSet<String>> {
@@ -119,7 +129,11 @@ impl Questioner {
         wire::request(&mut message, id, question.method(), |params| {
             written = encode::question(params, self.terms.revision, question);
         });
-        written.map_err(Error::msg)?;
+        if let Err(why) = written {
+            // It was never sent, so there is nothing to take back.
+            self.shared.questions().waiting.remove(&open.id);
+            return Err(Error::msg(why));
+        }
         self.to.outbox.push(|out| out.extend_from_slice(&message));
         Ok(open)
     }
@@ -158,13 +172,15 @@ impl Drop for Waiting {
 
 impl Asker for Questioner {
     fn ask(&self, key: &str, question: Question) -> Asking {
-        let known = self.shared.questions().roots.clone();
+        let own = self.roots.lock().unwrap_or_else(PoisonError::into_inner).clone();
+        let known = own.or_else(|| self.shared.questions().roots.clone());
         if let (Question::Roots, Some(roots)) = (&question, known) {
             return Box::pin(std::future::ready(Ok(roots)));
         }
         let keeps =
             matches!(question, Question::Roots) && self.terms.client.can("roots.listChanged");
-        let opened = if self.keys().insert(key.to_owned()) {
+        let is_new = || self.keys().insert(key.to_owned());
+        let opened = if matches!(question, Question::Roots) || is_new() {
             self.check(&question).and_then(|()| self.send(&question))
         } else {
             Err(asked_twice(key))
@@ -172,6 +188,7 @@ impl Asker for Questioner {
         self.waiting.fetch_add(1, Ordering::AcqRel);
         let waiting = Waiting(self.waiting.clone());
         let timeout = self.timeout;
+        let roots = self.roots.clone();
         Box::pin(async move {
             let _waiting = waiting;
             let mut open = opened?;
@@ -181,6 +198,9 @@ impl Asker for Questioner {
                     if let Err(why) = question.check(Raw::trusted(&json)) {
                         let text = format_args!("the client's answer cannot be used: {why}");
                         return Err(Error::msg(text));
+                    }
+                    if matches!(question, Question::Roots) {
+                        *roots.lock().unwrap_or_else(PoisonError::into_inner) = Some(json.clone());
                     }
                     if keeps {
                         open.shared.questions().roots = Some(json.clone());

@@ -83,6 +83,8 @@ async fn samples(ctx: &Context) -> Result<String> {
 #[tool]
 async fn directories(ctx: &Context) -> Result<String> {
     let roots = ctx.roots().await?;
+    // Asking again is no second question.
+    assert_eq!(ctx.roots().await?, roots);
     Ok(roots.iter().map(|it| it.uri.as_str()).collect::<Vec<_>>().join(","))
 }
 
