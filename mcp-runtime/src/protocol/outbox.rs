@@ -181,10 +181,10 @@ impl Outbox {
         self.queue().unread = most;
     }
 
-    /// Whether something will never be read.
+    /// Whether something will never be read. Asked once.
     #[cfg(feature = "http")]
-    pub(crate) fn has_lost(&self) -> bool {
-        self.queue().has_lost
+    pub(crate) fn take_lost(&self) -> bool {
+        std::mem::take(&mut self.queue().has_lost)
     }
 
     /// Marks that the answer refuses the client, which has a status of its own as long as nothing else has been sent.

@@ -11,7 +11,7 @@ use std::{
 
 use tokio::sync::oneshot;
 
-use super::{call::ReplyTo, encode, request::Terms, shared::Shared};
+use super::{call::ReplyTo, encode, outbox::Outbox, request::Terms, shared::Shared};
 use crate::{
     ask::asked_twice,
     context::{Asker, Asking},
@@ -29,12 +29,15 @@ pub(crate) struct Questions {
     waiting: HashMap<u64, oneshot::Sender<Answer>>,
     /// The roots as the client named them last, if it says when they change (ROOTS-02).
     roots: Option<Box<str>>,
+    /// How often they have changed.
+    changes: u64,
 }
 
 impl Questions {
     /// The client's roots have changed.
     pub(super) fn forget_roots(&mut self) {
         self.roots = None;
+        self.changes += 1;
     }
 
     fn open(&mut self) -> (u64, oneshot::Receiver<Answer>) {
@@ -59,7 +62,9 @@ impl Questions {
 /// The questions of one call.
 pub(super) struct Questioner {
     shared: Arc<Shared>,
-    to: ReplyTo,
+    outbox: Arc<Outbox>,
+    /// Nothing but the answer can be sent.
+    is_quiet: bool,
     terms: Terms,
     timeout: Duration,
     keys: Mutex<BTreeSet<String>>,
@@ -69,11 +74,12 @@ pub(super) struct Questioner {
 }
 
 impl Questioner {
-    pub(super) fn new(shared: Arc<Shared>, to: ReplyTo, terms: Terms) -> Self {
+    pub(super) fn new(shared: Arc<Shared>, to: &ReplyTo, terms: Terms) -> Self {
         let timeout = shared.service.limits.question_time;
         Self {
             shared,
-            to,
+            outbox: to.outbox.clone(),
+            is_quiet: to.quiet,
             terms,
             timeout,
             keys: Mutex::default(),
@@ -110,7 +116,7 @@ impl Questioner {
                 "the client has not declared `{capability}`: it cannot be asked"
             )));
         }
-        if self.to.quiet {
+        if self.is_quiet {
             return Err(Error::msg(
                 "the client accepts no stream of events, so it cannot be asked",
             ));
@@ -121,7 +127,7 @@ impl Questioner {
     /// Sends the question, on the stream of the request that it belongs to (C-26).
     fn send(&self, question: &Question) -> Result<Open> {
         let (id, answer) = self.shared.questions().open();
-        let open = Open { id, shared: self.shared.clone(), to: self.to.clone(), answer };
+        let open = Open { id, shared: self.shared.clone(), outbox: self.outbox.clone(), answer };
         let text = id.to_string();
         let Some(id) = Id::parse(Raw::trusted(&text)) else { return Err(Error::internal("no id")) };
         let mut written = Ok(());
@@ -134,7 +140,7 @@ impl Questioner {
             self.shared.questions().waiting.remove(&open.id);
             return Err(Error::msg(why));
         }
-        self.to.outbox.push(|out| out.extend_from_slice(&message));
+        self.outbox.push(|out| out.extend_from_slice(&message));
         Ok(open)
     }
 }
@@ -143,14 +149,14 @@ impl Questioner {
 struct Open {
     id: u64,
     shared: Arc<Shared>,
-    to: ReplyTo,
+    outbox: Arc<Outbox>,
     answer: oneshot::Receiver<Answer>,
 }
 
 impl Drop for Open {
     fn drop(&mut self) {
         if self.shared.questions().waiting.remove(&self.id).is_some() {
-            self.to.outbox.push(|out| {
+            self.outbox.push(|out| {
                 wire::notification(out, "notifications/cancelled", |params| {
                     params
                         .u64("requestId", self.id)
@@ -185,10 +191,13 @@ impl Asker for Questioner {
         } else {
             Err(asked_twice(key))
         };
-        self.waiting.fetch_add(1, Ordering::AcqRel);
-        let waiting = Waiting(self.waiting.clone());
+        let waiting = opened.is_ok().then(|| {
+            self.waiting.fetch_add(1, Ordering::AcqRel);
+            Waiting(self.waiting.clone())
+        });
         let timeout = self.timeout;
         let roots = self.roots.clone();
+        let changes = self.shared.questions().changes;
         Box::pin(async move {
             let _waiting = waiting;
             let mut open = opened?;
@@ -196,14 +205,17 @@ impl Asker for Questioner {
             match answer {
                 Ok(Ok(Ok(json))) => {
                     if let Err(why) = question.check(Raw::trusted(&json)) {
-                        let text = format_args!("the client's answer cannot be used: {why}");
+                        let text = format!("the client's answer cannot be used: {why}");
                         return Err(Error::msg(text));
                     }
                     if matches!(question, Question::Roots) {
                         *roots.lock().unwrap_or_else(PoisonError::into_inner) = Some(json.clone());
                     }
                     if keeps {
-                        open.shared.questions().roots = Some(json.clone());
+                        let mut questions = open.shared.questions();
+                        if questions.changes == changes {
+                            questions.roots = Some(json.clone());
+                        }
                     }
                     Ok(json)
                 }
@@ -223,6 +235,12 @@ impl Asker for Questioner {
     }
 
     fn set_done(&self, _: &str, _: Box<str>) {}
+
+    fn fail(&self, _: Error) {}
+
+    fn begin(&self) -> Result<()> {
+        Ok(())
+    }
 
     fn need_input(&self) -> Result<Option<NeedInput>> {
         Ok(None)

@@ -442,6 +442,82 @@ mod sealed {
         }
     }
 
+    /// Asks from another task than the one that runs it.
+    #[tool]
+    async fn elsewhere(ctx: Context) -> Result<String> {
+        let asking = tokio::spawn(async move {
+            tokio::time::sleep(std::time::Duration::from_millis(20)).await;
+            ctx.elicit::<Name>("name", "Name?").await
+        });
+        Ok(asking.await??.name)
+    }
+
+    /// Does what cannot be kept, or the same thing twice, and asks.
+    #[tool]
+    async fn forgets(ctx: &Context, twice: bool) -> Result<String> {
+        if twice {
+            for it in 0..2 {
+                ctx.once("same", async || -> Result<i32> { Ok(it) }).await?;
+            }
+        } else {
+            ctx.once("number", async || -> Result<f64> { Ok(f64::NAN) }).await?;
+        }
+        Ok(ctx.elicit::<Name>("name", "Name?").await?.name)
+    }
+
+    #[tokio::test]
+    async fn another_task_may_ask() {
+        for revision in WITH_FORMS {
+            let server = server!().items(items![elsewhere]);
+            let can = json!({ "elicitation": {} });
+            let mut client = TestClient::connect_capable(server, revision, can).await.unwrap();
+            client.answer_with(|_, _| json!({ "action": "accept", "content": { "name": "Ada" } }));
+            assert_eq!(
+                client.call("elsewhere", json!({})).await.unwrap().text(),
+                "Ada",
+                "{revision}"
+            );
+        }
+    }
+
+    #[tokio::test]
+    async fn what_cannot_be_kept_ends_the_call_instead_of_being_done_again() {
+        let server = server!().items(items![forgets]);
+        let can = json!({ "elicitation": {} });
+        let mut client =
+            TestClient::connect_capable(server, Revision::V2026_07_28, can).await.unwrap();
+        for twice in [false, true] {
+            let error = client.call("forgets", json!({ "twice": twice })).await.unwrap_err();
+            assert_eq!(error.code, -32603, "{twice}: {error}");
+        }
+    }
+
+    #[tokio::test]
+    async fn an_answer_that_was_taken_stays() {
+        let (mut client, _) = client(Revision::V2026_07_28, everything()).await;
+        let round = first(&mut client, "Hello").await;
+        let ongoing = client.start("tools/call", second(&round["requestState"], "Hello"));
+        let round = client.wait(ongoing).await.unwrap();
+        let mut last = second(&round["requestState"], "Hello");
+        let answer = |content: Value| json!({ "action": "accept", "content": content });
+        last["inputResponses"] = json!({ "name": answer(json!({ "name": "Eve" })), "age": answer(json!({ "age": 36 })) });
+        let ongoing = client.start("tools/call", last);
+        let result = client.wait(ongoing).await.unwrap();
+        assert_eq!(result["content"][0]["text"], "Hello Ada (36), plan 1");
+    }
+
+    #[tokio::test]
+    async fn answers_for_single_use_come_with_their_state() {
+        let server = server!().state(Counters::default()).items(items![pays]);
+        let can = json!({ "elicitation": {} });
+        let mut client =
+            TestClient::connect_capable(server, Revision::V2026_07_28, can).await.unwrap();
+        let answers = json!({ "name": { "action": "accept", "content": { "name": "Ada" } } });
+        let call = json!({ "name": "pays", "arguments": {}, "inputResponses": answers });
+        let ongoing = client.start("tools/call", call);
+        assert_eq!(client.wait(ongoing).await.unwrap()["resultType"], "input_required");
+    }
+
     #[tokio::test]
     async fn two_processes_with_one_key_take_turns() {
         let connect = async |key: u8| {
