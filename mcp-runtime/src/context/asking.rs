@@ -129,6 +129,9 @@ impl Context {
     /// Does something at most once in a call, however often the function starts again: a later round of 2026-07-28 gets what the
     /// first one got done. Only success is kept; what failed is tried again.
     ///
+    /// Wait for it before asking: a question that is open while it runs ends the round, and it begins again with the next one. What it
+    /// gives must survive the way to JSON and back, or the call ends with an internal error before anybody is asked.
+    ///
     /// The key names it within the call, like that of a question. A client that sends one round twice repeats what follows it, unless
     /// the item is `single_use`.
     ///
