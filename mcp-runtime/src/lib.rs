@@ -60,6 +60,7 @@
 //! | `client-log` (default) | `client_log()`: `tracing` events of a call for the client that asked |
 //! | `http` | every revision on one HTTP endpoint: `--http`, `serve_http`, `bind_http`, `into_service` |
 //! | `axum` | `into_router`, for axum applications |
+//! | `ask` | questions over several rounds, and `once`, for clients of 2026-07-28 |
 //! | `inventory` | registration through constructors instead of the linker (always so on wasm) |
 
 #![cfg_attr(docsrs, feature(doc_cfg))]

@@ -89,4 +89,5 @@ fn there_is_no_unsafe_code_but_in_the_guard() {
 fn a_server_brings_few_crates() {
     crates::check("stdio,client-log", 50);
     crates::check("stdio,client-log,http", 63);
+    crates::check("stdio,client-log,ask", 50 + 16);
 }

@@ -27,7 +27,7 @@ fn everything() -> Vec<Row> {
         (json!({"do": "templates"}), |it| {
             it["result"][0]["uriTemplate"] == "test://template/{id}/data"
         }),
-        (json!({"do": "prompts"}), |it| it["result"].as_array().is_some_and(|it| it.len() == 4)),
+        (json!({"do": "prompts"}), |it| it["result"].as_array().is_some_and(|it| it.len() == 5)),
         (greet.clone(), |it| text(it) == Some("Hello, Ada!")),
         (call("test_multiple_content_types"), |it| {
             let content = &it["result"]["content"];

@@ -120,6 +120,15 @@ fn a_wrong_command_line_is_told_what_would_be_right() {
     check_refused(&["lsit"], USAGE, &["unknown command `lsit`; did you mean `list`?"]);
     check_refused(&["frobnicate"], USAGE, &["unknown command `frobnicate`; there are list, call"]);
     check_refused(&["--frobnicate"], USAGE, &["unknown option `--frobnicate`"]);
+    check_refused(&["--htpp"], USAGE, &["did you mean `--http`?"]);
+    check_refused(&["--http", "list"], USAGE, &["`list` goes without `--http`"]);
+    check_refused(&["--path", "/x"], USAGE, &["`--path` goes with `--http`"]);
+    check_refused(&["--http", "--path", "x"], USAGE, &["a path begins with `/`"]);
+    check_refused(
+        &["--http", "nobody.invalid:1"],
+        FAILURE,
+        &["nobody.invalid:1: cannot listen there"],
+    );
     check_refused(&["call"], USAGE, &["`call` of what?"]);
     check_refused(&["read"], USAGE, &["`read` of what?"]);
     check_refused(&["get"], USAGE, &["`get` of what?"]);

@@ -9,17 +9,28 @@ use crate::{
 #[cfg(feature = "ask")]
 pub(crate) use sealed::Keeper;
 
+/// What no two rounds have in common.
+pub(super) type Nonce = [u8; 24];
+
 /// Without sealing nothing is kept: a call has one round.
 #[cfg(not(feature = "ask"))]
 pub(crate) struct Keeper;
 
 #[cfg(not(feature = "ask"))]
 impl Keeper {
-    pub(super) fn open(&self, sealed: Option<Raw<'_>>) -> Result<State> {
+    pub(super) fn open(&self, sealed: Option<Raw<'_>>) -> Result<(State, Option<Nonce>)> {
         match sealed.filter(|it| !it.is_null()) {
-            None => Ok(State::default()),
+            None => Ok((State::default(), None)),
             Some(_) => Err(Error::invalid_params("`requestState` was not made by this server")),
         }
+    }
+
+    pub(super) fn takes_answers(&self, _: Option<Nonce>) -> bool {
+        true
+    }
+
+    pub(super) fn spend(&self, _: Nonce) -> Result<()> {
+        Ok(())
     }
 
     pub(super) fn close(&self, state: &State) -> Result<Option<String>> {
@@ -49,9 +60,12 @@ mod sealed {
     }
 
     impl Keeper {
-        pub(in crate::ask) fn open(&self, sealed: Option<Raw<'_>>) -> Result<State> {
+        pub(in crate::ask) fn open(
+            &self,
+            sealed: Option<Raw<'_>>,
+        ) -> Result<(State, Option<Nonce>)> {
             let Some(sealed) = sealed.filter(|it| !it.is_null()) else {
-                return Ok(State::default());
+                return Ok((State::default(), None));
             };
             let refused = || {
                 let text = "`requestState` is not what this call was answered with, or too old: start again without it";
@@ -61,23 +75,37 @@ mod sealed {
             let opened = self.sealer.open(&sealed, self.bound.as_bytes());
             let (text, nonce) = opened.map_err(|Broken| refused())?;
             let text = crate::wire::validate(&text, 128).map_err(|_| refused())?;
-            let now = state::now();
-            let state = State::read(text, now).ok_or_else(refused)?;
-            if let Some(spent) = &self.spent {
-                spent.spend(nonce, state::after(self.sealer.lifetime), now)?;
-            }
-            Ok(state)
+            let state = State::read(text, state::now()).ok_or_else(refused)?;
+            Ok((state, Some(nonce)))
+        }
+
+        /// Whether answers may come: for single use only with the state that was given for them.
+        pub(in crate::ask) fn takes_answers(&self, nonce: Option<Nonce>) -> bool {
+            nonce.is_some() || self.spent.is_none()
+        }
+
+        /// Marks a round that must not be sent twice.
+        pub(in crate::ask) fn spend(&self, nonce: Nonce) -> Result<()> {
+            let Some(spent) = &self.spent else { return Ok(()) };
+            spent.spend(nonce, state::after(self.sealer.lifetime), state::now())
         }
 
         pub(in crate::ask) fn close(&self, state: &State) -> Result<Option<String>> {
             let text = state.write(state::after(self.sealer.lifetime));
             if text.len() > self.most {
                 let (key, size) = state.largest().unwrap_or_default();
-                return Err(Error::internal(format!(
+                let why = format!(
                     "what must be kept between rounds has {} bytes, at most {}: most of it, {size}, is `{key}`",
                     text.len(),
                     self.most
-                )));
+                );
+                // Too long an answer is the client's doing, the rest the author's.
+                let is_answer = state.answers.contains_key(key);
+                return Err(if is_answer {
+                    Error::invalid_params(why)
+                } else {
+                    Error::internal(why)
+                });
             }
             self.sealer.seal(&text, self.bound.as_bytes()).map(Some)
         }

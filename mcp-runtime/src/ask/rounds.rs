@@ -3,7 +3,11 @@ use std::{
     sync::{Arc, Mutex, MutexGuard, PoisonError},
 };
 
-use super::{Keeper, state::State};
+use super::{
+    Keeper,
+    keeper::Nonce,
+    state::{State, Texts},
+};
 use crate::{
     context::{Asker, Asking},
     error::{Error, Kind, Result},
@@ -15,8 +19,12 @@ use crate::{
 pub(crate) struct Rounds {
     client: Arc<ClientInfo>,
     keeper: Keeper,
+    /// What earlier rounds left.
+    earlier: State,
     /// The answers that came with this round, as they came.
-    answers: State,
+    answers: Texts,
+    /// Of the state that came with it.
+    nonce: Option<Nonce>,
     round: Mutex<Round>,
 }
 
@@ -29,6 +37,8 @@ struct Round {
     open: Vec<(Box<str>, Question)>,
     /// What later rounds need to know.
     state: State,
+    /// Why there can be no later round.
+    fault: Option<Error>,
 }
 
 impl Rounds {
@@ -42,17 +52,15 @@ impl Rounds {
         responses: Option<Raw<'_>>,
         sealed: Option<Raw<'_>>,
     ) -> Result<Arc<Self>> {
-        let mut answers = keeper.open(sealed)?;
-        let state = answers.clone();
+        let (earlier, nonce) = keeper.open(sealed)?;
         let responses = responses.filter(|it| !it.is_null()).unwrap_or(Raw::EMPTY_OBJECT);
         if responses.kind() != JsonKind::Object {
             return Err(Error::invalid_params("`inputResponses` must be an object"));
         }
-        for (key, json) in responses.members() {
-            answers.answers.insert(key.into(), json.as_str().into());
-        }
-        let round = Round { state, ..Round::default() };
-        Ok(Arc::new(Self { client, keeper, answers, round: Mutex::new(round) }))
+        let members = responses.members().map(|(key, json)| (key.into(), json.as_str().into()));
+        let answers = if keeper.takes_answers(nonce) { members.collect() } else { Texts::new() };
+        let round = Round { state: earlier.clone(), ..Round::default() };
+        Ok(Arc::new(Self { client, keeper, earlier, answers, nonce, round: Mutex::new(round) }))
     }
 
     fn round(&self) -> MutexGuard<'_, Round> {
@@ -61,22 +69,26 @@ impl Rounds {
 
     fn answer(&self, key: &str, question: Question) -> Option<Result<Box<str>>> {
         let mut round = self.round();
-        if !round.keys.insert(key.into()) {
+        let is_new = round.keys.insert(key.into());
+        if !is_new && !matches!(question, Question::Roots) {
             return Some(Err(asked_twice(key)));
         }
         if let Some(lacking) = lacking(&self.client, &question) {
             return Some(Err(lacking));
         }
-        // An answer of another kind, or with a wrong value, is no answer: the client is asked again.
-        let answer = self.answers.answers.get(key);
-        let answer = answer.filter(|it| question.check(Raw::trusted(it)).is_ok());
-        match answer {
+        // An answer of another kind, or with a wrong value, is no answer: the client is asked again. One that was taken
+        // already stays as it was, whatever the client says later.
+        let said = [self.earlier.answers.get(key), self.answers.get(key)];
+        let mut said = said.into_iter().flatten().map(|it| &**it);
+        match said.find(|it: &&str| question.check(Raw::trusted(it)).is_ok()) {
             Some(json) => {
-                round.state.answers.insert(key.into(), json.clone());
-                Some(Ok(json.clone()))
+                round.state.answers.insert(key.into(), json.into());
+                Some(Ok(json.into()))
             }
             None => {
-                round.open.push((key.into(), question));
+                if is_new {
+                    round.open.push((key.into(), question));
+                }
                 None
             }
         }
@@ -93,11 +105,24 @@ impl Asker for Rounds {
     }
 
     fn done(&self, key: &str) -> Option<Box<str>> {
-        self.answers.done.get(key).cloned()
+        self.earlier.done.get(key).cloned()
     }
 
     fn set_done(&self, key: &str, json: Box<str>) {
-        self.round().state.done.insert(key.into(), json);
+        let before = self.round().state.done.insert(key.into(), json);
+        if before.is_some() {
+            self.fail(Error::internal(format!(
+                "`once(\"{key}\")` is there twice in one call: give each its own key"
+            )));
+        }
+    }
+
+    fn fail(&self, error: Error) {
+        self.round().fault.get_or_insert(error);
+    }
+
+    fn begin(&self) -> Result<()> {
+        self.nonce.map_or(Ok(()), |it| self.keeper.spend(it))
     }
 
     fn need_input(&self) -> Result<Option<NeedInput>> {
@@ -105,13 +130,16 @@ impl Asker for Rounds {
         if round.open.is_empty() {
             return Ok(None);
         }
+        if let Some(fault) = round.fault.take() {
+            return Err(fault);
+        }
         let questions = std::mem::take(&mut round.open);
         let state = self.keeper.close(&round.state)?;
         Ok(Some(NeedInput { questions, state }))
     }
 
     fn is_resumed(&self) -> bool {
-        !self.answers.answers.is_empty()
+        !self.answers.is_empty() || !self.earlier.answers.is_empty()
     }
 
     fn is_waiting(&self) -> bool {
@@ -141,7 +169,7 @@ fn lacking(client: &ClientInfo, question: &Question) -> Option<Error> {
             (client.can(capability), nested)
         }
     };
-    let text = format_args!("this needs a client with `{}`", question.capability());
+    let text = format!("this needs a client with `{}`", question.capability());
     let data = format!(r#"{{"requiredCapabilities":{required}}}"#);
     (!can).then(|| Error::of(Kind::MissingCapability, text).with_json(data))
 }

@@ -111,7 +111,7 @@ impl Builder {
                     let text = text
                         .into_string()
                         .map_err(|text| Stop::usage(format!("{text:?} is not UTF-8")))?;
-                    if http.take_address(&text) {
+                    if !names().any(|it| it == text) && http.take_address(&text) {
                         continue;
                     }
                     texts.push(text);
@@ -125,10 +125,7 @@ impl Builder {
                     }
                 }
                 other => {
-                    return Err(Stop::usage(format!(
-                        "unknown option `{}`; see `help`",
-                        named(&other)
-                    )));
+                    return Err(unknown_option(&named(&other)));
                 }
             }
         }
@@ -209,8 +206,21 @@ fn named(argument: &lexopt::Arg<'_>) -> String {
     }
 }
 
+/// The commands' names.
+fn names() -> impl Iterator<Item = &'static str> {
+    COMMANDS.iter().filter_map(|it| it.0.split(' ').next())
+}
+
+fn unknown_option(given: &str) -> Stop {
+    let options = http::OPTIONS.iter().filter_map(|it| it.0.split(' ').next());
+    match nearest(given, options.chain(["--help", "--version"])) {
+        Some(near) => Stop::usage(format!("unknown option `{given}`; did you mean `{near}`?")),
+        None => Stop::usage(format!("unknown option `{given}`; see `help`")),
+    }
+}
+
 fn unknown_command(given: &str) -> Stop {
-    let names: Vec<&str> = COMMANDS.iter().filter_map(|it| it.0.split(' ').next()).collect();
+    let names: Vec<&str> = names().collect();
     match nearest(given, names.iter().copied()) {
         Some(near) => Stop::usage(format!("unknown command `{given}`; did you mean `{near}`?")),
         None => Stop::usage(format!("unknown command `{given}`; there are {}", names.join(", "))),

@@ -20,6 +20,15 @@ pub(crate) trait Asker: Send + Sync {
     /// Keeps what has been done for later rounds.
     fn set_done(&self, key: &str, json: Box<str>);
 
+    /// The call cannot go on into another round.
+    fn fail(&self, error: Error);
+
+    /// The call has been let in, and runs now.
+    ///
+    /// # Errors
+    /// When it must not run again.
+    fn begin(&self) -> Result<(), Error>;
+
     /// What the client must be asked before the handler can go on, when there is something.
     ///
     /// # Errors

@@ -116,17 +116,21 @@ impl Context {
         })
     }
 
-    /// Asks which directories the user works in (client/roots). The client's word, and no permission.
+    /// Asks which directories the user works in (client/roots). The client's word, and no permission. However often a call
+    /// asks, the client is asked once in it, or once until they change where a session knows of that.
     ///
     /// # Errors
     /// When the client cannot be asked, or did not answer.
     pub fn roots(&self) -> Asked<Result<Vec<Root>>> {
-        let asking = self.ask("roots".to_owned(), Question::Roots);
+        let asking = self.ask("client_roots".to_owned(), Question::Roots);
         Asked::new(async move { read_roots(Raw::trusted(&asking.await?)).map_err(Error::msg) })
     }
 
     /// Does something at most once in a call, however often the function starts again: a later round of 2026-07-28 gets what the
     /// first one got done. Only success is kept; what failed is tried again.
+    ///
+    /// Wait for it before asking: a question that is open while it runs ends the round, and it begins again with the next one. What it
+    /// gives must survive the way to JSON and back, or the call ends with an internal error before anybody is asked.
     ///
     /// The key names it within the call, like that of a question. A client that sends one round twice repeats what follows it, unless
     /// the item is `single_use`.
@@ -159,21 +163,47 @@ impl Context {
             return Ok(done);
         }
         let value = work().await?;
-        if let (Some(asker), Ok(json)) = (asker, serde_json::to_string(&value)) {
-            asker.set_done(&key, json.into());
+        if let Some(asker) = asker {
+            let json = serde_json::to_string(&value);
+            // Judged now, before anybody is asked: what cannot be read back would have to be done again.
+            let kept = json.and_then(|json| serde_json::from_str::<T>(&json).map(|_| json));
+            match kept {
+                Ok(json) => asker.set_done(&key, json.into()),
+                Err(error) => asker.fail(Error::internal(format!(
+                    "what `once(\"{key}\")` got done cannot be kept: {error}"
+                ))),
+            }
         }
         Ok(value)
     }
 
     fn ask(&self, key: String, question: Question) -> super::Asking {
-        match &self.0.caller.asker {
-            Some(asker) => asker.ask(&key, question),
-            None => {
-                let text = "nobody can be asked here: only tools, prompts and resources ask, and they take `&Context`, `Elicit`, `Sample` or `Roots`, or say `asks(…)`";
-                Box::pin(std::future::ready(Err(Error::internal(text))))
-            }
+        let failed = |error| Box::pin(std::future::ready(Err(error)));
+        if self.is_over() || self.is_cancelled() {
+            return failed(over());
         }
+        let Some(asker) = &self.0.caller.asker else {
+            let text = "nobody can be asked here: only tools, prompts and resources ask, and they take `&Context`, `Elicit`, `Sample` or `Roots`, or say `asks(…)`";
+            return failed(Error::internal(text));
+        };
+        let mut asking = asker.ask(&key, question);
+        // Perhaps another task asks than the one that runs the handler: that one must look.
+        self.wake();
+        let context = self.clone();
+        Box::pin(async move {
+            let mut end = std::pin::pin!(context.cancelled());
+            std::future::poll_fn(|cx| match asking.as_mut().poll(cx) {
+                Poll::Pending => end.as_mut().poll(cx).map(|()| Err(over())),
+                ready => ready,
+            })
+            .await
+        })
     }
+}
+
+/// Nobody waits for the call any more.
+fn over() -> Error {
+    Error::msg("the call is over: nobody can be asked")
 }
 
 /// Whether the person agreed.

@@ -80,6 +80,16 @@ impl Context {
 }
 
 impl Context {
+    /// Makes the task that runs the handler look at it.
+    pub(crate) fn wake(&self) {
+        let slot = self.0.waker.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
+        let waker = slot.clone();
+        drop(slot);
+        if let Some(waker) = waker {
+            waker.wake();
+        }
+    }
+
     /// Wakes this waker when the call is cancelled.
     pub(crate) fn watch_cancel(&self, waker: &std::task::Waker) {
         let mut slot = self.0.waker.lock().unwrap_or_else(std::sync::PoisonError::into_inner);

@@ -78,6 +78,10 @@ impl Pending {
     fn end(&mut self, answer: Answer) -> Poll<Option<Answer>> {
         self.done = true;
         self.context.close();
+        if matches!(answer, Ok(Done::NeedInput(_))) {
+            // Whatever of it runs elsewhere has nobody to wait for any more.
+            self.context.set_cancelled();
+        }
         let answer = match &self.entry {
             Some(entry) => finish(&self.settings, entry, &self.context, answer),
             None => answer,

@@ -2,8 +2,12 @@
 
 use std::fmt;
 
-use super::{FromCall, Needs};
-use crate::{context::Context, error::Result};
+use super::{Form, FromCall, Needs};
+use crate::{
+    context::{Asked, Context},
+    error::{Result, Unanswered},
+    model::{Root, Sampled, Sampling},
+};
 
 macro_rules! asks {
     ($($(#[$doc:meta])* $name:ident, $need:ident, $can:ident;)*) => {$(
@@ -50,13 +54,17 @@ asks! {
     /// ```
     /// use mcp_runtime::prelude::*;
     ///
+    /// #[form]
+    /// struct Consent {
+    ///     /// Put it into service
+    ///     deploy: bool,
+    /// }
+    ///
     /// /// Puts a new version into service.
     /// #[tool(destructive)]
     /// async fn deploy(user: Elicit, version: &str) -> Result<String> {
-    ///     if !user.client_can() {
-    ///         return Err(Error::msg("this needs the consent of a person, and your client cannot ask for it"));
-    ///     }
-    ///     Ok(format!("ready to ask about {version}"))
+    ///     let consent: Consent = user.form("consent", format!("Deploy {version}?")).await?;
+    ///     Ok(format!("deployed: {}", consent.deploy))
     /// }
     /// # fn main() {}
     /// ```
@@ -73,8 +81,9 @@ asks! {
     ///
     /// /// Sums a text up.
     /// #[tool(read_only)]
-    /// async fn sum_up(model: Sample, text: &str) -> String {
-    ///     if model.client_can() { text.to_owned() } else { text.chars().take(100).collect() }
+    /// async fn sum_up(model: Sample, text: &str) -> Result<String> {
+    ///     let question = Sampling::ask(format!("Sum this up: {text}"), 200);
+    ///     Ok(model.ask("summary", question).await?.text())
     /// }
     /// # fn main() {}
     /// ```
@@ -89,12 +98,48 @@ asks! {
     /// ```
     /// use mcp_runtime::prelude::*;
     ///
-    /// /// Says whether the client shares its directories.
+    /// /// Names the directories that the client shares.
     /// #[tool(read_only)]
-    /// async fn shares(directories: Roots) -> bool {
-    ///     directories.client_can()
+    /// async fn shared(directories: Roots) -> Result<String> {
+    ///     let roots = directories.list().await?;
+    ///     Ok(roots.iter().map(|it| it.uri.as_str()).collect::<Vec<_>>().join("\n"))
     /// }
     /// # fn main() {}
     /// ```
     Roots, roots, can_list_roots;
+}
+
+impl Elicit {
+    /// Asks the user to fill in a form: see [`Context::elicit`].
+    pub fn form<T: Form>(
+        &self,
+        key: impl Into<String>,
+        message: impl Into<String>,
+    ) -> Asked<Result<T, Unanswered>> {
+        self.0.elicit(key, message)
+    }
+
+    /// Sends the user to a page: see [`Context::elicit_url`].
+    pub fn url(
+        &self,
+        key: impl Into<String>,
+        message: impl Into<String>,
+        url: impl Into<String>,
+    ) -> Asked<Result<(), Unanswered>> {
+        self.0.elicit_url(key, message, url)
+    }
+}
+
+impl Sample {
+    /// Asks the client's model: see [`Context::sample`].
+    pub fn ask(&self, key: impl Into<String>, sampling: Sampling) -> Asked<Result<Sampled>> {
+        self.0.sample(key, sampling)
+    }
+}
+
+impl Roots {
+    /// The directories the user works in: see [`Context::roots`].
+    pub fn list(&self) -> Asked<Result<Vec<Root>>> {
+        self.0.roots()
+    }
 }

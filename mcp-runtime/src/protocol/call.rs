@@ -113,6 +113,10 @@ impl WayBack {
         let scope = encode::Scope { revision: *revision, is_private: *is_private };
         if let Err(error) = answer {
             encode::note(error);
+            #[cfg(feature = "http")]
+            if revision.is_modern() && error.kind() == crate::error::Kind::MissingCapability {
+                to.outbox.refuse();
+            }
         }
         let write = |out: &mut Vec<u8>| {
             encode::answer(out, &shared.service, snapshot, scope, id, answer);

@@ -29,6 +29,9 @@ struct Queue {
     unread: Option<usize>,
     /// More than that came.
     has_lost: bool,
+    /// The answer says that the client cannot do what the call needs.
+    #[cfg(feature = "http")]
+    is_refused: bool,
     /// The handler wants the stream to end early; the reader is to come back after this time.
     release: Option<Duration>,
     /// What waits until the reader has caught up, each thing once: reports are merged into their newest,
@@ -178,10 +181,21 @@ impl Outbox {
         self.queue().unread = most;
     }
 
-    /// Whether something will never be read.
+    /// Whether something will never be read. Asked once.
     #[cfg(feature = "http")]
-    pub(crate) fn has_lost(&self) -> bool {
-        self.queue().has_lost
+    pub(crate) fn take_lost(&self) -> bool {
+        std::mem::take(&mut self.queue().has_lost)
+    }
+
+    /// Marks that the answer refuses the client, which has a status of its own as long as nothing else has been sent.
+    #[cfg(feature = "http")]
+    pub(super) fn refuse(&self) {
+        self.queue().is_refused = true;
+    }
+
+    #[cfg(feature = "http")]
+    pub(crate) fn is_refused(&self) -> bool {
+        self.queue().is_refused
     }
 
     #[cfg(feature = "http")]

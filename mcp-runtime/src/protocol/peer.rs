@@ -140,8 +140,8 @@ impl Peer {
                 // It carries no envelope in either era, so one table serves both.
                 "notifications/cancelled" => self.cancel(params),
                 "notifications/initialized" => self.shared.session().set_initialized(),
-                // Progress of ours, roots that changed: nothing here asks for them yet. The rest is unknown
-                // and stays unanswered.
+                "notifications/roots/list_changed" => self.shared.questions().forget_roots(),
+                // Progress of ours, which nothing here asks for. The rest is unknown and stays unanswered.
                 _ => {}
             },
             Ok(Message::Response { id, result }) => self.shared.questions().answer(id, result),

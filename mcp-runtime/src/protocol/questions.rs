@@ -11,7 +11,7 @@ use std::{
 
 use tokio::sync::oneshot;
 
-use super::{call::ReplyTo, encode, request::Terms, shared::Shared};
+use super::{call::ReplyTo, encode, outbox::Outbox, request::Terms, shared::Shared};
 use crate::{
     ask::asked_twice,
     context::{Asker, Asking},
@@ -27,9 +27,19 @@ type Answer = Result<Box<str>, String>;
 pub(crate) struct Questions {
     last: u64,
     waiting: HashMap<u64, oneshot::Sender<Answer>>,
+    /// The roots as the client named them last, if it says when they change (ROOTS-02).
+    roots: Option<Box<str>>,
+    /// How often they have changed.
+    changes: u64,
 }
 
 impl Questions {
+    /// The client's roots have changed.
+    pub(super) fn forget_roots(&mut self) {
+        self.roots = None;
+        self.changes += 1;
+    }
+
     fn open(&mut self) -> (u64, oneshot::Receiver<Answer>) {
         self.last += 1;
         let (answer, waiting) = oneshot::channel();
@@ -52,17 +62,30 @@ impl Questions {
 /// The questions of one call.
 pub(super) struct Questioner {
     shared: Arc<Shared>,
-    to: ReplyTo,
+    outbox: Arc<Outbox>,
+    /// Nothing but the answer can be sent.
+    is_quiet: bool,
     terms: Terms,
     timeout: Duration,
     keys: Mutex<BTreeSet<String>>,
     waiting: Arc<AtomicUsize>,
+    /// What this call knows of the client's roots.
+    roots: Arc<Mutex<Option<Box<str>>>>,
 }
 
 impl Questioner {
-    pub(super) fn new(shared: Arc<Shared>, to: ReplyTo, terms: Terms) -> Self {
+    pub(super) fn new(shared: Arc<Shared>, to: &ReplyTo, terms: Terms) -> Self {
         let timeout = shared.service.limits.question_time;
-        Self { shared, to, terms, timeout, keys: Mutex::default(), waiting: Arc::default() }
+        Self {
+            shared,
+            outbox: to.outbox.clone(),
+            is_quiet: to.quiet,
+            terms,
+            timeout,
+            keys: Mutex::default(),
+            waiting: Arc::default(),
+            roots: Arc::default(),
+        }
     }
 
     fn keys(&self) -> MutexGuard<'_, BTreeSet<String>> {
@@ -93,7 +116,7 @@ impl Questioner {
                 "the client has not declared `{capability}`: it cannot be asked"
             )));
         }
-        if self.to.quiet {
+        if self.is_quiet {
             return Err(Error::msg(
                 "the client accepts no stream of events, so it cannot be asked",
             ));
@@ -104,7 +127,7 @@ impl Questioner {
     /// Sends the question, on the stream of the request that it belongs to (C-26).
     fn send(&self, question: &Question) -> Result<Open> {
         let (id, answer) = self.shared.questions().open();
-        let open = Open { id, shared: self.shared.clone(), to: self.to.clone(), answer };
+        let open = Open { id, shared: self.shared.clone(), outbox: self.outbox.clone(), answer };
         let text = id.to_string();
         let Some(id) = Id::parse(Raw::trusted(&text)) else { return Err(Error::internal("no id")) };
         let mut written = Ok(());
@@ -112,8 +135,12 @@ impl Questioner {
         wire::request(&mut message, id, question.method(), |params| {
             written = encode::question(params, self.terms.revision, question);
         });
-        written.map_err(Error::msg)?;
-        self.to.outbox.push(|out| out.extend_from_slice(&message));
+        if let Err(why) = written {
+            // It was never sent, so there is nothing to take back.
+            self.shared.questions().waiting.remove(&open.id);
+            return Err(Error::msg(why));
+        }
+        self.outbox.push(|out| out.extend_from_slice(&message));
         Ok(open)
     }
 }
@@ -122,14 +149,14 @@ impl Questioner {
 struct Open {
     id: u64,
     shared: Arc<Shared>,
-    to: ReplyTo,
+    outbox: Arc<Outbox>,
     answer: oneshot::Receiver<Answer>,
 }
 
 impl Drop for Open {
     fn drop(&mut self) {
         if self.shared.questions().waiting.remove(&self.id).is_some() {
-            self.to.outbox.push(|out| {
+            self.outbox.push(|out| {
                 wire::notification(out, "notifications/cancelled", |params| {
                     params
                         .u64("requestId", self.id)
@@ -151,23 +178,46 @@ impl Drop for Waiting {
 
 impl Asker for Questioner {
     fn ask(&self, key: &str, question: Question) -> Asking {
-        let opened = if self.keys().insert(key.to_owned()) {
+        let own = self.roots.lock().unwrap_or_else(PoisonError::into_inner).clone();
+        let known = own.or_else(|| self.shared.questions().roots.clone());
+        if let (Question::Roots, Some(roots)) = (&question, known) {
+            return Box::pin(std::future::ready(Ok(roots)));
+        }
+        let keeps =
+            matches!(question, Question::Roots) && self.terms.client.can("roots.listChanged");
+        let is_new = || self.keys().insert(key.to_owned());
+        let opened = if matches!(question, Question::Roots) || is_new() {
             self.check(&question).and_then(|()| self.send(&question))
         } else {
             Err(asked_twice(key))
         };
-        self.waiting.fetch_add(1, Ordering::AcqRel);
-        let waiting = Waiting(self.waiting.clone());
+        let waiting = opened.is_ok().then(|| {
+            self.waiting.fetch_add(1, Ordering::AcqRel);
+            Waiting(self.waiting.clone())
+        });
         let timeout = self.timeout;
+        let roots = self.roots.clone();
+        let changes = self.shared.questions().changes;
         Box::pin(async move {
             let _waiting = waiting;
             let mut open = opened?;
             let answer = tokio::time::timeout(timeout, &mut open.answer).await;
             match answer {
                 Ok(Ok(Ok(json))) => {
-                    question.check(Raw::trusted(&json)).map(|()| json).map_err(|why| {
-                        Error::msg(format_args!("the client's answer cannot be used: {why}"))
-                    })
+                    if let Err(why) = question.check(Raw::trusted(&json)) {
+                        let text = format!("the client's answer cannot be used: {why}");
+                        return Err(Error::msg(text));
+                    }
+                    if matches!(question, Question::Roots) {
+                        *roots.lock().unwrap_or_else(PoisonError::into_inner) = Some(json.clone());
+                    }
+                    if keeps {
+                        let mut questions = open.shared.questions();
+                        if questions.changes == changes {
+                            questions.roots = Some(json.clone());
+                        }
+                    }
+                    Ok(json)
                 }
                 Ok(Ok(Err(message))) => {
                     Err(Error::msg(format_args!("the client refused: {message}")))
@@ -185,6 +235,12 @@ impl Asker for Questioner {
     }
 
     fn set_done(&self, _: &str, _: Box<str>) {}
+
+    fn fail(&self, _: Error) {}
+
+    fn begin(&self) -> Result<()> {
+        Ok(())
+    }
 
     fn need_input(&self) -> Result<Option<NeedInput>> {
         Ok(None)

@@ -87,6 +87,9 @@ impl Peer {
         if let Err((refusal, error)) = self.admit(request.id) {
             return self.reject(request, revision, refusal, &error, turn);
         }
+        if let Some(Err(error)) = asker.as_ref().map(|it| it.begin()) {
+            return shared.refuse(request, revision, &error);
+        }
         let (mut caller, slot) = caller(terms, request);
         caller.asker = asker;
         let dispatched = shared.service.dispatcher.dispatch(&snapshot, caller, operation);
@@ -119,8 +122,7 @@ impl Peer {
         operation: &Request<'_>,
     ) -> Result<Arc<dyn Asker>, Error> {
         if !terms.revision.is_modern() {
-            let questioner =
-                Questioner::new(self.shared.clone(), request.to.clone(), terms.clone());
+            let questioner = Questioner::new(self.shared.clone(), request.to, terms.clone());
             return Ok(Arc::new(questioner));
         }
         let keeper = self.keeper(entry, request, operation);

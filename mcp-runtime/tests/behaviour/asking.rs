@@ -83,6 +83,8 @@ async fn samples(ctx: &Context) -> Result<String> {
 #[tool]
 async fn directories(ctx: &Context) -> Result<String> {
     let roots = ctx.roots().await?;
+    // Asking again is no second question.
+    assert_eq!(ctx.roots().await?, roots);
     Ok(roots.iter().map(|it| it.uri.as_str()).collect::<Vec<_>>().join(","))
 }
 
@@ -283,6 +285,82 @@ async fn an_answer_that_is_none_is_asked_for_again() {
     assert_eq!(client.wait(ongoing).await.unwrap_err().code, -32602);
 }
 
+/// Waits for an answer, and may take a second for everything else.
+#[tool(timeout = "1s")]
+async fn patient(user: Elicit) -> Result<String> {
+    let name: Name = user.form("name", "Name?").await?;
+    tokio::time::sleep(std::time::Duration::from_millis(800)).await;
+    Ok(name.name)
+}
+
+/// The id of the question that has just been asked, in a revision where the call waits.
+async fn question(client: &mut TestClient) -> Value {
+    let asked = client.notification(std::time::Duration::from_secs(5)).await.expect("a question");
+    assert_eq!(asked["method"], "elicitation/create");
+    asked["id"].clone()
+}
+
+async fn waiting(limits: mcp_runtime::Limits) -> TestClient {
+    let server = server!().items(items![patient]).limits(limits);
+    let can = json!({ "elicitation": {} });
+    TestClient::connect_capable(server, Revision::V2025_11_25, can).await.unwrap()
+}
+
+fn call() -> Value {
+    json!({ "name": "patient", "arguments": {} })
+}
+
+#[tokio::test(start_paused = true)]
+async fn no_time_runs_while_a_person_thinks() {
+    let mut client = waiting(mcp_runtime::Limits::new()).await;
+    let ongoing = client.start("tools/call", call());
+    let id = question(&mut client).await;
+    tokio::time::sleep(std::time::Duration::from_secs(300)).await;
+    let result = json!({ "action": "accept", "content": { "name": "Ada" } });
+    client.send_raw(json!({ "jsonrpc": "2.0", "id": id, "result": result }).to_string().as_bytes());
+    assert_eq!(client.wait(ongoing).await.unwrap()["content"][0]["text"], "Ada");
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_question_is_taken_back_after_its_time_and_when_the_call_is_cancelled() {
+    let limits = mcp_runtime::Limits::new().question_time(std::time::Duration::from_secs(5));
+    let mut client = waiting(limits).await;
+    let ongoing = client.start("tools/call", call());
+    let id = question(&mut client).await;
+    let result = client.wait(ongoing).await.unwrap();
+    assert!(
+        result["content"][0]["text"].as_str().unwrap().contains("not answered for 5s"),
+        "{result}"
+    );
+    let cancelled = client.notification(std::time::Duration::from_secs(5)).await.unwrap();
+    assert_eq!(cancelled["method"], "notifications/cancelled");
+    assert_eq!(cancelled["params"]["requestId"], id);
+
+    let ongoing = client.start("tools/call", call());
+    let again = question(&mut client).await;
+    assert_ne!(again, id);
+    client.cancel(ongoing);
+    let cancelled = client.notification(std::time::Duration::from_secs(5)).await.unwrap();
+    assert_eq!(cancelled["params"]["requestId"], again);
+    // An answer that comes too late finds nobody.
+    client.send_raw(json!({ "jsonrpc": "2.0", "id": again, "result": {} }).to_string().as_bytes());
+    assert!(client.notification(std::time::Duration::from_millis(100)).await.is_none());
+}
+
+#[tokio::test]
+async fn roots_are_asked_for_once_until_they_change() {
+    for (capability, times) in [(json!({ "listChanged": true }), 2), (json!({}), 3)] {
+        let (mut client, asked) =
+            client(Revision::V2025_11_25, json!({ "roots": capability })).await;
+        for _ in 0..2 {
+            client.call("directories", json!({})).await.unwrap();
+        }
+        client.notify("notifications/roots/list_changed", json!({}));
+        client.call("directories", json!({})).await.unwrap();
+        assert_eq!(asked.lock().unwrap().len(), times, "{capability}");
+    }
+}
+
 #[cfg(feature = "ask")]
 mod sealed {
     use super::*;
@@ -326,6 +404,118 @@ mod sealed {
         elsewhere["arguments"] = json!({});
         let ongoing = client.start("tools/call", elsewhere);
         assert_eq!(client.wait(ongoing).await.unwrap_err().code, -32602);
+    }
+
+    /// Asks, and then does what must not be done twice.
+    #[tool(single_use)]
+    async fn pays(ctx: &Context, counters: &Counters) -> Result<String> {
+        let name: Name = ctx.elicit("name", "Who pays?").await?;
+        Ok(format!("{} paid {}", name.name, counters.runs.fetch_add(1, Ordering::SeqCst) + 1))
+    }
+
+    /// The same, for whom twice is no harm.
+    #[tool]
+    async fn counts(ctx: &Context, counters: &Counters) -> Result<String> {
+        let name: Name = ctx.elicit("name", "Who counts?").await?;
+        Ok(format!("{} counted {}", name.name, counters.runs.fetch_add(1, Ordering::SeqCst) + 1))
+    }
+
+    #[tokio::test]
+    async fn a_round_is_repeated_unless_it_is_for_single_use() {
+        let server = server!().state(Counters::default()).items(items![pays, counts]);
+        let can = json!({ "elicitation": {} });
+        let mut client =
+            TestClient::connect_capable(server, Revision::V2026_07_28, can).await.unwrap();
+        for (tool, repeats) in [("pays", false), ("counts", true)] {
+            let call = json!({ "name": tool, "arguments": {} });
+            let ongoing = client.start("tools/call", call.clone());
+            let round = client.wait(ongoing).await.unwrap();
+            let mut last = call;
+            last["requestState"] = round["requestState"].clone();
+            last["inputResponses"] =
+                json!({ "name": { "action": "accept", "content": { "name": "Ada" } } });
+            for again in [false, true] {
+                let ongoing = client.start("tools/call", last.clone());
+                let result = client.wait(ongoing).await;
+                assert_eq!(result.is_ok(), !again || repeats, "{tool} {again}: {result:?}");
+            }
+        }
+    }
+
+    /// Asks from another task than the one that runs it.
+    #[tool]
+    async fn elsewhere(ctx: Context) -> Result<String> {
+        let asking = tokio::spawn(async move {
+            tokio::time::sleep(std::time::Duration::from_millis(20)).await;
+            ctx.elicit::<Name>("name", "Name?").await
+        });
+        Ok(asking.await??.name)
+    }
+
+    /// Does what cannot be kept, or the same thing twice, and asks.
+    #[tool]
+    async fn forgets(ctx: &Context, twice: bool) -> Result<String> {
+        if twice {
+            for it in 0..2 {
+                ctx.once("same", async || -> Result<i32> { Ok(it) }).await?;
+            }
+        } else {
+            ctx.once("number", async || -> Result<f64> { Ok(f64::NAN) }).await?;
+        }
+        Ok(ctx.elicit::<Name>("name", "Name?").await?.name)
+    }
+
+    #[tokio::test]
+    async fn another_task_may_ask() {
+        for revision in WITH_FORMS {
+            let server = server!().items(items![elsewhere]);
+            let can = json!({ "elicitation": {} });
+            let mut client = TestClient::connect_capable(server, revision, can).await.unwrap();
+            client.answer_with(|_, _| json!({ "action": "accept", "content": { "name": "Ada" } }));
+            assert_eq!(
+                client.call("elsewhere", json!({})).await.unwrap().text(),
+                "Ada",
+                "{revision}"
+            );
+        }
+    }
+
+    #[tokio::test]
+    async fn what_cannot_be_kept_ends_the_call_instead_of_being_done_again() {
+        let server = server!().items(items![forgets]);
+        let can = json!({ "elicitation": {} });
+        let mut client =
+            TestClient::connect_capable(server, Revision::V2026_07_28, can).await.unwrap();
+        for twice in [false, true] {
+            let error = client.call("forgets", json!({ "twice": twice })).await.unwrap_err();
+            assert_eq!(error.code, -32603, "{twice}: {error}");
+        }
+    }
+
+    #[tokio::test]
+    async fn an_answer_that_was_taken_stays() {
+        let (mut client, _) = client(Revision::V2026_07_28, everything()).await;
+        let round = first(&mut client, "Hello").await;
+        let ongoing = client.start("tools/call", second(&round["requestState"], "Hello"));
+        let round = client.wait(ongoing).await.unwrap();
+        let mut last = second(&round["requestState"], "Hello");
+        let answer = |content: Value| json!({ "action": "accept", "content": content });
+        last["inputResponses"] = json!({ "name": answer(json!({ "name": "Eve" })), "age": answer(json!({ "age": 36 })) });
+        let ongoing = client.start("tools/call", last);
+        let result = client.wait(ongoing).await.unwrap();
+        assert_eq!(result["content"][0]["text"], "Hello Ada (36), plan 1");
+    }
+
+    #[tokio::test]
+    async fn answers_for_single_use_come_with_their_state() {
+        let server = server!().state(Counters::default()).items(items![pays]);
+        let can = json!({ "elicitation": {} });
+        let mut client =
+            TestClient::connect_capable(server, Revision::V2026_07_28, can).await.unwrap();
+        let answers = json!({ "name": { "action": "accept", "content": { "name": "Ada" } } });
+        let call = json!({ "name": "pays", "arguments": {}, "inputResponses": answers });
+        let ongoing = client.start("tools/call", call);
+        assert_eq!(client.wait(ongoing).await.unwrap()["resultType"], "input_required");
     }
 
     #[tokio::test]

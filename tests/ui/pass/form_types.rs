@@ -61,7 +61,7 @@ pub struct Everything {
     c: f32,
     #[arg(default)]
     d: f64,
-    #[arg(default = !false)]
+    #[arg(default = MANY > 3)]
     e: bool,
     #[arg(default = Choice::Second)]
     f: Choice,

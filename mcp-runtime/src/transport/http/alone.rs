@@ -68,6 +68,9 @@ pub(super) async fn answer(
     let mut source = Source::alone(peer, turn.waiting);
     let keep_alive = endpoint.limits().keep_alive;
     match source.begin(accepts, keep_alive).await {
+        Begun::Whole(message) if source.is_refused() => {
+            reply::json(StatusCode::BAD_REQUEST, message)
+        }
         Begun::Whole(message) => reply::json(StatusCode::OK, message),
         Begun::Nothing => reply::empty(StatusCode::ACCEPTED),
         Begun::Stream(lines) => {

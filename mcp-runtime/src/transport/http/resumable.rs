@@ -106,8 +106,12 @@ impl Resumable {
         session: &Arc<Session>,
     ) -> Result<Reader, Gone> {
         let mut sent = self.sent();
-        if self.outbox.has_lost() {
-            return Err(Gone);
+        if self.outbox.take_lost() {
+            // What is lost has a number too, after which nobody can ask.
+            self.memory.bytes.fetch_sub(sent.bytes, Ordering::AcqRel);
+            sent.kept.clear();
+            sent.bytes = 0;
+            sent.last += 1;
         }
         let position = match after {
             None => sent.last,

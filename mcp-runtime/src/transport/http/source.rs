@@ -44,6 +44,11 @@ impl Source {
         self.outbox.poll_take(cx, lines)
     }
 
+    /// Whether the answer refuses the client (META-04).
+    pub(super) fn is_refused(&self) -> bool {
+        self.outbox.is_refused()
+    }
+
     /// Waits for what decides about the head of the response: until then every status is possible, and an answer that is
     /// one message needs no stream (C-03).
     pub(super) async fn begin(&mut self, accepts: Accepts, keep_alive: Duration) -> Begun {
