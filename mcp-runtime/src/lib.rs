@@ -95,7 +95,7 @@ pub use catalog::{Handle, Item, Prompt, Resource, Tool, Variables};
 pub use cli::Exit;
 #[cfg(feature = "http")]
 pub use context::Extension;
-pub use context::{Amount, AskAll, Asked, Cancel, Context, Over, OverStream, Progress};
+pub use context::{Amount, AskAll, Asked, Cancel, Context, Over, OverStream, Principal, Progress};
 pub use dispatch::{Next, OperationCall};
 pub use error::{BuildError, Error, Result, ServeError, Unanswered};
 pub use extract::{Args, Client, Elicit, Form, FormField, FromCall, Needs, Roots, Sample, State};

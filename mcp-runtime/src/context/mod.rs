@@ -11,6 +11,7 @@ mod environment;
 #[cfg(feature = "http")]
 mod http;
 pub(crate) mod logging;
+mod principal;
 mod progress;
 mod scope;
 
@@ -39,6 +40,7 @@ pub use asking::Asked;
 pub use cancel::Cancel;
 pub(crate) use carrier::Carrier;
 pub(crate) use environment::{Environment, States};
+pub use principal::Principal;
 pub use progress::{Amount, Over, OverStream, Progress};
 pub(crate) use progress::{ProgressState, Report};
 #[cfg(feature = "client-log")]

@@ -147,7 +147,7 @@ impl Peer {
         let arguments = arguments.unwrap_or(Raw::EMPTY_OBJECT);
         let service = &self.shared.service;
         Keeper {
-            bound: Bound::to(request.method, item, arguments, ""),
+            bound: Bound::to(request.method, item, arguments, request.carrier.principal()),
             most: service.limits.state,
             sealer: service.sealer.clone(),
             spent: entry.single_use.then(|| service.spent.clone()),
