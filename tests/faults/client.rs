@@ -288,9 +288,14 @@ pub(crate) struct Session {
 }
 
 pub(crate) fn initialize(revision: &str) -> Request {
+    initialize_as(revision, json!({}))
+}
+
+/// Of a client with these capabilities.
+pub(crate) fn initialize_as(revision: &str, capabilities: Value) -> Request {
     let params = json!({
         "protocolVersion": revision,
-        "capabilities": {},
+        "capabilities": capabilities,
         "clientInfo": { "name": "suite", "version": "1" },
     });
     Request::post(message("init", "initialize", params).to_string())

@@ -44,7 +44,7 @@ const RULES: [(&str, Held); 77] = [
     ("HL-17", In(&["2025-03-26..2025-11-25/sessions"])),
     ("HL-18", In(&["2025-03-26..2025-11-25/sessions", "2025-03-26..2025-11-25/idle"])),
     ("HL-19", In(&["2025-03-26..2025-11-25/sessions", "2025-03-26..2025-11-25/deleted_call"])),
-    ("HL-20", Elsewhere("there is no authentication yet that a session could stand for")),
+    ("HL-20", Elsewhere("`principals` of the suite `faults`: an application says who calls")),
     ("HL-21", In(&["2025-06-18..2025-11-25/version_header"])),
     ("HL-22", In(&["2025-03-26/version_header", "2025-06-18..2025-11-25/version_header"])),
     ("HL-23", In(&["2025-03-26/version_header", "2025-06-18..2025-11-25/version_header"])),
