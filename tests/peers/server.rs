@@ -1,4 +1,4 @@
-//! An example server and the folder that it may fill.
+//! A server and the folder that it may fill.
 
 use std::{
     ffi::OsStr,
@@ -11,6 +11,7 @@ use support::{examples::example, process::HttpServer};
 
 pub(crate) struct Server {
     pub(crate) name: &'static str,
+    program: &'static Path,
     /// Empty at first, and removed with the value.
     pub(crate) folder: PathBuf,
     /// Without one, each client starts a process of its own.
@@ -18,21 +19,34 @@ pub(crate) struct Server {
 }
 
 impl Server {
+    /// The example of this name.
     pub(crate) fn new(name: &'static str) -> Self {
+        Self::of(name, example(name))
+    }
+
+    /// The server of this suite, which asks.
+    pub(crate) fn asking() -> Self {
+        Self::of("asking", Path::new(env!("CARGO_BIN_EXE_asking-fixture")))
+    }
+
+    fn of(name: &'static str, program: &'static Path) -> Self {
         // A test runs on a thread of its own, of its own name.
         let test = thread::current().name().unwrap_or("test").replace("::", "-");
         let folder = Path::new(env!("CARGO_TARGET_TMPDIR"));
         let folder = folder.join(format!("{test}-{name}-{}", process::id()));
         fs::create_dir_all(&folder).expect("target is writable");
-        Self { name, folder, http: None }
+        Self { name, program, folder, http: None }
+    }
+
+    pub(crate) fn over_http(name: &'static str) -> Self {
+        Self::new(name).served()
     }
 
     /// One process for all clients, over HTTP and over HTTP+SSE.
-    pub(crate) fn over_http(name: &'static str) -> Self {
-        let mut server = Self::new(name);
-        let http = HttpServer::start(example(name), &["--legacy-sse"], &server.environment());
-        server.http = Some(http);
-        server
+    pub(crate) fn served(mut self) -> Self {
+        let http = HttpServer::start(self.program, &["--legacy-sse"], &self.environment());
+        self.http = Some(http);
+        self
     }
 
     pub(crate) fn is_http(&self) -> bool {
@@ -41,7 +55,7 @@ impl Server {
 
     /// The program, or the URL.
     pub(crate) fn address(&self) -> &OsStr {
-        self.http.as_ref().map_or(example(self.name).as_ref(), |it| it.url.as_ref())
+        self.http.as_ref().map_or(self.program.as_ref(), |it| it.url.as_ref())
     }
 
     /// Where HTTP+SSE begins.

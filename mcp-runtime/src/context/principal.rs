@@ -3,7 +3,8 @@ use std::{fmt, sync::Arc};
 use super::{Carrier, Context};
 
 /// Who calls, as the application in front of the server has found out: a middleware puts it among the extensions of the
-/// HTTP request. What a call leaves behind, its tasks and the state between its rounds, is then this principal's alone.
+/// HTTP request. What a call leaves behind, its tasks and the state between its rounds, is then this principal's alone, and so
+/// is a session that this principal has begun.
 ///
 /// ```
 /// use mcp_runtime::Principal;
@@ -30,6 +31,12 @@ impl Principal {
     pub fn as_str(&self) -> &str {
         &self.0
     }
+
+    /// Whose a request with these extensions is; empty when nobody has found out.
+    #[cfg(feature = "http")]
+    pub(crate) fn named_in(extensions: &http::Extensions) -> &str {
+        extensions.get::<Self>().map_or("", Self::as_str)
+    }
 }
 
 impl fmt::Debug for Principal {
@@ -50,11 +57,7 @@ impl Carrier {
     /// Whose the call is; empty when nobody has found out.
     pub(crate) fn principal(&self) -> &str {
         #[cfg(feature = "http")]
-        return self
-            .http
-            .as_ref()
-            .and_then(|it| it.extensions.get::<Principal>())
-            .map_or("", Principal::as_str);
+        return self.http.as_ref().map_or("", |it| Principal::named_in(&it.extensions));
         #[cfg(not(feature = "http"))]
         return "";
     }

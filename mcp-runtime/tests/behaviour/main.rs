@@ -30,6 +30,8 @@ mod methods;
 mod pagination;
 mod progress;
 mod prompts;
+#[cfg(feature = "ask")]
+mod replay;
 mod resources;
 mod results;
 mod server_values;
