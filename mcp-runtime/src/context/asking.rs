@@ -13,7 +13,7 @@ use super::Context;
 use crate::{
     error::{Error, Result, Unanswered},
     extract::{Form, read_form},
-    model::{Action, Question, Root, Sampled, Sampling, action, content, read_roots},
+    model::{Action, Question, Root, Sampled, Sampling, action, content, page, read_roots},
     wire::Raw,
 };
 
@@ -89,16 +89,33 @@ impl Context {
     /// Sends the user to a page, such as one to pay or to log in at, and waits until the user has agreed to go there
     /// (client/elicitation, URL mode; 2025-11-25 and later). That is no word on what happened there.
     ///
+    /// The address is an absolute http or https URL without a user name. Only on the user's own machine (`localhost`) a page
+    /// should be http; anywhere else clients expect https. It must say nothing about the user and let nobody in by itself,
+    /// since others than the user may read it.
+    ///
+    /// ```
+    /// use mcp_runtime::prelude::*;
+    ///
+    /// /// Connects the user's calendar.
+    /// #[tool]
+    /// async fn connect(ctx: &Context, account: u32) -> Result<String> {
+    ///     let page = format!("https://calendar.example.com/connect/{account}");
+    ///     ctx.elicit_url("connect", "Let us into your calendar", page).await?;
+    ///     Ok("the user is on the way there".to_owned())
+    /// }
+    /// # fn main() {}
+    /// ```
+    ///
     /// # Errors
-    /// [`Unanswered`]: the user declined or cancelled, or the client cannot be asked.
+    /// [`Unanswered`]: the user declined or cancelled, or the client cannot be asked. An address that is none is an internal
+    /// error, before anybody is asked.
     pub fn elicit_url(
         &self,
         key: impl Into<String>,
         message: impl Into<String>,
         url: impl Into<String>,
     ) -> Asked<Result<(), Unanswered>> {
-        let question = Question::Url { message: message.into(), url: url.into() };
-        let asking = self.ask(key.into(), question);
+        let asking = self.ask_url(key.into(), message.into(), url.into());
         Asked::new(async move { accepted(Raw::trusted(&asking.await?)) })
     }
 
@@ -177,8 +194,26 @@ impl Context {
         Ok(value)
     }
 
+    /// Asks, where a person can be sent.
+    fn ask_url(&self, key: String, message: String, url: String) -> super::Asking {
+        match page::check(&url) {
+            Ok(()) => self.ask(key, Question::Url { message, url }),
+            Err(why) => failed(self.fault(format_args!(
+                "the page that `{key}` sends the user to must be {}: {why}",
+                page::EXPECTED
+            ))),
+        }
+    }
+
+    /// An error for the author, with the place of the item.
+    fn fault(&self, why: impl fmt::Display) -> Error {
+        match &self.0.caller.origin {
+            Some(origin) => Error::internal(format_args!("{origin}: {why}")),
+            None => Error::internal(why),
+        }
+    }
+
     fn ask(&self, key: String, question: Question) -> super::Asking {
-        let failed = |error| Box::pin(std::future::ready(Err(error)));
         if self.is_over() || self.is_cancelled() {
             return failed(over());
         }
@@ -199,6 +234,10 @@ impl Context {
             .await
         })
     }
+}
+
+fn failed(error: Error) -> super::Asking {
+    Box::pin(std::future::ready(Err(error)))
 }
 
 /// Nobody waits for the call any more.

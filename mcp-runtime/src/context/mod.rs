@@ -27,6 +27,7 @@ use tokio::sync::Notify;
 
 use crate::{
     error::Result,
+    item::Origin,
     model::{ClientInfo, Level, Meta, NeedInput},
     wire::Raw,
 };
@@ -76,6 +77,8 @@ pub(crate) struct Caller {
     pub(crate) channel: Option<Arc<dyn Channel>>,
     /// Who puts questions to the client; `None` for items that ask nothing.
     pub(crate) asker: Option<Arc<dyn Asker>>,
+    /// The place of the item in its author's code, for what only the author reads.
+    pub(crate) origin: Option<Origin>,
     /// Whether the client gave a progress token.
     pub(crate) wants_progress: bool,
     /// The least severe log event the client wants of this call.

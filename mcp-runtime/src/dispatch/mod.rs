@@ -235,6 +235,7 @@ impl Dispatcher {
         if !entry.needs_meta {
             caller.meta = None;
         }
+        caller.origin = entry.origin;
         Context::new(self.environment.clone(), caller, uri)
     }
 

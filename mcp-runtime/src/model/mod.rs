@@ -10,6 +10,7 @@ mod level;
 mod message;
 mod meta;
 mod outcome;
+pub(crate) mod page;
 mod question;
 mod resource;
 mod root;

@@ -26,6 +26,7 @@ mod logging;
 mod max_result;
 mod meta;
 mod methods;
+mod pages;
 mod pagination;
 mod progress;
 mod prompts;
