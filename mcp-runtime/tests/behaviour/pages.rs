@@ -54,3 +54,20 @@ async fn a_user_is_sent_to_web_pages_only() {
         }
     }
 }
+
+#[tokio::test]
+async fn the_id_of_a_page_says_nothing() {
+    let mut ids = std::collections::BTreeSet::new();
+    for _ in 0..2 {
+        let (mut client, asked) = client(Revision::V2025_11_25, pages()).await;
+        for _ in 0..2 {
+            client.call("sends", json!({ "url": "https://pay.example.com" })).await.unwrap();
+        }
+        let asked = asked.lock().unwrap();
+        ids.extend(asked.iter().map(|it| it["elicitationId"].as_str().unwrap().to_owned()));
+    }
+    assert!(ids.len() == 4 && ids.iter().all(|it| it.len() == 32), "{ids:?}");
+    let (mut client, asked) = client(Revision::V2026_07_28, pages()).await;
+    client.call("sends", json!({ "url": "https://pay.example.com" })).await.unwrap();
+    assert!(asked.lock().unwrap()[0].get("elicitationId").is_none());
+}

@@ -1,11 +1,9 @@
 //! Questions to the client, in the words of a revision.
 
-use std::sync::atomic::{AtomicU64, Ordering};
-
 use super::{Scope, form::form, result_type, sampling::sampling};
 use crate::{
     model::{NeedInput, Question},
-    protocol::{Service, revision::Revision},
+    protocol::{Service, pages::elicitation_id, revision::Revision},
     wire::Object,
 };
 
@@ -33,12 +31,6 @@ pub(in crate::protocol) fn question(
         Question::Sample(it) => sampling(params, revision, it),
         Question::Roots => Ok(()),
     }
-}
-
-/// Unlike any other of this process (ELIC-08).
-fn elicitation_id() -> String {
-    static LAST: AtomicU64 = AtomicU64::new(0);
-    format!("{:x}-{:x}", std::process::id(), LAST.fetch_add(1, Ordering::Relaxed))
 }
 
 /// Writes the result of a call that needs answers (MRTR-02, MRTR-03).
