@@ -10,6 +10,8 @@ pub(crate) enum Event {
     ResourcesChanged,
     PromptsChanged,
     ResourceUpdated(Arc<str>),
+    /// Users who were sent to this page are done there.
+    UrlCompleted(Arc<str>),
 }
 
 /// Somebody who passes events on to clients. Called on whatever thread the event happened on: it must not wait.

@@ -115,8 +115,54 @@ impl Context {
         message: impl Into<String>,
         url: impl Into<String>,
     ) -> Asked<Result<(), Unanswered>> {
-        let asking = self.ask_url(key.into(), message.into(), url.into());
+        let (message, url) = (message.into(), url.into());
+        let asking = self.ask_url(key.into(), Question::Url { message, url, must_visit: false });
         Asked::new(async move { accepted(Raw::trusted(&asking.await?)) })
+    }
+
+    /// Says that the user must have been at a page before the call can go on: for a function that has looked, and found that it
+    /// is not paid yet, or that nobody has logged in. What the client needs to know comes back as the reason to return.
+    ///
+    /// The client sends the user there and calls again, and the function looks again: as long as it ends up here, the user is sent
+    /// there. Once the user is done, [`Handle::url_completed`](crate::Handle::url_completed) tells the clients that
+    /// can wait for it. The address is as for [`elicit_url`](Context::elicit_url).
+    ///
+    /// ```
+    /// use mcp_runtime::prelude::*;
+    /// # struct Orders;
+    /// # impl Orders { fn is_paid(&self, _: u32) -> bool { true } }
+    ///
+    /// /// Books the table of a paid order.
+    /// #[tool]
+    /// async fn book(ctx: &Context, order: u32, orders: &Orders) -> Result<String> {
+    ///     if !orders.is_paid(order) {
+    ///         let page = format!("https://pay.example.com/orders/{order}");
+    ///         return Err(ctx.require_url("pay", "Pay for the table", page).await.into());
+    ///     }
+    ///     Ok("the table is yours".to_owned())
+    /// }
+    /// # fn main() {}
+    /// ```
+    ///
+    /// The reason is [`Unanswered::Declined`] or [`Unanswered::Cancelled`] when the user would not go there. Any other is
+    /// [`Unanswered::Failed`], which is how 2025-11-25 sends a user to a page (JSON-RPC error -32042); a client that cannot be asked
+    /// for it is told so, with the address for the model to pass on.
+    pub fn require_url(
+        &self,
+        key: impl Into<String>,
+        message: impl Into<String>,
+        url: impl Into<String>,
+    ) -> Asked<Unanswered> {
+        let (message, url) = (message.into(), url.into());
+        let asking = self.ask_url(key.into(), Question::Url { message, url, must_visit: true });
+        Asked::new(async move {
+            let unanswered = match asking.await {
+                Ok(json) => accepted(Raw::trusted(&json)),
+                Err(error) => Err(error.into()),
+            };
+            // The word to go there is no answer, so it does not come back from asking.
+            unanswered.err().unwrap_or(Unanswered::Cancelled)
+        })
     }
 
     /// Asks the client's model (client/sampling).
@@ -195,9 +241,13 @@ impl Context {
     }
 
     /// Asks, where a person can be sent.
-    fn ask_url(&self, key: String, message: String, url: String) -> super::Asking {
-        match page::check(&url) {
-            Ok(()) => self.ask(key, Question::Url { message, url }),
+    fn ask_url(&self, key: String, question: Question) -> super::Asking {
+        let checked = match &question {
+            Question::Url { url, .. } => page::check(url),
+            _ => Ok(()),
+        };
+        match checked {
+            Ok(()) => self.ask(key, question),
             Err(why) => failed(self.fault(format_args!(
                 "the page that `{key}` sends the user to must be {}: {why}",
                 page::EXPECTED

@@ -128,6 +128,16 @@ impl Elicit {
     ) -> Asked<Result<(), Unanswered>> {
         self.0.elicit_url(key, message, url)
     }
+
+    /// Says that the user must have been at a page first: see [`Context::require_url`].
+    pub fn require_url(
+        &self,
+        key: impl Into<String>,
+        message: impl Into<String>,
+        url: impl Into<String>,
+    ) -> Asked<Unanswered> {
+        self.0.require_url(key, message, url)
+    }
 }
 
 impl Sample {

@@ -2,6 +2,9 @@
 
 use crate::percent;
 
+/// What browsers agree to take, and servers to remember.
+const LONGEST: usize = 8 << 10;
+
 /// What such an address must be.
 pub(crate) const EXPECTED: &str =
     "an absolute http or https URL with a host, without a user name and without blanks";
@@ -11,6 +14,9 @@ pub(crate) const EXPECTED: &str =
 /// # Errors
 /// What is wrong with it, without the address itself: it may be nobody else's to read.
 pub(crate) fn check(url: &str) -> Result<(), &'static str> {
+    if url.len() > LONGEST {
+        return Err("it is longer than 8192 bytes");
+    }
     // What a browser would drop, or read as something else than the person sees.
     let is_foreign = |it: u8| !it.is_ascii_graphic() || br#""<>\^`{|}"#.contains(&it);
     if url.bytes().any(is_foreign) {
@@ -96,5 +102,6 @@ mod tests {
         ] {
             assert!(check(bad).is_err(), "{bad}");
         }
+        assert!(check(&format!("https://pay.example.com/{}", "x".repeat(8 << 10))).is_err());
     }
 }

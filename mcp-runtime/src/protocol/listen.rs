@@ -46,6 +46,7 @@ impl Filter {
             Event::PromptsChanged => self.prompts,
             Event::ResourcesChanged => self.resources,
             Event::ResourceUpdated(uri) => self.uris.get(uri).is_some(),
+            Event::UrlCompleted(_) => false,
         }
     }
 

@@ -3,11 +3,11 @@
 use super::{Scope, form::form, result_type, sampling::sampling};
 use crate::{
     model::{NeedInput, Question},
-    protocol::{Service, pages::elicitation_id, revision::Revision},
+    protocol::{Service, revision::Revision},
     wire::Object,
 };
 
-/// Writes the parameters of a question.
+/// Writes the parameters of a question; a page has an id in the revision that knows those.
 ///
 /// # Errors
 /// What the revision has no words for.
@@ -15,17 +15,16 @@ pub(in crate::protocol) fn question(
     params: &mut Object<'_>,
     revision: Revision,
     question: &Question,
+    elicitation_id: Option<&str>,
 ) -> Result<(), String> {
     match question {
         Question::Form { message, schema } => {
             params.str("message", message);
             form(params, revision, schema)
         }
-        Question::Url { message, url } => {
+        Question::Url { message, url, .. } => {
             params.str("mode", "url").str("message", message).str("url", url);
-            if !revision.is_modern() {
-                params.str("elicitationId", &elicitation_id());
-            }
+            params.opt_str("elicitationId", elicitation_id);
             Ok(())
         }
         Question::Sample(it) => sampling(params, revision, it),
@@ -48,7 +47,7 @@ pub(super) fn need_input(
     for (key, question) in &input.questions {
         let mut request = requests.object(key);
         request.str("method", question.method());
-        self::question(&mut request.object("params"), scope.revision, question)?;
+        self::question(&mut request.object("params"), scope.revision, question, None)?;
     }
     requests.end();
     result.opt_str("requestState", input.state.as_deref());
