@@ -7,9 +7,7 @@ use std::{
     task::{self, Poll},
 };
 
-use serde::{Serialize, de::DeserializeOwned};
-
-use super::Context;
+use super::{Context, once::waits_for_an_answer};
 use crate::{
     error::{Error, Result, Unanswered},
     extract::{Form, read_form},
@@ -189,57 +187,6 @@ impl Context {
         Asked::new(async move { read_roots(Raw::trusted(&asking.await?)).map_err(Error::msg) })
     }
 
-    /// Does something at most once in a call, however often the function starts again: a later round of 2026-07-28 gets what the
-    /// first one got done. Only success is kept; what failed is tried again.
-    ///
-    /// Wait for it before asking: a question that is open while it runs ends the round, and it begins again with the next one. What it
-    /// gives must survive the way to JSON and back, or the call ends with an internal error before anybody is asked.
-    ///
-    /// The key names it within the call, like that of a question. A client that sends one round twice repeats what follows it, unless
-    /// the item is `single_use`.
-    ///
-    /// ```
-    /// # use mcp_runtime::prelude::*;
-    /// # #[form] struct Consent { deploy: bool }
-    /// # async fn make_plan(env: &str) -> Result<String> { Ok(env.to_owned()) }
-    /// /// Plans, asks, deploys.
-    /// #[tool(asks(elicitation))]
-    /// async fn deploy(ctx: &Context, env: String) -> Result<String> {
-    ///     let plan = ctx.once("plan", async || make_plan(&env).await).await?;
-    ///     let consent: Consent = ctx.elicit("consent", format!("Do this? {plan}")).await?;
-    ///     Ok(format!("{}", consent.deploy))
-    /// }
-    /// # fn main() {}
-    /// ```
-    ///
-    /// # Errors
-    /// Those of `work`.
-    pub async fn once<T, E, F>(&self, key: impl Into<String>, work: F) -> Result<T, E>
-    where
-        T: Serialize + DeserializeOwned,
-        F: AsyncFnOnce() -> Result<T, E>,
-    {
-        let key = key.into();
-        let asker = self.0.caller.asker.as_ref();
-        let done = asker.and_then(|it| it.done(&key));
-        if let Some(done) = done.and_then(|json| serde_json::from_str(&json).ok()) {
-            return Ok(done);
-        }
-        let value = work().await?;
-        if let Some(asker) = asker {
-            let json = serde_json::to_string(&value);
-            // Judged now, before anybody is asked: what cannot be read back would have to be done again.
-            let kept = json.and_then(|json| serde_json::from_str::<T>(&json).map(|_| json));
-            match kept {
-                Ok(json) => asker.set_done(&key, json.into()),
-                Err(error) => asker.fail(Error::internal(format!(
-                    "what `once(\"{key}\")` got done cannot be kept: {error}"
-                ))),
-            }
-        }
-        Ok(value)
-    }
-
     /// Asks, where a person can be sent.
     fn ask_url(&self, key: String, question: Question) -> super::Asking {
         let checked = match &question {
@@ -278,7 +225,10 @@ impl Context {
         Box::pin(async move {
             let mut end = std::pin::pin!(context.cancelled());
             std::future::poll_fn(|cx| match asking.as_mut().poll(cx) {
-                Poll::Pending => end.as_mut().poll(cx).map(|()| Err(over())),
+                Poll::Pending => {
+                    waits_for_an_answer();
+                    end.as_mut().poll(cx).map(|()| Err(over()))
+                }
                 ready => ready,
             })
             .await

@@ -11,6 +11,7 @@ mod environment;
 #[cfg(feature = "http")]
 mod http;
 pub(crate) mod logging;
+mod once;
 mod progress;
 mod scope;
 

@@ -32,6 +32,8 @@ mod progress;
 mod prompts;
 mod resources;
 mod results;
+#[cfg(feature = "ask")]
+mod rounds;
 mod server_values;
 mod state;
 mod timeouts;
