@@ -2,7 +2,7 @@
 
 use std::{
     sync::{
-        Arc,
+        Arc, Mutex,
         atomic::{AtomicUsize, Ordering},
     },
     time::Duration,
@@ -109,5 +109,33 @@ async fn what_is_done_once_is_done_beside_a_question() {
         assert_eq!(called.text(), text, "{way}");
         let counted = (work.begun.load(Ordering::SeqCst), work.ended.load(Ordering::SeqCst));
         assert_eq!(counted, (begun, ended), "{way}");
+    }
+}
+
+#[tool]
+async fn asks(ctx: &Context) -> Result<String> {
+    Ok(ctx.elicit::<Name>("name", "Name?").await?.name)
+}
+
+#[tokio::test]
+async fn around_runs_for_each_round() {
+    for (revision, expected) in
+        [(Revision::V2025_11_25, vec![false]), (Revision::V2026_07_28, vec![true, false])]
+    {
+        let seen = Arc::new(Mutex::new(Vec::new()));
+        let log = seen.clone();
+        let server = server!().items(items![asks]).around(move |call, next| {
+            let log = log.clone();
+            async move {
+                let outcome = next.run(call).await;
+                log.lock().unwrap().push(outcome.needs_input());
+                outcome
+            }
+        });
+        let can = json!({ "elicitation": {} });
+        let mut client = TestClient::connect_capable(server, revision, can).await.unwrap();
+        client.answer_with(|_, _| json!({ "action": "accept", "content": { "name": "Ada" } }));
+        assert_eq!(client.call("asks", json!({})).await.unwrap().text(), "Ada");
+        assert_eq!(*seen.lock().unwrap(), expected, "{revision}");
     }
 }
