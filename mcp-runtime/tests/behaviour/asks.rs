@@ -91,6 +91,38 @@ async fn a_client_that_cannot_is_refused_before_anything_runs() {
     assert_eq!(error.code, -32602);
 }
 
+#[resource("either://{number}")]
+fn a_number(number: u8) -> String {
+    format!("number {number}")
+}
+
+#[form]
+struct Yes {
+    yes: bool,
+}
+
+#[resource("either://{name}")]
+async fn a_name(ctx: &Context, name: String, _user: Elicit) -> Result<String> {
+    let consent: Yes = ctx.elicit("consent", "Shall I?").await?;
+    Ok(format!("{name} {}", consent.yes))
+}
+
+/// Of templates that match the same URI, the one that is read decides what the client must be able to do, and asks.
+#[tokio::test]
+async fn the_template_that_is_read_is_the_one_that_asks() {
+    let connect = async |can: Value| {
+        let server = server!().items(items![a_number, a_name]);
+        TestClient::connect_capable(server, Revision::V2026_07_28, can).await.unwrap()
+    };
+    let mut client = connect(json!({})).await;
+    assert_eq!(client.read("either://7").await.unwrap()[0].text.as_deref(), Some("number 7"));
+    assert_eq!(client.read("either://ada").await.unwrap_err().code, -32021);
+    let mut client = connect(json!({ "elicitation": {} })).await;
+    client.answer_with(|_, _| json!({ "action": "accept", "content": { "yes": true } }));
+    assert_eq!(client.read("either://7").await.unwrap()[0].text.as_deref(), Some("number 7"));
+    assert_eq!(client.read("either://ada").await.unwrap()[0].text.as_deref(), Some("ada true"));
+}
+
 #[tokio::test]
 async fn a_client_that_can_is_served() {
     let capabilities =
