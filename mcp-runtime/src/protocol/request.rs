@@ -149,6 +149,7 @@ impl Peer {
         Keeper {
             bound: Bound::to(request.method, item, arguments, ""),
             most: service.limits.state,
+            depth: service.limits.depth,
             sealer: service.sealer.clone(),
             spent: entry.single_use.then(|| service.spent.clone()),
         }

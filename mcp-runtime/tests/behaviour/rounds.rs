@@ -139,3 +139,31 @@ async fn around_runs_for_each_round() {
         assert_eq!(*seen.lock().unwrap(), expected, "{revision}");
     }
 }
+
+/// Keeps something deep, and asks twice.
+#[tool]
+async fn digs(ctx: &Context) -> Result<String> {
+    let deep = |depth: usize| (0..depth).fold(json!(1), |inner, _| json!([inner]));
+    let kept = ctx.once("deep", async || Ok::<_, Error>(deep(126))).await?;
+    assert_eq!(kept, deep(126));
+    let first: Name = ctx.elicit("first", "Name?").await?;
+    let second: Name = ctx.elicit("second", "And then?").await?;
+    Ok(format!("{} {}", first.name, second.name))
+}
+
+#[tokio::test]
+async fn what_is_kept_may_be_as_deep_as_what_is_taken() {
+    for depth in [16, 128, 400] {
+        let server = server!().items(items![digs]).limits(mcp_runtime::Limits::new().depth(depth));
+        let can = json!({ "elicitation": {} });
+        let mut client =
+            TestClient::connect_capable(server, Revision::V2026_07_28, can).await.unwrap();
+        client.answer_with(move |_, _| {
+            // The deepest there may be: the message, its params, the answers and this one are around it.
+            let more = (4..depth).fold(json!(1), |inner, _| json!([inner]));
+            json!({ "action": "accept", "content": { "name": "Ada" }, "more": more })
+        });
+        let called = client.call("digs", json!({})).await.unwrap();
+        assert_eq!(called.text(), "Ada Ada", "{depth}");
+    }
+}
