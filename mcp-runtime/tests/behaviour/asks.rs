@@ -8,7 +8,7 @@ use mcp_runtime::{
 };
 use serde_json::{Value, json};
 
-use crate::support::{connect, named, said};
+use crate::support::{named, said};
 
 /// A question of the author's own making.
 struct Consent(Elicit);
@@ -159,11 +159,38 @@ async fn a_client_that_can_is_served() {
     assert_eq!(result["contents"][0]["text"], "7 true", "{result}");
 }
 
+/// Says nothing of what it may ask.
+#[tool]
+async fn looks(ctx: &Context) -> String {
+    ctx.client().can_elicit().to_string()
+}
+
 #[tokio::test]
-async fn a_handler_of_a_legacy_client_looks_for_itself() {
+async fn a_legacy_client_that_cannot_is_refused_before_anything_runs() {
     for revision in Revision::LEGACY {
-        let mut client = connect(server!().items(items![everything]), revision).await;
-        assert_eq!(said(&mut client, "everything", json!({})).await, "[false, false, false]");
+        let connect = async |can: Value| {
+            let server = server!().items(items![everything, asking_prompt, asking_resource, looks]);
+            TestClient::connect_capable(server, revision, can).await.unwrap()
+        };
+        let has_forms = revision >= Revision::V2025_06_18;
+        let mut client = connect(json!({ "roots": {} })).await;
+        // Wrong arguments are the tool's business, which it never gets to.
+        let called = client.call("everything", json!({ "x": 1 })).await.unwrap();
+        let lacks = if has_forms { "elicitation and sampling" } else { &*revision.to_string() };
+        assert!(called.is_error && called.text().contains(lacks), "{revision}: {called:?}");
+        let error = client.prompt("asking_prompt", json!({})).await.unwrap_err();
+        assert_eq!(error.code, -32603, "{revision}");
+        assert!(error.message.contains("a client with sampling"), "{revision}: {error}");
+        let error = client.read("asks://7").await.unwrap_err();
+        let lacks = if has_forms { "a client with elicitation" } else { "(elicitation)" };
+        assert!(error.message.contains(lacks), "{revision}: {error}");
+        // What was not declared is asked for in vain, and so it is for the function to see.
+        assert_eq!(said(&mut client, "looks", json!({})).await, "false");
+
+        let all = json!({ "elicitation": {}, "sampling": {}, "roots": {} });
+        let mut client = connect(all).await;
+        let called = client.call("everything", json!({})).await.unwrap();
+        assert_eq!(called.is_error, !has_forms, "{revision}: {called:?}");
     }
 }
 
