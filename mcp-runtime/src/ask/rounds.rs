@@ -155,7 +155,7 @@ pub(crate) fn asked_twice(key: &str) -> Error {
 }
 
 /// What the client would have to declare for a question.
-fn lacking(client: &ClientInfo, question: &Question) -> Option<Error> {
+pub(crate) fn lacking(client: &ClientInfo, question: &Question) -> Option<Error> {
     let asks = Asks::new();
     let (can, required) = match question {
         Question::Form { .. } => (client.can_elicit(), asks.elicitation().required_json()),

@@ -9,6 +9,7 @@ mod setup;
 mod size;
 #[cfg(feature = "ask")]
 mod state_keys;
+mod task_store;
 
 use std::{any::TypeId, fmt, future::Future, pin::Pin, sync::Arc, time::Duration};
 
@@ -21,6 +22,7 @@ pub use size::Size;
 
 #[cfg(feature = "ask")]
 use self::state_keys::StateKeys;
+use self::task_store::ChosenStore;
 #[cfg(feature = "ask")]
 use crate::ask::Sealer;
 use crate::{
@@ -30,6 +32,7 @@ use crate::{
     error::{BuildError, ServeError},
     limits::Limits,
     model::{Icon, Outcome},
+    task::{TaskStore, Tasks},
 };
 
 type BoxFuture<T> = Pin<Box<dyn Future<Output = T> + Send>>;
@@ -55,6 +58,7 @@ pub struct Builder {
     limits: Limits,
     #[cfg(feature = "ask")]
     state_keys: StateKeys,
+    task_store: ChosenStore,
     #[cfg(feature = "http")]
     pub(crate) http: HttpSettings,
     /// Somebody will hold a [`Handle`].
@@ -87,6 +91,7 @@ pub fn builder(identity: Identity) -> Builder {
         limits: Limits::new(),
         #[cfg(feature = "ask")]
         state_keys: StateKeys::default(),
+        task_store: ChosenStore::default(),
         #[cfg(feature = "http")]
         http: HttpSettings::default(),
         changes: false,
@@ -322,6 +327,7 @@ impl Builder {
             limits: self.limits,
             #[cfg(feature = "ask")]
             state_keys: self.state_keys,
+            task_store: self.task_store.0,
         })
     }
 }
@@ -339,6 +345,7 @@ pub struct Server {
     limits: Limits,
     #[cfg(feature = "ask")]
     state_keys: StateKeys,
+    task_store: Arc<dyn TaskStore>,
 }
 
 impl fmt::Debug for Server {
@@ -352,6 +359,7 @@ pub(crate) struct Started {
     pub(crate) identity: Arc<Identity>,
     pub(crate) dispatcher: Arc<Dispatcher>,
     pub(crate) limits: Limits,
+    pub(crate) tasks: Arc<Tasks>,
     #[cfg(feature = "ask")]
     pub(crate) sealer: Arc<Sealer>,
     shutdowns: Vec<Shutdown>,
@@ -368,7 +376,10 @@ impl Server {
             let insert = setup(Handle(self.catalog.clone())).await.map_err(ServeError::Setup)?;
             insert(&mut self.states);
         }
-        Ok(self.started())
+        let started = self.started();
+        let recovered = started.tasks.recover(&started.dispatcher).await;
+        recovered.map_err(|why| ServeError::Setup(format!("the task store: {}", why.message())))?;
+        Ok(started)
     }
 
     /// Starts without running `setup`: enough for lists, which need no state. What runs around calls and after the last one may count on
@@ -383,6 +394,7 @@ impl Server {
     fn started(mut self) -> Started {
         self.states.insert(Origin(self.catalog.clone()));
         let environment = Arc::new(Environment::new(self.states, self.max_blocking));
+        let tasks = Tasks::new(self.task_store, self.catalog.clone(), self.limits);
         let dispatcher = Dispatcher {
             catalog: self.catalog,
             environment,
@@ -393,6 +405,7 @@ impl Server {
             identity: self.identity,
             dispatcher: Arc::new(dispatcher),
             limits: self.limits,
+            tasks: Arc::new(tasks),
             #[cfg(feature = "ask")]
             sealer: Arc::new(self.state_keys.sealer()),
             shutdowns: self.shutdowns,

@@ -3,13 +3,16 @@ use std::sync::{
     atomic::{AtomicBool, Ordering},
 };
 
+use crate::model::TaskView;
+
 /// What clients can listen for.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug)]
 pub(crate) enum Event {
     ToolsChanged,
     ResourcesChanged,
     PromptsChanged,
     ResourceUpdated(Arc<str>),
+    TaskChanged(Arc<TaskView>),
 }
 
 /// Somebody who passes events on to clients. Called on whatever thread the event happened on: it must not wait.

@@ -14,6 +14,7 @@ pub(crate) mod logging;
 mod principal;
 mod progress;
 mod scope;
+mod task;
 
 use std::{
     fmt,
@@ -46,6 +47,7 @@ pub(crate) use progress::{ProgressState, Report};
 #[cfg(feature = "client-log")]
 pub(crate) use scope::current;
 pub(crate) use scope::enter;
+pub(crate) use task::{Beginning, TaskBegin};
 
 /// The way back to the client while a call runs. `protocol` implements it in its revision's words.
 pub(crate) trait Channel: Send + Sync {
@@ -78,6 +80,8 @@ pub(crate) struct Caller {
     pub(crate) channel: Option<Arc<dyn Channel>>,
     /// Who puts questions to the client; `None` for items that ask nothing.
     pub(crate) asker: Option<Arc<dyn Asker>>,
+    /// How the call becomes a task, where it can.
+    pub(crate) task: Option<Arc<dyn TaskBegin>>,
     /// Whether the client gave a progress token.
     pub(crate) wants_progress: bool,
     /// The least severe log event the client wants of this call.

@@ -46,6 +46,14 @@ impl fmt::Debug for Principal {
 }
 
 impl Carrier {
+    /// Whether two clients could be told apart: a connection of its own is one client's.
+    pub(crate) fn is_identified(&self) -> bool {
+        #[cfg(feature = "http")]
+        return self.http.is_none() || !self.principal().is_empty();
+        #[cfg(not(feature = "http"))]
+        return true;
+    }
+
     /// Whose the call is; empty when nobody has found out.
     pub(crate) fn principal(&self) -> &str {
         #[cfg(feature = "http")]

@@ -8,6 +8,7 @@ use super::{
     peer::Peer,
     request::{ClientRequest, Terms, unknown_method},
     revision::Revision,
+    tasks::{TaskIds, TaskMethod},
     turn::{Refusal, Turn},
     uris::Uris,
 };
@@ -15,7 +16,7 @@ use crate::{
     catalog::Event,
     context::logging,
     error::{Error, Kind},
-    model::{ClientInfo, Level, Meta},
+    model::{ClientInfo, Level, Meta, TaskState},
     wire::{Raw, notification, response},
 };
 
@@ -31,6 +32,8 @@ struct Open {
     client: Arc<ClientInfo>,
     log_level: Option<Level>,
     subscriptions: Uris,
+    /// Those it made and that run.
+    tasks: TaskIds,
 }
 
 impl Session {
@@ -57,9 +60,16 @@ impl Session {
         self.open.as_mut().map(change)
     }
 
+    /// From here on the session hears of this task. Of those that are more than it can have, it does not.
+    pub(super) fn follow_task(&mut self, id: &Arc<str>, most: usize) {
+        if let Some(open) = self.open.as_mut().filter(|it| it.tasks.len() < most) {
+            open.tasks.insert(id.clone());
+        }
+    }
+
     /// What this session is told of an event.
-    pub(super) fn notification(&self, event: &Event) -> Option<Vec<u8>> {
-        let open = self.open.as_ref().filter(|_| self.initialized)?;
+    pub(super) fn notification(&mut self, event: &Event) -> Option<Vec<u8>> {
+        let open = self.open.as_mut().filter(|_| self.initialized)?;
         let mut out = Vec::new();
         match event {
             Event::ResourceUpdated(uri) => {
@@ -67,6 +77,15 @@ impl Session {
                 notification(&mut out, "notifications/resources/updated", |params| {
                     params.str("uri", uri);
                 });
+            }
+            Event::TaskChanged(view) => {
+                if !open.tasks.contains(&view.id) {
+                    return None;
+                }
+                if matches!(view.state, TaskState::Ended(_)) {
+                    open.tasks.remove(&view.id);
+                }
+                encode::task_changed(&mut out, open.revision, view, None);
             }
             other => notification(&mut out, list_changed(other)?, |_| {}),
         }
@@ -99,7 +118,7 @@ pub(super) fn list_changed(event: &Event) -> Option<&'static str> {
         Event::ToolsChanged => Some("notifications/tools/list_changed"),
         Event::ResourcesChanged => Some("notifications/resources/list_changed"),
         Event::PromptsChanged => Some("notifications/prompts/list_changed"),
-        Event::ResourceUpdated(_) => None,
+        Event::ResourceUpdated(_) | Event::TaskChanged(_) => None,
     }
 }
 
@@ -126,8 +145,9 @@ impl Peer {
         }
         let method = Method::parse(request.method);
         let session_method = SessionMethod::parse(request.method);
+        let task_method = TaskMethod::parse(request.method, shared.spoken());
         // Also before the handshake, so that a client that only asks what there is gets a clear answer.
-        if method.is_none() && session_method.is_none() {
+        if method.is_none() && session_method.is_none() && task_method.is_none() {
             return shared.refuse(request, shared.spoken(), &unknown_method(request.method));
         }
         let terms = shared.session().terms();
@@ -144,6 +164,8 @@ impl Peer {
                 Ok(()) => shared.acknowledge(request, terms.revision),
                 Err(error) => shared.refuse(request, terms.revision, &error),
             }
+        } else if let Some(method) = task_method {
+            self.task_request(method, &terms, request, turn);
         }
     }
 
@@ -178,6 +200,7 @@ impl Peer {
             client: Arc::new(client),
             log_level: None,
             subscriptions: Uris::default(),
+            tasks: TaskIds::default(),
         });
         shared.hear();
         let (service, snapshot) = (&shared.service, shared.snapshot());
@@ -189,6 +212,7 @@ impl Peer {
                     revision,
                     service,
                     &snapshot,
+                    request.carrier.is_identified(),
                 );
                 encode::implementation(
                     &mut result.object("serverInfo"),

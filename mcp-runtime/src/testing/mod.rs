@@ -32,6 +32,7 @@ mod answering;
 mod client;
 mod messages;
 mod results;
+mod tasks;
 
 pub use client::{Client, Ongoing};
 pub use results::{Called, Completed, Prompted, ReadContents, RpcError};

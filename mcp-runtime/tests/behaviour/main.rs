@@ -7,6 +7,7 @@
 #![allow(clippy::needless_pass_by_value)]
 
 mod support;
+mod tasks;
 
 mod args_struct;
 mod arguments;
