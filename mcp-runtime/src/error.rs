@@ -56,6 +56,8 @@ pub(crate) enum Kind {
     HeaderMismatch,
     /// The client lacks a capability that the item needs.
     MissingCapability,
+    /// The user must go to a page before the call can go on.
+    UrlRequired,
     /// A code of the author's own.
     Custom(i32),
 }

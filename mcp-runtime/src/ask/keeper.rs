@@ -54,6 +54,8 @@ mod sealed {
         pub(crate) bound: Bound,
         /// Bytes that may be kept.
         pub(crate) most: usize,
+        /// Arrays and objects inside one another in a message.
+        pub(crate) depth: usize,
         pub(crate) sealer: Arc<Sealer>,
         /// Where rounds are marked that must not be sent twice.
         pub(crate) spent: Option<Arc<Spent>>,
@@ -74,9 +76,14 @@ mod sealed {
             let sealed = sealed.string().ok_or_else(refused)?;
             let opened = self.sealer.open(&sealed, self.bound.as_bytes());
             let (text, nonce) = opened.map_err(|Broken| refused())?;
-            let text = crate::wire::validate(&text, 128).map_err(|_| refused())?;
+            let text = crate::wire::validate(&text, self.depth()).map_err(|_| refused())?;
             let state = State::read(text, state::now()).ok_or_else(refused)?;
             Ok((state, Some(nonce)))
+        }
+
+        /// As deep as an answer may be, and what `once` keeps: serde reads 128 levels. Here they lie two levels deeper.
+        fn depth(&self) -> usize {
+            self.depth.max(128) + 2
         }
 
         /// Whether answers may come: for single use only with the state that was given for them.

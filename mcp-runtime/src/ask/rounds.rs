@@ -35,6 +35,8 @@ struct Round {
     keys: BTreeSet<Box<str>>,
     /// What has no answer yet.
     open: Vec<(Box<str>, Question)>,
+    /// How much runs that later rounds need.
+    held: usize,
     /// What later rounds need to know.
     state: State,
     /// Why there can be no later round.
@@ -117,6 +119,14 @@ impl Asker for Rounds {
         }
     }
 
+    fn hold(&self) {
+        self.round().held += 1;
+    }
+
+    fn release(&self) {
+        self.round().held -= 1;
+    }
+
     fn fail(&self, error: Error) {
         self.round().fault.get_or_insert(error);
     }
@@ -127,7 +137,7 @@ impl Asker for Rounds {
 
     fn need_input(&self) -> Result<Option<NeedInput>> {
         let mut round = self.round();
-        if round.open.is_empty() {
+        if round.open.is_empty() || round.held > 0 {
             return Ok(None);
         }
         if let Some(fault) = round.fault.take() {

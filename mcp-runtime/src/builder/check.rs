@@ -219,6 +219,12 @@ fn check_item(def: &'static ItemDef, params: &Params, problems: &mut Vec<String>
             def.origin
         ));
     }
+    if def.single_use && cfg!(not(feature = "ask")) {
+        problems.push(format!(
+            "{}: `single_use` needs the feature `ask` of mcp-runtime, without which no round is told from its copy",
+            def.origin
+        ));
+    }
     for (key, _) in def.meta {
         if let Err(problem) = meta_key(key) {
             problems.push(format!("{}: `{key}` cannot be a key of `meta`: {problem}", def.origin));

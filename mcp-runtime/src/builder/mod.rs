@@ -230,7 +230,8 @@ impl Builder {
     }
 
     /// Runs around every operation (lists, calls, reads, prompts, completions): look at it, time it, refuse it, or let [`Next::run`] do it.
-    /// Only once; `list` and `schema` on the command line go without it.
+    /// Only once; `list` and `schema` on the command line go without it. A call that asks its client is several of them in 2026-07-28,
+    /// one for each round: [`Outcome::needs_input`](crate::Outcome::needs_input).
     ///
     /// ```
     /// use mcp_runtime::prelude::*;

@@ -13,6 +13,8 @@ pub(crate) enum Event {
     PromptsChanged,
     ResourceUpdated(Arc<str>),
     TaskChanged(Arc<TaskView>),
+    /// Users who were sent to this page are done there.
+    UrlCompleted(Arc<str>),
 }
 
 /// Somebody who passes events on to clients. Called on whatever thread the event happened on: it must not wait.

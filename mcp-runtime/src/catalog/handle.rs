@@ -100,6 +100,32 @@ impl Handle {
         self.0.bus.publish(&Event::ResourceUpdated(uri.as_ref().into()));
     }
 
+    /// Tells the clients whose users were sent to this page that they are done there (`notifications/elicitation/complete`,
+    /// client/elicitation; 2025-11-25), so that they need not ask whether to try again. The URL is the one that
+    /// [`elicit_url`](Context::elicit_url) or [`require_url`](Context::require_url) was given: every client that was sent to
+    /// it is told, so give each user a page of their own. In other revisions clients try again by themselves, and nobody is told.
+    ///
+    /// ```
+    /// use mcp_runtime::prelude::*;
+    ///
+    /// /// What the pages of a web server share.
+    /// #[derive(Clone)]
+    /// struct Shop {
+    ///     server: Handle,
+    /// }
+    ///
+    /// /// Runs when somebody has paid, outside of any call.
+    /// async fn paid(shop: Shop, order: u32) -> &'static str {
+    ///     shop.server.url_completed(format!("https://pay.example.com/orders/{order}"));
+    ///     "Thank you! You can go back now."
+    /// }
+    /// ```
+    ///
+    /// A session knows the last 64 pages its user was sent to.
+    pub fn url_completed(&self, url: impl AsRef<str>) {
+        self.0.bus.publish(&Event::UrlCompleted(url.as_ref().into()));
+    }
+
     fn set_enabled(&self, name: &str, enabled: bool) -> bool {
         self.edit(name, |entries, found| {
             for &at in found {

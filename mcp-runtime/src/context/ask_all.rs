@@ -34,7 +34,7 @@ impl Context {
     /// ```
     ///
     /// What else the function waits for at the same time, with `tokio::join!` or `select!`, is dropped when a question ends the call, and
-    /// begins again with the next round.
+    /// begins again with the next round; only [`Context::once`] is waited for.
     pub fn ask_all<Q: AskAll>(&self, questions: Q) -> Asked<Q::Answers> {
         questions.answers()
     }

@@ -7,13 +7,11 @@ use std::{
     task::{self, Poll},
 };
 
-use serde::{Serialize, de::DeserializeOwned};
-
-use super::Context;
+use super::{Context, once::waits_for_an_answer};
 use crate::{
     error::{Error, Result, Unanswered},
     extract::{Form, read_form},
-    model::{Action, Question, Root, Sampled, Sampling, action, content, read_roots},
+    model::{Action, Question, Root, Sampled, Sampling, action, content, page, read_roots},
     wire::Raw,
 };
 
@@ -89,17 +87,80 @@ impl Context {
     /// Sends the user to a page, such as one to pay or to log in at, and waits until the user has agreed to go there
     /// (client/elicitation, URL mode; 2025-11-25 and later). That is no word on what happened there.
     ///
+    /// The address is an absolute http or https URL without a user name. Only on the user's own machine (`localhost`) a page
+    /// should be http; anywhere else clients expect https. It must say nothing about the user and let nobody in by itself,
+    /// since others than the user may read it.
+    ///
+    /// ```
+    /// use mcp_runtime::prelude::*;
+    ///
+    /// /// Connects the user's calendar.
+    /// #[tool]
+    /// async fn connect(ctx: &Context, account: u32) -> Result<String> {
+    ///     let page = format!("https://calendar.example.com/connect/{account}");
+    ///     ctx.elicit_url("connect", "Let us into your calendar", page).await?;
+    ///     Ok("the user is on the way there".to_owned())
+    /// }
+    /// # fn main() {}
+    /// ```
+    ///
     /// # Errors
-    /// [`Unanswered`]: the user declined or cancelled, or the client cannot be asked.
+    /// [`Unanswered`]: the user declined or cancelled, or the client cannot be asked. An address that is none is an internal
+    /// error, before anybody is asked.
     pub fn elicit_url(
         &self,
         key: impl Into<String>,
         message: impl Into<String>,
         url: impl Into<String>,
     ) -> Asked<Result<(), Unanswered>> {
-        let question = Question::Url { message: message.into(), url: url.into() };
-        let asking = self.ask(key.into(), question);
+        let (message, url) = (message.into(), url.into());
+        let asking = self.ask_url(key.into(), Question::Url { message, url, must_visit: false });
         Asked::new(async move { accepted(Raw::trusted(&asking.await?)) })
+    }
+
+    /// Says that the user must have been at a page before the call can go on: for a function that has looked, and found that it
+    /// is not paid yet, or that nobody has logged in. What the client needs to know comes back as the reason to return.
+    ///
+    /// The client sends the user there and calls again, and the function looks again: as long as it ends up here, the user is sent
+    /// there. Once the user is done, [`Handle::url_completed`](crate::Handle::url_completed) tells the clients that
+    /// can wait for it. The address is as for [`elicit_url`](Context::elicit_url).
+    ///
+    /// ```
+    /// use mcp_runtime::prelude::*;
+    /// # struct Orders;
+    /// # impl Orders { fn is_paid(&self, _: u32) -> bool { true } }
+    ///
+    /// /// Books the table of a paid order.
+    /// #[tool]
+    /// async fn book(ctx: &Context, order: u32, orders: &Orders) -> Result<String> {
+    ///     if !orders.is_paid(order) {
+    ///         let page = format!("https://pay.example.com/orders/{order}");
+    ///         return Err(ctx.require_url("pay", "Pay for the table", page).await.into());
+    ///     }
+    ///     Ok("the table is yours".to_owned())
+    /// }
+    /// # fn main() {}
+    /// ```
+    ///
+    /// The reason is [`Unanswered::Declined`] or [`Unanswered::Cancelled`] when the user would not go there. Any other is
+    /// [`Unanswered::Failed`], which is how 2025-11-25 sends a user to a page (JSON-RPC error -32042); a client that cannot be asked
+    /// for it is told so, with the address for the model to pass on.
+    pub fn require_url(
+        &self,
+        key: impl Into<String>,
+        message: impl Into<String>,
+        url: impl Into<String>,
+    ) -> Asked<Unanswered> {
+        let (message, url) = (message.into(), url.into());
+        let asking = self.ask_url(key.into(), Question::Url { message, url, must_visit: true });
+        Asked::new(async move {
+            let unanswered = match asking.await {
+                Ok(json) => accepted(Raw::trusted(&json)),
+                Err(error) => Err(error.into()),
+            };
+            // The word to go there is no answer, so it does not come back from asking.
+            unanswered.err().unwrap_or(Unanswered::Cancelled)
+        })
     }
 
     /// Asks the client's model (client/sampling).
@@ -126,59 +187,30 @@ impl Context {
         Asked::new(async move { read_roots(Raw::trusted(&asking.await?)).map_err(Error::msg) })
     }
 
-    /// Does something at most once in a call, however often the function starts again: a later round of 2026-07-28 gets what the
-    /// first one got done. Only success is kept; what failed is tried again.
-    ///
-    /// Wait for it before asking: a question that is open while it runs ends the round, and it begins again with the next one. What it
-    /// gives must survive the way to JSON and back, or the call ends with an internal error before anybody is asked.
-    ///
-    /// The key names it within the call, like that of a question. A client that sends one round twice repeats what follows it, unless
-    /// the item is `single_use`.
-    ///
-    /// ```
-    /// # use mcp_runtime::prelude::*;
-    /// # #[form] struct Consent { deploy: bool }
-    /// # async fn make_plan(env: &str) -> Result<String> { Ok(env.to_owned()) }
-    /// /// Plans, asks, deploys.
-    /// #[tool(asks(elicitation))]
-    /// async fn deploy(ctx: &Context, env: String) -> Result<String> {
-    ///     let plan = ctx.once("plan", async || make_plan(&env).await).await?;
-    ///     let consent: Consent = ctx.elicit("consent", format!("Do this? {plan}")).await?;
-    ///     Ok(format!("{}", consent.deploy))
-    /// }
-    /// # fn main() {}
-    /// ```
-    ///
-    /// # Errors
-    /// Those of `work`.
-    pub async fn once<T, E, F>(&self, key: impl Into<String>, work: F) -> Result<T, E>
-    where
-        T: Serialize + DeserializeOwned,
-        F: AsyncFnOnce() -> Result<T, E>,
-    {
-        let key = key.into();
-        let asker = self.0.caller.asker.as_ref();
-        let done = asker.and_then(|it| it.done(&key));
-        if let Some(done) = done.and_then(|json| serde_json::from_str(&json).ok()) {
-            return Ok(done);
+    /// Asks, where a person can be sent.
+    fn ask_url(&self, key: String, question: Question) -> super::Asking {
+        let checked = match &question {
+            Question::Url { url, .. } => page::check(url),
+            _ => Ok(()),
+        };
+        match checked {
+            Ok(()) => self.ask(key, question),
+            Err(why) => failed(self.fault(format_args!(
+                "the page that `{key}` sends the user to must be {}: {why}",
+                page::EXPECTED
+            ))),
         }
-        let value = work().await?;
-        if let Some(asker) = asker {
-            let json = serde_json::to_string(&value);
-            // Judged now, before anybody is asked: what cannot be read back would have to be done again.
-            let kept = json.and_then(|json| serde_json::from_str::<T>(&json).map(|_| json));
-            match kept {
-                Ok(json) => asker.set_done(&key, json.into()),
-                Err(error) => asker.fail(Error::internal(format!(
-                    "what `once(\"{key}\")` got done cannot be kept: {error}"
-                ))),
-            }
+    }
+
+    /// An error for the author, with the place of the item.
+    fn fault(&self, why: impl fmt::Display) -> Error {
+        match &self.0.caller.origin {
+            Some(origin) => Error::internal(format_args!("{origin}: {why}")),
+            None => Error::internal(why),
         }
-        Ok(value)
     }
 
     fn ask(&self, key: String, question: Question) -> super::Asking {
-        let failed = |error| Box::pin(std::future::ready(Err(error)));
         if self.is_over() || self.is_cancelled() {
             return failed(over());
         }
@@ -193,12 +225,19 @@ impl Context {
         Box::pin(async move {
             let mut end = std::pin::pin!(context.cancelled());
             std::future::poll_fn(|cx| match asking.as_mut().poll(cx) {
-                Poll::Pending => end.as_mut().poll(cx).map(|()| Err(over())),
+                Poll::Pending => {
+                    waits_for_an_answer();
+                    end.as_mut().poll(cx).map(|()| Err(over()))
+                }
                 ready => ready,
             })
             .await
         })
     }
+}
+
+fn failed(error: Error) -> super::Asking {
+    Box::pin(std::future::ready(Err(error)))
 }
 
 /// Nobody waits for the call any more.

@@ -11,6 +11,7 @@ mod environment;
 #[cfg(feature = "http")]
 mod http;
 pub(crate) mod logging;
+mod once;
 mod principal;
 mod progress;
 mod scope;
@@ -29,6 +30,7 @@ use tokio::sync::Notify;
 
 use crate::{
     error::Result,
+    item::Origin,
     model::{ClientInfo, Level, Meta, NeedInput},
     wire::Raw,
 };
@@ -82,6 +84,8 @@ pub(crate) struct Caller {
     pub(crate) asker: Option<Arc<dyn Asker>>,
     /// How the call becomes a task, where it can.
     pub(crate) task: Option<Arc<dyn TaskBegin>>,
+    /// The place of the item in its author's code, for what only the author reads.
+    pub(crate) origin: Option<Origin>,
     /// Whether the client gave a progress token.
     pub(crate) wants_progress: bool,
     /// The least severe log event the client wants of this call.

@@ -5,6 +5,7 @@
 mod around;
 mod complete;
 mod pending;
+mod target;
 
 use std::{borrow::Cow, cell::Cell, panic::AssertUnwindSafe, sync::Arc, time::Duration};
 
@@ -48,19 +49,6 @@ pub(crate) enum Request<'a> {
     },
 }
 
-/// The template that a URI is read through. Few templates can ask anything, so most servers need not look.
-fn template<'s>(snapshot: &'s Snapshot, uri: &str) -> Option<&'s Arc<Entry>> {
-    let templates = snapshot.list(ListKind::Templates);
-    if templates.iter().all(|it| !it.can_ask) {
-        return None;
-    }
-    let matches = |it: &Entry| {
-        let template = it.resource().and_then(|it| it.template.as_ref());
-        template.is_some_and(|it| it.matches(uri).is_some())
-    };
-    templates.iter().find(|it| matches(it))
-}
-
 /// Whose argument is completed.
 #[derive(Clone, Debug)]
 pub(crate) enum Reference<'a> {
@@ -76,7 +64,7 @@ impl Request<'_> {
             Self::CallTool { name, .. } => snapshot.find(ListKind::Tools, name),
             Self::GetPrompt { name, .. } => snapshot.find(ListKind::Prompts, name),
             Self::ReadResource { uri } => {
-                snapshot.find(ListKind::Resources, uri).or_else(|| template(snapshot, uri))
+                snapshot.find(ListKind::Resources, uri).or_else(|| target::template(snapshot, uri))
             }
             Self::List { .. } | Self::Complete { .. } => None,
         }
@@ -212,15 +200,7 @@ impl Dispatcher {
             return self
                 .start(entry, Call::new(mode, Arguments::Text(Vec::new()), &entry.names, context));
         }
-        for entry in snapshot.list(ListKind::Templates) {
-            let Some(template) = entry.resource().and_then(|it| it.template.as_ref()) else {
-                continue;
-            };
-            let Some(variables) = template.matches(uri) else { continue };
-            let members = variables
-                .into_iter()
-                .map(|(name, value)| Member::new(name.into(), value))
-                .collect();
+        for (entry, members) in target::matching(snapshot, uri) {
             let context = self.context(entry, caller.clone(), Some(uri));
             let call = Call::new(mode, Arguments::Text(members), &entry.names, context);
             let dispatched = self.start(entry, call);
@@ -235,6 +215,7 @@ impl Dispatcher {
         if !entry.needs_meta {
             caller.meta = None;
         }
+        caller.origin = entry.origin;
         Context::new(self.environment.clone(), caller, uri)
     }
 

@@ -109,7 +109,7 @@ impl Future for Pending {
         match polled {
             Ok(Poll::Ready(answer)) => return this.end(answer),
             Ok(Poll::Pending) => {
-                // Whatever else the handler waits for is dropped with it, and begins again in the next round.
+                // Whatever else the handler waits for is dropped with it, and begins again in the next round; `once` is waited for.
                 match this.context.need_input() {
                     Ok(None) => {}
                     Ok(Some(input)) => return this.end(Ok(Done::NeedInput(input))),

@@ -16,8 +16,9 @@ macro_rules! asks {
         pub struct $name(Context);
 
         impl $name {
-            /// Whether the client that calls declared the capability. A client of 2026-07-28 that did not never gets
-            /// here; one of an earlier revision does.
+            /// Whether the client that calls declared the capability. Where the function itself takes this one, or
+            /// says `asks(…)`, no other gets here; a type of yours that holds one may not have said so
+            /// ([`FromCall::needs`]).
             pub fn client_can(&self) -> bool {
                 self.0.client().$can()
             }
@@ -48,8 +49,9 @@ asks! {
     /// Says that the function asks the user through a form (`elicitation`, client/elicitation): take it as a parameter,
     /// or write `asks(elicitation)`.
     ///
-    /// In 2026-07-28 a call from a client without the capability is refused with -32021 before anything runs. In
-    /// earlier revisions the function runs and looks for itself.
+    /// A call from a client without the capability is refused before anything runs: with -32021 in 2026-07-28; in earlier
+    /// revisions a tool's result tells the model so, and prompts and resources answer with an error. A function that can do without
+    /// takes `&Context` alone, and looks for itself.
     ///
     /// ```
     /// use mcp_runtime::prelude::*;
@@ -73,8 +75,9 @@ asks! {
     /// Says that the function uses the client's model (`sampling`, client/sampling): take it as a parameter, or write
     /// `asks(sampling)`.
     ///
-    /// In 2026-07-28 a call from a client without the capability is refused with -32021 before anything runs. In
-    /// earlier revisions the function runs and looks for itself.
+    /// A call from a client without the capability is refused before anything runs: with -32021 in 2026-07-28; in earlier
+    /// revisions a tool's result tells the model so, and prompts and resources answer with an error. A function that can do without
+    /// takes `&Context` alone, and looks for itself.
     ///
     /// ```
     /// use mcp_runtime::prelude::*;
@@ -92,8 +95,9 @@ asks! {
     /// Says that the function asks which directories the user works in (`roots`, client/roots): take it as a
     /// parameter, or write `asks(roots)`.
     ///
-    /// In 2026-07-28 a call from a client without the capability is refused with -32021 before anything runs. In
-    /// earlier revisions the function runs and looks for itself.
+    /// A call from a client without the capability is refused before anything runs: with -32021 in 2026-07-28; in earlier
+    /// revisions a tool's result tells the model so, and prompts and resources answer with an error. A function that can do without
+    /// takes `&Context` alone, and looks for itself.
     ///
     /// ```
     /// use mcp_runtime::prelude::*;
@@ -127,6 +131,16 @@ impl Elicit {
         url: impl Into<String>,
     ) -> Asked<Result<(), Unanswered>> {
         self.0.elicit_url(key, message, url)
+    }
+
+    /// Says that the user must have been at a page first: see [`Context::require_url`].
+    pub fn require_url(
+        &self,
+        key: impl Into<String>,
+        message: impl Into<String>,
+        url: impl Into<String>,
+    ) -> Asked<Unanswered> {
+        self.0.require_url(key, message, url)
     }
 }
 

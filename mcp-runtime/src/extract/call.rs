@@ -38,6 +38,10 @@ pub(crate) enum Mode<'a> {
         uri: &'a str,
         misfit: &'a Cell<bool>,
     },
+    /// Nothing runs: only whether the variables of a template fit their types is found out.
+    Fit {
+        fits: &'a Cell<bool>,
+    },
     Completion {
         text: &'a str,
     },
@@ -133,7 +137,7 @@ impl<'a> Call<'a> {
     /// Where a list that travels as one text is cut: a template's variable at the slashes, a prompt's
     /// argument at the commas.
     pub(crate) fn list_separator(&self) -> char {
-        if matches!(self.mode, Mode::Resource { .. }) { '/' } else { ',' }
+        if matches!(self.mode, Mode::Resource { .. } | Mode::Fit { .. }) { '/' } else { ',' }
     }
 
     pub(crate) fn is_strict(&self) -> bool {
@@ -146,8 +150,12 @@ impl<'a> Call<'a> {
             Mode::Tool { lenient, .. } => lenient,
             Mode::Prompt { .. } => false,
             // Template variables are the template's, and completion functions take what they like.
-            Mode::Resource { .. } | Mode::Completion { .. } => true,
+            Mode::Resource { .. } | Mode::Fit { .. } | Mode::Completion { .. } => true,
         };
+        if let Mode::Fit { fits } = self.mode {
+            fits.set(self.problems.is_empty());
+            return false;
+        }
         if !lenient {
             let unknown: Vec<&Cow<'_, str>> = match &self.arguments {
                 Arguments::Json(members) => {
@@ -188,7 +196,7 @@ impl<'a> Call<'a> {
                 misfit.set(true);
                 Err(Error::no_resource(uri))
             }
-            Mode::Completion { .. } => Err(Error::invalid_params(list)),
+            Mode::Fit { .. } | Mode::Completion { .. } => Err(Error::invalid_params(list)),
         })
     }
 

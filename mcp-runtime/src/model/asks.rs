@@ -40,6 +40,10 @@ impl Asks {
         self == Self::new()
     }
 
+    pub(crate) fn elicits(self) -> bool {
+        self.elicitation
+    }
+
     /// What either of the two asks.
     #[must_use]
     pub(crate) fn and(self, other: Self) -> Self {

@@ -11,6 +11,7 @@ mod level;
 mod message;
 mod meta;
 mod outcome;
+pub(crate) mod page;
 mod question;
 mod resource;
 mod root;

@@ -62,6 +62,28 @@ impl Outcome {
     pub fn is_tool_error(&self) -> bool {
         matches!(&self.0, Ok(Done::Tool(result)) if result.is_error)
     }
+
+    /// Whether the client must answer questions first, and make the call again with the answers (2026-07-28). That is no end:
+    /// [`around`](crate::Builder::around) runs for each of those rounds. In earlier revisions the call waits for its answers, and
+    /// this is never so.
+    ///
+    /// ```
+    /// use mcp_runtime::prelude::*;
+    ///
+    /// let server = mcp_runtime::server!().around(async |call, next| {
+    ///     let method = call.operation().method();
+    ///     let outcome = next.run(call).await;
+    ///     match outcome.needs_input() {
+    ///         true => tracing::info!("{method} asks"),
+    ///         false => tracing::info!("{method} is done"),
+    ///     }
+    ///     outcome
+    /// });
+    /// # let _ = server;
+    /// ```
+    pub fn needs_input(&self) -> bool {
+        matches!(&self.0, Ok(Done::NeedInput(_)))
+    }
 }
 
 pub(crate) type Answer = Result<Done, Error>;

@@ -8,8 +8,8 @@ use crate::wire::{Kind, Raw};
 pub(crate) enum Question {
     /// A person fills in a form.
     Form { message: String, schema: &'static FormSchema },
-    /// A person goes to a page.
-    Url { message: String, url: String },
+    /// A person goes to a page. Who `must_visit` it has not been there until the handler no longer asks.
+    Url { message: String, url: String, must_visit: bool },
     /// The client's model says something.
     Sample(Arc<Sampling>),
     /// Which directories a person works in.
@@ -58,7 +58,11 @@ impl Question {
                 }
                 Ok(())
             }
-            Self::Url { .. } => action(result).map(drop),
+            Self::Url { must_visit, .. } => match action(result)? {
+                // The word to go there, which says nothing of what happened.
+                Action::Accept if *must_visit => Err("the page is still to be visited".to_owned()),
+                _ => Ok(()),
+            },
             Self::Sample(_) => Sampled::read(result).map(drop),
             Self::Roots => read_roots(result).map(drop),
         }

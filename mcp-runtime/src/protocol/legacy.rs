@@ -5,6 +5,7 @@ use std::sync::Arc;
 use super::{
     encode::{self, Feature},
     method::{Method, check_client, invalid, text},
+    pages::Pages,
     peer::Peer,
     request::{ClientRequest, Terms, unknown_method},
     revision::Revision,
@@ -34,6 +35,7 @@ struct Open {
     subscriptions: Uris,
     /// Those it made and that run.
     tasks: TaskIds,
+    pages: Pages,
 }
 
 impl Session {
@@ -67,29 +69,48 @@ impl Session {
         }
     }
 
+    /// Remembers that the user is sent to a page, and gives its id.
+    pub(super) fn send_to(&mut self, url: &str) -> String {
+        self.change(|open| open.pages.send_to(url)).unwrap_or_default()
+    }
+
     /// What this session is told of an event.
-    pub(super) fn notification(&mut self, event: &Event) -> Option<Vec<u8>> {
-        let open = self.open.as_mut().filter(|_| self.initialized)?;
-        let mut out = Vec::new();
+    pub(super) fn notifications(&mut self, event: &Event) -> Vec<Vec<u8>> {
+        let Some(open) = self.open.as_mut().filter(|_| self.initialized) else { return Vec::new() };
+        let message = |method: &str, param: Option<(&str, &str)>| {
+            let mut out = Vec::new();
+            notification(&mut out, method, |params| {
+                if let Some((name, text)) = param {
+                    params.str(name, text);
+                }
+            });
+            out
+        };
         match event {
             Event::ResourceUpdated(uri) => {
-                let uri = open.subscriptions.get(uri)?;
-                notification(&mut out, "notifications/resources/updated", |params| {
-                    params.str("uri", uri);
-                });
+                let uri = open.subscriptions.get(uri).into_iter();
+                uri.map(|it| message("notifications/resources/updated", Some(("uri", it))))
+                    .collect()
             }
             Event::TaskChanged(view) => {
                 if !open.tasks.contains(&view.id) {
-                    return None;
+                    return Vec::new();
                 }
                 if matches!(view.state, TaskState::Ended(_)) {
                     open.tasks.remove(&view.id);
                 }
+                let mut out = Vec::new();
                 encode::task_changed(&mut out, open.revision, view, None);
+                vec![out]
             }
-            other => notification(&mut out, list_changed(other)?, |_| {}),
+            Event::UrlCompleted(url) => {
+                let told = |id: String| {
+                    message("notifications/elicitation/complete", Some(("elicitationId", &id)))
+                };
+                open.pages.completed(url).into_iter().map(told).collect()
+            }
+            other => list_changed(other).into_iter().map(|it| message(it, None)).collect(),
         }
-        Some(out)
     }
 }
 
@@ -118,7 +139,7 @@ pub(super) fn list_changed(event: &Event) -> Option<&'static str> {
         Event::ToolsChanged => Some("notifications/tools/list_changed"),
         Event::ResourcesChanged => Some("notifications/resources/list_changed"),
         Event::PromptsChanged => Some("notifications/prompts/list_changed"),
-        Event::ResourceUpdated(_) | Event::TaskChanged(_) => None,
+        Event::ResourceUpdated(_) | Event::TaskChanged(_) | Event::UrlCompleted(_) => None,
     }
 }
 
@@ -201,6 +222,7 @@ impl Peer {
             log_level: None,
             subscriptions: Uris::default(),
             tasks: TaskIds::default(),
+            pages: Pages::default(),
         });
         shared.hear();
         let (service, snapshot) = (&shared.service, shared.snapshot());

@@ -54,6 +54,7 @@ impl Filter {
             Event::ResourcesChanged => self.resources,
             Event::ResourceUpdated(uri) => self.uris.get(uri).is_some(),
             Event::TaskChanged(task) => self.tasks.iter().any(|it| it.id == task.id),
+            Event::UrlCompleted(_) => false,
         }
     }
 

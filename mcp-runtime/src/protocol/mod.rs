@@ -14,6 +14,7 @@ mod method;
 mod mirrored;
 mod modern;
 mod outbox;
+mod pages;
 mod peer;
 mod questions;
 mod remembered;

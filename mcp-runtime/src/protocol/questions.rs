@@ -15,9 +15,9 @@ use super::{call::ReplyTo, encode, outbox::Outbox, request::Terms, shared::Share
 use crate::{
     ask::asked_twice,
     context::{Asker, Asking},
-    error::{Error, Result},
+    error::{Error, Kind, Result},
     model::{NeedInput, Question},
-    wire::{self, Id, Raw},
+    wire::{self, Id, Object, Raw},
 };
 
 type Answer = Result<Box<str>, String>;
@@ -102,7 +102,7 @@ impl Questioner {
     }
 
     /// Whether the client and its revision know the question.
-    fn check(&self, question: &Question) -> Result<()> {
+    fn knows(&self, question: &Question) -> Result<()> {
         let (revision, capability) = (self.terms.revision, question.capability());
         let features = revision.features();
         let missing = match question {
@@ -125,6 +125,12 @@ impl Questioner {
                 "the client has not declared `{capability}`: it cannot be asked"
             )));
         }
+        Ok(())
+    }
+
+    /// Whether the question can be put.
+    fn check(&self, question: &Question) -> Result<()> {
+        self.knows(question)?;
         if self.is_quiet {
             return Err(Error::msg(
                 "the client accepts no stream of events, so it cannot be asked",
@@ -133,16 +139,47 @@ impl Questioner {
         Ok(())
     }
 
+    /// The id of a page, which the session remembers until the user is done there.
+    fn elicitation_id(&self, question: &Question) -> Option<String> {
+        match question {
+            Question::Url { url, .. } => Some(self.shared.session().send_to(url)),
+            _ => None,
+        }
+    }
+
+    /// The error that sends the user to a page before the call is made again (ELIC-09).
+    fn url_required(&self, page: &Question) -> Error {
+        let Question::Url { message, url, .. } = page else { return Error::internal("no page") };
+        if let Err(why) = self.knows(page) {
+            return Error::msg(format_args!(
+                "{message}: the user must go to {url} first, and tell you when to try again ({why})"
+            ));
+        }
+        let mut data = Vec::new();
+        let mut object = Object::begin(&mut data);
+        let mut pages = object.array("elicitations");
+        let id = self.elicitation_id(page);
+        let written =
+            encode::question(&mut pages.object(), self.terms.revision, page, id.as_deref());
+        pages.end();
+        object.end();
+        match (written, String::from_utf8(data)) {
+            (Ok(()), Ok(data)) => Error::of(Kind::UrlRequired, message).with_json(data),
+            _ => Error::internal("the page cannot be written"),
+        }
+    }
+
     /// Sends the question, on the stream of the request that it belongs to (C-26).
     fn send(&self, question: &Question) -> Result<Open> {
         let (id, answer) = self.shared.questions().open();
         let open = Open { id, shared: self.shared.clone(), outbox: self.outbox.clone(), answer };
         let text = id.to_string();
         let Some(id) = Id::parse(Raw::trusted(&text)) else { return Err(Error::internal("no id")) };
+        let page = self.elicitation_id(question);
         let mut written = Ok(());
         let mut message = Vec::new();
         wire::request(&mut message, id, question.method(), |params| {
-            written = encode::question(params, self.terms.revision, question);
+            written = encode::question(params, self.terms.revision, question, page.as_deref());
             if let Some(task) = &self.task {
                 encode::related(&mut params.object("_meta"), task);
             }
@@ -194,6 +231,9 @@ impl Asker for Questioner {
         let known = own.or_else(|| self.shared.questions().roots.clone());
         if let (Question::Roots, Some(roots)) = (&question, known) {
             return Box::pin(std::future::ready(Ok(roots)));
+        }
+        if let Question::Url { must_visit: true, .. } = &question {
+            return Box::pin(std::future::ready(Err(self.url_required(&question))));
         }
         let keeps =
             matches!(question, Question::Roots) && self.terms.client.can("roots.listChanged");
@@ -247,6 +287,10 @@ impl Asker for Questioner {
     }
 
     fn set_done(&self, _: &str, _: Box<str>) {}
+
+    fn hold(&self) {}
+
+    fn release(&self) {}
 
     fn fail(&self, _: Error) {}
 

@@ -21,11 +21,11 @@ use super::{
 use crate::ask::Bound;
 use crate::{
     ask::{Keeper, Rounds},
-    catalog::Entry,
+    catalog::{Entry, Snapshot},
     context::{Asker, Caller, Carrier, Channel, logging, meta_text},
     dispatch::{Dispatched, Request},
     error::{Error, Kind, shown},
-    model::{Asks, ClientInfo, Level},
+    model::{Asks, ClientInfo, Done, Level, ToolResult},
     wire::{Id, Raw},
 };
 
@@ -71,9 +71,11 @@ impl Peer {
             Err(error) => return shared.refuse(request, revision, &error),
         };
         let target = operation.target(&snapshot);
-        if revision.is_modern()
-            && let Err(error) = demands(target, terms, request, &operation)
-        {
+        if !revision.is_modern() {
+            if let Some(why) = target.and_then(|it| unable(it, terms)) {
+                return self.refuse_unable(request, revision, snapshot, &operation, why);
+            }
+        } else if let Err(error) = demands(target, terms, request, &operation) {
             return self.reject(request, revision, Refusal::Malformed, &error, turn);
         }
         let live = match self.task(target, terms, request, &operation) {
@@ -178,6 +180,7 @@ impl Peer {
         Keeper {
             bound: Bound::to(request.method, item, arguments, request.carrier.principal()),
             most: service.limits.state,
+            depth: service.limits.depth,
             sealer: service.sealer.clone(),
             spent: entry.single_use.then(|| service.spent.clone()),
         }
@@ -187,6 +190,25 @@ impl Peer {
     fn keeper(&self, entry: &Entry, _: &ClientRequest<'_>, _: &Request<'_>) -> Keeper {
         let _ = (entry.single_use, self.shared.service.limits.state);
         Keeper
+    }
+
+    /// Refuses a call of the legacy era that its client is unable to see through: a tool tells the model.
+    #[cold]
+    fn refuse_unable(
+        &self,
+        request: &ClientRequest<'_>,
+        revision: Revision,
+        snapshot: Arc<Snapshot>,
+        operation: &Request<'_>,
+        why: String,
+    ) {
+        let answer = match operation {
+            Request::CallTool { .. } => Ok(Done::Tool(ToolResult::failure(why))),
+            _ => Err(Error::msg(why)),
+        };
+        let (shared, to) = (self.shared.clone(), request.to.clone());
+        let way = WayBack { shared, snapshot, revision, is_private: false, slot: None, to };
+        way.answer(request.id, &answer);
     }
 
     /// Whether the id is free and there is room for one more call.
@@ -250,6 +272,24 @@ fn lacking(entry: &Entry, missing: Asks) -> Error {
     let text = format!("the {} `{}` needs a client with {names}", entry.kind_name(), entry.name);
     Error::of(Kind::MissingCapability, text)
         .with_json(format!(r#"{{"requiredCapabilities":{}}}"#, missing.required_json()))
+}
+
+/// Why a client of the legacy era cannot be asked what the item says it asks.
+fn unable(entry: &Entry, terms: &Terms) -> Option<String> {
+    if entry.asks.is_empty() {
+        return None;
+    }
+    let (kind, name, revision) = (entry.kind_name(), &entry.name, terms.revision);
+    if entry.asks.elicits() && !revision.features().forms {
+        return Some(format!(
+            "the {kind} `{name}` asks the user, and the client speaks {revision}, which has no way to do that (elicitation)"
+        ));
+    }
+    let missing = entry.asks.missing(&terms.client);
+    let names = missing.names().collect::<Vec<_>>().join(" and ");
+    (!missing.is_empty()).then(|| {
+        format!("the {kind} `{name}` needs a client with {names}, which this one has not declared")
+    })
 }
 
 fn caller(terms: &Terms, request: &ClientRequest<'_>) -> (Caller, Option<Arc<ProgressSlot>>) {

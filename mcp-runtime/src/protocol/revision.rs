@@ -164,7 +164,8 @@ impl Revision {
             Kind::InvalidParams => -32602,
             Kind::ResourceNotFound if self.is_modern() => -32602,
             Kind::ResourceNotFound => -32002,
-            Kind::Internal | Kind::Failed => -32603,
+            Kind::UrlRequired if self.features().url_mode && !self.is_modern() => -32042,
+            Kind::Internal | Kind::Failed | Kind::UrlRequired => -32603,
             Kind::HeaderMismatch => -32020,
             Kind::MissingCapability => -32021,
             Kind::UnsupportedVersion => -32022,
@@ -198,5 +199,11 @@ mod tests {
     fn the_code_of_a_missing_resource_depends_on_the_era() {
         assert_eq!(V2025_11_25.code(Kind::ResourceNotFound), -32002);
         assert_eq!(V2026_07_28.code(Kind::ResourceNotFound), -32602);
+    }
+
+    #[test]
+    fn one_revision_has_a_code_for_a_page_to_visit() {
+        let with = Revision::ALL.into_iter().filter(|it| it.code(Kind::UrlRequired) == -32042);
+        assert_eq!(with.collect::<Vec<_>>(), [V2025_11_25]);
     }
 }

@@ -112,8 +112,8 @@ impl Listener for Shared {
     }
 
     fn notify(&self, event: &Event) {
-        let of_session = self.session().notification(event);
-        if let Some(message) = of_session {
+        let of_session = self.session().notifications(event);
+        for message in of_session {
             self.outbox.push_event(None, message);
         }
         // Under the lock, so that no stream ends between its message and the outbox.

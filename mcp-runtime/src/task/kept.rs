@@ -72,7 +72,7 @@ fn end(object: &mut Object<'_>, end: &TaskEnd) {
 }
 
 /// The kinds of errors by numbers of their own, since codes differ between revisions; an author's code is itself.
-const KINDS: [Kind; 10] = [
+const KINDS: [Kind; 11] = [
     Kind::Failed,
     Kind::Parse,
     Kind::InvalidRequest,
@@ -83,6 +83,7 @@ const KINDS: [Kind; 10] = [
     Kind::UnsupportedVersion,
     Kind::HeaderMismatch,
     Kind::MissingCapability,
+    Kind::UrlRequired,
 ];
 
 /// No author's code lies where JSON-RPC has its own.
@@ -99,7 +100,10 @@ fn number(kind: Kind) -> i64 {
 }
 
 fn kind(number: i64) -> Kind {
-    let own = usize::try_from(number - FIRST).ok().and_then(|at| KINDS.get(at));
+    let own = number
+        .checked_sub(FIRST)
+        .and_then(|at| usize::try_from(at).ok())
+        .and_then(|at| KINDS.get(at));
     let code = || i32::try_from(number).map_or(Kind::Internal, Kind::Custom);
     own.copied().unwrap_or_else(code)
 }

@@ -286,6 +286,11 @@ impl Live {
             // The call has been accepted: there is no refusing it any more.
             return failed(Error::msg(lacking.message()));
         }
+        if let Question::Url { url, must_visit: true, .. } = &question {
+            // A task is not called again by itself when the user has been there.
+            let text = format!("the user must visit {url} first: call the tool again after that");
+            return failed(Error::msg(text));
+        }
         let (answer, waiting) = oneshot::channel();
         let mut state = self.state();
         if state.end.is_some() {

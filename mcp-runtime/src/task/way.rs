@@ -63,6 +63,18 @@ impl Asker for Way {
         }
     }
 
+    fn hold(&self) {
+        if let Some(asker) = self.before() {
+            asker.hold();
+        }
+    }
+
+    fn release(&self) {
+        if let Some(asker) = self.before() {
+            asker.release();
+        }
+    }
+
     fn fail(&self, error: Error) {
         if let Some(asker) = self.before() {
             asker.fail(error);

@@ -8,7 +8,7 @@ use mcp_runtime::{
 };
 use serde_json::{Value, json};
 
-use crate::support::{connect, named, said};
+use crate::support::{named, said};
 
 /// A question of the author's own making.
 struct Consent(Elicit);
@@ -91,6 +91,59 @@ async fn a_client_that_cannot_is_refused_before_anything_runs() {
     assert_eq!(error.code, -32602);
 }
 
+#[resource("either://{number}")]
+fn a_number(number: u8) -> String {
+    format!("number {number}")
+}
+
+#[form]
+struct Yes {
+    yes: bool,
+}
+
+#[resource("either://{name}")]
+async fn a_name(ctx: &Context, name: String, _user: Elicit) -> Result<String> {
+    let consent: Yes = ctx.elicit("consent", "Shall I?").await?;
+    Ok(format!("{name} {}", consent.yes))
+}
+
+/// Of templates that match the same URI, the one that is read decides what the client must be able to do, and asks.
+#[tokio::test]
+async fn the_template_that_is_read_is_the_one_that_asks() {
+    let connect = async |can: Value| {
+        let server = server!().items(items![a_number, a_name]);
+        TestClient::connect_capable(server, Revision::V2026_07_28, can).await.unwrap()
+    };
+    let mut client = connect(json!({})).await;
+    assert_eq!(client.read("either://7").await.unwrap()[0].text.as_deref(), Some("number 7"));
+    assert_eq!(client.read("either://ada").await.unwrap_err().code, -32021);
+    let mut client = connect(json!({ "elicitation": {} })).await;
+    client.answer_with(|_, _| json!({ "action": "accept", "content": { "yes": true } }));
+    assert_eq!(client.read("either://7").await.unwrap()[0].text.as_deref(), Some("number 7"));
+    assert_eq!(client.read("either://ada").await.unwrap()[0].text.as_deref(), Some("ada true"));
+}
+
+/// Is paid once.
+#[tool(single_use)]
+async fn pays(ctx: &Context) -> Result<String> {
+    Ok(ctx.elicit::<Yes>("yes", "Pay?").await?.yes.to_string())
+}
+
+/// What nobody can keep is not promised.
+#[test]
+fn single_use_needs_what_tells_rounds_apart() {
+    let built = server!().items(items![pays]).build();
+    if cfg!(feature = "ask") {
+        assert!(built.is_ok());
+        return;
+    }
+    let error = built.unwrap_err();
+    let [problem] = error.problems() else { panic!("{error}") };
+    for part in ["`pays` at ", "asks.rs:", "`single_use` needs the feature `ask`"] {
+        assert!(problem.contains(part), "{problem}");
+    }
+}
+
 #[tokio::test]
 async fn a_client_that_can_is_served() {
     let capabilities =
@@ -106,11 +159,38 @@ async fn a_client_that_can_is_served() {
     assert_eq!(result["contents"][0]["text"], "7 true", "{result}");
 }
 
+/// Says nothing of what it may ask.
+#[tool]
+async fn looks(ctx: &Context) -> String {
+    ctx.client().can_elicit().to_string()
+}
+
 #[tokio::test]
-async fn a_handler_of_a_legacy_client_looks_for_itself() {
+async fn a_legacy_client_that_cannot_is_refused_before_anything_runs() {
     for revision in Revision::LEGACY {
-        let mut client = connect(server!().items(items![everything]), revision).await;
-        assert_eq!(said(&mut client, "everything", json!({})).await, "[false, false, false]");
+        let connect = async |can: Value| {
+            let server = server!().items(items![everything, asking_prompt, asking_resource, looks]);
+            TestClient::connect_capable(server, revision, can).await.unwrap()
+        };
+        let has_forms = revision >= Revision::V2025_06_18;
+        let mut client = connect(json!({ "roots": {} })).await;
+        // Wrong arguments are the tool's business, which it never gets to.
+        let called = client.call("everything", json!({ "x": 1 })).await.unwrap();
+        let lacks = if has_forms { "elicitation and sampling" } else { &*revision.to_string() };
+        assert!(called.is_error && called.text().contains(lacks), "{revision}: {called:?}");
+        let error = client.prompt("asking_prompt", json!({})).await.unwrap_err();
+        assert_eq!(error.code, -32603, "{revision}");
+        assert!(error.message.contains("a client with sampling"), "{revision}: {error}");
+        let error = client.read("asks://7").await.unwrap_err();
+        let lacks = if has_forms { "a client with elicitation" } else { "(elicitation)" };
+        assert!(error.message.contains(lacks), "{revision}: {error}");
+        // What was not declared is asked for in vain, and so it is for the function to see.
+        assert_eq!(said(&mut client, "looks", json!({})).await, "false");
+
+        let all = json!({ "elicitation": {}, "sampling": {}, "roots": {} });
+        let mut client = connect(all).await;
+        let called = client.call("everything", json!({})).await.unwrap();
+        assert_eq!(called.is_error, !has_forms, "{revision}: {called:?}");
     }
 }
 

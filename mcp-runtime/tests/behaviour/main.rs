@@ -29,6 +29,7 @@ mod logging;
 mod max_result;
 mod meta;
 mod methods;
+mod pages;
 mod pagination;
 mod progress;
 mod prompts;
@@ -36,6 +37,8 @@ mod prompts;
 mod replay;
 mod resources;
 mod results;
+#[cfg(feature = "ask")]
+mod rounds;
 mod server_values;
 mod state;
 mod timeouts;

@@ -1,7 +1,5 @@
 //! Questions to the client, in the words of a revision.
 
-use std::sync::atomic::{AtomicU64, Ordering};
-
 use super::{Scope, form::form, result_type, sampling::sampling};
 use crate::{
     model::{NeedInput, Question},
@@ -9,7 +7,7 @@ use crate::{
     wire::Object,
 };
 
-/// Writes the parameters of a question.
+/// Writes the parameters of a question; a page has an id in the revision that knows those.
 ///
 /// # Errors
 /// What the revision has no words for.
@@ -17,28 +15,21 @@ pub(in crate::protocol) fn question(
     params: &mut Object<'_>,
     revision: Revision,
     question: &Question,
+    elicitation_id: Option<&str>,
 ) -> Result<(), String> {
     match question {
         Question::Form { message, schema } => {
             params.str("message", message);
             form(params, revision, schema)
         }
-        Question::Url { message, url } => {
+        Question::Url { message, url, .. } => {
             params.str("mode", "url").str("message", message).str("url", url);
-            if !revision.is_modern() {
-                params.str("elicitationId", &elicitation_id());
-            }
+            params.opt_str("elicitationId", elicitation_id);
             Ok(())
         }
         Question::Sample(it) => sampling(params, revision, it),
         Question::Roots => Ok(()),
     }
-}
-
-/// Unlike any other of this process (ELIC-08).
-fn elicitation_id() -> String {
-    static LAST: AtomicU64 = AtomicU64::new(0);
-    format!("{:x}-{:x}", std::process::id(), LAST.fetch_add(1, Ordering::Relaxed))
 }
 
 /// Writes the result of a call that needs answers (MRTR-02, MRTR-03).
@@ -71,7 +62,7 @@ pub(super) fn requests(
     for (key, question) in questions {
         let mut request = requests.object(key);
         request.str("method", question.method());
-        self::question(&mut request.object("params"), revision, question)?;
+        self::question(&mut request.object("params"), revision, question, None)?;
     }
     Ok(())
 }

@@ -195,3 +195,34 @@ fn an_answer_does_not_grow_with_what_was_wrong() {
     assert!(answer.contains("and 9990 more unknown arguments"), "{answer}");
     assert!(answer.len() < 4000, "{}", answer.len());
 }
+
+/// ELIC-08: a page's end is told to the client that was sent there, and to no other.
+#[test]
+fn only_the_client_that_was_sent_to_a_page_hears_of_its_end() {
+    let server =
+        builder(Identity::new("test", None, "1.0.0", "")).items(items(&[])).build().unwrap();
+    const PAGE: &str = "https://pay.example.com/orders/7";
+    let book = Tool::new("book").handler(async |ctx: Context| -> Result<(), Error> {
+        Err(ctx.require_url("pay", "Pay", PAGE).await.into())
+    });
+    let handle = server.handle();
+    handle.add(book).unwrap();
+    let service = Service::new(&now(server.start()).unwrap());
+    let peers = [Peer::new(service.clone()), Peer::new(service)];
+    let mut turn = Turn::default();
+    let revision = Revision::NEWEST_LEGACY.name();
+    for peer in &peers {
+        let open = format!(
+            r#"{{"jsonrpc":"2.0","id":1,"method":"initialize","params":{{"protocolVersion":"{revision}","clientInfo":{{"name":"c","version":"1"}},"capabilities":{{"elicitation":{{"url":{{}}}}}}}}}}"#
+        );
+        peer.receive(open.as_bytes(), &mut turn);
+        peer.receive(br#"{"jsonrpc":"2.0","method":"notifications/initialized"}"#, &mut turn);
+        answers(peer);
+    }
+    let call = br#"{"jsonrpc":"2.0","id":2,"method":"tools/call","params":{"name":"book"}}"#;
+    peers[0].receive(call, &mut turn);
+    assert!(answers(&peers[0]).contains("-32042"));
+    handle.url_completed(PAGE);
+    assert_eq!(answers(&peers[0]).matches("notifications/elicitation/complete").count(), 1);
+    assert_eq!(answers(&peers[1]), "");
+}

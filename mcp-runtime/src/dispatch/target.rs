@@ -1,0 +1,51 @@
+//! What a URI is read through.
+
+use std::{borrow::Cow, cell::Cell, sync::Arc};
+
+use crate::{
+    catalog::{Entry, Handler, Snapshot},
+    context::{Caller, Context, Environment, States},
+    extract::{Arguments, Call, Member, Mode},
+    model::ListKind,
+};
+
+type Variables<'a> = Vec<Member<'a, Cow<'a, str>>>;
+
+/// The templates that match a URI, each with its variables.
+pub(super) fn matching<'s: 'a, 'a>(
+    snapshot: &'s Snapshot,
+    uri: &'a str,
+) -> impl Iterator<Item = (&'s Arc<Entry>, Variables<'a>)> {
+    snapshot.list(ListKind::Templates).iter().filter_map(move |entry| {
+        let template = entry.resource()?.template.as_ref()?;
+        let variables = template.matches(uri)?.into_iter();
+        let members = variables.map(|(name, value)| Member::new(name.into(), value));
+        Some((entry, members.collect()))
+    })
+}
+
+/// The template that a URI is read through: of several that match, the first whose variables fit their types. Few templates
+/// can ask anything, so most servers need not look.
+pub(super) fn template<'s>(snapshot: &'s Snapshot, uri: &str) -> Option<&'s Arc<Entry>> {
+    if snapshot.list(ListKind::Templates).iter().all(|it| !it.can_ask) {
+        return None;
+    }
+    let mut matching = matching(snapshot, uri).peekable();
+    while let Some((entry, variables)) = matching.next() {
+        if matching.peek().is_none() || fits(entry, variables) {
+            return Some(entry);
+        }
+    }
+    None
+}
+
+/// Reads the variables as a call would, and runs nothing.
+fn fits(entry: &Entry, variables: Variables<'_>) -> bool {
+    let Handler::Static(read) = entry.handler else { return true };
+    let fits = Cell::new(false);
+    let environment = Arc::new(Environment::new(States::default(), 0));
+    let context = Context::new(environment, Caller::default(), None);
+    let mode = Mode::Fit { fits: &fits };
+    read(Call::new(mode, Arguments::Text(variables), &entry.names, context));
+    fits.get()
+}

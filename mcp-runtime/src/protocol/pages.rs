@@ -1,0 +1,78 @@
+use std::{
+    collections::VecDeque,
+    hash::{BuildHasher as _, RandomState},
+};
+
+/// The pages that the user of a session was sent to and is perhaps not done with, each with the id under which only its client
+/// knows it (ELIC-08).
+#[derive(Default)]
+pub(super) struct Pages(VecDeque<Page>);
+
+struct Page {
+    url: Box<str>,
+    id: String,
+}
+
+impl Pages {
+    /// The oldest ones are forgotten: not every user comes to an end.
+    const MOST: usize = 64;
+
+    /// Remembers a page, and gives its id.
+    pub(super) fn send_to(&mut self, url: &str) -> String {
+        if self.0.len() == Self::MOST {
+            self.0.pop_front();
+        }
+        let id = elicitation_id();
+        self.0.push_back(Page { url: url.into(), id: id.clone() });
+        id
+    }
+
+    /// The ids of a page that the user is done with: they are told once.
+    pub(super) fn completed(&mut self, url: &str) -> Vec<String> {
+        let (done, left) = self.0.drain(..).partition(|it: &Page| *it.url == *url);
+        self.0 = left;
+        let done: VecDeque<Page> = done;
+        done.into_iter().map(|it| it.id).collect()
+    }
+}
+
+/// An id that no server gives twice, and that nobody can guess who was not told it.
+fn elicitation_id() -> String {
+    #[cfg(any(feature = "http", feature = "ask"))]
+    {
+        let mut bits = [0; 16];
+        if getrandom::fill(&mut bits).is_ok() {
+            return format!("{:032x}", u128::from_ne_bytes(bits));
+        }
+    }
+    // Without these features the standard library's keys are the only randomness there is: each is another one, and secret.
+    let half = || RandomState::new().hash_one(());
+    format!("{:016x}{:016x}", half(), half())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_page_is_completed_once_and_the_oldest_is_forgotten() {
+        let mut pages = Pages::default();
+        let ids = ["a", "b", "a"].map(|it| pages.send_to(it));
+        assert_eq!(pages.completed("a"), [ids[0].clone(), ids[2].clone()]);
+        assert_eq!(pages.completed("a"), Vec::<String>::new());
+        for _ in 0..Pages::MOST {
+            pages.send_to("c");
+        }
+        assert_eq!(pages.completed("b"), Vec::<String>::new());
+        assert_eq!(pages.completed("c").len(), Pages::MOST);
+    }
+
+    #[test]
+    fn no_two_ids_are_alike() {
+        let ids: std::collections::BTreeSet<_> = (0..1000).map(|_| elicitation_id()).collect();
+        assert_eq!(ids.len(), 1000);
+        // Neither do they count up, nor do they begin with what is the same in one process.
+        let starts: std::collections::BTreeSet<_> = ids.iter().map(|it| &it[..8]).collect();
+        assert!(ids.iter().all(|it| it.len() == 32) && starts.len() > 990, "{}", starts.len());
+    }
+}

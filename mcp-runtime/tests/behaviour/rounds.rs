@@ -1,0 +1,169 @@
+//! What is done beside an open question, in the revision where the question ends the call.
+
+use std::{
+    sync::{
+        Arc, Mutex,
+        atomic::{AtomicUsize, Ordering},
+    },
+    time::Duration,
+};
+
+use mcp_runtime::{
+    items,
+    prelude::*,
+    server,
+    testing::{Client as TestClient, Revision},
+};
+use serde_json::json;
+
+#[form]
+struct Name {
+    name: String,
+}
+
+/// How often work was begun, and ended.
+#[derive(Default)]
+struct Work {
+    begun: AtomicUsize,
+    ended: AtomicUsize,
+}
+
+impl Work {
+    async fn slowly(&self) -> Result<usize> {
+        self.begun.fetch_add(1, Ordering::SeqCst);
+        tokio::time::sleep(Duration::from_millis(20)).await;
+        Ok(self.ended.fetch_add(1, Ordering::SeqCst) + 1)
+    }
+}
+
+/// Works and asks at the same time, in the ways there are.
+#[tool(timeout = "5s")]
+async fn beside(ctx: &Context, way: &str, work: &Arc<Work>) -> Result<String> {
+    let ask = || ctx.elicit::<Name>("name", "Name?");
+    let (answer, done) = match way {
+        "plain" => tokio::join!(ask(), ctx.once("work", async || work.slowly().await)),
+        "nested" => tokio::join!(
+            ask(),
+            ctx.once("outer", async || ctx.once("work", async || work.slowly().await).await)
+        ),
+        "another task" => {
+            let (ctx, work) = (ctx.clone(), work.clone());
+            let task =
+                tokio::spawn(async move { ctx.once("work", async || work.slowly().await).await });
+            // It has to have begun to be waited for.
+            tokio::time::sleep(Duration::from_millis(5)).await;
+            let (answer, done) = tokio::join!(ask(), task);
+            (answer, done?)
+        }
+        "fails" => {
+            let fails = ctx.once("work", async || {
+                work.slowly().await?;
+                Err::<usize, _>(Error::msg("no"))
+            });
+            let (answer, failed) = tokio::join!(ask(), fails);
+            (answer, Ok(failed.unwrap_or_default()))
+        }
+        // Nobody waits for it any more after a while.
+        "dropped" => {
+            let once = ctx.once("work", async || {
+                work.slowly().await?;
+                std::future::pending::<Result<usize>>().await
+            });
+            let short = tokio::time::timeout(Duration::from_millis(40), once);
+            let (answer, late) = tokio::join!(ask(), short);
+            (answer, late.unwrap_or(Ok(0)))
+        }
+        // It waits for an answer itself, so it cannot keep the round.
+        "asks" => {
+            let asked = ask();
+            let outer = ctx.once("outer", async || {
+                let done = ctx.once("work", async || work.slowly().await).await?;
+                Ok::<_, Error>((asked.await?.name, done))
+            });
+            let (name, done) = outer.await?;
+            (Ok(Name { name }), Ok(done))
+        }
+        _ => return Err(Error::msg("no such way")),
+    };
+    Ok(format!("{} {}", answer?.name, done?))
+}
+
+#[tokio::test(start_paused = true)]
+async fn what_is_done_once_is_done_beside_a_question() {
+    for (way, text, begun, ended) in [
+        ("plain", "Ada 1", 1, 1),
+        ("nested", "Ada 1", 1, 1),
+        ("another task", "Ada 1", 1, 1),
+        ("asks", "Ada 1", 1, 1),
+        // What was not done is tried again.
+        ("fails", "Ada 0", 2, 2),
+        ("dropped", "Ada 0", 2, 2),
+    ] {
+        let work = Arc::new(Work::default());
+        let server = server!().state(work.clone()).items(items![beside]);
+        let can = json!({ "elicitation": {} });
+        let mut client =
+            TestClient::connect_capable(server, Revision::V2026_07_28, can).await.unwrap();
+        client.answer_with(|_, _| json!({ "action": "accept", "content": { "name": "Ada" } }));
+        let called = client.call("beside", json!({ "way": way })).await.unwrap();
+        assert_eq!(called.text(), text, "{way}");
+        let counted = (work.begun.load(Ordering::SeqCst), work.ended.load(Ordering::SeqCst));
+        assert_eq!(counted, (begun, ended), "{way}");
+    }
+}
+
+#[tool]
+async fn asks(ctx: &Context) -> Result<String> {
+    Ok(ctx.elicit::<Name>("name", "Name?").await?.name)
+}
+
+#[tokio::test]
+async fn around_runs_for_each_round() {
+    for (revision, expected) in
+        [(Revision::V2025_11_25, vec![false]), (Revision::V2026_07_28, vec![true, false])]
+    {
+        let seen = Arc::new(Mutex::new(Vec::new()));
+        let log = seen.clone();
+        let server = server!().items(items![asks]).around(move |call, next| {
+            let log = log.clone();
+            async move {
+                let outcome = next.run(call).await;
+                log.lock().unwrap().push(outcome.needs_input());
+                outcome
+            }
+        });
+        let can = json!({ "elicitation": {} });
+        let mut client = TestClient::connect_capable(server, revision, can).await.unwrap();
+        client.answer_with(|_, _| json!({ "action": "accept", "content": { "name": "Ada" } }));
+        assert_eq!(client.call("asks", json!({})).await.unwrap().text(), "Ada");
+        assert_eq!(*seen.lock().unwrap(), expected, "{revision}");
+    }
+}
+
+/// Keeps something deep, and asks twice.
+#[tool]
+async fn digs(ctx: &Context) -> Result<String> {
+    let deep = |depth: usize| (0..depth).fold(json!(1), |inner, _| json!([inner]));
+    let kept = ctx.once("deep", async || Ok::<_, Error>(deep(126))).await?;
+    assert_eq!(kept, deep(126));
+    let first: Name = ctx.elicit("first", "Name?").await?;
+    let second: Name = ctx.elicit("second", "And then?").await?;
+    Ok(format!("{} {}", first.name, second.name))
+}
+
+#[tokio::test]
+async fn what_is_kept_may_be_as_deep_as_what_is_taken() {
+    for depth in [16, 128, 400] {
+        let server = server!().items(items![digs]).limits(mcp_runtime::Limits::new().depth(depth));
+        let can = json!({ "elicitation": {} });
+        let mut client =
+            TestClient::connect_capable(server, Revision::V2026_07_28, can).await.unwrap();
+        client.answer_with(move |_, _| {
+            // The deepest there may be: the message, its params, the answers and this one are around it.
+            let more = (4..depth).fold(json!(1), |inner, _| json!([inner]));
+            json!({ "action": "accept", "content": { "name": "Ada" }, "more": more })
+        });
+        let called = client.call("digs", json!({})).await.unwrap();
+        assert_eq!(called.text(), "Ada Ada", "{depth}");
+    }
+}
