@@ -4,7 +4,7 @@ use serde_json::{Value, json};
 use support::requirement::Missing;
 
 use crate::{
-    python,
+    inspector, python,
     python::{failure, text},
     server::Server,
     typescript,
@@ -211,4 +211,14 @@ fn who_cannot_be_asked_is_told() {
     check(typescript::carry_out(&server, "client", MODERN, plan.clone()));
     check(typescript::carry_out(&server, "client", FORMS, plan.clone()));
     check(typescript::carry_out(&server, "sdk", "auto", plan));
+}
+/// Its command line has nobody to ask and no model, and declares neither; it has an empty list of roots.
+#[test]
+fn the_inspector_is_asked_for_roots() {
+    for server in [Server::new("everything"), Server::over_http("everything")] {
+        let roots = inspector::call("test_input_required_result_list_roots", "{}");
+        inspector::check(&server, &roots, 0, |it| {
+            it.result["content"][0]["text"] == "The client works in: "
+        });
+    }
 }
