@@ -347,6 +347,34 @@ async fn a_question_is_taken_back_after_its_time_and_when_the_call_is_cancelled(
     assert!(client.notification(std::time::Duration::from_millis(100)).await.is_none());
 }
 
+type Told = tokio::sync::mpsc::UnboundedSender<String>;
+
+/// Asks on, after its call has been answered.
+#[tool]
+async fn leaves_a_question(ctx: Context, told: &Told) -> &'static str {
+    let asked = ctx.elicit::<Name>("name", "Name?");
+    let told = told.clone();
+    tokio::spawn(async move {
+        let answer = asked.await.map(|it| it.name).map_err(Error::from);
+        let _ = told.send(answer.unwrap_or_else(|error| error.to_string()));
+    });
+    "left"
+}
+
+#[tokio::test]
+async fn nobody_waits_for_an_answer_when_the_session_has_ended() {
+    let (told, mut heard) = tokio::sync::mpsc::unbounded_channel::<String>();
+    let server = server!().state::<Told>(told).items(items![leaves_a_question]);
+    let can = json!({ "elicitation": {} });
+    let mut client = TestClient::connect_capable(server, Revision::V2025_11_25, can).await.unwrap();
+    client.call("leaves_a_question", json!({})).await.unwrap();
+    question(&mut client).await;
+    assert!(heard.try_recv().is_err(), "nobody has answered yet");
+    drop(client);
+    let heard = tokio::time::timeout(std::time::Duration::from_secs(5), heard.recv()).await;
+    assert_eq!(heard.unwrap().unwrap(), "the client has gone without an answer");
+}
+
 #[tokio::test]
 async fn roots_are_asked_for_once_until_they_change() {
     for (capability, times) in [(json!({ "listChanged": true }), 2), (json!({}), 3)] {
