@@ -11,7 +11,7 @@ use super::{
 use crate::{
     context::{Asker, Asking},
     error::{Error, Kind, Result},
-    model::{Asks, ClientInfo, NeedInput, Question},
+    model::{ClientInfo, NeedInput, Question},
     wire::{Kind as JsonKind, Raw},
 };
 
@@ -166,20 +166,16 @@ pub(crate) fn asked_twice(key: &str) -> Error {
 
 /// What the client would have to declare for a question.
 fn lacking(client: &ClientInfo, question: &Question) -> Option<Error> {
-    let asks = Asks::new();
-    let (can, required) = match question {
-        Question::Form { .. } => (client.can_elicit(), asks.elicitation().required_json()),
-        Question::Roots => (client.can_list_roots(), asks.roots().required_json()),
-        other => {
-            let capability = other.capability();
-            let nested = capability.split_once('.').map_or_else(
-                || format!(r#"{{"{capability}":{{}}}}"#),
-                |(outer, inner)| format!(r#"{{"{outer}":{{"{inner}":{{}}}}}}"#),
-            );
-            (client.can(capability), nested)
+    let missing = question.missing(client, true);
+    let outer = missing.first()?.split('.').next().unwrap_or_default();
+    let parts: Vec<String> = match question {
+        Question::Form { .. } => vec![r#""form":{}"#.to_owned()],
+        _ => {
+            let parts = missing.iter().filter_map(|it| it.split_once('.'));
+            parts.map(|(_, part)| format!(r#""{part}":{{}}"#)).collect()
         }
     };
-    let text = format!("this needs a client with `{}`", question.capability());
-    let data = format!(r#"{{"requiredCapabilities":{required}}}"#);
-    (!can).then(|| Error::of(Kind::MissingCapability, text).with_json(data))
+    let data = format!(r#"{{"requiredCapabilities":{{"{outer}":{{{}}}}}}}"#, parts.join(","));
+    let text = format!("this needs a client with `{}`", missing.join("` and `"));
+    Some(Error::of(Kind::MissingCapability, text).with_json(data))
 }

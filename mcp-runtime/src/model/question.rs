@@ -1,6 +1,6 @@
 use std::sync::Arc;
 
-use super::{FormSchema, Sampled, Sampling, root::read_roots};
+use super::{ClientInfo, FormSchema, Sampled, Sampling, root::read_roots};
 use crate::wire::{Kind, Raw};
 
 /// What a handler asks of the client, in no revision's words.
@@ -34,16 +34,24 @@ impl Question {
         }
     }
 
-    /// The capability that a client needs for it, as [`ClientInfo::can`](super::ClientInfo::can) takes it.
-    pub(crate) fn capability(&self) -> &'static str {
-        match self {
-            Self::Form { .. } => "elicitation",
-            Self::Url { .. } => "elicitation.url",
-            Self::Sample(it) if it.needs_tools() => "sampling.tools",
-            Self::Sample(it) if it.needs_context() => "sampling.context",
-            Self::Sample(_) => "sampling",
-            Self::Roots => "roots",
-        }
+    /// The capabilities that a client needs for it and has not declared, as [`ClientInfo::can`] takes them. Not every revision
+    /// divides `sampling` into parts.
+    pub(crate) fn missing(&self, client: &ClientInfo, has_parts: bool) -> Vec<&'static str> {
+        let needed: &[&str] = match self {
+            Self::Form { .. } if client.can_elicit() => &[],
+            // One that can only open pages declares it, and cannot show a form.
+            Self::Form { .. } => return vec!["elicitation"],
+            Self::Url { .. } => &["elicitation.url"],
+            Self::Sample(it) if has_parts => match (it.needs_tools(), it.needs_context()) {
+                (true, true) => &["sampling.tools", "sampling.context"],
+                (true, false) => &["sampling.tools"],
+                (false, true) => &["sampling.context"],
+                (false, false) => &["sampling"],
+            },
+            Self::Sample(_) => &["sampling"],
+            Self::Roots => &["roots"],
+        };
+        needed.iter().copied().filter(|it| !client.can(it)).collect()
     }
 
     /// Whether a result answers it.

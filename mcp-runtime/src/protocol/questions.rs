@@ -108,7 +108,7 @@ impl Questioner {
 
     /// Whether the client and its revision know the question.
     fn knows(&self, question: &Question) -> Result<()> {
-        let (revision, capability) = (self.terms.revision, question.capability());
+        let revision = self.terms.revision;
         let features = revision.features();
         let missing = match question {
             Question::Form { .. } if !features.forms => Some("no forms"),
@@ -120,14 +120,11 @@ impl Questioner {
                 "the client speaks {revision}, which has {what}: nobody can be asked"
             )));
         }
-        let client = &self.terms.client;
-        let can = match question {
-            Question::Form { .. } => client.can_elicit(),
-            _ => client.can(capability),
-        };
-        if !can {
+        let missing = question.missing(&self.terms.client, features.sampling_tools);
+        if !missing.is_empty() {
             return Err(Error::msg(format_args!(
-                "the client has not declared `{capability}`: it cannot be asked"
+                "the client has not declared `{}`: it cannot be asked",
+                missing.join("` and `")
             )));
         }
         Ok(())
