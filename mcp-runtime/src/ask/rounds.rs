@@ -89,6 +89,11 @@ impl Rounds {
             }
             None => {
                 if is_new {
+                    let misfit = self.answers.get(key);
+                    let question = match misfit {
+                        Some(json) => question.after(Raw::trusted(json)),
+                        None => question,
+                    };
                     round.open.push((key.into(), question));
                 }
                 None

@@ -6,8 +6,8 @@ use crate::wire::{Kind, Raw};
 /// What a handler asks of the client, in no revision's words.
 #[derive(Clone, Debug)]
 pub(crate) enum Question {
-    /// A person fills in a form.
-    Form { message: String, schema: &'static FormSchema },
+    /// A person fills in a form, whose answer `reads` as its type or says why not.
+    Form { message: String, schema: &'static FormSchema, reads: Reads },
     /// A person goes to a page. Who `must_visit` it has not been there until the handler no longer asks.
     Url { message: String, url: String, must_visit: bool },
     /// The client's model says something.
@@ -15,6 +15,9 @@ pub(crate) enum Question {
     /// Which directories a person works in.
     Roots,
 }
+
+/// Whether what a person filled in can be read.
+type Reads = fn(Raw<'_>) -> Result<(), Vec<String>>;
 
 /// What a person did with a question.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -54,15 +57,28 @@ impl Question {
         needed.iter().copied().filter(|it| !client.can(it)).collect()
     }
 
+    /// The question as it is put again to a person who has filled in what cannot be read.
+    #[must_use]
+    pub(crate) fn after(mut self, misfit: Raw<'_>) -> Self {
+        if let Self::Form { message, reads, .. } = &mut self
+            && action(misfit) == Ok(Action::Accept)
+            && let Err(problems) = reads(content(misfit))
+        {
+            message
+                .push_str(&format!(" (The last answer cannot be used: {})", problems.join("; ")));
+        }
+        self
+    }
+
     /// Whether a result answers it.
     ///
     /// # Errors
     /// What is wrong with the result.
     pub(crate) fn check(&self, result: Raw<'_>) -> Result<(), String> {
         match self {
-            Self::Form { schema, .. } => {
+            Self::Form { reads, .. } => {
                 if action(result)? == Action::Accept {
-                    schema.check(content(result)).map_err(|problems| problems.join("; "))?;
+                    reads(content(result)).map_err(|problems| problems.join("; "))?;
                 }
                 Ok(())
             }

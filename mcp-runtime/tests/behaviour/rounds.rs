@@ -167,3 +167,40 @@ async fn what_is_kept_may_be_as_deep_as_what_is_taken() {
         assert_eq!(called.text(), "Ada Ada", "{depth}");
     }
 }
+
+/// Its type is narrower than what a form says of it.
+#[form]
+struct Port {
+    port: u16,
+}
+
+#[tool]
+async fn listens(ctx: &Context) -> Result<String> {
+    let port: Port = ctx.elicit("port", "Which port?").await?;
+    Ok(port.port.to_string())
+}
+
+#[tokio::test]
+async fn what_cannot_be_read_is_asked_for_again_with_the_reason() {
+    let server = server!().items(items![listens]);
+    let can = json!({ "elicitation": {} });
+    let mut client = TestClient::connect_capable(server, Revision::V2026_07_28, can).await.unwrap();
+    let messages = Arc::new(Mutex::new(Vec::new()));
+    let seen = messages.clone();
+    client.answer_with(move |_, params| {
+        let mut seen = seen.lock().unwrap();
+        seen.push(params["message"].as_str().unwrap().to_owned());
+        let port = [json!(70_000), json!("x"), json!(8080)][seen.len() - 1].clone();
+        json!({ "action": "accept", "content": { "port": port } })
+    });
+    assert_eq!(client.call("listens", json!({})).await.unwrap().text(), "8080");
+    let messages = messages.lock().unwrap();
+    assert_eq!(messages[0], "Which port?");
+    assert!(
+        messages[1].starts_with("Which port? (The last answer cannot be used: "),
+        "{messages:?}"
+    );
+    assert!(messages[1].contains("70000"), "{messages:?}");
+    // The reason is that of the last answer only.
+    assert!(messages[2].contains("\"x\"") && !messages[2].contains("70000"), "{messages:?}");
+}
