@@ -33,19 +33,17 @@ impl State {
         out
     }
 
-    /// What was written, when it has not expired.
-    pub(super) fn read(text: Raw<'_>, now: u64) -> Option<Self> {
+    /// What was written and when it expires, unless it has.
+    pub(super) fn read(text: Raw<'_>, now: u64) -> Option<(Self, u64)> {
         let [expires, answers, done] = text.pick(["e", "a", "d"]);
-        if expires.and_then(Raw::u64)? < now {
-            return None;
-        }
+        let expires = expires.and_then(Raw::u64).filter(|it| *it >= now)?;
         let texts = |of: Option<Raw<'_>>| -> Texts {
             of.into_iter()
                 .flat_map(Raw::members)
                 .map(|(key, json)| (key.into(), json.as_str().into()))
                 .collect()
         };
-        Some(Self { answers: texts(answers), done: texts(done) })
+        Some((Self { answers: texts(answers), done: texts(done) }, expires))
     }
 
     /// The key that takes the most room.
