@@ -39,6 +39,14 @@ impl Keeper {
         Ok(())
     }
 
+    pub(super) fn digest(&self, _: &str) -> Result<Option<String>> {
+        Ok(None)
+    }
+
+    pub(super) fn is_digest(&self, _: &str, _: &str) -> bool {
+        false
+    }
+
     pub(super) fn close(&self, state: &State) -> Result<Option<String>> {
         if *state == State::default() {
             return Ok(None);
@@ -101,6 +109,15 @@ mod sealed {
         pub(in crate::ask) fn spend(&self, nonce: Nonce) -> Result<()> {
             let Some(spent) = &self.spent else { return Ok(()) };
             spent.spend(nonce, state::now())
+        }
+
+        /// What stands for the words of a question.
+        pub(in crate::ask) fn digest(&self, words: &str) -> Result<Option<String>> {
+            self.sealer.digest(words.as_bytes()).map(Some)
+        }
+
+        pub(in crate::ask) fn is_digest(&self, digest: &str, words: &str) -> bool {
+            self.sealer.is_digest(digest, words.as_bytes())
         }
 
         pub(in crate::ask) fn close(&self, state: &State) -> Result<Option<String>> {

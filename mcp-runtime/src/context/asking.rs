@@ -68,7 +68,8 @@ impl Context {
     /// ```
     ///
     /// An answer that does not fit the form, or not the type (70,000 in a `u16`), is asked for again in 2026-07-28, with the reason
-    /// behind the message.
+    /// behind the message. An answer holds for the words it was given to: a function that runs again and says something else under
+    /// the same key asks again too, so words that change by themselves, such as a time, come out of [`Context::once`].
     ///
     /// # Errors
     /// [`Unanswered`]: the user declined or cancelled, or the client cannot be asked (2024-11-05 and 2025-03-26 have no forms). In

@@ -70,6 +70,16 @@ impl Question {
         self
     }
 
+    /// All that it says, in letters of no protocol: an answer is one to these words.
+    pub(crate) fn words(&self) -> String {
+        match self {
+            Self::Form { message, schema, .. } => format!("form {message:?} {schema:?}"),
+            Self::Url { message, url, .. } => format!("page {message:?} {url:?}"),
+            Self::Sample(it) => format!("sample {it:?}"),
+            Self::Roots => "roots".to_owned(),
+        }
+    }
+
     /// Whether a result answers it.
     ///
     /// # Errors
