@@ -88,6 +88,8 @@ impl Subscriber for Log {
 #[tokio::test]
 async fn what_grew_too_large_is_named() {
     let log = Log::default();
+    // Of a single subscriber `tracing` asks on whichever thread logs first, where it may be unknown; of two it asks both.
+    let _other = tracing::Dispatch::new(Log::default());
     let _logging = tracing::subscriber::set_default(log.clone());
     let mut client =
         connected(server!().items(items![tell]).limits(Limits::new().state(500))).await;
