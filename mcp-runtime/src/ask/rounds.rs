@@ -99,6 +99,11 @@ impl Rounds {
         if !is_same {
             round.state.answers.remove(key);
         }
+        // Made anew in each round: the key that made the last one may be gone by the next.
+        match self.keeper.digest(&words) {
+            Ok(digest) => round.state.asked.extend(digest.map(|it| (key.into(), it.into()))),
+            Err(error) => return Some(Err(error)),
+        }
         // An answer of another kind, to other words, or with a wrong value, is no answer: the client is asked again. One that was taken
         // already stays as it was, whatever the client says later.
         let said = [self.earlier.answers.get(key), self.answers.get(key)];
@@ -110,13 +115,6 @@ impl Rounds {
             }
             None => {
                 if is_new {
-                    match self.keeper.digest(&words) {
-                        Ok(digest) => {
-                            let digest = digest.map(|it| (key.into(), it.into()));
-                            round.state.asked.extend(digest);
-                        }
-                        Err(error) => return Some(Err(error)),
-                    }
                     let misfit = self.answers.get(key).filter(|_| is_same);
                     let question = match misfit {
                         Some(json) => question.after(Raw::trusted(json)),

@@ -316,3 +316,27 @@ async fn every_revision_that_waits_ends_alike() {
     );
     assert_eq!(waited(Revision::V2025_06_18, script).await, (expected, once));
 }
+
+/// Who knows what will be asked may say it in the first round, and is not asked for it later either.
+#[tokio::test]
+async fn an_answer_before_its_question_stays() {
+    let done = Done::default();
+    let mut client = connected(&done).await;
+    let call = json!({ "name": "repeatable", "arguments": { "script": "1 do 1 1" } });
+    let sample = json!({ "messages": [{ "content": { "text": "0?" } }] });
+    let mut params = call.clone();
+    params["inputResponses"] = json!({ "q0": answer("sampling/createMessage", &sample) });
+    for (open, said) in [
+        ("client_roots", answer("roots/list", &json!({}))),
+        ("q2", answer("", &json!({ "message": "2?" }))),
+    ] {
+        let round = sent(&mut client, &params).await.unwrap();
+        let keys: Vec<_> = round["inputRequests"].as_object().unwrap().keys().collect();
+        assert_eq!(keys, [open], "{round}");
+        params = call.clone();
+        params["requestState"] = round["requestState"].clone();
+        params["inputResponses"] = json!({ open: said });
+    }
+    let result = sent(&mut client, &params).await.unwrap();
+    assert_eq!(result["content"][0]["text"], "model 0 <do1> file:///a 2");
+}
