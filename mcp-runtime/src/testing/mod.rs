@@ -33,6 +33,8 @@ mod client;
 mod messages;
 mod results;
 
+#[cfg(feature = "stdio")]
+pub(crate) use answering::next_round;
 pub use client::{Client, Ongoing};
 pub use results::{Called, Completed, Prompted, ReadContents, RpcError};
 
