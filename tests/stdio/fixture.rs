@@ -195,14 +195,14 @@ async fn book(ctx: &Context) -> Result<String> {
 
 /// Sends the user to a page.
 #[prompt]
-async fn connect(ctx: &Context) -> Result<&'static str> {
+async fn link(ctx: &Context) -> Result<&'static str> {
     ctx.elicit_url("page", "Connect your calendar", "https://calendar.example.com/").await?;
     Ok("on the way")
 }
 
 /// Wants to be paid, and never is.
-#[resource("notes://paid")]
-async fn paid(ctx: &Context) -> Result<&'static str> {
+#[resource("notes://unpaid")]
+async fn unpaid(ctx: &Context) -> Result<&'static str> {
     Err(ctx.require_url("pay", "Pay first", "https://pay.example.com/").await.into())
 }
 

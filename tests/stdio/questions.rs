@@ -34,7 +34,7 @@ fn a_question_without_an_answer_says_how_to_give_one() {
     let example = r#"--answer table='{"name":"…","persons":1,"size":"small"}'"#;
     check(&["call", "book"], 1, "", &["error: `table` is asked: Which table?\n", example]);
     let page = ["`page` is asked: Connect", "https://calendar", "--answer page='true'"];
-    check(&["get", "connect"], 1, "", &page);
+    check(&["get", "link"], 1, "", &page);
     check(
         &["call", "book", "--answer", "tabel={}"],
         1,
@@ -51,13 +51,18 @@ fn the_command_line_answers() {
     check(&["call", &joined, "book"], 0, "Ada 2 large true Some(\"late\")\n", &[]);
     check(&["call", "book", "--answer", "table=decline"], 1, "", &["the user declined"]);
     check(&["call", "book", "--answer", "table=cancel"], 1, "", &["the user closed"]);
-    check(&["get", "connect", "--answer", "page=true"], 0, "[user]\non the way\n", &[]);
-    check(&["get", "connect", "--answer", "page=false"], 1, "", &["the user declined"]);
+    check(&["get", "link", "--answer", "page=true"], 0, "[user]\non the way\n", &[]);
+    check(&["get", "link", "--answer", "page=false"], 1, "", &["the user declined"]);
     // What does not fit comes back with the reason.
     let wrong = r#"table={"name":"Ada","persons":20,"size":"large"}"#;
     check(&["call", "book", "--answer", wrong], 1, "", &["asked again", "persons", "20"]);
-    check(&["read", "notes://paid", "--answer", "pay=true"], 1, "", &["asked again", "Pay first"]);
-    check(&["read", "notes://paid", "--answer", "pay=decline"], 1, "", &["the user declined"]);
+    check(
+        &["read", "notes://unpaid", "--answer", "pay=true"],
+        1,
+        "",
+        &["asked again", "Pay first"],
+    );
+    check(&["read", "notes://unpaid", "--answer", "pay=decline"], 1, "", &["the user declined"]);
 }
 
 #[test]
@@ -70,7 +75,7 @@ fn a_wrong_answer_is_a_wrong_command_line() {
         "",
         &["`--answer table=yes` is no answer"],
     );
-    check(&["get", "connect", "--answer", "page={}"], 2, "", &["it can be 'true'"]);
+    check(&["get", "link", "--answer", "page={}"], 2, "", &["it can be 'true'"]);
     check(&["--answer", "page=true"], 2, "", &["`--answer` goes behind `call`"]);
     check(&["list", "--answer", "page=true"], 2, "", &["`list` takes no argument"]);
     check(&["help"], 0, &String::from_utf8(run(&["--help"]).stdout).unwrap(), &[]);
@@ -125,9 +130,9 @@ fn a_person_at_the_terminal_is_asked() {
 fn a_person_at_the_terminal_may_decline() {
     let (printed, seen) = talk(&["call", "book"], &[("Whose table it is: ", "\u{4}")]);
     assert_eq!(printed, "", "{seen}");
-    let (printed, seen) = talk(&["get", "connect"], &[("Go there? [y/N] ", "y\n")]);
+    let (printed, seen) = talk(&["get", "link"], &[("Go there? [y/N] ", "y\n")]);
     assert_eq!(printed, "[user]\non the way\n", "{seen}");
     assert!(seen.contains("https://calendar.example.com/"), "{seen}");
-    let (printed, seen) = talk(&["get", "connect"], &[("Go there? [y/N] ", "\n")]);
+    let (printed, seen) = talk(&["get", "link"], &[("Go there? [y/N] ", "\n")]);
     assert_eq!(printed, "", "{seen}");
 }
