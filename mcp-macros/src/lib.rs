@@ -83,7 +83,7 @@ use proc_macro::TokenStream;
 /// | `blocking` | a plain `fn` runs on the pool of blocking threads |
 /// | `timeout = "30s"` | answers with an error after this time: `500ms`, `30s`, `5m`, `1h` |
 /// | `single_use` | answers to its questions are taken once (2026-07-28): a client that sends the same round again is refused; needs the feature `ask` |
-/// | `asks(elicitation, sampling, roots)` | what the function asks of the client; one of 2026-07-28 that cannot do it is refused before anything runs. A parameter `Elicit`, `Sample` or `Roots` says the same |
+/// | `asks(elicitation, sampling, roots)` | what the function asks of the client; one that cannot do it is refused before anything runs. A parameter `Elicit`, `Sample` or `Roots` says the same |
 /// | `order = -1` | the place in lists: lower comes first, 0 if not given, then by name |
 /// | `group = "admin"` | only in servers that serve this group |
 /// | `meta("vendor.com/key" = 1)` | entries of `_meta`: numbers, `true`, `false`, text |
