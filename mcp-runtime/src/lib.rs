@@ -85,6 +85,7 @@ mod protocol;
 mod registry;
 mod reply;
 mod schema;
+mod task;
 pub mod testing;
 mod transport;
 mod wire;
@@ -95,7 +96,7 @@ pub use catalog::{Handle, Item, Prompt, Resource, Tool, Variables};
 pub use cli::Exit;
 #[cfg(feature = "http")]
 pub use context::Extension;
-pub use context::{Amount, AskAll, Asked, Cancel, Context, Over, OverStream, Progress};
+pub use context::{Amount, AskAll, Asked, Cancel, Context, Over, OverStream, Principal, Progress};
 pub use dispatch::{Next, OperationCall};
 pub use error::{BuildError, Error, Result, ServeError, Unanswered};
 pub use extract::{Args, Client, Elicit, Form, FormField, FromCall, Needs, Roots, Sample, State};
@@ -107,13 +108,14 @@ pub use model::{
     Annotations, Audio, Blob, ClientInfo, Completion, Content, Embedded, Icon, Image,
     IncludeContext, Level, Message, Meta, Operation, OtherContent, Outcome, ResourceContents,
     ResourceLink, Role, Root, Sampled, SampledContent, Sampling, SamplingContent, SamplingTool,
-    Text, ToolChoice, ToolUse,
+    TaskSupport, Text, ToolChoice, ToolUse,
 };
 #[cfg(feature = "client-log")]
 pub use observe::{ClientLog, client_log};
 pub use reply::{
     CompletionReply, IntoFailure, Json, PromptReply, ResourceReply, ToolReply, WithMeta,
 };
+pub use task::{Keeping, KeptTask, MemoryTasks, TaskStore};
 #[cfg(feature = "http")]
 pub use transport::http::{Body as HttpBody, HttpServer, HttpService};
 
@@ -159,7 +161,7 @@ pub mod __private {
             receiver,
         },
         item::{ArgDef, Completer, ItemDef, Origin, Segment, VariableKind},
-        model::{Asks, CachePolicy, Choices, FormSchema, Icon, Role, TextFormat},
+        model::{Asks, CachePolicy, Choices, FormSchema, Icon, Role, TaskSupport, TextFormat},
         registry::identity,
         reply::{completion_reply, prompt_reply, resource_reply, tool_reply},
         schema::Range,

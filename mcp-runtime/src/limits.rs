@@ -40,6 +40,9 @@ pub struct Limits {
     pub(crate) grace: Duration,
     pub(crate) question_time: Duration,
     pub(crate) state: usize,
+    pub(crate) tasks: usize,
+    pub(crate) task_ttl: Duration,
+    pub(crate) task_poll: Duration,
 }
 
 macro_rules! limits {
@@ -81,6 +84,9 @@ impl Limits {
             grace: Duration::from_secs(5),
             question_time: Duration::from_secs(600),
             state: 64 << 10,
+            tasks: 1024,
+            task_ttl: Duration::from_secs(60 * 60),
+            task_poll: Duration::from_secs(1),
         }
     }
 
@@ -132,6 +138,12 @@ impl Limits {
         question_time: Duration;
         /// Bytes that a call may keep between its rounds (2026-07-28). 64 KiB.
         state: usize;
+        /// Tasks of all clients together that run at once. 1,024.
+        tasks: usize;
+        /// How long a task is kept, from when it was made, where its tool says nothing. Clients may ask for less. 1 hour.
+        task_ttl: Duration;
+        /// How often clients are told to look at a task, where its tool says nothing. 1 second.
+        task_poll: Duration;
         /// How long calls that run may take to finish when the server stops. 5 seconds.
         grace: Duration;
     }

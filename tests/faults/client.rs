@@ -237,7 +237,10 @@ impl Stream {
 /// A request that stands alone.
 pub(crate) fn modern(id: impl Into<Value>, method: &str, mut params: Value) -> Request {
     params["_meta"]["io.modelcontextprotocol/protocolVersion"] = json!(MODERN);
-    params["_meta"]["io.modelcontextprotocol/clientCapabilities"] = json!({});
+    let capabilities = &mut params["_meta"]["io.modelcontextprotocol/clientCapabilities"];
+    if capabilities.is_null() {
+        *capabilities = json!({});
+    }
     let name = params["name"].as_str().or(params["uri"].as_str()).map(str::to_owned);
     let body = json!({ "jsonrpc": "2.0", "id": id.into(), "method": method, "params": params });
     let request = Request::post(body.to_string())
@@ -285,9 +288,14 @@ pub(crate) struct Session {
 }
 
 pub(crate) fn initialize(revision: &str) -> Request {
+    initialize_as(revision, json!({}))
+}
+
+/// Of a client with these capabilities.
+pub(crate) fn initialize_as(revision: &str, capabilities: Value) -> Request {
     let params = json!({
         "protocolVersion": revision,
-        "capabilities": {},
+        "capabilities": capabilities,
         "clientInfo": { "name": "suite", "version": "1" },
     });
     Request::post(message("init", "initialize", params).to_string())

@@ -1,5 +1,5 @@
-//! The server that the suite beside it runs over HTTP: tools that wait, report, count and answer at length, under limits
-//! that are small enough to be passed.
+//! The server that the suite beside it runs over HTTP: tools that wait, report, count, ask and answer at length, under
+//! limits that are small enough to be passed.
 
 // A tool owns what it is given.
 #![allow(clippy::needless_pass_by_value)]
@@ -8,13 +8,14 @@
 mod gate;
 
 use std::{
+    convert::Infallible,
     sync::atomic::{AtomicUsize, Ordering},
     thread,
     time::Duration,
 };
 
 use gate::Gate;
-use mcp_runtime::{Limits, prelude::*};
+use mcp_runtime::{Builder, Limits, prelude::*};
 use tokio::time::sleep;
 
 /// Gives the text back.
@@ -114,6 +115,38 @@ fn note(n: u32) -> String {
     format!("note {n}")
 }
 
+#[form]
+struct Word {
+    word: String,
+}
+
+/// Asks three times, and says which process put each question and which one had the last word.
+#[tool(asks(elicitation))]
+async fn journey(ctx: &Context, greeting: String) -> Result<String> {
+    let mut said = greeting;
+    let process = std::process::id();
+    for stage in 1..=3 {
+        let key = format!("process-{stage}");
+        let by = ctx.once(key, async || Ok::<_, Infallible>(process)).await?;
+        let word: Word = ctx.elicit(format!("word-{stage}"), format!("Word {stage}?")).await?;
+        said.push_str(&format!(" {by}:{}", word.word));
+    }
+    Ok(format!("{said} {process}:end"))
+}
+
+/// Takes each answer once.
+#[tool(single_use)]
+async fn order(user: Elicit) -> Result<String> {
+    Ok(user.form::<Word>("word", "Word?").await?.word)
+}
+
+/// Reads `n,n`: a key for each number, all of whose bytes it is.
+fn with_keys(server: Builder, text: &str) -> Builder {
+    let numbers = text.split(',').filter(|it| !it.is_empty());
+    let keys = numbers.map(|it| [it.parse().expect("a byte"); 32]);
+    keys.fold(server, Builder::state_key)
+}
+
 /// Reads `name=value,name=value`, times in milliseconds.
 fn limits(text: &str) -> Limits {
     let mut limits = Limits::new();
@@ -146,9 +179,9 @@ fn limits(text: &str) -> Limits {
 }
 
 fn main() -> mcp_runtime::Exit {
-    let wanted = std::env::var("FIXTURE_LIMITS").unwrap_or_default();
-    mcp_runtime::server!()
-        .limits(limits(&wanted))
+    let said = |name: &str| std::env::var(name).unwrap_or_default();
+    with_keys(mcp_runtime::server!(), &said("FIXTURE_STATE_KEYS"))
+        .limits(limits(&said("FIXTURE_LIMITS")))
         .state(Gate::default())
         .state(Spinning::default())
         .on_shutdown(async |_: Context| eprintln!("on_shutdown has run"))

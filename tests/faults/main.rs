@@ -1,5 +1,5 @@
 //! Whole servers over real connections: what other clients see, and what it costs, when one client is slow, leaves, asks for
-//! too much or does not read, and when the process is asked to end.
+//! too much or does not read, and when the process is asked to end, or another one takes its place.
 //!
 //! Every wait has a deadline, and bounds are about twenty times what they should be: they tell an answer from a hang,
 //! never a fast machine from a slow one.
@@ -10,9 +10,12 @@
 mod bodies;
 mod client;
 mod eras;
+mod fleet;
 mod flood;
 mod mounted;
 mod pair;
+mod principals;
+mod rounds;
 mod server;
 mod sessions;
 mod shutdown;

@@ -49,14 +49,14 @@ async fn sign_in(mut request: HttpRequest, next: Next) -> axum::response::Respon
 }
 
 /// An application that is served until it is told to stop.
-struct Application {
-    address: SocketAddr,
+pub(crate) struct Application {
+    pub(crate) address: SocketAddr,
     stop: oneshot::Sender<()>,
     served: JoinHandle<()>,
 }
 
 impl Application {
-    async fn start(router: Router) -> Self {
+    pub(crate) async fn start(router: Router) -> Self {
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
         let address = listener.local_addr().unwrap();
         let (stop, stopped) = oneshot::channel();
@@ -65,6 +65,12 @@ impl Application {
             axum::serve(listener, router).with_graceful_shutdown(stopped).await.unwrap();
         });
         Self { address, stop, served }
+    }
+
+    /// Stops it and waits for its end.
+    pub(crate) async fn end(self) {
+        self.stop.send(()).unwrap();
+        self.served.await.unwrap();
     }
 }
 
@@ -97,8 +103,7 @@ async fn check_mounted(router: Router, path: &str) {
     assert_eq!(session.delete().to(path).ask(app.address).await.status(), 204);
     let evil = ada(plain_call(5, "whoami", json!({}))).header("Origin", "http://evil.example");
     assert_eq!(evil.ask(app.address).await.status(), 403);
-    app.stop.send(()).unwrap();
-    app.served.await.unwrap();
+    app.end().await;
 }
 
 #[test]
@@ -137,8 +142,7 @@ fn an_application_stops_its_server_before_it_waits() {
         assert_eq!(result["result"]["_meta"]["io.modelcontextprotocol/subscriptionId"], "x");
         assert_eq!(listening.message().await, None);
         assert_eq!(standalone.message().await, None);
-        app.stop.send(()).unwrap();
-        app.served.await.unwrap();
+        app.end().await;
         service.close().await;
     });
 }

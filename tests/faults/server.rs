@@ -32,24 +32,34 @@ pub(crate) struct Ended {
     pub(crate) stderr: String,
 }
 
+fn fixture() -> &'static Path {
+    Path::new(env!("CARGO_BIN_EXE_http-fixture"))
+}
+
 impl Server {
     /// With the usual limits but for these: `name=value,name=value`.
     pub(crate) fn start(limits: &str) -> Self {
-        Self::start_program(Path::new(env!("CARGO_BIN_EXE_http-fixture")), limits)
+        Self::start_program(fixture(), limits, "")
+    }
+
+    /// With keys for what a call keeps between its rounds, each of one byte: `1,2`.
+    pub(crate) fn start_keyed(keys: &str) -> Self {
+        Self::start_program(fixture(), "", keys)
     }
 
     /// Another server than the fixture, which has the usual limits.
     pub(crate) fn start_other(program: &Path) -> Self {
-        Self::start_program(program, "")
+        Self::start_program(program, "", "")
     }
 
-    fn start_program(program: &Path, limits: &str) -> Self {
+    fn start_program(program: &Path, limits: &str, keys: &str) -> Self {
         let mut command = Command::new(program);
         command
             .args(["--http", "127.0.0.1:0", "--legacy-sse"])
             // On a machine that is busy any handler may hold the reactor for long: the machine's fault, not the server's.
             .env("RUST_LOG", "info,mcp_runtime::dispatch::pending=error")
             .env("FIXTURE_LIMITS", limits)
+            .env("FIXTURE_STATE_KEYS", keys)
             .env_remove("RUST_BACKTRACE")
             .stdin(Stdio::null())
             .stdout(Stdio::null())
@@ -72,6 +82,10 @@ impl Server {
 
     pub(crate) fn address(&self) -> SocketAddr {
         self.address
+    }
+
+    pub(crate) fn process(&self) -> u32 {
+        self.child.id()
     }
 
     pub(crate) fn terminate(&self) {

@@ -7,7 +7,7 @@ const LAYERS: [&[&str]; 9] = [
     &["model"],
     &["schema"],
     &["item", "extract", "reply", "context"],
-    &["catalog", "registry", "dispatch", "ask", "limits", "builder"],
+    &["catalog", "registry", "dispatch", "ask", "task", "limits", "builder"],
     &["protocol"],
     &["transport"],
     &["cli", "testing", "observe"],

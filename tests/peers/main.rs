@@ -1,4 +1,4 @@
-//! Official clients against the example servers, over stdio and HTTP.
+//! Official clients against the example servers, and one that asks, over stdio and HTTP.
 //!
 //! Each client is installed once, at a pinned version, into `target/peers`. Where that is
 //! impossible a test says so and passes on a developer's machine, and fails under CI.
@@ -7,6 +7,8 @@
 
 use std::path::{Path, PathBuf};
 
+mod asking;
+mod deploy;
 mod driver;
 mod everything;
 mod files;

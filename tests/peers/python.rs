@@ -35,8 +35,13 @@ fn interpreter() -> Result<&'static PathBuf, Missing> {
 
 /// Has the client carry out these steps and returns its report.
 pub(crate) fn drive(server: &Server, era: &str, steps: &[Value]) -> Result<Value, Missing> {
+    carry_out(server, era, json!({ "steps": steps }))
+}
+
+/// Has the client carry out a plan and returns its report.
+pub(crate) fn carry_out(server: &Server, era: &str, mut plan: Value) -> Result<Value, Missing> {
     let environment: BTreeMap<_, _> = server.environment().into();
-    let plan = json!({"environment": environment, "steps": steps});
+    plan["environment"] = json!(environment);
     let mut command = Command::new(interpreter()?);
     command.args([SCRIPT, "--era", era, "--"]).arg(server.address());
     Ok(report(&mut command, &plan, &format!("{}, Python, {era}", server.name)))

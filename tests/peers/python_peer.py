@@ -7,10 +7,14 @@ The plan is one JSON document on stdin, the report one JSON document on stdout.
 Plan:
     {"steps": [STEP, ...],
      "environment": {"NAME": "value"},                        for the server, over stdio
-     "elicitation": {"action": "accept", "content": {...}},   answer to every elicitation
+     "elicitation": {"knows": {...}, "refuses": {...}},       the person who is asked, see below
      "sampling": "text",                                      answer to every sampling request
      "roots": ["file:///a", ...],
      "log_level": "info"}                                     modern opt-in to log messages
+What is absent of elicitation, sampling and roots, the client does not declare.
+
+A person fills in forms with what it knows, by the names of the fields, and agrees to visit any page, but for messages
+that it refuses: {"message": "decline" or "cancel"}.
 
 Steps, by "do":
     tools | resources | templates | prompts                   every page of the list
@@ -121,7 +125,14 @@ class Peer:
 
     async def on_elicitation(self, context, params):
         self.asked.append({"elicitation": plain(params)})
-        return types.ElicitResult(**self.plan["elicitation"])
+        person = self.plan["elicitation"]
+        if refusal := person.get("refuses", {}).get(params.message):
+            return types.ElicitResult(action=refusal)
+        if isinstance(params, types.ElicitRequestURLParams):
+            return types.ElicitResult(action="accept")
+        known, fields = person["knows"], params.requested_schema["properties"]
+        content = {name: known[name] for name in fields if name in known}
+        return types.ElicitResult(action="accept", content=content)
 
     async def on_sampling(self, context, params):
         self.asked.append({"sampling": plain(params)})

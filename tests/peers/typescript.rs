@@ -1,6 +1,6 @@
-//! The TypeScript SDK's clients over HTTP; `typescript_peer.cjs` beside this file says what they can be asked.
+//! The TypeScript SDK's clients; `typescript_peer.cjs` beside this file says what they can be asked.
 
-use std::{ffi::OsStr, sync::OnceLock};
+use std::{collections::BTreeMap, ffi::OsStr, sync::OnceLock};
 
 use serde_json::{Value, json};
 use support::{node::Node, requirement::Missing};
@@ -24,6 +24,18 @@ pub(crate) fn drive(
     version: &str,
     steps: &[Value],
 ) -> Result<Value, Missing> {
+    carry_out(server, client, version, json!({ "steps": steps }))
+}
+
+/// Has one of them carry out a plan and returns its report.
+pub(crate) fn carry_out(
+    server: &Server,
+    client: &str,
+    version: &str,
+    mut plan: Value,
+) -> Result<Value, Missing> {
+    let environment: BTreeMap<_, _> = server.environment().into();
+    plan["environment"] = json!(environment);
     let node = node()?;
     let mut command = node.run(SCRIPT);
     command.arg(&node.folder).args([client, version]);
@@ -32,9 +44,10 @@ pub(crate) fn drive(
         _ => command.arg::<&OsStr>(server.address()),
     };
     let peer = format!("{}, {client}, {version}", server.name);
-    let report = report(&mut command, &json!({"steps": steps}), &peer);
-    // Only the legacy era has sessions, and HTTP+SSE keeps theirs to itself.
-    let is_in_session = client != "sdk-sse" && report["protocol"] != "2026-07-28";
+    let report = report(&mut command, &plan, &peer);
+    // Only the legacy era over HTTP has sessions, and HTTP+SSE keeps theirs to itself.
+    let is_in_session =
+        server.is_http() && client != "sdk-sse" && report["protocol"] != "2026-07-28";
     assert_eq!(report["session"].is_string(), is_in_session, "{peer}: {}", report["session"]);
     Ok(report)
 }

@@ -1,6 +1,6 @@
-// Drives one MCP server over HTTP with a client of the TypeScript SDK.
+// Drives one MCP server with a client of the TypeScript SDK, over HTTP if it is given a URL, else over stdio.
 //
-//     node typescript_peer.cjs FOLDER CLIENT VERSION URL
+//     node typescript_peer.cjs FOLDER CLIENT VERSION (URL | SERVER)
 //
 // FOLDER has `node_modules`. CLIENT is
 //     client    `@modelcontextprotocol/client`
@@ -9,7 +9,7 @@
 // VERSION is `auto`, which the SDK understands as the newest version it knows, or for `client` the only version to accept.
 //
 // The plan on stdin, the report on stdout, the steps and the outcomes are those of `python_peer.py`, with these steps: tools,
-// resources, templates, prompts, call, cancel, read, prompt, complete, watch, hear, log, log_level, ping.
+// resources, templates, prompts, call, cancel, read, prompt, complete, watch, hear, log, log_level, ping. The report has no "logs".
 
 'use strict';
 
@@ -31,32 +31,76 @@ const LISTS = {
     prompts: ['listPrompts', 'prompts'],
 };
 
-function connection() {
-    const url = new URL(address);
+// What the client declares, and the requests of the server's that it answers then.
+const CAPABILITIES = {
+    elicitation: { form: {}, url: {} },
+    sampling: {},
+    roots: { listChanged: true },
+};
+const REQUESTS = {
+    elicitation: ['elicitation/create', 'ElicitRequestSchema'],
+    sampling: ['sampling/createMessage', 'CreateMessageRequestSchema'],
+    roots: ['roots/list', 'ListRootsRequestSchema'],
+};
+
+function connection(plan) {
+    const declared = Object.entries(CAPABILITIES).filter(([capability]) => capability in plan);
+    const capabilities = Object.fromEntries(declared);
+    const isHttp = address.startsWith('http://');
+    const server = { command: address, env: { ...process.env, ...plan.environment } };
     if (name === 'client') {
         const { Client, StreamableHTTPClientTransport } = load('@modelcontextprotocol/client');
+        const { StdioClientTransport } = load('@modelcontextprotocol/client/stdio');
         const mode = version === 'auto' ? 'auto' : version === MODERN ? { pin: version } : 'legacy';
         const versions = mode === 'legacy' ? { supportedProtocolVersions: [version] } : {};
-        const client = new Client(INFO, { versionNegotiation: { mode }, ...versions });
-        return { client, transport: new StreamableHTTPClientTransport(url), options: [] };
+        const client = new Client(INFO, { capabilities, versionNegotiation: { mode }, ...versions });
+        const transport = isHttp ? new StreamableHTTPClientTransport(new URL(address)) : new StdioClientTransport(server);
+        return { client, transport, options: [], request: ([method]) => method };
     }
     const { Client } = load('@modelcontextprotocol/sdk/client/index.js');
     const { StreamableHTTPClientTransport } = load('@modelcontextprotocol/sdk/client/streamableHttp.js');
     const { SSEClientTransport } = load('@modelcontextprotocol/sdk/client/sse.js');
+    const { StdioClientTransport } = load('@modelcontextprotocol/sdk/client/stdio.js');
+    const schemas = load('@modelcontextprotocol/sdk/types.js');
     const Transport = name === 'sdk' ? StreamableHTTPClientTransport : SSEClientTransport;
-    // Here the result's schema stands before the options of a call.
-    return { client: new Client(INFO), transport: new Transport(url), options: [undefined] };
+    const transport = isHttp ? new Transport(new URL(address)) : new StdioClientTransport(server);
+    // Over stdio it keeps the version to itself unless somebody wants to know it.
+    transport.setProtocolVersion ??= (it) => (transport.protocolVersion = it);
+    // Here the result's schema stands before the options of a call, and that of a request for its method.
+    return { client: new Client(INFO, { capabilities }), transport, options: [undefined], request: ([, schema]) => schemas[schema] };
 }
 
 class Peer {
-    constructor() {
-        Object.assign(this, connection());
+    constructor(plan) {
+        Object.assign(this, connection(plan));
         this.heard = [];
+        this.asked = [];
         this.complaints = [];
         this.client.onerror = (error) => this.complaints.push(String(error));
         this.client.fallbackNotificationHandler = async (notification) => {
             this.heard.push(notification);
         };
+        for (const capability of Object.keys(REQUESTS).filter((it) => it in plan)) {
+            this.client.setRequestHandler(this.request(REQUESTS[capability]), async ({ params = {} }) => {
+                this.asked.push({ [capability]: params });
+                return this[capability](plan[capability], params);
+            });
+        }
+    }
+
+    elicitation({ knows, refuses = {} }, { message, url, requestedSchema }) {
+        if (message in refuses) return { action: refuses[message] };
+        if (url !== undefined) return { action: 'accept' };
+        const fields = Object.keys(requestedSchema.properties).filter((it) => it in knows);
+        return { action: 'accept', content: Object.fromEntries(fields.map((it) => [it, knows[it]])) };
+    }
+
+    sampling(text) {
+        return { role: 'assistant', model: INFO.name, content: { type: 'text', text } };
+    }
+
+    roots(uris) {
+        return { roots: uris.map((uri) => ({ uri })) };
     }
 
     get protocol() {
@@ -199,7 +243,7 @@ class Peer {
 
 async function main() {
     const plan = JSON.parse(readFileSync(0, 'utf8'));
-    const peer = new Peer();
+    const peer = new Peer(plan);
     const { client, transport } = peer;
     await client.connect(transport);
     const steps = [];
@@ -216,7 +260,8 @@ async function main() {
     await transport.terminateSession?.();
     await client.close();
     const closed_after = (performance.now() - closing) / 1000;
-    console.log(JSON.stringify({ ...report, complaints: peer.complaints, closed_after }, null, 2));
+    const { asked, complaints } = peer;
+    console.log(JSON.stringify({ ...report, asked, complaints, closed_after }, null, 2));
 }
 
 setTimeout(() => {

@@ -73,4 +73,10 @@ fn mode(item: &Item<'_>, errors: &Errors) {
         let message = "`timeout` cannot end a plain `fn`, which runs in place and must return at once: add `blocking`, or make it `async`";
         errors.at(timeout.span(), message);
     }
+    if let Some(task) = &item.keys.task
+        && item.mode() == Mode::InPlace
+    {
+        let message = "`task` is for work that goes on after the call, and a plain `fn` has returned by then: add `blocking`, or make it `async`";
+        errors.at(task.span(), message);
+    }
 }

@@ -9,7 +9,9 @@ use crate::item::tokens::outside;
 use crate::item::{Item, Kind};
 use crate::keys::Given;
 use crate::keys::nested::Cache;
+use crate::keys::number::Duration;
 use crate::keys::tables::ItemKeys;
+use crate::keys::task::Task;
 use crate::keys::text::{Audience, Flag, Role};
 use proc_macro2::{Ident, Literal, TokenStream};
 use quote::{ToTokens as _, quote_spanned};
@@ -129,6 +131,7 @@ fn behaviour(keys: &ItemKeys, owner: Option<&TokenStream>) -> TokenStream {
         let names = it.value.0.iter().map(|it| Ident::new(&it.to_string(), here()));
         quote_spanned!(here()=> .asks(__mcp::Asks::new() #(.#names())*))
     });
+    let task = keys.task.as_ref().map(|it| task(&it.value));
     let lenient =
         keys.lenient.as_ref().filter(|it| it.value.0).map(|_| quote_spanned!(here()=> .lenient()));
     let strict =
@@ -142,7 +145,24 @@ fn behaviour(keys: &ItemKeys, owner: Option<&TokenStream>) -> TokenStream {
         let expr = outside(it.value.0.to_token_stream(), owner);
         quote_spanned!(here()=> .input_schema(|| __mcp::input_schema(#expr)))
     });
-    quote_spanned!(here()=> #(#hints)* #timeout #asks #lenient #strict #full #input)
+    quote_spanned!(here()=> #(#hints)* #timeout #asks #task #lenient #strict #full #input)
+}
+
+fn task(task: &Task) -> TokenStream {
+    let flag = |name: &str, flag: &Option<Given<Flag>>| {
+        let name = Ident::new(name, here());
+        flag.as_ref().filter(|it| it.value.0).map(|_| quote_spanned!(here()=> .#name()))
+    };
+    let time = |name: &str, time: &Option<Given<Duration>>| {
+        let name = Ident::new(name, here());
+        time.as_ref().map(|it| {
+            let duration = duration(it.value.0);
+            quote_spanned!(here()=> .#name(#duration))
+        })
+    };
+    let flags = [flag("required", &task.required), flag("later", &task.later)];
+    let times = [time("ttl", &task.ttl), time("poll", &task.poll)];
+    quote_spanned!(here()=> .task(__mcp::TaskSupport::new() #(#flags)* #(#times)*))
 }
 
 /// What a resource is.

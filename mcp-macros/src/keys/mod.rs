@@ -11,6 +11,7 @@ pub(crate) mod number;
 pub(crate) mod range;
 pub(crate) mod suggest;
 pub(crate) mod tables;
+pub(crate) mod task;
 pub(crate) mod text;
 
 use crate::errors::Errors;

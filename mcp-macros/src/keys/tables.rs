@@ -5,6 +5,7 @@ use super::asks::Asks;
 use super::nested::{Cache, Icon, Meta};
 use super::number::{Duration, Order, Pattern, Priority, Size, SizeExpr};
 use super::range::{Len, Range};
+use super::task::Task;
 use super::text::{Audience, CratePath, Expression, Flag, FullSchema, Name, Text, With};
 use super::{Given, Table, keys};
 
@@ -25,6 +26,7 @@ keys! {
         timeout: Option<Given<Duration>>,
         asks: Option<Given<Asks>>,
         single_use: Option<Given<Flag>>,
+        task: Option<Given<Task>>,
         order: Option<Given<Order>>,
         group: Option<Given<Name>>,
         cache: Option<Given<Cache>>,
@@ -56,6 +58,7 @@ pub(crate) const TOOL: Table = Table {
         "timeout",
         "asks",
         "single_use",
+        "task",
         "order",
         "group",
         "meta",
@@ -255,9 +258,12 @@ pub(crate) const ICON: Table =
 pub(crate) const CACHE: Table =
     Table { owner: "cache", names: &["public", "ttl"], refused: &[], hint: None };
 
+pub(crate) const TASK: Table =
+    Table { owner: "task", names: &["required", "later", "ttl", "poll"], refused: &[], hint: None };
+
 /// Where to look for a key that is at home elsewhere.
-pub(crate) const ALL: [&Table; 8] =
-    [&TOOL, &RESOURCE, &PROMPT, &ARG, &FORM, &FORM_FIELD, &SERVER, &CACHE];
+pub(crate) const ALL: [&Table; 9] =
+    [&TOOL, &RESOURCE, &PROMPT, &ARG, &FORM, &FORM_FIELD, &SERVER, &CACHE, &TASK];
 
 #[cfg(test)]
 mod tests {
@@ -278,5 +284,6 @@ mod tests {
         check::<ServerKeys>(&[SERVER]);
         check::<IconKeys>(&[ICON]);
         check::<Cache>(&[CACHE]);
+        check::<Task>(&[TASK]);
     }
 }

@@ -204,7 +204,7 @@ pub(crate) fn asked_twice(key: &str) -> Error {
 }
 
 /// What the client would have to declare for a question.
-fn lacking(client: &ClientInfo, question: &Question) -> Option<Error> {
+pub(crate) fn lacking(client: &ClientInfo, question: &Question) -> Option<Error> {
     let missing = question.missing(client, true);
     let outer = missing.first()?.split('.').next().unwrap_or_default();
     let parts: Vec<String> = match question {

@@ -5,10 +5,12 @@ mod check;
 mod http;
 mod identity;
 mod items;
+mod server;
 mod setup;
 mod size;
 #[cfg(feature = "ask")]
 mod state_keys;
+mod task_store;
 
 use std::{any::TypeId, fmt, future::Future, pin::Pin, sync::Arc, time::Duration};
 
@@ -16,18 +18,19 @@ use std::{any::TypeId, fmt, future::Future, pin::Pin, sync::Arc, time::Duration}
 pub(crate) use http::HttpSettings;
 pub use identity::Identity;
 pub use items::{Items, items, named};
+pub use server::Server;
+pub(crate) use server::Started;
 pub use setup::{Made, Setup};
 pub use size::Size;
 
 #[cfg(feature = "ask")]
 use self::state_keys::StateKeys;
-#[cfg(feature = "ask")]
-use crate::ask::Sealer;
+use self::task_store::ChosenStore;
 use crate::{
-    catalog::{Catalog, Handle, Origin, PageSizes},
-    context::{Caller, Context, Environment, States},
-    dispatch::{Around, Dispatcher, Next, OperationCall, Settings},
-    error::{BuildError, ServeError},
+    catalog::{Catalog, Handle, PageSizes},
+    context::{Context, States},
+    dispatch::{Around, Next, OperationCall, Settings},
+    error::BuildError,
     limits::Limits,
     model::{Icon, Outcome},
 };
@@ -55,6 +58,7 @@ pub struct Builder {
     limits: Limits,
     #[cfg(feature = "ask")]
     state_keys: StateKeys,
+    task_store: ChosenStore,
     #[cfg(feature = "http")]
     pub(crate) http: HttpSettings,
     /// Somebody will hold a [`Handle`].
@@ -87,6 +91,7 @@ pub fn builder(identity: Identity) -> Builder {
         limits: Limits::new(),
         #[cfg(feature = "ask")]
         state_keys: StateKeys::default(),
+        task_store: ChosenStore::default(),
         #[cfg(feature = "http")]
         http: HttpSettings::default(),
         changes: false,
@@ -323,89 +328,7 @@ impl Builder {
             limits: self.limits,
             #[cfg(feature = "ask")]
             state_keys: self.state_keys,
+            task_store: self.task_store.0,
         })
-    }
-}
-
-/// A server that has been checked and is ready to start.
-pub struct Server {
-    pub(crate) identity: Arc<Identity>,
-    pub(crate) catalog: Arc<Catalog>,
-    states: States,
-    setups: Vec<Prepare>,
-    shutdowns: Vec<Shutdown>,
-    around: Option<Around>,
-    settings: Settings,
-    max_blocking: usize,
-    limits: Limits,
-    #[cfg(feature = "ask")]
-    state_keys: StateKeys,
-}
-
-impl fmt::Debug for Server {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Server").field("identity", &self.identity).finish_non_exhaustive()
-    }
-}
-
-/// A server whose `setup` has run.
-pub(crate) struct Started {
-    pub(crate) identity: Arc<Identity>,
-    pub(crate) dispatcher: Arc<Dispatcher>,
-    pub(crate) limits: Limits,
-    #[cfg(feature = "ask")]
-    pub(crate) sealer: Arc<Sealer>,
-    shutdowns: Vec<Shutdown>,
-}
-
-impl Server {
-    /// For changing the catalog while the server runs. Once there is a handle, clients are promised news of changes.
-    pub fn handle(&self) -> Handle {
-        self.catalog.handle()
-    }
-
-    pub(crate) async fn start(mut self) -> Result<Started, ServeError> {
-        for setup in std::mem::take(&mut self.setups) {
-            let insert = setup(Handle(self.catalog.clone())).await.map_err(ServeError::Setup)?;
-            insert(&mut self.states);
-        }
-        Ok(self.started())
-    }
-
-    /// Starts without running `setup`: enough for lists, which need no state. What runs around calls and after the last one may count on
-    /// that state, so it is left out too.
-    #[cfg(feature = "stdio")]
-    pub(crate) fn start_bare(mut self) -> Started {
-        self.around = None;
-        self.shutdowns.clear();
-        self.started()
-    }
-
-    fn started(mut self) -> Started {
-        self.states.insert(Origin(self.catalog.clone()));
-        let environment = Arc::new(Environment::new(self.states, self.max_blocking));
-        let dispatcher = Dispatcher {
-            catalog: self.catalog,
-            environment,
-            around: self.around,
-            settings: self.settings,
-        };
-        Started {
-            identity: self.identity,
-            dispatcher: Arc::new(dispatcher),
-            limits: self.limits,
-            #[cfg(feature = "ask")]
-            sealer: Arc::new(self.state_keys.sealer()),
-            shutdowns: self.shutdowns,
-        }
-    }
-}
-
-impl Started {
-    pub(crate) async fn stop(self) {
-        for shutdown in self.shutdowns {
-            shutdown(Context::new(self.dispatcher.environment.clone(), Caller::default(), None))
-                .await;
-        }
     }
 }

@@ -3,13 +3,16 @@ use std::sync::{
     atomic::{AtomicBool, Ordering},
 };
 
+use crate::model::TaskView;
+
 /// What clients can listen for.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug)]
 pub(crate) enum Event {
     ToolsChanged,
     ResourcesChanged,
     PromptsChanged,
     ResourceUpdated(Arc<str>),
+    TaskChanged(Arc<TaskView>),
     /// Users who were sent to this page are done there.
     UrlCompleted(Arc<str>),
 }

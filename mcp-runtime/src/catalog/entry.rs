@@ -12,7 +12,7 @@ use crate::{
         CallFn, Completer, ItemDef, KindDef, Origin,
         template::{Segment, Template},
     },
-    model::{Asks, CachePolicy, Icon, Role},
+    model::{Asks, CachePolicy, Icon, Role, TaskSupport},
     reply::OutputSchema,
     schema::header::{self, HeaderArgument},
     wire::Raw,
@@ -84,6 +84,8 @@ pub(crate) struct ToolEntry {
     pub(crate) lenient: bool,
     pub(crate) strict: bool,
     pub(crate) full_schema: bool,
+    /// Whether calls may go on as tasks.
+    pub(crate) task: Option<TaskSupport>,
     /// Makes the input schema.
     pub(crate) input: SchemaText,
     pub(crate) output: Option<OutputSchema>,
@@ -168,6 +170,7 @@ impl ToolEntry {
             lenient: false,
             strict: false,
             full_schema: false,
+            task: None,
             input,
             output,
             rendered: OnceLock::new(),
@@ -209,6 +212,7 @@ impl Entry {
                     lenient,
                     strict: tool.strict,
                     full_schema: full,
+                    task: tool.task,
                     ..ToolEntry::new(Box::new(input), (tool.output)())
                 })
             }
@@ -312,6 +316,16 @@ impl Entry {
             EntryKind::Tool(it) => Some(it),
             _ => None,
         }
+    }
+
+    /// Whether calls may go on as tasks; those of tools only.
+    pub(crate) fn task(&self) -> Option<TaskSupport> {
+        self.tool()?.task
+    }
+
+    /// Whether a tool says that running twice does no more than running once.
+    pub(crate) fn is_idempotent(&self) -> bool {
+        self.tool().is_some_and(|it| it.hints.contains(&("idempotentHint", Some(true))))
     }
 
     pub(crate) fn resource(&self) -> Option<&ResourceEntry> {

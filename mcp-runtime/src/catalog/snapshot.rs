@@ -33,6 +33,8 @@ pub(crate) struct Offers {
     pub(crate) completions: bool,
     /// A resource that can be subscribed to.
     pub(crate) subscriptions: bool,
+    /// A tool whose calls may go on as tasks.
+    pub(crate) tasks: bool,
 }
 
 impl Offers {
@@ -40,7 +42,10 @@ impl Offers {
         let mut offers = Self::default();
         for Listed { entry, .. } in entries {
             match &entry.kind {
-                EntryKind::Tool(_) => offers.tools = true,
+                EntryKind::Tool(it) => {
+                    offers.tools = true;
+                    offers.tasks |= it.task.is_some();
+                }
                 EntryKind::Resource(it) => {
                     offers.resources = true;
                     offers.subscriptions |= it.subscribe;

@@ -12,10 +12,11 @@ impl Carrier {
     /// Whether the client showed who it is, so that its answers are not everybody's (CACHE-03).
     pub(crate) fn is_authenticated(&self) -> bool {
         #[cfg(feature = "http")]
-        return self
-            .http
-            .as_ref()
-            .is_some_and(|it| it.headers.contains_key(http::header::AUTHORIZATION));
+        return !self.principal().is_empty()
+            || self
+                .http
+                .as_ref()
+                .is_some_and(|it| it.headers.contains_key(http::header::AUTHORIZATION));
         #[cfg(not(feature = "http"))]
         return false;
     }

@@ -12,8 +12,10 @@ mod environment;
 mod http;
 pub(crate) mod logging;
 mod once;
+mod principal;
 mod progress;
 mod scope;
+mod task;
 
 use std::{
     fmt,
@@ -41,11 +43,13 @@ pub use asking::Asked;
 pub use cancel::Cancel;
 pub(crate) use carrier::Carrier;
 pub(crate) use environment::{Environment, States};
+pub use principal::Principal;
 pub use progress::{Amount, Over, OverStream, Progress};
 pub(crate) use progress::{ProgressState, Report};
 #[cfg(feature = "client-log")]
 pub(crate) use scope::current;
 pub(crate) use scope::enter;
+pub(crate) use task::{Beginning, TaskBegin};
 
 /// The way back to the client while a call runs. `protocol` implements it in its revision's words.
 pub(crate) trait Channel: Send + Sync {
@@ -78,6 +82,8 @@ pub(crate) struct Caller {
     pub(crate) channel: Option<Arc<dyn Channel>>,
     /// Who puts questions to the client; `None` for items that ask nothing.
     pub(crate) asker: Option<Arc<dyn Asker>>,
+    /// How the call becomes a task, where it can.
+    pub(crate) task: Option<Arc<dyn TaskBegin>>,
     /// The place of the item in its author's code, for what only the author reads.
     pub(crate) origin: Option<Origin>,
     /// Whether the client gave a progress token.

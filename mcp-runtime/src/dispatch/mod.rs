@@ -233,7 +233,9 @@ impl Dispatcher {
                 Dispatched::Ready(finish(&self.settings, entry, &context, answer))
             }
             Ok(Running::Pending(future)) => {
-                let timeout = entry.timeout.or(self.settings.timeout);
+                // What goes on as a task is there to take long.
+                let usual = self.settings.timeout.filter(|_| !context.may_be_task());
+                let timeout = entry.timeout.or(usual);
                 Dispatched::Pending(Pending::new(
                     future,
                     entry.clone(),

@@ -54,7 +54,7 @@ impl Pending {
     }
 
     /// Work that belongs to no item.
-    pub(super) fn bare(
+    pub(crate) fn bare(
         future: Pin<Box<dyn Future<Output = Answer> + Send>>,
         context: Context,
         settings: Settings,

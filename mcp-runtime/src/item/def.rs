@@ -3,7 +3,7 @@ use std::{any::TypeId, fmt, time::Duration};
 use crate::{
     extract::{Call, Params, Running},
     item::template::Segment,
-    model::{Asks, CachePolicy, Icon, Role},
+    model::{Asks, CachePolicy, Icon, Role, TaskSupport},
     reply::OutputSchema,
 };
 
@@ -98,6 +98,8 @@ pub struct ToolDef {
     pub(crate) full_schema: bool,
     /// Replaces the schema made from the parameters.
     pub(crate) input_schema: Option<GivenSchema>,
+    /// Whether calls may go on as tasks.
+    pub(crate) task: Option<TaskSupport>,
     pub(crate) output: fn() -> Option<OutputSchema>,
 }
 
@@ -159,6 +161,7 @@ impl ItemDef {
             lenient: false,
             strict: false,
             full_schema: false,
+            task: None,
             input_schema: None,
             output,
         };
@@ -254,6 +257,7 @@ kind_setters! { Tool:
     lenient() = true;
     strict() = true;
     full_schema() = true;
+    task(support: TaskSupport) = Some(support);
     input_schema(text: GivenSchema) = Some(text);
 }
 kind_setters! { Resource:

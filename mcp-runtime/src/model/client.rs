@@ -24,6 +24,16 @@ impl ClientInfo {
         found.is_some_and(|it| !it.is_null())
     }
 
+    /// Whether the client declared this extension of the protocol, such as `io.modelcontextprotocol/tasks`.
+    ///
+    /// ```
+    /// assert!(!mcp_runtime::ClientInfo::default().has_extension("io.modelcontextprotocol/tasks"));
+    /// ```
+    pub fn has_extension(&self, id: &str) -> bool {
+        let extensions = self.capabilities.0.get("extensions");
+        extensions.and_then(|it| it.get(id)).is_some_and(|it| !it.is_null())
+    }
+
     /// Whether the client can show its user a form (`elicitation`, client/elicitation). A bare `elicitation: {}` says
     /// so too; one that can only open addresses, `elicitation: { "url": {} }`, cannot.
     ///

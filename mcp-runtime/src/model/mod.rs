@@ -6,6 +6,7 @@ mod content;
 #[allow(missing_docs, reason = "public only for generated code")]
 mod form;
 mod icon;
+mod instant;
 mod level;
 mod message;
 mod meta;
@@ -15,6 +16,7 @@ mod question;
 mod resource;
 mod root;
 mod sampling;
+mod task;
 mod tool_name;
 
 pub use asks::Asks;
@@ -23,6 +25,7 @@ pub use content::{Annotations, Audio, Content, Embedded, Image, ResourceLink, Ro
 pub(crate) use content::{Data, Extras};
 pub use form::{Choices, FieldKind, FieldSchema, FormSchema, TextFormat};
 pub use icon::Icon;
+pub(crate) use instant::{Instant, millis};
 pub use level::Level;
 pub use message::Message;
 pub use meta::Meta;
@@ -37,9 +40,11 @@ pub(crate) use resource::Body;
 pub use resource::{Blob, ResourceContents};
 pub use root::Root;
 pub(crate) use root::read_roots;
-pub(crate) use sampling::Turn;
 pub use sampling::{
     IncludeContext, OtherContent, Sampled, SampledContent, Sampling, SamplingContent, SamplingTool,
     ToolChoice, ToolUse,
 };
+pub(crate) use sampling::{Turn, read_extras};
+pub use task::{TaskAnswer, TaskSupport, TaskView};
+pub(crate) use task::{TaskEnd, TaskState};
 pub(crate) use tool_name::tool_name;

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use super::{Content, Message, Meta, Question, ResourceContents};
+use super::{Content, Message, Meta, Question, ResourceContents, TaskAnswer};
 use crate::error::Error;
 
 /// What the client wants, as [`around`](crate::Builder::around) sees it.
@@ -97,6 +97,8 @@ pub enum Done {
     Completion(Completion),
     /// The client must answer questions first.
     NeedInput(NeedInput),
+    /// Something of tasks.
+    Task(TaskAnswer),
     /// A list: the edge renders it from the catalog.
     List(Page),
 }

@@ -11,6 +11,7 @@ use serde::Serialize;
 
 use super::{Role, ToolResult};
 
+pub(crate) use content::read_extras;
 pub use content::{OtherContent, SampledContent, SamplingContent};
 pub use sampled::Sampled;
 pub use tool::{SamplingTool, ToolChoice, ToolUse};

@@ -17,7 +17,7 @@ use super::{
 use crate::{
     catalog::Snapshot,
     dispatch::Pending,
-    model::Answer,
+    model::{Answer, Done, TaskAnswer},
     wire::{Id, IdBuf},
 };
 
@@ -129,6 +129,11 @@ impl WayBack {
                 }
                 batch.push(write);
             }
+        }
+        if let Ok(Done::Task(TaskAnswer::Created(task))) = answer
+            && !revision.is_modern()
+        {
+            shared.session().follow_task(&task.id, shared.service.limits.tasks);
         }
     }
 }

@@ -3,11 +3,15 @@ use std::{
     time::Duration,
 };
 
-use super::{encode::REQUEST_SCOPED_LOG, outbox::Outbox, revision::Revision};
+use super::{
+    encode::{REQUEST_SCOPED_LOG, related},
+    outbox::Outbox,
+    revision::Revision,
+};
 use crate::{
     context::{Channel, Report},
     model::Level,
-    wire::notification,
+    wire::{Object, notification},
 };
 
 /// The way back of one call: its reports and log messages.
@@ -15,6 +19,8 @@ pub(super) struct CallChannel {
     outbox: Arc<Outbox>,
     slot: Arc<ProgressSlot>,
     resumes: bool,
+    /// Whether reports are wanted; messages may be wanted alone.
+    reports: bool,
 }
 
 /// The newest report of a call that has not gone out.
@@ -22,6 +28,8 @@ pub(crate) struct ProgressSlot {
     revision: Revision,
     /// As it came: a number stays a number (C-16).
     token: Box<str>,
+    /// The task that it belongs to.
+    task: Option<Arc<str>>,
     pending: Mutex<Option<Report>>,
 }
 
@@ -35,9 +43,18 @@ impl CallChannel {
         let slot = ProgressSlot {
             revision,
             token: token.unwrap_or("null").into(),
+            task: None,
             pending: Mutex::new(None),
         };
-        Self { outbox, slot: Arc::new(slot), resumes }
+        Self { outbox, slot: Arc::new(slot), resumes, reports: true }
+    }
+
+    /// The way back of a task, which reports also where no client wants that.
+    pub(super) fn of_task(self, task: Arc<str>, reports: bool) -> Self {
+        let ProgressSlot { revision, token, .. } = &*self.slot;
+        let (revision, token) = (*revision, token.clone());
+        let slot = ProgressSlot { revision, token, task: Some(task), pending: Mutex::new(None) };
+        Self { slot: Arc::new(slot), reports, ..self }
     }
 
     pub(super) fn slot(&self) -> Arc<ProgressSlot> {
@@ -53,6 +70,9 @@ impl Channel for CallChannel {
     }
 
     fn progress(&self, report: Report) {
+        if !self.reports {
+            return;
+        }
         *self.slot.pending.lock().unwrap_or_else(PoisonError::into_inner) = Some(report);
         self.outbox.push_report(&self.slot);
     }
@@ -61,6 +81,7 @@ impl Channel for CallChannel {
         self.outbox.push_log(|out| {
             notification(out, REQUEST_SCOPED_LOG, |params| {
                 params.str("level", level.name()).str("logger", logger).raw("data", data);
+                self.slot.write_task(params);
             });
         });
     }
@@ -81,7 +102,14 @@ impl ProgressSlot {
             if self.revision.features().progress_message {
                 params.opt_str("message", report.message.as_deref());
             }
+            self.write_task(params);
         });
         out.push(b'\n');
+    }
+
+    fn write_task(&self, params: &mut Object<'_>) {
+        if let Some(task) = &self.task {
+            related(&mut params.object("_meta"), task);
+        }
     }
 }

@@ -9,6 +9,7 @@ use super::{
     peer::Peer,
     request::{ClientRequest, Terms, unknown_method},
     revision::Revision,
+    tasks::{TaskIds, TaskMethod},
     turn::{Refusal, Turn},
     uris::Uris,
 };
@@ -16,7 +17,7 @@ use crate::{
     catalog::Event,
     context::logging,
     error::{Error, Kind},
-    model::{ClientInfo, Level, Meta},
+    model::{ClientInfo, Level, Meta, TaskState},
     wire::{Raw, notification, response},
 };
 
@@ -32,6 +33,8 @@ struct Open {
     client: Arc<ClientInfo>,
     log_level: Option<Level>,
     subscriptions: Uris,
+    /// Those it made and that run.
+    tasks: TaskIds,
     pages: Pages,
 }
 
@@ -59,6 +62,13 @@ impl Session {
         self.open.as_mut().map(change)
     }
 
+    /// From here on the session hears of this task. Of those that are more than it can have, it does not.
+    pub(super) fn follow_task(&mut self, id: &Arc<str>, most: usize) {
+        if let Some(open) = self.open.as_mut().filter(|it| it.tasks.len() < most) {
+            open.tasks.insert(id.clone());
+        }
+    }
+
     /// Remembers that the user is sent to a page, and gives its id.
     pub(super) fn send_to(&mut self, url: &str) -> String {
         self.change(|open| open.pages.send_to(url)).unwrap_or_default()
@@ -81,6 +91,17 @@ impl Session {
                 let uri = open.subscriptions.get(uri).into_iter();
                 uri.map(|it| message("notifications/resources/updated", Some(("uri", it))))
                     .collect()
+            }
+            Event::TaskChanged(view) => {
+                if !open.tasks.contains(&view.id) {
+                    return Vec::new();
+                }
+                if matches!(view.state, TaskState::Ended(_)) {
+                    open.tasks.remove(&view.id);
+                }
+                let mut out = Vec::new();
+                encode::task_changed(&mut out, open.revision, view, None);
+                vec![out]
             }
             Event::UrlCompleted(url) => {
                 let told = |id: String| {
@@ -118,7 +139,7 @@ pub(super) fn list_changed(event: &Event) -> Option<&'static str> {
         Event::ToolsChanged => Some("notifications/tools/list_changed"),
         Event::ResourcesChanged => Some("notifications/resources/list_changed"),
         Event::PromptsChanged => Some("notifications/prompts/list_changed"),
-        Event::ResourceUpdated(_) | Event::UrlCompleted(_) => None,
+        Event::ResourceUpdated(_) | Event::TaskChanged(_) | Event::UrlCompleted(_) => None,
     }
 }
 
@@ -145,8 +166,9 @@ impl Peer {
         }
         let method = Method::parse(request.method);
         let session_method = SessionMethod::parse(request.method);
+        let task_method = TaskMethod::parse(request.method, shared.spoken());
         // Also before the handshake, so that a client that only asks what there is gets a clear answer.
-        if method.is_none() && session_method.is_none() {
+        if method.is_none() && session_method.is_none() && task_method.is_none() {
             return shared.refuse(request, shared.spoken(), &unknown_method(request.method));
         }
         let terms = shared.session().terms();
@@ -163,6 +185,8 @@ impl Peer {
                 Ok(()) => shared.acknowledge(request, terms.revision),
                 Err(error) => shared.refuse(request, terms.revision, &error),
             }
+        } else if let Some(method) = task_method {
+            self.task_request(method, &terms, request, turn);
         }
     }
 
@@ -197,6 +221,7 @@ impl Peer {
             client: Arc::new(client),
             log_level: None,
             subscriptions: Uris::default(),
+            tasks: TaskIds::default(),
             pages: Pages::default(),
         });
         shared.hear();
@@ -209,6 +234,7 @@ impl Peer {
                     revision,
                     service,
                     &snapshot,
+                    request.carrier.is_identified(),
                 );
                 encode::implementation(
                     &mut result.object("serverInfo"),

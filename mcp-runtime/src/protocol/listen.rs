@@ -1,5 +1,7 @@
 //! `subscriptions/listen`: the streams on which a modern client hears of events.
 
+use std::sync::Arc;
+
 use super::{
     Service,
     encode::{self, Feature},
@@ -7,14 +9,16 @@ use super::{
     method::invalid,
     outbox::Hold,
     peer::Peer,
-    request::{ClientRequest, id_in_use},
+    request::{ClientRequest, Terms, id_in_use},
     revision::Revision,
+    tasks::demand_extension,
     turn::{Refusal, Turn},
     uris::Uris,
 };
 use crate::{
     catalog::{Event, Listener as _},
     error::{Error, Kind},
+    task::Live,
     wire::{self, Array, Id, IdBuf, Kind as JsonKind, Object, Raw},
 };
 
@@ -26,6 +30,7 @@ pub(crate) struct Listens(Vec<Listen>);
 
 struct Listen {
     id: IdBuf,
+    revision: Revision,
     filter: Filter,
     _hold: Hold,
 }
@@ -37,6 +42,8 @@ struct Filter {
     prompts: bool,
     resources: bool,
     uris: Uris,
+    /// Those that run, and belong to whoever listens.
+    tasks: Vec<Arc<Live>>,
 }
 
 impl Filter {
@@ -46,6 +53,7 @@ impl Filter {
             Event::PromptsChanged => self.prompts,
             Event::ResourcesChanged => self.resources,
             Event::ResourceUpdated(uri) => self.uris.get(uri).is_some(),
+            Event::TaskChanged(task) => self.tasks.iter().any(|it| it.id == task.id),
             Event::UrlCompleted(_) => false,
         }
     }
@@ -66,6 +74,12 @@ impl Filter {
                 uris.str(uri);
             }
         }
+        if !self.tasks.is_empty() {
+            let mut ids = object.array("taskIds");
+            for task in &self.tasks {
+                ids.str(&task.id);
+            }
+        }
     }
 }
 
@@ -80,6 +94,11 @@ impl Listens {
         let wanting = self.0.iter().filter(move |it| it.filter.wants(event));
         wanting.map(move |listen| {
             let mut out = Vec::new();
+            if let Event::TaskChanged(task) = event {
+                let stream = Some((SUBSCRIPTION, &listen.id));
+                encode::task_changed(&mut out, listen.revision, task, stream);
+                return (&listen.id, out);
+            }
             let method = list_changed(event).unwrap_or("notifications/resources/updated");
             wire::notification(&mut out, method, |params| {
                 if let Event::ResourceUpdated(uri) = event {
@@ -148,12 +167,16 @@ impl Peer {
         self.shared.outbox.forget_events(id);
     }
 
-    pub(super) fn listen(&self, revision: Revision, request: &ClientRequest<'_>, turn: &mut Turn) {
+    pub(super) fn listen(&self, terms: &Terms, request: &ClientRequest<'_>, turn: &mut Turn) {
         let shared = &self.shared;
+        let revision = terms.revision;
         shared.hear();
-        match self.open(request) {
+        match self.open(terms, request) {
             Err(error) if error.kind() == Kind::Failed => {
                 self.reject(request, revision, Refusal::Busy, &error, turn);
+            }
+            Err(error) if error.kind() == Kind::MissingCapability => {
+                self.reject(request, revision, Refusal::Malformed, &error, turn);
             }
             Err(error) => shared.refuse(request, revision, &error),
             Ok(listen) => {
@@ -165,6 +188,12 @@ impl Peer {
                         subscription_meta(params, &listen.id);
                     });
                 });
+                // How they stand now: what happened before this nobody else tells.
+                for task in &listen.filter.tasks {
+                    let stream = Some((SUBSCRIPTION, &listen.id));
+                    let view = task.view();
+                    shared.outbox.push(|out| encode::task_changed(out, revision, &view, stream));
+                }
                 listens.0.push(listen);
                 drop(listens);
                 if shared.service.dispatcher.catalog.bus.is_stopped() {
@@ -174,7 +203,7 @@ impl Peer {
         }
     }
 
-    fn open(&self, request: &ClientRequest<'_>) -> Result<Listen, Error> {
+    fn open(&self, terms: &Terms, request: &ClientRequest<'_>) -> Result<Listen, Error> {
         let shared = &self.shared;
         let wanted = request.params.get("notifications");
         let Some(wanted) = wanted.filter(|it| it.kind() == JsonKind::Object) else {
@@ -196,8 +225,33 @@ impl Peer {
                 format_args!("{streams} listen streams are open already: close some of them"),
             ));
         }
-        let filter = self.honoured(wanted, uris)?;
-        Ok(Listen { id: id.to_owned(), filter, _hold: shared.outbox.hold() })
+        let mut filter = self.honoured(wanted, uris)?;
+        filter.tasks = self.tasks_of(wanted.get("taskIds"), terms, request)?;
+        let revision = terms.revision;
+        Ok(Listen { id: id.to_owned(), revision, filter, _hold: shared.outbox.hold() })
+    }
+
+    /// The tasks to hear of: those that have ended, or are somebody else's, have no news for this client.
+    fn tasks_of(
+        &self,
+        ids: Option<Raw<'_>>,
+        terms: &Terms,
+        request: &ClientRequest<'_>,
+    ) -> Result<Vec<Arc<Live>>, Error> {
+        let Some(ids) = ids else { return Ok(Vec::new()) };
+        demand_extension(&terms.client, "`taskIds`")?;
+        let wrong = || invalid("`taskIds` must be an array of texts");
+        if ids.kind() != JsonKind::Array {
+            return Err(wrong());
+        }
+        let service = &self.shared.service;
+        let mut found: Vec<Arc<Live>> = Vec::new();
+        for id in ids.elements() {
+            let id = id.string().ok_or_else(wrong)?;
+            let live = service.tasks.live(&id, request.carrier.principal());
+            found.extend(live.filter(|it| found.iter().all(|other| other.id != it.id)));
+        }
+        Ok(found)
     }
 
     /// What of the filter the server can do: the rest is left out of the acknowledgement.
@@ -220,6 +274,7 @@ impl Peer {
             prompts: flag("promptsListChanged", Feature::Prompts)?,
             resources: flag("resourcesListChanged", Feature::Resources)?,
             uris: Uris::default(),
+            tasks: Vec::new(),
         };
         if let Some(uris) = wanted.get("resourceSubscriptions") {
             if uris.kind() != JsonKind::Array {

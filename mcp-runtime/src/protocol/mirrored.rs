@@ -27,6 +27,7 @@ pub(super) fn check(
     let member = match request.method {
         "tools/call" | "prompts/get" => "name",
         "resources/read" => "uri",
+        "tasks/get" | "tasks/update" | "tasks/cancel" => "taskId",
         _ => return Ok(()),
     };
     let header = one(headers, NAME)?;

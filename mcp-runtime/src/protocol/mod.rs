@@ -23,6 +23,7 @@ mod revision;
 #[cfg(feature = "http")]
 mod route;
 mod shared;
+mod tasks;
 mod turn;
 mod uris;
 
@@ -53,6 +54,7 @@ use crate::{
     builder::{Identity, Started},
     dispatch::Dispatcher,
     limits::Limits,
+    task::Tasks,
     wire::Object,
 };
 
@@ -61,6 +63,7 @@ pub(crate) struct Service {
     pub(crate) identity: Arc<Identity>,
     pub(crate) dispatcher: Arc<Dispatcher>,
     pub(crate) limits: Limits,
+    tasks: Arc<Tasks>,
     /// The server's `Implementation` for every result of the modern era, JSON text.
     server_info: String,
     /// Calls that wait, of all clients together.
@@ -87,6 +90,7 @@ impl Service {
             identity: started.identity.clone(),
             dispatcher: started.dispatcher.clone(),
             limits: started.limits,
+            tasks: started.tasks.clone(),
             server_info: String::from_utf8(info).unwrap_or_default(),
             waiting: AtomicUsize::new(0),
             #[cfg(feature = "ask")]

@@ -9,6 +9,7 @@ use super::{
     peer::Peer,
     request::{ClientRequest, Terms, unknown_method},
     revision::Revision,
+    tasks::TaskMethod,
     turn::{Refusal, Turn},
 };
 use crate::{
@@ -108,14 +109,17 @@ impl Peer {
         let revision = terms.revision;
         match request.method {
             "server/discover" => self.discover(&terms, request),
-            "subscriptions/listen" => self.listen(revision, request, turn),
-            name => match Method::parse(name) {
-                Some(method) => self.operate(method, &terms, request, turn),
-                None => {
+            "subscriptions/listen" => self.listen(&terms, request, turn),
+            name => {
+                if let Some(method) = Method::parse(name) {
+                    self.operate(method, &terms, request, turn);
+                } else if let Some(method) = TaskMethod::parse(name, revision) {
+                    self.task_request(method, &terms, request, turn);
+                } else {
                     let error = unknown_method(name);
                     self.reject(request, revision, Refusal::UnknownMethod, &error, turn);
                 }
-            },
+            }
         }
     }
 

@@ -83,6 +83,8 @@ pub(super) struct Questioner {
     timeout: Duration,
     keys: Mutex<BTreeSet<String>>,
     waiting: Arc<AtomicUsize>,
+    /// The task that asks.
+    task: Option<Arc<str>>,
     /// What this call knows of the client's roots.
     roots: Arc<Mutex<Option<Box<str>>>>,
 }
@@ -98,8 +100,15 @@ impl Questioner {
             timeout,
             keys: Mutex::default(),
             waiting: Arc::default(),
+            task: None,
             roots: Arc::default(),
         }
+    }
+
+    /// The questions of a task, which are put to whoever waits for it.
+    pub(super) fn of_task(mut self, task: Arc<str>) -> Self {
+        self.task = Some(task);
+        self
     }
 
     fn keys(&self) -> MutexGuard<'_, BTreeSet<String>> {
@@ -182,6 +191,9 @@ impl Questioner {
         let mut message = Vec::new();
         wire::request(&mut message, id, question.method(), |params| {
             written = encode::question(params, self.terms.revision, question, page.as_deref());
+            if let Some(task) = &self.task {
+                encode::related(&mut params.object("_meta"), task);
+            }
         });
         if let Err(why) = written {
             // It was never sent, so there is nothing to take back.

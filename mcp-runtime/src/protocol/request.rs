@@ -14,7 +14,7 @@ use super::{
     modern::RequestMeta,
     peer::Peer,
     questions::Questioner,
-    revision::Revision,
+    revision::{Revision, TaskDialect},
     turn::{Refusal, Turn},
 };
 #[cfg(feature = "ask")]
@@ -78,7 +78,16 @@ impl Peer {
         } else if let Err(error) = demands(target, terms, request, &operation) {
             return self.reject(request, revision, Refusal::Malformed, &error, turn);
         }
-        let asker = match target.filter(|it| it.can_ask) {
+        let live = match self.task(target, &snapshot, terms, request, &operation) {
+            Ok(live) => live,
+            Err((Some(refusal), error)) => {
+                return self.reject(request, revision, refusal, &error, turn);
+            }
+            Err((None, error)) => return shared.refuse(request, revision, &error),
+        };
+        // A task that begins at once asks in its own way.
+        let asks = live.as_ref().is_none_or(|it| it.begins_later());
+        let asker = match target.filter(|it| it.can_ask && asks) {
             Some(entry) => self.asker(entry, terms, request, &operation).map(Some),
             None => Ok(None),
         };
@@ -94,10 +103,30 @@ impl Peer {
         }
         let (mut caller, slot) = caller(terms, request);
         caller.asker = asker;
-        let dispatched = shared.service.dispatcher.dispatch(&snapshot, caller, operation);
+        if let Some(live) = &live {
+            caller = self.lead(live, caller, terms, request);
+        }
+        let dispatcher = &shared.service.dispatcher;
+        let mut dispatched = dispatcher.dispatch(&snapshot, caller, operation);
+        if let Some(live) = live {
+            let always = revision.features().tasks == TaskDialect::Core;
+            let tasks = &shared.service.tasks;
+            dispatched = tasks.follow(dispatcher, live, dispatched, always);
+        }
         let to = request.to.clone();
         let is_private = terms.is_private;
         let way = WayBack { shared: shared.clone(), snapshot, revision, is_private, slot, to };
+        self.drive(dispatched, request, way, turn);
+    }
+
+    /// Takes a request to its answer, as far as that does not have to wait.
+    pub(super) fn drive(
+        &self,
+        dispatched: Dispatched,
+        request: &ClientRequest<'_>,
+        way: WayBack,
+        turn: &mut Turn,
+    ) {
         match dispatched {
             Dispatched::Ready(answer) => way.answer(request.id, &answer),
             Dispatched::Pending(mut pending) => {
@@ -149,7 +178,7 @@ impl Peer {
         let arguments = arguments.unwrap_or(Raw::EMPTY_OBJECT);
         let service = &self.shared.service;
         Keeper {
-            bound: Bound::to(request.method, item, arguments, ""),
+            bound: Bound::to(request.method, item, arguments, request.carrier.principal()),
             most: service.limits.state,
             depth: service.limits.depth,
             sealer: service.sealer.clone(),
@@ -183,7 +212,7 @@ impl Peer {
     }
 
     /// Whether the id is free and there is room for one more call.
-    fn admit(&self, id: Id<'_>) -> Result<(), (Refusal, Error)> {
+    pub(super) fn admit(&self, id: Id<'_>) -> Result<(), (Refusal, Error)> {
         let service = &self.shared.service;
         let calls = self.shared.calls();
         if calls.contains_key(id.as_str()) || self.shared.listens().contains(id) {

@@ -22,6 +22,17 @@ pub enum Revision {
 
 use Revision::{V2024_11_05, V2025_03_26, V2025_06_18, V2025_11_25, V2026_07_28};
 
+/// How a revision speaks of calls that go on after their answer.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum TaskDialect {
+    /// Not at all.
+    None,
+    /// As a part of the protocol: the client decides, and waits for the result.
+    Core,
+    /// As an extension: the server decides, and the client looks from time to time.
+    Extension,
+}
+
 /// What a revision has beyond the ones before it. One row each.
 #[derive(Debug)]
 pub(crate) struct Features {
@@ -46,6 +57,8 @@ pub(crate) struct Features {
     /// Forms with titled choices, choices of several, and defaults of every type; titles are `enumNames` before, and only a
     /// `bool` has a default.
     pub(crate) rich_forms: bool,
+    /// How it speaks of tasks.
+    pub(crate) tasks: TaskDialect,
     /// Structured content and output schemas of any JSON type, not only objects.
     pub(crate) any_structured: bool,
     /// An error whose request id could not be read leaves the id out, instead of sending null.
@@ -68,6 +81,7 @@ const OLDEST: Features = Features {
     url_mode: false,
     sampling_tools: false,
     rich_forms: false,
+    tasks: TaskDialect::None,
     any_structured: false,
     omits_unknown_id: false,
     resumes: false,
@@ -86,12 +100,18 @@ const NOVEMBER: Features = Features {
     url_mode: true,
     sampling_tools: true,
     rich_forms: true,
+    tasks: TaskDialect::Core,
     omits_unknown_id: true,
     resumes: true,
     ..JUNE
 };
-const MODERN: Features =
-    Features { any_structured: true, resumes: false, modern: true, ..NOVEMBER };
+const MODERN: Features = Features {
+    tasks: TaskDialect::Extension,
+    any_structured: true,
+    resumes: false,
+    modern: true,
+    ..NOVEMBER
+};
 
 static TABLE: [Features; 5] = [OLDEST, MARCH, JUNE, NOVEMBER, MODERN];
 

@@ -60,17 +60,24 @@ impl Client {
         true
     }
 
+    /// What is answered to questions, by their keys; nothing where nobody answers.
+    pub(super) fn answers_to(&mut self, questions: &Value) -> Map<String, Value> {
+        let (Some(answer), Some(questions)) = (&mut self.answers.0, questions.as_object()) else {
+            return Map::new();
+        };
+        let answer = |(key, it): (&String, &Value)| {
+            let method = it["method"].as_str().unwrap_or_default();
+            (key.clone(), answer(method, &it["params"]))
+        };
+        questions.iter().map(answer).collect()
+    }
+
     /// The parameters of the next round, when a result asks for one and there is somebody to answer.
     pub(super) fn next_round(&mut self, params: &Value, result: &Value) -> Option<Value> {
-        let answer =
-            self.answers.0.as_mut().filter(|_| result["resultType"] == "input_required")?;
-        let questions = result["inputRequests"].as_object().cloned().unwrap_or_default();
-        let answers: Map<String, Value> = questions
-            .iter()
-            .map(|(key, it)| {
-                (key.clone(), answer(it["method"].as_str().unwrap_or_default(), &it["params"]))
-            })
-            .collect();
+        if result["resultType"] != "input_required" || self.answers.0.is_none() {
+            return None;
+        }
+        let answers = self.answers_to(&result["inputRequests"]);
         Some(next_round(params, result, answers))
     }
 }

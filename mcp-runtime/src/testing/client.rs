@@ -7,7 +7,9 @@ use std::{
 use serde::de::DeserializeOwned;
 use serde_json::{Value, json};
 
-use super::{Called, Completed, Prompted, ReadContents, RpcError, answering::Answers};
+use super::{
+    Called, Completed, Prompted, ReadContents, RpcError, answering::Answers, tasks::called,
+};
 use crate::{
     builder::{Builder, Started},
     error::ServeError,
@@ -188,9 +190,7 @@ impl Client {
     pub async fn call(&mut self, tool: &str, arguments: Value) -> Result<Called, RpcError> {
         let raw =
             self.request("tools/call", json!({ "name": tool, "arguments": arguments })).await?;
-        let mut called: Called = typed(raw.clone())?;
-        called.raw = raw;
-        Ok(called)
+        if raw["resultType"] == "task" { self.finish_task(&raw).await } else { called(raw) }
     }
 
     /// Reads a resource.

@@ -32,6 +32,7 @@ mod answering;
 mod client;
 mod messages;
 mod results;
+mod tasks;
 
 #[cfg(feature = "stdio")]
 pub(crate) use answering::next_round;

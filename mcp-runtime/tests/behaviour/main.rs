@@ -7,6 +7,7 @@
 #![allow(clippy::needless_pass_by_value)]
 
 mod support;
+mod tasks;
 
 mod args_struct;
 mod arguments;
@@ -21,6 +22,8 @@ mod groups;
 mod handle;
 #[cfg(feature = "http")]
 mod http;
+#[cfg(feature = "ask")]
+mod kept;
 #[cfg(feature = "client-log")]
 mod logging;
 mod max_result;
@@ -30,6 +33,8 @@ mod pages;
 mod pagination;
 mod progress;
 mod prompts;
+#[cfg(feature = "ask")]
+mod replay;
 mod resources;
 mod results;
 #[cfg(feature = "ask")]

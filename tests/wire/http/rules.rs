@@ -16,7 +16,7 @@ enum Held {
 
 use Held::{Elsewhere, In};
 
-const RULES: [(&str, Held); 70] = [
+const RULES: [(&str, Held); 77] = [
     ("SSE-01", In(&["2024-11-05/sse", "2024-11-05/sse_wrong"])),
     ("SSE-02", In(&["2024-11-05/sse", "2024-11-05/sse_sessions"])),
     ("SSE-03", In(&["2024-11-05/sse"])),
@@ -44,7 +44,7 @@ const RULES: [(&str, Held); 70] = [
     ("HL-17", In(&["2025-03-26..2025-11-25/sessions"])),
     ("HL-18", In(&["2025-03-26..2025-11-25/sessions", "2025-03-26..2025-11-25/idle"])),
     ("HL-19", In(&["2025-03-26..2025-11-25/sessions", "2025-03-26..2025-11-25/deleted_call"])),
-    ("HL-20", Elsewhere("there is no authentication yet that a session could stand for")),
+    ("HL-20", Elsewhere("`principals` of the suite `faults`: an application says who calls")),
     ("HL-21", In(&["2025-06-18..2025-11-25/version_header"])),
     ("HL-22", In(&["2025-03-26/version_header", "2025-06-18..2025-11-25/version_header"])),
     ("HL-23", In(&["2025-03-26/version_header", "2025-06-18..2025-11-25/version_header"])),
@@ -84,12 +84,19 @@ const RULES: [(&str, Held); 70] = [
     ("SUB-10", In(&["2026-07-28/listen", "2025-03-26..2025-11-25/get", "2024-11-05/sse"])),
     ("C-01", In(&["2026-07-28/methods", "2026-07-28/both_eras", "2025-11-25/negotiation"])),
     ("C-02", In(&["2026-07-28/ladder"])),
-    ("C-03", In(&["2026-07-28/ladder", "2026-07-28/asks"])),
+    ("C-03", In(&["2026-07-28/ladder", "2026-07-28/asks", "2026-07-28/asks_not_declared"])),
+    ("C-04", In(&["2026-07-28/asks_not_declared"])),
     ("C-07", In(&["2026-07-28/disconnect", "2025-03-26..2025-11-25/disconnect"])),
     ("C-08", In(&["2026-07-28/cancelled"])),
+    ("C-09", In(&["2026-07-28/asks_rounds"])),
+    ("C-10", In(&["2026-07-28/asks_rounds"])),
+    ("C-11", In(&["2026-07-28/asks_elicitation", "2026-07-28/asks_rounds"])),
+    ("C-12", In(&["2026-07-28/asks_elicitation"])),
     ("C-14", In(&["2026-07-28/listen_ends"])),
     ("C-19", In(&["2025-03-26/batch", "2025-06-18..2025-11-25/batch"])),
     ("C-22", In(&["2026-07-28/name_header"])),
+    ("C-26", In(&["2025-06-18..2025-11-25/asks", "2025-03-26..2025-11-25/asks_models"])),
+    ("C-27", In(&["2025-11-25/pages", "2026-07-28/asks_models_and_roots"])),
 ];
 
 /// How many rules each group has.

@@ -26,6 +26,7 @@ struct Limited {
     sessions: Option<usize>,
     session_idle: Option<u64>,
     events: Option<usize>,
+    question_time: Option<u64>,
 }
 
 /// The server with its settings.
@@ -51,6 +52,8 @@ pub(super) fn applied(mut server: Builder, settings: &Value) -> Builder {
     limits = limited.all_streams.map_or(limits, |it| limits.all_streams(it));
     limits = limited.sessions.map_or(limits, |it| limits.sessions(it));
     limits = limited.events.map_or(limits, |it| limits.events(it));
+    let thinking = limited.question_time.map(Duration::from_secs);
+    limits = thinking.map_or(limits, |it| limits.question_time(it));
     let idle = limited.session_idle.map(Duration::from_secs);
     limits = idle.map_or(limits, |it| limits.session_idle(it));
     server.legacy_sse(settings.legacy_sse).limits(limits)

@@ -1,10 +1,12 @@
 //! The servers that the transcripts are held against, written as a user would write them.
 
+mod asking;
 mod catalog;
 mod gate;
 mod mirrored;
 mod prompts;
 mod resources;
+mod tasks;
 mod tools;
 
 use mcp_runtime::{Builder, prelude::*};
@@ -17,6 +19,10 @@ use mcp_runtime::{Builder, prelude::*};
 /// | `catalog` | items that are fully described and do little; its lists cannot change |
 /// | `pages` | the same, one item a page |
 /// | `bare` | one tool and nothing else |
+/// | `asking` | items that ask the client |
+/// | `impatient` | the same, where a question waits for a second |
+/// | `tasks` | tools whose calls go on as tasks |
+/// | `single` | the same, where one task may run |
 /// | `mirrored` | one tool, whose arguments are repeated in headers |
 pub fn named(name: &str) -> Builder {
     match name {
@@ -28,6 +34,10 @@ pub fn named(name: &str) -> Builder {
         "bare" => {
             mcp_runtime::server!(name = "fixture", version = "1.2.3").items(items![tools::text])
         }
+        "asking" => asking::server(),
+        "impatient" => asking::impatient(),
+        "tasks" => tasks::server(),
+        "single" => tasks::single(),
         "mirrored" => {
             mcp_runtime::server!(name = "fixture", version = "1.2.3").items(items![mirrored::route])
         }

@@ -11,7 +11,7 @@ use crate::{
         schemas,
     },
     context::Context,
-    model::tool_name,
+    model::{TaskSupport, tool_name},
     reply::{OutputSchema, ToolReply, tool_reply},
     schema::{self, Form},
 };
@@ -39,6 +39,7 @@ pub struct Tool {
     input: Option<SchemaText>,
     output: Option<OutputSchema>,
     handler: Option<DynHandler>,
+    task: Option<TaskSupport>,
 }
 common!(Tool);
 
@@ -55,7 +56,15 @@ impl Tool {
             input: None,
             output: None,
             handler: None,
+            task: None,
         }
+    }
+
+    /// Its calls may go on as tasks.
+    #[must_use]
+    pub fn task(mut self, support: TaskSupport) -> Self {
+        self.task = Some(support);
+        self
     }
 
     /// What it does, without arguments.
@@ -102,7 +111,9 @@ impl Item for Tool {
     fn into_entry(mut self) -> Result<EntryBox, String> {
         tool_name(&self.name)?;
         let input = self.input.take().ok_or_else(|| format!("`{}` has no handler", self.name))?;
-        let kind = EntryKind::Tool(ToolEntry::new(input, self.output));
+        let mut tool = ToolEntry::new(input, self.output);
+        tool.task = self.task;
+        let kind = EntryKind::Tool(tool);
         let mut entry = entry(self.name.clone(), kind, self.handler.take())?;
         entry.judge().map_err(|it| format!("`{}`: {}", self.name, it.join("; ")))?;
         Ok(self.finish(entry))

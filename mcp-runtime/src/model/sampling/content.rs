@@ -53,15 +53,15 @@ impl SampledContent {
             "text" => {
                 let text = raw.get("text").and_then(Raw::string);
                 let text = text.ok_or("`text` of a block must be a string")?.into_owned();
-                Self::Text(Text { text, extras: extras(raw) })
+                Self::Text(Text { text, extras: read_extras(raw) })
             }
             "image" => {
                 let (data, mime_type) = binary(raw)?;
-                Self::Image(Image { data, mime_type, extras: extras(raw) })
+                Self::Image(Image { data, mime_type, extras: read_extras(raw) })
             }
             "audio" => {
                 let (data, mime_type) = binary(raw)?;
-                Self::Audio(Audio { data, mime_type, extras: extras(raw) })
+                Self::Audio(Audio { data, mime_type, extras: read_extras(raw) })
             }
             "tool_use" => Self::ToolUse(ToolUse::read(raw)?),
             _ => Self::Other(OtherContent { kind: kind.into_owned(), json: raw.as_str().into() }),
@@ -80,7 +80,7 @@ fn binary(raw: Raw<'_>) -> Result<(Data, String), String> {
 }
 
 /// What a client says beside the content itself. A mistake in it is no reason to lose the answer.
-fn extras(raw: Raw<'_>) -> Option<Box<Extras>> {
+pub(crate) fn read_extras(raw: Raw<'_>) -> Option<Box<Extras>> {
     let [annotations, meta] = raw.pick(["annotations", "_meta"]);
     let [audience, priority, last_modified] =
         annotations.map_or([None; 3], |it| it.pick(["audience", "priority", "lastModified"]));

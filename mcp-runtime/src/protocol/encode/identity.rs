@@ -5,7 +5,11 @@ use crate::{
     catalog::Snapshot,
     context::logging,
     model::Icon,
-    protocol::{Service, revision::Revision},
+    protocol::{
+        Service,
+        revision::{Revision, TaskDialect},
+        tasks::EXTENSION,
+    },
     wire::Object,
 };
 
@@ -50,6 +54,7 @@ pub(in crate::protocol) fn capabilities(
     revision: Revision,
     service: &Service,
     snapshot: &Snapshot,
+    lists_tasks: bool,
 ) {
     let changes = service.dispatcher.catalog.is_dynamic();
     let list = |it: &mut Object<'_>| {
@@ -76,6 +81,21 @@ pub(in crate::protocol) fn capabilities(
     if logging::is_installed() {
         object.object("logging").end();
     }
+    if Feature::Tasks.is_served(snapshot) {
+        match revision.features().tasks {
+            TaskDialect::None => {}
+            TaskDialect::Core => {
+                let mut tasks = object.object("tasks");
+                // Who cannot tell clients apart must not list what belongs to one of them (TASK4-10).
+                if lists_tasks {
+                    tasks.object("list").end();
+                }
+                tasks.object("cancel").end();
+                tasks.object("requests").object("tools").object("call").end();
+            }
+            TaskDialect::Extension => object.object("extensions").object(EXTENSION).end(),
+        }
+    }
 }
 
 /// What a server may or may not have.
@@ -87,6 +107,7 @@ pub(in crate::protocol) enum Feature {
     Completions,
     Subscriptions,
     Logging,
+    Tasks,
 }
 
 impl Feature {
@@ -98,6 +119,7 @@ impl Feature {
             Self::Completions => snapshot.offers.completions,
             Self::Subscriptions => snapshot.offers.subscriptions,
             Self::Logging => logging::is_installed(),
+            Self::Tasks => snapshot.offers.tasks,
         }
     }
 }

@@ -4,7 +4,10 @@ use super::{Scope, content, identity};
 use crate::{
     catalog::{Entry, EntryKind, PromptEntry, ResourceEntry, Snapshot, ToolEntry},
     model::{ListKind, Page},
-    protocol::{Service, revision::Revision},
+    protocol::{
+        Service,
+        revision::{Revision, TaskDialect},
+    },
     wire::Object,
 };
 
@@ -82,6 +85,10 @@ fn tool(object: &mut Object<'_>, revision: Revision, entry: &Entry, tool: &ToolE
         if features.any_structured || (features.titles && output.root_is_object) {
             object.raw("outputSchema", &output.text);
         }
+    }
+    if let Some(task) = tool.task.filter(|_| features.tasks == TaskDialect::Core) {
+        let support = if task.required { "required" } else { "optional" };
+        object.object("execution").str("taskSupport", support);
     }
     // A title that the revision has no place for goes where it has one (TOOLS-06).
     let title = entry.title.as_deref().filter(|_| !features.titles);

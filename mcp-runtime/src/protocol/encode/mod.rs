@@ -7,9 +7,11 @@ mod identity;
 mod items;
 mod question;
 mod sampling;
+mod task;
 
 pub(super) use identity::{Feature, capabilities, implementation};
 pub(super) use question::question;
+pub(super) use task::{related, task_changed};
 
 use crate::{
     catalog::Snapshot,
@@ -57,6 +59,7 @@ pub(super) fn answer(
                 self::error(out, revision, Some(id), &Error::of(Kind::Failed, why));
             }
         }
+        Ok(Done::Task(it)) => task::answer(out, service, scope, id, it),
         Ok(Done::List(page)) => list(out, service, snapshot, scope, id, *page),
         Ok(done) => wire::response(out, id, |result| self::done(result, service, revision, done)),
         Err(error) => self::error(out, revision, Some(id), error),
@@ -108,7 +111,7 @@ pub(super) fn discover(
         versions.str(it.name());
     }
     versions.end();
-    capabilities(&mut result.object("capabilities"), revision, service, snapshot);
+    capabilities(&mut result.object("capabilities"), revision, service, snapshot, false);
     result.opt_str("instructions", service.identity.instructions.as_deref());
     items::list_cache(result, service, Scope { revision, is_private });
     meta(result, service, revision, None);
@@ -143,6 +146,11 @@ fn meta(
     if revision.is_modern() {
         meta.raw("io.modelcontextprotocol/serverInfo", &service.server_info);
     }
+    entries(&mut meta, of_author);
+}
+
+/// The author's own entries of a `_meta`.
+fn entries(meta: &mut Object<'_>, of_author: Option<&crate::model::Meta>) {
     for (key, value) in of_author.iter().flat_map(|it| &it.0) {
         let _ = wire::write::value(meta.key(key), value);
     }
@@ -175,8 +183,8 @@ fn done(result: &mut Object<'_>, service: &Service, revision: Revision, done: &D
             completion(&mut result.object("completion"), found);
             meta(result, service, revision, None);
         }
-        // Lists are written from rendered bytes, questions where they may fail.
-        Done::List(_) | Done::NeedInput(_) => {}
+        // Lists are written from rendered bytes, questions where they may fail, tasks in a file of their own.
+        Done::List(_) | Done::NeedInput(_) | Done::Task(_) => {}
     }
 }
 

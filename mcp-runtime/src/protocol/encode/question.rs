@@ -43,14 +43,26 @@ pub(super) fn need_input(
     input: &NeedInput,
 ) -> Result<(), String> {
     result_type(result, scope.revision, "input_required");
-    let mut requests = result.object("inputRequests");
-    for (key, question) in &input.questions {
-        let mut request = requests.object(key);
-        request.str("method", question.method());
-        self::question(&mut request.object("params"), scope.revision, question, None)?;
-    }
-    requests.end();
+    requests(result, scope.revision, &input.questions)?;
     result.opt_str("requestState", input.state.as_deref());
     super::meta(result, service, scope.revision, None);
+    Ok(())
+}
+
+/// Writes all questions that wait, by their keys.
+///
+/// # Errors
+/// What the revision has no words for.
+pub(super) fn requests(
+    object: &mut Object<'_>,
+    revision: Revision,
+    questions: &[(Box<str>, Question)],
+) -> Result<(), String> {
+    let mut requests = object.object("inputRequests");
+    for (key, question) in questions {
+        let mut request = requests.object(key);
+        request.str("method", question.method());
+        self::question(&mut request.object("params"), revision, question, None)?;
+    }
     Ok(())
 }

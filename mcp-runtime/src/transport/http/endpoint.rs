@@ -105,14 +105,14 @@ impl Endpoint {
         permit.filter(|_| !self.is_stopping())
     }
 
-    /// A new session that nobody knows of yet.
+    /// A new session of this principal's that nobody knows of yet.
     ///
     /// # Errors
     /// Why there is none.
-    pub(super) fn session(self: &Arc<Self>) -> Result<Session, String> {
+    pub(super) fn session(self: &Arc<Self>, principal: &str) -> Result<Session, String> {
         let place = self.place()?;
         let peer = Peer::new(self.service.clone());
-        Ok(Session::new(id()?, peer, self.memory.clone(), place))
+        Ok(Session::new(id()?, principal, peer, self.memory.clone(), place))
     }
 
     /// A place for one more session, of either kind.
@@ -145,10 +145,10 @@ impl Endpoint {
         u64::try_from(self.since.elapsed().as_millis()).unwrap_or(u64::MAX)
     }
 
-    /// The session of this id. Those that nobody uses end here, since nothing else comes by regularly.
-    pub(super) fn find(&self, id: &str) -> Option<Arc<Session>> {
+    /// The session of this id, if it is this principal's. Those that nobody uses end here, since nothing else comes by regularly.
+    pub(super) fn find(&self, id: &str, principal: &str) -> Option<Arc<Session>> {
         self.sweep();
-        let session = self.sessions.find(id)?;
+        let session = self.sessions.find(id).filter(|it| it.is_of(principal))?;
         session.spoken();
         Some(session)
     }

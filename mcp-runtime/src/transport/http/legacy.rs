@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use http::{HeaderMap, HeaderValue, Response, StatusCode};
+use http::{HeaderValue, Response, StatusCode, request::Parts};
 
 use super::{
     accept::Accepts,
@@ -16,7 +16,7 @@ use super::{
     sse,
 };
 use crate::{
-    context::Carrier,
+    context::{Carrier, Principal},
     error::{Error, Kind, shown},
     protocol::{Arrival, Outbox, Refusal, ReplyTo, Revision, Turn, VERSION_HEADER},
     wire::{Id, Incoming},
@@ -30,12 +30,12 @@ pub(super) fn initialize(
     endpoint: &Arc<Endpoint>,
     incoming: Incoming<'_>,
     carrier: Carrier,
-    headers: &HeaderMap,
+    parts: &Parts,
     accepts: Accepts,
 ) -> Response<Body> {
-    if headers.contains_key(SESSION) {
+    if parts.headers.contains_key(SESSION) {
         // In a session that is there, it is refused as the second one.
-        return match named(endpoint, headers) {
+        return match named(endpoint, parts) {
             Ok(session) => begun(&session, incoming, carrier, accepts).1,
             Err(unnamed) => unnamed.reply(incoming.id()),
         };
@@ -43,7 +43,7 @@ pub(super) fn initialize(
     if endpoint.is_stopping() {
         return reply::busy("the server stops");
     }
-    let session = match endpoint.session() {
+    let session = match endpoint.session(carrier.principal()) {
         Ok(session) => Arc::new(session),
         Err(why) => return reply::busy(why),
     };
@@ -94,10 +94,10 @@ pub(super) async fn post(
     endpoint: &Arc<Endpoint>,
     incoming: Incoming<'_>,
     carrier: Carrier,
-    headers: &HeaderMap,
+    parts: &Parts,
     accepts: Accepts,
 ) -> Response<Body> {
-    let session = match named(endpoint, headers) {
+    let session = match named(endpoint, parts) {
         Ok(session) => session,
         Err(unnamed) => return unnamed.reply(incoming.id()),
     };
@@ -149,12 +149,12 @@ pub(super) async fn post(
 }
 
 /// Opens the stream for what belongs to no request, or one that broke.
-pub(super) fn get(endpoint: &Arc<Endpoint>, headers: &HeaderMap) -> Response<Body> {
-    if !Accepts::of(headers).events {
+pub(super) fn get(endpoint: &Arc<Endpoint>, parts: &Parts) -> Response<Body> {
+    if !Accepts::of(&parts.headers).events {
         let why = "the answer is a `text/event-stream`, which `Accept` does not name";
         return reply::refuse(StatusCode::NOT_ACCEPTABLE, why);
     }
-    let session = match named(endpoint, headers) {
+    let session = match named(endpoint, parts) {
         Ok(session) => session,
         Err(unnamed) => return unnamed.reply(None),
     };
@@ -162,7 +162,7 @@ pub(super) fn get(endpoint: &Arc<Endpoint>, headers: &HeaderMap) -> Response<Bod
         return reply::busy("there are too many streams: try again later");
     };
     let mut first = Vec::new();
-    let reader = match headers.get(LAST_EVENT) {
+    let reader = match parts.headers.get(LAST_EVENT) {
         None => session.listen().inspect(|it| it.prime(&mut first)),
         Some(last) => resume(&session, last),
     };
@@ -181,8 +181,8 @@ fn resume(session: &Arc<Session>, last: &HeaderValue) -> Result<Reader, Gone> {
 }
 
 /// Ends a session.
-pub(super) fn delete(endpoint: &Arc<Endpoint>, headers: &HeaderMap) -> Response<Body> {
-    match named(endpoint, headers) {
+pub(super) fn delete(endpoint: &Arc<Endpoint>, parts: &Parts) -> Response<Body> {
+    match named(endpoint, parts) {
         Ok(session) => {
             endpoint.sessions.remove(session.id());
             session.close();
@@ -192,15 +192,17 @@ pub(super) fn delete(endpoint: &Arc<Endpoint>, headers: &HeaderMap) -> Response<
     }
 }
 
-/// The session that the headers name, in the revision they name.
-fn named(endpoint: &Arc<Endpoint>, headers: &HeaderMap) -> Result<Arc<Session>, Unnamed> {
+/// The session that the headers name, in the revision they name. One of somebody else's is as good as none.
+fn named(endpoint: &Arc<Endpoint>, parts: &Parts) -> Result<Arc<Session>, Unnamed> {
+    let (headers, principal) = (&parts.headers, Principal::named_in(&parts.extensions));
     for name in [SESSION, VERSION_HEADER] {
         if headers.get_all(name).iter().nth(1).is_some() {
             return Err(Unnamed::Refused(format!("the header `{name}` is there twice")));
         }
     }
     let id = headers.get(SESSION).ok_or(Unnamed::Missing)?;
-    let session = id.to_str().ok().and_then(|it| endpoint.find(it)).ok_or(Unnamed::Unknown)?;
+    let session = id.to_str().ok().and_then(|it| endpoint.find(it, principal));
+    let session = session.ok_or(Unnamed::Unknown)?;
     let revision = session.revision();
     match headers.get(VERSION_HEADER) {
         Some(it) if it != revision.name() => {
@@ -243,6 +245,6 @@ impl Unnamed {
 }
 
 /// The revision of the session that the headers name, if they name one.
-pub(super) fn revision(endpoint: &Arc<Endpoint>, headers: &HeaderMap) -> Option<Revision> {
-    named(endpoint, headers).ok().map(|it| it.revision())
+pub(super) fn revision(endpoint: &Arc<Endpoint>, parts: &Parts) -> Option<Revision> {
+    named(endpoint, parts).ok().map(|it| it.revision())
 }

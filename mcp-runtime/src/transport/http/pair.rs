@@ -5,7 +5,7 @@ use std::{
     task::{Context, Poll},
 };
 
-use http::{HeaderMap, Response, StatusCode, header, request::Parts};
+use http::{Response, StatusCode, header, request::Parts};
 use http_body::Body as HttpBody;
 
 use super::{
@@ -17,7 +17,7 @@ use super::{
     reply, sse,
 };
 use crate::{
-    context::Carrier,
+    context::{Carrier, Principal},
     protocol::{Arrival, Hold, Peer, ReplyTo, Route, Turn, route},
     transport::stream::spawn,
     wire,
@@ -30,6 +30,8 @@ const ID: &str = "sessionId=";
 
 /// Where a client posts to while its stream is open.
 pub(super) struct Mailbox {
+    /// Who opened the stream: nobody else posts here.
+    principal: Box<str>,
     peer: Peer,
     open: Mutex<Option<Hold>>,
     _place: Place,
@@ -69,8 +71,8 @@ impl Drop for Pair {
 }
 
 /// Opens the stream; its first event says where to post.
-pub(super) fn open(endpoint: &Arc<Endpoint>, headers: &HeaderMap) -> Response<Body> {
-    if !Accepts::of(headers).events {
+pub(super) fn open(endpoint: &Arc<Endpoint>, parts: &Parts) -> Response<Body> {
+    if !Accepts::of(&parts.headers).events {
         return reply::refuse(StatusCode::NOT_ACCEPTABLE, "the answer is a `text/event-stream`");
     }
     let Some(permit) = endpoint.permit() else {
@@ -82,7 +84,8 @@ pub(super) fn open(endpoint: &Arc<Endpoint>, headers: &HeaderMap) -> Response<Bo
     };
     let peer = Peer::new(endpoint.service.clone());
     let open = Mutex::new(Some(peer.outbox().hold()));
-    let mailbox = Arc::new(Mailbox { peer, open, _place: place });
+    let principal = Principal::named_in(&parts.extensions).into();
+    let mailbox = Arc::new(Mailbox { principal, peer, open, _place: place });
     endpoint.mailboxes.insert(&id, mailbox.clone());
     if endpoint.is_stopping() {
         mailbox.stop();
@@ -110,7 +113,11 @@ pub(super) async fn post<B: HttpBody>(
     };
     let gone =
         || reply::refuse(StatusCode::NOT_FOUND, "there is no such session: open a new stream");
-    if endpoint.mailboxes.find(&id).is_none() {
+    let find = || {
+        let principal = Principal::named_in(&parts.extensions);
+        endpoint.mailboxes.find(&id).filter(|it| *it.principal == *principal)
+    };
+    if find().is_none() {
         return gone();
     }
     if !is_json(&parts.headers) {
@@ -121,7 +128,7 @@ pub(super) async fn post<B: HttpBody>(
         Err(unread) => return unread.reply(endpoint.limits()),
     };
     // Looked for again: a session may end while a body is on its way.
-    let Some(mailbox) = endpoint.mailboxes.find(&id) else { return gone() };
+    let Some(mailbox) = find() else { return gone() };
     let peer = &mailbox.peer;
     if peer.outbox().len() > endpoint.limits().event_bytes {
         return reply::busy("the stream has not been read for too long: read it first");

@@ -138,8 +138,9 @@ impl HttpServer {
             })
             .await
         };
-        if !finished {
-            let calls = self.service.endpoint().service.calls_waiting();
+        // The time of the last calls may be over a moment before that of everything.
+        let calls = self.service.endpoint().service.calls_waiting();
+        if !finished || calls > 0 {
             tracing::warn!(
                 "what was still in use has been given up; connections: {}, calls: {calls}",
                 connections.len()

@@ -185,10 +185,10 @@ async fn respond<B: HttpBody>(
     let mut response = match (place, parts.method.clone()) {
         (_, Method::OPTIONS) => cors::preflight(&parts.headers),
         (Place::Endpoint, Method::POST) => post(endpoint, remembered, parts, body).await,
-        (Place::Endpoint, Method::GET) => legacy::get(endpoint, &parts.headers),
-        (Place::Endpoint, Method::DELETE) => legacy::delete(endpoint, &parts.headers),
+        (Place::Endpoint, Method::GET) => legacy::get(endpoint, &parts),
+        (Place::Endpoint, Method::DELETE) => legacy::delete(endpoint, &parts),
         (Place::Endpoint, _) => reply::not_allowed("GET, POST, DELETE"),
-        (Place::PairStream, Method::GET) => pair::open(endpoint, &parts.headers),
+        (Place::PairStream, Method::GET) => pair::open(endpoint, &parts),
         (Place::PairStream, _) => reply::not_allowed("GET"),
         (Place::PairPost, Method::POST) => pair::post(endpoint, parts, body).await,
         (Place::PairPost, _) => reply::not_allowed("POST"),
@@ -226,7 +226,7 @@ async fn post<B: HttpBody>(
         Err(unread) => return unread.reply(limits),
     };
     let refuse = |id: Option<Id<'_>>, error: &Error| {
-        let revision = legacy::revision(endpoint, &parts.headers);
+        let revision = legacy::revision(endpoint, &parts);
         reply::error(StatusCode::BAD_REQUEST, revision, id, error)
     };
     let incoming = match wire::parse(&read.bytes, limits.of_wire()) {
@@ -245,9 +245,7 @@ async fn post<B: HttpBody>(
             let listens = route == Route::Listen;
             alone::answer(endpoint, remembered, incoming, carrier, accepts, listens).await
         }
-        Route::Initialize => {
-            legacy::initialize(endpoint, incoming, carrier, &parts.headers, accepts)
-        }
-        Route::Session => legacy::post(endpoint, incoming, carrier, &parts.headers, accepts).await,
+        Route::Initialize => legacy::initialize(endpoint, incoming, carrier, &parts, accepts),
+        Route::Session => legacy::post(endpoint, incoming, carrier, &parts, accepts).await,
     }
 }

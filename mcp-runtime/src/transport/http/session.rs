@@ -23,6 +23,8 @@ pub(super) const KEPT: Duration = Duration::from_secs(60);
 /// What one client and the server have to do with each other, from `initialize` to its end.
 pub(super) struct Session {
     id: String,
+    /// Who began it: its id alone lets nobody else in (HL-20).
+    principal: Box<str>,
     pub(super) peer: Peer,
     memory: Arc<Memory>,
     /// What belongs to no request: number 0.
@@ -44,12 +46,19 @@ struct Streams {
 }
 
 impl Session {
-    pub(super) fn new(id: String, peer: Peer, memory: Arc<Memory>, place: Place) -> Self {
+    pub(super) fn new(
+        id: String,
+        principal: &str,
+        peer: Peer,
+        memory: Arc<Memory>,
+        place: Place,
+    ) -> Self {
         let outbox = peer.outbox().clone();
         outbox.set_unread(Some(peer.limits().event_bytes));
         let standalone = Arc::new(Resumable::new(0, outbox.clone(), memory.clone()));
         Self {
             id,
+            principal: principal.into(),
             peer,
             memory,
             standalone,
@@ -63,6 +72,10 @@ impl Session {
 
     pub(super) fn id(&self) -> &str {
         &self.id
+    }
+
+    pub(super) fn is_of(&self, principal: &str) -> bool {
+        *self.principal == *principal
     }
 
     pub(super) fn revision(&self) -> Revision {

@@ -1,0 +1,49 @@
+use std::{future::Future, pin::Pin};
+
+use super::Context;
+
+/// Waits until a task has begun.
+pub(crate) type Beginning = Pin<Box<dyn Future<Output = ()> + Send>>;
+
+/// A call that may become a task.
+pub(crate) trait TaskBegin: Send + Sync {
+    fn begin_task(&self) -> Beginning;
+}
+
+impl Context {
+    pub(crate) fn may_be_task(&self) -> bool {
+        self.0.caller.task.is_some()
+    }
+
+    /// Ends the call here, and goes on as a task of its client's: for tools with `task(later)`, which first ask what they need
+    /// to know and then take their time.
+    ///
+    /// ```
+    /// use mcp_runtime::prelude::*;
+    ///
+    /// /// Which report.
+    /// #[form]
+    /// struct Report {
+    ///     year: u16,
+    /// }
+    ///
+    /// /// Writes a report.
+    /// #[tool(task(later), asks(elicitation))]
+    /// async fn report(ctx: &Context) -> Result<String> {
+    ///     let Report { year } = ctx.elicit("report", "Which year?").await?;
+    ///     ctx.begin_task().await;
+    ///     tokio::time::sleep(std::time::Duration::from_secs(600)).await;
+    ///     Ok(format!("what happened in {year}"))
+    /// }
+    /// # fn main() {}
+    /// ```
+    ///
+    /// Returns at once where the call has become a task already, or cannot be one: handlers need not know.
+    pub async fn begin_task(&self) {
+        let Some(task) = &self.0.caller.task else { return };
+        let beginning = task.begin_task();
+        // Whoever runs the handler must see that it wants to be a task.
+        self.wake();
+        beginning.await;
+    }
+}

@@ -1,0 +1,176 @@
+//! Tasks, in the words of either dialect (C-18).
+
+use super::{Scope, meta, question::requests, result_type, tool_content};
+use crate::{
+    error::{Error, Kind},
+    model::{Content, TaskAnswer, TaskEnd, TaskState, TaskView, ToolResult, millis},
+    protocol::{
+        Service,
+        revision::{Revision, TaskDialect},
+        tasks::RELATED,
+    },
+    wire::{self, Id, IdBuf, Object, Raw},
+};
+
+/// Writes the response to a request that is about tasks.
+pub(super) fn answer(
+    out: &mut Vec<u8>,
+    service: &Service,
+    scope: Scope,
+    id: Id<'_>,
+    answer: &TaskAnswer,
+) {
+    let revision = scope.revision;
+    if let TaskAnswer::Result(view) = answer {
+        return ending(out, revision, id, view);
+    }
+    wire::response(out, id, |result| {
+        let kind = if matches!(answer, TaskAnswer::Created(_)) { "task" } else { "complete" };
+        result_type(result, revision, kind);
+        match answer {
+            TaskAnswer::Created(view) => match revision.features().tasks {
+                TaskDialect::Extension => fields(result, revision, view, "working"),
+                _ => fields(&mut result.object("task"), revision, view, "working"),
+            },
+            TaskAnswer::Got(view) => detailed(result, revision, view),
+            TaskAnswer::Listed { tasks, next } => {
+                let mut list = result.array("tasks");
+                for view in tasks {
+                    fields(&mut list.object(), revision, view, status(revision, view));
+                }
+                list.end();
+                result.opt_str("nextCursor", next.as_deref());
+            }
+            TaskAnswer::Acknowledged | TaskAnswer::Result(_) => {}
+        }
+        meta(result, service, revision, None);
+    });
+}
+
+/// What the call would have been answered with (TASK4-06).
+fn ending(out: &mut Vec<u8>, revision: Revision, id: Id<'_>, view: &TaskView) {
+    let TaskState::Ended(end) = &view.state else { return };
+    match &**end {
+        TaskEnd::Result(it) => wire::response(out, id, |result| {
+            tool_content(result, revision, it);
+            let mut meta = result.object("_meta");
+            related(&mut meta, &view.id);
+            super::entries(&mut meta, it.meta.as_ref());
+        }),
+        TaskEnd::Error(error) => super::error(out, revision, Some(id), error),
+        TaskEnd::Cancelled => {
+            let error = Error::of(Kind::Failed, "the task was cancelled");
+            super::error(out, revision, Some(id), &error);
+        }
+    }
+}
+
+/// Says which task a message belongs to (TASK4-07).
+pub(in crate::protocol) fn related(meta: &mut Object<'_>, task: &str) {
+    meta.object(RELATED).str("taskId", task);
+}
+
+/// The notification that a task has changed: on a listen stream, or of a session.
+pub(in crate::protocol) fn task_changed(
+    out: &mut Vec<u8>,
+    revision: Revision,
+    view: &TaskView,
+    stream: Option<(&str, &IdBuf)>,
+) {
+    let method = match revision.features().tasks {
+        TaskDialect::Extension => "notifications/tasks",
+        _ => "notifications/tasks/status",
+    };
+    wire::notification(out, method, |params| {
+        detailed(params, revision, view);
+        if let Some((key, id)) = stream {
+            params.object("_meta").raw(key, id.as_id().as_str());
+        }
+    });
+}
+
+/// The task, and in the newer dialect what it waits for or has ended with (TASK5-04).
+fn detailed(object: &mut Object<'_>, revision: Revision, view: &TaskView) {
+    fields(object, revision, view, status(revision, view));
+    if revision.features().tasks != TaskDialect::Extension {
+        return;
+    }
+    match &view.state {
+        TaskState::Working => {}
+        TaskState::InputRequired(questions) => {
+            // The newest revision has words for every question.
+            let _ = requests(object, revision, questions);
+        }
+        TaskState::Ended(end) => match &**end {
+            TaskEnd::Result(it) => result(&mut object.object("result"), revision, it),
+            TaskEnd::Error(it) => error(&mut object.object("error"), revision, it),
+            TaskEnd::Cancelled => {}
+        },
+    }
+}
+
+fn result(object: &mut Object<'_>, revision: Revision, it: &ToolResult) {
+    result_type(object, revision, "complete");
+    tool_content(object, revision, it);
+    if let Some(meta) = it.meta.as_ref().filter(|it| !it.is_empty()) {
+        super::entries(&mut object.object("_meta"), Some(meta));
+    }
+}
+
+fn error(object: &mut Object<'_>, revision: Revision, error: &Error) {
+    let is_hidden = error.kind() == Kind::Internal;
+    let message = if is_hidden { "internal error" } else { error.message() };
+    object.i64("code", revision.code(error.kind())).str("message", message);
+    if let Some(data) = error.data().filter(|_| !is_hidden) {
+        object.raw("data", Raw::trusted(data).as_str());
+    }
+}
+
+/// What all dialects say of a task.
+fn fields(object: &mut Object<'_>, revision: Revision, view: &TaskView, status: &str) {
+    object.str("taskId", &view.id).str("status", status);
+    object.opt_str("statusMessage", view.message.as_deref().or_else(|| failure(revision, view)));
+    object
+        .str("createdAt", &view.created.to_string())
+        .str("lastUpdatedAt", &view.updated.to_string());
+    let (ttl, poll) = match revision.features().tasks {
+        TaskDialect::Extension => ("ttlMs", "pollIntervalMs"),
+        _ => ("ttl", "pollInterval"),
+    };
+    match view.ttl {
+        Some(it) => object.u64(ttl, millis(it)),
+        None => object.null(ttl),
+    };
+    object.u64(poll, millis(view.poll).max(1));
+}
+
+/// The older dialect has no other place for why a task failed than its status.
+fn failure(revision: Revision, view: &TaskView) -> Option<&str> {
+    if revision.features().tasks != TaskDialect::Core {
+        return None;
+    }
+    let TaskState::Ended(end) = &view.state else { return None };
+    match &**end {
+        TaskEnd::Result(it) if it.is_error => match it.content.first()? {
+            Content::Text(text) => Some(text.as_str()),
+            _ => None,
+        },
+        _ => None,
+    }
+}
+
+/// A tool that says it failed has failed in the older dialect, and has an answer in the newer one (TASK4-13, TASK5-08).
+fn status(revision: Revision, view: &TaskView) -> &'static str {
+    let end = match &view.state {
+        TaskState::Working => return "working",
+        TaskState::InputRequired(_) => return "input_required",
+        TaskState::Ended(end) => end,
+    };
+    let is_core = revision.features().tasks == TaskDialect::Core;
+    match &**end {
+        TaskEnd::Result(it) if it.is_error && is_core => "failed",
+        TaskEnd::Result(_) => "completed",
+        TaskEnd::Error(_) => "failed",
+        TaskEnd::Cancelled => "cancelled",
+    }
+}

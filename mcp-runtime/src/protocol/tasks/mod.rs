@@ -1,0 +1,196 @@
+//! Calls that go on after their answer, in both dialects: that of the newest legacy revision, in which the client decides and waits for
+//! the result, and the extension of the modern era, in which the server decides and the client looks (C-18).
+
+mod start;
+mod wait;
+
+use std::sync::Arc;
+
+use super::{
+    call::WayBack,
+    encode::Feature,
+    method::{invalid, text},
+    peer::Peer,
+    request::{ClientRequest, Terms, unknown_method},
+    revision::{Revision, TaskDialect},
+    turn::{Refusal, Turn},
+};
+use crate::{
+    context::{Caller, Context},
+    dispatch::{Dispatched, Pending},
+    error::{Error, Kind},
+    model::{Answer, ClientInfo, Done, TaskAnswer, TaskEnd, TaskState, TaskView},
+    task::Answers,
+    wire::{Kind as JsonKind, Raw},
+};
+
+/// The extension's name, in the capabilities of both sides.
+pub(super) const EXTENSION: &str = "io.modelcontextprotocol/tasks";
+
+/// The key under which a message of the older dialect says which task it belongs to.
+pub(super) const RELATED: &str = "io.modelcontextprotocol/related-task";
+
+/// A method that is about tasks. `Result` and `List` are the older dialect's, `Update` is the newer one's.
+#[derive(Clone, Copy, PartialEq)]
+pub(super) enum TaskMethod {
+    Get,
+    Update,
+    Cancel,
+    Result,
+    List,
+}
+
+impl TaskMethod {
+    /// The method of this name, if the revision has it (TASK5-09).
+    pub(super) fn parse(name: &str, revision: Revision) -> Option<Self> {
+        let dialect = revision.features().tasks;
+        let (method, only) = match name {
+            "tasks/get" => (Self::Get, None),
+            "tasks/cancel" => (Self::Cancel, None),
+            "tasks/update" => (Self::Update, Some(TaskDialect::Extension)),
+            "tasks/result" => (Self::Result, Some(TaskDialect::Core)),
+            "tasks/list" => (Self::List, Some(TaskDialect::Core)),
+            _ => return None,
+        };
+        let has = dialect != TaskDialect::None && only.is_none_or(|it| it == dialect);
+        has.then_some(method)
+    }
+}
+
+/// Refuses what needs a client that looks after its tasks.
+///
+/// # Errors
+/// When this one has not said that it does.
+pub(super) fn demand_extension(
+    client: &ClientInfo,
+    what: impl std::fmt::Display,
+) -> Result<(), Error> {
+    if client.has_extension(EXTENSION) {
+        return Ok(());
+    }
+    let text = format!("{what} needs a client with the extension `{EXTENSION}`");
+    let data = format!(r#"{{"requiredCapabilities":{{"extensions":{{"{EXTENSION}":{{}}}}}}}}"#);
+    Err(Error::of(Kind::MissingCapability, text).with_json(data))
+}
+
+impl Peer {
+    pub(super) fn task_request(
+        &self,
+        method: TaskMethod,
+        terms: &Terms,
+        request: &ClientRequest<'_>,
+        turn: &mut Turn,
+    ) {
+        let shared = &self.shared;
+        let revision = terms.revision;
+        let snapshot = shared.snapshot();
+        let is_served = Feature::Tasks.is_served(&snapshot)
+            && (method != TaskMethod::List || request.carrier.is_identified());
+        if !is_served {
+            let error = unknown_method(request.method);
+            return self.reject(request, revision, Refusal::UnknownMethod, &error, turn);
+        }
+        if revision.features().tasks == TaskDialect::Extension
+            && let Err(error) =
+                demand_extension(&terms.client, format_args!("`{}`", request.method))
+        {
+            return self.reject(request, revision, Refusal::Malformed, &error, turn);
+        }
+        let work = match self.task_work(method, terms, request) {
+            Ok(work) => work,
+            Err(error) => return shared.refuse(request, revision, &error),
+        };
+        if let Err((refusal, error)) = self.admit(request.id) {
+            return self.reject(request, revision, refusal, &error, turn);
+        }
+        let dispatcher = &shared.service.dispatcher;
+        let context = Context::new(dispatcher.environment.clone(), Caller::default(), None);
+        let pending = Pending::bare(work, context, dispatcher.settings);
+        let way = WayBack {
+            shared: shared.clone(),
+            snapshot,
+            revision,
+            is_private: true,
+            slot: None,
+            to: request.to.clone(),
+        };
+        self.drive(Dispatched::Pending(pending), request, way, turn);
+    }
+
+    fn task_work(
+        &self,
+        method: TaskMethod,
+        terms: &Terms,
+        request: &ClientRequest<'_>,
+    ) -> Result<Work, Error> {
+        let tasks = self.shared.service.tasks.clone();
+        let owner: Box<str> = request.carrier.principal().into();
+        if method == TaskMethod::List {
+            let cursor = request.params.get("cursor").filter(|it| !it.is_null());
+            let cursor = match cursor {
+                None => None,
+                Some(it) => {
+                    let text = it.string().ok_or_else(|| invalid("`cursor` must be a string"))?;
+                    Some(text.into_owned())
+                }
+            };
+            return Ok(Box::pin(async move {
+                let (tasks, next) = tasks.list(&owner, cursor.as_deref()).await?;
+                Ok(Done::Task(TaskAnswer::Listed { tasks, next }))
+            }));
+        }
+        let id: Box<str> = text(request.params, "taskId")?.into();
+        Ok(match method {
+            TaskMethod::Get => {
+                Box::pin(
+                    async move { Ok(Done::Task(TaskAnswer::Got(tasks.view(&id, &owner).await?))) },
+                )
+            }
+            TaskMethod::Update => {
+                let answers = answers(request.params.get("inputResponses"))?;
+                Box::pin(async move {
+                    tasks.update(&id, &owner, answers).await?;
+                    Ok(Done::Task(TaskAnswer::Acknowledged))
+                })
+            }
+            TaskMethod::Cancel if terms.revision.is_modern() => Box::pin(async move {
+                tasks.cancel(&id, &owner).await?;
+                Ok(Done::Task(TaskAnswer::Acknowledged))
+            }),
+            TaskMethod::Cancel => Box::pin(async move {
+                let (view, had_ended) = tasks.cancel(&id, &owner).await?;
+                if had_ended {
+                    let text = format!("the task has ended already: {}", ending(&view));
+                    return Err(invalid(text));
+                }
+                Ok(Done::Task(TaskAnswer::Got(view)))
+            }),
+            TaskMethod::Result | TaskMethod::List => {
+                let (shared, to) = (self.shared.clone(), request.to.clone());
+                let waiting = wait::Waiting { shared, to, terms: terms.clone(), id, owner };
+                Box::pin(waiting.result())
+            }
+        })
+    }
+}
+
+type Work = std::pin::Pin<Box<dyn Future<Output = Answer> + Send>>;
+
+/// The answers of a `tasks/update`, by their keys.
+fn answers(responses: Option<Raw<'_>>) -> Result<Answers, Error> {
+    let responses = responses.filter(|it| it.kind() == JsonKind::Object);
+    let responses = responses.ok_or_else(|| invalid("`inputResponses` must be an object"))?;
+    Ok(responses.members().map(|(key, json)| (key.into(), json.as_str().into())).collect())
+}
+
+fn ending(view: &TaskView) -> &'static str {
+    let TaskState::Ended(end) = &view.state else { return "it runs" };
+    match &**end {
+        TaskEnd::Result(it) if !it.is_error => "it is completed",
+        TaskEnd::Result(_) | TaskEnd::Error(_) => "it has failed",
+        TaskEnd::Cancelled => "it was cancelled",
+    }
+}
+
+/// What a session of the older dialect must know of its tasks.
+pub(super) type TaskIds = std::collections::HashSet<Arc<str>>;

@@ -1,0 +1,147 @@
+//! Which calls may become tasks.
+
+use std::{sync::Arc, time::Duration};
+
+use super::{Peer, demand_extension};
+use crate::{
+    catalog::{Entry, Snapshot},
+    context::{Caller, Channel},
+    dispatch::Request,
+    error::{Error, Kind},
+    protocol::{
+        channel::CallChannel,
+        encode::Feature,
+        method::invalid,
+        request::{ClientRequest, Terms},
+        revision::TaskDialect,
+        turn::Refusal,
+    },
+    task::{Live, NewTask, Way},
+    wire::{Id, Kind as JsonKind, Raw},
+};
+
+/// Why a call is refused, and whether a transport has a status of its own for that.
+pub(in crate::protocol) type Refused = (Option<Refusal>, Error);
+
+impl Peer {
+    /// The task that a call may become, if it may.
+    ///
+    /// # Errors
+    /// When it must be one, or must not, and its client wants it otherwise.
+    pub(in crate::protocol) fn task(
+        &self,
+        entry: Option<&Arc<Entry>>,
+        snapshot: &Snapshot,
+        terms: &Terms,
+        request: &ClientRequest<'_>,
+        operation: &Request<'_>,
+    ) -> Result<Option<Arc<Live>>, Refused> {
+        let Request::CallTool { arguments, .. } = operation else { return Ok(None) };
+        let Some(entry) = entry else { return Ok(None) };
+        let dialect = terms.revision.features().tasks;
+        // Where no tool has tasks, the parameter is like any other that nobody knows (TASK4-01).
+        let asked = if dialect == TaskDialect::Core && Feature::Tasks.is_served(snapshot) {
+            request.params.get("task").filter(|it| !it.is_null())
+        } else {
+            None
+        };
+        let refused = |text: String| (None, Error::of(Kind::MethodNotFound, text));
+        let Some(mut support) = entry.task() else {
+            return match asked {
+                None => Ok(None),
+                Some(_) => Err(refused(format!("the tool `{}` has no tasks", entry.name))),
+            };
+        };
+        let mut ttl = None;
+        match dialect {
+            TaskDialect::None | TaskDialect::Core if asked.is_none() => {
+                if !support.required {
+                    return Ok(None);
+                }
+                let needed = if dialect == TaskDialect::Core {
+                    "call it with `task`"
+                } else {
+                    "the client's revision of the protocol has none"
+                };
+                let name = &entry.name;
+                return Err(refused(format!("the tool `{name}` runs as a task only: {needed}")));
+            }
+            TaskDialect::Extension => {
+                let needs = format_args!("the tool `{}`", entry.name).to_string();
+                if let Err(error) = demand_extension(&terms.client, needs) {
+                    let refusal = (Some(Refusal::Malformed), error);
+                    return if support.required { Err(refusal) } else { Ok(None) };
+                }
+                // What has begun in rounds goes on in rounds.
+                let [answers, state] = request.params.pick(["inputResponses", "requestState"]);
+                if (answers.is_some() || state.is_some()) && !support.later && !support.required {
+                    return Ok(None);
+                }
+            }
+            TaskDialect::None | TaskDialect::Core => {
+                ttl = asked.map(read_ttl).transpose().map_err(|error| (None, error))?.flatten();
+                // Its client has the task from the first moment.
+                support.later = false;
+            }
+        }
+        let new = NewTask {
+            entry,
+            support,
+            arguments: arguments.unwrap_or(Raw::EMPTY_OBJECT).as_str(),
+            client: terms.client.clone(),
+            owner: request.carrier.principal(),
+            ttl,
+        };
+        let opened = self.shared.service.tasks.open(new);
+        opened.map(Some).map_err(|error| {
+            let busy = (error.kind() == Kind::Failed).then_some(Refusal::Busy);
+            (busy, error)
+        })
+    }
+
+    /// Leads a call along the way that its task takes.
+    pub(in crate::protocol) fn lead(
+        &self,
+        live: &Arc<Live>,
+        mut caller: Caller,
+        terms: &Terms,
+        request: &ClientRequest<'_>,
+    ) -> Caller {
+        let mut way = Way::new(live.clone());
+        way.asker = caller.asker.take();
+        if terms.revision.features().tasks == TaskDialect::Core {
+            way.after = self.session_channel(live, &caller, terms, request);
+        } else if live.begins_later() {
+            way.channel = caller.channel.take();
+        }
+        way.lead(caller)
+    }
+
+    /// Where a task reports to in a session: not on the stream of its call, which ends at once (PROG-05).
+    fn session_channel(
+        &self,
+        live: &Live,
+        caller: &Caller,
+        terms: &Terms,
+        request: &ClientRequest<'_>,
+    ) -> Option<Arc<dyn Channel>> {
+        let token = request.meta.progress_token.filter(|it| Id::parse(*it).is_some());
+        if token.is_none() && caller.log_level.is_none() {
+            return None;
+        }
+        let outbox = self.shared.outbox.clone();
+        let channel = CallChannel::new(outbox, terms.revision, token.map(Raw::as_str), false);
+        Some(Arc::new(channel.of_task(live.id.clone(), token.is_some())))
+    }
+}
+
+/// How long the client wants its task kept.
+fn read_ttl(asked: Raw<'_>) -> Result<Option<Duration>, Error> {
+    if asked.kind() != JsonKind::Object {
+        return Err(invalid("`task` must be an object"));
+    }
+    let Some(ttl) = asked.get("ttl").filter(|it| !it.is_null()) else { return Ok(None) };
+    let millis =
+        ttl.u64().ok_or_else(|| invalid("`task.ttl` must be a whole number of milliseconds"))?;
+    Ok(Some(Duration::from_millis(millis)))
+}

@@ -1,0 +1,198 @@
+//! What is written down of a task, and read back.
+
+use std::{sync::Arc, time::Duration};
+
+use super::{live::Live, result, store::KeptTask};
+use crate::{
+    error::{Error, Kind},
+    model::{ClientInfo, Instant, Meta, TaskEnd, TaskState, TaskView, millis},
+    wire::{Object, Raw, validate, write},
+};
+
+/// Everything a store has of a task.
+pub(super) struct Record {
+    pub(super) view: TaskView,
+    pub(super) tool: String,
+    /// Those of a tool that may run again.
+    pub(super) arguments: Option<String>,
+    pub(super) client: ClientInfo,
+}
+
+impl Live {
+    /// What a store keeps of it now.
+    pub(super) fn kept(&self) -> KeptTask {
+        let view = self.view();
+        let mut json = Vec::new();
+        let mut object = Object::begin(&mut json);
+        object.str("tool", &self.tool).u64("updated", view.updated.0);
+        object.opt_str("message", view.message.as_deref());
+        object.u64("poll", millis(view.poll));
+        if let Some(ttl) = view.ttl {
+            object.u64("ttl", millis(ttl));
+        }
+        let finished = match &view.state {
+            TaskState::Ended(end) => {
+                self::end(&mut object, end);
+                true
+            }
+            TaskState::Working | TaskState::InputRequired(_) => {
+                if let Some(arguments) = &self.arguments {
+                    object.raw("arguments", arguments);
+                }
+                client(&mut object.object("client"), &self.client);
+                false
+            }
+        };
+        object.end();
+        KeptTask {
+            id: view.id.to_string(),
+            owner: self.owner.to_string(),
+            created: view.created.0,
+            expires: view.ttl.map(|ttl| view.created.after(ttl).0),
+            finished,
+            json: String::from_utf8(json).unwrap_or_default(),
+        }
+    }
+}
+
+fn end(object: &mut Object<'_>, end: &TaskEnd) {
+    match end {
+        TaskEnd::Result(it) => result::write(&mut object.object("result"), it),
+        TaskEnd::Error(error) => {
+            let mut it = object.object("error");
+            it.i64("kind", number(error.kind())).str("message", error.message());
+            if let Some(data) = error.data() {
+                it.raw("data", data);
+            }
+        }
+        TaskEnd::Cancelled => {
+            object.bool("cancelled", true);
+        }
+    }
+}
+
+/// The kinds of errors by numbers of their own, since codes differ between revisions; an author's code is itself.
+const KINDS: [Kind; 11] = [
+    Kind::Failed,
+    Kind::Parse,
+    Kind::InvalidRequest,
+    Kind::MethodNotFound,
+    Kind::InvalidParams,
+    Kind::ResourceNotFound,
+    Kind::Internal,
+    Kind::UnsupportedVersion,
+    Kind::HeaderMismatch,
+    Kind::MissingCapability,
+    Kind::UrlRequired,
+];
+
+/// No author's code lies where JSON-RPC has its own.
+const FIRST: i64 = -32_768;
+
+fn number(kind: Kind) -> i64 {
+    match kind {
+        Kind::Custom(code) => code.into(),
+        kind => {
+            let at = KINDS.iter().position(|it| *it == kind).unwrap_or(6);
+            FIRST + i64::try_from(at).unwrap_or_default()
+        }
+    }
+}
+
+fn kind(number: i64) -> Kind {
+    let own = number
+        .checked_sub(FIRST)
+        .and_then(|at| usize::try_from(at).ok())
+        .and_then(|at| KINDS.get(at));
+    let code = || i32::try_from(number).map_or(Kind::Internal, Kind::Custom);
+    own.copied().unwrap_or_else(code)
+}
+
+fn client(object: &mut Object<'_>, client: &ClientInfo) {
+    object.str("name", &client.name).str("version", &client.version);
+    object.opt_str("title", client.title.as_deref());
+    let _ = write::value(object.key("capabilities"), &client.capabilities.0);
+}
+
+fn read_client(raw: Raw<'_>) -> ClientInfo {
+    let text = |name: &str| raw.get(name).and_then(Raw::string).map(String::from);
+    let capabilities = raw.get("capabilities");
+    ClientInfo {
+        name: text("name").unwrap_or_default(),
+        version: text("version").unwrap_or_default(),
+        title: text("title"),
+        capabilities: Meta(
+            capabilities.and_then(|it| serde_json::from_str(it.as_str()).ok()).unwrap_or_default(),
+        ),
+    }
+}
+
+impl KeptTask {
+    pub(super) fn is_expired(&self) -> bool {
+        self.expires.is_some_and(|it| it <= Instant::now().0)
+    }
+
+    /// What was written down.
+    ///
+    /// # Errors
+    /// When it was not written by this server: the store has mixed something up.
+    pub(super) fn read(&self) -> Result<Record, Error> {
+        self.record().ok_or_else(|| {
+            Error::internal(format!("what the task store has of `{}` cannot be read", self.id))
+        })
+    }
+
+    fn record(&self) -> Option<Record> {
+        // As deep as any result can be.
+        let raw = validate(self.json.as_bytes(), 1024).ok()?;
+        let [tool, updated, message, poll, ttl, arguments, client] =
+            raw.pick(["tool", "updated", "message", "poll", "ttl", "arguments", "client"]);
+        let time = |it: Raw<'_>| it.u64().map(Duration::from_millis);
+        let view = TaskView {
+            id: self.id.as_str().into(),
+            message: message.and_then(Raw::string).map(Into::into),
+            created: Instant(self.created),
+            updated: Instant(updated?.u64()?),
+            ttl: ttl.and_then(time),
+            poll: poll.and_then(time)?,
+            state: read_end(raw).map_or(TaskState::Working, |it| TaskState::Ended(Arc::new(it))),
+        };
+        Some(Record {
+            view,
+            tool: tool?.string()?.into_owned(),
+            arguments: arguments.map(|it| it.as_str().to_owned()),
+            client: client.map(read_client).unwrap_or_default(),
+        })
+    }
+}
+
+fn read_end(raw: Raw<'_>) -> Option<TaskEnd> {
+    let [result, error, cancelled] = raw.pick(["result", "error", "cancelled"]);
+    if cancelled.is_some() {
+        return Some(TaskEnd::Cancelled);
+    }
+    if let Some(result) = result {
+        return result::read(result).map(TaskEnd::Result);
+    }
+    let [number, message, data] = error?.pick(["kind", "message", "data"]);
+    let error = Error::of(kind(number?.i64()?), message?.string()?);
+    Some(TaskEnd::Error(match data {
+        Some(data) => error.with_json(data.as_str().to_owned()),
+        None => error,
+    }))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn kinds_of_errors_have_numbers_of_their_own() {
+        for it in
+            [Kind::Failed, Kind::Internal, Kind::InvalidParams, Kind::Custom(7), Kind::Custom(-1)]
+        {
+            assert_eq!(kind(number(it)), it);
+        }
+        assert_eq!(kind(i64::MAX), Kind::Internal);
+    }
+}

@@ -1,0 +1,382 @@
+use std::{
+    collections::BTreeSet,
+    sync::{Arc, Mutex, MutexGuard, PoisonError},
+    time::Duration,
+};
+
+use tokio::sync::{Notify, oneshot};
+
+use crate::{
+    ask::{asked_twice, lacking},
+    catalog::{Catalog, Event},
+    context::{Asking, Context, Report},
+    error::{Error, Kind, Result},
+    model::{
+        Answer, ClientInfo, Done, Instant, Question, TaskEnd, TaskState, TaskView, ToolResult,
+    },
+    wire::Raw,
+};
+
+/// A call that runs, or may come to run, as a task of this process.
+pub(crate) struct Live {
+    pub(crate) id: Arc<str>,
+    pub(super) owner: Box<str>,
+    pub(super) tool: Box<str>,
+    /// Those of a tool that may run again.
+    pub(super) arguments: Option<Box<str>>,
+    pub(super) client: Arc<ClientInfo>,
+    pub(super) created: Instant,
+    pub(super) ttl: Option<Duration>,
+    pub(super) poll: Duration,
+    /// It begins when the handler says so.
+    pub(super) later: bool,
+    pub(super) catalog: Arc<Catalog>,
+    state: Mutex<State>,
+    changed: Notify,
+    /// Held while clients are told, so that nothing older is said after something newer.
+    telling: Mutex<()>,
+}
+
+struct State {
+    phase: Phase,
+    updated: Instant,
+    message: Option<Arc<str>>,
+    /// When clients were told of a message last.
+    told: Option<tokio::time::Instant>,
+    /// Each key is asked once (TASK5-05).
+    keys: BTreeSet<Box<str>>,
+    open: Vec<Open>,
+    /// The roots as the client named them.
+    roots: Option<Box<str>>,
+    end: Option<Arc<TaskEnd>>,
+    context: Option<Context>,
+}
+
+#[derive(Clone, Copy, PartialEq)]
+enum Phase {
+    /// A call like any other.
+    Call,
+    /// The handler wants to be a task.
+    Wanted,
+    /// Its client knows it, or is about to.
+    Task,
+}
+
+/// A question without an answer.
+struct Open {
+    key: Box<str>,
+    question: Question,
+    answer: oneshot::Sender<Result<Box<str>>>,
+    /// Somebody has put it to a client, and waits.
+    claimed: bool,
+}
+
+/// What a task is made of.
+pub(super) struct Origin {
+    pub(super) id: Arc<str>,
+    pub(super) owner: Box<str>,
+    pub(super) tool: Box<str>,
+    pub(super) arguments: Option<Box<str>>,
+    pub(super) client: Arc<ClientInfo>,
+    pub(super) created: Instant,
+    pub(super) ttl: Option<Duration>,
+    pub(super) poll: Duration,
+    pub(super) later: bool,
+}
+
+impl Live {
+    pub(super) fn new(origin: Origin, catalog: Arc<Catalog>) -> Arc<Self> {
+        let Origin { id, owner, tool, arguments, client, created, ttl, poll, later } = origin;
+        let state = State {
+            phase: Phase::Call,
+            updated: created,
+            message: None,
+            told: None,
+            keys: BTreeSet::new(),
+            open: Vec::new(),
+            roots: None,
+            end: None,
+            context: None,
+        };
+        Arc::new(Self {
+            id,
+            owner,
+            tool,
+            arguments,
+            client,
+            created,
+            ttl,
+            poll,
+            later,
+            catalog,
+            state: Mutex::new(state),
+            changed: Notify::new(),
+            telling: Mutex::new(()),
+        })
+    }
+
+    fn state(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    pub(crate) fn view(&self) -> TaskView {
+        let state = self.state();
+        TaskView {
+            id: self.id.clone(),
+            message: state.message.clone(),
+            created: self.created,
+            updated: state.updated,
+            ttl: self.ttl,
+            poll: self.poll,
+            state: match &state.end {
+                Some(end) => TaskState::Ended(end.clone()),
+                None if state.open.is_empty() => TaskState::Working,
+                None => TaskState::InputRequired(
+                    state.open.iter().map(|it| (it.key.clone(), it.question.clone())).collect(),
+                ),
+            },
+        }
+    }
+
+    /// Tells whoever waits or listens that something is different now.
+    fn news(&self) {
+        self.changed.notify_waiters();
+        if self.is_task() {
+            let _telling = self.telling.lock().unwrap_or_else(PoisonError::into_inner);
+            self.catalog.bus.publish(&Event::TaskChanged(Arc::new(self.view())));
+        }
+    }
+
+    /// Whether it is one; until then it is a call.
+    pub(super) fn is_task(&self) -> bool {
+        self.state().phase == Phase::Task
+    }
+
+    /// Whether the call should become a task now.
+    pub(super) fn is_due(&self) -> bool {
+        !self.later || self.state().phase == Phase::Wanted
+    }
+
+    /// The handler has come to where the task begins. Returns whether it has begun already.
+    pub(super) fn want(&self) -> bool {
+        let mut state = self.state();
+        if state.phase == Phase::Call {
+            state.phase = Phase::Wanted;
+        }
+        state.phase == Phase::Task
+    }
+
+    pub(super) fn set_task(&self, context: &Context) {
+        let mut state = self.state();
+        state.phase = Phase::Task;
+        state.context = Some(context.clone());
+        drop(state);
+        self.changed.notify_waiters();
+    }
+
+    /// Whether the handler says when it begins.
+    pub(crate) fn begins_later(&self) -> bool {
+        self.later
+    }
+
+    /// Whether there is a question that nobody has put to the client.
+    pub(crate) fn has_unclaimed(&self) -> bool {
+        self.state().open.iter().any(|it| !it.claimed)
+    }
+
+    /// Whether somebody waits for this answer still.
+    pub(crate) fn is_open(&self, key: &str) -> bool {
+        self.state().open.iter().any(|it| &*it.key == key)
+    }
+
+    pub(crate) fn has_ended(&self) -> bool {
+        self.state().end.is_some()
+    }
+
+    /// Waits until `look` finds something; it is asked again after each change.
+    pub(crate) async fn until<T>(&self, mut look: impl FnMut(&Self) -> Option<T>) -> T {
+        loop {
+            let mut changed = std::pin::pin!(self.changed.notified());
+            changed.as_mut().enable();
+            if let Some(found) = look(self) {
+                return found;
+            }
+            changed.await;
+        }
+    }
+
+    /// How it goes, in a line. Clients that look see every one; those that listen are told no more often than they would look.
+    pub(super) fn report(&self, report: &Report) {
+        let text = match (&report.message, report.total) {
+            (Some(message), _) => message.clone(),
+            (None, Some(total)) => format!("{} of {total}", report.progress),
+            (None, None) => report.progress.to_string(),
+        };
+        let mut state = self.state();
+        if state.end.is_some() {
+            return;
+        }
+        state.message = Some(text.into());
+        state.updated = Instant::now();
+        let now = tokio::time::Instant::now();
+        if state.told.is_some_and(|it| now < it + self.poll) {
+            return;
+        }
+        state.told = Some(now);
+        drop(state);
+        self.news();
+    }
+
+    /// Ends it, if it has not ended. Gives back what it waited for: who drops that wakes the handler.
+    fn end(&self, end: TaskEnd, message: Option<&str>) -> Option<Vec<Open>> {
+        let mut state = self.state();
+        if state.end.is_some() {
+            return None;
+        }
+        state.end = Some(Arc::new(end));
+        state.updated = Instant::now();
+        state.message = message.map(Into::into);
+        let open = std::mem::take(&mut state.open);
+        drop(state);
+        self.news();
+        Some(open)
+    }
+
+    /// The handler's answer; `None` when it was given up.
+    pub(super) fn finish(&self, answer: Option<Answer>) {
+        let (end, message) = match answer {
+            Some(Ok(Done::Tool(result))) => (TaskEnd::Result(result), None),
+            Some(Err(error)) if error.kind() == Kind::Internal => {
+                tracing::error!("task `{}` of `{}`: {}", self.id, self.tool, error.message());
+                (TaskEnd::Error(error), None)
+            }
+            Some(Err(error)) => {
+                let message = error.message().to_owned();
+                (TaskEnd::Error(error), Some(message))
+            }
+            Some(Ok(_)) => {
+                let result = ToolResult::failure("the tool gave back something that is no result");
+                (TaskEnd::Result(result), None)
+            }
+            None => (TaskEnd::Cancelled, None),
+        };
+        self.end(end, message.as_deref());
+    }
+
+    /// Gives it up. Returns whether it had not ended yet.
+    pub(super) fn cancel(&self, why: &str) -> bool {
+        let Some(open) = self.end(TaskEnd::Cancelled, Some(why)) else { return false };
+        let context = self.state().context.take();
+        if let Some(context) = context {
+            context.close();
+            context.set_cancelled();
+        }
+        drop(open);
+        true
+    }
+
+    /// Why it could not go on.
+    pub(super) fn fail(&self, why: &str) {
+        self.finish(Some(Err(Error::msg(why))));
+    }
+
+    pub(super) fn ask(self: &Arc<Self>, key: &str, question: Question) -> Asking {
+        let failed = |error| Box::pin(std::future::ready(Err(error)));
+        if let Some(lacking) = lacking(&self.client, &question) {
+            // The call has been accepted: there is no refusing it any more.
+            return failed(Error::msg(lacking.message()));
+        }
+        if let Question::Url { url, must_visit: true, .. } = &question {
+            // A task is not called again by itself when the user has been there.
+            let text = format!("the user must visit {url} first: call the tool again after that");
+            return failed(Error::msg(text));
+        }
+        let (answer, waiting) = oneshot::channel();
+        let mut state = self.state();
+        if state.end.is_some() {
+            return failed(Error::msg("the task is over: nobody can be asked"));
+        }
+        let is_roots = matches!(question, Question::Roots);
+        if let Some(roots) = state.roots.clone().filter(|_| is_roots) {
+            return Box::pin(std::future::ready(Ok(roots)));
+        }
+        let mut key: Box<str> = key.into();
+        while is_roots && state.keys.contains(&key) {
+            key = format!("{key}-again").into();
+        }
+        if !state.keys.insert(key.clone()) {
+            return failed(asked_twice(&key));
+        }
+        state.open.push(Open { key: key.clone(), question, answer, claimed: false });
+        state.updated = Instant::now();
+        drop(state);
+        self.news();
+        let withdraw = Withdraw { live: self.clone(), key };
+        Box::pin(async move {
+            let _withdraw = withdraw;
+            let gone = || Error::msg("the task is over: nobody has answered");
+            waiting.await.unwrap_or_else(|_| Err(gone()))
+        })
+    }
+
+    /// Whether it waits for an answer.
+    pub(super) fn is_waiting(&self) -> bool {
+        !self.state().open.is_empty()
+    }
+
+    /// Hands over an answer, or why there is none. One that does not fit its question, or that nobody waits for, is no answer.
+    pub(crate) fn answer(&self, key: &str, answer: Result<Box<str>>) {
+        let mut state = self.state();
+        let Some(at) = state.open.iter().position(|it| &*it.key == key) else { return };
+        if let Ok(json) = &answer {
+            if let Err(why) = state.open[at].question.check(Raw::trusted(json)) {
+                tracing::debug!("an answer to `{key}` cannot be used: {why}");
+                return;
+            }
+            if matches!(state.open[at].question, Question::Roots) {
+                state.roots = Some(json.clone());
+            }
+        }
+        let open = state.open.remove(at);
+        state.updated = Instant::now();
+        drop(state);
+        let _ = open.answer.send(answer);
+        self.news();
+    }
+
+    /// A question that nobody has put to the client yet. Whoever takes it gives it back, or brings an answer.
+    pub(crate) fn claim(&self) -> Option<(Box<str>, Question)> {
+        let mut state = self.state();
+        let open = state.open.iter_mut().find(|it| !it.claimed)?;
+        open.claimed = true;
+        Some((open.key.clone(), open.question.clone()))
+    }
+
+    pub(crate) fn give_back(&self, key: &str) {
+        let mut state = self.state();
+        if let Some(open) = state.open.iter_mut().find(|it| &*it.key == key) {
+            open.claimed = false;
+        }
+        drop(state);
+        self.changed.notify_waiters();
+    }
+}
+
+/// Takes a question back that nobody waits for any more.
+struct Withdraw {
+    live: Arc<Live>,
+    key: Box<str>,
+}
+
+impl Drop for Withdraw {
+    fn drop(&mut self) {
+        let mut state = self.live.state();
+        let before = state.open.len();
+        state.open.retain(|it| it.key != self.key);
+        let was_there = state.open.len() < before;
+        drop(state);
+        if was_there {
+            self.live.news();
+        }
+    }
+}

@@ -1,0 +1,22 @@
+//! Calls that go on after their answer.
+//!
+//! A task runs in this process as a [`Live`], which knows its questions and its status; what must outlast the process is put
+//! into a [`TaskStore`] when the task begins and when it ends. Nothing here knows a revision: the two dialects of tasks are
+//! `protocol/tasks`.
+
+mod begin;
+mod id;
+mod kept;
+mod live;
+mod memory;
+mod recover;
+mod result;
+mod store;
+mod tasks;
+mod way;
+
+pub(crate) use live::Live;
+pub use memory::MemoryTasks;
+pub use store::{Keeping, KeptTask, TaskStore};
+pub(crate) use tasks::{Answers, NewTask, Tasks};
+pub(crate) use way::Way;

@@ -1,0 +1,56 @@
+//! What a restart left behind.
+
+use std::sync::Arc;
+
+use super::{Live, Tasks, way::Way};
+use crate::{
+    context::Caller,
+    dispatch::{Dispatched, Dispatcher, Request},
+    error::Result,
+    model::ListKind,
+    wire::validate,
+};
+
+impl Tasks {
+    /// Takes up the tasks that were running when the server stopped: a tool that is `idempotent` runs again with its
+    /// arguments, any other task ends and says why.
+    ///
+    /// # Errors
+    /// When the store cannot be read or written.
+    pub(crate) async fn recover(self: &Arc<Self>, dispatcher: &Arc<Dispatcher>) -> Result<()> {
+        for kept in self.store.unfinished().await? {
+            if kept.is_expired() {
+                continue;
+            }
+            let live = self.reopen(&kept.owner, kept.read()?);
+            if !self.run_again(dispatcher, &live) {
+                live.fail("the server was started again while this was running");
+                self.put(&live).await?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Returns whether it runs.
+    fn run_again(self: &Arc<Self>, dispatcher: &Arc<Dispatcher>, live: &Arc<Live>) -> bool {
+        let Some(arguments) = live.arguments.as_deref() else { return false };
+        let snapshot = dispatcher.catalog.snapshot();
+        let entry = snapshot.find(ListKind::Tools, &live.tool);
+        if !entry.is_some_and(|it| it.is_idempotent() && it.task().is_some()) {
+            return false;
+        }
+        let Ok(arguments) = validate(arguments.as_bytes(), 1024) else { return false };
+        let request = Request::CallTool { name: (&*live.tool).into(), arguments: Some(arguments) };
+        let caller = Way::new(live.clone())
+            .lead(Caller { client: live.client.clone(), ..Caller::default() });
+        match dispatcher.dispatch(&snapshot, caller, request) {
+            Dispatched::Pending(pending) => self.run(live, pending),
+            Dispatched::Ready(answer) => {
+                live.finish(Some(answer));
+                let (tasks, live) = (self.clone(), live.clone());
+                tokio::spawn(async move { tasks.put(&live).await });
+            }
+        }
+        true
+    }
+}

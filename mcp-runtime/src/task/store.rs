@@ -1,0 +1,127 @@
+use std::{future::Future, pin::Pin, sync::Arc};
+
+use crate::error::Result;
+
+/// What a [`TaskStore`] gives when it is done.
+pub type Keeping<'a, T> = Pin<Box<dyn Future<Output = Result<T>> + Send + 'a>>;
+
+/// Where tasks are kept: [`Builder::task_store`](crate::Builder::task_store).
+///
+/// A task is put when it begins, before its client is told of it, and once more when it ends. While it runs the server knows
+/// how far it has come; a store decides what is left of it after a restart. [`MemoryTasks`](crate::MemoryTasks) forgets
+/// everything, `SqliteTasks` (feature `sqlite`) nothing.
+///
+/// ```
+/// use std::{collections::BTreeMap, sync::Mutex};
+///
+/// use mcp_runtime::{Keeping, KeptTask, TaskStore};
+///
+/// /// Keeps everything for ever.
+/// #[derive(Default)]
+/// struct Hoard(Mutex<BTreeMap<String, KeptTask>>);
+///
+/// impl TaskStore for Hoard {
+///     fn put(&self, task: KeptTask) -> Keeping<'_, ()> {
+///         self.0.lock().unwrap().insert(task.id.clone(), task);
+///         Box::pin(async { Ok(()) })
+///     }
+///
+///     fn get<'a>(&'a self, id: &'a str) -> Keeping<'a, Option<KeptTask>> {
+///         let found = self.0.lock().unwrap().get(id).cloned();
+///         Box::pin(async { Ok(found) })
+///     }
+///
+///     fn list<'a>(&'a self, owner: &'a str, after: Option<(u64, &'a str)>, most: usize) -> Keeping<'a, Vec<KeptTask>> {
+///         let mut found: Vec<_> = self.0.lock().unwrap().values().filter(|it| it.owner == owner).cloned().collect();
+///         found.sort_by(|a, b| a.place().cmp(&b.place()));
+///         found.retain(|it| after.is_none_or(|last| it.place() > last));
+///         found.truncate(most);
+///         Box::pin(async { Ok(found) })
+///     }
+///
+///     fn unfinished(&self) -> Keeping<'_, Vec<KeptTask>> {
+///         let found = self.0.lock().unwrap().values().filter(|it| !it.finished).cloned().collect();
+///         Box::pin(async { Ok(found) })
+///     }
+/// }
+///
+/// let server = mcp_runtime::server!().task_store(Hoard::default());
+/// # let _ = server;
+/// ```
+pub trait TaskStore: Send + Sync + 'static {
+    /// Keeps a task, in place of what has been kept of it. When this is done the task must be found.
+    ///
+    /// # Errors
+    /// When it cannot be kept: a call that would become a task is refused then.
+    fn put(&self, task: KeptTask) -> Keeping<'_, ()>;
+
+    /// The task of this id.
+    ///
+    /// # Errors
+    /// When the store cannot be read.
+    fn get<'a>(&'a self, id: &'a str) -> Keeping<'a, Option<KeptTask>>;
+
+    /// The tasks of one owner that come after this [`place`](KeptTask::place), at most `most` of them, in the order of their places.
+    ///
+    /// # Errors
+    /// When the store cannot be read.
+    fn list<'a>(
+        &'a self,
+        owner: &'a str,
+        after: Option<(u64, &'a str)>,
+        most: usize,
+    ) -> Keeping<'a, Vec<KeptTask>>;
+
+    /// Everybody's tasks that have not finished: asked once, when the server starts.
+    ///
+    /// # Errors
+    /// When the store cannot be read.
+    fn unfinished(&self) -> Keeping<'_, Vec<KeptTask>>;
+}
+
+/// What a [`TaskStore`] keeps of a task.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct KeptTask {
+    /// Which task it is.
+    pub id: String,
+    /// Whose it is: the name of a [`Principal`](crate::Principal), empty where nobody knows who calls.
+    pub owner: String,
+    /// When it was made, in milliseconds since 1970.
+    pub created: u64,
+    /// When it may be forgotten, in milliseconds since 1970; the server gives it to nobody after that.
+    pub expires: Option<u64>,
+    /// Whether it has ended, and will never change again.
+    pub finished: bool,
+    /// Everything else, JSON text that only the server reads.
+    pub json: String,
+}
+
+impl KeptTask {
+    /// Where it stands among the tasks of its owner: those made first come first.
+    pub fn place(&self) -> (u64, &str) {
+        (self.created, &self.id)
+    }
+}
+
+impl<T: TaskStore + ?Sized> TaskStore for Arc<T> {
+    fn put(&self, task: KeptTask) -> Keeping<'_, ()> {
+        (**self).put(task)
+    }
+
+    fn get<'a>(&'a self, id: &'a str) -> Keeping<'a, Option<KeptTask>> {
+        (**self).get(id)
+    }
+
+    fn list<'a>(
+        &'a self,
+        owner: &'a str,
+        after: Option<(u64, &'a str)>,
+        most: usize,
+    ) -> Keeping<'a, Vec<KeptTask>> {
+        (**self).list(owner, after, most)
+    }
+
+    fn unfinished(&self) -> Keeping<'_, Vec<KeptTask>> {
+        (**self).unfinished()
+    }
+}

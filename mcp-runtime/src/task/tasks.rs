@@ -1,0 +1,216 @@
+use std::{
+    collections::HashMap,
+    sync::{
+        Arc, Mutex, MutexGuard, PoisonError,
+        atomic::{AtomicUsize, Ordering},
+    },
+    time::Duration,
+};
+
+use super::{Live, TaskStore, id::new_id, kept::Record, live::Origin};
+use crate::{
+    catalog::{Catalog, Entry},
+    error::{Error, Kind, Result},
+    limits::Limits,
+    model::{ClientInfo, Instant, TaskState, TaskSupport, TaskView},
+};
+
+/// All tasks of a server: those that run here, and those that are kept.
+pub(crate) struct Tasks {
+    pub(super) store: Arc<dyn TaskStore>,
+    pub(super) catalog: Arc<Catalog>,
+    limits: Limits,
+    live: Mutex<HashMap<Arc<str>, Arc<Live>>>,
+    /// Those of them that have not ended.
+    running: AtomicUsize,
+}
+
+/// A call that may become a task.
+pub(crate) struct NewTask<'a> {
+    pub(crate) entry: &'a Entry,
+    pub(crate) support: TaskSupport,
+    /// JSON text.
+    pub(crate) arguments: &'a str,
+    pub(crate) client: Arc<ClientInfo>,
+    pub(crate) owner: &'a str,
+    /// How long its client wants it kept.
+    pub(crate) ttl: Option<Duration>,
+}
+
+/// What a client answers, as JSON texts by the keys of the questions.
+pub(crate) type Answers = Vec<(Box<str>, Box<str>)>;
+
+/// How many tasks a page holds.
+const PAGE: usize = 100;
+
+/// No task is kept shorter: its client could not even ask for it.
+const SHORTEST: Duration = Duration::from_secs(1);
+
+impl Tasks {
+    pub(crate) fn new(store: Arc<dyn TaskStore>, catalog: Arc<Catalog>, limits: Limits) -> Self {
+        Self { store, catalog, limits, live: Mutex::default(), running: AtomicUsize::new(0) }
+    }
+
+    fn table(&self) -> MutexGuard<'_, HashMap<Arc<str>, Arc<Live>>> {
+        self.live.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Room for a task, which its client does not know of yet.
+    ///
+    /// # Errors
+    /// When there is none.
+    pub(crate) fn open(&self, new: NewTask<'_>) -> Result<Arc<Live>> {
+        let running = self.running.load(Ordering::Acquire);
+        if running >= self.limits.tasks {
+            let text = format!("{running} tasks are running already: wait for some of them");
+            return Err(Error::msg(text));
+        }
+        let longest = new.support.ttl.unwrap_or(self.limits.task_ttl);
+        let ttl = new.ttl.map_or(longest, |it| it.clamp(SHORTEST.min(longest), longest));
+        let may_run_again = new.entry.is_idempotent();
+        let origin = Origin {
+            id: new_id()?,
+            owner: new.owner.into(),
+            tool: new.entry.name.as_ref().into(),
+            arguments: may_run_again.then(|| new.arguments.into()),
+            client: new.client,
+            created: Instant::now(),
+            ttl: Some(ttl),
+            poll: new.support.poll.unwrap_or(self.limits.task_poll),
+            later: new.support.later,
+        };
+        Ok(Live::new(origin, self.catalog.clone()))
+    }
+
+    pub(super) fn enter(self: &Arc<Self>, live: &Arc<Live>) -> Running {
+        let mut table = self.table();
+        // What could not be put into the store when it ended stays as long as it would have been kept there.
+        if table.len() > 2 * self.running.load(Ordering::Acquire) {
+            table.retain(|_, it| !it.has_ended() || !it.is_expired());
+        }
+        table.insert(live.id.clone(), live.clone());
+        self.running.fetch_add(1, Ordering::AcqRel);
+        Running(self.clone())
+    }
+
+    pub(super) fn leave(&self, live: &Live) {
+        self.table().remove(&live.id);
+    }
+
+    /// The task of this id that runs here, for whom it belongs to.
+    pub(crate) fn live(&self, id: &str, owner: &str) -> Option<Arc<Live>> {
+        let found = self.table().get(id).cloned();
+        found.filter(|it| *it.owner == *owner && !it.is_expired())
+    }
+
+    /// How far a task has come.
+    ///
+    /// # Errors
+    /// When there is none of this id, or it is somebody else's: nobody learns which.
+    pub(crate) async fn view(&self, id: &str, owner: &str) -> Result<TaskView> {
+        if let Some(live) = self.live(id, owner) {
+            return Ok(live.view());
+        }
+        let kept = self.store.get(id).await?;
+        let kept = kept.filter(|it| it.owner == owner && !it.is_expired());
+        Ok(kept.ok_or_else(unknown)?.read()?.view)
+    }
+
+    /// Gives a task up. Returns how it stands then, and whether it had ended before.
+    ///
+    /// # Errors
+    /// When there is no such task.
+    pub(crate) async fn cancel(&self, id: &str, owner: &str) -> Result<(TaskView, bool)> {
+        if let Some(live) = self.live(id, owner) {
+            let had_ended = !live.cancel("the client has cancelled it");
+            return Ok((live.view(), had_ended));
+        }
+        let view = self.view(id, owner).await?;
+        let had_ended = matches!(view.state, TaskState::Ended(_));
+        Ok((view, had_ended))
+    }
+
+    /// Hands over answers, by the keys of their questions. Those that nobody waits for are ignored.
+    ///
+    /// # Errors
+    /// When there is no such task.
+    pub(crate) async fn update(&self, id: &str, owner: &str, answers: Answers) -> Result<()> {
+        let Some(live) = self.live(id, owner) else {
+            return self.view(id, owner).await.map(drop);
+        };
+        for (key, json) in answers {
+            live.answer(&key, Ok(json));
+        }
+        Ok(())
+    }
+
+    /// A page of somebody's tasks, and where the next one begins.
+    ///
+    /// # Errors
+    /// When the cursor is none of ours.
+    pub(crate) async fn list(
+        &self,
+        owner: &str,
+        cursor: Option<&str>,
+    ) -> Result<(Vec<TaskView>, Option<String>)> {
+        let after = match cursor {
+            None => None,
+            Some(text) => {
+                let place = text
+                    .split_once('-')
+                    .and_then(|(created, id)| Some((u64::from_str_radix(created, 16).ok()?, id)));
+                Some(place.ok_or_else(|| {
+                    Error::invalid_params("the cursor is not one this server gave for this list")
+                })?)
+            }
+        };
+        let found = self.store.list(owner, after, PAGE + 1).await?;
+        let next = found.get(PAGE).is_some().then(|| &found[PAGE - 1]);
+        let next = next.map(|it| format!("{:x}-{}", it.created, it.id));
+        let mut views = Vec::new();
+        for kept in found.iter().take(PAGE).filter(|it| !it.is_expired()) {
+            views.push(match self.live(&kept.id, owner) {
+                Some(live) => live.view(),
+                None => kept.read()?.view,
+            });
+        }
+        Ok((views, next))
+    }
+
+    /// A task that was left unfinished, to be run or ended.
+    pub(super) fn reopen(&self, owner: &str, record: Record) -> Arc<Live> {
+        let Record { view, tool, arguments, client } = record;
+        let origin = Origin {
+            id: view.id,
+            owner: owner.into(),
+            tool: tool.into(),
+            arguments: arguments.map(Into::into),
+            client: Arc::new(client),
+            created: view.created,
+            ttl: view.ttl,
+            poll: view.poll,
+            later: false,
+        };
+        Live::new(origin, self.catalog.clone())
+    }
+}
+
+/// Counts while a task runs.
+pub(super) struct Running(Arc<Tasks>);
+
+impl Drop for Running {
+    fn drop(&mut self) {
+        self.0.running.fetch_sub(1, Ordering::AcqRel);
+    }
+}
+
+impl Live {
+    fn is_expired(&self) -> bool {
+        self.ttl.is_some_and(|ttl| self.created.after(ttl) <= Instant::now())
+    }
+}
+
+#[cold]
+fn unknown() -> Error {
+    Error::of(Kind::InvalidParams, "there is no task of this id: it may have expired")
+}

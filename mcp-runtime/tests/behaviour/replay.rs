@@ -1,0 +1,318 @@
+//! A call that begins again with each round ends as one that waits for its answers, whatever its client does between the rounds.
+
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    future::Future,
+    pin::Pin,
+    sync::{Arc, Mutex},
+};
+
+use mcp_runtime::{
+    Builder, Unanswered, items,
+    prelude::*,
+    server,
+    testing::{Client as TestClient, Revision, RpcError},
+};
+use proptest::prelude::*;
+use serde_json::{Map, Value, json};
+
+#[form]
+struct Name {
+    #[arg(len(1..=20))]
+    name: String,
+}
+
+#[form]
+struct Age {
+    #[arg(range(0..=150))]
+    age: u8,
+}
+
+/// How often each thing was done, in all servers that share this.
+#[derive(Clone, Default)]
+struct Done(Arc<Mutex<BTreeMap<String, usize>>>);
+
+impl Done {
+    /// Takes a while, so that the handler has to wait.
+    async fn doing(&self, key: &str) -> Result<String> {
+        tokio::task::yield_now().await;
+        *self.0.lock().unwrap().entry(key.to_owned()).or_default() += 1;
+        Ok(format!("<{key}>"))
+    }
+
+    fn counts(&self) -> BTreeMap<String, usize> {
+        self.0.lock().unwrap().clone()
+    }
+}
+
+fn said(answer: Result<String, Unanswered>) -> String {
+    match answer {
+        Ok(text) => text,
+        Err(Unanswered::Declined) => "declined".to_owned(),
+        Err(Unanswered::Cancelled) => "cancelled".to_owned(),
+        Err(error) => format!("{error}"),
+    }
+}
+
+/// Puts a question, of a kind that depends on its number. The answer is waited for later.
+fn put(ctx: &Context, number: u64) -> Pin<Box<dyn Future<Output = String> + Send>> {
+    let (key, message) = (format!("q{number}"), format!("{number}?"));
+    match number % 3 {
+        // However often a call asks for them, the client is asked once.
+        _ if number == 1 => {
+            let asked = ctx.roots();
+            Box::pin(async { asked.await.map_or_else(|it| it.to_string(), |it| it[0].uri.clone()) })
+        }
+        0 => {
+            let asked = ctx.sample(key, Sampling::ask(message, 10));
+            Box::pin(async { asked.await.map_or_else(|error| error.to_string(), |it| it.text()) })
+        }
+        2 => {
+            let asked = ctx.elicit::<Age>(key, message);
+            Box::pin(async { said(asked.await.map(|it| it.age.to_string())) })
+        }
+        _ => {
+            let asked = ctx.elicit::<Name>(key, message);
+            Box::pin(async { said(asked.await.map(|it| it.name)) })
+        }
+    }
+}
+
+/// Does what the script says, in words: `do` is something to do once, a number is so many questions that are open together.
+async fn perform(ctx: &Context, script: &str, done: &Done) -> Result<String> {
+    let mut heard = Vec::new();
+    let mut number = 0;
+    for word in script.split_whitespace() {
+        if word == "do" {
+            let key = format!("do{}", heard.len());
+            heard.push(ctx.once(key.as_str(), async || done.doing(&key).await).await?);
+            continue;
+        }
+        let questions = number..number + word.parse::<u64>()?;
+        number = questions.end;
+        let open: Vec<_> = questions.map(|it| put(ctx, it)).collect();
+        for answer in open {
+            heard.push(answer.await);
+        }
+    }
+    Ok(heard.join(" "))
+}
+
+#[tool]
+async fn repeatable(ctx: &Context, script: &str, done: &Done) -> Result<String> {
+    perform(ctx, script, done).await
+}
+
+#[tool(single_use)]
+async fn unrepeatable(ctx: &Context, script: &str, done: &Done) -> Result<String> {
+    perform(ctx, script, done).await
+}
+
+/// What the client's people, its model and itself say to a question.
+fn answer(method: &str, params: &Value) -> Value {
+    // Whatever else a question says when it is asked again.
+    let number = |text: &Value| -> u64 {
+        text.as_str().and_then(|it| it.split_once('?')).unwrap().0.parse().unwrap()
+    };
+    match method {
+        "roots/list" => json!({ "roots": [{ "uri": "file:///a" }] }),
+        "sampling/createMessage" => {
+            let text = format!("model {}", number(&params["messages"][0]["content"]["text"]));
+            let content = json!({ "type": "text", "text": text });
+            json!({ "role": "assistant", "model": "m", "content": content })
+        }
+        _ => match number(&params["message"]) {
+            it if it % 5 == 0 => json!({ "action": "decline" }),
+            it if it % 7 == 0 => json!({ "action": "cancel" }),
+            it => {
+                let content = if it % 3 == 2 {
+                    json!({ "age": it })
+                } else {
+                    json!({ "name": format!("n{it}") })
+                };
+                json!({ "action": "accept", "content": content })
+            }
+        },
+    }
+}
+
+/// What is no answer to any question, or none that fits.
+fn nonsense(kind: u8) -> Value {
+    match kind % 6 {
+        0 => Value::Null,
+        1 => json!(7),
+        2 => json!({ "action": "accept", "content": { "name": "", "age": 151 } }),
+        3 => json!({ "action": "perhaps" }),
+        4 => json!({ "roots": 7, "role": "nobody" }),
+        _ => json!([]),
+    }
+}
+
+/// What a client does with one round.
+#[derive(Clone, Copy, Debug)]
+struct Move {
+    /// A bit for each open question that it answers.
+    answers: u8,
+    /// What it says to the others: nothing, or nonsense of a kind.
+    nonsense: Option<u8>,
+    /// Whether it says something else to what it has answered before, and something to what nobody asked.
+    meddles: bool,
+    /// Which of the servers it goes to.
+    server: bool,
+}
+
+fn moves() -> impl Strategy<Value = Vec<Move>> {
+    let one = (any::<u8>(), any::<Option<u8>>(), any::<bool>(), any::<bool>());
+    let one = one.prop_map(|(answers, nonsense, meddles, server)| Move {
+        answers,
+        nonsense,
+        meddles,
+        server,
+    });
+    prop::collection::vec(one, 0..8)
+}
+
+fn script() -> impl Strategy<Value = String> {
+    let word = prop_oneof![Just("do"), Just("1"), Just("2"), Just("3")];
+    prop::collection::vec(word, 1..6).prop_map(|it| it.join(" "))
+}
+
+fn everything() -> Value {
+    json!({ "elicitation": {}, "sampling": {}, "roots": {} })
+}
+
+fn server(done: &Done) -> Builder {
+    server!().state(done.clone()).items(items![repeatable, unrepeatable]).state_key([7; 32])
+}
+
+async fn connected(done: &Done) -> TestClient {
+    let client = TestClient::connect_capable(server(done), Revision::V2026_07_28, everything());
+    client.await.unwrap()
+}
+
+/// What the call is answered with where it waits.
+async fn waited(revision: Revision, script: &str) -> (String, BTreeMap<String, usize>) {
+    let done = Done::default();
+    let client = TestClient::connect_capable(server(&done), revision, everything());
+    let mut client = client.await.unwrap();
+    client.answer_with(answer);
+    let called = client.call("repeatable", json!({ "script": script })).await.unwrap();
+    (called.text(), done.counts())
+}
+
+async fn sent(client: &mut TestClient, params: &Value) -> Result<Value, RpcError> {
+    let ongoing = client.start("tools/call", params.clone());
+    client.wait(ongoing).await
+}
+
+/// Plays a call to its end, and gives what was sent in each round and the text at the end.
+async fn played(
+    clients: &mut [TestClient],
+    tool: &str,
+    script: &str,
+    moves: &[Move],
+) -> (Vec<Value>, String) {
+    let mut params = json!({ "name": tool, "arguments": { "script": script } });
+    let mut rounds = Vec::new();
+    let mut answered = BTreeSet::new();
+    let mut moves = moves.iter();
+    let patient = Move { answers: u8::MAX, nonsense: None, meddles: false, server: false };
+    let mut next = *moves.next().unwrap_or(&patient);
+    loop {
+        rounds.push(params.clone());
+        let at = usize::from(next.server) % clients.len();
+        let result = sent(&mut clients[at], &params).await.unwrap();
+        if result["resultType"] == "complete" {
+            return (rounds, result["content"][0]["text"].as_str().unwrap().to_owned());
+        }
+        next = *moves.next().unwrap_or(&patient);
+        let mut responses = Map::new();
+        if next.meddles {
+            let other =
+                answered.iter().map(|key: &String| (key.clone(), json!({ "action": "decline" })));
+            responses.extend(other);
+            responses.insert("nobody".to_owned(), json!({ "action": "cancel" }));
+        }
+        for (at, (key, question)) in result["inputRequests"].as_object().unwrap().iter().enumerate()
+        {
+            assert!(!answered.contains(key), "{key} is asked again: {script}");
+            if next.answers >> (at % 8) & 1 == 1 {
+                let method = question["method"].as_str().unwrap();
+                responses.insert(key.clone(), answer(method, &question["params"]));
+                answered.insert(key.clone());
+            } else if let Some(kind) = next.nonsense {
+                responses.insert(key.clone(), nonsense(kind));
+            }
+        }
+        params["inputResponses"] = responses.into();
+        params["requestState"] = result["requestState"].clone();
+    }
+}
+
+fn run(test: impl Future<Output = ()>) {
+    tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap().block_on(test);
+}
+
+/// What comes after the last question of a script is done again with the last round.
+fn done_last(script: &str) -> usize {
+    script.split_whitespace().rev().take_while(|it| *it == "do").count()
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 150, ..ProptestConfig::default() })]
+
+    #[test]
+    fn any_order_and_subset_of_answers_ends_as_if_it_had_waited(script in script(), moves in moves()) {
+        run(async {
+            let (expected, once) = waited(Revision::V2025_11_25, &script).await;
+            assert!(once.values().all(|it| *it == 1), "{once:?}");
+            let done = Done::default();
+            let mut clients = [connected(&done).await, connected(&done).await];
+            let (_, text) = played(&mut clients, "repeatable", &script, &moves).await;
+            assert_eq!(text, expected);
+            assert_eq!(done.counts(), once);
+        });
+    }
+
+    #[test]
+    fn the_last_round_again_repeats_what_follows_it(script in script(), moves in moves()) {
+        run(async {
+            let done = Done::default();
+            let mut clients = [connected(&done).await];
+            let (rounds, text) = played(&mut clients, "repeatable", &script, &moves).await;
+            let again = sent(&mut clients[0], rounds.last().unwrap()).await.unwrap();
+            assert_eq!(again["content"][0]["text"], text);
+            let twice = done.counts().values().filter(|it| **it == 2).count();
+            assert_eq!(twice, done_last(&script));
+        });
+    }
+
+    #[test]
+    fn no_round_is_taken_again_for_single_use(script in script(), moves in moves()) {
+        run(async {
+            let (expected, once) = waited(Revision::V2025_11_25, &script).await;
+            let done = Done::default();
+            let mut clients = [connected(&done).await];
+            let (rounds, text) = played(&mut clients, "unrepeatable", &script, &moves).await;
+            assert_eq!(text, expected);
+            // The first round has nothing to be known by: it is another call.
+            for round in &rounds[1..] {
+                let error = sent(&mut clients[0], round).await.unwrap_err();
+                assert!(error.code == -32602 && error.message.contains("already"), "{error}");
+            }
+            assert_eq!(done.counts(), once);
+        });
+    }
+}
+
+/// The revisions in which a call waits agree with each other.
+#[tokio::test]
+async fn every_revision_that_waits_ends_alike() {
+    let script = "do 3 do 2 2 do 1";
+    let (expected, once) = waited(Revision::V2025_11_25, script).await;
+    assert_eq!(
+        expected,
+        "<do0> model 0 file:///a 2 <do4> model 3 n4 declined model 6 <do9> cancelled"
+    );
+    assert_eq!(waited(Revision::V2025_06_18, script).await, (expected, once));
+}

@@ -1,0 +1,75 @@
+//! A call of the modern era that goes on in rounds, one request each.
+
+use std::net::SocketAddr;
+
+use serde_json::{Value, json};
+
+use crate::client::{Reply, Request, modern};
+
+/// What a client repeats with each round, and what it was given in the last one.
+#[derive(Clone, Debug)]
+pub(crate) struct Rounds {
+    tool: &'static str,
+    arguments: Value,
+    state: Value,
+    /// The key of the question that is open.
+    key: String,
+}
+
+impl Rounds {
+    pub(crate) fn of(tool: &'static str, arguments: Value) -> Self {
+        Self { tool, arguments, state: Value::Null, key: String::new() }
+    }
+
+    fn request(&self, mut params: Value) -> Request {
+        params["name"] = self.tool.into();
+        params["arguments"] = self.arguments.clone();
+        params["_meta"]["io.modelcontextprotocol/clientCapabilities"] =
+            json!({ "elicitation": {} });
+        modern(self.key.as_str(), "tools/call", params)
+    }
+
+    /// The first round.
+    pub(crate) fn beginning(&self) -> Request {
+        self.request(json!({}))
+    }
+
+    /// The next round, in which the open question is answered with a word.
+    pub(crate) fn saying(&self, word: &str) -> Request {
+        let answer = json!({ "action": "accept", "content": { "word": word } });
+        let mut answers = json!({});
+        answers[&self.key] = answer;
+        self.request(json!({ "requestState": self.state, "inputResponses": answers }))
+    }
+
+    /// Takes up what the server answered a round with: one question, and its message.
+    #[track_caller]
+    pub(crate) fn asked(&mut self, reply: &Reply) -> String {
+        let result = &reply.json()["result"];
+        assert_eq!(result["resultType"], "input_required", "{reply:?} {result:#}");
+        let questions = result["inputRequests"].as_object().expect("questions");
+        let (key, question) = questions.iter().next().expect("a question");
+        assert_eq!(questions.len(), 1, "{result:#}");
+        self.key.clone_from(key);
+        self.state = result["requestState"].clone();
+        question["params"]["message"].as_str().expect("a message").to_owned()
+    }
+
+    pub(crate) async fn begin(&mut self, address: SocketAddr) -> String {
+        let reply = self.beginning().ask(address).await;
+        self.asked(&reply)
+    }
+
+    /// Answers, and is asked something else.
+    pub(crate) async fn say(&mut self, address: SocketAddr, word: &str) -> String {
+        let reply = self.saying(word).ask(address).await;
+        self.asked(&reply)
+    }
+}
+
+/// State that a server does not know is refused, and nothing is said of why.
+#[track_caller]
+pub(crate) fn check_refused(reply: &Reply) {
+    let says = "`requestState` is not what this call was answered with, or too old: start again without it";
+    reply.check_error(200, -32602, says);
+}

@@ -1,0 +1,157 @@
+//! One function that asks its user, driven through every revision that has forms, by every client that speaks it, over stdio and HTTP.
+
+use serde_json::{Value, json};
+use support::{proxy::Proxy, requirement::Missing};
+
+use crate::{
+    python,
+    python::{failure, text},
+    server::Server,
+    typescript,
+};
+
+/// A client and the revision that it speaks.
+#[derive(Clone, Copy, Debug)]
+enum Peer {
+    /// By its era.
+    Python(&'static str, &'static str),
+    /// One of the TypeScript SDK's, by its name.
+    TypeScript(&'static str, &'static str),
+}
+
+const PEERS: [Peer; 6] = [
+    Peer::Python("legacy", "2025-11-25"),
+    Peer::Python("auto", "2026-07-28"),
+    Peer::TypeScript("client", "2025-06-18"),
+    Peer::TypeScript("client", "2025-11-25"),
+    Peer::TypeScript("client", "2026-07-28"),
+    Peer::TypeScript("sdk", "2025-11-25"),
+];
+
+/// Agrees to everything for testing, to nothing for staging, and not to the plan for production.
+fn person() -> Value {
+    json!({
+        "knows": { "confirm": true, "time": "tonight", "who": "Ada" },
+        "refuses": { "Deploy to staging?": "decline", "Carry out plan 2 for production?": "cancel" },
+    })
+}
+
+fn deploy(env: &str) -> Value {
+    json!({ "do": "call", "name": "deploy", "arguments": { "env": env } })
+}
+
+/// What a client is shown.
+fn question(message: &str) -> Value {
+    let schema = if message.starts_with("Deploy") {
+        json!({
+            "type": "object",
+            "properties": { "confirm": { "type": "boolean", "description": "Whether it may begin" } },
+            "required": ["confirm"],
+        })
+    } else {
+        json!({
+            "type": "object",
+            "properties": {
+                "time": { "type": "string", "enum": ["now", "tonight"] },
+                "who": {
+                    "type": "string", "description": "Who answers for it", "minLength": 1, "maxLength": 40,
+                },
+            },
+            "required": ["time", "who"],
+        })
+    };
+    json!({ "message": message, "requestedSchema": schema })
+}
+
+/// The parameters of a question, without what a client adds when it reads them.
+fn form(params: &Value) -> Value {
+    let mut params = params.clone();
+    if params["mode"] == "form" {
+        params.as_object_mut().expect("an object").remove("mode");
+    }
+    params
+}
+
+#[track_caller]
+fn check(peer: Peer, server: &Server) {
+    let history = json!({ "do": "call", "name": "history" });
+    let steps = [deploy("testing"), deploy("staging"), deploy("production"), history];
+    let plan = json!({ "elicitation": person(), "steps": steps });
+    let (report, revision) = match peer {
+        Peer::Python(era, revision) => (python::carry_out(server, era, plan), revision),
+        Peer::TypeScript(client, revision) => {
+            // The older one takes no wish.
+            let version = if client == "sdk" { "auto" } else { revision };
+            (typescript::carry_out(server, client, version, plan), revision)
+        }
+    };
+    let report = match report {
+        Ok(report) => report,
+        Err(missing) => return missing.skip(),
+    };
+    let shown = || format!("{peer:?}, HTTP {}\n{report:#}", server.is_http());
+    assert_eq!(report["protocol"], revision, "{}", shown());
+    let outcomes = report["steps"].as_array().expect("one outcome for each step");
+    let plan = "plan 1 for testing is carried out tonight, says Ada";
+    assert_eq!(text(&outcomes[0]), Some(plan), "{}", shown());
+    assert_eq!(failure(&outcomes[1]), Some("the user declined to answer"), "{}", shown());
+    let closed = "the user closed the question without an answer";
+    assert_eq!(failure(&outcomes[2]), Some(closed), "{}", shown());
+    // Where a call ends with its questions the function begins again with each answer; a plan is made once all the same.
+    let begun = if revision == "2026-07-28" { 3 + 2 + 3 } else { 3 };
+    let history = format!("begun {begun}, planned 2");
+    assert_eq!(text(&outcomes[3]), Some(&*history), "{}", shown());
+    let asked = report["asked"].as_array().expect("what was asked");
+    let asked: Vec<_> = asked.iter().map(|it| form(&it["elicitation"])).collect();
+    let expected = [
+        "Deploy to testing?",
+        "Carry out plan 1 for testing?",
+        "Deploy to staging?",
+        "Deploy to production?",
+        "Carry out plan 2 for production?",
+    ];
+    assert_eq!(asked, expected.map(question), "{}", shown());
+}
+
+#[test]
+fn one_function_asks_in_every_revision_over_every_transport() {
+    for peer in PEERS {
+        check(peer, &Server::asking());
+        check(peer, &Server::asking().served());
+    }
+}
+
+/// Each request of a client goes to the other of two processes.
+#[track_caller]
+fn check_fleet(drive: impl Fn(&Server, Value) -> Result<Value, Missing>) {
+    let servers = [Server::asking().served(), Server::asking().served()];
+    let proxy = Proxy::before(servers.iter().map(Server::socket).collect());
+    let fleet = Server::asking().found_at(proxy.address);
+    let calls = json!([deploy("testing"), deploy("testing")]);
+    let report = match drive(&fleet, json!({ "elicitation": person(), "steps": calls })) {
+        Ok(report) => report,
+        Err(missing) => return missing.skip(),
+    };
+    assert_eq!(report["protocol"], "2026-07-28", "{report:#}");
+    for outcome in report["steps"].as_array().expect("one outcome for each step") {
+        let said = text(outcome).unwrap_or_default();
+        assert!(said.ends_with(" for testing is carried out tonight, says Ada"), "{report:#}");
+    }
+    let histories = servers.each_ref().map(|it| {
+        let history = json!({ "steps": [{ "do": "call", "name": "history" }] });
+        let report = drive(it, history).unwrap_or_else(|missing| panic!("{missing}"));
+        let said = text(&report["steps"][0]).expect("a history").replace(',', "");
+        let numbers: Vec<usize> = said.split(' ').filter_map(|it| it.parse().ok()).collect();
+        (numbers[0], numbers[1])
+    });
+    // Three rounds each, never two of one call that follow each other on one process, and a plan for each call.
+    let [(a, planned), (b, others)] = histories;
+    assert!(a > 1 && b > 1 && a + b == 6, "{histories:?}");
+    assert_eq!(planned + others, 2, "{histories:?}");
+}
+
+#[test]
+fn a_client_is_served_by_a_fleet() {
+    check_fleet(|server, plan| python::carry_out(server, "auto", plan));
+    check_fleet(|server, plan| typescript::carry_out(server, "client", "2026-07-28", plan));
+}

@@ -1,0 +1,99 @@
+//! A server that asks its user, for the clients of the suite beside it: one function for each thing to ask, whatever they speak.
+
+use std::{
+    fmt,
+    sync::atomic::{AtomicUsize, Ordering},
+};
+
+use mcp_runtime::prelude::*;
+
+/// Where a version goes.
+#[data]
+#[derive(Clone, Copy)]
+#[serde(rename_all = "lowercase")]
+enum Environment {
+    Testing,
+    Staging,
+    Production,
+}
+
+impl fmt::Display for Environment {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Testing => "testing",
+            Self::Staging => "staging",
+            Self::Production => "production",
+        })
+    }
+}
+
+#[form]
+struct Confirm {
+    /// Whether it may begin
+    confirm: bool,
+}
+
+#[form]
+#[serde(rename_all = "lowercase")]
+enum Time {
+    Now,
+    Tonight,
+}
+
+#[form]
+struct Approval {
+    time: Time,
+    /// Who answers for it
+    #[arg(len(1..=40))]
+    who: String,
+}
+
+/// What has been done since the server began.
+#[derive(Default)]
+struct History {
+    begun: AtomicUsize,
+    planned: AtomicUsize,
+}
+
+async fn make_plan(history: &History, env: Environment) -> Result<String> {
+    let number = history.planned.fetch_add(1, Ordering::SeqCst) + 1;
+    Ok(format!("plan {number} for {env}"))
+}
+
+/// Puts a version into service, when the user agrees to that and to the plan for it.
+#[tool(destructive, asks(elicitation))]
+async fn deploy(ctx: &Context, env: Environment, history: &History) -> Result<String> {
+    history.begun.fetch_add(1, Ordering::SeqCst);
+    let answer: Confirm = ctx.elicit("confirm", format!("Deploy to {env}?")).await?;
+    if !answer.confirm {
+        return Ok("nothing is deployed".to_owned());
+    }
+    let plan = ctx.once("plan", async || make_plan(history, env).await).await?;
+    let approval: Approval = ctx.elicit("approval", format!("Carry out {plan}?")).await?;
+    let time = match approval.time {
+        Time::Now => "now",
+        Time::Tonight => "tonight",
+    };
+    Ok(format!("{plan} is carried out {time}, says {}", approval.who))
+}
+
+/// Says what has been done.
+#[tool(read_only)]
+fn history(history: &History) -> String {
+    let [begun, planned] = [&history.begun, &history.planned].map(|it| it.load(Ordering::SeqCst));
+    format!("begun {begun}, planned {planned}")
+}
+
+/// Sends the user to a page.
+#[tool]
+async fn pay(ctx: &Context, booking: u32) -> Result<&'static str> {
+    let url = format!("https://example.com/pay?booking={booking}");
+    ctx.elicit_url("pay", format!("Please pay for {booking}."), url).await?;
+    Ok("on the way")
+}
+
+/// Several processes know each other's rounds: they have one key.
+fn main() -> mcp_runtime::Exit {
+    let server = mcp_runtime::server!(name = "asking-fixture").state(History::default());
+    server.state_key(*b"a key that everybody here knows.").run()
+}

@@ -1,0 +1,165 @@
+//! Items that ask the client: each is one function, whatever the client speaks.
+
+use std::{
+    sync::atomic::{AtomicUsize, Ordering},
+    time::Duration,
+};
+
+use mcp_runtime::{Builder, Limits, Unanswered, prelude::*};
+
+pub fn server() -> Builder {
+    mcp_runtime::server!(name = "fixture", version = "1.2.3", group = "asking")
+        .state(Planned::default())
+}
+
+/// The same, where nobody may think for longer than a second.
+pub fn impatient() -> Builder {
+    server().limits(Limits::new().question_time(Duration::from_secs(1)))
+}
+
+/// How often a plan was made.
+#[derive(Default)]
+struct Planned(AtomicUsize);
+
+#[form]
+struct Name {
+    /// What you are called
+    #[arg(len(1..=20))]
+    name: String,
+}
+
+#[form]
+struct Party {
+    #[arg(range(1..=12))]
+    guests: u8,
+    garden: Option<bool>,
+}
+
+#[form]
+#[serde(rename_all = "lowercase")]
+#[derive(Debug)]
+enum Dish {
+    Soup,
+    Bread,
+}
+
+#[form]
+struct Menu {
+    dishes: Vec<Dish>,
+}
+
+// ---- one question
+
+/// Asks for a name, as whoever can be asked.
+#[tool(group = "asking")]
+async fn introduce(ctx: &Context, greeting: &str) -> Result<String> {
+    let name: Name = ctx.elicit("name", "What is your name?").await?;
+    Ok(format!("{greeting} {}", name.name))
+}
+
+/// Says what it asks before it runs.
+#[tool(asks(elicitation), group = "asking")]
+async fn declared(ctx: &Context) -> Result<String> {
+    Ok(ctx.elicit::<Name>("name", "What is your name?").await?.name)
+}
+
+/// Goes on without an answer.
+#[tool(group = "asking")]
+async fn perhaps(ctx: &Context) -> Result<String> {
+    Ok(match ctx.elicit::<Name>("name", "What is your name?").await {
+        Ok(name) => name.name,
+        Err(Unanswered::Declined) => "declined".to_owned(),
+        Err(Unanswered::Cancelled) => "cancelled".to_owned(),
+        Err(error) => format!("nobody: {error}"),
+    })
+}
+
+/// Asks for any of several choices.
+#[tool(group = "asking")]
+async fn choose(ctx: &Context) -> Result<String> {
+    let menu: Menu = ctx.elicit("menu", "What would you like?").await?;
+    Ok(format!("{:?}", menu.dishes))
+}
+
+/// Has little time of its own.
+#[tool(timeout = "50ms", group = "asking")]
+async fn hurried(ctx: &Context) -> Result<String> {
+    Ok(ctx.elicit::<Name>("name", "What is your name?").await?.name)
+}
+
+/// Says that it has begun.
+#[tool(group = "asking")]
+async fn reporting(ctx: &Context, progress: Progress) -> Result<String> {
+    progress.step();
+    let name: Name = ctx.elicit("name", "What is your name?").await?;
+    progress.step();
+    Ok(name.name)
+}
+
+/// Sends the user to a page.
+#[tool(group = "asking")]
+async fn pay(ctx: &Context) -> Result<&'static str> {
+    ctx.elicit_url("pay", "Please pay.", "https://example.com/pay?booking=7").await?;
+    Ok("on the way")
+}
+
+/// Asks the client's model.
+#[tool(group = "asking")]
+async fn model(ctx: &Context) -> Result<String> {
+    let question = Sampling::ask("The capital of France?", 100).system("Be brief.");
+    Ok(ctx.sample("capital", question).await?.text())
+}
+
+/// Asks where the user works.
+#[tool(group = "asking")]
+async fn directories(ctx: &Context) -> Result<String> {
+    let roots = ctx.roots().await?;
+    Ok(roots.iter().map(|it| it.uri.as_str()).collect::<Vec<_>>().join(" "))
+}
+
+#[prompt(group = "asking")]
+async fn welcome(ctx: &Context, tone: &str) -> Result<String> {
+    Ok(format!("{tone}: {}", ctx.elicit::<Name>("name", "What is your name?").await?.name))
+}
+
+#[resource("table://{number}", group = "asking")]
+async fn table(ctx: &Context, number: u8) -> Result<String> {
+    Ok(format!("{number}: {}", ctx.elicit::<Name>("name", "What is your name?").await?.name))
+}
+
+// ---- several
+
+/// Makes a plan once, and asks twice, the second time knowing the first answer.
+#[tool(group = "asking")]
+async fn book(ctx: &Context, day: &str, planned: &Planned) -> Result<String> {
+    let plan = async || -> Result<usize> { Ok(planned.0.fetch_add(1, Ordering::SeqCst) + 1) };
+    let plan = ctx.once("plan", plan).await?;
+    let name: Name = ctx.elicit("name", "What is your name?").await?;
+    let party: Party = ctx.elicit("party", format!("How many are you, {}?", name.name)).await?;
+    let place = if party.garden.unwrap_or(false) { "outside" } else { "inside" };
+    Ok(format!("plan {plan}: {} for {} {place}, {day}", party.guests, name.name))
+}
+
+/// Takes each answer once.
+#[tool(single_use, group = "asking")]
+async fn order(ctx: &Context) -> Result<String> {
+    Ok(ctx.elicit::<Name>("name", "What is your name?").await?.name)
+}
+
+/// Asks two things at once.
+#[tool(group = "asking")]
+async fn together(ctx: &Context) -> Result<String> {
+    let name = ctx.elicit::<Name>("name", "What is your name?");
+    let party = ctx.elicit::<Party>("party", "How many are you?");
+    let (name, party) = ctx.ask_all((name, party)).await;
+    Ok(format!("{} for {}", party?.guests, name?.name))
+}
+
+/// Asks everybody at once.
+#[tool(asks(elicitation, sampling, roots), group = "asking")]
+async fn everybody(ctx: &Context) -> Result<String> {
+    let name = ctx.elicit::<Name>("name", "What is your name?");
+    let greeting = ctx.sample("greeting", Sampling::ask("Greet somebody", 50));
+    let (name, greeting, roots) = ctx.ask_all((name, greeting, ctx.roots())).await;
+    Ok(format!("{} {} {}", greeting?.text(), name?.name, roots?.len()))
+}
