@@ -299,10 +299,6 @@ impl Asker for Questioner {
 
     fn set_done(&self, _: &str, _: Box<str>) {}
 
-    fn hold(&self) {}
-
-    fn release(&self) {}
-
     fn fail(&self, _: Error) {}
 
     fn begin(&self) -> Result<()> {

@@ -314,6 +314,7 @@ async fn every_question_of_a_loop_has_a_key_of_its_own() {
     }
 }
 
+#[cfg(feature = "ask")]
 #[tokio::test]
 async fn an_answer_that_is_none_is_asked_for_again() {
     let (mut client, _) = client(Revision::V2026_07_28, everything()).await;
