@@ -1,7 +1,11 @@
 //! Items that ask the client: each is one function, whatever the client speaks.
 
 use std::{
-    sync::atomic::{AtomicUsize, Ordering},
+    collections::BTreeSet,
+    sync::{
+        Mutex, PoisonError,
+        atomic::{AtomicUsize, Ordering},
+    },
     time::Duration,
 };
 
@@ -10,6 +14,7 @@ use mcp_runtime::{Builder, Limits, Unanswered, prelude::*};
 pub fn server() -> Builder {
     mcp_runtime::server!(name = "fixture", version = "1.2.3", group = "asking")
         .state(Planned::default())
+        .state(Till::default())
 }
 
 /// The same, where nobody may think for longer than a second.
@@ -20,6 +25,15 @@ pub fn impatient() -> Builder {
 /// How often a plan was made.
 #[derive(Default)]
 struct Planned(AtomicUsize);
+
+/// The orders that are paid for.
+#[derive(Default)]
+struct Till(Mutex<BTreeSet<u32>>);
+
+/// Where an order is paid for.
+fn bill(order: u32) -> String {
+    format!("https://example.com/orders/{order}")
+}
 
 #[form]
 struct Name {
@@ -101,6 +115,22 @@ async fn reporting(ctx: &Context, progress: Progress) -> Result<String> {
 async fn pay(ctx: &Context) -> Result<&'static str> {
     ctx.elicit_url("pay", "Please pay.", "https://example.com/pay?booking=7").await?;
     Ok("on the way")
+}
+
+/// Hands over what is paid for, and sends the user to pay otherwise.
+#[tool(group = "asking")]
+async fn collect(ctx: &Context, order: u32, till: &Till) -> Result<String> {
+    if !till.0.lock().unwrap_or_else(PoisonError::into_inner).contains(&order) {
+        return Err(ctx.require_url("bill", "Please pay first.", bill(order)).await.into());
+    }
+    Ok(format!("here is order {order}"))
+}
+
+/// What the page does when somebody has paid there.
+#[tool(group = "asking")]
+fn paid(order: u32, till: &Till, server: Handle) {
+    till.0.lock().unwrap_or_else(PoisonError::into_inner).insert(order);
+    server.url_completed(bill(order));
 }
 
 /// Asks the client's model.
