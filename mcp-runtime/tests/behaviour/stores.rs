@@ -1,8 +1,12 @@
 //! What every store of tasks promises.
 
-use std::time::{SystemTime, UNIX_EPOCH};
+use std::{
+    sync::atomic::{AtomicUsize, Ordering},
+    time::{SystemTime, UNIX_EPOCH},
+};
 
 use mcp_runtime::{KeptTask, MemoryTasks, TaskStore};
+use proptest::prelude::*;
 
 /// Runs each test on every store there is. The test makes its stores itself, with bounds: so many tasks, of so many bytes.
 macro_rules! every_store {
@@ -15,12 +19,54 @@ macro_rules! every_store {
                 super::$name(super::in_memory).await;
             }
 
+            #[cfg(feature = "sqlite")]
+            #[tokio::test]
+            async fn in_sqlite() {
+                let folder = super::sqlite::Folder::default();
+                super::$name(|most, bytes| folder.store(most, bytes)).await;
+            }
         }
     )*};
 }
 
 fn in_memory(most: usize, bytes: usize) -> Box<dyn TaskStore> {
     Box::new(MemoryTasks::new().most(most).bytes(bytes))
+}
+
+#[cfg(feature = "sqlite")]
+mod sqlite {
+    use std::{env, fs, path::PathBuf, process};
+
+    use mcp_runtime::SqliteTasks;
+
+    use super::*;
+
+    /// A folder of files, which goes when the test ends.
+    pub(super) struct Folder(PathBuf, AtomicUsize);
+
+    impl Default for Folder {
+        fn default() -> Self {
+            static FOLDERS: AtomicUsize = AtomicUsize::new(0);
+            let number = FOLDERS.fetch_add(1, Ordering::Relaxed);
+            let path = env::temp_dir().join(format!("mcp-stores-{}-{number}", process::id()));
+            fs::create_dir_all(&path).expect("a folder");
+            Self(path, AtomicUsize::new(0))
+        }
+    }
+
+    impl Folder {
+        pub(super) fn store(&self, most: usize, bytes: usize) -> Box<dyn TaskStore> {
+            let path = self.0.join(format!("{}.db", self.1.fetch_add(1, Ordering::Relaxed)));
+            let store = SqliteTasks::open(path).expect("a new file");
+            Box::new(store.most(most).bytes(bytes))
+        }
+    }
+
+    impl Drop for Folder {
+        fn drop(&mut self) {
+            let _ = fs::remove_dir_all(&self.0);
+        }
+    }
 }
 
 const ROOM: usize = 1 << 20;
@@ -204,5 +250,48 @@ every_store! {
         check_no_room(&*store, large(finished("c", "x", 3))).await;
         assert_eq!(store.list("x", None, 10).await.unwrap(), before);
         assert_eq!(store.unfinished().await.unwrap().len(), 1);
+    }
+}
+
+fn any_task() -> impl Strategy<Value = KeptTask> {
+    let json = (0..60_usize).prop_map(|it| "x".repeat(it));
+    (0..12_u8, 0..3_u8, 0..6_u64, any::<bool>(), json).prop_map(
+        |(id, owner, created, finished, json)| KeptTask {
+            json,
+            finished,
+            ..task(&format!("id {id}"), &format!("owner {owner}"), created)
+        },
+    )
+}
+
+#[cfg(feature = "sqlite")]
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(12))]
+
+    /// Whatever is put, within whatever bounds: both refuse, forget and list the same.
+    #[test]
+    fn both_stores_do_the_same(
+        tasks in proptest::collection::vec(any_task(), 1..30),
+        most in 1..10_usize,
+        bytes in 50..400_usize,
+    ) {
+        let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
+        runtime.block_on(async {
+            let folder = sqlite::Folder::default();
+            let (memory, sqlite) = (in_memory(most, bytes), folder.store(most, bytes));
+            for task in tasks {
+                let put = [memory.put(task.clone()).await, sqlite.put(task).await];
+                prop_assert_eq!(put[0].is_ok(), put[1].is_ok());
+                for owner in ["owner 0", "owner 1", "owner 2"] {
+                    let lists = [memory.list(owner, None, 99).await, sqlite.list(owner, None, 99).await];
+                    let [a, b] = lists.map(Result::unwrap);
+                    prop_assert_eq!(a, b);
+                }
+            }
+            let mut left = [memory.unfinished().await.unwrap(), sqlite.unfinished().await.unwrap()];
+            left.iter_mut().for_each(|it| it.sort_by(|a, b| a.id.cmp(&b.id)));
+            prop_assert_eq!(&left[0], &left[1]);
+            Ok(())
+        })?;
     }
 }
