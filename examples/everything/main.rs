@@ -10,6 +10,7 @@ mod content;
 mod prompts;
 mod resources;
 mod schema;
+mod tasks;
 
 fn main() -> mcp_runtime::Exit {
     mcp_runtime::server!(

@@ -84,7 +84,7 @@ use proc_macro::TokenStream;
 /// | `timeout = "30s"` | answers with an error after this time: `500ms`, `30s`, `5m`, `1h` |
 /// | `single_use` | answers to its questions are taken once (2026-07-28): a client that sends the same round again is refused, by each process for itself; needs the feature `ask` |
 /// | `task`, `task = "required"` | a call may, or must, become a task that its client looks after (2025-11-25 and later); `task(required, later, ttl = "1h", poll = "2s")`: with `later` it becomes one at `ctx.begin_task()` |
-/// | `asks(elicitation, sampling, roots)` | what the function asks of the client; one of 2026-07-28 that cannot do it is refused before anything runs. A parameter `Elicit`, `Sample` or `Roots` says the same |
+/// | `asks(elicitation, sampling, roots)` | what the function asks of the client; one that cannot do it is refused before anything runs. A parameter `Elicit`, `Sample` or `Roots` says the same |
 /// | `order = -1` | the place in lists: lower comes first, 0 if not given, then by name |
 /// | `group = "admin"` | only in servers that serve this group |
 /// | `meta("vendor.com/key" = 1)` | entries of `_meta`: numbers, `true`, `false`, text |

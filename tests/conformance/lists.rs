@@ -8,20 +8,5 @@ pub(crate) const REVISIONS: [(&str, NotYet); 2] = [("2025-11-25", LEGACY), ("202
 
 const LEGACY: NotYet = &[];
 
-const MODERN: NotYet = &[
-    (
-        &[
-            "tasks-lifecycle",
-            "tasks-capability-negotiation",
-            "tasks-wire-fields",
-            "tasks-request-state-removal",
-            "tasks-mrtr-input",
-            "tasks-request-headers",
-            "tasks-dispatch-and-envelope",
-            "tasks-required-task-error",
-            "tasks-mrtr-composition",
-        ],
-        "the extension of tasks is not there yet; the suite does not score it",
-    ),
-    (&["tasks-status-notifications"], "the suite skips it, whatever the server does"),
-];
+const MODERN: NotYet =
+    &[(&["tasks-status-notifications"], "the suite skips it, whatever the server does")];

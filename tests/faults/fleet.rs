@@ -1,10 +1,10 @@
 //! Several processes of one server that take turns in a conversation, side by side or one after the other.
 
 use serde_json::json;
+use support::proxy::Proxy;
 
 use crate::{
     client::run,
-    proxy::Proxy,
     rounds::{Rounds, check_refused},
     server::Server,
 };
@@ -13,12 +13,11 @@ fn journey() -> Rounds {
     Rounds::of("journey", json!({ "greeting": "Hello" }))
 }
 
-/// Each round is a request that begins a connection of its own.
 #[test]
 fn rounds_of_one_call_land_on_different_processes() {
     run(async {
         let servers = [Server::start_keyed("1"), Server::start_keyed("1")];
-        let proxy = Proxy::before(servers.iter().map(Server::address).collect()).await;
+        let proxy = Proxy::before(servers.iter().map(Server::address).collect());
         let mut call = journey();
         assert_eq!(call.begin(proxy.address).await, "Word 1?");
         assert_eq!(call.say(proxy.address, "one").await, "Word 2?");
@@ -27,7 +26,7 @@ fn rounds_of_one_call_land_on_different_processes() {
         let [a, b] = servers.each_ref().map(Server::process);
         assert_ne!(a, b);
         assert_eq!(done.text(), format!("Hello {a}:one {b}:two {a}:three {b}:end"));
-        assert_eq!(proxy.connections(), 4);
+        assert_eq!(proxy.requests(), 4);
     });
 }
 

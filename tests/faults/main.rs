@@ -15,7 +15,6 @@ mod flood;
 mod mounted;
 mod pair;
 mod principals;
-mod proxy;
 mod rounds;
 mod server;
 mod sessions;

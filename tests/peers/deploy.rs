@@ -1,6 +1,7 @@
 //! One function that asks its user, driven through every revision that has forms, by every client that speaks it, over stdio and HTTP.
 
 use serde_json::{Value, json};
+use support::{proxy::Proxy, requirement::Missing};
 
 use crate::{
     python,
@@ -118,4 +119,39 @@ fn one_function_asks_in_every_revision_over_every_transport() {
         check(peer, &Server::asking());
         check(peer, &Server::asking().served());
     }
+}
+
+/// Each request of a client goes to the other of two processes.
+#[track_caller]
+fn check_fleet(drive: impl Fn(&Server, Value) -> Result<Value, Missing>) {
+    let servers = [Server::asking().served(), Server::asking().served()];
+    let proxy = Proxy::before(servers.iter().map(Server::socket).collect());
+    let fleet = Server::asking().found_at(proxy.address);
+    let calls = json!([deploy("testing"), deploy("testing")]);
+    let report = match drive(&fleet, json!({ "elicitation": person(), "steps": calls })) {
+        Ok(report) => report,
+        Err(missing) => return missing.skip(),
+    };
+    assert_eq!(report["protocol"], "2026-07-28", "{report:#}");
+    for outcome in report["steps"].as_array().expect("one outcome for each step") {
+        let said = text(outcome).unwrap_or_default();
+        assert!(said.ends_with(" for testing is carried out tonight, says Ada"), "{report:#}");
+    }
+    let histories = servers.each_ref().map(|it| {
+        let history = json!({ "steps": [{ "do": "call", "name": "history" }] });
+        let report = drive(it, history).unwrap_or_else(|missing| panic!("{missing}"));
+        let said = text(&report["steps"][0]).expect("a history").replace(',', "");
+        let numbers: Vec<usize> = said.split(' ').filter_map(|it| it.parse().ok()).collect();
+        (numbers[0], numbers[1])
+    });
+    // Three rounds each, never two of one call that follow each other on one process, and a plan for each call.
+    let [(a, planned), (b, others)] = histories;
+    assert!(a > 1 && b > 1 && a + b == 6, "{histories:?}");
+    assert_eq!(planned + others, 2, "{histories:?}");
+}
+
+#[test]
+fn a_client_is_served_by_a_fleet() {
+    check_fleet(|server, plan| python::carry_out(server, "auto", plan));
+    check_fleet(|server, plan| typescript::carry_out(server, "client", "2026-07-28", plan));
 }

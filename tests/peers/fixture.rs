@@ -92,6 +92,8 @@ async fn pay(ctx: &Context, booking: u32) -> Result<&'static str> {
     Ok("on the way")
 }
 
+/// Several processes know each other's rounds: they have one key.
 fn main() -> mcp_runtime::Exit {
-    mcp_runtime::server!(name = "asking-fixture").state(History::default()).run()
+    let server = mcp_runtime::server!(name = "asking-fixture").state(History::default());
+    server.state_key(*b"a key that everybody here knows.").run()
 }

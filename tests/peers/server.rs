@@ -3,6 +3,7 @@
 use std::{
     ffi::OsStr,
     fs,
+    net::SocketAddr,
     path::{Path, PathBuf},
     process, thread,
 };
@@ -15,7 +16,8 @@ pub(crate) struct Server {
     /// Empty at first, and removed with the value.
     pub(crate) folder: PathBuf,
     /// Without one, each client starts a process of its own.
-    http: Option<HttpServer>,
+    url: Option<String>,
+    _process: Option<HttpServer>,
 }
 
 impl Server {
@@ -35,7 +37,7 @@ impl Server {
         let folder = Path::new(env!("CARGO_TARGET_TMPDIR"));
         let folder = folder.join(format!("{test}-{name}-{}", process::id()));
         fs::create_dir_all(&folder).expect("target is writable");
-        Self { name, program, folder, http: None }
+        Self { name, program, folder, url: None, _process: None }
     }
 
     pub(crate) fn over_http(name: &'static str) -> Self {
@@ -45,22 +47,36 @@ impl Server {
     /// One process for all clients, over HTTP and over HTTP+SSE.
     pub(crate) fn served(mut self) -> Self {
         let http = HttpServer::start(self.program, &["--legacy-sse"], &self.environment());
-        self.http = Some(http);
+        self.url = Some(http.url.clone());
+        self._process = Some(http);
         self
     }
 
+    /// What clients find at this address, as if it were this server.
+    pub(crate) fn found_at(mut self, address: SocketAddr) -> Self {
+        self.url = Some(format!("http://{address}/mcp"));
+        self
+    }
+
+    /// Where it listens.
+    pub(crate) fn socket(&self) -> SocketAddr {
+        let url = self.url.as_ref().expect("the server is there over HTTP");
+        let address = url.strip_prefix("http://").and_then(|it| it.strip_suffix("/mcp"));
+        address.and_then(|it| it.parse().ok()).expect("the usual URL")
+    }
+
     pub(crate) fn is_http(&self) -> bool {
-        self.http.is_some()
+        self.url.is_some()
     }
 
     /// The program, or the URL.
     pub(crate) fn address(&self) -> &OsStr {
-        self.http.as_ref().map_or(self.program.as_ref(), |it| it.url.as_ref())
+        self.url.as_ref().map_or(self.program.as_ref(), AsRef::as_ref)
     }
 
     /// Where HTTP+SSE begins.
     pub(crate) fn sse(&self) -> String {
-        let url = &self.http.as_ref().expect("the server is there over HTTP").url;
+        let url = self.url.as_ref().expect("the server is there over HTTP");
         url.strip_suffix("/mcp").expect("the usual path").to_owned() + "/sse"
     }
 

@@ -165,6 +165,47 @@ fn repeat(
     vec![word; times.into()].join(separator.as_deref().unwrap_or(" "))
 }
 
+#[form]
+#[serde(rename_all = "lowercase")]
+enum Size {
+    /// For two
+    Small,
+    Large,
+}
+
+#[form]
+struct Booking {
+    /// Whose table it is
+    name: String,
+    #[arg(title = "Persons", range(1..=8))]
+    persons: u8,
+    size: Size,
+    #[arg(default = true)]
+    outside: bool,
+    remark: Option<String>,
+}
+
+/// Asks for everything a form can have.
+#[tool]
+async fn book(ctx: &Context) -> Result<String> {
+    let it: Booking = ctx.elicit("table", "Which table?").await?;
+    let size = if matches!(it.size, Size::Small) { "small" } else { "large" };
+    Ok(format!("{} {} {size} {} {:?}", it.name, it.persons, it.outside, it.remark))
+}
+
+/// Sends the user to a page.
+#[prompt]
+async fn link(ctx: &Context) -> Result<&'static str> {
+    ctx.elicit_url("page", "Connect your calendar", "https://calendar.example.com/").await?;
+    Ok("on the way")
+}
+
+/// Wants to be paid, and never is.
+#[resource("notes://unpaid")]
+async fn unpaid(ctx: &Context) -> Result<&'static str> {
+    Err(ctx.require_url("pay", "Pay first", "https://pay.example.com/").await.into())
+}
+
 /// What is to be done today.
 #[resource("notes://today", subscribe)]
 fn today() -> &'static str {

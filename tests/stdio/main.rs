@@ -13,5 +13,6 @@ mod flow;
 mod framing;
 mod merged;
 mod noise;
+mod questions;
 mod server;
 mod terminal;

@@ -15,7 +15,7 @@ use rustix::pty::{OpenptFlags, grantpt, openpt, ptsname, unlockpt};
 use crate::server::{SOON, Server, echo, fixture};
 
 /// A terminal: the person's side, and the program's.
-fn terminal() -> (File, File) {
+pub(crate) fn terminal() -> (File, File) {
     let person = openpt(OpenptFlags::RDWR | OpenptFlags::NOCTTY).unwrap();
     grantpt(&person).unwrap();
     unlockpt(&person).unwrap();
@@ -26,7 +26,7 @@ fn terminal() -> (File, File) {
 }
 
 /// What appears on the screen, as it comes.
-fn screen(person: &File) -> Receiver<String> {
+pub(crate) fn screen(person: &File) -> Receiver<String> {
     let mut person = person.try_clone().unwrap();
     let (sender, receiver) = channel();
     thread::spawn(move || {
@@ -44,7 +44,7 @@ fn screen(person: &File) -> Receiver<String> {
 
 /// Reads the screen until it has this text.
 #[track_caller]
-fn wait_for(screen: &Receiver<String>, seen: &mut String, text: &str) {
+pub(crate) fn wait_for(screen: &Receiver<String>, seen: &mut String, text: &str) {
     while !seen.contains(text) {
         let more = screen.recv_timeout(10 * SOON);
         seen.push_str(&more.unwrap_or_else(|error| panic!("no {text:?} ({error}) in {seen:?}")));

@@ -6,6 +6,7 @@
 //! - [`http`]: the same over HTTP, with a client that can send anything.
 //! - [`install`], [`node`]: what other people made, installed into `target` at a pinned version.
 //! - [`process`]: servers and clients as processes that end with the test.
+//! - [`proxy`]: stands before several servers that take turns.
 //! - [`requirement`]: what happens when something outside the repository is missing.
 
 #![forbid(unsafe_code)]
@@ -17,6 +18,7 @@ mod judge;
 pub mod node;
 pub mod pattern;
 pub mod process;
+pub mod proxy;
 pub mod replay;
 pub mod requirement;
 pub mod schema;

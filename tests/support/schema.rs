@@ -1,6 +1,7 @@
 //! Judges what a server sends by the official schema of its revision.
 //!
-//! The schemas lie beside the repository, in `../shared/spec/schema/<revision>/schema.json`.
+//! The schemas lie beside the repository, in `../shared/spec/schema/<revision>/schema.json`; that of the extension of tasks
+//! is `schema/tasks.json`, written from the extension's text.
 
 use std::{
     collections::BTreeMap,
@@ -27,7 +28,7 @@ const V5: usize = 4;
 type Row = (&'static str, &'static str, usize, usize);
 
 /// The results of requests from the client.
-const RESULTS: [Row; 19] = [
+const RESULTS: [Row; 22] = [
     ("initialize", "InitializeResult", V1, V4),
     ("ping", "EmptyResult", V1, V4),
     ("server/discover", "DiscoverResult", V5, V5),
@@ -47,10 +48,13 @@ const RESULTS: [Row; 19] = [
     ("tasks/result", "GetTaskPayloadResult", V4, V4),
     ("tasks/list", "ListTasksResult", V4, V4),
     ("tasks/cancel", "CancelTaskResult", V4, V4),
+    ("tasks/get", "GetTaskResult", V5, V5),
+    ("tasks/update", "TaskAcknowledgement", V5, V5),
+    ("tasks/cancel", "TaskAcknowledgement", V5, V5),
 ];
 
 /// The notifications that a server sends.
-const NOTIFICATIONS: [Row; 10] = [
+const NOTIFICATIONS: [Row; 11] = [
     ("notifications/cancelled", "CancelledNotification", V1, V5),
     ("notifications/progress", "ProgressNotification", V1, V5),
     ("notifications/message", "LoggingMessageNotification", V1, V5),
@@ -60,6 +64,7 @@ const NOTIFICATIONS: [Row; 10] = [
     ("notifications/prompts/list_changed", "PromptListChangedNotification", V1, V5),
     ("notifications/elicitation/complete", "ElicitationCompleteNotification", V4, V4),
     ("notifications/tasks/status", "TaskStatusNotification", V4, V4),
+    ("notifications/tasks", "TaskNotification", V5, V5),
     ("notifications/subscriptions/acknowledged", "SubscriptionsAcknowledgedNotification", V5, V5),
 ];
 
@@ -82,6 +87,9 @@ const ERRORS: [(i64, &str, usize); 4] = [
     (-32021, "MissingRequiredClientCapabilityError", V5),
     (-32022, "UnsupportedProtocolVersionError", V5),
 ];
+
+/// The definitions of the extension of tasks.
+const TASKS: &str = include_str!("schema/tasks.json");
 
 /// The modern methods whose result may ask for input instead.
 const ASKING: [&str; 3] = ["tools/call", "prompts/get", "resources/read"];
@@ -138,7 +146,12 @@ impl Schema {
         let path = folder().join(revision).join("schema.json");
         let text = fs::read_to_string(&path)
             .map_err(|error| Missing::new(format!("{}: {error}", path.display())))?;
-        let document = serde_json::from_str(&text).expect("a schema is JSON");
+        let mut document: Value = serde_json::from_str(&text).expect("a schema is JSON");
+        if index == V5 {
+            let tasks: serde_json::Map<String, Value> =
+                serde_json::from_str(TASKS).expect("a schema is JSON");
+            document["$defs"].as_object_mut().expect("it has definitions").extend(tasks);
+        }
         Ok(READ[index].get_or_init(|| Self {
             revision: index,
             document,
@@ -201,8 +214,7 @@ impl Schema {
         let name = match result["resultType"].as_str() {
             Some("complete") if modern => usual,
             Some("input_required") if modern && ASKING.contains(&method) => "InputRequiredResult",
-            // Left to the extension that defines it.
-            Some("task") if modern && method == "tools/call" => "Result",
+            Some("task") if modern && method == "tools/call" => "CreatedTaskResult",
             kind if modern => return Err(format!("`{method}` cannot have resultType {kind:?}")),
             _ if self.revision == V4 && method == "tools/call" && result.get("task").is_some() => {
                 "CreateTaskResult"

@@ -10,7 +10,13 @@ use crate::{
 pub(crate) use sealed::Keeper;
 
 /// What no two rounds have in common.
-pub(super) type Nonce = [u8; 24];
+#[derive(Clone, Copy)]
+#[cfg_attr(not(feature = "ask"), allow(dead_code, reason = "nothing is sealed"))]
+pub(super) struct Nonce {
+    pub(super) bytes: [u8; 24],
+    /// When nobody can send it any more, in seconds since 1970.
+    pub(super) expires: u64,
+}
 
 /// Without sealing nothing is kept: a call has one round.
 #[cfg(not(feature = "ask"))]
@@ -31,6 +37,14 @@ impl Keeper {
 
     pub(super) fn spend(&self, _: Nonce) -> Result<()> {
         Ok(())
+    }
+
+    pub(super) fn digest(&self, _: &str) -> Result<Option<String>> {
+        Ok(None)
+    }
+
+    pub(super) fn is_digest(&self, _: &str, _: &str) -> bool {
+        false
     }
 
     pub(super) fn close(&self, state: &State) -> Result<Option<String>> {
@@ -75,10 +89,10 @@ mod sealed {
             };
             let sealed = sealed.string().ok_or_else(refused)?;
             let opened = self.sealer.open(&sealed, self.bound.as_bytes());
-            let (text, nonce) = opened.map_err(|Broken| refused())?;
+            let (text, bytes) = opened.map_err(|Broken| refused())?;
             let text = crate::wire::validate(&text, self.depth()).map_err(|_| refused())?;
-            let state = State::read(text, state::now()).ok_or_else(refused)?;
-            Ok((state, Some(nonce)))
+            let (state, expires) = State::read(text, state::now()).ok_or_else(refused)?;
+            Ok((state, Some(Nonce { bytes, expires })))
         }
 
         /// As deep as an answer may be, and what `once` keeps: serde reads 128 levels. Here they lie two levels deeper.
@@ -94,7 +108,16 @@ mod sealed {
         /// Marks a round that must not be sent twice.
         pub(in crate::ask) fn spend(&self, nonce: Nonce) -> Result<()> {
             let Some(spent) = &self.spent else { return Ok(()) };
-            spent.spend(nonce, state::after(self.sealer.lifetime), state::now())
+            spent.spend(nonce, state::now())
+        }
+
+        /// What stands for the words of a question.
+        pub(in crate::ask) fn digest(&self, words: &str) -> Result<Option<String>> {
+            self.sealer.digest(words.as_bytes()).map(Some)
+        }
+
+        pub(in crate::ask) fn is_digest(&self, digest: &str, words: &str) -> bool {
+            self.sealer.is_digest(digest, words.as_bytes())
         }
 
         pub(in crate::ask) fn close(&self, state: &State) -> Result<Option<String>> {
@@ -116,5 +139,32 @@ mod sealed {
             }
             self.sealer.seal(&text, self.bound.as_bytes()).map(Some)
         }
+    }
+}
+
+#[cfg(all(test, feature = "ask"))]
+mod tests {
+    use std::{sync::Arc, time::Duration};
+
+    use super::*;
+    use crate::ask::{Bound, Sealer, state};
+
+    fn keeper(lifetime: u64) -> Keeper {
+        Keeper {
+            bound: Bound::default(),
+            most: 1000,
+            depth: 128,
+            sealer: Arc::new(Sealer::new(vec![[1; 32]], Duration::from_secs(lifetime))),
+            spent: None,
+        }
+    }
+
+    /// A round is remembered for as long as somebody could send it again, whoever made it.
+    #[test]
+    fn a_round_lives_as_long_as_its_maker_said() {
+        let sealed = keeper(1000).close(&State::default()).unwrap().unwrap();
+        let sealed = format!("\"{sealed}\"");
+        let (_, nonce) = keeper(1).open(Some(Raw::trusted(&sealed))).ok().unwrap();
+        assert!(nonce.unwrap().expires >= state::now() + 990);
     }
 }

@@ -11,7 +11,7 @@ use super::{
 use crate::{
     context::{Asker, Asking},
     error::{Error, Kind, Result},
-    model::{Asks, ClientInfo, NeedInput, Question},
+    model::{ClientInfo, NeedInput, Question},
     wire::{Kind as JsonKind, Raw},
 };
 
@@ -69,6 +69,22 @@ impl Rounds {
         self.round.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
+    /// Whether an answer that has come under this key was given to these words. Who answers before anybody has asked knows the
+    /// question.
+    fn is_same(&self, key: &str, words: &str) -> bool {
+        if self.nonce.is_none() {
+            return true;
+        }
+        let asked = self.earlier.asked.get(key);
+        let is_same = asked.is_some_and(|it| self.keeper.is_digest(it, words));
+        if asked.is_some() && !is_same {
+            tracing::warn!(
+                "`{key}` is asked again, because it says something else than in the last round: what its words are made of belongs into `once`"
+            );
+        }
+        is_same
+    }
+
     fn answer(&self, key: &str, question: Question) -> Option<Result<Box<str>>> {
         let mut round = self.round();
         let is_new = round.keys.insert(key.into());
@@ -78,10 +94,20 @@ impl Rounds {
         if let Some(lacking) = lacking(&self.client, &question) {
             return Some(Err(lacking));
         }
-        // An answer of another kind, or with a wrong value, is no answer: the client is asked again. One that was taken
+        let words = question.words();
+        let is_same = self.is_same(key, &words);
+        if !is_same {
+            round.state.answers.remove(key);
+        }
+        // Made anew in each round: the key that made the last one may be gone by the next.
+        match self.keeper.digest(&words) {
+            Ok(digest) => round.state.asked.extend(digest.map(|it| (key.into(), it.into()))),
+            Err(error) => return Some(Err(error)),
+        }
+        // An answer of another kind, to other words, or with a wrong value, is no answer: the client is asked again. One that was taken
         // already stays as it was, whatever the client says later.
         let said = [self.earlier.answers.get(key), self.answers.get(key)];
-        let mut said = said.into_iter().flatten().map(|it| &**it);
+        let mut said = said.into_iter().flatten().map(|it| &**it).filter(|_| is_same);
         match said.find(|it: &&str| question.check(Raw::trusted(it)).is_ok()) {
             Some(json) => {
                 round.state.answers.insert(key.into(), json.into());
@@ -89,6 +115,11 @@ impl Rounds {
             }
             None => {
                 if is_new {
+                    let misfit = self.answers.get(key).filter(|_| is_same);
+                    let question = match misfit {
+                        Some(json) => question.after(Raw::trusted(json)),
+                        None => question,
+                    };
                     round.open.push((key.into(), question));
                 }
                 None
@@ -144,6 +175,12 @@ impl Asker for Rounds {
             return Err(fault);
         }
         let questions = std::mem::take(&mut round.open);
+        // What was asked and answered, and not come to in this round, would have to be asked again.
+        for (key, json) in &self.answers {
+            if !round.keys.contains(key) && self.earlier.asked.contains_key(key) {
+                round.state.answers.entry(key.clone()).or_insert_with(|| json.clone());
+            }
+        }
         let state = self.keeper.close(&round.state)?;
         Ok(Some(NeedInput { questions, state }))
     }
@@ -166,20 +203,16 @@ pub(crate) fn asked_twice(key: &str) -> Error {
 
 /// What the client would have to declare for a question.
 pub(crate) fn lacking(client: &ClientInfo, question: &Question) -> Option<Error> {
-    let asks = Asks::new();
-    let (can, required) = match question {
-        Question::Form { .. } => (client.can_elicit(), asks.elicitation().required_json()),
-        Question::Roots => (client.can_list_roots(), asks.roots().required_json()),
-        other => {
-            let capability = other.capability();
-            let nested = capability.split_once('.').map_or_else(
-                || format!(r#"{{"{capability}":{{}}}}"#),
-                |(outer, inner)| format!(r#"{{"{outer}":{{"{inner}":{{}}}}}}"#),
-            );
-            (client.can(capability), nested)
+    let missing = question.missing(client, true);
+    let outer = missing.first()?.split('.').next().unwrap_or_default();
+    let parts: Vec<String> = match question {
+        Question::Form { .. } => vec![r#""form":{}"#.to_owned()],
+        _ => {
+            let parts = missing.iter().filter_map(|it| it.split_once('.'));
+            parts.map(|(_, part)| format!(r#""{part}":{{}}"#)).collect()
         }
     };
-    let text = format!("this needs a client with `{}`", question.capability());
-    let data = format!(r#"{{"requiredCapabilities":{required}}}"#);
-    (!can).then(|| Error::of(Kind::MissingCapability, text).with_json(data))
+    let data = format!(r#"{{"requiredCapabilities":{{"{outer}":{{{}}}}}}}"#, parts.join(","));
+    let text = format!("this needs a client with `{}`", missing.join("` and `"));
+    Some(Error::of(Kind::MissingCapability, text).with_json(data))
 }

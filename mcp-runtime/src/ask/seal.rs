@@ -47,6 +47,17 @@ impl Sealer {
         Ok(URL_SAFE_NO_PAD.encode([&nonce[..], &sealed].concat()))
     }
 
+    /// A few letters that stand for a text, for state that is sealed itself: nobody without the key can find another text for
+    /// them. Random nonces do not meet the one that is used here.
+    pub(super) fn digest(&self, text: &[u8]) -> Result<String, Error> {
+        Ok(URL_SAFE_NO_PAD.encode(tag(&self.sealing()?, text)))
+    }
+
+    /// Whether one of the keys has made these letters of the text.
+    pub(super) fn is_digest(&self, digest: &str, text: &[u8]) -> bool {
+        self.keys.iter().any(|key| URL_SAFE_NO_PAD.encode(tag(key, text)) == digest)
+    }
+
     /// Opens what one of the keys has sealed for the same `bound`, and gives the nonce with it, which no other text has.
     pub(super) fn open(
         &self,
@@ -61,6 +72,13 @@ impl Sealer {
         };
         self.keys.iter().find_map(open).map(|it| (it, *nonce)).ok_or(Broken)
     }
+}
+
+/// What sealing nothing for the text proves of it; short, since it is sealed with the state.
+fn tag(key: &[u8; 32], text: &[u8]) -> [u8; 12] {
+    let sealed = XChaCha20Poly1305::new(&Key::from(*key))
+        .encrypt(&XNonce::from([0xff; NONCE]), Payload { msg: b"", aad: text });
+    sealed.ok().and_then(|it| it.first_chunk().copied()).unwrap_or_default()
 }
 
 impl fmt::Debug for Sealer {
@@ -107,6 +125,16 @@ mod tests {
         let newer = rotated.seal(b"text", b"").unwrap();
         assert_eq!(opened(&sealer(&[1]), &newer, b""), None);
         assert!(opened(&sealer(&[2]), &newer, b"").is_some());
+    }
+
+    #[test]
+    fn a_digest_is_of_one_text_and_survives_a_rotation() {
+        let digest = sealer(&[1]).digest(b"text").unwrap();
+        assert_eq!(digest.len(), 16);
+        assert!(sealer(&[1]).is_digest(&digest, b"text"));
+        assert!(sealer(&[2, 1]).is_digest(&digest, b"text"));
+        assert!(!sealer(&[1]).is_digest(&digest, b"test"));
+        assert!(!sealer(&[2]).is_digest(&digest, b"text"));
     }
 
     #[test]

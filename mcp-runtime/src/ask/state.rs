@@ -15,6 +15,8 @@ pub(super) struct State {
     pub(super) answers: Texts,
     /// What the handler got done.
     pub(super) done: Texts,
+    /// Digests of the words that each question was asked in.
+    pub(super) asked: Texts,
 }
 
 #[cfg(feature = "ask")]
@@ -29,23 +31,29 @@ impl State {
                 members.raw(key, json);
             }
         }
+        let mut asked = object.object("q");
+        for (key, digest) in &self.asked {
+            asked.str(key, digest);
+        }
+        asked.end();
         object.end();
         out
     }
 
-    /// What was written, when it has not expired.
-    pub(super) fn read(text: Raw<'_>, now: u64) -> Option<Self> {
-        let [expires, answers, done] = text.pick(["e", "a", "d"]);
-        if expires.and_then(Raw::u64)? < now {
-            return None;
-        }
+    /// What was written and when it expires, unless it has.
+    pub(super) fn read(text: Raw<'_>, now: u64) -> Option<(Self, u64)> {
+        let [expires, answers, done, asked] = text.pick(["e", "a", "d", "q"]);
+        let expires = expires.and_then(Raw::u64).filter(|it| *it >= now)?;
         let texts = |of: Option<Raw<'_>>| -> Texts {
             of.into_iter()
                 .flat_map(Raw::members)
                 .map(|(key, json)| (key.into(), json.as_str().into()))
                 .collect()
         };
-        Some(Self { answers: texts(answers), done: texts(done) })
+        let members = asked.into_iter().flat_map(Raw::members);
+        let digest = |it: Raw<'_>| it.string().unwrap_or_default().into();
+        let asked = members.map(|(key, it)| (key.into(), digest(it))).collect();
+        Some((Self { answers: texts(answers), done: texts(done), asked }, expires))
     }
 
     /// The key that takes the most room.

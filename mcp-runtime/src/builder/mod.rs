@@ -5,6 +5,7 @@ mod check;
 mod http;
 mod identity;
 mod items;
+mod server;
 mod setup;
 mod size;
 #[cfg(feature = "ask")]
@@ -17,22 +18,21 @@ use std::{any::TypeId, fmt, future::Future, pin::Pin, sync::Arc, time::Duration}
 pub(crate) use http::HttpSettings;
 pub use identity::Identity;
 pub use items::{Items, items, named};
+pub use server::Server;
+pub(crate) use server::Started;
 pub use setup::{Made, Setup};
 pub use size::Size;
 
 #[cfg(feature = "ask")]
 use self::state_keys::StateKeys;
 use self::task_store::ChosenStore;
-#[cfg(feature = "ask")]
-use crate::ask::Sealer;
 use crate::{
-    catalog::{Catalog, Handle, Origin, PageSizes},
-    context::{Caller, Context, Environment, States},
-    dispatch::{Around, Dispatcher, Next, OperationCall, Settings},
-    error::{BuildError, ServeError},
+    catalog::{Catalog, Handle, PageSizes},
+    context::{Context, States},
+    dispatch::{Around, Next, OperationCall, Settings},
+    error::BuildError,
     limits::Limits,
     model::{Icon, Outcome},
-    task::{TaskStore, Tasks},
 };
 
 type BoxFuture<T> = Pin<Box<dyn Future<Output = T> + Send>>;
@@ -330,95 +330,5 @@ impl Builder {
             state_keys: self.state_keys,
             task_store: self.task_store.0,
         })
-    }
-}
-
-/// A server that has been checked and is ready to start.
-pub struct Server {
-    pub(crate) identity: Arc<Identity>,
-    pub(crate) catalog: Arc<Catalog>,
-    states: States,
-    setups: Vec<Prepare>,
-    shutdowns: Vec<Shutdown>,
-    around: Option<Around>,
-    settings: Settings,
-    max_blocking: usize,
-    limits: Limits,
-    #[cfg(feature = "ask")]
-    state_keys: StateKeys,
-    task_store: Arc<dyn TaskStore>,
-}
-
-impl fmt::Debug for Server {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Server").field("identity", &self.identity).finish_non_exhaustive()
-    }
-}
-
-/// A server whose `setup` has run.
-pub(crate) struct Started {
-    pub(crate) identity: Arc<Identity>,
-    pub(crate) dispatcher: Arc<Dispatcher>,
-    pub(crate) limits: Limits,
-    pub(crate) tasks: Arc<Tasks>,
-    #[cfg(feature = "ask")]
-    pub(crate) sealer: Arc<Sealer>,
-    shutdowns: Vec<Shutdown>,
-}
-
-impl Server {
-    /// For changing the catalog while the server runs. Once there is a handle, clients are promised news of changes.
-    pub fn handle(&self) -> Handle {
-        self.catalog.handle()
-    }
-
-    pub(crate) async fn start(mut self) -> Result<Started, ServeError> {
-        for setup in std::mem::take(&mut self.setups) {
-            let insert = setup(Handle(self.catalog.clone())).await.map_err(ServeError::Setup)?;
-            insert(&mut self.states);
-        }
-        let started = self.started();
-        let recovered = started.tasks.recover(&started.dispatcher).await;
-        recovered.map_err(|why| ServeError::TaskStore(format!("the task store: {why}")))?;
-        Ok(started)
-    }
-
-    /// Starts without running `setup`: enough for lists, which need no state. What runs around calls and after the last one may count on
-    /// that state, so it is left out too.
-    #[cfg(feature = "stdio")]
-    pub(crate) fn start_bare(mut self) -> Started {
-        self.around = None;
-        self.shutdowns.clear();
-        self.started()
-    }
-
-    fn started(mut self) -> Started {
-        self.states.insert(Origin(self.catalog.clone()));
-        let environment = Arc::new(Environment::new(self.states, self.max_blocking));
-        let tasks = Tasks::new(self.task_store, self.catalog.clone(), self.limits);
-        let dispatcher = Dispatcher {
-            catalog: self.catalog,
-            environment,
-            around: self.around,
-            settings: self.settings,
-        };
-        Started {
-            identity: self.identity,
-            dispatcher: Arc::new(dispatcher),
-            limits: self.limits,
-            tasks: Arc::new(tasks),
-            #[cfg(feature = "ask")]
-            sealer: Arc::new(self.state_keys.sealer()),
-            shutdowns: self.shutdowns,
-        }
-    }
-}
-
-impl Started {
-    pub(crate) async fn stop(self) {
-        for shutdown in self.shutdowns {
-            shutdown(Context::new(self.dispatcher.environment.clone(), Caller::default(), None))
-                .await;
-        }
     }
 }

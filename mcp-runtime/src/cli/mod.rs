@@ -2,19 +2,22 @@
 
 mod arguments;
 mod http;
+mod person;
+mod questions;
 mod show;
 
-use self::http::HttpOptions;
+use self::{http::HttpOptions, questions::Answers};
 
 use std::{ffi::OsString, io::Write as _, process::Termination};
 
-use serde_json::Value;
+use serde_json::{Value, json};
 use tokio::io::AsyncWriteExt as _;
 
 use crate::{
     builder::{Builder, Identity},
     nearest::nearest,
-    testing::Client,
+    protocol::Revision,
+    testing::{Called, Client, Prompted, ReadContents},
     transport::stdio::Guard,
 };
 
@@ -64,6 +67,9 @@ impl Builder {
     /// Does what the command line says: without arguments serves stdio until the client closes it, with `--http [ADDR]`
     /// listens (feature `http`); `list`, `call`, `read`, `get` and `schema` try the server out. Blocks, and brings its own
     /// runtime.
+    ///
+    /// A call that asks the user ([`Context::elicit`](crate::Context::elicit)) asks the person at the terminal; elsewhere it takes
+    /// `--answer KEY=JSON`: `call deploy env=prod --answer consent='{"deploy":true}'`, or `consent=decline`.
     ///
     /// What goes wrong is said on stderr, and the exit code tells: 0 is success, 1 a failure, 2 a wrong command line.
     ///
@@ -136,6 +142,8 @@ impl Builder {
                 return Err(Stop::usage(format!("`{command}` goes without `--http`; see `help`")));
             }
         }
+        let asks = texts.first().is_some_and(|it| matches!(&**it, "call" | "read" | "get"));
+        let answers = if asks { Answers::take(&mut texts)? } else { Answers::default() };
         let (command, rest) =
             texts.split_first().ok_or_else(|| Stop::usage("no command; see `help`"))?;
         let asks_for_help = rest.first().is_some_and(|it| it == "--help" || it == "-h");
@@ -143,11 +151,11 @@ impl Builder {
             ("list" | "call" | "read" | "get" | "schema" | "help" | "version", _)
                 if asks_for_help =>
             {
-                print(&show::help(&self.identity, &COMMANDS, &http::OPTIONS));
+                print(&show::help(&self.identity, &COMMANDS, &options()));
                 Ok(())
             }
             ("help", _) => {
-                print(&show::help(&self.identity, &COMMANDS, &http::OPTIONS));
+                print(&show::help(&self.identity, &COMMANDS, &options()));
                 Ok(())
             }
             ("version", _) => {
@@ -161,27 +169,38 @@ impl Builder {
                 Err(Stop::usage(format!("`{command}` of what? See `help`")))
             }
             ("read", [_, _, ..]) => Err(Stop::usage("`read` takes one argument; see `help`")),
-            ("list" | "schema" | "call" | "get" | "read", _) => self.try_out(command, rest),
+            ("list" | "schema" | "call" | "get" | "read", _) => {
+                self.try_out(command, rest, answers)
+            }
             (other, _) => Err(unknown_command(other)),
         }
     }
 
     /// Runs a command that needs the server.
-    fn try_out(self, command: &str, rest: &[String]) -> Result<(), Stop> {
+    fn try_out(self, command: &str, rest: &[String], mut answers: Answers) -> Result<(), Stop> {
         let runtime = tokio::runtime::Builder::new_current_thread()
             .enable_all()
             .build()
             .map_err(Stop::failure)?;
         let result = runtime.block_on(async {
             // What tools print must not mix with what was asked for, here as little as on the wire.
-            let (_guard, _, mut output) = Guard::install().map_err(Stop::failure)?;
+            let is_somebody_there = Answers::is_somebody_there();
+            let (_guard, input, mut output) = Guard::install().map_err(Stop::failure)?;
             let identity = self.identity.clone();
             // Lists need no state, and making it may have effects nobody asked for.
             let lists = matches!(command, "list" | "schema");
-            let client = if lists { Client::unprepared(self) } else { Client::connect(self).await };
+            let client = if lists {
+                Client::unprepared(self)
+            } else {
+                let can = json!({ "elicitation": { "form": {}, "url": {} } });
+                Client::connect_capable(self, Revision::MODERN[0], can).await
+            };
             let mut client = client.map_err(Stop::failure)?;
             client.wait_without_end();
-            let result = run_command(&mut client, command, rest, &identity).await;
+            if is_somebody_there {
+                answers.ask(input);
+            }
+            let result = run_command(&mut client, command, rest, &mut answers, &identity).await;
             client.close().await;
             // A reader that has gone (`… | head`) is no reason to fail.
             let _ = output.write_all(result?.as_bytes()).await;
@@ -212,6 +231,9 @@ fn names() -> impl Iterator<Item = &'static str> {
 }
 
 fn unknown_option(given: &str) -> Stop {
+    if given == "--answer" {
+        return Stop::usage("`--answer` goes behind `call`, `read` or `get`; see `help`");
+    }
     let options = http::OPTIONS.iter().filter_map(|it| it.0.split(' ').next());
     match nearest(given, options.chain(["--help", "--version"])) {
         Some(near) => Stop::usage(format!("unknown option `{given}`; did you mean `{near}`?")),
@@ -232,6 +254,7 @@ async fn run_command(
     client: &mut Client,
     command: &str,
     rest: &[String],
+    answers: &mut Answers,
     identity: &Identity,
 ) -> Result<String, Stop> {
     let everything = show::Everything::ask(client).await.map_err(Stop::failure)?;
@@ -245,7 +268,8 @@ async fn run_command(
         "call" => {
             let tool = arguments::find(&everything.tools, "name", target, "tool")?;
             let given = arguments::for_tool(tool, given)?;
-            let called = client.call(target, given).await.map_err(Stop::failure)?;
+            let params = json!({ "name": target, "arguments": given });
+            let called: Called = answers.call(client, "tools/call", params).await?;
             if called.is_error {
                 return Err(Stop::failure(called.text()));
             }
@@ -254,11 +278,26 @@ async fn run_command(
         "get" => {
             let prompt = arguments::find(&everything.prompts, "name", target, "prompt")?;
             let given = arguments::for_prompt(prompt, given)?;
-            let prompted = client.prompt(target, given).await.map_err(Stop::failure)?;
+            let params = json!({ "name": target, "arguments": given });
+            let prompted: Prompted = answers.call(client, "prompts/get", params).await?;
             Ok(show::messages(&prompted.messages))
         }
-        _ => Ok(show::contents(&client.read(target).await.map_err(Stop::failure)?)),
+        _ => {
+            let params = json!({ "uri": target });
+            let read: Read = answers.call(client, "resources/read", params).await?;
+            Ok(show::contents(&read.contents))
+        }
     }
+}
+
+#[derive(serde::Deserialize)]
+struct Read {
+    contents: Vec<ReadContents>,
+}
+
+/// All options, as `help` has them.
+fn options() -> Vec<(&'static str, &'static str)> {
+    [questions::OPTION].into_iter().chain(http::OPTIONS).collect()
 }
 
 /// The value a schema gives a name, where there is one.

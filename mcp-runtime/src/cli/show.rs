@@ -113,7 +113,7 @@ pub(super) fn usage_of_tool(tool: &Value) -> String {
 }
 
 /// What a value must be, in a word or two: `integer 1..=5, default 1`.
-fn kind_of(property: &Value) -> String {
+pub(super) fn kind_of(property: &Value) -> String {
     let mut kind = match property["enum"].as_array() {
         Some(values) => values.iter().filter_map(Value::as_str).collect::<Vec<_>>().join("|"),
         None => property["type"].as_str().unwrap_or("value").to_owned(),

@@ -20,11 +20,11 @@ pub(crate) trait Asker: Send + Sync {
     /// Keeps what has been done for later rounds.
     fn set_done(&self, key: &str, json: Box<str>);
 
-    /// Something runs that is to be kept: until it is released, the round goes on.
-    fn hold(&self);
+    /// Something runs that is to be kept: until it is released, the round goes on, where there are rounds.
+    fn hold(&self) {}
 
     /// It runs no longer.
-    fn release(&self);
+    fn release(&self) {}
 
     /// The call cannot go on into another round.
     fn fail(&self, error: Error);

@@ -67,14 +67,20 @@ impl Context {
     /// # fn main() {}
     /// ```
     ///
+    /// An answer that does not fit the form, or not the type (70,000 in a `u16`), is asked for again in 2026-07-28, with the reason
+    /// behind the message. An answer holds for the words it was given to: a function that runs again and says something else under
+    /// the same key asks again too, so words that change by themselves, such as a time, come out of [`Context::once`].
+    ///
     /// # Errors
-    /// [`Unanswered`]: the user declined or cancelled, or the client cannot be asked (2024-11-05 and 2025-03-26 have no forms).
+    /// [`Unanswered`]: the user declined or cancelled, or the client cannot be asked (2024-11-05 and 2025-03-26 have no forms). In
+    /// revisions before 2026-07-28 an answer that cannot be read is one, too.
     pub fn elicit<T: Form>(
         &self,
         key: impl Into<String>,
         message: impl Into<String>,
     ) -> Asked<Result<T, Unanswered>> {
-        let question = Question::Form { message: message.into(), schema: T::schema() };
+        let reads = |content: Raw<'_>| read_form::<T>(content).map(drop);
+        let question = Question::Form { message: message.into(), schema: T::schema(), reads };
         let asking = self.ask(key.into(), question);
         Asked::new(async move {
             let json = asking.await?;

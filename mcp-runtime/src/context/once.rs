@@ -41,9 +41,11 @@ impl Context {
     /// first one got done. Only success is kept; what failed is tried again.
     ///
     /// A round does not end while this runs, so a question may be open beside it: the question goes out when this is done. Work
-    /// that waits for an answer itself is the exception: it ends with the round, and begins again with the next. (It must ask in
-    /// its own task; for one that asks in another, the call waits until its time is up.) What this
-    /// gives must survive the way to JSON and back, or the call ends with an internal error before anybody is asked.
+    /// that waits for an answer itself is the exception: it ends with the round, and begins again with the next. That is seen only
+    /// of work that asks where it runs: where another task asks for it, or it waits for what comes after an answer, the call waits
+    /// until its time is up.
+    ///
+    /// What this gives must survive the way to JSON and back, or the call ends with an internal error before anybody is asked.
     ///
     /// The key names it within the call, like that of a question. A client that sends one round twice repeats what follows it, unless
     /// the item is `single_use`.

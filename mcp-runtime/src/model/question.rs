@@ -1,13 +1,13 @@
 use std::sync::Arc;
 
-use super::{FormSchema, Sampled, Sampling, root::read_roots};
+use super::{ClientInfo, FormSchema, Sampled, Sampling, root::read_roots};
 use crate::wire::{Kind, Raw};
 
 /// What a handler asks of the client, in no revision's words.
 #[derive(Clone, Debug)]
 pub(crate) enum Question {
-    /// A person fills in a form.
-    Form { message: String, schema: &'static FormSchema },
+    /// A person fills in a form, whose answer `reads` as its type or says why not.
+    Form { message: String, schema: &'static FormSchema, reads: Reads },
     /// A person goes to a page. Who `must_visit` it has not been there until the handler no longer asks.
     Url { message: String, url: String, must_visit: bool },
     /// The client's model says something.
@@ -15,6 +15,9 @@ pub(crate) enum Question {
     /// Which directories a person works in.
     Roots,
 }
+
+/// Whether what a person filled in can be read.
+type Reads = fn(Raw<'_>) -> Result<(), Vec<String>>;
 
 /// What a person did with a question.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -34,15 +37,46 @@ impl Question {
         }
     }
 
-    /// The capability that a client needs for it, as [`ClientInfo::can`](super::ClientInfo::can) takes it.
-    pub(crate) fn capability(&self) -> &'static str {
+    /// The capabilities that a client needs for it and has not declared, as [`ClientInfo::can`] takes them. Not every revision
+    /// divides `sampling` into parts.
+    pub(crate) fn missing(&self, client: &ClientInfo, has_parts: bool) -> Vec<&'static str> {
+        let needed: &[&str] = match self {
+            Self::Form { .. } if client.can_elicit() => &[],
+            // One that can only open pages declares it, and cannot show a form.
+            Self::Form { .. } => return vec!["elicitation"],
+            Self::Url { .. } => &["elicitation.url"],
+            Self::Sample(it) if has_parts => match (it.needs_tools(), it.needs_context()) {
+                (true, true) => &["sampling.tools", "sampling.context"],
+                (true, false) => &["sampling.tools"],
+                (false, true) => &["sampling.context"],
+                (false, false) => &["sampling"],
+            },
+            Self::Sample(_) => &["sampling"],
+            Self::Roots => &["roots"],
+        };
+        needed.iter().copied().filter(|it| !client.can(it)).collect()
+    }
+
+    /// The question as it is put again to a person who has filled in what cannot be read.
+    #[must_use]
+    pub(crate) fn after(mut self, misfit: Raw<'_>) -> Self {
+        if let Self::Form { message, reads, .. } = &mut self
+            && action(misfit) == Ok(Action::Accept)
+            && let Err(problems) = reads(content(misfit))
+        {
+            message
+                .push_str(&format!(" (The last answer cannot be used: {})", problems.join("; ")));
+        }
+        self
+    }
+
+    /// All that it says, in letters of no protocol: an answer is one to these words.
+    pub(crate) fn words(&self) -> String {
         match self {
-            Self::Form { .. } => "elicitation",
-            Self::Url { .. } => "elicitation.url",
-            Self::Sample(it) if it.needs_tools() => "sampling.tools",
-            Self::Sample(it) if it.needs_context() => "sampling.context",
-            Self::Sample(_) => "sampling",
-            Self::Roots => "roots",
+            Self::Form { message, schema, .. } => format!("form {message:?} {schema:?}"),
+            Self::Url { message, url, .. } => format!("page {message:?} {url:?}"),
+            Self::Sample(it) => format!("sample {it:?}"),
+            Self::Roots => "roots".to_owned(),
         }
     }
 
@@ -52,9 +86,9 @@ impl Question {
     /// What is wrong with the result.
     pub(crate) fn check(&self, result: Raw<'_>) -> Result<(), String> {
         match self {
-            Self::Form { schema, .. } => {
+            Self::Form { reads, .. } => {
                 if action(result)? == Action::Accept {
-                    schema.check(content(result)).map_err(|problems| problems.join("; "))?;
+                    reads(content(result)).map_err(|problems| problems.join("; "))?;
                 }
                 Ok(())
             }

@@ -144,7 +144,7 @@ impl Peer {
                 // Progress of ours, which nothing here asks for. The rest is unknown and stays unanswered.
                 _ => {}
             },
-            Ok(Message::Response { id, result }) => self.shared.questions().answer(id, result),
+            Ok(Message::Response { id, result }) => self.shared.answer(id, result),
         }
     }
 
@@ -198,6 +198,7 @@ impl Peer {
         for context in calls {
             context.set_cancelled();
         }
+        self.shared.give_up_questions();
     }
 }
 

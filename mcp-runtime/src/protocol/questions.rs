@@ -47,15 +47,29 @@ impl Questions {
         (self.last, waiting)
     }
 
-    /// Hands a response to whoever waits for it. Others come too late, or were never asked for.
-    pub(super) fn answer(&mut self, id: Id<'_>, result: Result<Raw<'_>, Raw<'_>>) {
-        let id = id.as_str().parse().ok();
-        let Some(waiting) = id.and_then(|it: u64| self.waiting.remove(&it)) else { return };
+    /// Whoever waits for the response of this id. Others come too late, or were never asked for.
+    fn take(&mut self, id: Id<'_>) -> Option<oneshot::Sender<Answer>> {
+        id.as_str().parse().ok().and_then(|it: u64| self.waiting.remove(&it))
+    }
+}
+
+impl Shared {
+    /// Hands a response to whoever waits for it.
+    pub(super) fn answer(&self, id: Id<'_>, result: Result<Raw<'_>, Raw<'_>>) {
+        let waiting = self.questions().take(id);
+        let Some(waiting) = waiting else { return };
         let answer = result.map(|it| it.as_str().into()).map_err(|error| {
             let message = error.get("message").and_then(Raw::string).unwrap_or_default();
             message.into_owned()
         });
+        // Wakes somebody, which is not done under a lock.
         let _ = waiting.send(answer);
+    }
+
+    /// No answer comes any more: whoever waits is told so.
+    pub(super) fn give_up_questions(&self) {
+        let waiting = std::mem::take(&mut self.questions().waiting);
+        drop(waiting);
     }
 }
 
@@ -103,7 +117,7 @@ impl Questioner {
 
     /// Whether the client and its revision know the question.
     fn knows(&self, question: &Question) -> Result<()> {
-        let (revision, capability) = (self.terms.revision, question.capability());
+        let revision = self.terms.revision;
         let features = revision.features();
         let missing = match question {
             Question::Form { .. } if !features.forms => Some("no forms"),
@@ -115,14 +129,11 @@ impl Questioner {
                 "the client speaks {revision}, which has {what}: nobody can be asked"
             )));
         }
-        let client = &self.terms.client;
-        let can = match question {
-            Question::Form { .. } => client.can_elicit(),
-            _ => client.can(capability),
-        };
-        if !can {
+        let missing = question.missing(&self.terms.client, features.sampling_tools);
+        if !missing.is_empty() {
             return Err(Error::msg(format_args!(
-                "the client has not declared `{capability}`: it cannot be asked"
+                "the client has not declared `{}`: it cannot be asked",
+                missing.join("` and `")
             )));
         }
         Ok(())
@@ -287,10 +298,6 @@ impl Asker for Questioner {
     }
 
     fn set_done(&self, _: &str, _: Box<str>) {}
-
-    fn hold(&self) {}
-
-    fn release(&self) {}
 
     fn fail(&self, _: Error) {}
 

@@ -78,7 +78,7 @@ impl Peer {
         } else if let Err(error) = demands(target, terms, request, &operation) {
             return self.reject(request, revision, Refusal::Malformed, &error, turn);
         }
-        let live = match self.task(target, terms, request, &operation) {
+        let live = match self.task(target, &snapshot, terms, request, &operation) {
             Ok(live) => live,
             Err((Some(refusal), error)) => {
                 return self.reject(request, revision, refusal, &error, turn);

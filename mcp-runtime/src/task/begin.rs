@@ -60,7 +60,7 @@ impl Tasks {
 
     /// Lets it run on its own from here on.
     pub(super) fn run(self: &Arc<Self>, live: &Arc<Live>, pending: Pending) {
-        self.enter(live);
+        let running = self.enter(live);
         live.set_task(pending.context());
         let (tasks, live) = (self.clone(), live.clone());
         tokio::spawn(async move {
@@ -74,6 +74,7 @@ impl Tasks {
                     }
                 }
             }
+            drop(running);
             if tasks.put(&live).await.is_ok() {
                 tasks.leave(&live);
             }

@@ -1,6 +1,9 @@
 use std::{
     collections::HashMap,
-    sync::{Arc, Mutex, MutexGuard, PoisonError},
+    sync::{
+        Arc, Mutex, MutexGuard, PoisonError,
+        atomic::{AtomicUsize, Ordering},
+    },
     time::Duration,
 };
 
@@ -18,6 +21,8 @@ pub(crate) struct Tasks {
     pub(super) catalog: Arc<Catalog>,
     limits: Limits,
     live: Mutex<HashMap<Arc<str>, Arc<Live>>>,
+    /// Those of them that have not ended.
+    running: AtomicUsize,
 }
 
 /// A call that may become a task.
@@ -43,7 +48,7 @@ const SHORTEST: Duration = Duration::from_secs(1);
 
 impl Tasks {
     pub(crate) fn new(store: Arc<dyn TaskStore>, catalog: Arc<Catalog>, limits: Limits) -> Self {
-        Self { store, catalog, limits, live: Mutex::default() }
+        Self { store, catalog, limits, live: Mutex::default(), running: AtomicUsize::new(0) }
     }
 
     fn table(&self) -> MutexGuard<'_, HashMap<Arc<str>, Arc<Live>>> {
@@ -55,7 +60,7 @@ impl Tasks {
     /// # Errors
     /// When there is none.
     pub(crate) fn open(&self, new: NewTask<'_>) -> Result<Arc<Live>> {
-        let running = self.table().values().filter(|it| !it.has_ended()).count();
+        let running = self.running.load(Ordering::Acquire);
         if running >= self.limits.tasks {
             let text = format!("{running} tasks are running already: wait for some of them");
             return Err(Error::msg(text));
@@ -77,11 +82,15 @@ impl Tasks {
         Ok(Live::new(origin, self.catalog.clone()))
     }
 
-    pub(super) fn enter(&self, live: &Arc<Live>) {
+    pub(super) fn enter(self: &Arc<Self>, live: &Arc<Live>) -> Running {
         let mut table = self.table();
         // What could not be put into the store when it ended stays as long as it would have been kept there.
-        table.retain(|_, it| !it.has_ended() || !it.is_expired());
+        if table.len() > 2 * self.running.load(Ordering::Acquire) {
+            table.retain(|_, it| !it.has_ended() || !it.is_expired());
+        }
         table.insert(live.id.clone(), live.clone());
+        self.running.fetch_add(1, Ordering::AcqRel);
+        Running(self.clone())
     }
 
     pub(super) fn leave(&self, live: &Live) {
@@ -183,6 +192,15 @@ impl Tasks {
             later: false,
         };
         Live::new(origin, self.catalog.clone())
+    }
+}
+
+/// Counts while a task runs.
+pub(super) struct Running(Arc<Tasks>);
+
+impl Drop for Running {
+    fn drop(&mut self) {
+        self.0.running.fetch_sub(1, Ordering::AcqRel);
     }
 }
 

@@ -78,12 +78,17 @@ impl Client {
             return None;
         }
         let answers = self.answers_to(&result["inputRequests"]);
-        let mut next = params.clone();
-        next["inputResponses"] = answers.into();
-        match result.get("requestState") {
-            Some(state) => next["requestState"] = state.clone(),
-            None => next.as_object_mut().map(|it| it.remove("requestState")).map_or((), drop),
-        }
-        Some(next)
+        Some(next_round(params, result, answers))
     }
+}
+
+/// The parameters of the round after `result`, with the answers to its questions.
+pub(crate) fn next_round(params: &Value, result: &Value, answers: Map<String, Value>) -> Value {
+    let mut next = params.clone();
+    next["inputResponses"] = answers.into();
+    match result.get("requestState") {
+        Some(state) => next["requestState"] = state.clone(),
+        None => next.as_object_mut().map(|it| it.remove("requestState")).map_or((), drop),
+    }
+    next
 }

@@ -34,6 +34,8 @@ mod messages;
 mod results;
 mod tasks;
 
+#[cfg(feature = "stdio")]
+pub(crate) use answering::next_round;
 pub use client::{Client, Ongoing};
 pub use results::{Called, Completed, Prompted, ReadContents, RpcError};
 

@@ -17,6 +17,9 @@ use serde_json::{Value, json};
 const WITH_FORMS: [Revision; 3] =
     [Revision::V2025_06_18, Revision::V2025_11_25, Revision::V2026_07_28];
 
+/// The revisions in which `sampling` has parts.
+const WITH_PARTS: [Revision; 2] = [Revision::V2025_11_25, Revision::V2026_07_28];
+
 #[form]
 struct Name {
     name: String,
@@ -201,6 +204,62 @@ async fn models_and_roots_are_asked_in_every_revision() {
     }
 }
 
+/// Wants more of the client's model than every model can.
+#[tool]
+async fn samples_more(ctx: &Context, tools: bool, context: bool) -> Result<String> {
+    let mut question = Sampling::ask("The weather?", 100);
+    if tools {
+        question = question.tool(mcp_runtime::SamplingTool::new("weather"));
+    }
+    if context {
+        question = question.include_context(mcp_runtime::IncludeContext::ThisServer);
+    }
+    Ok(ctx.sample("weather", question).await?.text())
+}
+
+#[tokio::test]
+async fn a_model_is_asked_for_what_the_client_declared() {
+    let check = async |revision, can: &str, wanted: (bool, bool), lacks: &[&str]| {
+        let declared: Vec<_> = can.split_whitespace().map(|it| (it, json!({}))).collect();
+        let can = json!({ "sampling": declared.into_iter().collect::<std::collections::BTreeMap<_, _>>() });
+        let server = server!().items(items![samples_more]);
+        let mut client = TestClient::connect_capable(server, revision, can.clone()).await.unwrap();
+        client.answer_with(|_, _| {
+            let content = json!({ "type": "text", "text": "rain" });
+            json!({ "role": "assistant", "model": "m", "content": content })
+        });
+        let (tools, context) = wanted;
+        let called = client.call("samples_more", json!({ "tools": tools, "context": context }));
+        let at = format!("{revision} {can} {wanted:?}");
+        match called.await {
+            Ok(called) if lacks.is_empty() => assert_eq!(called.text(), "rain", "{at}"),
+            Ok(called) => {
+                assert!(called.is_error, "{at}: {called:?}");
+                for it in lacks {
+                    assert!(called.text().contains(&format!("`{it}`")), "{at}: {called:?}");
+                }
+            }
+            Err(error) => {
+                let parts = lacks.iter().map(|it| (it.replace("sampling.", ""), json!({})));
+                let parts: serde_json::Map<_, _> = parts.collect();
+                let required = json!({ "requiredCapabilities": { "sampling": parts } });
+                assert_eq!((error.code, error.data), (-32021, Some(required)), "{at}");
+            }
+        }
+    };
+    for revision in WITH_PARTS {
+        check(revision, "", (false, false), &[]).await;
+        check(revision, "tools context", (true, true), &[]).await;
+        check(revision, "tools", (true, false), &[]).await;
+        check(revision, "context", (false, true), &[]).await;
+        check(revision, "tools", (true, true), &["sampling.context"]).await;
+        check(revision, "context", (true, true), &["sampling.tools"]).await;
+        check(revision, "", (true, true), &["sampling.tools", "sampling.context"]).await;
+    }
+    // Before there were parts, who has a model gives it what it wants.
+    check(Revision::V2025_06_18, "", (false, true), &[]).await;
+}
+
 #[tokio::test]
 async fn a_person_may_decline_or_cancel() {
     for revision in WITH_FORMS {
@@ -255,6 +314,7 @@ async fn every_question_of_a_loop_has_a_key_of_its_own() {
     }
 }
 
+#[cfg(feature = "ask")]
 #[tokio::test]
 async fn an_answer_that_is_none_is_asked_for_again() {
     let (mut client, _) = client(Revision::V2026_07_28, everything()).await;
@@ -345,6 +405,34 @@ async fn a_question_is_taken_back_after_its_time_and_when_the_call_is_cancelled(
     // An answer that comes too late finds nobody.
     client.send_raw(json!({ "jsonrpc": "2.0", "id": again, "result": {} }).to_string().as_bytes());
     assert!(client.notification(std::time::Duration::from_millis(100)).await.is_none());
+}
+
+type Told = tokio::sync::mpsc::UnboundedSender<String>;
+
+/// Asks on, after its call has been answered.
+#[tool]
+async fn leaves_a_question(ctx: Context, told: &Told) -> &'static str {
+    let asked = ctx.elicit::<Name>("name", "Name?");
+    let told = told.clone();
+    tokio::spawn(async move {
+        let answer = asked.await.map(|it| it.name).map_err(Error::from);
+        let _ = told.send(answer.unwrap_or_else(|error| error.to_string()));
+    });
+    "left"
+}
+
+#[tokio::test]
+async fn nobody_waits_for_an_answer_when_the_session_has_ended() {
+    let (told, mut heard) = tokio::sync::mpsc::unbounded_channel::<String>();
+    let server = server!().state::<Told>(told).items(items![leaves_a_question]);
+    let can = json!({ "elicitation": {} });
+    let mut client = TestClient::connect_capable(server, Revision::V2025_11_25, can).await.unwrap();
+    client.call("leaves_a_question", json!({})).await.unwrap();
+    question(&mut client).await;
+    assert!(heard.try_recv().is_err(), "nobody has answered yet");
+    drop(client);
+    let heard = tokio::time::timeout(std::time::Duration::from_secs(5), heard.recv()).await;
+    assert_eq!(heard.unwrap().unwrap(), "the client has gone without an answer");
 }
 
 #[tokio::test]

@@ -23,6 +23,8 @@ mod groups;
 mod handle;
 #[cfg(feature = "http")]
 mod http;
+#[cfg(feature = "ask")]
+mod kept;
 #[cfg(feature = "client-log")]
 mod logging;
 mod max_result;

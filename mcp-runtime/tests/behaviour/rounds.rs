@@ -167,3 +167,87 @@ async fn what_is_kept_may_be_as_deep_as_what_is_taken() {
         assert_eq!(called.text(), "Ada Ada", "{depth}");
     }
 }
+
+/// Its type is narrower than what a form says of it.
+#[form]
+struct Port {
+    port: u16,
+}
+
+#[tool]
+async fn listens(ctx: &Context) -> Result<String> {
+    let port: Port = ctx.elicit("port", "Which port?").await?;
+    Ok(port.port.to_string())
+}
+
+#[tokio::test]
+async fn what_cannot_be_read_is_asked_for_again_with_the_reason() {
+    let server = server!().items(items![listens]);
+    let can = json!({ "elicitation": {} });
+    let mut client = TestClient::connect_capable(server, Revision::V2026_07_28, can).await.unwrap();
+    let messages = Arc::new(Mutex::new(Vec::new()));
+    let seen = messages.clone();
+    client.answer_with(move |_, params| {
+        let mut seen = seen.lock().unwrap();
+        seen.push(params["message"].as_str().unwrap().to_owned());
+        let port = [json!(70_000), json!("x"), json!(8080)][seen.len() - 1].clone();
+        json!({ "action": "accept", "content": { "port": port } })
+    });
+    assert_eq!(client.call("listens", json!({})).await.unwrap().text(), "8080");
+    let messages = messages.lock().unwrap();
+    assert_eq!(messages[0], "Which port?");
+    assert!(
+        messages[1].starts_with("Which port? (The last answer cannot be used: "),
+        "{messages:?}"
+    );
+    assert!(messages[1].contains("70000"), "{messages:?}");
+    // The reason is that of the last answer only.
+    assert!(messages[2].contains("\"x\"") && !messages[2].contains("70000"), "{messages:?}");
+}
+
+/// How many files there are, which nobody here decides.
+#[derive(Default)]
+struct Files(AtomicUsize);
+
+/// Asks for a word about what there is now.
+#[tool]
+async fn removes(ctx: &Context, files: &Arc<Files>) -> Result<String> {
+    let count = files.0.load(Ordering::SeqCst);
+    let sure = ctx.elicit::<Name>("sure", format!("Who removes {count} files?"));
+    let twice = ctx.elicit::<Name>("twice", "Who else?");
+    let (sure, twice) = ctx.ask_all((sure, twice)).await;
+    let last: Name = ctx.elicit("last", "And who saw it?").await?;
+    Ok(format!("{} and {} removed {count} files, as {} saw", sure?.name, twice?.name, last.name))
+}
+
+/// An answer is one to the words that were asked, whenever they change.
+#[tokio::test]
+async fn other_words_want_another_answer() {
+    for changing in 0..4 {
+        let files = Arc::new(Files::default());
+        let server = server!().state(files.clone()).items(items![removes]);
+        let can = json!({ "elicitation": {} });
+        let mut client =
+            TestClient::connect_capable(server, Revision::V2026_07_28, can).await.unwrap();
+        let asked = Arc::new(Mutex::new(Vec::new()));
+        let seen = asked.clone();
+        let growing = files.clone();
+        client.answer_with(move |_, params| {
+            let mut seen = seen.lock().unwrap();
+            seen.push(params["message"].as_str().unwrap().to_owned());
+            if seen.len() == changing {
+                growing.0.fetch_add(1, Ordering::SeqCst);
+            }
+            json!({ "action": "accept", "content": { "name": "Ada" } })
+        });
+        let called = client.call("removes", json!({})).await.unwrap();
+        let count = usize::from(changing > 0);
+        let text = format!("Ada and Ada removed {count} files, as Ada saw");
+        assert_eq!(called.text(), text, "{changing}");
+        let mut asked = asked.lock().unwrap().clone();
+        asked.sort();
+        let mut expected = vec!["And who saw it?", "Who else?", "Who removes 0 files?"];
+        expected.extend((count > 0).then_some("Who removes 1 files?"));
+        assert_eq!(asked, expected, "{changing}");
+    }
+}

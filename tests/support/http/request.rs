@@ -168,6 +168,9 @@ impl Request {
                 let name = match method {
                     Some("tools/call" | "prompts/get") => params["name"].as_str(),
                     Some("resources/read") => params["uri"].as_str(),
+                    Some("tasks/get" | "tasks/update" | "tasks/cancel") => {
+                        params["taskId"].as_str()
+                    }
                     _ => None,
                 };
                 headers.extend(method.map(|method| ("Mcp-Method", method.to_owned())));

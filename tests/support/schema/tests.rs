@@ -199,3 +199,31 @@ fn notifications_and_requests_belong_to_revisions() {
     let unknown = json!({"jsonrpc": "2.0", "method": "notifications/initialized"});
     check("2025-11-25", "tools/call", &unknown, Some("servers send no notification"));
 }
+
+#[test]
+fn tasks_of_the_extension_have_what_their_status_says() {
+    let task = |status: &str, more: Value| {
+        let mut task = json!({
+            "resultType": "complete", "taskId": "t", "status": status, "ttlMs": null,
+            "createdAt": "2026-01-01T00:00:00Z", "lastUpdatedAt": "2026-01-01T00:00:00Z",
+        });
+        task.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
+        answer(&task)
+    };
+    let get = |message: &Value, complaint| check("2026-07-28", "tasks/get", message, complaint);
+    let result = json!({ "result": { "resultType": "complete", "content": [] } });
+    get(&task("working", json!({})), None);
+    get(&task("completed", result.clone()), None);
+    get(&task("failed", json!({ "error": { "code": 1, "message": "m" } })), None);
+    get(&task("completed", json!({})), Some("GetTaskResult"));
+    get(&task("working", result), Some("GetTaskResult"));
+    get(&task("failed", json!({})), Some("GetTaskResult"));
+    get(&task("input_required", json!({ "inputRequests": {} })), Some("GetTaskResult"));
+    get(&task("working", json!({ "ttl": 5 })), Some("GetTaskResult"));
+    let acknowledged = |message: &Value, complaint| {
+        check("2026-07-28", "tasks/update", message, complaint);
+        check("2026-07-28", "tasks/cancel", message, complaint);
+    };
+    acknowledged(&answer(&json!({ "resultType": "complete" })), None);
+    acknowledged(&task("working", json!({})), Some("TaskAcknowledgement"));
+}

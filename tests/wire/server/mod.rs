@@ -6,6 +6,7 @@ mod gate;
 mod mirrored;
 mod prompts;
 mod resources;
+mod tasks;
 mod tools;
 
 use mcp_runtime::{Builder, prelude::*};
@@ -20,6 +21,8 @@ use mcp_runtime::{Builder, prelude::*};
 /// | `bare` | one tool and nothing else |
 /// | `asking` | items that ask the client |
 /// | `impatient` | the same, where a question waits for a second |
+/// | `tasks` | tools whose calls go on as tasks |
+/// | `single` | the same, where one task may run |
 /// | `mirrored` | one tool, whose arguments are repeated in headers |
 pub fn named(name: &str) -> Builder {
     match name {
@@ -33,6 +36,8 @@ pub fn named(name: &str) -> Builder {
         }
         "asking" => asking::server(),
         "impatient" => asking::impatient(),
+        "tasks" => tasks::server(),
+        "single" => tasks::single(),
         "mirrored" => {
             mcp_runtime::server!(name = "fixture", version = "1.2.3").items(items![mirrored::route])
         }

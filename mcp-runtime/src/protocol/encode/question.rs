@@ -18,7 +18,7 @@ pub(in crate::protocol) fn question(
     elicitation_id: Option<&str>,
 ) -> Result<(), String> {
     match question {
-        Question::Form { message, schema } => {
+        Question::Form { message, schema, .. } => {
             params.str("message", message);
             form(params, revision, schema)
         }

@@ -4,7 +4,7 @@ use std::{sync::Arc, time::Duration};
 
 use super::{Peer, demand_extension};
 use crate::{
-    catalog::Entry,
+    catalog::{Entry, Snapshot},
     context::{Caller, Channel},
     dispatch::Request,
     error::{Error, Kind},
@@ -31,6 +31,7 @@ impl Peer {
     pub(in crate::protocol) fn task(
         &self,
         entry: Option<&Arc<Entry>>,
+        snapshot: &Snapshot,
         terms: &Terms,
         request: &ClientRequest<'_>,
         operation: &Request<'_>,
@@ -39,12 +40,11 @@ impl Peer {
         let Some(entry) = entry else { return Ok(None) };
         let dialect = terms.revision.features().tasks;
         // Where no tool has tasks, the parameter is like any other that nobody knows (TASK4-01).
-        let asked =
-            if dialect == TaskDialect::Core && Feature::Tasks.is_served(&self.shared.snapshot()) {
-                request.params.get("task").filter(|it| !it.is_null())
-            } else {
-                None
-            };
+        let asked = if dialect == TaskDialect::Core && Feature::Tasks.is_served(snapshot) {
+            request.params.get("task").filter(|it| !it.is_null())
+        } else {
+            None
+        };
         let refused = |text: String| (None, Error::of(Kind::MethodNotFound, text));
         let Some(mut support) = entry.task() else {
             return match asked {

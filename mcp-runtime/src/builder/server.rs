@@ -1,0 +1,105 @@
+use std::{fmt, sync::Arc};
+
+#[cfg(feature = "ask")]
+use super::state_keys::StateKeys;
+use super::{Identity, Prepare, Shutdown};
+#[cfg(feature = "ask")]
+use crate::ask::Sealer;
+use crate::{
+    catalog::{Catalog, Handle, Origin},
+    context::{Caller, Context, Environment, States},
+    dispatch::{Around, Dispatcher, Settings},
+    error::ServeError,
+    limits::Limits,
+    task::{TaskStore, Tasks},
+};
+
+/// A server that has been checked and is ready to start.
+pub struct Server {
+    pub(crate) identity: Arc<Identity>,
+    pub(crate) catalog: Arc<Catalog>,
+    pub(super) states: States,
+    pub(super) setups: Vec<Prepare>,
+    pub(super) shutdowns: Vec<Shutdown>,
+    pub(super) around: Option<Around>,
+    pub(super) settings: Settings,
+    pub(super) max_blocking: usize,
+    pub(super) limits: Limits,
+    #[cfg(feature = "ask")]
+    pub(super) state_keys: StateKeys,
+    pub(super) task_store: Arc<dyn TaskStore>,
+}
+
+impl fmt::Debug for Server {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Server").field("identity", &self.identity).finish_non_exhaustive()
+    }
+}
+
+/// A server whose `setup` has run.
+pub(crate) struct Started {
+    pub(crate) identity: Arc<Identity>,
+    pub(crate) dispatcher: Arc<Dispatcher>,
+    pub(crate) limits: Limits,
+    pub(crate) tasks: Arc<Tasks>,
+    #[cfg(feature = "ask")]
+    pub(crate) sealer: Arc<Sealer>,
+    pub(super) shutdowns: Vec<Shutdown>,
+}
+
+impl Server {
+    /// For changing the catalog while the server runs. Once there is a handle, clients are promised news of changes.
+    pub fn handle(&self) -> Handle {
+        self.catalog.handle()
+    }
+
+    pub(crate) async fn start(mut self) -> Result<Started, ServeError> {
+        for setup in std::mem::take(&mut self.setups) {
+            let insert = setup(Handle(self.catalog.clone())).await.map_err(ServeError::Setup)?;
+            insert(&mut self.states);
+        }
+        let started = self.started();
+        let recovered = started.tasks.recover(&started.dispatcher).await;
+        recovered.map_err(|why| ServeError::TaskStore(format!("the task store: {why}")))?;
+        Ok(started)
+    }
+
+    /// Starts without running `setup`: enough for lists, which need no state. What runs around calls and after the last one may count on
+    /// that state, so it is left out too.
+    #[cfg(feature = "stdio")]
+    pub(crate) fn start_bare(mut self) -> Started {
+        self.around = None;
+        self.shutdowns.clear();
+        self.started()
+    }
+
+    fn started(mut self) -> Started {
+        self.states.insert(Origin(self.catalog.clone()));
+        let environment = Arc::new(Environment::new(self.states, self.max_blocking));
+        let tasks = Tasks::new(self.task_store, self.catalog.clone(), self.limits);
+        let dispatcher = Dispatcher {
+            catalog: self.catalog,
+            environment,
+            around: self.around,
+            settings: self.settings,
+        };
+        Started {
+            identity: self.identity,
+            dispatcher: Arc::new(dispatcher),
+            limits: self.limits,
+            tasks: Arc::new(tasks),
+            #[cfg(feature = "ask")]
+            sealer: Arc::new(self.state_keys.sealer()),
+            shutdowns: self.shutdowns,
+        }
+    }
+}
+
+impl Started {
+    pub(crate) async fn stop(self) {
+        for shutdown in self.shutdowns {
+            shutdown(Context::new(self.dispatcher.environment.clone(), Caller::default(), None))
+                .await;
+        }
+    }
+}

@@ -1,0 +1,168 @@
+//! A person at the terminal, who is asked one thing after the other.
+
+use std::io::Write as _;
+
+use serde_json::{Map, Value, json};
+use tokio::io::{AsyncBufReadExt as _, BufReader, Lines};
+
+use super::{member, show};
+use crate::transport::stdio::Input;
+
+/// Sees the questions on stderr, and types on what stdin was.
+pub(super) struct Person(Lines<BufReader<Input>>);
+
+impl Person {
+    pub(super) fn new(input: Input) -> Self {
+        Self(BufReader::new(input).lines())
+    }
+
+    /// What the person says to a form or a page. The end of the input declines.
+    pub(super) async fn answer(&mut self, params: &Value) -> Value {
+        say(&format!("{}\n", member(params, "message")));
+        let content = match params["url"].as_str() {
+            Some(url) => {
+                say(&format!("  {url}\n"));
+                let goes = self.line("Go there? [y/N] ").await;
+                goes.and_then(|it| yes_or_no(&it)).filter(|it| *it).map(|_| None)
+            }
+            None => self.fill_in(&params["requestedSchema"]).await.map(Some),
+        };
+        match content {
+            Some(None) => json!({ "action": "accept" }),
+            Some(Some(content)) => json!({ "action": "accept", "content": content }),
+            None => json!({ "action": "decline" }),
+        }
+    }
+
+    /// All fields, those that are needed first; `None` when the person declines.
+    async fn fill_in(&mut self, schema: &Value) -> Option<Map<String, Value>> {
+        say("  (Ctrl-D declines)\n");
+        let required: Vec<&str> =
+            schema["required"].as_array().into_iter().flatten().filter_map(Value::as_str).collect();
+        let all = schema["properties"].as_object().into_iter().flatten().map(|it| it.0.as_str());
+        let optional = all.filter(|it| !required.contains(it));
+        let names = required.iter().map(|it| (*it, true)).chain(optional.map(|it| (it, false)));
+        let mut content = Map::new();
+        for (name, is_required) in names.collect::<Vec<_>>() {
+            let property = &schema["properties"][name];
+            let prompt = prompt(name, property, is_required);
+            loop {
+                let text = self.line(&prompt).await?;
+                match read(text.trim(), property, is_required) {
+                    Ok(Some(value)) => content.insert(name.to_owned(), value),
+                    Ok(None) => None,
+                    Err(why) => {
+                        say(&format!("    {why}\n"));
+                        continue;
+                    }
+                };
+                break;
+            }
+        }
+        Some(content)
+    }
+
+    async fn line(&mut self, prompt: &str) -> Option<String> {
+        say(prompt);
+        let line = self.0.next_line().await.ok().flatten();
+        if line.is_none() {
+            say("\n");
+        }
+        line
+    }
+}
+
+/// Where nobody sees it, nobody answers either.
+fn say(text: &str) {
+    let _ = std::io::stderr().write_all(text.as_bytes());
+}
+
+/// One line for a field: what it is, what it takes, and what it is when nothing is said.
+fn prompt(name: &str, property: &Value, is_required: bool) -> String {
+    let (title, description) = (member(property, "title"), member(property, "description"));
+    let title = if title.is_empty() { name } else { title };
+    let mut prompt = format!("  {title}");
+    if !description.is_empty() {
+        prompt.push_str(&format!(": {description}"));
+    }
+    let choices: Vec<String> = choices(property)
+        .into_iter()
+        .map(|(value, title)| if value == title { value } else { format!("{value} = {title}") })
+        .collect();
+    let kind = match property["type"].as_str() {
+        Some("array") => format!("any of {}, with commas between", choices.join(", ")),
+        _ if !choices.is_empty() => choices.join(", "),
+        Some("boolean") => String::new(),
+        Some("string") => member(property, "format").to_owned(),
+        _ => show::kind_of(property),
+    };
+    if !kind.is_empty() {
+        prompt.push_str(&format!(" ({kind})"));
+    }
+    let default = &property["default"];
+    let nothing = match (property["type"].as_str(), default) {
+        (Some("boolean"), Value::Bool(true)) => "Y/n".to_owned(),
+        (Some("boolean"), Value::Null) if !is_required => "y/n, optional".to_owned(),
+        (Some("boolean"), _) => "y/N".to_owned(),
+        (_, Value::Null) if is_required => String::new(),
+        (_, Value::Null) => "optional".to_owned(),
+        (_, Value::String(text)) => text.clone(),
+        (_, other) => other.to_string(),
+    };
+    if nothing.is_empty() { prompt + ": " } else { format!("{prompt} [{nothing}]: ") }
+}
+
+/// What was typed, as the field takes it; `None` leaves it out. Bounds are the server's to judge, which asks again.
+fn read(text: &str, property: &Value, is_required: bool) -> Result<Option<Value>, String> {
+    let kind = property["type"].as_str();
+    if text.is_empty() {
+        return match (kind, &property["default"]) {
+            (Some("boolean"), Value::Null) if is_required => Ok(Some(json!(false))),
+            (_, Value::Null) if is_required => Err("this is needed; Ctrl-D declines".to_owned()),
+            _ => Ok(None),
+        };
+    }
+    let choices = choices(property);
+    let choice = |text: &str| {
+        let text = text.trim();
+        let fits = |it: &&(String, String)| it.0 == text || it.1.eq_ignore_ascii_case(text);
+        let found = choices.iter().find(fits).map(|it| json!(it.0));
+        let all = || choices.iter().map(|it| it.0.as_str()).collect::<Vec<_>>().join(", ");
+        found.ok_or_else(|| format!("`{text}` is none of {}", all()))
+    };
+    let value = match kind {
+        Some("array") => text.split(',').map(choice).collect::<Result<Vec<_>, _>>()?.into(),
+        _ if !choices.is_empty() => choice(text)?,
+        Some("boolean") => yes_or_no(text).ok_or("y or n")?.into(),
+        Some("integer" | "number") => {
+            let number = text.parse::<serde_json::Number>();
+            number.map_err(|_| format!("`{text}` is no number"))?.into()
+        }
+        _ => text.into(),
+    };
+    Ok(Some(value))
+}
+
+fn yes_or_no(text: &str) -> Option<bool> {
+    match text.trim().to_ascii_lowercase().as_str() {
+        "y" | "yes" | "true" => Some(true),
+        "n" | "no" | "false" => Some(false),
+        _ => None,
+    }
+}
+
+/// The values there are to choose from, each with what people see of it.
+pub(super) fn choices(property: &Value) -> Vec<(String, String)> {
+    let of = if property["type"] == "array" { &property["items"] } else { property };
+    if let Some(values) = of["enum"].as_array() {
+        let names = of["enumNames"].as_array();
+        let title = |at: usize| names.and_then(|it| it.get(at)).and_then(Value::as_str);
+        let values = values.iter().filter_map(Value::as_str).enumerate();
+        return values
+            .map(|(at, it)| (it.to_owned(), title(at).unwrap_or(it).to_owned()))
+            .collect();
+    }
+    let titled = of["oneOf"].as_array().or_else(|| of["anyOf"].as_array());
+    let titled = titled.into_iter().flatten();
+    titled.map(|it| (member(it, "const").to_owned(), member(it, "title").to_owned())).collect()
+}

@@ -1,0 +1,173 @@
+//! What a call asks, answered from the command line or by the person at the terminal.
+
+use std::{collections::BTreeMap, io::IsTerminal as _};
+
+use serde::de::DeserializeOwned;
+use serde_json::{Map, Value, json};
+
+use super::{Stop, member, person::Person};
+use crate::{
+    nearest::nearest,
+    testing::{Client, next_round},
+    transport::stdio::Input,
+};
+
+pub(super) const OPTION: (&str, &str) =
+    ("--answer KEY=JSON", "answers a question of `call`, `read` or `get`; may be repeated");
+
+/// Answers to the questions of one call.
+#[derive(Default)]
+pub(super) struct Answers {
+    /// By their keys, each taken once: what is asked again was not taken.
+    given: BTreeMap<String, String>,
+    keys: Vec<String>,
+    person: Option<Person>,
+}
+
+impl Answers {
+    /// Takes the answers out of what follows a command.
+    ///
+    /// # Errors
+    /// One that is not `KEY=JSON`.
+    pub(super) fn take(texts: &mut Vec<String>) -> Result<Self, Stop> {
+        let mut answers = Self::default();
+        let mut rest = Vec::new();
+        let mut all = std::mem::take(texts).into_iter();
+        while let Some(text) = all.next() {
+            let pair = match text.strip_prefix("--answer") {
+                Some("") => all.next(),
+                Some(given) if given.starts_with('=') => Some(given[1..].to_owned()),
+                _ => {
+                    rest.push(text);
+                    continue;
+                }
+            };
+            let pair = pair.as_deref().and_then(|it| it.split_once('='));
+            let (key, json) =
+                pair.ok_or_else(|| Stop::usage("`--answer` takes KEY=JSON; see `help`"))?;
+            answers.keys.push(key.to_owned());
+            answers.given.insert(key.to_owned(), json.to_owned());
+        }
+        *texts = rest;
+        Ok(answers)
+    }
+
+    /// Whether a person can be asked: one who sees the questions, and types.
+    pub(super) fn is_somebody_there() -> bool {
+        std::io::stdin().is_terminal() && std::io::stderr().is_terminal()
+    }
+
+    /// Asks on stderr what has no answer yet, and reads what is typed.
+    pub(super) fn ask(&mut self, input: Input) {
+        self.person = Some(Person::new(input));
+    }
+
+    /// Makes a call, with as many rounds of questions as it wants.
+    ///
+    /// # Errors
+    /// What the call failed with, or the questions that nobody answers.
+    pub(super) async fn call<T: DeserializeOwned>(
+        &mut self,
+        client: &mut Client,
+        method: &str,
+        params: Value,
+    ) -> Result<T, Stop> {
+        let mut round = params.clone();
+        loop {
+            let ongoing = client.start(method, round);
+            let result = client.wait(ongoing).await.map_err(Stop::failure)?;
+            if result["resultType"] != "input_required" {
+                return serde_json::from_value(result).map_err(Stop::failure);
+            }
+            let answers = self.answer(&result["inputRequests"]).await?;
+            round = next_round(&params, &result, answers);
+        }
+    }
+
+    async fn answer(&mut self, questions: &Value) -> Result<Map<String, Value>, Stop> {
+        let mut answers = Map::new();
+        let mut open = Vec::new();
+        for (key, question) in questions.as_object().into_iter().flatten() {
+            let params = &question["params"];
+            let answer = match (self.given.remove(key), &mut self.person) {
+                (Some(text), _) => read(key, params, &text)?,
+                (None, Some(person)) => person.answer(params).await,
+                (None, None) => {
+                    open.push(self.unanswered(key, params));
+                    continue;
+                }
+            };
+            answers.insert(key.clone(), answer);
+        }
+        if open.is_empty() { Ok(answers) } else { Err(Stop::failure(open.join("\n"))) }
+    }
+
+    /// A question that nobody answers, and how to.
+    fn unanswered(&self, key: &str, params: &Value) -> String {
+        let message = member(params, "message");
+        if self.keys.iter().any(|it| it == key) {
+            return format!("`{key}` is asked again after its `--answer`: {message}");
+        }
+        let hint = match nearest(key, self.given.keys().map(String::as_str)) {
+            Some(near) => format!(" (`--answer {near}=…` answers nothing so far)"),
+            None => String::new(),
+        };
+        let page = match params["url"].as_str() {
+            Some(url) => format!("\n  {url}"),
+            None => String::new(),
+        };
+        format!(
+            "`{key}` is asked: {message}{page}\nanswer with --answer {key}='{}', or on a terminal{hint}",
+            example(params)
+        )
+    }
+}
+
+/// The answer that the command line gives: what a form is filled in with, `true` for a page, or that the person does not want to.
+fn read(key: &str, params: &Value, text: &str) -> Result<Value, Stop> {
+    if matches!(text, "decline" | "cancel") {
+        return Ok(json!({ "action": text }));
+    }
+    let is_page = params["mode"] == "url";
+    match serde_json::from_str::<Value>(text) {
+        Ok(Value::Object(content)) if !is_page => {
+            Ok(json!({ "action": "accept", "content": content }))
+        }
+        Ok(Value::Bool(goes)) if is_page => {
+            Ok(json!({ "action": if goes { "accept" } else { "decline" } }))
+        }
+        _ => Err(Stop::usage(format!(
+            "`--answer {key}={text}` is no answer: it can be '{}', `decline` or `cancel`",
+            example(params)
+        ))),
+    }
+}
+
+/// An answer such as somebody might give.
+fn example(params: &Value) -> Value {
+    if params["mode"] == "url" {
+        return json!(true);
+    }
+    let schema = &params["requestedSchema"];
+    let mut names: Vec<&str> =
+        schema["required"].as_array().into_iter().flatten().filter_map(Value::as_str).collect();
+    let all = schema["properties"].as_object().into_iter().flatten();
+    if names.is_empty() {
+        names.extend(all.map(|it| it.0.as_str()));
+    }
+    let example = |name: &str| {
+        let property = &schema["properties"][name];
+        let first = super::person::choices(property).into_iter().next();
+        match (property["type"].as_str(), first) {
+            (Some("array"), Some((value, _))) => json!([value]),
+            (_, Some((value, _))) => json!(value),
+            (Some("boolean"), _) => json!(true),
+            (Some("integer" | "number"), _) => match &property["minimum"] {
+                Value::Null => json!(1),
+                least => least.clone(),
+            },
+            _ => json!("…"),
+        }
+    };
+    names.into_iter().map(|it| (it.to_owned(), example(it))).collect::<Map<_, _>>().into()
+}

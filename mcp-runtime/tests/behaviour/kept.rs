@@ -1,0 +1,137 @@
+//! What a call keeps between its rounds is bounded, in bytes and in time.
+
+use std::{
+    fmt,
+    sync::{Arc, Mutex},
+    time::Duration,
+};
+
+use mcp_runtime::{
+    Builder, Limits, items,
+    prelude::*,
+    server,
+    testing::{Client as TestClient, Revision, RpcError},
+};
+use serde_json::{Value, json};
+use tracing::{
+    Event, Metadata, Subscriber,
+    field::{Field, Visit},
+    span,
+};
+
+#[form]
+struct Story {
+    story: String,
+}
+
+/// Gets so many bytes done, and asks twice.
+#[tool]
+async fn tell(ctx: &Context, bytes: usize) -> Result<String> {
+    let work = async || -> Result<String> { Ok("x".repeat(bytes)) };
+    let work = ctx.once("work", work).await?;
+    let first: Story = ctx.elicit("first", "Tell me.").await?;
+    let second: Story = ctx.elicit("second", "And then?").await?;
+    Ok(format!("{} {} {}", work.len(), first.story.len(), second.story.len()))
+}
+
+async fn connected(server: Builder) -> TestClient {
+    let can = json!({ "elicitation": {} });
+    TestClient::connect_capable(server, Revision::V2026_07_28, can).await.unwrap()
+}
+
+async fn sent(client: &mut TestClient, params: &Value) -> Result<Value, RpcError> {
+    let ongoing = client.start("tools/call", params.clone());
+    client.wait(ongoing).await
+}
+
+/// The next round, in which the question of this key is answered at some length.
+fn answering(params: &Value, round: &Value, key: &str, bytes: usize) -> Value {
+    let mut next = params.clone();
+    next["requestState"] = round["requestState"].clone();
+    let answer = json!({ "action": "accept", "content": { "story": "x".repeat(bytes) } });
+    next["inputResponses"] = json!({ key: answer });
+    next
+}
+
+/// Keeps what is logged on this thread.
+#[derive(Clone, Default)]
+struct Log(Arc<Mutex<String>>);
+
+impl Visit for Log {
+    fn record_debug(&mut self, _: &Field, value: &dyn fmt::Debug) {
+        self.0.lock().unwrap().push_str(&format!("{value:?}\n"));
+    }
+}
+
+impl Subscriber for Log {
+    fn enabled(&self, _: &Metadata<'_>) -> bool {
+        true
+    }
+
+    fn new_span(&self, _: &span::Attributes<'_>) -> span::Id {
+        span::Id::from_u64(1)
+    }
+
+    fn record(&self, _: &span::Id, _: &span::Record<'_>) {}
+
+    fn record_follows_from(&self, _: &span::Id, _: &span::Id) {}
+
+    fn event(&self, event: &Event<'_>) {
+        event.record(&mut self.clone());
+    }
+
+    fn enter(&self, _: &span::Id) {}
+
+    fn exit(&self, _: &span::Id) {}
+}
+
+#[tokio::test]
+async fn what_grew_too_large_is_named() {
+    let log = Log::default();
+    // Of a single subscriber `tracing` asks on whichever thread logs first, where it may be unknown; of two it asks both.
+    let _other = tracing::Dispatch::new(Log::default());
+    let _logging = tracing::subscriber::set_default(log.clone());
+    let mut client =
+        connected(server!().items(items![tell]).limits(Limits::new().state(500))).await;
+
+    // The author's doing is told to the author.
+    let large = json!({ "name": "tell", "arguments": { "bytes": 500 } });
+    let error = sent(&mut client, &large).await.unwrap_err();
+    assert!(error.code == -32603 && !error.message.contains("work"), "{error}");
+    let logged = log.0.lock().unwrap().clone();
+    assert!(logged.contains("at most 500") && logged.contains("`work`"), "{logged}");
+
+    // The client's is told to the client, who may go on with something shorter.
+    let call = json!({ "name": "tell", "arguments": { "bytes": 100 } });
+    let round = sent(&mut client, &call).await.unwrap();
+    let error = sent(&mut client, &answering(&call, &round, "first", 500)).await.unwrap_err();
+    assert_eq!(error.code, -32602, "{error}");
+    assert!(error.message.contains("at most 500") && error.message.contains("`first`"), "{error}");
+    let round = sent(&mut client, &answering(&call, &round, "first", 100)).await.unwrap();
+    // The last answer is not kept, so it may have any length.
+    let done = sent(&mut client, &answering(&call, &round, "second", 5000)).await.unwrap();
+    assert_eq!(done["content"][0]["text"], "100 100 5000");
+}
+
+/// By the clock of the machine, which no test can move.
+#[tokio::test]
+async fn what_is_kept_expires() {
+    let server = |seconds| {
+        let server = server!().items(items![tell]).state_key([1; 32]);
+        server.state_lifetime(Duration::from_secs(seconds))
+    };
+    let (mut brief, mut patient) = (connected(server(1)).await, connected(server(60)).await);
+    let call = json!({ "name": "tell", "arguments": { "bytes": 1 } });
+    let short = sent(&mut brief, &call).await.unwrap();
+    let long = sent(&mut patient, &call).await.unwrap();
+    let soon = sent(&mut brief, &answering(&call, &short, "first", 1)).await.unwrap();
+    assert_eq!(soon["resultType"], "input_required", "{soon}");
+    tokio::time::sleep(Duration::from_millis(2100)).await;
+    // When it ends is sealed with it: whoever opens it has no say.
+    for client in [&mut brief, &mut patient] {
+        let error = sent(client, &answering(&call, &short, "first", 1)).await.unwrap_err();
+        assert!(error.code == -32602 && error.message.contains("too old"), "{error}");
+        let round = sent(client, &answering(&call, &long, "first", 1)).await.unwrap();
+        assert_eq!(round["resultType"], "input_required", "{round}");
+    }
+}

@@ -1,0 +1,138 @@
+//! Commands whose calls ask something: answers from the command line, and from a person at the terminal.
+
+use std::{
+    io::Write as _,
+    os::fd::OwnedFd,
+    process::{Output, Stdio},
+};
+
+use crate::{
+    server::{Server, fixture},
+    terminal::{screen, terminal, wait_for},
+};
+
+fn run(arguments: &[&str]) -> Output {
+    let mut command = fixture();
+    command.args(arguments).stdin(Stdio::null()).output().expect("the fixture starts")
+}
+
+/// The exit code, stdout, and what stderr must contain.
+#[track_caller]
+fn check(arguments: &[&str], status: i32, stdout: &str, stderr: &[&str]) {
+    let output = run(arguments);
+    let said = String::from_utf8(output.stderr).unwrap();
+    assert_eq!(String::from_utf8(output.stdout).unwrap(), stdout, "{arguments:?}: {said}");
+    assert_eq!(output.status.code(), Some(status), "{arguments:?}: {said}");
+    assert_eq!(said.is_empty(), stderr.is_empty(), "{arguments:?}: {said}");
+    for part in stderr {
+        assert!(said.contains(part), "{arguments:?}: {said}");
+    }
+}
+
+#[test]
+fn a_question_without_an_answer_says_how_to_give_one() {
+    let example = r#"--answer table='{"name":"…","persons":1,"size":"small"}'"#;
+    check(&["call", "book"], 1, "", &["error: `table` is asked: Which table?\n", example]);
+    let page = ["`page` is asked: Connect", "https://calendar", "--answer page='true'"];
+    check(&["get", "link"], 1, "", &page);
+    check(
+        &["call", "book", "--answer", "tabel={}"],
+        1,
+        "",
+        &["`--answer tabel=…` answers nothing"],
+    );
+}
+
+#[test]
+fn the_command_line_answers() {
+    let table = r#"table={"name":"Ada","persons":2,"size":"large","remark":"late"}"#;
+    check(&["call", "book", "--answer", table], 0, "Ada 2 large true Some(\"late\")\n", &[]);
+    let joined = format!("--answer={table}");
+    check(&["call", &joined, "book"], 0, "Ada 2 large true Some(\"late\")\n", &[]);
+    check(&["call", "book", "--answer", "table=decline"], 1, "", &["the user declined"]);
+    check(&["call", "book", "--answer", "table=cancel"], 1, "", &["the user closed"]);
+    check(&["get", "link", "--answer", "page=true"], 0, "[user]\non the way\n", &[]);
+    check(&["get", "link", "--answer", "page=false"], 1, "", &["the user declined"]);
+    // What does not fit comes back with the reason.
+    let wrong = r#"table={"name":"Ada","persons":20,"size":"large"}"#;
+    check(&["call", "book", "--answer", wrong], 1, "", &["asked again", "persons", "20"]);
+    check(
+        &["read", "notes://unpaid", "--answer", "pay=true"],
+        1,
+        "",
+        &["asked again", "Pay first"],
+    );
+    check(&["read", "notes://unpaid", "--answer", "pay=decline"], 1, "", &["the user declined"]);
+}
+
+#[test]
+fn a_wrong_answer_is_a_wrong_command_line() {
+    check(&["call", "book", "--answer"], 2, "", &["`--answer` takes KEY=JSON"]);
+    check(&["call", "book", "--answer", "table"], 2, "", &["`--answer` takes KEY=JSON"]);
+    check(
+        &["call", "book", "--answer", "table=yes"],
+        2,
+        "",
+        &["`--answer table=yes` is no answer"],
+    );
+    check(&["get", "link", "--answer", "page={}"], 2, "", &["it can be 'true'"]);
+    check(&["--answer", "page=true"], 2, "", &["`--answer` goes behind `call`"]);
+    check(&["list", "--answer", "page=true"], 2, "", &["`list` takes no argument"]);
+    check(&["help"], 0, &String::from_utf8(run(&["--help"]).stdout).unwrap(), &[]);
+    assert!(String::from_utf8(run(&["help"]).stdout).unwrap().contains("\n  --answer KEY=JSON "));
+}
+
+/// Types a line for each text that appears, and gives back the result.
+#[track_caller]
+fn talk(arguments: &[&str], turns: &[(&str, &str)]) -> (String, String) {
+    let (mut person, program) = terminal();
+    let mut command = fixture();
+    command.args(arguments);
+    command.stdin(OwnedFd::from(program.try_clone().unwrap()));
+    command.stderr(OwnedFd::from(program));
+    let mut server = Server::start_as(command);
+    let mut output = server.take_stdout();
+    let (screen, mut seen) = (screen(&person), String::new());
+    for (text, typed) in turns {
+        let mut more = String::new();
+        wait_for(&screen, &mut more, text);
+        seen.push_str(&more);
+        person.write_all(typed.as_bytes()).unwrap();
+    }
+    let mut printed = String::new();
+    std::io::Read::read_to_string(&mut output, &mut printed).unwrap();
+    while let Ok(more) = screen.try_recv() {
+        seen.push_str(&more);
+    }
+    (printed, seen)
+}
+
+#[test]
+fn a_person_at_the_terminal_is_asked() {
+    let (printed, seen) = talk(
+        &["call", "book"],
+        &[
+            ("Whose table it is: ", "\n"),
+            ("this is needed", "Ada\n"),
+            ("Persons (integer 1..=8): ", "many\n"),
+            ("`many` is no number", "2\n"),
+            ("(small = For two, large)", "huge\n"),
+            ("`huge` is none of small, large", "for two\n"),
+            ("[Y/n]: ", "n\n"),
+            ("[optional]: ", "\n"),
+        ],
+    );
+    assert_eq!(printed, "Ada 2 small false None\n", "{seen}");
+    assert!(seen.contains("Which table?"), "{seen}");
+}
+
+#[test]
+fn a_person_at_the_terminal_may_decline() {
+    let (printed, seen) = talk(&["call", "book"], &[("Whose table it is: ", "\u{4}")]);
+    assert_eq!(printed, "", "{seen}");
+    let (printed, seen) = talk(&["get", "link"], &[("Go there? [y/N] ", "y\n")]);
+    assert_eq!(printed, "[user]\non the way\n", "{seen}");
+    assert!(seen.contains("https://calendar.example.com/"), "{seen}");
+    let (printed, seen) = talk(&["get", "link"], &[("Go there? [y/N] ", "\n")]);
+    assert_eq!(printed, "", "{seen}");
+}

@@ -1,0 +1,148 @@
+//! A proxy that takes turns: each request goes to the next server.
+
+use std::{
+    io::{self, Read, Write},
+    net::{Shutdown, SocketAddr, TcpListener, TcpStream},
+    sync::{
+        Arc,
+        atomic::{AtomicBool, AtomicUsize, Ordering},
+    },
+    thread,
+    time::Duration,
+};
+
+/// Listens on the loopback address until it is dropped; what is connected then ends by itself.
+#[derive(Debug)]
+pub struct Proxy {
+    /// Where it listens.
+    pub address: SocketAddr,
+    requests: Arc<AtomicUsize>,
+    is_over: Arc<AtomicBool>,
+}
+
+impl Proxy {
+    /// So many requests a test may make.
+    const MOST: usize = 256;
+
+    /// One that hands the first request to the first of these servers.
+    ///
+    /// # Panics
+    ///
+    /// When no port is free.
+    pub fn before(servers: Vec<SocketAddr>) -> Self {
+        let listener = TcpListener::bind("127.0.0.1:0").expect("a free port");
+        let address = listener.local_addr().expect("it has an address");
+        let (requests, is_over) = (Arc::<AtomicUsize>::default(), Arc::<AtomicBool>::default());
+        let (counted, ends) = (requests.clone(), is_over.clone());
+        thread::spawn(move || {
+            for server in servers.into_iter().cycle().take(Self::MOST) {
+                let Ok((client, _)) = listener.accept() else { return };
+                if ends.load(Ordering::Acquire) {
+                    return;
+                }
+                counted.fetch_add(1, Ordering::AcqRel);
+                // Either side may leave as it likes.
+                thread::spawn(move || drop(pass(client, server)));
+            }
+        });
+        Self { address, requests, is_over }
+    }
+
+    /// How many requests there have been.
+    pub fn requests(&self) -> usize {
+        self.requests.load(Ordering::Acquire)
+    }
+}
+
+impl Drop for Proxy {
+    fn drop(&mut self) {
+        self.is_over.store(true, Ordering::Release);
+        // It waits for a connection, and sees the end with the next one.
+        drop(TcpStream::connect(self.address));
+    }
+}
+
+/// Passes on one request, which is made the last one of its connection, and its response.
+fn pass(mut client: TcpStream, server: SocketAddr) -> io::Result<()> {
+    const HANGS: Option<Duration> = Some(Duration::from_secs(60));
+    let mut server = TcpStream::connect(server)?;
+    for side in [&client, &server] {
+        side.set_read_timeout(HANGS)?;
+    }
+    let (head, rest) = head(&mut client)?;
+    server.write_all(last(&head).as_bytes())?;
+    server.write_all(&rest)?;
+    let (mut from, mut to) = (client.try_clone()?, server.try_clone()?);
+    thread::spawn(move || io::copy(&mut from, &mut to));
+    let copied = io::copy(&mut server, &mut client);
+    client.shutdown(Shutdown::Both)?;
+    copied.map(drop)
+}
+
+/// The head of a request, and what came with it.
+fn head(client: &mut TcpStream) -> io::Result<(String, Vec<u8>)> {
+    const END: &[u8] = b"\r\n\r\n";
+    let mut bytes = Vec::new();
+    loop {
+        if let Some(at) = bytes.windows(END.len()).position(|it| it == END) {
+            let rest = bytes.split_off(at + END.len());
+            return Ok((String::from_utf8_lossy(&bytes).into_owned(), rest));
+        }
+        let mut part = [0; 4096];
+        let read = client.read(&mut part)?;
+        if read == 0 || bytes.len() > 1 << 16 {
+            return Err(io::ErrorKind::InvalidData.into());
+        }
+        bytes.extend_from_slice(&part[..read]);
+    }
+}
+
+/// The head of a request after which the server closes the connection.
+fn last(head: &str) -> String {
+    let is_kept = |line: &&str| !line.to_ascii_lowercase().starts_with("connection:");
+    let lines: Vec<_> = head.trim_end().lines().filter(is_kept).collect();
+    format!("{}\r\nConnection: close\r\n\r\n", lines.join("\r\n"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_request_becomes_the_last_one() {
+        let head =
+            "GET / HTTP/1.1\r\nHost: a\r\nconnection: keep-alive\r\nX: connection: y\r\n\r\n";
+        let expected = "GET / HTTP/1.1\r\nHost: a\r\nX: connection: y\r\nConnection: close\r\n\r\n";
+        assert_eq!(last(head), expected);
+    }
+
+    /// A server that answers each connection with its name and what it was sent.
+    fn named(name: &'static str) -> SocketAddr {
+        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+        let address = listener.local_addr().unwrap();
+        thread::spawn(move || {
+            for mut stream in listener.incoming().take(2).map(Result::unwrap) {
+                let (head, _) = head(&mut stream).unwrap();
+                write!(stream, "{name}: {}", head.lines().next().unwrap()).unwrap();
+            }
+        });
+        address
+    }
+
+    #[test]
+    fn servers_take_turns() {
+        let proxy = Proxy::before(vec![named("one"), named("two")]);
+        let said: Vec<_> = ["/a", "/b", "/c"]
+            .map(|path| {
+                let mut stream = TcpStream::connect(proxy.address).unwrap();
+                write!(stream, "GET {path} HTTP/1.1\r\n\r\n").unwrap();
+                let mut said = String::new();
+                stream.read_to_string(&mut said).unwrap();
+                said
+            })
+            .into();
+        let expected = ["one: GET /a HTTP/1.1", "two: GET /b HTTP/1.1", "one: GET /c HTTP/1.1"];
+        assert_eq!(said, expected);
+        assert_eq!(proxy.requests(), 3);
+    }
+}

@@ -1,0 +1,81 @@
+//! Tools whose calls go on as tasks.
+
+use std::time::Duration;
+
+use mcp_runtime::{Builder, Limits, prelude::*};
+use tokio::time::sleep;
+
+pub fn server() -> Builder {
+    mcp_runtime::server!(name = "fixture", version = "1.2.3", group = "tasks")
+}
+
+/// The same, where one task may run.
+pub fn single() -> Builder {
+    server().limits(Limits::new().tasks(1))
+}
+
+#[form]
+struct Name {
+    name: String,
+}
+
+/// Says a word after a while.
+#[tool(group = "tasks", task)]
+async fn later(word: &str) -> String {
+    sleep(Duration::from_secs(6)).await;
+    word.to_owned()
+}
+
+/// Fails, as a task.
+#[tool(group = "tasks", task(required, ttl = "90s", poll = "250ms"))]
+async fn must() -> Result<String> {
+    sleep(Duration::from_secs(1)).await;
+    Err(Error::msg("no luck"))
+}
+
+/// Ends with an error.
+#[tool(group = "tasks", task)]
+async fn breaks() -> Result<String> {
+    sleep(Duration::from_secs(1)).await;
+    Err(Error::code(7, "it broke").with_data(serde_json::json!({ "why": "age" })))
+}
+
+/// Asks for two names.
+#[tool(group = "tasks", task, asks(elicitation))]
+async fn asks(ctx: &Context) -> Result<String> {
+    let names = (ctx.elicit::<Name>("a", "A?"), ctx.elicit::<Name>("b", "B?"));
+    let (a, b) = ctx.ask_all(names).await;
+    Ok(format!("{} and {}", a?.name, b?.name))
+}
+
+/// Reports twice.
+#[tool(group = "tasks", task)]
+async fn reports(progress: Progress) -> &'static str {
+    sleep(Duration::from_secs(1)).await;
+    progress.total(2).say(1, "half");
+    sleep(Duration::from_secs(6)).await;
+    progress.report(2);
+    sleep(Duration::from_secs(1)).await;
+    "reported"
+}
+
+/// Asks in the call, then takes its time.
+#[tool(group = "tasks", task(later), asks(elicitation))]
+async fn first_asks(ctx: &Context) -> Result<String> {
+    let Name { name } = ctx.elicit("name", "Name?").await?;
+    ctx.begin_task().await;
+    sleep(Duration::from_secs(1)).await;
+    Ok(name)
+}
+
+/// Is over at once.
+#[tool(group = "tasks", task)]
+async fn at_once() -> &'static str {
+    "done"
+}
+
+/// Has no tasks.
+#[tool(group = "tasks")]
+fn plain() -> &'static str {
+    "plain"
+}
