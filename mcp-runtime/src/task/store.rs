@@ -1,6 +1,6 @@
 use std::{future::Future, pin::Pin, sync::Arc};
 
-use crate::error::Result;
+use crate::error::{Error, Result};
 
 /// What a [`TaskStore`] gives when it is done.
 pub type Keeping<'a, T> = Pin<Box<dyn Future<Output = Result<T>> + Send + 'a>>;
@@ -101,6 +101,17 @@ impl KeptTask {
     pub fn place(&self) -> (u64, &str) {
         (self.created, &self.id)
     }
+
+    /// What counts against the bytes of a store: an index has the names again.
+    pub(crate) fn size(&self) -> usize {
+        self.json.len() + 2 * (self.id.len() + self.owner.len())
+    }
+}
+
+/// Why a store that is full keeps no task.
+#[cold]
+pub(crate) fn no_room() -> Error {
+    Error::msg("there is no room for another task: wait until some of them have finished")
 }
 
 impl<T: TaskStore + ?Sized> TaskStore for Arc<T> {
