@@ -70,9 +70,14 @@ async fn wait_for_table(
     let visit = Visit { day, time, guests };
     let guest = Guest { name, email: None, allergies: None };
     for turn in 1.. {
-        // What a task reports is its status.
-        ctx.progress().say(turn, format!("waiting for a table on {visit}"));
-        let wait = async || restaurant.wait(&visit).await;
+        let wait = async || {
+            if let Ok(held) = restaurant.hold(&visit) {
+                return Ok(held);
+            }
+            // What a task reports is its status.
+            ctx.progress().say(turn, format!("waiting for a table on {visit}"));
+            restaurant.wait(&visit).await
+        };
         let held = ctx.once(format!("hold-{turn}"), wait).await?;
         let question = format!("There is a table on {visit} now. Take it?");
         let offer = ctx.elicit(format!("take-{turn}"), question).await;
