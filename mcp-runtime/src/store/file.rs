@@ -15,7 +15,7 @@ const APPLICATION: i32 = i32::from_be_bytes(*b"mcpt");
 /// The format below. A file in another one is left alone.
 const FORMAT: i32 = 1;
 
-/// `json` comes last, so that what comes before it can be read without it.
+/// `end` comes last, so that what comes before it can be read without it.
 const TABLES: &str = "
     CREATE TABLE task (
         id TEXT NOT NULL PRIMARY KEY,
@@ -24,13 +24,18 @@ const TABLES: &str = "
         expires INTEGER,
         finished INTEGER NOT NULL,
         bytes INTEGER NOT NULL,
-        json TEXT NOT NULL
+        json TEXT NOT NULL,
+        \"end\" TEXT NOT NULL
     ) STRICT;
     CREATE INDEX task_place ON task (owner, created, id);
     CREATE INDEX task_expires ON task (expires) WHERE expires IS NOT NULL;
     CREATE INDEX task_unfinished ON task (id) WHERE finished = 0;";
 
-const SELECT: &str = "SELECT id, owner, created, expires, finished, json FROM task WHERE ";
+const SELECT: &str = "SELECT id, owner, created, expires, finished, json, \"end\" FROM task WHERE ";
+
+/// The same, for whoever does not look at what they ended with.
+const SELECT_HEADS: &str =
+    "SELECT id, owner, created, expires, finished, json, '' FROM task WHERE ";
 
 /// An open file, which nobody else can open.
 pub(super) struct TaskFile {
@@ -100,8 +105,8 @@ impl TaskFile {
             kept.remove(forgotten);
         }
         write.execute(
-            "INSERT INTO task (id, owner, created, expires, finished, bytes, json)
-             VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)",
+            "INSERT INTO task (id, owner, created, expires, finished, bytes, json, \"end\")
+             VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)",
             params![
                 task.id,
                 task.owner,
@@ -109,7 +114,8 @@ impl TaskFile {
                 task.expires.map(integer),
                 task.finished,
                 integer(bytes),
-                task.json
+                task.json,
+                task.end
             ],
         )?;
         kept.add(bytes);
@@ -132,15 +138,20 @@ impl TaskFile {
     ) -> rusqlite::Result<Vec<KeptTask>> {
         let (created, id) = after.map_or((-1, ""), |(created, id)| (integer(created), id));
         let rest = "owner = ?1 AND (created, id) > (?2, ?3) ORDER BY created, id LIMIT ?4";
-        self.select(rest, params![owner, created, id, integer(most as u64)])
+        self.select(SELECT_HEADS, rest, params![owner, created, id, integer(most as u64)])
     }
 
     pub(super) fn unfinished(&self) -> rusqlite::Result<Vec<KeptTask>> {
-        self.select("finished = 0 ORDER BY created, id", [])
+        self.select(SELECT, "finished = 0 ORDER BY created, id", [])
     }
 
-    fn select(&self, rest: &str, params: impl Params) -> rusqlite::Result<Vec<KeptTask>> {
-        let mut statement = self.connection.prepare(&format!("{SELECT} {rest}"))?;
+    fn select(
+        &self,
+        select: &str,
+        rest: &str,
+        params: impl Params,
+    ) -> rusqlite::Result<Vec<KeptTask>> {
+        let mut statement = self.connection.prepare(&format!("{select} {rest}"))?;
         statement.query_map(params, read)?.collect()
     }
 }
@@ -221,6 +232,7 @@ fn read(row: &Row<'_>) -> rusqlite::Result<KeptTask> {
         expires: row.get::<_, Option<i64>>(3)?.map(number),
         finished: row.get(4)?,
         json: row.get(5)?,
+        end: row.get(6)?,
     })
 }
 

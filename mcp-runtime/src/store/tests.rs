@@ -63,6 +63,7 @@ fn task(id: &str) -> KeptTask {
         expires: Some(u64::MAX),
         finished: false,
         json: "{}".to_owned(),
+        end: String::new(),
     }
 }
 
