@@ -169,7 +169,7 @@ impl Live {
     pub(super) fn set_task(&self, context: &Context) {
         let mut state = self.state();
         state.phase = Phase::Task;
-        state.context = Some(context.clone());
+        state.context = Some(context.clone()).filter(|_| state.end.is_none());
         drop(state);
         self.changed.notify_waiters();
     }
@@ -227,8 +227,9 @@ impl Live {
         self.news();
     }
 
-    /// Ends it, if it has not ended. Gives back what it waited for: who drops that wakes the handler.
-    fn end(&self, end: TaskEnd, message: Option<&str>) -> Option<Vec<Open>> {
+    /// Ends it, if it has not ended; nobody is told yet. Gives back what it waited for, and the call that ran: who drops the one wakes
+    /// the handler, and the other would hold this as long as it is held itself.
+    fn end(&self, end: TaskEnd, message: Option<&str>) -> Option<(Vec<Open>, Option<Context>)> {
         let mut state = self.state();
         if state.end.is_some() {
             return None;
@@ -236,10 +237,7 @@ impl Live {
         state.end = Some(Arc::new(end));
         state.updated = Instant::now();
         state.message = message.map(Into::into);
-        let open = std::mem::take(&mut state.open);
-        drop(state);
-        self.news();
-        Some(open)
+        Some((std::mem::take(&mut state.open), state.context.take()))
     }
 
     /// The handler's answer; `None` when it was given up.
@@ -260,17 +258,21 @@ impl Live {
             }
             None => (TaskEnd::Cancelled, None),
         };
-        self.end(end, message.as_deref());
+        let ended = self.end(end, message.as_deref());
+        if ended.is_some() {
+            self.news();
+        }
     }
 
     /// Gives it up. Returns whether it had not ended yet.
     pub(super) fn cancel(&self, why: &str) -> bool {
-        let Some(open) = self.end(TaskEnd::Cancelled, Some(why)) else { return false };
-        let context = self.state().context.take();
+        let Some((open, context)) = self.end(TaskEnd::Cancelled, Some(why)) else { return false };
         if let Some(context) = context {
+            // Before anybody hears of the end: no report follows it.
             context.close();
             context.set_cancelled();
         }
+        self.news();
         drop(open);
         true
     }

@@ -1,0 +1,170 @@
+//! Tasks where something happens at a bad moment: the server goes, a tool goes, the store is slow or full.
+
+use std::{
+    sync::{
+        Arc,
+        atomic::{AtomicBool, AtomicUsize, Ordering},
+    },
+    time::Duration,
+};
+
+use mcp_runtime::{
+    Builder, Keeping, KeptTask, Limits, MemoryTasks, TaskStore, items,
+    prelude::*,
+    server,
+    testing::{Client as TestClient, Revision},
+};
+use serde_json::{Value, json};
+
+const V4: Revision = Revision::V2025_11_25;
+const V5: Revision = Revision::V2026_07_28;
+
+#[form]
+struct Word {
+    word: String,
+}
+
+/// What happened to a handler.
+#[derive(Default)]
+struct Seen {
+    ends: AtomicUsize,
+    flag: AtomicBool,
+    text: std::sync::Mutex<String>,
+}
+
+#[tool(task)]
+async fn sleeps(seconds: u64, seen: &Arc<Seen>) -> String {
+    tokio::time::sleep(Duration::from_secs(seconds)).await;
+    seen.ends.fetch_add(1, Ordering::SeqCst);
+    format!("{seconds} s")
+}
+
+#[tool(task)]
+async fn ready() -> &'static str {
+    "ready"
+}
+
+#[tool(task)]
+async fn much(bytes: usize) -> String {
+    tokio::time::sleep(Duration::from_secs(1)).await;
+    "x".repeat(bytes)
+}
+
+#[tool(task)]
+async fn asks_a_word(ctx: &Context) -> Result<String> {
+    tokio::time::sleep(Duration::from_secs(1)).await;
+    let it: Word = ctx.elicit("word", "Word?").await?;
+    Ok(it.word)
+}
+
+#[tool(task, asks(elicitation))]
+async fn must_ask(ctx: &Context) -> Result<String> {
+    let it: Word = ctx.elicit("word", "Word?").await?;
+    Ok(it.word)
+}
+
+#[tool(task(later))]
+async fn begins_after(seconds: u64, ctx: &Context, progress: Progress) -> &'static str {
+    progress.say(1, "before");
+    tokio::time::sleep(Duration::from_secs(seconds)).await;
+    ctx.begin_task().await;
+    tokio::time::sleep(Duration::from_secs(60)).await;
+    "after"
+}
+
+/// Leaves something behind that would begin a task when there is none to begin any more.
+#[tool(task(later))]
+async fn leaves_behind(ctx: &Context, seen: &Arc<Seen>) -> &'static str {
+    let (ctx, seen) = (ctx.clone(), seen.clone());
+    tokio::spawn(async move {
+        tokio::time::sleep(Duration::from_secs(5)).await;
+        ctx.begin_task().await;
+        seen.flag.store(true, Ordering::SeqCst);
+    });
+    tokio::time::sleep(Duration::from_secs(1)).await;
+    "left"
+}
+
+/// The task would begin while a question of the call is open.
+#[tool(task(later))]
+async fn begins_beside_a_question(ctx: &Context) -> Result<String> {
+    let (word, done) = tokio::join!(
+        ctx.elicit::<Word>("word", "Word?"),
+        ctx.once("work", async || {
+            ctx.begin_task().await;
+            tokio::time::sleep(Duration::from_secs(1)).await;
+            Ok::<_, Error>("done".to_owned())
+        })
+    );
+    Ok(format!("{} {}", word?.word, done?))
+}
+
+#[tool(task, idempotent)]
+async fn says_who(ctx: &Context, seen: &Arc<Seen>) -> String {
+    let who = ctx.principal().unwrap_or("nobody").to_owned();
+    tokio::time::sleep(Duration::from_secs(60)).await;
+    *seen.text.lock().unwrap() = who.clone();
+    who
+}
+
+fn edges(seen: &Arc<Seen>) -> Builder {
+    server!().state(seen.clone()).items(items![
+        sleeps,
+        ready,
+        much,
+        asks_a_word,
+        must_ask,
+        begins_after,
+        leaves_behind,
+        begins_beside_a_question,
+        says_who
+    ])
+}
+
+fn capable() -> Value {
+    json!({ "elicitation": {}, "extensions": { "io.modelcontextprotocol/tasks": {} } })
+}
+
+async fn connect_to(server: Builder, revision: Revision) -> TestClient {
+    TestClient::connect_capable(server, revision, capable()).await.expect("the server starts")
+}
+
+async fn create(client: &mut TestClient, tool: &str, arguments: Value) -> Value {
+    let mut params = json!({ "name": tool, "arguments": arguments });
+    if client.revision() == V4 {
+        params["task"] = json!({});
+    }
+    client.request("tools/call", params).await.expect("the call is accepted")
+}
+
+async fn begin(client: &mut TestClient, tool: &str, arguments: Value) -> String {
+    let created = create(client, tool, arguments).await;
+    let task = if client.revision() == V5 { &created } else { &created["task"] };
+    task["taskId"].as_str().unwrap_or_else(|| panic!("no task: {created}")).to_owned()
+}
+
+async fn get(client: &mut TestClient, id: &str) -> Value {
+    client.request("tasks/get", json!({ "taskId": id })).await.expect("the task is there")
+}
+
+async fn pause(seconds: u64) {
+    tokio::time::sleep(Duration::from_secs(seconds)).await;
+}
+
+fn accept(word: &str) -> Value {
+    json!({ "action": "accept", "content": { "word": word } })
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_task_that_has_ended_is_let_go_of() {
+    for revision in [V4, V5] {
+        let seen = Arc::new(Seen::default());
+        let mut client = connect_to(edges(&seen), revision).await;
+        begin(&mut client, "sleeps", json!({ "seconds": 1 })).await;
+        pause(5).await;
+        assert_eq!(seen.ends.load(Ordering::SeqCst), 1);
+        drop(client);
+        pause(5).await;
+        assert_eq!(Arc::strong_count(&seen), 1, "{revision}: something holds the server's state");
+    }
+}
