@@ -171,6 +171,8 @@ impl Live {
         state.phase = Phase::Task;
         state.context = Some(context.clone()).filter(|_| state.end.is_none());
         drop(state);
+        // Whoever reports from another thread took it for a call, and holds the lock until that is sent: before the answer.
+        drop(context.lock_progress());
         self.changed.notify_waiters();
     }
 

@@ -168,3 +168,45 @@ async fn a_task_that_has_ended_is_let_go_of() {
         assert_eq!(Arc::strong_count(&seen), 1, "{revision}: something holds the server's state");
     }
 }
+
+/// Reports from a thread without end.
+#[tool(task(later))]
+async fn hurries(ctx: &Context, progress: Progress) -> &'static str {
+    let cancel = ctx.cancel();
+    std::thread::spawn(move || {
+        while !cancel.is_cancelled() {
+            progress.step();
+        }
+    });
+    tokio::time::sleep(Duration::from_millis(2)).await;
+    ctx.begin_task().await;
+    tokio::time::sleep(Duration::from_secs(60)).await;
+    "never"
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn no_report_follows_the_answer() {
+    let mut client = connect_to(server!().items(items![hurries]), V5).await;
+    for round in 0..80 {
+        let meta = json!({
+            "progressToken": round,
+            "io.modelcontextprotocol/protocolVersion": V5.name(),
+            "io.modelcontextprotocol/clientCapabilities": capable(),
+        });
+        let params = json!({ "name": "hurries", "_meta": meta });
+        let call =
+            json!({ "jsonrpc": "2.0", "id": "call", "method": "tools/call", "params": params });
+        client.send_raw(call.to_string().as_bytes());
+        let mut answer = Value::Null;
+        let patience = |answer: &Value| if answer.is_null() { 5000 } else { 5 };
+        while let Some(line) = client.receive_raw(Duration::from_millis(patience(&answer))).await {
+            let message: Value = serde_json::from_slice(&line).unwrap();
+            assert!(answer.is_null(), "round {round}: {message} after {answer}");
+            if message["id"] == "call" {
+                answer = message;
+            }
+        }
+        let id = answer["result"]["taskId"].as_str().unwrap();
+        client.request("tasks/cancel", json!({ "taskId": id })).await.unwrap();
+    }
+}
