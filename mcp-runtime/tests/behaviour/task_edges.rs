@@ -169,6 +169,48 @@ async fn a_task_that_has_ended_is_let_go_of() {
     }
 }
 
+/// What another server left behind.
+struct Left(MemoryTasks, std::sync::Mutex<Vec<KeptTask>>);
+
+impl TaskStore for Left {
+    fn put(&self, task: KeptTask) -> Keeping<'_, ()> {
+        self.0.put(task)
+    }
+
+    fn get<'a>(&'a self, id: &'a str) -> Keeping<'a, Option<KeptTask>> {
+        self.0.get(id)
+    }
+
+    fn list<'a>(
+        &'a self,
+        owner: &'a str,
+        after: Option<(u64, &'a str)>,
+        most: usize,
+    ) -> Keeping<'a, Vec<KeptTask>> {
+        self.0.list(owner, after, most)
+    }
+
+    fn unfinished(&self) -> Keeping<'_, Vec<KeptTask>> {
+        let left = self.1.lock().unwrap().clone();
+        Box::pin(async move { Ok(left) })
+    }
+}
+
+#[cfg(feature = "http")]
+#[tokio::test(start_paused = true)]
+async fn who_has_a_task_is_known_when_it_runs_again() {
+    let (seen, store) = (Arc::new(Seen::default()), Arc::new(MemoryTasks::new()));
+    let mut client = connect_to(edges(&seen).task_store(store.clone()), V5).await;
+    begin(&mut client, "says_who", json!({})).await;
+    let mut kept = store.unfinished().await.unwrap();
+    drop(client);
+    kept[0].owner = "alice".to_owned();
+    let left = Left(MemoryTasks::new(), std::sync::Mutex::new(kept));
+    let _client = connect_to(edges(&seen).task_store(left), V5).await;
+    pause(70).await;
+    assert_eq!(*seen.text.lock().unwrap(), "alice");
+}
+
 /// Reports from a thread without end.
 #[tool(task(later))]
 async fn hurries(ctx: &Context, progress: Progress) -> &'static str {
