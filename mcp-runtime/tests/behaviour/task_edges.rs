@@ -169,6 +169,17 @@ async fn a_task_that_has_ended_is_let_go_of() {
     }
 }
 
+#[tokio::test(start_paused = true)]
+async fn who_must_be_asked_and_cannot_be_has_a_task_that_failed() {
+    let seen = Arc::new(Seen::default());
+    let mut client = TestClient::connect_capable(edges(&seen), V4, json!({})).await.unwrap();
+    let id = begin(&mut client, "must_ask", json!({})).await;
+    let task = get(&mut client, &id).await;
+    assert_eq!(task["status"], "failed");
+    let result = client.request("tasks/result", json!({ "taskId": id })).await.unwrap();
+    assert_eq!(result["isError"], true);
+}
+
 /// What another server left behind.
 struct Left(MemoryTasks, std::sync::Mutex<Vec<KeptTask>>);
 
