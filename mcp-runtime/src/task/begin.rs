@@ -62,7 +62,8 @@ impl Tasks {
     pub(super) fn run(self: &Arc<Self>, live: &Arc<Live>, pending: Pending) {
         let running = self.enter(live);
         live.set_task(pending.context());
-        let (tasks, live) = (self.clone(), live.clone());
+        // Not longer than there is a server: another one may have taken over the store.
+        let (tasks, live) = (Arc::downgrade(self), live.clone());
         tokio::spawn(async move {
             match live.ttl {
                 None => live.finish(pending.await),
@@ -75,6 +76,7 @@ impl Tasks {
                 }
             }
             drop(running);
+            let Some(tasks) = tasks.upgrade() else { return };
             if tasks.put(&live).await.is_ok() {
                 tasks.leave(&live);
             }

@@ -22,7 +22,7 @@ pub(crate) struct Tasks {
     limits: Limits,
     live: Mutex<HashMap<Arc<str>, Arc<Live>>>,
     /// Those of them that have not ended.
-    running: AtomicUsize,
+    running: Arc<AtomicUsize>,
 }
 
 /// A call that may become a task.
@@ -48,7 +48,7 @@ const SHORTEST: Duration = Duration::from_secs(1);
 
 impl Tasks {
     pub(crate) fn new(store: Arc<dyn TaskStore>, catalog: Arc<Catalog>, limits: Limits) -> Self {
-        Self { store, catalog, limits, live: Mutex::default(), running: AtomicUsize::new(0) }
+        Self { store, catalog, limits, live: Mutex::default(), running: Arc::default() }
     }
 
     fn table(&self) -> MutexGuard<'_, HashMap<Arc<str>, Arc<Live>>> {
@@ -82,7 +82,7 @@ impl Tasks {
         Ok(Live::new(origin, self.catalog.clone()))
     }
 
-    pub(super) fn enter(self: &Arc<Self>, live: &Arc<Live>) -> Running {
+    pub(super) fn enter(&self, live: &Arc<Live>) -> Running {
         let mut table = self.table();
         // What could not be put into the store when it ended stays as long as it would have been kept there.
         if table.len() > 2 * self.running.load(Ordering::Acquire) {
@@ -90,7 +90,7 @@ impl Tasks {
         }
         table.insert(live.id.clone(), live.clone());
         self.running.fetch_add(1, Ordering::AcqRel);
-        Running(self.clone())
+        Running(self.running.clone())
     }
 
     pub(super) fn leave(&self, live: &Live) {
@@ -196,11 +196,20 @@ impl Tasks {
 }
 
 /// Counts while a task runs.
-pub(super) struct Running(Arc<Tasks>);
+pub(super) struct Running(Arc<AtomicUsize>);
 
 impl Drop for Running {
     fn drop(&mut self) {
-        self.0.running.fetch_sub(1, Ordering::AcqRel);
+        self.0.fetch_sub(1, Ordering::AcqRel);
+    }
+}
+
+impl Drop for Tasks {
+    /// What runs ends here, and is in the store as it was: whoever takes that over decides what becomes of it.
+    fn drop(&mut self) {
+        for live in std::mem::take(&mut *self.table()).into_values() {
+            live.cancel("the server has stopped");
+        }
     }
 }
 

@@ -170,6 +170,22 @@ async fn a_task_that_has_ended_is_let_go_of() {
 }
 
 #[tokio::test(start_paused = true)]
+async fn tasks_end_with_their_server() {
+    for revision in [V4, V5] {
+        let (seen, store) = (Arc::new(Seen::default()), Arc::new(MemoryTasks::new()));
+        let server = || edges(&seen).task_store(store.clone());
+        let mut client = connect_to(server(), revision).await;
+        let id = begin(&mut client, "sleeps", json!({ "seconds": 30 })).await;
+        drop(client);
+        let mut client = connect_to(server(), revision).await;
+        assert_eq!(get(&mut client, &id).await["status"], "failed");
+        pause(60).await;
+        assert_eq!(get(&mut client, &id).await["status"], "failed", "how it ended has changed");
+        assert_eq!(seen.ends.load(Ordering::SeqCst), 0);
+    }
+}
+
+#[tokio::test(start_paused = true)]
 async fn who_must_be_asked_and_cannot_be_has_a_task_that_failed() {
     let seen = Arc::new(Seen::default());
     let mut client = TestClient::connect_capable(edges(&seen), V4, json!({})).await.unwrap();
