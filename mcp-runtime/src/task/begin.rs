@@ -27,7 +27,9 @@ impl Tasks {
     ) -> Dispatched {
         let tasks = self.clone();
         let work: Pin<Box<dyn Future<Output = Answer> + Send>> = match dispatched {
-            Dispatched::Ready(answer) if !always => return Dispatched::Ready(answer),
+            Dispatched::Ready(answer) if !always => {
+                return Dispatched::Ready(answer);
+            }
             Dispatched::Ready(answer) => {
                 Box::pin(async move { tasks.begin_ended(&live, answer).await })
             }
@@ -53,7 +55,10 @@ impl Tasks {
     }
 
     async fn begin(self: &Arc<Self>, live: &Arc<Live>, pending: Pending) -> Answer {
-        self.put(live).await?;
+        let mut abandoned = Abandoned { tasks: self, live, is_kept: true };
+        let put = self.put(live).await;
+        abandoned.is_kept = false;
+        put?;
         self.run(live, pending);
         Ok(Done::Task(TaskAnswer::Created(live.view())))
     }
@@ -95,6 +100,25 @@ impl Tasks {
             );
         }
         put
+    }
+}
+
+/// A task that its client gives up before it runs, while the store may be about to keep it.
+struct Abandoned<'a> {
+    tasks: &'a Arc<Tasks>,
+    live: &'a Arc<Live>,
+    is_kept: bool,
+}
+
+impl Drop for Abandoned<'_> {
+    fn drop(&mut self) {
+        if self.is_kept
+            && self.live.cancel("its call was cancelled")
+            && let Ok(runtime) = tokio::runtime::Handle::try_current()
+        {
+            let (tasks, live) = (self.tasks.clone(), self.live.clone());
+            runtime.spawn(async move { tasks.put(&live).await });
+        }
     }
 }
 

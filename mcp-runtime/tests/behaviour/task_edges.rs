@@ -196,6 +196,50 @@ async fn who_must_be_asked_and_cannot_be_has_a_task_that_failed() {
     assert_eq!(result["isError"], true);
 }
 
+/// Takes its time, like a disk.
+struct Slow(MemoryTasks);
+
+impl TaskStore for Slow {
+    fn put(&self, task: KeptTask) -> Keeping<'_, ()> {
+        Box::pin(async move {
+            self.0.put(task).await?;
+            tokio::time::sleep(Duration::from_secs(1)).await;
+            Ok(())
+        })
+    }
+
+    fn get<'a>(&'a self, id: &'a str) -> Keeping<'a, Option<KeptTask>> {
+        self.0.get(id)
+    }
+
+    fn list<'a>(
+        &'a self,
+        owner: &'a str,
+        after: Option<(u64, &'a str)>,
+        most: usize,
+    ) -> Keeping<'a, Vec<KeptTask>> {
+        self.0.list(owner, after, most)
+    }
+
+    fn unfinished(&self) -> Keeping<'_, Vec<KeptTask>> {
+        self.0.unfinished()
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_call_that_is_cancelled_while_its_task_is_kept_leaves_none_running() {
+    let (seen, store) = (Arc::new(Seen::default()), Arc::new(Slow(MemoryTasks::new())));
+    let mut client = connect_to(edges(&seen).task_store(store.clone()), V5).await;
+    let params = json!({ "name": "sleeps", "arguments": { "seconds": 30 } });
+    let call = client.start("tools/call", params);
+    tokio::time::sleep(Duration::from_millis(100)).await;
+    client.cancel(call);
+    pause(10).await;
+    assert_eq!(store.unfinished().await.unwrap(), [], "nobody will ever finish it");
+    pause(60).await;
+    assert_eq!(seen.ends.load(Ordering::SeqCst), 0);
+}
+
 /// What another server left behind.
 struct Left(MemoryTasks, std::sync::Mutex<Vec<KeptTask>>);
 
