@@ -28,6 +28,7 @@ impl Tasks {
         let tasks = self.clone();
         let work: Pin<Box<dyn Future<Output = Answer> + Send>> = match dispatched {
             Dispatched::Ready(answer) if !always => {
+                live.set_place(None);
                 return Dispatched::Ready(answer);
             }
             Dispatched::Ready(answer) => {
@@ -37,7 +38,10 @@ impl Tasks {
                 match poll_fn(|cx| until_due(&live, &mut pending, cx)).await {
                     None => tasks.begin(&live, pending).await,
                     Some(Some(answer)) if always => tasks.begin_ended(&live, answer).await,
-                    Some(Some(answer)) => answer,
+                    Some(Some(answer)) => {
+                        live.set_place(None);
+                        answer
+                    }
                     Some(None) => Err(Error::msg("cancelled")),
                 }
             }),
@@ -50,6 +54,7 @@ impl Tasks {
     /// The call has an answer, but its client wants to ask a task for it.
     async fn begin_ended(&self, live: &Arc<Live>, answer: Answer) -> Answer {
         live.finish(Some(answer));
+        live.set_place(None);
         self.put(live).await?;
         Ok(Done::Task(TaskAnswer::Created(live.view())))
     }
@@ -65,7 +70,7 @@ impl Tasks {
 
     /// Lets it run on its own from here on.
     pub(super) fn run(self: &Arc<Self>, live: &Arc<Live>, pending: Pending) {
-        let running = self.enter(live);
+        self.enter(live);
         live.set_task(pending.context());
         // Not longer than there is a server: another one may have taken over the store.
         let (tasks, live) = (Arc::downgrade(self), live.clone());
@@ -80,7 +85,6 @@ impl Tasks {
                     }
                 }
             }
-            drop(running);
             let Some(tasks) = tasks.upgrade() else { return };
             if tasks.put(&live).await.is_ok() {
                 tasks.leave(&live);

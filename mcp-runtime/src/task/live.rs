@@ -6,6 +6,7 @@ use std::{
 
 use tokio::sync::{Notify, oneshot};
 
+use super::tasks::Place;
 use crate::{
     ask::{asked_twice, lacking},
     catalog::{Catalog, Event},
@@ -50,6 +51,7 @@ struct State {
     roots: Option<Box<str>>,
     end: Option<Arc<TaskEnd>>,
     context: Option<Context>,
+    place: Option<Place>,
 }
 
 #[derive(Clone, Copy, PartialEq)]
@@ -97,6 +99,7 @@ impl Live {
             roots: None,
             end: None,
             context: None,
+            place: None,
         };
         Arc::new(Self {
             id,
@@ -174,6 +177,11 @@ impl Live {
         // Whoever reports from another thread took it for a call, and holds the lock until that is sent: before the answer.
         drop(context.lock_progress());
         self.changed.notify_waiters();
+    }
+
+    /// Gives it a place among those that run, or takes that back.
+    pub(super) fn set_place(&self, place: Option<Place>) {
+        self.state().place = place;
     }
 
     /// Whether the handler says when it begins.

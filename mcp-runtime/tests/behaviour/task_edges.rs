@@ -196,6 +196,35 @@ async fn who_must_be_asked_and_cannot_be_has_a_task_that_failed() {
     assert_eq!(result["isError"], true);
 }
 
+#[tokio::test(start_paused = true)]
+async fn calls_that_may_become_tasks_have_a_place_as_such() {
+    let seen = Arc::new(Seen::default());
+    let mut client = connect_to(edges(&seen).limits(Limits::new().tasks(2)), V5).await;
+    let params = json!({ "name": "begins_after", "arguments": { "seconds": 1 } });
+    let calls: Vec<_> = (0..4).map(|_| client.start("tools/call", params.clone())).collect();
+    let mut begun = 0;
+    for call in calls {
+        begun += usize::from(client.wait(call).await.is_ok_and(|it| it["resultType"] == "task"));
+    }
+    assert_eq!(begun, 2);
+    pause(70).await;
+    begin(&mut client, "begins_after", json!({ "seconds": 1 })).await;
+}
+
+#[tokio::test(start_paused = true)]
+async fn results_that_find_no_room_are_counted() {
+    let seen = Arc::new(Seen::default());
+    let server = edges(&seen).limits(Limits::new().tasks(3));
+    let mut client = connect_to(server.task_store(MemoryTasks::new().bytes(4000)), V5).await;
+    let mut accepted = 0;
+    for _ in 0..10 {
+        let params = json!({ "name": "much", "arguments": { "bytes": 10_000 } });
+        accepted += usize::from(client.request("tools/call", params).await.is_ok());
+        pause(2).await;
+    }
+    assert_eq!(accepted, 3, "what cannot be kept is kept here all the same, and must not pile up");
+}
+
 /// Takes its time, like a disk.
 struct Slow(MemoryTasks);
 
