@@ -123,6 +123,11 @@ impl Tasks {
         found.filter(|it| *it.owner == *owner && !it.is_expired())
     }
 
+    /// Whether the task runs here.
+    pub(crate) fn runs(&self, id: &str) -> bool {
+        self.table().get(id).is_some_and(|it| !it.has_ended())
+    }
+
     /// How far a task has come.
     ///
     /// # Errors

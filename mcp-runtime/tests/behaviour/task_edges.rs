@@ -186,6 +186,18 @@ async fn tasks_end_with_their_server() {
 }
 
 #[tokio::test(start_paused = true)]
+async fn a_session_hears_of_tasks_after_many_that_ended_at_once() {
+    let seen = Arc::new(Seen::default());
+    let mut client = connect_to(edges(&seen).limits(Limits::new().tasks(4)), V4).await;
+    for _ in 0..8 {
+        begin(&mut client, "ready", json!({})).await;
+    }
+    let id = begin(&mut client, "sleeps", json!({ "seconds": 1 })).await;
+    let told = client.notification(Duration::from_secs(5)).await.expect("it has ended");
+    assert_eq!(told["params"]["taskId"], id);
+}
+
+#[tokio::test(start_paused = true)]
 async fn who_must_be_asked_and_cannot_be_has_a_task_that_failed() {
     let seen = Arc::new(Seen::default());
     let mut client = TestClient::connect_capable(edges(&seen), V4, json!({})).await.unwrap();
