@@ -94,6 +94,7 @@ impl Tasks {
 
     /// Puts what there is of it into the store.
     pub(super) async fn put(&self, live: &Live) -> Result<()> {
+        self.set_kept();
         let put = self.store.put(live.kept()).await;
         if let Err(why) = &put {
             tracing::error!(

@@ -2,7 +2,7 @@ use std::{
     collections::HashMap,
     sync::{
         Arc, Mutex, MutexGuard, PoisonError,
-        atomic::{AtomicUsize, Ordering},
+        atomic::{AtomicBool, AtomicUsize, Ordering},
     },
     time::Duration,
 };
@@ -22,6 +22,7 @@ pub(crate) struct Tasks {
     limits: Limits,
     live: Mutex<HashMap<Arc<str>, Arc<Live>>>,
     places: Arc<AtomicUsize>,
+    has_kept: AtomicBool,
 }
 
 /// Room for one task.
@@ -56,8 +57,8 @@ const SHORTEST: Duration = Duration::from_secs(1);
 
 impl Tasks {
     pub(crate) fn new(store: Arc<dyn TaskStore>, catalog: Arc<Catalog>, limits: Limits) -> Self {
-        let (live, places) = (Mutex::default(), Arc::default());
-        Self { store, catalog, limits, live, places }
+        let (live, places, has_kept) = (Mutex::default(), Arc::default(), AtomicBool::new(false));
+        Self { store, catalog, limits, live, places, has_kept }
     }
 
     fn table(&self) -> MutexGuard<'_, HashMap<Arc<str>, Arc<Live>>> {
@@ -117,15 +118,24 @@ impl Tasks {
         live.set_place(None);
     }
 
+    /// Whether the task runs here.
+    pub(crate) fn runs(&self, id: &str) -> bool {
+        self.table().get(id).is_some_and(|it| !it.has_ended())
+    }
+
+    /// Whether some call has become a task: clients ask for it also when its tool is gone.
+    pub(crate) fn has_kept(&self) -> bool {
+        self.has_kept.load(Ordering::Acquire)
+    }
+
+    pub(super) fn set_kept(&self) {
+        self.has_kept.store(true, Ordering::Release);
+    }
+
     /// The task of this id that runs here, for whom it belongs to.
     pub(crate) fn live(&self, id: &str, owner: &str) -> Option<Arc<Live>> {
         let found = self.table().get(id).cloned();
         found.filter(|it| *it.owner == *owner && !it.is_expired())
-    }
-
-    /// Whether the task runs here.
-    pub(crate) fn runs(&self, id: &str) -> bool {
-        self.table().get(id).is_some_and(|it| !it.has_ended())
     }
 
     /// How far a task has come.

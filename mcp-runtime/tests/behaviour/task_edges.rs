@@ -198,6 +198,28 @@ async fn a_session_hears_of_tasks_after_many_that_ended_at_once() {
 }
 
 #[tokio::test(start_paused = true)]
+async fn a_task_is_reached_after_its_tool_is_gone() {
+    for revision in [V4, V5] {
+        let slot = Arc::new(std::sync::Mutex::new(None::<Handle>));
+        let seen = Arc::new(Seen::default());
+        let kept = slot.clone();
+        let server =
+            server!().state(seen.clone()).items(items![sleeps]).setup(async move |it: Handle| {
+                *kept.lock().unwrap() = Some(it);
+                Ok::<_, Error>(())
+            });
+        let mut client = connect_to(server, revision).await;
+        let id = begin(&mut client, "sleeps", json!({ "seconds": 10 })).await;
+        let handle = slot.lock().unwrap().take().unwrap();
+        assert!(handle.remove("sleeps"));
+        assert_eq!(get(&mut client, &id).await["status"], "working");
+        pause(11).await;
+        assert_eq!(get(&mut client, &id).await["status"], "completed");
+        client.request("tasks/cancel", json!({ "taskId": id })).await.err();
+    }
+}
+
+#[tokio::test(start_paused = true)]
 async fn who_must_be_asked_and_cannot_be_has_a_task_that_failed() {
     let seen = Arc::new(Seen::default());
     let mut client = TestClient::connect_capable(edges(&seen), V4, json!({})).await.unwrap();
