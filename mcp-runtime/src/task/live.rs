@@ -1,3 +1,5 @@
+mod waiter;
+
 use std::{
     collections::BTreeSet,
     sync::{Arc, Mutex, MutexGuard, PoisonError},
@@ -47,6 +49,8 @@ struct State {
     /// Each key is asked once (TASK5-05).
     keys: BTreeSet<Box<str>>,
     open: Vec<Open>,
+    /// Those who wait for the end, in the order they came.
+    waiters: Vec<u64>,
     /// The roots as the client named them.
     roots: Option<Box<str>>,
     end: Option<Arc<TaskEnd>>,
@@ -69,8 +73,8 @@ struct Open {
     key: Box<str>,
     question: Question,
     answer: oneshot::Sender<Result<Box<str>>>,
-    /// Somebody has put it to a client, and waits.
-    claimed: bool,
+    /// Who has put it to a client, and waits.
+    claimed: Option<u64>,
 }
 
 /// What a task is made of.
@@ -96,6 +100,7 @@ impl Live {
             told: None,
             keys: BTreeSet::new(),
             open: Vec::new(),
+            waiters: Vec::new(),
             roots: None,
             end: None,
             context: None,
@@ -187,16 +192,6 @@ impl Live {
     /// Whether the handler says when it begins.
     pub(crate) fn begins_later(&self) -> bool {
         self.later
-    }
-
-    /// Whether there is a question that nobody has put to the client.
-    pub(crate) fn has_unclaimed(&self) -> bool {
-        self.state().open.iter().any(|it| !it.claimed)
-    }
-
-    /// Whether somebody waits for this answer still.
-    pub(crate) fn is_open(&self, key: &str) -> bool {
-        self.state().open.iter().any(|it| &*it.key == key)
     }
 
     pub(crate) fn has_ended(&self) -> bool {
@@ -319,7 +314,7 @@ impl Live {
         if !state.keys.insert(key.clone()) {
             return failed(asked_twice(&key));
         }
-        state.open.push(Open { key: key.clone(), question, answer, claimed: false });
+        state.open.push(Open { key: key.clone(), question, answer, claimed: None });
         state.updated = Instant::now();
         drop(state);
         self.news();
@@ -354,23 +349,6 @@ impl Live {
         drop(state);
         let _ = open.answer.send(answer);
         self.news();
-    }
-
-    /// A question that nobody has put to the client yet. Whoever takes it gives it back, or brings an answer.
-    pub(crate) fn claim(&self) -> Option<(Box<str>, Question)> {
-        let mut state = self.state();
-        let open = state.open.iter_mut().find(|it| !it.claimed)?;
-        open.claimed = true;
-        Some((open.key.clone(), open.question.clone()))
-    }
-
-    pub(crate) fn give_back(&self, key: &str) {
-        let mut state = self.state();
-        if let Some(open) = state.open.iter_mut().find(|it| &*it.key == key) {
-            open.claimed = false;
-        }
-        drop(state);
-        self.changed.notify_waiters();
     }
 }
 

@@ -198,6 +198,37 @@ async fn a_session_hears_of_tasks_after_many_that_ended_at_once() {
 }
 
 #[tokio::test(start_paused = true)]
+async fn who_waits_last_is_asked() {
+    let seen = Arc::new(Seen::default());
+    let mut client = connect_to(edges(&seen), V4).await;
+    let id = begin(&mut client, "asks_a_word", json!({})).await;
+    pause(2).await;
+    let which = json!({ "taskId": id });
+    let first = client.start("tasks/result", which.clone());
+    let mut asked = Value::Null;
+    while asked["method"] != "elicitation/create" {
+        asked = client.notification(Duration::from_secs(20)).await.expect("a question");
+    }
+    // Over HTTP the server cannot tell a client that has lost its stream from one that thinks.
+    let second = client.start("tasks/result", which.clone());
+    let mut told = Vec::new();
+    while let Some(it) = client.notification(Duration::from_secs(20)).await {
+        told.push(it);
+    }
+    let withdrawn = told.iter().find(|it| it["method"] == "notifications/cancelled");
+    let withdrawn = &withdrawn.expect("the first is taken back")["params"];
+    assert_eq!(withdrawn["requestId"], asked["id"]);
+    assert_eq!(withdrawn["_meta"]["io.modelcontextprotocol/related-task"]["taskId"], id);
+    let again: Vec<_> = told.iter().filter(|it| it["method"] == "elicitation/create").collect();
+    assert_eq!(again.len(), 1, "{told:?}");
+    // Whoever waited before is asked when nobody waits after it any more.
+    client.cancel(second);
+    client.answer_with(|_, _| accept("yes"));
+    let result = client.wait(first).await.unwrap();
+    assert_eq!(result["content"][0]["text"], "yes");
+}
+
+#[tokio::test(start_paused = true)]
 async fn a_task_is_reached_after_its_tool_is_gone() {
     for revision in [V4, V5] {
         let slot = Arc::new(std::sync::Mutex::new(None::<Handle>));
