@@ -8,11 +8,14 @@ pub(crate) type Beginning = Pin<Box<dyn Future<Output = ()> + Send>>;
 /// A call that may become a task.
 pub(crate) trait TaskBegin: Send + Sync {
     fn begin_task(&self) -> Beginning;
+
+    fn has_begun(&self) -> bool;
 }
 
 impl Context {
-    pub(crate) fn may_be_task(&self) -> bool {
-        self.0.caller.task.is_some()
+    /// Whether the call has become one.
+    pub(crate) fn is_task(&self) -> bool {
+        self.0.caller.task.as_ref().is_some_and(|it| it.has_begun())
     }
 
     /// Ends the call here, and goes on as a task of its client's: for tools with `task(later)`, which first ask what they need

@@ -290,6 +290,18 @@ async fn results_that_find_no_room_are_counted() {
     assert_eq!(accepted, 3, "what cannot be kept is kept here all the same, and must not pile up");
 }
 
+#[tokio::test(start_paused = true)]
+async fn the_usual_time_holds_until_the_task_begins() {
+    let seen = Arc::new(Seen::default());
+    let mut client = connect_to(edges(&seen).timeout(Duration::from_secs(5)), V5).await;
+    let answer = create(&mut client, "begins_after", json!({ "seconds": 20 })).await;
+    assert!(answer["content"][0]["text"].as_str().is_some_and(|it| it.contains("5s")), "{answer}");
+    let id = begin(&mut client, "begins_after", json!({ "seconds": 2 })).await;
+    pause(70).await;
+    let task = get(&mut client, &id).await;
+    assert_eq!(task["result"]["content"][0]["text"], "after", "{task}");
+}
+
 /// Takes its time, like a disk.
 struct Slow(MemoryTasks);
 
