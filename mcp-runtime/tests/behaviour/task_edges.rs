@@ -291,6 +291,37 @@ async fn results_that_find_no_room_are_counted() {
 }
 
 #[tokio::test(start_paused = true)]
+async fn a_task_that_can_begin_no_more_is_not_waited_for() {
+    let seen = Arc::new(Seen::default());
+    let mut client = connect_to(edges(&seen), V5).await;
+    assert_eq!(client.call("leaves_behind", json!({})).await.unwrap().text(), "left");
+    pause(10).await;
+    assert!(seen.flag.load(Ordering::SeqCst), "`begin_task` waits for ever");
+}
+
+#[tokio::test(start_paused = true)]
+async fn questions_of_the_call_come_before_the_task() {
+    let seen = Arc::new(Seen::default());
+    let mut client = connect_to(edges(&seen), V5).await;
+    client.answer_with(|_, _| accept("yes"));
+    assert_eq!(
+        client.call("begins_beside_a_question", json!({})).await.unwrap().text(),
+        "yes done"
+    );
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_task_begins_where_around_runs_the_handler_elsewhere() {
+    let seen = Arc::new(Seen::default());
+    let server = edges(&seen)
+        .around(|call, next| async move { tokio::spawn(next.run(call)).await.unwrap() });
+    let mut client = connect_to(server, V5).await;
+    let id = begin(&mut client, "begins_after", json!({ "seconds": 1 })).await;
+    pause(70).await;
+    assert_eq!(get(&mut client, &id).await["status"], "completed");
+}
+
+#[tokio::test(start_paused = true)]
 async fn the_usual_time_holds_until_the_task_begins() {
     let seen = Arc::new(Seen::default());
     let mut client = connect_to(edges(&seen).timeout(Duration::from_secs(5)), V5).await;
