@@ -59,6 +59,17 @@ impl Context {
             || self.0.caller.outer.as_ref().is_some_and(Self::is_cancelled)
     }
 
+    /// Waits until the call is over, however it ended.
+    pub(crate) async fn ended(&self) {
+        loop {
+            let notified = self.0.cancel.notified();
+            if self.is_over() || self.is_cancelled() {
+                return;
+            }
+            notified.await;
+        }
+    }
+
     pub(crate) async fn cancelled(&self) {
         loop {
             let notified = self.0.cancel.notified();
@@ -87,6 +98,10 @@ impl Context {
         drop(slot);
         if let Some(waker) = waker {
             waker.wake();
+        }
+        if let Some(outer) = &self.0.caller.outer {
+            // `around` may run the handler in a task of its own.
+            outer.wake();
         }
     }
 

@@ -9,6 +9,18 @@ pub(crate) struct Carrier {
 }
 
 impl Carrier {
+    /// What a call comes in that runs for somebody without having been sent.
+    pub(crate) fn of(owner: &str) -> Self {
+        #[cfg(feature = "http")]
+        if !owner.is_empty() {
+            let (mut head, ()) = http::Request::new(()).into_parts();
+            head.extensions.insert(super::Principal::new(owner));
+            return Self { http: Some(Arc::new(head)) };
+        }
+        let _ = owner;
+        Self::default()
+    }
+
     /// Whether the client showed who it is, so that its answers are not everybody's (CACHE-03).
     pub(crate) fn is_authenticated(&self) -> bool {
         #[cfg(feature = "http")]

@@ -180,6 +180,10 @@ impl Context {
     /// Nothing more is sent for this call from here on.
     pub(crate) fn close(&self) {
         self.0.over.store(true, Ordering::Release);
+        if self.0.caller.task.is_some() {
+            // Somebody may wait for a task to begin.
+            self.0.cancel.notify_waiters();
+        }
         if self.0.caller.channel.is_some() {
             // Whoever sends from another thread looked before, and holds the lock until it is sent.
             drop(self.lock_progress());

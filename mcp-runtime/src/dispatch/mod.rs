@@ -233,9 +233,7 @@ impl Dispatcher {
                 Dispatched::Ready(finish(&self.settings, entry, &context, answer))
             }
             Ok(Running::Pending(future)) => {
-                // What goes on as a task is there to take long.
-                let usual = self.settings.timeout.filter(|_| !context.may_be_task());
-                let timeout = entry.timeout.or(usual);
+                let timeout = entry.timeout.or(self.settings.timeout);
                 Dispatched::Pending(Pending::new(
                     future,
                     entry.clone(),

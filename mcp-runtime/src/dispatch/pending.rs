@@ -75,6 +75,11 @@ impl Pending {
         &self.context
     }
 
+    /// What goes on as a task is there to take long, unless its own item says how long.
+    fn may_take_long(&self) -> bool {
+        self.context.is_task() && self.entry.as_ref().is_some_and(|it| it.timeout.is_none())
+    }
+
     fn end(&mut self, answer: Answer) -> Poll<Option<Answer>> {
         self.done = true;
         self.context.close();
@@ -125,7 +130,7 @@ impl Future for Pending {
             }
         }
         // A person may take as long as they like: the time that is left runs on with the answer.
-        if this.context.is_waiting() {
+        if this.context.is_waiting() || this.may_take_long() {
             if let (Some(sleep), Some(left)) = (this.sleep.take(), &mut this.left) {
                 *left = sleep.deadline().saturating_duration_since(tokio::time::Instant::now());
             }

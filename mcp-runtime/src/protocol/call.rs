@@ -133,7 +133,12 @@ impl WayBack {
         if let Ok(Done::Task(TaskAnswer::Created(task))) = answer
             && !revision.is_modern()
         {
+            let tasks = &shared.service.tasks;
             shared.session().follow_task(&task.id, shared.service.limits.tasks);
+            // What has ended by now will have no news.
+            if !tasks.runs(&task.id) {
+                shared.session().forget_task(&task.id);
+            }
         }
     }
 }

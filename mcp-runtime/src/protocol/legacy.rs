@@ -69,6 +69,10 @@ impl Session {
         }
     }
 
+    pub(super) fn forget_task(&mut self, id: &str) {
+        self.change(|open| open.tasks.remove(id));
+    }
+
     /// Remembers that the user is sent to a page, and gives its id.
     pub(super) fn send_to(&mut self, url: &str) -> String {
         self.change(|open| open.pages.send_to(url)).unwrap_or_default()

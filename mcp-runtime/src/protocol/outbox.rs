@@ -44,6 +44,8 @@ struct Queue {
 struct Waiting {
     /// The listen stream it belongs to, if any.
     stream: Option<IdBuf>,
+    /// The task it is about, if any.
+    task: Option<Arc<str>>,
     message: Vec<u8>,
 }
 
@@ -101,7 +103,32 @@ impl Outbox {
         if queue.bytes.len() < Self::SLOW && queue.unread.is_none() {
             queue.message(|out| out.extend_from_slice(&message));
         } else if !queue.events.iter().any(|it| it.message == message) {
-            queue.events.push(Waiting { stream: stream.cloned(), message });
+            queue.events.push(Waiting { stream: stream.cloned(), task: None, message });
+        }
+        Queue::wake(queue);
+    }
+
+    /// How a task stands now. While the reader is slow only the newest word on each task waits, and of all tasks together no more than
+    /// can be missed: clients look by themselves too.
+    pub(super) fn push_news(&self, stream: Option<&IdBuf>, task: &Arc<str>, message: Vec<u8>) {
+        let mut queue = self.queue();
+        if queue.bytes.len() < Self::SLOW && queue.unread.is_none() {
+            queue.message(|out| out.extend_from_slice(&message));
+        } else {
+            let is_same =
+                |it: &Waiting| it.task.as_ref() == Some(task) && it.stream.as_ref() == stream;
+            queue.events.retain(|it| !is_same(it));
+            queue.events.push(Waiting {
+                stream: stream.cloned(),
+                task: Some(task.clone()),
+                message,
+            });
+            let mut bytes: usize = queue.events.iter().map(|it| it.message.len()).sum();
+            queue.events.retain(|it| {
+                let is_lost = bytes > Self::FULL && it.task.is_some();
+                bytes -= if is_lost { it.message.len() } else { 0 };
+                !is_lost
+            });
         }
         Queue::wake(queue);
     }
@@ -299,6 +326,28 @@ mod tests {
             outbox.push_event(None, b"b".to_vec());
         }
         assert!(drain(&outbox).ends_with("x\na\nb\n"));
+    }
+
+    #[test]
+    fn news_of_tasks_are_merged_and_bounded_under_a_slow_reader() {
+        let outbox = Outbox::default();
+        outbox.push(|out| out.resize(Outbox::SLOW, b'x'));
+        let task: Arc<str> = "a".into();
+        outbox.push_event(None, b"changed".to_vec());
+        for n in 0..1000 {
+            outbox.push_news(None, &task, format!("a {n}").into_bytes());
+        }
+        assert!(drain(&outbox).ends_with("x\nchanged\na 999\n"));
+        outbox.push(|out| out.resize(Outbox::SLOW, b'x'));
+        outbox.push_event(None, b"changed".to_vec());
+        for n in 0..1000 {
+            let mut news = format!("{n} ").into_bytes();
+            news.resize(10_000, b'y');
+            outbox.push_news(None, &n.to_string().into(), news);
+        }
+        let left = drain(&outbox);
+        assert!(left.len() < Outbox::SLOW + Outbox::FULL + 10_000, "{}", left.len());
+        assert!(left.contains("\nchanged\n") && left.contains("\n999 y"));
     }
 
     #[test]

@@ -183,7 +183,8 @@ impl Questioner {
     /// Sends the question, on the stream of the request that it belongs to (C-26).
     fn send(&self, question: &Question) -> Result<Open> {
         let (id, answer) = self.shared.questions().open();
-        let open = Open { id, shared: self.shared.clone(), outbox: self.outbox.clone(), answer };
+        let (shared, outbox, task) = (self.shared.clone(), self.outbox.clone(), self.task.clone());
+        let open = Open { id, shared, outbox, task, answer };
         let text = id.to_string();
         let Some(id) = Id::parse(Raw::trusted(&text)) else { return Err(Error::internal("no id")) };
         let page = self.elicitation_id(question);
@@ -210,6 +211,7 @@ struct Open {
     id: u64,
     shared: Arc<Shared>,
     outbox: Arc<Outbox>,
+    task: Option<Arc<str>>,
     answer: oneshot::Receiver<Answer>,
 }
 
@@ -221,6 +223,9 @@ impl Drop for Open {
                     params
                         .u64("requestId", self.id)
                         .str("reason", "nobody waits for the answer any more");
+                    if let Some(task) = &self.task {
+                        encode::related(&mut params.object("_meta"), task);
+                    }
                 });
             });
         }

@@ -71,10 +71,9 @@ impl Peer {
             Err(error) => return shared.refuse(request, revision, &error),
         };
         let target = operation.target(&snapshot);
+        let mut unable = None;
         if !revision.is_modern() {
-            if let Some(why) = target.and_then(|it| unable(it, terms)) {
-                return self.refuse_unable(request, revision, snapshot, &operation, why);
-            }
+            unable = target.and_then(|it| self::unable(it, terms));
         } else if let Err(error) = demands(target, terms, request, &operation) {
             return self.reject(request, revision, Refusal::Malformed, &error, turn);
         }
@@ -85,6 +84,11 @@ impl Peer {
             }
             Err((None, error)) => return shared.refuse(request, revision, &error),
         };
+        if live.is_none()
+            && let Some(why) = unable
+        {
+            return self.refuse_unable(request, revision, snapshot, &operation, why);
+        }
         // A task that begins at once asks in its own way.
         let asks = live.as_ref().is_none_or(|it| it.begins_later());
         let asker = match target.filter(|it| it.can_ask && asks) {
@@ -107,7 +111,11 @@ impl Peer {
             caller = self.lead(live, caller, terms, request);
         }
         let dispatcher = &shared.service.dispatcher;
-        let mut dispatched = dispatcher.dispatch(&snapshot, caller, operation);
+        let mut dispatched = match unable {
+            None => dispatcher.dispatch(&snapshot, caller, operation),
+            // Who asks for a task gets one, and learns why from its result.
+            Some(why) => Dispatched::Ready(Ok(Done::Tool(ToolResult::failure(why)))),
+        };
         if let Some(live) = live {
             let always = revision.features().tasks == TaskDialect::Core;
             let tasks = &shared.service.tasks;

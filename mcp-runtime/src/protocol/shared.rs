@@ -102,6 +102,15 @@ impl Shared {
     }
 }
 
+impl Shared {
+    fn push(&self, stream: Option<&IdBuf>, event: &Event, message: Vec<u8>) {
+        match event {
+            Event::TaskChanged(task) => self.outbox.push_news(stream, &task.id, message),
+            _ => self.outbox.push_event(stream, message),
+        }
+    }
+}
+
 impl Listener for Shared {
     fn stop(&self) {
         let mut listens = self.listens();
@@ -114,12 +123,12 @@ impl Listener for Shared {
     fn notify(&self, event: &Event) {
         let of_session = self.session().notifications(event);
         for message in of_session {
-            self.outbox.push_event(None, message);
+            self.push(None, event, message);
         }
         // Under the lock, so that no stream ends between its message and the outbox.
         let listens = self.listens();
         for (id, message) in listens.notifications(event) {
-            self.outbox.push_event(Some(id), message);
+            self.push(Some(id), event, message);
         }
     }
 }

@@ -7,9 +7,7 @@ use std::{
     task::{Context as Poller, Poll},
 };
 
-use tokio::sync::oneshot;
-
-use super::{Live, Tasks, tasks::Running};
+use super::{Live, Tasks};
 use crate::{
     context::{Caller, Context},
     dispatch::{Dispatched, Dispatcher, Pending},
@@ -29,7 +27,10 @@ impl Tasks {
     ) -> Dispatched {
         let tasks = self.clone();
         let work: Pin<Box<dyn Future<Output = Answer> + Send>> = match dispatched {
-            Dispatched::Ready(answer) if !always => return Dispatched::Ready(answer),
+            Dispatched::Ready(answer) if !always => {
+                live.set_place(None);
+                return Dispatched::Ready(answer);
+            }
             Dispatched::Ready(answer) => {
                 Box::pin(async move { tasks.begin_ended(&live, answer).await })
             }
@@ -37,7 +38,10 @@ impl Tasks {
                 match poll_fn(|cx| until_due(&live, &mut pending, cx)).await {
                     None => tasks.begin(&live, pending).await,
                     Some(Some(answer)) if always => tasks.begin_ended(&live, answer).await,
-                    Some(Some(answer)) => answer,
+                    Some(Some(answer)) => {
+                        live.set_place(None);
+                        answer
+                    }
                     Some(None) => Err(Error::msg("cancelled")),
                 }
             }),
@@ -50,58 +54,47 @@ impl Tasks {
     /// The call has an answer, but its client wants to ask a task for it.
     async fn begin_ended(&self, live: &Arc<Live>, answer: Answer) -> Answer {
         live.finish(Some(answer));
+        live.set_place(None);
         self.put(live).await?;
         Ok(Done::Task(TaskAnswer::Created(live.view())))
     }
 
-    /// Moves the handler into a task of its own. A call that is cancelled meanwhile takes the task with it, kept or not.
     async fn begin(self: &Arc<Self>, live: &Arc<Live>, pending: Pending) -> Answer {
-        let (begun, told) = oneshot::channel();
-        let (tasks, task) = (self.clone(), live.clone());
-        tokio::spawn(async move {
-            if let Err(why) = tasks.put(&task).await {
-                let _ = begun.send(Err(why));
-                return;
-            }
-            let running = tasks.enter(&task);
-            task.set_task(pending.context());
-            if begun.send(Ok(task.view())).is_err() {
-                task.cancel("its call was cancelled");
-            }
-            tasks.run(&task, pending, running).await;
-        });
-        let view = told.await.map_err(Error::internal)??;
-        Ok(Done::Task(TaskAnswer::Created(view)))
+        let mut abandoned = Abandoned { tasks: self, live, is_kept: true };
+        let put = self.put(live).await;
+        abandoned.is_kept = false;
+        put?;
+        self.run(live, pending);
+        Ok(Done::Task(TaskAnswer::Created(live.view())))
     }
 
-    /// Takes up one that has been kept already.
-    pub(super) fn resume(self: &Arc<Self>, live: &Arc<Live>, pending: Pending) {
-        let running = self.enter(live);
+    /// Lets it run on its own from here on.
+    pub(super) fn run(self: &Arc<Self>, live: &Arc<Live>, pending: Pending) {
+        self.enter(live);
         live.set_task(pending.context());
-        let (tasks, live) = (self.clone(), live.clone());
-        tokio::spawn(async move { tasks.run(&live, pending, running).await });
-    }
-
-    /// To its end, which is kept.
-    async fn run(&self, live: &Live, pending: Pending, running: Running) {
-        match live.ttl {
-            None => live.finish(pending.await),
-            Some(ttl) => {
-                let left = live.created.after(ttl).remaining();
-                match tokio::time::timeout(left, pending).await {
-                    Ok(answer) => live.finish(answer),
-                    Err(_) => drop(live.cancel("it has taken longer than it is kept")),
+        // Not longer than there is a server: another one may have taken over the store.
+        let (tasks, live) = (Arc::downgrade(self), live.clone());
+        tokio::spawn(async move {
+            match live.ttl {
+                None => live.finish(pending.await),
+                Some(ttl) => {
+                    let left = live.created.after(ttl).remaining();
+                    match tokio::time::timeout(left, pending).await {
+                        Ok(answer) => live.finish(answer),
+                        Err(_) => drop(live.cancel("it has taken longer than it is kept")),
+                    }
                 }
             }
-        }
-        drop(running);
-        if self.put(live).await.is_ok() {
-            self.leave(live);
-        }
+            let Some(tasks) = tasks.upgrade() else { return };
+            if tasks.put(&live).await.is_ok() {
+                tasks.leave(&live);
+            }
+        });
     }
 
     /// Puts what there is of it into the store.
     pub(super) async fn put(&self, live: &Live) -> Result<()> {
+        self.set_kept();
         let put = self.store.put(live.kept()).await;
         if let Err(why) = &put {
             tracing::error!(
@@ -112,6 +105,25 @@ impl Tasks {
             );
         }
         put
+    }
+}
+
+/// A task that its client gives up before it runs, while the store may be about to keep it.
+struct Abandoned<'a> {
+    tasks: &'a Arc<Tasks>,
+    live: &'a Arc<Live>,
+    is_kept: bool,
+}
+
+impl Drop for Abandoned<'_> {
+    fn drop(&mut self) {
+        if self.is_kept
+            && self.live.cancel("its call was cancelled")
+            && let Ok(runtime) = tokio::runtime::Handle::try_current()
+        {
+            let (tasks, live) = (self.tasks.clone(), self.live.clone());
+            runtime.spawn(async move { tasks.put(&live).await });
+        }
     }
 }
 

@@ -1,3 +1,5 @@
+mod waiter;
+
 use std::{
     collections::BTreeSet,
     sync::{Arc, Mutex, MutexGuard, PoisonError},
@@ -6,6 +8,7 @@ use std::{
 
 use tokio::sync::{Notify, oneshot};
 
+use super::tasks::Place;
 use crate::{
     ask::{asked_twice, lacking},
     catalog::{Catalog, Event},
@@ -46,10 +49,13 @@ struct State {
     /// Each key is asked once (TASK5-05).
     keys: BTreeSet<Box<str>>,
     open: Vec<Open>,
+    /// Those who wait for the end, in the order they came.
+    waiters: Vec<u64>,
     /// The roots as the client named them.
     roots: Option<Box<str>>,
     end: Option<Arc<TaskEnd>>,
     context: Option<Context>,
+    place: Option<Place>,
 }
 
 #[derive(Clone, Copy, PartialEq)]
@@ -67,8 +73,8 @@ struct Open {
     key: Box<str>,
     question: Question,
     answer: oneshot::Sender<Result<Box<str>>>,
-    /// Somebody has put it to a client, and waits.
-    claimed: bool,
+    /// Who has put it to a client, and waits.
+    claimed: Option<u64>,
 }
 
 /// What a task is made of.
@@ -94,9 +100,11 @@ impl Live {
             told: None,
             keys: BTreeSet::new(),
             open: Vec::new(),
+            waiters: Vec::new(),
             roots: None,
             end: None,
             context: None,
+            place: None,
         };
         Arc::new(Self {
             id,
@@ -169,24 +177,21 @@ impl Live {
     pub(super) fn set_task(&self, context: &Context) {
         let mut state = self.state();
         state.phase = Phase::Task;
-        state.context = Some(context.clone());
+        state.context = Some(context.clone()).filter(|_| state.end.is_none());
         drop(state);
+        // Whoever reports from another thread took it for a call, and holds the lock until that is sent: before the answer.
+        drop(context.lock_progress());
         self.changed.notify_waiters();
+    }
+
+    /// Gives it a place among those that run, or takes that back.
+    pub(super) fn set_place(&self, place: Option<Place>) {
+        self.state().place = place;
     }
 
     /// Whether the handler says when it begins.
     pub(crate) fn begins_later(&self) -> bool {
         self.later
-    }
-
-    /// Whether there is a question that nobody has put to the client.
-    pub(crate) fn has_unclaimed(&self) -> bool {
-        self.state().open.iter().any(|it| !it.claimed)
-    }
-
-    /// Whether somebody waits for this answer still.
-    pub(crate) fn is_open(&self, key: &str) -> bool {
-        self.state().open.iter().any(|it| &*it.key == key)
     }
 
     pub(crate) fn has_ended(&self) -> bool {
@@ -227,8 +232,9 @@ impl Live {
         self.news();
     }
 
-    /// Ends it, if it has not ended. Gives back what it waited for: who drops that wakes the handler.
-    fn end(&self, end: TaskEnd, message: Option<&str>) -> Option<Vec<Open>> {
+    /// Ends it, if it has not ended; nobody is told yet. Gives back what it waited for, and the call that ran: who drops the one wakes
+    /// the handler, and the other would hold this as long as it is held itself.
+    fn end(&self, end: TaskEnd, message: Option<&str>) -> Option<(Vec<Open>, Option<Context>)> {
         let mut state = self.state();
         if state.end.is_some() {
             return None;
@@ -236,10 +242,7 @@ impl Live {
         state.end = Some(Arc::new(end));
         state.updated = Instant::now();
         state.message = message.map(Into::into);
-        let open = std::mem::take(&mut state.open);
-        drop(state);
-        self.news();
-        Some(open)
+        Some((std::mem::take(&mut state.open), state.context.take()))
     }
 
     /// The handler's answer; `None` when it was given up.
@@ -260,17 +263,21 @@ impl Live {
             }
             None => (TaskEnd::Cancelled, None),
         };
-        self.end(end, message.as_deref());
+        let ended = self.end(end, message.as_deref());
+        if ended.is_some() {
+            self.news();
+        }
     }
 
     /// Gives it up. Returns whether it had not ended yet.
     pub(super) fn cancel(&self, why: &str) -> bool {
-        let Some(open) = self.end(TaskEnd::Cancelled, Some(why)) else { return false };
-        let context = self.state().context.take();
+        let Some((open, context)) = self.end(TaskEnd::Cancelled, Some(why)) else { return false };
         if let Some(context) = context {
+            // Before anybody hears of the end: no report follows it.
             context.close();
             context.set_cancelled();
         }
+        self.news();
         drop(open);
         true
     }
@@ -307,7 +314,7 @@ impl Live {
         if !state.keys.insert(key.clone()) {
             return failed(asked_twice(&key));
         }
-        state.open.push(Open { key: key.clone(), question, answer, claimed: false });
+        state.open.push(Open { key: key.clone(), question, answer, claimed: None });
         state.updated = Instant::now();
         drop(state);
         self.news();
@@ -342,23 +349,6 @@ impl Live {
         drop(state);
         let _ = open.answer.send(answer);
         self.news();
-    }
-
-    /// A question that nobody has put to the client yet. Whoever takes it gives it back, or brings an answer.
-    pub(crate) fn claim(&self) -> Option<(Box<str>, Question)> {
-        let mut state = self.state();
-        let open = state.open.iter_mut().find(|it| !it.claimed)?;
-        open.claimed = true;
-        Some((open.key.clone(), open.question.clone()))
-    }
-
-    pub(crate) fn give_back(&self, key: &str) {
-        let mut state = self.state();
-        if let Some(open) = state.open.iter_mut().find(|it| &*it.key == key) {
-            open.claimed = false;
-        }
-        drop(state);
-        self.changed.notify_waiters();
     }
 }
 

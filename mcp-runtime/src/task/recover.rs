@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use super::{Live, Tasks, way::Way};
 use crate::{
-    context::Caller,
+    context::{Caller, Carrier},
     dispatch::{Dispatched, Dispatcher, Request},
     error::Result,
     model::ListKind,
@@ -41,10 +41,10 @@ impl Tasks {
         }
         let Ok(arguments) = validate(arguments.as_bytes(), 1024) else { return false };
         let request = Request::CallTool { name: (&*live.tool).into(), arguments: Some(arguments) };
-        let caller = Way::new(live.clone())
-            .lead(Caller { client: live.client.clone(), ..Caller::default() });
+        let (client, carrier) = (live.client.clone(), Carrier::of(&live.owner));
+        let caller = Way::new(live.clone()).lead(Caller { client, carrier, ..Caller::default() });
         match dispatcher.dispatch(&snapshot, caller, request) {
-            Dispatched::Pending(pending) => self.resume(live, pending),
+            Dispatched::Pending(pending) => self.run(live, pending),
             Dispatched::Ready(answer) => {
                 live.finish(Some(answer));
                 let (tasks, live) = (self.clone(), live.clone());

@@ -2,7 +2,7 @@ use std::{
     collections::HashMap,
     sync::{
         Arc, Mutex, MutexGuard, PoisonError,
-        atomic::{AtomicUsize, Ordering},
+        atomic::{AtomicBool, AtomicUsize, Ordering},
     },
     time::Duration,
 };
@@ -21,8 +21,17 @@ pub(crate) struct Tasks {
     pub(super) catalog: Arc<Catalog>,
     limits: Limits,
     live: Mutex<HashMap<Arc<str>, Arc<Live>>>,
-    /// Those of them that have not ended.
-    running: AtomicUsize,
+    places: Arc<AtomicUsize>,
+    has_kept: AtomicBool,
+}
+
+/// Room for one task.
+pub(super) struct Place(Arc<AtomicUsize>);
+
+impl Drop for Place {
+    fn drop(&mut self) {
+        self.0.fetch_sub(1, Ordering::AcqRel);
+    }
 }
 
 /// A call that may become a task.
@@ -48,7 +57,8 @@ const SHORTEST: Duration = Duration::from_secs(1);
 
 impl Tasks {
     pub(crate) fn new(store: Arc<dyn TaskStore>, catalog: Arc<Catalog>, limits: Limits) -> Self {
-        Self { store, catalog, limits, live: Mutex::default(), running: AtomicUsize::new(0) }
+        let (live, places, has_kept) = (Mutex::default(), Arc::default(), AtomicBool::new(false));
+        Self { store, catalog, limits, live, places, has_kept }
     }
 
     fn table(&self) -> MutexGuard<'_, HashMap<Arc<str>, Arc<Live>>> {
@@ -60,11 +70,7 @@ impl Tasks {
     /// # Errors
     /// When there is none.
     pub(crate) fn open(&self, new: NewTask<'_>) -> Result<Arc<Live>> {
-        let running = self.running.load(Ordering::Acquire);
-        if running >= self.limits.tasks {
-            let text = format!("{running} tasks are running already: wait for some of them");
-            return Err(Error::msg(text));
-        }
+        let place = self.place()?;
         let longest = new.support.ttl.unwrap_or(self.limits.task_ttl);
         let ttl = new.ttl.map_or(longest, |it| it.clamp(SHORTEST.min(longest), longest));
         let may_run_again = new.entry.is_idempotent();
@@ -79,22 +85,51 @@ impl Tasks {
             poll: new.support.poll.unwrap_or(self.limits.task_poll),
             later: new.support.later,
         };
-        Ok(Live::new(origin, self.catalog.clone()))
+        let live = Live::new(origin, self.catalog.clone());
+        live.set_place(Some(place));
+        Ok(live)
     }
 
-    pub(super) fn enter(self: &Arc<Self>, live: &Arc<Live>) -> Running {
-        let mut table = self.table();
-        // What could not be put into the store when it ended stays as long as it would have been kept there.
-        if table.len() > 2 * self.running.load(Ordering::Acquire) {
-            table.retain(|_, it| !it.has_ended() || !it.is_expired());
+    /// A place for a task. Calls that may become one have theirs from the start, since nobody can refuse them later.
+    fn place(&self) -> Result<Place> {
+        if let Some(place) = self.free_place() {
+            return Ok(place);
         }
-        table.insert(live.id.clone(), live.clone());
-        self.running.fetch_add(1, Ordering::AcqRel);
-        Running(self.clone())
+        // What could not be put into the store when it ended stays, with its place, as long as it would have been kept there.
+        self.table().retain(|_, it| !it.has_ended() || !it.is_expired());
+        self.free_place().ok_or_else(|| {
+            let most = self.limits.tasks;
+            Error::msg(format!("{most} tasks are running already: wait for some of them"))
+        })
+    }
+
+    fn free_place(&self) -> Option<Place> {
+        let more = |count: usize| (count < self.limits.tasks).then_some(count + 1);
+        let taken = self.places.fetch_update(Ordering::AcqRel, Ordering::Acquire, more);
+        taken.ok().map(|_| Place(self.places.clone()))
+    }
+
+    pub(super) fn enter(&self, live: &Arc<Live>) {
+        self.table().insert(live.id.clone(), live.clone());
     }
 
     pub(super) fn leave(&self, live: &Live) {
         self.table().remove(&live.id);
+        live.set_place(None);
+    }
+
+    /// Whether the task runs here.
+    pub(crate) fn runs(&self, id: &str) -> bool {
+        self.table().get(id).is_some_and(|it| !it.has_ended())
+    }
+
+    /// Whether some call has become a task: clients ask for it also when its tool is gone.
+    pub(crate) fn has_kept(&self) -> bool {
+        self.has_kept.load(Ordering::Acquire)
+    }
+
+    pub(super) fn set_kept(&self) {
+        self.has_kept.store(true, Ordering::Release);
     }
 
     /// The task of this id that runs here, for whom it belongs to.
@@ -191,16 +226,18 @@ impl Tasks {
             poll: view.poll,
             later: false,
         };
-        Live::new(origin, self.catalog.clone())
+        let live = Live::new(origin, self.catalog.clone());
+        live.set_place(self.place().ok());
+        live
     }
 }
 
-/// Counts while a task runs.
-pub(super) struct Running(Arc<Tasks>);
-
-impl Drop for Running {
+impl Drop for Tasks {
+    /// What runs ends here, and is in the store as it was: whoever takes that over decides what becomes of it.
     fn drop(&mut self) {
-        self.0.running.fetch_sub(1, Ordering::AcqRel);
+        for live in std::mem::take(&mut *self.table()).into_values() {
+            live.cancel("the server has stopped");
+        }
     }
 }
 

@@ -125,4 +125,8 @@ impl TaskBegin for Way {
         live.want();
         Box::pin(async move { live.until(|it| it.is_task().then_some(())).await })
     }
+
+    fn has_begun(&self) -> bool {
+        self.live.is_task()
+    }
 }

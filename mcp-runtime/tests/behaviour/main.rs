@@ -8,6 +8,7 @@
 
 mod stores;
 mod support;
+mod task_edges;
 mod tasks;
 
 mod args_struct;

@@ -129,7 +129,8 @@ fn error(object: &mut Object<'_>, revision: Revision, error: &Error) {
 /// What all dialects say of a task.
 fn fields(object: &mut Object<'_>, revision: Revision, view: &TaskView, status: &str) {
     object.str("taskId", &view.id).str("status", status);
-    object.opt_str("statusMessage", view.message.as_deref().or_else(|| failure(revision, view)));
+    let message = view.message.as_deref().or_else(|| failure(revision, view));
+    object.opt_str("statusMessage", message.map(line));
     object
         .str("createdAt", &view.created.to_string())
         .str("lastUpdatedAt", &view.updated.to_string());
@@ -142,6 +143,12 @@ fn fields(object: &mut Object<'_>, revision: Revision, view: &TaskView, status: 
         None => object.null(ttl),
     };
     object.u64(poll, millis(view.poll).max(1));
+}
+
+/// As much of a text as a status is: it is said again and again, and a result has a place of its own.
+fn line(text: &str) -> &str {
+    const MOST: usize = 1000;
+    text.char_indices().nth(MOST).map_or(text, |(end, _)| &text[..end])
 }
 
 /// The older dialect has no other place for why a task failed than its status.

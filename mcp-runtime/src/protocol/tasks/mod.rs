@@ -84,8 +84,9 @@ impl Peer {
         let shared = &self.shared;
         let revision = terms.revision;
         let snapshot = shared.snapshot();
-        let is_served = Feature::Tasks.is_served(&snapshot)
-            && (method != TaskMethod::List || request.carrier.is_identified());
+        let has_tasks = Feature::Tasks.is_served(&snapshot) || shared.service.tasks.has_kept();
+        let is_served =
+            has_tasks && (method != TaskMethod::List || request.carrier.is_identified());
         if !is_served {
             let error = unknown_method(request.method);
             return self.reject(request, revision, Refusal::UnknownMethod, &error, turn);

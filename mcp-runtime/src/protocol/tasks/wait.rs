@@ -39,21 +39,22 @@ impl Waiting {
 
     /// Until the task has ended.
     async fn answer_questions(&self, live: &Arc<Live>) {
-        let mut asked: Vec<Asked> = Vec::new();
+        let waiter = live.wait();
+        let mut asked: Vec<(Box<str>, Asking)> = Vec::new();
         let mut ended = std::pin::pin!(live.until(|it| it.has_ended().then_some(())));
         loop {
-            while let Some((key, question)) = live.claim() {
+            while let Some((key, question)) = waiter.claim() {
                 let questioner = Questioner::new(self.shared.clone(), &self.to, self.terms.clone());
                 let asking = questioner.of_task(live.id.clone()).ask(&key, question);
-                asked.push(Asked { live: live.clone(), key, asking });
+                asked.push((key, asking));
             }
-            let mut more = std::pin::pin!(live.until(|it| it.has_unclaimed().then_some(())));
+            let mut more = std::pin::pin!(live.until(|_| waiter.has_more().then_some(())));
             let has_ended = poll_fn(|cx| {
-                // What was withdrawn is taken back at the client too.
-                asked.retain(|it| it.live.is_open(&it.key));
-                asked.retain_mut(|it| match it.asking.as_mut().poll(cx) {
+                // What was withdrawn, or is somebody else's to ask now, is taken back at the client too.
+                asked.retain(|(key, _)| waiter.holds(key));
+                asked.retain_mut(|(key, asking)| match asking.as_mut().poll(cx) {
                     Poll::Ready(answer) => {
-                        it.live.answer(&it.key, answer);
+                        live.answer(key, answer);
                         false
                     }
                     Poll::Pending => true,
@@ -68,19 +69,5 @@ impl Waiting {
                 return;
             }
         }
-    }
-}
-
-/// A question of the task that has been put to the client.
-struct Asked {
-    live: Arc<Live>,
-    key: Box<str>,
-    asking: Asking,
-}
-
-impl Drop for Asked {
-    /// Whoever waits next puts it again.
-    fn drop(&mut self) {
-        self.live.give_back(&self.key);
     }
 }

@@ -1,0 +1,462 @@
+//! Tasks where something happens at a bad moment: the server goes, a tool goes, the store is slow or full.
+
+use std::{
+    sync::{
+        Arc,
+        atomic::{AtomicBool, AtomicUsize, Ordering},
+    },
+    time::Duration,
+};
+
+use mcp_runtime::{
+    Builder, Keeping, KeptTask, Limits, MemoryTasks, TaskStore, items,
+    prelude::*,
+    server,
+    testing::{Client as TestClient, Revision},
+};
+use serde_json::{Value, json};
+
+const V4: Revision = Revision::V2025_11_25;
+const V5: Revision = Revision::V2026_07_28;
+
+#[form]
+struct Word {
+    word: String,
+}
+
+/// What happened to a handler.
+#[derive(Default)]
+struct Seen {
+    ends: AtomicUsize,
+    flag: AtomicBool,
+    text: std::sync::Mutex<String>,
+}
+
+#[tool(task)]
+async fn sleeps(seconds: u64, seen: &Arc<Seen>) -> String {
+    tokio::time::sleep(Duration::from_secs(seconds)).await;
+    seen.ends.fetch_add(1, Ordering::SeqCst);
+    format!("{seconds} s")
+}
+
+#[tool(task)]
+async fn ready() -> &'static str {
+    "ready"
+}
+
+#[tool(task)]
+async fn much(bytes: usize) -> String {
+    tokio::time::sleep(Duration::from_secs(1)).await;
+    "x".repeat(bytes)
+}
+
+#[tool(task)]
+async fn asks_a_word(ctx: &Context) -> Result<String> {
+    tokio::time::sleep(Duration::from_secs(1)).await;
+    let it: Word = ctx.elicit("word", "Word?").await?;
+    Ok(it.word)
+}
+
+#[tool(task, asks(elicitation))]
+async fn must_ask(ctx: &Context) -> Result<String> {
+    let it: Word = ctx.elicit("word", "Word?").await?;
+    Ok(it.word)
+}
+
+#[tool(task(later))]
+async fn begins_after(seconds: u64, ctx: &Context, progress: Progress) -> &'static str {
+    progress.say(1, "before");
+    tokio::time::sleep(Duration::from_secs(seconds)).await;
+    ctx.begin_task().await;
+    tokio::time::sleep(Duration::from_secs(60)).await;
+    "after"
+}
+
+/// Leaves something behind that would begin a task when there is none to begin any more.
+#[tool(task(later))]
+async fn leaves_behind(ctx: &Context, seen: &Arc<Seen>) -> &'static str {
+    let (ctx, seen) = (ctx.clone(), seen.clone());
+    tokio::spawn(async move {
+        tokio::time::sleep(Duration::from_secs(5)).await;
+        ctx.begin_task().await;
+        seen.flag.store(true, Ordering::SeqCst);
+    });
+    tokio::time::sleep(Duration::from_secs(1)).await;
+    "left"
+}
+
+/// The task would begin while a question of the call is open.
+#[tool(task(later))]
+async fn begins_beside_a_question(ctx: &Context) -> Result<String> {
+    let (word, done) = tokio::join!(
+        ctx.elicit::<Word>("word", "Word?"),
+        ctx.once("work", async || {
+            ctx.begin_task().await;
+            tokio::time::sleep(Duration::from_secs(1)).await;
+            Ok::<_, Error>("done".to_owned())
+        })
+    );
+    Ok(format!("{} {}", word?.word, done?))
+}
+
+#[tool(task, idempotent)]
+async fn says_who(ctx: &Context, seen: &Arc<Seen>) -> String {
+    let who = ctx.principal().unwrap_or("nobody").to_owned();
+    tokio::time::sleep(Duration::from_secs(60)).await;
+    *seen.text.lock().unwrap() = who.clone();
+    who
+}
+
+fn edges(seen: &Arc<Seen>) -> Builder {
+    server!().state(seen.clone()).items(items![
+        sleeps,
+        ready,
+        much,
+        asks_a_word,
+        must_ask,
+        begins_after,
+        leaves_behind,
+        begins_beside_a_question,
+        says_who
+    ])
+}
+
+fn capable() -> Value {
+    json!({ "elicitation": {}, "extensions": { "io.modelcontextprotocol/tasks": {} } })
+}
+
+async fn connect_to(server: Builder, revision: Revision) -> TestClient {
+    TestClient::connect_capable(server, revision, capable()).await.expect("the server starts")
+}
+
+async fn create(client: &mut TestClient, tool: &str, arguments: Value) -> Value {
+    let mut params = json!({ "name": tool, "arguments": arguments });
+    if client.revision() == V4 {
+        params["task"] = json!({});
+    }
+    client.request("tools/call", params).await.expect("the call is accepted")
+}
+
+async fn begin(client: &mut TestClient, tool: &str, arguments: Value) -> String {
+    let created = create(client, tool, arguments).await;
+    let task = if client.revision() == V5 { &created } else { &created["task"] };
+    task["taskId"].as_str().unwrap_or_else(|| panic!("no task: {created}")).to_owned()
+}
+
+async fn get(client: &mut TestClient, id: &str) -> Value {
+    client.request("tasks/get", json!({ "taskId": id })).await.expect("the task is there")
+}
+
+async fn pause(seconds: u64) {
+    tokio::time::sleep(Duration::from_secs(seconds)).await;
+}
+
+fn accept(word: &str) -> Value {
+    json!({ "action": "accept", "content": { "word": word } })
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_task_that_has_ended_is_let_go_of() {
+    for revision in [V4, V5] {
+        let seen = Arc::new(Seen::default());
+        let mut client = connect_to(edges(&seen), revision).await;
+        begin(&mut client, "sleeps", json!({ "seconds": 1 })).await;
+        pause(5).await;
+        assert_eq!(seen.ends.load(Ordering::SeqCst), 1);
+        drop(client);
+        pause(5).await;
+        assert_eq!(Arc::strong_count(&seen), 1, "{revision}: something holds the server's state");
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn tasks_end_with_their_server() {
+    for revision in [V4, V5] {
+        let (seen, store) = (Arc::new(Seen::default()), Arc::new(MemoryTasks::new()));
+        let server = || edges(&seen).task_store(store.clone());
+        let mut client = connect_to(server(), revision).await;
+        let id = begin(&mut client, "sleeps", json!({ "seconds": 30 })).await;
+        drop(client);
+        let mut client = connect_to(server(), revision).await;
+        assert_eq!(get(&mut client, &id).await["status"], "failed");
+        pause(60).await;
+        assert_eq!(get(&mut client, &id).await["status"], "failed", "how it ended has changed");
+        assert_eq!(seen.ends.load(Ordering::SeqCst), 0);
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_session_hears_of_tasks_after_many_that_ended_at_once() {
+    let seen = Arc::new(Seen::default());
+    let mut client = connect_to(edges(&seen).limits(Limits::new().tasks(4)), V4).await;
+    for _ in 0..8 {
+        begin(&mut client, "ready", json!({})).await;
+    }
+    let id = begin(&mut client, "sleeps", json!({ "seconds": 1 })).await;
+    let told = client.notification(Duration::from_secs(5)).await.expect("it has ended");
+    assert_eq!(told["params"]["taskId"], id);
+}
+
+#[tokio::test(start_paused = true)]
+async fn who_waits_last_is_asked() {
+    let seen = Arc::new(Seen::default());
+    let mut client = connect_to(edges(&seen), V4).await;
+    let id = begin(&mut client, "asks_a_word", json!({})).await;
+    pause(2).await;
+    let which = json!({ "taskId": id });
+    let first = client.start("tasks/result", which.clone());
+    let mut asked = Value::Null;
+    while asked["method"] != "elicitation/create" {
+        asked = client.notification(Duration::from_secs(20)).await.expect("a question");
+    }
+    // Over HTTP the server cannot tell a client that has lost its stream from one that thinks.
+    let second = client.start("tasks/result", which.clone());
+    let mut told = Vec::new();
+    while let Some(it) = client.notification(Duration::from_secs(20)).await {
+        told.push(it);
+    }
+    let withdrawn = told.iter().find(|it| it["method"] == "notifications/cancelled");
+    let withdrawn = &withdrawn.expect("the first is taken back")["params"];
+    assert_eq!(withdrawn["requestId"], asked["id"]);
+    assert_eq!(withdrawn["_meta"]["io.modelcontextprotocol/related-task"]["taskId"], id);
+    let again: Vec<_> = told.iter().filter(|it| it["method"] == "elicitation/create").collect();
+    assert_eq!(again.len(), 1, "{told:?}");
+    // Whoever waited before is asked when nobody waits after it any more.
+    client.cancel(second);
+    client.answer_with(|_, _| accept("yes"));
+    let result = client.wait(first).await.unwrap();
+    assert_eq!(result["content"][0]["text"], "yes");
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_task_is_reached_after_its_tool_is_gone() {
+    for revision in [V4, V5] {
+        let slot = Arc::new(std::sync::Mutex::new(None::<Handle>));
+        let seen = Arc::new(Seen::default());
+        let kept = slot.clone();
+        let server =
+            server!().state(seen.clone()).items(items![sleeps]).setup(async move |it: Handle| {
+                *kept.lock().unwrap() = Some(it);
+                Ok::<_, Error>(())
+            });
+        let mut client = connect_to(server, revision).await;
+        let id = begin(&mut client, "sleeps", json!({ "seconds": 10 })).await;
+        let handle = slot.lock().unwrap().take().unwrap();
+        assert!(handle.remove("sleeps"));
+        assert_eq!(get(&mut client, &id).await["status"], "working");
+        pause(11).await;
+        assert_eq!(get(&mut client, &id).await["status"], "completed");
+        client.request("tasks/cancel", json!({ "taskId": id })).await.err();
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn who_must_be_asked_and_cannot_be_has_a_task_that_failed() {
+    let seen = Arc::new(Seen::default());
+    let mut client = TestClient::connect_capable(edges(&seen), V4, json!({})).await.unwrap();
+    let id = begin(&mut client, "must_ask", json!({})).await;
+    let task = get(&mut client, &id).await;
+    assert_eq!(task["status"], "failed");
+    let result = client.request("tasks/result", json!({ "taskId": id })).await.unwrap();
+    assert_eq!(result["isError"], true);
+}
+
+#[tokio::test(start_paused = true)]
+async fn calls_that_may_become_tasks_have_a_place_as_such() {
+    let seen = Arc::new(Seen::default());
+    let mut client = connect_to(edges(&seen).limits(Limits::new().tasks(2)), V5).await;
+    let params = json!({ "name": "begins_after", "arguments": { "seconds": 1 } });
+    let calls: Vec<_> = (0..4).map(|_| client.start("tools/call", params.clone())).collect();
+    let mut begun = 0;
+    for call in calls {
+        begun += usize::from(client.wait(call).await.is_ok_and(|it| it["resultType"] == "task"));
+    }
+    assert_eq!(begun, 2);
+    pause(70).await;
+    begin(&mut client, "begins_after", json!({ "seconds": 1 })).await;
+}
+
+#[tokio::test(start_paused = true)]
+async fn results_that_find_no_room_are_counted() {
+    let seen = Arc::new(Seen::default());
+    let server = edges(&seen).limits(Limits::new().tasks(3));
+    let mut client = connect_to(server.task_store(MemoryTasks::new().bytes(4000)), V5).await;
+    let mut accepted = 0;
+    for _ in 0..10 {
+        let params = json!({ "name": "much", "arguments": { "bytes": 10_000 } });
+        accepted += usize::from(client.request("tools/call", params).await.is_ok());
+        pause(2).await;
+    }
+    assert_eq!(accepted, 3, "what cannot be kept is kept here all the same, and must not pile up");
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_task_that_can_begin_no_more_is_not_waited_for() {
+    let seen = Arc::new(Seen::default());
+    let mut client = connect_to(edges(&seen), V5).await;
+    assert_eq!(client.call("leaves_behind", json!({})).await.unwrap().text(), "left");
+    pause(10).await;
+    assert!(seen.flag.load(Ordering::SeqCst), "`begin_task` waits for ever");
+}
+
+#[tokio::test(start_paused = true)]
+async fn questions_of_the_call_come_before_the_task() {
+    let seen = Arc::new(Seen::default());
+    let mut client = connect_to(edges(&seen), V5).await;
+    client.answer_with(|_, _| accept("yes"));
+    assert_eq!(
+        client.call("begins_beside_a_question", json!({})).await.unwrap().text(),
+        "yes done"
+    );
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_task_begins_where_around_runs_the_handler_elsewhere() {
+    let seen = Arc::new(Seen::default());
+    let server = edges(&seen)
+        .around(|call, next| async move { tokio::spawn(next.run(call)).await.unwrap() });
+    let mut client = connect_to(server, V5).await;
+    let id = begin(&mut client, "begins_after", json!({ "seconds": 1 })).await;
+    pause(70).await;
+    assert_eq!(get(&mut client, &id).await["status"], "completed");
+}
+
+#[tokio::test(start_paused = true)]
+async fn the_usual_time_holds_until_the_task_begins() {
+    let seen = Arc::new(Seen::default());
+    let mut client = connect_to(edges(&seen).timeout(Duration::from_secs(5)), V5).await;
+    let answer = create(&mut client, "begins_after", json!({ "seconds": 20 })).await;
+    assert!(answer["content"][0]["text"].as_str().is_some_and(|it| it.contains("5s")), "{answer}");
+    let id = begin(&mut client, "begins_after", json!({ "seconds": 2 })).await;
+    pause(70).await;
+    let task = get(&mut client, &id).await;
+    assert_eq!(task["result"]["content"][0]["text"], "after", "{task}");
+}
+
+/// Takes its time, like a disk.
+struct Slow(MemoryTasks);
+
+impl TaskStore for Slow {
+    fn put(&self, task: KeptTask) -> Keeping<'_, ()> {
+        Box::pin(async move {
+            self.0.put(task).await?;
+            tokio::time::sleep(Duration::from_secs(1)).await;
+            Ok(())
+        })
+    }
+
+    fn get<'a>(&'a self, id: &'a str) -> Keeping<'a, Option<KeptTask>> {
+        self.0.get(id)
+    }
+
+    fn list<'a>(
+        &'a self,
+        owner: &'a str,
+        after: Option<(u64, &'a str)>,
+        most: usize,
+    ) -> Keeping<'a, Vec<KeptTask>> {
+        self.0.list(owner, after, most)
+    }
+
+    fn unfinished(&self) -> Keeping<'_, Vec<KeptTask>> {
+        self.0.unfinished()
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_call_that_is_cancelled_while_its_task_is_kept_leaves_none_running() {
+    let (seen, store) = (Arc::new(Seen::default()), Arc::new(Slow(MemoryTasks::new())));
+    let mut client = connect_to(edges(&seen).task_store(store.clone()), V5).await;
+    let params = json!({ "name": "sleeps", "arguments": { "seconds": 30 } });
+    let call = client.start("tools/call", params);
+    tokio::time::sleep(Duration::from_millis(100)).await;
+    client.cancel(call);
+    pause(10).await;
+    assert_eq!(store.unfinished().await.unwrap(), [], "nobody will ever finish it");
+    pause(60).await;
+    assert_eq!(seen.ends.load(Ordering::SeqCst), 0);
+}
+
+/// What another server left behind.
+struct Left(MemoryTasks, std::sync::Mutex<Vec<KeptTask>>);
+
+impl TaskStore for Left {
+    fn put(&self, task: KeptTask) -> Keeping<'_, ()> {
+        self.0.put(task)
+    }
+
+    fn get<'a>(&'a self, id: &'a str) -> Keeping<'a, Option<KeptTask>> {
+        self.0.get(id)
+    }
+
+    fn list<'a>(
+        &'a self,
+        owner: &'a str,
+        after: Option<(u64, &'a str)>,
+        most: usize,
+    ) -> Keeping<'a, Vec<KeptTask>> {
+        self.0.list(owner, after, most)
+    }
+
+    fn unfinished(&self) -> Keeping<'_, Vec<KeptTask>> {
+        let left = self.1.lock().unwrap().clone();
+        Box::pin(async move { Ok(left) })
+    }
+}
+
+#[cfg(feature = "http")]
+#[tokio::test(start_paused = true)]
+async fn who_has_a_task_is_known_when_it_runs_again() {
+    let (seen, store) = (Arc::new(Seen::default()), Arc::new(MemoryTasks::new()));
+    let mut client = connect_to(edges(&seen).task_store(store.clone()), V5).await;
+    begin(&mut client, "says_who", json!({})).await;
+    let mut kept = store.unfinished().await.unwrap();
+    drop(client);
+    kept[0].owner = "alice".to_owned();
+    let left = Left(MemoryTasks::new(), std::sync::Mutex::new(kept));
+    let _client = connect_to(edges(&seen).task_store(left), V5).await;
+    pause(70).await;
+    assert_eq!(*seen.text.lock().unwrap(), "alice");
+}
+
+/// Reports from a thread without end.
+#[tool(task(later))]
+async fn hurries(ctx: &Context, progress: Progress) -> &'static str {
+    let cancel = ctx.cancel();
+    std::thread::spawn(move || {
+        while !cancel.is_cancelled() {
+            progress.step();
+        }
+    });
+    tokio::time::sleep(Duration::from_millis(2)).await;
+    ctx.begin_task().await;
+    tokio::time::sleep(Duration::from_secs(60)).await;
+    "never"
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn no_report_follows_the_answer() {
+    let mut client = connect_to(server!().items(items![hurries]), V5).await;
+    for round in 0..80 {
+        let meta = json!({
+            "progressToken": round,
+            "io.modelcontextprotocol/protocolVersion": V5.name(),
+            "io.modelcontextprotocol/clientCapabilities": capable(),
+        });
+        let params = json!({ "name": "hurries", "_meta": meta });
+        let call =
+            json!({ "jsonrpc": "2.0", "id": "call", "method": "tools/call", "params": params });
+        client.send_raw(call.to_string().as_bytes());
+        let mut answer = Value::Null;
+        let patience = |answer: &Value| if answer.is_null() { 5000 } else { 5 };
+        while let Some(line) = client.receive_raw(Duration::from_millis(patience(&answer))).await {
+            let message: Value = serde_json::from_slice(&line).unwrap();
+            assert!(answer.is_null(), "round {round}: {message} after {answer}");
+            if message["id"] == "call" {
+                answer = message;
+            }
+        }
+        let id = answer["result"]["taskId"].as_str().unwrap();
+        client.request("tasks/cancel", json!({ "taskId": id })).await.unwrap();
+    }
+}
