@@ -270,6 +270,8 @@ pub enum ServeError {
     Build(BuildError),
     /// `setup` failed, with its words.
     Setup(String),
+    /// Tasks cannot be kept where they should be, or what was kept of them cannot be read.
+    TaskStore(String),
     /// The address cannot be listened at.
     Bind(io::Error),
     /// The transport broke.
@@ -281,6 +283,7 @@ impl fmt::Display for ServeError {
         match self {
             Self::Build(error) => error.fmt(f),
             Self::Setup(error) => write!(f, "setup failed: {error}"),
+            Self::TaskStore(error) => f.write_str(error),
             Self::Bind(error) => write!(f, "cannot listen there: {error}"),
             Self::Io(error) => write!(f, "the transport broke: {error}"),
         }
@@ -291,7 +294,7 @@ impl std::error::Error for ServeError {
     fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
         match self {
             Self::Build(error) => Some(error),
-            Self::Setup(_) => None,
+            Self::Setup(_) | Self::TaskStore(_) => None,
             Self::Bind(error) | Self::Io(error) => Some(error),
         }
     }

@@ -61,6 +61,7 @@
 //! | `http` | every revision on one HTTP endpoint: `--http`, `serve_http`, `bind_http`, `into_service` |
 //! | `axum` | `into_router`, for axum applications |
 //! | `ask` | questions over several rounds, and `once`, for clients of 2026-07-28 |
+//! | `sqlite` | `SqliteTasks`: tasks that outlast the process, in a file; builds SQLite from its C source |
 //! | `inventory` | registration through constructors instead of the linker (always so on wasm) |
 
 #![cfg_attr(docsrs, feature(doc_cfg))]
@@ -85,6 +86,8 @@ mod protocol;
 mod registry;
 mod reply;
 mod schema;
+#[cfg(feature = "sqlite")]
+mod store;
 mod task;
 pub mod testing;
 mod transport;
@@ -115,6 +118,8 @@ pub use observe::{ClientLog, client_log};
 pub use reply::{
     CompletionReply, IntoFailure, Json, PromptReply, ResourceReply, ToolReply, WithMeta,
 };
+#[cfg(feature = "sqlite")]
+pub use store::SqliteTasks;
 pub use task::{Keeping, KeptTask, MemoryTasks, TaskStore};
 #[cfg(feature = "http")]
 pub use transport::http::{Body as HttpBody, HttpServer, HttpService};

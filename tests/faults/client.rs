@@ -241,7 +241,8 @@ pub(crate) fn modern(id: impl Into<Value>, method: &str, mut params: Value) -> R
     if capabilities.is_null() {
         *capabilities = json!({});
     }
-    let name = params["name"].as_str().or(params["uri"].as_str()).map(str::to_owned);
+    let named = ["name", "uri", "taskId"].into_iter().find_map(|it| params[it].as_str());
+    let name = named.map(str::to_owned);
     let body = json!({ "jsonrpc": "2.0", "id": id.into(), "method": method, "params": params });
     let request = Request::post(body.to_string())
         .header("MCP-Protocol-Version", MODERN)

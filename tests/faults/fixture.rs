@@ -9,13 +9,14 @@ mod gate;
 
 use std::{
     convert::Infallible,
+    path::Path,
     sync::atomic::{AtomicUsize, Ordering},
     thread,
     time::Duration,
 };
 
 use gate::Gate;
-use mcp_runtime::{Builder, Limits, prelude::*};
+use mcp_runtime::{Builder, Exit, Limits, ServeError, SqliteTasks, prelude::*};
 use tokio::time::sleep;
 
 /// Gives the text back.
@@ -140,6 +141,21 @@ async fn order(user: Elicit) -> Result<String> {
     Ok(user.form::<Word>("word", "Word?").await?.word)
 }
 
+/// Waits until there is such a file, and says which process has waited.
+#[tool(task)]
+async fn await_file(path: String) -> String {
+    while !Path::new(&path).exists() {
+        sleep(Duration::from_millis(5)).await;
+    }
+    std::process::id().to_string()
+}
+
+/// The same, and may do it again.
+#[tool(task, idempotent)]
+async fn await_file_again(path: String) -> String {
+    await_file(path).await
+}
+
 /// Reads `n,n`: a key for each number, all of whose bytes it is.
 fn with_keys(server: Builder, text: &str) -> Builder {
     let numbers = text.split(',').filter(|it| !it.is_empty());
@@ -178,12 +194,18 @@ fn limits(text: &str) -> Limits {
     limits
 }
 
-fn main() -> mcp_runtime::Exit {
+fn main() -> Result<Exit, ServeError> {
     let said = |name: &str| std::env::var(name).unwrap_or_default();
-    with_keys(mcp_runtime::server!(), &said("FIXTURE_STATE_KEYS"))
+    let mut server = with_keys(mcp_runtime::server!(), &said("FIXTURE_STATE_KEYS"));
+    let tasks = said("FIXTURE_TASKS");
+    if !tasks.is_empty() {
+        server = server.task_store(SqliteTasks::open(tasks)?);
+    }
+    let exit = server
         .limits(limits(&said("FIXTURE_LIMITS")))
         .state(Gate::default())
         .state(Spinning::default())
         .on_shutdown(async |_: Context| eprintln!("on_shutdown has run"))
-        .run()
+        .run();
+    Ok(exit)
 }

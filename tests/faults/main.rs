@@ -20,5 +20,6 @@ mod server;
 mod sessions;
 mod shutdown;
 mod slow;
+mod tasks;
 mod unread;
 mod vanish;

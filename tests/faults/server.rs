@@ -32,34 +32,39 @@ pub(crate) struct Ended {
     pub(crate) stderr: String,
 }
 
-fn fixture() -> &'static Path {
+pub(crate) fn fixture() -> &'static Path {
     Path::new(env!("CARGO_BIN_EXE_http-fixture"))
 }
 
 impl Server {
     /// With the usual limits but for these: `name=value,name=value`.
     pub(crate) fn start(limits: &str) -> Self {
-        Self::start_program(fixture(), limits, "")
+        Self::start_program(fixture(), &[("FIXTURE_LIMITS", limits)])
     }
 
     /// With keys for what a call keeps between its rounds, each of one byte: `1,2`.
     pub(crate) fn start_keyed(keys: &str) -> Self {
-        Self::start_program(fixture(), "", keys)
+        Self::start_program(fixture(), &[("FIXTURE_STATE_KEYS", keys)])
+    }
+
+    /// With a file that it keeps its tasks in.
+    pub(crate) fn start_keeping(tasks: &Path) -> Self {
+        let tasks = tasks.to_str().expect("a path in UTF-8");
+        Self::start_program(fixture(), &[("FIXTURE_TASKS", tasks)])
     }
 
     /// Another server than the fixture, which has the usual limits.
     pub(crate) fn start_other(program: &Path) -> Self {
-        Self::start_program(program, "", "")
+        Self::start_program(program, &[])
     }
 
-    fn start_program(program: &Path, limits: &str, keys: &str) -> Self {
+    fn start_program(program: &Path, settings: &[(&str, &str)]) -> Self {
         let mut command = Command::new(program);
         command
             .args(["--http", "127.0.0.1:0", "--legacy-sse"])
             // On a machine that is busy any handler may hold the reactor for long: the machine's fault, not the server's.
             .env("RUST_LOG", "info,mcp_runtime::dispatch::pending=error")
-            .env("FIXTURE_LIMITS", limits)
-            .env("FIXTURE_STATE_KEYS", keys)
+            .envs(settings.iter().copied())
             .env_remove("RUST_BACKTRACE")
             .stdin(Stdio::null())
             .stdout(Stdio::null())
@@ -91,6 +96,12 @@ impl Server {
     pub(crate) fn terminate(&self) {
         let pid = Pid::from_raw(self.child.id().cast_signed()).expect("a pid");
         kill_process(pid, Signal::TERM).expect("the process is there");
+    }
+
+    /// Ends it as `kill -9` does: nothing in it hears of that.
+    pub(crate) fn kill(mut self) {
+        self.child.kill().expect("the process is there");
+        self.child.wait().expect("the child is ours");
     }
 
     /// Waits for the process to end.

@@ -35,7 +35,7 @@ fn a_date_in_a_comment_or_a_test_is_no_violation() {
 }
 
 #[test]
-fn only_transports_do_io() {
+fn only_transports_and_stores_do_io() {
     let violation = planted("mcp-runtime/src/protocol/peer.rs", "let file = std::fs::read(path);");
     check(rules::io, &sources::runtime(), &[violation]);
 }
@@ -90,4 +90,5 @@ fn a_server_brings_few_crates() {
     crates::check("stdio,client-log", 50);
     crates::check("stdio,client-log,http", 63);
     crates::check("stdio,client-log,ask", 50 + 16);
+    crates::check("stdio,client-log,sqlite", 50 + 11);
 }

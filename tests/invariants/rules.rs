@@ -35,7 +35,7 @@ pub(crate) fn io(sources: &[Source]) -> Vec<String> {
         "tokio::signal",
         "tokio::io",
     ];
-    let free = ["/transport/", "/cli/", "/observe/"];
+    let free = ["/transport/", "/store/", "/cli/", "/observe/"];
     each(sources, |source, line| {
         !free.iter().any(|it| source.path.contains(it)) && IO.iter().any(|it| line.contains(it))
     })

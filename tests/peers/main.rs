@@ -8,6 +8,7 @@
 use std::path::{Path, PathBuf};
 
 mod asking;
+mod book;
 mod deploy;
 mod driver;
 mod everything;

@@ -206,6 +206,23 @@ async fn unpaid(ctx: &Context) -> Result<&'static str> {
     Err(ctx.require_url("pay", "Pay first", "https://pay.example.com/").await.into())
 }
 
+/// What is needed.
+#[form]
+struct Errand {
+    thing: String,
+}
+
+/// Asks, begins a task, reports, asks again.
+#[tool(task(required, later), asks(elicitation))]
+async fn errand(ctx: &Context, progress: Progress) -> Result<String> {
+    let first: Errand = ctx.elicit("first", "What is needed?").await?;
+    ctx.begin_task().await;
+    progress.total(2).say(1, "on the way");
+    tokio::time::sleep(Duration::from_millis(400)).await;
+    let second: Errand = ctx.elicit("second", "What else?").await?;
+    Ok(format!("{} and {}", first.thing, second.thing))
+}
+
 /// What is to be done today.
 #[resource("notes://today", subscribe)]
 fn today() -> &'static str {

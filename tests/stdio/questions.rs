@@ -108,6 +108,15 @@ fn talk(arguments: &[&str], turns: &[(&str, &str)]) -> (String, String) {
 }
 
 #[test]
+fn a_task_is_looked_after() {
+    let (first, second) = (r#"first={"thing":"bread"}"#, r#"second={"thing":"milk"}"#);
+    let answers = ["call", "errand", "--answer", first, "--answer", second];
+    check(&answers, 0, "bread and milk\n", &["… on the way\n"]);
+    check(&["call", "errand", "--answer", first], 1, "", &["`second` is asked: What else?"]);
+    check(&["call", "errand"], 1, "", &["`first` is asked: What is needed?"]);
+}
+
+#[test]
 fn a_person_at_the_terminal_is_asked() {
     let (printed, seen) = talk(
         &["call", "book"],

@@ -60,7 +60,7 @@ impl Server {
         }
         let started = self.started();
         let recovered = started.tasks.recover(&started.dispatcher).await;
-        recovered.map_err(|why| ServeError::Setup(format!("the task store: {}", why.message())))?;
+        recovered.map_err(|why| ServeError::TaskStore(format!("the task store: {why}")))?;
         Ok(started)
     }
 

@@ -16,7 +16,8 @@ impl Default for ChosenStore {
 
 impl Builder {
     /// Where tasks are kept, instead of in memory: in a store that outlasts the process, a task that has finished is still there after a
-    /// restart, and one that was running ends and says why, or runs again if its tool is `idempotent`.
+    /// restart, and one that was running ends and says why, or runs again if its tool is `idempotent`. `SqliteTasks` (feature
+    /// `sqlite`) is such a store.
     ///
     /// ```
     /// use mcp_runtime::MemoryTasks;

@@ -5,6 +5,7 @@ mod http;
 mod person;
 mod questions;
 mod show;
+mod task;
 
 use self::{http::HttpOptions, questions::Answers};
 

@@ -5,7 +5,7 @@ use std::{collections::BTreeMap, io::IsTerminal as _};
 use serde::de::DeserializeOwned;
 use serde_json::{Map, Value, json};
 
-use super::{Stop, member, person::Person};
+use super::{Stop, member, person::Person, task};
 use crate::{
     nearest::nearest,
     testing::{Client, next_round},
@@ -74,8 +74,19 @@ impl Answers {
     ) -> Result<T, Stop> {
         let mut round = params.clone();
         loop {
-            let ongoing = client.start(method, round);
-            let result = client.wait(ongoing).await.map_err(Stop::failure)?;
+            let ongoing = client.start(method, round.clone());
+            let result = match client.wait(ongoing).await {
+                Ok(result) => result,
+                Err(error) if task::is_wanted(&error) => {
+                    task::look_after(client);
+                    continue;
+                }
+                Err(error) => return Err(Stop::failure(error)),
+            };
+            if result["resultType"] == "task" {
+                let ended = task::follow(client, self, &result).await?;
+                return serde_json::from_value(ended).map_err(Stop::failure);
+            }
             if result["resultType"] != "input_required" {
                 return serde_json::from_value(result).map_err(Stop::failure);
             }
@@ -84,7 +95,7 @@ impl Answers {
         }
     }
 
-    async fn answer(&mut self, questions: &Value) -> Result<Map<String, Value>, Stop> {
+    pub(super) async fn answer(&mut self, questions: &Value) -> Result<Map<String, Value>, Stop> {
         let mut answers = Map::new();
         let mut open = Vec::new();
         for (key, question) in questions.as_object().into_iter().flatten() {

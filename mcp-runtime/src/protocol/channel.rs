@@ -46,15 +46,15 @@ impl CallChannel {
             task: None,
             pending: Mutex::new(None),
         };
-        Self { outbox, slot: Arc::new(slot), resumes, reports: true }
+        Self { outbox, slot: Arc::new(slot), resumes, reports: token.is_some() }
     }
 
-    /// The way back of a task, which reports also where no client wants that.
-    pub(super) fn of_task(self, task: Arc<str>, reports: bool) -> Self {
+    /// The way back of a task: what is sent says so.
+    pub(super) fn of_task(self, task: Arc<str>) -> Self {
         let ProgressSlot { revision, token, .. } = &*self.slot;
         let (revision, token) = (*revision, token.clone());
         let slot = ProgressSlot { revision, token, task: Some(task), pending: Mutex::new(None) };
-        Self { slot: Arc::new(slot), reports, ..self }
+        Self { slot: Arc::new(slot), ..self }
     }
 
     pub(super) fn slot(&self) -> Arc<ProgressSlot> {

@@ -7,7 +7,9 @@ use std::{
     task::{Context as Poller, Poll},
 };
 
-use super::{Live, Tasks};
+use tokio::sync::oneshot;
+
+use super::{Live, Tasks, tasks::Running};
 use crate::{
     context::{Caller, Context},
     dispatch::{Dispatched, Dispatcher, Pending},
@@ -52,33 +54,50 @@ impl Tasks {
         Ok(Done::Task(TaskAnswer::Created(live.view())))
     }
 
+    /// Moves the handler into a task of its own. A call that is cancelled meanwhile takes the task with it, kept or not.
     async fn begin(self: &Arc<Self>, live: &Arc<Live>, pending: Pending) -> Answer {
-        self.put(live).await?;
-        self.run(live, pending);
-        Ok(Done::Task(TaskAnswer::Created(live.view())))
+        let (begun, told) = oneshot::channel();
+        let (tasks, task) = (self.clone(), live.clone());
+        tokio::spawn(async move {
+            if let Err(why) = tasks.put(&task).await {
+                let _ = begun.send(Err(why));
+                return;
+            }
+            let running = tasks.enter(&task);
+            task.set_task(pending.context());
+            if begun.send(Ok(task.view())).is_err() {
+                task.cancel("its call was cancelled");
+            }
+            tasks.run(&task, pending, running).await;
+        });
+        let view = told.await.map_err(Error::internal)??;
+        Ok(Done::Task(TaskAnswer::Created(view)))
     }
 
-    /// Lets it run on its own from here on.
-    pub(super) fn run(self: &Arc<Self>, live: &Arc<Live>, pending: Pending) {
+    /// Takes up one that has been kept already.
+    pub(super) fn resume(self: &Arc<Self>, live: &Arc<Live>, pending: Pending) {
         let running = self.enter(live);
         live.set_task(pending.context());
         let (tasks, live) = (self.clone(), live.clone());
-        tokio::spawn(async move {
-            match live.ttl {
-                None => live.finish(pending.await),
-                Some(ttl) => {
-                    let left = live.created.after(ttl).remaining();
-                    match tokio::time::timeout(left, pending).await {
-                        Ok(answer) => live.finish(answer),
-                        Err(_) => drop(live.cancel("it has taken longer than it is kept")),
-                    }
+        tokio::spawn(async move { tasks.run(&live, pending, running).await });
+    }
+
+    /// To its end, which is kept.
+    async fn run(&self, live: &Live, pending: Pending, running: Running) {
+        match live.ttl {
+            None => live.finish(pending.await),
+            Some(ttl) => {
+                let left = live.created.after(ttl).remaining();
+                match tokio::time::timeout(left, pending).await {
+                    Ok(answer) => live.finish(answer),
+                    Err(_) => drop(live.cancel("it has taken longer than it is kept")),
                 }
             }
-            drop(running);
-            if tasks.put(&live).await.is_ok() {
-                tasks.leave(&live);
-            }
-        });
+        }
+        drop(running);
+        if self.put(live).await.is_ok() {
+            self.leave(live);
+        }
     }
 
     /// Puts what there is of it into the store.

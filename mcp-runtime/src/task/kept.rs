@@ -5,7 +5,7 @@ use std::{sync::Arc, time::Duration};
 use super::{live::Live, result, store::KeptTask};
 use crate::{
     error::{Error, Kind},
-    model::{ClientInfo, Instant, Meta, TaskEnd, TaskState, TaskView, millis},
+    model::{ClientInfo, Content, Instant, Meta, TaskEnd, TaskState, TaskView, ToolResult, millis},
     wire::{Object, Raw, validate, write},
 };
 
@@ -30,9 +30,11 @@ impl Live {
         if let Some(ttl) = view.ttl {
             object.u64("ttl", millis(ttl));
         }
+        let mut end = Vec::new();
         let finished = match &view.state {
-            TaskState::Ended(end) => {
-                self::end(&mut object, end);
+            TaskState::Ended(it) => {
+                outline(&mut object, it);
+                self::end(&mut end, it);
                 true
             }
             TaskState::Working | TaskState::InputRequired(_) => {
@@ -51,11 +53,40 @@ impl Live {
             expires: view.ttl.map(|ttl| view.created.after(ttl).0),
             finished,
             json: String::from_utf8(json).unwrap_or_default(),
+            end: String::from_utf8(end).unwrap_or_default(),
         }
     }
 }
 
-fn end(object: &mut Object<'_>, end: &TaskEnd) {
+/// As much of an end as a list says of it.
+fn outline(object: &mut Object<'_>, end: &TaskEnd) {
+    match end {
+        TaskEnd::Result(it) if it.is_error => {
+            let why = it.content.first().map_or("", |it| match it {
+                Content::Text(text) => text.as_str(),
+                _ => "",
+            });
+            let short: String = why.chars().take(500).collect();
+            object.str("ended", "failed").str("why", &short);
+        }
+        TaskEnd::Result(_) => drop(object.str("ended", "completed")),
+        TaskEnd::Error(_) => drop(object.str("ended", "error")),
+        TaskEnd::Cancelled => drop(object.str("ended", "cancelled")),
+    }
+}
+
+fn read_outline(raw: Raw<'_>) -> Option<TaskEnd> {
+    let why = || raw.get("why").and_then(Raw::string).unwrap_or_default().into_owned();
+    Some(match &*raw.get("ended")?.string()? {
+        "failed" => TaskEnd::Result(ToolResult::failure(why())),
+        "completed" => TaskEnd::Result(ToolResult::default()),
+        "error" => TaskEnd::Error(Error::msg("")),
+        _ => TaskEnd::Cancelled,
+    })
+}
+
+fn end(out: &mut Vec<u8>, end: &TaskEnd) {
+    let object = &mut Object::begin(out);
     match end {
         TaskEnd::Result(it) => result::write(&mut object.object("result"), it),
         TaskEnd::Error(error) => {
@@ -137,13 +168,27 @@ impl KeptTask {
     /// # Errors
     /// When it was not written by this server: the store has mixed something up.
     pub(super) fn read(&self) -> Result<Record, Error> {
-        self.record().ok_or_else(|| {
-            Error::internal(format!("what the task store has of `{}` cannot be read", self.id))
-        })
+        let end = || {
+            // As deep as any result can be.
+            validate(self.end.as_bytes(), 1024).ok().and_then(read_end)
+        };
+        self.record(|_| end()).ok_or_else(|| self.unreadable())
     }
 
-    fn record(&self) -> Option<Record> {
-        // As deep as any result can be.
+    /// As much of it as a list says, for which nothing large is read.
+    ///
+    /// # Errors
+    /// When it was not written by this server.
+    pub(super) fn read_outline(&self) -> Result<TaskView, Error> {
+        Ok(self.record(read_outline).ok_or_else(|| self.unreadable())?.view)
+    }
+
+    #[cold]
+    fn unreadable(&self) -> Error {
+        Error::internal(format!("what the task store has of `{}` cannot be read", self.id))
+    }
+
+    fn record(&self, end: impl FnOnce(Raw<'_>) -> Option<TaskEnd>) -> Option<Record> {
         let raw = validate(self.json.as_bytes(), 1024).ok()?;
         let [tool, updated, message, poll, ttl, arguments, client] =
             raw.pick(["tool", "updated", "message", "poll", "ttl", "arguments", "client"]);
@@ -155,7 +200,11 @@ impl KeptTask {
             updated: Instant(updated?.u64()?),
             ttl: ttl.and_then(time),
             poll: poll.and_then(time)?,
-            state: read_end(raw).map_or(TaskState::Working, |it| TaskState::Ended(Arc::new(it))),
+            state: if self.finished {
+                TaskState::Ended(Arc::new(end(raw)?))
+            } else {
+                TaskState::Working
+            },
         };
         Some(Record {
             view,

@@ -5,11 +5,8 @@ use std::{
     sync::{Mutex, MutexGuard, PoisonError},
 };
 
-use super::{Keeping, KeptTask, TaskStore};
-use crate::{
-    error::{Error, Result},
-    model::Instant,
-};
+use super::{Keeping, KeptTask, TaskStore, no_room};
+use crate::{error::Result, model::Instant};
 
 /// Keeps tasks as long as the process runs, at most so many and of so many bytes. When there is no room, tasks that have expired go
 /// first, then the oldest of the same owner that have finished; when that does not help, there is no new task.
@@ -67,25 +64,24 @@ impl MemoryTasks {
     fn keep(&self, task: KeptTask) -> Result<()> {
         let mut kept = self.kept();
         let before = kept.remove(&task.id);
-        let size = size(&task);
-        let is_full = |kept: &Kept| kept.tasks.len() >= self.most || kept.bytes + size > self.bytes;
-        if is_full(&kept) {
+        let size = task.size();
+        let has_room = |tasks: usize, bytes: usize| {
+            tasks < self.most && bytes.saturating_add(size) <= self.bytes
+        };
+        if !has_room(kept.tasks.len(), kept.bytes) {
             kept.forget_expired();
         }
-        while is_full(&kept) && kept.forget_oldest(&task.owner) {}
-        if is_full(&kept) {
-            // What there was of it stays.
+        let Some(going) = kept.going(&task.owner, has_room) else {
+            // What there was of it stays, and so does everything else.
             before.into_iter().for_each(|it| kept.insert(it));
-            let text = "there is no room for another task: wait until some of them have finished";
-            return Err(Error::msg(text));
+            return Err(no_room());
+        };
+        for id in going {
+            kept.remove(&id);
         }
         kept.insert(task);
         Ok(())
     }
-}
-
-fn size(task: &KeptTask) -> usize {
-    task.json.len() + 2 * (task.id.len() + task.owner.len())
 }
 
 fn place(task: &KeptTask) -> (String, u64, String) {
@@ -94,14 +90,14 @@ fn place(task: &KeptTask) -> (String, u64, String) {
 
 impl Kept {
     fn insert(&mut self, task: KeptTask) {
-        self.bytes += size(&task);
+        self.bytes += task.size();
         self.places.insert(place(&task), ());
         self.tasks.insert(task.id.clone(), task);
     }
 
     fn remove(&mut self, id: &str) -> Option<KeptTask> {
         let task = self.tasks.remove(id)?;
-        self.bytes -= size(&task);
+        self.bytes -= task.size();
         self.places.remove(&place(&task));
         Some(task)
     }
@@ -115,13 +111,21 @@ impl Kept {
         }
     }
 
-    /// Forgets the oldest task of this owner that has finished. Returns whether there was one.
-    fn forget_oldest(&mut self, owner: &str) -> bool {
+    /// Which of this owner's tasks that have finished have to go until there is room, the oldest first; `None` when there is none
+    /// without them all.
+    fn going(&self, owner: &str, has_room: impl Fn(usize, usize) -> bool) -> Option<Vec<String>> {
         let from = (owner.to_owned(), 0, String::new());
         let own = self.places.range(from..).map(|it| it.0).take_while(|it| it.0 == owner);
-        let mut finished = own.filter(|it| self.tasks.get(&it.2).is_some_and(|it| it.finished));
-        let Some(id) = finished.next().map(|it| it.2.clone()) else { return false };
-        self.remove(&id).is_some()
+        let own = own.filter_map(|it| self.tasks.get(&it.2));
+        let mut finished = own.filter(|it| it.finished);
+        let (mut tasks, mut bytes, mut going) = (self.tasks.len(), self.bytes, Vec::new());
+        while !has_room(tasks, bytes) {
+            let oldest = finished.next()?;
+            tasks -= 1;
+            bytes -= oldest.size();
+            going.push(oldest.id.clone());
+        }
+        Some(going)
     }
 }
 
@@ -145,7 +149,16 @@ impl TaskStore for MemoryTasks {
         let from = (owner.to_owned(), created, id.to_owned());
         let own = kept.places.range(from..).map(|it| it.0).take_while(|it| it.0 == owner);
         let after = own.filter(|it| after != Some((it.1, &*it.2)));
-        let found = after.take(most).filter_map(|it| kept.tasks.get(&it.2)).cloned().collect();
+        let found = after.take(most).filter_map(|it| kept.tasks.get(&it.2));
+        // Without what may be large.
+        let head = |it: &KeptTask| KeptTask {
+            id: it.id.clone(),
+            owner: it.owner.clone(),
+            json: it.json.clone(),
+            end: String::new(),
+            ..*it
+        };
+        let found = found.map(head).collect();
         Box::pin(ready(Ok(found)))
     }
 

@@ -17,6 +17,7 @@ mod way;
 
 pub(crate) use live::Live;
 pub use memory::MemoryTasks;
+pub(crate) use store::no_room;
 pub use store::{Keeping, KeptTask, TaskStore};
 pub(crate) use tasks::{Answers, NewTask, Tasks};
 pub(crate) use way::Way;

@@ -44,7 +44,7 @@ impl Tasks {
         let caller = Way::new(live.clone())
             .lead(Caller { client: live.client.clone(), ..Caller::default() });
         match dispatcher.dispatch(&snapshot, caller, request) {
-            Dispatched::Pending(pending) => self.run(live, pending),
+            Dispatched::Pending(pending) => self.resume(live, pending),
             Dispatched::Ready(answer) => {
                 live.finish(Some(answer));
                 let (tasks, live) = (self.clone(), live.clone());

@@ -1,6 +1,6 @@
 use std::{future::Future, pin::Pin, sync::Arc};
 
-use crate::error::Result;
+use crate::error::{Error, Result};
 
 /// What a [`TaskStore`] gives when it is done.
 pub type Keeping<'a, T> = Pin<Box<dyn Future<Output = Result<T>> + Send + 'a>>;
@@ -62,6 +62,7 @@ pub trait TaskStore: Send + Sync + 'static {
     fn get<'a>(&'a self, id: &'a str) -> Keeping<'a, Option<KeptTask>>;
 
     /// The tasks of one owner that come after this [`place`](KeptTask::place), at most `most` of them, in the order of their places.
+    /// Nobody looks at their [`end`](KeptTask::end): it may be left empty.
     ///
     /// # Errors
     /// When the store cannot be read.
@@ -94,6 +95,8 @@ pub struct KeptTask {
     pub finished: bool,
     /// Everything else, JSON text that only the server reads.
     pub json: String,
+    /// What it ended with, JSON text that only the server reads; it may be large. Empty while it runs.
+    pub end: String,
 }
 
 impl KeptTask {
@@ -101,6 +104,17 @@ impl KeptTask {
     pub fn place(&self) -> (u64, &str) {
         (self.created, &self.id)
     }
+
+    /// What counts against the bytes of a store: an index has the names again.
+    pub(crate) fn size(&self) -> usize {
+        self.json.len() + self.end.len() + 2 * (self.id.len() + self.owner.len())
+    }
+}
+
+/// Why a store that is full keeps no task.
+#[cold]
+pub(crate) fn no_room() -> Error {
+    Error::msg("there is no room for another task: wait until some of them have finished")
 }
 
 impl<T: TaskStore + ?Sized> TaskStore for Arc<T> {

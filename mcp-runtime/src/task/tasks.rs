@@ -171,7 +171,7 @@ impl Tasks {
         for kept in found.iter().take(PAGE).filter(|it| !it.is_expired()) {
             views.push(match self.live(&kept.id, owner) {
                 Some(live) => live.view(),
-                None => kept.read()?.view,
+                None => kept.read_outline()?,
             });
         }
         Ok((views, next))

@@ -120,6 +120,12 @@ impl Client {
         }
     }
 
+    /// Declares an extension of the protocol with each request from here on.
+    #[cfg(feature = "stdio")]
+    pub(crate) fn declare_extension(&mut self, id: &str) {
+        self.capabilities["extensions"][id] = json!({});
+    }
+
     /// The revision this client speaks.
     pub fn revision(&self) -> Revision {
         self.revision

@@ -9,7 +9,7 @@ use std::{
 };
 
 use mcp_runtime::{
-    MemoryTasks, items,
+    Keeping, KeptTask, MemoryTasks, TaskStore, items,
     prelude::*,
     server,
     testing::{Client as TestClient, Revision},
@@ -765,4 +765,62 @@ async fn a_store_outlasts_its_server() {
     client.answer_with(|_, _| accept("Al"));
     let created = json!({ "taskId": rerun });
     assert_eq!(client.finish_task(&created).await.unwrap().text(), "hello Al");
+}
+
+/// Takes a second to keep anything.
+struct Sluggish(MemoryTasks);
+
+impl TaskStore for Sluggish {
+    fn put(&self, task: KeptTask) -> Keeping<'_, ()> {
+        Box::pin(async {
+            tokio::time::sleep(Duration::from_secs(1)).await;
+            self.0.put(task).await
+        })
+    }
+
+    fn get<'a>(&'a self, id: &'a str) -> Keeping<'a, Option<KeptTask>> {
+        self.0.get(id)
+    }
+
+    fn list<'a>(
+        &'a self,
+        owner: &'a str,
+        after: Option<(u64, &'a str)>,
+        most: usize,
+    ) -> Keeping<'a, Vec<KeptTask>> {
+        self.0.list(owner, after, most)
+    }
+
+    fn unfinished(&self) -> Keeping<'_, Vec<KeptTask>> {
+        self.0.unfinished()
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_call_that_is_cancelled_leaves_no_task_behind() {
+    let (store, begun) = (Arc::new(Sluggish(MemoryTasks::new())), Arc::new(Begun::default()));
+    let server = server!().state(begun.clone()).items(items![once]).task_store(store.clone());
+    let mut client = connect_to(server, V4).await;
+    let call = client.start("tools/call", json!({ "name": "once", "task": {} }));
+    tokio::time::sleep(Duration::from_millis(500)).await;
+    client.cancel(call);
+    pause(5).await;
+    assert_eq!(store.unfinished().await.unwrap(), []);
+    let listed = client.request("tasks/list", json!({})).await.unwrap();
+    assert_eq!(listed["tasks"][0]["status"], "cancelled");
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_task_is_kept_before_its_client_knows_it() {
+    let server = everything().task_store(Sluggish(MemoryTasks::new()));
+    let mut client = connect_to(server, V5).await;
+    let before = tokio::time::Instant::now();
+    let id = begin(&mut client, "slow", json!({ "seconds": 5 })).await;
+    assert!(before.elapsed() >= Duration::from_secs(1));
+    assert_eq!(get(&mut client, &id).await["status"], "working");
+    pause(6).await;
+    // Its end is known before it is kept.
+    assert_eq!(get(&mut client, &id).await["status"], "completed");
+    pause(2).await;
+    assert_eq!(get(&mut client, &id).await["status"], "completed");
 }

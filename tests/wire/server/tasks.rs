@@ -68,6 +68,16 @@ async fn first_asks(ctx: &Context) -> Result<String> {
     Ok(name)
 }
 
+/// Reports before there is a task, and after.
+#[tool(group = "tasks", task(later))]
+async fn early(ctx: &Context) -> &'static str {
+    ctx.progress().say(1, "early");
+    ctx.begin_task().await;
+    ctx.progress().say(2, "late");
+    sleep(Duration::from_secs(1)).await;
+    "done"
+}
+
 /// Is over at once.
 #[tool(group = "tasks", task)]
 async fn at_once() -> &'static str {

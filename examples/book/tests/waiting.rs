@@ -1,0 +1,178 @@
+use std::time::Duration;
+
+use super::*;
+
+/// For as many as only one table has seats for.
+pub(super) fn grace() -> Value {
+    json!({ "day": FAR, "time": "18:00", "guests": 8, "name": "Grace" })
+}
+
+fn take(take: bool) -> Value {
+    accept(json!({ "take": take }))
+}
+
+/// Begins to wait, as a task where that is the client's to say.
+async fn begin(guest: &mut Guest) -> Value {
+    let mut params = json!({ "name": "wait_for_table", "arguments": grace() });
+    if guest.client.revision() == PAGES {
+        params["task"] = json!({});
+    }
+    guest.client.request("tools/call", params).await.expect("the call is accepted")
+}
+
+fn id_of(created: &Value) -> String {
+    let id = created["taskId"].as_str().or(created["task"]["taskId"].as_str());
+    id.unwrap_or_else(|| panic!("no task: {created:#}")).to_owned()
+}
+
+async fn look_at(guest: &mut Guest, task: &str) -> Value {
+    let which = json!({ "taskId": task });
+    guest.client.request("tasks/get", which).await.expect("it is there")
+}
+
+#[test]
+fn a_task_waits_and_asks_in_between() {
+    run(async {
+        for revision in [PAGES, ROUNDS] {
+            let mut guest = Guest::new(revision).await;
+            let taken = guest.book_for_eight().await;
+            let created = begin(&mut guest).await;
+            let task = id_of(&created);
+            tokio::time::sleep(Duration::from_secs(3600)).await;
+            let waiting = look_at(&mut guest, &task).await;
+            assert_eq!(waiting["status"], "working", "{revision}: {waiting:#}");
+            let status = "waiting for a table on 2999-12-31 at 18:00 for 8";
+            assert_eq!(waiting["statusMessage"], status, "{revision}: {waiting:#}");
+
+            guest.cancel_booking(&taken).await;
+            // The handler runs on its own now.
+            tokio::time::sleep(Duration::from_millis(1)).await;
+            assert_eq!(look_at(&mut guest, &task).await["status"], "input_required", "{revision}");
+            guest.will_say([take(true)]);
+            let called = guest.client.finish_task(&created).await.unwrap();
+            assert!(called.text().starts_with("Booked: Hall"), "{revision}: {}", called.text());
+            let questions = guest.questions();
+            let asked = "There is a table on 2999-12-31 at 18:00 for 8 now. Take it?";
+            assert_eq!(questions[0]["message"], asked, "{revision}: {questions:#?}");
+            let booking = guest.read(&id_in(&called.text())).await;
+            assert_eq!(booking["guest"]["name"], "Grace", "{revision}: {booking:#}");
+            assert_eq!(look_at(&mut guest, &task).await["status"], "completed", "{revision}");
+        }
+    });
+}
+
+/// In a revision without tasks, and for clients that do not want one, it is a call like any other.
+#[test]
+fn a_call_waits_where_there_are_no_tasks() {
+    run(async {
+        let forms = json!({ "elicitation": {} });
+        for revision in [FORMS, PAGES, ROUNDS] {
+            let mut guest = Guest::who_can(revision, forms.clone()).await;
+            let first = guest.book([visit(8), group()]).await;
+            guest.questions();
+            let params = json!({ "name": "wait_for_table", "arguments": grace() });
+            let ongoing = guest.client.start("tools/call", params.clone());
+            guest.cancel_booking(&id_in(&first)).await;
+            guest.will_say([take(true)]);
+            let mut result = guest.client.wait(ongoing).await.unwrap();
+            if revision == ROUNDS {
+                // What was kept is kept for the round that brings the answer.
+                let mut next = params;
+                next["inputResponses"] =
+                    json!({ "take-1": guest.answers.lock().unwrap().pop_front() });
+                next["requestState"] = result["requestState"].take();
+                result = guest.client.request("tools/call", next).await.unwrap();
+            }
+            let text = result["content"][0]["text"].as_str().unwrap();
+            assert!(text.starts_with("Booked: Hall"), "{revision}: {result:#}");
+            guest.questions();
+        }
+    });
+}
+
+#[test]
+fn who_came_first_is_asked_first_and_the_next_one_after_a_no() {
+    run(async {
+        for revision in [PAGES, ROUNDS] {
+            for refuses in [take(false), no(), json!({ "action": "cancel" })] {
+                let mut guest = Guest::new(revision).await;
+                let taken = guest.book_for_eight().await;
+                let (first, second) = (begin(&mut guest).await, begin(&mut guest).await);
+                guest.cancel_booking(&taken).await;
+                tokio::time::sleep(Duration::from_millis(1)).await;
+                assert_eq!(look_at(&mut guest, &id_of(&second)).await["status"], "working");
+                guest.will_say([refuses]);
+                let said = guest.client.finish_task(&first).await.unwrap();
+                assert!(!said.is_error && said.text().starts_with("Nothing is booked: the user "));
+                guest.will_say([take(true)]);
+                let said = guest.client.finish_task(&second).await.unwrap();
+                assert!(said.text().starts_with("Booked: Hall"), "{revision}: {}", said.text());
+                assert_eq!(guest.questions().len(), 2);
+            }
+        }
+    });
+}
+
+#[test]
+fn who_no_longer_waits_is_passed_over() {
+    run(async {
+        for revision in [PAGES, ROUNDS] {
+            let mut guest = Guest::new(revision).await;
+            let taken = guest.book_for_eight().await;
+            let (first, second) = (begin(&mut guest).await, begin(&mut guest).await);
+            let which = json!({ "taskId": id_of(&first) });
+            guest.client.request("tasks/cancel", which).await.unwrap();
+            tokio::time::sleep(Duration::from_millis(1)).await;
+            assert_eq!(look_at(&mut guest, &id_of(&first)).await["status"], "cancelled");
+            guest.cancel_booking(&taken).await;
+            tokio::time::sleep(Duration::from_millis(1)).await;
+            let asks = look_at(&mut guest, &id_of(&second)).await;
+            assert_eq!(asks["status"], "input_required", "{revision}: {asks:#}");
+            guest.will_say([take(true)]);
+            let said = guest.client.finish_task(&second).await.unwrap();
+            assert!(said.text().starts_with("Booked: Hall"), "{revision}: {}", said.text());
+        }
+    });
+}
+
+/// The first does not answer in time, so the second gets the table; a later yes of the first one waits for the next.
+#[test]
+fn who_does_not_answer_loses_the_table_and_waits_on() {
+    run(async {
+        for revision in [PAGES, ROUNDS] {
+            let mut guest = Guest::new(revision).await;
+            let taken = guest.book_for_eight().await;
+            let (first, second) = (begin(&mut guest).await, begin(&mut guest).await);
+            guest.cancel_booking(&taken).await;
+            tokio::time::sleep(crate::restaurant::HELD + Duration::from_secs(60)).await;
+            guest.will_say([take(true)]);
+            let said = guest.client.finish_task(&second).await.unwrap();
+            let theirs = id_in(&said.text());
+            // The second question is the one about the table that the second gave back.
+            let restaurant = guest.restaurant.clone();
+            tokio::spawn(async move {
+                tokio::time::sleep(Duration::from_secs(600)).await;
+                assert!(restaurant.release(&theirs));
+            });
+            guest.will_say([take(true), take(true)]);
+            let said = guest.client.finish_task(&first).await.unwrap();
+            assert!(said.text().starts_with("Booked: Hall"), "{revision}: {}", said.text());
+            assert_eq!(guest.questions().len(), 3, "{revision}");
+        }
+    });
+}
+
+#[test]
+fn nobody_waits_for_an_evening_that_is_over() {
+    run(async {
+        let mut guest = Guest::who_can(FORMS, json!({ "elicitation": {} })).await;
+        let mut evening = grace();
+        for (day, says) in
+            [("1999-12-31", "is over"), ("2999-12-32", "is no day"), ("soon", "`day`")]
+        {
+            evening["day"] = day.into();
+            let called = guest.call("wait_for_table", evening.clone()).await;
+            assert!(called.is_error && called.text().contains(says), "{}", called.text());
+        }
+    });
+}

@@ -1,0 +1,164 @@
+//! What clients see.
+
+use mcp_runtime::{Unanswered, prelude::*};
+
+use crate::{
+    forms::{Few, Group, Offer, Sitting, Visit},
+    restaurant::{Booking, FEW, Guest, Restaurant},
+};
+
+/// Books a table: asks the user when, and then what depends on that.
+#[tool(destructive = false, open_world = false, asks(elicitation))]
+async fn book_table(ctx: &Context, restaurant: &Restaurant) -> Result<String> {
+    let mut question = "When would you like to come?".to_owned();
+    for attempt in 1..=3 {
+        let visit: Visit = match ctx.elicit(format!("visit-{attempt}"), question).await {
+            Ok(visit) => visit,
+            Err(why) => return unbooked(why),
+        };
+        // Once, since the function runs again for the answer to the next question. That there is no table is kept like a success: otherwise
+        // one that becomes free meanwhile would be booked for somebody who has named another evening.
+        let hold = async || Ok::<_, Error>(restaurant.hold(&visit));
+        match ctx.once(format!("hold-{attempt}"), hold).await? {
+            Ok(held) => return settle(ctx, restaurant, held).await,
+            Err(why) => question = format!("{why} When else?"),
+        }
+    }
+    Ok("Nothing is booked. `wait_for_table` waits until somebody cancels.".to_owned())
+}
+
+/// Asks for the rest, and makes the table that is held the user's.
+async fn settle(ctx: &Context, restaurant: &Restaurant, held: Booking) -> Result<String> {
+    let question = format!("We keep a table for you on {}. What else should we know?", held.visit);
+    let answer = if held.visit.guests > FEW {
+        ctx.elicit("group", question).await.map(|Group { name, email, allergies }| {
+            (None, Guest { name, email: Some(email), allergies })
+        })
+    } else {
+        ctx.elicit("few", question).await.map(|Few { name, area, allergies }| {
+            (Some(area), Guest { name, email: None, allergies })
+        })
+    };
+    let (area, guest) = match answer {
+        Ok(it) => it,
+        Err(why) => {
+            restaurant.release(&held.id);
+            return unbooked(why);
+        }
+    };
+    let booking = restaurant.confirm(&held.id, guest, area)?;
+    if let Some(page) = restaurant.page_of(&held.id).filter(|_| booking.is_due()) {
+        // Whoever cannot be sent there, or would not go, has the table all the same and can pay later.
+        let _ = ctx.elicit_url("deposit", "Pay the deposit for your table", page).await;
+    }
+    // That the user went there is no word on what happened there; it may be paid by now.
+    restaurant.booking(&held.id).map(|it| booked(&it)).ok_or_else(|| unknown(&held.id))
+}
+
+/// Waits until there is a table, and asks the user whether to take it.
+#[tool(task(ttl = "12h", poll = "2s"), destructive = false, open_world = false, asks(elicitation))]
+async fn wait_for_table(
+    ctx: &Context,
+    restaurant: &Restaurant,
+    #[arg(pattern = r"^\d{4}-\d{2}-\d{2}$", example = "2030-12-31")] day: String,
+    time: Sitting,
+    #[arg(range(1..=8))] guests: u8,
+    /// Whose table it will be
+    #[arg(len(1..=80))]
+    name: String,
+) -> Result<String> {
+    let visit = Visit { day, time, guests };
+    let guest = Guest { name, email: None, allergies: None };
+    for turn in 1.. {
+        let wait = async || {
+            if let Ok(held) = restaurant.hold(&visit) {
+                return Ok(held);
+            }
+            // What a task reports is its status.
+            ctx.progress().say(turn, format!("waiting for a table on {visit}"));
+            restaurant.wait(&visit).await
+        };
+        let held = ctx.once(format!("hold-{turn}"), wait).await?;
+        let question = format!("There is a table on {visit} now. Take it?");
+        let offer = ctx.elicit(format!("take-{turn}"), question).await;
+        if let Ok(Offer { take: true }) = offer {
+            match restaurant.confirm(&held.id, guest.clone(), None) {
+                Ok(booking) => return Ok(booked(&booking)),
+                // The answer has come too late: the next table is asked about under a key of its own.
+                Err(_) => continue,
+            }
+        }
+        restaurant.release(&held.id);
+        return unbooked(offer.err().unwrap_or(Unanswered::Declined));
+    }
+    Err(Error::msg("nobody waits that long"))
+}
+
+/// Sends the user to a page to pay the deposit of a booking, and says whether it is paid.
+#[tool(destructive = false, open_world = false)]
+async fn pay_deposit(ctx: &Context, restaurant: &Restaurant, booking: &str) -> Result<String> {
+    let found = restaurant.booking(booking).ok_or_else(|| unknown(booking))?;
+    let Some(page) = restaurant.page_of(booking).filter(|_| found.is_due()) else {
+        return Ok(booked(&found));
+    };
+    match ctx.require_url("deposit", "Pay the deposit for your table", page).await {
+        Unanswered::Declined | Unanswered::Cancelled => {
+            Ok("The user has not paid; the table is still theirs.".to_owned())
+        }
+        // Among them is how the client learns where to send the user before it calls again.
+        other => Err(other.into()),
+    }
+}
+
+/// Cancels a booking; those who wait for a table are asked next.
+#[tool(idempotent, open_world = false)]
+fn cancel_booking(restaurant: &Restaurant, booking: &str) -> Result<&'static str> {
+    if restaurant.release(booking) {
+        Ok("The booking is cancelled.")
+    } else {
+        Err(unknown(booking))
+    }
+}
+
+/// A booking, for whoever knows its id.
+#[resource("booking://{id}", mime_type = "application/json", subscribe)]
+fn booking(restaurant: &Restaurant, id: &str) -> Option<Json<Booking>> {
+    restaurant.booking(id).map(Json)
+}
+
+/// Plans an evening with us.
+#[prompt]
+fn plan_evening(
+    #[complete("a birthday", "a first date", "business")] occasion: &str,
+    time: Option<Sitting>,
+) -> String {
+    let when = match time {
+        Some(Sitting::Early) => "early",
+        Some(Sitting::Late) => "late",
+        None => "whenever there is a table",
+    };
+    format!("Plan {occasion} around a dinner, {when}. Book the table, or wait for one.")
+}
+
+fn booked(booking: &Booking) -> String {
+    let Booking { id, visit, table, deposit, .. } = booking;
+    let deposit = match () {
+        () if booking.is_due() => format!(" A deposit of {deposit} € is due: `pay_deposit`."),
+        () if booking.paid => format!(" The deposit of {deposit} € is paid."),
+        () => String::new(),
+    };
+    format!("Booked: {table:?}, {visit}, as booking://{id}.{deposit}")
+}
+
+/// A "no" is an answer for the model, not a failure.
+fn unbooked(why: Unanswered) -> Result<String> {
+    match why {
+        Unanswered::Declined => Ok("Nothing is booked: the user does not want to.".to_owned()),
+        Unanswered::Cancelled => Ok("Nothing is booked: the user has not answered.".to_owned()),
+        other => Err(other.into()),
+    }
+}
+
+fn unknown(booking: &str) -> Error {
+    Error::msg(format_args!("there is no booking `{booking}`: give the id after `booking://`"))
+}

@@ -1,0 +1,265 @@
+//! A file of tasks: how it is opened and kept from others, and what is in it.
+
+use std::{fs::OpenOptions, io, path::Path, time::Duration};
+
+use rusqlite::{
+    Connection, ErrorCode, OpenFlags, OptionalExtension as _, Params, Row, Transaction,
+    TransactionBehavior::Immediate, params,
+};
+
+use crate::{model::Instant, task::KeptTask};
+
+/// Says in the file's header whose it is.
+const APPLICATION: i32 = i32::from_be_bytes(*b"mcpt");
+
+/// The format below. A file in another one is left alone.
+const FORMAT: i32 = 1;
+
+/// `end` comes last, so that what comes before it can be read without it.
+const TABLES: &str = "
+    CREATE TABLE task (
+        id TEXT NOT NULL PRIMARY KEY,
+        owner TEXT NOT NULL,
+        created INTEGER NOT NULL,
+        expires INTEGER,
+        finished INTEGER NOT NULL,
+        bytes INTEGER NOT NULL,
+        json TEXT NOT NULL,
+        \"end\" TEXT NOT NULL
+    ) STRICT;
+    CREATE INDEX task_place ON task (owner, created, id);
+    CREATE INDEX task_expires ON task (expires) WHERE expires IS NOT NULL;
+    CREATE INDEX task_unfinished ON task (id) WHERE finished = 0;";
+
+const SELECT: &str = "SELECT id, owner, created, expires, finished, json, \"end\" FROM task WHERE ";
+
+/// The same, for whoever does not look at what they ended with.
+const SELECT_HEADS: &str =
+    "SELECT id, owner, created, expires, finished, json, '' FROM task WHERE ";
+
+/// An open file, which nobody else can open.
+pub(super) struct TaskFile {
+    connection: Connection,
+    /// Counted once: nobody else writes to the file.
+    kept: Amount,
+}
+
+/// So many tasks, of so many bytes together.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Amount {
+    pub(super) tasks: u64,
+    pub(super) bytes: u64,
+}
+
+impl Amount {
+    fn add(&mut self, bytes: u64) {
+        self.tasks += 1;
+        self.bytes = self.bytes.saturating_add(bytes);
+    }
+
+    fn remove(&mut self, other: Self) {
+        self.tasks = self.tasks.saturating_sub(other.tasks);
+        self.bytes = self.bytes.saturating_sub(other.bytes);
+    }
+
+    fn has_room(self, bytes: u64, most: Self) -> bool {
+        self.tasks < most.tasks && self.bytes.saturating_add(bytes) <= most.bytes
+    }
+}
+
+impl TaskFile {
+    /// Opens it, or makes it. Waits so long for another process that has it open to end.
+    ///
+    /// # Errors
+    /// In words that say what to do, but for the path.
+    pub(super) fn open(path: &Path, wait: Duration) -> Result<Self, String> {
+        if path == Path::new(":memory:") {
+            return Err("that is no file: `MemoryTasks` keeps them in memory".to_owned());
+        }
+        // Made absolute, no name means anything else than a file to SQLite.
+        let path = std::path::absolute(path).map_err(|why| unusable(&why))?;
+        make(&path).map_err(|why| unusable(&why))?;
+        let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
+        let mut connection =
+            Connection::open_with_flags(path, flags).map_err(|why| refused(&why))?;
+        prepare(&mut connection, wait).map_err(|why| refused(&why))??;
+        let kept = count(&connection).map_err(|why| refused(&why))?;
+        Ok(Self { connection, kept })
+    }
+
+    /// Keeps a task, and forgets those that have expired. Returns whether there was room for it within `most`; when there was
+    /// not, nothing has changed.
+    pub(super) fn put(&mut self, task: &KeptTask, most: Amount) -> rusqlite::Result<bool> {
+        let write = self.connection.transaction_with_behavior(Immediate)?;
+        let mut kept = self.kept;
+        kept.remove(delete(&write, "id = ?1", [&task.id])?);
+        kept.remove(delete(&write, "expires <= ?1", [integer(Instant::now().0)])?);
+        let bytes = task.size() as u64;
+        while !kept.has_room(bytes, most) {
+            let oldest = "id = (SELECT id FROM task WHERE owner = ?1 AND finished = 1
+                                ORDER BY created, id LIMIT 1)";
+            let forgotten = delete(&write, oldest, [&task.owner])?;
+            if forgotten.tasks == 0 {
+                return Ok(false);
+            }
+            kept.remove(forgotten);
+        }
+        write.execute(
+            "INSERT INTO task (id, owner, created, expires, finished, bytes, json, \"end\")
+             VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)",
+            params![
+                task.id,
+                task.owner,
+                integer(task.created),
+                task.expires.map(integer),
+                task.finished,
+                integer(bytes),
+                task.json,
+                task.end
+            ],
+        )?;
+        kept.add(bytes);
+        write.commit()?;
+        self.kept = kept;
+        Ok(true)
+    }
+
+    pub(super) fn get(&self, id: &str) -> rusqlite::Result<Option<KeptTask>> {
+        let sql = format!("{SELECT} id = ?1");
+        self.connection.query_row(&sql, [id], read).optional()
+    }
+
+    /// The tasks of one owner after a place, which may be before the first.
+    pub(super) fn list(
+        &self,
+        owner: &str,
+        after: Option<(u64, &str)>,
+        most: usize,
+    ) -> rusqlite::Result<Vec<KeptTask>> {
+        let (created, id) = after.map_or((-1, ""), |(created, id)| (integer(created), id));
+        let rest = "owner = ?1 AND (created, id) > (?2, ?3) ORDER BY created, id LIMIT ?4";
+        self.select(SELECT_HEADS, rest, params![owner, created, id, integer(most as u64)])
+    }
+
+    pub(super) fn unfinished(&self) -> rusqlite::Result<Vec<KeptTask>> {
+        self.select(SELECT, "finished = 0 ORDER BY created, id", [])
+    }
+
+    fn select(
+        &self,
+        select: &str,
+        rest: &str,
+        params: impl Params,
+    ) -> rusqlite::Result<Vec<KeptTask>> {
+        let mut statement = self.connection.prepare(&format!("{select} {rest}"))?;
+        statement.query_map(params, read)?.collect()
+    }
+}
+
+/// Makes the file where there is none, for its owner alone where files have owners: SQLite gives those it makes beside it the
+/// same permissions.
+fn make(path: &Path) -> io::Result<()> {
+    let mut options = OpenOptions::new();
+    options.write(true).create_new(true);
+    #[cfg(unix)]
+    std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
+    match options.open(path) {
+        Err(why) if why.kind() != io::ErrorKind::AlreadyExists => Err(why),
+        _ => Ok(()),
+    }
+}
+
+/// Takes the file for this process, and makes its tables where they are missing. What is somebody else's is not written to.
+fn prepare(connection: &mut Connection, wait: Duration) -> rusqlite::Result<Result<(), String>> {
+    connection.busy_timeout(wait)?;
+    // The lock that the first transaction takes is held to the end of the process, however it ends.
+    connection.pragma_update(None, "locking_mode", "EXCLUSIVE")?;
+    let start = connection.transaction_with_behavior(Immediate)?;
+    let number = |sql: &str| start.query_row(sql, [], |row| row.get::<_, i32>(0));
+    let application = number("PRAGMA application_id")?;
+    let format = number("PRAGMA user_version")?;
+    let is_new = application == 0
+        && format == 0
+        && number("SELECT NOT EXISTS (SELECT 1 FROM sqlite_schema)")? == 1;
+    if is_new {
+        start.execute_batch(TABLES)?;
+        start.pragma_update(None, "application_id", APPLICATION)?;
+        start.pragma_update(None, "user_version", FORMAT)?;
+        start.commit()?;
+    } else if application != APPLICATION {
+        let text = "it is a database of something else: name another file, or a new one";
+        return Ok(Err(text.to_owned()));
+    } else if format != FORMAT {
+        return Ok(Err(format!(
+            "it was written by another version of mcp-runtime, in format {format}, and this one knows {FORMAT} only: \
+             use that version, or name another file"
+        )));
+    } else {
+        start.finish()?;
+    }
+    connection.pragma_update(None, "journal_mode", "WAL")?;
+    // What was put is on the disk, as far as the disk tells the truth; on macOS it has to be asked twice.
+    connection.pragma_update(None, "synchronous", "FULL")?;
+    connection.pragma_update(None, "fullfsync", true)?;
+    // One large result does not leave a large journal.
+    connection.pragma_update(None, "journal_size_limit", 4 << 20)?;
+    Ok(Ok(()))
+}
+
+fn count(connection: &Connection) -> rusqlite::Result<Amount> {
+    connection.query_row("SELECT count(*), total(bytes) FROM task", [], |row| {
+        let (tasks, bytes): (i64, f64) = (row.get(0)?, row.get(1)?);
+        Ok(Amount { tasks: tasks.unsigned_abs(), bytes: bytes as u64 })
+    })
+}
+
+/// Returns what has been deleted.
+fn delete(write: &Transaction<'_>, rows: &str, params: impl Params) -> rusqlite::Result<Amount> {
+    let mut statement = write.prepare(&format!("DELETE FROM task WHERE {rows} RETURNING bytes"))?;
+    let mut deleted = Amount::default();
+    for bytes in statement.query_map(params, |row| row.get::<_, i64>(0))? {
+        deleted.add(bytes?.unsigned_abs());
+    }
+    Ok(deleted)
+}
+
+fn read(row: &Row<'_>) -> rusqlite::Result<KeptTask> {
+    let number = |it: i64| u64::try_from(it).unwrap_or_default();
+    Ok(KeptTask {
+        id: row.get(0)?,
+        owner: row.get(1)?,
+        created: number(row.get(2)?),
+        expires: row.get::<_, Option<i64>>(3)?.map(number),
+        finished: row.get(4)?,
+        json: row.get(5)?,
+        end: row.get(6)?,
+    })
+}
+
+/// SQLite's integers have a sign. No time that anybody lives to see is that late.
+fn integer(number: u64) -> i64 {
+    i64::try_from(number).unwrap_or(i64::MAX)
+}
+
+fn unusable(why: &dyn std::error::Error) -> String {
+    format!("{why}: name a file in a directory that is there and that this process may write to")
+}
+
+fn refused(why: &rusqlite::Error) -> String {
+    match why.sqlite_error_code() {
+        Some(ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked) => {
+            "somebody has it open: each server needs a file of its own".to_owned()
+        }
+        Some(ErrorCode::NotADatabase) => {
+            "it is something else than a SQLite database: name another file, or a new one"
+                .to_owned()
+        }
+        Some(ErrorCode::CannotOpen | ErrorCode::ReadOnly | ErrorCode::PermissionDenied) => {
+            unusable(why)
+        }
+        Some(ErrorCode::DatabaseCorrupt) => {
+            format!("{why}: put a copy of it that is whole in its place, or name another file")
+        }
+        _ => why.to_string(),
+    }
+}

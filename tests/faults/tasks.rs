@@ -1,0 +1,194 @@
+//! Tasks that are kept in a file, while processes come and go.
+
+use std::{
+    fs,
+    net::SocketAddr,
+    path::PathBuf,
+    process::{Command, Stdio},
+    sync::atomic::{AtomicUsize, Ordering},
+    time::Duration,
+};
+
+use serde_json::{Value, json};
+use support::http::connection::Connection;
+use tokio::time::sleep;
+
+use crate::{
+    client::{Reply, Request, SOON, Session, message, modern, run},
+    server::{Server, fixture},
+};
+
+/// A folder of its own for each test, which goes when it ends.
+struct Folder(PathBuf);
+
+impl Folder {
+    fn new() -> Self {
+        static FOLDERS: AtomicUsize = AtomicUsize::new(0);
+        let number = FOLDERS.fetch_add(1, Ordering::Relaxed);
+        let name = format!("tasks-{}-{number}", std::process::id());
+        let path = PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join(name);
+        fs::create_dir_all(&path).expect("a folder");
+        Self(path)
+    }
+
+    fn tasks(&self) -> PathBuf {
+        self.0.join("tasks.db")
+    }
+
+    /// What a tool waits for.
+    fn flag(&self, name: &str) -> Value {
+        json!({ "path": self.0.join(name) })
+    }
+
+    fn raise(&self, name: &str) {
+        fs::write(self.0.join(name), "").expect("the folder is there");
+    }
+}
+
+impl Drop for Folder {
+    fn drop(&mut self) {
+        let _ = fs::remove_dir_all(&self.0);
+    }
+}
+
+/// Of a client that knows tasks.
+fn request(method: &str, mut params: Value) -> Request {
+    params["_meta"]["io.modelcontextprotocol/clientCapabilities"] =
+        json!({ "extensions": { "io.modelcontextprotocol/tasks": {} } });
+    modern(1, method, params)
+}
+
+fn beginning(tool: &str, arguments: Value) -> Request {
+    request("tools/call", json!({ "name": tool, "arguments": arguments }))
+}
+
+fn id_of(reply: &Reply) -> String {
+    let result = &reply.json()["result"];
+    assert_eq!(result["resultType"], "task", "{result:#}");
+    result["taskId"].as_str().expect("a task").to_owned()
+}
+
+async fn begin(server: &Server, tool: &str, arguments: Value) -> String {
+    id_of(&beginning(tool, arguments).ask(server.address()).await)
+}
+
+async fn get(server: &Server, id: &str) -> Value {
+    let reply = request("tasks/get", json!({ "taskId": id })).ask(server.address()).await;
+    reply.json()["result"].clone()
+}
+
+/// Asks until the task is no longer at work.
+async fn end(server: &Server, id: &str) -> Value {
+    loop {
+        let task = get(server, id).await;
+        if task["status"] != "working" {
+            return task;
+        }
+        sleep(Duration::from_millis(10)).await;
+    }
+}
+
+fn text(task: &Value) -> &str {
+    task["result"]["content"][0]["text"].as_str().unwrap_or_else(|| panic!("{task:#}"))
+}
+
+#[test]
+fn tasks_survive_the_end_of_their_process() {
+    run(async {
+        let folder = Folder::new();
+        let first = Server::start_keeping(&folder.tasks());
+        let one = first.process().to_string();
+        let finished = begin(&first, "await_file", folder.flag("early")).await;
+        folder.raise("early");
+        assert_eq!(text(&end(&first, &finished).await), one);
+        let lost = begin(&first, "await_file", folder.flag("late")).await;
+        let again = begin(&first, "await_file_again", folder.flag("late")).await;
+        first.kill();
+
+        let second = Server::start_keeping(&folder.tasks());
+        let two = second.process().to_string();
+        assert_eq!(text(&get(&second, &finished).await), one);
+        let task = get(&second, &lost).await;
+        assert_eq!((&task["status"], &task["error"]["code"]), (&json!("failed"), &json!(-32603)));
+        let why = task["statusMessage"].as_str().expect("a reason");
+        assert!(why.contains("started again"), "{task:#}");
+        assert_eq!(get(&second, &again).await["status"], "working");
+        folder.raise("late");
+        assert_eq!(text(&end(&second, &again).await), two);
+        second.kill();
+
+        // Nothing is left to be done, and clients of the older dialect find the same.
+        let third = Server::start_keeping(&folder.tasks());
+        let session = Session::begin(third.address(), "2025-11-25").await;
+        let ask = async |method: &str, params: Value| {
+            session.post(&message(1, method, params)).ask(third.address()).await.json()
+        };
+        for (id, status) in [(&finished, "completed"), (&lost, "failed"), (&again, "completed")] {
+            let task = ask("tasks/get", json!({ "taskId": id })).await;
+            assert_eq!(task["result"]["status"], status, "{task:#}");
+        }
+        let result = ask("tasks/result", json!({ "taskId": again })).await;
+        assert_eq!(result["result"]["content"][0]["text"], two);
+    });
+}
+
+/// Begins tasks until nobody answers any more.
+async fn keep_on(address: SocketAddr, arguments: Value) -> Vec<String> {
+    let request = beginning("await_file", arguments).bytes();
+    let ask = async || {
+        let mut connection = Connection::open(address).await?;
+        connection.send(&request, SOON).await?;
+        let head = connection.head(false, SOON).await?;
+        let body = connection.body(SOON).await?;
+        Ok::<_, String>(Reply { head, body })
+    };
+    let mut begun = Vec::new();
+    while let Ok(reply) = ask().await {
+        begun.push(id_of(&reply));
+    }
+    begun
+}
+
+/// Whatever the process was doing when it ended, in the middle of a write too.
+#[test]
+fn a_task_that_was_answered_is_there_after_any_end() {
+    run(async {
+        let folder = Folder::new();
+        let mut begun = Vec::new();
+        for ms in [60, 150, 240] {
+            let server = Server::start_keeping(&folder.tasks());
+            let clients: Vec<_> = (0..4)
+                .map(|_| tokio::spawn(keep_on(server.address(), folder.flag("never"))))
+                .collect();
+            sleep(Duration::from_millis(ms)).await;
+            server.kill();
+            let before = begun.len();
+            for client in clients {
+                begun.extend(client.await.expect("the client goes on"));
+            }
+            assert!(begun.len() > before, "no task was begun in {ms} ms");
+        }
+        let server = Server::start_keeping(&folder.tasks());
+        for id in &begun {
+            assert_eq!(get(&server, id).await["status"], "failed", "one of {}", begun.len());
+        }
+    });
+}
+
+#[test]
+fn a_second_server_does_not_start_on_the_same_file() {
+    run(async {
+        let folder = Folder::new();
+        let server = Server::start_keeping(&folder.tasks());
+        let id = begin(&server, "await_file", folder.flag("done")).await;
+        let mut second = Command::new(fixture());
+        second.args(["--http", "127.0.0.1:0"]).env("FIXTURE_TASKS", folder.tasks());
+        let output = second.stdin(Stdio::null()).output().expect("the fixture starts");
+        let said = String::from_utf8_lossy(&output.stderr);
+        assert_eq!(output.status.code(), Some(1), "{said}");
+        assert!(said.contains("tasks.db") && said.contains("a file of its own"), "{said}");
+        // The first one has not lost anything by it.
+        folder.raise("done");
+        assert_eq!(text(&end(&server, &id).await), server.process().to_string());
+    });
+}
