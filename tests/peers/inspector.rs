@@ -79,11 +79,22 @@ pub(crate) fn check(
     status: i32,
     expected: impl Fn(&Answer) -> bool,
 ) {
+    check_eras(server, arguments, [status, status], expected);
+}
+
+/// The same where the eras differ in the status, the legacy one first.
+#[track_caller]
+pub(crate) fn check_eras(
+    server: &Server,
+    arguments: &[&str],
+    statuses: [i32; 2],
+    expected: impl Fn(&Answer) -> bool,
+) {
     let inspector = match Inspector::get() {
         Ok(inspector) => inspector,
         Err(missing) => return missing.skip(),
     };
-    for era in ["legacy", "modern"] {
+    for (era, status) in ["legacy", "modern"].into_iter().zip(statuses) {
         let answer = inspector.run(server, server.address(), era, arguments);
         assert_eq!(answer.status, Some(status), "{}, {era}: {answer:#?}", server.name);
         assert!(expected(&answer), "{}, {era}: {answer:#?}", server.name);

@@ -18,6 +18,7 @@ mod memory;
 mod python;
 mod quickstart;
 mod server;
+mod tasks;
 mod time;
 mod typescript;
 

@@ -44,6 +44,8 @@ pub(crate) fn carry_out(server: &Server, era: &str, mut plan: Value) -> Result<V
     plan["environment"] = json!(environment);
     let mut command = Command::new(interpreter()?);
     command.args([SCRIPT, "--era", era, "--"]).arg(server.address());
+    // Not beside the script, which is in the repository.
+    command.env("PYTHONDONTWRITEBYTECODE", "1");
     Ok(report(&mut command, &plan, &format!("{}, Python, {era}", server.name)))
 }
 

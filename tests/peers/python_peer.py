@@ -10,8 +10,9 @@ Plan:
      "elicitation": {"knows": {...}, "refuses": {...}},       the person who is asked, see below
      "sampling": "text",                                      answer to every sampling request
      "roots": ["file:///a", ...],
-     "log_level": "info"}                                     modern opt-in to log messages
-What is absent of elicitation, sampling and roots, the client does not declare.
+     "log_level": "info",                                     modern opt-in to log messages
+     "tasks": true}                                           it looks after tasks, see python_tasks.py
+What is absent of elicitation, sampling, roots and tasks, the client does not declare.
 
 A person fills in forms with what it knows, by the names of the fields, and agrees to visit any page, but for messages
 that it refuses: {"message": "decline" or "cancel"}.
@@ -32,6 +33,7 @@ Steps, by "do":
 Report:
     {"protocol": "2026-07-28", "server": {...}, "capabilities": {...}, "instructions": "...",
      "steps": [OUTCOME, ...], "asked": [...], "logs": [...],
+     "tasks": [["working", ...], ...],                        every status of each task that it saw
      "complaints": [...],                                     what the SDK disliked on the wire
      "closed_after": 0.01}                                    seconds that closing took
 
@@ -56,6 +58,8 @@ import anyio
 import mcp_types as types
 from mcp import Client, MCPError, StdioServerParameters
 from pydantic import BaseModel, ValidationError
+
+from python_tasks import Tasks
 
 LISTS = {
     "tools": ("list_tools", "tools"),
@@ -100,6 +104,7 @@ class Peer:
         self.logs = []
         self.heard = []
         self.complaints = Complaints()
+        self.tasks = Tasks(self.on_task_input)
 
     def connect(self, server, era):
         answers = {
@@ -119,6 +124,7 @@ class Peer:
             log_level=self.plan.get("log_level"),
             logging_callback=self.on_log,
             message_handler=self.on_message,
+            extensions=[self.tasks] if self.plan.get("tasks") else None,
             **callbacks,
         )
         return self.client
@@ -133,6 +139,11 @@ class Peer:
         known, fields = person["knows"], params.requested_schema["properties"]
         content = {name: known[name] for name in fields if name in known}
         return types.ElicitResult(action="accept", content=content)
+
+    async def on_task_input(self, method, params):
+        assert method == "elicitation/create", method
+        params = types.ElicitRequestFormParams.model_validate(params, by_name=False)
+        return plain(await self.on_elicitation(None, params))
 
     async def on_sampling(self, context, params):
         self.asked.append({"sampling": plain(params)})
@@ -305,6 +316,7 @@ async def run(server, era, timeout, plan):
         "steps": steps,
         "asked": peer.asked,
         "logs": peer.logs,
+        "tasks": peer.tasks.seen,
         "complaints": peer.complaints.texts,
         "closed_after": round(time.monotonic() - closing, 3),
     }

@@ -1,4 +1,4 @@
-//! The TypeScript SDK's clients; `typescript_peer.cjs` beside this file says what they can be asked.
+//! The TypeScript SDK's clients; `typescript_peer.cjs` and, for tasks, `tasks_peer.mjs` beside this file say what they can be asked.
 
 use std::{collections::BTreeMap, ffi::OsStr, sync::OnceLock};
 
@@ -9,6 +9,7 @@ use crate::{driver::report, peers, server::Server};
 
 const PACKAGE: &str = include_str!("typescript.json");
 const SCRIPT: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/peers/typescript_peer.cjs");
+const TASKS: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/peers/tasks_peer.mjs");
 
 fn node() -> Result<&'static Node, Missing> {
     static NODE: OnceLock<Result<Node, String>> = OnceLock::new();
@@ -50,4 +51,19 @@ pub(crate) fn carry_out(
         server.is_http() && client != "sdk-sse" && report["protocol"] != "2026-07-28";
     assert_eq!(report["session"].is_string(), is_in_session, "{peer}: {}", report["session"]);
     Ok(report)
+}
+
+/// Has `client` or `sdk` carry out a plan of tasks and returns its report.
+pub(crate) fn look_after(
+    server: &Server,
+    client: &str,
+    version: &str,
+    mut plan: Value,
+) -> Result<Value, Missing> {
+    let environment: BTreeMap<_, _> = server.environment().into();
+    plan["environment"] = json!(environment);
+    let node = node()?;
+    let mut command = node.run(TASKS);
+    command.arg(&node.folder).args([client, version]).arg(server.address());
+    Ok(report(&mut command, &plan, &format!("{}, tasks of {client}, {version}", server.name)))
 }

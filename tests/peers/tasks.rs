@@ -1,0 +1,243 @@
+//! Tasks, driven by whatever official clients can drive them:
+//!
+//! | client | 2025-11-25 | 2026-07-28 |
+//! |---|---|---|
+//! | TypeScript client 2.x with `ext-tasks` | yes, but never asked: it waits for the end before `tasks/result`, where the questions are | yes |
+//! | TypeScript SDK 1.x, `experimental.tasks` | yes | does not speak it |
+//! | Python SDK 2.x | no: it refuses the result that is a task | with an extension of its user's, `python_tasks.py` |
+//! | Inspector's command line | tools that must be tasks; nobody to ask | all tools; nobody to ask |
+//!
+//! Everybody else calls the tools that need not be tasks as ever, also the same clients without a word of tasks.
+
+use std::collections::BTreeSet;
+
+use serde_json::{Value, json};
+use support::requirement::Missing;
+
+use crate::{
+    inspector, python,
+    python::{failure, text},
+    server::Server,
+    typescript,
+};
+
+const CORE: &str = "2025-11-25";
+const EXTENSION: &str = "2026-07-28";
+
+/// A tool, its arguments, and what it comes to: a text, a failure, or an error's code.
+type Row = (&'static str, Value, Result<&'static str, End>);
+
+enum End {
+    Failure(&'static str),
+    Error(i64),
+    Cancelled,
+}
+
+fn slow(seconds: f64) -> Value {
+    json!({ "seconds": seconds, "label": "it" })
+}
+
+/// Tasks that need nobody but the server.
+fn quiet() -> Vec<Row> {
+    vec![
+        ("slow_compute", slow(0.3), Ok("it took 0.3 s")),
+        ("failing_job", json!({}), Err(End::Failure("The job has failed, as it always does."))),
+        ("protocol_error_job", json!({}), Err(End::Error(-31_000))),
+        ("slow_compute", slow(600.0), Err(End::Cancelled)),
+    ]
+}
+
+/// Those that ask while they run; the last one of the newer dialect before.
+fn asking() -> Vec<Row> {
+    vec![
+        ("confirm_delete", json!({ "filename": "x" }), Ok("x is deleted")),
+        ("multi_input", json!({}), Ok("Ada, then Ada")),
+        ("test_tool_with_task", json!({}), Ok("The work for Ada is done.")),
+    ]
+}
+
+const QUESTIONS: [&str; 4] =
+    ["Delete x?", "Who is the first?", "Who is the second?", "What is your name?"];
+
+fn person() -> Value {
+    json!({ "knows": { "confirm": true, "name": "Ada" } })
+}
+
+fn step(kind: &str, (tool, arguments, end): &Row) -> Value {
+    let cancel = matches!(end, Err(End::Cancelled));
+    json!({ "do": kind, "name": tool, "arguments": arguments, "cancel": cancel })
+}
+
+/// What a client of this dialect must have seen of a task.
+#[track_caller]
+fn check_task(seen: &Value, (tool, _, end): &Row, revision: &str, client: &str) {
+    let shown = || format!("{client}, {revision}, {tool}\n{seen:#}");
+    let outcome = &seen["result"];
+    assert_eq!(outcome["kind"], "task", "{}", shown());
+    let statuses: Vec<_> =
+        outcome["statuses"].as_array().into_iter().flatten().filter_map(Value::as_str).collect();
+    assert_eq!(statuses.first(), Some(&"working"), "{}", shown());
+    let asks = asking().iter().any(|it| it.0 == *tool);
+    let asks_meanwhile = asks && (revision == CORE || *tool != "test_tool_with_task");
+    assert_eq!(statuses.contains(&"input_required"), asks_meanwhile, "{}", shown());
+    let status = match end {
+        Ok(_) => "completed",
+        Err(End::Failure(_)) if revision == CORE => "failed",
+        Err(End::Failure(_)) => "completed",
+        Err(End::Error(_)) => "failed",
+        Err(End::Cancelled) => "cancelled",
+    };
+    assert_eq!(outcome["status"], status, "{}", shown());
+    match end {
+        Ok(expected) => assert_eq!(text(outcome), Some(*expected), "{}", shown()),
+        // In the older dialect these clients do not ask for the result of what has failed.
+        Err(End::Failure(expected)) if revision == CORE => {
+            assert_eq!(outcome["task"]["statusMessage"], *expected, "{}", shown());
+        }
+        Err(End::Failure(expected)) => assert_eq!(failure(outcome), Some(*expected), "{}", shown()),
+        Err(End::Error(_)) if revision == CORE => {
+            let message = &outcome["task"]["statusMessage"];
+            assert_eq!(message, "The job cannot be done.", "{}", shown());
+        }
+        Err(End::Error(code)) => assert_eq!(outcome["error"]["code"], *code, "{}", shown()),
+        Err(End::Cancelled) => assert!(outcome.get("result").is_none(), "{}", shown()),
+    }
+}
+
+#[track_caller]
+fn check_typescript(server: &Server, client: &str, revision: &str, rows: &[Row]) {
+    let mut steps: Vec<_> = rows.iter().map(|it| step("task", it)).collect();
+    steps.push(json!({ "do": "tasks" }));
+    let plan = json!({ "elicitation": person(), "steps": steps });
+    let report = match typescript::look_after(server, client, revision, plan) {
+        Ok(report) => report,
+        Err(missing) => return missing.skip(),
+    };
+    assert_eq!(report["protocol"], revision, "{report:#}");
+    let outcomes = report["steps"].as_array().expect("one outcome for each step");
+    assert_eq!(outcomes.len(), rows.len() + 1);
+    for (outcome, row) in outcomes.iter().zip(rows) {
+        check_task(outcome, row, revision, client);
+    }
+    let asks = rows.iter().any(|it| it.0 == "multi_input");
+    assert_eq!(report["asked"], if asks { json!(QUESTIONS) } else { json!([]) }, "{report:#}");
+    // Over HTTP nobody knows whose they are, and the newer dialect has no list.
+    let listed = &outcomes[rows.len()];
+    if server.is_http() || revision == EXTENSION {
+        assert!(listed.get("result").is_none(), "{listed:#}");
+        return;
+    }
+    let made = outcomes[..rows.len()].iter().map(|it| it["result"]["task"]["taskId"].as_str());
+    let listed = listed["result"].as_array().expect("a list").iter().map(Value::as_str);
+    assert_eq!(listed.collect::<BTreeSet<_>>(), made.collect::<BTreeSet<_>>());
+}
+
+#[test]
+fn typescript_looks_after_tasks_of_the_newer_dialect() {
+    let mut rows = quiet();
+    rows.extend(asking());
+    for server in [Server::new("everything"), Server::over_http("everything")] {
+        check_typescript(&server, "client", EXTENSION, &rows);
+    }
+}
+
+#[test]
+fn typescript_looks_after_tasks_of_the_older_dialect() {
+    for server in [Server::new("everything"), Server::over_http("everything")] {
+        check_typescript(&server, "client", CORE, &quiet());
+    }
+}
+
+#[test]
+fn the_older_typescript_looks_after_tasks() {
+    let mut rows = quiet();
+    rows.extend(asking());
+    for server in [Server::new("everything"), Server::over_http("everything")] {
+        check_typescript(&server, "sdk", CORE, &rows);
+    }
+}
+
+#[test]
+fn python_looks_after_tasks_with_an_extension() {
+    let mut rows = quiet();
+    rows.retain(|it| !matches!(it.2, Err(End::Cancelled)));
+    rows.extend(asking());
+    for server in [Server::new("everything"), Server::over_http("everything")] {
+        let steps: Vec<_> = rows.iter().map(|it| step("call", it)).collect();
+        let plan = json!({ "elicitation": person(), "tasks": true, "steps": steps });
+        let report = match python::carry_out(&server, "auto", plan) {
+            Ok(report) => report,
+            Err(missing) => return missing.skip(),
+        };
+        assert_eq!(report["protocol"], EXTENSION, "{report:#}");
+        let outcomes = report["steps"].as_array().expect("one outcome for each step");
+        for (outcome, (tool, _, end)) in outcomes.iter().zip(&rows) {
+            let is_right = match end {
+                Ok(expected) => text(outcome) == Some(*expected),
+                Err(End::Failure(expected)) => failure(outcome) == Some(*expected),
+                Err(End::Error(code)) => outcome["error"]["code"] == *code,
+                Err(End::Cancelled) => false,
+            };
+            assert!(is_right, "{tool}\n{outcome:#}");
+        }
+        let statuses = report["tasks"].as_array().expect("what was looked after");
+        assert_eq!(statuses.len(), rows.len(), "{report:#}");
+        let asked = report["asked"].as_array().expect("what was asked").iter();
+        let asked: Vec<_> = asked.map(|it| it["elicitation"]["message"].clone()).collect();
+        assert_eq!(asked, QUESTIONS, "{report:#}");
+    }
+}
+
+/// It calls in words of its own: what must be a task it makes one, in either dialect, and waits for its end.
+#[test]
+fn the_inspector_waits_for_tasks() {
+    for server in [Server::new("everything"), Server::over_http("everything")] {
+        let slow = inspector::call("slow_compute", r#"{"seconds": 0.2, "label": "it"}"#);
+        inspector::check(&server, &slow, 0, |it| {
+            it.result["content"][0]["text"] == "it took 0.2 s"
+        });
+        let failing = inspector::call("failing_job", "{}");
+        inspector::check_eras(&server, &failing, [1, 5], |it| {
+            // What has failed is no result in the older dialect.
+            let text = &it.result["content"][0]["text"];
+            let told = text.as_str().unwrap_or(&it.stderr);
+            told.contains("The job has failed, as it always does.")
+        });
+    }
+}
+
+/// Who says nothing of tasks waits for the answer, or hears why there can be none.
+#[test]
+fn clients_without_tasks_call_as_ever() {
+    let plan = json!({ "elicitation": person(), "steps": [
+        { "do": "call", "name": "slow_compute", "arguments": slow(0.2) },
+        { "do": "call", "name": "confirm_delete", "arguments": { "filename": "x" } },
+        { "do": "call", "name": "failing_job" },
+    ] });
+    let check = |report: Result<Value, Missing>, revision: &str| {
+        let report = match report {
+            Ok(report) => report,
+            Err(missing) => return missing.skip(),
+        };
+        assert_eq!(report["protocol"], revision, "{report:#}");
+        let [slow, asks, must] = [0, 1, 2].map(|at| &report["steps"][at]);
+        assert_eq!(text(slow), Some("it took 0.2 s"), "{report:#}");
+        if revision < "2025-06-18" {
+            assert!(failure(asks).is_some_and(|it| it.contains("the client speaks")), "{report:#}");
+        } else {
+            assert_eq!(text(asks), Some("x is deleted"), "{report:#}");
+        }
+        let code = if revision == EXTENSION { -32021 } else { -32601 };
+        assert_eq!(must["error"]["code"], code, "{report:#}");
+    };
+    for server in [Server::new("everything"), Server::over_http("everything")] {
+        check(python::carry_out(&server, "auto", plan.clone()), EXTENSION);
+        check(python::carry_out(&server, "legacy", plan.clone()), CORE);
+        for revision in [EXTENSION, CORE, "2025-06-18", "2025-03-26", "2024-11-05"] {
+            check(typescript::carry_out(&server, "client", revision, plan.clone()), revision);
+        }
+        check(typescript::carry_out(&server, "sdk", "auto", plan.clone()), CORE);
+    }
+    let http = Server::over_http("everything");
+    check(typescript::carry_out(&http, "sdk-sse", "auto", plan.clone()), CORE);
+}

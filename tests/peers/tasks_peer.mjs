@@ -1,0 +1,191 @@
+// Drives the tasks of one MCP server with a client of the TypeScript SDK, over HTTP if it is given a URL, else over stdio.
+//
+//     node tasks_peer.mjs FOLDER CLIENT VERSION (URL | SERVER)
+//
+// FOLDER has `node_modules`. CLIENT is
+//     client    `@modelcontextprotocol/client` with `@modelcontextprotocol/ext-tasks`, which knows both dialects
+//     sdk       `@modelcontextprotocol/sdk` with its `experimental.tasks`, which knows the older one
+// VERSION is the only version to accept for `client`; `sdk` speaks the newest it knows.
+//
+// The plan on stdin and the report on stdout are those of `python_peer.py`, with these steps, by "do":
+//     task      name, arguments, cancel                        looked after to its end; cancelled as soon as it is one
+//     call      name, arguments                                without a word of tasks
+//     tasks                                                    the ids of all tasks that the server lists
+//
+// The result of "task" is {"kind", "task", "statuses", "status", "result" | "error"}: "immediate" or "task", the task as the client saw
+// it last, every status it saw, that of the end, and what the call came to.
+
+import { readFileSync } from 'node:fs';
+import { pathToFileURL } from 'node:url';
+
+const [folder, name, version, address] = process.argv.slice(2);
+const load = (path) => import(pathToFileURL(`${folder}/node_modules/@modelcontextprotocol/${path}`));
+const INFO = { name: `typescript-${name}`, version: '1' };
+const MODERN = '2026-07-28';
+const EXTENSION = 'io.modelcontextprotocol/tasks';
+const TIMEOUT_MS = 30_000;
+
+const plan = JSON.parse(readFileSync(0, 'utf8'));
+const asked = [];
+const complaints = [];
+
+function answer({ message, requestedSchema }) {
+    asked.push(message);
+    const { knows, refuses = {} } = plan.elicitation;
+    if (message in refuses) return { action: refuses[message] };
+    const fields = Object.keys(requestedSchema.properties).filter((it) => it in knows);
+    return { action: 'accept', content: Object.fromEntries(fields.map((it) => [it, knows[it]])) };
+}
+
+function without(error) {
+    const { code, message, data } = error;
+    return { code, message, data };
+}
+
+// Requests that the SDK's client has no words for: they go out, and their answers come in, beside it.
+function beside(transport) {
+    const waiting = new Map();
+    const pass = transport.onmessage;
+    transport.onmessage = (message, extra) => {
+        const settle = waiting.get(message.id);
+        if (settle === undefined || 'method' in message) return pass(message, extra);
+        waiting.delete(message.id);
+        settle('error' in message ? { kind: 'error', error: message.error } : { kind: 'result', result: message.result });
+    };
+    let last = 0;
+    return (request) =>
+        new Promise((resolve, reject) => {
+            const id = `beside-${(last += 1)}`;
+            waiting.set(id, resolve);
+            transport.send({ jsonrpc: '2.0', id, ...request }).catch(reject);
+        });
+}
+
+async function extTasks() {
+    const { Client, StreamableHTTPClientTransport } = await load('client/dist/index.mjs');
+    const { StdioClientTransport } = await load('client/dist/stdio.mjs');
+    const tasks = await load('ext-tasks/dist/client/index.js');
+    const capabilities = plan.elicitation ? { elicitation: { form: {} } } : {};
+    if (version === MODERN) capabilities.extensions = { [EXTENSION]: {} };
+    const mode = version === MODERN ? { pin: version } : 'legacy';
+    const versions = mode === 'legacy' ? { supportedProtocolVersions: [version] } : {};
+    const client = new Client(INFO, { capabilities, versionNegotiation: { mode }, ...versions });
+    client.onerror = (error) => complaints.push(String(error));
+    const transport = address.startsWith('http://')
+        ? new StreamableHTTPClientTransport(new URL(address))
+        : new StdioClientTransport({ command: address, env: { ...process.env, ...plan.environment } });
+    await client.connect(transport);
+    const framing = { protocolVersion: version, clientInfo: INFO, clientCapabilities: capabilities };
+    const session = tasks.createTaskSessionFromClient(client, {
+        endpointId: 'server',
+        onInputRequest: async ({ params }) => answer(params),
+        onError: (error) => complaints.push(String(error)),
+        ...(version === MODERN ? { rawDispatch: beside(transport), v2RequestFraming: framing } : {}),
+    });
+    const declared = new Map((await client.listTools()).tools.map((it) => [it.name, tasks.toolDeclarationFromMcpTool(it)]));
+    return {
+        client,
+        transport,
+        protocol: () => client.getNegotiatedProtocolVersion(),
+        async task({ name, arguments: params = {}, cancel }) {
+            const options = { declaration: declared.get(name), task: { preference: 'prefer' } };
+            const execution = await session.callTool(name, params, options);
+            const statuses = [];
+            let task;
+            const settled = execution.settle({
+                onEvent(event) {
+                    task = tasks.taskViewFromExecutionEvent(event) ?? task;
+                    if (task && statuses.at(-1) !== task.status) statuses.push(task.status);
+                },
+            });
+            if (cancel) await execution.cancel();
+            const { outcome } = await settled;
+            const { status, result, error } = outcome;
+            const ended = { kind: execution.kind, task: task?.raw, statuses, status };
+            return error ? { ...ended, error: without(error) } : { ...ended, result };
+        },
+        call: (step) => client.callTool({ name: step.name, arguments: step.arguments }),
+        tasks: async () => (await session.listTasks()).tasks.map((it) => it.taskId),
+        close: () => session.close(),
+    };
+}
+
+async function experimental() {
+    const { Client } = await load('sdk/dist/esm/client/index.js');
+    const { StreamableHTTPClientTransport } = await load('sdk/dist/esm/client/streamableHttp.js');
+    const { StdioClientTransport } = await load('sdk/dist/esm/client/stdio.js');
+    const { ElicitRequestSchema } = await load('sdk/dist/esm/types.js');
+    const client = new Client(INFO, { capabilities: plan.elicitation ? { elicitation: {} } : {} });
+    client.onerror = (error) => complaints.push(String(error));
+    if (plan.elicitation) client.setRequestHandler(ElicitRequestSchema, async ({ params }) => answer(params));
+    const transport = address.startsWith('http://')
+        ? new StreamableHTTPClientTransport(new URL(address))
+        : new StdioClientTransport({ command: address, env: { ...process.env, ...plan.environment } });
+    transport.setProtocolVersion ??= (it) => (transport.protocolVersion = it);
+    await client.connect(transport);
+    const { tasks } = client.experimental;
+    return {
+        client,
+        transport,
+        protocol: () => transport.protocolVersion ?? transport._protocolVersion,
+        async task({ name, arguments: params = {}, cancel }) {
+            const seen = { kind: 'immediate', statuses: [] };
+            const note = (task) => {
+                seen.kind = 'task';
+                seen.task = task;
+                if (seen.statuses.at(-1) !== task.status) seen.statuses.push(task.status);
+            };
+            let end = {};
+            for await (const message of tasks.callToolStream({ name, arguments: params }, undefined, { task: {} })) {
+                if (message.type === 'result') end = { result: message.result };
+                else if (message.type === 'error') end = { error: without(message.error) };
+                else note(message.task);
+                if (message.type === 'taskCreated' && cancel) await tasks.cancelTask(message.task.taskId);
+            }
+            if (seen.task) note(await tasks.getTask(seen.task.taskId));
+            return { ...seen, status: seen.task?.status, ...end };
+        },
+        call: (step) => client.callTool({ name: step.name, arguments: step.arguments }),
+        async tasks() {
+            const found = [];
+            let cursor;
+            do {
+                const page = await tasks.listTasks(cursor);
+                found.push(...page.tasks.map((it) => it.taskId));
+                cursor = page.nextCursor;
+            } while (cursor);
+            return found;
+        },
+        close: () => {},
+    };
+}
+
+// Carries out one step; the outcome never throws.
+async function take(peer, step) {
+    try {
+        return { result: await peer[step.do](step) };
+    } catch (error) {
+        return typeof error.code === 'number' ? { error: without(error) } : { rejected: String(error) };
+    }
+}
+
+async function main() {
+    const peer = await (name === 'client' ? extTasks() : experimental());
+    const steps = [];
+    for (const step of plan.steps) steps.push(await take(peer, step));
+    const report = { protocol: peer.protocol(), capabilities: peer.client.getServerCapabilities(), steps, asked };
+    const closing = performance.now();
+    await peer.close();
+    await peer.transport.terminateSession?.();
+    await peer.client.close();
+    console.log(JSON.stringify({ ...report, complaints, closed_after: (performance.now() - closing) / 1000 }, null, 2));
+}
+
+setTimeout(() => {
+    console.error(`not done after ${TIMEOUT_MS} ms`);
+    process.exit(1);
+}, TIMEOUT_MS).unref();
+main().catch((error) => {
+    console.error(error);
+    process.exit(1);
+});
