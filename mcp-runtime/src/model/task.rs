@@ -46,7 +46,8 @@ impl TaskSupport {
         self
     }
 
-    /// How long a task is kept, from when it was made. [`Limits::task_ttl`](crate::Limits::task_ttl) otherwise, and at most.
+    /// How long a task is kept, from when it was made; clients may ask for less. [`Limits::task_ttl`](crate::Limits::task_ttl)
+    /// otherwise.
     #[must_use]
     pub const fn ttl(mut self, ttl: Duration) -> Self {
         self.ttl = Some(ttl);
