@@ -69,7 +69,9 @@ async fn wait_for_table(
 ) -> Result<String> {
     let visit = Visit { day, time, guests };
     let guest = Guest { name, email: None, allergies: None };
-    for turn in 1.. {
+    let mut turn = 0;
+    loop {
+        turn += 1;
         let wait = async || {
             if let Ok(held) = restaurant.hold(&visit) {
                 return Ok(held);
@@ -91,7 +93,6 @@ async fn wait_for_table(
         restaurant.release(&held.id);
         return unbooked(offer.err().unwrap_or(Unanswered::Declined));
     }
-    Err(Error::msg("nobody waits that long"))
 }
 
 /// Sends the user to a page to pay the deposit of a booking, and says whether it is paid.
@@ -101,6 +102,11 @@ async fn pay_deposit(ctx: &Context, restaurant: &Restaurant, booking: &str) -> R
     let Some(page) = restaurant.page_of(booking).filter(|_| found.is_due()) else {
         return Ok(booked(&found));
     };
+    if !ctx.client().can("elicitation.url") {
+        return Ok(format!(
+            "Not paid yet: the user pays at {page}, and tells you when to look again."
+        ));
+    }
     match ctx.require_url("deposit", "Pay the deposit for your table", page).await {
         Unanswered::Declined | Unanswered::Cancelled => {
             Ok("The user has not paid; the table is still theirs.".to_owned())

@@ -38,7 +38,8 @@ fn a_task_waits_and_asks_in_between() {
             let taken = guest.book_for_eight().await;
             let created = begin(&mut guest).await;
             let task = id_of(&created);
-            tokio::time::sleep(Duration::from_secs(3600)).await;
+            // Longer than tasks are kept that say nothing of it.
+            tokio::time::sleep(Duration::from_secs(2 * 3600)).await;
             let waiting = look_at(&mut guest, &task).await;
             assert_eq!(waiting["status"], "working", "{revision}: {waiting:#}");
             let status = "waiting for a table on 2999-12-31 at 18:00 for 8";

@@ -150,7 +150,8 @@ impl Context {
     ///
     /// The reason is [`Unanswered::Declined`] or [`Unanswered::Cancelled`] when the user would not go there. Any other is
     /// [`Unanswered::Failed`], which is how 2025-11-25 sends a user to a page (JSON-RPC error -32042); a client that cannot be asked
-    /// for it is told so, with the address for the model to pass on.
+    /// for it is told so, with the address for the model to pass on. One of 2026-07-28 gets the error -32021 instead, which has no
+    /// address: look at `ctx.client().can("elicitation.url")` first where the model should have it.
     pub fn require_url(
         &self,
         key: impl Into<String>,
