@@ -460,3 +460,14 @@ async fn no_report_follows_the_answer() {
         client.request("tasks/cancel", json!({ "taskId": id })).await.unwrap();
     }
 }
+
+#[tokio::test(start_paused = true)]
+async fn what_runs_in_another_process_is_not_said_to_be_cancelled() {
+    let (seen, store) = (Arc::new(Seen::default()), Arc::new(MemoryTasks::new()));
+    let server = || edges(&seen).task_store(store.clone());
+    let (mut here, mut there) = (connect_to(server(), V4).await, connect_to(server(), V4).await);
+    let id = begin(&mut here, "sleeps", json!({ "seconds": 30 })).await;
+    let error = there.request("tasks/cancel", json!({ "taskId": id })).await.unwrap_err();
+    assert!(error.message.contains("another process"), "{error}");
+    assert_eq!(get(&mut there, &id).await["status"], "working");
+}
