@@ -138,7 +138,7 @@ impl Limits {
         question_time: Duration;
         /// Bytes that a call may keep between its rounds (2026-07-28). 64 KiB.
         state: usize;
-        /// Tasks of all clients together that run at once. 1,024.
+        /// Tasks of all clients together that run at once, and calls that may become one. 1,024.
         tasks: usize;
         /// How long a task is kept, from when it was made, where its tool says nothing. Clients may ask for less. 1 hour.
         task_ttl: Duration;

@@ -460,3 +460,31 @@ async fn no_report_follows_the_answer() {
         client.request("tasks/cancel", json!({ "taskId": id })).await.unwrap();
     }
 }
+
+#[tool(task)]
+async fn fails_at_length() -> Result<String> {
+    tokio::time::sleep(Duration::from_secs(1)).await;
+    Err(Error::msg("ö".repeat(100_000)))
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_status_is_a_line() {
+    let mut client = connect_to(server!().items(items![fails_at_length]), V4).await;
+    let id = begin(&mut client, "fails_at_length", json!({})).await;
+    pause(2).await;
+    let task = get(&mut client, &id).await;
+    assert_eq!(task["statusMessage"].as_str().unwrap().chars().count(), 1000);
+    let result = client.request("tasks/result", json!({ "taskId": id })).await.unwrap();
+    assert_eq!(result["content"][0]["text"].as_str().unwrap().chars().count(), 100_000);
+}
+
+#[tokio::test(start_paused = true)]
+async fn what_runs_in_another_process_is_not_said_to_be_cancelled() {
+    let (seen, store) = (Arc::new(Seen::default()), Arc::new(MemoryTasks::new()));
+    let server = || edges(&seen).task_store(store.clone());
+    let (mut here, mut there) = (connect_to(server(), V4).await, connect_to(server(), V4).await);
+    let id = begin(&mut here, "sleeps", json!({ "seconds": 30 })).await;
+    let error = there.request("tasks/cancel", json!({ "taskId": id })).await.unwrap_err();
+    assert!(error.message.contains("another process"), "{error}");
+    assert_eq!(get(&mut there, &id).await["status"], "working");
+}

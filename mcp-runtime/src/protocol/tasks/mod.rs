@@ -164,6 +164,11 @@ impl Peer {
                     let text = format!("the task has ended already: {}", ending(&view));
                     return Err(invalid(text));
                 }
+                if !matches!(view.state, TaskState::Ended(_)) {
+                    // It must be cancelled when this is answered (TASK4-11).
+                    let text = "the task runs in another process: nobody here can cancel it";
+                    return Err(Error::msg(text));
+                }
                 Ok(Done::Task(TaskAnswer::Got(view)))
             }),
             TaskMethod::Result | TaskMethod::List => {
