@@ -156,6 +156,37 @@ async fn await_file_again(path: String) -> String {
     await_file(path).await
 }
 
+/// Is held like `hold`, as a task, and gives the text back.
+#[tool(task)]
+async fn hold_task(key: String, text: String, progress: Progress, gate: &Gate) -> String {
+    gate::hold(key, None, progress, gate).await;
+    text
+}
+
+/// Waits as a task, and gives the text back.
+#[tool(task)]
+async fn wait_task(ms: u64, text: String) -> String {
+    wait(ms, text).await
+}
+
+/// Works on a thread, as a task, until nobody wants the result.
+#[tool(task, blocking)]
+fn spin_task(spinning: &Spinning, cancel: Cancel) -> Result<()> {
+    spin(spinning, cancel)
+}
+
+/// Does not even look, as a task.
+#[tool(task, blocking)]
+fn stubborn_task() {
+    stubborn();
+}
+
+/// Asks for a word, as a task.
+#[tool(task, asks(elicitation))]
+async fn word_task(ctx: &Context) -> Result<String> {
+    Ok(ctx.elicit::<Word>("word", "Word?").await?.word)
+}
+
 /// Reads `n,n`: a key for each number, all of whose bytes it is.
 fn with_keys(server: Builder, text: &str) -> Builder {
     let numbers = text.split(',').filter(|it| !it.is_empty());
@@ -174,6 +205,7 @@ fn limits(text: &str) -> Limits {
             "depth" => limits.depth(value),
             "batch" => limits.batch(value),
             "calls" => limits.calls(value),
+            "tasks" => limits.tasks(value),
             "all_calls" => limits.all_calls(value),
             "uri" => limits.uri(value),
             "subscriptions" => limits.subscriptions(value),

@@ -171,3 +171,57 @@ fn half_a_line_is_no_message_when_a_signal_comes() {
     assert_eq!(ended.rest, [] as [Value; 0]);
     assert!(ended.took < SOON);
 }
+
+/// Begins a task, whose result nobody waits for yet.
+fn begin(server: &mut Server, tool: &str, arguments: Value) -> Value {
+    let params = json!({ "name": tool, "arguments": arguments, "task": {} });
+    let call = json!({ "jsonrpc": "2.0", "id": tool, "method": "tools/call", "params": params });
+    server.send(&call);
+    server.response(tool)["result"]["task"]["taskId"].clone()
+}
+
+fn result_of(id: &str, task: &Value) -> Value {
+    json!({ "jsonrpc": "2.0", "id": id, "method": "tasks/result", "params": { "taskId": task } })
+}
+
+/// A client that has left cannot come back for them: there is one client, and it has this process.
+#[test]
+fn tasks_that_nobody_waits_for_do_not_hold_the_process() {
+    let prepare = |server: &mut Server| {
+        initialize(server);
+        for tool in ["hold_task", "stubborn_task"] {
+            assert!(begin(server, tool, json!({})).is_string());
+        }
+    };
+    check(prepare, |ended| {
+        ended.check_soon();
+        assert_eq!(ended.rest, [] as [Value; 0]);
+    });
+}
+
+#[test]
+fn the_result_of_a_task_is_waited_for_like_that_of_a_call() {
+    let prepare = |server: &mut Server| {
+        initialize(server);
+        let task = begin(server, "wait_task", json!({ "ms": 300 }));
+        server.send(&result_of("result", &task));
+        server.check_echo("beside");
+    };
+    check(prepare, |ended| {
+        ended.check_soon();
+        let result = ended.rest.iter().find(|it| it["id"] == "result");
+        assert_eq!(text_of(result.unwrap_or_else(|| panic!("{ended:?}"))), "waited 300 ms");
+    });
+}
+
+#[test]
+fn a_result_that_never_comes_is_given_up_after_the_grace() {
+    let mut server = started();
+    initialize(&mut server);
+    let task = begin(&mut server, "stubborn_task", json!({}));
+    server.send(&result_of("result", &task));
+    server.check_echo("beside");
+    let ended = server.finish();
+    assert!(ended.status.success(), "{ended:?}");
+    check_given_up(&ended);
+}

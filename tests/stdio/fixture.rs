@@ -75,6 +75,24 @@ fn stubborn() {
     }
 }
 
+/// Waits as a task for something that never happens.
+#[tool(task)]
+async fn hold_task() {
+    std::future::pending::<()>().await;
+}
+
+/// Does not even look whether anybody wants the result of a task.
+#[tool(task, blocking)]
+fn stubborn_task() {
+    stubborn();
+}
+
+/// Takes this long, as a task.
+#[tool(task, blocking)]
+fn wait_task(ms: u64) -> String {
+    wait_blocking(ms)
+}
+
 /// Takes longer than it may.
 #[tool(timeout = "200ms")]
 async fn oversleep() {

@@ -45,7 +45,7 @@ impl Drop for Fate<'_> {
 
 /// Reports a step, waits to be let go, and reports as many more as are wanted.
 #[tool]
-async fn hold(key: String, more: Option<u32>, progress: Progress, gate: &Gate) -> &'static str {
+pub async fn hold(key: String, more: Option<u32>, progress: Progress, gate: &Gate) -> &'static str {
     let mut fate = Fate { gate, key: key.clone(), is: "dropped" };
     gate.0.send_modify(|held| {
         held.begun.insert(key.clone());
