@@ -134,7 +134,7 @@ pub mod prelude {
         Args, Audio, Blob, Cancel, Client, Completion, Content, Context, Elicit, Embedded, Error,
         Form, FromCall, Handle, Icon, Image, Json, Message, Meta, Progress, Prompt, Resource,
         ResourceContents, ResourceLink, Result, Role, Roots, Sample, Sampling, State, Text, Tool,
-        WithMeta,
+        Unanswered, WithMeta,
     };
 }
 

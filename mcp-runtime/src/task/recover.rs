@@ -22,7 +22,15 @@ impl Tasks {
             if kept.is_expired() {
                 continue;
             }
-            let live = self.reopen(&kept.owner, kept.read()?);
+            let record = match kept.read() {
+                Ok(record) => record,
+                // One that nobody can read is no reason not to serve the others.
+                Err(why) => {
+                    tracing::error!("{}", why.message());
+                    continue;
+                }
+            };
+            let live = self.reopen(&kept.owner, record);
             if !self.run_again(dispatcher, &live) {
                 live.fail("the server was started again while this was running");
                 self.put(&live).await?;

@@ -73,7 +73,8 @@ pub trait TaskStore: Send + Sync + 'static {
         most: usize,
     ) -> Keeping<'a, Vec<KeptTask>>;
 
-    /// Everybody's tasks that have not finished: asked once, when the server starts.
+    /// Everybody's tasks that have not finished: asked once, when the server starts, which ends them or runs them again. Two servers
+    /// must therefore not share what they keep; a store that several can reach gives each its own part.
     ///
     /// # Errors
     /// When the store cannot be read.

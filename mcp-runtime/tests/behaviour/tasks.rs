@@ -824,3 +824,29 @@ async fn a_task_is_kept_before_its_client_knows_it() {
     pause(2).await;
     assert_eq!(get(&mut client, &id).await["status"], "completed");
 }
+
+#[tokio::test(start_paused = true)]
+async fn what_cannot_be_read_keeps_nobody_from_the_rest() {
+    let (store, begun) = (Arc::new(MemoryTasks::new()), Arc::new(Begun::default()));
+    let garbage = KeptTask {
+        id: "garbage".to_owned(),
+        owner: String::new(),
+        created: 1,
+        expires: None,
+        finished: false,
+        json: "{".to_owned(),
+        end: String::new(),
+    };
+    store.put(garbage).await.unwrap();
+    let server = || {
+        let items = items![once];
+        server!().state(begun.clone()).items(items).task_store(store.clone())
+    };
+    let mut client = connect_to(server(), V5).await;
+    let lost = begin(&mut client, "once", json!({})).await;
+    drop(client);
+    let mut client = connect_to(server(), V5).await;
+    assert_eq!(get(&mut client, &lost).await["status"], "failed");
+    let error = client.request("tasks/get", json!({ "taskId": "garbage" })).await.unwrap_err();
+    assert_eq!((error.code, error.message.as_str()), (-32603, "internal error"));
+}
