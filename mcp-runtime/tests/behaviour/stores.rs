@@ -122,7 +122,8 @@ every_store! {
         for kept in [plain, odd] {
             assert_eq!(store.get(&kept.id).await.unwrap().as_ref(), Some(&kept));
             let head = KeptTask { end: String::new(), ..kept };
-            assert_eq!(store.list(&head.owner, None, 10).await.unwrap(), [head.clone()]);
+            let owner = head.owner.clone();
+            assert_eq!(store.list(&owner, None, 10).await.unwrap(), [head]);
         }
         assert_eq!(store.get("A").await.unwrap(), None);
         assert_eq!(store.get("").await.unwrap(), None);
