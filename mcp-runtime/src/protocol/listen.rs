@@ -53,7 +53,7 @@ impl Filter {
             Event::PromptsChanged => self.prompts,
             Event::ResourcesChanged => self.resources,
             Event::ResourceUpdated(uri) => self.uris.get(uri).is_some(),
-            Event::TaskChanged(task) => self.tasks.iter().any(|it| it.id == task.id),
+            Event::TaskChanged(task) => self.tasks.iter().any(|it| *it.id() == task.id),
             Event::UrlCompleted(_) => false,
         }
     }
@@ -77,7 +77,7 @@ impl Filter {
         if !self.tasks.is_empty() {
             let mut ids = object.array("taskIds");
             for task in &self.tasks {
-                ids.str(&task.id);
+                ids.str(task.id());
             }
         }
     }
@@ -249,7 +249,7 @@ impl Peer {
         for id in ids.elements() {
             let id = id.string().ok_or_else(wrong)?;
             let live = service.tasks.live(&id, request.carrier.principal());
-            found.extend(live.filter(|it| found.iter().all(|other| other.id != it.id)));
+            found.extend(live.filter(|it| found.iter().all(|other| other.id() != it.id())));
         }
         Ok(found)
     }

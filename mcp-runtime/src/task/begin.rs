@@ -75,10 +75,10 @@ impl Tasks {
         // Not longer than there is a server: another one may have taken over the store.
         let (tasks, live) = (Arc::downgrade(self), live.clone());
         tokio::spawn(async move {
-            match live.ttl {
+            match live.origin.ttl {
                 None => live.finish(pending.await),
                 Some(ttl) => {
-                    let left = live.created.after(ttl).remaining();
+                    let left = live.origin.created.after(ttl).remaining();
                     match tokio::time::timeout(left, pending).await {
                         Ok(answer) => live.finish(answer),
                         Err(_) => drop(live.cancel("it has taken longer than it is kept")),
@@ -99,8 +99,8 @@ impl Tasks {
         if let Err(why) = &put {
             tracing::error!(
                 "task `{}` of `{}` cannot be kept: {}",
-                live.id,
-                live.tool,
+                live.origin.id,
+                live.origin.tool,
                 why.message()
             );
         }

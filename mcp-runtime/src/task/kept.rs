@@ -24,7 +24,7 @@ impl Live {
         let view = self.view();
         let mut json = Vec::new();
         let mut object = Object::begin(&mut json);
-        object.str("tool", &self.tool).u64("updated", view.updated.0);
+        object.str("tool", &self.origin.tool).u64("updated", view.updated.0);
         object.opt_str("message", view.message.as_deref());
         object.u64("poll", millis(view.poll));
         if let Some(ttl) = view.ttl {
@@ -38,17 +38,17 @@ impl Live {
                 true
             }
             TaskState::Working | TaskState::InputRequired(_) => {
-                if let Some(arguments) = &self.arguments {
+                if let Some(arguments) = &self.origin.arguments {
                     object.raw("arguments", arguments);
                 }
-                client(&mut object.object("client"), &self.client);
+                client(&mut object.object("client"), &self.origin.client);
                 false
             }
         };
         object.end();
         KeptTask {
             id: view.id.to_string(),
-            owner: self.owner.to_string(),
+            owner: self.origin.owner.to_string(),
             created: view.created.0,
             expires: view.ttl.map(|ttl| view.created.after(ttl).0),
             finished,

@@ -22,7 +22,17 @@ use crate::{
 
 /// A call that runs, or may come to run, as a task of this process.
 pub(crate) struct Live {
-    pub(crate) id: Arc<str>,
+    pub(super) origin: Origin,
+    pub(super) catalog: Arc<Catalog>,
+    state: Mutex<State>,
+    changed: Notify,
+    /// Held while clients are told, so that nothing older is said after something newer.
+    telling: Mutex<()>,
+}
+
+/// What a task is made of.
+pub(super) struct Origin {
+    pub(super) id: Arc<str>,
     pub(super) owner: Box<str>,
     pub(super) tool: Box<str>,
     /// Those of a tool that may run again.
@@ -33,11 +43,6 @@ pub(crate) struct Live {
     pub(super) poll: Duration,
     /// It begins when the handler says so.
     pub(super) later: bool,
-    pub(super) catalog: Arc<Catalog>,
-    state: Mutex<State>,
-    changed: Notify,
-    /// Held while clients are told, so that nothing older is said after something newer.
-    telling: Mutex<()>,
 }
 
 struct State {
@@ -77,25 +82,11 @@ struct Open {
     claimed: Option<u64>,
 }
 
-/// What a task is made of.
-pub(super) struct Origin {
-    pub(super) id: Arc<str>,
-    pub(super) owner: Box<str>,
-    pub(super) tool: Box<str>,
-    pub(super) arguments: Option<Box<str>>,
-    pub(super) client: Arc<ClientInfo>,
-    pub(super) created: Instant,
-    pub(super) ttl: Option<Duration>,
-    pub(super) poll: Duration,
-    pub(super) later: bool,
-}
-
 impl Live {
     pub(super) fn new(origin: Origin, catalog: Arc<Catalog>) -> Arc<Self> {
-        let Origin { id, owner, tool, arguments, client, created, ttl, poll, later } = origin;
         let state = State {
             phase: Phase::Call,
-            updated: created,
+            updated: origin.created,
             message: None,
             told: None,
             keys: BTreeSet::new(),
@@ -107,15 +98,7 @@ impl Live {
             place: None,
         };
         Arc::new(Self {
-            id,
-            owner,
-            tool,
-            arguments,
-            client,
-            created,
-            ttl,
-            poll,
-            later,
+            origin,
             catalog,
             state: Mutex::new(state),
             changed: Notify::new(),
@@ -130,12 +113,12 @@ impl Live {
     pub(crate) fn view(&self) -> TaskView {
         let state = self.state();
         TaskView {
-            id: self.id.clone(),
+            id: self.origin.id.clone(),
             message: state.message.clone(),
-            created: self.created,
+            created: self.origin.created,
             updated: state.updated,
-            ttl: self.ttl,
-            poll: self.poll,
+            ttl: self.origin.ttl,
+            poll: self.origin.poll,
             state: match &state.end {
                 Some(end) => TaskState::Ended(end.clone()),
                 None if state.open.is_empty() => TaskState::Working,
@@ -162,7 +145,7 @@ impl Live {
 
     /// Whether the call should become a task now.
     pub(super) fn is_due(&self) -> bool {
-        !self.later || self.state().phase == Phase::Wanted
+        !self.origin.later || self.state().phase == Phase::Wanted
     }
 
     /// The handler has come to where the task begins. Returns whether it has begun already.
@@ -189,9 +172,13 @@ impl Live {
         self.state().place = place;
     }
 
+    pub(crate) fn id(&self) -> &Arc<str> {
+        &self.origin.id
+    }
+
     /// Whether the handler says when it begins.
     pub(crate) fn begins_later(&self) -> bool {
-        self.later
+        self.origin.later
     }
 
     pub(crate) fn has_ended(&self) -> bool {
@@ -224,7 +211,7 @@ impl Live {
         state.message = Some(text.into());
         state.updated = Instant::now();
         let now = tokio::time::Instant::now();
-        if state.told.is_some_and(|it| now < it + self.poll) {
+        if state.told.is_some_and(|it| now < it + self.origin.poll) {
             return;
         }
         state.told = Some(now);
@@ -250,7 +237,12 @@ impl Live {
         let (end, message) = match answer {
             Some(Ok(Done::Tool(result))) => (TaskEnd::Result(result), None),
             Some(Err(error)) if error.kind() == Kind::Internal => {
-                tracing::error!("task `{}` of `{}`: {}", self.id, self.tool, error.message());
+                tracing::error!(
+                    "task `{}` of `{}`: {}",
+                    self.origin.id,
+                    self.origin.tool,
+                    error.message()
+                );
                 (TaskEnd::Error(error), None)
             }
             Some(Err(error)) => {
@@ -289,7 +281,7 @@ impl Live {
 
     pub(super) fn ask(self: &Arc<Self>, key: &str, question: Question) -> Asking {
         let failed = |error| Box::pin(std::future::ready(Err(error)));
-        if let Some(lacking) = lacking(&self.client, &question) {
+        if let Some(lacking) = lacking(&self.origin.client, &question) {
             // The call has been accepted: there is no refusing it any more.
             return failed(Error::msg(lacking.message()));
         }

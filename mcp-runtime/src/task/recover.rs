@@ -41,15 +41,16 @@ impl Tasks {
 
     /// Returns whether it runs.
     fn run_again(self: &Arc<Self>, dispatcher: &Arc<Dispatcher>, live: &Arc<Live>) -> bool {
-        let Some(arguments) = live.arguments.as_deref() else { return false };
+        let Some(arguments) = live.origin.arguments.as_deref() else { return false };
         let snapshot = dispatcher.catalog.snapshot();
-        let entry = snapshot.find(ListKind::Tools, &live.tool);
+        let entry = snapshot.find(ListKind::Tools, &live.origin.tool);
         if !entry.is_some_and(|it| it.is_idempotent() && it.task().is_some()) {
             return false;
         }
         let Ok(arguments) = validate(arguments.as_bytes(), 1024) else { return false };
-        let request = Request::CallTool { name: (&*live.tool).into(), arguments: Some(arguments) };
-        let (client, carrier) = (live.client.clone(), Carrier::of(&live.owner));
+        let request =
+            Request::CallTool { name: (&*live.origin.tool).into(), arguments: Some(arguments) };
+        let (client, carrier) = (live.origin.client.clone(), Carrier::of(&live.origin.owner));
         let caller = Way::new(live.clone()).lead(Caller { client, carrier, ..Caller::default() });
         match dispatcher.dispatch(&snapshot, caller, request) {
             Dispatched::Pending(pending) => self.run(live, pending),

@@ -110,11 +110,11 @@ impl Tasks {
     }
 
     pub(super) fn enter(&self, live: &Arc<Live>) {
-        self.table().insert(live.id.clone(), live.clone());
+        self.table().insert(live.origin.id.clone(), live.clone());
     }
 
     pub(super) fn leave(&self, live: &Live) {
-        self.table().remove(&live.id);
+        self.table().remove(&live.origin.id);
         live.set_place(None);
     }
 
@@ -135,7 +135,7 @@ impl Tasks {
     /// The task of this id that runs here, for whom it belongs to.
     pub(crate) fn live(&self, id: &str, owner: &str) -> Option<Arc<Live>> {
         let found = self.table().get(id).cloned();
-        found.filter(|it| *it.owner == *owner && !it.is_expired())
+        found.filter(|it| *it.origin.owner == *owner && !it.is_expired())
     }
 
     /// How far a task has come.
@@ -243,7 +243,7 @@ impl Drop for Tasks {
 
 impl Live {
     fn is_expired(&self) -> bool {
-        self.ttl.is_some_and(|ttl| self.created.after(ttl) <= Instant::now())
+        self.origin.ttl.is_some_and(|ttl| self.origin.created.after(ttl) <= Instant::now())
     }
 }
 

@@ -37,7 +37,7 @@ impl Way {
 
     /// Who asks as long as it is a call.
     fn before(&self) -> Option<&Arc<dyn Asker>> {
-        self.asker.as_ref().filter(|_| self.live.later && !self.live.is_task())
+        self.asker.as_ref().filter(|_| self.live.begins_later() && !self.live.is_task())
     }
 
     fn channel(&self) -> Option<&Arc<dyn Channel>> {

@@ -131,7 +131,7 @@ impl Peer {
         }
         let outbox = self.shared.outbox.clone();
         let channel = CallChannel::new(outbox, terms.revision, token.map(Raw::as_str), false);
-        Some(Arc::new(channel.of_task(live.id.clone())))
+        Some(Arc::new(channel.of_task(live.id().clone())))
     }
 }
 

@@ -45,7 +45,7 @@ impl Waiting {
         loop {
             while let Some((key, question)) = waiter.claim() {
                 let questioner = Questioner::new(self.shared.clone(), &self.to, self.terms.clone());
-                let asking = questioner.of_task(live.id.clone()).ask(&key, question);
+                let asking = questioner.of_task(live.id().clone()).ask(&key, question);
                 asked.push((key, asking));
             }
             let mut more = std::pin::pin!(live.until(|_| waiter.has_more().then_some(())));
