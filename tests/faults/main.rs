@@ -23,3 +23,4 @@ mod slow;
 mod tasks;
 mod unread;
 mod vanish;
+mod working;
