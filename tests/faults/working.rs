@@ -116,8 +116,13 @@ fn begun(answer: &Value) -> String {
 }
 
 async fn session(server: &Server) -> Session {
+    session_as(server, json!({ "elicitation": {} })).await
+}
+
+/// Of a client with these capabilities.
+async fn session_as(server: &Server, can: Value) -> Session {
     let address = server.address();
-    let begun = initialize_as(CORE, json!({ "elicitation": {} })).ask(address).await;
+    let begun = initialize_as(CORE, can).ask(address).await;
     let id = begun.head.get("mcp-session-id").expect("a session");
     let session = Session { address, revision: CORE, id };
     let initialized = json!({ "jsonrpc": "2.0", "method": "notifications/initialized" });
@@ -330,6 +335,30 @@ fn a_question_does_not_die_with_its_connection() {
             let rest = stream.rest().await;
             assert_eq!(text_of(rest.last().expect("a result")), "again");
         }
+    });
+}
+
+/// The question waits for a client that can be asked, as the one that began the task.
+#[test]
+fn who_cannot_be_asked_takes_no_question() {
+    run(async {
+        let server = Server::start("");
+        let (own, address) = (session(&server).await, server.address());
+        let client = Client::Session(own.clone());
+        let onlooker = Client::Session(session_as(&server, json!({})).await);
+        let task = client.begin("word_task", json!({})).await;
+        let watching = tokio::spawn({
+            let task = task.clone();
+            async move { onlooker.result(&task).await }
+        });
+        sleep(Duration::from_millis(100)).await;
+        assert_eq!(client.get(&task).await["status"], "input_required");
+        let mut stream = client.about("tasks/result", &task).open(address).await.check_events();
+        let asked = question(&mut stream).await;
+        let accepted = own.post(&answered(&asked, "mine")).ask(address).await;
+        assert_eq!(accepted.status(), 202);
+        assert_eq!(text_of(stream.rest().await.last().expect("a result")), "mine");
+        assert_eq!(watching.await.expect("it goes on"), "mine");
     });
 }
 
