@@ -13,6 +13,7 @@ mod eras;
 mod fleet;
 mod flood;
 mod mounted;
+mod owners;
 mod pair;
 mod principals;
 mod rounds;
