@@ -30,7 +30,7 @@ async fn confide(ctx: &Context) -> Result<String> {
 }
 
 /// Middleware that believes a header.
-async fn sign_in(mut request: HttpRequest, next: Next) -> axum::response::Response {
+pub(crate) async fn sign_in(mut request: HttpRequest, next: Next) -> axum::response::Response {
     let name = request.headers().get("x-user").and_then(|it| it.to_str().ok());
     if let Some(principal) = name.map(Principal::new) {
         request.extensions_mut().insert(principal);
@@ -39,7 +39,7 @@ async fn sign_in(mut request: HttpRequest, next: Next) -> axum::response::Respon
 }
 
 /// The request as this user sends it; nobody is who has no name.
-fn by(user: Option<&str>, request: Request) -> Request {
+pub(crate) fn by(user: Option<&str>, request: Request) -> Request {
     match user {
         Some(name) => request.header("X-User", name),
         None => request,

@@ -55,7 +55,7 @@ struct State {
     keys: BTreeSet<Box<str>>,
     open: Vec<Open>,
     /// Those who wait for the end, in the order they came.
-    waiters: Vec<u64>,
+    waiters: Vec<(u64, Arc<ClientInfo>)>,
     /// The roots as the client named them.
     roots: Option<Box<str>>,
     end: Option<Arc<TaskEnd>>,

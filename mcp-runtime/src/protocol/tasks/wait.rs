@@ -39,7 +39,7 @@ impl Waiting {
 
     /// Until the task has ended.
     async fn answer_questions(&self, live: &Arc<Live>) {
-        let waiter = live.wait();
+        let waiter = live.wait(self.terms.client.clone());
         let mut asked: Vec<(Box<str>, Asking)> = Vec::new();
         let mut ended = std::pin::pin!(live.until(|it| it.has_ended().then_some(())));
         loop {

@@ -1,23 +1,32 @@
 use std::sync::Arc;
 
-use super::Live;
-use crate::model::Question;
+use super::{Live, State};
+use crate::model::{ClientInfo, Question};
 
-/// Somebody who waits for the end of a task, and can put its questions to a client. Whoever came last does: over HTTP a client
-/// that has lost its stream looks like one that thinks, and comes again.
+/// Somebody who waits for the end of a task, and can put its questions to a client. Whoever came last does, of those whose
+/// clients can be asked: over HTTP a client that has lost its stream looks like one that thinks, and comes again.
 pub(crate) struct Waiter {
     live: Arc<Live>,
     number: u64,
 }
 
 impl Live {
-    pub(crate) fn wait(self: &Arc<Self>) -> Waiter {
+    pub(crate) fn wait(self: &Arc<Self>, client: Arc<ClientInfo>) -> Waiter {
         let mut state = self.state();
-        let number = state.waiters.last().map_or(1, |it| it + 1);
-        state.waiters.push(number);
+        let number = state.waiters.last().map_or(1, |it| it.0 + 1);
+        state.waiters.push((number, client));
         drop(state);
         self.changed.notify_waiters();
         Waiter { live: self.clone(), number }
+    }
+}
+
+impl State {
+    /// Whether it is this waiter who puts the question.
+    fn is_to_put(&self, waiter: u64, question: &Question) -> bool {
+        let mut able =
+            self.waiters.iter().rev().filter(|it| question.missing(&it.1, true).is_empty());
+        able.next().is_some_and(|it| it.0 == waiter)
     }
 }
 
@@ -25,10 +34,10 @@ impl Waiter {
     /// A question that this waiter is to put, and has not put yet. It holds it until it is answered, or somebody else waits.
     pub(crate) fn claim(&self) -> Option<(Box<str>, Question)> {
         let mut state = self.live.state();
-        if state.waiters.last() != Some(&self.number) {
-            return None;
-        }
-        let open = state.open.iter_mut().find(|it| it.claimed != Some(self.number))?;
+        let at = state.open.iter().position(|it| {
+            it.claimed != Some(self.number) && state.is_to_put(self.number, &it.question)
+        })?;
+        let open = &mut state.open[at];
         open.claimed = Some(self.number);
         Some((open.key.clone(), open.question.clone()))
     }
@@ -36,22 +45,24 @@ impl Waiter {
     /// Whether there is something to claim.
     pub(crate) fn has_more(&self) -> bool {
         let state = self.live.state();
-        state.waiters.last() == Some(&self.number)
-            && state.open.iter().any(|it| it.claimed != Some(self.number))
+        state
+            .open
+            .iter()
+            .any(|it| it.claimed != Some(self.number) && state.is_to_put(self.number, &it.question))
     }
 
     /// Whether the answer is this waiter's to bring still.
     pub(crate) fn holds(&self, key: &str) -> bool {
         let state = self.live.state();
-        state.waiters.last() == Some(&self.number)
-            && state.open.iter().any(|it| &*it.key == key && it.claimed == Some(self.number))
+        let mut own = state.open.iter().filter(|it| it.claimed == Some(self.number));
+        own.any(|it| &*it.key == key && state.is_to_put(self.number, &it.question))
     }
 }
 
 impl Drop for Waiter {
     fn drop(&mut self) {
         let mut state = self.live.state();
-        state.waiters.retain(|it| *it != self.number);
+        state.waiters.retain(|it| it.0 != self.number);
         for open in &mut state.open {
             if open.claimed == Some(self.number) {
                 open.claimed = None;

@@ -1,0 +1,422 @@
+//! Tasks that run while their clients come, go and end, and what a process that ends does with them.
+
+use std::{
+    collections::BTreeSet,
+    net::SocketAddr,
+    sync::atomic::{AtomicU64, Ordering},
+    time::{Duration, Instant},
+};
+
+use serde_json::{Value, json};
+use tokio::time::sleep;
+
+use crate::{
+    client::{
+        Reply, Request, SOON, Session, Stream, ask, check_echo, initialize_as, message, modern,
+        plain_call, run, text_of,
+    },
+    server::Server,
+};
+
+/// Twenty times what it is to take.
+const AT_ONCE: Duration = Duration::from_secs(2);
+/// What servers with `grace=700` give.
+const GRACE: Duration = Duration::from_millis(700);
+
+const CORE: &str = "2025-11-25";
+
+/// A client that looks after tasks, in either dialect.
+#[derive(Clone, Debug)]
+enum Client {
+    Session(Session),
+    Alone(SocketAddr),
+}
+
+impl Client {
+    async fn both(server: &Server) -> [Self; 2] {
+        [Self::Session(session(server).await), Self::Alone(server.address())]
+    }
+
+    fn address(&self) -> SocketAddr {
+        match self {
+            Self::Session(session) => session.address,
+            Self::Alone(address) => *address,
+        }
+    }
+
+    fn request(&self, method: &str, mut params: Value) -> Request {
+        match self {
+            Self::Session(session) => session.post(&message(next_id(), method, params)),
+            Self::Alone(_) => {
+                params["_meta"]["io.modelcontextprotocol/clientCapabilities"] = json!({
+                    "elicitation": {},
+                    "extensions": { "io.modelcontextprotocol/tasks": {} },
+                });
+                modern(next_id(), method, params)
+            }
+        }
+    }
+
+    /// The answer to a request, be it a body or the last of a stream.
+    async fn ask(&self, request: Request) -> Value {
+        let mut stream = request.open(self.address()).await;
+        if stream.head.is_stream() {
+            return stream.rest().await.pop().expect("an answer");
+        }
+        let body = stream.connection.body(SOON).await.expect("a whole body");
+        Reply { head: stream.head, body }.json()
+    }
+
+    fn call(&self, tool: &str, arguments: Value) -> Request {
+        let mut params = json!({ "name": tool, "arguments": arguments });
+        if let Self::Session(_) = self {
+            params["task"] = json!({});
+        }
+        self.request("tools/call", params)
+    }
+
+    fn about(&self, method: &str, task: &str) -> Request {
+        self.request(method, json!({ "taskId": task }))
+    }
+
+    async fn begin(&self, tool: &str, arguments: Value) -> String {
+        begun(&self.ask(self.call(tool, arguments)).await)
+    }
+
+    async fn get(&self, task: &str) -> Value {
+        self.ask(self.about("tasks/get", task)).await["result"].take()
+    }
+
+    /// What the task came to, as soon as it has.
+    async fn result(&self, task: &str) -> String {
+        match self {
+            Self::Session(_) => text_of(&self.ask(self.about("tasks/result", task)).await),
+            Self::Alone(_) => loop {
+                let seen = self.get(task).await;
+                if seen["status"] != "working" {
+                    return text_of(&seen);
+                }
+                sleep(Duration::from_millis(10)).await;
+            },
+        }
+    }
+}
+
+/// Of a request in a session that has others.
+fn next_id() -> u64 {
+    static LAST: AtomicU64 = AtomicU64::new(0);
+    LAST.fetch_add(1, Ordering::Relaxed)
+}
+
+fn begun(answer: &Value) -> String {
+    let result = &answer["result"];
+    let task = if result["task"].is_object() { &result["task"] } else { result };
+    let id = task["taskId"].as_str();
+    id.unwrap_or_else(|| panic!("no task: {answer}")).to_owned()
+}
+
+async fn session(server: &Server) -> Session {
+    session_as(server, json!({ "elicitation": {} })).await
+}
+
+/// Of a client with these capabilities.
+async fn session_as(server: &Server, can: Value) -> Session {
+    let address = server.address();
+    let begun = initialize_as(CORE, can).ask(address).await;
+    let id = begun.head.get("mcp-session-id").expect("a session");
+    let session = Session { address, revision: CORE, id };
+    let initialized = json!({ "jsonrpc": "2.0", "method": "notifications/initialized" });
+    assert_eq!(session.post(&initialized).ask(address).await.status(), 202);
+    session
+}
+
+fn held(key: &str) -> Value {
+    json!({ "key": key, "text": key })
+}
+
+async fn let_go(server: &Server, key: &str) {
+    plain_call(1, "let_go", json!({ "key": key })).ask(server.address()).await;
+}
+
+async fn fate(server: &Server, key: &str) -> String {
+    ask(server.address(), "fate", json!({ "key": key })).await
+}
+
+async fn is_begun(server: &Server, key: &str) {
+    plain_call(1, "begun", json!({ "key": key })).ask(server.address()).await;
+}
+
+/// There is no room for one more task.
+#[track_caller]
+fn check_full(answer: &Value, places: usize) {
+    let why = answer["error"]["message"].as_str().unwrap_or_default();
+    assert!(why.contains(&format!("{places} tasks are running")), "{answer}");
+}
+
+/// The answer to a question for a word.
+fn answered(question: &Value, word: &str) -> Value {
+    assert_eq!(question["method"], "elicitation/create", "{question}");
+    let result = json!({ "action": "accept", "content": { "word": word } });
+    json!({ "jsonrpc": "2.0", "id": question["id"], "result": result })
+}
+
+// ---- the process ends
+
+/// Their clients may come back to another process, which has what the store has.
+#[test]
+fn tasks_that_nobody_waits_for_do_not_hold_the_process() {
+    run(async {
+        let server = Server::start("");
+        for client in Client::both(&server).await {
+            for (tool, arguments) in [
+                ("hold_task", held("a")),
+                ("word_task", json!({})),
+                ("spin_task", json!({})),
+                ("stubborn_task", json!({})),
+            ] {
+                client.begin(tool, arguments).await;
+            }
+        }
+        server.terminate();
+        let ended = server.wait();
+        assert!(ended.status.success() && ended.took < AT_ONCE, "{ended:?}");
+        assert_eq!(ended.stderr.matches("on_shutdown has run").count(), 1, "{ended:?}");
+    });
+}
+
+#[test]
+fn a_result_that_comes_in_time_is_answered() {
+    run(async {
+        let server = Server::start("");
+        let client = Client::Session(session(&server).await);
+        let slow = json!({ "ms": 400, "text": "in time" });
+        let task = client.begin("wait_task", slow).await;
+        let mut waiting = client.about("tasks/result", &task).send(server.address()).await;
+        sleep(Duration::from_millis(100)).await;
+        server.terminate();
+        let head = waiting.head(false, SOON).await.expect("a response");
+        let body = waiting.body(SOON).await.expect("a whole body");
+        assert_eq!(Reply { head, body }.text(), "in time");
+        let ended = server.wait();
+        assert!(ended.status.success() && ended.took < AT_ONCE, "{ended:?}");
+        assert!(!ended.stderr.contains("given up"), "{ended:?}");
+    });
+}
+
+#[test]
+fn a_result_that_never_comes_is_given_up_after_the_grace() {
+    run(async {
+        let server = Server::start("grace=700");
+        let client = Client::Session(session(&server).await);
+        let mut waiting = Vec::new();
+        for (tool, arguments) in [("hold_task", held("a")), ("stubborn_task", json!({}))] {
+            let task = client.begin(tool, arguments).await;
+            waiting.push(client.about("tasks/result", &task).send(server.address()).await);
+        }
+        check_echo(server.address()).await;
+        server.terminate();
+        let ended = server.wait();
+        assert!(ended.status.success(), "{ended:?}");
+        assert!(ended.took > GRACE - Duration::from_millis(100), "{ended:?}");
+        assert!(ended.took < GRACE + AT_ONCE, "{ended:?}");
+        assert!(ended.stderr.contains("given up; connections: 2,"), "{ended:?}");
+        for connection in &mut waiting {
+            assert!(connection.head(false, SOON).await.is_err());
+        }
+    });
+}
+
+// ---- clients vanish
+
+/// Whether there was a task before its client left or not, nothing of it stays behind, and no place is lost.
+#[test]
+fn who_leaves_with_the_call_takes_no_place_for_good() {
+    const PLACES: usize = 40;
+    run(async {
+        let server = Server::start(&format!("tasks={PLACES}"));
+        for (dialect, client) in Client::both(&server).await.into_iter().enumerate() {
+            let key = format!("gone {dialect}");
+            for round in 0..PLACES {
+                let connection = client.call("hold_task", held(&key)).send(server.address()).await;
+                // At once, or a little later.
+                sleep(Duration::from_micros(100 * (round as u64 % 8))).await;
+                drop(connection);
+            }
+            check_echo(server.address()).await;
+            let_go(&server, &key).await;
+            let full = format!("full {dialect}");
+            let from = Instant::now();
+            let mut tasks = Vec::new();
+            while tasks.len() < PLACES {
+                let reply = client.ask(client.call("hold_task", held(&full))).await;
+                if reply["error"].is_object() {
+                    assert!(from.elapsed() < SOON, "{} places are left", tasks.len());
+                    sleep(Duration::from_millis(10)).await;
+                } else {
+                    tasks.push(begun(&reply));
+                }
+            }
+            let refused = client.ask(client.call("hold_task", held(&full))).await;
+            check_full(&refused, PLACES);
+            let_go(&server, &full).await;
+            for task in tasks {
+                assert_eq!(client.result(&task).await, full);
+            }
+        }
+    });
+}
+
+/// A session's call goes on without its connection, and so does the task that it has become.
+#[test]
+fn a_task_outlasts_the_connection_that_asked_for_it() {
+    run(async {
+        let server = Server::start("");
+        for (dialect, client) in Client::both(&server).await.into_iter().enumerate() {
+            let key = format!("outlasts {dialect}");
+            let task = client.begin("hold_task", held(&key)).await;
+            is_begun(&server, &key).await;
+            // Whoever waits leaves, once before there is anything to read.
+            for ms in [0, 50] {
+                let waiting = client.about("tasks/result", &task).send(server.address()).await;
+                sleep(Duration::from_millis(ms)).await;
+                drop(waiting);
+            }
+            assert_eq!(client.get(&task).await["status"], "working");
+            let_go(&server, &key).await;
+            assert_eq!(client.result(&task).await, key);
+            assert_eq!(fate(&server, &key).await, "finished");
+        }
+    });
+}
+
+async fn question(stream: &mut Stream) -> Value {
+    stream.message().await.expect("a question")
+}
+
+/// A question that was put on a connection that is gone is put again to who waits next: the session's own next request, another
+/// session's, or that of the newer dialect.
+#[test]
+fn a_question_does_not_die_with_its_connection() {
+    run(async {
+        let server = Server::start("");
+        let [own, alone] = Client::both(&server).await;
+        let other = Client::Session(session(&server).await);
+        let address = server.address();
+        let lost = async || {
+            let task = own.begin("word_task", json!({})).await;
+            let mut stream = own.about("tasks/result", &task).open(address).await.check_events();
+            let asked = question(&mut stream).await;
+            drop(stream);
+            (task, asked)
+        };
+
+        // The answer may come on any connection.
+        let (task, asked) = lost().await;
+        let Client::Session(session) = &own else { panic!("it is a session") };
+        let accepted = session.post(&answered(&asked, "late")).ask(address).await;
+        assert_eq!(accepted.status(), 202);
+        assert_eq!(own.result(&task).await, "late");
+
+        let (task, _) = lost().await;
+        let answers = json!({ "word": { "action": "accept", "content": { "word": "new" } } });
+        let params = json!({ "taskId": task, "inputResponses": answers });
+        let updated = alone.ask(alone.request("tasks/update", params)).await;
+        assert_eq!(updated["result"]["resultType"], "complete", "{updated}");
+        assert_eq!(own.result(&task).await, "new");
+
+        for next in [&own, &other] {
+            let (task, first) = lost().await;
+            let mut stream = next.about("tasks/result", &task).open(address).await.check_events();
+            let asked = question(&mut stream).await;
+            assert_ne!(asked["id"], first["id"], "a question of its own");
+            let Client::Session(session) = next else { panic!("it is a session") };
+            let accepted = session.post(&answered(&asked, "again")).ask(address).await;
+            assert_eq!(accepted.status(), 202);
+            let rest = stream.rest().await;
+            assert_eq!(text_of(rest.last().expect("a result")), "again");
+        }
+    });
+}
+
+/// The question waits for a client that can be asked, as the one that began the task.
+#[test]
+fn who_cannot_be_asked_takes_no_question() {
+    run(async {
+        let server = Server::start("");
+        let (own, address) = (session(&server).await, server.address());
+        let client = Client::Session(own.clone());
+        let onlooker = Client::Session(session_as(&server, json!({})).await);
+        let task = client.begin("word_task", json!({})).await;
+        let watching = tokio::spawn({
+            let task = task.clone();
+            async move { onlooker.result(&task).await }
+        });
+        sleep(Duration::from_millis(100)).await;
+        assert_eq!(client.get(&task).await["status"], "input_required");
+        let mut stream = client.about("tasks/result", &task).open(address).await.check_events();
+        let asked = question(&mut stream).await;
+        let accepted = own.post(&answered(&asked, "mine")).ask(address).await;
+        assert_eq!(accepted.status(), 202);
+        assert_eq!(text_of(stream.rest().await.last().expect("a result")), "mine");
+        assert_eq!(watching.await.expect("it goes on"), "mine");
+    });
+}
+
+// ---- many
+
+/// Has each client do the same at the same time.
+async fn together<T: Send + 'static, F: Future<Output = T> + Send + 'static>(
+    clients: &[Client],
+    mut what: impl FnMut(usize, Client) -> F,
+) -> Vec<T> {
+    let each = clients.iter().cloned().enumerate();
+    let begun: Vec<_> = each.map(|(n, client)| tokio::spawn(what(n, client))).collect();
+    let mut done = Vec::new();
+    for it in begun {
+        done.push(it.await.expect("the client goes on"));
+    }
+    done
+}
+
+/// The `n`th text of a client.
+fn text(client: usize, n: usize) -> String {
+    format!("{client}: {n}")
+}
+
+#[test]
+fn a_thousand_tasks_have_a_result_each() {
+    const CLIENTS: usize = 10;
+    const EACH: usize = 100;
+    run(async {
+        let server = Server::start("tasks=1000");
+        let mut clients = vec![Client::Alone(server.address()); CLIENTS / 2];
+        while clients.len() < CLIENTS {
+            clients.push(Client::Session(session(&server).await));
+        }
+        let tasks = together(&clients, |number, client| async move {
+            let mut tasks = Vec::new();
+            for n in 0..EACH {
+                let arguments = json!({ "key": "all", "text": text(number, n) });
+                tasks.push(client.begin("hold_task", arguments).await);
+            }
+            tasks
+        })
+        .await;
+        let ids: BTreeSet<_> = tasks.iter().flatten().collect();
+        assert_eq!(ids.len(), CLIENTS * EACH);
+        // All of them run.
+        let refused = clients[0].ask(clients[0].call("hold_task", held("all"))).await;
+        check_full(&refused, 1000);
+        let_go(&server, "all").await;
+        let mut tasks = tasks.into_iter();
+        together(&clients, |number, client| {
+            let own = tasks.next().expect("each client has its tasks");
+            async move {
+                for (n, task) in own.iter().enumerate() {
+                    assert_eq!(client.result(task).await, text(number, n));
+                }
+            }
+        })
+        .await;
+    });
+}
