@@ -16,7 +16,7 @@ use std::{
 };
 
 use gate::Gate;
-use mcp_runtime::{Builder, Exit, Limits, ServeError, SqliteTasks, prelude::*};
+use mcp_runtime::{Builder, Exit, Limits, SqliteTasks, prelude::*};
 use tokio::time::sleep;
 
 /// Gives the text back.
@@ -226,18 +226,17 @@ fn limits(text: &str) -> Limits {
     limits
 }
 
-fn main() -> Result<Exit, ServeError> {
+fn main() -> Exit {
     let said = |name: &str| std::env::var(name).unwrap_or_default();
     let mut server = with_keys(mcp_runtime::server!(), &said("FIXTURE_STATE_KEYS"));
     let tasks = said("FIXTURE_TASKS");
     if !tasks.is_empty() {
-        server = server.task_store(SqliteTasks::open(tasks)?);
+        server = server.task_store(SqliteTasks::new(tasks));
     }
-    let exit = server
+    server
         .limits(limits(&said("FIXTURE_LIMITS")))
         .state(Gate::default())
         .state(Spinning::default())
         .on_shutdown(async |_: Context| eprintln!("on_shutdown has run"))
-        .run();
-    Ok(exit)
+        .run()
 }

@@ -5,13 +5,16 @@ use std::{
     net::SocketAddr,
     path::PathBuf,
     process::{Command, Stdio},
-    sync::atomic::{AtomicUsize, Ordering},
+    sync::{
+        Arc,
+        atomic::{AtomicUsize, Ordering},
+    },
     time::Duration,
 };
 
 use serde_json::{Value, json};
 use support::http::connection::Connection;
-use tokio::time::sleep;
+use tokio::time::{sleep, timeout};
 
 use crate::{
     client::{Reply, Request, SOON, Session, message, modern, run},
@@ -133,7 +136,7 @@ fn tasks_survive_the_end_of_their_process() {
 }
 
 /// Begins tasks until nobody answers any more.
-async fn keep_on(address: SocketAddr, arguments: Value) -> Vec<String> {
+async fn keep_on(address: SocketAddr, arguments: Value, answered: Arc<AtomicUsize>) -> Vec<String> {
     let request = beginning("await_file", arguments).bytes();
     let ask = async || {
         let mut connection = Connection::open(address).await?;
@@ -145,6 +148,7 @@ async fn keep_on(address: SocketAddr, arguments: Value) -> Vec<String> {
     let mut begun = Vec::new();
     while let Ok(reply) = ask().await {
         begun.push(id_of(&reply));
+        answered.fetch_add(1, Ordering::SeqCst);
     }
     begun
 }
@@ -155,18 +159,23 @@ fn a_task_that_was_answered_is_there_after_any_end() {
     run(async {
         let folder = Folder::new();
         let mut begun = Vec::new();
-        for ms in [60, 150, 240] {
+        for count in [1, 20, 75] {
             let server = Server::start_keeping(&folder.tasks());
+            let answered = Arc::new(AtomicUsize::new(0));
             let clients: Vec<_> = (0..4)
-                .map(|_| tokio::spawn(keep_on(server.address(), folder.flag("never"))))
+                .map(|_| keep_on(server.address(), folder.flag("never"), answered.clone()))
+                .map(tokio::spawn)
                 .collect();
-            sleep(Duration::from_millis(ms)).await;
+            let enough = async {
+                while answered.load(Ordering::SeqCst) < count {
+                    sleep(Duration::from_millis(1)).await;
+                }
+            };
+            timeout(SOON, enough).await.expect("tasks are begun");
             server.kill();
-            let before = begun.len();
             for client in clients {
                 begun.extend(client.await.expect("the client goes on"));
             }
-            assert!(begun.len() > before, "no task was begun in {ms} ms");
         }
         let server = Server::start_keeping(&folder.tasks());
         for id in &begun {

@@ -54,6 +54,8 @@ impl Server {
     }
 
     pub(crate) async fn start(mut self) -> Result<Started, ServeError> {
+        let opened = self.task_store.open().await;
+        opened.map_err(|why| ServeError::TaskStore(why.message().to_owned()))?;
         for setup in std::mem::take(&mut self.setups) {
             let insert = setup(Handle(self.catalog.clone())).await.map_err(ServeError::Setup)?;
             insert(&mut self.states);

@@ -18,6 +18,7 @@ use crate::{
     builder::{Builder, Identity},
     nearest::nearest,
     protocol::Revision,
+    task::MemoryTasks,
     testing::{Called, Client, Prompted, ReadContents},
     transport::stdio::Guard,
 };
@@ -194,7 +195,13 @@ impl Builder {
                 Client::unprepared(self)
             } else {
                 let can = json!({ "elicitation": { "form": {}, "url": {} } });
-                Client::connect_capable(self, Revision::MODERN[0], can).await
+                // What is tried out is not kept, and whoever serves already has the store to itself.
+                Client::connect_capable(
+                    self.task_store(MemoryTasks::new()),
+                    Revision::MODERN[0],
+                    can,
+                )
+                .await
             };
             let mut client = client.map_err(Stop::failure)?;
             client.wait_without_end();

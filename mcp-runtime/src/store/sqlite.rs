@@ -1,15 +1,10 @@
-use std::{
-    fmt,
-    path::{Path, PathBuf},
-    sync::Arc,
-    time::Duration,
-};
+use std::{fmt, path::PathBuf, sync::Arc, time::Duration};
 
 use tokio::{sync::Mutex, task::spawn_blocking};
 
 use super::file::{Amount, TaskFile};
 use crate::{
-    error::{Error, Result, ServeError},
+    error::{Error, Result},
     task::{Keeping, KeptTask, TaskStore, no_room},
 };
 
@@ -24,48 +19,44 @@ const WAIT: Duration = Duration::from_secs(6);
 /// holds what it says it has written.
 ///
 /// **One server for a file.** A server that starts ends the tasks, or runs them again, that were left unfinished, so nobody else can
-/// open the file while it runs, not even to read it. Each server of a fleet has a file of its own.
+/// open the file while it runs, not even to read it. Each server of a fleet has a file of its own, and so has each process that a client
+/// starts for itself over stdio: where several clients may start one, give each another path, or serve them all over HTTP.
+///
+/// The file is opened, or made, when the server starts, and a server whose file cannot be opened does not start. The commands of the
+/// binary leave it alone.
 ///
 /// **Who can read it.** On Unix the file is made for the user alone whom the process runs as; one that is there already keeps its
 /// permissions. It is not encrypted, and what was forgotten may stay in it until the space is used again. It does not shrink.
 ///
-/// ```
-/// # fn main() -> Result<(), mcp_runtime::ServeError> {
-/// use mcp_runtime::SqliteTasks;
+/// ```no_run
+/// use mcp_runtime::{Exit, SqliteTasks};
 ///
-/// # let directory = std::env::temp_dir().join(format!("sqlite-tasks-doc-{}", std::process::id()));
-/// # std::fs::create_dir_all(&directory).unwrap();
-/// # let path = directory.join("tasks.db");
-/// let store = SqliteTasks::open(path)?.most(10_000).bytes(1 << 30);
-/// let server = mcp_runtime::server!().task_store(store);
-/// # drop(server);
-/// # std::fs::remove_dir_all(directory).unwrap();
-/// # Ok(())
-/// # }
+/// fn main() -> Exit {
+///     let store = SqliteTasks::new("tasks.db").most(10_000).bytes(1 << 30);
+///     mcp_runtime::server!().task_store(store).run()
+/// }
 /// ```
 pub struct SqliteTasks {
     path: PathBuf,
-    file: Arc<Mutex<TaskFile>>,
+    wait: Duration,
+    /// Opened when it is needed first.
+    file: Arc<Mutex<Option<TaskFile>>>,
     most: Amount,
 }
 
 impl SqliteTasks {
-    /// Opens the file, or makes it: at most 65,536 tasks, of 1 GiB. Blocks, for six seconds where another process has it open, which
-    /// may be about to end.
+    /// In this file: at most 65,536 tasks, of 1 GiB.
     ///
-    /// # Errors
-    /// When the file cannot be read and written, another server has it open, it is no SQLite database or one of something else, or it
-    /// comes from another version of this crate. Nothing that is not its own is written to.
-    pub fn open(path: impl AsRef<Path>) -> Result<Self, ServeError> {
-        Self::open_within(path.as_ref(), WAIT)
+    /// A server with it does not start when the file cannot be read and written, is no SQLite database or one of something else, or
+    /// comes from another version of this crate; nothing that is not its own is written to. Where another process has it open, which
+    /// may be about to end, the server waits for it, for six seconds.
+    pub fn new(path: impl Into<PathBuf>) -> Self {
+        Self::waiting(path, WAIT)
     }
 
-    pub(super) fn open_within(path: &Path, wait: Duration) -> Result<Self, ServeError> {
-        let file = TaskFile::open(path, wait).map_err(|why| {
-            ServeError::TaskStore(format!("cannot keep tasks in `{}`: {why}", path.display()))
-        })?;
+    pub(super) fn waiting(path: impl Into<PathBuf>, wait: Duration) -> Self {
         let most = Amount { tasks: 65_536, bytes: 1 << 30 };
-        Ok(Self { path: path.to_owned(), file: Arc::new(Mutex::new(file)), most })
+        Self { path: path.into(), wait, file: Arc::default(), most }
     }
 
     /// At most so many tasks.
@@ -89,18 +80,31 @@ impl SqliteTasks {
         work: impl FnOnce(&mut TaskFile) -> rusqlite::Result<T> + Send + 'static,
     ) -> Result<T> {
         let mut file = self.file.clone().lock_owned().await;
-        let done = spawn_blocking(move || work(&mut file)).await;
-        let done = done.map_err(|why| self.failed(&why))?;
-        done.map_err(|why| self.failed(&why))
-    }
-
-    /// Clients need not know where a server has its files.
-    fn failed(&self, why: &dyn std::error::Error) -> Error {
-        Error::internal(format!("the tasks in `{}`: {why}", self.path.display()))
+        let (path, wait) = (self.path.clone(), self.wait);
+        let done = spawn_blocking(move || {
+            let file = match &mut *file {
+                Some(file) => file,
+                empty => {
+                    let opened = TaskFile::open(&path, wait);
+                    let opened = opened.map_err(|why| {
+                        format!("cannot keep tasks in `{}`: {why}", path.display())
+                    })?;
+                    empty.insert(opened)
+                }
+            };
+            work(file).map_err(|why| format!("the tasks in `{}`: {why}", path.display()))
+        });
+        // Clients need not know where a server has its files.
+        let done = done.await.map_err(Error::internal)?;
+        done.map_err(Error::internal)
     }
 }
 
 impl TaskStore for SqliteTasks {
+    fn open(&self) -> Keeping<'_, ()> {
+        Box::pin(self.with(|_| Ok(())))
+    }
+
     fn put(&self, task: KeptTask) -> Keeping<'_, ()> {
         let most = self.most;
         Box::pin(async move {

@@ -40,16 +40,20 @@ impl Drop for Folder {
     }
 }
 
-fn open(path: &Path) -> Result<SqliteTasks, String> {
-    let opened = SqliteTasks::open_within(path, Duration::from_millis(20));
-    opened.map_err(|why| why.to_string())
+async fn open(path: &Path) -> Result<SqliteTasks, String> {
+    open_within(path, Duration::from_millis(20)).await
+}
+
+async fn open_within(path: &Path, wait: Duration) -> Result<SqliteTasks, String> {
+    let store = SqliteTasks::waiting(path, wait);
+    store.open().await.map_err(|why| why.message().to_owned())?;
+    Ok(store)
 }
 
 /// It is refused in words that name the file, and is not touched.
-#[track_caller]
-fn check_refused(path: &Path, says: &str) {
+async fn check_refused(path: &Path, says: &str) {
     let before = fs::read(path).ok();
-    let why = open(path).unwrap_err();
+    let why = open(path).await.unwrap_err();
     let named = format!("cannot keep tasks in `{}`: ", path.display());
     assert!(why.starts_with(&named) && why.contains(says), "{why}");
     assert!(fs::read(path).ok() == before, "the file has been written to");
@@ -70,45 +74,45 @@ fn task(id: &str) -> KeptTask {
 #[tokio::test]
 async fn what_was_put_is_there_when_the_file_is_opened_again() {
     let folder = Folder::new();
-    let store = open(&folder.file()).unwrap();
+    let store = open(&folder.file()).await.unwrap();
     let kept = KeptTask { expires: Some(i64::MAX as u64), json: "x".repeat(70_000), ..task("a") };
     store.put(kept.clone()).await.unwrap();
     drop(store);
-    let store = open(&folder.file()).unwrap().bytes(70_010);
+    let store = open(&folder.file()).await.unwrap().bytes(70_010);
     assert_eq!(store.get("a").await.unwrap(), Some(kept));
     assert_eq!(store.unfinished().await.unwrap().len(), 1);
     let why = store.put(task("b")).await.unwrap_err();
     assert!(why.message().contains("no room"), "what was there before counts: {why}");
 }
 
-#[test]
-fn a_file_has_one_server() {
+#[tokio::test]
+async fn a_file_has_one_server() {
     let folder = Folder::new();
-    let first = open(&folder.file()).unwrap();
-    let why = open(&folder.file()).unwrap_err();
+    let first = open(&folder.file()).await.unwrap();
+    let why = open(&folder.file()).await.unwrap_err();
     assert!(why.contains("tasks.db") && why.contains("a file of its own"), "{why}");
     // Not even for a look.
     let look = Connection::open(folder.file()).unwrap();
     look.busy_timeout(Duration::ZERO).unwrap();
     assert!(look.query_row("SELECT count(*) FROM task", [], |_| Ok(())).is_err());
     drop((look, first));
-    drop(open(&folder.file()).unwrap());
+    drop(open(&folder.file()).await.unwrap());
     // The other way round as well: who looks at it keeps a server out.
     let look = Connection::open(folder.file()).unwrap();
     look.query_row("SELECT count(*) FROM task", [], |_| Ok(())).unwrap();
-    assert!(open(&folder.file()).is_err());
+    assert!(open(&folder.file()).await.is_err());
 }
 
-#[test]
-fn a_server_waits_for_the_one_before_it() {
+#[tokio::test]
+async fn a_server_waits_for_the_one_before_it() {
     let folder = Folder::new();
-    let first = open(&folder.file()).unwrap();
+    let first = open(&folder.file()).await.unwrap();
     let ending = thread::spawn(move || {
         thread::sleep(Duration::from_millis(200));
         drop(first);
     });
     let from = Instant::now();
-    SqliteTasks::open_within(&folder.file(), Duration::from_secs(60)).unwrap();
+    open_within(&folder.file(), Duration::from_secs(60)).await.unwrap();
     assert!(from.elapsed() >= Duration::from_millis(150));
     ending.join().unwrap();
 }
@@ -116,18 +120,18 @@ fn a_server_waits_for_the_one_before_it() {
 #[tokio::test]
 async fn a_file_of_another_format_is_refused() {
     let folder = Folder::new();
-    let store = open(&folder.file()).unwrap();
+    let store = open(&folder.file()).await.unwrap();
     store.put(task("a")).await.unwrap();
     drop(store);
     folder.database("PRAGMA user_version = 2");
-    check_refused(&folder.file(), "in format 2, and this one knows 1 only");
+    check_refused(&folder.file(), "in format 2, and this one knows 1 only").await;
     folder.database("PRAGMA user_version = 1");
-    let store = open(&folder.file()).unwrap();
+    let store = open(&folder.file()).await.unwrap();
     assert!(store.get("a").await.unwrap().is_some());
 }
 
-#[test]
-fn a_database_of_something_else_is_refused() {
+#[tokio::test]
+async fn a_database_of_something_else_is_refused() {
     for of in [
         "CREATE TABLE task (id TEXT)",
         "PRAGMA application_id = 7",
@@ -136,23 +140,23 @@ fn a_database_of_something_else_is_refused() {
     ] {
         let folder = Folder::new();
         folder.database(of);
-        check_refused(&folder.file(), "a database of something else");
+        check_refused(&folder.file(), "a database of something else").await;
     }
 }
 
-#[test]
-fn what_is_no_database_is_refused() {
+#[tokio::test]
+async fn what_is_no_database_is_refused() {
     let folder = Folder::new();
     for text in ["ab", "Notes\n=====\n", &"garbage ".repeat(10_000)] {
         fs::write(folder.file(), text).unwrap();
-        check_refused(&folder.file(), "something else than a SQLite database");
+        check_refused(&folder.file(), "something else than a SQLite database").await;
     }
 }
 
 #[tokio::test]
 async fn a_damaged_file_is_refused() {
     let folder = Folder::new();
-    let store = open(&folder.file()).unwrap();
+    let store = open(&folder.file()).await.unwrap();
     for id in 0..300 {
         let task = KeptTask { json: "x".repeat(1000), ..task(&id.to_string()) };
         store.put(task).await.unwrap();
@@ -161,28 +165,28 @@ async fn a_damaged_file_is_refused() {
     let mut bytes = fs::read(folder.file()).unwrap();
     bytes[4096..].fill(0xA5);
     fs::write(folder.file(), &bytes).unwrap();
-    check_refused(&folder.file(), "malformed");
+    check_refused(&folder.file(), "malformed").await;
     // Cut off in the middle, as a copy that was not finished.
     bytes.truncate(100);
     fs::write(folder.file(), &bytes).unwrap();
-    check_refused(&folder.file(), "");
+    check_refused(&folder.file(), "").await;
 }
 
-#[test]
-fn an_empty_file_is_a_new_one() {
+#[tokio::test]
+async fn an_empty_file_is_a_new_one() {
     let folder = Folder::new();
     fs::write(folder.file(), "").unwrap();
-    open(&folder.file()).unwrap();
+    open(&folder.file()).await.unwrap();
 }
 
-#[test]
-fn what_cannot_be_a_file_is_refused() {
+#[tokio::test]
+async fn what_cannot_be_a_file_is_refused() {
     let folder = Folder::new();
-    check_refused(&folder.0, "name a file in a directory");
-    check_refused(&folder.0.join("none").join("tasks.db"), "name a file in a directory");
-    check_refused(Path::new(""), "name a file in a directory");
-    check_refused(Path::new("a\0b"), "name a file in a directory");
-    check_refused(Path::new(":memory:"), "`MemoryTasks`");
+    check_refused(&folder.0, "name a file in a directory").await;
+    check_refused(&folder.0.join("none").join("tasks.db"), "name a file in a directory").await;
+    check_refused(Path::new(""), "name a file in a directory").await;
+    check_refused(Path::new("a\0b"), "name a file in a directory").await;
+    check_refused(Path::new(":memory:"), "`MemoryTasks`").await;
 }
 
 #[cfg(unix)]
@@ -191,7 +195,7 @@ async fn a_new_file_is_its_owners_alone() {
     use std::os::unix::fs::PermissionsExt as _;
 
     let folder = Folder::new();
-    let store = open(&folder.file()).unwrap();
+    let store = open(&folder.file()).await.unwrap();
     store.put(task("a")).await.unwrap();
     let mut names = Vec::new();
     for entry in fs::read_dir(&folder.0).unwrap() {
@@ -204,14 +208,14 @@ async fn a_new_file_is_its_owners_alone() {
     assert_eq!(names, ["tasks.db", "tasks.db-wal"]);
     drop(store);
     fs::set_permissions(folder.file(), fs::Permissions::from_mode(0o640)).unwrap();
-    let _store = open(&folder.file()).unwrap();
+    let _store = open(&folder.file()).await.unwrap();
     assert_eq!(fs::metadata(folder.file()).unwrap().permissions().mode() & 0o777, 0o640);
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn what_was_put_last_is_kept() {
     let folder = Folder::new();
-    let store = open(&folder.file()).unwrap();
+    let store = open(&folder.file()).await.unwrap();
     let put = |n: u64| store.put(KeptTask { created: n, ..task("a") });
     for n in 0..20 {
         let (a, b, c, found) =
@@ -225,7 +229,7 @@ async fn what_was_put_last_is_kept() {
 #[tokio::test]
 async fn times_that_are_too_late_are_the_latest() {
     let folder = Folder::new();
-    let store = open(&folder.file()).unwrap();
+    let store = open(&folder.file()).await.unwrap();
     store.put(KeptTask { created: u64::MAX, ..task("a") }).await.unwrap();
     let found = store.get("a").await.unwrap().unwrap();
     let latest = i64::MAX as u64;

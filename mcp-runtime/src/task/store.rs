@@ -49,6 +49,14 @@ pub type Keeping<'a, T> = Pin<Box<dyn Future<Output = Result<T>> + Send + 'a>>;
 /// # let _ = server;
 /// ```
 pub trait TaskStore: Send + Sync + 'static {
+    /// Makes the store ready: asked once, before anything else, when a server starts.
+    ///
+    /// # Errors
+    /// When it cannot be used. The server does not start then.
+    fn open(&self) -> Keeping<'_, ()> {
+        Box::pin(std::future::ready(Ok(())))
+    }
+
     /// Keeps a task, in place of what has been kept of it. When this is done the task must be found.
     ///
     /// # Errors
@@ -119,6 +127,10 @@ pub(crate) fn no_room() -> Error {
 }
 
 impl<T: TaskStore + ?Sized> TaskStore for Arc<T> {
+    fn open(&self) -> Keeping<'_, ()> {
+        (**self).open()
+    }
+
     fn put(&self, task: KeptTask) -> Keeping<'_, ()> {
         (**self).put(task)
     }

@@ -57,8 +57,7 @@ mod sqlite {
     impl Folder {
         pub(super) fn store(&self, most: usize, bytes: usize) -> Box<dyn TaskStore> {
             let path = self.0.join(format!("{}.db", self.1.fetch_add(1, Ordering::Relaxed)));
-            let store = SqliteTasks::open(path).expect("a new file");
-            Box::new(store.most(most).bytes(bytes))
+            Box::new(SqliteTasks::new(path).most(most).bytes(bytes))
         }
     }
 
