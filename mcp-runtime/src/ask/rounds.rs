@@ -39,8 +39,20 @@ struct Round {
     held: usize,
     /// What later rounds need to know.
     state: State,
+    /// What was done once, in this round or before: each key names one thing.
+    used: BTreeSet<Box<str>>,
     /// Why there can be no later round.
     fault: Option<Error>,
+    /// Why there can be no answer.
+    misuse: Option<Error>,
+}
+
+impl Round {
+    fn use_once(&mut self, key: &str) {
+        if !self.used.insert(key.into()) {
+            self.misuse.get_or_insert_with(|| done_twice(key));
+        }
+    }
 }
 
 impl Rounds {
@@ -104,10 +116,11 @@ impl Rounds {
             Ok(digest) => round.state.asked.extend(digest.map(|it| (key.into(), it.into()))),
             Err(error) => return Some(Err(error)),
         }
-        // An answer of another kind, to other words, or with a wrong value, is no answer: the client is asked again. One that was taken
-        // already stays as it was, whatever the client says later.
+        // An answer of another kind, to other words, or with a wrong value, is no answer: the client is asked again. Who declines means it
+        // whatever the words. One that was taken already stays as it was, whatever the client says later.
         let said = [self.earlier.answers.get(key), self.answers.get(key)];
-        let mut said = said.into_iter().flatten().map(|it| &**it).filter(|_| is_same);
+        let counts = |it: &&str| is_same || question.is_declined(Raw::trusted(it));
+        let mut said = said.into_iter().flatten().map(|it| &**it).filter(counts);
         match said.find(|it: &&str| question.check(Raw::trusted(it)).is_ok()) {
             Some(json) => {
                 round.state.answers.insert(key.into(), json.into());
@@ -138,16 +151,19 @@ impl Asker for Rounds {
     }
 
     fn done(&self, key: &str) -> Option<Box<str>> {
-        self.earlier.done.get(key).cloned()
+        let done = self.earlier.done.get(key).cloned()?;
+        self.round().use_once(key);
+        Some(done)
     }
 
     fn set_done(&self, key: &str, json: Box<str>) {
-        let before = self.round().state.done.insert(key.into(), json);
-        if before.is_some() {
-            self.fail(Error::internal(format!(
-                "`once(\"{key}\")` is there twice in one call: give each its own key"
-            )));
-        }
+        let mut round = self.round();
+        round.use_once(key);
+        round.state.done.insert(key.into(), json);
+    }
+
+    fn misuse(&self) -> Option<Error> {
+        self.round().misuse.take()
     }
 
     fn hold(&self) {
@@ -192,6 +208,13 @@ impl Asker for Rounds {
     fn is_waiting(&self) -> bool {
         false
     }
+}
+
+/// The error of a key that is used for two things that one call does once.
+pub(crate) fn done_twice(key: &str) -> Error {
+    Error::internal(format!(
+        "`once(\"{key}\")` is there twice in one call: give each its own key, such as `format!(\"{key}-{{i}}\")` in a loop"
+    ))
 }
 
 /// The error of a key that is used for two questions of one call.

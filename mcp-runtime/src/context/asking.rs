@@ -9,7 +9,7 @@ use std::{
 
 use super::{Context, once::waits_for_an_answer};
 use crate::{
-    error::{Error, Result, Unanswered},
+    error::{Error, Kind, Result, Unanswered},
     extract::{Form, read_form},
     model::{Action, Question, Root, Sampled, Sampling, action, content, page, read_roots},
     wire::Raw,
@@ -217,6 +217,12 @@ impl Context {
         }
     }
 
+    /// What the handler has done that no call may do.
+    pub(crate) fn misuse(&self) -> Option<Error> {
+        let misuse = self.0.caller.asker.as_ref()?.misuse()?;
+        Some(self.fault(misuse.message()))
+    }
+
     fn ask(&self, key: String, question: Question) -> super::Asking {
         if self.is_over() || self.is_cancelled() {
             return failed(over());
@@ -231,14 +237,19 @@ impl Context {
         let context = self.clone();
         Box::pin(async move {
             let mut end = std::pin::pin!(context.cancelled());
-            std::future::poll_fn(|cx| match asking.as_mut().poll(cx) {
+            let answer = std::future::poll_fn(|cx| match asking.as_mut().poll(cx) {
                 Poll::Pending => {
                     waits_for_an_answer();
                     end.as_mut().poll(cx).map(|()| Err(over()))
                 }
                 ready => ready,
             })
-            .await
+            .await;
+            // What only the author reads says where to look.
+            answer.map_err(|it| match it.kind() {
+                Kind::Internal => context.fault(it.message()),
+                _ => it,
+            })
         })
     }
 }

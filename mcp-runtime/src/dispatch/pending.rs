@@ -81,6 +81,8 @@ impl Pending {
     }
 
     fn end(&mut self, answer: Answer) -> Poll<Option<Answer>> {
+        let misuse = self.entry.as_ref().and_then(|_| self.context.misuse());
+        let answer = misuse.map_or(answer, Err);
         self.done = true;
         self.context.close();
         if matches!(answer, Ok(Done::NeedInput(_))) {

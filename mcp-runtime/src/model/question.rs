@@ -80,6 +80,12 @@ impl Question {
         }
     }
 
+    /// Whether a person does not want to answer, or not now.
+    pub(crate) fn is_declined(&self, result: Raw<'_>) -> bool {
+        matches!(self, Self::Form { .. } | Self::Url { .. })
+            && matches!(action(result), Ok(Action::Decline | Action::Cancel))
+    }
+
     /// Whether a result answers it.
     ///
     /// # Errors

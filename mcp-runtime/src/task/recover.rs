@@ -32,7 +32,7 @@ impl Tasks {
             };
             let live = self.reopen(&kept.owner, record);
             if !self.run_again(dispatcher, &live) {
-                live.fail("the server was started again while this was running");
+                live.fail("the server ended before this was done");
                 self.put(&live).await?;
             }
         }

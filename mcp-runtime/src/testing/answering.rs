@@ -4,7 +4,7 @@ use std::fmt;
 
 use serde_json::{Map, Value, json};
 
-use super::Client;
+use super::{Client, RpcError};
 
 type Answer = dyn FnMut(&str, &Value) -> Value + Send;
 
@@ -70,6 +70,31 @@ impl Client {
             (key.clone(), answer(method, &it["params"]))
         };
         questions.iter().map(answer).collect()
+    }
+
+    /// The result of a request that is no question.
+    pub(super) async fn answered(
+        &mut self,
+        method: &str,
+        params: Value,
+    ) -> Result<Value, RpcError> {
+        let result = self.request(method, params).await?;
+        Self::unanswered(&result).map_or(Ok(result), Err)
+    }
+
+    /// Why a result cannot be what was asked for: it asks, and nobody answers.
+    pub(super) fn unanswered(result: &Value) -> Option<RpcError> {
+        let questions = result["inputRequests"].as_object()?;
+        let questions: Vec<String> = questions
+            .iter()
+            .map(|(key, it)| match it["params"]["message"].as_str() {
+                Some(message) => format!("`{key}`: {message}"),
+                None => format!("`{key}` ({})", it["method"].as_str().unwrap_or_default()),
+            })
+            .collect();
+        let message =
+            format!("the server asks, and `answer_with` was not called: {}", questions.join("; "));
+        Some(RpcError { code: 0, message, data: None })
     }
 
     /// The parameters of the next round, when a result asks for one and there is somebody to answer.

@@ -196,7 +196,11 @@ impl Client {
     pub async fn call(&mut self, tool: &str, arguments: Value) -> Result<Called, RpcError> {
         let raw =
             self.request("tools/call", json!({ "name": tool, "arguments": arguments })).await?;
-        if raw["resultType"] == "task" { self.finish_task(&raw).await } else { called(raw) }
+        match raw["resultType"].as_str() {
+            Some("task") => self.finish_task(&raw).await,
+            Some("input_required") => Self::unanswered(&raw).map_or_else(|| called(raw), Err),
+            _ => called(raw),
+        }
     }
 
     /// Reads a resource.
@@ -204,7 +208,7 @@ impl Client {
     /// # Errors
     /// What the server answered.
     pub async fn read(&mut self, uri: &str) -> Result<Vec<ReadContents>, RpcError> {
-        let mut result = self.request("resources/read", json!({ "uri": uri })).await?;
+        let mut result = self.answered("resources/read", json!({ "uri": uri })).await?;
         typed(result["contents"].take())
     }
 
@@ -213,7 +217,7 @@ impl Client {
     /// # Errors
     /// What the server answered.
     pub async fn prompt(&mut self, name: &str, arguments: Value) -> Result<Prompted, RpcError> {
-        typed(self.request("prompts/get", json!({ "name": name, "arguments": arguments })).await?)
+        typed(self.answered("prompts/get", json!({ "name": name, "arguments": arguments })).await?)
     }
 
     /// Completes an argument of a prompt, or a variable of a template when `target` is a URI.

@@ -9,21 +9,31 @@ use super::{
     client::{info, typed},
 };
 
+/// How often one call is answered and made again.
+const MOST_ROUNDS: usize = 100;
+
 impl Client {
     /// Sends a request and waits for its result.
     ///
     /// # Errors
-    /// What the server answered; an error with code 0 when it did not answer within ten seconds.
+    /// What the server answered; an error with code 0 when it did not answer within ten seconds, or still asks after 100 rounds.
     pub async fn request(&mut self, method: &str, params: Value) -> Result<Value, RpcError> {
         let mut round = params.clone();
-        loop {
+        for _ in 0..MOST_ROUNDS {
             let ongoing = self.start(method, round);
             let result = self.wait(ongoing).await?;
             match self.next_round(&params, &result) {
                 Some(next) => round = next,
                 None => return Ok(result),
             }
+            // Whoever waits for this no longer than some time must be able to.
+            tokio::task::yield_now().await;
         }
+        Err(RpcError {
+            code: 0,
+            message: format!("the server still asks after {MOST_ROUNDS} rounds"),
+            data: None,
+        })
     }
 
     /// Sends a request without waiting. A `progressToken` in `_meta` asks for reports.

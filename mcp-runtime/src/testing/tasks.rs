@@ -13,7 +13,8 @@ impl Client {
     /// Looks after a task until it has ended, and gives what its tool answered. `created` is the result that told of the task. Its
     /// questions are answered as [`answer_with`](Client::answer_with) says.
     ///
-    /// [`call`](Client::call) does this by itself in 2026-07-28; in 2025-11-25 it is the client who asks for a task.
+    /// [`call`](Client::call) does this by itself in 2026-07-28, for a client that [can](Client::connect_capable)
+    /// `json!({ "extensions": { "io.modelcontextprotocol/tasks": {} } })`; in 2025-11-25 it is the client who asks for a task.
     ///
     /// ```
     /// # use mcp_runtime::{prelude::*, testing::{Client, Revision}};
@@ -63,6 +64,11 @@ impl Client {
                         let update = json!({ "taskId": id, "inputResponses": answers });
                         self.request("tasks/update", update).await?;
                         continue;
+                    }
+                    if let Some(unanswered) =
+                        Self::unanswered(&json!({ "inputRequests": questions }))
+                    {
+                        return Err(unanswered);
                     }
                 }
                 _ => {}

@@ -631,3 +631,62 @@ mod sealed {
         assert_eq!(result["content"][0]["text"], "Hello Ada (36), plan 1");
     }
 }
+
+/// The same key for two things.
+#[tool(asks(elicitation))]
+async fn once_in_a_loop(ctx: &Context) -> Result<String> {
+    let mut got = Vec::new();
+    for at in 0..2 {
+        let step = async || Ok::<_, Error>(format!("step {at}"));
+        got.push(ctx.once("step", step).await?);
+        let _: Name = ctx.elicit(format!("name-{at}"), "Name?").await?;
+    }
+    Ok(got.join(", "))
+}
+
+#[tokio::test]
+async fn one_key_is_for_one_thing_in_every_revision() {
+    for revision in WITH_FORMS {
+        let server = server!().items(items![once_in_a_loop]);
+        let mut client =
+            TestClient::connect_capable(server, revision, json!({ "elicitation": {} }))
+                .await
+                .unwrap();
+        client.answer_with(|_, _| json!({ "action": "accept", "content": { "name": "Al" } }));
+        let error = client.call("once_in_a_loop", json!({})).await.unwrap_err();
+        assert_eq!(error.code, -32603, "{revision}: {error}");
+    }
+}
+
+/// Never says the same twice.
+#[tool(asks(elicitation))]
+async fn restless(ctx: &Context, counters: &Counters) -> Result<String> {
+    let run = counters.runs.fetch_add(1, Ordering::SeqCst);
+    let name: Name = ctx.elicit("name", format!("Name, run {run}?")).await?;
+    Ok(name.name)
+}
+
+#[tokio::test]
+async fn who_declines_means_it_whatever_the_words() {
+    for action in ["decline", "cancel"] {
+        let server = server!().state(Counters::default()).items(items![restless]);
+        let can = json!({ "elicitation": {} });
+        let mut client =
+            TestClient::connect_capable(server, Revision::V2026_07_28, can).await.unwrap();
+        client.answer_with(move |_, _| json!({ "action": action }));
+        let called = client.call("restless", json!({})).await.unwrap();
+        assert!(called.is_error && called.text().contains("the user"), "{}", called.text());
+    }
+}
+
+#[tokio::test]
+async fn a_test_client_gives_up_on_who_asks_for_ever() {
+    let server = server!().state(Counters::default()).items(items![restless]);
+    let can = json!({ "elicitation": {} });
+    let mut client = TestClient::connect_capable(server, Revision::V2026_07_28, can).await.unwrap();
+    let error = client.call("restless", json!({})).await.unwrap_err();
+    assert!(error.message.contains("`name`: Name, run 0?"), "{error}");
+    client.answer_with(|_, _| json!({ "action": "accept", "content": { "name": "Al" } }));
+    let error = client.call("restless", json!({})).await.unwrap_err();
+    assert!(error.message.contains("100 rounds"), "{error}");
+}
