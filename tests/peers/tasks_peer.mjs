@@ -42,6 +42,21 @@ function without(error) {
     return { code, message, data };
 }
 
+// Notes what the client dislikes, but for answers that come in spite of its own cancellation: it gives up looking at a task when it
+// is told of it, while the answer is on its way.
+function complain(client, transport) {
+    const cancelled = new Set();
+    const send = transport.send.bind(transport);
+    transport.send = (message, options) => {
+        if (message.method === 'notifications/cancelled') cancelled.add(message.params.requestId);
+        return send(message, options);
+    };
+    client.onerror = (error) => {
+        const [, unknown] = /unknown message ID: (\{.*\})$/.exec(error.message) ?? [];
+        if (!unknown || !cancelled.has(JSON.parse(unknown).id)) complaints.push(String(error));
+    };
+}
+
 // Requests that the SDK's client has no words for: they go out, and their answers come in, beside it.
 function beside(transport) {
     const waiting = new Map();
@@ -70,10 +85,10 @@ async function extTasks() {
     const mode = version === MODERN ? { pin: version } : 'legacy';
     const versions = mode === 'legacy' ? { supportedProtocolVersions: [version] } : {};
     const client = new Client(INFO, { capabilities, versionNegotiation: { mode }, ...versions });
-    client.onerror = (error) => complaints.push(String(error));
     const transport = address.startsWith('http://')
         ? new StreamableHTTPClientTransport(new URL(address))
         : new StdioClientTransport({ command: address, env: { ...process.env, ...plan.environment } });
+    complain(client, transport);
     await client.connect(transport);
     const framing = { protocolVersion: version, clientInfo: INFO, clientCapabilities: capabilities };
     const session = tasks.createTaskSessionFromClient(client, {
@@ -116,12 +131,12 @@ async function experimental() {
     const { StdioClientTransport } = await load('sdk/dist/esm/client/stdio.js');
     const { ElicitRequestSchema } = await load('sdk/dist/esm/types.js');
     const client = new Client(INFO, { capabilities: plan.elicitation ? { elicitation: {} } : {} });
-    client.onerror = (error) => complaints.push(String(error));
     if (plan.elicitation) client.setRequestHandler(ElicitRequestSchema, async ({ params }) => answer(params));
     const transport = address.startsWith('http://')
         ? new StreamableHTTPClientTransport(new URL(address))
         : new StdioClientTransport({ command: address, env: { ...process.env, ...plan.environment } });
     transport.setProtocolVersion ??= (it) => (transport.protocolVersion = it);
+    complain(client, transport);
     await client.connect(transport);
     const { tasks } = client.experimental;
     return {
