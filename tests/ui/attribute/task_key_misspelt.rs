@@ -1,7 +1,7 @@
 use mcp_runtime::prelude::*;
 
 /// Waits.
-#[tool(task(require, ttl = "1 hour"))]
+#[tool(task(require, ttl = "1h"))]
 async fn wait() {}
 
 fn main() {}
