@@ -41,6 +41,7 @@ pub struct Limits {
     pub(crate) question_time: Duration,
     pub(crate) state: usize,
     pub(crate) tasks: usize,
+    pub(crate) owner_tasks: usize,
     pub(crate) task_ttl: Duration,
     pub(crate) task_poll: Duration,
 }
@@ -85,6 +86,7 @@ impl Limits {
             question_time: Duration::from_secs(600),
             state: 64 << 10,
             tasks: 1024,
+            owner_tasks: 256,
             task_ttl: Duration::from_secs(60 * 60),
             task_poll: Duration::from_secs(1),
         }
@@ -140,6 +142,8 @@ impl Limits {
         state: usize;
         /// Tasks of all clients together that run at once, and calls that may become one. 1,024.
         tasks: usize;
+        /// Tasks of one [`Principal`](crate::Principal) that run at once, where it is known who calls. 256.
+        owner_tasks: usize;
         /// How long a task is kept, from when it was made, where its tool says nothing. Clients may ask for less. 1 hour.
         task_ttl: Duration;
         /// How often clients are told to look at a task, where its tool says nothing. 1 second.

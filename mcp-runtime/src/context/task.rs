@@ -45,7 +45,8 @@ impl Context {
     /// # fn main() {}
     /// ```
     ///
-    /// Returns at once where the call has become a task already, or cannot be one: handlers need not know.
+    /// Returns at once where the call has become a task already, or cannot be one: handlers need not know. In 2025-11-25 it is the
+    /// client who decides that a call is a task, and it is one from the start; what it asks is asked as a task.
     pub async fn begin_task(&self) {
         let Some(task) = &self.0.caller.task else { return };
         let mut end = pin!(self.ended());

@@ -8,7 +8,7 @@ use std::{
 
 use tokio::sync::{Notify, oneshot};
 
-use super::tasks::Place;
+use super::places::Place;
 use crate::{
     ask::{asked_twice, lacking},
     catalog::{Catalog, Event},

@@ -9,6 +9,7 @@ mod id;
 mod kept;
 mod live;
 mod memory;
+mod places;
 mod recover;
 mod result;
 mod store;

@@ -2,12 +2,18 @@ use std::{
     collections::HashMap,
     sync::{
         Arc, Mutex, MutexGuard, PoisonError,
-        atomic::{AtomicBool, AtomicUsize, Ordering},
+        atomic::{AtomicBool, Ordering},
     },
     time::Duration,
 };
 
-use super::{Live, TaskStore, id::new_id, kept::Record, live::Origin};
+use super::{
+    Live, TaskStore,
+    id::new_id,
+    kept::Record,
+    live::Origin,
+    places::{Place, Places},
+};
 use crate::{
     catalog::{Catalog, Entry},
     error::{Error, Kind, Result},
@@ -21,17 +27,8 @@ pub(crate) struct Tasks {
     pub(super) catalog: Arc<Catalog>,
     limits: Limits,
     live: Mutex<HashMap<Arc<str>, Arc<Live>>>,
-    places: Arc<AtomicUsize>,
+    places: Places,
     has_kept: AtomicBool,
-}
-
-/// Room for one task.
-pub(super) struct Place(Arc<AtomicUsize>);
-
-impl Drop for Place {
-    fn drop(&mut self) {
-        self.0.fetch_sub(1, Ordering::AcqRel);
-    }
 }
 
 /// A call that may become a task.
@@ -57,7 +54,8 @@ const SHORTEST: Duration = Duration::from_secs(1);
 
 impl Tasks {
     pub(crate) fn new(store: Arc<dyn TaskStore>, catalog: Arc<Catalog>, limits: Limits) -> Self {
-        let (live, places, has_kept) = (Mutex::default(), Arc::default(), AtomicBool::new(false));
+        let (live, places) = (Mutex::default(), Places::default());
+        let has_kept = AtomicBool::new(false);
         Self { store, catalog, limits, live, places, has_kept }
     }
 
@@ -70,7 +68,7 @@ impl Tasks {
     /// # Errors
     /// When there is none.
     pub(crate) fn open(&self, new: NewTask<'_>) -> Result<Arc<Live>> {
-        let place = self.place()?;
+        let place = self.place(new.owner)?;
         let longest = new.support.ttl.unwrap_or(self.limits.task_ttl);
         let ttl = new.ttl.map_or(longest, |it| it.clamp(SHORTEST.min(longest), longest));
         let may_run_again = new.entry.is_idempotent();
@@ -91,22 +89,18 @@ impl Tasks {
     }
 
     /// A place for a task. Calls that may become one have theirs from the start, since nobody can refuse them later.
-    fn place(&self) -> Result<Place> {
-        if let Some(place) = self.free_place() {
-            return Ok(place);
-        }
+    fn place(&self, owner: &str) -> Result<Place> {
+        let Limits { tasks, owner_tasks, .. } = self.limits;
+        let take = || self.places.take(owner, tasks, owner_tasks);
         // What could not be put into the store when it ended stays, with its place, as long as it would have been kept there.
-        self.table().retain(|_, it| !it.has_ended() || !it.is_expired());
-        self.free_place().ok_or_else(|| {
-            let most = self.limits.tasks;
+        let free = || self.table().retain(|_, it| !it.has_ended() || !it.is_expired());
+        let taken = take().or_else(|_| {
+            free();
+            take()
+        });
+        taken.map_err(|most| {
             Error::msg(format!("{most} tasks are running already: wait for some of them"))
         })
-    }
-
-    fn free_place(&self) -> Option<Place> {
-        let more = |count: usize| (count < self.limits.tasks).then_some(count + 1);
-        let taken = self.places.fetch_update(Ordering::AcqRel, Ordering::Acquire, more);
-        taken.ok().map(|_| Place(self.places.clone()))
     }
 
     pub(super) fn enter(&self, live: &Arc<Live>) {
@@ -227,7 +221,7 @@ impl Tasks {
             later: false,
         };
         let live = Live::new(origin, self.catalog.clone());
-        live.set_place(self.place().ok());
+        live.set_place(self.place(owner).ok());
         live
     }
 }

@@ -2,7 +2,7 @@
 
 use std::{sync::Arc, time::Duration};
 
-use super::{Peer, demand_extension};
+use super::{EXTENSION, Peer, demand_extension};
 use crate::{
     catalog::{Entry, Snapshot},
     context::{Caller, Channel},
@@ -67,10 +67,11 @@ impl Peer {
                 return Err(refused(format!("the tool `{name}` runs as a task only: {needed}")));
             }
             TaskDialect::Extension => {
-                let needs = format_args!("the tool `{}`", entry.name).to_string();
-                if let Err(error) = demand_extension(&terms.client, needs) {
-                    let refusal = (Some(Refusal::Malformed), error);
-                    return if support.required { Err(refusal) } else { Ok(None) };
+                if support.required {
+                    demand_extension(&terms.client, format_args!("the tool `{}`", entry.name))
+                        .map_err(|error| (Some(Refusal::Malformed), error))?;
+                } else if !terms.client.has_extension(EXTENSION) {
+                    return Ok(None);
                 }
                 // What has begun in rounds goes on in rounds.
                 let [answers, state] = request.params.pick(["inputResponses", "requestState"]);
