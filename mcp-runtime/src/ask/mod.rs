@@ -19,7 +19,7 @@ mod state;
 #[cfg(feature = "ask")]
 pub(crate) use bound::Bound;
 pub(crate) use keeper::Keeper;
-pub(crate) use rounds::{Rounds, asked_twice, done_twice, lacking};
+pub(crate) use rounds::{Rounds, asked_twice, lacking};
 #[cfg(feature = "ask")]
 pub(crate) use seal::{Sealer, random};
 #[cfg(feature = "ask")]

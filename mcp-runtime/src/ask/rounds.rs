@@ -39,20 +39,8 @@ struct Round {
     held: usize,
     /// What later rounds need to know.
     state: State,
-    /// What was done once, in this round or before: each key names one thing.
-    used: BTreeSet<Box<str>>,
     /// Why there can be no later round.
     fault: Option<Error>,
-    /// Why there can be no answer.
-    misuse: Option<Error>,
-}
-
-impl Round {
-    fn use_once(&mut self, key: &str) {
-        if !self.used.insert(key.into()) {
-            self.misuse.get_or_insert_with(|| done_twice(key));
-        }
-    }
 }
 
 impl Rounds {
@@ -151,19 +139,11 @@ impl Asker for Rounds {
     }
 
     fn done(&self, key: &str) -> Option<Box<str>> {
-        let done = self.earlier.done.get(key).cloned()?;
-        self.round().use_once(key);
-        Some(done)
+        self.earlier.done.get(key).cloned()
     }
 
     fn set_done(&self, key: &str, json: Box<str>) {
-        let mut round = self.round();
-        round.use_once(key);
-        round.state.done.insert(key.into(), json);
-    }
-
-    fn misuse(&self) -> Option<Error> {
-        self.round().misuse.take()
+        self.round().state.done.insert(key.into(), json);
     }
 
     fn hold(&self) {
@@ -208,13 +188,6 @@ impl Asker for Rounds {
     fn is_waiting(&self) -> bool {
         false
     }
-}
-
-/// The error of a key that is used for two things that one call does once.
-pub(crate) fn done_twice(key: &str) -> Error {
-    Error::internal(format!(
-        "`once(\"{key}\")` is there twice in one call: give each its own key, such as `format!(\"{key}-{{i}}\")` in a loop"
-    ))
 }
 
 /// The error of a key that is used for two questions of one call.

@@ -39,7 +39,7 @@ pub(crate) struct Entry {
     pub(crate) priority: Option<f64>,
     /// Keys and JSON texts.
     pub(crate) meta: Vec<(Text, Text)>,
-    pub(crate) origin: Option<Origin>,
+    pub(crate) origin: Option<&'static Origin>,
     /// The annotated function's own.
     pub(crate) identity: Option<TypeId>,
     pub(crate) handler: Handler,
@@ -242,7 +242,7 @@ impl Entry {
             audience: def.audience,
             priority: def.priority,
             meta: def.meta.iter().map(|(key, json)| ((*key).into(), (*json).into())).collect(),
-            origin: Some(def.origin),
+            origin: Some(&def.origin),
             identity: Some((def.identity)()),
             handler: Handler::Static(def.call),
             names,

@@ -26,9 +26,6 @@ pub(crate) trait Asker: Send + Sync {
     /// It runs no longer.
     fn release(&self) {}
 
-    /// What the handler has done that no call of its item may do, whether or not it asks again.
-    fn misuse(&self) -> Option<Error>;
-
     /// The call cannot go on into another round.
     fn fail(&self, error: Error);
 

@@ -210,17 +210,11 @@ impl Context {
     }
 
     /// An error for the author, with the place of the item.
-    fn fault(&self, why: impl fmt::Display) -> Error {
+    pub(super) fn fault(&self, why: impl fmt::Display) -> Error {
         match &self.0.caller.origin {
             Some(origin) => Error::internal(format_args!("{origin}: {why}")),
             None => Error::internal(why),
         }
-    }
-
-    /// What the handler has done that no call may do.
-    pub(crate) fn misuse(&self) -> Option<Error> {
-        let misuse = self.0.caller.asker.as_ref()?.misuse()?;
-        Some(self.fault(misuse.message()))
     }
 
     fn ask(&self, key: String, question: Question) -> super::Asking {

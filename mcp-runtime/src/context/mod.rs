@@ -20,7 +20,7 @@ mod task;
 use std::{
     fmt,
     sync::{
-        Arc, Mutex, MutexGuard, PoisonError,
+        Arc, Mutex, MutexGuard, OnceLock, PoisonError,
         atomic::{AtomicBool, Ordering},
     },
     time::Duration,
@@ -43,6 +43,7 @@ pub use asking::Asked;
 pub use cancel::Cancel;
 pub(crate) use carrier::Carrier;
 pub(crate) use environment::{Environment, States};
+use once::Onces;
 pub use principal::Principal;
 pub use progress::{Amount, Over, OverStream, Progress};
 pub(crate) use progress::{ProgressState, Report};
@@ -85,7 +86,7 @@ pub(crate) struct Caller {
     /// How the call becomes a task, where it can.
     pub(crate) task: Option<Arc<dyn TaskBegin>>,
     /// The place of the item in its author's code, for what only the author reads.
-    pub(crate) origin: Option<Origin>,
+    pub(crate) origin: Option<&'static Origin>,
     /// Whether the client gave a progress token.
     pub(crate) wants_progress: bool,
     /// The least severe log event the client wants of this call.
@@ -123,6 +124,8 @@ pub(crate) struct Inner {
     /// Set when the answer has gone out: nothing may follow it.
     pub(crate) over: AtomicBool,
     pub(crate) progress: Mutex<ProgressState>,
+    /// Boxed, since few handlers use it.
+    onces: OnceLock<Box<Mutex<Onces>>>,
 }
 
 impl Context {
@@ -136,6 +139,7 @@ impl Context {
             waker: Mutex::new(None),
             over: AtomicBool::new(false),
             progress: Mutex::default(),
+            onces: OnceLock::new(),
         }))
     }
 

@@ -1,4 +1,10 @@
-use std::{cell::Cell, future::poll_fn, pin::pin, sync::Arc};
+use std::{
+    cell::Cell,
+    collections::BTreeSet,
+    future::poll_fn,
+    pin::pin,
+    sync::{Arc, MutexGuard, PoisonError},
+};
 
 use serde::{Serialize, de::DeserializeOwned};
 
@@ -13,6 +19,13 @@ thread_local! {
 /// Whoever is polled now waits for an answer.
 pub(super) fn waits_for_an_answer() {
     ASKS.set(true);
+}
+
+/// What `once` has been used for while the handler ran, from the top.
+#[derive(Default)]
+pub(crate) struct Onces {
+    keys: BTreeSet<Box<str>>,
+    misuse: Option<Error>,
 }
 
 /// A round does not end while this is there.
@@ -47,7 +60,8 @@ impl Context {
     ///
     /// What this gives must survive the way to JSON and back, or the call ends with an internal error before anybody is asked.
     ///
-    /// The key names it within the call, like that of a question. A client that sends one round twice repeats what follows it, unless
+    /// The key names it within the call, like that of a question: a call that does two things under one key ends with an internal
+    /// error. A client that sends one round twice repeats what follows it, unless
     /// the item is `single_use`.
     ///
     /// ```
@@ -75,6 +89,7 @@ impl Context {
         let asker = self.0.caller.asker.as_ref();
         let done = asker.and_then(|it| it.done(&key));
         if let Some(done) = done.and_then(|json| serde_json::from_str(&json).ok()) {
+            self.use_once(&key);
             return Ok(done);
         }
         let mut hold = asker.map(|it| Hold::new(it, self));
@@ -90,6 +105,7 @@ impl Context {
             polled
         })
         .await?;
+        self.use_once(&key);
         if let Some(asker) = asker {
             let json = serde_json::to_string(&value);
             // Judged now, before anybody is asked: what cannot be read back would have to be done again.
@@ -103,5 +119,28 @@ impl Context {
         }
         drop(hold);
         Ok(value)
+    }
+
+    /// A key names one thing in every revision, also where nothing would be lost by another one.
+    fn use_once(&self, key: &str) {
+        let mut onces = self.onces();
+        if !onces.keys.insert(key.into()) {
+            onces.misuse.get_or_insert_with(|| {
+                self.fault(format_args!(
+                    "`once(\"{key}\")` is there twice in one call: give each its own key, such as `format!(\"{key}-{{i}}\")` in a loop"
+                ))
+            });
+        }
+    }
+
+    fn onces(&self) -> MutexGuard<'_, Onces> {
+        let onces = self.0.onces.get_or_init(Box::default);
+        onces.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Why the call has no answer, whatever its handler gave back.
+    pub(crate) fn misuse(&self) -> Option<Error> {
+        self.0.onces.get()?;
+        self.onces().misuse.take()
     }
 }

@@ -13,7 +13,7 @@ use tokio::sync::oneshot;
 
 use super::{call::ReplyTo, encode, outbox::Outbox, request::Terms, shared::Shared};
 use crate::{
-    ask::{asked_twice, done_twice},
+    ask::asked_twice,
     context::{Asker, Asking},
     error::{Error, Kind, Result},
     model::{NeedInput, Question},
@@ -82,9 +82,6 @@ pub(super) struct Questioner {
     terms: Terms,
     timeout: Duration,
     keys: Mutex<BTreeSet<String>>,
-    /// What was done once.
-    used: Mutex<BTreeSet<String>>,
-    misuse: Mutex<Option<Error>>,
     waiting: Arc<AtomicUsize>,
     /// The task that asks.
     task: Option<Arc<str>>,
@@ -102,8 +99,6 @@ impl Questioner {
             terms,
             timeout,
             keys: Mutex::default(),
-            used: Mutex::default(),
-            misuse: Mutex::default(),
             waiting: Arc::default(),
             task: None,
             roots: Arc::default(),
@@ -118,10 +113,6 @@ impl Questioner {
 
     fn keys(&self) -> MutexGuard<'_, BTreeSet<String>> {
         self.keys.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
-    fn misuse(&self) -> MutexGuard<'_, Option<Error>> {
-        self.misuse.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Whether the client and its revision know the question.
@@ -311,16 +302,7 @@ impl Asker for Questioner {
         None
     }
 
-    fn set_done(&self, key: &str, _: Box<str>) {
-        let is_new = self.used.lock().unwrap_or_else(PoisonError::into_inner).insert(key.into());
-        if !is_new {
-            self.misuse().get_or_insert_with(|| done_twice(key));
-        }
-    }
-
-    fn misuse(&self) -> Option<Error> {
-        self.misuse().take()
-    }
+    fn set_done(&self, _: &str, _: Box<str>) {}
 
     fn fail(&self, _: Error) {}
 

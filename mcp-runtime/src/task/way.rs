@@ -63,10 +63,6 @@ impl Asker for Way {
         }
     }
 
-    fn misuse(&self) -> Option<Error> {
-        self.asker.as_ref()?.misuse()
-    }
-
     fn hold(&self) {
         if let Some(asker) = self.before() {
             asker.hold();

@@ -850,3 +850,23 @@ async fn what_cannot_be_read_keeps_nobody_from_the_rest() {
     let error = client.request("tasks/get", json!({ "taskId": "garbage" })).await.unwrap_err();
     assert_eq!((error.code, error.message.as_str()), (-32603, "internal error"));
 }
+
+/// The same key for two things.
+#[tool(task)]
+async fn once_twice(ctx: &Context) -> Result<String> {
+    for at in 0..2 {
+        ctx.once("step", async || Ok::<_, Error>(at)).await?;
+        tokio::time::sleep(Duration::from_secs(1)).await;
+    }
+    Ok("done".to_owned())
+}
+
+#[tokio::test(start_paused = true)]
+async fn one_key_is_for_one_thing_in_a_task_too() {
+    for revision in [V4, V5] {
+        let mut client = connect_to(server!().items(items![once_twice]), revision).await;
+        let created = create(&mut client, "once_twice", json!({})).await;
+        let error = client.finish_task(&created).await.unwrap_err();
+        assert_eq!(error.code, -32603, "{revision}: {error}");
+    }
+}
