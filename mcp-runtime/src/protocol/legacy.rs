@@ -9,6 +9,7 @@ use super::{
     peer::Peer,
     request::{ClientRequest, Terms, unknown_method},
     revision::Revision,
+    shared::Shared,
     tasks::{TaskIds, TaskMethod},
     turn::{Refusal, Turn},
     uris::Uris,
@@ -137,6 +138,22 @@ impl SessionMethod {
     }
 }
 
+/// What a request of a session is about.
+enum LegacyMethod {
+    Items(Method),
+    Session(SessionMethod),
+    Tasks(TaskMethod),
+}
+
+impl LegacyMethod {
+    fn parse(name: &str, shared: &Shared) -> Option<Self> {
+        let session = || SessionMethod::parse(name).map(Self::Session);
+        // Last, because it asks for the revision.
+        let tasks = || TaskMethod::parse(name, shared.spoken()).map(Self::Tasks);
+        Method::parse(name).map(Self::Items).or_else(session).or_else(tasks)
+    }
+}
+
 /// The notification that a list has changed.
 pub(super) fn list_changed(event: &Event) -> Option<&'static str> {
     match event {
@@ -168,13 +185,10 @@ impl Peer {
             "ping" => return shared.acknowledge(request, shared.spoken()),
             _ => {}
         }
-        let method = Method::parse(request.method);
-        let session_method = SessionMethod::parse(request.method);
-        let task_method = TaskMethod::parse(request.method, shared.spoken());
         // Also before the handshake, so that a client that only asks what there is gets a clear answer.
-        if method.is_none() && session_method.is_none() && task_method.is_none() {
+        let Some(method) = LegacyMethod::parse(request.method, shared) else {
             return shared.refuse(request, shared.spoken(), &unknown_method(request.method));
-        }
+        };
         let terms = shared.session().terms();
         let Some(terms) = terms else {
             let text =
@@ -182,15 +196,13 @@ impl Peer {
             let error = Error::of(Kind::InvalidRequest, text);
             return shared.refuse(request, shared.spoken(), &error);
         };
-        if let Some(method) = method {
-            self.operate(method, &terms, request, turn);
-        } else if let Some(method) = session_method {
-            match self.change_session(method, request) {
+        match method {
+            LegacyMethod::Items(method) => self.operate(method, &terms, request, turn),
+            LegacyMethod::Session(method) => match self.change_session(method, request) {
                 Ok(()) => shared.acknowledge(request, terms.revision),
                 Err(error) => shared.refuse(request, terms.revision, &error),
-            }
-        } else if let Some(method) = task_method {
-            self.task_request(method, &terms, request, turn);
+            },
+            LegacyMethod::Tasks(method) => self.task_request(method, &terms, request, turn),
         }
     }
 

@@ -8,7 +8,6 @@
 
 mod stores;
 mod support;
-mod task_edges;
 mod tasks;
 
 mod args_struct;

@@ -9,15 +9,12 @@ use std::{
 };
 
 use mcp_runtime::{
-    Builder, Keeping, KeptTask, Limits, MemoryTasks, TaskStore, items,
-    prelude::*,
-    server,
-    testing::{Client as TestClient, Revision},
+    Builder, Keeping, KeptTask, Limits, MemoryTasks, TaskStore, items, prelude::*, server,
+    testing::Client as TestClient,
 };
 use serde_json::{Value, json};
 
-const V4: Revision = Revision::V2025_11_25;
-const V5: Revision = Revision::V2026_07_28;
+use super::{V4, V5, begin, connect_to, create, everything, get, pause};
 
 #[form]
 struct Word {
@@ -123,32 +120,6 @@ fn edges(seen: &Arc<Seen>) -> Builder {
 
 fn capable() -> Value {
     json!({ "elicitation": {}, "extensions": { "io.modelcontextprotocol/tasks": {} } })
-}
-
-async fn connect_to(server: Builder, revision: Revision) -> TestClient {
-    TestClient::connect_capable(server, revision, capable()).await.expect("the server starts")
-}
-
-async fn create(client: &mut TestClient, tool: &str, arguments: Value) -> Value {
-    let mut params = json!({ "name": tool, "arguments": arguments });
-    if client.revision() == V4 {
-        params["task"] = json!({});
-    }
-    client.request("tools/call", params).await.expect("the call is accepted")
-}
-
-async fn begin(client: &mut TestClient, tool: &str, arguments: Value) -> String {
-    let created = create(client, tool, arguments).await;
-    let task = if client.revision() == V5 { &created } else { &created["task"] };
-    task["taskId"].as_str().unwrap_or_else(|| panic!("no task: {created}")).to_owned()
-}
-
-async fn get(client: &mut TestClient, id: &str) -> Value {
-    client.request("tasks/get", json!({ "taskId": id })).await.expect("the task is there")
-}
-
-async fn pause(seconds: u64) {
-    tokio::time::sleep(Duration::from_secs(seconds)).await;
 }
 
 fn accept(word: &str) -> Value {
@@ -487,4 +458,19 @@ async fn what_runs_in_another_process_is_not_said_to_be_cancelled() {
     let error = there.request("tasks/cancel", json!({ "taskId": id })).await.unwrap_err();
     assert!(error.message.contains("another process"), "{error}");
     assert_eq!(get(&mut there, &id).await["status"], "working");
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_task_is_kept_before_its_client_knows_it() {
+    let server = everything().task_store(Slow(MemoryTasks::new()));
+    let mut client = connect_to(server, V5).await;
+    let before = tokio::time::Instant::now();
+    let id = begin(&mut client, "slow", json!({ "seconds": 5 })).await;
+    assert!(before.elapsed() >= Duration::from_secs(1));
+    assert_eq!(get(&mut client, &id).await["status"], "working");
+    pause(6).await;
+    // Its end is known before it is kept.
+    assert_eq!(get(&mut client, &id).await["status"], "completed");
+    pause(2).await;
+    assert_eq!(get(&mut client, &id).await["status"], "completed");
 }

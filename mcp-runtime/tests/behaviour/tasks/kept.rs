@@ -1,0 +1,174 @@
+//! How long tasks are kept, how many, and what a restart leaves of them.
+
+use mcp_runtime::{KeptTask, MemoryTasks, TaskStore};
+
+use super::*;
+
+#[tokio::test(start_paused = true)]
+async fn tasks_are_listed_for_whom_they_belong_to() {
+    let mut client = connect(V4).await;
+    let mut ids = Vec::new();
+    for _ in 0..120 {
+        ids.push(begin(&mut client, "slow", json!({ "seconds": 1 })).await);
+    }
+    pause(2).await;
+    let (mut found, mut params, mut pages) = (Vec::new(), json!({}), 0);
+    loop {
+        let page = client.request("tasks/list", params).await.unwrap();
+        pages += 1;
+        for task in page["tasks"].as_array().unwrap() {
+            check_shape(task, V4);
+            assert_eq!(task["status"], "completed");
+            found.push(task["taskId"].as_str().unwrap().to_owned());
+        }
+        let Some(cursor) = page.get("nextCursor") else { break };
+        params = json!({ "cursor": cursor });
+    }
+    found.sort();
+    ids.sort();
+    assert_eq!((pages, found), (2, ids));
+    let error = client.request("tasks/list", json!({ "cursor": "x" })).await.unwrap_err();
+    assert_eq!(error.code, -32602);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_task_ends_with_its_time() {
+    for revision in [V4, V5] {
+        let limits = mcp_runtime::Limits::new().task_ttl(Duration::from_millis(400));
+        let mut client = connect_to(everything().limits(limits), revision).await;
+        let id = begin(&mut client, "slow", json!({ "seconds": 5 })).await;
+        assert_eq!(get(&mut client, &id).await["status"], "working");
+        pause(1).await;
+        assert_eq!(get(&mut client, &id).await["status"], "cancelled");
+        // The clock that it expires by is the machine's.
+        std::thread::sleep(Duration::from_millis(500));
+        let error = client.request("tasks/get", json!({ "taskId": id })).await.unwrap_err();
+        assert_eq!(error.code, -32602);
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_client_can_have_its_task_kept_for_less() {
+    let mut client = connect(V4).await;
+    for (wanted, given) in [(5_000, 5_000), (0, 1_000), (99_000_000, 3_600_000)] {
+        let task = json!({ "ttl": wanted });
+        let params = json!({ "name": "slow", "arguments": { "seconds": 1 }, "task": task });
+        let created = client.request("tools/call", params).await.unwrap();
+        assert_eq!(created["task"]["ttl"], given);
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn no_more_tasks_run_than_may() {
+    for revision in [V4, V5] {
+        let limits = mcp_runtime::Limits::new().tasks(2);
+        let mut client = connect_to(everything().limits(limits), revision).await;
+        for _ in 0..2 {
+            begin(&mut client, "slow", json!({ "seconds": 5 })).await;
+        }
+        let params = json!({ "name": "slow", "arguments": { "seconds": 5 }, "task": {} });
+        let error = client.request("tools/call", params).await.unwrap_err();
+        assert!(error.message.contains("2 tasks"), "{error}");
+        pause(6).await;
+        begin(&mut client, "slow", json!({ "seconds": 5 })).await;
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_full_store_forgets_what_has_finished_first() {
+    let store = MemoryTasks::new().most(2);
+    let mut client = connect_to(everything().task_store(store), V5).await;
+    let first = begin(&mut client, "slow", json!({ "seconds": 1 })).await;
+    let second = begin(&mut client, "slow", json!({ "seconds": 60 })).await;
+    let params = json!({ "name": "slow", "arguments": { "seconds": 60 } });
+    let error = client.request("tools/call", params).await.unwrap_err();
+    assert!(error.message.contains("no room"), "{error}");
+    pause(2).await;
+    assert_eq!(get(&mut client, &first).await["status"], "completed");
+    let third = begin(&mut client, "slow", json!({ "seconds": 60 })).await;
+    assert!(client.request("tasks/get", json!({ "taskId": first })).await.is_err());
+    for id in [second, third] {
+        assert_eq!(get(&mut client, &id).await["status"], "working");
+    }
+}
+
+/// Counts how often each was begun, across restarts.
+#[derive(Default)]
+struct Begun {
+    once: AtomicUsize,
+    again: AtomicUsize,
+}
+
+#[tool(task)]
+async fn once(begun: &Arc<Begun>) -> &'static str {
+    begun.once.fetch_add(1, Ordering::SeqCst);
+    tokio::time::sleep(Duration::from_secs(30)).await;
+    "once"
+}
+
+#[tool(task, idempotent)]
+async fn again(begun: &Arc<Begun>, ctx: &Context, text: &str) -> Result<String> {
+    begun.again.fetch_add(1, Ordering::SeqCst);
+    tokio::time::sleep(Duration::from_secs(30)).await;
+    let name: Name = ctx.elicit("name", "Name?").await?;
+    Ok(format!("{text} {}", name.name))
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_store_outlasts_its_server() {
+    let (store, begun) = (Arc::new(MemoryTasks::new()), Arc::new(Begun::default()));
+    let server = || {
+        let items = items![once, again, slow];
+        server!().state(begun.clone()).state(Ends::default()).items(items).task_store(store.clone())
+    };
+    let mut client = connect_to(server(), V5).await;
+    let finished = begin(&mut client, "slow", json!({ "seconds": 1 })).await;
+    let lost = begin(&mut client, "once", json!({})).await;
+    let rerun = begin(&mut client, "again", json!({ "text": "hello" })).await;
+    pause(2).await;
+    drop(client);
+
+    let mut client = connect_to(server(), V5).await;
+    assert_eq!(get(&mut client, &finished).await["result"]["content"][0]["text"], "1 s");
+    let seen = get(&mut client, &lost).await;
+    assert_eq!(
+        (seen["status"].as_str(), seen["error"]["code"].as_i64()),
+        (Some("failed"), Some(-32603))
+    );
+    assert!(seen["statusMessage"].as_str().unwrap().contains("server ended"), "{seen}");
+    assert_eq!(get(&mut client, &rerun).await["status"], "working");
+    assert_eq!(begun.once.load(Ordering::SeqCst), 1);
+    pause(31).await;
+    assert_eq!(begun.again.load(Ordering::SeqCst), 2);
+    let seen = get(&mut client, &rerun).await;
+    assert_eq!(seen["status"], "input_required", "the client can still be asked");
+    client.answer_with(|_, _| accept("Al"));
+    let created = json!({ "taskId": rerun });
+    assert_eq!(client.finish_task(&created).await.unwrap().text(), "hello Al");
+}
+
+#[tokio::test(start_paused = true)]
+async fn what_cannot_be_read_keeps_nobody_from_the_rest() {
+    let (store, begun) = (Arc::new(MemoryTasks::new()), Arc::new(Begun::default()));
+    let garbage = KeptTask {
+        id: "garbage".to_owned(),
+        owner: String::new(),
+        created: 1,
+        expires: None,
+        finished: false,
+        json: "{".to_owned(),
+        end: String::new(),
+    };
+    store.put(garbage).await.unwrap();
+    let server = || {
+        let items = items![once];
+        server!().state(begun.clone()).items(items).task_store(store.clone())
+    };
+    let mut client = connect_to(server(), V5).await;
+    let lost = begin(&mut client, "once", json!({})).await;
+    drop(client);
+    let mut client = connect_to(server(), V5).await;
+    assert_eq!(get(&mut client, &lost).await["status"], "failed");
+    let error = client.request("tasks/get", json!({ "taskId": "garbage" })).await.unwrap_err();
+    assert_eq!((error.code, error.message.as_str()), (-32603, "internal error"));
+}
