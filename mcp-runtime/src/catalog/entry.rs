@@ -291,7 +291,7 @@ impl Entry {
 
     /// Where it was declared, for messages.
     pub(crate) fn place(&self) -> String {
-        self.origin.map_or_else(|| "an item added while running".to_owned(), |it| it.to_string())
+        self.origin.map_or_else(|| "an item added while running".to_owned(), ToString::to_string)
     }
 
     pub(crate) fn kind_name(&self) -> &'static str {
