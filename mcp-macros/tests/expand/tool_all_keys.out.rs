@@ -7,8 +7,9 @@ const _: () = {
         __mcp::ArgDef::new("n-ame")
             .title("T")
             .description("D")
-            .range(__mcp::Range::new().min_float(-1.5).below_int(2))
-            .header("Region"),
+            .range(__mcp::Range::new().min_json(-1.5, "-1.5").below_int(2))
+            .header("Region")
+            .default(__mcp::Literal::Empty),
     ];
     fn __params(__to: &mut __mcp::Params) {
         __to.in_place();

@@ -77,7 +77,7 @@ fn malformed_keys() {
     check("#[tool(order = 9999999999)] fn f() {}", &[("9999999999", "`order` is a whole number")]);
     check(
         "#[tool(schema = \"big\")] fn f() {}",
-        &[("\"big\"", "write \"full\" or \"compatible\"")],
+        &[("\"big\"", "write \"full\", \"static\" or \"compatible\"")],
     );
     check(
         "#[tool(crate = \"x\")] fn f() {}",
