@@ -67,7 +67,8 @@ fn paint(#[complete(plain)] color: &str) -> String {
 }
 
 /// What only schemars knows the schema of. Of other types the compiler says what is wrong.
-#[derive(Deserialize, JsonSchema)]
+#[data]
+#[schemars(inline)]
 struct Told<T>(T);
 
 /// Repeats.
