@@ -163,8 +163,8 @@ pub mod __private {
         __register as register,
         builder::{Identity, builder, items, named},
         extract::{
-            Args, Call, Form, FormChoice, Params, Probe, Running, choices, field, form, from_text,
-            receiver,
+            Args, Call, Form, FormChoice, Params, Probe, Running, choices, field, form,
+            from_default, from_text, receiver,
         },
         item::{ArgDef, Completer, InputSchema, ItemDef, Origin, Property, Segment, VariableKind},
         model::{Asks, CachePolicy, Choices, FormSchema, Icon, Role, TaskSupport, TextFormat},
