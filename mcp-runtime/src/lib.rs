@@ -118,6 +118,7 @@ pub use observe::{ClientLog, client_log};
 pub use reply::{
     CompletionReply, IntoFailure, Json, PromptReply, ResourceReply, ToolReply, WithMeta,
 };
+pub use schema::SchemaProfile;
 #[cfg(feature = "sqlite")]
 pub use store::SqliteTasks;
 pub use task::{Keeping, KeptTask, MemoryTasks, TaskStore};
@@ -171,7 +172,7 @@ pub mod __private {
         registry::identity,
         reply::{ConstantOutput, completion_reply, prompt_reply, resource_reply, tool_reply},
         schema::{
-            CompiledPattern, Range,
+            CompiledPattern, Range, SchemaProfile,
             constant::{
                 Asked, Body, Branch, Depth, Described, Full, Known, Literal, Member, Name, Node,
                 Object, Part, Schema,

@@ -33,6 +33,7 @@ use crate::{
     error::BuildError,
     limits::Limits,
     model::{Icon, Outcome},
+    schema::SchemaProfile,
 };
 
 type BoxFuture<T> = Pin<Box<dyn Future<Output = T> + Send>>;
@@ -54,6 +55,7 @@ pub struct Builder {
     around: Option<Around>,
     settings: Settings,
     pages: PageSizes,
+    profile: SchemaProfile,
     max_blocking: usize,
     limits: Limits,
     #[cfg(feature = "ask")]
@@ -87,6 +89,7 @@ pub fn builder(identity: Identity) -> Builder {
         around: None,
         settings: Settings::default(),
         pages: PageSizes::default(),
+        profile: SchemaProfile::default(),
         max_blocking: 256,
         limits: Limits::new(),
         #[cfg(feature = "ask")]
@@ -205,7 +208,7 @@ impl Builder {
     /// Runs after the last call has been answered, when the server stops. May be said several times; they run in that order.
     ///
     /// The [`Context`] gives the state. It does not run when `setup` failed, nor after `list` and `schema` on the command line, which make
-    /// no state.
+    /// no state; `check` makes it where a `setup` takes the [`Handle`], which may add items.
     ///
     /// ```
     /// use mcp_runtime::prelude::*;
@@ -273,6 +276,14 @@ impl Builder {
         self
     }
 
+    /// How much of JSON Schema the schemas of the server's tools use, those added while it runs too; what all known clients
+    /// read unless said. A tool with `schema = "…"` keeps its own.
+    #[must_use]
+    pub fn schema_profile(mut self, profile: SchemaProfile) -> Self {
+        self.profile = profile;
+        self
+    }
+
     /// How many tools a page holds; 1,000 unless said, because several clients read only the first page.
     #[must_use]
     pub fn tools_per_page(mut self, size: usize) -> Self {
@@ -312,7 +323,7 @@ impl Builder {
         if !problems.is_empty() {
             return Err(BuildError { problems });
         }
-        let catalog = Arc::new(Catalog::new(found.entries, self.pages));
+        let catalog = Arc::new(Catalog::new(found.entries, self.pages, self.profile));
         if found.needs_handle || self.changes {
             let _ = catalog.handle();
         }
@@ -321,6 +332,7 @@ impl Builder {
             catalog,
             states: self.states,
             setups: self.setups,
+            adds: self.changes,
             shutdowns: self.shutdowns,
             around: self.around,
             settings: self.settings,
