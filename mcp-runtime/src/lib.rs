@@ -170,6 +170,7 @@ pub mod __private {
         registry::identity,
         reply::{completion_reply, prompt_reply, resource_reply, tool_reply},
         schema::Range,
+        testing::builds::{assert_builds, assert_package_builds},
     };
 
     #[cfg(any(target_family = "wasm", feature = "inventory"))]
