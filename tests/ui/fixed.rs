@@ -1,0 +1,227 @@
+//! What becomes of a mistake when its author does what the message says.
+//!
+//! Beside each fixture, `<name>.fixed.rs` is the same program without the mistake. It differs by nothing but what the message proposes, which is
+//! held by words: those it adds stand in the message or in the fixture already. What a message leaves out, no twin can write.
+
+use std::{
+    collections::BTreeSet,
+    fs,
+    path::{Path, PathBuf},
+    process::Command,
+};
+
+/// What a twin may write where only the author can choose: the message has a `…`, or asks for `another`.
+const CHOSEN: [&str; 1] = ["other"];
+
+/// As many lines as the longest proposal takes. More than that is another program.
+const LINES: usize = 10;
+
+/// The attributes that make a program ours. Without them anything compiles.
+const ATTRIBUTES: [&str; 7] =
+    ["tool", "resource", "prompt", "completion", "server", "data", "form"];
+
+#[test]
+fn every_mistake_has_a_twin() {
+    let mut missing = Vec::new();
+    for fixture in crate::fixtures() {
+        let twin = twin(&fixture);
+        if !twin.exists() {
+            missing.push(format!("{} is missing", twin.display()));
+        }
+    }
+    for twin in crate::sources().filter(|it| crate::is_twin(it)) {
+        let path = twin.to_string_lossy().replace(".fixed.rs", ".rs");
+        if !Path::new(&path).exists() {
+            missing.push(format!("{} fixes nothing: {path} is missing", twin.display()));
+        }
+    }
+    assert!(missing.is_empty(), "{}", missing.join("\n"));
+}
+
+#[test]
+fn a_twin_does_what_the_message_says() {
+    let mut problems = Vec::new();
+    for fixture in crate::fixtures() {
+        let Ok(fixed) = fs::read_to_string(twin(&fixture)) else { continue };
+        let mistake = read(&fixture);
+        let message = read(&fixture.with_extension("stderr"));
+        for problem in compare(&mistake, &fixed, &message) {
+            problems.push(format!("{}: {problem}", twin(&fixture).display()));
+        }
+    }
+    assert!(problems.is_empty(), "{}", problems.join("\n"));
+}
+
+/// All of them are modules of one crate, which is only checked: a program each would take minutes.
+#[test]
+fn twins_compile() {
+    let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("twins");
+    let tests = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let mut library = String::from(
+        "#![deny(warnings)]\n// Nobody calls them, and every `main` is one of many.\n#![allow(dead_code)]\n",
+    );
+    for (number, twin) in crate::sources().filter(|it| crate::is_twin(it)).enumerate() {
+        library.push_str(&format!("#[path = {:?}]\nmod twin{number};\n", tests.join(twin)));
+    }
+    let runtime = tests.join("../mcp-runtime");
+    let manifest = format!(
+        "[package]\nname = \"twins\"\nedition = \"2024\"\n\n[lib]\npath = \"lib.rs\"\n\n[workspace]\n\n\
+         [dependencies]\nmcp-runtime = {{ path = {runtime:?}, features = [\"ask\", \"http\"] }}\nserde = \"1\"\n",
+    );
+    fs::create_dir_all(&folder).expect("the folder for tests can be written");
+    write(&folder.join("Cargo.toml"), &manifest);
+    write(&folder.join("lib.rs"), &library);
+    fs::copy(tests.join("../Cargo.lock"), folder.join("Cargo.lock"))
+        .expect("the workspace is locked");
+
+    let output = Command::new(env!("CARGO"))
+        .args(["check", "--offline", "--quiet", "--color=never", "--target-dir"])
+        // That of the workspace, where macros and what they need are built already.
+        .arg(Path::new(env!("CARGO_TARGET_TMPDIR")).join(".."))
+        .current_dir(&folder)
+        .output()
+        .expect("cargo starts");
+    let errors = String::from_utf8_lossy(&output.stderr);
+    assert!(output.status.success(), "not every twin compiles:\n{errors}");
+}
+
+/// Leaves a file that says this already alone, so that cargo need not check it again.
+fn write(path: &Path, text: &str) {
+    if fs::read_to_string(path).ok().as_deref() != Some(text) {
+        fs::write(path, text).expect("the folder for tests can be written");
+    }
+}
+
+fn twin(fixture: &Path) -> PathBuf {
+    fixture.with_extension("fixed.rs")
+}
+
+fn read(path: &Path) -> String {
+    fs::read_to_string(path).unwrap_or_else(|error| panic!("{}: {error}", path.display()))
+}
+
+/// What in `fixed` goes beyond what the message about `mistake` proposes.
+fn compare(mistake: &str, fixed: &str, message: &str) -> Vec<String> {
+    let mut problems = Vec::new();
+    let said = said(message);
+    let proposed: BTreeSet<&str> = words(&said).collect();
+    let known: BTreeSet<&str> = words(mistake).chain(proposed.iter().copied()).collect();
+    let chosen = said.contains('…') || proposed.contains("another");
+    for word in words(fixed).collect::<BTreeSet<_>>() {
+        if !known.contains(word) && !(chosen && CHOSEN.contains(&word)) {
+            problems.push(format!("the message does not say `{word}`"));
+        }
+    }
+
+    let declared: BTreeSet<_> = declared(fixed).collect();
+    for item in self::declared(mistake) {
+        if !declared.contains(&item) {
+            problems.push(format!("`{} {}` is gone", item.0, item.1));
+        }
+    }
+    for name in ATTRIBUTES {
+        let count = |text: &str| text.matches(&format!("#[{name}")).count();
+        if count(fixed) < count(mistake) && !proposed.contains("remove") {
+            problems.push(format!("`#[{name}]` is gone, and the message does not say remove"));
+        }
+    }
+
+    let (removed, added) = changed(mistake, fixed);
+    if removed.max(added) > LINES {
+        problems.push(format!("{removed} lines of the mistake are gone, and {added} are new"));
+    }
+    problems
+}
+
+/// The words of the compiler: without the places it quotes, but with what it writes below them.
+fn said(message: &str) -> String {
+    let mut said = String::new();
+    for line in message.lines() {
+        let line = line.trim_start();
+        if line.starts_with("-->") {
+            continue;
+        }
+        let quoted = line.trim_start_matches(|it: char| it.is_ascii_digit()).trim_start();
+        let own = if quoted.starts_with('|') {
+            quoted.rsplit_once("^ ").or(quoted.rsplit_once("- ")).map_or("", |(_, label)| label)
+        } else {
+            line
+        };
+        said.push_str(own);
+        said.push('\n');
+    }
+    said
+}
+
+/// Names, keywords and numbers. All else is punctuation, which nobody has to be told one by one.
+fn words(text: &str) -> impl Iterator<Item = &str> {
+    text.split(|it: char| !it.is_alphanumeric() && it != '_').filter(|it| !it.is_empty())
+}
+
+/// The items of a program, each with the keyword that makes it one.
+fn declared(program: &str) -> impl Iterator<Item = (&str, &str)> {
+    let pairs = words(program).zip(words(program).skip(1));
+    pairs.filter(|(keyword, _)| ["fn", "struct", "enum", "union", "trait"].contains(keyword))
+}
+
+/// How many lines only the first has, and how many only the second, in the longest order they share.
+fn changed(one: &str, other: &str) -> (usize, usize) {
+    let (one, other): (Vec<_>, Vec<_>) = (one.lines().collect(), other.lines().collect());
+    let mut shared = vec![0; other.len() + 1];
+    for line in &one {
+        let mut diagonal = 0;
+        for (at, same) in other.iter().enumerate() {
+            let above = shared[at + 1];
+            shared[at + 1] = if line == same { diagonal + 1 } else { above.max(shared[at]) };
+            diagonal = above;
+        }
+    }
+    let same = shared[other.len()];
+    (one.len() - same, other.len() - same)
+}
+
+#[test]
+fn what_goes_beyond_the_message_is_seen() {
+    let mistake = "#[tool(title = 5)]\nfn count() -> u8 {\n    5\n}\n";
+    let message = "error: `title` is text: write `title = \"…\"`\n --> ui/elsewhere.rs:1:1\n  |\n1 | fn hidden() {}\n  |    ^^^^^^ below\n";
+    #[track_caller]
+    fn check(mistake: &str, fixed: &str, message: &str, expected: &[&str]) {
+        assert_eq!(compare(mistake, fixed, message), expected);
+    }
+    let fixed = |from: &str, to: &str| mistake.replace(from, to);
+    check(mistake, &fixed("title = 5", "title = \"count\""), message, &[]);
+    check(mistake, &fixed("title = 5", "title = \"below\""), message, &[]);
+    check(mistake, &fixed("title = 5", "title = \"other\""), message, &[]);
+    check(
+        mistake,
+        &fixed("title = 5", "title = \"other\""),
+        &message.replace('…', "text"),
+        &["the message does not say `other`"],
+    );
+    check(
+        mistake,
+        &fixed("title = 5", "title = \"hidden\""),
+        message,
+        &["the message does not say `hidden`"],
+    );
+    check(
+        mistake,
+        &fixed("title = 5", "title = \"elsewhere\""),
+        message,
+        &["the message does not say `elsewhere`"],
+    );
+    check(
+        mistake,
+        &fixed("#[tool(title = 5)]\n", ""),
+        message,
+        &["`#[tool]` is gone, and the message does not say remove"],
+    );
+    check(mistake, &fixed("#[tool(title = 5)]\n", ""), &message.replace("write", "remove"), &[]);
+    check(mistake, "#[tool]\nfn title() {}\n", message, &["`fn count` is gone"]);
+    check(
+        mistake,
+        &mistake.repeat(4),
+        message,
+        &["0 lines of the mistake are gone, and 12 are new"],
+    );
+}
