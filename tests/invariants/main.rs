@@ -92,9 +92,10 @@ fn every_public_trait_says_what_is_missing() {
         "mcp-runtime/src/reply/tool.rs",
         "#[diagnostic::on_unimplemented(message = \"no\")]\npub trait Told {}\n\npub trait Untold {}",
     );
-    assert_eq!(traits::silent(&[violation.clone()]).len(), 1, "the first of both says it");
-    check(traits::silent, &sources::runtime(), &[violation.clone()]);
-    check(traits::stale, &sources::runtime(), &[violation]);
+    let violations = [violation];
+    assert_eq!(traits::silent(&violations).len(), 1, "the first of both says it");
+    check(traits::silent, &sources::runtime(), &violations);
+    check(traits::stale, &sources::runtime(), &violations);
 }
 
 #[test]

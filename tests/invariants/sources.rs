@@ -3,7 +3,6 @@
 use std::{fs, path::Path};
 
 /// One file of Rust.
-#[derive(Clone)]
 pub(crate) struct Source {
     /// Relative to the workspace.
     pub(crate) path: String,

@@ -218,7 +218,7 @@ fn constraints(keys: &ArgKeys) -> TokenStream {
         quote_spanned!(here()=> .pattern(#text))
     });
     let example = keys.example.as_ref().map(|it| {
-        let json = &it.value.0;
+        let json = &it.value.json;
         quote_spanned!(here()=> .example(#json))
     });
     let header = keys.header.as_ref().map(|it| {

@@ -3,6 +3,7 @@
 use super::suggest::suggest;
 use super::{Value, assigned, json, parenthesized, usage};
 use crate::errors::Errors;
+use proc_macro2::{TokenStream, TokenTree};
 use syn::parse::ParseStream;
 use syn::{Expr, Ident, LitStr, Path, Token};
 
@@ -21,13 +22,24 @@ impl Value for Default {
 }
 
 /// `example = literal`, as JSON text.
-pub(crate) struct Example(pub(crate) String);
+pub(crate) struct Example {
+    pub(crate) json: String,
+    /// As it is written.
+    pub(crate) tokens: TokenStream,
+}
 
 impl Value for Example {
     const USAGE: &'static str = " = \"…\"";
 
     fn read(key: &Ident, input: ParseStream<'_>, _: &Errors) -> syn::Result<Self> {
-        assigned::<Self, _>(key, input, json::literal).map(Self)
+        assigned::<Self, _>(key, input, |input| {
+            let start = input.fork();
+            let json = json::literal(input)?;
+            // A sign and a literal at most.
+            let count = if json.starts_with('-') { 2 } else { 1 };
+            let tokens = (0..count).map(|_| start.parse::<TokenTree>());
+            Ok(Self { json, tokens: tokens.collect::<syn::Result<_>>()? })
+        })
     }
 }
 

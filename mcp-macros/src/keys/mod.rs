@@ -187,7 +187,12 @@ fn unknown(name: &str, table: &Table) -> String {
     if let Some((_, reason)) = table.refused.iter().find(|(it, _)| *it == name) {
         return format!("`{name}` is no key of {}: {reason}", table.owner);
     }
-    let hint = if let Some(found) = suggest(name, table.names) {
+    let is_kind = tables::KINDS.iter().any(|it| it.owner == owner);
+    let of_another = || tables::KINDS.iter().find(|it| it.names.contains(&name));
+    let hint = if let (true, Some(other)) = (is_kind, of_another()) {
+        // Spelt right: what was wrong is the attribute, not the key.
+        format!(": it is a key of {}.", other.owner)
+    } else if let Some(found) = suggest(name, table.names) {
         format!("; did you mean `{found}`?")
     } else if let Some(other) = tables::ALL.iter().find(|it| it.names.contains(&name)) {
         format!(": it is a key of {}.", other.owner)

@@ -261,6 +261,9 @@ pub(crate) const CACHE: Table =
 pub(crate) const TASK: Table =
     Table { owner: "task", names: &["required", "later", "ttl", "poll"], refused: &[], hint: None };
 
+/// The attributes of what is registered.
+pub(crate) const KINDS: [&Table; 4] = [&TOOL, &RESOURCE, &PROMPT, &COMPLETION];
+
 /// Where to look for a key that is at home elsewhere.
 pub(crate) const ALL: [&Table; 9] =
     [&TOOL, &RESOURCE, &PROMPT, &ARG, &FORM, &FORM_FIELD, &SERVER, &CACHE, &TASK];

@@ -67,7 +67,7 @@ impl JsonSchema for Odd {
     }
 
     fn json_schema(_: &mut SchemaGenerator) -> Schema {
-        unimplemented!("later")
+        panic!("later")
     }
 }
 
@@ -204,7 +204,7 @@ fn schemas() {
     );
     check(
         server!(group = "type whose schema panics"),
-        "`take` at ⟨\"type whose schema panics\"⟩: the schema of its parameters panicked: not implemented: later",
+        "`take` at ⟨\"type whose schema panics\"⟩: the schema of its parameters panicked: later",
     );
 }
 
@@ -232,8 +232,8 @@ fn a_test_looks_at_what_is_made_at_first_use() {
     assert_eq!(
         said(|| assert_builds!(server!(group = "first use"))),
         at("the server cannot start, for 3 reasons:\n\
-            - `take_later` at ⟨order = 1⟩: the schema of its parameters panicked: not implemented: later\n\
-            - `give` at ⟨order = 2⟩: the schema of its result panicked: not implemented: later\n\
+            - `take_later` at ⟨order = 1⟩: the schema of its parameters panicked: later\n\
+            - `give` at ⟨order = 2⟩: the schema of its result panicked: later\n\
             - `look` at ⟨order = 3⟩: the argument `zone.name` has a header that is no name: letters, digits and !#$%&'*+-.^_`|~ without spaces, as text"),
     );
 }
