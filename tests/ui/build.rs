@@ -70,14 +70,19 @@ fn paint(#[complete(plain)] color: &str) -> String {
     color.to_owned()
 }
 
+/// What only schemars knows the schema of. Of other types the compiler says what is wrong.
+#[data]
+#[schemars(inline)]
+struct Told<T>(T);
+
 /// Repeats.
 #[tool(group = "constrained")]
 fn repeat(
-    #[arg(range(1..=9))] text: &str,
-    #[arg(len(..=5))] times: usize,
-    #[arg(pattern = "^a$")] yes: bool,
+    #[arg(range(1..=9))] text: Told<String>,
+    #[arg(len(..=5))] times: Told<usize>,
+    #[arg(pattern = "^a$")] yes: Told<bool>,
 ) -> String {
-    if yes { text.repeat(times) } else { String::new() }
+    if yes.0 { text.0.repeat(times.0) } else { String::new() }
 }
 
 /// Where to go.
@@ -95,8 +100,8 @@ fn go(from: &str, trip: Args<Trip>) -> String {
 
 /// Goes.
 #[tool(group = "spread list")]
-fn go_on(trip: Args<Vec<String>>) -> String {
-    trip.join("")
+fn go_on(trip: Args<Told<Vec<String>>>) -> String {
+    trip.0.0.join("")
 }
 
 /// Pays.
@@ -106,12 +111,12 @@ fn pay() {}
 /// Weighs.
 #[tool(group = "headers")]
 fn weigh(
-    #[arg(header = "Weight")] weight: f64,
-    #[arg(header = "Parts")] parts: Vec<u8>,
+    #[arg(header = "Weight")] weight: Told<f64>,
+    #[arg(header = "Parts")] parts: Told<Vec<u8>>,
     place: Args<Place>,
     #[arg(header = "Region")] region: &str,
 ) -> bool {
-    place.zone.is_empty() && parts.is_empty() && weight > 0.0 && region.is_empty()
+    place.zone.is_empty() && parts.0.is_empty() && weight.0 > 0.0 && region.is_empty()
 }
 
 /// Where something is.
@@ -275,9 +280,9 @@ fn constraints_that_do_not_fit_their_type() {
     check(
         server!(group = "constrained"),
         "the server cannot start, for 3 reasons:\n\
-         - `repeat` at ⟨group = \"constrained\"⟩: the argument `text` is a string, but a range bounds numbers\n\
-         - `repeat` at ⟨group = \"constrained\"⟩: the argument `times` is an integer, but a length bounds text, lists and maps\n\
-         - `repeat` at ⟨group = \"constrained\"⟩: the argument `yes` is a boolean, but a pattern describes text",
+         - `repeat` at ⟨group = \"constrained\"⟩: the argument `text` is a string, but a range bounds numbers: remove `range`\n\
+         - `repeat` at ⟨group = \"constrained\"⟩: the argument `times` is an integer, but a length bounds text, lists and maps: remove `len`\n\
+         - `repeat` at ⟨group = \"constrained\"⟩: the argument `yes` is a boolean, but a pattern describes text: remove `pattern`",
     );
 }
 
@@ -428,9 +433,9 @@ fn everything_at_once() {
          - `.allow_host(…)` at ⟨// both⟩: `` is no name of a host, such as `api.example.com`\n\
          - `items![…]` at ⟨// all⟩: `plain` has no `#[tool]`, `#[resource]` or `#[prompt]`\n\
          - `pay` at ⟨group = \"meta\"⟩: `a b/c` cannot be a key of `meta`: its prefix must be dotted labels such as `example.com`\n\
-         - `repeat` at ⟨group = \"constrained\"⟩: the argument `text` is a string, but a range bounds numbers\n\
-         - `repeat` at ⟨group = \"constrained\"⟩: the argument `times` is an integer, but a length bounds text, lists and maps\n\
-         - `repeat` at ⟨group = \"constrained\"⟩: the argument `yes` is a boolean, but a pattern describes text\n\
+         - `repeat` at ⟨group = \"constrained\"⟩: the argument `text` is a string, but a range bounds numbers: remove `range`\n\
+         - `repeat` at ⟨group = \"constrained\"⟩: the argument `times` is an integer, but a length bounds text, lists and maps: remove `len`\n\
+         - `repeat` at ⟨group = \"constrained\"⟩: the argument `yes` is a boolean, but a pattern describes text: remove `pattern`\n\
          - `count` at ⟨group = \"stateless\"⟩ needs shared state of type `ui::build::Db`, and there is none: add `.state(…)` with a `Db`, or make it in `.setup(async || …)`; if it is an argument, take it by value\n\
          - there are two tools `hello`: `hello` at ⟨\"twins\", order = 1⟩ and `hello` at ⟨\"twins\", order = 2⟩: rename one, or give it `name = \"…\"`",
     );

@@ -105,25 +105,25 @@ fn compare(mistake: &str, fixed: &str, message: &str) -> Vec<String> {
     let mut problems = Vec::new();
     let said = said(message);
     let proposed: BTreeSet<&str> = words(&said).collect();
-    let known: BTreeSet<&str> = words(mistake).chain(proposed.iter().copied()).collect();
-    let chosen = said.contains('…') || proposed.contains("another");
+    let mut known: BTreeSet<&str> = words(mistake).chain(proposed.iter().copied()).collect();
+    if said.contains('…') || proposed.contains("another") {
+        known.extend(CHOSEN);
+    }
     for word in words(fixed).collect::<BTreeSet<_>>() {
-        if !known.contains(word) && !(chosen && CHOSEN.contains(&word)) {
+        if !known.contains(word) {
             problems.push(format!("the message does not say `{word}`"));
         }
     }
 
     let declared: BTreeSet<_> = declared(fixed).collect();
-    for item in self::declared(mistake) {
-        if !declared.contains(&item) {
-            problems.push(format!("`{} {}` is gone", item.0, item.1));
-        }
+    for item in self::declared(mistake).filter(|it| !declared.contains(it)) {
+        problems.push(format!("`{item}` is gone"));
     }
-    for name in ATTRIBUTES {
-        let count = |text: &str| text.matches(&format!("#[{name}")).count();
-        if count(fixed) < count(mistake) && !proposed.contains("remove") {
-            problems.push(format!("`#[{name}]` is gone, and the message does not say remove"));
-        }
+    let attributes = |text: &str| -> usize {
+        ATTRIBUTES.iter().map(|name| text.matches(&format!("#[{name}")).count()).sum()
+    };
+    if attributes(fixed) < attributes(mistake) && !proposed.contains("remove") {
+        problems.push("an attribute of ours is gone, and the message does not say remove".into());
     }
 
     let (removed, added) = changed(mistake, fixed);
@@ -133,17 +133,19 @@ fn compare(mistake: &str, fixed: &str, message: &str) -> Vec<String> {
     problems
 }
 
-/// The words of the compiler: without the places it quotes, but with what it writes below them.
+/// The words of the compiler: without the places it quotes, but with what it writes below or (`+`) into them.
 fn said(message: &str) -> String {
     let mut said = String::new();
-    for line in message.lines() {
-        let line = line.trim_start();
+    let mut lines = message.lines().map(str::trim_start).peekable();
+    while let Some(line) = lines.next() {
         if line.starts_with("-->") {
             continue;
         }
         let quoted = line.trim_start_matches(|it: char| it.is_ascii_digit()).trim_start();
-        let own = if quoted.starts_with('|') {
-            quoted.rsplit_once("^ ").or(quoted.rsplit_once("- ")).map_or("", |(_, label)| label)
+        let marks = lines.peek().and_then(|it| it.strip_prefix('|')).unwrap_or_default();
+        let inserted = marks.contains('+') && marks.trim_matches([' ', '+']).is_empty();
+        let own = if quoted.starts_with('|') && !inserted {
+            quoted.rsplit_once("^ ").or_else(|| quoted.rsplit_once("- ")).map_or("", |it| it.1)
         } else {
             line
         };
@@ -158,10 +160,11 @@ fn words(text: &str) -> impl Iterator<Item = &str> {
     text.split(|it: char| !it.is_alphanumeric() && it != '_').filter(|it| !it.is_empty())
 }
 
-/// The items of a program, each with the keyword that makes it one.
-fn declared(program: &str) -> impl Iterator<Item = (&str, &str)> {
+/// The names of a program's items. What kind of item each is, a message may change.
+fn declared(program: &str) -> impl Iterator<Item = &str> {
+    let kinds = ["fn", "struct", "enum", "union", "trait"];
     let pairs = words(program).zip(words(program).skip(1));
-    pairs.filter(|(keyword, _)| ["fn", "struct", "enum", "union", "trait"].contains(keyword))
+    pairs.filter(move |(kind, _)| kinds.contains(kind)).map(|(_, name)| name)
 }
 
 /// How many lines only the first has, and how many only the second, in the longest order they share.
@@ -214,10 +217,12 @@ fn what_goes_beyond_the_message_is_seen() {
         mistake,
         &fixed("#[tool(title = 5)]\n", ""),
         message,
-        &["`#[tool]` is gone, and the message does not say remove"],
+        &["an attribute of ours is gone, and the message does not say remove"],
     );
     check(mistake, &fixed("#[tool(title = 5)]\n", ""), &message.replace("write", "remove"), &[]);
-    check(mistake, "#[tool]\nfn title() {}\n", message, &["`fn count` is gone"]);
+    let inserted = format!("{message}2 | fn count(inserted: u8) {{}}\n  |          ++++++++++++\n");
+    check(mistake, &fixed("()", "(inserted: u8)"), &inserted, &[]);
+    check(mistake, "#[tool]\nfn title() {}\n", message, &["`count` is gone"]);
     check(
         mistake,
         &mistake.repeat(4),

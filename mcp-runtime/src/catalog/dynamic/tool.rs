@@ -11,6 +11,7 @@ use crate::{
         schemas,
     },
     context::Context,
+    item::Constant,
     model::{TaskSupport, tool_name},
     reply::{OutputSchema, ToolReply, tool_reply},
     schema::{self, Form},
@@ -75,7 +76,8 @@ impl Tool {
         R: Future<Output: ToolReply> + Send + 'static,
     {
         self.output = <R::Output as ToolReply>::OUTPUT;
-        self.input = Some(Box::new(|| schemas::input(&[], false, Form::Compatible)));
+        self.input =
+            Some(Box::new(|| schemas::input(&[], &Constant::NONE, false, Form::Compatible)));
         self.handler = Some(Arc::new(move |mut call| {
             if !call.accept() {
                 return call.refuse();
@@ -96,7 +98,7 @@ impl Tool {
         R: Future<Output: ToolReply> + Send + 'static,
     {
         self.output = <R::Output as ToolReply>::OUTPUT;
-        self.input = Some(Box::new(schema::input_of::<T>));
+        self.input = Some(Box::new(|| schema::input_of::<T>().map(Into::into)));
         self.handler = Some(Arc::new(move |mut call| {
             let arguments = crate::extract::spread_arguments::<T>(&mut call);
             let (true, Some(arguments)) = (call.accept(), arguments) else { return call.refuse() };
