@@ -75,6 +75,7 @@ pub(crate) fn server_impl(attr: TokenStream, tokens: TokenStream) -> TokenStream
     check::server_impl(&block, &errors);
     let items: Vec<Item<'_>> =
         block.marked().filter_map(|it| method(it, &block.self_ty, &keys, &errors)).collect();
+    check::duplicates(&items, &errors);
     let mut all = block.plain();
     match errors.finish() {
         Ok(()) => all.extend(items.iter().map(expand::item::item)),

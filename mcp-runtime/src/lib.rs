@@ -178,6 +178,7 @@ pub mod __private {
                 Object, Part, Schema,
             },
         },
+        testing::builds::{assert_builds, assert_package_builds},
     };
 
     #[cfg(any(target_family = "wasm", feature = "inventory"))]
