@@ -72,6 +72,7 @@ mod catalog;
 #[cfg(feature = "stdio")]
 mod cli;
 mod context;
+mod contract;
 mod dispatch;
 mod error;
 mod extract;

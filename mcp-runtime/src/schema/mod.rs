@@ -16,7 +16,7 @@ pub(crate) mod output;
 mod range;
 mod sampling;
 #[cfg(test)]
-mod validator;
+pub(crate) mod validator;
 
 pub(crate) use constraint::{Constraints, Kind};
 pub(crate) use input::input_of;
