@@ -119,6 +119,7 @@ pub use observe::{ClientLog, client_log};
 pub use reply::{
     CompletionReply, IntoFailure, Json, PromptReply, ResourceReply, ToolReply, WithMeta,
 };
+pub use schema::SchemaProfile;
 #[cfg(feature = "sqlite")]
 pub use store::SqliteTasks;
 pub use task::{Keeping, KeptTask, MemoryTasks, TaskStore};
@@ -170,7 +171,7 @@ pub mod __private {
         model::{Asks, CachePolicy, Choices, FormSchema, Icon, Role, TaskSupport, TextFormat},
         registry::identity,
         reply::{completion_reply, prompt_reply, resource_reply, tool_reply},
-        schema::Range,
+        schema::{Range, SchemaProfile},
     };
 
     #[cfg(any(target_family = "wasm", feature = "inventory"))]

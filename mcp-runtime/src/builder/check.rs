@@ -49,6 +49,7 @@ pub(super) fn entries(builder: &Builder) -> Found {
                 continue;
             }
         };
+        entry.default_profile(builder.profile);
         if judge && let Err(problems) = entry.judge() {
             found.problems.extend(problems.into_iter().map(|it| format!("{}: {it}", def.origin)));
         }

@@ -33,6 +33,7 @@ use crate::{
     error::BuildError,
     limits::Limits,
     model::{Icon, Outcome},
+    schema::SchemaProfile,
 };
 
 type BoxFuture<T> = Pin<Box<dyn Future<Output = T> + Send>>;
@@ -54,6 +55,7 @@ pub struct Builder {
     around: Option<Around>,
     settings: Settings,
     pages: PageSizes,
+    profile: SchemaProfile,
     max_blocking: usize,
     limits: Limits,
     #[cfg(feature = "ask")]
@@ -87,6 +89,7 @@ pub fn builder(identity: Identity) -> Builder {
         around: None,
         settings: Settings::default(),
         pages: PageSizes::default(),
+        profile: SchemaProfile::default(),
         max_blocking: 256,
         limits: Limits::new(),
         #[cfg(feature = "ask")]
@@ -273,6 +276,14 @@ impl Builder {
         self
     }
 
+    /// How much of JSON Schema the schemas of the server's tools use, those added while it runs too; what all known clients
+    /// read unless said. A tool with `schema = "…"` keeps its own.
+    #[must_use]
+    pub fn schema_profile(mut self, profile: SchemaProfile) -> Self {
+        self.profile = profile;
+        self
+    }
+
     /// How many tools a page holds; 1,000 unless said, because several clients read only the first page.
     #[must_use]
     pub fn tools_per_page(mut self, size: usize) -> Self {
@@ -312,7 +323,7 @@ impl Builder {
         if !problems.is_empty() {
             return Err(BuildError { problems });
         }
-        let catalog = Arc::new(Catalog::new(found.entries, self.pages));
+        let catalog = Arc::new(Catalog::new(found.entries, self.pages, self.profile));
         if found.needs_handle || self.changes {
             let _ = catalog.handle();
         }

@@ -14,7 +14,10 @@ use crate::{
     },
     model::{Asks, CachePolicy, Icon, Role, TaskSupport},
     reply::OutputSchema,
-    schema::header::{self, HeaderArgument},
+    schema::{
+        SchemaProfile,
+        header::{self, HeaderArgument},
+    },
     wire::Raw,
 };
 
@@ -83,7 +86,8 @@ pub(crate) struct ToolEntry {
     pub(crate) hints: [(&'static str, Option<bool>); 4],
     pub(crate) lenient: bool,
     pub(crate) strict: bool,
-    pub(crate) full_schema: bool,
+    /// Its own, or the server's once it is known.
+    profile: Option<SchemaProfile>,
     /// Whether calls may go on as tasks.
     pub(crate) task: Option<TaskSupport>,
     /// Makes the input schema.
@@ -94,7 +98,8 @@ pub(crate) struct ToolEntry {
 }
 
 /// Makes a schema as JSON text, or says what is wrong with it.
-pub(crate) type SchemaText = Box<dyn Fn() -> Result<Box<str>, Vec<String>> + Send + Sync>;
+pub(crate) type SchemaText =
+    Box<dyn Fn(SchemaProfile) -> Result<Box<str>, Vec<String>> + Send + Sync>;
 
 /// The schemas of a tool as JSON text.
 pub(crate) struct ToolSchemas {
@@ -154,12 +159,25 @@ impl ToolEntry {
     pub(crate) fn schemas(&self) -> &ToolSchemas {
         self.rendered.get_or_init(|| ToolSchemas {
             // `build()` has rendered every schema in which something can be wrong.
-            input: (self.input)().unwrap_or_else(|_| r#"{"type":"object","properties":{}}"#.into()),
-            output: self.output.map(|it| schemas::output(it, schemas::form(self.full_schema))),
+            input: self.input().unwrap_or_else(|_| r#"{"type":"object","properties":{}}"#.into()),
+            output: self.output.map(|it| schemas::output(it, self.profile())),
         })
     }
 
-    pub(crate) fn new(input: SchemaText, output: Option<OutputSchema>) -> Self {
+    /// What its schemas are published in: its own profile, else the server's. Nothing else decides that.
+    fn profile(&self) -> SchemaProfile {
+        self.profile.unwrap_or_default()
+    }
+
+    fn input(&self) -> Result<Box<str>, Vec<String>> {
+        (self.input)(self.profile())
+    }
+
+    pub(crate) fn new(
+        input: SchemaText,
+        output: Option<OutputSchema>,
+        profile: Option<SchemaProfile>,
+    ) -> Self {
         Self {
             hints: [
                 ("readOnlyHint", None),
@@ -169,7 +187,7 @@ impl ToolEntry {
             ],
             lenient: false,
             strict: false,
-            full_schema: false,
+            profile,
             task: None,
             input,
             output,
@@ -195,12 +213,12 @@ impl Entry {
         let asks = def.asks.and(params.needs.asks);
         let kind = match &def.kind {
             KindDef::Tool(tool) => {
-                let (lenient, full) = (tool.lenient, tool.full_schema);
+                let lenient = tool.lenient;
                 let given = tool.input_schema;
                 let fields = params.fields;
-                let input = move || match given {
+                let input = move |profile| match given {
                     Some(text) => text().map_err(|problem| vec![problem]),
-                    None => schemas::input(&fields, lenient, schemas::form(full)),
+                    None => schemas::input(&fields, lenient, profile),
                 };
                 EntryKind::Tool(ToolEntry {
                     hints: [
@@ -211,9 +229,8 @@ impl Entry {
                     ],
                     lenient,
                     strict: tool.strict,
-                    full_schema: full,
                     task: tool.task,
-                    ..ToolEntry::new(Box::new(input), (tool.output)())
+                    ..ToolEntry::new(Box::new(input), (tool.output)(), tool.profile)
                 })
             }
             KindDef::Resource(resource) => EntryKind::Resource(ResourceEntry {
@@ -254,6 +271,13 @@ impl Entry {
         })
     }
 
+    /// Gives a tool that says nothing of its own the server's profile. To be said before any of its schemas is made.
+    pub(crate) fn default_profile(&mut self, profile: SchemaProfile) {
+        if let EntryKind::Tool(tool) = &mut self.kind {
+            tool.profile.get_or_insert(profile);
+        }
+    }
+
     /// Makes the input schema of a tool now instead of at first use, to learn the names of spread arguments and the
     /// headers.
     ///
@@ -261,7 +285,7 @@ impl Entry {
     /// What is wrong with the parameters as a whole.
     pub(crate) fn judge(&mut self) -> Result<(), Vec<String>> {
         let EntryKind::Tool(tool) = &self.kind else { return Ok(()) };
-        let text = (tool.input)()?;
+        let text = tool.input()?;
         let schema = Raw::trusted(&text);
         let (headers, problems) = header::arguments(schema);
         if !problems.is_empty() {

@@ -52,7 +52,9 @@ impl Handle {
     /// # Errors
     /// When there is one of that kind with the same name (or URI) already, or the item is wrong in itself: a bad name or URI, no handler.
     pub fn add(&self, item: impl Item) -> Result<()> {
-        let entry = Arc::new(item.into_entry().map_err(Error::msg)?.0);
+        let mut entry = item.into_entry().map_err(Error::msg)?.0;
+        entry.default_profile(self.0.profile);
+        let entry = Arc::new(entry);
         self.0
             .change(|entries| {
                 let same = |it: &&Arc<Entry>| {

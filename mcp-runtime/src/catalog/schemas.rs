@@ -19,10 +19,6 @@ fn generator() -> SchemaGenerator {
     SchemaSettings::draft2020_12().into_generator()
 }
 
-pub(crate) fn form(full: bool) -> Form {
-    if full { Form::Full } else { Form::Compatible }
-}
-
 /// The input schema made of all parameters by one generator, so that their definitions meet.
 ///
 /// # Errors

@@ -1,6 +1,7 @@
 //! The command line that every server has: without arguments it serves, with them it helps its author.
 
 mod arguments;
+mod check;
 mod http;
 mod person;
 mod questions;
@@ -20,7 +21,7 @@ use crate::{
     protocol::Revision,
     task::MemoryTasks,
     testing::{Called, Client, Prompted, ReadContents},
-    transport::stdio::Guard,
+    transport::stdio::{Guard, Input},
 };
 
 /// What `main` returns: the process's exit code. 0 is success, 1 a failure, 2 a wrong command line.
@@ -40,14 +41,27 @@ impl Termination for Exit {
     }
 }
 
-const COMMANDS: [(&str, &str); 6] = [
+const COMMANDS: [(&str, &str); 7] = [
     ("list", "what the server has"),
     ("call TOOL [NAME=VALUE …]", "calls a tool"),
     ("read URI", "reads a resource"),
     ("get PROMPT [NAME=VALUE …]", "shows a prompt"),
     ("schema", "prints the manifest as JSON"),
+    ("check [--strict] [--against FILE]", "finds what clients would refuse, or miss"),
     ("help", "prints this"),
 ];
+
+/// What a command leaves: what it has for stdout, and how it ends.
+struct Printed {
+    text: String,
+    end: Result<(), Stop>,
+}
+
+impl From<String> for Printed {
+    fn from(text: String) -> Self {
+        Self { text, end: Ok(()) }
+    }
+}
 
 /// Something to say on stderr, and the exit code.
 struct Stop {
@@ -150,7 +164,7 @@ impl Builder {
             texts.split_first().ok_or_else(|| Stop::usage("no command; see `help`"))?;
         let asks_for_help = rest.first().is_some_and(|it| it == "--help" || it == "-h");
         match (command.as_str(), rest) {
-            ("list" | "call" | "read" | "get" | "schema" | "help" | "version", _)
+            ("list" | "call" | "read" | "get" | "schema" | "check" | "help" | "version", _)
                 if asks_for_help =>
             {
                 print(&show::help(&self.identity, &COMMANDS, &options()));
@@ -174,20 +188,18 @@ impl Builder {
             ("list" | "schema" | "call" | "get" | "read", _) => {
                 self.try_out(command, rest, answers)
             }
+            ("check", given) => {
+                let options = check::Options::read(given)?;
+                apart(async move |_| check::run(self, &options).await)
+            }
             (other, _) => Err(unknown_command(other)),
         }
     }
 
     /// Runs a command that needs the server.
     fn try_out(self, command: &str, rest: &[String], mut answers: Answers) -> Result<(), Stop> {
-        let runtime = tokio::runtime::Builder::new_current_thread()
-            .enable_all()
-            .build()
-            .map_err(Stop::failure)?;
-        let result = runtime.block_on(async {
-            // What tools print must not mix with what was asked for, here as little as on the wire.
-            let is_somebody_there = Answers::is_somebody_there();
-            let (_guard, input, mut output) = Guard::install().map_err(Stop::failure)?;
+        let is_somebody_there = Answers::is_somebody_there();
+        apart(async move |input| {
             let identity = self.identity.clone();
             // Lists need no state, and making it may have effects nobody asked for.
             let lists = matches!(command, "list" | "schema");
@@ -210,14 +222,28 @@ impl Builder {
             }
             let result = run_command(&mut client, command, rest, &mut answers, &identity).await;
             client.close().await;
-            // A reader that has gone (`… | head`) is no reason to fail.
-            let _ = output.write_all(result?.as_bytes()).await;
-            let _ = output.shutdown().await;
-            Ok(())
-        });
-        runtime.shutdown_background();
-        result
+            result.map(Printed::from)
+        })
     }
+}
+
+/// Runs a command that prints more than this crate does: what tools print must not mix with what was asked for, here as
+/// little as on the wire.
+fn apart(command: impl AsyncFnOnce(Input) -> Result<Printed, Stop>) -> Result<(), Stop> {
+    let runtime = tokio::runtime::Builder::new_current_thread()
+        .enable_all()
+        .build()
+        .map_err(Stop::failure)?;
+    let result = runtime.block_on(async {
+        let (_guard, input, mut output) = Guard::install().map_err(Stop::failure)?;
+        let printed = command(input).await?;
+        // A reader that has gone (`… | head`) is no reason to fail.
+        let _ = output.write_all(printed.text.as_bytes()).await;
+        let _ = output.shutdown().await;
+        printed.end
+    });
+    runtime.shutdown_background();
+    result
 }
 
 /// A reader that has gone (`… | head`) is no reason to fail.

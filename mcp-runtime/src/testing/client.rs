@@ -64,6 +64,12 @@ impl Client {
         Ok(Self::to(server.build()?.start_bare()))
     }
 
+    /// What the lists come from.
+    #[cfg(feature = "stdio")]
+    pub(crate) fn snapshot(&self) -> std::sync::Arc<crate::catalog::Snapshot> {
+        self.started.dispatcher.catalog.snapshot()
+    }
+
     /// Starts the server and connects to it in this revision, with its handshake when it has one.
     ///
     /// # Errors

@@ -13,7 +13,7 @@ use crate::{
     context::Context,
     model::{TaskSupport, tool_name},
     reply::{OutputSchema, ToolReply, tool_reply},
-    schema::{self, Form},
+    schema::{self, SchemaProfile},
 };
 
 /// A tool made by value, for [`Handle::add`](crate::Handle::add).
@@ -40,6 +40,7 @@ pub struct Tool {
     output: Option<OutputSchema>,
     handler: Option<DynHandler>,
     task: Option<TaskSupport>,
+    profile: Option<SchemaProfile>,
 }
 common!(Tool);
 
@@ -57,6 +58,7 @@ impl Tool {
             output: None,
             handler: None,
             task: None,
+            profile: None,
         }
     }
 
@@ -64,6 +66,14 @@ impl Tool {
     #[must_use]
     pub fn task(mut self, support: TaskSupport) -> Self {
         self.task = Some(support);
+        self
+    }
+
+    /// What its schemas are published in, instead of what the server says
+    /// ([`Builder::schema_profile`](crate::Builder::schema_profile)).
+    #[must_use]
+    pub fn schema_profile(mut self, profile: SchemaProfile) -> Self {
+        self.profile = Some(profile);
         self
     }
 
@@ -75,7 +85,7 @@ impl Tool {
         R: Future<Output: ToolReply> + Send + 'static,
     {
         self.output = <R::Output as ToolReply>::OUTPUT;
-        self.input = Some(Box::new(|| schemas::input(&[], false, Form::Compatible)));
+        self.input = Some(Box::new(|profile| schemas::input(&[], false, profile)));
         self.handler = Some(Arc::new(move |mut call| {
             if !call.accept() {
                 return call.refuse();
@@ -111,7 +121,7 @@ impl Item for Tool {
     fn into_entry(mut self) -> Result<EntryBox, String> {
         tool_name(&self.name)?;
         let input = self.input.take().ok_or_else(|| format!("`{}` has no handler", self.name))?;
-        let mut tool = ToolEntry::new(input, self.output);
+        let mut tool = ToolEntry::new(input, self.output, self.profile);
         tool.task = self.task;
         let kind = EntryKind::Tool(tool);
         let mut entry = entry(self.name.clone(), kind, self.handler.take())?;
