@@ -172,6 +172,7 @@ pub mod __private {
         registry::identity,
         reply::{completion_reply, prompt_reply, resource_reply, tool_reply},
         schema::{Range, SchemaProfile},
+        testing::contract::assert_contract,
     };
 
     #[cfg(any(target_family = "wasm", feature = "inventory"))]

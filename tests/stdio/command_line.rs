@@ -88,7 +88,7 @@ fn schema_is_json() {
     let output = run(&["schema"]);
     assert_eq!((output.status.code(), text(&output.stderr)), (Some(SUCCESS), String::new()));
     let manifest: Value = serde_json::from_slice(&output.stdout).expect("JSON");
-    assert_eq!(manifest["name"], "stdio-fixture");
+    assert_eq!(manifest["server"]["name"], "stdio-fixture");
     let tools = manifest["tools"].as_array().expect("an array");
     let repeat = tools.iter().find(|it| it["name"] == "repeat").expect("the tool");
     assert_eq!(repeat["inputSchema"]["properties"]["word"]["type"], "string");

@@ -64,6 +64,9 @@ impl Published {
 }
 
 pub(super) async fn run(builder: Builder, options: &Options) -> Result<Printed, Stop> {
+    if let Some(file) = &options.against {
+        return super::against::run(builder, file, options.strict);
+    }
     let published = Published::of(builder).await?;
     let manifest = super::show::schema(&published.identity, &published.everything);
     let mut text = format!("{} bytes of manifest\n", manifest.len());

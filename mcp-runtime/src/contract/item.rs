@@ -28,6 +28,7 @@ pub(super) fn compare(
         if was == is || member == kind.key() {
             continue;
         }
+        let before = comparison.to.len();
         match (kind, member.as_str()) {
             (_, "name" | "title" | "description" | "icons" | "size") => {
                 comparison.words(member, was, is);
@@ -40,6 +41,10 @@ pub(super) fn compare(
             (Kind::Prompt, "arguments") => comparison.prompt_arguments(was, is),
             (_, "asks" | "completes") => comparison.names(member, was, is),
             _ => comparison.promise(member, was, is),
+        }
+        if before == comparison.to.len() {
+            let text = format!("says its `{member}` differently, and means the same");
+            comparison.change(Class::Cosmetic, text, None);
         }
     }
 }
@@ -161,7 +166,6 @@ impl Comparison<'_> {
                 ),
             ]
         };
-        let before = self.to.len();
         for ((promise, key, was), (_, _, is)) in promises(was).into_iter().zip(promises(is)) {
             match (was, is) {
                 (true, false) => self.change(
@@ -174,9 +178,6 @@ impl Comparison<'_> {
                 }
                 _ => {}
             }
-        }
-        if before == self.to.len() {
-            self.change(Class::Cosmetic, "says its hints differently", None);
         }
     }
 
@@ -237,21 +238,13 @@ impl Comparison<'_> {
                 _ => self.places.item(self.kind, self.key),
             };
             let part = match (side, it.path == Path::default()) {
-                (Side::Arguments, true) => ": its arguments".to_owned(),
+                (Side::Arguments, true) => ": what it takes".to_owned(),
                 (Side::Arguments, false) => argument(&it.path.to_string()),
-                (Side::Result, true) => ": its result".to_owned(),
+                (Side::Result, true) => ": what it returns".to_owned(),
                 (Side::Result, false) => format!(": `{}` in its result", it.path),
             };
-            let text = match it.text.strip_prefix("is ").or(it.text.strip_prefix("was ")) {
-                // "its arguments was" is no English.
-                Some(rest) if side == Side::Arguments && it.path == Path::default() => {
-                    let verb = if it.text.starts_with("is") { "are" } else { "were" };
-                    format!("{verb} {rest}")
-                }
-                _ => it.text,
-            };
             let advice = advice(&it.remedy, &it.path);
-            self.push(it.class, place, &part, text, advice);
+            self.push(it.class, place, &part, it.text, advice);
         }
     }
 }

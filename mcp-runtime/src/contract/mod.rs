@@ -41,9 +41,6 @@ mod place;
 mod schema;
 mod text;
 
-#[cfg(test)]
-pub(crate) use change::Class;
-pub(crate) use change::Report;
 pub(crate) use manifest::Published;
 
 #[cfg(test)]

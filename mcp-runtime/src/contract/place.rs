@@ -40,6 +40,11 @@ impl Places {
         self.0.insert((kind, entry.key().to_owned()), place);
     }
 
+    #[cfg(test)]
+    pub(super) fn set(&mut self, kind: Kind, key: &str, place: Place) {
+        self.0.insert((kind, key.to_owned()), place);
+    }
+
     /// The attribute of an item.
     pub(super) fn item(&self, kind: Kind, key: &str) -> Place {
         self.0.get(&(kind, key.to_owned())).cloned().unwrap_or(Place::Nowhere)

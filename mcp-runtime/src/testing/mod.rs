@@ -30,6 +30,8 @@
 
 mod answering;
 mod client;
+#[allow(missing_docs, reason = "public only for generated code")]
+pub(crate) mod contract;
 mod messages;
 mod results;
 mod tasks;
@@ -39,4 +41,6 @@ pub(crate) use answering::next_round;
 pub use client::{Client, Ongoing};
 pub use results::{Called, Completed, Prompted, ReadContents, RpcError};
 
+#[doc(inline)]
+pub use crate::__assert_contract as assert_contract;
 pub use crate::protocol::Revision;

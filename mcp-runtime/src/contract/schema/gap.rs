@@ -124,18 +124,24 @@ impl Gap {
         match self {
             Self::Types { narrow, wide } => turn(narrow, wide),
             Self::Values(values) => {
-                let what =
-                    if forward { "no longer among the values" } else { "new among the values" };
-                let is = if values.len() == 1 { "is" } else { "are" };
-                format!("{} {is} {what}", listed(values))
+                let value = if values.len() == 1 { "value" } else { "values" };
+                match forward {
+                    true => format!("has lost the {value} {}", listed(values)),
+                    false => format!("has the new {value} {}", listed(values)),
+                }
             }
             Self::Listed { narrow, wide } => turn(narrow, &format_args!("one of {}", listed(wide))),
             Self::Keyword { keyword, narrow, wide } => {
-                let narrow: &dyn fmt::Display = match narrow {
-                    Some(it) => it,
-                    None => &"not there",
+                let (was, is) = match forward {
+                    true => (narrow.as_ref(), Some(wide)),
+                    false => (Some(wide), narrow.as_ref()),
                 };
-                format!("its `{keyword}` {}", turn(narrow, wide))
+                match (was, is) {
+                    (None, Some(is)) => format!("has a `{keyword}` of {is} now"),
+                    (Some(was), None) => format!("has no `{keyword}` any more, it was {was}"),
+                    (Some(was), Some(is)) => format!("has a `{keyword}` of {is}, it was {was}"),
+                    (None, None) => format!("has another `{keyword}`"),
+                }
             }
             Self::Required => match (forward, is_argument) {
                 (true, true) => "must be given now",
@@ -155,10 +161,12 @@ impl Gap {
                 "is new, and other members had been ruled out".to_owned()
             }
             Self::Undeclared { .. } => "is new".to_owned(),
-            Self::Others if forward => "members that are not named are ruled out now".to_owned(),
-            Self::Others => "members that are not named may be there now".to_owned(),
-            Self::Nothing if forward => "no value is possible any more".to_owned(),
-            Self::Nothing => "had been impossible".to_owned(),
+            Self::Others if forward => {
+                "has no members any more but those that are named".to_owned()
+            }
+            Self::Others => "may have other members now than those that are named".to_owned(),
+            Self::Nothing if forward => "has no possible value any more".to_owned(),
+            Self::Nothing => "had no possible value".to_owned(),
             Self::Undecided(what) => match (forward, is_argument) {
                 (true, true) => {
                     format!("cannot be shown to accept what was accepted before: {what}")

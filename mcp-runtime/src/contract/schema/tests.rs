@@ -75,7 +75,12 @@ fn types() {
         ": was null or number or string or array or object, is boolean",
         ": was boolean, is null or number or string or array or object",
     );
-    narrows(json!(true), json!(false), ": no value is possible any more", ": had been impossible");
+    narrows(
+        json!(true),
+        json!(false),
+        ": has no possible value any more",
+        ": had no possible value",
+    );
     is_the_same(json!({"type": ["integer", "number"]}), json!({"type": "number"}));
     is_the_same(
         json!({"type": ["string", "integer"]}),
@@ -88,8 +93,8 @@ fn values() {
     narrows(
         json!({"enum": ["a", "b", "c"]}),
         json!({"enum": ["a"]}),
-        ": `\"b\"`, `\"c\"` are no longer among the values",
-        ": `\"b\"`, `\"c\"` are new among the values",
+        ": has lost the values `\"b\"`, `\"c\"`",
+        ": has the new values `\"b\"`, `\"c\"`",
     );
     narrows(
         json!({"type": "string"}),
@@ -102,8 +107,8 @@ fn values() {
     narrows(
         json!({"enum": ["a", "b"]}),
         json!({"const": "a"}),
-        ": `\"b\"` is no longer among the values",
-        ": `\"b\"` is new among the values",
+        ": has lost the value `\"b\"`",
+        ": has the new value `\"b\"`",
     );
     // What a value lacks elsewhere it never had.
     is_the_same(
@@ -123,20 +128,20 @@ fn numbers() {
     narrows(
         json!({"type": "integer"}),
         json!({"type": "integer", "minimum": 1}),
-        ": its `minimum` was not there, is 1",
-        ": its `minimum` was 1, is not there",
+        ": has a `minimum` of 1 now",
+        ": has no `minimum` any more, it was 1",
     );
     narrows(
         json!({"type": "number", "maximum": 2}),
         json!({"type": "number", "maximum": 1.5}),
-        ": its `maximum` was 2, is 1.5",
-        ": its `maximum` was 1.5, is 2",
+        ": has a `maximum` of 1.5, it was 2",
+        ": has a `maximum` of 2, it was 1.5",
     );
     narrows(
         json!({"type": "number", "minimum": 0}),
         json!({"type": "number", "exclusiveMinimum": 0}),
-        ": its `exclusiveMinimum` was not there, is 0",
-        ": its `exclusiveMinimum` was 0, is not there",
+        ": has a `exclusiveMinimum` of 0 now",
+        ": has no `exclusiveMinimum` any more, it was 0",
     );
     is_the_same(
         json!({"type": "integer", "exclusiveMinimum": 0, "exclusiveMaximum": 9.5}),
@@ -146,32 +151,32 @@ fn numbers() {
     narrows(
         json!({"type": "integer", "maximum": u64::MAX}),
         json!({"type": "integer", "maximum": u64::MAX - 1}),
-        ": its `maximum` was 18446744073709551615, is 18446744073709551614",
-        ": its `maximum` was 18446744073709551614, is 18446744073709551615",
+        ": has a `maximum` of 18446744073709551614, it was 18446744073709551615",
+        ": has a `maximum` of 18446744073709551615, it was 18446744073709551614",
     );
     narrows(
         json!({"type": "integer"}),
         json!({"type": "integer", "multipleOf": 5}),
-        ": its `multipleOf` was not there, is 5",
-        ": its `multipleOf` was 5, is not there",
+        ": has a `multipleOf` of 5 now",
+        ": has no `multipleOf` any more, it was 5",
     );
     narrows(
         json!({"type": "integer", "multipleOf": 5}),
         json!({"type": "integer", "multipleOf": 10}),
-        ": its `multipleOf` was 5, is 10",
-        ": its `multipleOf` was 10, is 5",
+        ": has a `multipleOf` of 10, it was 5",
+        ": has a `multipleOf` of 5, it was 10",
     );
     narrows(
         json!({"type": "integer", "format": "int64"}),
         json!({"type": "integer", "format": "int32"}),
-        ": its `format` was \"int64\", is \"int32\"",
-        ": its `format` was \"int32\", is \"int64\"",
+        ": has a `format` of \"int32\", it was \"int64\"",
+        ": has a `format` of \"int64\", it was \"int32\"",
     );
     narrows(
         json!({"type": "number", "format": "double"}),
         json!({"type": "number", "format": "float"}),
-        ": its `format` was \"double\", is \"float\"",
-        ": its `format` was \"float\", is \"double\"",
+        ": has a `format` of \"float\", it was \"double\"",
+        ": has a `format` of \"double\", it was \"float\"",
     );
 }
 
@@ -180,32 +185,32 @@ fn texts() {
     narrows(
         json!({"type": "string", "minLength": 1}),
         json!({"type": "string", "minLength": 2}),
-        ": its `minLength` was 1, is 2",
-        ": its `minLength` was 2, is 1",
+        ": has a `minLength` of 2, it was 1",
+        ": has a `minLength` of 1, it was 2",
     );
     narrows(
         json!({"type": "string"}),
         json!({"type": "string", "maxLength": 9}),
-        ": its `maxLength` was not there, is 9",
-        ": its `maxLength` was 9, is not there",
+        ": has a `maxLength` of 9 now",
+        ": has no `maxLength` any more, it was 9",
     );
     narrows(
         json!({"type": "string"}),
         json!({"type": "string", "pattern": "^a"}),
-        ": its `pattern` was not there, is \"^a\"",
-        ": its `pattern` was \"^a\", is not there",
+        ": has a `pattern` of \"^a\" now",
+        ": has no `pattern` any more, it was \"^a\"",
     );
     // Nobody compares two patterns.
     differs(
         json!({"type": "string", "pattern": "^a"}),
         json!({"type": "string", "pattern": "^a*"}),
-        ": its `pattern` was \"^a\", is \"^a*\"",
+        ": has a `pattern` of \"^a*\", it was \"^a\"",
     );
     narrows(
         json!({"type": "string"}),
         json!({"type": "string", "format": "uuid"}),
-        ": its `format` was not there, is \"uuid\"",
-        ": its `format` was \"uuid\", is not there",
+        ": has a `format` of \"uuid\" now",
+        ": has no `format` any more, it was \"uuid\"",
     );
     is_the_same(json!({"type": "string", "minLength": 0}), json!({"type": "string"}));
     // A number is not asked for its length.
@@ -224,14 +229,14 @@ fn lists() {
     narrows(
         json!({"type": "array"}),
         json!({"type": "array", "maxItems": 3}),
-        ": its `maxItems` was not there, is 3",
-        ": its `maxItems` was 3, is not there",
+        ": has a `maxItems` of 3 now",
+        ": has no `maxItems` any more, it was 3",
     );
     narrows(
         json!({"type": "array"}),
         json!({"type": "array", "uniqueItems": true}),
-        ": its `uniqueItems` was not there, is true",
-        ": its `uniqueItems` was true, is not there",
+        ": has a `uniqueItems` of true now",
+        ": has no `uniqueItems` any more, it was true",
     );
     let pair = |second: &str| {
         json!({
@@ -252,8 +257,8 @@ fn lists() {
             "type": "array", "items": false, "minItems": 2,
             "prefixItems": [{"type": "string"}, {"type": "string"}, {"type": "string"}],
         }),
-        &["additive: its `maxItems` was 2, is 3"],
-        &["breaking: its `maxItems` was 2, is 3"],
+        &["additive: has a `maxItems` of 3, it was 2"],
+        &["breaking: has a `maxItems` of 3, it was 2"],
     );
     is_the_same(
         json!({"type": "array", "prefixItems": [{"type": "string"}], "items": {"type": "string"}}),
@@ -370,8 +375,8 @@ fn members_without_a_name() {
     narrows(
         json!({"type": "object", "properties": {}, "additionalProperties": true}),
         json!({"type": "object", "properties": {}, "additionalProperties": false}),
-        ": members that are not named are ruled out now",
-        ": members that are not named may be there now",
+        ": has no members any more but those that are named",
+        ": may have other members now than those that are named",
     );
     is_the_same(json!({"type": "object"}), map(json!(true)));
     // A name of its own among members of any name.
@@ -393,8 +398,8 @@ fn members_without_a_name() {
     narrows(
         map(json!({"type": "number"})),
         json!({"type": "object", "additionalProperties": {"type": "number"}, "maxProperties": 2}),
-        ": its `maxProperties` was not there, is 2",
-        ": its `maxProperties` was 2, is not there",
+        ": has a `maxProperties` of 2 now",
+        ": has no `maxProperties` any more, it was 2",
     );
     is_the_same(
         closed(json!({"a": {}, "b": {}}), &["a"]),
@@ -418,8 +423,8 @@ fn choices() {
     narrows(
         any(json!([{"type": "string"}, {"type": "integer", "maximum": 9}])),
         any(json!([{"type": "integer", "maximum": 5}, {"type": "string"}])),
-        ": its `maximum` was 9, is 5",
-        ": its `maximum` was 5, is 9",
+        ": has a `maximum` of 5, it was 9",
+        ": has a `maximum` of 9, it was 5",
     );
     is_the_same(
         any(json!([{"type": "string"}, {"type": "integer"}])),
@@ -462,8 +467,8 @@ fn choices() {
     narrows(
         json!({"allOf": [{"type": "integer"}, {"maximum": 6}]}),
         json!({"allOf": [{"type": "integer"}, {"maximum": 5}]}),
-        ": its `maximum` was 6, is 5",
-        ": its `maximum` was 5, is 6",
+        ": has a `maximum` of 5, it was 6",
+        ": has a `maximum` of 6, it was 5",
     );
 }
 
@@ -525,7 +530,7 @@ fn what_nobody_can_tell_breaks() {
     let mut new = old.clone();
     new["minProperties"] = json!(1);
     let found = told(Side::Result, &old, &new);
-    assert_eq!(found, ["additive: its `minProperties` was not there, is 1"]);
+    assert_eq!(found, ["additive: has a `minProperties` of 1 now"]);
 }
 
 #[test]
@@ -615,8 +620,16 @@ fn defaults() {
 fn headers() {
     let with = |header: &str| json!({"type": "string", "x-mcp-header": header});
     let both = |old: Value, new: Value, text: &str| check(old, new, &[text], &[text]);
-    both(with("Region"), with("Zone"), "breaking: its header was \"Region\", is \"Zone\"");
-    both(json!({"type": "string"}), with("Zone"), "breaking: its header was none, is \"Zone\"");
-    both(with("Zone"), json!({"type": "string"}), "breaking: its header was \"Zone\", is none");
+    both(with("Region"), with("Zone"), "breaking: has another header: was \"Region\", is \"Zone\"");
+    both(
+        json!({"type": "string"}),
+        with("Zone"),
+        "breaking: has another header: was none, is \"Zone\"",
+    );
+    both(
+        with("Zone"),
+        json!({"type": "string"}),
+        "breaking: has another header: was \"Zone\", is none",
+    );
     both(with("Zone"), with("zone"), "cosmetic: is written differently and means the same");
 }

@@ -107,7 +107,7 @@ impl Walk<'_> {
             _ => {}
         }
         let shown = |it: Option<&Value>| it.map_or_else(|| "none".to_owned(), ToString::to_string);
-        let text = format!("its header was {}, is {}", shown(was), shown(is));
+        let text = format!("has another header: was {}, is {}", shown(was), shown(is));
         self.find(Class::Breaking, text, Remedy::KeepHeader);
     }
 
@@ -160,10 +160,15 @@ pub(in crate::contract) fn differs(
     old: Option<&Value>,
     new: Option<&Value>,
 ) -> Option<String> {
+    // `examples`, `icons`, `instructions`
+    let are_many = name.ends_with('s');
     match (old, new) {
         (old, new) if old == new => None,
+        (None, _) if are_many => Some(format!("has {name} now")),
+        (None, _) if name.starts_with('x') => Some(format!("has an {name} now")),
         (None, _) => Some(format!("has a {name} now")),
         (_, None) => Some(format!("has no {name} any more")),
+        _ if are_many => Some(format!("has other {name}")),
         _ => Some(format!("has another {name}")),
     }
 }
