@@ -208,7 +208,7 @@ impl Builder {
     /// Runs after the last call has been answered, when the server stops. May be said several times; they run in that order.
     ///
     /// The [`Context`] gives the state. It does not run when `setup` failed, nor after `list` and `schema` on the command line, which make
-    /// no state.
+    /// no state; `check` makes it where a `setup` takes the [`Handle`], which may add items.
     ///
     /// ```
     /// use mcp_runtime::prelude::*;
@@ -332,6 +332,7 @@ impl Builder {
             catalog,
             states: self.states,
             setups: self.setups,
+            adds: self.changes,
             shutdowns: self.shutdowns,
             around: self.around,
             settings: self.settings,

@@ -86,6 +86,8 @@ pub(crate) struct ToolEntry {
     pub(crate) hints: [(&'static str, Option<bool>); 4],
     pub(crate) lenient: bool,
     pub(crate) strict: bool,
+    /// The author wrote the input schema.
+    pub(crate) given: bool,
     /// Its own, or the server's once it is known.
     profile: Option<SchemaProfile>,
     /// Whether calls may go on as tasks.
@@ -165,7 +167,7 @@ impl ToolEntry {
     }
 
     /// What its schemas are published in: its own profile, else the server's. Nothing else decides that.
-    fn profile(&self) -> SchemaProfile {
+    pub(crate) fn profile(&self) -> SchemaProfile {
         self.profile.unwrap_or_default()
     }
 
@@ -187,6 +189,7 @@ impl ToolEntry {
             ],
             lenient: false,
             strict: false,
+            given: false,
             profile,
             task: None,
             input,
@@ -229,6 +232,7 @@ impl Entry {
                     ],
                     lenient,
                     strict: tool.strict,
+                    given: given.is_some(),
                     task: tool.task,
                     ..ToolEntry::new(Box::new(input), (tool.output)(), tool.profile)
                 })

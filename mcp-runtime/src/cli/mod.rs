@@ -85,6 +85,10 @@ impl Builder {
     /// listens (feature `http`); `list`, `call`, `read`, `get` and `schema` try the server out. Blocks, and brings its own
     /// runtime.
     ///
+    /// `check` says what known clients refuse of the server, or do worse with: names, descriptions, schemas, size, each with its place,
+    /// its fix and the public threads that show it. It makes the state where a `setup` takes the [`Handle`](crate::Handle), since that
+    /// may add items, and calls nothing. With `--strict` any finding is a failure.
+    ///
     /// A call that asks the user ([`Context::elicit`](crate::Context::elicit)) asks the person at the terminal; elsewhere it takes
     /// `--answer KEY=JSON`: `call deploy env=prod --answer consent='{"deploy":true}'`, or `consent=decline`.
     ///

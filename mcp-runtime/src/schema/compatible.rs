@@ -16,6 +16,8 @@ use serde_json::Value;
 use super::Map;
 use super::definitions::{Definitions, Inlined, conjoin, object};
 
+#[cfg(feature = "stdio")]
+pub(crate) mod complaint;
 mod keywords;
 mod null;
 mod rules;

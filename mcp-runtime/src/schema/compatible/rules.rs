@@ -10,10 +10,12 @@ use super::{Map, Side};
 /// One rewriting, and because of whom.
 #[derive(Clone)]
 pub(super) struct Rule {
-    #[allow(dead_code, reason = "for the tests")]
     pub(super) name: &'static str,
+    /// What is wrong with a schema that it would rewrite, as `check` says it.
+    pub(super) says: &'static str,
+    /// Whether a client is known that takes no such argument, rather than one that does worse with it.
+    pub(super) refused: bool,
     /// Public threads that show what goes wrong without the rule.
-    #[allow(dead_code, reason = "for the tests, and for those who want to drop a rule")]
     pub(super) because: &'static [&'static str],
     pub(super) sides: &'static [Side],
     pub(super) work: Work,
@@ -42,6 +44,8 @@ pub(super) const RULES: &[Rule] = &[
     Rule {
         // Without it the schema is of the dialect that the specification names. With another URL it is refused.
         name: "$schema",
+        says: "names its dialect (`$schema`)",
+        refused: true,
         because: &[
             "google-gemini/gemini-cli#14970",
             "google-gemini/gemini-cli#17235",
@@ -53,6 +57,8 @@ pub(super) const RULES: &[Rule] = &[
     Rule {
         // The name of a Rust type says nothing, costs tokens, and weak models take it for the name of the tool.
         name: "title",
+        says: "has the name of a Rust type for a `title`",
+        refused: false,
         because: &["modelcontextprotocol/python-sdk#3391", "boettiger-lab/mcp-data-server#327"],
         sides: BOTH,
         work: Work::Title,
@@ -60,6 +66,8 @@ pub(super) const RULES: &[Rule] = &[
     Rule {
         // A definition is lost on the way to the model, or the tool is dropped, or all tools are.
         name: "references",
+        says: "refers to a definition (`$ref`) instead of saying what it is",
+        refused: true,
         because: &[
             "Goldziher/basemind#50",
             "mikeyobrien/ralph-orchestrator#351",
@@ -76,6 +84,8 @@ pub(super) const RULES: &[Rule] = &[
     Rule {
         // Clients that write references out themselves fail at a circle, and take no tool of the server.
         name: "recursion",
+        says: "contains itself (`$ref`)",
+        refused: true,
         because: &["anthropics/claude-code#77106", "google/adk-python#3870"],
         sides: BOTH,
         work: Work::Recursion,
@@ -83,6 +93,8 @@ pub(super) const RULES: &[Rule] = &[
     Rule {
         // `nullable` is OpenAPI's, and strict validators refuse it.
         name: "nullable",
+        says: "has `nullable`, which is OpenAPI's",
+        refused: true,
         because: &["MikkoParkkola/nab#61"],
         sides: BOTH,
         work: Work::Each(nullable),
@@ -90,6 +102,8 @@ pub(super) const RULES: &[Rule] = &[
     Rule {
         // Older generators wrap a reference this way, and `allOf` is known to few dialects.
         name: "single allOf",
+        says: "wraps one schema in `allOf`",
+        refused: false,
         because: &["eric-tramel/moraine#256"],
         sides: BOTH,
         work: Work::Each(single_all_of),
@@ -97,6 +111,8 @@ pub(super) const RULES: &[Rule] = &[
     Rule {
         // An argument that may be `null` may as well be left out. A result keeps its `null`, in a branch of its own.
         name: "null",
+        says: "may be `null`; what need not be given is better left out",
+        refused: true,
         because: &[
             "cursor/cursor#3778",
             "anthropics/claude-code#3966",
@@ -109,6 +125,8 @@ pub(super) const RULES: &[Rule] = &[
     Rule {
         // Dialects with one `type` per schema cannot express a list of them; Inspector calls it `type-union`.
         name: "type list",
+        says: "has several types in one `type`",
+        refused: true,
         because: &["google/adk-js#199", "anomalyco/opencode#48073"],
         sides: BOTH,
         work: Work::Each(type_list),
@@ -116,6 +134,8 @@ pub(super) const RULES: &[Rule] = &[
     Rule {
         // Only strings: Gemini refuses every other value in an `enum`, and clients that drop an unknown `const` go on.
         name: "const",
+        says: "has a `const` where an `enum` of one says the same",
+        refused: true,
         because: &["danny-avila/LibreChat#11784", "cortexkit/antigravity-auth#17"],
         sides: BOTH,
         work: Work::Each(constant),
@@ -123,6 +143,8 @@ pub(super) const RULES: &[Rule] = &[
     Rule {
         // schemars describes an enum with documented variants as `oneOf` of constants.
         name: "enum",
+        says: "spells a choice between names in branches instead of one `enum`",
+        refused: false,
         because: &["anomalyco/opencode#12908", "modelcontextprotocol/modelcontextprotocol#2806"],
         sides: BOTH,
         work: Work::Each(named_values),
@@ -130,6 +152,8 @@ pub(super) const RULES: &[Rule] = &[
     Rule {
         // Gemini knows no value but a string that is not empty. Bounds and a sentence say the same of numbers.
         name: "values",
+        says: "lists values that are no texts, or an empty one",
+        refused: true,
         because: &[
             "router-for-me/CLIProxyAPI#1075",
             "chrisdoc/hevy-mcp#1161",
@@ -143,6 +167,8 @@ pub(super) const RULES: &[Rule] = &[
         // The variants of a Rust enum exclude each other anyway. It also makes every other rule that widens a branch
         // safe for results: a second branch may match.
         name: "oneOf",
+        says: "has `oneOf`, which fewer read than `anyOf`",
+        refused: true,
         because: &["can1357/oh-my-pi#920", "ayunis-core/ayunis-core#998"],
         sides: BOTH,
         work: Work::Each(one_of),
@@ -151,6 +177,8 @@ pub(super) const RULES: &[Rule] = &[
         // A whole number keeps its bound, one lower or higher. Any other number is published one value too wide, which
         // the check of the argument catches.
         name: "exclusive bounds",
+        says: "has an exclusive bound",
+        refused: true,
         because: &["modelcontextprotocol/servers#1624", "ahmadrosid/nakama#292"],
         sides: BOTH,
         work: Work::Each(exclusive_bounds),
@@ -159,6 +187,8 @@ pub(super) const RULES: &[Rule] = &[
         // `uint32` and its like are schemars' own, and others are refused by name (`uri` by gpt-5-codex). These nine
         // are what OpenAI lists.
         name: "format",
+        says: "has a `format` that not everybody knows",
+        refused: true,
         because: &[
             "anomalyco/opencode#31002",
             "Piebald-AI/splitrail#113",
@@ -171,6 +201,8 @@ pub(super) const RULES: &[Rule] = &[
     Rule {
         // The engines of OpenAI and llama.cpp have no lookaround, and refuse every tool of the request for it.
         name: "pattern",
+        says: "has a `pattern` that looks around, as in `(?!…)`",
+        refused: true,
         because: &["cline/cline#14019", "can1357/oh-my-pi#2784", "codefuturist/email-mcp#72"],
         sides: BOTH,
         work: Work::Each(pattern),
@@ -178,6 +210,8 @@ pub(super) const RULES: &[Rule] = &[
     Rule {
         // A tuple has `prefixItems` only. Its `items` describe what comes after them, which is nothing.
         name: "items",
+        says: "is a list that does not say of what",
+        refused: true,
         because: &[
             "microsoft/vscode#244467",
             "ckreiling/mcp-server-docker#25",
@@ -190,6 +224,8 @@ pub(super) const RULES: &[Rule] = &[
         // A bare `true` loses all tools of the server, `{}` makes clients send strings, and a list of all types fails
         // with Gemini. Left is a union of typed branches, in which every branch is usual.
         name: "any value",
+        says: "does not say what it is",
+        refused: true,
         because: &[
             "anthropics/claude-code#92900",
             "ryan-voitiskis/reklawdbox#32",
@@ -202,6 +238,8 @@ pub(super) const RULES: &[Rule] = &[
     Rule {
         // Where `null` is not described it must not be proposed.
         name: "null default",
+        says: "has `null` for a default and no `null` among its types",
+        refused: false,
         because: &["cursor/cursor#3778"],
         sides: ARGUMENTS,
         work: Work::Each(null_default),

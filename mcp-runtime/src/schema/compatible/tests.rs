@@ -341,6 +341,27 @@ fn every_rule_has_a_case_that_fails_without_it() {
     }
 }
 
+/// `check` says of a schema that is published as it stands what the rules would have done.
+#[cfg(feature = "stdio")]
+#[test]
+fn every_rule_is_a_complaint() {
+    use super::complaint::complaints;
+
+    for rule in RULES {
+        let is_said = cases().into_iter().filter(|it| it.0 == rule.name).any(
+            |(_, sides, schema, published)| {
+                sides.iter().any(|side| {
+                    // What is published has nothing against it, whatever rule made it.
+                    let left = complaints(&published, *side);
+                    assert!(left.is_empty(), "{left:?}: {published}");
+                    complaints(&schema, *side).iter().any(|it| it.rule == rule.name)
+                })
+            },
+        );
+        assert!(is_said, "nothing is said against `{}`", rule.name);
+    }
+}
+
 #[derive(JsonSchema)]
 #[allow(dead_code, reason = "only the schema is used")]
 struct Query {
