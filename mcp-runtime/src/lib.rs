@@ -72,6 +72,7 @@ mod catalog;
 #[cfg(feature = "stdio")]
 mod cli;
 mod context;
+mod contract;
 mod dispatch;
 mod error;
 mod extract;
@@ -179,6 +180,7 @@ pub mod __private {
             },
         },
         testing::builds::{assert_builds, assert_package_builds},
+        testing::contract::assert_contract,
     };
 
     #[cfg(any(target_family = "wasm", feature = "inventory"))]

@@ -18,7 +18,7 @@ pub(crate) mod output;
 mod range;
 mod sampling;
 #[cfg(test)]
-mod validator;
+pub(crate) mod validator;
 
 pub use constraint::CompiledPattern;
 pub(crate) use constraint::{Constraints, Kind};

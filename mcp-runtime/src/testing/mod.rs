@@ -32,6 +32,8 @@ mod answering;
 #[allow(missing_docs, reason = "public only for generated code")]
 pub(crate) mod builds;
 mod client;
+#[allow(missing_docs, reason = "public only for generated code")]
+pub(crate) mod contract;
 mod messages;
 mod results;
 mod tasks;
@@ -41,6 +43,6 @@ pub(crate) use answering::next_round;
 pub use client::{Client, Ongoing};
 pub use results::{Called, Completed, Prompted, ReadContents, RpcError};
 
-#[doc(inline)]
-pub use crate::__assert_builds as assert_builds;
 pub use crate::protocol::Revision;
+#[doc(inline)]
+pub use crate::{__assert_builds as assert_builds, __assert_contract as assert_contract};

@@ -14,7 +14,9 @@ pub(super) fn report(published: &Published, groups: &[Group]) -> String {
             };
             page.push_str(&format!("  {severity} ({}): {}\n", finding.rule, finding.problem.what));
             page.push_str(&format!("    fix: {}\n", finding.problem.fix));
-            page.push_str(&format!("    why: {}\n", finding.because.join(", ")));
+            // The table has them all.
+            let because = finding.because.iter().take(3).copied().collect::<Vec<_>>();
+            page.push_str(&format!("    why: {}\n", because.join(", ")));
         }
         page.push('\n');
     }

@@ -35,7 +35,8 @@ pub(super) enum Look {
 
 const TOOLS: &[&str] = &["tool"];
 const PROMPTS: &[&str] = &["prompt"];
-const RESOURCES: &[&str] = &["resource", "template"];
+/// Those of a template need not be of one media type.
+const RESOURCES: &[&str] = &["resource"];
 
 /// In the order of what is printed. What the specification itself forbids is not here: `build()` refuses it.
 pub(super) const RULES: &[Rule] = &[

@@ -19,8 +19,7 @@ fn tool(name: &str) -> Value {
 /// A server nobody has anything against.
 fn server() -> Published {
     let uri = json!({ "uri": "notes://today", "name": "today", "mimeType": "text/plain" });
-    let template =
-        json!({ "uriTemplate": "notes://{day}", "name": "day", "mimeType": "text/plain" });
+    let template = json!({ "uriTemplate": "notes://{day}", "name": "day" });
     Published {
         identity: Identity::new("adder", None, "1.0.0", ""),
         everything: Everything {
@@ -122,11 +121,6 @@ fn cases() -> Vec<(&'static str, Published, Published)> {
             server(),
         ),
         (
-            "no media type",
-            named(|it| &mut it.templates, json!({ "uriTemplate": "notes://{day}", "name": "day" })),
-            server(),
-        ),
-        (
             "prompt name",
             named(|it| &mut it.prompts, json!({ "name": "my prompt" })),
             named(|it| &mut it.prompts, json!({ "name": "my-prompt" })),
@@ -187,7 +181,7 @@ fn a_clean_server_gets_one_line() {
     let text = report(&server(), &look(&server()));
     assert_eq!(
         text,
-        "adder: 1 tool, 1 resource, 1 template, 1 prompt, 298 bytes of lists; the tools take about 43 tokens of a \
+        "adder: 1 tool, 1 resource, 1 template, 1 prompt, 274 bytes of lists; the tools take about 43 tokens of a \
          conversation (3.5 bytes each). No client is known to mind any of it.\n"
     );
 }

@@ -58,7 +58,13 @@ pub(super) fn undocumented_arguments(tool: &Item<'_>) -> Vec<Problem> {
             format!("the arguments {} have no description: models guess", several.join(", "))
         }
     };
-    vec![Problem::new(what, "a doc comment above each of these parameters or fields")]
+    let is_given = tool.entry.and_then(|it| it.tool()).is_some_and(|it| it.given);
+    let fix = if is_given {
+        "a `description` for each in `input_schema = …`"
+    } else {
+        "a doc comment above each of these parameters or fields"
+    };
+    vec![Problem::new(what, fix)]
 }
 
 pub(super) fn no_media_type(resource: &Item<'_>) -> Vec<Problem> {
