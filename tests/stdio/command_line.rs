@@ -224,7 +224,7 @@ fn a_wrong_command_line_is_told_what_would_be_right() {
     check_refused(&["--htpp"], USAGE, &["did you mean `--http`?"]);
     check_refused(&["--http", "list"], USAGE, &["`list` goes without `--http`"]);
     check_refused(&["--path", "/x"], USAGE, &["`--path` goes with `--http`"]);
-    check_refused(&["--http", "--path", "x"], USAGE, &["a path begins with `/`"]);
+    check_refused(&["--http", "--path", "x"], USAGE, &["`--path`: `x` does not begin with `/`"]);
     check_refused(
         &["--http", "nobody.invalid:1"],
         FAILURE,

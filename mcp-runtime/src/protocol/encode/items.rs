@@ -89,10 +89,10 @@ fn entry(object: &mut Object<'_>, revision: Revision, entry: &Entry) {
 fn tool(object: &mut Object<'_>, revision: Revision, entry: &Entry, tool: &ToolEntry) {
     let features = revision.features();
     let schemas = tool.schemas();
-    object.raw("inputSchema", &schemas.input);
+    object.raw("inputSchema", &schemas.input.text);
     if let Some(output) = &schemas.output {
         if features.any_structured || (features.titles && output.root_is_object) {
-            object.raw("outputSchema", &output.text);
+            object.raw("outputSchema", &output.made.text);
         }
     }
     if let Some(task) = tool.task.filter(|_| features.tasks == TaskDialect::Core) {
