@@ -10,21 +10,28 @@ use syn::{Attribute, Path, Token};
 /// One of the derives that the attribute stands for.
 #[derive(Clone, Copy)]
 pub(crate) struct Derive {
-    pub(crate) module: &'static str,
+    /// `None` for our own.
+    pub(crate) module: Option<&'static str>,
     pub(crate) name: &'static str,
 }
 
-const ALL: [Derive; 3] = [
-    Derive { module: "serde", name: "Serialize" },
-    Derive { module: "serde", name: "Deserialize" },
-    Derive { module: "schemars", name: "JsonSchema" },
+const ALL: [Derive; 4] = [
+    Derive { module: Some("serde"), name: "Serialize" },
+    Derive { module: Some("serde"), name: "Deserialize" },
+    Derive { module: Some("schemars"), name: "JsonSchema" },
+    Derive { module: None, name: "Schema" },
 ];
 
 /// The derives the item still needs; one that the user wrote too is reported and left to the user.
 pub(crate) fn derives(owner: &str, item: &TokenStream, errors: &Errors) -> Vec<Derive> {
-    let wrong = format!("{owner} belongs on a `struct` or an `enum`");
-    if !matches!(keyword(item), Some(("struct" | "enum", _))) {
-        errors.at(keyword_span(item), wrong);
+    let found = keyword(item).map(|(word, _)| word);
+    if !matches!(found, Some("struct" | "enum")) {
+        let hint = match found {
+            None => ": on a function write `#[tool]`, `#[resource]` or `#[prompt]`",
+            Some("union") => ": write one of them",
+            Some(_) => ": remove it here",
+        };
+        errors.at(keyword_span(item), format!("{owner} belongs on a `struct` or an `enum`{hint}"));
         return Vec::new();
     }
     let read = |input: ParseStream<'_>| {

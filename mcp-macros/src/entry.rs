@@ -5,6 +5,7 @@ use crate::errors::Errors;
 use crate::item::form::Form;
 use crate::item::function::{Function, keyword, keyword_span};
 use crate::item::impl_block::{ImplBlock, Marked};
+use crate::item::shape::Shape;
 use crate::item::tokens::{without_form_helpers, without_helpers};
 use crate::item::{Item, Kind};
 use crate::keys::tables::{self, ItemKeys, ServerKeys};
@@ -60,7 +61,7 @@ pub(crate) fn server_impl(attr: TokenStream, tokens: TokenStream) -> TokenStream
     let errors = Errors::new();
     let keys = read_keys::<ItemKeys>(attr, &tables::SERVER_IMPL, &errors);
     if !matches!(keyword(&tokens), Some(("impl", _))) {
-        let message = "#[server] belongs on an impl block: `#[server] impl Type { … }`";
+        let message = "#[server] belongs on an impl block: `#[server] impl Type { #[tool] fn …(&self) { … } }`";
         errors.at(keyword_span(&tokens), message);
         return with_errors(tokens, errors);
     }
@@ -74,6 +75,7 @@ pub(crate) fn server_impl(attr: TokenStream, tokens: TokenStream) -> TokenStream
     check::server_impl(&block, &errors);
     let items: Vec<Item<'_>> =
         block.marked().filter_map(|it| method(it, &block.self_ty, &keys, &errors)).collect();
+    check::duplicates(&items, &errors);
     let mut all = block.plain();
     match errors.finish() {
         Ok(()) => all.extend(items.iter().map(expand::item::item)),
@@ -167,6 +169,13 @@ pub(crate) fn data(attr: TokenStream, tokens: TokenStream) -> TokenStream {
     }
     all.extend(tokens);
     with_errors(all, errors)
+}
+
+/// `#[derive(Schema)]`. What it does not understand it leaves to schemars.
+pub(crate) fn schema(tokens: TokenStream) -> TokenStream {
+    let item = syn::parse2::<syn::Item>(tokens).ok();
+    let shape = item.as_ref().and_then(Shape::read);
+    shape.map(|it| expand::derive::schema(&it)).unwrap_or_default()
 }
 
 /// `#[form]` on a struct or an enum.

@@ -154,10 +154,45 @@ fn schema_is_json() {
     let output = run(&["schema"]);
     assert_eq!((output.status.code(), text(&output.stderr)), (Some(SUCCESS), String::new()));
     let manifest: Value = serde_json::from_slice(&output.stdout).expect("JSON");
-    assert_eq!(manifest["name"], "stdio-fixture");
+    assert_eq!(manifest["server"]["name"], "stdio-fixture");
     let tools = manifest["tools"].as_array().expect("an array");
     let repeat = tools.iter().find(|it| it["name"] == "repeat").expect("the tool");
     assert_eq!(repeat["inputSchema"]["properties"]["word"]["type"], "string");
+}
+
+/// What is compared in which way is the `contract` suite's.
+#[test]
+fn check_against_a_lock_ends_as_what_it_finds() {
+    let folder = std::env::temp_dir().join(format!("mcp-against-{}", std::process::id()));
+    std::fs::create_dir_all(&folder).expect("a folder");
+    let file = folder.join("mcp.lock.json");
+    let path = file.to_str().expect("UTF-8");
+    let against = ["check", "--against", path];
+    check_refused(&against, FAILURE, &["there is no ", "schema > ", path]);
+
+    let lock = text(&run(&["schema"]).stdout);
+    let ends_with = |lock: &str, arguments: &[&str], status: i32, part: &str| {
+        std::fs::write(&file, lock).expect("it can be written");
+        let output = run(arguments);
+        assert_eq!(output.status.code(), Some(status), "{part}: {}", text(&output.stderr));
+        let printed = text(&output.stdout) + &text(&output.stderr);
+        assert!(printed.contains(part), "{part:?} is not in\n{printed}");
+    };
+    let strict = ["check", "--strict", "--against", path];
+    ends_with(&lock, &against, SUCCESS, "what is published is what was promised");
+    ends_with(&lock, &strict, SUCCESS, "what is published is what was promised");
+    // The lock said less, something else, more, and nothing.
+    let without = lock.replacen("Repeats a word.", "Says a word again.", 1);
+    assert_ne!(without, lock);
+    ends_with(&without, &against, SUCCESS, "1 cosmetic change\n  tests/stdio/fixture.rs:");
+    ends_with(&without, &strict, FAILURE, "`--strict` wants it to be");
+    let renamed = lock.replace("\"repeat\"", "\"say_again\"");
+    ends_with(&renamed, &against, FAILURE, "tool `say_again` is");
+    ends_with(&renamed, &against, FAILURE, "error: what ");
+    ends_with(&lock[..lock.len() / 2], &against, FAILURE, "it ends in the middle, in line ");
+    let foreign = r#"{"format": 1, "server": {"name": "x"}, "tools": [], "resources": [], "resourceTemplates": [], "prompts": []}"#;
+    ends_with(foreign, &against, FAILURE, "it is the lock of the server `x`");
+    std::fs::remove_dir_all(&folder).expect("the folder goes");
 }
 
 #[test]
@@ -189,7 +224,7 @@ fn a_wrong_command_line_is_told_what_would_be_right() {
     check_refused(&["--htpp"], USAGE, &["did you mean `--http`?"]);
     check_refused(&["--http", "list"], USAGE, &["`list` goes without `--http`"]);
     check_refused(&["--path", "/x"], USAGE, &["`--path` goes with `--http`"]);
-    check_refused(&["--http", "--path", "x"], USAGE, &["a path begins with `/`"]);
+    check_refused(&["--http", "--path", "x"], USAGE, &["`--path`: `x` does not begin with `/`"]);
     check_refused(
         &["--http", "nobody.invalid:1"],
         FAILURE,

@@ -1,14 +1,18 @@
 //! What users see who make a mistake, and what they may write without seeing anything.
 //!
-//! A folder holds programs with one mistake each and, beside them, what rustc says. Regenerate with
-//! `TRYBUILD=overwrite cargo test -p mcp-tests --test ui mistakes`, and read the result as somebody who made that mistake.
+//! A folder holds programs with one mistake each and, beside them, what rustc says and the program that follows from it (`fixed`).
+//! Regenerate what it says with `TRYBUILD=overwrite cargo test -p mcp-tests --test ui mistakes`, and read the result as somebody who made that mistake.
 
 #![forbid(unsafe_code)]
 
 mod build;
+mod fixed;
 mod pass;
 
-use std::{path::Path, process::Command};
+use std::{
+    path::{Path, PathBuf},
+    process::Command,
+};
 use support::requirement::{Missing, output_of};
 
 /// The compiler whose words the fixtures hold.
@@ -39,9 +43,30 @@ fn mistakes_are_explained() {
         return missing.skip();
     }
     let cases = trybuild::TestCases::new();
-    for area in AREAS {
-        cases.compile_fail(format!("ui/{area}/*.rs"));
+    for fixture in fixtures() {
+        cases.compile_fail(fixture);
     }
+}
+
+/// The programs with a mistake.
+fn fixtures() -> impl Iterator<Item = PathBuf> {
+    sources().filter(|it| !is_twin(it))
+}
+
+/// The programs of all areas, with and without a mistake, always in the same order. Cargo starts tests in their package.
+fn sources() -> impl Iterator<Item = PathBuf> {
+    AREAS.iter().flat_map(|area| {
+        let entries = std::fs::read_dir(Path::new("ui").join(area)).expect(area);
+        let paths = entries.map(|it| it.expect(area).path());
+        let mut paths: Vec<_> =
+            paths.filter(|it| it.extension().is_some_and(|it| it == "rs")).collect();
+        paths.sort();
+        paths
+    })
+}
+
+fn is_twin(path: &Path) -> bool {
+    path.to_string_lossy().ends_with(".fixed.rs")
 }
 
 fn compiler() -> Result<(), Missing> {
@@ -59,22 +84,13 @@ fn compiler() -> Result<(), Missing> {
 /// One mistake, one error: what follows from it is noise.
 #[test]
 fn every_mistake_gives_one_error() {
-    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("ui");
     let mut count = 0;
-    for area in AREAS {
-        for entry in std::fs::read_dir(folder.join(area)).expect(area) {
-            let path = entry.expect(area).path();
-            if path.extension().is_some_and(|it| it == "rs") {
-                let text =
-                    std::fs::read_to_string(path.with_extension("stderr")).unwrap_or_default();
-                let errors = text
-                    .lines()
-                    .filter(|it| it.starts_with("error") || it.starts_with("warning"))
-                    .count();
-                assert_eq!(errors, 1, "{}:\n{text}", path.display());
-                count += 1;
-            }
-        }
+    for path in fixtures() {
+        let text = std::fs::read_to_string(path.with_extension("stderr")).unwrap_or_default();
+        let errors =
+            text.lines().filter(|it| it.starts_with("error") || it.starts_with("warning")).count();
+        assert_eq!(errors, 1, "{}:\n{text}", path.display());
+        count += 1;
     }
-    assert!(count >= 75, "only {count} mistakes");
+    assert!(count >= 200, "only {count} mistakes");
 }

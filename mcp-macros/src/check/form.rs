@@ -8,7 +8,7 @@ use proc_macro2::Span;
 use quote::ToTokens as _;
 use syn::punctuated::Punctuated;
 use syn::spanned::Spanned as _;
-use syn::{Attribute, Expr, ExprLit, ExprUnary, Fields, Lit, Meta, Token, UnOp};
+use syn::{Attribute, Expr, ExprLit, Fields, Lit, Meta, Token};
 
 pub(crate) fn check(form: &Form<'_>, errors: &Errors) {
     if let Some(parameter) = form.generics.params.first() {
@@ -64,30 +64,14 @@ fn field(field: &Named<'_>, errors: &Errors) {
         && let Default(Some(value)) = &default.value
     {
         let len = field.keys.len.as_ref().map(|it| &it.value);
-        if range.is_some_and(|it| outside(&it.value, value))
-            || len.is_some_and(|it| unmeasured(it, value))
+        let outside = |it: &Range| Bound::read(value).is_ok_and(|number| !it.contains(number));
+        if range.is_some_and(|it| outside(&it.value)) || len.is_some_and(|it| unmeasured(it, value))
         {
             errors.at(
                 value.span(),
                 "this default is no answer that the field takes: see its `range` or `len`",
             );
         }
-    }
-}
-
-/// Whether a number that is written out is not in the range.
-fn outside(range: &Range, value: &Expr) -> bool {
-    let Some(value) = number(value) else { return false };
-    let float = |it: Bound| it.float();
-    range.start.is_some_and(|it| value < float(it)) || range.end.is_some_and(|it| value > float(it))
-}
-
-fn number(value: &Expr) -> Option<f64> {
-    match value {
-        Expr::Lit(ExprLit { lit: Lit::Int(int), .. }) => int.base10_digits().parse().ok(),
-        Expr::Lit(ExprLit { lit: Lit::Float(float), .. }) => float.base10_digits().parse().ok(),
-        Expr::Unary(ExprUnary { op: UnOp::Neg(_), expr, .. }) => number(expr).map(|it| -it),
-        _ => None,
     }
 }
 

@@ -1,10 +1,12 @@
 #[derive(
     ::mcp_runtime::__private::serde::Serialize,
     ::mcp_runtime::__private::serde::Deserialize,
-    ::mcp_runtime::__private::schemars::JsonSchema
+    ::mcp_runtime::__private::schemars::JsonSchema,
+    ::mcp_runtime::__private::Schema
 )]
 #[serde(crate = "::mcp_runtime::__private::serde")]
 #[schemars(crate = "::mcp_runtime::__private::schemars")]
+#[schema(crate = "::mcp_runtime")]
 #[derive(Debug)]
 #[serde(rename_all = "camelCase")]
 pub struct Booking {
@@ -56,9 +58,7 @@ const _: () = {
                     __mcp::field::<String>()
                         .default(|| __mcp::from_text("nobody"))
                         .done(),
-                    __mcp::field::<bool>()
-                        .default(|| ::core::default::Default::default())
-                        .done(),
+                    __mcp::field::<bool>().default(|| __mcp::from_default()).done(),
                     __mcp::field::<Vec<Topping>>()
                         .len(
                             ::core::option::Option::None,

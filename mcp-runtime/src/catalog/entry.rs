@@ -5,11 +5,11 @@ use std::{
     time::Duration,
 };
 
-use super::schemas::{self, Output};
+use super::schemas::{self, Made, Output};
 use crate::{
     extract::{Call, Field, Names, Params, Running, Source},
     item::{
-        CallFn, Completer, ItemDef, KindDef, Origin,
+        CallFn, Completer, Constant, ItemDef, KindDef, Origin,
         template::{Segment, Template},
     },
     model::{Asks, CachePolicy, Icon, Role, TaskSupport},
@@ -95,17 +95,17 @@ pub(crate) struct ToolEntry {
     /// Makes the input schema.
     pub(crate) input: SchemaText,
     pub(crate) output: Option<OutputSchema>,
+    constant: Constant,
     rendered: OnceLock<ToolSchemas>,
     headers: OnceLock<Vec<HeaderArgument>>,
 }
 
 /// Makes a schema as JSON text, or says what is wrong with it.
-pub(crate) type SchemaText =
-    Box<dyn Fn(SchemaProfile) -> Result<Box<str>, Vec<String>> + Send + Sync>;
+pub(crate) type SchemaText = Box<dyn Fn(SchemaProfile) -> Result<Made, Vec<String>> + Send + Sync>;
 
 /// The schemas of a tool as JSON text.
 pub(crate) struct ToolSchemas {
-    pub(crate) input: Box<str>,
+    pub(crate) input: Made,
     pub(crate) output: Option<Output>,
 }
 
@@ -161,8 +161,11 @@ impl ToolEntry {
     pub(crate) fn schemas(&self) -> &ToolSchemas {
         self.rendered.get_or_init(|| ToolSchemas {
             // `build()` has rendered every schema in which something can be wrong.
-            input: self.input().unwrap_or_else(|_| r#"{"type":"object","properties":{}}"#.into()),
-            output: self.output.map(|it| schemas::output(it, self.profile())),
+            input: self.input().unwrap_or_else(|_| Made {
+                text: r#"{"type":"object","properties":{}}"#.into(),
+                is_static: false,
+            }),
+            output: self.output.map(|it| schemas::output(it, &self.constant, self.profile())),
         })
     }
 
@@ -171,7 +174,7 @@ impl ToolEntry {
         self.profile.unwrap_or_default()
     }
 
-    fn input(&self) -> Result<Box<str>, Vec<String>> {
+    fn input(&self) -> Result<Made, Vec<String>> {
         (self.input)(self.profile())
     }
 
@@ -194,6 +197,7 @@ impl ToolEntry {
             task: None,
             input,
             output,
+            constant: Constant::NONE,
             rendered: OnceLock::new(),
             headers: OnceLock::new(),
         }
@@ -218,10 +222,10 @@ impl Entry {
             KindDef::Tool(tool) => {
                 let lenient = tool.lenient;
                 let given = tool.input_schema;
-                let fields = params.fields;
+                let (fields, constant) = (params.fields, tool.constant);
                 let input = move |profile| match given {
-                    Some(text) => text().map_err(|problem| vec![problem]),
-                    None => schemas::input(&fields, lenient, profile),
+                    Some(text) => text().map(Made::from).map_err(|problem| vec![problem]),
+                    None => schemas::input(&fields, &constant, lenient, profile),
                 };
                 EntryKind::Tool(ToolEntry {
                     hints: [
@@ -234,6 +238,7 @@ impl Entry {
                     strict: tool.strict,
                     given: given.is_some(),
                     task: tool.task,
+                    constant,
                     ..ToolEntry::new(Box::new(input), (tool.output)(), tool.profile)
                 })
             }
@@ -290,7 +295,7 @@ impl Entry {
     pub(crate) fn judge(&mut self) -> Result<(), Vec<String>> {
         let EntryKind::Tool(tool) = &self.kind else { return Ok(()) };
         let text = tool.input()?;
-        let schema = Raw::trusted(&text);
+        let schema = Raw::trusted(&text.text);
         let (headers, problems) = header::arguments(schema);
         if !problems.is_empty() {
             return Err(problems);
@@ -309,7 +314,7 @@ impl Entry {
         let EntryKind::Tool(tool) = &self.kind else { return &[] };
         tool.headers.get_or_init(|| {
             // `build()` has looked at every schema but those where only a struct inside an argument can say so.
-            let (headers, problems) = header::arguments(Raw::trusted(&tool.schemas().input));
+            let (headers, problems) = header::arguments(Raw::trusted(&tool.schemas().input.text));
             for problem in problems {
                 tracing::error!("{}: {problem}: clients will not show this tool", self.place());
             }

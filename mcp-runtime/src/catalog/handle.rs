@@ -31,6 +31,11 @@ use crate::{
 pub struct Handle(pub(crate) Arc<Catalog>);
 
 /// Something that can be added: a [`Tool`](super::Tool), [`Resource`](super::Resource) or [`Prompt`](super::Prompt).
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` is nothing that a server can have",
+    label = "not a `Tool`, a `Resource` or a `Prompt`",
+    note = "write `server.add(Tool::new(\"greet\").handler(async |_: Context| \"hello\"))`; a function with `#[tool]` is there from the start, see `enable` and `disable`"
+)]
 pub trait Item {
     #[doc(hidden)]
     fn into_entry(self) -> std::result::Result<EntryBox, String>;

@@ -183,6 +183,9 @@ impl Rule {
 }
 
 pub(super) async fn run(builder: Builder, options: &Options) -> Result<Printed, Stop> {
+    if let Some(file) = &options.against {
+        return super::against::run(builder, file, options.strict);
+    }
     let published = Published::of(builder).await?;
     let groups = look(&published);
     let text = report::report(&published, &groups);

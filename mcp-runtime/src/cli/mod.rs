@@ -1,5 +1,6 @@
 //! The command line that every server has: without arguments it serves, with them it helps its author.
 
+mod against;
 mod arguments;
 mod check;
 mod http;
@@ -46,7 +47,7 @@ const COMMANDS: [(&str, &str); 7] = [
     ("call TOOL [NAME=VALUE …]", "calls a tool"),
     ("read URI", "reads a resource"),
     ("get PROMPT [NAME=VALUE …]", "shows a prompt"),
-    ("schema", "prints the manifest as JSON"),
+    ("schema", "prints the manifest as JSON, to be kept in mcp.lock.json"),
     ("check [--strict] [--against FILE]", "finds what clients would refuse, or miss"),
     ("help", "prints this"),
 ];
@@ -189,9 +190,8 @@ impl Builder {
                 Err(Stop::usage(format!("`{command}` of what? See `help`")))
             }
             ("read", [_, _, ..]) => Err(Stop::usage("`read` takes one argument; see `help`")),
-            ("list" | "schema" | "call" | "get" | "read", _) => {
-                self.try_out(command, rest, answers)
-            }
+            ("list" | "call" | "get" | "read", _) => self.try_out(command, rest, answers),
+            ("schema", _) => apart(async move |_| against::schema(self)),
             ("check", given) => {
                 let options = check::Options::read(given)?;
                 apart(async move |_| check::run(self, &options).await)
@@ -206,7 +206,7 @@ impl Builder {
         apart(async move |input| {
             let identity = self.identity.clone();
             // Lists need no state, and making it may have effects nobody asked for.
-            let lists = matches!(command, "list" | "schema");
+            let lists = command == "list";
             let client = if lists {
                 Client::unprepared(self)
             } else {
@@ -297,10 +297,7 @@ async fn run_command(
 ) -> Result<String, Stop> {
     let everything = show::Everything::ask(client).await.map_err(Stop::failure)?;
     let Some((target, given)) = rest.split_first() else {
-        return Ok(match command {
-            "schema" => show::schema(identity, &everything),
-            _ => show::list(identity, &everything),
-        });
+        return Ok(show::list(identity, &everything));
     };
     match command {
         "call" => {

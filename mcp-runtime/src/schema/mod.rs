@@ -7,6 +7,8 @@
 //! [`full`]: compatible::full
 
 pub(crate) mod compatible;
+#[allow(missing_docs, reason = "public only for generated code, but for the trait `Schema`")]
+pub(crate) mod constant;
 pub(crate) mod constraint;
 mod definitions;
 pub(crate) mod header;
@@ -16,11 +18,19 @@ pub(crate) mod output;
 mod range;
 mod sampling;
 #[cfg(test)]
-mod validator;
+pub(crate) mod validator;
 
+pub use constraint::CompiledPattern;
 pub(crate) use constraint::{Constraints, Kind};
 pub(crate) use input::input_of;
+pub(crate) use range::Edge;
 pub use range::Range;
+
+/// Where every schema starts that the compiler did not make. The event tells those who count on none that there was one.
+pub(crate) fn generator(settings: schemars::generate::SchemaSettings) -> schemars::SchemaGenerator {
+    tracing::trace!(target: "mcp_runtime::schema", "a schema is made at run time");
+    settings.into_generator()
+}
 
 /// The JSON object schemas are made of.
 pub(crate) type Map = serde_json::Map<String, serde_json::Value>;

@@ -36,7 +36,10 @@ fn keys_of_fields() {
     check("#[form] struct S { #[arg] a: u8 }", &[("arg", "such as `#[arg(default = 1)]`")]);
     check(
         "#[tool] fn f(#[arg(format = \"uri\")] a: u8) {}",
-        &[("format", &format!("unknown key `format` of #[arg]: it is a key of {owner}."))],
+        &[(
+            "format",
+            &format!("unknown key `format` of #[arg]: it is a key of {owner}; remove it here."),
+        )],
     );
 }
 
@@ -95,7 +98,10 @@ fn keys_of_forms_and_choices() {
     check("#[form(enum_names)] struct S { a: u8 }", &[("enum_names", "`enum_names` is for enums")]);
     check("#[form(enum_names)] enum E { A }", &[("enum_names", "no variant has one")]);
     check("#[form(title = \"x\")] struct S { a: u8 }", &[("title", "a form as a whole has none")]);
-    check("#[data(enum_names)] enum E { A }", &[("enum_names", "it is a key of #[form].")]);
+    check(
+        "#[data(enum_names)] enum E { A }",
+        &[("enum_names", "it is a key of #[form]; remove it here.")],
+    );
     check(
         "#[form] enum E { #[arg(default)] A, #[arg(description = \"x\")] B, #[arg(len(1..))] C }",
         &[

@@ -68,8 +68,14 @@ fn wrong_items() {
         "#[tool] fn f(db: &mut Db) {}",
         &[("mut", "take `&T` with a `Mutex` or an atomic in it")],
     );
-    check("#[data] fn f() {}", &[("fn", "#[data] belongs on a `struct` or an `enum`")]);
-    check("#[data] union U { a: u8 }", &[("union", "#[data] belongs on a `struct` or an `enum`")]);
+    check(
+        "#[data] fn f() {}",
+        &[("fn", "#[data] belongs on a `struct` or an `enum`: on a function write `#[tool]`")],
+    );
+    check(
+        "#[data] union U { a: u8 }",
+        &[("union", "#[data] belongs on a `struct` or an `enum`: write one of them")],
+    );
     check(
         "#[data] #[derive(Debug, serde::Serialize)] struct S;",
         &[("Serialize", "#[data] derives `Serialize` already: remove it here")],
@@ -90,9 +96,11 @@ fn half_typed_functions_survive() {
 
 #[test]
 fn servers() {
-    let shared =
-        "the state is shared by concurrent calls: take `&self` and use a `Mutex` or an atomic";
-    check("#[server] impl N { #[tool] fn f(&mut self) {} }", &[("self", shared)]);
+    let shared = "the state is shared by concurrent calls: take `&self`";
+    check(
+        "#[server] impl N { #[tool] fn f(&mut self) {} }",
+        &[("self", &format!("{shared}, and keep what changes in a `std::sync::Mutex`"))],
+    );
     check("#[server] impl N { #[tool] fn f(self) {} }", &[("self", shared)]);
     check("#[server] impl N { #[tool] fn f(self: Arc<Self>) {} }", &[("self", shared)]);
     check(
@@ -128,6 +136,38 @@ fn servers() {
         "#[server] impl N { #[tool] #[prompt] fn f(&self) {} }",
         &[("prompt", "#[prompt] beside #[tool]")],
     );
+}
+
+#[test]
+fn items_of_one_name_in_a_block() {
+    let block = |items: &str| format!("#[server(group = \"g\")] impl N {{ {items} }}");
+    check(
+        &block("#[tool] fn f(&self) {} #[tool(name = \"f\")] fn g(&self) {}"),
+        &[("\"f\"", "`f` is the tool `f` of this block already: rename one")],
+    );
+    check(
+        &block("#[prompt(name = \"g\")] fn f(&self) {} #[prompt] fn g(&self) {}"),
+        &[(
+            "g",
+            "`f` is the prompt `g` of this block already: rename one, or write `#[prompt(name",
+        )],
+    );
+    check(
+        &block(
+            "#[resource(\"x:{a}\")] fn f(a: u8) {} #[resource(\"x:{a}\", name = \"h\")] fn g(a: u8) {}",
+        ),
+        &[("\"x:{a}\"", "`f` is the resource `x:{a}` of this block already: write another URI")],
+    );
+    for fine in [
+        "#[tool] fn f(&self) {} #[prompt(name = \"f\")] fn g(&self) {}",
+        "#[tool] fn f(&self) {} #[tool(name = \"f\", group = \"h\")] fn g(&self) {}",
+        "#[cfg(unix)] #[tool] fn f(&self) {} #[cfg(not(unix))] #[tool] fn f(&self) {}",
+        "#[resource(\"x:y\")] fn f() {} #[resource(\"x:z\", name = \"f\")] fn g() {}",
+        "#[completion] fn f(a: &str) {} #[tool(name = \"f\")] fn g(a: &str) {}",
+    ] {
+        let text = expand(&block(fine)).to_string();
+        assert!(!text.contains("compile_error"), "{fine}: {text}");
+    }
 }
 
 #[test]

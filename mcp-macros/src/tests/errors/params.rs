@@ -16,14 +16,20 @@ fn arguments() {
     check(&arg("len(-1..)"), &[("len", "a length is a whole number, 0 or more")]);
     check(&arg("len(..0)"), &[("len", "a length is a whole number, 0 or more")]);
     check(&arg("pattern = \"(\""), &[("\"(\"", "not a regular expression")]);
-    check(&arg("header = \"a b\""), &[("\"a b\"", "a header name is letters, digits and")]);
+    check(&arg("header = \"a b\""), &[("\"a b\"", "without spaces: write \"a-b\"")]);
     check(&arg("header = \"\""), &[("\"\"", "a header name is letters")]);
-    check(&arg("example = [1]"), &[("[", "expected a number, `true`, `false` or \"text\"")]);
+    check(
+        &arg("example = [1]"),
+        &[(
+            "[",
+            "an example is one number, `true`, `false` or \"text\": for a list write `description",
+        )],
+    );
     check(
         &arg("complete(\"a\")"),
         &[(
             "complete",
-            "tools have no completion in any revision; an enum or `example` tells the model what is allowed",
+            "tools have no completion in any revision: show the model a value with `#[arg(example = \"…\")]`, or list them all in an enum",
         )],
     );
     check("#[tool] fn f(#[arg] a: u8) {}", &[("arg", "write `#[arg(key = value)]`")]);
@@ -35,12 +41,67 @@ fn arguments() {
         "#[tool] fn f(#[arg(header = \"Region\")] a: u8, #[arg(header = \"REGION\")] b: u8) {}",
         &[("\"REGION\"", "another parameter has the header `REGION` already")],
     );
-    check("#[tool] fn f(#[cfg(unix)] a: u8) {}", &[("cfg", "parameters cannot depend on `cfg`")]);
+    check(
+        "#[tool] fn f(#[cfg(unix)] a: u8) {}",
+        &[("cfg", "one with `#[cfg(unix)]` and one with `#[cfg(not(unix))]`")],
+    );
     check(
         "#[prompt] fn f(#[arg(header = \"A\")] a: &str) {}",
         &[("header", "`header` is for the parameters of tools")],
     );
     check("#[completion] fn f(#[arg(default)] a: &str) {}", &[("default", "only `name` counts")]);
+}
+
+#[test]
+fn values_that_are_not_allowed() {
+    let arg = |keys: &str| format!("#[prompt] fn f(#[arg({keys})] a: u8) {{}}");
+    let wrong = |keys: &str, guilty: &str, part: &str| check(&arg(keys), &[(guilty, part)]);
+    wrong("default = 20, range(1..=10)", "20", "this default is not in `range(1..=10)`");
+    wrong("default = 10, range(1..10)", "10", "not in `range(1..10)`");
+    wrong("default = -1, range(0..)", "- … 1", "not in `range(0..)`");
+    wrong("default = 0.5, range(..=-0.5)", "0.5", "not in `range(..=-0.5)`");
+    wrong("example = -3, range(0..)", "- … 3", "this example is not in `range(0..)`");
+    wrong("example = 3.5, range(4.0..=9)", "3.5", "this example is not in `range(4.0..=9)`");
+    wrong("complete(\"4\", \"6\"), range(..=5)", "\"6\"", "this proposal is not in `range(..=5)`");
+    wrong(
+        "default = \"äöü\", len(..=2)",
+        "\"äöü\"",
+        "this default has 3 characters, and `len` allows 2 at most",
+    );
+    wrong(
+        "example = \"\", len(1..)",
+        "\"\"",
+        "this example has 0 characters, and `len` allows 1 at least",
+    );
+    wrong("complete(\"a\"), len(2..9)", "\"a\"", "has 1 character, and `len` allows 2 at least");
+    wrong(
+        "default = \"a1\", pattern = \"^[a-z]+$\"",
+        "\"a1\"",
+        "this default does not match its pattern `^[a-z]+$`",
+    );
+    check(
+        &arg("default = 0, example = 11, range(1..=10)"),
+        &[("0", "this default"), ("11", "this example")],
+    );
+}
+
+#[test]
+fn values_that_are_allowed() {
+    let fine = |keys: &str| {
+        let source = format!("#[prompt] fn f(#[arg({keys})] a: u8) {{}}");
+        let text = crate::tests::expand(&source).to_string();
+        assert!(!text.contains("compile_error"), "{keys}");
+    };
+    fine("default = 1, range(1..=10)");
+    fine("default = 9, range(1..10)");
+    fine("default = MANY, range(1..10)");
+    fine("default, range(1..10)");
+    fine("default = 170141183460469231731687303715884105727, range(1..)");
+    fine("default = \"ab\", len(2..=2), pattern = \"b\"");
+    // What is no text is no mistake of the length, if it is one.
+    fine("default = 12345, len(..=2)");
+    fine("complete(cities), len(..=2)");
+    fine("complete(\"low\", \"high\"), range(1..=5)");
 }
 
 #[test]
@@ -53,6 +114,10 @@ fn spread_parameters() {
     check(
         &format!("#[tool] fn f({serde} a: Option<&str>) {{}}"),
         &[("&", "a parameter with `serde` attributes owns its value")],
+    );
+    check(
+        "#[tool] fn f(#[serde(alias = \"b\", renam = \"x\")] a: u8) {}",
+        &[("renam", "unknown serde attribute `renam`; did you mean `rename`?")],
     );
     check(&format!("#[tool] fn f({serde} a: &Db) {{}}"), &[("&", "owns its value")]);
     check(

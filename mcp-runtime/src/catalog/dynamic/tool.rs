@@ -11,6 +11,7 @@ use crate::{
         schemas,
     },
     context::Context,
+    item::Constant,
     model::{TaskSupport, tool_name},
     reply::{OutputSchema, ToolReply, tool_reply},
     schema::{self, SchemaProfile},
@@ -85,7 +86,7 @@ impl Tool {
         R: Future<Output: ToolReply> + Send + 'static,
     {
         self.output = <R::Output as ToolReply>::OUTPUT;
-        self.input = Some(Box::new(|profile| schemas::input(&[], false, profile)));
+        self.input = Some(Box::new(|profile| schemas::input(&[], &Constant::NONE, false, profile)));
         self.handler = Some(Arc::new(move |mut call| {
             if !call.accept() {
                 return call.refuse();
@@ -106,7 +107,7 @@ impl Tool {
         R: Future<Output: ToolReply> + Send + 'static,
     {
         self.output = <R::Output as ToolReply>::OUTPUT;
-        self.input = Some(Box::new(schema::input_of::<T>));
+        self.input = Some(Box::new(|profile| schema::input_of::<T>(profile).map(Into::into)));
         self.handler = Some(Arc::new(move |mut call| {
             let arguments = crate::extract::spread_arguments::<T>(&mut call);
             let (true, Some(arguments)) = (call.accept(), arguments) else { return call.refuse() };

@@ -1,0 +1,232 @@
+//! What becomes of a mistake when its author does what the message says.
+//!
+//! Beside each fixture, `<name>.fixed.rs` is the same program without the mistake. It differs by nothing but what the message proposes, which is
+//! held by words: those it adds stand in the message or in the fixture already. What a message leaves out, no twin can write.
+
+use std::{
+    collections::BTreeSet,
+    fs,
+    path::{Path, PathBuf},
+    process::Command,
+};
+
+/// What a twin may write where only the author can choose: the message has a `…`, or asks for `another`.
+const CHOSEN: [&str; 1] = ["other"];
+
+/// As many lines as the longest proposal takes. More than that is another program.
+const LINES: usize = 10;
+
+/// The attributes that make a program ours. Without them anything compiles.
+const ATTRIBUTES: [&str; 7] =
+    ["tool", "resource", "prompt", "completion", "server", "data", "form"];
+
+#[test]
+fn every_mistake_has_a_twin() {
+    let mut missing = Vec::new();
+    for fixture in crate::fixtures() {
+        let twin = twin(&fixture);
+        if !twin.exists() {
+            missing.push(format!("{} is missing", twin.display()));
+        }
+    }
+    for twin in crate::sources().filter(|it| crate::is_twin(it)) {
+        let path = twin.to_string_lossy().replace(".fixed.rs", ".rs");
+        if !Path::new(&path).exists() {
+            missing.push(format!("{} fixes nothing: {path} is missing", twin.display()));
+        }
+    }
+    assert!(missing.is_empty(), "{}", missing.join("\n"));
+}
+
+#[test]
+fn a_twin_does_what_the_message_says() {
+    let mut problems = Vec::new();
+    for fixture in crate::fixtures() {
+        let Ok(fixed) = fs::read_to_string(twin(&fixture)) else { continue };
+        let mistake = read(&fixture);
+        let message = read(&fixture.with_extension("stderr"));
+        for problem in compare(&mistake, &fixed, &message) {
+            problems.push(format!("{}: {problem}", twin(&fixture).display()));
+        }
+    }
+    assert!(problems.is_empty(), "{}", problems.join("\n"));
+}
+
+/// All of them are modules of one crate, which is only checked: a program each would take minutes.
+#[test]
+fn twins_compile() {
+    let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("twins");
+    let tests = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let mut library = String::from(
+        "#![deny(warnings)]\n// Nobody calls them, and every `main` is one of many.\n#![allow(dead_code)]\n",
+    );
+    for (number, twin) in crate::sources().filter(|it| crate::is_twin(it)).enumerate() {
+        library.push_str(&format!("#[path = {:?}]\nmod twin{number};\n", tests.join(twin)));
+    }
+    let runtime = tests.join("../mcp-runtime");
+    let manifest = format!(
+        "[package]\nname = \"twins\"\nedition = \"2024\"\n\n[lib]\npath = \"lib.rs\"\n\n[workspace]\n\n\
+         [dependencies]\nmcp-runtime = {{ path = {runtime:?}, features = [\"ask\", \"http\"] }}\nserde = \"1\"\n",
+    );
+    fs::create_dir_all(&folder).expect("the folder for tests can be written");
+    write(&folder.join("Cargo.toml"), &manifest);
+    write(&folder.join("lib.rs"), &library);
+    fs::copy(tests.join("../Cargo.lock"), folder.join("Cargo.lock"))
+        .expect("the workspace is locked");
+
+    let output = Command::new(env!("CARGO"))
+        .args(["check", "--offline", "--quiet", "--color=never", "--target-dir"])
+        // That of the workspace, where macros and what they need are built already.
+        .arg(Path::new(env!("CARGO_TARGET_TMPDIR")).join(".."))
+        .current_dir(&folder)
+        .output()
+        .expect("cargo starts");
+    let errors = String::from_utf8_lossy(&output.stderr);
+    assert!(output.status.success(), "not every twin compiles:\n{errors}");
+}
+
+/// Leaves a file that says this already alone, so that cargo need not check it again.
+fn write(path: &Path, text: &str) {
+    if fs::read_to_string(path).ok().as_deref() != Some(text) {
+        fs::write(path, text).expect("the folder for tests can be written");
+    }
+}
+
+fn twin(fixture: &Path) -> PathBuf {
+    fixture.with_extension("fixed.rs")
+}
+
+fn read(path: &Path) -> String {
+    fs::read_to_string(path).unwrap_or_else(|error| panic!("{}: {error}", path.display()))
+}
+
+/// What in `fixed` goes beyond what the message about `mistake` proposes.
+fn compare(mistake: &str, fixed: &str, message: &str) -> Vec<String> {
+    let mut problems = Vec::new();
+    let said = said(message);
+    let proposed: BTreeSet<&str> = words(&said).collect();
+    let mut known: BTreeSet<&str> = words(mistake).chain(proposed.iter().copied()).collect();
+    if said.contains('…') || proposed.contains("another") {
+        known.extend(CHOSEN);
+    }
+    for word in words(fixed).collect::<BTreeSet<_>>() {
+        if !known.contains(word) {
+            problems.push(format!("the message does not say `{word}`"));
+        }
+    }
+
+    let declared: BTreeSet<_> = declared(fixed).collect();
+    for item in self::declared(mistake).filter(|it| !declared.contains(it)) {
+        problems.push(format!("`{item}` is gone"));
+    }
+    let attributes = |text: &str| -> usize {
+        ATTRIBUTES.iter().map(|name| text.matches(&format!("#[{name}")).count()).sum()
+    };
+    if attributes(fixed) < attributes(mistake) && !proposed.contains("remove") {
+        problems.push("an attribute of ours is gone, and the message does not say remove".into());
+    }
+
+    let (removed, added) = changed(mistake, fixed);
+    if removed.max(added) > LINES {
+        problems.push(format!("{removed} lines of the mistake are gone, and {added} are new"));
+    }
+    problems
+}
+
+/// The words of the compiler: without the places it quotes, but with what it writes below or (`+`) into them.
+fn said(message: &str) -> String {
+    let mut said = String::new();
+    let mut lines = message.lines().map(str::trim_start).peekable();
+    while let Some(line) = lines.next() {
+        if line.starts_with("-->") {
+            continue;
+        }
+        let quoted = line.trim_start_matches(|it: char| it.is_ascii_digit()).trim_start();
+        let marks = lines.peek().and_then(|it| it.strip_prefix('|')).unwrap_or_default();
+        let inserted = marks.contains('+') && marks.trim_matches([' ', '+']).is_empty();
+        let own = if quoted.starts_with('|') && !inserted {
+            quoted.rsplit_once("^ ").or_else(|| quoted.rsplit_once("- ")).map_or("", |it| it.1)
+        } else {
+            line
+        };
+        said.push_str(own);
+        said.push('\n');
+    }
+    said
+}
+
+/// Names, keywords and numbers. All else is punctuation, which nobody has to be told one by one.
+fn words(text: &str) -> impl Iterator<Item = &str> {
+    text.split(|it: char| !it.is_alphanumeric() && it != '_').filter(|it| !it.is_empty())
+}
+
+/// The names of a program's items. What kind of item each is, a message may change.
+fn declared(program: &str) -> impl Iterator<Item = &str> {
+    let kinds = ["fn", "struct", "enum", "union", "trait"];
+    let pairs = words(program).zip(words(program).skip(1));
+    pairs.filter(move |(kind, _)| kinds.contains(kind)).map(|(_, name)| name)
+}
+
+/// How many lines only the first has, and how many only the second, in the longest order they share.
+fn changed(one: &str, other: &str) -> (usize, usize) {
+    let (one, other): (Vec<_>, Vec<_>) = (one.lines().collect(), other.lines().collect());
+    let mut shared = vec![0; other.len() + 1];
+    for line in &one {
+        let mut diagonal = 0;
+        for (at, same) in other.iter().enumerate() {
+            let above = shared[at + 1];
+            shared[at + 1] = if line == same { diagonal + 1 } else { above.max(shared[at]) };
+            diagonal = above;
+        }
+    }
+    let same = shared[other.len()];
+    (one.len() - same, other.len() - same)
+}
+
+#[test]
+fn what_goes_beyond_the_message_is_seen() {
+    let mistake = "#[tool(title = 5)]\nfn count() -> u8 {\n    5\n}\n";
+    let message = "error: `title` is text: write `title = \"…\"`\n --> ui/elsewhere.rs:1:1\n  |\n1 | fn hidden() {}\n  |    ^^^^^^ below\n";
+    #[track_caller]
+    fn check(mistake: &str, fixed: &str, message: &str, expected: &[&str]) {
+        assert_eq!(compare(mistake, fixed, message), expected);
+    }
+    let fixed = |from: &str, to: &str| mistake.replace(from, to);
+    check(mistake, &fixed("title = 5", "title = \"count\""), message, &[]);
+    check(mistake, &fixed("title = 5", "title = \"below\""), message, &[]);
+    check(mistake, &fixed("title = 5", "title = \"other\""), message, &[]);
+    check(
+        mistake,
+        &fixed("title = 5", "title = \"other\""),
+        &message.replace('…', "text"),
+        &["the message does not say `other`"],
+    );
+    check(
+        mistake,
+        &fixed("title = 5", "title = \"hidden\""),
+        message,
+        &["the message does not say `hidden`"],
+    );
+    check(
+        mistake,
+        &fixed("title = 5", "title = \"elsewhere\""),
+        message,
+        &["the message does not say `elsewhere`"],
+    );
+    check(
+        mistake,
+        &fixed("#[tool(title = 5)]\n", ""),
+        message,
+        &["an attribute of ours is gone, and the message does not say remove"],
+    );
+    check(mistake, &fixed("#[tool(title = 5)]\n", ""), &message.replace("write", "remove"), &[]);
+    let inserted = format!("{message}2 | fn count(inserted: u8) {{}}\n  |          ++++++++++++\n");
+    check(mistake, &fixed("()", "(inserted: u8)"), &inserted, &[]);
+    check(mistake, "#[tool]\nfn title() {}\n", message, &["`count` is gone"]);
+    check(
+        mistake,
+        &mistake.repeat(4),
+        message,
+        &["0 lines of the mistake are gone, and 12 are new"],
+    );
+}
