@@ -22,7 +22,7 @@ const ALL: [Derive; 3] = [
 
 /// The derives the item still needs; one that the user wrote too is reported and left to the user.
 pub(crate) fn derives(owner: &str, item: &TokenStream, errors: &Errors) -> Vec<Derive> {
-    let wrong = format!("{owner} belongs on a `struct` or an `enum`");
+    let wrong = format!("{owner} belongs on a `struct` or an `enum`: remove it here");
     if !matches!(keyword(item), Some(("struct" | "enum", _))) {
         errors.at(keyword_span(item), wrong);
         return Vec::new();

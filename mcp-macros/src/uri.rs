@@ -205,7 +205,7 @@ impl Parser<'_> {
         if twice {
             return self.problem(
                 at,
-                format!("`{name}` is there twice: which of the two would be the value?"),
+                format!("`{name}` is there twice, and which of the two would be the value? Remove one, or call it something else"),
             );
         }
         self.segments.push(Segment::Variable(Variable { name: name.to_owned(), kind, explode }));

@@ -126,7 +126,7 @@ impl<'a> Item<'a> {
         let mut template = None;
         let read = |input: ParseStream<'_>| {
             if kind == Kind::Resource {
-                template = read_template(input, function.sig.ident.span(), errors);
+                template = read_template(input, &function.sig.ident, errors);
             }
             keys::read(&mut keys, input, kind.table(), errors);
             Ok(())
@@ -185,8 +185,8 @@ impl<'a> Item<'a> {
     }
 }
 
-fn read_template(input: ParseStream<'_>, name: Span, errors: &Errors) -> Option<Template> {
-    let span = if input.is_empty() { name } else { input.span() };
+fn read_template(input: ParseStream<'_>, name: &Ident, errors: &Errors) -> Option<Template> {
+    let span = if input.is_empty() { name.span() } else { input.span() };
     match keys::read_first(input) {
         Ok(Some(uri)) => {
             let template = Template::read(&uri);
@@ -200,7 +200,7 @@ fn read_template(input: ParseStream<'_>, name: Span, errors: &Errors) -> Option<
                 ),
                 None => errors.at(
                     span,
-                    "#[resource] starts with its URI: `#[resource(\"users://{id}/profile\")]`",
+                    format!("#[resource] starts with its URI, such as `#[resource(\"app://{name}\")]`, or `#[resource(\"users://{{id}}/profile\")]` with a parameter `id`"),
                 ),
             }
             None
@@ -272,10 +272,17 @@ impl<'a> Param<'a> {
 fn plain_name(pat: &Pat) -> syn::Result<&Ident> {
     match pat {
         Pat::Ident(it) if it.by_ref.is_none() && it.subpat.is_none() => Ok(&it.ident),
-        _ => Err(syn::Error::new_spanned(
+        Pat::Wild(_) => Err(syn::Error::new_spanned(
             pat,
-            "give the parameter a plain name, which is what clients see, and take it apart in the body",
+            "give the parameter a plain name, which is what clients see, or remove it",
         )),
+        _ => {
+            let written = tokens::written(pat);
+            let message = format!(
+                "give the parameter a plain name, which is what clients see, and take it apart in the body: `let {written} = name;`"
+            );
+            Err(syn::Error::new_spanned(pat, message))
+        }
     }
 }
 

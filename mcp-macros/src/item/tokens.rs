@@ -2,6 +2,7 @@
 
 use super::Kind;
 use proc_macro2::{Delimiter, Group, Ident, Punct, Spacing, Span, TokenStream, TokenTree};
+use quote::ToTokens;
 
 /// The function without what only we understand: attributes of its parameters, and our own beside it.
 ///
@@ -179,4 +180,15 @@ pub(crate) fn find(tokens: &TokenStream, wanted: &impl Fn(&TokenTree) -> bool) -
         TokenTree::Group(group) => find(&group.stream(), wanted),
         _ => None,
     })
+}
+
+/// Tokens as a person writes them, for messages: syn does not keep which of them touched.
+pub(crate) fn written(tokens: &impl ToTokens) -> String {
+    let mut text = tokens.to_token_stream().to_string();
+    for (loose, tight) in
+        [(" < ", "<"), (" >", ">"), (" :: ", "::"), (":: ", "::"), ("& ", "&"), (" ,", ",")]
+    {
+        text = text.replace(loose, tight);
+    }
+    text
 }

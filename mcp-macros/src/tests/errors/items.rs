@@ -24,14 +24,26 @@ fn signatures() {
         "#[tool] fn f() -> Option<impl Send> {}",
         &[("impl", "the result needs a type that can be named")],
     );
+    for (future, place) in [
+        ("impl Future<Output = Vec<u8>> + Send", "impl … Send"),
+        ("Pin<Box<dyn std::future::Future<Output = Vec<u8>> + Send>>", "Pin … >"),
+        ("BoxFuture<'static, Vec<u8>>", "BoxFuture … >"),
+    ] {
+        let code = format!("#[tool] fn f() -> {future} {{}}");
+        check(&code, &[(place, "write `async fn f(…) -> Vec<u8>`")]);
+    }
+    check(
+        "#[tool] fn f<const N: usize>() {}",
+        &[("N", "take the value as a parameter, `n: usize`")],
+    );
     check(
         "#[tool] fn f<F: Fn(u8) -> u8>(#[arg(default)] a: u8) {}",
         &[("F", "a tool has one schema, so it has no type parameters")],
     );
     check("#[tool] fn f(_: u8) {}", &[("_", "give the parameter a plain name")]);
     check("#[tool] fn f(ref a: u8) {}", &[("ref … a", "give the parameter a plain name")]);
-    check("#[tool] fn f((a, b): (u8, u8)) {}", &[("(a, b)", "give the parameter a plain name")]);
-    check("#[tool] #[tool] fn f() {}", &[("tool", "#[tool] is there twice: keep one")]);
+    check("#[tool] fn f((a, b): (u8, u8)) {}", &[("(a, b)", "in the body: `let (a, b) = name;`")]);
+    check("#[tool] #[tool] fn f() {}", &[("tool", "#[tool] is there twice: remove one")]);
     check(
         "#[tool] #[prompt] fn f() {}",
         &[("prompt", "#[prompt] beside #[tool]: a function is one of them")],
@@ -55,7 +67,7 @@ fn wrong_items() {
     );
     check(
         "#[tool] fn f(&self);",
-        &[(";", "this function has no body; a method of a trait cannot be registered")],
+        &[(";", "this function has no body that a client could call: remove the attribute")],
     );
     check(
         "#[tool] impl N { fn f(&self) {} }",

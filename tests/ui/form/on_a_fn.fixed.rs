@@ -1,0 +1,5 @@
+fn order() -> String {
+    String::new()
+}
+
+fn main() {}
