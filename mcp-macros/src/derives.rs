@@ -22,9 +22,14 @@ const ALL: [Derive; 3] = [
 
 /// The derives the item still needs; one that the user wrote too is reported and left to the user.
 pub(crate) fn derives(owner: &str, item: &TokenStream, errors: &Errors) -> Vec<Derive> {
-    let wrong = format!("{owner} belongs on a `struct` or an `enum`: remove it here");
-    if !matches!(keyword(item), Some(("struct" | "enum", _))) {
-        errors.at(keyword_span(item), wrong);
+    let found = keyword(item).map(|(word, _)| word);
+    if !matches!(found, Some("struct" | "enum")) {
+        let hint = match found {
+            None => ": on a function write `#[tool]`, `#[resource]` or `#[prompt]`",
+            Some("union") => ": write one of them",
+            Some(_) => ": remove it here",
+        };
+        errors.at(keyword_span(item), format!("{owner} belongs on a `struct` or an `enum`{hint}"));
         return Vec::new();
     }
     let read = |input: ParseStream<'_>| {

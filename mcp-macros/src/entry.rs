@@ -66,7 +66,7 @@ pub(crate) fn server_impl(attr: TokenStream, tokens: TokenStream) -> TokenStream
     let errors = Errors::new();
     let keys = read_keys::<ItemKeys>(attr, &tables::SERVER_IMPL, &errors);
     if !matches!(keyword(&tokens), Some(("impl", _))) {
-        let message = "#[server] belongs on an impl block: `#[server] impl Type { … }`";
+        let message = "#[server] belongs on an impl block: `#[server] impl Type { #[tool] fn …(&self) { … } }`";
         errors.at(keyword_span(&tokens), message);
         return with_errors(tokens, errors);
     }

@@ -162,8 +162,8 @@ pub mod __private {
         __register as register,
         builder::{Identity, builder, items, named},
         extract::{
-            Call, Form, FormChoice, Params, Probe, Running, choices, field, form, from_text,
-            receiver,
+            Call, Form, FormChoice, Params, Probe, Running, choices, field, form, from_default,
+            from_text, receiver,
         },
         item::{ArgDef, Completer, ItemDef, Origin, Segment, VariableKind},
         model::{Asks, CachePolicy, Choices, FormSchema, Icon, Role, TaskSupport, TextFormat},

@@ -64,9 +64,11 @@ fn twins_compile() {
         library.push_str(&format!("#[path = {:?}]\nmod twin{number};\n", tests.join(twin)));
     }
     let runtime = tests.join("../mcp-runtime");
+    // Any crate is one that a server can be `with`.
     let manifest = format!(
         "[package]\nname = \"twins\"\nedition = \"2024\"\n\n[lib]\npath = \"lib.rs\"\n\n[workspace]\n\n\
-         [dependencies]\nmcp-runtime = {{ path = {runtime:?}, features = [\"ask\", \"http\"] }}\nserde = \"1\"\n",
+         [dependencies]\nmcp-runtime = {{ path = {runtime:?}, features = [\"ask\", \"http\"] }}\nserde = \"1\"\n\
+         my_tools = {{ package = \"serde_json\", version = \"1\" }}\n",
     );
     fs::create_dir_all(&folder).expect("the folder for tests can be written");
     write(&folder.join("Cargo.toml"), &manifest);
@@ -114,16 +116,14 @@ fn compare(mistake: &str, fixed: &str, message: &str) -> Vec<String> {
     }
 
     let declared: BTreeSet<_> = declared(fixed).collect();
-    for item in self::declared(mistake) {
-        if !declared.contains(&item) {
-            problems.push(format!("`{} {}` is gone", item.0, item.1));
-        }
+    for item in self::declared(mistake).filter(|it| !declared.contains(it)) {
+        problems.push(format!("`{item}` is gone"));
     }
-    for name in ATTRIBUTES {
-        let count = |text: &str| text.matches(&format!("#[{name}")).count();
-        if count(fixed) < count(mistake) && !proposed.contains("remove") {
-            problems.push(format!("`#[{name}]` is gone, and the message does not say remove"));
-        }
+    let attributes = |text: &str| -> usize {
+        ATTRIBUTES.iter().map(|name| text.matches(&format!("#[{name}")).count()).sum()
+    };
+    if attributes(fixed) < attributes(mistake) && !proposed.contains("remove") {
+        problems.push("an attribute of ours is gone, and the message does not say remove".into());
     }
 
     let (removed, added) = changed(mistake, fixed);
@@ -133,17 +133,19 @@ fn compare(mistake: &str, fixed: &str, message: &str) -> Vec<String> {
     problems
 }
 
-/// The words of the compiler: without the places it quotes, but with what it writes below them.
+/// The words of the compiler: without the places it quotes, but with what it writes below or (`+`) into them.
 fn said(message: &str) -> String {
     let mut said = String::new();
-    for line in message.lines() {
-        let line = line.trim_start();
+    let mut lines = message.lines().map(str::trim_start).peekable();
+    while let Some(line) = lines.next() {
         if line.starts_with("-->") {
             continue;
         }
         let quoted = line.trim_start_matches(|it: char| it.is_ascii_digit()).trim_start();
-        let own = if quoted.starts_with('|') {
-            quoted.rsplit_once("^ ").or(quoted.rsplit_once("- ")).map_or("", |(_, label)| label)
+        let marks = lines.peek().and_then(|it| it.strip_prefix('|')).unwrap_or_default();
+        let inserted = marks.contains('+') && marks.trim_matches([' ', '+']).is_empty();
+        let own = if quoted.starts_with('|') && !inserted {
+            quoted.rsplit_once("^ ").or_else(|| quoted.rsplit_once("- ")).map_or("", |it| it.1)
         } else {
             line
         };
@@ -158,10 +160,12 @@ fn words(text: &str) -> impl Iterator<Item = &str> {
     text.split(|it: char| !it.is_alphanumeric() && it != '_').filter(|it| !it.is_empty())
 }
 
-/// The items of a program, each with the keyword that makes it one.
-fn declared(program: &str) -> impl Iterator<Item = (&str, &str)> {
-    let pairs = words(program).zip(words(program).skip(1));
-    pairs.filter(|(keyword, _)| ["fn", "struct", "enum", "union", "trait"].contains(keyword))
+/// The names of a program's items. What kind of item each is, a message may change.
+fn declared(program: &str) -> impl Iterator<Item = &str> {
+    let kinds = ["fn", "struct", "enum", "union", "trait"];
+    // A type such as `fn(u8)` has no space after its keyword.
+    let pairs = program.split_whitespace().zip(program.split_whitespace().skip(1));
+    pairs.filter(move |(kind, _)| kinds.contains(kind)).filter_map(|(_, name)| words(name).next())
 }
 
 /// How many lines only the first has, and how many only the second, in the longest order they share.
@@ -214,10 +218,12 @@ fn what_goes_beyond_the_message_is_seen() {
         mistake,
         &fixed("#[tool(title = 5)]\n", ""),
         message,
-        &["`#[tool]` is gone, and the message does not say remove"],
+        &["an attribute of ours is gone, and the message does not say remove"],
     );
     check(mistake, &fixed("#[tool(title = 5)]\n", ""), &message.replace("write", "remove"), &[]);
-    check(mistake, "#[tool]\nfn title() {}\n", message, &["`fn count` is gone"]);
+    let inserted = format!("{message}2 | fn count(inserted: u8) {{}}\n  |          ++++++++++++\n");
+    check(mistake, &fixed("()", "(inserted: u8)"), &inserted, &[]);
+    check(mistake, "#[tool]\nfn title() {}\n", message, &["`count` is gone"]);
     check(
         mistake,
         &mistake.repeat(4),

@@ -55,7 +55,10 @@ fn contradiction(
     }
     let (first, second) =
         if position(one.span()) < position(other.span()) { (one, other) } else { (other, one) };
-    errors.at(second.span(), format!("`{}` contradicts `{}`: {reason}", second.key, first.key));
+    errors.at(
+        second.span(),
+        format!("`{}` contradicts `{}`: {reason}: remove one of the two", second.key, first.key),
+    );
 }
 
 fn mode(item: &Item<'_>, errors: &Errors) {

@@ -3,11 +3,13 @@
 use crate::errors::Errors;
 use crate::item::tokens::find;
 use crate::item::{Item, Kind, Param, Place, Role};
+use crate::keys::suggest::suggest;
 use proc_macro2::{Span, TokenTree};
 use quote::ToTokens as _;
 use std::collections::HashSet;
+use syn::punctuated::Punctuated;
 use syn::spanned::Spanned as _;
-use syn::{Ident, Type};
+use syn::{Attribute, Ident, Meta, Token, Type};
 
 pub(super) fn check(item: &Item<'_>, errors: &Errors) {
     let mut names = HashSet::new();
@@ -16,13 +18,14 @@ pub(super) fn check(item: &Item<'_>, errors: &Errors) {
         if !names.insert(param.name()) {
             let span =
                 param.keys.name.as_ref().map_or_else(|| param.span(), |it| it.value.0.span());
-            errors.at(span, format!("another parameter is called `{}` already", param.name()));
+            let name = param.name();
+            errors.at(span, format!("another parameter is called `{name}` already: give one of them another name, as in `#[arg(name = \"…\")]`"));
         }
         if let Some(header) = &param.keys.header {
             let name = &header.value.0;
             if !headers.insert(name.value().to_ascii_lowercase()) {
                 let message = format!(
-                    "another parameter has the header `{}` already, and their names are the same in any case",
+                    "another parameter has the header `{}` already, and their names are the same in any case: give one of them another",
                     name.value()
                 );
                 errors.at(name.span(), message);
@@ -50,8 +53,16 @@ pub(super) fn check(item: &Item<'_>, errors: &Errors) {
 fn configured(param: &Param<'_>, errors: &Errors) {
     for attr in param.attrs {
         if attr.path().is_ident("cfg") || attr.path().is_ident("cfg_attr") {
-            let message =
-                "parameters cannot depend on `cfg`: write two functions, each with its `#[cfg]`";
+            let fix = match &attr.meta {
+                Meta::List(list) if attr.path().is_ident("cfg") => {
+                    let condition = &list.tokens;
+                    format!(
+                        "one with `#[cfg({condition})]` and one with `#[cfg(not({condition}))]`"
+                    )
+                }
+                _ => "each with its `#[cfg]`".to_owned(),
+            };
+            let message = format!("parameters cannot depend on `cfg`: write two functions, {fix}");
             errors.at(attr.path().span(), message);
         }
     }
@@ -68,7 +79,7 @@ fn keys(item: &Item<'_>, param: &Param<'_>, errors: &Errors) {
     match (&keys.complete, item.kind) {
         (Some(complete), Kind::Tool) => errors.at(
             complete.span(),
-            "tools have no completion in any revision; an enum or `example` tells the model what is allowed",
+            "tools have no completion in any revision: show the model a value with `#[arg(example = \"…\")]`, or list them all in an enum",
         ),
         (Some(complete), Kind::Completion) => {
             errors.at(complete.span(), "this function completes others: nothing completes it");
@@ -78,7 +89,7 @@ fn keys(item: &Item<'_>, param: &Param<'_>, errors: &Errors) {
     if let Some(header) = &keys.header
         && item.kind != Kind::Tool
     {
-        errors.at(header.span(), "`header` is for the parameters of tools");
+        errors.at(header.span(), "`header` is for the parameters of tools: remove it");
     }
     let only_name = [
         keys.title.as_ref().map(|it| &it.key),
@@ -120,6 +131,7 @@ fn spread(item: &Item<'_>, param: &Param<'_>, errors: &Errors) {
         }
         return;
     }
+    param.spread.iter().for_each(|it| misspelt(it, errors));
     if let Some(default) = &param.keys.default {
         errors.at(default.span(), "this parameter is read by serde: write `#[serde(default)]`");
     }
@@ -132,6 +144,37 @@ fn spread(item: &Item<'_>, param: &Param<'_>, errors: &Errors) {
     let borrows = |token: &TokenTree| matches!(token, TokenTree::Punct(it) if matches!(it.as_char(), '&' | '\''));
     if let Some(span) = find(&owned.to_token_stream(), &borrows) {
         errors.at(span, format!("a parameter with `{word}` attributes owns its value: write `String`, `Vec<T>` or `T`"));
+    }
+}
+
+/// Serde says that it does not know a word, but not which one was meant.
+fn misspelt(attr: &Attribute, errors: &Errors) {
+    const KEYS: [&str; 9] = [
+        "rename",
+        "alias",
+        "default",
+        "flatten",
+        "skip",
+        "skip_deserializing",
+        "deserialize_with",
+        "with",
+        "bound",
+    ];
+    if !attr.path().is_ident("serde") {
+        return;
+    }
+    let keys = attr.parse_args_with(Punctuated::<Meta, Token![,]>::parse_terminated);
+    for key in keys.iter().flatten().filter_map(|it| it.path().get_ident()) {
+        let word = key.to_string();
+        // What only matters to those who write the value, serde knows too.
+        let known = KEYS.contains(&word.as_str()) || ["borrow", "getter"].contains(&word.as_str());
+        if !known
+            && !word.contains("serializ")
+            && let Some(found) = suggest(&word, &KEYS)
+        {
+            let message = format!("unknown serde attribute `{word}`; did you mean `{found}`?");
+            errors.at(key.span(), message);
+        }
     }
 }
 

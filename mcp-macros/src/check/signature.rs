@@ -152,8 +152,13 @@ fn receiver(item: &Item<'_>, errors: &Errors) {
     if item.owner.is_none() {
         errors.at(receiver.self_token.span(), outside_server(item.kind));
     } else if !is_shared(receiver) {
-        let message =
-            "the state is shared by concurrent calls: take `&self` and use a `Mutex` or an atomic";
+        let is_mut = |token: &TokenTree| matches!(token, TokenTree::Ident(it) if it == "mut");
+        let inside = if find(&receiver.to_token_stream(), &is_mut).is_some() {
+            ", and keep what changes in a `std::sync::Mutex` (`*self.count.lock().unwrap() += 1`) or an atomic"
+        } else {
+            ""
+        };
+        let message = format!("the state is shared by concurrent calls: take `&self`{inside}");
         errors.at(receiver.self_token.span(), message);
     }
 }

@@ -101,7 +101,7 @@ fn field(field: &Named<'_>) -> TokenStream {
     let default = keys.default.as_ref().map(|it| {
         let span = at(it.span());
         let made = match &it.value {
-            Default(None) => quote_spanned!(span=> ::core::default::Default::default()),
+            Default(None) => quote_spanned!(span=> __mcp::from_default()),
             Default(Some(Expr::Lit(ExprLit { lit: Lit::Str(text), .. }))) => {
                 quote_spanned!(at(text.span())=> __mcp::from_text(#text))
             }

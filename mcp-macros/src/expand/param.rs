@@ -128,7 +128,7 @@ impl Field<'_> {
         let span = self.span();
         let Default(expr) = &self.param.keys.default.as_ref()?.value;
         Some(match expr {
-            None => quote_spanned!(span=> || ::core::default::Default::default()),
+            None => quote_spanned!(span=> || __mcp::from_default()),
             Some(Expr::Lit(ExprLit { lit: Lit::Str(text), .. })) => {
                 let made = at(text.span());
                 quote_spanned!(made=> || __mcp::from_text(#text))

@@ -27,7 +27,14 @@ impl Value for Example {
     const USAGE: &'static str = " = \"…\"";
 
     fn read(key: &Ident, input: ParseStream<'_>, _: &Errors) -> syn::Result<Self> {
-        assigned::<Self, _>(key, input, json::literal).map(Self)
+        assigned::<Self, _>(key, input, |input| {
+            if input.peek(syn::token::Bracket) {
+                let message = "an example is one number, `true`, `false` or \"text\": for a list write `description = \"such as […]\"`";
+                return Err(input.error(message));
+            }
+            json::literal(input)
+        })
+        .map(Self)
     }
 }
 
@@ -42,7 +49,14 @@ impl Value for Header {
         let name = text.value();
         let token = |it: u8| it.is_ascii_alphanumeric() || b"!#$%&'*+-.^_`|~".contains(&it);
         if name.is_empty() || !name.bytes().all(token) {
-            let message = "a header name is letters, digits and !#$%&'*+-.^_`|~ without spaces";
+            let plain: String = name
+                .trim()
+                .chars()
+                .map(|it| if u8::try_from(it).is_ok_and(token) { it } else { '-' })
+                .collect();
+            let fix = if plain.is_empty() { String::new() } else { format!(": write {plain:?}") };
+            let message =
+                format!("a header name is letters, digits and !#$%&'*+-.^_`|~ without spaces{fix}");
             return Err(syn::Error::new(text.span(), message));
         }
         Ok(Self(text))
@@ -110,7 +124,7 @@ impl Value for Completer {
 impl Completer {
     /// Reads what stands between the parentheses.
     pub(crate) fn inside(key: &Ident, input: ParseStream<'_>) -> syn::Result<Self> {
-        let mixed = "either values or one function, not both";
+        let mixed = "write either values or one function, not both";
         if !input.peek(LitStr) {
             let path = input.call(Path::parse_mod_style).map_err(|_| usage::<Self>(key))?;
             if input.peek(syn::token::Paren) {
@@ -130,7 +144,7 @@ impl Completer {
             }
             let value = input.parse::<LitStr>()?;
             if values.iter().any(|it| it.value() == value.value()) {
-                return Err(syn::Error::new(value.span(), "this value is listed twice"));
+                return Err(syn::Error::new(value.span(), "this value is listed twice: keep one"));
             }
             values.push(value);
             if !input.is_empty() {

@@ -187,10 +187,14 @@ fn unknown(name: &str, table: &Table) -> String {
     if let Some((_, reason)) = table.refused.iter().find(|(it, _)| *it == name) {
         return format!("`{name}` is no key of {}: {reason}", table.owner);
     }
-    let hint = if let Some(found) = suggest(name, table.names) {
+    let elsewhere = tables::ALL.iter().find(|it| it.names.contains(&name));
+    // `task` on a prompt is no misspelt `asks`, but what stands in `icon(…)` was hardly meant for another attribute.
+    let near =
+        suggest(name, table.names).filter(|_| elsewhere.is_none() || !owner.starts_with("#["));
+    let hint = if let Some(found) = near {
         format!("; did you mean `{found}`?")
-    } else if let Some(other) = tables::ALL.iter().find(|it| it.names.contains(&name)) {
-        format!(": it is a key of {}.", other.owner)
+    } else if let Some(other) = elsewhere {
+        format!(": it is a key of {}; remove it here.", other.owner)
     } else {
         table.hint.map_or_else(|| ".".to_owned(), |hint| format!("; {hint}."))
     };

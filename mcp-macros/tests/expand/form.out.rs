@@ -56,9 +56,7 @@ const _: () = {
                     __mcp::field::<String>()
                         .default(|| __mcp::from_text("nobody"))
                         .done(),
-                    __mcp::field::<bool>()
-                        .default(|| ::core::default::Default::default())
-                        .done(),
+                    __mcp::field::<bool>().default(|| __mcp::from_default()).done(),
                     __mcp::field::<Vec<Topping>>()
                         .len(
                             ::core::option::Option::None,

@@ -19,7 +19,7 @@ const _: () = {
                 .check_in_place::<f64>()
                 .check_from_client::<f64>(),
             &__ARGS[0],
-            || ::core::default::Default::default(),
+            || __mcp::from_default(),
         );
     }
     fn __run(mut __call: __mcp::Call<'_>) -> __mcp::Running {
@@ -28,8 +28,7 @@ const _: () = {
             .check::<f64>()
             .check_in_place::<f64>()
             .check_from_client::<f64>();
-        let __v0 = __p0
-            .read_or(&mut __call, &__ARGS[0], || ::core::default::Default::default());
+        let __v0 = __p0.read_or(&mut __call, &__ARGS[0], || __mcp::from_default());
         let (true, ::core::option::Option::Some(mut __v0)) = (__call.accept(), __v0)
         else {
             return __call.refuse();

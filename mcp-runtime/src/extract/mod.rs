@@ -29,7 +29,7 @@ pub use ask::{Elicit, Roots, Sample};
 pub(crate) use call::{Arguments, Member, Mode, Names};
 pub use call::{Call, Running};
 pub use client::Client;
-pub use default::from_text;
+pub use default::{from_default, from_text};
 pub(crate) use form::read as read_form;
 pub use form::{Form, FormChoice, FormField, choices, field, form};
 pub use from_call::{FromCall, Needs};

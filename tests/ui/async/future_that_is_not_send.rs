@@ -10,7 +10,7 @@ impl Notes {
     async fn count(&self) -> u8 {
         let cell = Cell::new(1);
         pause(&cell).await;
-        cell.get()
+        1
     }
 }
 

@@ -1,8 +1,13 @@
 use mcp_runtime::prelude::*;
 
+#[completion]
+fn colors(typed: &str) -> Vec<String> {
+    vec![typed.to_owned()]
+}
+
 /// Paints.
 #[prompt]
-fn paint(#[complete(colors)] color: &str) -> String {
+fn paint(#[complete(color)] color: &str) -> String {
     color.to_owned()
 }
 

@@ -1,3 +1,6 @@
+use mcp_runtime::prelude::*;
+
+#[tool]
 fn order() -> String {
     String::new()
 }

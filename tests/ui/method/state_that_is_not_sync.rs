@@ -8,7 +8,7 @@ impl Notes {
     /// Counts.
     #[tool]
     fn count(&self) -> usize {
-        self.0.borrow().len()
+        0
     }
 }
 

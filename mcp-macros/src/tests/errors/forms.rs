@@ -101,7 +101,10 @@ fn keys_of_forms_and_choices() {
     check("#[form(enum_names)] struct S { a: u8 }", &[("enum_names", "`enum_names` is for enums")]);
     check("#[form(enum_names)] enum E { A }", &[("enum_names", "no variant has one")]);
     check("#[form(title = \"x\")] struct S { a: u8 }", &[("title", "a form as a whole has none")]);
-    check("#[data(enum_names)] enum E { A }", &[("enum_names", "it is a key of #[form].")]);
+    check(
+        "#[data(enum_names)] enum E { A }",
+        &[("enum_names", "it is a key of #[form]; remove it here.")],
+    );
     check(
         "#[form] enum E { #[arg(default)] A, #[arg(description = \"x\")] B, #[arg(len(1..))] C }",
         &[

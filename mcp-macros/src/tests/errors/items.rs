@@ -80,8 +80,14 @@ fn wrong_items() {
         "#[tool] fn f(db: &mut Db) {}",
         &[("mut", "take `&T` with a `Mutex` or an atomic in it")],
     );
-    check("#[data] fn f() {}", &[("fn", "#[data] belongs on a `struct` or an `enum`")]);
-    check("#[data] union U { a: u8 }", &[("union", "#[data] belongs on a `struct` or an `enum`")]);
+    check(
+        "#[data] fn f() {}",
+        &[("fn", "#[data] belongs on a `struct` or an `enum`: on a function write `#[tool]`")],
+    );
+    check(
+        "#[data] union U { a: u8 }",
+        &[("union", "#[data] belongs on a `struct` or an `enum`: write one of them")],
+    );
     check(
         "#[data] #[derive(Debug, serde::Serialize)] struct S;",
         &[("Serialize", "#[data] derives `Serialize` already: remove it here")],
@@ -102,9 +108,11 @@ fn half_typed_functions_survive() {
 
 #[test]
 fn servers() {
-    let shared =
-        "the state is shared by concurrent calls: take `&self` and use a `Mutex` or an atomic";
-    check("#[server] impl N { #[tool] fn f(&mut self) {} }", &[("self", shared)]);
+    let shared = "the state is shared by concurrent calls: take `&self`";
+    check(
+        "#[server] impl N { #[tool] fn f(&mut self) {} }",
+        &[("self", &format!("{shared}, and keep what changes in a `std::sync::Mutex`"))],
+    );
     check("#[server] impl N { #[tool] fn f(self) {} }", &[("self", shared)]);
     check("#[server] impl N { #[tool] fn f(self: Arc<Self>) {} }", &[("self", shared)]);
     check(

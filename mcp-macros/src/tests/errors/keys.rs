@@ -17,13 +17,17 @@ fn unknown_keys() {
         &[("destructiveHint", "did you mean `destructive`?")],
     );
     check("#[tool(foo)] fn f() {}", &[("foo", "unknown key `foo` of #[tool]. Keys: name")]);
+    check("#[prompt(task)] fn f() {}", &[("task", "it is a key of #[tool]; remove it here")]);
     check(
         "#[prompt(cache(public))] fn f() {}",
-        &[("cache", "unknown key `cache` of #[prompt]: it is a key of #[resource]. Keys: name")],
+        &[(
+            "cache",
+            "unknown key `cache` of #[prompt]: it is a key of #[resource]; remove it here. Keys: name",
+        )],
     );
     check(
         "#[tool(default = 1)] fn f() {}",
-        &[("default", "unknown key `default` of #[tool]: it is a key of #[arg].")],
+        &[("default", "unknown key `default` of #[tool]: it is a key of #[arg]; remove it here.")],
     );
     check("#[tool] fn f(#[arg(defualt = 1)] a: u8) {}", &[("defualt", "did you mean `default`?")]);
     check(
@@ -129,7 +133,7 @@ fn asks() {
     check(&tool("asks(roots), asks(sampling)"), &[("asks", "`asks` is given twice: keep one")]);
     check(
         "#[completion(asks(roots))] fn f() {}",
-        &[("asks", "unknown key `asks` of #[completion]: it is a key of #[tool].")],
+        &[("asks", "unknown key `asks` of #[completion]: it is a key of #[tool]; remove it here.")],
     );
 }
 
@@ -159,7 +163,10 @@ fn contradictions() {
             "`read_only` contradicts `destructive`: a tool that only reads destroys nothing",
         )],
     );
-    check("#[tool(strict, lenient)] fn f() {}", &[("lenient", "`lenient` contradicts `strict`")]);
+    check(
+        "#[tool(strict, lenient)] fn f() {}",
+        &[("lenient", "one refuses what the other lets pass: remove one of the two")],
+    );
     check("#[tool(blocking)] async fn f() {}", &[("blocking", "an `async fn` does not block")]);
     check(
         "#[tool(timeout = \"1s\")] fn f() {}",

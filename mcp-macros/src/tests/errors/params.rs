@@ -16,14 +16,20 @@ fn arguments() {
     check(&arg("len(-1..)"), &[("len", "a length is a whole number, 0 or more")]);
     check(&arg("len(..0)"), &[("len", "a length is a whole number, 0 or more")]);
     check(&arg("pattern = \"(\""), &[("\"(\"", "not a regular expression")]);
-    check(&arg("header = \"a b\""), &[("\"a b\"", "a header name is letters, digits and")]);
+    check(&arg("header = \"a b\""), &[("\"a b\"", "without spaces: write \"a-b\"")]);
     check(&arg("header = \"\""), &[("\"\"", "a header name is letters")]);
-    check(&arg("example = [1]"), &[("[", "expected a number, `true`, `false` or \"text\"")]);
+    check(
+        &arg("example = [1]"),
+        &[(
+            "[",
+            "an example is one number, `true`, `false` or \"text\": for a list write `description",
+        )],
+    );
     check(
         &arg("complete(\"a\")"),
         &[(
             "complete",
-            "tools have no completion in any revision; an enum or `example` tells the model what is allowed",
+            "tools have no completion in any revision: show the model a value with `#[arg(example = \"…\")]`, or list them all in an enum",
         )],
     );
     check("#[tool] fn f(#[arg] a: u8) {}", &[("arg", "write `#[arg(key = value)]`")]);
@@ -35,7 +41,10 @@ fn arguments() {
         "#[tool] fn f(#[arg(header = \"Region\")] a: u8, #[arg(header = \"REGION\")] b: u8) {}",
         &[("\"REGION\"", "another parameter has the header `REGION` already")],
     );
-    check("#[tool] fn f(#[cfg(unix)] a: u8) {}", &[("cfg", "parameters cannot depend on `cfg`")]);
+    check(
+        "#[tool] fn f(#[cfg(unix)] a: u8) {}",
+        &[("cfg", "one with `#[cfg(unix)]` and one with `#[cfg(not(unix))]`")],
+    );
     check(
         "#[prompt] fn f(#[arg(header = \"A\")] a: &str) {}",
         &[("header", "`header` is for the parameters of tools")],
@@ -53,6 +62,10 @@ fn spread_parameters() {
     check(
         &format!("#[tool] fn f({serde} a: Option<&str>) {{}}"),
         &[("&", "a parameter with `serde` attributes owns its value")],
+    );
+    check(
+        "#[tool] fn f(#[serde(alias = \"b\", renam = \"x\")] a: u8) {}",
+        &[("renam", "unknown serde attribute `renam`; did you mean `rename`?")],
     );
     check(&format!("#[tool] fn f({serde} a: &Db) {{}}"), &[("&", "owns its value")]);
     check(

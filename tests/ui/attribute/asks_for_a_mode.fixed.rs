@@ -1,0 +1,9 @@
+use mcp_runtime::prelude::*;
+
+/// Deploys.
+#[tool(asks(elicitation))]
+async fn deploy(version: &str) -> String {
+    version.to_owned()
+}
+
+fn main() {}

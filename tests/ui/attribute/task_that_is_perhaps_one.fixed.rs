@@ -1,0 +1,7 @@
+use mcp_runtime::prelude::*;
+
+/// Waits.
+#[tool(task = "optional")]
+async fn wait() {}
+
+fn main() {}

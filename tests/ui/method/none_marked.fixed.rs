@@ -1,0 +1,13 @@
+use mcp_runtime::prelude::*;
+
+struct Notes;
+
+#[server]
+impl Notes {
+    #[tool]
+    fn count(&self) -> usize {
+        0
+    }
+}
+
+fn main() {}

@@ -1,0 +1,14 @@
+use mcp_runtime::prelude::*;
+
+struct Notes<T>(Vec<T>);
+
+#[server]
+impl Notes<usize> {
+    /// Counts.
+    #[tool]
+    fn count(&self) -> usize {
+        self.0.len()
+    }
+}
+
+fn main() {}

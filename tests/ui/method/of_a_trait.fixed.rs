@@ -1,0 +1,18 @@
+use mcp_runtime::prelude::*;
+
+trait Counting {
+    fn count(&self) -> usize;
+}
+
+struct Notes;
+
+#[server]
+impl Notes {
+    /// Counts.
+    #[tool]
+    fn count(&self) -> usize {
+        0
+    }
+}
+
+fn main() {}

@@ -1,0 +1,15 @@
+use mcp_runtime::prelude::*;
+use std::sync::RwLock;
+
+struct Notes(RwLock<Vec<String>>);
+
+#[server]
+impl Notes {
+    /// Counts.
+    #[tool]
+    fn count(&self) -> usize {
+        0
+    }
+}
+
+fn main() {}
