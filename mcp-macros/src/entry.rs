@@ -29,7 +29,11 @@ pub(crate) fn function(kind: Kind, attr: TokenStream, tokens: TokenStream) -> To
     let item = Item::read(kind, attr, &function, None, &errors);
     check::check(&item, &errors);
     let mut all = without_helpers(tokens);
-    all.extend(errors.finish().map_or_else(|errors| errors, |()| expand::item::item(&item)));
+    match errors.finish() {
+        Ok(()) if check::refused_by_rustc(&item) => {}
+        Ok(()) => all.extend(expand::item::item(&item)),
+        Err(errors) => all.extend(errors),
+    }
     all
 }
 
@@ -82,7 +86,10 @@ pub(crate) fn server_impl(attr: TokenStream, tokens: TokenStream) -> TokenStream
         block.marked().filter_map(|it| method(it, &block.self_ty, &keys, &errors)).collect();
     let mut all = block.plain();
     match errors.finish() {
-        Ok(()) => all.extend(items.iter().map(expand::item::item)),
+        Ok(()) => {
+            let items = items.iter().filter(|it| !check::refused_by_rustc(it));
+            all.extend(items.map(expand::item::item));
+        }
         Err(errors) => all.extend(errors),
     }
     all

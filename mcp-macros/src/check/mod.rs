@@ -11,7 +11,7 @@ use crate::errors::Errors;
 use crate::item::Item;
 
 pub(crate) use form::check as form;
-pub(crate) use params::{is_borrowed_argument, strip_groups};
+pub(crate) use params::{is_borrowed_argument, refused_by_rustc, strip_groups};
 pub(crate) use server::check as server_impl;
 
 /// Reports everything that is wrong with an item.

@@ -9,7 +9,7 @@ use quote::ToTokens as _;
 use syn::spanned::Spanned as _;
 use syn::{
     FnArg, GenericArgument, GenericParam, PathArguments, Receiver, ReceiverKind, ReturnType,
-    Safety, Type, TypeParamBound, TypeReference,
+    Safety, Type, TypeParamBound, TypePath, TypeReference,
 };
 
 pub(super) fn check(item: &Item<'_>, errors: &Errors) {
@@ -21,11 +21,10 @@ pub(super) fn check(item: &Item<'_>, errors: &Errors) {
     for input in &sig.inputs {
         if let FnArg::Typed(typed) = input {
             no_impl_trait(&typed.ty.to_token_stream(), "a parameter", errors);
-            if let Type::Reference(TypeReference { mutability: Some(token), .. }) =
-                strip_groups(&typed.ty)
-            {
-                let message = "calls run at the same time and share their state: take `&T` with a `Mutex` or an atomic in it; an argument is taken by value";
-                errors.at(token.span(), message);
+            match strip_groups(&typed.ty) {
+                Type::Reference(reference) => lent(reference, errors),
+                Type::Path(path) => owned(path, errors),
+                _ => {}
             }
         }
     }
@@ -44,10 +43,55 @@ pub(super) fn check(item: &Item<'_>, errors: &Errors) {
     }
 }
 
+/// References that no call can be given.
+fn lent(reference: &TypeReference, errors: &Errors) {
+    if let Some(token) = &reference.mutability {
+        let message = "calls run at the same time and share their state: take `&T` with a `Mutex` or an atomic in it; an argument is taken by value";
+        errors.at(token.span(), message);
+    } else if let Type::TraitObject(object) = strip_groups(&reference.elem) {
+        let name = written(&object.bounds);
+        let message = format!(
+            "state is found by its type, so it has one: give the server an `Arc` with `.state::<Arc<dyn {name} + Send + Sync>>(…)`, and take `&std::sync::Arc<dyn {name} + Send + Sync>`"
+        );
+        errors.push(syn::Error::new_spanned(reference, message));
+    } else if let Some(lifetime) = reference.lifetime.as_ref().filter(|it| it.ident == "static") {
+        errors.at(lifetime.span(), "a parameter is lent for the call: remove `'static`");
+    }
+}
+
+/// Collections of text that somebody else would have to own.
+fn owned(path: &TypePath, errors: &Errors) {
+    const COLLECTIONS: [&str; 7] =
+        ["Vec", "VecDeque", "HashSet", "BTreeSet", "HashMap", "BTreeMap", "Box"];
+    let Some(last) = path.path.segments.last() else { return };
+    let PathArguments::AngleBracketed(arguments) = &last.arguments else { return };
+    let collection = COLLECTIONS.iter().any(|it| last.ident == it);
+    for argument in &arguments.args {
+        match argument {
+            GenericArgument::Type(Type::Path(path)) => owned(path, errors),
+            GenericArgument::Type(Type::Reference(it)) if collection && it.mutability.is_none() => {
+                let message = format!(
+                    "what is in a `{}` that a client sends is owned by it: write `String` for `&str`, `T` for `&T`",
+                    last.ident
+                );
+                errors.push(syn::Error::new_spanned(it, message));
+            }
+            _ => {}
+        }
+    }
+}
+
 /// One function is one item.
 fn alone(item: &Item<'_>, errors: &Errors) {
     // A method still has the attribute that is read here; a free function has lost it.
     let skipped = usize::from(item.owner.is_some());
+    for attr in &item.function.attrs {
+        if let Some(word) = attr.path().get_ident().filter(|it| *it == "arg" || *it == "complete") {
+            let message =
+                format!("#[{word}] belongs on a parameter: write it before the parameter's name");
+            errors.at(word.span(), message);
+        }
+    }
     for (other, span) in item.function.kinds().skip(skipped) {
         let message = if other == item.kind {
             format!("{} is there twice: remove one", other.owner())
@@ -178,5 +222,8 @@ fn is_shared(receiver: &Receiver) -> bool {
 }
 
 fn outside_server(kind: Kind) -> String {
-    format!("{} on a method needs `#[server]` on the impl block around it", kind.owner())
+    format!(
+        "{} on a method needs `#[server]` on the impl block around it; a macro that writes methods writes the block too",
+        kind.owner()
+    )
 }

@@ -17,7 +17,7 @@ use syn::ext::IdentExt as _;
 use syn::parse::discouraged::Speculative as _;
 use syn::parse::{ParseStream, Parser as _};
 use syn::spanned::Spanned as _;
-use syn::{Attribute, FnArg, Ident, LitStr, Meta, Pat, Receiver, Token, Type};
+use syn::{Attribute, Expr, FnArg, Ident, LitStr, Meta, Pat, Receiver, Token, Type};
 
 /// What a function is registered as.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -194,6 +194,10 @@ fn read_template(input: ParseStream<'_>, name: &Ident, errors: &Errors) -> Optio
         }
         Ok(None) => {
             match uri_as_key(input) {
+                _ if skip_expression(input) => errors.at(
+                    span,
+                    format!("the URI is written out, since its variables are read from it: `#[resource(\"app://{name}\")]`"),
+                ),
                 Some(uri) => errors.at(
                     span,
                     format!("the URI stands first and without a key: `#[resource({uri}, …)]`"),
@@ -210,6 +214,20 @@ fn read_template(input: ParseStream<'_>, name: &Ident, errors: &Errors) -> Optio
             None
         }
     }
+}
+
+/// Takes a constant or a macro, which is no key, and the comma after it.
+fn skip_expression(input: ParseStream<'_>) -> bool {
+    let ahead = input.fork();
+    let is_constant = ahead.parse::<Ident>().is_ok_and(|it| {
+        it.to_string().starts_with(char::is_uppercase)
+            || ahead.peek(Token![!])
+            || ahead.peek(Token![::])
+    });
+    if !(is_constant || input.peek(Token![&])) || input.parse::<Expr>().is_err() {
+        return false;
+    }
+    input.parse::<Option<Token![,]>>().is_ok()
 }
 
 /// Takes `uri = "…"` and the comma after it, which is what people write who have not read the manual.

@@ -51,6 +51,41 @@ fn signatures() {
 }
 
 #[test]
+fn what_no_call_can_be_given() {
+    check("#[tool] fn f(a: &'static str) {}", &[("'static", "remove `'static`")]);
+    check(
+        "#[tool] fn f(a: &dyn Store) {}",
+        &[("& … Store", "take `&std::sync::Arc<dyn Store + Send + Sync>`")],
+    );
+    check("#[tool] fn f(a: Option<Vec<&str>>) {}", &[("& … str", "write `String` for `&str`")]);
+    check("#[tool] #[arg(default)] fn f(a: u8) {}", &[("arg", "#[arg] belongs on a parameter")]);
+    check(
+        "#[resource(URI, title = 5)] fn f() {}",
+        &[("URI", "the URI is written out"), ("5", "is text")],
+    );
+    check(
+        "#[resource(concat!(\"a:\", \"b\"))] fn f() {}",
+        &[("concat", "`#[resource(\"app://f\")]`")],
+    );
+    check(
+        "#[resource(size)] fn f() {}",
+        &[("size", "#[resource] starts with its URI"), ("size", "write `size")],
+    );
+    // What rustc refuses is left to it.
+    check("#[tool] fn f(a: str, b: [u8]) {}", &[]);
+}
+
+#[test]
+fn blocks_that_are_not_yet_what_they_will_be() {
+    check(
+        "#[server] impl N { #[cfg_attr(all(unix, x), mcp_runtime::tool(title = \"a\"))] fn f(&self) {} }",
+        &[("cfg_attr", "and `#[tool]`")],
+    );
+    check("#[server] impl N { tools!(a); }", &[]);
+    check("#[server] impl N { fn f(&self) { tools!(a) } }", &[("impl", "no method here has")]);
+}
+
+#[test]
 fn wrong_items() {
     check("#[tool] struct S;", &[("struct", "#[tool] belongs on a function, not on a `struct`")]);
     check(
@@ -127,10 +162,7 @@ fn servers() {
         "#[server] impl<T> N<T> { #[tool] fn f(&self) {} }",
         &[("T", "with concrete parameters")],
     );
-    check(
-        "#[server] impl<'a> N<'a> { #[tool] fn f(&self) {} }",
-        &[("'a", "with concrete parameters")],
-    );
+    check("#[server] impl<'a> N<'a> { #[tool] fn f(&self) {} }", &[("'a", "write `'static`")]);
     check("#[server] impl N { fn f(&self) {} }", &[("impl", "no method here has `#[tool]`")]);
     check(
         "#[server] impl N { #[tool] const A: u8 = { 1 }; }",
