@@ -110,11 +110,13 @@ fn compare(mistake: &str, fixed: &str, message: &str) -> Vec<String> {
     let mut problems = Vec::new();
     let said = said(message);
     let proposed: BTreeSet<&str> = words(&said).collect();
-    let known: BTreeSet<&str> = words(mistake).chain(proposed.iter().copied()).collect();
-    let chosen = said.contains('…') || proposed.contains("another");
+    let mut known: BTreeSet<&str> = words(mistake).chain(proposed.iter().copied()).collect();
+    if said.contains('…') || proposed.contains("another") {
+        known.extend(CHOSEN);
+    }
+    known.extend(IMPLIED.iter().filter(|(it, _)| said.contains(it)).map(|(_, meant)| meant));
     for word in words(fixed).collect::<BTreeSet<_>>() {
-        let implied = || IMPLIED.iter().any(|(it, meant)| *meant == word && said.contains(it));
-        if !known.contains(word) && !(chosen && CHOSEN.contains(&word)) && !implied() {
+        if !known.contains(word) {
             problems.push(format!("the message does not say `{word}`"));
         }
     }
@@ -199,6 +201,18 @@ fn what_goes_beyond_the_message_is_seen() {
     let fixed = |from: &str, to: &str| mistake.replace(from, to);
     check(mistake, &fixed("title = 5", "title = \"count\""), message, &[]);
     check(mistake, &fixed("title = 5", "title = \"below\""), message, &[]);
+    check(
+        mistake,
+        &fixed("5)]\nfn", "\"title\")]\npub fn"),
+        message,
+        &["the message does not say `pub`"],
+    );
+    check(
+        mistake,
+        &fixed("5)]\nfn", "\"title\")]\npub fn"),
+        &message.replace("below", "is private"),
+        &[],
+    );
     check(mistake, &fixed("title = 5", "title = \"other\""), message, &[]);
     check(
         mistake,
