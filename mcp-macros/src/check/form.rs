@@ -2,13 +2,16 @@
 
 use crate::errors::Errors;
 use crate::item::form::{Chosen, Form, Named, Shape};
+use crate::item::tokens::find;
 use crate::keys::arg::Default;
 use crate::keys::range::{Bound, Len, Range};
-use proc_macro2::Span;
+use proc_macro2::{Span, TokenTree};
 use quote::ToTokens as _;
 use syn::punctuated::Punctuated;
 use syn::spanned::Spanned as _;
-use syn::{Attribute, Expr, ExprLit, ExprUnary, Fields, GenericParam, Lit, Meta, Token, UnOp};
+use syn::{
+    Attribute, Expr, ExprLit, ExprUnary, Fields, GenericParam, Lit, Meta, Token, Type, UnOp,
+};
 
 pub(crate) fn check(form: &Form<'_>, errors: &Errors) {
     if let Some(parameter) = form.generics.params.first() {
@@ -58,6 +61,12 @@ pub(crate) fn check(form: &Form<'_>, errors: &Errors) {
 fn field(field: &Named<'_>, errors: &Errors) {
     configured(field.attrs, "a field of a form", errors);
     serde(field.attrs, &["rename"], "a field of a form", errors);
+    if let Some(span) = borrows(field.ty) {
+        errors.at(
+            span,
+            "a field of a form is what somebody answered, and owns it: write `String` for `&str`",
+        );
+    }
     let range = field.keys.range.as_ref();
     if let Some(range) = range
         && range.value.end.is_some()
@@ -107,6 +116,12 @@ fn unmeasured(len: &Len, value: &Expr) -> Option<usize> {
     let count = text.value().chars().count();
     let fits = len.min.is_none_or(|it| count >= it) && len.max.is_none_or(|it| count <= it);
     (!fits).then_some(count)
+}
+
+/// Where a type borrows something.
+pub(crate) fn borrows(ty: &Type) -> Option<Span> {
+    let is_reference = |it: &TokenTree| matches!(it, TokenTree::Punct(it) if it.as_char() == '&');
+    find(&ty.to_token_stream(), &is_reference)
 }
 
 fn variant(chosen: &Chosen<'_>, errors: &Errors) {

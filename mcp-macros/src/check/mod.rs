@@ -10,7 +10,7 @@ mod variables;
 use crate::errors::Errors;
 use crate::item::Item;
 
-pub(crate) use form::check as form;
+pub(crate) use form::{borrows, check as form};
 pub(crate) use params::{is_borrowed_argument, refused_by_rustc, strip_groups};
 pub(crate) use server::check as server_impl;
 

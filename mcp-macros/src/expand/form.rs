@@ -2,6 +2,7 @@
 
 use super::text::{description, doc, text};
 use super::{at, here};
+use crate::check;
 use crate::docs::Doc;
 use crate::item::form::{Chosen, Form, Named, Shape};
 use crate::keys::arg::{Default, Format};
@@ -44,7 +45,12 @@ pub(crate) fn form(root: &TokenStream, form: &Form<'_>) -> TokenStream {
 /// What stands beside the errors of a form, so that whoever uses it is not told that it is none.
 pub(crate) fn unfinished(root: &TokenStream, form: &Form<'_>) -> Option<TokenStream> {
     let ident = form.ident;
-    if !form.generics.params.is_empty() {
+    // What borrows is no answer, and would be told so twice.
+    let borrows = match &form.shape {
+        Shape::Struct { named, .. } => named.iter().any(|it| check::borrows(it.ty).is_some()),
+        Shape::Enum(_) => false,
+    };
+    if borrows || !form.generics.params.is_empty() {
         return None;
     }
     let body = match &form.shape {
