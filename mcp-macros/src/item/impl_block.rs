@@ -2,7 +2,7 @@
 
 use super::Kind;
 use super::function::Function;
-use super::tokens::{regroup, without_helpers};
+use super::tokens::{half_written, regroup, without_helpers};
 use proc_macro2::{Delimiter, Group, TokenStream, TokenTree};
 use syn::parse::discouraged::Speculative as _;
 use syn::parse::{Parse, ParseStream, Parser as _};
@@ -60,7 +60,10 @@ impl ImplBlock {
     /// The block as the user wrote it, without what only we understand.
     pub(crate) fn plain(&self) -> TokenStream {
         let members = self.members.iter().map(|member| match member {
-            Member::Marked(marked) => without_helpers(marked.tokens.clone()),
+            Member::Marked(marked) => {
+                let tokens = &marked.tokens;
+                half_written(tokens).unwrap_or_else(|| without_helpers(tokens.clone()))
+            }
             Member::Plain(tokens) => tokens.clone(),
         });
         let braces = regroup(&self.braces, members.collect());
