@@ -29,12 +29,7 @@ pub(super) fn run(builder: Builder, file: &Path, strict: bool) -> Result<Printed
     } else {
         Ok(())
     };
-    Ok(Printed { text, end })
-}
-
-/// What `schema` prints: the text of a lock file.
-pub(super) fn schema(builder: Builder) -> Result<Printed, Stop> {
-    Ok(published(builder)?.manifest.text().into())
+    Ok(Printed { end, ..text.into() })
 }
 
 fn published(builder: Builder) -> Result<Published, Stop> {

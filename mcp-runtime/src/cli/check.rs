@@ -197,5 +197,5 @@ pub(super) async fn run(builder: Builder, options: &Options) -> Result<Printed, 
         1 => Err(Stop::failure("1 finding, and `--strict` allows none")),
         _ => Err(Stop::failure(format!("{count} findings, and `--strict` allows none"))),
     };
-    Ok(Printed { text, end })
+    Ok(Printed { end, ..text.into() })
 }

@@ -6,6 +6,7 @@ mod check;
 mod http;
 mod person;
 mod questions;
+mod schema;
 mod show;
 mod task;
 
@@ -52,15 +53,16 @@ const COMMANDS: [(&str, &str); 7] = [
     ("help", "prints this"),
 ];
 
-/// What a command leaves: what it has for stdout, and how it ends.
+/// What a command leaves: what it has for stdout, what it says beside that on stderr, and how it ends.
 struct Printed {
     text: String,
+    aside: String,
     end: Result<(), Stop>,
 }
 
 impl From<String> for Printed {
     fn from(text: String) -> Self {
-        Self { text, end: Ok(()) }
+        Self { text, aside: String::new(), end: Ok(()) }
     }
 }
 
@@ -191,7 +193,7 @@ impl Builder {
             }
             ("read", [_, _, ..]) => Err(Stop::usage("`read` takes one argument; see `help`")),
             ("list" | "call" | "get" | "read", _) => self.try_out(command, rest, answers),
-            ("schema", _) => apart(async move |_| against::schema(self)),
+            ("schema", _) => apart(async move |_| schema::print(self)),
             ("check", given) => {
                 let options = check::Options::read(given)?;
                 apart(async move |_| check::run(self, &options).await)
@@ -244,6 +246,7 @@ fn apart(command: impl AsyncFnOnce(Input) -> Result<Printed, Stop>) -> Result<()
         // A reader that has gone (`… | head`) is no reason to fail.
         let _ = output.write_all(printed.text.as_bytes()).await;
         let _ = output.shutdown().await;
+        let _ = std::io::stderr().write_all(printed.aside.as_bytes());
         printed.end
     });
     runtime.shutdown_background();
