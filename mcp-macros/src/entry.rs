@@ -30,9 +30,16 @@ pub(crate) fn function(kind: Kind, attr: TokenStream, tokens: TokenStream) -> To
     let item = Item::read(kind, attr, &function, None, &errors);
     check::check(&item, &errors);
     let mut all = without_helpers(tokens);
-    all.extend(errors.finish().map_or_else(|errors| errors, |()| expand::item::item(&item)));
+    match errors.finish() {
+        Ok(()) if check::refused_by_rustc(&item) => {}
+        Ok(()) => all.extend(expand::item::item(&item)),
+        Err(errors) => all.extend(errors),
+    }
     all
 }
+
+/// What to do with an attribute of functions on a type.
+const TYPE: &str = "remove it here, and write `#[data]` if clients send or receive this type";
 
 /// Says where the attribute belongs, when it is on something that is no function.
 fn wrong_item(kind: Kind, tokens: &TokenStream) -> Option<syn::Error> {
@@ -42,9 +49,12 @@ fn wrong_item(kind: Kind, tokens: &TokenStream) -> Option<syn::Error> {
         "impl" => {
             format!("{owner} belongs on the methods of this block, and `#[server]` on the block")
         }
-        "trait" => format!("{owner} belongs on a function with a body, not on a trait"),
-        "enum" => format!("{owner} belongs on a function, not on an `enum`"),
-        word => format!("{owner} belongs on a function, not on a `{word}`"),
+        "trait" => {
+            format!("{owner} belongs on a function with a body, not on a trait: remove it here")
+        }
+        "enum" => format!("{owner} belongs on a function, not on an `enum`: {TYPE}"),
+        "struct" => format!("{owner} belongs on a function, not on a `struct`: {TYPE}"),
+        word => format!("{owner} belongs on a function, not on a `{word}`: remove it here"),
     };
     Some(syn::Error::new(span, message))
 }
@@ -78,7 +88,10 @@ pub(crate) fn server_impl(attr: TokenStream, tokens: TokenStream) -> TokenStream
     check::duplicates(&items, &errors);
     let mut all = block.plain();
     match errors.finish() {
-        Ok(()) => all.extend(items.iter().map(expand::item::item)),
+        Ok(()) => {
+            let items = items.iter().filter(|it| !check::refused_by_rustc(it));
+            all.extend(items.map(expand::item::item));
+        }
         Err(errors) => all.extend(errors),
     }
     all
@@ -197,7 +210,10 @@ pub(crate) fn form(attr: TokenStream, tokens: TokenStream) -> TokenStream {
     match (errors.finish(), form) {
         (Ok(()), Some(form)) => all.extend(expand::form::form(&root, &form)),
         (Ok(()), None) => {}
-        (Err(errors), _) => all.extend(errors),
+        (Err(errors), form) => {
+            all.extend(errors);
+            all.extend(form.and_then(|it| expand::form::unfinished(&root, &it)));
+        }
     }
     all
 }

@@ -94,7 +94,7 @@ pub mod testing;
 mod transport;
 mod wire;
 
-pub use builder::{Builder, Identity, Items, Made, Server, Setup, Size};
+pub use builder::{Builder, Identity, Items, Made, Opening, Server, Setup, Size};
 pub use catalog::{Handle, Item, Prompt, Resource, Tool, Variables};
 #[cfg(feature = "stdio")]
 pub use cli::Exit;
@@ -175,8 +175,8 @@ pub mod __private {
         schema::{
             CompiledPattern, Range, SchemaProfile,
             constant::{
-                Asked, Body, Branch, Depth, Described, Full, Known, Literal, Member, Name, Node,
-                Object, Part, Schema,
+                Body, Branch, Depth, Described, Full, Known, Literal, Member, Name, Node, Object,
+                OfSchemars, Part, Schema,
             },
         },
         testing::builds::{assert_builds, assert_package_builds},

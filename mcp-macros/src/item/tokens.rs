@@ -2,6 +2,7 @@
 
 use super::Kind;
 use proc_macro2::{Delimiter, Group, Ident, Punct, Spacing, Span, TokenStream, TokenTree};
+use quote::ToTokens;
 
 /// The function without what only we understand: attributes of its parameters, and our own beside it.
 ///
@@ -11,7 +12,8 @@ pub(crate) fn without_helpers(function: TokenStream) -> TokenStream {
     let mut found_params = false;
     let mut angles = 0_i32;
     let mut arrow = false;
-    let function = without_attributes(function, |path| Kind::of_path(path).is_some());
+    let function =
+        without_attributes(function, |path| Kind::of_path(path).is_some() || is_ours(path));
     function
         .into_iter()
         .map(|token| match token {
@@ -43,6 +45,11 @@ pub(crate) fn without_helpers(function: TokenStream) -> TokenStream {
         .collect()
 }
 
+/// The function without `cfg_attr`, which would bring our attributes back.
+pub(crate) fn without_conditional(function: TokenStream) -> TokenStream {
+    without_attributes(function, |path| matches!(path, [word] if word == "cfg_attr"))
+}
+
 /// The struct or enum without our attributes on its fields or variants.
 pub(crate) fn without_form_helpers(item: TokenStream) -> TokenStream {
     let fields = |token| match token {
@@ -57,7 +64,11 @@ pub(crate) fn without_form_helpers(item: TokenStream) -> TokenStream {
 
 fn is_param_helper(path: &[String]) -> bool {
     let [word] = path else { return false };
-    ["arg", "complete", "doc", "serde", "schemars"].contains(&word.as_str())
+    is_ours(path) || ["doc", "serde", "schemars", "cfg_attr"].contains(&word.as_str())
+}
+
+fn is_ours(path: &[String]) -> bool {
+    matches!(path, [word] if word == "arg" || word == "complete")
 }
 
 /// The same delimiters at the same place around other tokens.
@@ -117,7 +128,7 @@ fn rewrite(tokens: TokenStream, owner: Option<&TokenStream>, bound: &[String]) -
                 new.extend([TokenTree::Ident(ident)]);
             }
             TokenTree::Ident(ident) if ident == "Self" && owner.is_some() => {
-                let owner = owner.cloned().unwrap_or_default();
+                let owner = relocated(owner.cloned().unwrap_or_default(), ident.span());
                 let is_path =
                     matches!(tokens.peek(), Some(TokenTree::Punct(it)) if it.as_char() == ':');
                 new.extend(if is_path { angled(owner, ident.span()) } else { owner });
@@ -179,4 +190,28 @@ pub(crate) fn find(tokens: &TokenStream, wanted: &impl Fn(&TokenTree) -> bool) -
         TokenTree::Group(group) => find(&group.stream(), wanted),
         _ => None,
     })
+}
+
+/// The same tokens, for which errors point at `place`.
+fn relocated(tokens: TokenStream, place: Span) -> TokenStream {
+    let moved = |token| {
+        let mut token = match token {
+            TokenTree::Group(group) => regroup(&group, relocated(group.stream(), place)).into(),
+            token => token,
+        };
+        token.set_span(token.span().located_at(place));
+        token
+    };
+    tokens.into_iter().map(moved).collect()
+}
+
+/// Tokens as a person writes them, for messages: syn does not keep which of them touched.
+pub(crate) fn written(tokens: &impl ToTokens) -> String {
+    let mut text = tokens.to_token_stream().to_string();
+    for (loose, tight) in
+        [(" < ", "<"), (" >", ">"), (" :: ", "::"), (":: ", "::"), ("& ", "&"), (" ,", ",")]
+    {
+        text = text.replace(loose, tight);
+    }
+    text
 }
