@@ -89,6 +89,7 @@ pub(crate) struct ToolEntry {
     pub(crate) lenient: bool,
     pub(crate) strict: bool,
     /// The author wrote the input schema.
+    #[cfg_attr(not(feature = "stdio"), allow(dead_code, reason = "for the command line"))]
     pub(crate) given: bool,
     /// Its own, or the server's once it is known.
     profile: Option<SchemaProfile>,

@@ -9,6 +9,10 @@ use super::{Map, Side};
 
 /// One rewriting, and because of whom.
 #[derive(Clone)]
+#[cfg_attr(
+    not(feature = "stdio"),
+    allow(dead_code, reason = "`check` says what is wrong, and why")
+)]
 pub(super) struct Rule {
     pub(super) name: &'static str,
     /// What is wrong with a schema that it would rewrite, as `check` says it.
