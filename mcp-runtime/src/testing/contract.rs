@@ -33,7 +33,7 @@ const VARIABLE: &str = "MCP_LOCK";
 /// # */
 /// fn the_contract_holds() {
 ///     # let lock = std::env::temp_dir().join(format!("mcp-lock-{}.json", std::process::id()));
-///     # let text = r#"{"format": 1, "server": {"name": "x"}, "tools": [], "resources": [], "resourceTemplates": [], "prompts": []}"#;
+///     # let text = r#"{"format": 1, "server": {"name": "mcp-runtime"}, "tools": [], "resources": [], "resourceTemplates": [], "prompts": []}"#;
 ///     # std::fs::write(&lock, text).unwrap();
 ///     # /*
 ///     assert_contract!(server());
