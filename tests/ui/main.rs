@@ -19,7 +19,7 @@ use support::requirement::{Missing, output_of};
 const RENDERED_BY: &str = "1.95";
 
 /// Folders of `tests/ui` whose programs have one mistake each.
-const AREAS: [&str; 15] = [
+const AREAS: [&str; 16] = [
     "argument",
     "async",
     "attribute",
@@ -31,6 +31,7 @@ const AREAS: [&str; 15] = [
     "parameter",
     "prompt",
     "result",
+    "schema",
     "server",
     "signature",
     "template",
