@@ -1,5 +1,6 @@
 //! The comparison of two JSON Schemas, from either end.
 
+mod alike;
 mod document;
 mod elements;
 mod gap;
