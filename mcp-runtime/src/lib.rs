@@ -94,7 +94,7 @@ pub mod testing;
 mod transport;
 mod wire;
 
-pub use builder::{Builder, Identity, Items, Made, Server, Setup, Size};
+pub use builder::{Builder, Identity, Items, Made, Opening, Server, Setup, Size};
 pub use catalog::{Handle, Item, Prompt, Resource, Tool, Variables};
 #[cfg(feature = "stdio")]
 pub use cli::Exit;

@@ -11,8 +11,8 @@ mod variables;
 use crate::errors::Errors;
 use crate::item::Item;
 
-pub(crate) use form::check as form;
-pub(crate) use params::{is_borrowed_argument, strip_groups};
+pub(crate) use form::{borrows, check as form};
+pub(crate) use params::{is_borrowed_argument, refused_by_rustc, strip_groups};
 pub(crate) use server::{check as server_impl, duplicates};
 
 /// Reports everything that is wrong with an item.

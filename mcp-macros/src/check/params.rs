@@ -180,6 +180,11 @@ fn misspelt(attr: &Attribute, errors: &Errors) {
     }
 }
 
+/// Whether a parameter is `str` or `[T]` itself. Rustc says what to write instead, and generated code would only repeat it.
+pub(crate) fn refused_by_rustc(item: &Item<'_>) -> bool {
+    item.params.iter().any(|it| matches!(it.place, Place::Typed(_, ty) if is_borrowed_argument(ty)))
+}
+
 /// `str` and `[T]`, which are made for the call and lent.
 pub(crate) fn is_borrowed_argument(ty: &Type) -> bool {
     match strip_groups(ty) {

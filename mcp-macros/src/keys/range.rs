@@ -100,14 +100,19 @@ fn parse(key: &Ident, input: ParseStream<'_>) -> syn::Result<ExprRange> {
     }
 }
 
+/// Without the invisible brackets that a `macro_rules` fragment has.
+fn plain(expr: &Expr) -> &Expr {
+    if let Expr::Group(group) = expr { plain(&group.expr) } else { expr }
+}
+
 /// A number as it is written.
 fn bound(expr: &Expr) -> syn::Result<Bound> {
     let message =
         "a range is written with numbers, because the schema shows them: write the number itself";
     let wrong = || syn::Error::new_spanned(expr, message);
-    let (minus, lit) = match expr {
+    let (minus, lit) = match plain(expr) {
         Expr::Lit(ExprLit { lit, .. }) => ("", lit),
-        Expr::Unary(ExprUnary { op: UnOp::Neg(_), expr, .. }) => match &**expr {
+        Expr::Unary(ExprUnary { op: UnOp::Neg(_), expr, .. }) => match plain(expr) {
             Expr::Lit(ExprLit { lit, .. }) => ("-", lit),
             _ => return Err(wrong()),
         },

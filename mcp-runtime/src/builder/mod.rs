@@ -30,7 +30,7 @@ pub use identity::Identity;
 pub use items::{Items, items, named};
 pub use server::Server;
 pub(crate) use server::Started;
-pub use setup::{Made, Setup};
+pub use setup::{Made, Opening, Setup};
 pub use size::Size;
 
 #[cfg(feature = "ask")]
@@ -199,12 +199,12 @@ impl Builder {
     pub fn setup<A, F>(mut self, setup: F) -> Self
     where
         F: Setup<A> + Send + 'static,
-        F::Future: Future<Output: Made> + Send + 'static,
+        F::Future: Opening<Made: Made, Waiting: Send + 'static>,
     {
-        self.promise::<<<F::Future as Future>::Output as Made>::State>("setup");
+        self.promise::<<<F::Future as Opening>::Made as Made>::State>("setup");
         self.changes |= F::TAKES_HANDLE;
         self.setups.push(Box::new(move |handle| {
-            let made = setup.begin(handle);
+            let made = setup.begin(handle).wait();
             Box::pin(async move {
                 let state = made.await.state()?;
                 Ok(Box::new(|states: &mut States| states.insert(state)) as Insert)
