@@ -282,7 +282,10 @@ fn advice(remedy: &Remedy, path: &Path) -> Option<String> {
             format!("keep the old name: `#[serde(rename = \"{name}\")]`")
         }
         Remedy::KeepOldName(name) => format!("keep the old name: `#[arg(name = \"{name}\")]`"),
-        Remedy::KeepMember => "keep it, even where nothing comes of it".to_owned(),
+        Remedy::KeepArgument => {
+            "keep it: clients send it. One that nobody needs may be an `Option`".to_owned()
+        }
+        Remedy::KeepMember => "keep it: clients read it".to_owned(),
         Remedy::MakeOptional if in_struct => {
             "make it an `Option`, or give it `#[serde(default)]`".to_owned()
         }

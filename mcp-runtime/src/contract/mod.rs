@@ -30,7 +30,8 @@
 //! declare are not sent unless it says `additionalProperties`, so that a new optional member of an open struct is no
 //! break; and a declared member that is gone is a break on both sides, although an open struct would let it pass. Of
 //! keywords that nobody here can compare (`not`, `if`, `patternProperties`, another `pattern`, …) only the same ones are
-//! compatible. An unchanged schema always is.
+//! compatible. A schema of which only the words have changed always is. What is not published is not compared: `i32` and `i64` are
+//! both `integer` to clients, unless a `range` says more.
 
 mod change;
 mod item;

@@ -33,7 +33,7 @@ const VARIABLE: &str = "MCP_LOCK";
 /// # */
 /// fn the_contract_holds() {
 ///     # let lock = std::env::temp_dir().join(format!("mcp-lock-{}.json", std::process::id()));
-///     # let text = r#"{"format": 1, "server": {"name": "x"}, "tools": [], "resources": [], "resourceTemplates": [], "prompts": []}"#;
+///     # let text = r#"{"format": 1, "server": {"name": "mcp-runtime"}, "tools": [], "resources": [], "resourceTemplates": [], "prompts": []}"#;
 ///     # std::fs::write(&lock, text).unwrap();
 ///     # /*
 ///     assert_contract!(server());
@@ -69,7 +69,8 @@ const VARIABLE: &str = "MCP_LOCK";
 /// | tasks, `asks`, completion, subscription, MIME type, `meta` | less than before, or more asked of the client | more than before, or less asked |
 ///
 /// Members that an object does not declare are not sent, unless it says `additionalProperties`. What cannot be decided, such as whether one
-/// pattern includes another, breaks.
+/// pattern includes another, breaks. What is not published is not compared: `i32` and `i64` are both `integer` to a client, and only a `range`
+/// makes a width part of the contract.
 ///
 /// # The environment
 /// With `MCP_LOCK=update` it writes the file instead: `MCP_LOCK=update cargo test`. With `MCP_LOCK=strict` it fails for additive and cosmetic

@@ -8,6 +8,7 @@
 use serde_json::Value;
 
 use super::{
+    alike::{are_alike, say_the_same},
     document::Document,
     gap::{Gap, Path, Step},
     set::{Key, Set, are_disjoint},
@@ -30,7 +31,7 @@ pub(super) fn gaps(narrow: &Value, wide: &Value) -> Vec<(Path, Gap)> {
     let mut inclusion = Inclusion {
         narrow_in,
         wide_in,
-        same_definitions: narrow_in.definitions() == wide_in.definitions(),
+        same_definitions: have_the_same_definitions(narrow_in, wide_in),
         path: Path::default(),
         open: Vec::new(),
         steps: 0,
@@ -101,7 +102,7 @@ impl<'a> Inclusion<'a> {
             Value::Object(map) => Some(map),
             _ => None,
         };
-        if set.single().is_some_and(|it| Some(it) == map) && self.means_the_same(wide) {
+        if set.single().is_some_and(|it| are_alike(it, wide)) && self.means_the_same(wide) {
             return;
         }
         self.steps += 1;
@@ -152,10 +153,8 @@ impl<'a> Inclusion<'a> {
     fn values(&mut self, set: &Set<'a>, values: &[Value], are_listed: bool, wide: &'a Value) {
         let mut lost = Vec::new();
         for value in values.iter().filter(|it| Types::of(it).within(set.types)) {
-            let is_in = set.parts.iter().all(|it| {
-                let schema = Value::Object(it.schema.clone());
-                self.narrow_in.accepts(&schema, value) != Some(false)
-            });
+            let is_in =
+                set.parts.iter().all(|it| self.narrow_in.accepts(it.written, value) != Some(false));
             match self.wide_in.accepts(wide, value).filter(|_| is_in) {
                 Some(false) => lost.push(value.clone()),
                 None if is_in => {
@@ -259,7 +258,8 @@ impl<'a> Inclusion<'a> {
             if super::is_annotation(keyword) || KNOWN.contains(&keyword.as_str()) {
                 continue;
             }
-            let is_said = set.said(keyword).any(|it| it == said) && self.means_the_same(said);
+            let is_said = set.said(keyword).any(|it| say_the_same(keyword, it, said))
+                && self.means_the_same(said);
             let rules_out = || {
                 let other = Set::new([said]);
                 keyword == "not"
@@ -305,6 +305,13 @@ const KNOWN: [&str; 30] = [
     "type",
     "uniqueItems",
 ];
+
+fn have_the_same_definitions(a: Document<'_>, b: Document<'_>) -> bool {
+    a.definitions().into_iter().zip(b.definitions()).all(|it| match it {
+        (Some(a), Some(b)) => say_the_same("$defs", a, b),
+        (a, b) => a == b,
+    })
+}
 
 fn has_reference(schema: &Value) -> bool {
     match schema {

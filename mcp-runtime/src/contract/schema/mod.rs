@@ -1,5 +1,6 @@
 //! The comparison of two JSON Schemas, from either end.
 
+mod alike;
 mod document;
 mod elements;
 mod gap;
@@ -34,6 +35,7 @@ pub(super) enum Side {
 pub(super) enum Remedy {
     None,
     KeepOldName(String),
+    KeepArgument,
     KeepMember,
     MakeOptional,
     AcceptBoth,
@@ -135,7 +137,8 @@ impl Judged {
     fn finding(self) -> Finding {
         let remedy = match (self.class, self.telling.is_argument, &self.gap) {
             (Class::Additive | Class::Cosmetic, ..) => Remedy::None,
-            (_, _, Gap::Undeclared { .. }) if self.telling.forward => Remedy::KeepMember,
+            (_, true, Gap::Undeclared { .. }) => Remedy::KeepArgument,
+            (_, false, Gap::Undeclared { .. }) if self.telling.forward => Remedy::KeepMember,
             (_, true, Gap::Required | Gap::NewRequired) => Remedy::MakeOptional,
             (_, true, _) => Remedy::AcceptBoth,
             (_, false, _) => Remedy::KeepPromise,

@@ -9,6 +9,8 @@ use crate::schema::Map;
 #[derive(Clone, Copy)]
 pub(super) struct Part<'a> {
     pub(super) schema: &'a Map,
+    /// The same, as it stands in the document.
+    pub(super) written: &'a Value,
     any_chosen: bool,
     one_chosen: bool,
 }
@@ -36,22 +38,25 @@ impl<'a> Set<'a> {
     fn add(&mut self, schema: &'a Value) {
         match schema {
             Value::Bool(false) => self.is_empty = true,
-            Value::Object(schema)
-                if !self.parts.iter().any(|it| std::ptr::eq(it.schema, schema)) =>
-            {
-                self.parts.push(Part { schema, any_chosen: false, one_chosen: false });
+            Value::Object(map) if !self.parts.iter().any(|it| std::ptr::eq(it.schema, map)) => {
+                self.parts.push(Part {
+                    schema: map,
+                    written: schema,
+                    any_chosen: false,
+                    one_chosen: false,
+                });
             }
             _ => {}
         }
     }
 
     /// The schema, when it is a single one as it stands in the document.
-    pub(super) fn single(&self) -> Option<&'a Map> {
+    pub(super) fn single(&self) -> Option<&'a Value> {
         match self.parts.as_slice() {
-            [Part { schema, any_chosen: false, one_chosen: false }]
+            [Part { written, any_chosen: false, one_chosen: false, .. }]
                 if self.types == Types::ALL && !self.is_empty =>
             {
-                Some(schema)
+                Some(written)
             }
             _ => None,
         }
@@ -160,9 +165,7 @@ pub(super) fn are_disjoint<'a>(
     }
     let none_in = |values: &[Value], set: &Set<'a>, document: Document<'a>| {
         values.iter().all(|value| {
-            set.parts
-                .iter()
-                .any(|it| document.accepts(&Value::Object(it.schema.clone()), value) == Some(false))
+            set.parts.iter().any(|it| document.accepts(it.written, value) == Some(false))
         })
     };
     if a.values().is_some_and(|(values, _)| none_in(&values, &b, in_b))
