@@ -24,7 +24,7 @@ pub use depth::{Body, Depth, Described, Full, Known, NotKnown, Part, Top};
 pub use node::{Branch, Member, Name, Node, Object, Schema};
 pub use notes::Literal;
 pub(crate) use notes::{Default, Notes};
-pub(crate) use sheet::write as write_node;
+pub(crate) use sheet::{write as write_node, write_root};
 pub(crate) use value::value;
 pub use value::{Asked, LazyLevel, UnfitLazyLevel};
 pub(crate) use write::Out;
