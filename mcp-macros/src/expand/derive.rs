@@ -1,7 +1,7 @@
 //! `#[derive(Schema)]`.
 
 use super::{at, here};
-use crate::item::shape::{Body, Member, Shape};
+use crate::item::shape::{Body, Member, Name, Object, Part, Shape};
 use proc_macro2::{Literal, TokenStream};
 use quote::{ToTokens as _, quote_spanned};
 use syn::spanned::Spanned as _;
@@ -58,52 +58,97 @@ fn impls(shape: &Shape<'_>) -> TokenStream {
 }
 
 fn node(shape: &Shape<'_>) -> TokenStream {
-    let described = shape.description.as_ref().map(|it| quote_spanned!(here()=> .description(#it)));
+    let described = described(shape.description.as_ref());
     let node = match &shape.body {
-        Body::Members { members, is_closed } => {
-            let closed = is_closed.then(|| quote_spanned!(here()=> .closed()));
-            let mut sorted: Vec<&Member<'_>> = members.iter().collect();
-            sorted.sort_by(|a, b| a.name.cmp(&b.name));
-            let declared = members.iter().map(|it| {
-                let place = sorted.iter().position(|other| other.name == it.name);
-                Literal::usize_unsuffixed(place.unwrap_or_default())
-            });
-            let sorted = sorted.iter().map(|it| member(it));
-            quote_spanned! {here()=>
-                __mcp::Node::object(&__mcp::Object::new(&[#(#sorted),*], &[#(#declared),*]) #closed)
-            }
-        }
+        Body::Part(it) => part(it),
         Body::Newtype(ty) => {
-            let span = at(ty.span());
-            quote_spanned!(span=> __mcp::Known::<#ty, __D>::NODE.newtype())
+            let known = known(ty);
+            quote_spanned!(at(ty.span())=> #known.newtype())
         }
         Body::Names { names, default } => {
-            let names = names.iter().map(|it| {
-                let (variant, name) = (&it.variant, &it.name);
-                let described =
-                    it.description.as_ref().map(|it| quote_spanned!(here()=> .description(#it)));
-                quote_spanned!(here()=> __mcp::Name::new(#variant, #name) #described)
-            });
+            let names = names.iter().map(name);
             let default = match default {
                 Some(variant) => quote_spanned!(here()=> ::core::option::Option::Some(#variant)),
                 None => quote_spanned!(here()=> ::core::option::Option::None),
             };
             quote_spanned!(here()=> __mcp::Node::names(&[#(#names),*], #default))
         }
+        Body::OneOf(branches) => {
+            let branches = branches.iter().map(|it| {
+                let (node, description) =
+                    (part(&it.part), self::described(it.description.as_ref()));
+                quote_spanned!(here()=> __mcp::Branch::new(#node) #description)
+            });
+            quote_spanned!(here()=> __mcp::Node::one_of(&[#(#branches),*]))
+        }
     };
     quote_spanned!(here()=> #node #described)
 }
 
-fn member(member: &Member<'_>) -> TokenStream {
-    let (span, name, ty) = (at(member.ty.span()), &member.name, member.ty);
-    let described = member.description.as_ref().map(|it| quote_spanned!(span=> .description(#it)));
-    let defaulted = member.is_defaulted.then(|| quote_spanned!(span=> .defaulted()));
-    let skipped = member.is_skipped.then(|| quote_spanned!(span=> .skipped()));
-    let lazy = (!is_std(ty)).then(|| {
-        quote_spanned!(span=> .or(|__generator| (&&__mcp::OfSchemars::<#ty>::NEW).subschema(__generator)))
+fn part(part: &Part<'_>) -> TokenStream {
+    match part {
+        Part::Null => quote_spanned!(here()=> __mcp::Node::null()),
+        Part::Type(ty) => known(ty),
+        Part::Tuple(types) => {
+            let parts = types.iter().map(|it| known(it));
+            quote_spanned!(here()=> __mcp::Node::tuple(&[#(#parts),*]))
+        }
+        Part::Names(names) => {
+            let names = names.iter().map(|it| quote_spanned!(here()=> __mcp::Name::new(#it, #it)));
+            quote_spanned! {here()=>
+                __mcp::Node::names(&[#(#names),*], ::core::option::Option::None)
+            }
+        }
+        Part::Tagged { tag, name, ty } => {
+            let known = known(ty);
+            quote_spanned!(at(ty.span())=> __mcp::Node::tagged(#tag, #name, &#known))
+        }
+        Part::Object(object) => self::object(object),
+    }
+}
+
+fn known(ty: &Type) -> TokenStream {
+    quote_spanned!(at(ty.span())=> __mcp::Known::<#ty, __D>::NODE)
+}
+
+fn object(object: &Object<'_>) -> TokenStream {
+    let closed = object.is_closed.then(|| quote_spanned!(here()=> .closed()));
+    let mut sorted: Vec<&Member<'_>> = object.members.iter().collect();
+    sorted.sort_by(|a, b| a.name.cmp(&b.name));
+    let declared = object.members.iter().map(|it| {
+        let place = sorted.iter().position(|other| other.name == it.name);
+        Literal::usize_unsuffixed(place.unwrap_or_default())
     });
-    quote_spanned! {span=>
-        __mcp::Member::new(#name, __mcp::Known::<#ty, __D>::NODE) #described #defaulted #skipped #lazy
+    let sorted = sorted.iter().map(|it| member(it));
+    quote_spanned! {here()=>
+        __mcp::Node::object(&__mcp::Object::new(&[#(#sorted),*], &[#(#declared),*]) #closed)
+    }
+}
+
+fn name(name: &Name) -> TokenStream {
+    let (variant, text) = (&name.variant, &name.name);
+    let described = described(name.description.as_ref());
+    quote_spanned!(here()=> __mcp::Name::new(#variant, #text) #described)
+}
+
+fn described(text: Option<&String>) -> Option<TokenStream> {
+    text.map(|it| quote_spanned!(here()=> .description(#it)))
+}
+
+fn member(member: &Member<'_>) -> TokenStream {
+    let (name, node) = (&member.name, part(&member.part));
+    let described = described(member.description.as_ref());
+    let defaulted = member.is_defaulted.then(|| quote_spanned!(here()=> .defaulted()));
+    let skipped = member.is_skipped.then(|| quote_spanned!(here()=> .skipped()));
+    let always = member.is_always.then(|| quote_spanned!(here()=> .always()));
+    let lazy = match member.part {
+        Part::Type(ty) if !is_std(ty) => Some(quote_spanned! {at(ty.span())=>
+            .or(|__generator| (&&__mcp::OfSchemars::<#ty>::NEW).subschema(__generator))
+        }),
+        _ => None,
+    };
+    quote_spanned! {here()=>
+        __mcp::Member::new(#name, #node) #described #defaulted #skipped #always #lazy
     }
 }
 

@@ -44,7 +44,7 @@ impl Property {
                 Self { arg, param }
             }
             Param::Spread(node) => {
-                if node.is_known() && !node.is_json_object() {
+                if node.is_known() && (!node.is_json_object() || node.is_choice()) {
                     panic_with(&[
                         "`",
                         arg.name,

@@ -3,10 +3,7 @@
 use super::{Json, WithMeta};
 use crate::{
     extract::Probe,
-    schema::{
-        compatible::Side,
-        constant::{Node, Notes, Out, Schema, Top, write_node},
-    },
+    schema::constant::{Node, Out, Schema, Top, write_root},
 };
 
 /// What the result's type says of the schema.
@@ -61,9 +58,8 @@ impl ConstantOutput {
     const fn write(&self, out: &mut Out<'_>) {
         if let Some(node) = &self.0
             && node.is_constant()
-            && !node.is_choice()
         {
-            write_node(out, node, Side::Result, &Notes::NONE);
+            write_root(out, node);
         }
     }
 }

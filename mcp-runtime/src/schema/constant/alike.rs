@@ -2,8 +2,8 @@
 
 use super::node::{Node, What};
 
-/// Whether `alike` knows all of these, or there is nothing to compare. Lists of names are left to schemars too: a choice between them
-/// the rules of the compatible form make one list.
+/// Whether `alike` knows all of these, or there is nothing to compare. Lists of names and `null` are left to schemars too: a choice between
+/// them the rules of the compatible form change once more.
 pub(super) const fn are_comparable(parts: &[Node]) -> bool {
     let mut i = 0;
     while i < parts.len() && parts.len() > 1 {
@@ -17,7 +17,12 @@ pub(super) const fn are_comparable(parts: &[Node]) -> bool {
 
 const fn is_comparable(node: &Node) -> bool {
     match node.what {
-        What::Names { .. } | What::OneOf(_) | What::Object(_) | What::Unknown => false,
+        What::Names { .. }
+        | What::OneOf(_)
+        | What::Object(_)
+        | What::Tagged { .. }
+        | What::Null
+        | What::Unknown => false,
         What::Optional(it) | What::Map(it) | What::Array { items: it, .. } => is_comparable(it),
         What::Tuple(parts) => {
             let mut i = 0;
@@ -50,10 +55,10 @@ const fn alike(a: &Node, b: &Node) -> bool {
     match (a.what, b.what) {
         (What::Optional(a), _) => alike(a, b),
         (_, What::Optional(b)) => alike(a, b),
-        (What::Boolean, What::Boolean)
-        | (What::Number, What::Number)
-        | (What::Null, What::Null)
-        | (What::Any, What::Any) => true,
+        _ if !same_text(a.description, b.description) => false,
+        (What::Boolean, What::Boolean) | (What::Number, What::Number) | (What::Any, What::Any) => {
+            true
+        }
         (
             What::Text { format: a, least: least_a, most: most_a },
             What::Text { format: b, least: least_b, most: most_b },
@@ -116,4 +121,17 @@ pub(crate) const fn equal(a: &str, b: &str) -> bool {
         i += 1;
     }
     a.len() == b.len()
+}
+
+/// `<` on texts.
+pub(super) const fn is_before(a: &str, b: &str) -> bool {
+    let (a, b) = (a.as_bytes(), b.as_bytes());
+    let mut i = 0;
+    while i < a.len() && i < b.len() {
+        if a[i] != b[i] {
+            return a[i] < b[i];
+        }
+        i += 1;
+    }
+    a.len() < b.len()
 }

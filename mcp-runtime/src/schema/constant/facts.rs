@@ -19,16 +19,22 @@ impl Node {
                 }
                 super::alike::are_comparable(parts)
             }
-            What::Object(object) => object.is_constant(),
+            What::Object(object) | What::Tagged { object, .. } => object.is_constant(),
             What::OneOf(branches) => {
+                let mut are_names = true;
+                let mut has_names = false;
                 let mut i = 0;
                 while i < branches.len() {
-                    if !branches[i].node.is_constant() {
+                    let node = &branches[i].node;
+                    if !node.is_constant() {
                         return false;
                     }
+                    has_names = has_names || node.is_named();
+                    are_names = are_names && (node.is_null() || node.is_named());
                     i += 1;
                 }
-                true
+                // The rules of the compatible form make one list of them.
+                !are_names || !has_names
             }
             _ => true,
         }
@@ -41,10 +47,32 @@ impl Node {
 
     /// Whether every value is a JSON object.
     pub(crate) const fn is_json_object(&self) -> bool {
-        matches!(self.what, What::Object(_) | What::Map(_))
+        match self.what {
+            What::Object(_) | What::Tagged { .. } | What::Map(_) => true,
+            What::OneOf(branches) => {
+                let mut i = 0;
+                while i < branches.len() && branches[i].node.is_json_object() {
+                    i += 1;
+                }
+                i == branches.len()
+            }
+            _ => false,
+        }
     }
 
-    /// An enum with data. As the root of a result it has a `type` only if all variants are objects, which `schema::output` finds out.
+    pub(super) const fn is_null(&self) -> bool {
+        matches!(self.what, What::Null)
+    }
+
+    const fn is_named(&self) -> bool {
+        match self.what {
+            What::Names { .. } => true,
+            What::Optional(it) => it.is_named(),
+            _ => false,
+        }
+    }
+
+    /// An enum with data.
     pub(crate) const fn is_choice(&self) -> bool {
         matches!(self.what, What::OneOf(_))
     }
@@ -73,7 +101,7 @@ impl Node {
             What::Integer { .. } => Kind::Integer,
             What::Number => Kind::Number,
             What::Array { .. } | What::Tuple(_) => Kind::Array,
-            What::Map(_) | What::Object(_) => Kind::Object,
+            What::Map(_) | What::Object(_) | What::Tagged { .. } => Kind::Object,
             What::Optional(it) => it.kind(),
             What::Null | What::Any | What::OneOf(_) | What::Unknown => Kind::Other,
         }

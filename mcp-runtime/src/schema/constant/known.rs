@@ -2,18 +2,32 @@
 
 use std::{
     borrow::Cow,
+    cell::{Cell, RefCell},
+    cmp::Reverse,
     collections::{BTreeMap, BTreeSet, BinaryHeap, HashMap, HashSet, LinkedList, VecDeque},
+    ffi::{OsStr, OsString},
+    marker::PhantomData,
     net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr, SocketAddrV4, SocketAddrV6},
-    num,
+    num::{self, Wrapping},
+    ops::{Bound, Range, RangeInclusive},
     path::{Path, PathBuf},
     rc::Rc,
-    sync::Arc,
+    sync::{
+        Arc, Mutex, RwLock,
+        atomic::{
+            AtomicBool, AtomicI8, AtomicI16, AtomicI32, AtomicIsize, AtomicU8, AtomicU16,
+            AtomicU32, AtomicUsize,
+        },
+    },
     time::{Duration, SystemTime},
 };
 
+#[cfg(target_has_atomic = "64")]
+use std::sync::atomic::{AtomicI64, AtomicU64};
+
 use super::{
     depth::Depth,
-    node::{Member, Node, Object, Schema, What, Written},
+    node::{Branch, Member, Name, Node, Object, Schema, What, Written},
 };
 
 macro_rules! known {
@@ -41,6 +55,22 @@ const DURATION: Object = Object::new(
     &[Member::new("nanos", integer(Some(0), None)), Member::new("secs", integer(Some(0), None))],
     &[1, 0],
 );
+
+/// As a list of bytes or of what UTF-16 is made of.
+const OS_STRING: [Branch; 2] = {
+    const BYTES: Node = integer(Some(0), Some(255));
+    const WORDS: Node = integer(Some(0), Some(65_535));
+    [
+        Branch::new(Node::object(&Object::new(
+            &[Member::new("Unix", list(&BYTES, None, false))],
+            &[0],
+        ))),
+        Branch::new(Node::object(&Object::new(
+            &[Member::new("Windows", list(&WORDS, None, false))],
+            &[0],
+        ))),
+    ]
+};
 
 const SYSTEM_TIME: Object = Object::new(
     &[
@@ -72,9 +102,25 @@ known! {
     Ipv6Addr = text(Some("ipv6"));
     char = Node::of(What::Text { format: None, least: Some(1), most: Some(1) });
     () = Node::of(What::Null);
+    AtomicBool = Node::of(What::Boolean);
+    AtomicI8 = integer(Some(-128), Some(127));
+    AtomicI16 = integer(Some(-32_768), Some(32_767));
+    AtomicI32 AtomicIsize = integer(None, None);
+    AtomicU8 = integer(Some(0), Some(255));
+    AtomicU16 = integer(Some(0), Some(65_535));
+    AtomicU32 AtomicUsize = integer(Some(0), None);
     serde_json::Value = Node::of(What::Any);
+    serde_json::Number = Node::of(What::Number);
+    serde_json::Map<String, serde_json::Value> = map(&Node::of(What::Any));
+    OsString OsStr = Node::one_of(&OS_STRING);
     Duration = Node::object(&DURATION);
     SystemTime = Node::object(&SYSTEM_TIME);
+}
+
+#[cfg(target_has_atomic = "64")]
+known! {
+    AtomicI64 = integer(None, None);
+    AtomicU64 = integer(Some(0), None);
 }
 
 macro_rules! forwarded {
@@ -85,7 +131,17 @@ macro_rules! forwarded {
         }
     )*};
 }
-forwarded! { Box<T> Arc<T> Rc<T> }
+forwarded! { Box<T> Arc<T> Rc<T> Mutex<T> RwLock<T> Cell<T> RefCell<T> }
+
+macro_rules! sized {
+    ($($ty:ident)*) => {$(
+        #[diagnostic::do_not_recommend]
+        impl<T: Schema<D>, D: Depth> Schema<D> for $ty<T> {
+            const NODE: Node = T::NODE.elsewhere();
+        }
+    )*};
+}
+sized! { Wrapping Reverse }
 
 #[diagnostic::do_not_recommend]
 impl<T: Schema<D> + ?Sized, D: Depth> Schema<D> for &T {
@@ -100,8 +156,10 @@ impl<T: Schema<D> + ToOwned + ?Sized, D: Depth> Schema<D> for Cow<'_, T> {
 #[diagnostic::do_not_recommend]
 impl<T: Schema<D>, D: Depth> Schema<D> for Option<T> {
     const NODE: Node = match T::NODE.what {
-        What::Optional(_) | What::Any | What::Null => T::NODE,
         What::Unknown => Node::UNKNOWN,
+        // schemars refers to these by name, and then an option is no longer the same.
+        What::Any | What::Null if !T::NODE.is_std => Node::UNKNOWN,
+        What::Optional(_) | What::Any | What::Null => T::NODE,
         _ => Node::of(What::Optional(T::AT)),
     };
 }
@@ -147,13 +205,48 @@ macro_rules! arrays {
 arrays! { 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 20 21 22 23 24 25 26 27 28 29 30 31 32 }
 
 #[diagnostic::do_not_recommend]
-impl<T: Schema<D>, D: Depth> Schema<D> for BTreeMap<String, T> {
-    const NODE: Node = map(T::AT);
+impl<K: Schema<D>, T: Schema<D>, D: Depth> Schema<D> for BTreeMap<K, T> {
+    const NODE: Node = map_from(&K::NODE, T::AT);
 }
 
 #[diagnostic::do_not_recommend]
-impl<T: Schema<D>, S, D: Depth> Schema<D> for HashMap<String, T, S> {
-    const NODE: Node = map(T::AT);
+impl<K: Schema<D>, T: Schema<D>, S, D: Depth> Schema<D> for HashMap<K, T, S> {
+    const NODE: Node = map_from(&K::NODE, T::AT);
+}
+
+#[diagnostic::do_not_recommend]
+impl<T: ?Sized, D: Depth> Schema<D> for PhantomData<T> {
+    const NODE: Node = Node::of(What::Null);
+}
+
+macro_rules! ranges {
+    ($($ty:ident)*) => {$(
+        #[diagnostic::do_not_recommend]
+        impl<T: Schema<D>, D: Depth> Schema<D> for $ty<T> {
+            const NODE: Node = Node::object(&Object::new(
+                &[Member::new("end", T::NODE).always(), Member::new("start", T::NODE).always()],
+                &[1, 0],
+            ));
+        }
+    )*};
+}
+ranges! { Range RangeInclusive }
+
+#[diagnostic::do_not_recommend]
+impl<T: Schema<D>, E: Schema<D>, D: Depth> Schema<D> for Result<T, E> {
+    const NODE: Node = Node::one_of(&[
+        Branch::new(Node::object(&Object::new(&[Member::new("Ok", T::NODE).always()], &[0]))),
+        Branch::new(Node::object(&Object::new(&[Member::new("Err", E::NODE).always()], &[0]))),
+    ]);
+}
+
+#[diagnostic::do_not_recommend]
+impl<T: Schema<D>, D: Depth> Schema<D> for Bound<T> {
+    const NODE: Node = Node::one_of(&[
+        Branch::new(Node::object(&Object::new(&[Member::new("Included", T::NODE).always()], &[0]))),
+        Branch::new(Node::object(&Object::new(&[Member::new("Excluded", T::NODE).always()], &[0]))),
+        Branch::new(Node::names(&[Name::new("Unbounded", "Unbounded")], None)),
+    ]);
 }
 
 const fn list(items: &'static Node, len: Option<usize>, unique: bool) -> Node {
@@ -162,6 +255,14 @@ const fn list(items: &'static Node, len: Option<usize>, unique: bool) -> Node {
 
 const fn map(values: &'static Node) -> Node {
     Node::of(What::Map(values))
+}
+
+/// Of integers and names schemars makes patterns and properties.
+const fn map_from(keys: &Node, values: &'static Node) -> Node {
+    match keys.what {
+        What::Text { .. } => map(values),
+        _ => Node::UNKNOWN,
+    }
 }
 
 macro_rules! tuples {
@@ -173,5 +274,7 @@ macro_rules! tuples {
     )*};
 }
 tuples! {
-    A; A B; A B C; A B C E; A B C E F; A B C E F G; A B C E F G H; A B C E F G H I;
+    A; A B; A B C; A B C E; A B C E F; A B C E F G; A B C E F G H; A B C E F G H I; A B C E F G H I J;
+    A B C E F G H I J K; A B C E F G H I J K L; A B C E F G H I J K L M; A B C E F G H I J K L M N;
+    A B C E F G H I J K L M N O; A B C E F G H I J K L M N O P; A B C E F G H I J K L M N O P Q;
 }

@@ -2,7 +2,7 @@
 
 use schemars::{Schema as Lazy, SchemaGenerator};
 
-use super::depth::Depth;
+use super::{alike::equal, depth::Depth};
 
 /// A type whose schema constants can say. `D` is how many structs deep a schema may still go, which ends the way through
 /// types that contain themselves.
@@ -61,6 +61,12 @@ pub(super) enum What {
         default: Option<&'static str>,
     },
     Object(&'static Object),
+    /// A struct with one more member, whose only value is a name: a variant of an enum with `tag`.
+    Tagged {
+        tag: &'static str,
+        name: &'static str,
+        object: &'static Object,
+    },
     OneOf(&'static [Branch]),
     /// No constant says it.
     Unknown,
@@ -135,6 +141,17 @@ impl Object {
         self.closed = true;
         self
     }
+
+    const fn has(&self, name: &str) -> bool {
+        let mut i = 0;
+        while i < self.members.len() {
+            if equal(self.members[i].name, name) {
+                return true;
+            }
+            i += 1;
+        }
+        false
+    }
 }
 
 /// A field of a struct.
@@ -147,12 +164,22 @@ pub struct Member {
     pub(super) defaulted: bool,
     /// The empty value is not written: `skip_serializing_if`.
     pub(super) skipped: bool,
+    /// Never left out, not even as an option: what is in a variant.
+    pub(super) always: bool,
     pub(super) lazy: Option<fn(&mut SchemaGenerator) -> Lazy>,
 }
 
 impl Member {
     pub const fn new(name: &'static str, node: Node) -> Self {
-        Self { name, node, description: None, defaulted: false, skipped: false, lazy: None }
+        Self {
+            name,
+            node,
+            description: None,
+            defaulted: false,
+            skipped: false,
+            always: false,
+            lazy: None,
+        }
     }
 
     #[must_use]
@@ -177,6 +204,12 @@ impl Member {
         self
     }
 
+    #[must_use]
+    pub const fn always(mut self) -> Self {
+        self.always = true;
+        self
+    }
+
     /// Who says the schema if no constant does.
     #[must_use]
     pub const fn or(mut self, lazy: fn(&mut SchemaGenerator) -> Lazy) -> Self {
@@ -185,7 +218,7 @@ impl Member {
     }
 }
 
-/// A variant of an enum with data, as the object it travels as.
+/// A variant of an enum with data, as it travels. All without data or documentation are one.
 #[derive(Clone, Copy, Debug)]
 pub struct Branch {
     pub(super) node: Node,
@@ -227,6 +260,25 @@ impl Node {
     /// `default` is the variant with `#[default]`.
     pub const fn names(names: &'static [Name], default: Option<&'static str>) -> Self {
         Self::own(What::Names { names, default }).written(Written::Name)
+    }
+
+    pub const fn null() -> Self {
+        Self::own(What::Null)
+    }
+
+    pub const fn tuple(parts: &'static [Node]) -> Self {
+        Self::own(What::Tuple(parts))
+    }
+
+    /// A variant around a struct, whose name is another member of it. schemars orders the members of a closed one otherwise.
+    pub const fn tagged(tag: &'static str, name: &'static str, inner: &Self) -> Self {
+        match inner.what {
+            What::Object(object) if !object.closed && !object.has(tag) => Self {
+                description: inner.description,
+                ..Self::own(What::Tagged { tag, name, object })
+            },
+            _ => Self::UNKNOWN,
+        }
     }
 
     pub const fn one_of(branches: &'static [Branch]) -> Self {

@@ -124,7 +124,7 @@ impl Member {
     /// Whether schemars calls it required: an argument that serde does not do without, a result that is always written.
     pub(crate) const fn is_required(&self, side: Side) -> bool {
         match side {
-            Side::Argument => !self.defaulted && !self.node.is_optional(),
+            Side::Argument => self.always || !self.defaulted && !self.node.is_optional(),
             Side::Result => !self.skipped,
         }
     }

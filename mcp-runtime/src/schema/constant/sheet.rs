@@ -1,9 +1,15 @@
 //! A node as text: what it says, collected, then written with its keywords in the order of the alphabet, which is that of
 //! serde_json's objects.
 
+mod lengths;
+mod members;
+mod object;
+
+use lengths::Lengths;
+use members::Members;
+
 use super::{
     alike::is_first,
-    members::Members,
     node::{Branch, Name, Node, Object, What},
     notes::{Default, Notes},
     write::Out,
@@ -19,6 +25,7 @@ struct Sheet {
     parts: Option<&'static [Node]>,
     unique: bool,
     object: Option<&'static Object>,
+    tag: Option<(&'static str, &'static str)>,
     names: &'static [Name],
     choice: Choice,
     description: Option<&'static str>,
@@ -39,22 +46,22 @@ enum Choice {
     Of(&'static [Branch]),
 }
 
-#[derive(Clone, Copy)]
-struct Lengths {
-    least: Option<usize>,
-    most: Option<usize>,
-}
-
-impl Lengths {
-    const NONE: Self = Self { least: None, most: None };
-}
-
 /// What a choice of any JSON is: [`any_value`](crate::schema::compatible) as text.
 const SCALARS: &str = r#"{"type":"string"},{"type":"number"},{"type":"boolean"},{"additionalProperties":true,"type":"object"}"#;
 
 pub(crate) const fn write(out: &mut Out<'_>, node: &Node, side: Side, notes: &Notes<'_>) {
     if let (What::Optional(inner), Side::Argument) = (node.what, side) {
         return write(out, inner, side, notes);
+    }
+    // So does the rule about `null`, which leaves a branch that is alone to itself.
+    if let (What::OneOf(branches), Side::Argument) = (node.what, side)
+        && let Some(only) = only(branches)
+    {
+        let description = match (notes.description, node.description) {
+            (Some(text), _) | (None, Some(text)) => Some(text),
+            (None, None) => only.description,
+        };
+        return write(out, &only.node, side, &Notes { description, ..*notes });
     }
     let mut sheet = Sheet::of(node);
     if let Some(text) = notes.description {
@@ -66,6 +73,39 @@ pub(crate) const fn write(out: &mut Out<'_>, node: &Node, side: Side, notes: &No
     sheet.write(out, side, notes);
 }
 
+/// The root of a result, where clients look for the word `object`.
+pub(crate) const fn write_root(out: &mut Out<'_>, node: &Node) {
+    let mut sheet = Sheet::of(node);
+    if node.is_json_object() {
+        sheet.kind = Some("object");
+    }
+    sheet.write(out, Side::Result, &Notes::NONE);
+}
+
+/// The branch beside which there is at most `null`.
+const fn only(branches: &'static [Branch]) -> Option<&'static Branch> {
+    let mut only = None;
+    let mut i = 0;
+    while i < branches.len() {
+        if !branches[i].node.is_null() {
+            if only.is_some() {
+                return None;
+            }
+            only = Some(&branches[i]);
+        }
+        i += 1;
+    }
+    only
+}
+
+const fn are_null(branches: &[Branch]) -> bool {
+    let mut i = 0;
+    while i < branches.len() && branches[i].node.is_null() {
+        i += 1;
+    }
+    i == branches.len()
+}
+
 impl Sheet {
     const NEW: Self = Self {
         kind: None,
@@ -74,6 +114,7 @@ impl Sheet {
         parts: None,
         unique: false,
         object: None,
+        tag: None,
         names: &[],
         choice: Choice::None,
         description: None,
@@ -126,6 +167,11 @@ impl Sheet {
                 it.kind = Some("object");
                 it.object = Some(object);
             }
+            What::Tagged { tag, name, object } => {
+                it.kind = Some("object");
+                it.object = Some(object);
+                it.tag = Some((tag, name));
+            }
             What::Optional(inner) => it.choice = Choice::OrNull(inner),
             What::Any | What::Unknown => it.choice = Choice::Any,
             What::OneOf(branches) => it.choice = Choice::Of(branches),
@@ -138,9 +184,9 @@ impl Sheet {
         let lengths = constraints.len();
         let lengths = Lengths { least: lengths.0, most: lengths.1 };
         match kind {
-            Kind::String => self.characters = tighter(self.characters, lengths),
-            Kind::Array => self.items = tighter(self.items, lengths),
-            Kind::Object => self.entries = tighter(self.entries, lengths),
+            Kind::String => self.characters = self.characters.tighter(lengths),
+            Kind::Array => self.items = self.items.tighter(lengths),
+            Kind::Object => self.entries = self.entries.tighter(lengths),
             Kind::Integer | Kind::Number => {
                 if let Some(range) = constraints.range() {
                     let whole = matches!(kind, Kind::Integer);
@@ -213,7 +259,7 @@ impl Sheet {
             out.push("]");
         }
         if let Some(it) = self.object {
-            it.properties(out, &mut object, side);
+            it.properties(out, &mut object, side, self.tag);
         }
         if let Some(title) = notes.title {
             object.text(out, "title", title);
@@ -233,7 +279,8 @@ impl Sheet {
     const fn additional(&self, out: &mut Out<'_>, object: &mut Members, side: Side) {
         match (self.object, self.values) {
             (Some(it), _) if it.closed => object.raw(out, "additionalProperties", "false"),
-            (_, Some(Node { what: What::Any, .. })) => {
+            // One that has a name is spelled out.
+            (_, Some(Node { what: What::Any, is_std: true, .. })) => {
                 object.raw(out, "additionalProperties", "true");
             }
             (_, Some(values)) => {
@@ -271,7 +318,12 @@ impl Sheet {
                 out.push("[");
                 let mut first = true;
                 let mut i = 0;
+                let skips_null = matches!(side, Side::Argument) && !are_null(branches);
                 while i < branches.len() {
+                    if skips_null && branches[i].node.is_null() {
+                        i += 1;
+                        continue;
+                    }
                     out.comma(&mut first);
                     let notes = Notes { description: branches[i].description, ..Notes::NONE };
                     write(out, &branches[i].node, side, &notes);
@@ -352,20 +404,5 @@ impl Sheet {
             }
             _ => {}
         }
-    }
-}
-
-const fn tighter(a: Lengths, b: Lengths) -> Lengths {
-    Lengths {
-        least: match (a.least, b.least) {
-            (Some(a), Some(b)) => Some(if a > b { a } else { b }),
-            (Some(it), None) | (None, Some(it)) => Some(it),
-            (None, None) => None,
-        },
-        most: match (a.most, b.most) {
-            (Some(a), Some(b)) => Some(if a < b { a } else { b }),
-            (Some(it), None) | (None, Some(it)) => Some(it),
-            (None, None) => None,
-        },
     }
 }

@@ -44,9 +44,23 @@ pub(crate) fn value(node: &Node, side: Side, generator: &mut SchemaGenerator) ->
             json!({ "type": "object", "additionalProperties": value(values, side, generator)? })
         }
         What::Object(it) => struct_value(it, side, generator)?,
+        What::Tagged { tag, name, object } => {
+            let mut value = struct_value(object, side, generator)?;
+            value["properties"][tag] = json!({ "type": "string", "enum": [name] });
+            match &mut value["required"] {
+                Value::Array(required) => required.push(tag.into()),
+                required => *required = json!([tag]),
+            }
+            value
+        }
         What::OneOf(branches) => {
             let mut made = Vec::new();
             for branch in branches {
+                if branch.node.is_constant() {
+                    let notes = Notes { description: branch.description, ..Notes::NONE };
+                    made.push(constant(&branch.node, side, &notes));
+                    continue;
+                }
                 let mut value = value(&branch.node, side, generator)?;
                 describe(&mut value, branch.description);
                 made.push(value);

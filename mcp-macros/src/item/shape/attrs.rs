@@ -1,0 +1,137 @@
+//! The attributes of a type, its fields and its variants.
+
+use crate::item::rename::Rename;
+use syn::meta::ParseNestedMeta;
+use syn::{Attribute, Expr, ExprLit, Lit, LitStr, Meta, Path};
+
+/// What serde and schemars are told, as far as it is understood.
+#[derive(Default)]
+pub(super) struct Attrs {
+    pub(super) doc: Option<String>,
+    pub(super) root: Option<Path>,
+    pub(super) rename: Option<String>,
+    pub(super) rename_all: Option<Rename>,
+    pub(super) rename_all_fields: Option<Rename>,
+    pub(super) is_closed: bool,
+    pub(super) is_transparent: bool,
+    pub(super) is_defaulted: bool,
+    pub(super) is_dropped: bool,
+    /// The function of `skip_serializing_if`.
+    pub(super) skip: Option<String>,
+    is_untagged: bool,
+    tag: Option<String>,
+    content: Option<String>,
+    /// All that is said.
+    keys: Vec<String>,
+}
+
+/// How the variants of an enum are told apart.
+pub(super) enum Tagging {
+    External,
+    Internal(String),
+    Adjacent(String, String),
+    None,
+}
+
+impl Attrs {
+    /// `None` if there is anything that is not understood.
+    pub(super) fn read(attrs: &[Attribute]) -> Option<Self> {
+        let mut read = Self::default();
+        for attr in attrs {
+            let path = attr.path();
+            if ["serde", "schema"].iter().any(|it| path.is_ident(it)) {
+                attr.parse_nested_meta(|meta| read.key(&meta)).ok()?;
+            } else if path.is_ident("schemars") {
+                // Ours alone says where the crate is.
+                attr.parse_nested_meta(|meta| {
+                    if !meta.path.is_ident("crate") {
+                        return Err(meta.error(""));
+                    }
+                    meta.value()?.parse::<LitStr>().map(drop)
+                })
+                .ok()?;
+            } else if ["deprecated", "validate", "garde"].iter().any(|it| path.is_ident(it)) {
+                return None;
+            }
+        }
+        read.doc = doc(attrs)?;
+        Some(read)
+    }
+
+    fn key(&mut self, meta: &ParseNestedMeta<'_>) -> syn::Result<()> {
+        let key = meta.path.get_ident().map(ToString::to_string).unwrap_or_default();
+        let text = || meta.value()?.parse::<LitStr>().map(|it| it.value());
+        let rule = || Rename::read(&text()?).ok_or_else(|| meta.error(""));
+        match key.as_str() {
+            "crate" => self.root = Some(meta.value()?.parse::<LitStr>()?.parse()?),
+            "rename" => self.rename = Some(text()?),
+            "rename_all" => self.rename_all = Some(rule()?),
+            "rename_all_fields" => self.rename_all_fields = Some(rule()?),
+            "tag" => self.tag = Some(text()?),
+            "content" => self.content = Some(text()?),
+            "untagged" => self.is_untagged = true,
+            "deny_unknown_fields" => self.is_closed = true,
+            "transparent" => self.is_transparent = true,
+            "default" if !meta.input.peek(syn::Token![=]) => self.is_defaulted = true,
+            "skip" => self.is_dropped = true,
+            "skip_serializing_if" => self.skip = Some(text()?),
+            "alias" => drop(text()?),
+            _ => return Err(meta.error("")),
+        }
+        self.keys.push(key);
+        Ok(())
+    }
+
+    /// Whether nothing else is said.
+    pub(super) fn are_only(&self, keys: &[&str]) -> bool {
+        self.keys.iter().all(|it| keys.contains(&it.as_str()))
+    }
+
+    /// A default that is not written must be known to be what `skip_serializing_if` leaves out.
+    pub(super) fn skips_nothing_but_the_default(&self) -> bool {
+        const EMPTY: [&str; 8] = [
+            "Option::is_none",
+            "String::is_empty",
+            "Vec::is_empty",
+            "VecDeque::is_empty",
+            "BTreeMap::is_empty",
+            "HashMap::is_empty",
+            "BTreeSet::is_empty",
+            "HashSet::is_empty",
+        ];
+        !self.is_defaulted || self.skip.as_deref().is_none_or(|it| EMPTY.contains(&it))
+    }
+
+    /// `None` for what is no way of telling variants apart.
+    pub(super) fn tagging(&self) -> Option<Tagging> {
+        match (self.is_untagged, &self.tag, &self.content) {
+            (true, None, None) => Some(Tagging::None),
+            (false, None, None) => Some(Tagging::External),
+            (false, Some(tag), None) => Some(Tagging::Internal(tag.clone())),
+            (false, Some(tag), Some(content)) if tag != content => {
+                Some(Tagging::Adjacent(tag.clone(), content.clone()))
+            }
+            _ => None,
+        }
+    }
+}
+
+/// The documentation as schemars reads it; the outer `None` if it is no plain text.
+fn doc(attrs: &[Attribute]) -> Option<Option<String>> {
+    let mut text = String::new();
+    for (index, attr) in attrs.iter().filter(|it| it.path().is_ident("doc")).enumerate() {
+        let Meta::NameValue(pair) = &attr.meta else { return None };
+        let Expr::Lit(ExprLit { lit: Lit::Str(line), .. }) = &pair.value else { return None };
+        if index > 0 {
+            text.push('\n');
+        }
+        let line = line.value();
+        text.push_str(line.strip_prefix(' ').unwrap_or(&line));
+    }
+    let text = text.trim_ascii();
+    // A heading becomes a title.
+    if text.starts_with('#') {
+        return None;
+    }
+    Some((!text.is_empty()).then(|| text.to_owned()))
+}
