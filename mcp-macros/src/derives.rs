@@ -10,14 +10,16 @@ use syn::{Attribute, Path, Token};
 /// One of the derives that the attribute stands for.
 #[derive(Clone, Copy)]
 pub(crate) struct Derive {
-    pub(crate) module: &'static str,
+    /// `None` for our own.
+    pub(crate) module: Option<&'static str>,
     pub(crate) name: &'static str,
 }
 
-const ALL: [Derive; 3] = [
-    Derive { module: "serde", name: "Serialize" },
-    Derive { module: "serde", name: "Deserialize" },
-    Derive { module: "schemars", name: "JsonSchema" },
+const ALL: [Derive; 4] = [
+    Derive { module: Some("serde"), name: "Serialize" },
+    Derive { module: Some("serde"), name: "Deserialize" },
+    Derive { module: Some("schemars"), name: "JsonSchema" },
+    Derive { module: None, name: "Schema" },
 ];
 
 /// The derives the item still needs; one that the user wrote too is reported and left to the user.

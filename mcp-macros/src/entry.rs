@@ -5,6 +5,7 @@ use crate::errors::Errors;
 use crate::item::form::Form;
 use crate::item::function::{Function, keyword, keyword_span};
 use crate::item::impl_block::{ImplBlock, Marked};
+use crate::item::shape::Shape;
 use crate::item::tokens::{without_form_helpers, without_helpers};
 use crate::item::{Item, Kind};
 use crate::keys::tables::{self, ItemKeys, ServerKeys};
@@ -84,6 +85,7 @@ pub(crate) fn server_impl(attr: TokenStream, tokens: TokenStream) -> TokenStream
     check::server_impl(&block, &errors);
     let items: Vec<Item<'_>> =
         block.marked().filter_map(|it| method(it, &block.self_ty, &keys, &errors)).collect();
+    check::duplicates(&items, &errors);
     let mut all = block.plain();
     match errors.finish() {
         Ok(()) => {
@@ -180,6 +182,13 @@ pub(crate) fn data(attr: TokenStream, tokens: TokenStream) -> TokenStream {
     }
     all.extend(tokens);
     with_errors(all, errors)
+}
+
+/// `#[derive(Schema)]`. What it does not understand it leaves to schemars.
+pub(crate) fn schema(tokens: TokenStream) -> TokenStream {
+    let item = syn::parse2::<syn::Item>(tokens).ok();
+    let shape = item.as_ref().and_then(Shape::read);
+    shape.map(|it| expand::derive::schema(&it)).unwrap_or_default()
 }
 
 /// `#[form]` on a struct or an enum.

@@ -298,6 +298,12 @@ pub fn data(attr: TokenStream, item: TokenStream) -> TokenStream {
     entry::data(attr.into(), item.into()).into()
 }
 
+#[doc = include_str!("../docs/schema.md")]
+#[proc_macro_derive(Schema, attributes(schema))]
+pub fn schema(item: TokenStream) -> TokenStream {
+    entry::schema(item.into()).into()
+}
+
 /// Makes a struct a form that people fill in, or an enum without data a choice in one.
 ///
 /// On a struct it implements `Form`: the fields are what is asked, and the answer is read into the struct. On an enum it makes

@@ -72,6 +72,7 @@ mod catalog;
 #[cfg(feature = "stdio")]
 mod cli;
 mod context;
+mod contract;
 mod dispatch;
 mod error;
 mod extract;
@@ -118,6 +119,7 @@ pub use observe::{ClientLog, client_log};
 pub use reply::{
     CompletionReply, IntoFailure, Json, PromptReply, ResourceReply, ToolReply, WithMeta,
 };
+pub use schema::SchemaProfile;
 #[cfg(feature = "sqlite")]
 pub use store::SqliteTasks;
 pub use task::{Keeping, KeptTask, MemoryTasks, TaskStore};
@@ -126,7 +128,7 @@ pub use transport::http::{Body as HttpBody, HttpServer, HttpService};
 
 /// Everything a server's source names: `use mcp_runtime::prelude::*;`.
 pub mod prelude {
-    pub use mcp_macros::{completion, data, form, items, prompt, resource, server, tool};
+    pub use mcp_macros::{Schema, completion, data, form, items, prompt, resource, server, tool};
     pub use schemars::JsonSchema;
     pub use serde::{Deserialize, Serialize};
 
@@ -155,6 +157,7 @@ pub mod __private {
     pub use inventory;
     #[cfg(not(any(target_family = "wasm", feature = "inventory")))]
     pub use linkme;
+    pub use mcp_macros::Schema;
     pub use schemars;
     pub use serde;
 
@@ -162,14 +165,22 @@ pub mod __private {
         __register as register,
         builder::{Identity, builder, items, named},
         extract::{
-            Call, Form, FormChoice, Params, Probe, Running, choices, field, form, from_default,
-            from_text, receiver,
+            Args, Call, Form, FormChoice, Params, Probe, Running, choices, field, form,
+            from_default, from_text, receiver,
         },
-        item::{ArgDef, Completer, ItemDef, Origin, Segment, VariableKind},
+        item::{ArgDef, Completer, InputSchema, ItemDef, Origin, Property, Segment, VariableKind},
         model::{Asks, CachePolicy, Choices, FormSchema, Icon, Role, TaskSupport, TextFormat},
         registry::identity,
-        reply::{completion_reply, prompt_reply, resource_reply, tool_reply},
-        schema::Range,
+        reply::{ConstantOutput, completion_reply, prompt_reply, resource_reply, tool_reply},
+        schema::{
+            CompiledPattern, Range, SchemaProfile,
+            constant::{
+                Asked, Body, Branch, Depth, Described, Full, Known, Literal, Member, Name, Node,
+                Object, Part, Schema,
+            },
+        },
+        testing::builds::{assert_builds, assert_package_builds},
+        testing::contract::assert_contract,
     };
 
     #[cfg(any(target_family = "wasm", feature = "inventory"))]
@@ -184,9 +195,15 @@ pub mod __private {
             ParsedLevel as _, ParsedOptionLevel as _, ReadLevel as _, ServerLevel as _,
             SliceLevel as _, SliceOptionLevel as _, SpreadLevel as _, StrLevel as _,
             UnfitFieldLevel as _,
+            constant::UnknownParam as _,
             unfit::{UnfitLevel as _, UnfitStateLevel as _},
         };
-        pub use crate::reply::{NoOutputLevel as _, OutputLevel as _};
+        pub use crate::reply::{NoOutputLevel as _, OutputLevel as _, UnknownOutput as _};
+    }
+
+    /// The traits behind `#[derive(Schema)]`.
+    pub mod known {
+        pub use crate::schema::constant::{LazyLevel as _, NotKnown as _, UnfitLazyLevel as _};
     }
 
     /// Doc comments that the macro could not read, because they come from `include_str!`.

@@ -9,9 +9,7 @@ use proc_macro2::{Span, TokenTree};
 use quote::ToTokens as _;
 use syn::punctuated::Punctuated;
 use syn::spanned::Spanned as _;
-use syn::{
-    Attribute, Expr, ExprLit, ExprUnary, Fields, GenericParam, Lit, Meta, Token, Type, UnOp,
-};
+use syn::{Attribute, Expr, ExprLit, Fields, GenericParam, Lit, Meta, Token, Type};
 
 pub(crate) fn check(form: &Form<'_>, errors: &Errors) {
     if let Some(parameter) = form.generics.params.first() {
@@ -41,6 +39,14 @@ pub(crate) fn check(form: &Form<'_>, errors: &Errors) {
                 errors.at(form.ident.span(), "a form without fields asks nothing: to ask for consent, write one field, `ok: bool`");
             }
             named.iter().for_each(|it| field(it, errors));
+            // With parameters it has been told to own what it holds.
+            let held = named.iter().filter(|_| form.generics.params.is_empty());
+            for span in held.filter_map(|it| borrows(it.ty)) {
+                errors.at(
+                    span,
+                    "a field of a form is what somebody answered, and owns it: write `String` for `&str`",
+                );
+            }
         }
         Shape::Enum(variants) => {
             container(form.attrs, &["rename", "rename_all"], errors);
@@ -61,12 +67,6 @@ pub(crate) fn check(form: &Form<'_>, errors: &Errors) {
 fn field(field: &Named<'_>, errors: &Errors) {
     configured(field.attrs, "a field of a form", errors);
     serde(field.attrs, &["rename"], "a field of a form", errors);
-    if let Some(span) = borrows(field.ty) {
-        errors.at(
-            span,
-            "a field of a form is what somebody answered, and owns it: write `String` for `&str`",
-        );
-    }
     let range = field.keys.range.as_ref();
     if let Some(range) = range
         && range.value.end.is_some()
@@ -80,7 +80,8 @@ fn field(field: &Named<'_>, errors: &Errors) {
         && let Default(Some(value)) = &default.value
     {
         let len = field.keys.len.as_ref().map(|it| &it.value);
-        if range.is_some_and(|it| outside(&it.value, value)) {
+        let outside = |it: &Range| Bound::read(value).is_ok_and(|number| !it.contains(number));
+        if range.is_some_and(|it| outside(&it.value)) {
             let message =
                 "this default is no answer that the field takes: write one that is in its `range`";
             errors.at(value.span(), message);
@@ -91,22 +92,6 @@ fn field(field: &Named<'_>, errors: &Errors) {
             );
             errors.at(value.span(), message);
         }
-    }
-}
-
-/// Whether a number that is written out is not in the range.
-fn outside(range: &Range, value: &Expr) -> bool {
-    let Some(value) = number(value) else { return false };
-    let float = |it: Bound| it.float();
-    range.start.is_some_and(|it| value < float(it)) || range.end.is_some_and(|it| value > float(it))
-}
-
-fn number(value: &Expr) -> Option<f64> {
-    match value {
-        Expr::Lit(ExprLit { lit: Lit::Int(int), .. }) => int.base10_digits().parse().ok(),
-        Expr::Lit(ExprLit { lit: Lit::Float(float), .. }) => float.base10_digits().parse().ok(),
-        Expr::Unary(ExprUnary { op: UnOp::Neg(_), expr, .. }) => number(expr).map(|it| -it),
-        _ => None,
     }
 }
 

@@ -1,5 +1,6 @@
 //! What may be said of a parameter.
 
+use super::values;
 use crate::errors::Errors;
 use crate::item::tokens::find;
 use crate::item::{Item, Kind, Param, Place, Role};
@@ -45,6 +46,7 @@ pub(super) fn check(item: &Item<'_>, errors: &Errors) {
             continue;
         }
         keys(item, param, errors);
+        values::check(&param.keys, errors);
         spread(item, param, errors);
     }
 }

@@ -1,7 +1,9 @@
-//! Which impl blocks `#[server]` can be on.
+//! Which impl blocks `#[server]` can be on, and what its methods must not have in common.
 
 use crate::errors::Errors;
 use crate::item::impl_block::ImplBlock;
+use crate::item::{Item, Kind};
+use std::collections::HashMap;
 use syn::GenericParam;
 use syn::spanned::Spanned as _;
 
@@ -33,5 +35,35 @@ pub(crate) fn check(block: &ImplBlock, errors: &Errors) {
     if block.marked().next().is_none() && block.hidden().next().is_none() && !block.has_macros() {
         let message = "no method here has `#[tool]`, `#[resource]`, `#[prompt]` or `#[completion]`: mark one, or remove `#[server]`";
         errors.at(block.keyword.span(), message);
+    }
+}
+
+/// Two items of one name. Those in different groups never meet, and of those that depend on `cfg` there may be only one.
+pub(crate) fn duplicates(items: &[Item<'_>], errors: &Errors) {
+    let mut seen = HashMap::new();
+    for item in items.iter().filter(|it| it.kind != Kind::Completion) {
+        if item.function.attrs.iter().any(|it| it.path().is_ident("cfg")) {
+            continue;
+        }
+        let uri = item.template.as_ref().map(|it| &it.uri);
+        if item.kind == Kind::Resource && uri.is_none() {
+            continue;
+        }
+        let (key, span) = uri.map_or_else(|| item.name(), |it| (it.value(), it.span()));
+        let group = item.keys.group.as_ref().map(|it| it.value.0.value());
+        let function = &item.function.sig.ident;
+        if let Some(first) = seen.insert((item.kind.word(), key.clone(), group), function) {
+            let fix = if uri.is_some() {
+                "write another URI".to_owned()
+            } else {
+                format!(
+                    "rename one, or write `{}(name = \"…\")]`",
+                    item.kind.owner().trim_end_matches(']')
+                )
+            };
+            let what = item.kind.word();
+            errors
+                .at(span, format!("`{first}` is the {what} `{key}` of this block already: {fix}"));
+        }
     }
 }

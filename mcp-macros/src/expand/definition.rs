@@ -1,9 +1,9 @@
 //! The `ItemDef`: constructor and the chain of what the attribute says.
 
 use super::call::output;
-use super::here;
 use super::text::{description, icon, text};
 use super::uri::segments;
+use super::{here, schema};
 use crate::errors::position;
 use crate::item::tokens::outside;
 use crate::item::{Item, Kind};
@@ -12,7 +12,7 @@ use crate::keys::nested::Cache;
 use crate::keys::number::Duration;
 use crate::keys::tables::ItemKeys;
 use crate::keys::task::Task;
-use crate::keys::text::{Audience, Flag, Role};
+use crate::keys::text::{Audience, Flag, Role, SchemaForm};
 use proc_macro2::{Ident, Literal, TokenStream};
 use quote::{ToTokens as _, quote_spanned};
 use syn::ext::IdentExt as _;
@@ -60,7 +60,8 @@ pub(super) fn definition(item: &Item<'_>, target: &TokenStream) -> TokenStream {
     let described = description(keys.description.as_ref().map(|it| &it.value), item.doc.as_ref())
         .map(|it| quote_spanned!(here()=> .description(#it)));
     let (shown, behaviour, content) = (shown(keys), behaviour(keys, owner.as_ref()), content(keys));
-    quote_spanned!(here()=> #made #described #shown #behaviour #content)
+    let schemas = schema::setters(item);
+    quote_spanned!(here()=> #made #described #shown #behaviour #content #schemas)
 }
 
 /// The function as a person calls it: `add`, `Notes::search`.
@@ -136,16 +137,16 @@ fn behaviour(keys: &ItemKeys, owner: Option<&TokenStream>) -> TokenStream {
         keys.lenient.as_ref().filter(|it| it.value.0).map(|_| quote_spanned!(here()=> .lenient()));
     let strict =
         keys.strict.as_ref().filter(|it| it.value.0).map(|_| quote_spanned!(here()=> .strict()));
-    let full = keys
-        .schema
-        .as_ref()
-        .filter(|it| it.value.0)
-        .map(|_| quote_spanned!(here()=> .full_schema()));
+    let profile = keys.schema.as_ref().map(|it| {
+        let name = if it.value == SchemaForm::Full { "Full" } else { "Compatible" };
+        let profile = Ident::new(name, here());
+        quote_spanned!(here()=> .profile(__mcp::SchemaProfile::#profile))
+    });
     let input = keys.input_schema.as_ref().map(|it| {
         let expr = outside(it.value.0.to_token_stream(), owner);
         quote_spanned!(here()=> .input_schema(|| __mcp::input_schema(#expr)))
     });
-    quote_spanned!(here()=> #(#hints)* #timeout #asks #task #lenient #strict #full #input)
+    quote_spanned!(here()=> #(#hints)* #timeout #asks #task #lenient #strict #profile #input)
 }
 
 fn task(task: &Task) -> TokenStream {

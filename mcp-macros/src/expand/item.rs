@@ -3,7 +3,7 @@
 use super::call::call;
 use super::definition::definition;
 use super::param::{Field, fields};
-use super::{here, root};
+use super::{here, root, schema};
 use crate::item::{Item, Kind, Mode};
 use proc_macro2::{Literal, TokenStream};
 use quote::{ToTokens as _, quote_spanned};
@@ -22,6 +22,7 @@ pub(crate) fn item(item: &Item<'_>) -> TokenStream {
     let params = params(item, &fields);
     let call = call(item, &fields, &target);
     let definition = definition(item, &target);
+    let schemas = schema::constants(item, &fields);
     quote_spanned! {here()=>
         #inherited
         const _: () = {
@@ -31,6 +32,7 @@ pub(crate) fn item(item: &Item<'_>) -> TokenStream {
             #(#spreads)*
             #params
             #call
+            #schemas
             __mcp::register!(#definition);
         };
     }

@@ -3,10 +3,12 @@
 mod call;
 pub(crate) mod data;
 mod definition;
+pub(crate) mod derive;
 pub(crate) mod form;
 pub(crate) mod item;
 pub(crate) mod items;
 mod param;
+mod schema;
 pub(crate) mod server;
 mod text;
 mod uri;
@@ -31,10 +33,14 @@ pub(crate) fn root(path: Option<&Given<CratePath>>) -> TokenStream {
     path.map_or_else(|| quote_spanned!(here()=> ::mcp_runtime), |it| it.value.0.to_token_stream())
 }
 
+/// The same path as text.
+fn root_text(root: &TokenStream) -> String {
+    root.to_string().split_whitespace().collect()
+}
+
 /// The path of a re-exported crate in the form that serde and schemars take: `"::mcp_runtime::__private::serde"`.
 fn reexport(root: &TokenStream, name: &str) -> String {
-    let root: String = root.to_string().split_whitespace().collect();
-    format!("{root}::__private::{name}")
+    format!("{}::__private::{name}", root_text(root))
 }
 
 /// Errors before an expression that keeps its type.

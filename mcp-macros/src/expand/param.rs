@@ -1,15 +1,19 @@
 //! Parameters: their definitions, and the handles that read them.
 
 use super::text::{description, text};
-use super::{at, here, reexport};
+use super::{at, here, reexport, root_text};
 use crate::check::is_borrowed_argument;
+use crate::errors::position;
 use crate::item::tokens::outside;
 use crate::item::{Item, Mode, Param, Place, Role};
 use crate::keys::arg::{Completer, Default};
+use crate::keys::json;
 use crate::keys::range::{Bound, Len, Range};
 use crate::keys::tables::ArgKeys;
 use proc_macro2::{Ident, Literal, Span, TokenStream};
 use quote::{ToTokens as _, format_ident, quote_spanned};
+use syn::ext::IdentExt as _;
+use syn::parse::Parser as _;
 use syn::{Expr, ExprLit, Lit, Type};
 
 /// A parameter with what generated code calls it.
@@ -99,6 +103,23 @@ impl Field<'_> {
         }
     }
 
+    /// What constants know of it; nothing of a receiver.
+    pub(super) fn property(&self, is_demanded: bool) -> Option<TokenStream> {
+        let Place::Typed(_, ty) = self.param.place else { return None };
+        let (span, arg) = (self.span(), self.arg());
+        let ty = if self.is_spread() {
+            let holder = self.holder();
+            quote_spanned!(span=> __mcp::Args<#holder>)
+        } else {
+            self.outside(ty)
+        };
+        let demanded = is_demanded.then(|| quote_spanned!(span=> .demanded()));
+        Some(quote_spanned! {span=>
+            __mcp::Property::new(#arg, __mcp::Probe::<#ty>::IS_SERVER, __mcp::Probe::<#ty>::PARAM)
+                #demanded
+        })
+    }
+
     pub(super) fn read(&self) -> TokenStream {
         let (span, handle, value, arg) =
             (self.span(), self.handle_name(), self.value_name(), self.arg());
@@ -140,6 +161,33 @@ impl Field<'_> {
         })
     }
 
+    /// The default as far as it is written out.
+    fn literal(&self) -> Option<TokenStream> {
+        let Default(expr) = &self.param.keys.default.as_ref()?.value;
+        Some(match expr {
+            None => quote_spanned!(here()=> __mcp::Literal::Empty),
+            Some(Expr::Lit(ExprLit { lit: Lit::Str(text), .. })) => {
+                quote_spanned!(here()=> __mcp::Literal::Text(#text))
+            }
+            Some(Expr::Path(path)) if path.path.segments.len() > 1 => {
+                let variant = path.path.segments.last().map(|it| it.ident.unraw().to_string());
+                quote_spanned!(here()=> __mcp::Literal::Variant(#variant))
+            }
+            Some(expr) => match json::literal.parse2(expr.to_token_stream()) {
+                Ok(text) if text == "true" || text == "false" || text.parse::<i128>().is_ok() => {
+                    quote_spanned!(here()=> __mcp::Literal::Json(#text))
+                }
+                Ok(text) if !text.contains('e') => {
+                    let float: f64 = text.parse().unwrap_or(f64::NAN);
+                    #[expect(clippy::cast_possible_truncation, reason = "that is the question")]
+                    let single = f64::from(float as f32) == float;
+                    quote_spanned!(here()=> __mcp::Literal::Float { json: #text, single: #single })
+                }
+                _ => quote_spanned!(here()=> __mcp::Literal::Expression),
+            },
+        })
+    }
+
     fn holder(&self) -> Ident {
         format_ident!("__Field{}", self.index, span = here())
     }
@@ -162,12 +210,14 @@ impl Field<'_> {
         let (holder, field, owned) =
             (self.holder(), located(ident, self.span()), outside(owned, owner.as_ref()));
         let (serde, schemars) = (reexport(root, "serde"), reexport(root, "schemars"));
+        let root = root_text(root);
         let docs = self.param.attrs.iter().filter(|it| it.path().is_ident("doc"));
         let attrs = &self.param.spread;
         Some(quote_spanned! {here()=>
-            #[derive(__mcp::serde::Deserialize, __mcp::schemars::JsonSchema)]
+            #[derive(__mcp::serde::Deserialize, __mcp::schemars::JsonSchema, __mcp::Schema)]
             #[serde(crate = #serde)]
             #[schemars(crate = #schemars)]
+            #[schema(crate = #root)]
             struct #holder {
                 #(#docs)*
                 #(#attrs)*
@@ -190,8 +240,19 @@ impl Field<'_> {
                 .map(|it| quote_spanned!(here()=> .description(#it)));
         let constraints = constraints(keys);
         let complete = keys.complete.as_ref().map(|it| completer(&it.value, owner.as_ref()));
-        quote_spanned!(here()=> __mcp::ArgDef::new(#name) #title #described #constraints #complete)
+        let default = self.literal().map(|it| quote_spanned!(here()=> .default(#it)));
+        let line = line(self.param.span());
+        quote_spanned!(here()=> __mcp::ArgDef::new(#name) #title #described #constraints #default #complete #line)
     }
+}
+
+/// Where the parameter stands in the user's file.
+fn line(span: Span) -> Option<TokenStream> {
+    let (line, _) = position(span);
+    (line > 0).then(|| {
+        let line = Literal::usize_unsuffixed(line);
+        quote_spanned!(here()=> .line(#line))
+    })
 }
 
 /// What is lent from an owned value: the target of `&str` and `&[T]`.
@@ -215,10 +276,15 @@ fn constraints(keys: &ArgKeys) -> TokenStream {
     let len = keys.len.as_ref().map(|it| len(&it.value));
     let pattern = keys.pattern.as_ref().map(|it| {
         let text = &it.value.0;
-        quote_spanned!(here()=> .pattern(#text))
+        quote_spanned! {here()=>
+            .pattern(#text, {
+                static __REGEX: __mcp::CompiledPattern = __mcp::CompiledPattern::new();
+                &__REGEX
+            })
+        }
     });
     let example = keys.example.as_ref().map(|it| {
-        let json = &it.value.0;
+        let json = &it.value.json;
         quote_spanned!(here()=> .example(#json))
     });
     let header = keys.header.as_ref().map(|it| {
@@ -229,35 +295,30 @@ fn constraints(keys: &ArgKeys) -> TokenStream {
 }
 
 fn range(range: &Range) -> TokenStream {
-    let start = range.start.map(|it| match it {
+    let start = range.start.map(|it| bound("min", it));
+    let end = range.end.map(|it| bound(if range.inclusive { "max" } else { "below" }, it));
+    quote_spanned!(here()=> .range(__mcp::Range::new() #start #end))
+}
+
+/// A float goes with its JSON text, where that needs no exponent.
+fn bound(side: &str, bound: Bound) -> TokenStream {
+    let setter = |kind: &str| format_ident!("{side}_{kind}", span = here());
+    match bound {
         Bound::Int(int) => {
-            let int = Literal::i128_unsuffixed(int);
-            quote_spanned!(here()=> .min_int(#int))
+            let (setter, int) = (setter("int"), Literal::i128_unsuffixed(int));
+            quote_spanned!(here()=> .#setter(#int))
         }
         Bound::Float(float) => {
-            let float = Literal::f64_unsuffixed(float);
-            quote_spanned!(here()=> .min_float(#float))
-        }
-    });
-    let end = range.end.map(|it| match (it, range.inclusive) {
-        (Bound::Int(int), inclusive) => {
-            let int = Literal::i128_unsuffixed(int);
-            if inclusive {
-                quote_spanned!(here()=> .max_int(#int))
+            let (text, float) = (json::float_text(float), Literal::f64_unsuffixed(float));
+            if text.contains('e') {
+                let setter = setter("float");
+                quote_spanned!(here()=> .#setter(#float))
             } else {
-                quote_spanned!(here()=> .below_int(#int))
+                let setter = setter("json");
+                quote_spanned!(here()=> .#setter(#float, #text))
             }
         }
-        (Bound::Float(float), inclusive) => {
-            let float = Literal::f64_unsuffixed(float);
-            if inclusive {
-                quote_spanned!(here()=> .max_float(#float))
-            } else {
-                quote_spanned!(here()=> .below_float(#float))
-            }
-        }
-    });
-    quote_spanned!(here()=> .range(__mcp::Range::new() #start #end))
+    }
 }
 
 fn len(len: &Len) -> TokenStream {

@@ -3,6 +3,8 @@
 pub(crate) mod form;
 pub(crate) mod function;
 pub(crate) mod impl_block;
+mod rename;
+pub(crate) mod shape;
 pub(crate) mod tokens;
 
 use crate::docs::{self, Doc};

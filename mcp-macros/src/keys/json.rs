@@ -11,20 +11,22 @@ pub(crate) fn literal(input: ParseStream<'_>) -> syn::Result<String> {
     let text = match lit {
         Some(Lit::Int(int)) => int.base10_digits().to_owned(),
         Some(Lit::Float(float)) => {
-            // Rust writes `1.`, which JSON does not know.
-            let digits = float.base10_digits();
-            if digits.ends_with('.') { format!("{digits}0") } else { digits.to_owned() }
+            float_text(float.base10_parse().map_err(|_| syn::Error::new(span, WRITTEN_OUT))?)
         }
         Some(Lit::Bool(bool)) if !minus => bool.value.to_string(),
         Some(Lit::Str(text)) if !minus => quoted(&text.value()),
         _ => {
-            return Err(syn::Error::new(
-                span,
-                "expected a number, `true`, `false` or \"text\", written out",
-            ));
+            return Err(syn::Error::new(span, WRITTEN_OUT));
         }
     };
     Ok(if minus { format!("-{text}") } else { text })
+}
+
+const WRITTEN_OUT: &str = "expected a number, `true`, `false` or \"text\", written out";
+
+/// A float as serde_json writes it.
+pub(crate) fn float_text(float: f64) -> String {
+    format!("{float:?}")
 }
 
 /// A JSON string.
@@ -59,7 +61,7 @@ mod tests {
         check("-5i64", Some("-5"));
         check("0xff", Some("255"));
         check("1.", Some("1.0"));
-        check("-2.5e3", Some("-2.5e3"));
+        check("-2.5e3", Some("-2500.0"));
         check("true", Some("true"));
         check(r#""a\"b\n\u{1}é""#, Some("\"a\\\"b\\n\\u0001é\""));
         check("-true", None);

@@ -6,7 +6,7 @@ use super::nested::{Cache, Icon, Meta};
 use super::number::{Duration, Order, Pattern, Priority, Size, SizeExpr};
 use super::range::{Len, Range};
 use super::task::Task;
-use super::text::{Audience, CratePath, Expression, Flag, FullSchema, Name, Text, With};
+use super::text::{Audience, CratePath, Expression, Flag, Name, SchemaForm, Text, With};
 use super::{Given, Table, keys};
 
 keys! {
@@ -36,7 +36,7 @@ keys! {
         meta: Option<Given<Meta>>,
         strict: Option<Given<Flag>>,
         lenient: Option<Given<Flag>>,
-        schema: Option<Given<FullSchema>>,
+        schema: Option<Given<SchemaForm>>,
         input_schema: Option<Given<Expression>>,
         enum_names: Option<Given<Flag>>,
         crate_path = "crate": Option<Given<CratePath>>,

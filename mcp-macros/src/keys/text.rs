@@ -98,18 +98,25 @@ impl Value for CratePath {
     }
 }
 
-/// `schema = "full"`: whether clients get the schema as it is or in the form they all understand.
-pub(crate) struct FullSchema(pub(crate) bool);
+/// `schema = "full"`: whether clients get the schema as it is or in the form they all understand, whatever the server says.
+#[derive(Clone, Copy, PartialEq)]
+pub(crate) enum SchemaForm {
+    Compatible,
+    Full,
+    /// Compatible, and nothing of it made at run time.
+    Static,
+}
 
-impl Value for FullSchema {
-    const USAGE: &'static str = " = \"full\"";
+impl Value for SchemaForm {
+    const USAGE: &'static str = " = \"full\"` or `schema = \"static\"";
 
     fn read(key: &Ident, input: ParseStream<'_>, _: &Errors) -> syn::Result<Self> {
         let text = literal::<Self>(key, input)?;
         match text.value().as_str() {
-            "full" => Ok(Self(true)),
-            "compatible" => Ok(Self(false)),
-            _ => Err(syn::Error::new(text.span(), "write \"full\" or \"compatible\"")),
+            "full" => Ok(Self::Full),
+            "compatible" => Ok(Self::Compatible),
+            "static" => Ok(Self::Static),
+            _ => Err(syn::Error::new(text.span(), "write \"full\", \"static\" or \"compatible\"")),
         }
     }
 }

@@ -1,10 +1,12 @@
 #[derive(
     ::mcp_runtime::__private::serde::Serialize,
     ::mcp_runtime::__private::serde::Deserialize,
-    ::mcp_runtime::__private::schemars::JsonSchema
+    ::mcp_runtime::__private::schemars::JsonSchema,
+    ::mcp_runtime::__private::Schema
 )]
 #[serde(crate = "::mcp_runtime::__private::serde")]
 #[schemars(crate = "::mcp_runtime::__private::schemars")]
+#[schema(crate = "::mcp_runtime")]
 #[cfg(feature = "food")]
 enum Topping {
     /// Much cheese

@@ -11,7 +11,7 @@ const _: () = {
     static __ARGS: [__mcp::ArgDef; 5] = [
         __mcp::ArgDef::new("id"),
         __mcp::ArgDef::new("rest").complete(__mcp::Completer::Values(&["a", "b"])),
-        __mcp::ArgDef::new("page"),
+        __mcp::ArgDef::new("page").default(__mcp::Literal::Json("1")),
         __mcp::ArgDef::new("per.page"),
         __mcp::ArgDef::new("db"),
     ];

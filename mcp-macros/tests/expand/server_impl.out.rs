@@ -22,7 +22,7 @@ const _: () = {
     static __ARGS: [__mcp::ArgDef; 3] = [
         __mcp::ArgDef::new("self"),
         __mcp::ArgDef::new("query"),
-        __mcp::ArgDef::new("limit"),
+        __mcp::ArgDef::new("limit").default(__mcp::Literal::Variant("MAX")),
     ];
     fn __params(__to: &mut __mcp::Params) {
         __to.add(__mcp::receiver::<Notes>(), &__ARGS[0]);
@@ -70,12 +70,30 @@ const _: () = {
                 }
             })
     }
+    static __INPUT: __mcp::InputSchema = __mcp::InputSchema::new(
+        &[
+            __mcp::Property::new(
+                &__ARGS[1],
+                __mcp::Probe::<&str>::IS_SERVER,
+                __mcp::Probe::<&str>::PARAM,
+            ),
+            __mcp::Property::new(
+                &__ARGS[2],
+                __mcp::Probe::<[u8; <Notes>::MAX]>::IS_SERVER,
+                __mcp::Probe::<[u8; <Notes>::MAX]>::PARAM,
+            ),
+        ],
+    );
+    static __INPUT_TEXT: [u8; __INPUT.len()] = __INPUT.render();
+    static __OUTPUT: __mcp::ConstantOutput = __mcp::Probe::<Result<Notes>>::OUTPUT;
+    static __OUTPUT_TEXT: [u8; __OUTPUT.len()] = __OUTPUT.render();
     __mcp::register!(
         __mcp::ItemDef::tool("search", __mcp::Origin::new(::core::env!("CARGO_PKG_NAME"),
         ::core::module_path!(), ::core::file!(), ::core::line!(), "Notes::search"), ||
         __mcp::identity(& < Notes > ::search), __params, __run, || (&& __mcp::Probe:: <
         Result < Notes > > ::NEW).output()).description("Searches.").group("notes")
-        .read_only(true)
+        .read_only(true).input(& __INPUT, & __INPUT_TEXT).output(& __OUTPUT_TEXT,
+        __OUTPUT.is_object())
     );
 };
 const _: () = {

@@ -15,8 +15,9 @@ const _: () = {
         __mcp::ArgDef::new("a").description("First addend"),
         __mcp::ArgDef::new("times")
             .range(__mcp::Range::new().min_int(1).max_int(10))
-            .example("3"),
-        __mcp::ArgDef::new("name"),
+            .example("3")
+            .default(__mcp::Literal::Json("1")),
+        __mcp::ArgDef::new("name").default(__mcp::Literal::Text("you")),
         __mcp::ArgDef::new("db"),
         __mcp::ArgDef::new("ctx"),
     ];
@@ -91,11 +92,44 @@ const _: () = {
                 }
             })
     }
+    static __INPUT: __mcp::InputSchema = __mcp::InputSchema::new(
+        &[
+            __mcp::Property::new(
+                &__ARGS[0],
+                __mcp::Probe::<i64>::IS_SERVER,
+                __mcp::Probe::<i64>::PARAM,
+            ),
+            __mcp::Property::new(
+                &__ARGS[1],
+                __mcp::Probe::<u8>::IS_SERVER,
+                __mcp::Probe::<u8>::PARAM,
+            ),
+            __mcp::Property::new(
+                &__ARGS[2],
+                __mcp::Probe::<&str>::IS_SERVER,
+                __mcp::Probe::<&str>::PARAM,
+            ),
+            __mcp::Property::new(
+                &__ARGS[3],
+                __mcp::Probe::<State<Db>>::IS_SERVER,
+                __mcp::Probe::<State<Db>>::PARAM,
+            ),
+            __mcp::Property::new(
+                &__ARGS[4],
+                __mcp::Probe::<&Context>::IS_SERVER,
+                __mcp::Probe::<&Context>::PARAM,
+            ),
+        ],
+    );
+    static __INPUT_TEXT: [u8; __INPUT.len()] = __INPUT.render();
+    static __OUTPUT: __mcp::ConstantOutput = __mcp::Probe::<Result<i64>>::OUTPUT;
+    static __OUTPUT_TEXT: [u8; __OUTPUT.len()] = __OUTPUT.render();
     __mcp::register!(
         __mcp::ItemDef::tool("add", __mcp::Origin::new(::core::env!("CARGO_PKG_NAME"),
         ::core::module_path!(), ::core::file!(), ::core::line!(), "add"), ||
         __mcp::identity(& add), __params, __run, || (&& __mcp::Probe:: < Result < i64 > >
         ::NEW).output()).description("Adds two numbers.").read_only(true)
-        .idempotent(true).timeout(__mcp::Duration::from_millis(30000))
+        .idempotent(true).timeout(__mcp::Duration::from_millis(30000)).input(& __INPUT, &
+        __INPUT_TEXT).output(& __OUTPUT_TEXT, __OUTPUT.is_object())
     );
 };

@@ -7,8 +7,9 @@ const _: () = {
         __mcp::ArgDef::new("n-ame")
             .title("T")
             .description("D")
-            .range(__mcp::Range::new().min_float(-1.5).below_int(2))
-            .header("Region"),
+            .range(__mcp::Range::new().min_json(-1.5, "-1.5").below_int(2))
+            .header("Region")
+            .default(__mcp::Literal::Empty),
     ];
     fn __params(__to: &mut __mcp::Params) {
         __to.in_place();
@@ -48,6 +49,7 @@ const _: () = {
         .group("admin").order(- 3).meta(& [("vendor.com/key", "1"), ("other",
         "\"te\\\"xt\"")]).read_only(false).destructive(true).idempotent(false)
         .open_world(true).asks(__mcp::Asks::new().elicitation().sampling().roots())
-        .lenient().full_schema().input_schema(|| __mcp::input_schema(my_schema()))
+        .lenient().profile(__mcp::SchemaProfile::Full).input_schema(||
+        __mcp::input_schema(my_schema()))
     );
 };

@@ -5,7 +5,13 @@ const _: () = {
     static __ARGS: [__mcp::ArgDef; 1] = [
         __mcp::ArgDef::new("type")
             .len(::core::option::Option::Some(1), ::core::option::Option::None)
-            .pattern("^[a-f]+$"),
+            .pattern(
+                "^[a-f]+$",
+                {
+                    static __REGEX: __mcp::CompiledPattern = __mcp::CompiledPattern::new();
+                    &__REGEX
+                },
+            ),
     ];
     fn __params(__to: &mut __mcp::Params) {
         __to.add(
@@ -31,10 +37,23 @@ const _: () = {
                 __reply => __mcp::tool_reply::<String>(__reply),
             })
     }
+    static __INPUT: __mcp::InputSchema = __mcp::InputSchema::new(
+        &[
+            __mcp::Property::new(
+                &__ARGS[0],
+                __mcp::Probe::<&[u8]>::IS_SERVER,
+                __mcp::Probe::<&[u8]>::PARAM,
+            ),
+        ],
+    );
+    static __INPUT_TEXT: [u8; __INPUT.len()] = __INPUT.render();
+    static __OUTPUT: __mcp::ConstantOutput = __mcp::Probe::<String>::OUTPUT;
+    static __OUTPUT_TEXT: [u8; __OUTPUT.len()] = __OUTPUT.render();
     __mcp::register!(
         __mcp::ItemDef::tool("hash", __mcp::Origin::new(::core::env!("CARGO_PKG_NAME"),
         ::core::module_path!(), ::core::file!(), ::core::line!(), "hash"), ||
         __mcp::identity(& hash), __params, __run, || (&& __mcp::Probe:: < String > ::NEW)
-        .output()).timeout(__mcp::Duration::from_millis(500))
+        .output()).timeout(__mcp::Duration::from_millis(500)).input(& __INPUT, &
+        __INPUT_TEXT).output(& __OUTPUT_TEXT, __OUTPUT.is_object())
     );
 };

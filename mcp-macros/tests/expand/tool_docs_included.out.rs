@@ -24,11 +24,24 @@ const _: () = {
                 }
             })
     }
+    static __INPUT: __mcp::InputSchema = __mcp::InputSchema::new(
+        &[
+            __mcp::Property::new(
+                &__ARGS[0],
+                __mcp::Probe::<u8>::IS_SERVER,
+                __mcp::Probe::<u8>::PARAM,
+            ),
+        ],
+    );
+    static __INPUT_TEXT: [u8; __INPUT.len()] = __INPUT.render();
+    static __OUTPUT: __mcp::ConstantOutput = __mcp::Probe::<()>::OUTPUT;
+    static __OUTPUT_TEXT: [u8; __OUTPUT.len()] = __OUTPUT.render();
     __mcp::register!(
         __mcp::ItemDef::tool("f", __mcp::Origin::new(::core::env!("CARGO_PKG_NAME"),
         ::core::module_path!(), ::core::file!(), ::core::line!(), "f"), ||
         __mcp::identity(& f), __params, __run, || (&& __mcp::Probe:: < () > ::NEW)
         .output()).description(__mcp::doc::trim(::core::concat!("First.", "\n",
-        include_str!("more.md"))))
+        include_str!("more.md")))).input(& __INPUT, & __INPUT_TEXT).output(&
+        __OUTPUT_TEXT, __OUTPUT.is_object())
     );
 };

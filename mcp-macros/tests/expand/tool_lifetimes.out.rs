@@ -73,10 +73,38 @@ const _: () = {
                 }
             })
     }
+    static __INPUT: __mcp::InputSchema = __mcp::InputSchema::new(
+        &[
+            __mcp::Property::new(
+                &__ARGS[0],
+                __mcp::Probe::<&'_ str>::IS_SERVER,
+                __mcp::Probe::<&'_ str>::PARAM,
+            ),
+            __mcp::Property::new(
+                &__ARGS[1],
+                __mcp::Probe::<Cow<'static, str>>::IS_SERVER,
+                __mcp::Probe::<Cow<'static, str>>::PARAM,
+            ),
+            __mcp::Property::new(
+                &__ARGS[2],
+                __mcp::Probe::<fn(for<'x> fn(&'x u8))>::IS_SERVER,
+                __mcp::Probe::<fn(for<'x> fn(&'x u8))>::PARAM,
+            ),
+            __mcp::Property::new(
+                &__ARGS[3],
+                __mcp::Probe::<&'_ Context>::IS_SERVER,
+                __mcp::Probe::<&'_ Context>::PARAM,
+            ),
+        ],
+    );
+    static __INPUT_TEXT: [u8; __INPUT.len()] = __INPUT.render();
+    static __OUTPUT: __mcp::ConstantOutput = __mcp::Probe::<Cow<'_, str>>::OUTPUT;
+    static __OUTPUT_TEXT: [u8; __OUTPUT.len()] = __OUTPUT.render();
     __mcp::register!(
         __mcp::ItemDef::tool("f", __mcp::Origin::new(::core::env!("CARGO_PKG_NAME"),
         ::core::module_path!(), ::core::file!(), ::core::line!(), "f"), ||
         __mcp::identity(& f), __params, __run, || (&& __mcp::Probe:: < Cow < '_, str > >
-        ::NEW).output())
+        ::NEW).output()).input(& __INPUT, & __INPUT_TEXT).output(& __OUTPUT_TEXT,
+        __OUTPUT.is_object())
     );
 };

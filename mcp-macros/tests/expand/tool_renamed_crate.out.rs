@@ -3,9 +3,10 @@ const _: () = {
     use crate::facade::__private as __mcp;
     use __mcp::param::*;
     static __ARGS: [__mcp::ArgDef; 1] = [__mcp::ArgDef::new("a")];
-    #[derive(__mcp::serde::Deserialize, __mcp::schemars::JsonSchema)]
+    #[derive(__mcp::serde::Deserialize, __mcp::schemars::JsonSchema, __mcp::Schema)]
     #[serde(crate = "crate::facade::__private::serde")]
     #[schemars(crate = "crate::facade::__private::schemars")]
+    #[schema(crate = "crate::facade")]
     struct __Field0 {
         #[serde(default)]
         a: u8,
@@ -30,10 +31,23 @@ const _: () = {
                 }
             })
     }
+    static __INPUT: __mcp::InputSchema = __mcp::InputSchema::new(
+        &[
+            __mcp::Property::new(
+                &__ARGS[0],
+                __mcp::Probe::<__mcp::Args<__Field0>>::IS_SERVER,
+                __mcp::Probe::<__mcp::Args<__Field0>>::PARAM,
+            ),
+        ],
+    );
+    static __INPUT_TEXT: [u8; __INPUT.len()] = __INPUT.render();
+    static __OUTPUT: __mcp::ConstantOutput = __mcp::Probe::<()>::OUTPUT;
+    static __OUTPUT_TEXT: [u8; __OUTPUT.len()] = __OUTPUT.render();
     __mcp::register!(
         __mcp::ItemDef::tool("f", __mcp::Origin::new(::core::env!("CARGO_PKG_NAME"),
         ::core::module_path!(), ::core::file!(), ::core::line!(), "f"), ||
         __mcp::identity(& f), __params, __run, || (&& __mcp::Probe:: < () > ::NEW)
-        .output())
+        .output()).input(& __INPUT, & __INPUT_TEXT).output(& __OUTPUT_TEXT, __OUTPUT
+        .is_object())
     );
 };

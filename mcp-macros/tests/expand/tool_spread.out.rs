@@ -7,25 +7,28 @@ const _: () = {
         __mcp::ArgDef::new("keys"),
         __mcp::ArgDef::new("since").title("Since"),
     ];
-    #[derive(__mcp::serde::Deserialize, __mcp::schemars::JsonSchema)]
+    #[derive(__mcp::serde::Deserialize, __mcp::schemars::JsonSchema, __mcp::Schema)]
     #[serde(crate = "::mcp_runtime::__private::serde")]
     #[schemars(crate = "::mcp_runtime::__private::schemars")]
+    #[schema(crate = "::mcp_runtime")]
     struct __Field0 {
         /// Where to look.
         #[serde(rename = "in", default)]
         #[schemars(length(min = 1))]
         place: ::std::string::String,
     }
-    #[derive(__mcp::serde::Deserialize, __mcp::schemars::JsonSchema)]
+    #[derive(__mcp::serde::Deserialize, __mcp::schemars::JsonSchema, __mcp::Schema)]
     #[serde(crate = "::mcp_runtime::__private::serde")]
     #[schemars(crate = "::mcp_runtime::__private::schemars")]
+    #[schema(crate = "::mcp_runtime")]
     struct __Field1 {
         #[serde(with = "hex")]
         keys: ::std::vec::Vec<Key>,
     }
-    #[derive(__mcp::serde::Deserialize, __mcp::schemars::JsonSchema)]
+    #[derive(__mcp::serde::Deserialize, __mcp::schemars::JsonSchema, __mcp::Schema)]
     #[serde(crate = "::mcp_runtime::__private::serde")]
     #[schemars(crate = "::mcp_runtime::__private::schemars")]
+    #[schema(crate = "::mcp_runtime")]
     struct __Field2 {
         #[schemars(with = "String")]
         since: Option<Date>,
@@ -69,10 +72,33 @@ const _: () = {
                 __reply => __mcp::tool_reply::<String>(__reply),
             })
     }
+    static __INPUT: __mcp::InputSchema = __mcp::InputSchema::new(
+        &[
+            __mcp::Property::new(
+                &__ARGS[0],
+                __mcp::Probe::<__mcp::Args<__Field0>>::IS_SERVER,
+                __mcp::Probe::<__mcp::Args<__Field0>>::PARAM,
+            ),
+            __mcp::Property::new(
+                &__ARGS[1],
+                __mcp::Probe::<__mcp::Args<__Field1>>::IS_SERVER,
+                __mcp::Probe::<__mcp::Args<__Field1>>::PARAM,
+            ),
+            __mcp::Property::new(
+                &__ARGS[2],
+                __mcp::Probe::<__mcp::Args<__Field2>>::IS_SERVER,
+                __mcp::Probe::<__mcp::Args<__Field2>>::PARAM,
+            ),
+        ],
+    );
+    static __INPUT_TEXT: [u8; __INPUT.len()] = __INPUT.render();
+    static __OUTPUT: __mcp::ConstantOutput = __mcp::Probe::<String>::OUTPUT;
+    static __OUTPUT_TEXT: [u8; __OUTPUT.len()] = __OUTPUT.render();
     __mcp::register!(
         __mcp::ItemDef::tool("find", __mcp::Origin::new(::core::env!("CARGO_PKG_NAME"),
         ::core::module_path!(), ::core::file!(), ::core::line!(), "find"), ||
         __mcp::identity(& find), __params, __run, || (&& __mcp::Probe:: < String > ::NEW)
-        .output())
+        .output()).input(& __INPUT, & __INPUT_TEXT).output(& __OUTPUT_TEXT, __OUTPUT
+        .is_object())
     );
 };

@@ -14,10 +14,15 @@ const _: () = {
                 __reply => __mcp::tool_reply::<()>(__reply),
             })
     }
+    static __INPUT: __mcp::InputSchema = __mcp::InputSchema::new(&[]);
+    static __INPUT_TEXT: [u8; __INPUT.len()] = __INPUT.render();
+    static __OUTPUT: __mcp::ConstantOutput = __mcp::Probe::<()>::OUTPUT;
+    static __OUTPUT_TEXT: [u8; __OUTPUT.len()] = __OUTPUT.render();
     __mcp::register!(
         __mcp::ItemDef::tool("ping", __mcp::Origin::new(::core::env!("CARGO_PKG_NAME"),
         ::core::module_path!(), ::core::file!(), ::core::line!(), "ping"), ||
         __mcp::identity(& ping), __params, __run, || (&& __mcp::Probe:: < () > ::NEW)
-        .output())
+        .output()).input(& __INPUT, & __INPUT_TEXT).output(& __OUTPUT_TEXT, __OUTPUT
+        .is_object())
     );
 };

@@ -5,16 +5,19 @@ use std::{
     time::Duration,
 };
 
-use super::schemas::{self, Output};
+use super::schemas::{self, Made, Output};
 use crate::{
     extract::{Call, Field, Names, Params, Running, Source},
     item::{
-        CallFn, Completer, ItemDef, KindDef, Origin,
+        CallFn, Completer, Constant, ItemDef, KindDef, Origin,
         template::{Segment, Template},
     },
     model::{Asks, CachePolicy, Icon, Role, TaskSupport},
     reply::OutputSchema,
-    schema::header::{self, HeaderArgument},
+    schema::{
+        SchemaProfile,
+        header::{self, HeaderArgument},
+    },
     wire::Raw,
 };
 
@@ -83,22 +86,26 @@ pub(crate) struct ToolEntry {
     pub(crate) hints: [(&'static str, Option<bool>); 4],
     pub(crate) lenient: bool,
     pub(crate) strict: bool,
-    pub(crate) full_schema: bool,
+    /// The author wrote the input schema.
+    pub(crate) given: bool,
+    /// Its own, or the server's once it is known.
+    profile: Option<SchemaProfile>,
     /// Whether calls may go on as tasks.
     pub(crate) task: Option<TaskSupport>,
     /// Makes the input schema.
     pub(crate) input: SchemaText,
     pub(crate) output: Option<OutputSchema>,
+    constant: Constant,
     rendered: OnceLock<ToolSchemas>,
     headers: OnceLock<Vec<HeaderArgument>>,
 }
 
 /// Makes a schema as JSON text, or says what is wrong with it.
-pub(crate) type SchemaText = Box<dyn Fn() -> Result<Box<str>, Vec<String>> + Send + Sync>;
+pub(crate) type SchemaText = Box<dyn Fn(SchemaProfile) -> Result<Made, Vec<String>> + Send + Sync>;
 
 /// The schemas of a tool as JSON text.
 pub(crate) struct ToolSchemas {
-    pub(crate) input: Box<str>,
+    pub(crate) input: Made,
     pub(crate) output: Option<Output>,
 }
 
@@ -154,12 +161,28 @@ impl ToolEntry {
     pub(crate) fn schemas(&self) -> &ToolSchemas {
         self.rendered.get_or_init(|| ToolSchemas {
             // `build()` has rendered every schema in which something can be wrong.
-            input: (self.input)().unwrap_or_else(|_| r#"{"type":"object","properties":{}}"#.into()),
-            output: self.output.map(|it| schemas::output(it, schemas::form(self.full_schema))),
+            input: self.input().unwrap_or_else(|_| Made {
+                text: r#"{"type":"object","properties":{}}"#.into(),
+                is_static: false,
+            }),
+            output: self.output.map(|it| schemas::output(it, &self.constant, self.profile())),
         })
     }
 
-    pub(crate) fn new(input: SchemaText, output: Option<OutputSchema>) -> Self {
+    /// What its schemas are published in: its own profile, else the server's. Nothing else decides that.
+    pub(crate) fn profile(&self) -> SchemaProfile {
+        self.profile.unwrap_or_default()
+    }
+
+    fn input(&self) -> Result<Made, Vec<String>> {
+        (self.input)(self.profile())
+    }
+
+    pub(crate) fn new(
+        input: SchemaText,
+        output: Option<OutputSchema>,
+        profile: Option<SchemaProfile>,
+    ) -> Self {
         Self {
             hints: [
                 ("readOnlyHint", None),
@@ -169,10 +192,12 @@ impl ToolEntry {
             ],
             lenient: false,
             strict: false,
-            full_schema: false,
+            given: false,
+            profile,
             task: None,
             input,
             output,
+            constant: Constant::NONE,
             rendered: OnceLock::new(),
             headers: OnceLock::new(),
         }
@@ -195,12 +220,12 @@ impl Entry {
         let asks = def.asks.and(params.needs.asks);
         let kind = match &def.kind {
             KindDef::Tool(tool) => {
-                let (lenient, full) = (tool.lenient, tool.full_schema);
+                let lenient = tool.lenient;
                 let given = tool.input_schema;
-                let fields = params.fields;
-                let input = move || match given {
-                    Some(text) => text().map_err(|problem| vec![problem]),
-                    None => schemas::input(&fields, lenient, schemas::form(full)),
+                let (fields, constant) = (params.fields, tool.constant);
+                let input = move |profile| match given {
+                    Some(text) => text().map(Made::from).map_err(|problem| vec![problem]),
+                    None => schemas::input(&fields, &constant, lenient, profile),
                 };
                 EntryKind::Tool(ToolEntry {
                     hints: [
@@ -211,9 +236,10 @@ impl Entry {
                     ],
                     lenient,
                     strict: tool.strict,
-                    full_schema: full,
+                    given: given.is_some(),
                     task: tool.task,
-                    ..ToolEntry::new(Box::new(input), (tool.output)())
+                    constant,
+                    ..ToolEntry::new(Box::new(input), (tool.output)(), tool.profile)
                 })
             }
             KindDef::Resource(resource) => EntryKind::Resource(ResourceEntry {
@@ -254,6 +280,13 @@ impl Entry {
         })
     }
 
+    /// Gives a tool that says nothing of its own the server's profile. To be said before any of its schemas is made.
+    pub(crate) fn default_profile(&mut self, profile: SchemaProfile) {
+        if let EntryKind::Tool(tool) = &mut self.kind {
+            tool.profile.get_or_insert(profile);
+        }
+    }
+
     /// Makes the input schema of a tool now instead of at first use, to learn the names of spread arguments and the
     /// headers.
     ///
@@ -261,8 +294,8 @@ impl Entry {
     /// What is wrong with the parameters as a whole.
     pub(crate) fn judge(&mut self) -> Result<(), Vec<String>> {
         let EntryKind::Tool(tool) = &self.kind else { return Ok(()) };
-        let text = (tool.input)()?;
-        let schema = Raw::trusted(&text);
+        let text = tool.input()?;
+        let schema = Raw::trusted(&text.text);
         let (headers, problems) = header::arguments(schema);
         if !problems.is_empty() {
             return Err(problems);
@@ -281,7 +314,7 @@ impl Entry {
         let EntryKind::Tool(tool) = &self.kind else { return &[] };
         tool.headers.get_or_init(|| {
             // `build()` has looked at every schema but those where only a struct inside an argument can say so.
-            let (headers, problems) = header::arguments(Raw::trusted(&tool.schemas().input));
+            let (headers, problems) = header::arguments(Raw::trusted(&tool.schemas().input.text));
             for problem in problems {
                 tracing::error!("{}: {problem}: clients will not show this tool", self.place());
             }

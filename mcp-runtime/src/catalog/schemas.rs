@@ -1,44 +1,76 @@
-//! The schemas of a tool, from what its parameters and its result say of themselves.
+//! The schemas of a tool: those the compiler made, or what its parameters and its result say of themselves.
 
-use schemars::{Schema, SchemaGenerator, generate::SchemaSettings};
+use std::borrow::Cow;
+
+use schemars::generate::SchemaSettings;
+use serde_json::Value;
 
 use crate::{
     extract::{Field, Source},
+    item::{Constant, Param},
     reply::OutputSchema,
-    schema::{self, Form},
+    schema::{
+        self, Form,
+        compatible::Side,
+        constant::{Node, value},
+        generator,
+    },
 };
+
+/// The text of a schema, and whether it was there before the program started.
+#[derive(Debug)]
+pub(crate) struct Made {
+    pub(crate) text: Cow<'static, str>,
+    pub(crate) is_static: bool,
+}
+
+impl From<Box<str>> for Made {
+    fn from(text: Box<str>) -> Self {
+        Self { text: Cow::Owned(text.into()), is_static: false }
+    }
+}
 
 /// The output schema of a tool.
 pub(crate) struct Output {
-    pub(crate) text: Box<str>,
+    pub(crate) made: Made,
     /// Revisions before 2026-07-28 allow no other.
     pub(crate) root_is_object: bool,
 }
 
-fn generator() -> SchemaGenerator {
-    SchemaSettings::draft2020_12().into_generator()
-}
-
-pub(crate) fn form(full: bool) -> Form {
-    if full { Form::Full } else { Form::Compatible }
+/// What the compiler made, where it made something and that is the form asked for.
+fn constant(text: &'static [u8], form: Form) -> Option<Made> {
+    let text = std::str::from_utf8(text).ok().filter(|it| !it.is_empty())?;
+    (form == Form::Compatible).then_some(Made { text: Cow::Borrowed(text), is_static: true })
 }
 
 /// The input schema made of all parameters by one generator, so that their definitions meet.
 ///
 /// # Errors
 /// What is wrong with the parameters as a whole, such as a length on a number.
-pub(crate) fn input(fields: &[Field], lenient: bool, form: Form) -> Result<Box<str>, Vec<String>> {
-    let mut generator = generator();
-    let mut made: Vec<Option<Schema>> = Vec::with_capacity(fields.len());
+pub(crate) fn input(
+    fields: &[Field],
+    known: &Constant,
+    lenient: bool,
+    form: Form,
+) -> Result<Made, Vec<String>> {
+    if let Some(made) = constant(known.input_text, form) {
+        return Ok(made);
+    }
+    let mut generator = generator(SchemaSettings::draft2020_12());
+    let mut made: Vec<Option<Value>> = Vec::with_capacity(fields.len());
     for field in fields {
         made.push(match field.source {
-            Source::Json { schema, .. } | Source::Spread { schema } => Some(schema(&mut generator)),
+            Source::Json { schema, .. } | Source::Spread { schema } => {
+                let known = node(field, known).filter(|_| form == Form::Compatible);
+                let known = known.and_then(|it| value(&it, Side::Argument, &mut generator));
+                Some(known.unwrap_or_else(|| schema(&mut generator).to_value()))
+            }
             Source::Text { .. } => None,
         });
     }
     let mut object = schema::object::InputObject::new(generator.take_definitions(true), lenient);
     for (field, schema) in fields.iter().zip(made) {
-        let Some(schema) = schema.map(Schema::to_value) else { continue };
+        let Some(schema) = schema else { continue };
         match field.source {
             Source::Spread { .. } => object.spread(field.def.name, field.def.header, schema),
             Source::Json { required, .. } => object.field(schema::object::Field {
@@ -54,12 +86,24 @@ pub(crate) fn input(fields: &[Field], lenient: bool, form: Form) -> Result<Box<s
             Source::Text { .. } => {}
         }
     }
-    object.render(form)
+    object.render(form).map(Made::from)
 }
 
-pub(crate) fn output(output: OutputSchema, form: Form) -> Output {
+/// What the compiler knows of an argument whose tool has another that it does not know.
+fn node(field: &Field, known: &Constant) -> Option<Node> {
+    let properties = known.input?.properties;
+    match properties.iter().find(|it| std::ptr::eq(it.arg, field.def))?.param {
+        Param::Argument(node) | Param::Spread(node) => Some(node),
+        Param::Server | Param::Unknown => None,
+    }
+}
+
+pub(crate) fn output(output: OutputSchema, known: &Constant, form: Form) -> Output {
+    if let Some(made) = constant(known.output_text, form) {
+        return Output { made, root_is_object: known.output_is_object };
+    }
     // What is written can differ from what is read, and clients check results with it.
-    let mut generator = SchemaSettings::draft2020_12().for_serialize().into_generator();
+    let mut generator = generator(SchemaSettings::draft2020_12().for_serialize());
     let schema = (output.0)(&mut generator);
     let mut root = schema.to_value();
     let definitions = generator.take_definitions(true);
@@ -67,5 +111,5 @@ pub(crate) fn output(output: OutputSchema, form: Form) -> Output {
         root.insert("$defs".to_owned(), definitions.into());
     }
     let rendered = schema::output::OutputSchema::render(root, form);
-    Output { root_is_object: rendered.root_is_object, text: rendered.text }
+    Output { root_is_object: rendered.root_is_object, made: rendered.text.into() }
 }

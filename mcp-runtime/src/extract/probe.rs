@@ -6,6 +6,7 @@
 //! can do everything the others can. Only its `check` asks for more, which gives one error, E0277 with our
 //! words, at the whole type that the turbofish repeats.
 
+pub(crate) mod constant;
 mod json;
 mod lent;
 mod levels;

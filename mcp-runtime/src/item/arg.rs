@@ -1,6 +1,9 @@
 use std::any::TypeId;
 
-use crate::schema::{Constraints, Range};
+use crate::schema::{
+    CompiledPattern, Constraints, Range,
+    constant::{self, Literal, Node, Notes},
+};
 
 /// What the attributes know about one parameter. Whether it is an argument at all, its type decides.
 #[derive(Debug)]
@@ -12,6 +15,9 @@ pub struct ArgDef {
     pub(crate) header: Option<&'static str>,
     pub(crate) completer: Option<Completer>,
     pub(crate) constraints: Constraints,
+    pub(crate) default: Option<Literal>,
+    /// Where the parameter is written; 0 if nobody knows.
+    pub(crate) line: u32,
 }
 
 /// Where the completions of an argument come from.
@@ -33,6 +39,8 @@ impl ArgDef {
             header: None,
             completer: None,
             constraints: Constraints::new(),
+            default: None,
+            line: 0,
         }
     }
 
@@ -80,8 +88,36 @@ impl ArgDef {
     }
 
     #[must_use]
-    pub const fn pattern(mut self, pattern: &'static str) -> Self {
-        self.constraints.set_pattern(pattern);
+    pub const fn pattern(mut self, pattern: &'static str, regex: &'static CompiledPattern) -> Self {
+        self.constraints.set_pattern(pattern, regex);
         self
+    }
+
+    /// As the attribute has it; what it is at run time, `Params::add_default` is told.
+    #[must_use]
+    pub const fn default(mut self, literal: Literal) -> Self {
+        self.default = Some(literal);
+        self
+    }
+
+    #[must_use]
+    pub const fn line(mut self, line: u32) -> Self {
+        self.line = line;
+        self
+    }
+
+    /// What the schema says of it beside its type.
+    pub(crate) const fn notes(&self, node: &Node) -> Notes<'_> {
+        Notes {
+            title: self.title,
+            description: self.description,
+            example: self.example,
+            header: self.header,
+            constraints: Some(&self.constraints),
+            default: match self.default {
+                Some(literal) => node.default_of(literal),
+                None => constant::Default::None,
+            },
+        }
     }
 }

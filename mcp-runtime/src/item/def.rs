@@ -2,9 +2,10 @@ use std::{any::TypeId, fmt, time::Duration};
 
 use crate::{
     extract::{Call, Params, Running},
-    item::template::Segment,
+    item::{InputSchema, template::Segment},
     model::{Asks, CachePolicy, Icon, Role, TaskSupport},
     reply::OutputSchema,
+    schema::SchemaProfile,
 };
 
 /// The function generated beside the user's: reads the arguments, then runs the user's function.
@@ -95,12 +96,29 @@ pub struct ToolDef {
     pub(crate) open_world: Option<bool>,
     pub(crate) lenient: bool,
     pub(crate) strict: bool,
-    pub(crate) full_schema: bool,
+    /// Its own, which goes before the server's.
+    pub(crate) profile: Option<SchemaProfile>,
     /// Replaces the schema made from the parameters.
     pub(crate) input_schema: Option<GivenSchema>,
     /// Whether calls may go on as tasks.
     pub(crate) task: Option<TaskSupport>,
     pub(crate) output: fn() -> Option<OutputSchema>,
+    pub(crate) constant: Constant,
+}
+
+/// What the compiler knows of a tool's schemas, in the client-compatible form.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Constant {
+    pub(crate) input: Option<&'static InputSchema>,
+    /// The texts; empty where they are made at run time.
+    pub(crate) input_text: &'static [u8],
+    pub(crate) output_text: &'static [u8],
+    pub(crate) output_is_object: bool,
+}
+
+impl Constant {
+    pub(crate) const NONE: Self =
+        Self { input: None, input_text: &[], output_text: &[], output_is_object: false };
 }
 
 /// A resource's own part.
@@ -160,10 +178,11 @@ impl ItemDef {
             open_world: None,
             lenient: false,
             strict: false,
-            full_schema: false,
+            profile: None,
             task: None,
             input_schema: None,
             output,
+            constant: Constant::NONE,
         };
         Self::new(name, KindDef::Tool(tool), origin, identity, params, call)
     }
@@ -256,9 +275,28 @@ kind_setters! { Tool:
     open_world(value: bool) = Some(value);
     lenient() = true;
     strict() = true;
-    full_schema() = true;
+    profile(value: SchemaProfile) = Some(value);
     task(support: TaskSupport) = Some(support);
     input_schema(text: GivenSchema) = Some(text);
+}
+impl ItemDef {
+    /// The input schema as the compiler made it; without text if it could not.
+    #[must_use]
+    pub const fn input(mut self, input: &'static InputSchema, text: &'static [u8]) -> Self {
+        let KindDef::Tool(it) = &mut self.kind else { panic!("key of another kind of item") };
+        it.constant.input = Some(input);
+        it.constant.input_text = text;
+        self
+    }
+
+    /// The same for the output schema.
+    #[must_use]
+    pub const fn output(mut self, text: &'static [u8], is_object: bool) -> Self {
+        let KindDef::Tool(it) = &mut self.kind else { panic!("key of another kind of item") };
+        it.constant.output_text = text;
+        it.constant.output_is_object = is_object;
+        self
+    }
 }
 kind_setters! { Resource:
     mime_type(value: &'static str) = Some(value);

@@ -1,6 +1,8 @@
 //! From what the user's function returns to what the client gets.
 
 mod completion;
+#[allow(missing_docs, reason = "public only for generated code")]
+mod constant;
 mod failure;
 mod json;
 mod prompt;
@@ -11,6 +13,7 @@ mod tool;
 use crate::model::Meta;
 
 pub use completion::{CompletionReply, completion_reply};
+pub use constant::{ConstantOutput, UnknownOutput};
 pub use failure::IntoFailure;
 pub use json::Json;
 pub use prompt::{PromptReply, prompt_reply};

@@ -24,9 +24,25 @@ pub(crate) struct Constraints {
     range: Option<Range>,
     least: Option<usize>,
     most: Option<usize>,
-    pattern: Option<&'static str>,
-    /// `None` inside if the pattern does not compile, which the macro has ruled out.
-    regex: OnceLock<Option<Regex>>,
+    pattern: Option<Pattern>,
+}
+
+/// A pattern and where it is kept once it is compiled: beside the constraints, which constants read.
+#[derive(Debug, Clone, Copy)]
+struct Pattern {
+    text: &'static str,
+    regex: &'static CompiledPattern,
+}
+
+/// A regular expression, compiled at its first use. `None` inside if it does not compile, which the macro has ruled out.
+#[derive(Debug, Default)]
+pub struct CompiledPattern(OnceLock<Option<Regex>>);
+
+impl CompiledPattern {
+    #[allow(missing_docs, reason = "public only for generated code")]
+    pub const fn new() -> Self {
+        Self(OnceLock::new())
+    }
 }
 
 /// The JSON type an argument has, as far as its schema tells.
@@ -44,7 +60,7 @@ pub(crate) enum Kind {
 
 impl Constraints {
     pub(crate) const fn new() -> Self {
-        Self { range: None, least: None, most: None, pattern: None, regex: OnceLock::new() }
+        Self { range: None, least: None, most: None, pattern: None }
     }
 
     pub(crate) const fn set_range(&mut self, range: Range) {
@@ -57,8 +73,29 @@ impl Constraints {
         self.most = most;
     }
 
-    pub(crate) const fn set_pattern(&mut self, pattern: &'static str) {
-        self.pattern = Some(pattern);
+    pub(crate) const fn set_pattern(
+        &mut self,
+        text: &'static str,
+        regex: &'static CompiledPattern,
+    ) {
+        self.pattern = Some(Pattern { text, regex });
+    }
+
+    pub(crate) const fn range(&self) -> Option<&Range> {
+        self.range.as_ref()
+    }
+
+    /// The least and the greatest length.
+    pub(crate) const fn len(&self) -> (Option<usize>, Option<usize>) {
+        (self.least, self.most)
+    }
+
+    /// The pattern, where clients read it as we do.
+    pub(crate) const fn published_pattern(&self) -> Option<&'static str> {
+        match self.pattern {
+            Some(Pattern { text, .. }) if is_portable(text) => Some(text),
+            _ => None,
+        }
     }
 
     pub(crate) const fn is_empty(&self) -> bool {
@@ -92,21 +129,21 @@ impl Constraints {
             written.extend(self.least.map(|length| ((*least).to_owned(), json!(length))));
             written.extend(self.most.map(|length| ((*most).to_owned(), json!(length))));
         }
-        if let Some(pattern) = self.pattern.filter(|pattern| is_portable(pattern)) {
+        if let Some(pattern) = self.published_pattern() {
             written.insert("pattern".into(), pattern.into());
         }
         *schema = conjoin(std::mem::take(schema), written);
     }
 
-    /// Which constraint can never bear on a value of this kind, as a phrase: "a range bounds numbers".
-    pub(crate) fn misplaced(&self, kind: Kind) -> Option<&'static str> {
+    /// Which constraint can never bear on a value of this kind, as a phrase that says what to do.
+    pub(crate) const fn misplaced(&self, kind: Kind) -> Option<&'static str> {
         let measured = matches!(kind, Kind::String | Kind::Array | Kind::Object | Kind::Other);
         if self.range.is_some() && !matches!(kind, Kind::Integer | Kind::Number | Kind::Other) {
-            Some("a range bounds numbers")
+            Some("a range bounds numbers: remove `range`")
         } else if (self.least.is_some() || self.most.is_some()) && !measured {
-            Some("a length bounds text, lists and maps")
+            Some("a length bounds text, lists and maps: remove `len`")
         } else if self.pattern.is_some() && !matches!(kind, Kind::String | Kind::Other) {
-            Some("a pattern describes text")
+            Some("a pattern describes text: remove `pattern`")
         } else {
             None
         }
@@ -152,10 +189,10 @@ impl Constraints {
         {
             return Some(wrong);
         }
-        let pattern = self.pattern?;
-        let regex = self.regex.get_or_init(|| Regex::new(pattern).ok()).as_ref()?;
+        let Pattern { text, regex } = self.pattern?;
+        let regex = regex.0.get_or_init(|| Regex::new(text).ok()).as_ref()?;
         let wrong = !regex.is_match(string);
-        wrong.then(|| format!("{} does not match {pattern}", shortened(&json!(string).to_string())))
+        wrong.then(|| format!("{} does not match {text}", shortened(&json!(string).to_string())))
     }
 
     fn check_length(&self, unit: &str, length: usize) -> Option<String> {
@@ -221,6 +258,18 @@ impl Kind {
         }
     }
 
+    pub(crate) const fn phrase(self) -> &'static str {
+        match self {
+            Self::String => "a string",
+            Self::Integer => "an integer",
+            Self::Number => "a number",
+            Self::Boolean => "a boolean",
+            Self::Array => "an array",
+            Self::Object => "an object",
+            Self::Other => "a value of several types",
+        }
+    }
+
     fn named(name: &str) -> Self {
         match name {
             "string" => Self::String,
@@ -248,15 +297,7 @@ impl Kind {
 
 impl fmt::Display for Kind {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            Self::String => "a string",
-            Self::Integer => "an integer",
-            Self::Number => "a number",
-            Self::Boolean => "a boolean",
-            Self::Array => "an array",
-            Self::Object => "an object",
-            Self::Other => "a value of several types",
-        })
+        f.write_str(self.phrase())
     }
 }
 
@@ -334,43 +375,42 @@ fn entries(json_text: &str) -> Option<usize> {
 
 /// Whether ECMA 262, in its `u` mode, reads a pattern as regex-lite does: it knows no flags in the pattern, no `\A` and
 /// `\z`, no named POSIX classes, and refuses escapes that mean nothing.
-fn is_portable(pattern: &str) -> bool {
-    let mut rest = pattern.chars().peekable();
+const fn is_portable(pattern: &str) -> bool {
+    let mut rest = pattern.as_bytes();
     let mut in_class = false;
-    while let Some(c) = rest.next() {
+    while let [c, after @ ..] = rest {
+        rest = after;
         match c {
-            '\\' => {
-                let Some(escaped) = rest.next() else { return false };
-                let known = match escaped {
-                    '-' => in_class,
-                    'b' | 'B' => !in_class,
-                    escaped => "dDwWsSnrtfv^$\\.*+?()[]{}|/".contains(escaped),
-                };
-                if !known {
+            b'\\' => {
+                let [escaped, after @ ..] = rest else { return false };
+                rest = after;
+                if !means_the_same(*escaped, in_class) {
                     return false;
                 }
-                if escaped == 'b' && rest.peek() == Some(&'{') {
+                if matches!((escaped, rest), (b'b', [b'{', ..])) {
                     return false;
                 }
             }
-            '[' if in_class => return false,
-            '[' => in_class = true,
-            ']' if in_class => in_class = false,
-            ']' => return false,
-            '{' if !in_class => {
-                let count: String = rest.by_ref().take_while(|c| *c != '}').collect();
-                if !count.starts_with(|c: char| c.is_ascii_digit())
-                    || !count.chars().all(|c| c.is_ascii_digit() || c == ',')
+            b'[' if in_class => return false,
+            b'[' => in_class = true,
+            b']' if in_class => in_class = false,
+            b']' => return false,
+            b'{' if !in_class => match after_count(rest) {
+                Some(after) => rest = after,
+                None => return false,
+            },
+            b'}' if !in_class => return false,
+            b'&' | b'~' if in_class => {
+                if let [next, ..] = rest
+                    && *next == *c
                 {
                     return false;
                 }
             }
-            '}' if !in_class => return false,
-            '&' | '~' if in_class && rest.peek() == Some(&c) => return false,
-            '(' if !in_class && rest.peek() == Some(&'?') => {
-                let mut ahead = rest.clone();
-                ahead.next();
-                if !matches!(ahead.next(), Some(':' | '<')) {
+            b'(' if !in_class => {
+                if let [b'?', after @ ..] = rest
+                    && !matches!(after, [b':' | b'<', ..])
+                {
                     return false;
                 }
             }
@@ -378,6 +418,34 @@ fn is_portable(pattern: &str) -> bool {
         }
     }
     !in_class
+}
+
+const fn means_the_same(escaped: u8, in_class: bool) -> bool {
+    match escaped {
+        b'-' => in_class,
+        b'b' | b'B' => !in_class,
+        b'd' | b'D' | b'w' | b'W' | b's' | b'S' | b'n' | b'r' | b't' | b'f' | b'v' => true,
+        b'^' | b'$' | b'\\' | b'.' | b'*' | b'+' | b'?' | b'(' | b')' | b'[' | b']' | b'{'
+        | b'}' | b'|' | b'/' => true,
+        _ => false,
+    }
+}
+
+/// What comes after `2,3}`.
+const fn after_count(mut rest: &[u8]) -> Option<&[u8]> {
+    if !matches!(rest, [b'0'..=b'9', ..]) {
+        return None;
+    }
+    while let [c, after @ ..] = rest {
+        rest = after;
+        match c {
+            b'}' => return Some(rest),
+            b'0'..=b'9' | b',' => {}
+            _ => return None,
+        }
+    }
+    // A count that never ends does not compile.
+    Some(rest)
 }
 
 #[cfg(test)]

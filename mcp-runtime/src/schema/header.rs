@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use crate::wire::{Kind, Raw};
 
 /// What marks such an argument in a schema.
-pub(super) const KEYWORD: &str = "x-mcp-header";
+pub(crate) const KEYWORD: &str = "x-mcp-header";
 
 /// An argument and the header that repeats it.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -7,6 +7,8 @@
 //! [`full`]: compatible::full
 
 pub(crate) mod compatible;
+#[allow(missing_docs, reason = "public only for generated code, but for the trait `Schema`")]
+pub(crate) mod constant;
 pub(crate) mod constraint;
 mod definitions;
 pub(crate) mod header;
@@ -16,11 +18,19 @@ pub(crate) mod output;
 mod range;
 mod sampling;
 #[cfg(test)]
-mod validator;
+pub(crate) mod validator;
 
+pub use constraint::CompiledPattern;
 pub(crate) use constraint::{Constraints, Kind};
 pub(crate) use input::input_of;
+pub(crate) use range::Edge;
 pub use range::Range;
+
+/// Where every schema starts that the compiler did not make. The event tells those who count on none that there was one.
+pub(crate) fn generator(settings: schemars::generate::SchemaSettings) -> schemars::SchemaGenerator {
+    tracing::trace!(target: "mcp_runtime::schema", "a schema is made at run time");
+    settings.into_generator()
+}
 
 /// The JSON object schemas are made of.
 pub(crate) type Map = serde_json::Map<String, serde_json::Value>;
@@ -43,10 +53,24 @@ pub fn given(schema: impl serde::Serialize) -> Result<Box<str>, String> {
     Ok(value.to_string().into_boxed_str())
 }
 
-/// Which of its two forms a schema is published in: `schema = "compatible"` (the default) or `schema = "full"`.
+/// How much of JSON Schema the published schemas of tools use: `server!().schema_profile(…)` for a server,
+/// `schema = "full"` or `schema = "compatible"` for one tool, which goes before.
+///
+/// ```
+/// use mcp_runtime::SchemaProfile;
+///
+/// let server = mcp_runtime::server!().schema_profile(SchemaProfile::Full);
+/// # let _ = server;
+/// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub(crate) enum Form {
+#[non_exhaustive]
+pub enum SchemaProfile {
+    /// What every known client reads: no `$schema`, references written out, one `type` per schema, no formats of Rust's own,
+    /// a plain type for an `Option`. What is published of an argument may be narrower than what is accepted.
     #[default]
     Compatible,
+    /// All of JSON Schema 2020-12 as the types describe themselves, for clients that are known to read it.
     Full,
 }
+
+pub(crate) use SchemaProfile as Form;

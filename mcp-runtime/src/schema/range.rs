@@ -32,6 +32,47 @@ struct Bound {
 enum Limit {
     Int(i128),
     Float(f64),
+    /// A float with its JSON text, which constants cannot make.
+    Written(f64, &'static str),
+}
+
+/// A bound in the schema that the compiler writes; each is inclusive, as in the client-compatible form.
+#[derive(Debug, Clone, Copy)]
+pub(crate) enum Edge {
+    None,
+    Int(i128),
+    Json(&'static str),
+    /// Only at run time.
+    Unwritable,
+}
+
+impl Edge {
+    pub(crate) const fn at(limit: Option<i128>) -> Self {
+        match limit {
+            Some(limit) => Self::Int(limit),
+            None => Self::None,
+        }
+    }
+
+    pub(crate) const fn greater(self, other: Self) -> Self {
+        match (self, other) {
+            (Self::Int(a), Self::Int(b)) => Self::Int(if a > b { a } else { b }),
+            (it, Self::None) | (Self::None, it) => it,
+            _ => Self::Unwritable,
+        }
+    }
+
+    pub(crate) const fn smaller(self, other: Self) -> Self {
+        match (self, other) {
+            (Self::Int(a), Self::Int(b)) => Self::Int(if a < b { a } else { b }),
+            (it, Self::None) | (Self::None, it) => it,
+            _ => Self::Unwritable,
+        }
+    }
+
+    pub(crate) const fn is_unwritable(self) -> bool {
+        matches!(self, Self::Unwritable)
+    }
 }
 
 impl Range {
@@ -90,6 +131,32 @@ impl Range {
         self
     }
 
+    /// A float bound that constants can write: `json` is its text.
+    #[must_use]
+    pub const fn min_json(mut self, limit: f64, json: &'static str) -> Self {
+        self.least = Some(Bound { limit: Limit::Written(limit, json), exclusive: false });
+        self
+    }
+
+    /// The same for `..=limit`.
+    #[must_use]
+    pub const fn max_json(mut self, limit: f64, json: &'static str) -> Self {
+        self.most = Some(Bound { limit: Limit::Written(limit, json), exclusive: false });
+        self
+    }
+
+    /// The same for `..limit`.
+    #[must_use]
+    pub const fn below_json(mut self, limit: f64, json: &'static str) -> Self {
+        self.most = Some(Bound { limit: Limit::Written(limit, json), exclusive: true });
+        self
+    }
+
+    /// The least and the greatest number, as the schema of a whole number or of any number has them.
+    pub(crate) const fn edges(&self, whole: bool) -> (Edge, Edge) {
+        (edge(self.least, whole, 1), edge(self.most, whole, -1))
+    }
+
     /// Writes the bounds into a schema; where the type has bounds of its own the tighter ones stay.
     pub(super) fn apply(&self, schema: &mut Map, kind: Kind) {
         let mut bounds = Map::new();
@@ -141,6 +208,22 @@ impl Range {
     }
 }
 
+const fn edge(bound: Option<Bound>, whole: bool, step: i128) -> Edge {
+    match bound {
+        None => Edge::None,
+        Some(Bound { limit: Limit::Int(limit), exclusive }) => {
+            let limit = if exclusive && whole { limit.saturating_add(step) } else { limit };
+            // Beyond these serde_json writes a float.
+            if limit < i64::MIN as i128 || limit > u64::MAX as i128 {
+                return Edge::Unwritable;
+            }
+            Edge::Int(limit)
+        }
+        Some(Bound { limit: Limit::Written(_, json), .. }) if !whole => Edge::Json(json),
+        Some(_) => Edge::Unwritable,
+    }
+}
+
 impl Limit {
     /// How `number` compares with this limit: `None` for what is not a number (the text `nan` of a prompt's argument).
     fn compared_with(self, number: &str) -> Result<Option<Ordering>, ParseFloatError> {
@@ -153,7 +236,7 @@ impl Limit {
     fn as_f64(self) -> f64 {
         match self {
             Self::Int(limit) => limit as f64,
-            Self::Float(limit) => limit,
+            Self::Float(limit) | Self::Written(limit, _) => limit,
         }
     }
 
@@ -162,7 +245,7 @@ impl Limit {
             Self::Int(limit) => {
                 Number::from_i128(limit).map_or_else(|| json!(limit as f64), Value::Number)
             }
-            Self::Float(limit) => json!(limit),
+            Self::Float(limit) | Self::Written(limit, _) => json!(limit),
         }
     }
 }
@@ -187,7 +270,7 @@ impl fmt::Display for Limit {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Int(limit) => limit.fmt(f),
-            Self::Float(limit) => limit.fmt(f),
+            Self::Float(limit) | Self::Written(limit, _) => limit.fmt(f),
         }
     }
 }

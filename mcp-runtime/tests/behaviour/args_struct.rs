@@ -161,9 +161,13 @@ fn twice(paging: Args<Paging>, limit: u8) -> String {
     format!("{:?} {limit}", paging.0)
 }
 
+/// A type that only schemars knows: of others the compiler says it.
+#[derive(Deserialize, JsonSchema)]
+struct List(Vec<u8>);
+
 #[tool]
-fn no_struct(list: Args<Vec<u8>>) -> usize {
-    list.len()
+fn no_struct(list: Args<List>) -> usize {
+    list.0.0.len()
 }
 
 #[test]

@@ -104,9 +104,13 @@ both_eras! {
     }
 }
 
+/// A type that only schemars knows: of others the compiler says it.
+#[derive(Deserialize, JsonSchema)]
+struct Count(u8);
+
 #[tool]
-fn misplaced(#[arg(len(..=3))] number: u8) -> u8 {
-    number
+fn misplaced(#[arg(len(..=3))] number: Count) -> u8 {
+    number.0
 }
 
 #[test]
@@ -116,7 +120,7 @@ fn a_constraint_that_can_never_bear_stops_the_server() {
     assert!(problems[0].contains("`misplaced` at "), "{problems:?}");
     assert!(
         problems[0].ends_with(
-            "the argument `number` is an integer, but a length bounds text, lists and maps"
+            "the argument `number` is an integer, but a length bounds text, lists and maps: remove `len`"
         ),
         "{problems:?}"
     );

@@ -4,6 +4,7 @@ mod asking;
 mod catalog;
 mod gate;
 mod mirrored;
+mod profiles;
 mod prompts;
 mod resources;
 mod tasks;
@@ -23,6 +24,7 @@ use mcp_runtime::{Builder, prelude::*};
 /// | `impatient` | the same, where a question waits for a second |
 /// | `tasks` | tools whose calls go on as tasks |
 /// | `single` | the same, where one task may run |
+/// | `profiles` | tools whose schemas have one profile or the other |
 /// | `mirrored` | one tool, whose arguments are repeated in headers |
 pub fn named(name: &str) -> Builder {
     match name {
@@ -38,6 +40,7 @@ pub fn named(name: &str) -> Builder {
         "impatient" => asking::impatient(),
         "tasks" => tasks::server(),
         "single" => tasks::single(),
+        "profiles" => profiles::server(),
         "mirrored" => {
             mcp_runtime::server!(name = "fixture", version = "1.2.3").items(items![mirrored::route])
         }

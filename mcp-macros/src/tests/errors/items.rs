@@ -183,6 +183,38 @@ fn servers() {
 }
 
 #[test]
+fn items_of_one_name_in_a_block() {
+    let block = |items: &str| format!("#[server(group = \"g\")] impl N {{ {items} }}");
+    check(
+        &block("#[tool] fn f(&self) {} #[tool(name = \"f\")] fn g(&self) {}"),
+        &[("\"f\"", "`f` is the tool `f` of this block already: rename one")],
+    );
+    check(
+        &block("#[prompt(name = \"g\")] fn f(&self) {} #[prompt] fn g(&self) {}"),
+        &[(
+            "g",
+            "`f` is the prompt `g` of this block already: rename one, or write `#[prompt(name",
+        )],
+    );
+    check(
+        &block(
+            "#[resource(\"x:{a}\")] fn f(a: u8) {} #[resource(\"x:{a}\", name = \"h\")] fn g(a: u8) {}",
+        ),
+        &[("\"x:{a}\"", "`f` is the resource `x:{a}` of this block already: write another URI")],
+    );
+    for fine in [
+        "#[tool] fn f(&self) {} #[prompt(name = \"f\")] fn g(&self) {}",
+        "#[tool] fn f(&self) {} #[tool(name = \"f\", group = \"h\")] fn g(&self) {}",
+        "#[cfg(unix)] #[tool] fn f(&self) {} #[cfg(not(unix))] #[tool] fn f(&self) {}",
+        "#[resource(\"x:y\")] fn f() {} #[resource(\"x:z\", name = \"f\")] fn g() {}",
+        "#[completion] fn f(a: &str) {} #[tool(name = \"f\")] fn g(a: &str) {}",
+    ] {
+        let text = expand(&block(fine)).to_string();
+        assert!(!text.contains("compile_error"), "{fine}: {text}");
+    }
+}
+
+#[test]
 fn all_errors_of_an_item_come_in_source_order() {
     check(
         "#[tool(timeout = \"1s\", readonly, name = \"a b\")] fn f(#[arg(len(3))] a: impl Copy, (b, c): (u8, u8)) {}",

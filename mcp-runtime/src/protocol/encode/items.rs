@@ -46,6 +46,15 @@ pub(in crate::protocol) fn list_cache(result: &mut Object<'_>, service: &Service
     super::cache(result, scope.revision, ttl_ms, !scope.is_private);
 }
 
+/// An entry as the newest revision lists it.
+pub(crate) fn listed(entry: &Entry) -> Vec<u8> {
+    let mut out = Vec::new();
+    let mut object = Object::begin(&mut out);
+    self::entry(&mut object, Revision::MODERN[0], entry);
+    object.end();
+    out
+}
+
 fn entry(object: &mut Object<'_>, revision: Revision, entry: &Entry) {
     let features = revision.features();
     match &entry.kind {
@@ -80,10 +89,10 @@ fn entry(object: &mut Object<'_>, revision: Revision, entry: &Entry) {
 fn tool(object: &mut Object<'_>, revision: Revision, entry: &Entry, tool: &ToolEntry) {
     let features = revision.features();
     let schemas = tool.schemas();
-    object.raw("inputSchema", &schemas.input);
+    object.raw("inputSchema", &schemas.input.text);
     if let Some(output) = &schemas.output {
         if features.any_structured || (features.titles && output.root_is_object) {
-            object.raw("outputSchema", &output.text);
+            object.raw("outputSchema", &output.made.text);
         }
     }
     if let Some(task) = tool.task.filter(|_| features.tasks == TaskDialect::Core) {

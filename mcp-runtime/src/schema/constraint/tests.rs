@@ -3,7 +3,7 @@ use serde_json::{Value, json};
 
 use super::super::validator::accepts;
 use super::super::{Map, Range};
-use super::{Constraints, Kind, is_portable};
+use super::{CompiledPattern, Constraints, Kind, is_portable};
 
 fn constraints(
     range: Option<Range>,
@@ -16,7 +16,7 @@ fn constraints(
     }
     constraints.set_len(len.0, len.1);
     if let Some(pattern) = pattern {
-        constraints.set_pattern(pattern);
+        constraints.set_pattern(pattern, Box::leak(Box::default()));
     }
     constraints
 }
@@ -26,7 +26,10 @@ fn usable_in_a_static() {
     static CONSTRAINTS: Constraints = {
         let mut constraints = Constraints::new();
         constraints.set_range(Range::new().min_int(1).max_int(10));
-        constraints.set_pattern("^[a-z]+$");
+        constraints.set_pattern("^[a-z]+$", {
+            static REGEX: CompiledPattern = CompiledPattern::new();
+            &REGEX
+        });
         constraints
     };
     assert_eq!(CONSTRAINTS.check("11").as_deref(), Some("11 is not in 1..=10"));
@@ -210,7 +213,7 @@ fn misplaced() {
     let range = constraints(Some(Range::new().max_int(1)), (None, None), None);
     assert_eq!(range.misplaced(Kind::Integer), None);
     assert_eq!(range.misplaced(Kind::Other), None);
-    assert_eq!(range.misplaced(Kind::String), Some("a range bounds numbers"));
+    assert_eq!(range.misplaced(Kind::String), Some("a range bounds numbers: remove `range`"));
     assert!(constraints(None, (None, Some(1)), None).misplaced(Kind::Boolean).is_some());
     assert!(constraints(None, (None, None), Some("a")).misplaced(Kind::Array).is_some());
 }

@@ -200,7 +200,7 @@ fn problems_are_told_all_at_once() {
     assert_eq!(
         object.render(Form::Compatible).unwrap_err(),
         [
-            "the argument `limit` is an integer, but a length bounds text, lists and maps".to_owned(),
+            "the argument `limit` is an integer, but a length bounds text, lists and maps: remove `len`".to_owned(),
             "the argument `limit` is declared twice: by its own parameter and by the struct of `page`".to_owned(),
             "the argument `limit` is declared twice: by its own parameter and by the struct of `other`".to_owned(),
             "the argument `offset` is declared twice: by the struct of `page` and by the struct of `other`".to_owned(),

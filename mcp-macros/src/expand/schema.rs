@@ -1,0 +1,53 @@
+//! The schemas of a tool as constants: what the compiler makes of its parameters and its result.
+
+use super::call::output;
+use super::here;
+use super::param::Field;
+use crate::item::{Item, Kind};
+use crate::keys::text::SchemaForm;
+use proc_macro2::TokenStream;
+use quote::quote_spanned;
+
+/// How much of the schemas the compiler is to make.
+fn form(item: &Item<'_>) -> Option<SchemaForm> {
+    let form = item.keys.schema.as_ref().map_or(SchemaForm::Compatible, |it| it.value);
+    (item.kind == Kind::Tool && form != SchemaForm::Full).then_some(form)
+}
+
+fn has_input(item: &Item<'_>) -> bool {
+    item.keys.input_schema.is_none()
+}
+
+/// What stands before the definition.
+pub(super) fn constants(item: &Item<'_>, fields: &[Field<'_>]) -> Option<TokenStream> {
+    let form = form(item)?;
+    let is_demanded = form == SchemaForm::Static;
+    let input = has_input(item).then(|| {
+        let properties = fields.iter().filter_map(|it| it.property(is_demanded));
+        let lenient = item
+            .keys
+            .lenient
+            .as_ref()
+            .filter(|it| it.value.0)
+            .map(|_| quote_spanned!(here()=> .lenient()));
+        quote_spanned! {here()=>
+            static __INPUT: __mcp::InputSchema =
+                __mcp::InputSchema::new(&[#(#properties),*]) #lenient;
+            static __INPUT_TEXT: [u8; __INPUT.len()] = __INPUT.render();
+        }
+    });
+    let ty = output(item);
+    let demanded = is_demanded.then(|| quote_spanned!(here()=> .demanded()));
+    Some(quote_spanned! {here()=>
+        #input
+        static __OUTPUT: __mcp::ConstantOutput = __mcp::Probe::<#ty>::OUTPUT #demanded;
+        static __OUTPUT_TEXT: [u8; __OUTPUT.len()] = __OUTPUT.render();
+    })
+}
+
+/// What the definition says of them.
+pub(super) fn setters(item: &Item<'_>) -> Option<TokenStream> {
+    form(item)?;
+    let input = has_input(item).then(|| quote_spanned!(here()=> .input(&__INPUT, &__INPUT_TEXT)));
+    Some(quote_spanned!(here()=> #input .output(&__OUTPUT_TEXT, __OUTPUT.is_object())))
+}

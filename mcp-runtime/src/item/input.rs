@@ -1,0 +1,291 @@
+//! The input schema of a tool in constants.
+
+use super::ArgDef;
+use crate::schema::{
+    Kind,
+    compatible::Side,
+    constant::{Node, Out, equal, write_node},
+};
+
+/// The parameters of a tool, and the text that the compiler makes of them if it can.
+#[derive(Clone, Copy, Debug)]
+pub struct InputSchema {
+    pub(crate) properties: &'static [Property],
+    lenient: bool,
+}
+
+/// One parameter.
+#[derive(Clone, Copy, Debug)]
+pub struct Property {
+    pub(crate) arg: &'static ArgDef,
+    pub(crate) param: Param,
+}
+
+/// What a parameter's type says of the schema.
+#[derive(Clone, Copy, Debug)]
+pub enum Param {
+    /// Comes from the server.
+    Server,
+    Argument(Node),
+    /// Its fields are arguments.
+    Spread(Node),
+    /// Only schemars knows, if it does.
+    Unknown,
+}
+
+impl Property {
+    /// Fails to compile where the attribute and the type contradict each other.
+    #[track_caller]
+    pub const fn new(arg: &'static ArgDef, is_server: bool, param: Param) -> Self {
+        match param {
+            _ if is_server => Self { arg, param: Param::Server },
+            Param::Argument(node) => {
+                judge(arg, &node);
+                Self { arg, param }
+            }
+            Param::Spread(node) => {
+                if node.is_known() && !node.is_json_object() {
+                    panic_with(&[
+                        "`",
+                        arg.name,
+                        "` cannot be spread: only a struct with named fields can; take it as an argument of its own, without `Args`",
+                    ]);
+                }
+                Self { arg, param }
+            }
+            Param::Server | Param::Unknown => Self { arg, param },
+        }
+    }
+
+    /// `schema = "static"`: fails to compile where the compiler cannot make the schema.
+    #[must_use]
+    #[track_caller]
+    pub const fn demanded(self) -> Self {
+        if !self.is_constant() {
+            panic_with(&[
+                "the compiler does not know the schema of `",
+                self.arg.name,
+                "`: put `#[data]` on its type and on those in it, write its default as a literal, or remove `schema = \"static\"`",
+            ]);
+        }
+        self
+    }
+
+    const fn is_constant(&self) -> bool {
+        match self.param {
+            Param::Server => true,
+            Param::Unknown => false,
+            Param::Spread(node) => {
+                node.is_object() && node.is_constant() && self.arg.header.is_none()
+            }
+            Param::Argument(node) => {
+                let constraints = &self.arg.constraints;
+                let (least, most) = match constraints.range() {
+                    Some(range) => range.edges(matches!(node.kind(), Kind::Integer)),
+                    None => return self.is_plain(&node, constraints.is_empty()),
+                };
+                !least.is_unwritable()
+                    && !most.is_unwritable()
+                    && self.is_plain(&node, constraints.is_empty())
+            }
+        }
+    }
+
+    const fn is_plain(&self, node: &Node, is_free: bool) -> bool {
+        node.is_constant()
+            && !self.arg.notes(node).default.is_unknown()
+            && (is_free || !matches!(node.kind(), Kind::Other))
+    }
+}
+
+#[track_caller]
+const fn judge(arg: &ArgDef, node: &Node) {
+    let kind = node.kind();
+    if let Some(phrase) = arg.constraints.misplaced(kind) {
+        panic_with(&["the argument `", arg.name, "` is ", kind.phrase(), ", but ", phrase]);
+    }
+    if arg.header.is_some() && node.is_known() && !can_have_header(node) {
+        panic_with(&[
+            "the argument `",
+            arg.name,
+            "` has a header, but only strings, integers and booleans can have one: remove `header`",
+        ]);
+    }
+}
+
+const fn can_have_header(node: &Node) -> bool {
+    matches!(node.kind(), Kind::String | Kind::Integer | Kind::Boolean)
+}
+
+/// A schema longer than this is made at run time: the compiler takes its time with each byte.
+const MOST: usize = 64 * 1024;
+
+impl InputSchema {
+    pub const fn new(properties: &'static [Property]) -> Self {
+        Self { properties, lenient: false }
+    }
+
+    #[must_use]
+    pub const fn lenient(mut self) -> Self {
+        self.lenient = true;
+        self
+    }
+
+    /// The length of the text; 0 if it is made at run time.
+    pub const fn len(&self) -> usize {
+        if !self.is_constant() {
+            return 0;
+        }
+        let mut out = Out::new(&mut []);
+        self.write(&mut out);
+        if out.len() > MOST { 0 } else { out.len() }
+    }
+
+    pub const fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// The text, for `N` its length.
+    pub const fn render<const N: usize>(&self) -> [u8; N] {
+        let mut text = [0; N];
+        if N > 0 {
+            self.write(&mut Out::new(&mut text));
+        }
+        text
+    }
+
+    const fn is_constant(&self) -> bool {
+        let mut i = 0;
+        while i < self.properties.len() {
+            if !self.properties[i].is_constant() {
+                return false;
+            }
+            if let Param::Spread(node) = self.properties[i].param {
+                let mut j = 0;
+                while let Some(member) = node.member(j) {
+                    // Two that declare one argument are told of when the server is built.
+                    if self.is_declared_beside(i, member.name()) {
+                        return false;
+                    }
+                    j += 1;
+                }
+            }
+            i += 1;
+        }
+        true
+    }
+
+    /// Whether a parameter other than the one at `index` declares the argument.
+    const fn is_declared_beside(&self, index: usize, name: &str) -> bool {
+        let mut i = 0;
+        while i < self.properties.len() {
+            let Property { arg, param } = self.properties[i];
+            match param {
+                _ if i == index => {}
+                Param::Argument(_) if equal(arg.name, name) => return true,
+                Param::Spread(node) => {
+                    let mut j = 0;
+                    while let Some(member) = node.member(j) {
+                        if equal(member.name(), name) {
+                            return true;
+                        }
+                        j += 1;
+                    }
+                }
+                _ => {}
+            }
+            i += 1;
+        }
+        false
+    }
+
+    const fn write(&self, out: &mut Out<'_>) {
+        out.push(r#"{"type":"object","properties":{"#);
+        let mut first = true;
+        let mut i = 0;
+        while i < self.properties.len() {
+            match self.properties[i].param {
+                Param::Argument(node) => {
+                    let arg = self.properties[i].arg;
+                    out.comma(&mut first);
+                    out.string(arg.name);
+                    out.push(":");
+                    write_node(out, &node, Side::Argument, &arg.notes(&node));
+                }
+                Param::Spread(node) => node.write_members(out, &mut first),
+                Param::Server | Param::Unknown => {}
+            }
+            i += 1;
+        }
+        out.push("}");
+        self.write_required(out);
+        if !self.lenient {
+            out.push(r#","additionalProperties":false"#);
+        }
+        out.push("}");
+    }
+
+    const fn write_required(&self, out: &mut Out<'_>) {
+        let mut names = Names { first: true };
+        let mut i = 0;
+        while i < self.properties.len() {
+            let Property { arg, param } = self.properties[i];
+            match param {
+                Param::Argument(node) if arg.default.is_none() && !node.is_optional() => {
+                    names.name(out, arg.name);
+                }
+                Param::Spread(node) => {
+                    let mut j = 0;
+                    while let Some(member) = node.member(j) {
+                        if member.is_required(Side::Argument) {
+                            names.name(out, member.name());
+                        }
+                        j += 1;
+                    }
+                }
+                _ => {}
+            }
+            i += 1;
+        }
+        if !names.first {
+            out.push("]");
+        }
+    }
+}
+
+struct Names {
+    first: bool,
+}
+
+impl Names {
+    const fn name(&mut self, out: &mut Out<'_>, name: &str) {
+        if self.first {
+            out.push(r#","required":["#);
+        }
+        out.comma(&mut self.first);
+        out.string(name);
+    }
+}
+
+/// `panic!` in constants takes one text that is there already.
+#[track_caller]
+const fn panic_with(parts: &[&str]) -> ! {
+    let mut text = [b' '; 512];
+    let mut out = Out::new(&mut text);
+    let mut i = 0;
+    while i < parts.len() {
+        if out.len() + parts[i].len() <= 512 {
+            out.push(parts[i]);
+        }
+        i += 1;
+    }
+    let len = out.len();
+    let (text, _) = text.split_at(len);
+    match std::str::from_utf8(text) {
+        Ok(text) => panic!("{}", text),
+        Err(_) => panic!("an attribute contradicts the type of its argument"),
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,214 @@
+//! What the compiler makes is what schemars and the rules of the compatible form make.
+
+use std::{
+    borrow::Cow,
+    collections::{BTreeMap, BTreeSet, BinaryHeap, HashMap, HashSet, LinkedList, VecDeque},
+    net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr},
+    num,
+    path::PathBuf,
+    rc::Rc,
+    sync::Arc,
+    time::{Duration, SystemTime},
+};
+
+use schemars::{JsonSchema, generate::SchemaSettings};
+use serde::{Deserialize, Serialize};
+
+use super::{InputSchema, Param, Property};
+use crate::{
+    __private::Schema,
+    item::ArgDef,
+    schema::{
+        Form,
+        compatible::Side,
+        constant::{Notes, Out, Top, value, write_node},
+        object::{Field, InputObject},
+        output::OutputSchema,
+    },
+};
+
+type Schemas = (String, String);
+
+/// As an argument and as a result, by schemars.
+fn of_schemars<T: JsonSchema>(arg: &ArgDef, is_required: bool) -> Schemas {
+    let mut generator = SchemaSettings::draft2020_12().into_generator();
+    let schema = generator.subschema_for::<T>().to_value();
+    let mut object = InputObject::new(generator.take_definitions(true), false);
+    object.field(Field {
+        title: arg.title,
+        description: arg.description,
+        required: is_required,
+        constraints: Some(&arg.constraints),
+        example: arg.example,
+        header: arg.header,
+        ..Field::new(arg.name, schema)
+    });
+    let input = object.render(Form::Compatible).expect("renders").into_string();
+
+    let mut generator = SchemaSettings::draft2020_12().for_serialize().into_generator();
+    let mut root = generator.subschema_for::<T>().to_value();
+    let definitions = generator.take_definitions(true);
+    if let (Some(root), false) = (root.as_object_mut(), definitions.is_empty()) {
+        root.insert("$defs".to_owned(), definitions.into());
+    }
+    (input, OutputSchema::render(root, Form::Compatible).text.into_string())
+}
+
+fn of_constants<T: crate::schema::constant::Schema<Top> + ?Sized>(
+    arg: &'static ArgDef,
+) -> Option<Schemas> {
+    let node = T::NODE;
+    let properties = Box::leak(Box::new([Property::new(arg, false, Param::Argument(node))]));
+    let input = InputSchema::new(properties);
+    let mut text = vec![0; input.len()];
+    if text.is_empty() {
+        return None;
+    }
+    input.write(&mut Out::new(&mut text));
+    let mut counted = Out::new(&mut []);
+    write_node(&mut counted, &node, Side::Result, &Notes::NONE);
+    let mut output = vec![0; counted.len()];
+    write_node(&mut Out::new(&mut output), &node, Side::Result, &Notes::NONE);
+    let made = |bytes| String::from_utf8(bytes).expect("is UTF-8");
+    Some((made(text), made(output)))
+}
+
+static PLAIN: ArgDef = ArgDef::new("x");
+static TOLD: ArgDef = ArgDef::new("a \"name\"")
+    .title("Tiel")
+    .description("What it \"is\"\\\n\tmore\u{1}\u{8}\u{c}\r é 🎈")
+    .example("5");
+
+#[track_caller]
+fn check<T: crate::schema::constant::Schema<Top> + JsonSchema>() {
+    let is_required = !T::NODE.is_optional();
+    for arg in [&PLAIN, &TOLD] {
+        let constant = of_constants::<T>(arg).expect("the compiler knows all of it");
+        assert_eq!(constant, of_schemars::<T>(arg, is_required));
+    }
+    mixed_is_the_same::<T>();
+}
+
+/// What goes through the rules once more stays what it is: a known part of a type that is not all known.
+#[track_caller]
+fn mixed_is_the_same<T: crate::schema::constant::Schema<Top> + JsonSchema>() {
+    let mut generator = SchemaSettings::draft2020_12().into_generator();
+    let known = value(&T::NODE, Side::Argument, &mut generator).expect("is known");
+    let mut object = InputObject::new(generator.take_definitions(true), false);
+    object.field(Field::new("x", known));
+    let known = object.render(Form::Compatible).expect("renders").into_string();
+    assert_eq!(known, of_schemars::<T>(&PLAIN, false).0);
+}
+
+macro_rules! check_all {
+    ($($ty:ty),* $(,)?) => {$( check::<$ty>(); )*};
+}
+
+#[test]
+fn types_of_std() {
+    check_all! {
+        bool, i8, i16, i32, i64, i128, isize, u8, u16, u32, u64, u128, usize, f32, f64, char, String, (), PathBuf, num::NonZeroU8, num::NonZeroU16, num::NonZeroU32, num::NonZeroU64, num::NonZeroU128, num::NonZeroUsize, IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr, Duration, SystemTime, serde_json::Value, Box<i64>, Arc<str>, Rc<String>, Cow<'static, str>, &'static str, &'static [u8], Option<bool>, Option<u8>, Option<i64>, Option<String>, Option<char>, Option<()>, Option<f32>, Option<Option<i64>>, Option<serde_json::Value>, Option<Duration>, Option<Ipv4Addr>, Vec<i64>, Vec<String>, Vec<Option<u8>>, Vec<Vec<bool>>, Vec<serde_json::Value>, Option<Vec<i64>>, VecDeque<i64>, LinkedList<u8>, BinaryHeap<i64>, BTreeSet<String>, HashSet<u16>, [i64; 1], [u8; 4], [Option<String>; 2], Option<[f64; 3]>, Vec<[f64; 2]>, BTreeMap<String, i64>, HashMap<String, Vec<u8>>, BTreeMap<String, serde_json::Value>, BTreeMap<String, Option<String>>, Option<BTreeMap<String, u8>>, (i64,), (i64, String), (i64, i64), (u8, i8, u8), (Option<i64>, i64), (Vec<i64>, Vec<u8>, Vec<i64>), ((i64, String), (i64, String)), (f64, f64, f64, bool), Option<(i64, String)>, Vec<(String, i64)>, (String, serde_json::Value), (char, String), Box<Option<Arc<[u64]>>>
+    }
+}
+
+/// Beside two others.
+#[derive(Serialize, Deserialize, JsonSchema, Schema)]
+#[schema(crate = "crate")]
+#[allow(dead_code)]
+enum Plain {
+    One,
+    Two,
+}
+
+#[derive(Serialize, Deserialize, JsonSchema, Schema)]
+#[serde(rename_all = "kebab-case")]
+#[schema(crate = "crate")]
+#[allow(dead_code)]
+enum Told {
+    /// It `says`
+    /// so.
+    VeryLoud,
+    Quiet,
+    #[serde(rename = "no \"sound\"")]
+    None,
+    /// The end
+    Last,
+}
+
+#[derive(Serialize, Deserialize, JsonSchema, Schema)]
+#[schema(crate = "crate")]
+struct Cents(i64);
+
+/// A name
+#[derive(Serialize, Deserialize, JsonSchema, Schema)]
+#[serde(transparent)]
+#[schema(crate = "crate")]
+struct Label(String);
+
+#[derive(Serialize, Deserialize, JsonSchema, Schema)]
+#[schema(crate = "crate")]
+struct Empty {}
+
+/// A "point" in space.
+#[derive(Serialize, Deserialize, JsonSchema, Schema)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+#[schema(crate = "crate")]
+struct Point {
+    y_axis: f64,
+    /// Height above
+    /// the ground — in metres.
+    x_axis: Option<f64>,
+    r#type: Told,
+    #[serde(rename = "zz", alias = "z")]
+    z: Cents,
+    #[serde(skip)]
+    #[allow(dead_code)]
+    hidden: Option<std::num::NonZeroI8>,
+}
+
+#[derive(Serialize, Deserialize, JsonSchema, Schema)]
+#[schema(crate = "crate")]
+struct Page<T> {
+    items: Vec<T>,
+    /// Where it goes on
+    next: Option<Label>,
+}
+
+#[derive(Serialize, Deserialize, JsonSchema, Schema)]
+#[schema(crate = "crate")]
+struct Defaults {
+    #[serde(default)]
+    a: u8,
+    /// Described
+    #[serde(default)]
+    b: String,
+    #[serde(default)]
+    c: Option<Plain>,
+    #[serde(default)]
+    d: Vec<Point>,
+    #[serde(default)]
+    e: bool,
+    #[serde(default)]
+    f: f32,
+    #[serde(default)]
+    g: BTreeMap<String, i64>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    h: Option<u8>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    i: Option<Point>,
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    j: Vec<u8>,
+}
+
+#[derive(Serialize, Deserialize, JsonSchema, Schema)]
+#[schema(crate = "crate")]
+struct Lent<'a> {
+    name: Cow<'a, str>,
+}
+
+#[test]
+fn derived_types() {
+    check_all! {
+        Plain, Told, Cents, Label, Empty, Point, Defaults, Lent<'static>, Option<Plain>, Option<Told>, Option<Cents>, Option<Label>, Option<Point>, Option<Empty>, Vec<Told>, Vec<Point>, BTreeMap<String, Told>, (Told,), (Point,), Option<(Point,)>, Box<Told>, [Point; 2], Page<i64>, Page<Page<Option<String>>>, Page<Vec<Point>>, Page<Defaults>, Vec<Page<Told>>
+    }
+}

@@ -1,0 +1,89 @@
+//! The output schema of a tool in constants.
+
+use super::{Json, WithMeta};
+use crate::{
+    extract::Probe,
+    schema::{
+        compatible::Side,
+        constant::{Node, Notes, Out, Schema, Top, write_node},
+    },
+};
+
+/// What the result's type says of the schema.
+#[derive(Clone, Copy, Debug)]
+pub struct ConstantOutput(Option<Node>);
+
+impl ConstantOutput {
+    const fn of(node: Node) -> Self {
+        Self(Some(node))
+    }
+
+    /// Every result is an object, and the schema says so at its root.
+    pub const fn is_object(&self) -> bool {
+        match &self.0 {
+            Some(node) => node.is_json_object(),
+            None => false,
+        }
+    }
+
+    /// The length of the text; 0 if there is none, or none that the compiler can make.
+    pub const fn len(&self) -> usize {
+        let mut out = Out::new(&mut []);
+        self.write(&mut out);
+        out.len()
+    }
+
+    pub const fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// The text, for `N` its length.
+    pub const fn render<const N: usize>(&self) -> [u8; N] {
+        let mut text = [0; N];
+        if N > 0 {
+            self.write(&mut Out::new(&mut text));
+        }
+        text
+    }
+
+    /// `schema = "static"`: fails to compile where the compiler cannot make the schema.
+    #[must_use]
+    #[track_caller]
+    pub const fn demanded(self) -> Self {
+        if self.0.is_some() && self.is_empty() {
+            panic!(
+                "the compiler does not know the schema of the result: put `#[data]` on the type in `Json<…>` and on those in it, or remove `schema = \"static\"`"
+            );
+        }
+        self
+    }
+
+    const fn write(&self, out: &mut Out<'_>) {
+        if let Some(node) = &self.0
+            && node.is_constant()
+            && !node.is_choice()
+        {
+            write_node(out, node, Side::Result, &Notes::NONE);
+        }
+    }
+}
+
+macro_rules! outputs {
+    ($($ty:ty $(, or $e:ident)?;)*) => {$(
+        impl<T: Schema<Top> $(, $e)?> Probe<$ty> {
+            pub const OUTPUT: ConstantOutput = ConstantOutput::of(T::NODE);
+        }
+    )*};
+}
+outputs! {
+    Json<T>;
+    WithMeta<Json<T>>;
+    Result<Json<T>, E>, or E;
+    Result<WithMeta<Json<T>>, E>, or E;
+}
+
+/// Every other result.
+pub trait UnknownOutput {
+    const OUTPUT: ConstantOutput = ConstantOutput(None);
+}
+impl<T: ?Sized> UnknownOutput for Probe<T> {}

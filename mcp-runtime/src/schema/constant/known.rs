@@ -1,0 +1,177 @@
+//! The types of std, as schemars describes them.
+
+use std::{
+    borrow::Cow,
+    collections::{BTreeMap, BTreeSet, BinaryHeap, HashMap, HashSet, LinkedList, VecDeque},
+    net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr, SocketAddrV4, SocketAddrV6},
+    num,
+    path::{Path, PathBuf},
+    rc::Rc,
+    sync::Arc,
+    time::{Duration, SystemTime},
+};
+
+use super::{
+    depth::Depth,
+    node::{Member, Node, Object, Schema, What, Written},
+};
+
+macro_rules! known {
+    ($($($ty:ty)* = $node:expr;)*) => {$($(
+        #[diagnostic::do_not_recommend]
+        impl<D: Depth> Schema<D> for $ty {
+            const NODE: Node = $node;
+        }
+    )*)*};
+}
+
+const fn text(format: Option<&'static str>) -> Node {
+    Node::of(What::Text { format, least: None, most: None })
+}
+
+const fn integer(least: Option<i128>, most: Option<i128>) -> Node {
+    Node::of(What::Integer { least, most })
+}
+
+const fn number(single: bool) -> Node {
+    Node::of(What::Number).written(Written::Float { single })
+}
+
+const DURATION: Object = Object::new(
+    &[Member::new("nanos", integer(Some(0), None)), Member::new("secs", integer(Some(0), None))],
+    &[1, 0],
+);
+
+const SYSTEM_TIME: Object = Object::new(
+    &[
+        Member::new("nanos_since_epoch", integer(Some(0), None)),
+        Member::new("secs_since_epoch", integer(Some(0), None)),
+    ],
+    &[1, 0],
+);
+
+known! {
+    bool = Node::of(What::Boolean).written(Written::Boolean);
+    i8 = integer(Some(-128), Some(127)).written(Written::Integer);
+    i16 = integer(Some(-32_768), Some(32_767)).written(Written::Integer);
+    i32 i64 isize = integer(None, None).written(Written::Integer);
+    i128 = integer(None, None);
+    u8 = integer(Some(0), Some(255)).written(Written::Integer);
+    u16 = integer(Some(0), Some(65_535)).written(Written::Integer);
+    u32 u64 usize = integer(Some(0), None).written(Written::Integer);
+    u128 = integer(Some(0), None);
+    num::NonZeroU8 = integer(Some(1), Some(255));
+    num::NonZeroU16 = integer(Some(1), Some(65_535));
+    num::NonZeroU32 num::NonZeroU64 num::NonZeroU128 num::NonZeroUsize = integer(Some(1), None);
+    f32 = number(true);
+    f64 = number(false);
+    str String = text(None).written(Written::Text);
+    PathBuf = text(None).written(Written::Text);
+    Path SocketAddr SocketAddrV4 SocketAddrV6 IpAddr = text(None);
+    Ipv4Addr = text(Some("ipv4"));
+    Ipv6Addr = text(Some("ipv6"));
+    char = Node::of(What::Text { format: None, least: Some(1), most: Some(1) });
+    () = Node::of(What::Null);
+    serde_json::Value = Node::of(What::Any);
+    Duration = Node::object(&DURATION);
+    SystemTime = Node::object(&SYSTEM_TIME);
+}
+
+macro_rules! forwarded {
+    ($($ty:ty)*) => {$(
+        #[diagnostic::do_not_recommend]
+        impl<T: Schema<D> + ?Sized, D: Depth> Schema<D> for $ty {
+            const NODE: Node = T::NODE.elsewhere();
+        }
+    )*};
+}
+forwarded! { Box<T> Arc<T> Rc<T> }
+
+#[diagnostic::do_not_recommend]
+impl<T: Schema<D> + ?Sized, D: Depth> Schema<D> for &T {
+    const NODE: Node = T::NODE;
+}
+
+#[diagnostic::do_not_recommend]
+impl<T: Schema<D> + ToOwned + ?Sized, D: Depth> Schema<D> for Cow<'_, T> {
+    const NODE: Node = T::NODE.elsewhere();
+}
+
+#[diagnostic::do_not_recommend]
+impl<T: Schema<D>, D: Depth> Schema<D> for Option<T> {
+    const NODE: Node = match T::NODE.what {
+        What::Optional(_) | What::Any | What::Null => T::NODE,
+        What::Unknown => Node::UNKNOWN,
+        _ => Node::of(What::Optional(T::AT)),
+    };
+}
+
+macro_rules! lists {
+    ($($ty:ident $unique:literal;)*) => {$(
+        #[diagnostic::do_not_recommend]
+        impl<T: Schema<D>, D: Depth> Schema<D> for $ty<T> {
+            const NODE: Node = list(T::AT, None, $unique);
+        }
+    )*};
+}
+lists! {
+    VecDeque false;
+    LinkedList false;
+    BinaryHeap false;
+    BTreeSet true;
+}
+
+#[diagnostic::do_not_recommend]
+impl<T: Schema<D>, D: Depth> Schema<D> for Vec<T> {
+    const NODE: Node = T::NODE.default.listed(list(T::AT, None, false));
+}
+
+#[diagnostic::do_not_recommend]
+impl<T: Schema<D>, D: Depth> Schema<D> for [T] {
+    const NODE: Node = T::NODE.default.listed(list(T::AT, None, false));
+}
+
+#[diagnostic::do_not_recommend]
+impl<T: Schema<D>, S, D: Depth> Schema<D> for HashSet<T, S> {
+    const NODE: Node = list(T::AT, None, true);
+}
+
+macro_rules! arrays {
+    ($($len:literal)*) => {$(
+        #[diagnostic::do_not_recommend]
+        impl<T: Schema<D>, D: Depth> Schema<D> for [T; $len] {
+            const NODE: Node = list(T::AT, Some($len), false);
+        }
+    )*};
+}
+arrays! { 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 20 21 22 23 24 25 26 27 28 29 30 31 32 }
+
+#[diagnostic::do_not_recommend]
+impl<T: Schema<D>, D: Depth> Schema<D> for BTreeMap<String, T> {
+    const NODE: Node = map(T::AT);
+}
+
+#[diagnostic::do_not_recommend]
+impl<T: Schema<D>, S, D: Depth> Schema<D> for HashMap<String, T, S> {
+    const NODE: Node = map(T::AT);
+}
+
+const fn list(items: &'static Node, len: Option<usize>, unique: bool) -> Node {
+    Node::of(What::Array { items, least: len, most: len, unique })
+}
+
+const fn map(values: &'static Node) -> Node {
+    Node::of(What::Map(values))
+}
+
+macro_rules! tuples {
+    ($($($t:ident)+;)*) => {$(
+        #[diagnostic::do_not_recommend]
+        impl<$($t: Schema<__D>,)+ __D: Depth> Schema<__D> for ($($t,)+) {
+            const NODE: Node = Node::of(What::Tuple(&[$($t::NODE),+]));
+        }
+    )*};
+}
+tuples! {
+    A; A B; A B C; A B C E; A B C E F; A B C E F G; A B C E F G H; A B C E F G H I;
+}

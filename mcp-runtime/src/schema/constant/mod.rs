@@ -1,0 +1,30 @@
+//! Schemas that the compiler renders: a tool's parameters and its result as static bytes of JSON, in the client-compatible
+//! form, without schemars.
+//!
+//! schemars stays what a schema *means*. This is the part of it that constants can say: [`Schema`] gives a type a [`Node`],
+//! [`render`](write) makes the text of one, and a test for every type holds it equal to what schemars and the rules
+//! of [`compatible`](super::compatible) make. A type without a node, and whatever contains it, goes through schemars at first use, and a struct with
+//! one such field asks it for that field alone ([`value`]).
+//!
+//! Who implements [`Schema`]: std's types in [`known`], and what `#[derive(Schema)]` or `#[data]` is on. Which of the two ways a
+//! tool goes, its parameters decide: [`InputSchema`](crate::item::InputSchema).
+
+mod alike;
+mod depth;
+mod facts;
+mod known;
+mod node;
+mod notes;
+mod sheet;
+mod value;
+mod write;
+
+pub(crate) use alike::equal;
+pub use depth::{Body, Depth, Described, Full, Known, NotKnown, Part, Top};
+pub use node::{Branch, Member, Name, Node, Object, Schema};
+pub use notes::Literal;
+pub(crate) use notes::{Default, Notes};
+pub(crate) use sheet::write as write_node;
+pub(crate) use value::value;
+pub use value::{Asked, LazyLevel, UnfitLazyLevel};
+pub(crate) use write::Out;

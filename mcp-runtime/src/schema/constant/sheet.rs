@@ -1,0 +1,461 @@
+//! A node as text: what it says, collected, then written with its keywords in the order of the alphabet, which is that of
+//! serde_json's objects.
+
+use super::{
+    alike::is_first,
+    node::{Branch, Name, Node, Object, What},
+    notes::{Default, Notes},
+    write::Out,
+};
+use crate::schema::{Constraints, Edge, Kind, compatible::Side};
+
+/// Everything a schema can say here.
+#[derive(Clone, Copy)]
+struct Sheet {
+    kind: Option<&'static str>,
+    elements: Option<&'static Node>,
+    values: Option<&'static Node>,
+    parts: Option<&'static [Node]>,
+    unique: bool,
+    object: Option<&'static Object>,
+    names: &'static [Name],
+    choice: Choice,
+    description: Option<&'static str>,
+    format: Option<&'static str>,
+    least: Edge,
+    most: Edge,
+    items: Lengths,
+    characters: Lengths,
+    entries: Lengths,
+    pattern: Option<&'static str>,
+}
+
+#[derive(Clone, Copy)]
+enum Choice {
+    None,
+    OrNull(&'static Node),
+    Any,
+    Of(&'static [Branch]),
+}
+
+#[derive(Clone, Copy)]
+struct Lengths {
+    least: Option<usize>,
+    most: Option<usize>,
+}
+
+impl Lengths {
+    const NONE: Self = Self { least: None, most: None };
+}
+
+/// What a choice of any JSON is: [`any_value`](crate::schema::compatible) as text.
+const SCALARS: &str = r#"{"type":"string"},{"type":"number"},{"type":"boolean"},{"additionalProperties":true,"type":"object"}"#;
+
+pub(crate) const fn write(out: &mut Out<'_>, node: &Node, side: Side, notes: &Notes<'_>) {
+    if let (What::Optional(inner), Side::Argument) = (node.what, side) {
+        return write(out, inner, side, notes);
+    }
+    let mut sheet = Sheet::of(node);
+    if let Some(text) = notes.description {
+        sheet.description = Some(text);
+    }
+    if let Some(constraints) = notes.constraints {
+        sheet.constrain(node.kind(), constraints);
+    }
+    sheet.write(out, side, notes);
+}
+
+impl Sheet {
+    const NEW: Self = Self {
+        kind: None,
+        elements: None,
+        values: None,
+        parts: None,
+        unique: false,
+        object: None,
+        names: &[],
+        choice: Choice::None,
+        description: None,
+        format: None,
+        least: Edge::None,
+        most: Edge::None,
+        items: Lengths::NONE,
+        characters: Lengths::NONE,
+        entries: Lengths::NONE,
+        pattern: None,
+    };
+
+    const fn of(node: &Node) -> Self {
+        let mut it = Self::NEW;
+        it.description = node.description;
+        match node.what {
+            What::Boolean => it.kind = Some("boolean"),
+            What::Null => it.kind = Some("null"),
+            What::Number => it.kind = Some("number"),
+            What::Integer { least, most } => {
+                it.kind = Some("integer");
+                it.least = Edge::at(least);
+                it.most = Edge::at(most);
+            }
+            What::Text { format, least, most } => {
+                it.kind = Some("string");
+                it.format = format;
+                it.characters = Lengths { least, most };
+            }
+            What::Names { names, .. } => {
+                it.kind = Some("string");
+                it.names = names;
+            }
+            What::Array { items, least, most, unique } => {
+                it.kind = Some("array");
+                it.elements = Some(items);
+                it.items = Lengths { least, most };
+                it.unique = unique;
+            }
+            What::Tuple(parts) => {
+                it.kind = Some("array");
+                it.parts = Some(parts);
+                it.items = Lengths { least: Some(parts.len()), most: Some(parts.len()) };
+            }
+            What::Map(values) => {
+                it.kind = Some("object");
+                it.values = Some(values);
+            }
+            What::Object(object) => {
+                it.kind = Some("object");
+                it.object = Some(object);
+            }
+            What::Optional(inner) => it.choice = Choice::OrNull(inner),
+            What::Any | What::Unknown => it.choice = Choice::Any,
+            What::OneOf(branches) => it.choice = Choice::Of(branches),
+        }
+        it
+    }
+
+    /// The tighter bounds stay, as in [`Constraints::apply`].
+    const fn constrain(&mut self, kind: Kind, constraints: &Constraints) {
+        let lengths = constraints.len();
+        let lengths = Lengths { least: lengths.0, most: lengths.1 };
+        match kind {
+            Kind::String => self.characters = tighter(self.characters, lengths),
+            Kind::Array => self.items = tighter(self.items, lengths),
+            Kind::Object => self.entries = tighter(self.entries, lengths),
+            Kind::Integer | Kind::Number => {
+                if let Some(range) = constraints.range() {
+                    let whole = matches!(kind, Kind::Integer);
+                    let (least, most) = range.edges(whole);
+                    self.least = self.least.greater(least);
+                    self.most = self.most.smaller(most);
+                }
+            }
+            _ => {}
+        }
+        self.pattern = constraints.published_pattern();
+    }
+
+    const fn write(&self, out: &mut Out<'_>, side: Side, notes: &Notes<'_>) {
+        let mut object = Members { first: true };
+        out.push("{");
+        self.additional(out, &mut object, side);
+        self.any_of(out, &mut object, side);
+        match notes.default {
+            Default::Null if matches!(side, Side::Argument) => {}
+            Default::Null => object.raw(out, "default", "null"),
+            Default::Json(json) => object.raw(out, "default", json),
+            Default::Text(text) => object.text(out, "default", text),
+            Default::None | Default::Unknown => {}
+        }
+        self.described(out, &mut object);
+        if !self.names.is_empty() {
+            object.key(out, "enum");
+            out.push("[");
+            let mut first = true;
+            let mut i = 0;
+            while i < self.names.len() {
+                out.comma(&mut first);
+                out.string(self.names[i].name);
+                i += 1;
+            }
+            out.push("]");
+        }
+        if let Some(json) = notes.example {
+            object.key(out, "examples");
+            out.push("[");
+            out.push(json);
+            out.push("]");
+        }
+        if let Some(format) = self.format {
+            object.text(out, "format", format);
+        }
+        self.items(out, &mut object, side);
+        object.number(out, "maxItems", self.items.most);
+        object.number(out, "maxLength", self.characters.most);
+        object.number(out, "maxProperties", self.entries.most);
+        object.edge(out, "maximum", self.most);
+        object.number(out, "minItems", self.items.least);
+        object.number(out, "minLength", self.characters.least);
+        object.number(out, "minProperties", self.entries.least);
+        object.edge(out, "minimum", self.least);
+        if let Some(pattern) = self.pattern {
+            object.text(out, "pattern", pattern);
+        }
+        if let Some(parts) = self.parts {
+            object.key(out, "prefixItems");
+            out.push("[");
+            let mut first = true;
+            let mut i = 0;
+            while i < parts.len() {
+                out.comma(&mut first);
+                write(out, &parts[i], side, &Notes::NONE);
+                i += 1;
+            }
+            out.push("]");
+        }
+        if let Some(it) = self.object {
+            it.properties(out, &mut object, side);
+        }
+        if let Some(title) = notes.title {
+            object.text(out, "title", title);
+        }
+        if let Some(kind) = self.kind {
+            object.text(out, "type", kind);
+        }
+        if self.unique {
+            object.raw(out, "uniqueItems", "true");
+        }
+        if let Some(header) = notes.header {
+            object.text(out, crate::schema::header::KEYWORD, header);
+        }
+        out.push("}");
+    }
+
+    const fn additional(&self, out: &mut Out<'_>, object: &mut Members, side: Side) {
+        match (self.object, self.values) {
+            (Some(it), _) if it.closed => object.raw(out, "additionalProperties", "false"),
+            (_, Some(Node { what: What::Any, .. })) => {
+                object.raw(out, "additionalProperties", "true");
+            }
+            (_, Some(values)) => {
+                object.key(out, "additionalProperties");
+                write(out, values, side, &Notes::NONE);
+            }
+            _ => {}
+        }
+    }
+
+    const fn any_of(&self, out: &mut Out<'_>, object: &mut Members, side: Side) {
+        match self.choice {
+            Choice::None => return,
+            Choice::OrNull(inner) => {
+                object.key(out, "anyOf");
+                out.push("[");
+                write(out, inner, side, &Notes::NONE);
+                out.push(r#",{"type":"null"}"#);
+            }
+            Choice::Any => {
+                object.key(out, "anyOf");
+                out.push("[");
+                out.push(SCALARS);
+                match side {
+                    Side::Argument => {
+                        out.push(r#",{"items":{"anyOf":["#);
+                        out.push(SCALARS);
+                        out.push(r#"]},"type":"array"}"#);
+                    }
+                    Side::Result => out.push(r#",{"type":"array"},{"type":"null"}"#),
+                }
+            }
+            Choice::Of(branches) => {
+                object.key(out, "anyOf");
+                out.push("[");
+                let mut first = true;
+                let mut i = 0;
+                while i < branches.len() {
+                    out.comma(&mut first);
+                    let notes = Notes { description: branches[i].description, ..Notes::NONE };
+                    write(out, &branches[i].node, side, &notes);
+                    i += 1;
+                }
+            }
+        }
+        out.push("]");
+    }
+
+    /// The text, and below it what is said of each name.
+    const fn described(&self, out: &mut Out<'_>, object: &mut Members) {
+        let mut is_first = match self.description {
+            Some(text) if !text.is_empty() => {
+                object.key(out, "description");
+                out.push("\"");
+                out.escaped(text);
+                false
+            }
+            _ => true,
+        };
+        let has_text = !is_first;
+        let mut lines = 0;
+        let mut i = 0;
+        while i < self.names.len() {
+            if let Some(line) = self.names[i].description {
+                if is_first {
+                    object.key(out, "description");
+                    out.push("\"");
+                } else {
+                    out.push(if has_text && lines == 0 { "\\n\\n" } else { "\\n" });
+                }
+                is_first = false;
+                out.push("- `");
+                out.escaped(self.names[i].name);
+                out.push("`: ");
+                out.escaped(line);
+                lines += 1;
+            }
+            i += 1;
+        }
+        if !is_first {
+            out.push("\"");
+        }
+    }
+
+    const fn items(&self, out: &mut Out<'_>, object: &mut Members, side: Side) {
+        match (self.parts, self.elements) {
+            (Some(parts), _) if matches!(side, Side::Argument) => {
+                object.key(out, "items");
+                if let [only] = parts {
+                    return write(out, only, side, &Notes::NONE);
+                }
+                let mut distinct = 0;
+                let mut i = 0;
+                while i < parts.len() {
+                    distinct += is_first(parts, i) as usize;
+                    i += 1;
+                }
+                if distinct == 1 {
+                    return write(out, &parts[0], side, &Notes::NONE);
+                }
+                out.push(r#"{"anyOf":["#);
+                let mut first = true;
+                let mut i = 0;
+                while i < parts.len() {
+                    if is_first(parts, i) {
+                        out.comma(&mut first);
+                        write(out, &parts[i], side, &Notes::NONE);
+                    }
+                    i += 1;
+                }
+                out.push("]}");
+            }
+            (_, Some(items)) => {
+                object.key(out, "items");
+                write(out, items, side, &Notes::NONE);
+            }
+            _ => {}
+        }
+    }
+}
+
+impl Node {
+    /// The members of a struct as members of another object.
+    pub(crate) const fn write_members(&self, out: &mut Out<'_>, first: &mut bool) {
+        if let What::Object(object) = self.what {
+            object.write_members(out, first, Side::Argument);
+        }
+    }
+}
+
+impl Object {
+    const fn write_members(&self, out: &mut Out<'_>, first: &mut bool, side: Side) {
+        let mut i = 0;
+        while i < self.members.len() {
+            let member = &self.members[i];
+            out.comma(first);
+            out.string(member.name);
+            out.push(":");
+            write(out, &member.node, side, &member.notes());
+            i += 1;
+        }
+    }
+
+    const fn properties(&self, out: &mut Out<'_>, object: &mut Members, side: Side) {
+        if !self.members.is_empty() {
+            object.key(out, "properties");
+            out.push("{");
+            self.write_members(out, &mut true, side);
+            out.push("}");
+        }
+        let mut first = true;
+        let mut i = 0;
+        while i < self.declared.len() {
+            let member = &self.members[self.declared[i]];
+            if member.is_required(side) {
+                if first {
+                    object.key(out, "required");
+                    out.push("[");
+                }
+                out.comma(&mut first);
+                out.string(member.name);
+            }
+            i += 1;
+        }
+        if !first {
+            out.push("]");
+        }
+    }
+}
+
+/// The members of a JSON object on their way out.
+struct Members {
+    first: bool,
+}
+
+impl Members {
+    const fn key(&mut self, out: &mut Out<'_>, key: &str) {
+        out.comma(&mut self.first);
+        out.push("\"");
+        out.push(key);
+        out.push("\":");
+    }
+
+    const fn raw(&mut self, out: &mut Out<'_>, key: &str, json: &str) {
+        self.key(out, key);
+        out.push(json);
+    }
+
+    const fn text(&mut self, out: &mut Out<'_>, key: &str, text: &str) {
+        self.key(out, key);
+        out.string(text);
+    }
+
+    const fn number(&mut self, out: &mut Out<'_>, key: &str, number: Option<usize>) {
+        if let Some(number) = number {
+            self.key(out, key);
+            out.integer(number as i128);
+        }
+    }
+
+    const fn edge(&mut self, out: &mut Out<'_>, key: &str, edge: Edge) {
+        match edge {
+            Edge::None | Edge::Unwritable => {}
+            Edge::Int(number) => {
+                self.key(out, key);
+                out.integer(number);
+            }
+            Edge::Json(json) => self.raw(out, key, json),
+        }
+    }
+}
+
+const fn tighter(a: Lengths, b: Lengths) -> Lengths {
+    Lengths {
+        least: match (a.least, b.least) {
+            (Some(a), Some(b)) => Some(if a > b { a } else { b }),
+            (Some(it), None) | (None, Some(it)) => Some(it),
+            (None, None) => None,
+        },
+        most: match (a.most, b.most) {
+            (Some(a), Some(b)) => Some(if a < b { a } else { b }),
+            (Some(it), None) | (None, Some(it)) => Some(it),
+            (None, None) => None,
+        },
+    }
+}

@@ -1,0 +1,142 @@
+//! A type of which constants say only a part, at run time: that part as it stands, the rest from schemars.
+
+use std::marker::PhantomData;
+
+use schemars::{JsonSchema, Schema as Lazy, SchemaGenerator};
+use serde_json::{Value, json};
+
+use super::{
+    node::{Member, Node, Object, What},
+    notes::Notes,
+    sheet,
+    write::Out,
+};
+use crate::schema::{Map, compatible::Side, definitions::object};
+
+/// `None` where there is nothing but schemars to ask, about the type as a whole.
+pub(crate) fn value(node: &Node, side: Side, generator: &mut SchemaGenerator) -> Option<Value> {
+    if node.is_constant() {
+        return Some(constant(node, side, &Notes::NONE));
+    }
+    let mut value = match node.what {
+        What::Optional(inner) => {
+            json!({ "anyOf": [value(inner, side, generator)?, { "type": "null" }] })
+        }
+        What::Array { items, least, most, unique } => {
+            let mut list = json!({ "type": "array", "items": value(items, side, generator)? });
+            for (keyword, length) in [("minItems", least), ("maxItems", most)] {
+                if let Some(length) = length {
+                    list[keyword] = json!(length);
+                }
+            }
+            if unique {
+                list["uniqueItems"] = json!(true);
+            }
+            list
+        }
+        What::Tuple(parts) => {
+            let parts: Option<Vec<_>> = parts.iter().map(|it| value(it, side, generator)).collect();
+            let parts = parts?;
+            let len = parts.len();
+            json!({ "type": "array", "prefixItems": parts, "minItems": len, "maxItems": len })
+        }
+        What::Map(values) => {
+            json!({ "type": "object", "additionalProperties": value(values, side, generator)? })
+        }
+        What::Object(it) => struct_value(it, side, generator)?,
+        What::OneOf(branches) => {
+            let mut made = Vec::new();
+            for branch in branches {
+                let mut value = value(&branch.node, side, generator)?;
+                describe(&mut value, branch.description);
+                made.push(value);
+            }
+            json!({ "oneOf": made })
+        }
+        _ => return None,
+    };
+    describe(&mut value, node.description);
+    Some(value)
+}
+
+fn struct_value(it: &Object, side: Side, generator: &mut SchemaGenerator) -> Option<Value> {
+    let mut properties = Map::new();
+    for member in it.members {
+        properties.insert(member.name.to_owned(), member_value(member, side, generator)?);
+    }
+    let declared = it.declared.iter().map(|at| &it.members[*at]);
+    let required: Vec<_> = declared.filter(|it| it.is_required(side)).map(|it| it.name).collect();
+    let mut value = json!({ "type": "object" });
+    if !properties.is_empty() {
+        value["properties"] = properties.into();
+    }
+    if !required.is_empty() {
+        value["required"] = json!(required);
+    }
+    if it.closed {
+        value["additionalProperties"] = json!(false);
+    }
+    Some(value)
+}
+
+fn member_value(member: &Member, side: Side, generator: &mut SchemaGenerator) -> Option<Value> {
+    let notes = member.notes();
+    if notes.default.is_unknown() {
+        return None;
+    }
+    if member.node.is_constant() {
+        return Some(constant(&member.node, side, &notes));
+    }
+    let mut made = match value(&member.node, side, generator) {
+        Some(value) => value,
+        None => member.lazy?(generator).to_value(),
+    };
+    describe(&mut made, member.description);
+    Some(made)
+}
+
+/// The compatible form stays as it is when it comes through the rules once more.
+fn constant(node: &Node, side: Side, notes: &Notes<'_>) -> Value {
+    let mut text = vec![0; len(node, side, notes)];
+    sheet::write(&mut Out::new(&mut text), node, side, notes);
+    serde_json::from_slice(&text).unwrap_or_default()
+}
+
+fn len(node: &Node, side: Side, notes: &Notes<'_>) -> usize {
+    let mut out = Out::new(&mut []);
+    sheet::write(&mut out, node, side, notes);
+    out.len()
+}
+
+fn describe(schema: &mut Value, description: Option<&str>) {
+    if let Some(text) = description {
+        let mut map = object(schema.take());
+        map.insert("description".to_owned(), text.into());
+        *schema = map.into();
+    }
+}
+
+/// A type that schemars is asked about.
+#[derive(Debug)]
+pub struct Asked<T: ?Sized>(PhantomData<fn() -> PhantomData<T>>);
+
+impl<T: ?Sized> Asked<T> {
+    pub const NEW: Self = Self(PhantomData);
+}
+
+pub trait LazyLevel {
+    fn subschema(&self, generator: &mut SchemaGenerator) -> Lazy;
+}
+impl<T: JsonSchema + ?Sized> LazyLevel for &Asked<T> {
+    fn subschema(&self, generator: &mut SchemaGenerator) -> Lazy {
+        generator.subschema_for::<T>()
+    }
+}
+
+/// A type that schemars does not know: its own derive says so, and once is enough.
+pub trait UnfitLazyLevel {
+    fn subschema(&self, _: &mut SchemaGenerator) -> Lazy {
+        Lazy::default()
+    }
+}
+impl<T: ?Sized> UnfitLazyLevel for Asked<T> {}

@@ -1,0 +1,106 @@
+//! JSON text in constants: written twice, first to learn its length.
+
+/// Text on its way into a buffer, or only counted if the buffer is empty.
+#[derive(Debug)]
+pub(crate) struct Out<'a> {
+    buffer: &'a mut [u8],
+    len: usize,
+}
+
+impl<'a> Out<'a> {
+    pub(crate) const fn new(buffer: &'a mut [u8]) -> Self {
+        Self { buffer, len: 0 }
+    }
+
+    pub(crate) const fn len(&self) -> usize {
+        self.len
+    }
+
+    pub(crate) const fn push(&mut self, text: &str) {
+        self.bytes(text.as_bytes());
+    }
+
+    const fn bytes(&mut self, bytes: &[u8]) {
+        if !self.buffer.is_empty() {
+            let (_, rest) = self.buffer.split_at_mut(self.len);
+            let (place, _) = rest.split_at_mut(bytes.len());
+            place.copy_from_slice(bytes);
+        }
+        self.len += bytes.len();
+    }
+
+    /// As a JSON string, escaped as serde_json does.
+    pub(crate) const fn string(&mut self, text: &str) {
+        self.push("\"");
+        self.escaped(text);
+        self.push("\"");
+    }
+
+    /// What stands between the quotes of a JSON string.
+    pub(crate) const fn escaped(&mut self, text: &str) {
+        let mut rest = text.as_bytes();
+        let mut clean = 0;
+        while clean < rest.len() {
+            let byte = rest[clean];
+            if byte >= 0x20 && byte != b'"' && byte != b'\\' {
+                clean += 1;
+                continue;
+            }
+            let (before, after) = rest.split_at(clean);
+            self.bytes(before);
+            self.escape(byte);
+            rest = match after {
+                [_, after @ ..] => after,
+                [] => &[],
+            };
+            clean = 0;
+        }
+        self.bytes(rest);
+    }
+
+    const fn escape(&mut self, byte: u8) {
+        const HEX: &[u8; 16] = b"0123456789abcdef";
+        match byte {
+            b'"' => self.push("\\\""),
+            b'\\' => self.push("\\\\"),
+            b'\n' => self.push("\\n"),
+            b'\r' => self.push("\\r"),
+            b'\t' => self.push("\\t"),
+            0x08 => self.push("\\b"),
+            0x0c => self.push("\\f"),
+            _ => {
+                self.push("\\u00");
+                self.bytes(&[HEX[(byte >> 4) as usize], HEX[(byte & 15) as usize]]);
+            }
+        }
+    }
+
+    pub(crate) const fn integer(&mut self, number: i128) {
+        let mut digits = [0; 40];
+        let mut at = digits.len();
+        let mut rest = number.unsigned_abs();
+        loop {
+            at -= 1;
+            // A digit, hence a byte.
+            digits[at] = b'0' + (rest % 10) as u8;
+            rest /= 10;
+            if rest == 0 {
+                break;
+            }
+        }
+        if number < 0 {
+            at -= 1;
+            digits[at] = b'-';
+        }
+        let (_, digits) = digits.split_at(at);
+        self.bytes(digits);
+    }
+
+    /// What goes before the next member: nothing, or a comma.
+    pub(crate) const fn comma(&mut self, first: &mut bool) {
+        if !*first {
+            self.push(",");
+        }
+        *first = false;
+    }
+}
