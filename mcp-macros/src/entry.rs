@@ -6,7 +6,7 @@ use crate::item::form::Form;
 use crate::item::function::{Function, keyword, keyword_span};
 use crate::item::impl_block::{ImplBlock, Marked};
 use crate::item::shape::Shape;
-use crate::item::tokens::{without_form_helpers, without_helpers};
+use crate::item::tokens::{half_written, without_form_helpers, without_helpers};
 use crate::item::{Item, Kind};
 use crate::keys::tables::{self, ItemKeys, ServerKeys};
 use crate::keys::{self, Table};
@@ -23,6 +23,9 @@ pub(crate) fn function(kind: Kind, attr: TokenStream, tokens: TokenStream) -> To
     let function = match syn::parse2::<Function>(tokens.clone()) {
         Ok(function) => function,
         Err(error) => {
+            if let Some(half) = half_written(&tokens) {
+                return with_errors(half, errors);
+            }
             errors.push(wrong_item(kind, &tokens).unwrap_or(error));
             return with_errors(without_helpers(tokens), errors);
         }
@@ -105,6 +108,7 @@ fn method<'a>(
 ) -> Option<Item<'a>> {
     let function = match &marked.function {
         Ok(function) => function,
+        Err(_) if half_written(&marked.tokens).is_some() => return None,
         Err(error) => {
             errors.push(wrong_item(marked.kind, &marked.tokens).unwrap_or_else(|| error.clone()));
             return None;

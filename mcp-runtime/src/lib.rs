@@ -175,8 +175,8 @@ pub mod __private {
         schema::{
             CompiledPattern, Range, SchemaProfile,
             constant::{
-                Asked, Body, Branch, Depth, Described, Full, Known, Literal, Member, Name, Node,
-                Object, Part, Schema,
+                Body, Branch, Depth, Described, Full, Known, Literal, Member, Name, Node, Object,
+                OfSchemars, Part, Schema,
             },
         },
         testing::builds::{assert_builds, assert_package_builds},

@@ -23,9 +23,13 @@ fn add_now(a: i64) -> i64 {
     a
 }
 
+/// State that no server here has.
+struct Sum;
+
 /// Adds two numbers, or three.
 #[tool(group = "later", name = "add")]
-fn add_later(a: i64, b: i64, c: Option<i64>) -> i64 {
+fn add_later(a: i64, b: i64, c: Option<i64>, sum: State<Sum>) -> i64 {
+    let _ = sum;
     a + b + c.unwrap_or_default()
 }
 

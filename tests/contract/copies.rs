@@ -55,7 +55,8 @@ fn an_argument_that_is_removed_breaks() {
         copy!("removed"),
         &["progress.over([a]).sum()"],
         1,
-        ADD,
+        // What is gone has no line of its own.
+        "#[tool(read_only, idempotent)]",
         &["1 breaking change\n  ⟨tool `add`: argument `b` is gone\n      keep it"],
     );
 }
@@ -66,7 +67,7 @@ fn a_required_argument_that_is_added_breaks() {
         copy!("required"),
         &["/// What to add on top", "top: i64,", "progress.over([a, b, top]).sum()"],
         1,
-        ADD,
+        "top: i64,",
         &[
             "1 breaking change\n  ⟨tool `add`: argument `top` is new and must be given\n      make it an `Option`",
         ],
@@ -79,7 +80,7 @@ fn a_type_that_is_widened_adds() {
         copy!("widened"),
         &["a: f64,", ") -> f64 {", "progress.over([a, b as f64]).sum()"],
         0,
-        ADD,
+        "a: f64,",
         &[
             "1 additive change\n  ⟨tool `add`: argument `a` was integer, is number\n",
             "Nothing breaks.",
@@ -93,13 +94,10 @@ fn a_type_that_is_narrowed_breaks() {
         copy!("narrowed"),
         &["#[arg(range(0..=9))]"],
         1,
-        ADD,
+        "a: i64,",
         &[
             "2 breaking changes\n  ⟨tool `add`: argument `a` has a `minimum` of 0 now\n",
             "  ⟨tool `add`: argument `a` has a `maximum` of 9 now\n",
         ],
     );
 }
-
-/// The attribute of the tool.
-const ADD: &str = "#[tool(read_only, idempotent)]";

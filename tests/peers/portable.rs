@@ -9,17 +9,24 @@ use crate::{inspector, server::Server};
 /// The official suite wants a tool with everything that clients trip over, which nobody else should have.
 const ON_PURPOSE: &[&str] = &["json_schema_2020_12_tool"];
 
+fn server(name: &'static str) -> Server {
+    let server = Server::new(name);
+    // `files` wants its root.
+    server.file("note.txt");
+    server
+}
+
 #[test]
 fn the_inspector_finds_every_example_portable() {
     for name in examples() {
-        inspector::list(&Server::new(name));
+        inspector::list(&server(name));
     }
 }
 
 #[test]
 fn check_has_nothing_against_an_example() {
     for name in examples() {
-        let server = Server::new(name);
+        let server = server(name);
         let output = Command::new(example(name))
             .args(["check", "--strict"])
             .envs(server.environment())

@@ -19,7 +19,7 @@ use support::requirement::{Missing, output_of};
 const RENDERED_BY: &str = "1.95";
 
 /// Folders of `tests/ui` whose programs have one mistake each; those that have more, or that use what has one elsewhere, mark them.
-const AREAS: [&str; 20] = [
+const AREAS: [&str; 21] = [
     "argument",
     "async",
     "attribute",
@@ -34,6 +34,7 @@ const AREAS: [&str; 20] = [
     "parameter",
     "prompt",
     "result",
+    "schema",
     "server",
     "signature",
     "template",

@@ -100,7 +100,7 @@ fn member(member: &Member<'_>) -> TokenStream {
     let defaulted = member.is_defaulted.then(|| quote_spanned!(span=> .defaulted()));
     let skipped = member.is_skipped.then(|| quote_spanned!(span=> .skipped()));
     let lazy = (!is_std(ty)).then(|| {
-        quote_spanned!(span=> .or(|__generator| (&&__mcp::Asked::<#ty>::NEW).subschema(__generator)))
+        quote_spanned!(span=> .or(|__generator| (&&__mcp::OfSchemars::<#ty>::NEW).subschema(__generator)))
     });
     quote_spanned! {span=>
         __mcp::Member::new(#name, __mcp::Known::<#ty, __D>::NODE) #described #defaulted #skipped #lazy

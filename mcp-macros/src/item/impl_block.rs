@@ -2,7 +2,7 @@
 
 use super::Kind;
 use super::function::Function;
-use super::tokens::{path_of, regroup, without_conditional, without_helpers};
+use super::tokens::{half_written, path_of, regroup, without_conditional, without_helpers};
 use proc_macro2::{Delimiter, Group, Span, TokenStream, TokenTree};
 use syn::parse::discouraged::Speculative as _;
 use syn::parse::{Parse, ParseStream, Parser as _};
@@ -86,7 +86,10 @@ impl ImplBlock {
     /// The block as the user wrote it, without what only we understand.
     pub(crate) fn plain(&self) -> TokenStream {
         let members = self.members.iter().map(|member| match member {
-            Member::Marked(marked) => without_helpers(marked.tokens.clone()),
+            Member::Marked(marked) => {
+                let tokens = &marked.tokens;
+                half_written(tokens).unwrap_or_else(|| without_helpers(tokens.clone()))
+            }
             Member::Plain(tokens) | Member::Macro(tokens) | Member::Hidden(_, tokens) => {
                 tokens.clone()
             }

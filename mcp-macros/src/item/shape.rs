@@ -172,10 +172,10 @@ impl Attrs {
             } else if path.is_ident("schemars") {
                 // Ours alone says where the crate is.
                 attr.parse_nested_meta(|meta| {
-                    let known = meta.path.is_ident("crate");
-                    known
-                        .then(|| meta.value()?.parse::<LitStr>().map(drop))
-                        .unwrap_or(Err(meta.error("")))
+                    if !meta.path.is_ident("crate") {
+                        return Err(meta.error(""));
+                    }
+                    meta.value()?.parse::<LitStr>().map(drop)
                 })
                 .ok()?;
             } else if ["deprecated", "validate", "garde"].iter().any(|it| path.is_ident(it)) {

@@ -8,19 +8,23 @@ use quote::ToTokens;
 ///
 /// Works on functions that do not parse, so that the user sees one error and not one per attribute.
 pub(crate) fn without_helpers(function: TokenStream) -> TokenStream {
-    let mut found_fn = false;
-    let mut found_params = false;
-    let mut angles = 0_i32;
-    let mut arrow = false;
     let function =
         without_attributes(function, |path| Kind::of_path(path).is_some() || is_ours(path));
-    function
-        .into_iter()
-        .map(|token| match token {
-            TokenTree::Ident(ident) if ident == "fn" => {
-                found_fn = true;
-                ident.into()
-            }
+    let mut tokens: Vec<TokenTree> = function.into_iter().collect();
+    if let Some((at, params)) = params(&tokens) {
+        tokens[at] = stripped(params, is_param_helper).into();
+    }
+    tokens.into_iter().collect()
+}
+
+/// The parameters of a function that need not parse, and where they are among its tokens.
+fn params(tokens: &[TokenTree]) -> Option<(usize, Group)> {
+    let mut found_fn = false;
+    let mut angles = 0_i32;
+    let mut arrow = false;
+    for (at, token) in tokens.iter().enumerate() {
+        match token {
+            TokenTree::Ident(ident) if ident == "fn" => found_fn = true,
             TokenTree::Punct(punct) => {
                 match punct.as_char() {
                     '<' => angles += 1,
@@ -28,21 +32,59 @@ pub(crate) fn without_helpers(function: TokenStream) -> TokenStream {
                     _ => {}
                 }
                 arrow = punct.as_char() == '-' && punct.spacing() == Spacing::Joint;
-                punct.into()
             }
             TokenTree::Group(group)
-                if group.delimiter() == Delimiter::Parenthesis
-                    && found_fn
-                    && !found_params
-                    && angles <= 0 =>
+                if group.delimiter() == Delimiter::Parenthesis && found_fn && angles <= 0 =>
             {
-                found_params = true;
-                let params = without_attributes(group.stream(), is_param_helper);
-                regroup(&group, params).into()
+                return Some((at, group.clone()));
             }
-            token => token,
-        })
-        .collect()
+            _ => {}
+        }
+    }
+    None
+}
+
+/// A function of which a parameter has no type yet, as while it is typed: `a`, `a:`, `a: Vec<`, `a: &`. No compiler takes that, so rustc has said
+/// it; it says so again of what is given here, which goes unheard where the place is the same.
+pub(crate) fn half_written(function: &TokenStream) -> Option<TokenStream> {
+    let tokens: Vec<TokenTree> = function.clone().into_iter().collect();
+    let (_, written) = params(&tokens)?;
+    let inner: Vec<TokenTree> = written.stream().into_iter().collect();
+    let mut angles = 0_i32;
+    let parts = inner.split(|token| match token {
+        TokenTree::Punct(punct) => {
+            angles += i32::from(punct.as_char() == '<') - i32::from(punct.as_char() == '>');
+            punct.as_char() == ',' && angles <= 0
+        }
+        _ => false,
+    });
+    let mut parts: Vec<&[TokenTree]> = parts.collect();
+    // After the last comma there may be nothing.
+    parts.pop_if(|it| it.is_empty());
+    if !parts.into_iter().any(has_no_type) {
+        return None;
+    }
+    let mut tokens: Vec<TokenTree> = without_helpers(function.clone()).into_iter().collect();
+    if let Some((at, mut params)) = params(&tokens)
+        && params.stream().into_iter().count() < inner.len()
+    {
+        // A group that was made anew has one place for all of it, and the mistake is mostly found at its end.
+        params.set_span(written.span_close());
+        tokens[at] = params.into();
+    }
+    Some(tokens.into_iter().collect())
+}
+
+fn has_no_type(param: &[TokenTree]) -> bool {
+    let is_self = param.iter().any(|it| matches!(it, TokenTree::Ident(word) if word == "self"));
+    let is_typed = param.iter().any(|it| is_punct(it, ':'));
+    let is_open = match param.last() {
+        // A type may end with `>`, with the `!` of one that has no values, and with a `+`; a `..` is left to syn.
+        Some(TokenTree::Punct(punct)) => !matches!(punct.as_char(), '>' | '!' | '+' | '.'),
+        Some(_) => false,
+        None => true,
+    };
+    is_open || !is_typed && !is_self
 }
 
 /// The function without `cfg_attr`, which would bring our attributes back.
@@ -55,7 +97,7 @@ pub(crate) fn without_form_helpers(item: TokenStream) -> TokenStream {
     let fields = |token| match token {
         TokenTree::Group(group) if group.delimiter() == Delimiter::Brace => {
             let ours = |path: &[String]| matches!(path, [word] if word == "arg");
-            regroup(&group, without_attributes(group.stream(), ours)).into()
+            stripped(group, ours).into()
         }
         token => token,
     };
@@ -76,6 +118,13 @@ pub(crate) fn regroup(group: &Group, stream: TokenStream) -> Group {
     let mut new = Group::new(group.delimiter(), stream);
     new.set_span(group.span());
     new
+}
+
+/// The group without the attributes that `drop` picks. One that has none stays the very group, because a new one has lost where it begins and ends.
+fn stripped(group: Group, drop: impl Fn(&[String]) -> bool) -> Group {
+    let count = |tokens: TokenStream| tokens.into_iter().count();
+    let kept = without_attributes(group.stream(), drop);
+    if count(kept.clone()) == count(group.stream()) { group } else { regroup(&group, kept) }
 }
 
 /// Drops `#[path …]` where `drop` says so; groups are not entered.

@@ -1,10 +1,16 @@
 //! What a test asks of a server that is not to start.
 
+use std::sync::Arc;
+
 use super::{
-    Builder,
+    Builder, Identity,
     check::{self, Depth},
 };
-use crate::{error::BuildError, registry};
+use crate::{
+    catalog::{Catalog, Snapshot},
+    error::BuildError,
+    registry,
+};
 
 impl Builder {
     /// Finds what [`build`](Builder::build) finds, and what is wrong with the schemas that a server makes at first use. Nothing is made but
@@ -32,6 +38,14 @@ impl Builder {
             }
         }
         refuse(problems)
+    }
+
+    /// What the server would publish, whatever state it will have.
+    pub(crate) fn published(mut self) -> Result<(Identity, Arc<Snapshot>), BuildError> {
+        let found = check::entries(&self, Depth::Stateless);
+        refuse(self.own_problems().chain(found.problems).collect())?;
+        let catalog = Catalog::new(found.entries, self.pages, self.profile);
+        Ok((self.identity, catalog.snapshot()))
     }
 
     /// Everything that is wrong: with what was said of the server, and with its items.

@@ -9,7 +9,7 @@ use super::schemas::{self, Made, Output};
 use crate::{
     extract::{Call, Field, Names, Params, Running, Source},
     item::{
-        CallFn, Completer, Constant, ItemDef, KindDef, Origin,
+        ArgDef, CallFn, Completer, Constant, ItemDef, KindDef, Origin,
         template::{Segment, Template},
     },
     model::{Asks, CachePolicy, Icon, Role, TaskSupport},
@@ -43,6 +43,8 @@ pub(crate) struct Entry {
     /// Keys and JSON texts.
     pub(crate) meta: Vec<(Text, Text)>,
     pub(crate) origin: Option<&'static Origin>,
+    /// The parameters that are arguments, or have arguments in them, for whoever asks where those are written.
+    pub(crate) parameters: Vec<&'static ArgDef>,
     /// The annotated function's own.
     pub(crate) identity: Option<TypeId>,
     pub(crate) handler: Handler,
@@ -216,6 +218,7 @@ impl Entry {
             .filter(|it| !matches!(it.source, Source::Spread { .. }))
             .map(|it| it.def.name.into());
         let names = Names { own: names.collect(), spread: Vec::new() };
+        let parameters = params.fields.iter().map(|it| it.def).collect();
         let needs_meta = params.needs.meta;
         let asks = def.asks.and(params.needs.asks);
         let kind = match &def.kind {
@@ -269,6 +272,7 @@ impl Entry {
             priority: def.priority,
             meta: def.meta.iter().map(|(key, json)| ((*key).into(), (*json).into())).collect(),
             origin: Some(&def.origin),
+            parameters,
             identity: Some((def.identity)()),
             handler: Handler::Static(def.call),
             names,

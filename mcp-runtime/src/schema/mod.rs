@@ -15,14 +15,15 @@ pub(crate) mod header;
 mod input;
 pub(crate) mod object;
 pub(crate) mod output;
+mod pattern;
 mod range;
 mod sampling;
 #[cfg(test)]
 pub(crate) mod validator;
 
-pub use constraint::CompiledPattern;
 pub(crate) use constraint::{Constraints, Kind};
 pub(crate) use input::input_of;
+pub use pattern::CompiledPattern;
 pub(crate) use range::Edge;
 pub use range::Range;
 

@@ -50,8 +50,11 @@ const VARIABLE: &str = "MCP_LOCK";
 /// | `assert_contract!(server())` | that [`Builder`](crate::Builder) with the same file |
 /// | `assert_contract!("locks/one.json")`, `assert_contract!(server(), "locks/one.json")` | with that file; a relative path begins at the crate's `Cargo.toml` |
 ///
-/// Nothing starts: `setup` does not run, and lists need no state. A server whose items need state, or that is of a group, is given as the
-/// builder that `main` runs.
+/// Nothing starts: `setup` does not run, items that are added while the server runs are in no lock, and state need not be there. A server
+/// that is of a group, or whose items are listed, is given as the builder that `main` runs.
+///
+/// The items are those that the linker put into the test: in a `#[test]` beside them, those of that binary or library. A file in `tests/` has
+/// the package's library when it uses it, and never its `main.rs`.
 ///
 /// # What breaks
 /// Everything is compared as a client of the newest revision sees it; descriptions, titles, icons and order are cosmetic.
@@ -112,10 +115,10 @@ pub fn assert_contract(builder: Builder, folder: &str, file: &Path) {
 /// # Errors
 /// What fails the test.
 fn compare(builder: Builder, file: &Path, mode: &str) -> Result<String, String> {
-    let server = builder.build().map_err(|error| {
+    let (identity, snapshot) = builder.published().map_err(|error| {
         format!("{error}\n(`assert_contract!(server())` takes the server that `main` runs)")
     })?;
-    let published = Published::of(&server.identity, &server.catalog.snapshot());
+    let published = Published::of(&identity, &snapshot);
     let shown = file.display();
     match mode {
         "update" => {

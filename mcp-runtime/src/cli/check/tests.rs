@@ -1,11 +1,14 @@
 use serde_json::{Value, json};
 
 use super::{
-    Options, Published, look,
+    Item, Options, Published, look,
     report::report,
     rules::{Look, RULES},
 };
-use crate::{builder::Identity, cli::show::Everything};
+use crate::{
+    Context, Tool, builder::Identity, catalog::Item as _, cli::show::Everything,
+    schema::compatible::compatible_result,
+};
 
 fn tool(name: &str) -> Value {
     let a = json!({ "type": "integer", "description": "First addend" });
@@ -145,7 +148,7 @@ fn each_rule_finds_its_own() {
 #[test]
 fn each_rule_has_a_case_and_a_reason() {
     for rule in RULES {
-        // Its case needs an entry: `what_is_too_large` below.
+        // Its case needs an entry: `what_is_too_large_to_be_spelled_out`.
         let elsewhere = rule.name == "too large to be spelled out";
         assert!(elsewhere || cases().iter().any(|it| it.0 == rule.name), "{}", rule.name);
         let is_thread = |it: &&str| {
@@ -156,6 +159,29 @@ fn each_rule_has_a_case_and_a_reason() {
         assert!(rule.because.iter().all(is_thread), "{}", rule.name);
         assert!(!rule.because.is_empty() || matches!(rule.look, Look::Schemas), "{}", rule.name);
     }
+}
+
+/// Definitions that multiply: their references stay even in the compatible form.
+#[test]
+fn what_is_too_large_to_be_spelled_out() {
+    let mut definitions = json!({ "D40": { "type": "string" } });
+    for depth in 0..40 {
+        let below = json!({ "$ref": format!("#/$defs/D{}", depth + 1) });
+        definitions[format!("D{depth}")] =
+            json!({ "type": "object", "properties": { "a": below, "b": below } });
+    }
+    let large = json!({ "type": "object", "properties": { "a": { "$ref": "#/$defs/D0" } },
+        "$defs": definitions });
+    let mut wrong = tool("add");
+    wrong["outputSchema"] = compatible_result(large);
+    let handled = Tool::new("add").handler(async |_: Context| "");
+    let entry = handled.into_entry().expect("it has a handler").0;
+    let found = |value: &Value| -> Vec<&'static str> {
+        let item = Item { kind: "tool", key: "add", value, entry: Some(&entry), server: "adder" };
+        RULES.iter().flat_map(|it| it.about(&item)).map(|it| it.rule).collect()
+    };
+    assert_eq!(found(&wrong), ["too large to be spelled out"]);
+    assert_eq!(found(&tool("add")), [""; 0]);
 }
 
 #[test]

@@ -29,16 +29,17 @@ pub(super) fn no_description(tool: &Item<'_>) -> Vec<Problem> {
 
 pub(super) fn long_description(tool: &Item<'_>) -> Vec<Problem> {
     let length = member(tool.value, "description").chars().count();
-    let what = match length {
-        0..=LONG => return Vec::new(),
-        ..=CUT_OFF => format!(
-            "its description has {length} characters; OpenAI's API has refused more than {LONG}"
-        ),
-        _ => format!(
-            "its description has {length} characters; Claude Code drops what comes after {CUT_OFF} without a word, and \
-             OpenAI's API has refused more than {LONG}"
-        ),
+    if length <= LONG {
+        return Vec::new();
+    }
+    let cut_off = if length > CUT_OFF {
+        format!(", and Claude Code drops what comes after {CUT_OFF} without a word")
+    } else {
+        String::new()
     };
+    let what = format!(
+        "its description has {length} characters: OpenAI's API has refused more than {LONG}{cut_off}"
+    );
     vec![Problem::new(
         what,
         "say less: what it does and when to use it; the rest is for the arguments, or for the repository",

@@ -260,7 +260,7 @@ fn breaks(findings: &[Finding]) -> bool {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 1500, ..ProptestConfig::default() })]
+    #![proptest_config(ProptestConfig { cases: 500, ..ProptestConfig::default() })]
 
     #[test]
     fn a_schema_has_no_difference_from_itself(schema in schema()) {

@@ -117,7 +117,8 @@ impl Walk<'_> {
         else {
             return;
         };
-        if was != is && was.len() == is.len() && was.iter().all(|it| is.contains(it)) {
+        let all_in = |some: &[Value], others: &[Value]| some.iter().all(|it| others.contains(it));
+        if was != is && all_in(was, is) && all_in(is, was) {
             let text = "lists its values in another order".to_owned();
             self.find(Class::Cosmetic, text, Remedy::None);
         }

@@ -49,7 +49,7 @@ pub(super) const RULES: &[Rule] = &[
         because: &[
             "google-gemini/gemini-cli#14970",
             "google-gemini/gemini-cli#17235",
-            "anthropics/claude-code#17742",
+            "anthropics/claude-code#88882",
         ],
         sides: BOTH,
         work: Work::Dialect,
@@ -228,6 +228,9 @@ pub(super) const RULES: &[Rule] = &[
         refused: true,
         because: &[
             "anthropics/claude-code#92900",
+            "anthropics/claude-code#17742",
+            "anthropics/claude-code#82652",
+            "joshrotenberg/tower-mcp#582",
             "ryan-voitiskis/reklawdbox#32",
             "cyanheads/mcp-ts-core#141",
             "modelcontextprotocol/inspector#1005",

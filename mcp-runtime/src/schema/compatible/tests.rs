@@ -321,7 +321,7 @@ fn every_rule_has_a_reason() {
                 repository.contains('/') && number.bytes().all(|it| it.is_ascii_digit())
             })
         };
-        assert!(rule.because.iter().all(|it| is_thread(it)), "{}", rule.name);
+        assert!(rule.because.iter().all(is_thread), "{}", rule.name);
         assert!(!rule.because.is_empty(), "{} has no reason", rule.name);
     }
 }

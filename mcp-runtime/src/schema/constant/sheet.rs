@@ -3,6 +3,7 @@
 
 use super::{
     alike::is_first,
+    members::Members,
     node::{Branch, Name, Node, Object, What},
     notes::{Default, Notes},
     write::Out,
@@ -154,7 +155,7 @@ impl Sheet {
     }
 
     const fn write(&self, out: &mut Out<'_>, side: Side, notes: &Notes<'_>) {
-        let mut object = Members { first: true };
+        let mut object = Members::new();
         out.push("{");
         self.additional(out, &mut object, side);
         self.any_of(out, &mut object, side);
@@ -350,97 +351,6 @@ impl Sheet {
                 write(out, items, side, &Notes::NONE);
             }
             _ => {}
-        }
-    }
-}
-
-impl Node {
-    /// The members of a struct as members of another object.
-    pub(crate) const fn write_members(&self, out: &mut Out<'_>, first: &mut bool) {
-        if let What::Object(object) = self.what {
-            object.write_members(out, first, Side::Argument);
-        }
-    }
-}
-
-impl Object {
-    const fn write_members(&self, out: &mut Out<'_>, first: &mut bool, side: Side) {
-        let mut i = 0;
-        while i < self.members.len() {
-            let member = &self.members[i];
-            out.comma(first);
-            out.string(member.name);
-            out.push(":");
-            write(out, &member.node, side, &member.notes());
-            i += 1;
-        }
-    }
-
-    const fn properties(&self, out: &mut Out<'_>, object: &mut Members, side: Side) {
-        if !self.members.is_empty() {
-            object.key(out, "properties");
-            out.push("{");
-            self.write_members(out, &mut true, side);
-            out.push("}");
-        }
-        let mut first = true;
-        let mut i = 0;
-        while i < self.declared.len() {
-            let member = &self.members[self.declared[i]];
-            if member.is_required(side) {
-                if first {
-                    object.key(out, "required");
-                    out.push("[");
-                }
-                out.comma(&mut first);
-                out.string(member.name);
-            }
-            i += 1;
-        }
-        if !first {
-            out.push("]");
-        }
-    }
-}
-
-/// The members of a JSON object on their way out.
-struct Members {
-    first: bool,
-}
-
-impl Members {
-    const fn key(&mut self, out: &mut Out<'_>, key: &str) {
-        out.comma(&mut self.first);
-        out.push("\"");
-        out.push(key);
-        out.push("\":");
-    }
-
-    const fn raw(&mut self, out: &mut Out<'_>, key: &str, json: &str) {
-        self.key(out, key);
-        out.push(json);
-    }
-
-    const fn text(&mut self, out: &mut Out<'_>, key: &str, text: &str) {
-        self.key(out, key);
-        out.string(text);
-    }
-
-    const fn number(&mut self, out: &mut Out<'_>, key: &str, number: Option<usize>) {
-        if let Some(number) = number {
-            self.key(out, key);
-            out.integer(number as i128);
-        }
-    }
-
-    const fn edge(&mut self, out: &mut Out<'_>, key: &str, edge: Edge) {
-        match edge {
-            Edge::None | Edge::Unwritable => {}
-            Edge::Int(number) => {
-                self.key(out, key);
-                out.integer(number);
-            }
-            Edge::Json(json) => self.raw(out, key, json),
         }
     }
 }
