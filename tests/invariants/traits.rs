@@ -3,7 +3,7 @@
 use crate::sources::Source;
 
 /// Traits that no user's type is ever asked for, and why.
-const EXCEPTED: [(&str, &str); 25] = [
+const EXCEPTED: [(&str, &str); 31] = [
     ("Describe", "only our own handles are asked for it, and each has it"),
     ("Check", "every handle has it, through `Describe`"),
     ("Nothing", "no type has it: the traits that ask for it speak instead"),
@@ -32,9 +32,16 @@ const EXCEPTED: [(&str, &str); 25] = [
     ("UnknownOutput", CONSTANT),
     ("UnknownParam", CONSTANT),
     ("NotKnown", CONSTANT),
+    ("LazyLevel", LEVEL),
+    ("UnfitLazyLevel", LEVEL),
+    ("Depth", DERIVED),
+    ("Body", DERIVED),
+    ("Described", DERIVED),
+    ("Part", DERIVED),
 ];
 const LEVEL: &str = "a level of method look-up: the last of its kind has no bounds, and what that one returns speaks";
 const CONSTANT: &str = "the constant of every type that has no inherent one: it has no bounds";
+const DERIVED: &str = "only `#[derive(Schema)]` asks for it, of what it has just implemented";
 
 pub(crate) fn silent(sources: &[Source]) -> Vec<String> {
     let mut found = Vec::new();
