@@ -18,7 +18,7 @@ pub(crate) fn lock(name: &str) -> PathBuf {
     locks.join(name).with_extension("json")
 }
 
-fn run(name: &str, arguments: &[&str]) -> Output {
+pub(crate) fn run(name: &str, arguments: &[&str]) -> Output {
     Command::new(example(name)).args(arguments).output().expect("the example starts")
 }
 

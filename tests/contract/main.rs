@@ -5,4 +5,5 @@
 
 mod asserted;
 mod copies;
+mod literals;
 mod locks;

@@ -6,6 +6,7 @@
 // A handler owns its arguments, whether or not it needs to.
 #![allow(clippy::needless_pass_by_value)]
 
+mod static_schemas;
 mod stores;
 mod support;
 mod tasks;

@@ -1,0 +1,195 @@
+//! Schemas that the compiler made: they are in the program as they are served, and schemars is not asked.
+
+use std::{
+    collections::BTreeMap,
+    fs,
+    sync::{
+        Arc,
+        atomic::{AtomicUsize, Ordering},
+    },
+};
+
+use mcp_runtime::{Builder, SchemaProfile, items, prelude::*, server, testing::Client};
+use serde_json::{Value, json};
+use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
+
+type Cents = i64;
+
+/// How it is sent.
+#[data]
+#[serde(rename_all = "SCREAMING-KEBAB-CASE")]
+enum Way {
+    /// Over night
+    NextDay,
+    #[serde(rename = "slow")]
+    Ordinary,
+}
+
+#[data]
+struct Parcel {
+    /// What is in it
+    inside: Vec<Item>,
+    to: Address,
+}
+
+#[data]
+#[serde(rename_all = "camelCase")]
+struct Item {
+    price_each: Cents,
+    count: Option<u8>,
+}
+
+/// Where it goes
+#[data]
+struct Address {
+    lines: Vec<String>,
+    labels: BTreeMap<String, Way>,
+}
+
+/// Sends a parcel.
+#[tool(schema = "static")]
+fn send_parcel(
+    /// What it may cost
+    #[arg(range(1..), example = 250)]
+    most: Cents,
+    #[arg(default = Way::Ordinary)] way: Way,
+    parcel: Parcel,
+) -> Json<Parcel> {
+    let _ = (most, way);
+    Json(parcel)
+}
+
+/// Only schemars knows it.
+#[derive(Deserialize, Serialize, JsonSchema)]
+struct Foreign {
+    /// Its key
+    key: String,
+}
+
+#[data]
+struct Holder {
+    /// What is held
+    held: Foreign,
+    count: u8,
+}
+
+#[tool]
+fn hold(holder: Holder, way: Way) -> Json<Foreign> {
+    let _ = (holder.count, way);
+    Json(holder.held)
+}
+
+/// What goes over the wire, byte for byte.
+async fn listed(server: Builder) -> String {
+    let (mut client, io) = tokio::io::duplex(1 << 20);
+    let (input, output) = tokio::io::split(io);
+    let serving = tokio::spawn(server.serve(input, output));
+    let meta = json!({
+        "io.modelcontextprotocol/protocolVersion": "2026-07-28",
+        "io.modelcontextprotocol/clientInfo": { "name": "t", "version": "1" },
+        "io.modelcontextprotocol/clientCapabilities": {},
+    });
+    let list =
+        json!({ "jsonrpc": "2.0", "id": 1, "method": "tools/list", "params": { "_meta": meta } });
+    client.write_all(format!("{list}\n").as_bytes()).await.unwrap();
+    let mut line = String::new();
+    while !line.ends_with('\n') {
+        let mut byte = [0];
+        client.read_exact(&mut byte).await.unwrap();
+        line.push(char::from(byte[0]));
+    }
+    drop(client);
+    serving.await.unwrap().unwrap();
+    line
+}
+
+/// The text of a member that is an object.
+fn object<'a>(line: &'a str, member: &str) -> &'a str {
+    let start = line.find(&format!("\"{member}\":{{")).expect(member) + member.len() + 3;
+    let mut values = serde_json::Deserializer::from_str(&line[start..]).into_iter::<Value>();
+    values.next().expect("a value").expect("JSON");
+    &line[start..start + values.byte_offset()]
+}
+
+#[tokio::test]
+async fn the_program_holds_them_as_they_are_served() {
+    let program = fs::read(std::env::current_exe().unwrap()).unwrap();
+    let is_in_program = |text: &str| program.windows(text.len()).any(|it| it == text.as_bytes());
+    let line = listed(server!().items(items![send_parcel])).await;
+    for member in ["inputSchema", "outputSchema"] {
+        let text = object(&line, member);
+        assert!(is_in_program(text), "{text}");
+    }
+    let input = object(&line, "inputSchema");
+    let way = "\"way\":{\"default\":\"slow\",\"description\":\"How it is sent.\\n\\n- `NEXT-DAY`: Over night\",\
+        \"enum\":[\"slow\",\"NEXT-DAY\"],\"type\":\"string\"}";
+    assert!(input.contains(way), "{input}");
+    assert!(input.starts_with(
+        "{\"type\":\"object\",\"properties\":{\"most\":{\"description\":\"What it may cost\",\"examples\":[250],\
+         \"minimum\":1,\"type\":\"integer\"},"
+    ), "{input}");
+    assert!(input.contains("\"priceEach\":{\"type\":\"integer\"}"), "{input}");
+    let lazy = listed(server!().items(items![hold])).await;
+    assert!(!is_in_program(object(&lazy, "inputSchema")), "made of two parts at run time");
+}
+
+/// What is published does not depend on who made it.
+#[tokio::test]
+async fn a_part_that_only_schemars_knows_is_put_among_the_others() {
+    let line = listed(server!().items(items![hold])).await;
+    let schema: Value = serde_json::from_str(object(&line, "inputSchema")).unwrap();
+    let key = json!({ "description": "Its key", "type": "string" });
+    assert_eq!(
+        schema["properties"]["holder"],
+        json!({
+            "type": "object",
+            "properties": {
+                "held": {
+                    "description": "What is held", "type": "object", "properties": { "key": key }, "required": ["key"],
+                },
+                "count": { "type": "integer", "minimum": 0, "maximum": 255 },
+            },
+            "required": ["held", "count"],
+        })
+    );
+}
+
+/// Counts the events of one target.
+struct Count(Arc<AtomicUsize>);
+
+impl tracing::Subscriber for Count {
+    fn enabled(&self, metadata: &tracing::Metadata<'_>) -> bool {
+        metadata.target() == "mcp_runtime::schema"
+    }
+
+    fn new_span(&self, _: &tracing::span::Attributes<'_>) -> tracing::span::Id {
+        tracing::span::Id::from_u64(1)
+    }
+
+    fn event(&self, _: &tracing::Event<'_>) {
+        self.0.fetch_add(1, Ordering::Relaxed);
+    }
+
+    fn record(&self, _: &tracing::span::Id, _: &tracing::span::Record<'_>) {}
+    fn record_follows_from(&self, _: &tracing::span::Id, _: &tracing::span::Id) {}
+    fn enter(&self, _: &tracing::span::Id) {}
+    fn exit(&self, _: &tracing::span::Id) {}
+}
+
+/// How often schemars was asked while a server was built, and until it had listed its tools.
+async fn asked(server: fn() -> Builder) -> (usize, usize) {
+    let count = Arc::new(AtomicUsize::new(0));
+    let _guard = tracing::subscriber::set_default(Count(count.clone()));
+    let mut client = Client::connect(server()).await.unwrap();
+    let built = count.load(Ordering::Relaxed);
+    client.tools().await.unwrap();
+    (built, count.load(Ordering::Relaxed))
+}
+
+#[tokio::test]
+async fn schemars_is_asked_for_nothing_else() {
+    assert_eq!(asked(|| server!().items(items![send_parcel])).await, (0, 0));
+    assert_eq!(asked(|| server!().items(items![hold])).await, (0, 2));
+    let full = || server!().items(items![hold]).schema_profile(SchemaProfile::Full);
+    assert_eq!(asked(full).await, (0, 2));
+}
