@@ -172,9 +172,13 @@ pub(crate) fn data(attr: TokenStream, tokens: TokenStream) -> TokenStream {
 
 /// `#[derive(Schema)]`. What it does not understand it leaves to schemars.
 pub(crate) fn schema(tokens: TokenStream) -> TokenStream {
-    let item = syn::parse2::<syn::Item>(tokens).ok();
+    let errors = Errors::new();
+    let item = errors.keep(syn::parse2::<syn::Item>(tokens));
+    if let Some(item) = &item {
+        check::schema(item, &errors);
+    }
     let shape = item.as_ref().and_then(Shape::read);
-    shape.map(|it| expand::derive::schema(&it)).unwrap_or_default()
+    with_errors(shape.map(|it| expand::derive::schema(&it)).unwrap_or_default(), errors)
 }
 
 /// `#[form]` on a struct or an enum.

@@ -3,6 +3,7 @@
 mod form;
 mod keys;
 mod params;
+mod schema;
 mod server;
 mod signature;
 mod variables;
@@ -12,6 +13,7 @@ use crate::item::Item;
 
 pub(crate) use form::check as form;
 pub(crate) use params::{is_borrowed_argument, strip_groups};
+pub(crate) use schema::check as schema;
 pub(crate) use server::check as server_impl;
 
 /// Reports everything that is wrong with an item.

@@ -39,7 +39,9 @@ impl Attrs {
         let mut read = Self::default();
         for attr in attrs {
             let path = attr.path();
-            if ["serde", "schema"].iter().any(|it| path.is_ident(it)) {
+            if path.is_ident("schema") {
+                attr.parse_nested_meta(|meta| read.root(&meta)).ok()?;
+            } else if path.is_ident("serde") {
                 attr.parse_nested_meta(|meta| read.key(&meta)).ok()?;
             } else if path.is_ident("schemars") {
                 // Ours alone says where the crate is.
@@ -58,12 +60,18 @@ impl Attrs {
         Some(read)
     }
 
+    fn root(&mut self, meta: &ParseNestedMeta<'_>) -> syn::Result<()> {
+        self.root = Some(meta.value()?.parse::<LitStr>()?.parse()?);
+        Ok(())
+    }
+
     fn key(&mut self, meta: &ParseNestedMeta<'_>) -> syn::Result<()> {
         let key = meta.path.get_ident().map(ToString::to_string).unwrap_or_default();
         let text = || meta.value()?.parse::<LitStr>().map(|it| it.value());
         let rule = || Rename::read(&text()?).ok_or_else(|| meta.error(""));
         match key.as_str() {
-            "crate" => self.root = Some(meta.value()?.parse::<LitStr>()?.parse()?),
+            // Where serde is.
+            "crate" => drop(text()?),
             "rename" => self.rename = Some(text()?),
             "rename_all" => self.rename_all = Some(rule()?),
             "rename_all_fields" => self.rename_all_fields = Some(rule()?),

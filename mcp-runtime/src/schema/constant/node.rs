@@ -32,7 +32,7 @@ pub struct Node {
 }
 
 #[derive(Clone, Copy, Debug)]
-pub(super) enum What {
+pub(crate) enum What {
     Boolean,
     Text {
         format: Option<&'static str>,
@@ -240,7 +240,7 @@ impl Branch {
 impl Node {
     pub const UNKNOWN: Self = Self::of(What::Unknown);
 
-    pub(super) const fn of(what: What) -> Self {
+    pub(crate) const fn of(what: What) -> Self {
         Self { what, description: None, default: Written::Never, is_std: true }
     }
 

@@ -137,6 +137,7 @@ impl Member {
         match self.node.what {
             _ if !self.node.is_std => Default::Unknown,
             _ if self.skipped => Default::None,
+            What::Optional(it) if it.is_null() => Default::Unknown,
             What::Optional(_) => Default::Null,
             What::Boolean => Default::Json("false"),
             What::Integer { least: None | Some(..=0), .. } => Default::Json("0"),
