@@ -196,11 +196,19 @@ pub(crate) fn form(attr: TokenStream, tokens: TokenStream) -> TokenStream {
     if !derives.is_empty() {
         all.extend(expand::data::data(&root, &derives));
     }
-    all.extend(without_form_helpers(tokens));
-    match (errors.finish(), form) {
-        (Ok(()), Some(form)) => all.extend(expand::form::form(&root, &form)),
-        (Ok(()), None) => {}
-        (Err(errors), _) => all.extend(errors),
+    match (errors.finish(), form, &item) {
+        (Ok(()), Some(form), Some(item)) => {
+            all.extend(match item {
+                syn::Item::Struct(_) => expand::field::item(item.clone(), &form),
+                _ => without_form_helpers(tokens),
+            });
+            all.extend(expand::form::form(&root, &form));
+        }
+        (Ok(()), ..) => all.extend(without_form_helpers(tokens)),
+        (Err(errors), ..) => {
+            all.extend(without_form_helpers(tokens));
+            all.extend(errors);
+        }
     }
     all
 }

@@ -355,7 +355,7 @@ pub fn schema(item: TokenStream) -> TokenStream {
 /// | `format = "email"` | or `"uri"`, `"date"`, `"date-time"`: what a text is |
 ///
 /// Clients of 2025-06-18 show the default of a `bool` only, and cannot be asked for several choices. `#[form(enum_names)]` on an enum
-/// tells titles in all revisions as they were told then, in `enumNames`; the other key is `crate = path`.
+/// tells titles in all revisions as they were told then, in `enumNames`; the other key is `crate = path`. As an argument or a result a form keeps titles, descriptions, formats, and defaults that are literals or the type's own; bounds hold for people only.
 #[proc_macro_attribute]
 pub fn form(attr: TokenStream, item: TokenStream) -> TokenStream {
     entry::form(attr.into(), item.into()).into()

@@ -16,9 +16,11 @@ pub(crate) fn form(root: &TokenStream, form: &Form<'_>) -> TokenStream {
     let ident = form.ident;
     let cfgs = form.attrs.iter().filter(|it| it.path().is_ident("cfg"));
     let body = match &form.shape {
-        Shape::Struct { named, .. } => {
+        Shape::Struct { named, fields, .. } => {
+            let defaults = super::field::defaults(form, fields);
             let fields = named.iter().map(field);
             quote_spanned! {here()=>
+                #defaults
                 impl __mcp::Form for #ident {
                     fn schema() -> &'static __mcp::FormSchema {
                         static __SCHEMA: __mcp::OnceLock<__mcp::FormSchema> = __mcp::OnceLock::new();

@@ -118,7 +118,12 @@ impl Node {
 
 impl Member {
     pub(super) const fn notes(&self) -> Notes<'static> {
-        Notes { description: self.description, default: self.default(), ..Notes::NONE }
+        Notes {
+            title: self.title,
+            description: self.description,
+            default: self.default(),
+            ..Notes::NONE
+        }
     }
 
     /// Whether schemars calls it required: an argument that serde does not do without, a result that is always written.

@@ -61,6 +61,7 @@ struct Struct {
 struct Told {
     name: String,
     tree: Tree,
+    title: Doc,
     doc: Doc,
     defaulted: bool,
     skipped: bool,
@@ -208,6 +209,9 @@ impl Struct {
             if let Some(doc) = &field.doc {
                 member = member.description(leaked(doc));
             }
+            if let Some(title) = &field.title {
+                member = member.title(leaked(title));
+            }
             if field.defaulted {
                 member = member.defaulted();
             }
@@ -305,6 +309,9 @@ impl Generator {
         let mut required = Vec::new();
         for field in &it.fields {
             let mut schema = told(self.raw(&field.tree), &field.doc);
+            if let Some(title) = &field.title {
+                schema = with(schema, "title", json!(title));
+            }
             if let Some(empty) = field.tree.empty()
                 && field.defaulted
                 && !field.skipped
@@ -388,15 +395,15 @@ fn names() -> impl Strategy<Value = Vec<(String, Doc)>> {
 }
 
 fn structs(inner: impl Strategy<Value = Tree>) -> impl Strategy<Value = Struct> {
-    let field = (inner, docs(), any::<bool>(), any::<bool>());
+    let field = (inner, docs(), docs(), any::<bool>(), any::<bool>());
     let fields = prop::collection::btree_map("[a-z\"Zé]{1,3}", field, 0..4);
     (fields, any::<bool>(), docs(), any::<bool>()).prop_map(|(fields, closed, doc, turned)| {
         let mut fields: Vec<_> = fields
             .into_iter()
-            .map(|(name, (tree, doc, defaulted, skipped))| {
+            .map(|(name, (tree, title, doc, defaulted, skipped))| {
                 let defaulted = defaulted && tree.empty().is_some();
                 let skipped = skipped && tree.is_optional();
-                Told { name, tree, doc, defaulted, skipped }
+                Told { name, tree, title, doc, defaulted, skipped }
             })
             .collect();
         if turned {
