@@ -1,6 +1,7 @@
 //! `#[derive(Schema)]`: what it cannot be on, and what its attribute does not say.
 
 use crate::errors::Errors;
+use syn::parse::ParseStream;
 use syn::spanned::Spanned as _;
 use syn::{Attribute, Fields, Item, LitStr, Path};
 
@@ -34,9 +35,8 @@ fn own(attrs: &[Attribute], errors: &Errors) {
     for attr in ours(attrs) {
         errors.keep(attr.parse_nested_meta(|meta| {
             if meta.path.is_ident("crate") {
-                let text = meta.value().and_then(|it| it.parse::<LitStr>());
-                let path = text.and_then(|it| it.parse::<Path>());
-                return path.map(drop).map_err(|_| {
+                let read = |value: ParseStream<'_>| value.parse::<LitStr>()?.parse::<Path>();
+                return meta.value().and_then(read).map(drop).map_err(|_| {
                     let message = "`crate` is the path of `mcp_runtime` as text: `crate = \"…\"`";
                     syn::Error::new(meta.path.span(), message)
                 });
