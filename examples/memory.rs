@@ -69,7 +69,11 @@ struct Graph {
 impl Graph {
     /// Remembers entities. One that is known already gets the new type, and the observations it does not have yet.
     #[tool(destructive = false, idempotent, open_world = false, blocking)]
-    fn create_entities(&self, entities: &[Entity]) -> Result<()> {
+    fn create_entities(
+        &self,
+        /// Each with its observations
+        entities: &[Entity],
+    ) -> Result<()> {
         let upsert = "INSERT INTO entity VALUES (?1, ?2) ON CONFLICT DO UPDATE SET type = ?2";
         self.write(entities.iter().map(|it| &it.name), |graph| {
             each(graph, upsert, entities.iter().map(|it| [&it.name, &it.entity_type]))?;
@@ -91,7 +95,11 @@ impl Graph {
 
     /// Relates entities that are remembered. Says how many relations were new.
     #[tool(destructive = false, idempotent, open_world = false, blocking)]
-    fn create_relations(&self, relations: &[Relation]) -> Result<usize> {
+    fn create_relations(
+        &self,
+        /// Between entities that are remembered
+        relations: &[Relation],
+    ) -> Result<usize> {
         let sql = "INSERT OR IGNORE INTO relation VALUES (?, ?, ?)";
         self.write([], |graph| {
             let mut ends = relations.iter().flat_map(|it| [&it.from, &it.to]);
@@ -127,7 +135,11 @@ impl Graph {
 
     /// Forgets relations. Says how many there were.
     #[tool(idempotent, open_world = false, blocking)]
-    fn delete_relations(&self, relations: &[Relation]) -> Result<usize> {
+    fn delete_relations(
+        &self,
+        /// As they were created
+        relations: &[Relation],
+    ) -> Result<usize> {
         let sql = "DELETE FROM relation WHERE source = ? AND type = ? AND target = ?";
         let rows = relations.iter().map(|it| [&it.from, &it.relation_type, &it.to]);
         self.write([], |graph| each(graph, sql, rows))

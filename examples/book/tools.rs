@@ -60,9 +60,13 @@ async fn settle(ctx: &Context, restaurant: &Restaurant, held: Booking) -> Result
 async fn wait_for_table(
     ctx: &Context,
     restaurant: &Restaurant,
-    #[arg(pattern = r"^\d{4}-\d{2}-\d{2}$", example = "2030-12-31")] day: String,
+    /// As `YYYY-MM-DD`
+    #[arg(pattern = r"^\d{4}-\d{2}-\d{2}$", example = "2030-12-31")]
+    day: String,
     time: Sitting,
-    #[arg(range(1..=8))] guests: u8,
+    /// How many come
+    #[arg(range(1..=8))]
+    guests: u8,
     /// Whose table it will be
     #[arg(len(1..=80))]
     name: String,
@@ -97,7 +101,12 @@ async fn wait_for_table(
 
 /// Sends the user to a page to pay the deposit of a booking, and says whether it is paid.
 #[tool(destructive = false, open_world = false)]
-async fn pay_deposit(ctx: &Context, restaurant: &Restaurant, booking: &str) -> Result<String> {
+async fn pay_deposit(
+    ctx: &Context,
+    restaurant: &Restaurant,
+    /// Its id
+    booking: &str,
+) -> Result<String> {
     let found = restaurant.booking(booking).ok_or_else(|| unknown(booking))?;
     let Some(page) = restaurant.page_of(booking).filter(|_| found.is_due()) else {
         return Ok(booked(&found));
@@ -118,7 +127,11 @@ async fn pay_deposit(ctx: &Context, restaurant: &Restaurant, booking: &str) -> R
 
 /// Cancels a booking; those who wait for a table are asked next.
 #[tool(idempotent, open_world = false)]
-fn cancel_booking(restaurant: &Restaurant, booking: &str) -> Result<&'static str> {
+fn cancel_booking(
+    restaurant: &Restaurant,
+    /// Its id
+    booking: &str,
+) -> Result<&'static str> {
     if restaurant.release(booking) {
         Ok("The booking is cancelled.")
     } else {

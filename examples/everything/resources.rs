@@ -32,7 +32,7 @@ fn template_data(id: String) -> Json<Data> {
 }
 
 /// A resource to subscribe to; `touch_watched_resource` says that it has changed.
-#[resource("test://watched-resource", subscribe)]
+#[resource("test://watched-resource", mime_type = "text/plain", subscribe)]
 fn watched_resource() -> &'static str {
     "Watched resource content."
 }

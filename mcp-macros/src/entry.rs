@@ -6,7 +6,7 @@ use crate::item::form::Form;
 use crate::item::function::{Function, keyword, keyword_span};
 use crate::item::impl_block::{ImplBlock, Marked};
 use crate::item::shape::Shape;
-use crate::item::tokens::{without_form_helpers, without_helpers};
+use crate::item::tokens::{half_written, without_form_helpers, without_helpers};
 use crate::item::{Item, Kind};
 use crate::keys::tables::{self, ItemKeys, ServerKeys};
 use crate::keys::{self, Table};
@@ -23,6 +23,9 @@ pub(crate) fn function(kind: Kind, attr: TokenStream, tokens: TokenStream) -> To
     let function = match syn::parse2::<Function>(tokens.clone()) {
         Ok(function) => function,
         Err(error) => {
+            if let Some(half) = half_written(&tokens) {
+                return with_errors(half, errors);
+            }
             errors.push(wrong_item(kind, &tokens).unwrap_or(error));
             return with_errors(without_helpers(tokens), errors);
         }
@@ -30,9 +33,16 @@ pub(crate) fn function(kind: Kind, attr: TokenStream, tokens: TokenStream) -> To
     let item = Item::read(kind, attr, &function, None, &errors);
     check::check(&item, &errors);
     let mut all = without_helpers(tokens);
-    all.extend(errors.finish().map_or_else(|errors| errors, |()| expand::item::item(&item)));
+    match errors.finish() {
+        Ok(()) if check::refused_by_rustc(&item) => {}
+        Ok(()) => all.extend(expand::item::item(&item)),
+        Err(errors) => all.extend(errors),
+    }
     all
 }
+
+/// What to do with an attribute of functions on a type.
+const TYPE: &str = "remove it here, and write `#[data]` if clients send or receive this type";
 
 /// Says where the attribute belongs, when it is on something that is no function.
 fn wrong_item(kind: Kind, tokens: &TokenStream) -> Option<syn::Error> {
@@ -42,9 +52,12 @@ fn wrong_item(kind: Kind, tokens: &TokenStream) -> Option<syn::Error> {
         "impl" => {
             format!("{owner} belongs on the methods of this block, and `#[server]` on the block")
         }
-        "trait" => format!("{owner} belongs on a function with a body, not on a trait"),
-        "enum" => format!("{owner} belongs on a function, not on an `enum`"),
-        word => format!("{owner} belongs on a function, not on a `{word}`"),
+        "trait" => {
+            format!("{owner} belongs on a function with a body, not on a trait: remove it here")
+        }
+        "enum" => format!("{owner} belongs on a function, not on an `enum`: {TYPE}"),
+        "struct" => format!("{owner} belongs on a function, not on a `struct`: {TYPE}"),
+        word => format!("{owner} belongs on a function, not on a `{word}`: remove it here"),
     };
     Some(syn::Error::new(span, message))
 }
@@ -75,9 +88,13 @@ pub(crate) fn server_impl(attr: TokenStream, tokens: TokenStream) -> TokenStream
     check::server_impl(&block, &errors);
     let items: Vec<Item<'_>> =
         block.marked().filter_map(|it| method(it, &block.self_ty, &keys, &errors)).collect();
+    check::duplicates(&items, &errors);
     let mut all = block.plain();
     match errors.finish() {
-        Ok(()) => all.extend(items.iter().map(expand::item::item)),
+        Ok(()) => {
+            let items = items.iter().filter(|it| !check::refused_by_rustc(it));
+            all.extend(items.map(expand::item::item));
+        }
         Err(errors) => all.extend(errors),
     }
     all
@@ -91,6 +108,7 @@ fn method<'a>(
 ) -> Option<Item<'a>> {
     let function = match &marked.function {
         Ok(function) => function,
+        Err(_) if half_written(&marked.tokens).is_some() => return None,
         Err(error) => {
             errors.push(wrong_item(marked.kind, &marked.tokens).unwrap_or_else(|| error.clone()));
             return None;
@@ -205,9 +223,10 @@ pub(crate) fn form(attr: TokenStream, tokens: TokenStream) -> TokenStream {
             all.extend(expand::form::form(&root, &form));
         }
         (Ok(()), ..) => all.extend(without_form_helpers(tokens)),
-        (Err(errors), ..) => {
+        (Err(errors), form, _) => {
             all.extend(without_form_helpers(tokens));
             all.extend(errors);
+            all.extend(form.and_then(|it| expand::form::unfinished(&root, &it)));
         }
     }
     all

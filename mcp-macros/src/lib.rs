@@ -304,58 +304,7 @@ pub fn schema(item: TokenStream) -> TokenStream {
     entry::schema(item.into()).into()
 }
 
-/// Makes a struct a form that people fill in, or an enum without data a choice in one.
-///
-/// On a struct it implements `Form`: the fields are what is asked, and the answer is read into the struct. On an enum it makes
-/// the variants the choices of a field. Like [`macro@data`] it derives serde's `Serialize` and `Deserialize` and schemars'
-/// `JsonSchema`.
-///
-/// ```
-/// use mcp_runtime::prelude::*;
-///
-/// #[form]
-/// #[serde(rename_all = "kebab-case")]
-/// enum Place {
-///     /// By the window
-///     Window,
-///     #[arg(title = "In the garden")]
-///     Garden,
-/// }
-///
-/// #[form]
-/// struct Booking {
-///     /// Whose table it is
-///     #[arg(len(1..=80))]
-///     name: String,
-///     /// How many come
-///     #[arg(title = "Guests", default = 2, range(1..=12))]
-///     guests: u8,
-///     #[arg(format = "date")]
-///     day: String,
-///     #[arg(default = Place::Window)]
-///     place: Place,
-///     /// Where else it may be
-///     #[arg(len(..=2))]
-///     otherwise: Vec<Place>,
-///     remark: Option<String>,
-/// }
-/// ```
-///
-/// A form is flat: fields are `String`, integers, `f32`, `f64`, `bool`, enums with `#[form]` (one choice), `Vec` or `BTreeSet` of such
-/// an enum (any of them), and `Option` of these, which need not be given. Names are serde's: `rename` and `rename_all` mean what
-/// they mean there, other attributes of serde are refused. What people see of a variant is its doc comment or
-/// `#[arg(title = "…")]`, and otherwise its name.
-///
-/// | `#[arg(…)]` on a field | meaning |
-/// |---|---|
-/// | `title = "…"`, `description = "…"` | for people; the doc comment is the description otherwise |
-/// | `default`, `default = expr` | what is filled in already, and what a field is that the answer leaves out |
-/// | `range(1..=10)` | smallest and greatest number, both allowed |
-/// | `len(..=200)` | fewest and most characters, or choices of several |
-/// | `format = "email"` | or `"uri"`, `"date"`, `"date-time"`: what a text is |
-///
-/// Clients of 2025-06-18 show the default of a `bool` only, and cannot be asked for several choices. `#[form(enum_names)]` on an enum
-/// tells titles in all revisions as they were told then, in `enumNames`; the other key is `crate = path`. As an argument or a result a form keeps titles, descriptions, formats, and defaults that are literals or the type's own; bounds hold for people only.
+#[doc = include_str!("../docs/form.md")]
 #[proc_macro_attribute]
 pub fn form(attr: TokenStream, item: TokenStream) -> TokenStream {
     entry::form(attr.into(), item.into()).into()

@@ -123,8 +123,13 @@ impl Parser<'_> {
 
     fn literal(&mut self, start: usize, end: usize) {
         let text = &self.text[start..end];
+        // What is said of one character of a segment holds for all of it.
+        let mut said = 0;
         for (offset, char) in text.char_indices() {
             let at = start + offset;
+            if offset < said {
+                continue;
+            }
             if char == '}' {
                 self.problem(at, "this `}` closes nothing");
             } else if char == '%' {
@@ -135,11 +140,16 @@ impl Parser<'_> {
                         "`%` is followed by two hexadecimal digits; `%` itself is `%25`",
                     );
                 }
+            } else if char == '<'
+                && let Some((name, _)) = text[offset + 1..].split_once('>')
+            {
+                said = offset + name.len() + 2;
+                self.problem(at, format!("a variable is written in braces: `{{{name}}}`"));
             } else if !is_uri_char(char) {
-                self.problem(
-                    at,
-                    format!("{char:?} is not allowed in a URI: write `{}`", encoded(char)),
-                );
+                let begin = text[..offset].rfind('/').map_or(0, |it| it + 1);
+                said = text[offset..].find('/').map_or(text.len(), |it| offset + it);
+                let segment: String = text[begin..said].chars().map(encoded).collect();
+                self.problem(at, format!("{char:?} is not allowed in a URI: write `{segment}`"));
             }
         }
         if let Some(Segment::Variable(Variable { kind, .. })) = self.segments.last()
@@ -185,8 +195,20 @@ impl Parser<'_> {
 
     fn variable(&mut self, at: usize, written: &str, kind: VariableKind) {
         if let Some(colon) = written.find(':') {
-            return self
-                .problem(at + colon, "a prefix such as `{x:3}` is not supported: write `{x}`");
+            let message = if written[colon + 1..].starts_with(|it: char| it.is_ascii_digit()) {
+                "a prefix such as `{x:3}` is not supported: write `{x}`".to_owned()
+            } else {
+                format!(
+                    "a variable has the type of its parameter: write `{{{}}}`",
+                    &written[..colon]
+                )
+            };
+            return self.problem(at + colon, message);
+        }
+        if kind == VariableKind::Simple
+            && let Some(fix) = borrowed_from_elsewhere(written)
+        {
+            return self.problem(at, format!("this is not the syntax of RFC 6570: {fix}"));
         }
         let name = written.strip_suffix('*').unwrap_or(written);
         let explode = name.len() < written.len();
@@ -205,7 +227,7 @@ impl Parser<'_> {
         if twice {
             return self.problem(
                 at,
-                format!("`{name}` is there twice: which of the two would be the value?"),
+                format!("`{name}` is there twice, and which of the two would be the value? Remove one, or call it something else"),
             );
         }
         self.segments.push(Segment::Variable(Variable { name: name.to_owned(), kind, explode }));
@@ -256,13 +278,32 @@ impl Parser<'_> {
     }
 }
 
+/// What other frameworks write between the braces, and what it is here.
+fn borrowed_from_elsewhere(written: &str) -> Option<String> {
+    let name = written.trim_matches(['*', '?', ' ']);
+    if name.is_empty() || !name.bytes().all(|it| it.is_ascii_alphanumeric() || it == b'_') {
+        None
+    } else if written.trim() == name && written != name {
+        Some(format!("write `{{{name}}}`"))
+    } else if written.ends_with('?') {
+        Some(format!("write `{{?{name}}}` for a variable of the query, which may be missing"))
+    } else if written.starts_with('*') || written.ends_with('*') {
+        Some(format!("write `{{+{name}}}` for a variable with slashes in it"))
+    } else {
+        None
+    }
+}
+
 /// RFC 3986, section 2: unreserved or reserved.
 fn is_uri_char(char: char) -> bool {
     char.is_ascii_alphanumeric() || "-._~:/?#[]@!$&'()*+,;=".contains(char)
 }
 
-/// Percent-encoded UTF-8.
+/// Percent-encoded UTF-8, unless it may stand in a URI as it is.
 fn encoded(char: char) -> String {
+    if is_uri_char(char) || char == '%' {
+        return char.to_string();
+    }
     let mut buffer = [0; 4];
     char.encode_utf8(&mut buffer).bytes().map(|it| format!("%{it:02X}")).collect()
 }

@@ -67,9 +67,16 @@ fn mistakes_are_shown_where_they_are() {
     check("x://{#a}", "`{#…}` is not supported", 5);
     check("x://{;a}", "`{;…}` is not supported", 5);
     check("x://{a:3}", "a prefix", 6);
-    check("x://{a*}", "`{/x*}` only", 6);
+    check("x://{a*}", "write `{+a}`", 5);
+    check("x://{?a*}", "`{/x*}` only", 7);
+    check("x://{*a}", "write `{+a}`", 5);
+    check("x://{a?}", "write `{?a}`", 5);
+    check("x://{ a }", "write `{a}`", 5);
+    check("x://{a:u32}", "write `{a}`", 6);
+    check("x://<a>/b", "in braces: `{a}`", 4);
+    check("x://b/größe 1/c", "write `gr%C3%B6%C3%9Fe%201`", 8);
     check("x://{a-b}", "letters, digits", 6);
-    check("x://a b", "write `%20`", 5);
+    check("x://a b", "write `a%20b`", 5);
     check("x://ü{a}<", "write `%C3%BC`", 4);
     check("x://{a}/ü", "write `%C3%BC`", 8);
     check("x://a%2", "two hexadecimal digits", 5);
@@ -79,7 +86,7 @@ fn mistakes_are_shown_where_they_are() {
     check("x://a{&b}", "continues a query", 5);
     check("x://a{?b}/c", "can follow a query", 9);
     check("x://a{?b}{c}", "can follow a query", 9);
-    check("x://a\n", "'\\n' is not allowed in a URI: write `%0A`", 5);
+    check("x://a\n", "'\\n' is not allowed in a URI: write `a%0A`", 5);
 }
 
 #[test]

@@ -72,6 +72,7 @@ mod catalog;
 #[cfg(feature = "stdio")]
 mod cli;
 mod context;
+mod contract;
 mod dispatch;
 mod error;
 mod extract;
@@ -93,7 +94,7 @@ pub mod testing;
 mod transport;
 mod wire;
 
-pub use builder::{Builder, Identity, Items, Made, Server, Setup, Size};
+pub use builder::{Builder, Identity, Items, Made, Opening, Server, Setup, Size};
 pub use catalog::{Handle, Item, Prompt, Resource, Tool, Variables};
 #[cfg(feature = "stdio")]
 pub use cli::Exit;
@@ -118,6 +119,7 @@ pub use observe::{ClientLog, client_log};
 pub use reply::{
     CompletionReply, IntoFailure, Json, PromptReply, ResourceReply, ToolReply, WithMeta,
 };
+pub use schema::SchemaProfile;
 #[cfg(feature = "sqlite")]
 pub use store::SqliteTasks;
 pub use task::{Keeping, KeptTask, MemoryTasks, TaskStore};
@@ -171,12 +173,14 @@ pub mod __private {
         registry::identity,
         reply::{ConstantOutput, completion_reply, prompt_reply, resource_reply, tool_reply},
         schema::{
-            CompiledPattern, Range,
+            CompiledPattern, Range, SchemaProfile,
             constant::{
-                Asked, Body, Branch, Depth, Described, Full, Known, Literal, Member, Name, Node,
-                Object, Part, Schema,
+                Body, Branch, Depth, Described, Full, Known, Literal, Member, Name, Node, Object,
+                OfSchemars, Part, Schema,
             },
         },
+        testing::builds::{assert_builds, assert_package_builds},
+        testing::contract::assert_contract,
     };
 
     #[cfg(any(target_family = "wasm", feature = "inventory"))]

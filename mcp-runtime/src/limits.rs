@@ -154,6 +154,21 @@ impl Limits {
 }
 
 impl Limits {
+    /// Those that are zero where zero does not mean "none of these", but that no client is ever answered.
+    pub(crate) fn that_let_nothing_through(&self) -> impl Iterator<Item = &'static str> {
+        let zeros = [
+            ("message", self.message == 0),
+            ("depth", self.depth == 0),
+            ("calls", self.calls == 0),
+            ("all_calls", self.all_calls == 0),
+            ("client", self.client == 0),
+            ("all_bodies", self.all_bodies == 0),
+            ("body_time", self.body_time.is_zero()),
+            ("question_time", self.question_time.is_zero()),
+        ];
+        zeros.into_iter().filter(|it| it.1).map(|it| it.0)
+    }
+
     pub(crate) fn of_wire(&self) -> wire::Limits {
         wire::Limits { depth: self.depth, batch: self.batch }
     }

@@ -1,9 +1,14 @@
 //! "Did you mean": the name that a wrong one most likely stands for.
 
+/// How much alike two names are, from 0 to 1.
+pub(crate) fn likeness(a: &str, b: &str) -> f64 {
+    strsim::jaro_winkler(a, b)
+}
+
 /// The name most like `wrong`, when one is like it at all.
 #[cold]
 pub(crate) fn nearest<'a>(wrong: &str, names: impl Iterator<Item = &'a str>) -> Option<&'a str> {
-    let scored = names.map(|it| (strsim::jaro_winkler(it, wrong), it));
+    let scored = names.map(|it| (likeness(it, wrong), it));
     scored.filter(|it| it.0 > 0.75).max_by(|a, b| a.0.total_cmp(&b.0)).map(|it| it.1)
 }
 

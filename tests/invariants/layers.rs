@@ -9,7 +9,7 @@ const LAYERS: [&[&str]; 9] = [
     &["item", "extract", "reply", "context"],
     &["catalog", "registry", "dispatch", "ask", "task", "limits", "builder"],
     &["protocol"],
-    &["transport", "store"],
+    &["transport", "store", "contract"],
     &["cli", "testing", "observe"],
 ];
 

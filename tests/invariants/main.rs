@@ -7,6 +7,7 @@ mod crates;
 mod layers;
 mod rules;
 mod sources;
+mod traits;
 
 use sources::{Source, planted};
 
@@ -83,6 +84,18 @@ fn there_is_no_unsafe_code_but_in_the_guard() {
     let violation =
         planted("mcp-runtime/src/wire/raw.rs", "unsafe { std::str::from_utf8_unchecked(bytes) }");
     check(rules::unsafe_code, &sources::library(), &[violation]);
+}
+
+#[test]
+fn every_public_trait_says_what_is_missing() {
+    let violation = planted(
+        "mcp-runtime/src/reply/tool.rs",
+        "#[diagnostic::on_unimplemented(message = \"no\")]\npub trait Told {}\n\npub trait Untold {}",
+    );
+    let violations = [violation];
+    assert_eq!(traits::silent(&violations).len(), 1, "the first of both says it");
+    check(traits::silent, &sources::runtime(), &violations);
+    check(traits::stale, &sources::runtime(), &violations);
 }
 
 #[test]

@@ -53,7 +53,7 @@ fn help_says_what_there_is() {
     assert!(
         printed.starts_with(&format!("stdio-fixture {}: an MCP server", env!("CARGO_PKG_VERSION")))
     );
-    for command in ["list", "call TOOL", "read URI", "get PROMPT", "schema", "help"] {
+    for command in ["list", "call TOOL", "read URI", "get PROMPT", "schema", "check", "help"] {
         assert!(printed.contains(&format!("\n  {command}")), "{printed}");
     }
     for same in [&["--help"][..], &["-h"], &["call", "--help"], &["list", "-h"]] {
@@ -83,15 +83,116 @@ fn list_has_every_item_with_its_usage() {
     }
 }
 
+/// What is found is printed; only `--strict` makes it a failure.
+#[test]
+fn check_says_what_clients_refuse() {
+    let flawed = |arguments: &[&str], broken: bool| {
+        let mut command = fixture();
+        command.args(arguments).env("FIXTURE_FLAWED", "").stdin(Stdio::null());
+        if broken {
+            command.env("FIXTURE_BROKEN", "");
+        }
+        command.output().expect("the fixture starts")
+    };
+    let output = flawed(&["check"], false);
+    assert_eq!((output.status.code(), text(&output.stderr)), (Some(SUCCESS), String::new()));
+    let printed = text(&output.stdout);
+    let groups: Vec<Vec<&str>> = printed
+        .split("\n\n")
+        .map(|it| it.lines().filter(|line| !line.starts_with("    ")).collect())
+        .collect();
+    let [added, full, given, prompt, total] = groups.as_slice() else { panic!("{printed}") };
+    let has = |group: &[&str], title: &str, findings: &[&str]| {
+        assert!(group[0].starts_with(title), "{printed}");
+        let found: Vec<_> = group[1..].iter().map(|it| it.split_once(": ").unwrap().0).collect();
+        assert_eq!(found, findings, "{printed}");
+    };
+    has(added, "tool `added`, an item added while running", &["  error (no description)"]);
+    has(
+        full,
+        "tool `full.schema`, `full` at tests/stdio/fixture.rs:",
+        &[
+            "  error (tool name)",
+            "  error ($schema)",
+            "  error (null)",
+            "  error (type list)",
+            "  error (format)",
+            "  error ($schema)",
+            "  error (references)",
+            "  error (recursion)",
+            "  warning (type list)",
+            "  warning (format)",
+        ],
+    );
+    has(
+        given,
+        "tool `given`, `given` at tests/stdio/fixture.rs:",
+        &[
+            "  error (required but unknown)",
+            "  error (any value)",
+            "  warning (undocumented argument)",
+        ],
+    );
+    has(prompt, "prompt `to do`, `to_do` at ", &["  error (prompt name)"]);
+    assert!(total[0].starts_with("flawed: 3 tools, 1 prompt, "), "{printed}");
+    assert!(printed.contains("    fix: `schema = \"compatible\"`"), "{printed}");
+
+    let strict = flawed(&["check", "--strict"], false);
+    assert_eq!((strict.status.code(), text(&strict.stdout)), (Some(FAILURE), printed));
+    assert_eq!(text(&strict.stderr), "error: 15 findings, and `--strict` allows none\n");
+
+    let broken = text(&flawed(&["check"], true).stdout);
+    assert!(
+        broken.contains("not everything was looked at, because `setup` failed: the disk is full\n"),
+        "{broken}"
+    );
+    check_refused(&["check", "--strcit"], USAGE, &["`check` takes `--strict` and"]);
+}
+
 #[test]
 fn schema_is_json() {
     let output = run(&["schema"]);
     assert_eq!((output.status.code(), text(&output.stderr)), (Some(SUCCESS), String::new()));
     let manifest: Value = serde_json::from_slice(&output.stdout).expect("JSON");
-    assert_eq!(manifest["name"], "stdio-fixture");
+    assert_eq!(manifest["server"]["name"], "stdio-fixture");
     let tools = manifest["tools"].as_array().expect("an array");
     let repeat = tools.iter().find(|it| it["name"] == "repeat").expect("the tool");
     assert_eq!(repeat["inputSchema"]["properties"]["word"]["type"], "string");
+}
+
+/// What is compared in which way is the `contract` suite's.
+#[test]
+fn check_against_a_lock_ends_as_what_it_finds() {
+    let folder = std::env::temp_dir().join(format!("mcp-against-{}", std::process::id()));
+    std::fs::create_dir_all(&folder).expect("a folder");
+    let file = folder.join("mcp.lock.json");
+    let path = file.to_str().expect("UTF-8");
+    let against = ["check", "--against", path];
+    check_refused(&against, FAILURE, &["there is no ", "schema > ", path]);
+
+    let lock = text(&run(&["schema"]).stdout);
+    let ends_with = |lock: &str, arguments: &[&str], status: i32, part: &str| {
+        std::fs::write(&file, lock).expect("it can be written");
+        let output = run(arguments);
+        assert_eq!(output.status.code(), Some(status), "{part}: {}", text(&output.stderr));
+        let printed = text(&output.stdout) + &text(&output.stderr);
+        assert!(printed.contains(part), "{part:?} is not in\n{printed}");
+    };
+    let strict = ["check", "--strict", "--against", path];
+    ends_with(&lock, &against, SUCCESS, "what is published is what was promised");
+    ends_with(&lock, &strict, SUCCESS, "what is published is what was promised");
+    // The lock said less, something else, more, and nothing.
+    let without = lock.replacen("Repeats a word.", "Says a word again.", 1);
+    assert_ne!(without, lock);
+    ends_with(&without, &against, SUCCESS, "1 cosmetic change\n  tests/stdio/fixture.rs:");
+    ends_with(&without, &strict, FAILURE, "`--strict` wants it to be");
+    let renamed = lock.replace("\"repeat\"", "\"say_again\"");
+    ends_with(&renamed, &against, FAILURE, "tool `say_again` is");
+    ends_with(&renamed, &against, FAILURE, "error: what ");
+    ends_with(&lock[..lock.len() / 2], &against, FAILURE, "it ends in the middle, in line ");
+    let foreign = r#"{"format": 1, "server": {"name": "x"}, "tools": [], "resources": [], "resourceTemplates": [], "prompts": []}"#;
+    ends_with(foreign, &against, FAILURE, "it is the lock of the server `x`");
+    std::fs::remove_dir_all(&folder).expect("the folder goes");
 }
 
 #[test]
@@ -123,7 +224,7 @@ fn a_wrong_command_line_is_told_what_would_be_right() {
     check_refused(&["--htpp"], USAGE, &["did you mean `--http`?"]);
     check_refused(&["--http", "list"], USAGE, &["`list` goes without `--http`"]);
     check_refused(&["--path", "/x"], USAGE, &["`--path` goes with `--http`"]);
-    check_refused(&["--http", "--path", "x"], USAGE, &["a path begins with `/`"]);
+    check_refused(&["--http", "--path", "x"], USAGE, &["`--path`: `x` does not begin with `/`"]);
     check_refused(
         &["--http", "nobody.invalid:1"],
         FAILURE,
@@ -184,7 +285,7 @@ fn a_slow_tool_is_waited_for() {
 
 #[test]
 fn what_needs_the_state_of_setup_does_not_run_for_lists() {
-    for arguments in [&["list"][..], &["schema"], &["call", "echo", "text=x"]] {
+    for arguments in [&["list"][..], &["schema"], &["check"], &["call", "echo", "text=x"]] {
         let mut command = fixture();
         command.args(arguments).env("FIXTURE_AROUND", "").stdin(Stdio::null());
         let output = command.output().unwrap();

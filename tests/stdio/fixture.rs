@@ -256,7 +256,62 @@ fn greet(name: &str) -> String {
 /// What `setup` makes. Lists do without it.
 struct Prepared;
 
+/// Everything that clients refuse, for `check`.
+mod flawed {
+    use mcp_runtime::prelude::*;
+    use serde_json::json;
+
+    /// What `setup` makes; it adds a tool.
+    struct Added;
+
+    fn schema() -> serde_json::Value {
+        json!({ "type": "object", "properties": { "day": true }, "required": ["day", "hour"] })
+    }
+
+    /// Its schema is written by hand.
+    #[tool(group = "flawed", input_schema = schema())]
+    fn given(day: serde_json::Value) -> String {
+        day.to_string()
+    }
+
+    /// Its schema is as schemars makes it.
+    #[tool(group = "flawed", name = "full.schema", schema = "full")]
+    fn full(
+        /// Which
+        page: Option<u8>,
+    ) -> Json<Page> {
+        Json(Page { number: page, next: None })
+    }
+
+    /// Its result is a type that is inside of itself, which is nothing clients mind.
+    #[data]
+    struct Page {
+        number: Option<u8>,
+        next: Option<Box<Page>>,
+    }
+
+    #[prompt(group = "flawed", name = "to do")]
+    fn to_do() -> &'static str {
+        "What is to be done?"
+    }
+
+    async fn add(server: Handle) -> Result<Added> {
+        if std::env::var_os("FIXTURE_BROKEN").is_some() {
+            return Err(Error::msg("the disk is full"));
+        }
+        server.add(Tool::new("added").handler(async |_: Context| "added"))?;
+        Ok(Added)
+    }
+
+    pub fn run() -> mcp_runtime::Exit {
+        mcp_runtime::server!(name = "flawed", group = "flawed").setup(add).run()
+    }
+}
+
 fn main() -> mcp_runtime::Exit {
+    if std::env::var_os("FIXTURE_FLAWED").is_some() {
+        return flawed::run();
+    }
     let server = mcp_runtime::server!().setup(async || Ok::<_, Error>(Prepared)).on_shutdown(
         async |context: Context| assert!(context.state::<Prepared>().is_some(), "no state"),
     );

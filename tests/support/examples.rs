@@ -17,11 +17,24 @@ use serde_json::Value;
 ///
 /// When the examples do not compile, or none has this name.
 pub fn example(name: &str) -> &'static Path {
-    static BUILT: OnceLock<BTreeMap<String, PathBuf>> = OnceLock::new();
-    let built = BUILT.get_or_init(build);
+    let built = built();
     built.get(name).unwrap_or_else(|| {
         panic!("no example `{name}`; there are {:?}", built.keys().collect::<Vec<_>>())
     })
+}
+
+/// The names of all example servers.
+///
+/// # Panics
+///
+/// When the examples do not compile.
+pub fn examples() -> impl Iterator<Item = &'static str> {
+    built().keys().map(String::as_str)
+}
+
+fn built() -> &'static BTreeMap<String, PathBuf> {
+    static BUILT: OnceLock<BTreeMap<String, PathBuf>> = OnceLock::new();
+    BUILT.get_or_init(build)
 }
 
 fn build() -> BTreeMap<String, PathBuf> {

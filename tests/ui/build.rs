@@ -1,7 +1,11 @@
 //! What `build()` says of mistakes that no compiler can see. Each is in a group of its own.
 
 use mcp_runtime::prelude::*;
-use mcp_runtime::{Builder, server};
+mod evaluated;
+
+use std::time::Duration;
+
+use mcp_runtime::{Builder, Limits, server};
 
 /// State that no server here has.
 struct Db;
@@ -11,7 +15,7 @@ mod one {
 
     /// Says hello.
     #[tool(group = "twins", order = 1)]
-    fn hello() -> &'static str {
+    pub(super) fn hello() -> &'static str {
         "hello"
     }
 
@@ -181,17 +185,23 @@ impl Store {
 #[track_caller]
 fn check(server: Builder, expected: &str) {
     let error = server.build().expect_err("a mistake");
+    assert_eq!(error.to_string(), placed(expected, include_str!("build.rs"), file!()));
+}
+
+/// `expected` with the places in this source.
+#[track_caller]
+fn placed(expected: &str, source: &str, file: &str) -> String {
     let mut text = String::new();
     for (index, part) in expected.split(['⟨', '⟩']).enumerate() {
         if index % 2 == 0 {
             text.push_str(part);
         } else {
-            let line = include_str!("build.rs").lines().position(|it| it.contains(part));
+            let line = source.lines().position(|it| it.contains(part));
             let line = line.unwrap_or_else(|| panic!("no line has {part}")) + 1;
-            text.push_str(&format!("{}:{line}", file!()));
+            text.push_str(&format!("{file}:{line}"));
         }
     }
-    assert_eq!(error.to_string(), text);
+    text
 }
 
 /// A server without items, which is no mistake when it was asked for.
@@ -238,8 +248,14 @@ fn references_to_what_was_meant_as_an_argument() {
 #[test]
 fn a_function_without_attribute() {
     check(
-        server!().items(items![plain]),
-        "`plain` is in `items![…]`, but it has no `#[tool]`, `#[resource]` or `#[prompt]`",
+        server!().items(items![plain]), // unmarked
+        "`items![…]` at ⟨// unmarked⟩: `plain` has no `#[tool]`, `#[resource]` or `#[prompt]`",
+    );
+    check(
+        server!().items(items![one::hello, hello, one::hello]), // again
+        "the server cannot start, for 2 reasons:\n\
+         - `items![…]` at ⟨// again⟩: `hello` is there twice: remove one\n\
+         - there are two tools `hello`: `hello` at ⟨\"twins\", order = 1⟩ and `hello` at ⟨\"twins\", order = 2⟩: rename one, or give it `name = \"…\"`",
     );
     check(
         server!(group = "completed"),
@@ -249,13 +265,13 @@ fn a_function_without_attribute() {
 
 #[test]
 fn nothing_to_serve() {
+    let error = server!(group = "nobody").build().expect_err("nothing"); // no such group
+    let expected = "`server!` at ⟨// no such group⟩: there is nothing to serve: package `mcp-tests` has no item in the group \"nobody\"; its groups: asked while completing, borrowed list, ";
+    let expected = placed(expected, include_str!("build.rs"), file!());
+    assert!(error.to_string().starts_with(&expected), "{error}");
     check(
-        server!(group = "nobody"),
-        "there is nothing to serve: package `mcp-tests` has no item in the group \"nobody\"; its groups: asked while completing, borrowed list, borrowed question, borrowed text, completed, constrained, header of several, headers, headers in a given schema, meta, spread list, spread twice, stateless, stateless methods, twin resources, twins",
-    );
-    check(
-        server!(group = "nobody").with(&["no_such_tools"]),
-        "`with = [no_such_tools]`: the crate `no_such_tools` has no items; crates with items in this program: ui",
+        server!(group = "nobody").with(&["no_such_tools"]), // no such crate
+        "`with = [no_such_tools]` at ⟨// no such crate⟩: the crate `no_such_tools` has no items; crates with items in this program: ui",
     );
 }
 
@@ -325,17 +341,102 @@ fn keys_of_meta() {
 #[test]
 fn settings_of_the_server() {
     check(
-        nothing().state(1u8).state(2u8),
-        "there are two states of type `u8`: handlers could not tell them apart",
+        nothing().state(1u8).state(2u8), // twice
+        "`.state(…)` at ⟨// twice⟩: there are two states of type `u8`, the other at ⟨// twice⟩: handlers could not tell them apart",
     );
     check(
-        nothing().max_result("1 meg"),
-        "`1 meg` is no size: write it as `64KB`, `1MiB` or a number of bytes",
+        nothing().max_result("1 meg"), // size
+        "`.max_result(…)` at ⟨// size⟩: `1 meg` is no size: write it as `64KB`, `1MiB` or a number of bytes",
+    );
+    check(
+        nothing().name(" "),
+        "`server!` at ⟨server!().items(items![])⟩: the server has no name: say `.name(\"…\")` with one, or leave it out",
+    );
+    check(
+        nothing().timeout(Duration::ZERO), // hasty
+        "`.timeout(…)` at ⟨// hasty⟩: no call could be answered in no time: leave it out for no limit",
+    );
+    check(
+        nothing().state_lifetime(Duration::ZERO), // forgetful
+        "`.state_lifetime(…)` at ⟨// forgetful⟩: nobody could answer in no time",
+    );
+    check(
+        nothing().limits(Limits::new().calls(0).body_time(Duration::ZERO)), // closed
+        "the server cannot start, for 2 reasons:\n\
+         - `.limits(…)` at ⟨// closed⟩: with `calls` of 0 nothing would be answered\n\
+         - `.limits(…)` at ⟨// closed⟩: with `body_time` of 0 nothing would be answered",
     );
     check(
         nothing()
-            .around(async |call, next| next.run(call).await)
-            .around(async |call, next| next.run(call).await),
-        "`around` was said twice: put both into one",
+            .around(async |call, next| next.run(call).await) // first
+            .around(async |call, next| next.run(call).await), // second
+        "`.around(…)` at ⟨// second⟩: it was said at ⟨// first⟩ already: put both into one",
+    );
+}
+
+#[test]
+fn settings_of_the_endpoint() {
+    let path = |path: &str, problem: &str| {
+        let server = nothing().path(path); // path
+        check(server, &format!("`.path(…)` at ⟨// path⟩: {problem}"));
+    };
+    path("mcp", "`mcp` does not begin with `/`");
+    path("", "`` does not begin with `/`");
+    path("/a b", "`/a b` is no path of a URL: no spaces, `?`, `#` or letters beyond ASCII");
+    path("/mcp?x=1", "`/mcp?x=1` is no path of a URL: no spaces, `?`, `#` or letters beyond ASCII");
+    let host = |host: &str, problem: &str| {
+        let server = nothing().allow_host(host); // host
+        check(server, &format!("`.allow_host(…)` at ⟨// host⟩: {problem}"));
+    };
+    host(
+        "https://api.example.com/mcp",
+        "`https://api.example.com/mcp` is a URL, and a host is the name in it: write `api.example.com`",
+    );
+    host("*.example.com", "`*.example.com` stands for many hosts: name each of them");
+    host("my host", "`my host` is no name of a host, such as `api.example.com`");
+    let origin = |origin: &str, problem: &str| {
+        let server = nothing().allow_origin(origin); // origin
+        check(server, &format!("`.allow_origin(…)` at ⟨// origin⟩: {problem}"));
+    };
+    origin(
+        "app.example.com",
+        "`app.example.com` is no origin, which has a scheme: write `https://app.example.com`",
+    );
+    origin(
+        "https://app.example.com/start",
+        "`https://app.example.com/start` has a path, and an origin has none: write `https://app.example.com`",
+    );
+    origin(
+        "https://*.example.com",
+        "`https://*.example.com` stands for many origins: name each of them, or let all in with `*`",
+    );
+    origin("https://", "`https://` is no origin, such as `https://app.example.com`");
+    let fine = nothing()
+        .path("/tools/mcp")
+        .allow_host("api.example.com:8443")
+        .allow_host("[::1]")
+        .allow_origin("*")
+        .allow_origin("null")
+        .allow_origin("https://app.example.com/");
+    assert!(fine.build().is_ok());
+}
+
+/// Mistakes of every kind in one server, each told once.
+#[test]
+fn everything_at_once() {
+    let server =
+        server!(group = "twins").items(items![one::hello, hello, pay, count, repeat, plain]); // all
+    check(
+        server.state("x").state("y").allow_host(""), // both
+        "the server cannot start, for 9 reasons:\n\
+         - `.state(…)` at ⟨// both⟩: there are two states of type `&str`, the other at ⟨// both⟩: handlers could not tell them apart\n\
+         - `.allow_host(…)` at ⟨// both⟩: `` is no name of a host, such as `api.example.com`\n\
+         - `items![…]` at ⟨// all⟩: `plain` has no `#[tool]`, `#[resource]` or `#[prompt]`\n\
+         - `pay` at ⟨group = \"meta\"⟩: `a b/c` cannot be a key of `meta`: its prefix must be dotted labels such as `example.com`\n\
+         - `repeat` at ⟨group = \"constrained\"⟩: the argument `text` is a string, but a range bounds numbers: remove `range`\n\
+         - `repeat` at ⟨group = \"constrained\"⟩: the argument `times` is an integer, but a length bounds text, lists and maps: remove `len`\n\
+         - `repeat` at ⟨group = \"constrained\"⟩: the argument `yes` is a boolean, but a pattern describes text: remove `pattern`\n\
+         - `count` at ⟨group = \"stateless\"⟩ needs shared state of type `ui::build::Db`, and there is none: add `.state(…)` with a `Db`, or make it in `.setup(async || …)`; if it is an argument, take it by value\n\
+         - there are two tools `hello`: `hello` at ⟨\"twins\", order = 1⟩ and `hello` at ⟨\"twins\", order = 2⟩: rename one, or give it `name = \"…\"`",
     );
 }

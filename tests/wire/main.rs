@@ -14,6 +14,7 @@
 
 #![forbid(unsafe_code)]
 
+mod complaints;
 mod http;
 mod noise;
 mod server;

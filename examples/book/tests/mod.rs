@@ -20,6 +20,14 @@ mod booking;
 mod paying;
 mod waiting;
 
+#[test]
+fn the_server_builds() {
+    mcp_runtime::testing::assert_builds!();
+    mcp_runtime::testing::assert_builds!(
+        server().setup(async || -> Result<Restaurant> { unreachable!("nothing starts") })
+    );
+}
+
 const FORMS: Revision = Revision::V2025_06_18;
 const PAGES: Revision = Revision::V2025_11_25;
 const ROUNDS: Revision = Revision::V2026_07_28;

@@ -2,17 +2,25 @@
 
 use crate::errors::Errors;
 use crate::item::form::{Chosen, Form, Named, Shape};
+use crate::item::tokens::find;
 use crate::keys::arg::Default;
 use crate::keys::range::{Bound, Len, Range};
-use proc_macro2::Span;
+use proc_macro2::{Span, TokenTree};
 use quote::ToTokens as _;
 use syn::punctuated::Punctuated;
 use syn::spanned::Spanned as _;
-use syn::{Attribute, Expr, ExprLit, ExprUnary, Fields, Lit, Meta, Token, UnOp};
+use syn::{Attribute, Expr, ExprLit, Fields, GenericParam, Lit, Meta, Token, Type};
 
 pub(crate) fn check(form: &Form<'_>, errors: &Errors) {
     if let Some(parameter) = form.generics.params.first() {
-        let message = "a form has no type parameters and no lifetimes: it is read from an answer, which says nothing of them";
+        let message = match parameter {
+            GenericParam::Lifetime(_) => {
+                "a form has no lifetimes, since what people answer is its own: remove them, and write `String` for `&str`"
+            }
+            _ => {
+                "a form has one schema, so it has no type parameters: write a concrete type, such as `String`"
+            }
+        };
         errors.at(parameter.span(), message);
     }
     match &form.shape {
@@ -21,21 +29,29 @@ pub(crate) fn check(form: &Form<'_>, errors: &Errors) {
             if let Some(key) = &form.keys.enum_names {
                 errors.at(
                     key.span(),
-                    "`enum_names` is for enums: it says how the titles of their variants are told",
+                    "`enum_names` is for enums, since it says how the titles of variants are told: remove it",
                 );
             }
             if !matches!(fields, Fields::Named(_)) {
                 let span = if fields.is_empty() { keyword.span() } else { fields.span() };
-                errors.at(span, "a form has fields with names, which people see: `struct Booking { seats: u8 }`");
+                errors.at(span, "a form has fields with names, which people see: `struct Booking { name: String, seats: u8 }`");
             } else if named.is_empty() {
                 errors.at(form.ident.span(), "a form without fields asks nothing: to ask for consent, write one field, `ok: bool`");
             }
             named.iter().for_each(|it| field(it, errors));
+            // With parameters it has been told to own what it holds.
+            let held = named.iter().filter(|_| form.generics.params.is_empty());
+            for span in held.filter_map(|it| borrows(it.ty)) {
+                errors.at(
+                    span,
+                    "a field of a form is what somebody answered, and owns it: write `String` for `&str`",
+                );
+            }
         }
         Shape::Enum(variants) => {
             container(form.attrs, &["rename", "rename_all"], errors);
             if variants.is_empty() {
-                errors.at(form.ident.span(), "there is nothing to choose from: write variants");
+                errors.at(form.ident.span(), "there is nothing to choose from: write variants, as in `enum Size { Small, Large }`");
             }
             if let Some(key) = &form.keys.enum_names
                 && !variants.is_empty()
@@ -64,38 +80,33 @@ fn field(field: &Named<'_>, errors: &Errors) {
         && let Default(Some(value)) = &default.value
     {
         let len = field.keys.len.as_ref().map(|it| &it.value);
-        if range.is_some_and(|it| outside(&it.value, value))
-            || len.is_some_and(|it| unmeasured(it, value))
-        {
-            errors.at(
-                value.span(),
-                "this default is no answer that the field takes: see its `range` or `len`",
+        let outside = |it: &Range| Bound::read(value).is_ok_and(|number| !it.contains(number));
+        if range.is_some_and(|it| outside(&it.value)) {
+            let message =
+                "this default is no answer that the field takes: write one that is in its `range`";
+            errors.at(value.span(), message);
+        }
+        if let Some(count) = len.and_then(|it| unmeasured(it, value)) {
+            let message = format!(
+                "this default is no answer that the field takes: it has {count} characters, so write another, or another `len`"
             );
+            errors.at(value.span(), message);
         }
     }
 }
 
-/// Whether a number that is written out is not in the range.
-fn outside(range: &Range, value: &Expr) -> bool {
-    let Some(value) = number(value) else { return false };
-    let float = |it: Bound| it.float();
-    range.start.is_some_and(|it| value < float(it)) || range.end.is_some_and(|it| value > float(it))
-}
-
-fn number(value: &Expr) -> Option<f64> {
-    match value {
-        Expr::Lit(ExprLit { lit: Lit::Int(int), .. }) => int.base10_digits().parse().ok(),
-        Expr::Lit(ExprLit { lit: Lit::Float(float), .. }) => float.base10_digits().parse().ok(),
-        Expr::Unary(ExprUnary { op: UnOp::Neg(_), expr, .. }) => number(expr).map(|it| -it),
-        _ => None,
-    }
-}
-
-/// Whether a text that is written out is too short or too long.
-fn unmeasured(len: &Len, value: &Expr) -> bool {
-    let Expr::Lit(ExprLit { lit: Lit::Str(text), .. }) = value else { return false };
+/// The length of a text that is written out, if it is too short or too long.
+fn unmeasured(len: &Len, value: &Expr) -> Option<usize> {
+    let Expr::Lit(ExprLit { lit: Lit::Str(text), .. }) = value else { return None };
     let count = text.value().chars().count();
-    len.min.is_some_and(|it| count < it) || len.max.is_some_and(|it| count > it)
+    let fits = len.min.is_none_or(|it| count >= it) && len.max.is_none_or(|it| count <= it);
+    (!fits).then_some(count)
+}
+
+/// Where a type borrows something.
+pub(crate) fn borrows(ty: &Type) -> Option<Span> {
+    let is_reference = |it: &TokenTree| matches!(it, TokenTree::Punct(it) if it.as_char() == '&');
+    find(&ty.to_token_stream(), &is_reference)
 }
 
 fn variant(chosen: &Chosen<'_>, errors: &Errors) {
@@ -115,8 +126,13 @@ fn variant(chosen: &Chosen<'_>, errors: &Errors) {
 fn configured(attrs: &[Attribute], what: &str, errors: &Errors) {
     for attr in attrs {
         if attr.path().is_ident("cfg") || attr.path().is_ident("cfg_attr") {
-            let message =
-                format!("{what} cannot depend on `cfg`: write two types, each with its `#[cfg]`");
+            let types = match &attr.meta {
+                Meta::List(list) if list.path.is_ident("cfg") => {
+                    format!("one with `#[cfg({0})]` and one with `#[cfg(not({0}))]`", list.tokens)
+                }
+                _ => "each with its `#[cfg]`".to_owned(),
+            };
+            let message = format!("{what} cannot depend on `cfg`: write two types, {types}");
             errors.at(attr.path().span(), message);
         }
     }

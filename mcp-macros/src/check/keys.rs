@@ -3,6 +3,7 @@
 use crate::errors::{Errors, position};
 use crate::item::{Item, Kind, Mode};
 use crate::keys::Given;
+use crate::keys::task::Task;
 use crate::keys::text::Flag;
 
 pub(super) fn check(item: &Item<'_>, errors: &Errors) {
@@ -16,6 +17,8 @@ pub(super) fn check(item: &Item<'_>, errors: &Errors) {
         contradiction(one.as_ref(), other.as_ref(), reason, errors);
     }
     mode(item, errors);
+    task(item, errors);
+    useless(item, errors);
 }
 
 /// TOOLS-07: the names that every client and model accepts.
@@ -81,5 +84,42 @@ fn mode(item: &Item<'_>, errors: &Errors) {
     {
         let message = "`task` is for work that goes on after the call, and a plain `fn` has returned by then: add `blocking`, or make it `async`";
         errors.at(task.span(), message);
+    }
+}
+
+/// A task is gone when its time to live is over, whether it runs or not.
+fn task(item: &Item<'_>, errors: &Errors) {
+    let Some(Given { value: Task { ttl: Some(ttl), poll, .. }, .. }) = &item.keys.task else {
+        return;
+    };
+    if let Some(poll) = poll
+        && poll.value.0 >= ttl.value.0
+    {
+        let message = "clients that wait as long as `poll` says find no task any more: make `poll` shorter than `ttl`";
+        errors.at(poll.span(), message);
+    }
+    if let Some(timeout) = &item.keys.timeout
+        && timeout.value.0 > ttl.value.0
+    {
+        let message = "a task ends with its `ttl`, so a longer `timeout` never ends it: make `ttl` at least as long, or remove `timeout`";
+        errors.at(timeout.span(), message);
+    }
+}
+
+/// Keys that say nothing beside another one.
+fn useless(item: &Item<'_>, errors: &Errors) {
+    let keys = &item.keys;
+    if let Some(size) = &keys.size
+        && item.template.as_ref().is_some_and(|it| it.variables().next().is_some())
+    {
+        let message = "a template stands for many resources, whose sizes differ: remove `size`";
+        errors.at(size.span(), message);
+    }
+    if let Some(single_use) = &keys.single_use
+        && single_use.value.0
+        && item.mode() == Mode::InPlace
+    {
+        let message = "`single_use` is for a call that waits for an answer of the user, and a plain `fn` cannot wait: make it `async`";
+        errors.at(single_use.span(), message);
     }
 }

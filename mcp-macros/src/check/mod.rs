@@ -6,15 +6,16 @@ mod params;
 mod schema;
 mod server;
 mod signature;
+mod values;
 mod variables;
 
 use crate::errors::Errors;
 use crate::item::Item;
 
-pub(crate) use form::check as form;
-pub(crate) use params::{is_borrowed_argument, strip_groups};
+pub(crate) use form::{borrows, check as form};
+pub(crate) use params::{is_borrowed_argument, refused_by_rustc, strip_groups};
 pub(crate) use schema::check as schema;
-pub(crate) use server::check as server_impl;
+pub(crate) use server::{check as server_impl, duplicates};
 
 /// Reports everything that is wrong with an item.
 pub(crate) fn check(item: &Item<'_>, errors: &Errors) {

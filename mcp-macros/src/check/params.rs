@@ -1,5 +1,6 @@
 //! What may be said of a parameter.
 
+use super::values;
 use crate::errors::Errors;
 use crate::item::tokens::find;
 use crate::item::{Item, Kind, Param, Place, Role};
@@ -45,6 +46,7 @@ pub(super) fn check(item: &Item<'_>, errors: &Errors) {
             continue;
         }
         keys(item, param, errors);
+        values::check(&param.keys, errors);
         spread(item, param, errors);
     }
 }
@@ -176,6 +178,11 @@ fn misspelt(attr: &Attribute, errors: &Errors) {
             errors.at(key.span(), message);
         }
     }
+}
+
+/// Whether a parameter is `str` or `[T]` itself. Rustc says what to write instead, and generated code would only repeat it.
+pub(crate) fn refused_by_rustc(item: &Item<'_>) -> bool {
+    item.params.iter().any(|it| matches!(it.place, Place::Typed(_, ty) if is_borrowed_argument(ty)))
 }
 
 /// `str` and `[T]`, which are made for the call and lent.

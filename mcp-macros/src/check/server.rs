@@ -1,9 +1,13 @@
-//! Which impl blocks `#[server]` can be on.
+//! Which impl blocks `#[server]` can be on, and what its methods must not have in common.
 
 use crate::errors::Errors;
 use crate::item::impl_block::ImplBlock;
+use crate::item::{Item, Kind};
+use std::collections::HashMap;
 use syn::GenericParam;
 use syn::spanned::Spanned as _;
+
+const CONCRETE: &str = "is one type: write `impl Type<…>` with concrete parameters";
 
 pub(crate) fn check(block: &ImplBlock, errors: &Errors) {
     if let Some(token) = &block.of_trait {
@@ -11,15 +15,55 @@ pub(crate) fn check(block: &ImplBlock, errors: &Errors) {
         errors.at(token.span(), message);
     }
     for param in &block.generics.params {
-        let (span, noun) = match param {
-            GenericParam::Lifetime(it) => (it.lifetime.span(), "borrows nothing"),
-            GenericParam::Type(it) => (it.ident.span(), "is one type"),
-            GenericParam::Const(it) => (it.ident.span(), "is one type"),
+        let (span, reason) = match param {
+            GenericParam::Lifetime(it) => {
+                (it.lifetime.span(), "borrows nothing: write `'static`, as in `impl Type<'static>`")
+            }
+            GenericParam::Type(it) => (it.ident.span(), CONCRETE),
+            GenericParam::Const(it) => (it.ident.span(), CONCRETE),
         };
-        errors.at(span, format!("the state of a server lives as long as it and {noun}: write `impl Type<…>` with concrete parameters"));
+        errors.at(span, format!("the state of a server lives as long as it and {reason}"));
     }
-    if block.marked().next().is_none() {
+    for hidden in block.hidden() {
+        let message = format!(
+            "`cfg_attr` is applied after #[server] has read the block: write `#[cfg({})]` and `{}`",
+            hidden.condition,
+            hidden.kind.owner()
+        );
+        errors.at(hidden.span, message);
+    }
+    if block.marked().next().is_none() && block.hidden().next().is_none() && !block.has_macros() {
         let message = "no method here has `#[tool]`, `#[resource]`, `#[prompt]` or `#[completion]`: mark one, or remove `#[server]`";
         errors.at(block.keyword.span(), message);
+    }
+}
+
+/// Two items of one name. Those in different groups never meet, and of those that depend on `cfg` there may be only one.
+pub(crate) fn duplicates(items: &[Item<'_>], errors: &Errors) {
+    let mut seen = HashMap::new();
+    for item in items.iter().filter(|it| it.kind != Kind::Completion) {
+        if item.function.attrs.iter().any(|it| it.path().is_ident("cfg")) {
+            continue;
+        }
+        let uri = item.template.as_ref().map(|it| &it.uri);
+        if item.kind == Kind::Resource && uri.is_none() {
+            continue;
+        }
+        let (key, span) = uri.map_or_else(|| item.name(), |it| (it.value(), it.span()));
+        let group = item.keys.group.as_ref().map(|it| it.value.0.value());
+        let function = &item.function.sig.ident;
+        if let Some(first) = seen.insert((item.kind.word(), key.clone(), group), function) {
+            let fix = if uri.is_some() {
+                "write another URI".to_owned()
+            } else {
+                format!(
+                    "rename one, or write `{}(name = \"…\")]`",
+                    item.kind.owner().trim_end_matches(']')
+                )
+            };
+            let what = item.kind.word();
+            errors
+                .at(span, format!("`{first}` is the {what} `{key}` of this block already: {fix}"));
+        }
     }
 }

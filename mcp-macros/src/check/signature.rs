@@ -2,12 +2,15 @@
 
 use super::strip_groups;
 use crate::errors::Errors;
-use crate::item::tokens::find;
+use crate::item::tokens::{find, written};
 use crate::item::{Item, Kind};
 use proc_macro2::{TokenStream, TokenTree};
 use quote::ToTokens as _;
 use syn::spanned::Spanned as _;
-use syn::{FnArg, GenericParam, Receiver, ReceiverKind, ReturnType, Safety, Type, TypeReference};
+use syn::{
+    FnArg, GenericArgument, GenericParam, PathArguments, Receiver, ReceiverKind, ReturnType,
+    Safety, Type, TypeParamBound, TypePath, TypeReference,
+};
 
 pub(super) fn check(item: &Item<'_>, errors: &Errors) {
     alone(item, errors);
@@ -18,16 +21,63 @@ pub(super) fn check(item: &Item<'_>, errors: &Errors) {
     for input in &sig.inputs {
         if let FnArg::Typed(typed) = input {
             no_impl_trait(&typed.ty.to_token_stream(), "a parameter", errors);
-            if let Type::Reference(TypeReference { mutability: Some(token), .. }) =
-                strip_groups(&typed.ty)
-            {
-                let message = "calls run at the same time and share their state: take `&T` with a `Mutex` or an atomic in it; an argument is taken by value";
-                errors.at(token.span(), message);
+            match strip_groups(&typed.ty) {
+                Type::Reference(reference) => lent(reference, errors),
+                Type::Path(path) => owned(path, errors),
+                _ => {}
             }
         }
     }
     if let ReturnType::Type(_, ty) = &sig.output {
+        if sig.asyncness.is_none()
+            && let Some(output) = awaited(ty)
+        {
+            let (name, output) = (&sig.ident, written(output));
+            let message = format!(
+                "a {} that waits is an `async fn`: write `async fn {name}(…) -> {output}`, and return what the future returns",
+                item.kind.word()
+            );
+            return errors.push(syn::Error::new_spanned(ty, message));
+        }
         no_impl_trait(&ty.to_token_stream(), "the result", errors);
+    }
+}
+
+/// References that no call can be given.
+fn lent(reference: &TypeReference, errors: &Errors) {
+    if let Some(token) = &reference.mutability {
+        let message = "calls run at the same time and share their state: take `&T` with a `Mutex` or an atomic in it; an argument is taken by value";
+        errors.at(token.span(), message);
+    } else if let Type::TraitObject(object) = strip_groups(&reference.elem) {
+        let name = written(&object.bounds);
+        let message = format!(
+            "state is found by its type, so it has one: give the server an `Arc` with `.state::<Arc<dyn {name} + Send + Sync>>(…)`, and take `&std::sync::Arc<dyn {name} + Send + Sync>`"
+        );
+        errors.push(syn::Error::new_spanned(reference, message));
+    } else if let Some(lifetime) = reference.lifetime.as_ref().filter(|it| it.ident == "static") {
+        errors.at(lifetime.span(), "a parameter is lent for the call: remove `'static`");
+    }
+}
+
+/// Collections of text that somebody else would have to own.
+fn owned(path: &TypePath, errors: &Errors) {
+    const COLLECTIONS: [&str; 7] =
+        ["Vec", "VecDeque", "HashSet", "BTreeSet", "HashMap", "BTreeMap", "Box"];
+    let Some(last) = path.path.segments.last() else { return };
+    let PathArguments::AngleBracketed(arguments) = &last.arguments else { return };
+    let collection = COLLECTIONS.iter().any(|it| last.ident == it);
+    for argument in &arguments.args {
+        match argument {
+            GenericArgument::Type(Type::Path(path)) => owned(path, errors),
+            GenericArgument::Type(Type::Reference(it)) if collection && it.mutability.is_none() => {
+                let message = format!(
+                    "what is in a `{}` that a client sends is owned by it: write `String` for `&str`, `T` for `&T`",
+                    last.ident
+                );
+                errors.push(syn::Error::new_spanned(it, message));
+            }
+            _ => {}
+        }
     }
 }
 
@@ -35,13 +85,20 @@ pub(super) fn check(item: &Item<'_>, errors: &Errors) {
 fn alone(item: &Item<'_>, errors: &Errors) {
     // A method still has the attribute that is read here; a free function has lost it.
     let skipped = usize::from(item.owner.is_some());
+    for attr in &item.function.attrs {
+        if let Some(word) = attr.path().get_ident().filter(|it| *it == "arg" || *it == "complete") {
+            let message =
+                format!("#[{word}] belongs on a parameter: write it before the parameter's name");
+            errors.at(word.span(), message);
+        }
+    }
     for (other, span) in item.function.kinds().skip(skipped) {
         let message = if other == item.kind {
-            format!("{} is there twice: keep one", other.owner())
+            format!("{} is there twice: remove one", other.owner())
         } else {
             let (this, that) = (item.kind.owner(), other.owner());
             format!(
-                "{that} beside {this}: a function is one of them; write a second one that calls this"
+                "{that} beside {this}: a function is one of them; remove one, and write a second function that calls this"
             )
         };
         errors.at(span, message);
@@ -69,14 +126,16 @@ fn qualifiers(item: &Item<'_>, errors: &Errors) {
 fn generics(item: &Item<'_>, errors: &Errors) {
     let what = item.kind.word();
     for param in &item.function.sig.generics.params {
-        let (span, noun) = match param {
+        let (span, noun, fix) = match param {
             GenericParam::Lifetime(_) => continue,
-            GenericParam::Type(it) => (it.ident.span(), "type"),
-            GenericParam::Const(it) => (it.ident.span(), "const"),
+            GenericParam::Type(it) => (it.ident.span(), "type", "write a concrete type".to_owned()),
+            GenericParam::Const(it) => {
+                let name = it.ident.to_string().to_lowercase();
+                let fix = format!("take the value as a parameter, `{name}: {}`", written(&it.ty));
+                (it.ident.span(), "const", fix)
+            }
         };
-        let message = format!(
-            "a {what} has one schema, so it has no {noun} parameters: write a concrete type"
-        );
+        let message = format!("a {what} has one schema, so it has no {noun} parameters: {fix}");
         errors.at(span, message);
     }
 }
@@ -89,6 +148,39 @@ fn no_impl_trait(ty: &TokenStream, noun: &str, errors: &Errors) {
             format!("{noun} needs a type that can be named: replace `impl …` by a concrete type"),
         );
     }
+}
+
+/// What comes of a future that is written out: `impl Future<Output = T>`, `Pin<Box<dyn Future<Output = T>>>`, `BoxFuture<T>`.
+fn awaited(ty: &Type) -> Option<&Type> {
+    let bounds = match strip_groups(ty) {
+        Type::ImplTrait(it) => &it.bounds,
+        Type::TraitObject(it) => &it.bounds,
+        Type::Path(it) => {
+            let last = it.path.segments.last()?;
+            let PathArguments::AngleBracketed(arguments) = &last.arguments else { return None };
+            let inner = arguments.args.iter().rev().find_map(|it| match it {
+                GenericArgument::Type(ty) => Some(ty),
+                _ => None,
+            })?;
+            return match last.ident.to_string().as_str() {
+                "Pin" | "Box" => awaited(inner),
+                "BoxFuture" | "LocalBoxFuture" => Some(inner),
+                _ => None,
+            };
+        }
+        _ => return None,
+    };
+    bounds.iter().find_map(|bound| {
+        let TypeParamBound::Trait(bound) = bound else { return None };
+        let last = bound.path.segments.last()?;
+        let PathArguments::AngleBracketed(arguments) = &last.arguments else { return None };
+        arguments.args.iter().find_map(|it| match it {
+            GenericArgument::AssocType(it) if last.ident == "Future" && it.ident == "Output" => {
+                Some(&it.ty)
+            }
+            _ => None,
+        })
+    })
 }
 
 fn receiver(item: &Item<'_>, errors: &Errors) {
@@ -130,5 +222,8 @@ fn is_shared(receiver: &Receiver) -> bool {
 }
 
 fn outside_server(kind: Kind) -> String {
-    format!("{} on a method needs `#[server]` on the impl block around it", kind.owner())
+    format!(
+        "{} on a method needs `#[server]` on the impl block around it; a macro that writes methods writes the block too",
+        kind.owner()
+    )
 }

@@ -4,7 +4,7 @@ use super::param::Field;
 use super::{at, here};
 use crate::item::tokens::outside;
 use crate::item::{Item, Kind, Mode};
-use proc_macro2::TokenStream;
+use proc_macro2::{Span, TokenStream};
 use quote::{ToTokens as _, quote_spanned};
 use syn::ReturnType;
 use syn::spanned::Spanned as _;
@@ -73,11 +73,7 @@ fn run(item: &Item<'_>, fields: &[Field<'_>], target: &TokenStream) -> TokenStre
 /// A `match`, not a `let`: what the arguments lend must live until the reply is made. The result's type is
 /// repeated, because there an error says that it is no reply.
 fn reply(item: &Item<'_>, called: &TokenStream, context: &TokenStream) -> TokenStream {
-    let place = match &item.function.sig.output {
-        ReturnType::Default => item.function.sig.ident.span(),
-        ReturnType::Type(_, ty) => ty.span(),
-    };
-    let (span, ty) = (at(place), output(item));
+    let (span, ty) = (at(result_span(item)), output(item));
     let made = match item.kind {
         Kind::Tool => quote_spanned!(span=> __mcp::tool_reply::<#ty>(__reply)),
         Kind::Resource => quote_spanned!(span=> __mcp::resource_reply::<#ty>(#context, __reply)),
@@ -85,6 +81,14 @@ fn reply(item: &Item<'_>, called: &TokenStream, context: &TokenStream) -> TokenS
         Kind::Completion => quote_spanned!(span=> __mcp::completion_reply::<#ty>(__reply)),
     };
     quote_spanned!(span=> match #called { __reply => #made })
+}
+
+/// Where errors about the result point: its type, or the function's name where it has none.
+pub(super) fn result_span(item: &Item<'_>) -> Span {
+    match &item.function.sig.output {
+        ReturnType::Default => item.function.sig.ident.span(),
+        ReturnType::Type(_, ty) => ty.span(),
+    }
 }
 
 /// The result's type as it can be written outside of the function.

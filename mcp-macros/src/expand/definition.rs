@@ -137,16 +137,16 @@ fn behaviour(keys: &ItemKeys, owner: Option<&TokenStream>) -> TokenStream {
         keys.lenient.as_ref().filter(|it| it.value.0).map(|_| quote_spanned!(here()=> .lenient()));
     let strict =
         keys.strict.as_ref().filter(|it| it.value.0).map(|_| quote_spanned!(here()=> .strict()));
-    let full = keys
-        .schema
-        .as_ref()
-        .filter(|it| it.value == SchemaForm::Full)
-        .map(|_| quote_spanned!(here()=> .full_schema()));
+    let profile = keys.schema.as_ref().map(|it| {
+        let name = if it.value == SchemaForm::Full { "Full" } else { "Compatible" };
+        let profile = Ident::new(name, here());
+        quote_spanned!(here()=> .profile(__mcp::SchemaProfile::#profile))
+    });
     let input = keys.input_schema.as_ref().map(|it| {
         let expr = outside(it.value.0.to_token_stream(), owner);
         quote_spanned!(here()=> .input_schema(|| __mcp::input_schema(#expr)))
     });
-    quote_spanned!(here()=> #(#hints)* #timeout #asks #task #lenient #strict #full #input)
+    quote_spanned!(here()=> #(#hints)* #timeout #asks #task #lenient #strict #profile #input)
 }
 
 fn task(task: &Task) -> TokenStream {

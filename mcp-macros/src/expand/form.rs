@@ -2,6 +2,7 @@
 
 use super::text::{description, doc, text};
 use super::{at, here};
+use crate::check;
 use crate::docs::Doc;
 use crate::item::form::{Chosen, Form, Named, Shape};
 use crate::keys::arg::{Default, Format};
@@ -14,7 +15,6 @@ use syn::{Expr, ExprLit, Lit};
 /// Everything in one unnamed constant: the names in it meet nobody's.
 pub(crate) fn form(root: &TokenStream, form: &Form<'_>) -> TokenStream {
     let ident = form.ident;
-    let cfgs = form.attrs.iter().filter(|it| it.path().is_ident("cfg"));
     let body = match &form.shape {
         Shape::Struct { named, fields, .. } => {
             let defaults = super::field::defaults(form, fields);
@@ -41,6 +41,37 @@ pub(crate) fn form(root: &TokenStream, form: &Form<'_>) -> TokenStream {
             }
         }
     };
+    constant(root, form, &body)
+}
+
+/// What stands beside the errors of a form, so that whoever uses it is not told that it is none.
+pub(crate) fn unfinished(root: &TokenStream, form: &Form<'_>) -> Option<TokenStream> {
+    let ident = form.ident;
+    // What borrows is no answer, and would be told so twice.
+    let borrows = match &form.shape {
+        Shape::Struct { named, .. } => named.iter().any(|it| check::borrows(it.ty).is_some()),
+        Shape::Enum(_) => false,
+    };
+    if borrows || !form.generics.params.is_empty() {
+        return None;
+    }
+    let body = match &form.shape {
+        Shape::Struct { .. } => quote_spanned! {here()=>
+            impl __mcp::Form for #ident {
+                fn schema() -> &'static __mcp::FormSchema { ::core::unreachable!() }
+            }
+        },
+        Shape::Enum(_) => quote_spanned! {here()=>
+            impl __mcp::FormChoice for #ident {
+                fn choices() -> __mcp::Choices { ::core::unreachable!() }
+            }
+        },
+    };
+    Some(constant(root, form, &body))
+}
+
+fn constant(root: &TokenStream, form: &Form<'_>, body: &TokenStream) -> TokenStream {
+    let cfgs = form.attrs.iter().filter(|it| it.path().is_ident("cfg"));
     quote_spanned! {here()=>
         #(#cfgs)*
         const _: () = {

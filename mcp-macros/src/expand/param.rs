@@ -284,7 +284,7 @@ fn constraints(keys: &ArgKeys) -> TokenStream {
         }
     });
     let example = keys.example.as_ref().map(|it| {
-        let json = &it.value.0;
+        let json = &it.value.json;
         quote_spanned!(here()=> .example(#json))
     });
     let header = keys.header.as_ref().map(|it| {

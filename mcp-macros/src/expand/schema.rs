@@ -1,8 +1,8 @@
 //! The schemas of a tool as constants: what the compiler makes of its parameters and its result.
 
-use super::call::output;
-use super::here;
+use super::call::{output, result_span};
 use super::param::Field;
+use super::{at, here};
 use crate::item::{Item, Kind};
 use crate::keys::text::SchemaForm;
 use proc_macro2::TokenStream;
@@ -37,10 +37,13 @@ pub(super) fn constants(item: &Item<'_>, fields: &[Field<'_>]) -> Option<TokenSt
         }
     });
     let ty = output(item);
-    let demanded = is_demanded.then(|| quote_spanned!(here()=> .demanded()));
+    let span = at(result_span(item));
+    let demanded =
+        is_demanded.then(|| quote_spanned!(span=> .demanded(__mcp::Probe::<#ty>::HAS_OUTPUT)));
+    let known = quote_spanned!(span=> __mcp::Probe::<#ty>::OUTPUT #demanded);
     Some(quote_spanned! {here()=>
         #input
-        static __OUTPUT: __mcp::ConstantOutput = __mcp::Probe::<#ty>::OUTPUT #demanded;
+        static __OUTPUT: __mcp::ConstantOutput = #known;
         static __OUTPUT_TEXT: [u8; __OUTPUT.len()] = __OUTPUT.render();
     })
 }

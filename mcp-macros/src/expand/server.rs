@@ -11,7 +11,11 @@ pub(crate) fn server(keys: &ServerKeys) -> TokenStream {
     let root = root(keys.crate_path.as_ref());
     let door = quote_spanned!(here()=> #root::__private);
     let crates = keys.with.as_ref().map(|it| it.value.0.as_slice()).unwrap_or_default();
-    let uses = crates.iter().map(|it| quote_spanned!(at(it.span())=> use #it as _;));
+    // A glob, because of a crate that is not there rustc says what to do about it only when something in it is wanted.
+    let linked = (!crates.is_empty()).then(|| {
+        let uses = crates.iter().map(|it| quote_spanned!(at(it.span())=> use #it::*;));
+        quote_spanned!(here()=> #[allow(unused_imports)] const _: () = { #(#uses)* };)
+    });
     let with = keys.with.as_ref().map(|_| {
         let names = crates.iter().map(Ident::to_string);
         quote_spanned!(here()=> .with(&[#(#names),*]))
@@ -41,7 +45,7 @@ pub(crate) fn server(keys: &ServerKeys) -> TokenStream {
     });
     quote_spanned! {here()=>
         {
-            #(#uses)*
+            #linked
             #door::builder(#door::Identity::new(
                 ::core::env!("CARGO_PKG_NAME"),
                 ::core::option_env!("CARGO_BIN_NAME"),

@@ -17,7 +17,7 @@ impl Parse for Function {
         input.parse::<Visibility>()?;
         let sig: Signature = input.parse()?;
         if input.peek(Token![;]) {
-            let message = "this function has no body; a method of a trait cannot be registered";
+            let message = "this function has no body that a client could call: remove the attribute, and write it at the method of a type, in an impl block with `#[server]`";
             return Err(input.error(message));
         }
         if !input.peek(syn::token::Brace) {

@@ -2,10 +2,11 @@
 
 use super::Kind;
 use super::function::Function;
-use super::tokens::{regroup, without_helpers};
-use proc_macro2::{Delimiter, Group, TokenStream, TokenTree};
+use super::tokens::{half_written, path_of, regroup, without_conditional, without_helpers};
+use proc_macro2::{Delimiter, Group, Span, TokenStream, TokenTree};
 use syn::parse::discouraged::Speculative as _;
 use syn::parse::{Parse, ParseStream, Parser as _};
+use syn::spanned::Spanned as _;
 use syn::{Attribute, Generics, Token, Type, WhereClause};
 
 pub(crate) struct ImplBlock {
@@ -22,6 +23,18 @@ pub(crate) struct ImplBlock {
 enum Member {
     Plain(TokenStream),
     Marked(Box<Marked>),
+    /// A method with one of our attributes inside `cfg_attr`, without it.
+    Hidden(Hidden, TokenStream),
+    /// What it stands for, nobody knows yet.
+    Macro(TokenStream),
+}
+
+/// One of our attributes inside `cfg_attr`, which is applied after `#[server]` has read the block.
+pub(crate) struct Hidden {
+    pub(crate) kind: Kind,
+    pub(crate) span: Span,
+    /// Under which condition it would apply.
+    pub(crate) condition: TokenStream,
 }
 
 /// A member with one of our attributes.
@@ -53,15 +66,33 @@ impl ImplBlock {
     pub(crate) fn marked(&self) -> impl Iterator<Item = &Marked> {
         self.members.iter().filter_map(|member| match member {
             Member::Marked(marked) => Some(&**marked),
-            Member::Plain(_) => None,
+            _ => None,
         })
+    }
+
+    /// The attributes that cannot be read.
+    pub(crate) fn hidden(&self) -> impl Iterator<Item = &Hidden> {
+        self.members.iter().filter_map(|member| match member {
+            Member::Hidden(hidden, _) => Some(hidden),
+            _ => None,
+        })
+    }
+
+    /// Whether more methods may come of it than are written here.
+    pub(crate) fn has_macros(&self) -> bool {
+        self.members.iter().any(|it| matches!(it, Member::Macro(_)))
     }
 
     /// The block as the user wrote it, without what only we understand.
     pub(crate) fn plain(&self) -> TokenStream {
         let members = self.members.iter().map(|member| match member {
-            Member::Marked(marked) => without_helpers(marked.tokens.clone()),
-            Member::Plain(tokens) => tokens.clone(),
+            Member::Marked(marked) => {
+                let tokens = &marked.tokens;
+                half_written(tokens).unwrap_or_else(|| without_helpers(tokens.clone()))
+            }
+            Member::Plain(tokens) | Member::Macro(tokens) | Member::Hidden(_, tokens) => {
+                tokens.clone()
+            }
         });
         let braces = regroup(&self.braces, members.collect());
         let mut block = self.header.clone();
@@ -112,6 +143,7 @@ fn member(input: ParseStream<'_>) -> syn::Result<Member> {
     } else {
         skip(input)?;
     }
+    let hidden = attrs.iter().find_map(hidden);
     let marked = attrs.into_iter().find_map(|attr| {
         let path: Vec<String> =
             attr.path().segments.iter().map(|it| it.ident.to_string()).collect();
@@ -126,8 +158,30 @@ fn member(input: ParseStream<'_>) -> syn::Result<Member> {
     }
     Ok(match marked {
         Some((kind, attr)) => Member::Marked(Box::new(Marked { kind, attr, tokens, function })),
-        None => Member::Plain(tokens),
+        None => match hidden {
+            Some(hidden) => Member::Hidden(hidden, without_conditional(tokens)),
+            None if is_macro(&tokens) => Member::Macro(tokens),
+            None => Member::Plain(tokens),
+        },
     })
+}
+
+/// Reads `#[cfg_attr(condition, tool)]`.
+fn hidden(attr: &Attribute) -> Option<Hidden> {
+    let list = attr.meta.require_list().ok().filter(|it| it.path.is_ident("cfg_attr"))?;
+    let is_comma = |it: &TokenTree| matches!(it, TokenTree::Punct(it) if it.as_char() == ',');
+    let mut tokens = list.tokens.clone().into_iter();
+    let condition = tokens.by_ref().take_while(|it| !is_comma(it)).collect();
+    let kind = Kind::of_path(&path_of(&tokens.collect()))?;
+    Some(Hidden { kind, span: attr.path().span(), condition })
+}
+
+/// Whether a member is `name!(…)`, perhaps with attributes.
+fn is_macro(tokens: &TokenStream) -> bool {
+    let tokens: Vec<TokenTree> = tokens.clone().into_iter().collect();
+    tokens.windows(2).any(
+        |pair| matches!(pair, [TokenTree::Ident(_), TokenTree::Punct(it)] if it.as_char() == '!'),
+    ) && !tokens.iter().any(|it| matches!(it, TokenTree::Ident(it) if it == "fn"))
 }
 
 /// Skips what is not a function: to the first braces, or to the `;` of a constant or a type.

@@ -19,7 +19,7 @@ use syn::ext::IdentExt as _;
 use syn::parse::discouraged::Speculative as _;
 use syn::parse::{ParseStream, Parser as _};
 use syn::spanned::Spanned as _;
-use syn::{Attribute, FnArg, Ident, LitStr, Meta, Pat, Receiver, Token, Type};
+use syn::{Attribute, Expr, FnArg, Ident, LitStr, Meta, Pat, Receiver, Token, Type};
 
 /// What a function is registered as.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -128,7 +128,7 @@ impl<'a> Item<'a> {
         let mut template = None;
         let read = |input: ParseStream<'_>| {
             if kind == Kind::Resource {
-                template = read_template(input, function.sig.ident.span(), errors);
+                template = read_template(input, &function.sig.ident, errors);
             }
             keys::read(&mut keys, input, kind.table(), errors);
             Ok(())
@@ -187,8 +187,8 @@ impl<'a> Item<'a> {
     }
 }
 
-fn read_template(input: ParseStream<'_>, name: Span, errors: &Errors) -> Option<Template> {
-    let span = if input.is_empty() { name } else { input.span() };
+fn read_template(input: ParseStream<'_>, name: &Ident, errors: &Errors) -> Option<Template> {
+    let span = if input.is_empty() { name.span() } else { input.span() };
     match keys::read_first(input) {
         Ok(Some(uri)) => {
             let template = Template::read(&uri);
@@ -196,13 +196,17 @@ fn read_template(input: ParseStream<'_>, name: Span, errors: &Errors) -> Option<
         }
         Ok(None) => {
             match uri_as_key(input) {
+                _ if skip_expression(input) => errors.at(
+                    span,
+                    format!("the URI is written out, since its variables are read from it: `#[resource(\"app://{name}\")]`"),
+                ),
                 Some(uri) => errors.at(
                     span,
                     format!("the URI stands first and without a key: `#[resource({uri}, …)]`"),
                 ),
                 None => errors.at(
                     span,
-                    "#[resource] starts with its URI: `#[resource(\"users://{id}/profile\")]`",
+                    format!("#[resource] starts with its URI, such as `#[resource(\"app://{name}\")]`, or `#[resource(\"users://{{id}}/profile\")]` with a parameter `id`"),
                 ),
             }
             None
@@ -212,6 +216,20 @@ fn read_template(input: ParseStream<'_>, name: Span, errors: &Errors) -> Option<
             None
         }
     }
+}
+
+/// Takes a constant or a macro, which is no key, and the comma after it.
+fn skip_expression(input: ParseStream<'_>) -> bool {
+    let ahead = input.fork();
+    let is_constant = ahead.parse::<Ident>().is_ok_and(|it| {
+        it.to_string().starts_with(char::is_uppercase)
+            || ahead.peek(Token![!])
+            || ahead.peek(Token![::])
+    });
+    if !(is_constant || input.peek(Token![&])) || input.parse::<Expr>().is_err() {
+        return false;
+    }
+    input.parse::<Option<Token![,]>>().is_ok()
 }
 
 /// Takes `uri = "…"` and the comma after it, which is what people write who have not read the manual.
@@ -274,10 +292,17 @@ impl<'a> Param<'a> {
 fn plain_name(pat: &Pat) -> syn::Result<&Ident> {
     match pat {
         Pat::Ident(it) if it.by_ref.is_none() && it.subpat.is_none() => Ok(&it.ident),
-        _ => Err(syn::Error::new_spanned(
+        Pat::Wild(_) => Err(syn::Error::new_spanned(
             pat,
-            "give the parameter a plain name, which is what clients see, and take it apart in the body",
+            "give the parameter a plain name, which is what clients see, or remove it",
         )),
+        _ => {
+            let written = tokens::written(pat);
+            let message = format!(
+                "give the parameter a plain name, which is what clients see, and take it apart in the body: `let {written} = name;`"
+            );
+            Err(syn::Error::new_spanned(pat, message))
+        }
     }
 }
 

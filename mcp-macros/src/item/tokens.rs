@@ -2,23 +2,29 @@
 
 use super::Kind;
 use proc_macro2::{Delimiter, Group, Ident, Punct, Spacing, Span, TokenStream, TokenTree};
+use quote::ToTokens;
 
 /// The function without what only we understand: attributes of its parameters, and our own beside it.
 ///
 /// Works on functions that do not parse, so that the user sees one error and not one per attribute.
 pub(crate) fn without_helpers(function: TokenStream) -> TokenStream {
+    let function =
+        without_attributes(function, |path| Kind::of_path(path).is_some() || is_ours(path));
+    let mut tokens: Vec<TokenTree> = function.into_iter().collect();
+    if let Some((at, params)) = params(&tokens) {
+        tokens[at] = stripped(params, is_param_helper).into();
+    }
+    tokens.into_iter().collect()
+}
+
+/// The parameters of a function that need not parse, and where they are among its tokens.
+fn params(tokens: &[TokenTree]) -> Option<(usize, Group)> {
     let mut found_fn = false;
-    let mut found_params = false;
     let mut angles = 0_i32;
     let mut arrow = false;
-    let function = without_attributes(function, |path| Kind::of_path(path).is_some());
-    function
-        .into_iter()
-        .map(|token| match token {
-            TokenTree::Ident(ident) if ident == "fn" => {
-                found_fn = true;
-                ident.into()
-            }
+    for (at, token) in tokens.iter().enumerate() {
+        match token {
+            TokenTree::Ident(ident) if ident == "fn" => found_fn = true,
             TokenTree::Punct(punct) => {
                 match punct.as_char() {
                     '<' => angles += 1,
@@ -26,21 +32,64 @@ pub(crate) fn without_helpers(function: TokenStream) -> TokenStream {
                     _ => {}
                 }
                 arrow = punct.as_char() == '-' && punct.spacing() == Spacing::Joint;
-                punct.into()
             }
             TokenTree::Group(group)
-                if group.delimiter() == Delimiter::Parenthesis
-                    && found_fn
-                    && !found_params
-                    && angles <= 0 =>
+                if group.delimiter() == Delimiter::Parenthesis && found_fn && angles <= 0 =>
             {
-                found_params = true;
-                let params = without_attributes(group.stream(), is_param_helper);
-                regroup(&group, params).into()
+                return Some((at, group.clone()));
             }
-            token => token,
-        })
-        .collect()
+            _ => {}
+        }
+    }
+    None
+}
+
+/// A function of which a parameter has no type yet, as while it is typed: `a`, `a:`, `a: Vec<`, `a: &`. No compiler takes that, so rustc has said
+/// it; it says so again of what is given here, which goes unheard where the place is the same.
+pub(crate) fn half_written(function: &TokenStream) -> Option<TokenStream> {
+    let tokens: Vec<TokenTree> = function.clone().into_iter().collect();
+    let (_, written) = params(&tokens)?;
+    let inner: Vec<TokenTree> = written.stream().into_iter().collect();
+    let mut angles = 0_i32;
+    let parts = inner.split(|token| match token {
+        TokenTree::Punct(punct) => {
+            angles += i32::from(punct.as_char() == '<') - i32::from(punct.as_char() == '>');
+            punct.as_char() == ',' && angles <= 0
+        }
+        _ => false,
+    });
+    let mut parts: Vec<&[TokenTree]> = parts.collect();
+    // After the last comma there may be nothing.
+    parts.pop_if(|it| it.is_empty());
+    if !parts.into_iter().any(has_no_type) {
+        return None;
+    }
+    let mut tokens: Vec<TokenTree> = without_helpers(function.clone()).into_iter().collect();
+    if let Some((at, mut params)) = params(&tokens)
+        && params.stream().into_iter().count() < inner.len()
+    {
+        // A group that was made anew has one place for all of it, and the mistake is mostly found at its end.
+        params.set_span(written.span_close());
+        tokens[at] = params.into();
+    }
+    Some(tokens.into_iter().collect())
+}
+
+fn has_no_type(param: &[TokenTree]) -> bool {
+    let is_self = param.iter().any(|it| matches!(it, TokenTree::Ident(word) if word == "self"));
+    let is_typed = param.iter().any(|it| is_punct(it, ':'));
+    let is_open = match param.last() {
+        // A type may end with `>`, with the `!` of one that has no values, and with a `+`; a `..` is left to syn.
+        Some(TokenTree::Punct(punct)) => !matches!(punct.as_char(), '>' | '!' | '+' | '.'),
+        Some(_) => false,
+        None => true,
+    };
+    is_open || !is_typed && !is_self
+}
+
+/// The function without `cfg_attr`, which would bring our attributes back.
+pub(crate) fn without_conditional(function: TokenStream) -> TokenStream {
+    without_attributes(function, |path| matches!(path, [word] if word == "cfg_attr"))
 }
 
 /// The struct or enum without our attributes on its fields or variants.
@@ -48,7 +97,7 @@ pub(crate) fn without_form_helpers(item: TokenStream) -> TokenStream {
     let fields = |token| match token {
         TokenTree::Group(group) if group.delimiter() == Delimiter::Brace => {
             let ours = |path: &[String]| matches!(path, [word] if word == "arg");
-            regroup(&group, without_attributes(group.stream(), ours)).into()
+            stripped(group, ours).into()
         }
         token => token,
     };
@@ -57,7 +106,11 @@ pub(crate) fn without_form_helpers(item: TokenStream) -> TokenStream {
 
 fn is_param_helper(path: &[String]) -> bool {
     let [word] = path else { return false };
-    ["arg", "complete", "doc", "serde", "schemars"].contains(&word.as_str())
+    is_ours(path) || ["doc", "serde", "schemars", "cfg_attr"].contains(&word.as_str())
+}
+
+fn is_ours(path: &[String]) -> bool {
+    matches!(path, [word] if word == "arg" || word == "complete")
 }
 
 /// The same delimiters at the same place around other tokens.
@@ -65,6 +118,13 @@ pub(crate) fn regroup(group: &Group, stream: TokenStream) -> Group {
     let mut new = Group::new(group.delimiter(), stream);
     new.set_span(group.span());
     new
+}
+
+/// The group without the attributes that `drop` picks. One that has none stays the very group, because a new one has lost where it begins and ends.
+fn stripped(group: Group, drop: impl Fn(&[String]) -> bool) -> Group {
+    let count = |tokens: TokenStream| tokens.into_iter().count();
+    let kept = without_attributes(group.stream(), drop);
+    if count(kept.clone()) == count(group.stream()) { group } else { regroup(&group, kept) }
 }
 
 /// Drops `#[path …]` where `drop` says so; groups are not entered.
@@ -117,7 +177,7 @@ fn rewrite(tokens: TokenStream, owner: Option<&TokenStream>, bound: &[String]) -
                 new.extend([TokenTree::Ident(ident)]);
             }
             TokenTree::Ident(ident) if ident == "Self" && owner.is_some() => {
-                let owner = owner.cloned().unwrap_or_default();
+                let owner = relocated(owner.cloned().unwrap_or_default(), ident.span());
                 let is_path =
                     matches!(tokens.peek(), Some(TokenTree::Punct(it)) if it.as_char() == ':');
                 new.extend(if is_path { angled(owner, ident.span()) } else { owner });
@@ -179,4 +239,28 @@ pub(crate) fn find(tokens: &TokenStream, wanted: &impl Fn(&TokenTree) -> bool) -
         TokenTree::Group(group) => find(&group.stream(), wanted),
         _ => None,
     })
+}
+
+/// The same tokens, for which errors point at `place`.
+fn relocated(tokens: TokenStream, place: Span) -> TokenStream {
+    let moved = |token| {
+        let mut token = match token {
+            TokenTree::Group(group) => regroup(&group, relocated(group.stream(), place)).into(),
+            token => token,
+        };
+        token.set_span(token.span().located_at(place));
+        token
+    };
+    tokens.into_iter().map(moved).collect()
+}
+
+/// Tokens as a person writes them, for messages: syn does not keep which of them touched.
+pub(crate) fn written(tokens: &impl ToTokens) -> String {
+    let mut text = tokens.to_token_stream().to_string();
+    for (loose, tight) in
+        [(" < ", "<"), (" >", ">"), (" :: ", "::"), (":: ", "::"), ("& ", "&"), (" ,", ",")]
+    {
+        text = text.replace(loose, tight);
+    }
+    text
 }

@@ -3,6 +3,7 @@
 use super::suggest::suggest;
 use super::{Value, assigned, json, parenthesized, usage};
 use crate::errors::Errors;
+use proc_macro2::{TokenStream, TokenTree};
 use syn::parse::ParseStream;
 use syn::{Expr, Ident, LitStr, Path, Token};
 
@@ -21,7 +22,11 @@ impl Value for Default {
 }
 
 /// `example = literal`, as JSON text.
-pub(crate) struct Example(pub(crate) String);
+pub(crate) struct Example {
+    pub(crate) json: String,
+    /// As it is written.
+    pub(crate) tokens: TokenStream,
+}
 
 impl Value for Example {
     const USAGE: &'static str = " = \"…\"";
@@ -32,9 +37,13 @@ impl Value for Example {
                 let message = "an example is one number, `true`, `false` or \"text\": for a list write `description = \"such as […]\"`";
                 return Err(input.error(message));
             }
-            json::literal(input)
+            let start = input.fork();
+            let json = json::literal(input)?;
+            // A sign and a literal at most.
+            let count = if json.starts_with('-') { 2 } else { 1 };
+            let tokens = (0..count).map(|_| start.parse::<TokenTree>());
+            Ok(Self { json, tokens: tokens.collect::<syn::Result<_>>()? })
         })
-        .map(Self)
     }
 }
 

@@ -164,7 +164,9 @@ pub(crate) fn read_one<K: Keys>(
         let named = table.names.contains(&"name") && input.peek(LitStr);
         let hint = if named {
             let text: LitStr = input.fork().parse()?;
-            format!(", as in `name = {}`", text.token())
+            let sentence = text.value().contains(' ') && table.names.contains(&"description");
+            let key = if sentence { "description" } else { "name" };
+            format!(", as in `{key} = {}`", text.token())
         } else {
             String::new()
         };

@@ -137,6 +137,12 @@ impl Value for Priority {
 /// A regular expression the runtime can compile, because the macro just did.
 pub(crate) struct Pattern(pub(crate) LitStr);
 
+impl Pattern {
+    pub(crate) fn matches(&self, text: &str) -> bool {
+        regex_lite::Regex::new(&self.0.value()).is_ok_and(|it| it.is_match(text))
+    }
+}
+
 impl Value for Pattern {
     const USAGE: &'static str = " = \"^[a-z]+$\"";
 

@@ -2,6 +2,7 @@
 
 use super::{Value, parenthesized, usage};
 use crate::errors::Errors;
+use std::fmt;
 use syn::parse::ParseStream;
 use syn::{Expr, ExprLit, ExprRange, ExprUnary, Ident, Lit, RangeLimits, UnOp};
 
@@ -13,6 +14,11 @@ pub(crate) enum Bound {
 }
 
 impl Bound {
+    /// A number that is written out, with its sign.
+    pub(crate) fn read(expr: &Expr) -> syn::Result<Self> {
+        bound(expr)
+    }
+
     /// Whether nothing lies between the two.
     fn leaves_nothing(self, end: Self, inclusive: bool) -> bool {
         let order = match (self, end) {
@@ -36,6 +42,33 @@ pub(crate) struct Range {
     pub(crate) start: Option<Bound>,
     pub(crate) end: Option<Bound>,
     pub(crate) inclusive: bool,
+}
+
+impl Range {
+    pub(crate) fn contains(&self, number: Bound) -> bool {
+        let is_below = self.start.is_some_and(|it| it.leaves_nothing(number, true));
+        let is_above = self.end.is_some_and(|it| number.leaves_nothing(it, self.inclusive));
+        !is_below && !is_above
+    }
+}
+
+impl fmt::Display for Bound {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Int(int) => int.fmt(f),
+            // Rust tells the two apart by their point.
+            Self::Float(float) => write!(f, "{float:?}"),
+        }
+    }
+}
+
+/// As it is written.
+impl fmt::Display for Range {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let bound = |it: Option<Bound>| it.map(|it| it.to_string()).unwrap_or_default();
+        let dots = if self.inclusive { "..=" } else { ".." };
+        write!(f, "{}{dots}{}", bound(self.start), bound(self.end))
+    }
 }
 
 impl Value for Range {
@@ -67,13 +100,19 @@ fn parse(key: &Ident, input: ParseStream<'_>) -> syn::Result<ExprRange> {
     }
 }
 
+/// Without the invisible brackets that a `macro_rules` fragment has.
+fn plain(expr: &Expr) -> &Expr {
+    if let Expr::Group(group) = expr { plain(&group.expr) } else { expr }
+}
+
+/// A number as it is written.
 fn bound(expr: &Expr) -> syn::Result<Bound> {
     let message =
         "a range is written with numbers, because the schema shows them: write the number itself";
     let wrong = || syn::Error::new_spanned(expr, message);
-    let (minus, lit) = match expr {
+    let (minus, lit) = match plain(expr) {
         Expr::Lit(ExprLit { lit, .. }) => ("", lit),
-        Expr::Unary(ExprUnary { op: UnOp::Neg(_), expr, .. }) => match &**expr {
+        Expr::Unary(ExprUnary { op: UnOp::Neg(_), expr, .. }) => match plain(expr) {
             Expr::Lit(ExprLit { lit, .. }) => ("-", lit),
             _ => return Err(wrong()),
         },

@@ -1,10 +1,28 @@
 //! "Did you mean": the candidate a misspelt word most likely stands for.
 
+/// What JSON Schema and others call what is a key here.
+const SYNONYMS: [(&str, &str); 10] = [
+    ("minimum", "range"),
+    ("maximum", "range"),
+    ("min", "range"),
+    ("max", "range"),
+    ("min_length", "len"),
+    ("max_length", "len"),
+    ("length", "len"),
+    ("regex", "pattern"),
+    ("doc", "description"),
+    ("rename", "name"),
+];
+
 /// The nearest candidate, if one is near enough to be what was meant.
 ///
 /// The protocol's own spelling (`readOnlyHint`, `mimeType`) finds the key that stands for it.
 pub(crate) fn suggest<'a>(word: &str, candidates: &[&'a str]) -> Option<&'a str> {
     let plain = plain(word);
+    let synonym = SYNONYMS.iter().find(|(it, _)| *it == plain).map(|(_, key)| *key);
+    if let Some(found) = candidates.iter().find(|it| Some(**it) == synonym) {
+        return Some(found);
+    }
     let near = |it: &&str| {
         let distance = strsim::damerau_levenshtein(&plain, it);
         let abbreviated = plain.len() >= 3 && it.starts_with(&plain);
@@ -46,5 +64,7 @@ mod tests {
         check("nmae", Some("name"));
         check("cache", None);
         check("x", None);
+        check("doc", Some("description"));
+        check("minLength", None);
     }
 }

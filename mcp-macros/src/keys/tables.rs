@@ -184,7 +184,10 @@ pub(crate) const ARG: Table = Table {
         "header",
         "complete",
     ],
-    refused: &[],
+    refused: &[(
+        "format",
+        "the schema of an argument has none beside its type's; say it in the `description`, or write `pattern`",
+    )],
     hint: None,
 };
 
@@ -195,7 +198,7 @@ pub(crate) const FORM_FIELD: Table = Table {
         ("name", "the name of a field is serde's; write `#[serde(rename = \"…\")]`"),
         (
             "pattern",
-            "no revision can tell a person's client of a pattern; write `format` or `len`, and look at the answer yourself",
+            "no revision can tell a person's client of a pattern; write `format = \"email\"` or `len(..=10)`, and look at the answer yourself",
         ),
         ("example", "a form shows none; write `default`, or say it in the description"),
         ("header", "the answer to a form travels in no header"),

@@ -98,7 +98,7 @@ impl Value for CratePath {
     }
 }
 
-/// `schema = "full"`: whether clients get the schema as it is or in the form they all understand.
+/// `schema = "full"`: whether clients get the schema as it is or in the form they all understand, whatever the server says.
 #[derive(Clone, Copy, PartialEq)]
 pub(crate) enum SchemaForm {
     Compatible,

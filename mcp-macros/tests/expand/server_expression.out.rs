@@ -1,7 +1,10 @@
 fn main() {
     {
-        use my_tools as _;
-        use more as _;
+        #[allow(unused_imports)]
+        const _: () = {
+            use my_tools::*;
+            use more::*;
+        };
         ::mcp_runtime::__private::builder(
                 ::mcp_runtime::__private::Identity::new(
                     ::core::env!("CARGO_PKG_NAME"),

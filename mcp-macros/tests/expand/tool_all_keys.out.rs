@@ -49,6 +49,7 @@ const _: () = {
         .group("admin").order(- 3).meta(& [("vendor.com/key", "1"), ("other",
         "\"te\\\"xt\"")]).read_only(false).destructive(true).idempotent(false)
         .open_world(true).asks(__mcp::Asks::new().elicitation().sampling().roots())
-        .lenient().full_schema().input_schema(|| __mcp::input_schema(my_schema()))
+        .lenient().profile(__mcp::SchemaProfile::Full).input_schema(||
+        __mcp::input_schema(my_schema()))
     );
 };

@@ -2,15 +2,26 @@
 
 use std::{any::TypeId, collections::HashMap};
 
-use super::Builder;
+use super::{Builder, caught::caught};
 use crate::{
-    catalog::{Entry, EntryKind, Handle},
+    catalog::{Entry, EntryKind, Handle, PromptArgument, ToolEntry},
     context::{Cancel, Progress},
     extract::{Client, Elicit, Needs, Params, Roots, Sample, Source},
     item::{Completer, ItemDef, KindDef},
     model::{Meta, meta_key, tool_name},
     registry,
 };
+
+/// How far to look.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Depth {
+    /// What a server has to know when it starts: a schema in which nothing can be wrong as a whole is made at first use.
+    Start,
+    /// At every schema too, as a test does.
+    All,
+    /// At every schema, and not at state: nobody says what there will be.
+    Stateless,
+}
 
 #[derive(Default)]
 pub(super) struct Found {
@@ -19,7 +30,7 @@ pub(super) struct Found {
     pub(super) needs_handle: bool,
 }
 
-pub(super) fn entries(builder: &Builder) -> Found {
+pub(super) fn entries(builder: &Builder, depth: Depth) -> Found {
     let all: Vec<&'static ItemDef> = registry::all().collect();
     let mut found = Found::default();
     let mut chosen = choose(builder, &all, &mut found.problems);
@@ -28,15 +39,20 @@ pub(super) fn entries(builder: &Builder) -> Found {
     // It grows while it is walked: the functions that complete arguments come along with those who name them.
     while let Some(def) = chosen.get(position).copied() {
         position += 1;
-        let mut params = Params::default();
-        (def.params)(&mut params);
+        let params = match described(def) {
+            Ok(params) => params,
+            Err(problem) => {
+                found.problems.push(format!("{}: {problem}", def.origin));
+                continue;
+            }
+        };
         found.needs_handle |= params.needs.handle;
         missing.look(builder, def, &params.needs);
         check_item(def, &params, &mut found.problems);
         add_completions(def, &params, &all, &mut chosen, &mut found.problems);
-        // Only these can be wrong as a whole; all other schemas are made at first use.
         let given = matches!(&def.kind, KindDef::Tool(it) if it.input_schema.is_some());
         let judge = given
+            || depth != Depth::Start
             || params.fields.iter().any(|it| {
                 !it.def.constraints.is_empty()
                     || it.def.header.is_some()
@@ -49,18 +65,53 @@ pub(super) fn entries(builder: &Builder) -> Found {
                 continue;
             }
         };
-        if judge && let Err(problems) = entry.judge() {
-            found.problems.extend(problems.into_iter().map(|it| format!("{}: {it}", def.origin)));
-        }
+        entry.default_profile(builder.profile);
+        let problems = schema_problems(&mut entry, given, judge, depth);
+        found.problems.extend(problems.into_iter().map(|it| format!("{}: {it}", def.origin)));
         if let Some(items) = &builder.items {
             // `items![…]` keeps its own order; what is added later comes after it, unless it says otherwise.
-            entry.order = distance(items.0.len(), position - 1);
+            entry.order = distance(items.named.len(), position - 1);
         }
         found.entries.push(entry);
     }
-    missing.report(&mut found.problems);
+    missing.report(depth, &mut found.problems);
     check_duplicates(&found.entries, &mut found.problems);
     found
+}
+
+/// What the function says of its parameters. Defaults are made for it, which are the user's own expressions.
+fn described(def: &'static ItemDef) -> Result<Params, String> {
+    let mut params = Params::default();
+    match caught(|| (def.params)(&mut params)) {
+        Ok(()) => Ok(params),
+        Err(panicked) => Err(match params.making_default {
+            Some(name) => format!("the default of `{name}` {panicked}"),
+            None => format!("`FromCall::needs` of a parameter {panicked}"),
+        }),
+    }
+}
+
+/// What is wrong with the schemas of an item as a whole; `given` when the user wrote the input schema out.
+fn schema_problems(entry: &mut Entry, given: bool, judge: bool, depth: Depth) -> Vec<String> {
+    let mut problems = Vec::new();
+    if judge {
+        let made = if given { "its `input_schema`" } else { "the schema of its parameters" };
+        match caught(|| entry.judge()) {
+            Ok(judged) => problems.extend(judged.err().into_iter().flatten()),
+            Err(panicked) => problems.push(format!("{made} {panicked}")),
+        }
+    }
+    if depth != Depth::Start
+        && problems.is_empty()
+        && let Err(panicked) = caught(|| entry.tool().map(ToolEntry::schemas).is_some())
+    {
+        problems.push(format!("the schema of its result {panicked}"));
+    }
+    // Which values a type allows is asked of its `Deserialize`.
+    if let Err(panicked) = caught(|| entry.arguments().iter().any(PromptArgument::can_complete)) {
+        problems.push(format!("asking the types of its arguments for their values {panicked}"));
+    }
+    problems
 }
 
 /// How far `position` lies before the end of a list.
@@ -76,33 +127,38 @@ fn choose(
 ) -> Vec<&'static ItemDef> {
     let mut chosen: Vec<&'static ItemDef> = Vec::new();
     if let Some(items) = &builder.items {
-        for item in &items.0 {
-            match all.iter().find(|it| (it.identity)() == item.identity) {
-                Some(def) => chosen.push(def),
-                None => problems.push(format!(
-                    "`{}` is in `items![…]`, but it has no `#[tool]`, `#[resource]` or `#[prompt]`",
-                    item.name
-                )),
-            }
+        for item in &items.named {
+            let problem = match all.iter().find(|it| (it.identity)() == item.identity) {
+                Some(def) if chosen.iter().any(|it| std::ptr::eq(*it, *def)) => {
+                    "is there twice: remove one"
+                }
+                Some(def) => {
+                    chosen.push(def);
+                    continue;
+                }
+                None => "has no `#[tool]`, `#[resource]` or `#[prompt]`",
+            };
+            problems.push(format!("`items![…]` at {}: `{}` {problem}", items.place, item.name));
         }
     } else {
         let ours = |it: &ItemDef| {
             it.origin.package == builder.identity.package
-                || builder.with.contains(&it.origin.crate_name())
+                || builder.with.iter().any(|(name, _)| *name == it.origin.crate_name())
         };
         let candidates: Vec<_> =
             all.iter().filter(|it| ours(it) && !is_completion(it)).copied().collect();
-        for missing in
-            builder.with.iter().filter(|it| !all.iter().any(|def| def.origin.crate_name() == **it))
-        {
-            problems.push(format!(
-                "`with = [{missing}]`: the crate `{missing}` has no items{}",
-                crates(all)
-            ));
+        for (missing, place) in &builder.with {
+            if !all.iter().any(|it| it.origin.crate_name() == *missing) {
+                problems.push(format!(
+                    "`with = [{missing}]` at {place}: the crate `{missing}` has no items{}",
+                    crates(all)
+                ));
+            }
         }
         chosen = candidates.iter().filter(|it| it.group == builder.group).copied().collect();
         if chosen.is_empty() && problems.is_empty() {
-            problems.push(nothing_to_serve(builder, &candidates, all));
+            let problem = nothing_to_serve(builder, &candidates, all);
+            problems.push(format!("`server!` at {}: {problem}", builder.place));
         }
         // The linker's order means nothing; where lists do not decide, the source does.
         chosen.sort_by_key(|it| (it.origin.file, it.origin.line));
@@ -147,7 +203,8 @@ fn nothing_to_serve(
         None => format!(
             "there is nothing to serve: no function of package `{package}` in this program has `#[tool]`, `#[resource]` or `#[prompt]`{}\n\
              - items in another crate are served with `server!(with = [that_crate])`\n\
-             - the linker drops a crate that nothing refers to, with its items: write `use that_crate as _;`",
+             - the linker drops a crate that nothing refers to, with its items: write `use that_crate as _;`\n\
+             - a test in `tests/` has the package's library in it, and never its `main.rs`: test those items there, with `#[cfg(test)]`",
             crates(all)
         ),
     }
@@ -159,7 +216,9 @@ struct MissingState(Vec<(TypeId, &'static str, Vec<String>)>);
 
 impl MissingState {
     fn look(&mut self, builder: &Builder, def: &'static ItemDef, needs: &Needs) {
-        for &(id, name) in needs.states.iter().filter(|(id, _)| !builder.promised.contains(id)) {
+        for &(id, name) in
+            needs.states.iter().filter(|(id, _)| !builder.promised.iter().any(|it| it.0 == *id))
+        {
             let place = def.origin.to_string();
             match self.0.iter_mut().find(|it| it.0 == id) {
                 Some((_, _, places)) if places.contains(&place) => {}
@@ -170,8 +229,10 @@ impl MissingState {
     }
 
     /// One problem for each type: who forgot a state forgot it for all items.
-    fn report(self, problems: &mut Vec<String>) {
-        problems.extend(self.0.into_iter().map(|(id, name, places)| {
+    fn report(self, depth: Depth, problems: &mut Vec<String>) {
+        let known = |id: &TypeId| depth != Depth::Stateless || is_made_for_a_call(*id);
+        let missing = self.0.into_iter().filter(|it| known(&it.0));
+        problems.extend(missing.map(|(id, name, places)| {
             let verb = if places.len() == 1 { "needs" } else { "need" };
             let advice = advice(id, name);
             let places = places.join(", ");
@@ -180,8 +241,9 @@ impl MissingState {
     }
 }
 
-fn advice(id: TypeId, name: &str) -> String {
-    let made = [
+/// Of these there is never a shared one.
+fn is_made_for_a_call(id: TypeId) -> bool {
+    [
         TypeId::of::<Handle>(),
         TypeId::of::<Progress>(),
         TypeId::of::<Cancel>(),
@@ -190,8 +252,12 @@ fn advice(id: TypeId, name: &str) -> String {
         TypeId::of::<Elicit>(),
         TypeId::of::<Sample>(),
         TypeId::of::<Roots>(),
-    ];
-    if made.contains(&id) {
+    ]
+    .contains(&id)
+}
+
+fn advice(id: TypeId, name: &str) -> String {
+    if is_made_for_a_call(id) {
         return "it is made for each call: take it by value".to_owned();
     }
     if id == TypeId::of::<String>() {
@@ -224,6 +290,16 @@ fn check_item(def: &'static ItemDef, params: &Params, problems: &mut Vec<String>
             "{}: `single_use` needs the feature `ask` of mcp-runtime, without which no round is told from its copy",
             def.origin
         ));
+    }
+    for field in &params.fields {
+        // Those that are written out the macro has judged.
+        let default = field.default.as_ref().map(ToString::to_string);
+        if let Some(problem) = default.and_then(|it| field.def.constraints.check(&it)) {
+            problems.push(format!(
+                "{}: the default of `{}` is none of the values that its own constraints allow: {problem}",
+                def.origin, field.def.name
+            ));
+        }
     }
     for (key, _) in def.meta {
         if let Err(problem) = meta_key(key) {

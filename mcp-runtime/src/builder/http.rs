@@ -29,13 +29,13 @@ impl HttpSettings {
 impl Builder {
     /// The path of the endpoint over HTTP, `/mcp` unless said. A service that is mounted in an application answers wherever
     /// it is mounted.
-    /// [`build`](Builder::build) refuses one that does not begin with `/`.
+    /// [`build`](Builder::build) refuses one that does not begin with `/`, or that no URL could have.
     #[must_use]
+    #[track_caller]
     pub fn path(mut self, path: impl Into<String>) -> Self {
         self.http.path = path.into();
-        let path = &self.http.path;
-        if !path.starts_with('/') {
-            self.problems.push(format!("`.path(\"{path}\")`: the path must begin with `/`"));
+        if let Some(problem) = path_problem(&self.http.path) {
+            self.refuse("path", problem);
         }
         self
     }
@@ -47,7 +47,11 @@ impl Builder {
     /// this machine (DNS rebinding). A service that is mounted in an application does not know where that listens, and
     /// counts as on loopback.
     #[must_use]
+    #[track_caller]
     pub fn allow_host(mut self, host: &str) -> Self {
+        if let Some(problem) = host_problem(host) {
+            self.refuse("allow_host", problem);
+        }
         self.http.hosts.push(host.to_ascii_lowercase());
         self
     }
@@ -57,7 +61,11 @@ impl Builder {
     /// Unless said, these are the pages that come from the server's own host and port, and for a host on loopback all
     /// others on loopback.
     #[must_use]
+    #[track_caller]
     pub fn allow_origin(mut self, origin: &str) -> Self {
+        if let Some(problem) = origin_problem(origin) {
+            self.refuse("allow_origin", problem);
+        }
         self.http.origins.push(origin.trim_end_matches('/').to_ascii_lowercase());
         self
     }
@@ -68,5 +76,61 @@ impl Builder {
     pub fn legacy_sse(mut self, serve: bool) -> Self {
         self.http.legacy_sse = serve;
         self
+    }
+}
+
+/// What stands where only letters of URLs can, and nothing that ends a path.
+fn is_plain(text: &str) -> bool {
+    text.bytes().all(|it| it.is_ascii_graphic() && !b"?#\"<>\\^`{|}".contains(&it))
+}
+
+/// Why no request could be for this path.
+pub(crate) fn path_problem(path: &str) -> Option<String> {
+    if !path.starts_with('/') {
+        Some(format!("`{path}` does not begin with `/`"))
+    } else if !is_plain(path) {
+        Some(format!("`{path}` is no path of a URL: no spaces, `?`, `#` or letters beyond ASCII"))
+    } else {
+        None
+    }
+}
+
+/// Why no `Host` could be this one.
+pub(crate) fn host_problem(host: &str) -> Option<String> {
+    let bare = host.split_once("://").map_or(host, |it| it.1);
+    let bare = bare.split('/').next().unwrap_or(bare);
+    if bare == "*" || bare.contains('*') {
+        Some(format!("`{host}` stands for many hosts: name each of them"))
+    } else if bare.is_empty() || !is_plain(bare) {
+        Some(format!("`{host}` is no name of a host, such as `api.example.com`"))
+    } else if bare != host {
+        Some(format!("`{host}` is a URL, and a host is the name in it: write `{bare}`"))
+    } else {
+        None
+    }
+}
+
+/// Why no page could be of this origin.
+pub(crate) fn origin_problem(origin: &str) -> Option<String> {
+    if matches!(origin, "*" | "null") {
+        return None;
+    }
+    let Some((scheme, rest)) = origin.split_once("://") else {
+        return Some(format!(
+            "`{origin}` is no origin, which has a scheme: write `https://{origin}`"
+        ));
+    };
+    let rest = rest.trim_end_matches('/');
+    let host = rest.split('/').next().unwrap_or(rest);
+    if host.contains('*') {
+        Some(format!(
+            "`{origin}` stands for many origins: name each of them, or let all in with `*`"
+        ))
+    } else if host.is_empty() || !is_plain(host) {
+        Some(format!("`{origin}` is no origin, such as `https://app.example.com`"))
+    } else if host != rest {
+        Some(format!("`{origin}` has a path, and an origin has none: write `{scheme}://{host}`"))
+    } else {
+        None
     }
 }

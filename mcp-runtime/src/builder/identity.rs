@@ -32,4 +32,12 @@ impl Identity {
             instructions: None,
         }
     }
+
+    /// What no client could make anything of.
+    pub(super) fn problem(&self) -> Option<&'static str> {
+        self.name
+            .trim()
+            .is_empty()
+            .then_some("the server has no name: say `.name(\"…\")` with one, or leave it out")
+    }
 }

@@ -1,5 +1,7 @@
 use std::any::TypeId;
 
+use super::place::Place;
+
 /// A function by its name and identity, as [`items!`](crate::items) lists them.
 #[derive(Clone, Copy, Debug)]
 pub struct Named {
@@ -15,10 +17,15 @@ pub const fn named(name: &'static str, identity: TypeId) -> Named {
 
 /// Items named one by one, with [`items!`](crate::items).
 #[derive(Clone, Debug)]
-pub struct Items(pub(crate) Vec<Named>);
+pub struct Items {
+    pub(super) named: Vec<Named>,
+    /// Of the list.
+    pub(super) place: Place,
+}
 
 #[doc(hidden)]
 #[allow(missing_docs, reason = "public only for generated code")]
+#[track_caller]
 pub fn items(list: &[Named]) -> Items {
-    Items(list.to_vec())
+    Items { named: list.to_vec(), place: Place::here() }
 }

@@ -1,10 +1,13 @@
 //! `server!()` and what can be said of a server before it starts.
 
+mod assert;
+mod caught;
 mod check;
 #[cfg(feature = "http")]
 mod http;
 mod identity;
 mod items;
+mod place;
 mod server;
 mod setup;
 mod size;
@@ -12,20 +15,27 @@ mod size;
 mod state_keys;
 mod task_store;
 
-use std::{any::TypeId, fmt, future::Future, pin::Pin, sync::Arc, time::Duration};
+use std::{
+    any::{TypeId, type_name},
+    fmt,
+    future::Future,
+    pin::Pin,
+    sync::Arc,
+    time::Duration,
+};
 
 #[cfg(feature = "http")]
-pub(crate) use http::HttpSettings;
+pub(crate) use http::{HttpSettings, host_problem, origin_problem, path_problem};
 pub use identity::Identity;
 pub use items::{Items, items, named};
 pub use server::Server;
 pub(crate) use server::Started;
-pub use setup::{Made, Setup};
+pub use setup::{Made, Opening, Setup};
 pub use size::Size;
 
 #[cfg(feature = "ask")]
 use self::state_keys::StateKeys;
-use self::task_store::ChosenStore;
+use self::{check::Depth, place::Place, task_store::ChosenStore};
 use crate::{
     catalog::{Catalog, Handle, PageSizes},
     context::{Context, States},
@@ -33,6 +43,7 @@ use crate::{
     error::BuildError,
     limits::Limits,
     model::{Icon, Outcome},
+    schema::SchemaProfile,
 };
 
 type BoxFuture<T> = Pin<Box<dyn Future<Output = T> + Send>>;
@@ -43,17 +54,20 @@ type Shutdown = Box<dyn FnOnce(Context) -> BoxFuture<()> + Send>;
 /// A server in the making: what [`server!`](crate::server) returns.
 pub struct Builder {
     pub(crate) identity: Identity,
-    pub(crate) with: Vec<&'static str>,
-    pub(crate) group: Option<&'static str>,
-    pub(crate) items: Option<Items>,
+    /// Of `server!`.
+    place: Place,
+    with: Vec<(&'static str, Place)>,
+    group: Option<&'static str>,
+    items: Option<Items>,
     states: States,
     /// Types of the state there will be once `setup` has run.
-    promised: Vec<TypeId>,
+    promised: Vec<(TypeId, Place)>,
     setups: Vec<Prepare>,
     shutdowns: Vec<Shutdown>,
-    around: Option<Around>,
+    around: Option<(Around, Place)>,
     settings: Settings,
     pages: PageSizes,
+    profile: SchemaProfile,
     max_blocking: usize,
     limits: Limits,
     #[cfg(feature = "ask")]
@@ -74,9 +88,11 @@ impl fmt::Debug for Builder {
 
 #[doc(hidden)]
 #[allow(missing_docs, reason = "public only for generated code")]
+#[track_caller]
 pub fn builder(identity: Identity) -> Builder {
     Builder {
         identity,
+        place: Place::here(),
         with: Vec::new(),
         group: None,
         items: None,
@@ -87,6 +103,7 @@ pub fn builder(identity: Identity) -> Builder {
         around: None,
         settings: Settings::default(),
         pages: PageSizes::default(),
+        profile: SchemaProfile::default(),
         max_blocking: 256,
         limits: Limits::new(),
         #[cfg(feature = "ask")]
@@ -138,8 +155,10 @@ impl Builder {
     /// Serves the items of these crates too. `server!(with = [my_tools])` writes it, and keeps the linker
     /// from dropping the crate.
     #[must_use]
+    #[track_caller]
     pub fn with(mut self, crates: &[&'static str]) -> Self {
-        self.with.extend_from_slice(crates);
+        let place = Place::here();
+        self.with.extend(crates.iter().map(|it| (*it, place)));
         self
     }
 
@@ -159,8 +178,9 @@ impl Builder {
 
     /// State for handlers that take `&T` or `State<T>`; once for each type.
     #[must_use]
+    #[track_caller]
     pub fn state<T: Send + Sync + 'static>(mut self, state: T) -> Self {
-        self.promise::<T>();
+        self.promise::<T>("state");
         self.states.insert(state);
         self
     }
@@ -175,15 +195,16 @@ impl Builder {
     /// # let _ = server;
     /// ```
     #[must_use]
+    #[track_caller]
     pub fn setup<A, F>(mut self, setup: F) -> Self
     where
         F: Setup<A> + Send + 'static,
-        F::Future: Future<Output: Made> + Send + 'static,
+        F::Future: Opening<Made: Made, Waiting: Send + 'static>,
     {
-        self.promise::<<<F::Future as Future>::Output as Made>::State>();
+        self.promise::<<<F::Future as Opening>::Made as Made>::State>("setup");
         self.changes |= F::TAKES_HANDLE;
         self.setups.push(Box::new(move |handle| {
-            let made = setup.begin(handle);
+            let made = setup.begin(handle).wait();
             Box::pin(async move {
                 let state = made.await.state()?;
                 Ok(Box::new(|states: &mut States| states.insert(state)) as Insert)
@@ -192,20 +213,29 @@ impl Builder {
         self
     }
 
-    fn promise<T: 'static>(&mut self) {
-        if self.promised.contains(&TypeId::of::<T>()) {
-            let name = std::any::type_name::<T>();
-            self.problems.push(format!(
-                "there are two states of type `{name}`: handlers could not tell them apart"
-            ));
+    #[track_caller]
+    fn promise<T: 'static>(&mut self, method: &str) {
+        let (id, place) = (TypeId::of::<T>(), Place::here());
+        if let Some((_, first)) = self.promised.iter().find(|it| it.0 == id) {
+            let problem = format!(
+                "there are two states of type `{}`, the other at {first}: handlers could not tell them apart",
+                type_name::<T>()
+            );
+            self.refuse(method, problem);
         }
-        self.promised.push(TypeId::of::<T>());
+        self.promised.push((id, place));
+    }
+
+    /// Remembers what is wrong with what the user's call of this method said; [`build`](Self::build) tells it with the rest.
+    #[track_caller]
+    fn refuse(&mut self, method: &str, problem: impl fmt::Display) {
+        self.problems.push(format!("`.{method}(…)` at {}: {problem}", Place::here()));
     }
 
     /// Runs after the last call has been answered, when the server stops. May be said several times; they run in that order.
     ///
     /// The [`Context`] gives the state. It does not run when `setup` failed, nor after `list` and `schema` on the command line, which make
-    /// no state.
+    /// no state; `check` makes it where a `setup` takes the [`Handle`], which may add items.
     ///
     /// ```
     /// use mcp_runtime::prelude::*;
@@ -243,21 +273,30 @@ impl Builder {
     /// # let _ = server;
     /// ```
     #[must_use]
+    #[track_caller]
     pub fn around<F, R>(mut self, around: F) -> Self
     where
         F: Fn(OperationCall, Next) -> R + Send + Sync + 'static,
         R: Future<Output = Outcome> + Send + 'static,
     {
-        if self.around.is_some() {
-            self.problems.push("`around` was said twice: put both into one".to_owned());
+        if let Some((_, first)) = &self.around {
+            let problem = format!("it was said at {first} already: put both into one");
+            self.refuse("around", problem);
         }
-        self.around = Some(Around::new(around));
+        self.around = Some((Around::new(around), Place::here()));
         self
     }
 
     /// How long a call may take when its item says nothing. Without it there is no limit.
     #[must_use]
+    #[track_caller]
     pub fn timeout(mut self, timeout: Duration) -> Self {
+        if timeout.is_zero() {
+            self.refuse(
+                "timeout",
+                "no call could be answered in no time: leave it out for no limit",
+            );
+        }
         self.settings.timeout = Some(timeout);
         self
     }
@@ -265,11 +304,20 @@ impl Builder {
     /// The largest result of a tool in bytes, as a number or as `"1MB"`. A larger one is answered with an
     /// error that tells the model so.
     #[must_use]
+    #[track_caller]
     pub fn max_result(mut self, size: impl Size) -> Self {
         match size.in_bytes() {
             Ok(bytes) => self.settings.max_result = Some(bytes),
-            Err(problem) => self.problems.push(problem),
+            Err(problem) => self.refuse("max_result", problem),
         }
+        self
+    }
+
+    /// How much of JSON Schema the schemas of the server's tools use, those added while it runs too; what all known clients
+    /// read unless said. A tool with `schema = "…"` keeps its own.
+    #[must_use]
+    pub fn schema_profile(mut self, profile: SchemaProfile) -> Self {
+        self.profile = profile;
         self
     }
 
@@ -296,7 +344,11 @@ impl Builder {
 
     /// How much the server takes, from one client and from all together.
     #[must_use]
+    #[track_caller]
     pub fn limits(mut self, limits: Limits) -> Self {
+        for name in limits.that_let_nothing_through() {
+            self.refuse("limits", format_args!("with `{name}` of 0 nothing would be answered"));
+        }
         self.limits = limits;
         self
     }
@@ -305,14 +357,14 @@ impl Builder {
     ///
     /// # Errors
     /// All problems at once, each with the place in the code: duplicates, missing state, nothing to serve.
+    /// [`assert_builds!`](crate::testing::assert_builds) makes them the failure of a test.
     pub fn build(mut self) -> Result<Server, BuildError> {
-        let found = check::entries(&self);
-        let mut problems = std::mem::take(&mut self.problems);
-        problems.extend(found.problems);
+        let found = check::entries(&self, Depth::Start);
+        let problems: Vec<String> = self.own_problems().chain(found.problems).collect();
         if !problems.is_empty() {
             return Err(BuildError { problems });
         }
-        let catalog = Arc::new(Catalog::new(found.entries, self.pages));
+        let catalog = Arc::new(Catalog::new(found.entries, self.pages, self.profile));
         if found.needs_handle || self.changes {
             let _ = catalog.handle();
         }
@@ -321,8 +373,9 @@ impl Builder {
             catalog,
             states: self.states,
             setups: self.setups,
+            adds: self.changes,
             shutdowns: self.shutdowns,
-            around: self.around,
+            around: self.around.map(|it| it.0),
             settings: self.settings,
             max_blocking: self.max_blocking,
             limits: self.limits,
@@ -330,5 +383,12 @@ impl Builder {
             state_keys: self.state_keys,
             task_store: self.task_store.0,
         })
+    }
+
+    /// What is wrong with what was said of the server, whatever its items are.
+    fn own_problems(&mut self) -> impl Iterator<Item = String> + use<> {
+        let unnamed =
+            self.identity.problem().map(|it| format!("`server!` at {}: {it}", self.place));
+        std::mem::take(&mut self.problems).into_iter().chain(unnamed)
     }
 }

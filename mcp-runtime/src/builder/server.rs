@@ -20,6 +20,9 @@ pub struct Server {
     pub(crate) catalog: Arc<Catalog>,
     pub(super) states: States,
     pub(super) setups: Vec<Prepare>,
+    /// Whether one of them takes the handle.
+    #[cfg_attr(not(feature = "stdio"), allow(dead_code, reason = "for the command line"))]
+    pub(super) adds: bool,
     pub(super) shutdowns: Vec<Shutdown>,
     pub(super) around: Option<Around>,
     pub(super) settings: Settings,
@@ -73,6 +76,22 @@ impl Server {
         self.around = None;
         self.shutdowns.clear();
         self.started()
+    }
+
+    /// Starts for a look at everything there is: `setup` runs only where it may add items. Says what went wrong there, after
+    /// which the rest is not run.
+    #[cfg(feature = "stdio")]
+    pub(crate) async fn start_to_look(mut self) -> (Started, Option<String>) {
+        if !self.adds {
+            return (self.start_bare(), None);
+        }
+        for setup in std::mem::take(&mut self.setups) {
+            match setup(Handle(self.catalog.clone())).await {
+                Ok(insert) => insert(&mut self.states),
+                Err(problem) => return (self.start_bare(), Some(problem)),
+            }
+        }
+        (self.started(), None)
     }
 
     fn started(mut self) -> Started {

@@ -37,6 +37,31 @@ impl<F: FnOnce(Handle) -> R, R> Setup<(Handle,)> for F {
     }
 }
 
+/// What `setup` waits for.
+#[diagnostic::on_unimplemented(
+    message = "`setup` waits for what it makes, and `{Self}` is there at once",
+    label = "not `async`",
+    note = "write `async` before the `fn`, or `.setup(async || …)`; what need not be waited for is given with `.state(…)`"
+)]
+pub trait Opening {
+    #[doc(hidden)]
+    type Made;
+    #[doc(hidden)]
+    type Waiting: Future<Output = Self::Made>;
+    #[doc(hidden)]
+    fn wait(self) -> Self::Waiting;
+}
+
+#[diagnostic::do_not_recommend]
+impl<F: Future> Opening for F {
+    type Made = F::Output;
+    type Waiting = F;
+
+    fn wait(self) -> F {
+        self
+    }
+}
+
 /// What `setup` makes: the state, or why there is none.
 #[diagnostic::on_unimplemented(
     message = "`setup` returns a `Result`, and `{Self}` is none",

@@ -1,5 +1,10 @@
 /// A number of bytes: a number, or a text such as `"64KB"` or `"1MB"`. The units are those of the attributes:
 /// `KB` is 1,000 bytes, `KiB` 1,024.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` is no number of bytes",
+    label = "neither a number nor a text",
+    note = "write `.max_result(1_000_000)` or `.max_result(\"1MB\")`"
+)]
 pub trait Size {
     /// In bytes.
     ///

@@ -42,7 +42,11 @@ impl Builder {
     /// How long a person may take to answer before the call has to begin again, in the revision that asks by ending the call; 15 minutes
     /// unless said.
     #[must_use]
+    #[track_caller]
     pub fn state_lifetime(mut self, lifetime: Duration) -> Self {
+        if lifetime.is_zero() {
+            self.refuse("state_lifetime", "nobody could answer in no time");
+        }
         self.state_keys.lifetime = lifetime;
         self
     }

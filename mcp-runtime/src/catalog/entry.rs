@@ -9,12 +9,15 @@ use super::schemas::{self, Made, Output};
 use crate::{
     extract::{Call, Field, Names, Params, Running, Source},
     item::{
-        CallFn, Completer, Constant, ItemDef, KindDef, Origin,
+        ArgDef, CallFn, Completer, Constant, ItemDef, KindDef, Origin,
         template::{Segment, Template},
     },
     model::{Asks, CachePolicy, Icon, Role, TaskSupport},
     reply::OutputSchema,
-    schema::header::{self, HeaderArgument},
+    schema::{
+        SchemaProfile,
+        header::{self, HeaderArgument},
+    },
     wire::Raw,
 };
 
@@ -40,6 +43,8 @@ pub(crate) struct Entry {
     /// Keys and JSON texts.
     pub(crate) meta: Vec<(Text, Text)>,
     pub(crate) origin: Option<&'static Origin>,
+    /// The parameters that are arguments, or have arguments in them, for whoever asks where those are written.
+    pub(crate) parameters: Vec<&'static ArgDef>,
     /// The annotated function's own.
     pub(crate) identity: Option<TypeId>,
     pub(crate) handler: Handler,
@@ -83,7 +88,11 @@ pub(crate) struct ToolEntry {
     pub(crate) hints: [(&'static str, Option<bool>); 4],
     pub(crate) lenient: bool,
     pub(crate) strict: bool,
-    pub(crate) full_schema: bool,
+    /// The author wrote the input schema.
+    #[cfg_attr(not(feature = "stdio"), allow(dead_code, reason = "for the command line"))]
+    pub(crate) given: bool,
+    /// Its own, or the server's once it is known.
+    profile: Option<SchemaProfile>,
     /// Whether calls may go on as tasks.
     pub(crate) task: Option<TaskSupport>,
     /// Makes the input schema.
@@ -95,7 +104,7 @@ pub(crate) struct ToolEntry {
 }
 
 /// Makes a schema as JSON text, or says what is wrong with it.
-pub(crate) type SchemaText = Box<dyn Fn() -> Result<Made, Vec<String>> + Send + Sync>;
+pub(crate) type SchemaText = Box<dyn Fn(SchemaProfile) -> Result<Made, Vec<String>> + Send + Sync>;
 
 /// The schemas of a tool as JSON text.
 pub(crate) struct ToolSchemas {
@@ -155,17 +164,28 @@ impl ToolEntry {
     pub(crate) fn schemas(&self) -> &ToolSchemas {
         self.rendered.get_or_init(|| ToolSchemas {
             // `build()` has rendered every schema in which something can be wrong.
-            input: (self.input)().unwrap_or_else(|_| Made {
+            input: self.input().unwrap_or_else(|_| Made {
                 text: r#"{"type":"object","properties":{}}"#.into(),
                 is_static: false,
             }),
-            output: self
-                .output
-                .map(|it| schemas::output(it, &self.constant, schemas::form(self.full_schema))),
+            output: self.output.map(|it| schemas::output(it, &self.constant, self.profile())),
         })
     }
 
-    pub(crate) fn new(input: SchemaText, output: Option<OutputSchema>) -> Self {
+    /// What its schemas are published in: its own profile, else the server's. Nothing else decides that.
+    pub(crate) fn profile(&self) -> SchemaProfile {
+        self.profile.unwrap_or_default()
+    }
+
+    fn input(&self) -> Result<Made, Vec<String>> {
+        (self.input)(self.profile())
+    }
+
+    pub(crate) fn new(
+        input: SchemaText,
+        output: Option<OutputSchema>,
+        profile: Option<SchemaProfile>,
+    ) -> Self {
         Self {
             hints: [
                 ("readOnlyHint", None),
@@ -175,7 +195,8 @@ impl ToolEntry {
             ],
             lenient: false,
             strict: false,
-            full_schema: false,
+            given: false,
+            profile,
             task: None,
             input,
             output,
@@ -198,16 +219,17 @@ impl Entry {
             .filter(|it| !matches!(it.source, Source::Spread { .. }))
             .map(|it| it.def.name.into());
         let names = Names { own: names.collect(), spread: Vec::new() };
+        let parameters = params.fields.iter().map(|it| it.def).collect();
         let needs_meta = params.needs.meta;
         let asks = def.asks.and(params.needs.asks);
         let kind = match &def.kind {
             KindDef::Tool(tool) => {
-                let (lenient, full) = (tool.lenient, tool.full_schema);
+                let lenient = tool.lenient;
                 let given = tool.input_schema;
                 let (fields, constant) = (params.fields, tool.constant);
-                let input = move || match given {
+                let input = move |profile| match given {
                     Some(text) => text().map(Made::from).map_err(|problem| vec![problem]),
-                    None => schemas::input(&fields, &constant, lenient, schemas::form(full)),
+                    None => schemas::input(&fields, &constant, lenient, profile),
                 };
                 EntryKind::Tool(ToolEntry {
                     hints: [
@@ -218,10 +240,10 @@ impl Entry {
                     ],
                     lenient,
                     strict: tool.strict,
-                    full_schema: full,
+                    given: given.is_some(),
                     task: tool.task,
                     constant,
-                    ..ToolEntry::new(Box::new(input), (tool.output)())
+                    ..ToolEntry::new(Box::new(input), (tool.output)(), tool.profile)
                 })
             }
             KindDef::Resource(resource) => EntryKind::Resource(ResourceEntry {
@@ -251,6 +273,7 @@ impl Entry {
             priority: def.priority,
             meta: def.meta.iter().map(|(key, json)| ((*key).into(), (*json).into())).collect(),
             origin: Some(&def.origin),
+            parameters,
             identity: Some((def.identity)()),
             handler: Handler::Static(def.call),
             names,
@@ -262,6 +285,13 @@ impl Entry {
         })
     }
 
+    /// Gives a tool that says nothing of its own the server's profile. To be said before any of its schemas is made.
+    pub(crate) fn default_profile(&mut self, profile: SchemaProfile) {
+        if let EntryKind::Tool(tool) = &mut self.kind {
+            tool.profile.get_or_insert(profile);
+        }
+    }
+
     /// Makes the input schema of a tool now instead of at first use, to learn the names of spread arguments and the
     /// headers.
     ///
@@ -269,7 +299,7 @@ impl Entry {
     /// What is wrong with the parameters as a whole.
     pub(crate) fn judge(&mut self) -> Result<(), Vec<String>> {
         let EntryKind::Tool(tool) = &self.kind else { return Ok(()) };
-        let text = (tool.input)()?;
+        let text = tool.input()?;
         let schema = Raw::trusted(&text.text);
         let (headers, problems) = header::arguments(schema);
         if !problems.is_empty() {

@@ -31,6 +31,11 @@ use crate::{
 pub struct Handle(pub(crate) Arc<Catalog>);
 
 /// Something that can be added: a [`Tool`](super::Tool), [`Resource`](super::Resource) or [`Prompt`](super::Prompt).
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` is nothing that a server can have",
+    label = "not a `Tool`, a `Resource` or a `Prompt`",
+    note = "write `server.add(Tool::new(\"greet\").handler(async |_: Context| \"hello\"))`; a function with `#[tool]` is there from the start, see `enable` and `disable`"
+)]
 pub trait Item {
     #[doc(hidden)]
     fn into_entry(self) -> std::result::Result<EntryBox, String>;
@@ -52,7 +57,9 @@ impl Handle {
     /// # Errors
     /// When there is one of that kind with the same name (or URI) already, or the item is wrong in itself: a bad name or URI, no handler.
     pub fn add(&self, item: impl Item) -> Result<()> {
-        let entry = Arc::new(item.into_entry().map_err(Error::msg)?.0);
+        let mut entry = item.into_entry().map_err(Error::msg)?.0;
+        entry.default_profile(self.0.profile);
+        let entry = Arc::new(entry);
         self.0
             .change(|entries| {
                 let same = |it: &&Arc<Entry>| {

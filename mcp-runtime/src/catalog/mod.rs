@@ -25,9 +25,13 @@ pub(crate) use handle::Origin;
 pub use handle::{Handle, Item};
 pub(crate) use snapshot::{PageSizes, Snapshot};
 
+use crate::schema::SchemaProfile;
+
 pub(crate) struct Catalog {
     current: RwLock<Arc<Snapshot>>,
     epoch: AtomicU64,
+    /// What the schemas of tools are published in that say nothing of their own.
+    profile: SchemaProfile,
     /// Whether anybody has got hold of a [`Handle`]: without one nothing can ever change, and no change is promised.
     is_dynamic: AtomicBool,
     /// Held while a change is worked out, so that two changes cannot lose each other.
@@ -36,12 +40,13 @@ pub(crate) struct Catalog {
 }
 
 impl Catalog {
-    pub(crate) fn new(entries: Vec<Entry>, pages: PageSizes) -> Self {
+    pub(crate) fn new(entries: Vec<Entry>, pages: PageSizes, profile: SchemaProfile) -> Self {
         let entries =
             entries.into_iter().map(|it| Listed { entry: Arc::new(it), enabled: true }).collect();
         Self {
             current: RwLock::new(Arc::new(Snapshot::new(0, entries, pages))),
             epoch: AtomicU64::new(0),
+            profile,
             is_dynamic: AtomicBool::new(false),
             changing: Mutex::new(()),
             bus: Bus::default(),

@@ -37,10 +37,6 @@ pub(crate) struct Output {
     pub(crate) root_is_object: bool,
 }
 
-pub(crate) fn form(full: bool) -> Form {
-    if full { Form::Full } else { Form::Compatible }
-}
-
 /// What the compiler made, where it made something and that is the form asked for.
 fn constant(text: &'static [u8], form: Form) -> Option<Made> {
     let text = std::str::from_utf8(text).ok().filter(|it| !it.is_empty())?;

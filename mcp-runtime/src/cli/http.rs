@@ -4,6 +4,8 @@ use lexopt::Parser;
 
 use super::Stop;
 use crate::builder::Builder;
+#[cfg(feature = "http")]
+use crate::builder::{host_problem, origin_problem, path_problem};
 
 /// What the command line says of HTTP.
 #[derive(Default)]
@@ -53,12 +55,15 @@ impl HttpOptions {
         let value = value
             .into_string()
             .map_err(|it| Stop::usage(format!("`--{option}`: {it:?} is not UTF-8")))?;
-        self.settings.push(match option {
-            "allow-host" => Box::new(move |it| it.allow_host(&value)),
-            "allow-origin" => Box::new(move |it| it.allow_origin(&value)),
-            _ if value.starts_with('/') => Box::new(move |it| it.path(value)),
-            _ => return Err(Stop::usage(format!("`--path {value}`: a path begins with `/`"))),
-        });
+        let (problem, setting): (_, Setting) = match option {
+            "allow-host" => (host_problem(&value), Box::new(move |it| it.allow_host(&value))),
+            "allow-origin" => (origin_problem(&value), Box::new(move |it| it.allow_origin(&value))),
+            _ => (path_problem(&value), Box::new(move |it| it.path(value))),
+        };
+        if let Some(problem) = problem {
+            return Err(Stop::usage(format!("`--{option}`: {problem}")));
+        }
+        self.settings.push(setting);
         Ok(())
     }
 

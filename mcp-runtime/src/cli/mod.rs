@@ -1,9 +1,12 @@
 //! The command line that every server has: without arguments it serves, with them it helps its author.
 
+mod against;
 mod arguments;
+mod check;
 mod http;
 mod person;
 mod questions;
+mod schema;
 mod show;
 mod task;
 
@@ -20,7 +23,7 @@ use crate::{
     protocol::Revision,
     task::MemoryTasks,
     testing::{Called, Client, Prompted, ReadContents},
-    transport::stdio::Guard,
+    transport::stdio::{Guard, Input},
 };
 
 /// What `main` returns: the process's exit code. 0 is success, 1 a failure, 2 a wrong command line.
@@ -40,14 +43,28 @@ impl Termination for Exit {
     }
 }
 
-const COMMANDS: [(&str, &str); 6] = [
+const COMMANDS: [(&str, &str); 7] = [
     ("list", "what the server has"),
     ("call TOOL [NAME=VALUE …]", "calls a tool"),
     ("read URI", "reads a resource"),
     ("get PROMPT [NAME=VALUE …]", "shows a prompt"),
-    ("schema", "prints the manifest as JSON"),
+    ("schema", "prints the manifest as JSON, to be kept in mcp.lock.json"),
+    ("check [--strict] [--against FILE]", "finds what clients would refuse, or miss"),
     ("help", "prints this"),
 ];
+
+/// What a command leaves: what it has for stdout, what it says beside that on stderr, and how it ends.
+struct Printed {
+    text: String,
+    aside: String,
+    end: Result<(), Stop>,
+}
+
+impl From<String> for Printed {
+    fn from(text: String) -> Self {
+        Self { text, aside: String::new(), end: Ok(()) }
+    }
+}
 
 /// Something to say on stderr, and the exit code.
 struct Stop {
@@ -69,6 +86,10 @@ impl Builder {
     /// Does what the command line says: without arguments serves stdio until the client closes it, with `--http [ADDR]`
     /// listens (feature `http`); `list`, `call`, `read`, `get` and `schema` try the server out. Blocks, and brings its own
     /// runtime.
+    ///
+    /// `check` says what known clients refuse of the server, or do worse with: names, descriptions, schemas, size, each with its place,
+    /// its fix and the public threads that show it. It makes the state where a `setup` takes the [`Handle`](crate::Handle), since that
+    /// may add items, and calls nothing. With `--strict` any finding is a failure.
     ///
     /// A call that asks the user ([`Context::elicit`](crate::Context::elicit)) asks the person at the terminal; elsewhere it takes
     /// `--answer KEY=JSON`: `call deploy env=prod --answer consent='{"deploy":true}'`, or `consent=decline`.
@@ -150,7 +171,7 @@ impl Builder {
             texts.split_first().ok_or_else(|| Stop::usage("no command; see `help`"))?;
         let asks_for_help = rest.first().is_some_and(|it| it == "--help" || it == "-h");
         match (command.as_str(), rest) {
-            ("list" | "call" | "read" | "get" | "schema" | "help" | "version", _)
+            ("list" | "call" | "read" | "get" | "schema" | "check" | "help" | "version", _)
                 if asks_for_help =>
             {
                 print(&show::help(&self.identity, &COMMANDS, &options()));
@@ -171,8 +192,11 @@ impl Builder {
                 Err(Stop::usage(format!("`{command}` of what? See `help`")))
             }
             ("read", [_, _, ..]) => Err(Stop::usage("`read` takes one argument; see `help`")),
-            ("list" | "schema" | "call" | "get" | "read", _) => {
-                self.try_out(command, rest, answers)
+            ("list" | "call" | "get" | "read", _) => self.try_out(command, rest, answers),
+            ("schema", _) => apart(async move |_| schema::print(self)),
+            ("check", given) => {
+                let options = check::Options::read(given)?;
+                apart(async move |_| check::run(self, &options).await)
             }
             (other, _) => Err(unknown_command(other)),
         }
@@ -180,17 +204,11 @@ impl Builder {
 
     /// Runs a command that needs the server.
     fn try_out(self, command: &str, rest: &[String], mut answers: Answers) -> Result<(), Stop> {
-        let runtime = tokio::runtime::Builder::new_current_thread()
-            .enable_all()
-            .build()
-            .map_err(Stop::failure)?;
-        let result = runtime.block_on(async {
-            // What tools print must not mix with what was asked for, here as little as on the wire.
-            let is_somebody_there = Answers::is_somebody_there();
-            let (_guard, input, mut output) = Guard::install().map_err(Stop::failure)?;
+        let is_somebody_there = Answers::is_somebody_there();
+        apart(async move |input| {
             let identity = self.identity.clone();
             // Lists need no state, and making it may have effects nobody asked for.
-            let lists = matches!(command, "list" | "schema");
+            let lists = command == "list";
             let client = if lists {
                 Client::unprepared(self)
             } else {
@@ -210,14 +228,29 @@ impl Builder {
             }
             let result = run_command(&mut client, command, rest, &mut answers, &identity).await;
             client.close().await;
-            // A reader that has gone (`… | head`) is no reason to fail.
-            let _ = output.write_all(result?.as_bytes()).await;
-            let _ = output.shutdown().await;
-            Ok(())
-        });
-        runtime.shutdown_background();
-        result
+            result.map(Printed::from)
+        })
     }
+}
+
+/// Runs a command that prints more than this crate does: what tools print must not mix with what was asked for, here as
+/// little as on the wire.
+fn apart(command: impl AsyncFnOnce(Input) -> Result<Printed, Stop>) -> Result<(), Stop> {
+    let runtime = tokio::runtime::Builder::new_current_thread()
+        .enable_all()
+        .build()
+        .map_err(Stop::failure)?;
+    let result = runtime.block_on(async {
+        let (_guard, input, mut output) = Guard::install().map_err(Stop::failure)?;
+        let printed = command(input).await?;
+        // A reader that has gone (`… | head`) is no reason to fail.
+        let _ = output.write_all(printed.text.as_bytes()).await;
+        let _ = output.shutdown().await;
+        let _ = std::io::stderr().write_all(printed.aside.as_bytes());
+        printed.end
+    });
+    runtime.shutdown_background();
+    result
 }
 
 /// A reader that has gone (`… | head`) is no reason to fail.
@@ -267,10 +300,7 @@ async fn run_command(
 ) -> Result<String, Stop> {
     let everything = show::Everything::ask(client).await.map_err(Stop::failure)?;
     let Some((target, given)) = rest.split_first() else {
-        return Ok(match command {
-            "schema" => show::schema(identity, &everything),
-            _ => show::list(identity, &everything),
-        });
+        return Ok(show::list(identity, &everything));
     };
     match command {
         "call" => {

@@ -82,19 +82,6 @@ pub(super) fn list(identity: &Identity, everything: &Everything) -> String {
     page
 }
 
-/// The manifest: what a client is told of the server in the newest revision.
-pub(super) fn schema(identity: &Identity, everything: &Everything) -> String {
-    let manifest = json!({
-        "name": identity.name,
-        "version": identity.version,
-        "tools": everything.tools,
-        "resources": everything.resources,
-        "resourceTemplates": everything.templates,
-        "prompts": everything.prompts,
-    });
-    format!("{manifest:#}\n")
-}
-
 /// What must be given comes first, in the order of the parameters.
 pub(super) fn usage_of_tool(tool: &Value) -> String {
     let schema = &tool["inputSchema"];

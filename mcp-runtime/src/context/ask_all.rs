@@ -7,6 +7,11 @@ use std::{
 use super::{Asked, Context};
 
 /// Several questions at once: a tuple of two to four, or a `Vec`.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` is not several questions",
+    label = "not a tuple of two to four questions, nor a `Vec` of them",
+    note = "write `ctx.ask_all((ctx.roots(), ctx.elicit::<Name>(\"name\", \"Who are you?\"))).await`; a question alone is waited for with `.await`"
+)]
 pub trait AskAll {
     /// All answers, in the order of the questions.
     type Answers;

@@ -116,6 +116,11 @@ impl fmt::Debug for Progress {
 }
 
 /// A number that progress can be counted in.
+#[diagnostic::on_unimplemented(
+    message = "progress cannot be counted in `{Self}`",
+    label = "not a number",
+    note = "write a number, as in `progress.report(3)`, or how many there are: `lines.len()`"
+)]
 pub trait Amount {
     /// As the protocol's number.
     fn amount(self) -> f64;

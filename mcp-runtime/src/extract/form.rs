@@ -81,7 +81,7 @@ pub trait Form: DeserializeOwned + Send + 'static {
 #[diagnostic::on_unimplemented(
     message = "`{Self}` cannot be a field of a form",
     label = "a form has flat fields only: text, numbers, bool, and choices",
-    note = "a field is `String`, a number, `bool`, an enum with `#[form]` (one choice), `Vec` or `BTreeSet` of such an enum (several), or `Option` of these",
+    note = "a field is `String`, a number, `bool`, an enum with `#[form]` instead of `#[data]` (one choice), `Vec` or `BTreeSet` of such an enum (several), or `Option` of these",
     note = "what has more parts is asked in several forms, one after another"
 )]
 pub trait FormField {

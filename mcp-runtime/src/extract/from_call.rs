@@ -30,6 +30,11 @@ use crate::{
 /// }
 /// # fn main() {}
 /// ```
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` does not come from the server",
+    label = "does not implement `FromCall`",
+    note = "what the server has is `&T` or `State<T>`, `&Context`, `Progress`, `Cancel`, `Meta`, `Client`, `Handle`, or a type of yours with `impl FromCall`"
+)]
 pub trait FromCall<'a>: Sized {
     /// Makes the value. A failure is the call's answer, as if the handler had returned it.
     ///

@@ -15,6 +15,8 @@ pub struct Params {
     pub(crate) in_place: bool,
     /// A `#[completion]` function that takes what was typed filters for itself.
     pub(crate) takes_typed_text: bool,
+    /// The argument whose default is being made, which the user's own expression does.
+    pub(crate) making_default: Option<&'static str>,
 }
 
 /// A parameter that is an argument.
@@ -60,7 +62,9 @@ impl Params {
         handle.describe(self, def);
         if let Some(field) = self.fields.last_mut().filter(|it| std::ptr::eq(it.def, def)) {
             field.has_default = true;
+            self.making_default = Some(def.name);
             field.default = handle.default_json(default());
+            self.making_default = None;
         }
     }
 

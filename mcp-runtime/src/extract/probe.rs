@@ -38,7 +38,7 @@ use crate::{
 #[diagnostic::on_unimplemented(
     message = "`{Self}` cannot be a parameter",
     label = "clients cannot send it, and the server does not have it",
-    note = "what clients send implements `Deserialize` and `JsonSchema`, with everything in it: put `#[data]` on your own types",
+    note = "what clients send is `String`, a number, `bool`, a list or map, or your own type with `#[data]`: it implements `Deserialize` and `JsonSchema`, with everything in it",
     note = "what the server has is `&T` or `State<T>`, `&Context`, `Progress`, `Cancel`, `Meta`, `Client`, `Handle`, or a type of yours with `impl FromCall`"
 )]
 pub trait Argument: DeserializeOwned + JsonSchema + Send + 'static {}
@@ -50,7 +50,8 @@ impl<T: DeserializeOwned + JsonSchema + Send + 'static> Argument for T {}
 #[diagnostic::on_unimplemented(
     message = "`{Self}` cannot be read from a text",
     label = "clients send a text here, and this is not made from one",
-    note = "arguments of prompts and variables of URIs are texts: implement `FromStr` with an error that has `Display`, or put `#[data]` on an enum of plain names",
+    note = "arguments of prompts and variables of URIs are texts, one for each parameter: take `String` or a number, or put `#[data]` on an enum of plain names",
+    note = "or implement `FromStr` with an error that has `Display`: `impl std::str::FromStr for {Self} {{ type Err = String; fn from_str(text: &str) -> Result<Self, String> {{ Ok(…) }} }}`",
     note = "what the server has is `&T` or `State<T>`, `&Context`, `Progress`, `Cancel`, `Meta`, `Client`, `Handle`, or a type of yours with `impl FromCall`"
 )]
 pub trait TextArgument: DeserializeOwned + Send + 'static {}

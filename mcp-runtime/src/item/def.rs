@@ -5,6 +5,7 @@ use crate::{
     item::{InputSchema, template::Segment},
     model::{Asks, CachePolicy, Icon, Role, TaskSupport},
     reply::OutputSchema,
+    schema::SchemaProfile,
 };
 
 /// The function generated beside the user's: reads the arguments, then runs the user's function.
@@ -95,7 +96,8 @@ pub struct ToolDef {
     pub(crate) open_world: Option<bool>,
     pub(crate) lenient: bool,
     pub(crate) strict: bool,
-    pub(crate) full_schema: bool,
+    /// Its own, which goes before the server's.
+    pub(crate) profile: Option<SchemaProfile>,
     /// Replaces the schema made from the parameters.
     pub(crate) input_schema: Option<GivenSchema>,
     /// Whether calls may go on as tasks.
@@ -176,7 +178,7 @@ impl ItemDef {
             open_world: None,
             lenient: false,
             strict: false,
-            full_schema: false,
+            profile: None,
             task: None,
             input_schema: None,
             output,
@@ -273,7 +275,7 @@ kind_setters! { Tool:
     open_world(value: bool) = Some(value);
     lenient() = true;
     strict() = true;
-    full_schema() = true;
+    profile(value: SchemaProfile) = Some(value);
     task(support: TaskSupport) = Some(support);
     input_schema(text: GivenSchema) = Some(text);
 }

@@ -61,11 +61,21 @@ impl Property {
     #[must_use]
     #[track_caller]
     pub const fn demanded(self) -> Self {
+        if let Param::Argument(node) = self.param
+            && node.is_constant()
+            && !self.is_constant()
+        {
+            panic_with(&[
+                "the compiler does not know what is said of `",
+                self.arg.name,
+                "` beside its type: write its default and bounds as literals, or remove `schema = \"static\"`",
+            ]);
+        }
         if !self.is_constant() {
             panic_with(&[
                 "the compiler does not know the schema of `",
                 self.arg.name,
-                "`: put `#[data]` on its type and on those in it, write its default as a literal, or remove `schema = \"static\"`",
+                "`: put `#[data]` on its type and on those in it, without attributes of schemars, or remove `schema = \"static\"`",
             ]);
         }
         self

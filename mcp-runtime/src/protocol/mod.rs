@@ -34,6 +34,7 @@ pub(crate) use call::PendingCall;
 pub(crate) use call::ReplyTo;
 #[cfg(feature = "http")]
 pub(crate) use encode::unread;
+pub(crate) use encode::{listed, presented};
 #[cfg(feature = "http")]
 pub(crate) use outbox::{Hold, Outbox};
 #[cfg(feature = "http")]

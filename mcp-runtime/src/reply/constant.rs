@@ -43,13 +43,13 @@ impl ConstantOutput {
         text
     }
 
-    /// `schema = "static"`: fails to compile where the compiler cannot make the schema.
+    /// `schema = "static"`: fails to compile where the compiler cannot make the schema of a result that has one.
     #[must_use]
     #[track_caller]
-    pub const fn demanded(self) -> Self {
-        if self.0.is_some() && self.is_empty() {
+    pub const fn demanded(self, has_schema: bool) -> Self {
+        if has_schema && self.is_empty() {
             panic!(
-                "the compiler does not know the schema of the result: put `#[data]` on the type in `Json<…>` and on those in it, or remove `schema = \"static\"`"
+                "the compiler does not know the schema of the result: put `#[data]` on its type and on those in it, without attributes of schemars, or remove `schema = \"static\"`"
             );
         }
         self
@@ -69,6 +69,11 @@ macro_rules! outputs {
         impl<T: Schema<Top> $(, $e)?> Probe<$ty> {
             pub const OUTPUT: ConstantOutput = ConstantOutput::of(T::NODE);
         }
+
+        impl<T $(, $e)?> Probe<$ty> {
+            /// There is an output schema, whoever makes it.
+            pub const HAS_OUTPUT: bool = true;
+        }
     )*};
 }
 outputs! {
@@ -81,5 +86,6 @@ outputs! {
 /// Every other result.
 pub trait UnknownOutput {
     const OUTPUT: ConstantOutput = ConstantOutput(None);
+    const HAS_OUTPUT: bool = false;
 }
 impl<T: ?Sized> UnknownOutput for Probe<T> {}

@@ -6,7 +6,8 @@ use crate::error::{Error, Unanswered};
 #[diagnostic::on_unimplemented(
     message = "`{Self}` cannot be the error of a handler",
     label = "does not implement `Display`",
-    note = "use `mcp_runtime::Result<T>`, `anyhow::Result<T>`, `Result<T, String>`, or implement `Display` for your error"
+    note = "use `mcp_runtime::Result<T>`, `anyhow::Result<T>` or `Result<T, String>`",
+    note = "or implement `Display` for your error: `impl std::fmt::Display for {Self} {{ fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {{ f.write_str(\"…\") }} }}`"
 )]
 pub trait IntoFailure {
     /// The failure that the client is told.

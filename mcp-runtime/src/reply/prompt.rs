@@ -11,7 +11,7 @@ use crate::{
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is not something a prompt can return",
     label = "cannot become a prompt's messages",
-    note = "a number or a type of your own becomes text with `format!`",
+    note = "a number or a type of your own becomes a `String` with `format!(\"{{}}\", …)`",
     note = "a prompt returns text (one user message), `Message::user(…)` and `Message::assistant(…)` singly, in tuples or in a `Vec`, or a `Result` of any of them"
 )]
 pub trait PromptReply: Sized {

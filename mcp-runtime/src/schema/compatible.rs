@@ -2,9 +2,7 @@
 //!
 //! Everything schemars writes is valid JSON Schema 2020-12, and much of it makes some client drop a tool or
 //! all tools of a server: models are fed through provider dialects that know a fraction of it.
-//! [`RULES`](rules::RULES) is the list of what is rewritten and why. Beside it, for the root: `$schema` and a
-//! `title` that is only the Rust type's name are dropped, and local references are inlined ([`Definitions`])
-//! unless the type is recursive.
+//! [`RULES`] is the list of what is rewritten and why.
 //!
 //! **Arguments and results differ.** What is published of an argument may be narrower than what is accepted: nobody
 //! misses the `null` of an `Option`. What is published of a result must hold for every result, because clients check
@@ -16,10 +14,18 @@
 use serde_json::Value;
 
 use super::Map;
-use super::definitions::{Definitions, conjoin, object};
+use super::definitions::{Definitions, Inlined, conjoin, object};
 
+#[cfg(feature = "stdio")]
+pub(crate) mod complaint;
+mod keywords;
+mod null;
 mod rules;
+mod union;
+mod untyped;
 mod values;
+
+use self::rules::{RULES, Rule, Work};
 
 /// The dialect a full schema names.
 pub(super) const DIALECT: &str = "https://json-schema.org/draft/2020-12/schema";
@@ -49,28 +55,38 @@ pub(crate) fn full(schema: Value) -> Value {
 }
 
 fn rewrite(schema: Value, side: Side) -> Value {
+    rewrite_by(RULES, schema, side)
+}
+
+fn rewrite_by(rules: &[Rule], schema: Value, side: Side) -> Value {
     let mut root = object(schema);
-    root.remove("$schema");
-    let walk = Walk { side, definitions: Definitions::take(&mut root) };
+    if rules::has(rules, Work::Dialect) {
+        root.remove("$schema");
+    }
+    let walk = Walk { rules, side, definitions: Definitions::take(&mut root) };
 
-    let mut root = walk.schema(root, true);
+    let mut root = walk.schema(root, true, &mut Vec::new());
 
-    // The root must show that it is an object, even where it is a recursive type and nothing but a reference.
+    // The root must show that it is an object, even where it is nothing but a reference that stayed.
     let mut steps = 0..16;
     while let Some(Value::String(reference)) = root.get("$ref")
         && let Some(meaning) = walk.definitions.meaning(reference)
         && steps.next().is_some()
     {
-        let meaning = walk.schema(object(meaning.clone()), true);
+        let meaning = walk.schema(object(meaning.clone()), true, &mut Vec::new());
         root.remove("$ref");
         root = conjoin(meaning, root);
-        rules::apply(&mut root, side);
+        rules::apply(rules, &mut root, side);
     }
-    if root.get("title").and_then(Value::as_str).is_some_and(is_type_name) {
+    if rules::has(rules, Work::Title)
+        && root.get("title").and_then(Value::as_str).is_some_and(is_type_name)
+    {
         root.remove("title");
     }
 
-    let definitions = walk.definitions.needed(&root, |schema| walk.schema(schema, true));
+    let plain = side == Side::Argument || walk.definitions.are_too_large();
+    let publish = |schema| walk.schema(schema, plain, &mut Vec::new());
+    let definitions = walk.definitions.needed(&root, publish);
     if !definitions.is_empty() {
         root.insert("$defs".into(), Value::Object(definitions));
     }
@@ -84,39 +100,61 @@ fn is_type_name(title: &str) -> bool {
 }
 
 /// Visits every subschema, children first, and applies the rules to each.
-struct Walk {
+struct Walk<'a> {
+    rules: &'a [Rule],
     side: Side,
     definitions: Definitions,
 }
 
-impl Walk {
+impl Walk<'_> {
     /// `plain` is false below `not`, `if` and the like. What they hold is a question, not a description: to narrow it
-    /// would widen the whole, so nothing but references and bare booleans is touched there.
-    fn schema(&self, mut map: Map, plain: bool) -> Map {
-        while let Some(Value::String(reference)) = map.get("$ref")
-            && let Some(meaning) = self.definitions.inlined(reference)
-        {
-            let meaning = object(meaning.clone());
-            map.remove("$ref");
+    /// would widen the whole, so nothing but references and bare booleans is touched there. `path` names the definitions
+    /// inside whose meanings this stands.
+    fn schema(&self, mut map: Map, plain: bool, path: &mut Vec<String>) -> Map {
+        let meaning = self.meaning(&mut map, plain, path);
+        for (keyword, value) in &mut map {
+            self.keyword(keyword, value, plain, path);
+        }
+        if let Some(meaning) = meaning {
             map = conjoin(meaning, map);
         }
-        if let Some(Value::String(reference)) = map.get_mut("$ref")
-            && let Some(name) = reference.strip_prefix("#/definitions/")
-        {
-            *reference = format!("#/$defs/{name}");
-        }
-        for (keyword, value) in &mut map {
-            self.keyword(keyword, value, plain);
-        }
         if plain {
-            rules::apply(&mut map, self.side);
+            rules::apply(self.rules, &mut map, self.side);
         }
         map
     }
 
-    fn keyword(&self, keyword: &str, value: &mut Value, plain: bool) {
-        let visit = |schema: &mut Value, plain| {
-            *schema = Value::Object(self.schema(object(schema.take()), plain));
+    /// Takes the reference out of a schema, and returns what stands in its place. One that must stay is spelled the newer
+    /// way.
+    fn meaning(&self, map: &mut Map, plain: bool, path: &mut Vec<String>) -> Option<Map> {
+        let Some(Value::String(reference)) = map.get_mut("$ref") else { return None };
+        // To cut a type off widens it, which must not be done to what a result must not be.
+        let must_stay = !plain && self.side == Side::Result;
+        let inlined = self.definitions.inlined(reference, path, !must_stay);
+        let meaning = match inlined.filter(|_| rules::has(self.rules, Work::References)) {
+            Some(Inlined::Meaning(name, meaning)) => {
+                path.push(name.to_owned());
+                let meaning = self.schema(object(meaning.clone()), plain, path);
+                path.pop();
+                meaning
+            }
+            Some(Inlined::Again(name)) if rules::has(self.rules, Work::Recursion) => {
+                again(name, self.definitions.type_of(name), map)
+            }
+            _ => {
+                if let Some(name) = reference.strip_prefix("#/definitions/") {
+                    *reference = format!("#/$defs/{name}");
+                }
+                return None;
+            }
+        };
+        map.remove("$ref");
+        Some(meaning)
+    }
+
+    fn keyword(&self, keyword: &str, value: &mut Value, plain: bool, path: &mut Vec<String>) {
+        let mut visit = |schema: &mut Value, plain| {
+            *schema = Value::Object(self.schema(object(schema.take()), plain, path));
         };
         match (keyword, value) {
             (
@@ -144,6 +182,18 @@ impl Walk {
             _ => {}
         }
     }
+}
+
+/// What stands for a type inside of itself: its `type`, and a word about the rest.
+fn again(name: &str, kind: Option<&str>, beside: &mut Map) -> Map {
+    let word = format!("Again `{name}`, as around it.");
+    match beside.get_mut("description") {
+        Some(Value::String(text)) => *text = format!("{text}\n\n{word}"),
+        _ => {
+            beside.insert("description".to_owned(), word.into());
+        }
+    }
+    Map::from_iter(kind.map(|kind| ("type".to_owned(), kind.into())))
 }
 
 #[cfg(test)]

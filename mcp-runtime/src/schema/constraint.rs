@@ -8,13 +8,12 @@
 use std::borrow::Cow;
 use std::collections::BTreeSet;
 use std::fmt;
-use std::sync::OnceLock;
 
-use regex_lite::Regex;
 use serde::de::{Deserializer as _, IgnoredAny, MapAccess, SeqAccess, Visitor};
 use serde_json::{Value, json};
 
 use super::definitions::conjoin;
+use super::pattern::{CompiledPattern, Pattern};
 use super::{Map, Range};
 
 /// The constraints of one argument. Part of a `static`, hence the setters instead of a builder: a `const fn` cannot
@@ -25,24 +24,6 @@ pub(crate) struct Constraints {
     least: Option<usize>,
     most: Option<usize>,
     pattern: Option<Pattern>,
-}
-
-/// A pattern and where it is kept once it is compiled: beside the constraints, which constants read.
-#[derive(Debug, Clone, Copy)]
-struct Pattern {
-    text: &'static str,
-    regex: &'static CompiledPattern,
-}
-
-/// A regular expression, compiled at its first use. `None` inside if it does not compile, which the macro has ruled out.
-#[derive(Debug, Default)]
-pub struct CompiledPattern(OnceLock<Option<Regex>>);
-
-impl CompiledPattern {
-    #[allow(missing_docs, reason = "public only for generated code")]
-    pub const fn new() -> Self {
-        Self(OnceLock::new())
-    }
 }
 
 /// The JSON type an argument has, as far as its schema tells.
@@ -78,7 +59,7 @@ impl Constraints {
         text: &'static str,
         regex: &'static CompiledPattern,
     ) {
-        self.pattern = Some(Pattern { text, regex });
+        self.pattern = Some(Pattern::new(text, regex));
     }
 
     pub(crate) const fn range(&self) -> Option<&Range> {
@@ -93,7 +74,7 @@ impl Constraints {
     /// The pattern, where clients read it as we do.
     pub(crate) const fn published_pattern(&self) -> Option<&'static str> {
         match self.pattern {
-            Some(Pattern { text, .. }) if is_portable(text) => Some(text),
+            Some(pattern) if pattern.is_portable() => Some(pattern.text),
             _ => None,
         }
     }
@@ -189,10 +170,9 @@ impl Constraints {
         {
             return Some(wrong);
         }
-        let Pattern { text, regex } = self.pattern?;
-        let regex = regex.0.get_or_init(|| Regex::new(text).ok()).as_ref()?;
-        let wrong = !regex.is_match(string);
-        wrong.then(|| format!("{} does not match {text}", shortened(&json!(string).to_string())))
+        let pattern = self.pattern.filter(|it| !it.matches(string))?;
+        let string = json!(string).to_string();
+        Some(format!("{} does not match {}", shortened(&string), pattern.text))
     }
 
     fn check_length(&self, unit: &str, length: usize) -> Option<String> {
@@ -371,81 +351,6 @@ fn elements(json_text: &str) -> Option<usize> {
 
 fn entries(json_text: &str) -> Option<usize> {
     serde_json::Deserializer::from_str(json_text).deserialize_map(Count).ok()
-}
-
-/// Whether ECMA 262, in its `u` mode, reads a pattern as regex-lite does: it knows no flags in the pattern, no `\A` and
-/// `\z`, no named POSIX classes, and refuses escapes that mean nothing.
-const fn is_portable(pattern: &str) -> bool {
-    let mut rest = pattern.as_bytes();
-    let mut in_class = false;
-    while let [c, after @ ..] = rest {
-        rest = after;
-        match c {
-            b'\\' => {
-                let [escaped, after @ ..] = rest else { return false };
-                rest = after;
-                if !means_the_same(*escaped, in_class) {
-                    return false;
-                }
-                if matches!((escaped, rest), (b'b', [b'{', ..])) {
-                    return false;
-                }
-            }
-            b'[' if in_class => return false,
-            b'[' => in_class = true,
-            b']' if in_class => in_class = false,
-            b']' => return false,
-            b'{' if !in_class => match after_count(rest) {
-                Some(after) => rest = after,
-                None => return false,
-            },
-            b'}' if !in_class => return false,
-            b'&' | b'~' if in_class => {
-                if let [next, ..] = rest
-                    && *next == *c
-                {
-                    return false;
-                }
-            }
-            b'(' if !in_class => {
-                if let [b'?', after @ ..] = rest
-                    && !matches!(after, [b':' | b'<', ..])
-                {
-                    return false;
-                }
-            }
-            _ => {}
-        }
-    }
-    !in_class
-}
-
-const fn means_the_same(escaped: u8, in_class: bool) -> bool {
-    match escaped {
-        b'-' => in_class,
-        b'b' | b'B' => !in_class,
-        b'd' | b'D' | b'w' | b'W' | b's' | b'S' | b'n' | b'r' | b't' | b'f' | b'v' => true,
-        b'^' | b'$' | b'\\' | b'.' | b'*' | b'+' | b'?' | b'(' | b')' | b'[' | b']' | b'{'
-        | b'}' | b'|' | b'/' => true,
-        _ => false,
-    }
-}
-
-/// What comes after `2,3}`.
-const fn after_count(mut rest: &[u8]) -> Option<&[u8]> {
-    if !matches!(rest, [b'0'..=b'9', ..]) {
-        return None;
-    }
-    while let [c, after @ ..] = rest {
-        rest = after;
-        match c {
-            b'}' => return Some(rest),
-            b'0'..=b'9' | b',' => {}
-            _ => return None,
-        }
-    }
-    // A count that never ends does not compile.
-    Some(rest)
 }
 
 #[cfg(test)]

@@ -1,7 +1,6 @@
 //! `$defs` and the references into them.
 
-use std::borrow::Cow;
-use std::collections::{BTreeMap, BTreeSet};
+use std::{borrow::Cow, collections::BTreeSet};
 
 use serde_json::Value;
 
@@ -12,11 +11,21 @@ use crate::percent;
 /// megabyte of text, more than any client reads) all references are kept.
 const MOST_NODES: usize = 20_000;
 
-/// The definitions of one root schema, and which of them cannot be inlined.
+/// The definitions of one root schema.
 #[derive(Debug)]
 pub(super) struct Definitions {
     all: Map,
-    kept: BTreeSet<String>,
+    /// Written out it would be larger than anybody reads.
+    too_large: bool,
+}
+
+/// What stands in the place of a reference.
+#[derive(Debug)]
+pub(super) enum Inlined<'a> {
+    /// What it means.
+    Meaning(&'a str, &'a Value),
+    /// What it means stands around it already, under this name.
+    Again(&'a str),
 }
 
 impl Definitions {
@@ -28,12 +37,12 @@ impl Definitions {
                 all.extend(definitions);
             }
         }
-        let mut definitions = Self { all, kept: BTreeSet::new() };
-        definitions.kept =
-            definitions.all.keys().filter(|name| definitions.is_recursive(name)).cloned().collect();
-        if definitions.expanded_size(root) > MOST_NODES {
-            definitions.kept = definitions.all.keys().cloned().collect();
-        }
+        let mut definitions = Self { all, too_large: false };
+        let mut room = MOST_NODES.saturating_sub(nodes_of_map(root));
+        let fits = references_of_map(root)
+            .iter()
+            .all(|reference| definitions.fits(reference, &mut Vec::new(), &mut room));
+        definitions.too_large = !fits;
         definitions
     }
 
@@ -43,10 +52,60 @@ impl Definitions {
         self.all.get_key_value(&*name).map(|(name, _)| name.as_str())
     }
 
-    /// What to put in the place of `reference`; `None` if it must stay.
-    pub(super) fn inlined(&self, reference: &str) -> Option<&Value> {
-        let name = self.name(reference)?;
-        if self.kept.contains(name) { None } else { self.all.get(name) }
+    /// What to put in the place of `reference`, inside the definitions of `path`; `None` if it must stay, as those to
+    /// recursive definitions must where they cannot be cut.
+    pub(super) fn inlined(
+        &self,
+        reference: &str,
+        path: &[String],
+        can_cut: bool,
+    ) -> Option<Inlined<'_>> {
+        let name = self.name(reference).filter(|_| !self.too_large)?;
+        if !can_cut && self.is_recursive(name) {
+            return None;
+        }
+        if path.iter().any(|it| it == name) {
+            return Some(Inlined::Again(name));
+        }
+        Some(Inlined::Meaning(name, &self.all[name]))
+    }
+
+    pub(super) fn are_too_large(&self) -> bool {
+        self.too_large
+    }
+
+    fn is_recursive(&self, name: &str) -> bool {
+        let mut seen = BTreeSet::new();
+        let mut open = vec![&self.all[name]];
+        while let Some(schema) = open.pop() {
+            for reference in references(schema) {
+                match self.name(&reference) {
+                    Some(found) if found == name => return true,
+                    Some(found) if seen.insert(found.to_owned()) => open.push(&self.all[found]),
+                    _ => {}
+                }
+            }
+        }
+        false
+    }
+
+    /// The one `type` of all values of a definition, where there is one.
+    pub(super) fn type_of(&self, name: &str) -> Option<&str> {
+        self.type_in(&self.all[name], 0)
+    }
+
+    fn type_in<'a>(&'a self, schema: &'a Value, depth: u8) -> Option<&'a str> {
+        if let Some(name) = schema["type"].as_str() {
+            return Some(name);
+        }
+        let reference = schema["$ref"].as_str().filter(|_| depth < 16);
+        if let Some(meaning) = reference.and_then(|it| self.meaning(it)) {
+            return self.type_in(meaning, depth + 1);
+        }
+        let branches = schema.get("oneOf").or_else(|| schema.get("anyOf"))?.as_array()?;
+        let mut types = branches.iter().map(|it| self.type_in(it, depth + 1));
+        let first = types.next().filter(|_| depth < 16)??;
+        types.all(|it| it == Some(first)).then_some(first)
     }
 
     /// What `reference` means, whether or not it must stay.
@@ -70,43 +129,19 @@ impl Definitions {
         needed
     }
 
-    fn is_recursive(&self, name: &str) -> bool {
-        let mut seen = BTreeSet::new();
-        let mut open = vec![&self.all[name]];
-        while let Some(schema) = open.pop() {
-            for reference in references(schema) {
-                match self.name(&reference) {
-                    Some(found) if found == name => return true,
-                    Some(found) if seen.insert(found.to_owned()) => open.push(&self.all[found]),
-                    _ => {}
-                }
-            }
-        }
-        false
-    }
-
-    fn expanded_size(&self, root: &Map) -> usize {
-        let mut sizes = BTreeMap::new();
-        let mut size = nodes_of_map(root);
-        for reference in references_of_map(root) {
-            size = size.saturating_add(self.size_of(&reference, &mut sizes));
-        }
-        size
-    }
-
-    fn size_of(&self, reference: &str, sizes: &mut BTreeMap<String, usize>) -> usize {
-        let Some(name) = self.name(reference).filter(|name| !self.kept.contains(*name)) else {
-            return 1;
+    /// Whether there is room for everything a reference means when it is written out.
+    fn fits(&self, reference: &str, path: &mut Vec<String>, room: &mut usize) -> bool {
+        let Some(name) = self.name(reference).filter(|name| !path.iter().any(|it| it == name))
+        else {
+            return true;
         };
-        if let Some(size) = sizes.get(name) {
-            return *size;
-        }
-        let mut size = nodes(&self.all[name]);
-        for reference in references(&self.all[name]) {
-            size = size.saturating_add(self.size_of(&reference, sizes));
-        }
-        sizes.insert(name.to_owned(), size);
-        size
+        let Some(left) = room.checked_sub(nodes(&self.all[name])) else { return false };
+        *room = left;
+        path.push(name.to_owned());
+        let below = references(&self.all[name]);
+        let fits = below.iter().all(|reference| self.fits(reference, path, room));
+        path.pop();
+        fits
     }
 }
 

@@ -15,14 +15,15 @@ pub(crate) mod header;
 mod input;
 pub(crate) mod object;
 pub(crate) mod output;
+mod pattern;
 mod range;
 mod sampling;
 #[cfg(test)]
-mod validator;
+pub(crate) mod validator;
 
-pub use constraint::CompiledPattern;
 pub(crate) use constraint::{Constraints, Kind};
 pub(crate) use input::input_of;
+pub use pattern::CompiledPattern;
 pub(crate) use range::Edge;
 pub use range::Range;
 
@@ -53,10 +54,24 @@ pub fn given(schema: impl serde::Serialize) -> Result<Box<str>, String> {
     Ok(value.to_string().into_boxed_str())
 }
 
-/// Which of its two forms a schema is published in: `schema = "compatible"` (the default) or `schema = "full"`.
+/// How much of JSON Schema the published schemas of tools use: `server!().schema_profile(…)` for a server,
+/// `schema = "full"` or `schema = "compatible"` for one tool, which goes before.
+///
+/// ```
+/// use mcp_runtime::SchemaProfile;
+///
+/// let server = mcp_runtime::server!().schema_profile(SchemaProfile::Full);
+/// # let _ = server;
+/// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub(crate) enum Form {
+#[non_exhaustive]
+pub enum SchemaProfile {
+    /// What every known client reads: no `$schema`, references written out, one `type` per schema, no formats of Rust's own,
+    /// a plain type for an `Option`. What is published of an argument may be narrower than what is accepted.
     #[default]
     Compatible,
+    /// All of JSON Schema 2020-12 as the types describe themselves, for clients that are known to read it.
     Full,
 }
+
+pub(crate) use SchemaProfile as Form;

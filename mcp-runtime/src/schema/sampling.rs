@@ -10,7 +10,8 @@ impl SamplingTool {
     /// [`ToolUse::input`](crate::ToolUse::input) reads them.
     #[must_use]
     pub fn schema<T: JsonSchema>(mut self) -> Self {
-        self.schema = super::input_of::<T>().map_err(|problems| problems.join("; "));
+        self.schema = super::input_of::<T>(super::SchemaProfile::Compatible)
+            .map_err(|problems| problems.join("; "));
         self
     }
 

@@ -6,7 +6,7 @@ use std::collections::BTreeSet;
 use serde_json::Value;
 
 /// Whether `instance` is valid. `root` is where references are looked up.
-pub(super) fn accepts(schema: &Value, instance: &Value, root: &Value) -> bool {
+pub(crate) fn accepts(schema: &Value, instance: &Value, root: &Value) -> bool {
     let Value::Object(map) = schema else { return schema != &Value::Bool(false) };
     map.iter().all(|(keyword, value)| keyword_accepts(keyword, value, schema, instance, root))
 }

@@ -48,6 +48,11 @@ pub type Keeping<'a, T> = Pin<Box<dyn Future<Output = Result<T>> + Send + 'a>>;
 /// let server = mcp_runtime::server!().task_store(Hoard::default());
 /// # let _ = server;
 /// ```
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` cannot keep tasks",
+    label = "does not implement `TaskStore`",
+    note = "`MemoryTasks::new()` keeps them in memory, `SqliteTasks` (feature `sqlite`) in a file; a store of your own is a type with `impl TaskStore`"
+)]
 pub trait TaskStore: Send + Sync + 'static {
     /// Makes the store ready: asked once, before anything else, when a server starts.
     ///

@@ -64,6 +64,19 @@ impl Client {
         Ok(Self::to(server.build()?.start_bare()))
     }
 
+    /// Connects to look at everything there is, and says what went wrong in `setup`.
+    #[cfg(feature = "stdio")]
+    pub(crate) async fn looking(server: Builder) -> Result<(Self, Option<String>), ServeError> {
+        let (started, problem) = server.build()?.start_to_look().await;
+        Ok((Self::to(started), problem))
+    }
+
+    /// What the lists come from.
+    #[cfg(feature = "stdio")]
+    pub(crate) fn snapshot(&self) -> std::sync::Arc<crate::catalog::Snapshot> {
+        self.started.dispatcher.catalog.snapshot()
+    }
+
     /// Starts the server and connects to it in this revision, with its handshake when it has one.
     ///
     /// # Errors

@@ -2,7 +2,7 @@
 //! operating system.
 //!
 //! A `#[tokio::test]` runs it; for that a crate has `tokio` (with `macros` and `rt`) and `serde_json` among its dev-dependencies.
-//! Keep the server in a function, so that `main` and the tests share it:
+//! Keep the server in a function, so that `main` and the tests share it. [`assert_builds!`] looks at it without starting it.
 //!
 //! ```
 //! fn server() -> mcp_runtime::Builder {
@@ -29,7 +29,11 @@
 //! ```
 
 mod answering;
+#[allow(missing_docs, reason = "public only for generated code")]
+pub(crate) mod builds;
 mod client;
+#[allow(missing_docs, reason = "public only for generated code")]
+pub(crate) mod contract;
 mod messages;
 mod results;
 mod tasks;
@@ -40,3 +44,5 @@ pub use client::{Client, Ongoing};
 pub use results::{Called, Completed, Prompted, ReadContents, RpcError};
 
 pub use crate::protocol::Revision;
+#[doc(inline)]
+pub use crate::{__assert_builds as assert_builds, __assert_contract as assert_contract};

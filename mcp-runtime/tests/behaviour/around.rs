@@ -211,7 +211,10 @@ fn saying_it_twice_stops_the_server() {
     let server = served()
         .around(async |call, next| next.run(call).await)
         .around(async |call, next| next.run(call).await);
-    assert_eq!(crate::support::problems(server), ["`around` was said twice: put both into one"]);
+    let problems = crate::support::problems(server);
+    assert_eq!(problems.len(), 1);
+    assert!(problems[0].starts_with("`.around(…)` at "), "{problems:?}");
+    assert!(problems[0].ends_with(" already: put both into one"), "{problems:?}");
 }
 
 /// Reports its first step, and its second when it is told to.

@@ -138,6 +138,18 @@ fn changes(_it: Handle) {}
 
 fn unregistered() {}
 
+mod local {
+    use mcp_runtime::prelude::*;
+
+    #[tool(group = "delta")]
+    pub(super) fn foreign() {}
+
+    #[prompt(group = "foreign twins")]
+    fn twin() -> &'static str {
+        ""
+    }
+}
+
 #[tool(name = "banana", group = "delta")]
 fn other_banana() {}
 
@@ -154,15 +166,26 @@ fn what_cannot_be_served_is_named_with_its_place() {
     assert!(twice[0].starts_with("there are two tools `banana`: `banana` at "), "{twice:?}");
     assert!(twice[0].matches("groups.rs:").count() == 2, "{twice:?}");
     let unknown = problems(server!().items(items![unregistered]));
-    assert_eq!(
-        unknown,
-        ["`unregistered` is in `items![…]`, but it has no `#[tool]`, `#[resource]` or `#[prompt]`"]
-    );
-    let with = problems(server!(with = [serde], group = "alpha"));
+    assert_eq!(unknown.len(), 1);
+    assert!(unknown[0].starts_with("`items![…]` at "), "{unknown:?}");
     assert!(
-        with[0].starts_with(
-            "`with = [serde]`: the crate `serde` has no items; crates with items in this program: "
-        ),
+        unknown[0].ends_with("`unregistered` has no `#[tool]`, `#[resource]` or `#[prompt]`"),
+        "{unknown:?}"
+    );
+    let across = problems(server!().items(items![tools_crate::foreign, local::foreign]));
+    assert_eq!(across.len(), 1);
+    assert!(across[0].starts_with("there are two tools `foreign`: `foreign` at "), "{across:?}");
+    assert!(across[0].contains("tools-crate/src/lib.rs:"), "{across:?}");
+    assert!(across[0].contains("behaviour/groups.rs:"), "{across:?}");
+    let across = problems(server!(with = [tools_crate], group = "foreign twins").state(Ledger(1)));
+    assert_eq!(across.len(), 1, "{across:?}");
+    assert!(across[0].starts_with("there are two prompts `twin`: `twin` at "), "{across:?}");
+    assert!(across[0].contains("tools-crate/src/lib.rs:"), "{across:?}");
+    assert!(across[0].contains("behaviour/groups.rs:"), "{across:?}");
+    let with = problems(server!(with = [serde], group = "alpha"));
+    assert!(with[0].starts_with("`with = [serde]` at "), "{with:?}");
+    assert!(
+        with[0].contains(": the crate `serde` has no items; crates with items in this program: "),
         "{with:?}"
     );
     assert!(with[0].contains("tools_crate"), "{with:?}");

@@ -70,7 +70,8 @@ fn two_states_of_one_type_stop_the_server() {
     let problems = problems(server.setup(async || Ok::<_, String>(Db(2))));
     assert_eq!(problems.len(), 1, "{problems:?}");
     assert!(
-        problems[0].starts_with("there are two states of type `behaviour::state::Db`"),
+        problems[0]
+            .contains(": there are two states of type `behaviour::state::Db`, the other at "),
         "{problems:?}"
     );
 }

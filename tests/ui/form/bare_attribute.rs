@@ -3,7 +3,7 @@ use mcp_runtime::prelude::*;
 #[form]
 struct Order {
     #[arg]
-    code: String,
+    seats: u8,
 }
 
 fn main() {}

@@ -1,9 +1,14 @@
 use mcp_runtime::prelude::*;
 
+#[data]
+struct Address {
+    street: String,
+}
+
 #[form]
 struct Order {
     #[serde(flatten)]
-    name: String,
+    to: Address,
 }
 
 fn main() {}

@@ -7,4 +7,9 @@ enum Size {
     Large,
 }
 
+#[form]
+struct Order {
+    size: Size,
+}
+
 fn main() {}

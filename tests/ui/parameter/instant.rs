@@ -3,7 +3,8 @@ use mcp_runtime::prelude::*;
 /// Waits.
 #[tool]
 fn wait(until: std::time::Instant) -> bool {
-    until > std::time::Instant::now()
+    let _ = until;
+    true
 }
 
 fn main() {}

@@ -1,5 +1,10 @@
 use mcp_runtime::prelude::*;
 
+#[data]
+struct Point {
+    x: f64,
+}
+
 /// Moves.
 #[tool]
 fn go(to: Piont) -> bool {

@@ -1,6 +1,9 @@
 use mcp_runtime::prelude::*;
 
-struct Tone;
+enum Tone {
+    Warm,
+    Cold,
+}
 
 /// Writes.
 #[prompt]

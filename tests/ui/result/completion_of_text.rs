@@ -3,7 +3,7 @@ use mcp_runtime::prelude::*;
 /// Cities.
 #[completion]
 fn cities(typed: &str) -> String {
-    typed.to_owned()
+    typed.lines().collect()
 }
 
 fn main() {}

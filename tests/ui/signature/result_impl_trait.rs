@@ -3,7 +3,7 @@ use mcp_runtime::prelude::*;
 /// Answers.
 #[tool]
 fn answer() -> impl std::fmt::Display {
-    42
+    String::from("42")
 }
 
 fn main() {}

@@ -5,8 +5,8 @@ struct Counter(Cell<u32>);
 
 /// Counts.
 #[tool]
-fn count(counter: &Counter) -> u32 {
-    counter.0.get()
+fn count(counter: &Counter) -> String {
+    format!("{:?}", counter.0)
 }
 
 fn main() {}

@@ -3,8 +3,8 @@ use std::cell::RefCell;
 
 /// Counts.
 #[tool]
-fn count(log: State<RefCell<Vec<String>>>) -> usize {
-    log.borrow().len()
+fn count(log: State<RefCell<Vec<String>>>) -> String {
+    format!("{:?}", *log)
 }
 
 fn main() {}

@@ -1,7 +1,7 @@
 use mcp_runtime::prelude::*;
 
 /// A file.
-#[resource("files://my file")]
+#[resource("files://notes (old)")]
 fn file() -> String {
     String::new()
 }

@@ -1,6 +1,6 @@
 use mcp_runtime::prelude::*;
 
-struct Id(u64);
+struct Id(String);
 
 /// A user.
 #[resource("users://{id}")]

@@ -2,8 +2,10 @@
 
 mod asking;
 mod catalog;
+mod complaints;
 mod gate;
 mod mirrored;
+mod profiles;
 mod prompts;
 mod resources;
 mod tasks;
@@ -23,6 +25,8 @@ use mcp_runtime::{Builder, prelude::*};
 /// | `impatient` | the same, where a question waits for a second |
 /// | `tasks` | tools whose calls go on as tasks |
 /// | `single` | the same, where one task may run |
+/// | `complaints` | tools of the kinds that clients have dropped |
+/// | `profiles` | tools whose schemas have one profile or the other |
 /// | `mirrored` | one tool, whose arguments are repeated in headers |
 pub fn named(name: &str) -> Builder {
     match name {
@@ -38,6 +42,8 @@ pub fn named(name: &str) -> Builder {
         "impatient" => asking::impatient(),
         "tasks" => tasks::server(),
         "single" => tasks::single(),
+        "complaints" => complaints::server(),
+        "profiles" => profiles::server(),
         "mirrored" => {
             mcp_runtime::server!(name = "fixture", version = "1.2.3").items(items![mirrored::route])
         }

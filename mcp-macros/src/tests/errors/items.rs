@@ -2,6 +2,7 @@
 
 use super::{check, errors};
 use crate::tests::expand;
+use proc_macro2::TokenStream;
 
 #[test]
 fn signatures() {
@@ -24,18 +25,65 @@ fn signatures() {
         "#[tool] fn f() -> Option<impl Send> {}",
         &[("impl", "the result needs a type that can be named")],
     );
+    for (future, place) in [
+        ("impl Future<Output = Vec<u8>> + Send", "impl … Send"),
+        ("Pin<Box<dyn std::future::Future<Output = Vec<u8>> + Send>>", "Pin … >"),
+        ("BoxFuture<'static, Vec<u8>>", "BoxFuture … >"),
+    ] {
+        let code = format!("#[tool] fn f() -> {future} {{}}");
+        check(&code, &[(place, "write `async fn f(…) -> Vec<u8>`")]);
+    }
+    check(
+        "#[tool] fn f<const N: usize>() {}",
+        &[("N", "take the value as a parameter, `n: usize`")],
+    );
     check(
         "#[tool] fn f<F: Fn(u8) -> u8>(#[arg(default)] a: u8) {}",
         &[("F", "a tool has one schema, so it has no type parameters")],
     );
     check("#[tool] fn f(_: u8) {}", &[("_", "give the parameter a plain name")]);
     check("#[tool] fn f(ref a: u8) {}", &[("ref … a", "give the parameter a plain name")]);
-    check("#[tool] fn f((a, b): (u8, u8)) {}", &[("(a, b)", "give the parameter a plain name")]);
-    check("#[tool] #[tool] fn f() {}", &[("tool", "#[tool] is there twice: keep one")]);
+    check("#[tool] fn f((a, b): (u8, u8)) {}", &[("(a, b)", "in the body: `let (a, b) = name;`")]);
+    check("#[tool] #[tool] fn f() {}", &[("tool", "#[tool] is there twice: remove one")]);
     check(
         "#[tool] #[prompt] fn f() {}",
         &[("prompt", "#[prompt] beside #[tool]: a function is one of them")],
     );
+}
+
+#[test]
+fn what_no_call_can_be_given() {
+    check("#[tool] fn f(a: &'static str) {}", &[("'static", "remove `'static`")]);
+    check(
+        "#[tool] fn f(a: &dyn Store) {}",
+        &[("& … Store", "take `&std::sync::Arc<dyn Store + Send + Sync>`")],
+    );
+    check("#[tool] fn f(a: Option<Vec<&str>>) {}", &[("& … str", "write `String` for `&str`")]);
+    check("#[tool] #[arg(default)] fn f(a: u8) {}", &[("arg", "#[arg] belongs on a parameter")]);
+    check(
+        "#[resource(URI, title = 5)] fn f() {}",
+        &[("URI", "the URI is written out"), ("5", "is text")],
+    );
+    check(
+        "#[resource(concat!(\"a:\", \"b\"))] fn f() {}",
+        &[("concat", "`#[resource(\"app://f\")]`")],
+    );
+    check(
+        "#[resource(size)] fn f() {}",
+        &[("size", "#[resource] starts with its URI"), ("size", "write `size")],
+    );
+    // What rustc refuses is left to it.
+    check("#[tool] fn f(a: str, b: [u8]) {}", &[]);
+}
+
+#[test]
+fn blocks_that_are_not_yet_what_they_will_be() {
+    check(
+        "#[server] impl N { #[cfg_attr(all(unix, x), mcp_runtime::tool(title = \"a\"))] fn f(&self) {} }",
+        &[("cfg_attr", "and `#[tool]`")],
+    );
+    check("#[server] impl N { tools!(a); }", &[]);
+    check("#[server] impl N { fn f(&self) { tools!(a) } }", &[("impl", "no method here has")]);
 }
 
 #[test]
@@ -55,7 +103,7 @@ fn wrong_items() {
     );
     check(
         "#[tool] fn f(&self);",
-        &[(";", "this function has no body; a method of a trait cannot be registered")],
+        &[(";", "this function has no body that a client could call: remove the attribute")],
     );
     check(
         "#[tool] impl N { fn f(&self) {} }",
@@ -87,9 +135,28 @@ fn wrong_items() {
 #[test]
 fn half_typed_functions_survive() {
     let source = "#[tool] fn f(#[arg(default = 1)] a: , b: u8) -> u8 { b. }";
-    let text = expand(source).to_string();
-    assert!(text.starts_with("fn f (a : , b : u8) -> u8 { b . }"), "{text}");
-    assert!(text.contains("compile_error"), "{text}");
+    // What has no type yet rustc refuses itself: nothing is added to that, and nothing is registered.
+    assert_eq!(expand(source).to_string(), "fn f (a : , b : u8) -> u8 { b . }");
+    for params in ["a", "a: u8, b", "a: u8, b:", "a: &", "a: std::", "a: u8,, b: u8", "self, a:"] {
+        let source = format!("fn f({params}) -> u8 {{ a. }}");
+        let expanded = expand(&format!("#[tool(name = \"g\")] {source}")).to_string();
+        assert_eq!(expanded, source.parse::<TokenStream>().unwrap().to_string());
+    }
+    // Whatever else does not parse is said here too, since nobody knows whether rustc will.
+    for whole in ["a: u8 + +", "a: Vec<u8>>", "a: u8 b: u8", "a: fn(u8", "a: HashMap<u8, u8>: u8"] {
+        let Ok(source) = format!("#[tool] fn f({whole}) {{}}").parse::<TokenStream>() else {
+            continue;
+        };
+        let text = expand(&source.to_string()).to_string();
+        assert!(text.contains("compile_error"), "{whole}: {text}");
+    }
+    let block = "#[server] impl N { #[tool] fn f(&self, #[arg(default)] a: ) { self. } #[tool] fn g(&self) {} }";
+    let text = expand(block).to_string();
+    assert!(
+        text.starts_with("impl N { fn f (& self , a :) { self . } fn g (& self) { } } const _"),
+        "{text}"
+    );
+    assert!(!text.contains("compile_error") && !text.contains("\"f\""), "{text}");
     let body = expand("#[tool] fn f() { let x = ; x. }").to_string();
     assert!(body.starts_with("fn f () { let x = ; x . } const _"), "{body}");
 }
@@ -115,10 +182,7 @@ fn servers() {
         "#[server] impl<T> N<T> { #[tool] fn f(&self) {} }",
         &[("T", "with concrete parameters")],
     );
-    check(
-        "#[server] impl<'a> N<'a> { #[tool] fn f(&self) {} }",
-        &[("'a", "with concrete parameters")],
-    );
+    check("#[server] impl<'a> N<'a> { #[tool] fn f(&self) {} }", &[("'a", "write `'static`")]);
     check("#[server] impl N { fn f(&self) {} }", &[("impl", "no method here has `#[tool]`")]);
     check(
         "#[server] impl N { #[tool] const A: u8 = { 1 }; }",
@@ -136,6 +200,38 @@ fn servers() {
         "#[server] impl N { #[tool] #[prompt] fn f(&self) {} }",
         &[("prompt", "#[prompt] beside #[tool]")],
     );
+}
+
+#[test]
+fn items_of_one_name_in_a_block() {
+    let block = |items: &str| format!("#[server(group = \"g\")] impl N {{ {items} }}");
+    check(
+        &block("#[tool] fn f(&self) {} #[tool(name = \"f\")] fn g(&self) {}"),
+        &[("\"f\"", "`f` is the tool `f` of this block already: rename one")],
+    );
+    check(
+        &block("#[prompt(name = \"g\")] fn f(&self) {} #[prompt] fn g(&self) {}"),
+        &[(
+            "g",
+            "`f` is the prompt `g` of this block already: rename one, or write `#[prompt(name",
+        )],
+    );
+    check(
+        &block(
+            "#[resource(\"x:{a}\")] fn f(a: u8) {} #[resource(\"x:{a}\", name = \"h\")] fn g(a: u8) {}",
+        ),
+        &[("\"x:{a}\"", "`f` is the resource `x:{a}` of this block already: write another URI")],
+    );
+    for fine in [
+        "#[tool] fn f(&self) {} #[prompt(name = \"f\")] fn g(&self) {}",
+        "#[tool] fn f(&self) {} #[tool(name = \"f\", group = \"h\")] fn g(&self) {}",
+        "#[cfg(unix)] #[tool] fn f(&self) {} #[cfg(not(unix))] #[tool] fn f(&self) {}",
+        "#[resource(\"x:y\")] fn f() {} #[resource(\"x:z\", name = \"f\")] fn g() {}",
+        "#[completion] fn f(a: &str) {} #[tool(name = \"f\")] fn g(a: &str) {}",
+    ] {
+        let text = expand(&block(fine)).to_string();
+        assert!(!text.contains("compile_error"), "{fine}: {text}");
+    }
 }
 
 #[test]

@@ -178,6 +178,43 @@ fn contradictions() {
 }
 
 #[test]
+fn keys_of_another_kind_are_named_before_keys_that_look_alike() {
+    check(
+        "#[prompt(task)] fn f() {}",
+        &[("task", "unknown key `task` of #[prompt]: it is a key of #[tool]; remove it here.")],
+    );
+    check(
+        "#[tool(size = 1)] fn f() {}",
+        &[("size", "it is a key of #[resource]; remove it here.")],
+    );
+    check(
+        "#[resource(\"x:y\", strict)] fn f() {}",
+        &[("strict", "it is a key of #[tool]; remove it here.")],
+    );
+    check(
+        "#[completion(title = \"x\")] fn f() {}",
+        &[("title", "it is a key of #[tool]; remove it here.")],
+    );
+}
+
+#[test]
+fn keys_that_make_each_other_useless() {
+    let task = |keys: &str| format!("#[tool({keys})] async fn f() {{}}");
+    let poll = "make `poll` shorter than `ttl`";
+    check(&task("task(ttl = \"1m\", poll = \"60s\")"), &[("poll", poll)]);
+    check(&task("task(poll = \"2m\", ttl = \"1m\")"), &[("poll", poll)]);
+    check(
+        &task("task(ttl = \"1m\"), timeout = \"61s\""),
+        &[("timeout", "a task ends with its `ttl`, so a longer `timeout` never ends it")],
+    );
+    check("#[tool(single_use)] fn f() {}", &[("single_use", "make it `async`")]);
+    check(
+        "#[resource(\"x:{a}\", size = 1)] fn f(a: &str) {}",
+        &[("size", "a template stands for many resources")],
+    );
+}
+
+#[test]
 fn keys_that_do_not_contradict() {
     let fine =
         |source: &str| assert!(!expand(source).to_string().contains("compile_error"), "{source}");
@@ -186,6 +223,11 @@ fn keys_that_do_not_contradict() {
     fine("#[tool(blocking = false)] async fn f() {}");
     fine("#[tool(blocking, timeout = \"1s\")] fn f() {}");
     fine("#[tool(timeout = \"1s\",)] async fn f() {}");
+    fine("#[tool(timeout = \"60s\", task(ttl = \"1m\", poll = \"59s\"))] async fn f() {}");
+    fine("#[tool(timeout = \"2h\", task(poll = \"2h\"))] async fn f() {}");
+    fine("#[tool(single_use, blocking)] fn f() {}");
+    fine("#[tool(single_use = false)] fn f() {}");
+    fine("#[resource(\"x:y\", size = 1)] fn f() {}");
 }
 
 #[test]

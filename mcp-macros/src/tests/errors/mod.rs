@@ -45,7 +45,13 @@ fn check(source: &str, expected: &[(&str, &str)]) {
             .all(|((at, text), (guilty, part))| at == guilty && text.contains(part));
     assert!(matches, "{source}\nexpected {expected:#?}\nfound {found:#?}");
     let text = expanded.to_string();
-    for noise in ["# [arg", "# [complete", "# [tool", "# [prompt", "const _", "__mcp"] {
+    // A form keeps its trait, so that whoever uses it is not told that it is none.
+    let generated = if source.contains("#[form") {
+        ["__SCHEMA", "__mcp :: choices"]
+    } else {
+        ["const _", "__mcp"]
+    };
+    for noise in ["# [arg", "# [complete", "# [tool", "# [prompt"].into_iter().chain(generated) {
         assert!(!text.contains(noise), "`{noise}` makes more errors: {text}");
     }
 }

@@ -53,6 +53,58 @@ fn arguments() {
 }
 
 #[test]
+fn values_that_are_not_allowed() {
+    let arg = |keys: &str| format!("#[prompt] fn f(#[arg({keys})] a: u8) {{}}");
+    let wrong = |keys: &str, guilty: &str, part: &str| check(&arg(keys), &[(guilty, part)]);
+    wrong("default = 20, range(1..=10)", "20", "this default is not in `range(1..=10)`");
+    wrong("default = 10, range(1..10)", "10", "not in `range(1..10)`");
+    wrong("default = -1, range(0..)", "- … 1", "not in `range(0..)`");
+    wrong("default = 0.5, range(..=-0.5)", "0.5", "not in `range(..=-0.5)`");
+    wrong("example = -3, range(0..)", "- … 3", "this example is not in `range(0..)`");
+    wrong("example = 3.5, range(4.0..=9)", "3.5", "this example is not in `range(4.0..=9)`");
+    wrong("complete(\"4\", \"6\"), range(..=5)", "\"6\"", "this proposal is not in `range(..=5)`");
+    wrong(
+        "default = \"äöü\", len(..=2)",
+        "\"äöü\"",
+        "this default has 3 characters, and `len` allows 2 at most",
+    );
+    wrong(
+        "example = \"\", len(1..)",
+        "\"\"",
+        "this example has 0 characters, and `len` allows 1 at least",
+    );
+    wrong("complete(\"a\"), len(2..9)", "\"a\"", "has 1 character, and `len` allows 2 at least");
+    wrong(
+        "default = \"a1\", pattern = \"^[a-z]+$\"",
+        "\"a1\"",
+        "this default does not match its pattern `^[a-z]+$`",
+    );
+    check(
+        &arg("default = 0, example = 11, range(1..=10)"),
+        &[("0", "this default"), ("11", "this example")],
+    );
+}
+
+#[test]
+fn values_that_are_allowed() {
+    let fine = |keys: &str| {
+        let source = format!("#[prompt] fn f(#[arg({keys})] a: u8) {{}}");
+        let text = crate::tests::expand(&source).to_string();
+        assert!(!text.contains("compile_error"), "{keys}");
+    };
+    fine("default = 1, range(1..=10)");
+    fine("default = 9, range(1..10)");
+    fine("default = MANY, range(1..10)");
+    fine("default, range(1..10)");
+    fine("default = 170141183460469231731687303715884105727, range(1..)");
+    fine("default = \"ab\", len(2..=2), pattern = \"b\"");
+    // What is no text is no mistake of the length, if it is one.
+    fine("default = 12345, len(..=2)");
+    fine("complete(cities), len(..=2)");
+    fine("complete(\"low\", \"high\"), range(1..=5)");
+}
+
+#[test]
 fn spread_parameters() {
     let serde = "#[serde(rename = \"x\")]";
     check(

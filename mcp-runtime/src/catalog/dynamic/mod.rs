@@ -28,6 +28,7 @@ fn entry(name: Text, kind: EntryKind, handler: Option<DynHandler>) -> Result<Ent
         priority: None,
         meta: Vec::new(),
         origin: None,
+        parameters: Vec::new(),
         identity: None,
         handler: Handler::Dynamic(handler),
         names: Names::default(),

@@ -14,7 +14,7 @@ use crate::{
     item::Constant,
     model::{TaskSupport, tool_name},
     reply::{OutputSchema, ToolReply, tool_reply},
-    schema::{self, Form},
+    schema::{self, SchemaProfile},
 };
 
 /// A tool made by value, for [`Handle::add`](crate::Handle::add).
@@ -41,6 +41,7 @@ pub struct Tool {
     output: Option<OutputSchema>,
     handler: Option<DynHandler>,
     task: Option<TaskSupport>,
+    profile: Option<SchemaProfile>,
 }
 common!(Tool);
 
@@ -58,6 +59,7 @@ impl Tool {
             output: None,
             handler: None,
             task: None,
+            profile: None,
         }
     }
 
@@ -65,6 +67,14 @@ impl Tool {
     #[must_use]
     pub fn task(mut self, support: TaskSupport) -> Self {
         self.task = Some(support);
+        self
+    }
+
+    /// What its schemas are published in, instead of what the server says
+    /// ([`Builder::schema_profile`](crate::Builder::schema_profile)).
+    #[must_use]
+    pub fn schema_profile(mut self, profile: SchemaProfile) -> Self {
+        self.profile = Some(profile);
         self
     }
 
@@ -76,8 +86,7 @@ impl Tool {
         R: Future<Output: ToolReply> + Send + 'static,
     {
         self.output = <R::Output as ToolReply>::OUTPUT;
-        self.input =
-            Some(Box::new(|| schemas::input(&[], &Constant::NONE, false, Form::Compatible)));
+        self.input = Some(Box::new(|profile| schemas::input(&[], &Constant::NONE, false, profile)));
         self.handler = Some(Arc::new(move |mut call| {
             if !call.accept() {
                 return call.refuse();
@@ -98,7 +107,7 @@ impl Tool {
         R: Future<Output: ToolReply> + Send + 'static,
     {
         self.output = <R::Output as ToolReply>::OUTPUT;
-        self.input = Some(Box::new(|| schema::input_of::<T>().map(Into::into)));
+        self.input = Some(Box::new(|profile| schema::input_of::<T>(profile).map(Into::into)));
         self.handler = Some(Arc::new(move |mut call| {
             let arguments = crate::extract::spread_arguments::<T>(&mut call);
             let (true, Some(arguments)) = (call.accept(), arguments) else { return call.refuse() };
@@ -113,7 +122,7 @@ impl Item for Tool {
     fn into_entry(mut self) -> Result<EntryBox, String> {
         tool_name(&self.name)?;
         let input = self.input.take().ok_or_else(|| format!("`{}` has no handler", self.name))?;
-        let mut tool = ToolEntry::new(input, self.output);
+        let mut tool = ToolEntry::new(input, self.output, self.profile);
         tool.task = self.task;
         let kind = EntryKind::Tool(tool);
         let mut entry = entry(self.name.clone(), kind, self.handler.take())?;

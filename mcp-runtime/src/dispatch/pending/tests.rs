@@ -6,7 +6,7 @@ use tokio::{sync::Semaphore, task, time::Instant};
 
 use crate::{
     Tool,
-    builder::{Identity, Items, builder},
+    builder::{Identity, builder, items},
     context::{Caller, Context},
     dispatch::{Dispatched, Request},
     model::{Answer, Content, Done},
@@ -17,7 +17,7 @@ const SECOND: Duration = Duration::from_secs(1);
 /// Calls a tool as a task of its own; what it answered, and when.
 async fn call(tool: Tool) -> (Option<Answer>, Duration) {
     let identity = Identity::new("tests", None, "0", "");
-    let server = builder(identity).items(Items(Vec::new())).build().unwrap();
+    let server = builder(identity).items(items(&[])).build().unwrap();
     server.handle().add(tool).unwrap();
     let started = server.start().await.unwrap();
     let snapshot = started.dispatcher.catalog.snapshot();

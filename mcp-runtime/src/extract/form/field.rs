@@ -109,14 +109,14 @@ pub trait Ranged {}
 /// What `range` bounds with a fraction.
 #[diagnostic::on_unimplemented(
     message = "a range with fractions bounds `f32` and `f64`, and this field is `{Self}`",
-    label = "write whole numbers"
+    label = "write whole numbers, or `f64`"
 )]
 pub trait Fractional {}
 
 /// What has a length.
 #[diagnostic::on_unimplemented(
     message = "a length bounds text and several choices, and this field is `{Self}`",
-    label = "nothing to count: `range` is for numbers"
+    label = "nothing to count: `range` is for numbers, and one choice has no bounds"
 )]
 pub trait Measured {}
 

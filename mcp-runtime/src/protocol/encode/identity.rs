@@ -31,6 +31,15 @@ pub(in crate::protocol) fn implementation(
     }
 }
 
+/// What the server says of itself in the newest revision.
+pub(crate) fn presented(identity: &Identity) -> Vec<u8> {
+    let mut out = Vec::new();
+    let mut object = Object::begin(&mut out);
+    implementation(&mut object, Revision::MODERN[0], identity);
+    object.end();
+    out
+}
+
 pub(super) fn icons(object: &mut Object<'_>, revision: Revision, icons: &[Icon]) {
     if icons.is_empty() || !revision.features().icons {
         return;

@@ -46,6 +46,15 @@ pub(in crate::protocol) fn list_cache(result: &mut Object<'_>, service: &Service
     super::cache(result, scope.revision, ttl_ms, !scope.is_private);
 }
 
+/// An entry as the newest revision lists it.
+pub(crate) fn listed(entry: &Entry) -> Vec<u8> {
+    let mut out = Vec::new();
+    let mut object = Object::begin(&mut out);
+    self::entry(&mut object, Revision::MODERN[0], entry);
+    object.end();
+    out
+}
+
 fn entry(object: &mut Object<'_>, revision: Revision, entry: &Entry) {
     let features = revision.features();
     match &entry.kind {

@@ -9,7 +9,9 @@ mod question;
 mod sampling;
 mod task;
 
+pub(crate) use identity::presented;
 pub(super) use identity::{Feature, capabilities, implementation};
+pub(crate) use items::listed;
 pub(super) use question::question;
 pub(super) use task::{related, task_changed};
 

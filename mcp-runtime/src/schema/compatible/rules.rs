@@ -1,19 +1,43 @@
 //! What is rewritten, and because of whom.
 
-use serde_json::{Value, json};
+use super::keywords::{exclusive_bounds, format, pattern};
+use super::null::{null, null_default, nullable};
+use super::union::{one_of, single_all_of, type_list};
+use super::untyped::{any_value, items};
+use super::values::{constant, named_values, other_values};
+use super::{Map, Side};
 
-use super::values::{constant, named_values};
-use super::{Map, Side, conjoin, object};
-
-/// One rewriting of one schema object; the schemas inside it have been rewritten before.
+/// One rewriting, and because of whom.
+#[derive(Clone)]
+#[cfg_attr(
+    not(feature = "stdio"),
+    allow(dead_code, reason = "`check` says what is wrong, and why")
+)]
 pub(super) struct Rule {
-    #[allow(dead_code, reason = "for the tests")]
     pub(super) name: &'static str,
+    /// What is wrong with a schema that it would rewrite, as `check` says it.
+    pub(super) says: &'static str,
+    /// Whether a client is known that takes no such argument, rather than one that does worse with it.
+    pub(super) refused: bool,
     /// Public threads that show what goes wrong without the rule.
-    #[allow(dead_code, reason = "for the tests, and for those who want to drop a rule")]
     pub(super) because: &'static [&'static str],
     pub(super) sides: &'static [Side],
-    pub(super) rewrite: fn(&mut Map, Side),
+    pub(super) work: Work,
+}
+
+/// Where a rule has its place.
+#[derive(Clone, Copy)]
+pub(super) enum Work {
+    /// At the root: which dialect it is.
+    Dialect,
+    /// At the root: what people are shown for the type.
+    Title,
+    /// On the way down: what a reference means stands in its place.
+    References,
+    /// On the way down: a type inside of itself is cut off.
+    Recursion,
+    /// One schema object at a time; the schemas inside it have been rewritten before.
+    Each(fn(&mut Map, Side)),
 }
 
 const BOTH: &[Side] = &[Side::Argument, Side::Result];
@@ -22,22 +46,77 @@ const ARGUMENTS: &[Side] = &[Side::Argument];
 /// In the order they are applied.
 pub(super) const RULES: &[Rule] = &[
     Rule {
+        // Without it the schema is of the dialect that the specification names. With another URL it is refused.
+        name: "$schema",
+        says: "names its dialect (`$schema`)",
+        refused: true,
+        because: &[
+            "google-gemini/gemini-cli#14970",
+            "google-gemini/gemini-cli#17235",
+            "anthropics/claude-code#88882",
+        ],
+        sides: BOTH,
+        work: Work::Dialect,
+    },
+    Rule {
+        // The name of a Rust type says nothing, costs tokens, and weak models take it for the name of the tool.
+        name: "title",
+        says: "has the name of a Rust type for a `title`",
+        refused: false,
+        because: &["modelcontextprotocol/python-sdk#3391", "boettiger-lab/mcp-data-server#327"],
+        sides: BOTH,
+        work: Work::Title,
+    },
+    Rule {
+        // A definition is lost on the way to the model, or the tool is dropped, or all tools are.
+        name: "references",
+        says: "refers to a definition (`$ref`) instead of saying what it is",
+        refused: true,
+        because: &[
+            "Goldziher/basemind#50",
+            "mikeyobrien/ralph-orchestrator#351",
+            "zed-industries/zed#60162",
+            "anthropics/claude-code#76881",
+            "PrefectHQ/fastmcp#2808",
+            "github/copilot-cli#1876",
+            "openai/codex#3152",
+            "modelcontextprotocol/rust-sdk#251",
+        ],
+        sides: BOTH,
+        work: Work::References,
+    },
+    Rule {
+        // Clients that write references out themselves fail at a circle, and take no tool of the server.
+        name: "recursion",
+        says: "contains itself (`$ref`)",
+        refused: true,
+        because: &["anthropics/claude-code#77106", "google/adk-python#3870"],
+        sides: BOTH,
+        work: Work::Recursion,
+    },
+    Rule {
         // `nullable` is OpenAPI's, and strict validators refuse it.
         name: "nullable",
+        says: "has `nullable`, which is OpenAPI's",
+        refused: true,
         because: &["MikkoParkkola/nab#61"],
         sides: BOTH,
-        rewrite: nullable,
+        work: Work::Each(nullable),
     },
     Rule {
         // Older generators wrap a reference this way, and `allOf` is known to few dialects.
         name: "single allOf",
+        says: "wraps one schema in `allOf`",
+        refused: false,
         because: &["eric-tramel/moraine#256"],
         sides: BOTH,
-        rewrite: single_all_of,
+        work: Work::Each(single_all_of),
     },
     Rule {
         // An argument that may be `null` may as well be left out. A result keeps its `null`, in a branch of its own.
         name: "null",
+        says: "may be `null`; what need not be given is better left out",
+        refused: true,
         because: &[
             "cursor/cursor#3778",
             "anthropics/claude-code#3966",
@@ -45,49 +124,75 @@ pub(super) const RULES: &[Rule] = &[
             "github/copilot-cli#4623",
         ],
         sides: ARGUMENTS,
-        rewrite: null,
+        work: Work::Each(null),
     },
     Rule {
         // Dialects with one `type` per schema cannot express a list of them; Inspector calls it `type-union`.
         name: "type list",
+        says: "has several types in one `type`",
+        refused: true,
         because: &["google/adk-js#199", "anomalyco/opencode#48073"],
         sides: BOTH,
-        rewrite: type_list,
+        work: Work::Each(type_list),
     },
     Rule {
         // Only strings: Gemini refuses every other value in an `enum`, and clients that drop an unknown `const` go on.
         name: "const",
+        says: "has a `const` where an `enum` of one says the same",
+        refused: true,
         because: &["danny-avila/LibreChat#11784", "cortexkit/antigravity-auth#17"],
         sides: BOTH,
-        rewrite: constant,
+        work: Work::Each(constant),
     },
     Rule {
         // schemars describes an enum with documented variants as `oneOf` of constants.
         name: "enum",
+        says: "spells a choice between names in branches instead of one `enum`",
+        refused: false,
         because: &["anomalyco/opencode#12908", "modelcontextprotocol/modelcontextprotocol#2806"],
         sides: BOTH,
-        rewrite: named_values,
+        work: Work::Each(named_values),
+    },
+    Rule {
+        // Gemini knows no value but a string that is not empty. Bounds and a sentence say the same of numbers.
+        name: "values",
+        says: "lists values that are no texts, or an empty one",
+        refused: true,
+        because: &[
+            "router-for-me/CLIProxyAPI#1075",
+            "chrisdoc/hevy-mcp#1161",
+            "zed-extensions/mcp-server-brave-search#12",
+            "sbroenne/mcp-server-excel#607",
+        ],
+        sides: ARGUMENTS,
+        work: Work::Each(other_values),
     },
     Rule {
         // The variants of a Rust enum exclude each other anyway. It also makes every other rule that widens a branch
         // safe for results: a second branch may match.
         name: "oneOf",
+        says: "has `oneOf`, which fewer read than `anyOf`",
+        refused: true,
         because: &["can1357/oh-my-pi#920", "ayunis-core/ayunis-core#998"],
         sides: BOTH,
-        rewrite: one_of,
+        work: Work::Each(one_of),
     },
     Rule {
         // A whole number keeps its bound, one lower or higher. Any other number is published one value too wide, which
         // the check of the argument catches.
         name: "exclusive bounds",
+        says: "has an exclusive bound",
+        refused: true,
         because: &["modelcontextprotocol/servers#1624", "ahmadrosid/nakama#292"],
         sides: BOTH,
-        rewrite: exclusive_bounds,
+        work: Work::Each(exclusive_bounds),
     },
     Rule {
         // `uint32` and its like are schemars' own, and others are refused by name (`uri` by gpt-5-codex). These nine
         // are what OpenAI lists.
         name: "format",
+        says: "has a `format` that not everybody knows",
+        refused: true,
         because: &[
             "anomalyco/opencode#31002",
             "Piebald-AI/splitrail#113",
@@ -95,298 +200,69 @@ pub(super) const RULES: &[Rule] = &[
             "cyanheads/git-mcp-server#47",
         ],
         sides: BOTH,
-        rewrite: format,
+        work: Work::Each(format),
+    },
+    Rule {
+        // The engines of OpenAI and llama.cpp have no lookaround, and refuse every tool of the request for it.
+        name: "pattern",
+        says: "has a `pattern` that looks around, as in `(?!…)`",
+        refused: true,
+        because: &["cline/cline#14019", "can1357/oh-my-pi#2784", "codefuturist/email-mcp#72"],
+        sides: BOTH,
+        work: Work::Each(pattern),
     },
     Rule {
         // A tuple has `prefixItems` only. Its `items` describe what comes after them, which is nothing.
         name: "items",
+        says: "is a list that does not say of what",
+        refused: true,
         because: &[
             "microsoft/vscode#244467",
             "ckreiling/mcp-server-docker#25",
             "D4Vinci/Scrapling#150",
         ],
         sides: ARGUMENTS,
-        rewrite: items,
+        work: Work::Each(items),
     },
     Rule {
         // A bare `true` loses all tools of the server, `{}` makes clients send strings, and a list of all types fails
         // with Gemini. Left is a union of typed branches, in which every branch is usual.
         name: "any value",
+        says: "does not say what it is",
+        refused: true,
         because: &[
             "anthropics/claude-code#92900",
+            "anthropics/claude-code#17742",
+            "anthropics/claude-code#82652",
+            "joshrotenberg/tower-mcp#582",
             "ryan-voitiskis/reklawdbox#32",
             "cyanheads/mcp-ts-core#141",
             "modelcontextprotocol/inspector#1005",
         ],
         sides: BOTH,
-        rewrite: any_value,
+        work: Work::Each(any_value),
     },
     Rule {
         // Where `null` is not described it must not be proposed.
         name: "null default",
+        says: "has `null` for a default and no `null` among its types",
+        refused: false,
         because: &["cursor/cursor#3778"],
         sides: ARGUMENTS,
-        rewrite: null_default,
+        work: Work::Each(null_default),
     },
 ];
 
 /// Applies the rules for `side` to one schema whose subschemas are done.
-pub(super) fn apply(map: &mut Map, side: Side) {
-    for rule in RULES.iter().filter(|rule| rule.sides.contains(&side)) {
-        (rule.rewrite)(map, side);
-    }
-}
-
-fn nullable(map: &mut Map, side: Side) {
-    if map.remove("nullable") == Some(Value::Bool(true)) && side == Side::Result {
-        match map.get_mut("type") {
-            Some(Value::Array(types)) if !types.contains(&json!("null")) => {
-                types.push(json!("null"));
-            }
-            Some(Value::String(name)) if name != "null" => {
-                let name = std::mem::take(name);
-                map.insert("type".into(), json!([name, "null"]));
-            }
-            _ => {}
+pub(super) fn apply(rules: &[Rule], map: &mut Map, side: Side) {
+    for rule in rules.iter().filter(|rule| rule.sides.contains(&side)) {
+        if let Work::Each(rewrite) = rule.work {
+            rewrite(map, side);
         }
     }
 }
 
-fn null(map: &mut Map, _: Side) {
-    if let Some(Value::Array(types)) = map.get_mut("type")
-        && types.len() > 1
-    {
-        types.retain(|name| name != "null");
-    }
-    if let Some(Value::Array(values)) = map.get_mut("enum")
-        && values.len() > 1
-    {
-        values.retain(|value| !value.is_null());
-    }
-    for union in ["anyOf", "oneOf"] {
-        let Some(Value::Array(branches)) = map.get_mut(union) else { continue };
-        if branches.iter().all(is_null) {
-            continue;
-        }
-        branches.retain(|branch| !is_null(branch));
-        if branches.len() == 1
-            && let Some(Value::Array(mut branches)) = map.remove(union)
-            && let Some(branch) = branches.pop()
-        {
-            *map = conjoin(object(branch), std::mem::take(map));
-        }
-    }
-}
-
-fn is_null(schema: &Value) -> bool {
-    schema["type"] == "null"
-        || schema.get("const").is_some_and(Value::is_null)
-        || schema["enum"]
-            .as_array()
-            .is_some_and(|values| !values.is_empty() && values.iter().all(Value::is_null))
-}
-
-fn type_list(map: &mut Map, side: Side) {
-    let Some(Value::Array(types)) = map.get("type") else { return };
-    if let [only] = types.as_slice() {
-        let only = only.clone();
-        map.insert("type".into(), only);
-        return;
-    }
-    if map.contains_key("anyOf") || types.is_empty() {
-        return;
-    }
-    let types = types.clone();
-    map.remove("type");
-    let values = map.remove("enum");
-    let mut branches = Vec::new();
-    for name in &types {
-        let Some(name) = name.as_str() else { continue };
-        let mut branch = Map::from_iter([("type".to_owned(), json!(name))]);
-        for keyword in keywords_of(name) {
-            if let Some(value) = map.get(*keyword) {
-                branch.insert((*keyword).to_owned(), value.clone());
-            }
-        }
-        match &values {
-            Some(Value::Array(values)) if name != "null" => {
-                let values: Vec<_> =
-                    values.iter().filter(|value| has_type(value, name)).cloned().collect();
-                if values.is_empty() {
-                    continue;
-                }
-                branch.insert("enum".into(), Value::Array(values));
-            }
-            Some(Value::Array(values)) if !values.contains(&Value::Null) => continue,
-            _ => {}
-        }
-        apply(&mut branch, side);
-        branches.push(Value::Object(branch));
-    }
-    for keyword in types.iter().filter_map(Value::as_str).flat_map(keywords_of) {
-        map.remove(*keyword);
-    }
-    map.insert("anyOf".into(), Value::Array(branches));
-}
-
-/// The keywords that only bear on values of one type.
-fn keywords_of(name: &str) -> &'static [&'static str] {
-    match name {
-        "integer" | "number" => {
-            &["minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum", "multipleOf", "format"]
-        }
-        "string" => {
-            &["minLength", "maxLength", "pattern", "format", "contentEncoding", "contentMediaType"]
-        }
-        "array" => &[
-            "items",
-            "prefixItems",
-            "contains",
-            "minContains",
-            "maxContains",
-            "minItems",
-            "maxItems",
-            "uniqueItems",
-            "unevaluatedItems",
-        ],
-        "object" => OBJECT_KEYWORDS,
-        _ => &[],
-    }
-}
-
-const OBJECT_KEYWORDS: &[&str] = &[
-    "properties",
-    "required",
-    "additionalProperties",
-    "patternProperties",
-    "propertyNames",
-    "minProperties",
-    "maxProperties",
-    "dependentRequired",
-    "dependentSchemas",
-    "unevaluatedProperties",
-];
-
-fn has_type(value: &Value, name: &str) -> bool {
-    match value {
-        Value::Null => name == "null",
-        Value::Bool(_) => name == "boolean",
-        Value::Number(number) => name == "number" || name == "integer" && !number.is_f64(),
-        Value::String(_) => name == "string",
-        Value::Array(_) => name == "array",
-        Value::Object(_) => name == "object",
-    }
-}
-
-fn one_of(map: &mut Map, _: Side) {
-    let Some(branches) = map.remove("oneOf") else { return };
-    *map = conjoin(Map::from_iter([("anyOf".to_owned(), branches)]), std::mem::take(map));
-}
-
-fn single_all_of(map: &mut Map, _: Side) {
-    if let Some(Value::Array(schemas)) = map.get_mut("allOf")
-        && schemas.len() == 1
-        && let Some(schema) = schemas.pop()
-    {
-        map.remove("allOf");
-        *map = conjoin(object(schema), std::mem::take(map));
-    }
-}
-
-fn exclusive_bounds(map: &mut Map, _: Side) {
-    for (exclusive, inclusive, step) in
-        [("exclusiveMinimum", "minimum", 1), ("exclusiveMaximum", "maximum", -1)]
-    {
-        let Some(bound) = map.get(exclusive).filter(|bound| bound.is_number()).cloned() else {
-            continue;
-        };
-        map.remove(exclusive);
-        let bound = match bound.as_i64().and_then(|bound| bound.checked_add(step)) {
-            Some(bound) if map.get("type") == Some(&json!("integer")) => json!(bound),
-            _ => bound,
-        };
-        *map = conjoin(Map::from_iter([(inclusive.to_owned(), bound)]), std::mem::take(map));
-    }
-}
-
-fn format(map: &mut Map, _: Side) {
-    const KNOWN: [&str; 9] =
-        ["date-time", "time", "date", "duration", "email", "hostname", "ipv4", "ipv6", "uuid"];
-    if map.get("format").and_then(Value::as_str).is_some_and(|name| !KNOWN.contains(&name)) {
-        map.remove("format");
-    }
-}
-
-fn items(map: &mut Map, side: Side) {
-    if map.get("type") != Some(&json!("array")) {
-        return;
-    }
-    let prefix = map.get("prefixItems").and_then(Value::as_array).cloned().unwrap_or_default();
-    if map.get("items") == Some(&Value::Bool(false)) {
-        map.remove("items");
-        let bound = Map::from_iter([("maxItems".to_owned(), json!(prefix.len()))]);
-        *map = conjoin(bound, std::mem::take(map));
-    }
-    if map.contains_key("items") {
-        return;
-    }
-    let closed =
-        map.get("maxItems").and_then(Value::as_u64).is_some_and(|most| most <= prefix.len() as u64);
-    let mut branches: Vec<Value> = Vec::new();
-    for schema in prefix.into_iter().filter(|_| closed) {
-        if !branches.contains(&schema) {
-            branches.push(schema);
-        }
-    }
-    let items = match branches.len() {
-        0 => json!({ "anyOf": scalars_and_objects() }),
-        1 => branches.remove(0),
-        _ => json!({ "anyOf": branches }),
-    };
-    let mut items = object(items);
-    apply(&mut items, side);
-    map.insert("items".into(), Value::Object(items));
-}
-
-fn any_value(map: &mut Map, side: Side) {
-    const TELLING: [&str; 10] =
-        ["type", "enum", "const", "$ref", "$dynamicRef", "anyOf", "oneOf", "allOf", "not", "if"];
-    if TELLING.iter().any(|keyword| map.contains_key(*keyword)) {
-        return;
-    }
-    if side == Side::Argument {
-        for name in ["object", "array"] {
-            if keywords_of(name).iter().any(|keyword| map.contains_key(*keyword)) {
-                map.insert("type".into(), json!(name));
-                if name == "array" {
-                    items(map, side);
-                }
-                return;
-            }
-        }
-    }
-    let mut branches = scalars_and_objects();
-    branches.push(match side {
-        Side::Argument => json!({ "type": "array", "items": { "anyOf": scalars_and_objects() } }),
-        Side::Result => json!({ "type": "array" }),
-    });
-    if side == Side::Result {
-        branches.push(json!({ "type": "null" }));
-    }
-    map.insert("anyOf".into(), Value::Array(branches));
-}
-
-fn scalars_and_objects() -> Vec<Value> {
-    vec![
-        json!({ "type": "string" }),
-        json!({ "type": "number" }),
-        json!({ "type": "boolean" }),
-        json!({ "type": "object", "additionalProperties": true }),
-    ]
-}
-
-fn null_default(map: &mut Map, _: Side) {
-    if map.get("default") == Some(&Value::Null) && map.get("type") != Some(&json!("null")) {
-        map.remove("default");
-    }
+/// Whether the rule with this place is among them.
+pub(super) fn has(rules: &[Rule], work: Work) -> bool {
+    rules.iter().any(|rule| std::mem::discriminant(&rule.work) == std::mem::discriminant(&work))
 }

@@ -2,7 +2,8 @@
 
 use serde_json::{Value, json};
 
-use super::{Map, Side};
+use super::super::definitions::compare;
+use super::{Map, Side, conjoin};
 
 /// `const` as an `enum` of one.
 pub(super) fn constant(map: &mut Map, _: Side) {
@@ -14,6 +15,54 @@ pub(super) fn constant(map: &mut Map, _: Side) {
         map.insert("enum".into(), value);
         map.entry("type").or_insert_with(|| json!("string"));
     }
+}
+
+/// Values of an argument that are no strings: their type, their bounds, and a sentence that lists them.
+pub(super) fn other_values(map: &mut Map, _: Side) {
+    let keyword = if map.contains_key("enum") { "enum" } else { "const" };
+    let values = match map.get_mut(keyword) {
+        Some(Value::Array(values)) => {
+            if values.len() > 1 {
+                values.retain(|value| value != "");
+            }
+            values.clone()
+        }
+        Some(value) => vec![value.clone()],
+        None => return,
+    };
+    let kind = if values.iter().all(Value::is_boolean) {
+        "boolean"
+    } else if values.iter().all(|it| it.is_i64() || it.is_u64()) {
+        "integer"
+    } else if values.iter().all(Value::is_number) {
+        "number"
+    } else {
+        return;
+    };
+    if values.is_empty() || map.get("type").is_some_and(|it| it != kind && it != "number") {
+        return;
+    }
+    map.remove(keyword);
+    map.entry("type").or_insert_with(|| kind.into());
+    if kind != "boolean" {
+        let order = |a: &&Value, b: &&Value| compare(a, b).unwrap_or(std::cmp::Ordering::Equal);
+        for (bound, value) in
+            [("minimum", values.iter().min_by(order)), ("maximum", values.iter().max_by(order))]
+        {
+            let value = Map::from_iter(value.map(|it| (bound.to_owned(), it.clone())));
+            *map = conjoin(value, std::mem::take(map));
+        }
+    }
+    let listed: Vec<_> = values.iter().map(|it| format!("`{it}`")).collect();
+    let sentence = match listed.as_slice() {
+        [only] => format!("Always {only}."),
+        several => format!("One of {}.", several.join(", ")),
+    };
+    let description = match map.get("description").and_then(Value::as_str) {
+        Some(text) => format!("{text}\n\n{sentence}"),
+        None => sentence,
+    };
+    map.insert("description".into(), description.into());
 }
 
 /// A choice between named strings as one `enum`, what was said of each of them in the description.

@@ -28,5 +28,5 @@ pub use notes::Literal;
 pub(crate) use notes::{Default, Notes};
 pub(crate) use sheet::{write as write_node, write_root};
 pub(crate) use value::value;
-pub use value::{Asked, LazyLevel, UnfitLazyLevel};
+pub use value::{LazyLevel, OfSchemars, UnfitLazyLevel};
 pub(crate) use write::Out;

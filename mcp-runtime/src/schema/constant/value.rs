@@ -142,16 +142,16 @@ fn describe(schema: &mut Value, description: Option<&str>) {
 
 /// A type that schemars is asked about.
 #[derive(Debug)]
-pub struct Asked<T: ?Sized>(PhantomData<fn() -> PhantomData<T>>);
+pub struct OfSchemars<T: ?Sized>(PhantomData<fn() -> PhantomData<T>>);
 
-impl<T: ?Sized> Asked<T> {
+impl<T: ?Sized> OfSchemars<T> {
     pub const NEW: Self = Self(PhantomData);
 }
 
 pub trait LazyLevel {
     fn subschema(&self, generator: &mut SchemaGenerator) -> Lazy;
 }
-impl<T: JsonSchema + ?Sized> LazyLevel for &Asked<T> {
+impl<T: JsonSchema + ?Sized> LazyLevel for &OfSchemars<T> {
     fn subschema(&self, generator: &mut SchemaGenerator) -> Lazy {
         generator.subschema_for::<T>()
     }
@@ -163,4 +163,4 @@ pub trait UnfitLazyLevel {
         Lazy::default()
     }
 }
-impl<T: ?Sized> UnfitLazyLevel for Asked<T> {}
+impl<T: ?Sized> UnfitLazyLevel for OfSchemars<T> {}

@@ -1,9 +1,10 @@
 use proptest::prelude::*;
 use serde_json::{Value, json};
 
+use super::super::pattern::{CompiledPattern, is_portable};
 use super::super::validator::accepts;
 use super::super::{Map, Range};
-use super::{CompiledPattern, Constraints, Kind, is_portable};
+use super::{Constraints, Kind};
 
 fn constraints(
     range: Option<Range>,

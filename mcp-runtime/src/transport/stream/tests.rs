@@ -16,7 +16,7 @@ use tokio::{
 use super::{HIGH_WATER, serve};
 use crate::{
     Tool,
-    builder::{Identity, Items, builder},
+    builder::{Identity, builder, items},
     context::Context,
     limits::Limits,
     protocol::{Peer, Service},
@@ -27,7 +27,7 @@ const SECOND: Duration = Duration::from_secs(1);
 
 async fn peer() -> Peer {
     let identity = Identity::new("tests", None, "0", "");
-    let server = builder(identity).items(Items(Vec::new())).build().unwrap();
+    let server = builder(identity).items(items(&[])).build().unwrap();
     let handle = server.handle();
     let tools = [
         Tool::new("wait").handler(async |_: Context| {

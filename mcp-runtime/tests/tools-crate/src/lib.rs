@@ -38,3 +38,17 @@ pub fn ledgers(typed: &str, state: &Ledger) -> Vec<String> {
 pub fn foreign_prompt(#[complete(ledgers)] ledger: &str) -> String {
     ledger.to_owned()
 }
+
+/// Has its twin in the tests that serve this crate.
+#[prompt(group = "foreign twins")]
+pub fn twin() -> &'static str {
+    ""
+}
+
+#[cfg(test)]
+mod tests {
+    #[test]
+    fn its_items_make_servers() {
+        mcp_runtime::testing::assert_builds!();
+    }
+}

@@ -1,0 +1,201 @@
+//! `check`: what clients would refuse or do worse with, found before their users do.
+
+mod names;
+mod report;
+mod rules;
+mod schemas;
+mod size;
+#[cfg(test)]
+mod tests;
+mod texts;
+
+use std::{path::PathBuf, sync::Arc};
+
+use serde_json::Value;
+
+use self::rules::{Look, RULES, Rule, Severity};
+use super::{Printed, Stop, member, show::Everything};
+use crate::{
+    builder::{Builder, Identity},
+    catalog::{Entry, Snapshot},
+    model::ListKind,
+    testing::Client,
+};
+
+/// What was written behind `check`.
+#[derive(Debug, Default, PartialEq, Eq)]
+pub(super) struct Options {
+    /// Every finding is a failure.
+    strict: bool,
+    /// The manifest to compare with.
+    against: Option<PathBuf>,
+}
+
+impl Options {
+    pub(super) fn read(given: &[String]) -> Result<Self, Stop> {
+        let mut options = Self::default();
+        let mut parser = lexopt::Parser::from_args(given);
+        while let Some(argument) = parser.next().map_err(|error| Stop::usage(error.to_string()))? {
+            match argument {
+                lexopt::Arg::Long("strict") => options.strict = true,
+                lexopt::Arg::Long("against") => {
+                    let file = parser
+                        .value()
+                        .map_err(|_| Stop::usage("`--against` needs a file; see `help`"))?;
+                    options.against = Some(file.into());
+                }
+                other => {
+                    let other = super::named(&other);
+                    return Err(Stop::usage(format!(
+                        "`check` takes `--strict` and `--against FILE`, not `{other}`; see `help`"
+                    )));
+                }
+            }
+        }
+        Ok(options)
+    }
+}
+
+/// What the server publishes, and the entries it comes from, which know their lines.
+pub(super) struct Published {
+    pub(super) identity: Identity,
+    pub(super) everything: Everything,
+    pub(super) snapshot: Option<Arc<Snapshot>>,
+    /// What `setup` failed with: items that it adds are missing.
+    pub(super) incomplete: Option<String>,
+}
+
+impl Published {
+    async fn of(builder: Builder) -> Result<Self, Stop> {
+        let identity = builder.identity.clone();
+        let (mut client, incomplete) = Client::looking(builder).await.map_err(Stop::failure)?;
+        client.wait_without_end();
+        let everything = Everything::ask(&mut client).await.map_err(Stop::failure)?;
+        let snapshot = Some(client.snapshot());
+        client.close().await;
+        Ok(Self { identity, everything, snapshot, incomplete })
+    }
+
+    /// Everything that is listed, in the order of the lists.
+    fn items(&self) -> impl Iterator<Item = Item<'_>> {
+        let lists = [
+            (ListKind::Tools, "tool", "name", &self.everything.tools),
+            (ListKind::Resources, "resource", "uri", &self.everything.resources),
+            (ListKind::Templates, "template", "uriTemplate", &self.everything.templates),
+            (ListKind::Prompts, "prompt", "name", &self.everything.prompts),
+        ];
+        lists.into_iter().flat_map(move |(list, kind, key, values)| {
+            values.iter().map(move |value| {
+                let key = member(value, key);
+                let entry = self.snapshot.as_ref().and_then(|it| it.find(list, key));
+                Item { kind, key, value, entry: entry.map(|it| &**it), server: &self.identity.name }
+            })
+        })
+    }
+}
+
+/// One item as it is published.
+struct Item<'a> {
+    kind: &'static str,
+    key: &'a str,
+    value: &'a Value,
+    entry: Option<&'a Entry>,
+    /// The server's name.
+    server: &'a str,
+}
+
+impl Item<'_> {
+    /// What people are told it is.
+    fn title(&self) -> String {
+        let place = self.entry.map(|it| format!(", {}", it.place())).unwrap_or_default();
+        format!("{} `{}`{place}", self.kind, self.key)
+    }
+
+    /// The names and schemas of a tool's arguments.
+    fn arguments(&self) -> impl Iterator<Item = (&str, &Value)> {
+        let properties = self.value["inputSchema"]["properties"].as_object();
+        properties.into_iter().flatten().map(|(name, schema)| (name.as_str(), schema))
+    }
+}
+
+/// One thing that is wrong, without its reasons.
+struct Problem {
+    /// What is wrong, in the user's words.
+    what: String,
+    fix: String,
+}
+
+impl Problem {
+    fn new(what: impl Into<String>, fix: impl Into<String>) -> Self {
+        Self { what: what.into(), fix: fix.into() }
+    }
+}
+
+/// One thing that is wrong, with its reasons.
+struct Finding {
+    rule: &'static str,
+    severity: Severity,
+    problem: Problem,
+    /// Public threads.
+    because: &'static [&'static str],
+}
+
+/// What was found about the server as a whole, or about one item.
+struct Group {
+    title: String,
+    findings: Vec<Finding>,
+}
+
+/// Everything that is found, what belongs together next to each other.
+fn look(published: &Published) -> Vec<Group> {
+    let mut server = Vec::new();
+    for rule in RULES {
+        if let Look::Server(find) = rule.look {
+            server.extend(find(published).into_iter().map(|it| rule.finding(it)));
+        }
+    }
+    let title = format!("server `{}`", published.identity.name);
+    let mut groups = vec![Group { title, findings: server }];
+    for item in published.items() {
+        let mut findings: Vec<Finding> = RULES.iter().flat_map(|rule| rule.about(&item)).collect();
+        // Stable: otherwise they stay in the order of the table.
+        findings.sort_by_key(|it| it.severity);
+        groups.push(Group { title: item.title(), findings });
+    }
+    groups.retain(|it| !it.findings.is_empty());
+    groups
+}
+
+impl Rule {
+    fn finding(&self, problem: Problem) -> Finding {
+        Finding { rule: self.name, severity: self.severity, problem, because: self.because }
+    }
+
+    fn about(&self, item: &Item<'_>) -> Vec<Finding> {
+        match self.look {
+            Look::Item(kinds, find) if kinds.contains(&item.kind) => {
+                find(item).into_iter().map(|it| self.finding(it)).collect()
+            }
+            Look::Schemas if item.kind == "tool" => schemas::findings(item),
+            _ => Vec::new(),
+        }
+    }
+}
+
+pub(super) async fn run(builder: Builder, options: &Options) -> Result<Printed, Stop> {
+    if let Some(file) = &options.against {
+        return super::against::run(builder, file, options.strict);
+    }
+    let published = Published::of(builder).await?;
+    let groups = look(&published);
+    let text = report::report(&published, &groups);
+    let count: usize = groups.iter().map(|it| it.findings.len()).sum();
+    let end = match count {
+        0 if published.incomplete.is_none() => Ok(()),
+        _ if !options.strict => Ok(()),
+        0 => Err(Stop::failure("not everything was looked at, and `--strict` wants that")),
+        1 => Err(Stop::failure("1 finding, and `--strict` allows none")),
+        _ => Err(Stop::failure(format!("{count} findings, and `--strict` allows none"))),
+    };
+    Ok(Printed { end, ..text.into() })
+}

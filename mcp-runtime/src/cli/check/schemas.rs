@@ -1,0 +1,116 @@
+//! What clients have against the schemas of a tool.
+
+use serde_json::Value;
+
+use super::{Finding, Item, Problem, Severity};
+use crate::schema::{
+    SchemaProfile,
+    compatible::{Side, complaint::complaints},
+};
+
+/// What every rule of the compatible form says against the schemas as they are published.
+pub(super) fn findings(tool: &Item<'_>) -> Vec<Finding> {
+    let mut findings = Vec::new();
+    for (side, key) in [(Side::Argument, "inputSchema"), (Side::Result, "outputSchema")] {
+        let Some(schema) = tool.value.get(key) else { continue };
+        for it in complaints(schema, side) {
+            let where_ = match (side, it.place.as_str()) {
+                (Side::Argument, "") => "its input schema".to_owned(),
+                (Side::Result, "") => "its output schema".to_owned(),
+                (Side::Argument, place) => format!("the argument `{place}`"),
+                (Side::Result, place) => format!("`{place}` of its output schema"),
+            };
+            findings.push(Finding {
+                rule: it.rule,
+                severity: if it.refused { Severity::Error } else { Severity::Warning },
+                problem: Problem::new(format!("{where_} {}", it.says), fix(tool, side)),
+                because: it.because,
+            });
+        }
+    }
+    findings
+}
+
+/// Where the author can change it.
+fn fix(tool: &Item<'_>, side: Side) -> &'static str {
+    let entry = tool.entry.and_then(|it| it.tool());
+    match entry {
+        Some(it) if it.given && side == Side::Argument => {
+            "write it otherwise in `input_schema = …`"
+        }
+        Some(it) if it.profile() == SchemaProfile::Full => {
+            "`schema = \"compatible\"`, or no `SchemaProfile::Full` for the server"
+        }
+        _ => "another type, or `#[schemars(…)]` on it that says it otherwise",
+    }
+}
+
+pub(super) fn no_properties(tool: &Item<'_>) -> Vec<Problem> {
+    if tool.value["inputSchema"]["properties"].is_object() {
+        return Vec::new();
+    }
+    let what =
+        "its input schema has no `properties`, which OpenAI's API wants even where there are none";
+    vec![Problem::new(what, "`\"properties\": {}` in `input_schema = …`")]
+}
+
+pub(super) fn choice_at_the_root(tool: &Item<'_>) -> Vec<Problem> {
+    let schema = &tool.value["inputSchema"];
+    let Some(keyword) = ["anyOf", "oneOf", "allOf"].into_iter().find(|it| !schema[*it].is_null())
+    else {
+        return Vec::new();
+    };
+    let what = format!(
+        "its input schema has `{keyword}` at the root: Anthropic's API refuses every request with it"
+    );
+    vec![Problem::new(
+        what,
+        "leave it out and say in the description what goes together, or take one argument for the choice",
+    )]
+}
+
+pub(super) fn required_but_unknown(tool: &Item<'_>) -> Vec<Problem> {
+    let mut names = Vec::new();
+    let mut open = vec![&tool.value["inputSchema"]];
+    while let Some(schema) = open.pop() {
+        // A branch without properties speaks of those beside it.
+        let has_some = schema["properties"].is_object();
+        let required = schema["required"].as_array().filter(|_| has_some).into_iter().flatten();
+        names.extend(
+            required.filter_map(Value::as_str).filter(|it| schema["properties"][*it].is_null()),
+        );
+        match schema {
+            Value::Object(map) => open.extend(map.values()),
+            Value::Array(list) => open.extend(list),
+            _ => {}
+        }
+    }
+    names.sort_unstable();
+    names.dedup();
+    let problem = |name| {
+        let what = format!(
+            "`{name}` is required and not among the `properties`: Gemini refuses every request with it"
+        );
+        Problem::new(what, "describe it among the `properties`, or leave it out of `required`")
+    };
+    names.into_iter().map(problem).collect()
+}
+
+/// The compatible form spells references out, unless nobody could read that.
+pub(super) fn too_large(tool: &Item<'_>) -> Vec<Problem> {
+    let entry = tool.entry.and_then(|it| it.tool());
+    let is_ours = entry.is_some_and(|it| !it.given && it.profile() == SchemaProfile::Compatible);
+    let mut problems = Vec::new();
+    for key in ["inputSchema", "outputSchema"] {
+        if is_ours && tool.value[key].to_string().contains("\"$ref\"") {
+            let what = format!(
+                "its `{key}` is too large to be spelled out, and clients refuse references (`$ref`)"
+            );
+            problems.push(Problem::new(
+                what,
+                "smaller types, or `serde_json::Value` for the innermost",
+            ));
+        }
+    }
+    problems
+}

@@ -1,0 +1,87 @@
+//! How much of a model's attention the tools take.
+
+use serde_json::{Value, json};
+
+use super::{Problem, Published, member};
+
+/// Hosts refuse every request with more tools than this, those of all servers together.
+const MOST_TOOLS: usize = 128;
+
+/// Cursor warns of more, those of all servers together.
+const MANY_TOOLS: usize = 80;
+
+/// Claude Code warns of more, those of all servers together.
+const MANY_TOKENS: usize = 25_000;
+
+pub(super) fn too_many_tools(published: &Published) -> Vec<Problem> {
+    let count = published.everything.tools.len();
+    if count <= MOST_TOOLS {
+        return Vec::new();
+    }
+    let what =
+        format!("{count} tools: GitHub Copilot refuses every request with more than {MOST_TOOLS}");
+    vec![Problem::new(what, FEWER)]
+}
+
+pub(super) fn many_tools(published: &Published) -> Vec<Problem> {
+    let count = published.everything.tools.len();
+    if !(MANY_TOOLS + 1..=MOST_TOOLS).contains(&count) {
+        return Vec::new();
+    }
+    let what = format!(
+        "{count} tools: Cursor warns of more than {MANY_TOOLS}, those of other servers included"
+    );
+    vec![Problem::new(what, FEWER)]
+}
+
+const FEWER: &str = "several servers, one for each `group = \"…\"`, or fewer tools";
+
+pub(super) fn many_tokens(published: &Published) -> Vec<Problem> {
+    let tokens = Size::of(published).tokens();
+    if tokens <= MANY_TOKENS {
+        return Vec::new();
+    }
+    let what = format!(
+        "the tools take about {tokens} tokens of every conversation; Claude Code warns of more than {MANY_TOKENS}"
+    );
+    vec![Problem::new(what, FEWER)]
+}
+
+/// What the lists of a server weigh.
+pub(super) struct Size {
+    /// All lists as JSON.
+    pub(super) manifest: usize,
+    /// What models are told of each tool, the biggest first.
+    pub(super) tools: Vec<(String, usize)>,
+}
+
+impl Size {
+    pub(super) fn of(published: &Published) -> Self {
+        let everything = &published.everything;
+        let lists =
+            [&everything.tools, &everything.resources, &everything.templates, &everything.prompts];
+        let manifest = lists.into_iter().flatten().map(|it| it.to_string().len()).sum();
+        let mut tools: Vec<_> = everything
+            .tools
+            .iter()
+            .map(|it| (member(it, "name").to_owned(), told(it).to_string().len()))
+            .collect();
+        tools.sort_by(|a, b| b.1.cmp(&a.1).then_with(|| a.0.cmp(&b.0)));
+        Self { manifest, tools }
+    }
+
+    /// An estimate: a token is three and a half bytes of a tool's JSON, as in modelcontextprotocol/python-sdk#3391, where
+    /// 49 tools of 43,710 bytes were about 12,600.
+    pub(super) fn tokens(&self) -> usize {
+        self.tools.iter().map(|it| it.1).sum::<usize>() * 2 / 7
+    }
+}
+
+/// What hosts tell a model of a tool.
+fn told(tool: &Value) -> Value {
+    json!({
+        "name": tool["name"],
+        "description": tool["description"],
+        "input_schema": tool["inputSchema"],
+    })
+}

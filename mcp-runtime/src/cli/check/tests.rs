@@ -1,0 +1,253 @@
+use serde_json::{Value, json};
+
+use super::{
+    Item, Options, Published, look,
+    report::report,
+    rules::{Look, RULES},
+};
+use crate::{
+    Context, Tool, builder::Identity, catalog::Item as _, cli::show::Everything,
+    schema::compatible::compatible_result,
+};
+
+fn tool(name: &str) -> Value {
+    let a = json!({ "type": "integer", "description": "First addend" });
+    json!({
+        "name": name,
+        "description": "Adds",
+        "inputSchema": { "type": "object", "properties": { "a": a }, "required": ["a"] },
+    })
+}
+
+/// A server nobody has anything against.
+fn server() -> Published {
+    let uri = json!({ "uri": "notes://today", "name": "today", "mimeType": "text/plain" });
+    let template = json!({ "uriTemplate": "notes://{day}", "name": "day" });
+    Published {
+        identity: Identity::new("adder", None, "1.0.0", ""),
+        everything: Everything {
+            tools: vec![tool("add")],
+            resources: vec![uri],
+            templates: vec![template],
+            prompts: vec![json!({ "name": "review" })],
+        },
+        snapshot: None,
+        incomplete: None,
+    }
+}
+
+/// The server with other tools.
+fn tools(tools: impl IntoIterator<Item = Value>) -> Published {
+    let mut server = server();
+    server.everything.tools = tools.into_iter().collect();
+    server
+}
+
+/// The server with a tool that has this member.
+fn with(pointer: &str, value: Value) -> Published {
+    let mut tool = tool("add");
+    let (parent, name) = pointer.rsplit_once('/').expect("a pointer");
+    tool.pointer_mut(parent).expect("an object")[name] = value;
+    tools([tool])
+}
+
+fn many(count: usize) -> Published {
+    tools((0..count).map(|it| tool(&format!("tool_{it}"))))
+}
+
+fn instructions(length: usize) -> Published {
+    let mut server = server();
+    server.identity.instructions = Some("x".repeat(length));
+    server
+}
+
+fn named(list: impl FnOnce(&mut Everything) -> &mut Vec<Value>, item: Value) -> Published {
+    let mut server = server();
+    *list(&mut server.everything) = vec![item];
+    server
+}
+
+/// The rule, what it finds, and what it leaves alone.
+fn cases() -> Vec<(&'static str, Published, Published)> {
+    let schema = |schema: Value| with("/inputSchema", schema);
+    let choice = json!([{ "type": "object", "required": ["a"] }, { "type": "object" }]);
+    let long = |length| tools([tool(&"x".repeat(length))]);
+    vec![
+        ("tool count", many(129), many(80)),
+        ("many tools", many(81), many(80)),
+        ("tokens", with("/inputSchema/title", "x y".repeat(30_000).into()), many(10)),
+        ("instructions", instructions(2049), instructions(2048)),
+        (
+            "names alike",
+            tools([tool("read-file"), tool("read_file")]),
+            tools([tool("read"), tool("read_file")]),
+        ),
+        ("names alike but for case", tools([tool("readFile"), tool("readfile")]), many(2)),
+        ("tool name", tools([tool("calendar.read")]), tools([tool("calendar_read-2")])),
+        ("tool name's start", tools([tool("2fa")]), tools([tool("_2fa")])),
+        ("tool name's length", long(65), long(54)),
+        ("length with the server's name", long(55), long(54)),
+        (
+            "argument name",
+            with("/inputSchema/properties/b[]", json!({ "type": "string", "description": "B" })),
+            with("/inputSchema/properties/b.c-d", json!({ "type": "string", "description": "B" })),
+        ),
+        ("no description", with("/description", " ".into()), server()),
+        (
+            "long description",
+            with("/description", "x".repeat(1025).into()),
+            with("/description", "x".repeat(1024).into()),
+        ),
+        (
+            "undocumented argument",
+            with("/inputSchema/properties/a", json!({ "type": "integer" })),
+            server(),
+        ),
+        (
+            "properties",
+            schema(json!({ "type": "object" })),
+            schema(json!({ "type": "object", "properties": {} })),
+        ),
+        (
+            "choice at the root",
+            with("/inputSchema/anyOf", choice.clone()),
+            with(
+                "/inputSchema/properties/a/anyOf",
+                json!([{ "type": "string" }, { "type": "integer" }]),
+            ),
+        ),
+        ("required but unknown", with("/inputSchema/required", json!(["b"])), server()),
+        ("schemas", with("/inputSchema/properties/a/format", "uint8".into()), server()),
+        (
+            "no media type",
+            named(|it| &mut it.resources, json!({ "uri": "notes://today", "name": "today" })),
+            server(),
+        ),
+        (
+            "prompt name",
+            named(|it| &mut it.prompts, json!({ "name": "my prompt" })),
+            named(|it| &mut it.prompts, json!({ "name": "my-prompt" })),
+        ),
+    ]
+}
+
+fn rules_found(published: &Published) -> Vec<&'static str> {
+    look(published).iter().flat_map(|it| &it.findings).map(|it| it.rule).collect()
+}
+
+#[test]
+fn each_rule_finds_its_own() {
+    for (rule, wrong, right) in cases() {
+        // What the schemas' own table finds has the name of the rule there.
+        let expected = if rule == "schemas" { "format" } else { rule };
+        assert_eq!(rules_found(&wrong), [expected], "{}", report(&wrong, &look(&wrong)));
+        assert_eq!(rules_found(&right), [""; 0], "{rule}: {}", report(&right, &look(&right)));
+    }
+}
+
+#[test]
+fn each_rule_has_a_case_and_a_reason() {
+    for rule in RULES {
+        // Its case needs an entry: `what_is_too_large_to_be_spelled_out`.
+        let elsewhere = rule.name == "too large to be spelled out";
+        assert!(elsewhere || cases().iter().any(|it| it.0 == rule.name), "{}", rule.name);
+        let is_thread = |it: &&str| {
+            it.split_once('#').is_some_and(|(repository, number)| {
+                repository.contains('/') && number.bytes().all(|it| it.is_ascii_digit())
+            })
+        };
+        assert!(rule.because.iter().all(is_thread), "{}", rule.name);
+        assert!(!rule.because.is_empty() || matches!(rule.look, Look::Schemas), "{}", rule.name);
+    }
+}
+
+/// Definitions that multiply: their references stay even in the compatible form.
+#[test]
+fn what_is_too_large_to_be_spelled_out() {
+    let mut definitions = json!({ "D40": { "type": "string" } });
+    for depth in 0..40 {
+        let below = json!({ "$ref": format!("#/$defs/D{}", depth + 1) });
+        definitions[format!("D{depth}")] =
+            json!({ "type": "object", "properties": { "a": below, "b": below } });
+    }
+    let large = json!({ "type": "object", "properties": { "a": { "$ref": "#/$defs/D0" } },
+        "$defs": definitions });
+    let mut wrong = tool("add");
+    wrong["outputSchema"] = compatible_result(large);
+    let handled = Tool::new("add").handler(async |_: Context| "");
+    let entry = handled.into_entry().expect("it has a handler").0;
+    let found = |value: &Value| -> Vec<&'static str> {
+        let item = Item { kind: "tool", key: "add", value, entry: Some(&entry), server: "adder" };
+        RULES.iter().flat_map(|it| it.about(&item)).map(|it| it.rule).collect()
+    };
+    assert_eq!(found(&wrong), ["too large to be spelled out"]);
+    assert_eq!(found(&tool("add")), [""; 0]);
+}
+
+#[test]
+fn places_are_said_in_the_user_s_words() {
+    let check = |pointer: &str, value: Value, expected: &str| {
+        let published = with(pointer, value);
+        let text = report(&published, &look(&published));
+        assert!(text.contains(expected), "{expected} is not in\n{text}");
+    };
+    let nested = json!({ "type": "array", "description": "Lists", "items": {
+        "type": "object", "properties": { "b": { "type": ["string", "null"] } } } });
+    check("/inputSchema/properties/a", nested, "error (null): the argument `a[].b` may be `null`;");
+    let reference = json!({ "type": "object", "properties": { "c": { "$ref": "#/$defs/C" } },
+        "$defs": { "C": { "type": "boolean" } } });
+    check("/outputSchema", reference, "error (references): its output schema refers to");
+    let full = json!({ "type": "object", "properties": { "c": { "type": "integer", "format": "uint8" } } });
+    check("/outputSchema", full, "warning (format): `c` of its output schema has a `format`");
+    check("/name", "a.b".into(), "    fix: name = \"a_b\"\n    why: hostinger/api-mcp-server#49, ");
+}
+
+#[test]
+fn a_clean_server_gets_one_line() {
+    let text = report(&server(), &look(&server()));
+    assert_eq!(
+        text,
+        "adder: 1 tool, 1 resource, 1 template, 1 prompt, 274 bytes of lists; the tools take about 43 tokens of a \
+         conversation (3.5 bytes each). No client is known to mind any of it.\n"
+    );
+}
+
+#[test]
+fn findings_of_one_item_stand_together() {
+    let mut wrong = tool("a.b");
+    wrong["description"] = Value::Null;
+    wrong["inputSchema"]["properties"]["a"] = json!({ "type": "integer" });
+    let published = tools([tool("add"), wrong]);
+    let text = report(&published, &look(&published));
+    let lines: Vec<&str> = text.lines().filter(|it| !it.starts_with("    ")).collect();
+    assert_eq!(
+        lines[..4],
+        [
+            "tool `a.b`",
+            "  error (tool name): its name has a `.`: hosts that know only letters, digits, `_` and `-` take no tool of a \
+             server that has such a one",
+            "  error (no description): it has no description: models do not know what it is for, and models on Amazon \
+             Bedrock refuse the request",
+            "  warning (undocumented argument): the argument `a` has no description: models guess",
+        ]
+    );
+    let last = text.lines().last().expect("a line");
+    assert!(
+        last.ends_with("the biggest being `add` 152, `a.b` 121 bytes. 2 errors, 1 warning."),
+        "{last}"
+    );
+}
+
+#[test]
+fn the_command_line_is_read() {
+    let read = |given: &[&str]| {
+        let given: Vec<String> = given.iter().map(|it| (*it).to_owned()).collect();
+        Options::read(&given).map_err(|it| it.text)
+    };
+    assert_eq!(read(&[]), Ok(Options::default()));
+    let both = Options { strict: true, against: Some("mcp.lock.json".into()) };
+    assert_eq!(read(&["--against", "mcp.lock.json", "--strict"]), Ok(both));
+    assert_eq!(read(&["--against"]), Err("`--against` needs a file; see `help`".to_owned()));
+    let wrong = "`check` takes `--strict` and `--against FILE`, not `tools`; see `help`";
+    assert_eq!(read(&["tools"]), Err(wrong.to_owned()));
+}

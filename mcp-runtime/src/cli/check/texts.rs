@@ -1,0 +1,77 @@
+//! What models and people read of an item.
+
+use super::{Item, Problem, Published, member};
+
+/// OpenAI's API has refused longer descriptions.
+const LONG: usize = 1024;
+
+/// Claude Code cuts off what comes after, of descriptions and instructions.
+const CUT_OFF: usize = 2048;
+
+pub(super) fn long_instructions(published: &Published) -> Vec<Problem> {
+    let length = published.identity.instructions.as_deref().map_or(0, |it| it.chars().count());
+    if length <= CUT_OFF {
+        return Vec::new();
+    }
+    let what = format!(
+        "the instructions have {length} characters; Claude Code drops what comes after {CUT_OFF}"
+    );
+    vec![Problem::new(what, "say less, and what matters first")]
+}
+
+pub(super) fn no_description(tool: &Item<'_>) -> Vec<Problem> {
+    if !member(tool.value, "description").trim().is_empty() {
+        return Vec::new();
+    }
+    let what = "it has no description: models do not know what it is for, and models on Amazon Bedrock refuse the request";
+    vec![Problem::new(what, "a doc comment above the function")]
+}
+
+pub(super) fn long_description(tool: &Item<'_>) -> Vec<Problem> {
+    let length = member(tool.value, "description").chars().count();
+    if length <= LONG {
+        return Vec::new();
+    }
+    let cut_off = if length > CUT_OFF {
+        format!(", and Claude Code drops what comes after {CUT_OFF} without a word")
+    } else {
+        String::new()
+    };
+    let what = format!(
+        "its description has {length} characters: OpenAI's API has refused more than {LONG}{cut_off}"
+    );
+    vec![Problem::new(
+        what,
+        "say less: what it does and when to use it; the rest is for the arguments, or for the repository",
+    )]
+}
+
+pub(super) fn undocumented_arguments(tool: &Item<'_>) -> Vec<Problem> {
+    let silent: Vec<String> = tool
+        .arguments()
+        .filter(|(_, schema)| member(schema, "description").trim().is_empty())
+        .map(|(name, _)| format!("`{name}`"))
+        .collect();
+    let what = match silent.as_slice() {
+        [] => return Vec::new(),
+        [one] => format!("the argument {one} has no description: models guess"),
+        several => {
+            format!("the arguments {} have no description: models guess", several.join(", "))
+        }
+    };
+    let is_given = tool.entry.and_then(|it| it.tool()).is_some_and(|it| it.given);
+    let fix = if is_given {
+        "a `description` for each in `input_schema = …`"
+    } else {
+        "a doc comment above each of these parameters or fields"
+    };
+    vec![Problem::new(what, fix)]
+}
+
+pub(super) fn no_media_type(resource: &Item<'_>) -> Vec<Problem> {
+    if !member(resource.value, "mimeType").is_empty() {
+        return Vec::new();
+    }
+    let what = "it does not say of which media type it is, and some hosts cannot show it then";
+    vec![Problem::new(what, "`mime_type = \"text/plain\"`, or whatever it is")]
+}

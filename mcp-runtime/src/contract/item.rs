@@ -1,0 +1,303 @@
+//! One item in two manifests, member by member.
+
+use std::collections::BTreeSet;
+
+use serde_json::Value;
+
+use super::{
+    change::{Change, Class},
+    manifest::Kind,
+    place::{Place, Places},
+    schema::{self, Path, Remedy, Side},
+};
+use crate::schema::Map;
+
+/// Adds what has changed in an item that is in both manifests, under the name that it has now.
+pub(super) fn compare(
+    kind: Kind,
+    key: &str,
+    old: &Map,
+    new: &Map,
+    places: &Places,
+    to: &mut Vec<Change>,
+) {
+    let mut comparison = Comparison { kind, key, places, to };
+    let members: BTreeSet<&String> = old.keys().chain(new.keys()).collect();
+    for member in members {
+        let (was, is) = (old.get(member), new.get(member));
+        if was == is || member == kind.key() {
+            continue;
+        }
+        let before = comparison.to.len();
+        match (kind, member.as_str()) {
+            (_, "name" | "title" | "description" | "icons" | "size") => {
+                comparison.words(member, was, is);
+            }
+            (Kind::Tool, "annotations") => comparison.hints(was, is),
+            (_, "annotations") => comparison.words(member, was, is),
+            (Kind::Tool, "inputSchema") => comparison.arguments(was, is),
+            (Kind::Tool, "outputSchema") => comparison.result(was, is),
+            (Kind::Tool, "execution") => comparison.tasks(was, is),
+            (Kind::Prompt, "arguments") => comparison.prompt_arguments(was, is),
+            (_, "asks" | "completes") => comparison.names(member, was, is),
+            _ => comparison.promise(member, was, is),
+        }
+        if before == comparison.to.len() {
+            let text = format!("says its `{member}` differently, and means the same");
+            comparison.change(Class::Cosmetic, text, None);
+        }
+    }
+}
+
+struct Comparison<'a> {
+    kind: Kind,
+    key: &'a str,
+    places: &'a Places,
+    to: &'a mut Vec<Change>,
+}
+
+impl Comparison<'_> {
+    /// Of the item as a whole.
+    fn change(&mut self, class: Class, text: impl Into<String>, advice: Option<&str>) {
+        let place = self.places.item(self.kind, self.key);
+        self.push(class, place, "", text.into(), advice.map(str::to_owned));
+    }
+
+    fn push(
+        &mut self,
+        class: Class,
+        place: Place,
+        part: &str,
+        text: String,
+        advice: Option<String>,
+    ) {
+        let subject = format!("{} `{}`{part}", self.kind.noun(), self.key);
+        self.to.push(Change { class, place, subject, text, advice });
+    }
+
+    fn argument(&self, name: &str) -> Place {
+        self.places.argument(self.kind, self.key, name)
+    }
+
+    fn words(&mut self, member: &str, was: Option<&Value>, is: Option<&Value>) {
+        if let Some(text) = schema::differs(member, was, is) {
+            self.change(Class::Cosmetic, text, None);
+        }
+    }
+
+    /// What clients rely on without anybody knowing how: more of it does no harm.
+    fn promise(&mut self, member: &str, was: Option<&Value>, is: Option<&Value>) {
+        match (was, is) {
+            // Extensions are independent of each other.
+            (Some(Value::Object(was)), Some(Value::Object(is))) if member == "_meta" => {
+                let keys: BTreeSet<&String> = was.keys().chain(is.keys()).collect();
+                for key in keys {
+                    self.promise(&format!("_meta[\"{key}\"]"), was.get(key), is.get(key));
+                }
+            }
+            (was, is) if was == is => {}
+            (None, Some(is)) => {
+                self.change(Class::Additive, format!("has `{member}` now: {is}"), None);
+            }
+            (Some(was), is) => {
+                let is = is.map_or_else(|| "not there".to_owned(), ToString::to_string);
+                let text = format!("has another `{member}`: was {was}, is {is}");
+                self.change(Class::Breaking, text, Some("keep what clients were told"));
+            }
+            (None, None) => {}
+        }
+    }
+
+    /// Capabilities that it needs of its client, and arguments that it completes.
+    fn names(&mut self, member: &str, was: Option<&Value>, is: Option<&Value>) {
+        let names = |it: Option<&Value>| -> BTreeSet<String> {
+            let list = it.and_then(Value::as_array).into_iter().flatten();
+            list.filter_map(Value::as_str).map(str::to_owned).collect()
+        };
+        let (was, is) = (names(was), names(is));
+        for name in was.symmetric_difference(&is) {
+            let is_new = is.contains(name);
+            match (member, is_new) {
+                ("asks", true) => self.change(
+                    Class::Breaking,
+                    format!("needs a client with `{name}` now, and refuses others"),
+                    Some("ask only clients that can be asked: take `&Context` and look"),
+                ),
+                ("asks", false) => {
+                    self.change(Class::Additive, format!("does not need `{name}` any more"), None);
+                }
+                (_, true) => {
+                    let place = self.argument(name);
+                    let text = "is completed now".to_owned();
+                    self.push(Class::Additive, place, &argument(name), text, None);
+                }
+                (_, false) => {
+                    let place = self.argument(name);
+                    let advice = Some("keep its `#[complete(…)]`".to_owned());
+                    let text = "is not completed any more".to_owned();
+                    self.push(Class::Breaking, place, &argument(name), text, advice);
+                }
+            }
+        }
+    }
+
+    /// Clients decide by the hints whether to ask their user, so a promise that is taken back breaks.
+    fn hints(&mut self, was: Option<&Value>, is: Option<&Value>) {
+        let hint = |it: Option<&Value>, name: &str| it.and_then(|it| it.get(name)?.as_bool());
+        let read_only = |it: Option<&Value>| hint(it, "readOnlyHint").unwrap_or(false);
+        let promises = |it: Option<&Value>| {
+            [
+                ("changes nothing (`readOnlyHint`)", "read_only", read_only(it)),
+                // The next two mean nothing where nothing is changed.
+                (
+                    "destroys nothing (`destructiveHint`)",
+                    "destructive = false",
+                    read_only(it) || !hint(it, "destructiveHint").unwrap_or(true),
+                ),
+                (
+                    "may be called again (`idempotentHint`)",
+                    "idempotent",
+                    read_only(it) || hint(it, "idempotentHint").unwrap_or(false),
+                ),
+                (
+                    "reaches nothing outside (`openWorldHint`)",
+                    "open_world = false",
+                    !hint(it, "openWorldHint").unwrap_or(true),
+                ),
+            ]
+        };
+        for ((promise, key, was), (_, _, is)) in promises(was).into_iter().zip(promises(is)) {
+            match (was, is) {
+                (true, false) => self.change(
+                    Class::Breaking,
+                    format!("does not promise any more that it {promise}"),
+                    Some(&format!("keep `{key}`, or make it another tool")),
+                ),
+                (false, true) => {
+                    self.change(Class::Additive, format!("promises that it {promise}"), None);
+                }
+                _ => {}
+            }
+        }
+    }
+
+    fn tasks(&mut self, was: Option<&Value>, is: Option<&Value>) {
+        let support = |it: Option<&Value>| {
+            let support = it.and_then(|it| it.get("taskSupport")?.as_str());
+            support.unwrap_or("forbidden").to_owned()
+        };
+        let (was, is) = (support(was), support(is));
+        let class = match (was.as_str(), is.as_str()) {
+            (was, is) if was == is => return,
+            ("forbidden" | "required", "optional") => Class::Additive,
+            _ => Class::Breaking,
+        };
+        let advice = "keep its `task`: clients that call it the way they did are refused";
+        let advice = Some(advice).filter(|_| class == Class::Breaking);
+        self.change(class, format!("has another support of tasks: was {was}, is {is}"), advice);
+    }
+
+    fn prompt_arguments(&mut self, was: Option<&Value>, is: Option<&Value>) {
+        let findings = schema::compare(Side::Arguments, &as_schema(was), &as_schema(is));
+        self.findings(Side::Arguments, findings);
+        let order = |it: Option<&Value>| -> Vec<String> {
+            let list = it.and_then(Value::as_array).into_iter().flatten();
+            list.filter_map(|it| it["name"].as_str()).map(str::to_owned).collect()
+        };
+        let (was, is) = (order(was), order(is));
+        let kept = was.iter().filter(|it| is.contains(it));
+        if !kept.eq(is.iter().filter(|it| was.contains(it))) {
+            self.change(Class::Cosmetic, "lists its arguments in another order", None);
+        }
+    }
+
+    fn arguments(&mut self, was: Option<&Value>, is: Option<&Value>) {
+        let any = Value::Bool(true);
+        let (was, is) = (was.unwrap_or(&any), is.unwrap_or(&any));
+        self.findings(Side::Arguments, schema::compare(Side::Arguments, was, is));
+    }
+
+    fn result(&mut self, was: Option<&Value>, is: Option<&Value>) {
+        match (was, is) {
+            (Some(was), Some(is)) => {
+                self.findings(Side::Result, schema::compare(Side::Result, was, is));
+            }
+            (None, _) => self.change(Class::Additive, "has an output schema now", None),
+            (_, None) => self.change(
+                Class::Breaking,
+                "has no output schema any more, and no structured result",
+                Some("keep returning `Json<…>`"),
+            ),
+        }
+    }
+
+    fn findings(&mut self, side: Side, findings: Vec<schema::Finding>) {
+        for it in findings {
+            let place = match (side, it.path.argument()) {
+                (Side::Arguments, Some(name)) => self.argument(name),
+                _ => self.places.item(self.kind, self.key),
+            };
+            let part = match (side, it.path == Path::default()) {
+                (Side::Arguments, true) => ": what it takes".to_owned(),
+                (Side::Arguments, false) => argument(&it.path.to_string()),
+                (Side::Result, true) => ": what it returns".to_owned(),
+                (Side::Result, false) => format!(": `{}` in its result", it.path),
+            };
+            let advice = advice(&it.remedy, &it.path);
+            self.push(it.class, place, &part, it.text, advice);
+        }
+    }
+}
+
+fn argument(name: &str) -> String {
+    format!(": argument `{name}`")
+}
+
+/// The arguments of a prompt as the schema of an object of texts.
+fn as_schema(arguments: Option<&Value>) -> Value {
+    let list = || arguments.and_then(Value::as_array).into_iter().flatten();
+    let name = |it: &Value| it["name"].as_str().unwrap_or_default().to_owned();
+    let property = |it: &Value| {
+        let mut schema = Map::from_iter([("type".to_owned(), Value::from("string"))]);
+        for word in ["title", "description"] {
+            schema.extend(it.get(word).map(|text| (word.to_owned(), text.clone())));
+        }
+        (name(it), Value::Object(schema))
+    };
+    let mut required: Vec<String> = list().filter(|it| it["required"] == true).map(name).collect();
+    required.sort_unstable();
+    serde_json::json!({
+        "type": "object",
+        "properties": list().map(property).collect::<Map>(),
+        "required": required,
+        "additionalProperties": false,
+    })
+}
+
+fn advice(remedy: &Remedy, path: &Path) -> Option<String> {
+    let in_struct = !path.is_argument();
+    Some(match remedy {
+        Remedy::None => return None,
+        Remedy::KeepOldName(name) if in_struct => {
+            format!("keep the old name: `#[serde(rename = \"{name}\")]`")
+        }
+        Remedy::KeepOldName(name) => format!("keep the old name: `#[arg(name = \"{name}\")]`"),
+        Remedy::KeepArgument => {
+            "keep it: clients send it. One that nobody needs may be an `Option`".to_owned()
+        }
+        Remedy::KeepMember => "keep it: clients read it".to_owned(),
+        Remedy::MakeOptional if in_struct => {
+            "make it an `Option`, or give it `#[serde(default)]`".to_owned()
+        }
+        Remedy::MakeOptional => "make it an `Option`, or give it `#[arg(default = …)]`".to_owned(),
+        Remedy::AcceptBoth => "accept what was accepted, or take another argument".to_owned(),
+        Remedy::KeepPromise => "keep what was promised, and put the rest beside it".to_owned(),
+        Remedy::KeepDefault => {
+            "keep the default: calls that leave it out mean the old one".to_owned()
+        }
+        Remedy::KeepHeader => {
+            "keep the header: clients send what they were told to, and others route by it"
+                .to_owned()
+        }
+    })
+}

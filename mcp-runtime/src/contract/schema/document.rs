@@ -1,0 +1,209 @@
+//! A schema with the definitions it refers to, and whether a single value is valid.
+
+use std::cell::Cell;
+
+use serde_json::Value;
+
+use super::{number::Number, types::Types};
+use crate::{percent, schema::Map};
+
+/// Deeper than any schema we publish; a schema that refers to itself around nothing ends here.
+const DEEPEST: u8 = 64;
+
+/// A schema may refer to itself twice, and again at each of these.
+const MOST_STEPS: u32 = 20_000;
+
+#[derive(Clone, Copy)]
+pub(super) struct Document<'a> {
+    root: &'a Value,
+}
+
+impl<'a> Document<'a> {
+    pub(super) fn new(root: &'a Value) -> Self {
+        Self { root }
+    }
+
+    /// What a local reference names.
+    pub(super) fn resolve(self, reference: &str) -> Option<&'a Value> {
+        self.root.pointer(&percent::decode(reference.strip_prefix('#')?)?)
+    }
+
+    /// What references may name.
+    pub(super) fn definitions(self) -> [Option<&'a Value>; 2] {
+        ["$defs", "definitions"].map(|it| self.root.get(it))
+    }
+
+    /// Whether the value is valid; `None` where that cannot be said.
+    pub(super) fn accepts(self, schema: &Value, value: &Value) -> Option<bool> {
+        self.judge(schema, value, (&Cell::new(MOST_STEPS), 0))
+    }
+
+    fn judge(
+        self,
+        schema: &Value,
+        value: &Value,
+        (steps, depth): (&Cell<u32>, u8),
+    ) -> Option<bool> {
+        steps.set(steps.get().checked_sub(1)?);
+        let map = match schema {
+            Value::Bool(all) => return Some(*all),
+            Value::Object(map) if depth < DEEPEST => map,
+            _ => return None,
+        };
+        // What is refused by one keyword is refused, whatever cannot be said of another.
+        let mut known = Some(true);
+        for (keyword, said) in map {
+            match self.keyword(keyword, said, map, value, (steps, depth)) {
+                Some(true) => {}
+                Some(false) => return Some(false),
+                None => known = None,
+            }
+        }
+        known
+    }
+
+    fn keyword(
+        self,
+        keyword: &str,
+        said: &Value,
+        schema: &Map,
+        value: &Value,
+        (steps, depth): (&Cell<u32>, u8),
+    ) -> Option<bool> {
+        if super::is_annotation(keyword) || matches!(keyword, "$defs" | "definitions") {
+            return Some(true);
+        }
+        let all = |verdicts: &mut dyn Iterator<Item = Option<bool>>| {
+            let mut all = Some(true);
+            for it in verdicts {
+                match it {
+                    Some(true) => {}
+                    Some(false) => return Some(false),
+                    None => all = None,
+                }
+            }
+            all
+        };
+        let inner = |schema: &Value, value: &Value| self.judge(schema, value, (steps, depth + 1));
+        let list = || said.as_array().map(Vec::as_slice);
+        match (keyword, value) {
+            ("$ref", _) => inner(self.resolve(said.as_str()?)?, value),
+            ("type", _) => Types::said(said).map(|it| Types::of(value).within(it)),
+            ("enum", _) => Some(list()?.iter().any(|it| same(it, value))),
+            ("const", _) => Some(same(said, value)),
+            ("allOf", _) => all(&mut list()?.iter().map(|it| inner(it, value))),
+            ("anyOf" | "oneOf", _) => {
+                let verdicts: Vec<_> = list()?.iter().map(|it| inner(it, value)).collect();
+                let count = |wanted| verdicts.iter().filter(|it| **it == wanted).count();
+                match (count(Some(true)), count(None)) {
+                    (0, 0) => Some(false),
+                    (0, _) => None,
+                    (_, _) if keyword == "anyOf" => Some(true),
+                    (1, 0) => Some(true),
+                    (1, _) => None,
+                    (_, _) => Some(false),
+                }
+            }
+            ("not", _) => inner(said, value).map(|it| !it),
+            ("minimum" | "maximum" | "exclusiveMinimum" | "exclusiveMaximum", Value::Number(_)) => {
+                let ordering = Number::of(value)?.cmp(Number::of(said)?);
+                Some(match keyword {
+                    "minimum" => ordering.is_ge(),
+                    "maximum" => ordering.is_le(),
+                    "exclusiveMinimum" => ordering.is_gt(),
+                    _ => ordering.is_lt(),
+                })
+            }
+            ("multipleOf", Value::Number(_)) => {
+                Number::of(value)?.is_multiple_of(Number::of(said)?)
+            }
+            ("minLength" | "maxLength", Value::String(text)) => {
+                count(keyword, text.chars().count(), said)
+            }
+            ("minItems" | "maxItems", Value::Array(items)) => count(keyword, items.len(), said),
+            ("minProperties" | "maxProperties", Value::Object(members)) => {
+                count(keyword, members.len(), said)
+            }
+            ("pattern", Value::String(text)) => {
+                regex_lite::Regex::new(said.as_str()?).ok().map(|it| it.is_match(text))
+            }
+            // An annotation to most validators, and an assertion to some.
+            ("format", Value::String(_) | Value::Number(_)) => None,
+            ("prefixItems", Value::Array(items)) => {
+                let schemas = list()?;
+                all(&mut items.iter().zip(schemas).map(|(it, schema)| inner(schema, it)))
+            }
+            ("items", Value::Array(items)) => {
+                let before =
+                    schema.get("prefixItems").and_then(Value::as_array).map_or(0, Vec::len);
+                all(&mut items.iter().skip(before).map(|it| inner(said, it)))
+            }
+            ("properties", Value::Object(members)) => {
+                let schemas = said.as_object()?;
+                all(&mut members
+                    .iter()
+                    .filter_map(|(name, it)| Some(inner(schemas.get(name)?, it))))
+            }
+            ("required", Value::Object(members)) => {
+                Some(list()?.iter().filter_map(Value::as_str).all(|it| members.contains_key(it)))
+            }
+            ("additionalProperties", Value::Object(members)) => {
+                if schema.contains_key("patternProperties") {
+                    return None;
+                }
+                let declared = schema.get("properties").and_then(Value::as_object);
+                let is_declared = |name: &str| declared.is_some_and(|it| it.contains_key(name));
+                all(&mut members
+                    .iter()
+                    .filter(|(name, _)| !is_declared(name))
+                    .map(|(_, it)| inner(said, it)))
+            }
+            (
+                "minimum"
+                | "maximum"
+                | "exclusiveMinimum"
+                | "exclusiveMaximum"
+                | "multipleOf"
+                | "minLength"
+                | "maxLength"
+                | "minItems"
+                | "maxItems"
+                | "minProperties"
+                | "maxProperties"
+                | "pattern"
+                | "format"
+                | "prefixItems"
+                | "items"
+                | "properties"
+                | "required"
+                | "additionalProperties",
+                _,
+            ) => Some(true),
+            _ => None,
+        }
+    }
+}
+
+fn count(keyword: &str, count: usize, said: &Value) -> Option<bool> {
+    let bound = Number::of(said)?;
+    let ordering = Number::whole(count).cmp(bound);
+    Some(if keyword.starts_with("min") { ordering.is_ge() } else { ordering.is_le() })
+}
+
+/// Whether two values are one to JSON Schema, to which `1` and `1.0` are.
+pub(super) fn same(a: &Value, b: &Value) -> bool {
+    match (a, b) {
+        (Value::Number(_), Value::Number(_)) => match (Number::of(a), Number::of(b)) {
+            (Some(a), Some(b)) => a.cmp(b).is_eq(),
+            _ => a == b,
+        },
+        (Value::Array(a), Value::Array(b)) => {
+            a.len() == b.len() && a.iter().zip(b).all(|(a, b)| same(a, b))
+        }
+        (Value::Object(a), Value::Object(b)) => {
+            a.len() == b.len()
+                && a.iter().all(|(name, it)| b.get(name).is_some_and(|other| same(it, other)))
+        }
+        _ => a == b,
+    }
+}

@@ -1,0 +1,195 @@
+//! What one schema accepts and another does not.
+
+use std::fmt::{self, Write as _};
+
+use serde_json::Value;
+
+use super::types::Types;
+
+/// One step into a value.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) enum Step {
+    Member(String),
+    /// Any element of a list.
+    Element,
+    /// The element of a tuple.
+    Place(usize),
+    /// Members that are not named.
+    Others,
+    /// A definition, which may be meant in several places.
+    Definition(String),
+}
+
+/// Where in a value: `trip.stops[].name`.
+#[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) struct Path(pub(super) Vec<Step>);
+
+impl Path {
+    /// The argument that the place lies in.
+    pub(crate) fn argument(&self) -> Option<&str> {
+        match self.0.first() {
+            Some(Step::Member(name)) => Some(name),
+            _ => None,
+        }
+    }
+
+    /// Whether it is an argument, not something in one.
+    pub(crate) fn is_argument(&self) -> bool {
+        self.0.len() == 1
+    }
+
+    pub(super) fn parent(&self) -> &[Step] {
+        self.0.split_last().map_or(&[], |it| it.1)
+    }
+
+    pub(super) fn name(&self) -> Option<&str> {
+        match self.0.last() {
+            Some(Step::Member(name)) => Some(name),
+            _ => None,
+        }
+    }
+}
+
+impl fmt::Display for Path {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        for (at, step) in self.0.iter().enumerate() {
+            match step {
+                Step::Member(name) if at == 0 => f.write_str(name)?,
+                Step::Member(name) => write!(f, ".{name}")?,
+                Step::Element => f.write_str("[]")?,
+                Step::Place(index) => write!(f, "[{index}]")?,
+                Step::Others => f.write_str("{}")?,
+                Step::Definition(name) => write!(f, "({name})")?,
+            }
+        }
+        Ok(())
+    }
+}
+
+/// Why not all values of the narrower schema are values of the wider one.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) enum Gap {
+    Types {
+        narrow: Types,
+        wide: Types,
+    },
+    /// Values that only the narrower lists.
+    Values(Vec<Value>),
+    /// The wider lists its values, and the narrower does not.
+    Listed {
+        narrow: Types,
+        wide: Vec<Value>,
+    },
+    /// A bound, a length, a pattern, a format.
+    Keyword {
+        keyword: String,
+        narrow: Option<Value>,
+        wide: Value,
+    },
+    /// The wider requires the member, to which the narrower is optional.
+    Required,
+    /// The wider requires the member, of which the narrower says nothing.
+    NewRequired,
+    /// Only the narrower declares the member. `closed`: the wider takes no others than its own.
+    Undeclared {
+        closed: bool,
+        schema: Value,
+    },
+    /// The narrower has members that it does not name, and the wider takes none.
+    Others,
+    /// The wider accepts nothing.
+    Nothing,
+    /// What nobody can tell, or not here.
+    Undecided(String),
+}
+
+/// How a gap is told: which of the two came first, and what values do there.
+#[derive(Clone, Copy)]
+pub(super) struct Telling {
+    /// The narrower schema is the old one.
+    pub(super) forward: bool,
+    pub(super) is_argument: bool,
+}
+
+impl Gap {
+    pub(super) fn text(&self, telling: Telling) -> String {
+        let Telling { forward, is_argument } = telling;
+        let turn = |narrow: &dyn fmt::Display, wide: &dyn fmt::Display| {
+            if forward {
+                format!("was {narrow}, is {wide}")
+            } else {
+                format!("was {wide}, is {narrow}")
+            }
+        };
+        match self {
+            Self::Types { narrow, wide } => turn(narrow, wide),
+            Self::Values(values) => {
+                let value = if values.len() == 1 { "value" } else { "values" };
+                match forward {
+                    true => format!("has lost the {value} {}", listed(values)),
+                    false => format!("has the new {value} {}", listed(values)),
+                }
+            }
+            Self::Listed { narrow, wide } => turn(narrow, &format_args!("one of {}", listed(wide))),
+            Self::Keyword { keyword, narrow, wide } => {
+                let (was, is) = match forward {
+                    true => (narrow.as_ref(), Some(wide)),
+                    false => (Some(wide), narrow.as_ref()),
+                };
+                match (was, is) {
+                    (None, Some(is)) => format!("has a `{keyword}` of {is} now"),
+                    (Some(was), None) => format!("has no `{keyword}` any more, it was {was}"),
+                    (Some(was), Some(is)) => format!("has a `{keyword}` of {is}, it was {was}"),
+                    (None, None) => format!("has another `{keyword}`"),
+                }
+            }
+            Self::Required => match (forward, is_argument) {
+                (true, true) => "must be given now",
+                (true, false) => "is always there now",
+                (false, true) => "may be left out now",
+                (false, false) => "may be missing now",
+            }
+            .to_owned(),
+            Self::NewRequired => match (forward, is_argument) {
+                (true, true) => "is new and must be given",
+                (true, false) => "is new and always there",
+                (false, _) => "is gone",
+            }
+            .to_owned(),
+            Self::Undeclared { .. } if forward => "is gone".to_owned(),
+            Self::Undeclared { closed: true, .. } if !is_argument => {
+                "is new, and other members had been ruled out".to_owned()
+            }
+            Self::Undeclared { .. } => "is new".to_owned(),
+            Self::Others if forward => {
+                "has no members any more but those that are named".to_owned()
+            }
+            Self::Others => "may have other members now than those that are named".to_owned(),
+            Self::Nothing if forward => "has no possible value any more".to_owned(),
+            Self::Nothing => "had no possible value".to_owned(),
+            Self::Undecided(what) => match (forward, is_argument) {
+                (true, true) => {
+                    format!("cannot be shown to accept what was accepted before: {what}")
+                }
+                (false, false) => {
+                    format!("cannot be shown to be what was promised before: {what}")
+                }
+                _ => format!("is described differently: {what}"),
+            },
+        }
+    }
+}
+
+/// Values in quotes, not all of them when they are many.
+fn listed(values: &[Value]) -> String {
+    const MOST: usize = 8;
+    let mut text = String::new();
+    for (at, value) in values.iter().take(MOST).enumerate() {
+        text.push_str(if at > 0 { ", " } else { "" });
+        let _ = write!(text, "`{value}`");
+    }
+    if values.len() > MOST {
+        let _ = write!(text, " and {} more", values.len() - MOST);
+    }
+    text
+}

@@ -1,0 +1,322 @@
+//! Whether everything one schema accepts is accepted by another, and if not, why.
+//!
+//! The narrower side is a [`Set`], which is divided until each set has values of one kind and no choice in it; the wider
+//! side stays as it is written. What is not shown to hold is a [`Gap`]. Schemas that refer to themselves are followed with
+//! the usual assumption: what is being shown already holds one level further in. At the same level it does not, because
+//! such a schema says nothing of itself.
+
+use serde_json::Value;
+
+use super::{
+    alike::{are_alike, say_the_same},
+    document::Document,
+    gap::{Gap, Path, Step},
+    set::{Key, Set, are_disjoint},
+    types::Types,
+};
+use crate::schema::Map;
+
+/// Enough for schemas a hundred times as large as those that clients read.
+const MOST_STEPS: u32 = 50_000;
+
+/// The stack is finite, and a schema that needs more than this is not read by people either.
+const DEEPEST: usize = 96;
+
+/// How far two objects are compared to find that they have nothing in common.
+const DISJOINT_DEPTH: u8 = 3;
+
+/// Everything that `narrow` accepts and `wide` is not shown to accept. None when it is shown to accept all of it.
+pub(super) fn gaps(narrow: &Value, wide: &Value) -> Vec<(Path, Gap)> {
+    let (narrow_in, wide_in) = (Document::new(narrow), Document::new(wide));
+    let mut inclusion = Inclusion {
+        narrow_in,
+        wide_in,
+        same_definitions: have_the_same_definitions(narrow_in, wide_in),
+        path: Path::default(),
+        open: Vec::new(),
+        steps: 0,
+        gaps: Vec::new(),
+    };
+    inclusion.within(Set::new([narrow]), wide);
+    inclusion.gaps
+}
+
+pub(super) struct Inclusion<'a> {
+    pub(super) narrow_in: Document<'a>,
+    pub(super) wide_in: Document<'a>,
+    /// A reference means the same on both sides.
+    same_definitions: bool,
+    path: Path,
+    /// What is being shown, and how far into the value.
+    open: Vec<(Key, usize, usize)>,
+    steps: u32,
+    gaps: Vec<(Path, Gap)>,
+}
+
+impl<'a> Inclusion<'a> {
+    pub(super) fn gap(&mut self, gap: Gap) {
+        // The sets of a choice often have the same gap.
+        let path = self.path.clone();
+        for (at, found) in &mut self.gaps {
+            match (found, &gap) {
+                (Gap::Types { narrow, wide }, Gap::Types { narrow: more, wide: same })
+                    if *at == path && wide == same =>
+                {
+                    *narrow = narrow.or(*more);
+                    return;
+                }
+                (found, gap) if *at == path && found == gap => return,
+                _ => {}
+            }
+        }
+        self.gaps.push((path, gap));
+    }
+
+    pub(super) fn undecided(&mut self, why: impl Into<String>) {
+        self.gap(Gap::Undecided(why.into()));
+    }
+
+    /// Goes into the value.
+    pub(super) fn at(&mut self, step: Step, show: impl FnOnce(&mut Self)) {
+        self.path.0.push(step);
+        show(self);
+        self.path.0.pop();
+    }
+
+    /// Whether it holds, without a word when it does not.
+    fn quietly(&mut self, show: impl FnOnce(&mut Self)) -> bool {
+        let before = std::mem::take(&mut self.gaps);
+        show(self);
+        std::mem::replace(&mut self.gaps, before).is_empty()
+    }
+
+    /// Whether a keyword means the same on both sides when it is written the same.
+    pub(super) fn means_the_same(&self, said: &Value) -> bool {
+        self.same_definitions || !has_reference(said)
+    }
+
+    pub(super) fn within(&mut self, set: Set<'a>, wide: &'a Value) {
+        let map = match wide {
+            Value::Bool(true) => return,
+            Value::Object(map) if map.keys().all(|it| super::is_annotation(it)) => return,
+            Value::Object(map) => Some(map),
+            _ => None,
+        };
+        if set.single().is_some_and(|it| are_alike(it, wide)) && self.means_the_same(wide) {
+            return;
+        }
+        self.steps += 1;
+        if self.steps > MOST_STEPS || self.open.len() > DEEPEST {
+            self.undecided("it is too large to be compared");
+            return;
+        }
+        let here = (set.key(), std::ptr::from_ref(wide) as usize, self.path.0.len());
+        let before = self.open.iter().rev().find(|it| (&it.0, it.1) == (&here.0, here.1));
+        if let Some((_, _, depth)) = before {
+            if *depth == here.2 {
+                self.undecided("it refers to itself and says nothing else");
+            }
+            return;
+        }
+        let Some(set) = set.flat(self.narrow_in) else { return };
+        let Some(map) = map else {
+            let nothing = wide == &Value::Bool(false);
+            let other = || Gap::Undecided(format!("{wide} is no schema"));
+            self.gap(if nothing { Gap::Nothing } else { other() });
+            return;
+        };
+        self.open.push(here);
+        self.divided(&set, map, wide);
+        self.open.pop();
+    }
+
+    fn divided(&mut self, set: &Set<'a>, map: &'a Map, wide: &'a Value) {
+        if let Some((values, are_listed)) = set.values() {
+            self.values(set, &values, are_listed, wide);
+            return;
+        }
+        if let Some(sets) = set.choices() {
+            sets.into_iter().for_each(|it| self.within(it, wide));
+            return;
+        }
+        let mut groups = set.types.groups();
+        let first = groups.next();
+        if first == Some(set.types) {
+            self.keywords(set, map);
+        } else {
+            let all = first.into_iter().chain(groups);
+            all.for_each(|it| self.within(set.of_types(it), wide));
+        }
+    }
+
+    /// One after the other, since these are all there are.
+    fn values(&mut self, set: &Set<'a>, values: &[Value], are_listed: bool, wide: &'a Value) {
+        let mut lost = Vec::new();
+        for value in values.iter().filter(|it| Types::of(it).within(set.types)) {
+            let is_in =
+                set.parts.iter().all(|it| self.narrow_in.accepts(it.written, value) != Some(false));
+            match self.wide_in.accepts(wide, value).filter(|_| is_in) {
+                Some(false) => lost.push(value.clone()),
+                None if is_in => {
+                    self.undecided(format!("it cannot be said whether `{value}` is accepted"));
+                }
+                _ => {}
+            }
+        }
+        if lost.is_empty() {
+            return;
+        }
+        let types = Set::new([wide]).flat(self.wide_in).map_or(Types::NONE, |it| it.types);
+        if are_listed || set.types.within(types) {
+            self.gap(Gap::Values(lost));
+        } else {
+            self.gap(Gap::Types { narrow: set.types, wide: types });
+        }
+    }
+
+    /// All values of the set are of one kind, and are no list and no choice.
+    fn keywords(&mut self, set: &Set<'a>, wide: &'a Map) {
+        if let Some(reference) = wide.get("$ref") {
+            match reference.as_str().and_then(|it| self.wide_in.resolve(it)) {
+                Some(meaning) => self.within(set.clone(), meaning),
+                None => self.undecided(format!("{reference} refers to nothing here")),
+            }
+        }
+        let branches = |keyword| wide.get(keyword).and_then(Value::as_array);
+        for schema in branches("allOf").into_iter().flatten() {
+            self.within(set.clone(), schema);
+        }
+        for (keyword, only_one) in [("anyOf", false), ("oneOf", true)] {
+            if let Some(branches) = branches(keyword) {
+                self.any(set, branches, only_one);
+            }
+        }
+        if let Some(said) = wide.get("type") {
+            match Types::said(said) {
+                Some(types) if set.types.within(types) => {}
+                Some(types) => {
+                    // What else is said of other types does not matter any more.
+                    self.gap(Gap::Types { narrow: set.types, wide: types });
+                    return;
+                }
+                None => self.undecided(format!("{said} is no type")),
+            }
+        }
+        let listed = wide.get("enum").and_then(Value::as_array).cloned();
+        if let Some(values) = listed.or_else(|| Some(vec![wide.get("const")?.clone()])) {
+            self.gap(Gap::Listed { narrow: set.types, wide: values });
+            return;
+        }
+        match set.types {
+            Types::STRING => self.texts(set, wide),
+            Types::ARRAY => self.elements(set, wide),
+            Types::OBJECT => self.members(set, wide),
+            _ => self.numbers(set, wide),
+        }
+        self.unknown(set, wide);
+    }
+
+    /// One branch must take the whole set.
+    fn any(&mut self, set: &Set<'a>, branches: &'a [Value], only_one: bool) {
+        let mut twice = false;
+        for (at, branch) in branches.iter().enumerate() {
+            if !self.quietly(|it| it.within(set.clone(), branch)) {
+                continue;
+            }
+            let others = branches.iter().enumerate().filter(|it| it.0 != at);
+            if !only_one || others.map(|it| it.1).all(|it| self.is_disjoint(set, it)) {
+                return;
+            }
+            twice = true;
+        }
+        if twice {
+            self.undecided("more than one alternative of its `oneOf` may hold");
+            return;
+        }
+        let near: Vec<_> = branches.iter().filter(|it| !self.is_disjoint(set, it)).collect();
+        if let [one] = near.as_slice() {
+            self.within(set.clone(), one);
+            return;
+        }
+        let of = |it| Set::new([it]).flat(self.wide_in).map_or(Types::NONE, |it| it.types);
+        let types = branches.iter().map(of).fold(Types::NONE, Types::or);
+        if set.types.within(types) {
+            self.undecided("no single alternative takes all of it");
+        } else {
+            self.gap(Gap::Types { narrow: set.types, wide: types });
+        }
+    }
+
+    fn is_disjoint(&self, set: &Set<'a>, other: &'a Value) -> bool {
+        let other = Set::new([other]);
+        are_disjoint((set, self.narrow_in), (&other, self.wide_in), DISJOINT_DEPTH)
+    }
+
+    /// Keywords of which nothing is known but that they mean the same when they are the same.
+    fn unknown(&mut self, set: &Set<'a>, wide: &'a Map) {
+        for (keyword, said) in wide {
+            if super::is_annotation(keyword) || KNOWN.contains(&keyword.as_str()) {
+                continue;
+            }
+            let is_said = set.said(keyword).any(|it| say_the_same(keyword, it, said))
+                && self.means_the_same(said);
+            let rules_out = || {
+                let other = Set::new([said]);
+                keyword == "not"
+                    && are_disjoint((set, self.narrow_in), (&other, self.wide_in), DISJOINT_DEPTH)
+            };
+            if !is_said && !rules_out() {
+                self.undecided(format!("`{keyword}` is there"));
+            }
+        }
+    }
+}
+
+/// The keywords that are compared by what they mean.
+const KNOWN: [&str; 30] = [
+    "$defs",
+    "$ref",
+    "additionalProperties",
+    "allOf",
+    "anyOf",
+    "const",
+    "definitions",
+    "enum",
+    "exclusiveMaximum",
+    "exclusiveMinimum",
+    "format",
+    "items",
+    "maxItems",
+    "maxLength",
+    "maxProperties",
+    "maximum",
+    "minItems",
+    "minLength",
+    "minProperties",
+    "minimum",
+    "multipleOf",
+    "oneOf",
+    "pattern",
+    "patternProperties",
+    "prefixItems",
+    "properties",
+    "propertyNames",
+    "required",
+    "type",
+    "uniqueItems",
+];
+
+fn have_the_same_definitions(a: Document<'_>, b: Document<'_>) -> bool {
+    a.definitions().into_iter().zip(b.definitions()).all(|it| match it {
+        (Some(a), Some(b)) => say_the_same("$defs", a, b),
+        (a, b) => a == b,
+    })
+}
+
+fn has_reference(schema: &Value) -> bool {
+    match schema {
+        Value::Object(map) => map.contains_key("$ref") || map.values().any(has_reference),
+        Value::Array(list) => list.iter().any(has_reference),
+        _ => false,
+    }
+}

@@ -1,0 +1,189 @@
+//! The values of one side, as schemas that all hold.
+
+use serde_json::Value;
+
+use super::{document::Document, types::Types};
+use crate::schema::Map;
+
+/// A schema that holds, and whether its choice has been made already.
+#[derive(Clone, Copy)]
+pub(super) struct Part<'a> {
+    pub(super) schema: &'a Map,
+    /// The same, as it stands in the document.
+    pub(super) written: &'a Value,
+    any_chosen: bool,
+    one_chosen: bool,
+}
+
+/// The values for which all parts hold, of these types.
+#[derive(Clone)]
+pub(super) struct Set<'a> {
+    pub(super) parts: Vec<Part<'a>>,
+    pub(super) types: Types,
+    is_empty: bool,
+}
+
+/// What tells one set from another.
+pub(super) type Key = (Vec<(usize, bool, bool)>, Types);
+
+impl<'a> Set<'a> {
+    /// All values that every one of the schemas accepts.
+    pub(super) fn new(schemas: impl IntoIterator<Item = &'a Value>) -> Self {
+        let mut set = Self { parts: Vec::new(), types: Types::ALL, is_empty: false };
+        schemas.into_iter().for_each(|it| set.add(it));
+        set
+    }
+
+    /// What is no schema rules nothing out: a set may be taken for larger than it is, never for smaller.
+    fn add(&mut self, schema: &'a Value) {
+        match schema {
+            Value::Bool(false) => self.is_empty = true,
+            Value::Object(map) if !self.parts.iter().any(|it| std::ptr::eq(it.schema, map)) => {
+                self.parts.push(Part {
+                    schema: map,
+                    written: schema,
+                    any_chosen: false,
+                    one_chosen: false,
+                });
+            }
+            _ => {}
+        }
+    }
+
+    /// The schema, when it is a single one as it stands in the document.
+    pub(super) fn single(&self) -> Option<&'a Value> {
+        match self.parts.as_slice() {
+            [Part { written, any_chosen: false, one_chosen: false, .. }]
+                if self.types == Types::ALL && !self.is_empty =>
+            {
+                Some(written)
+            }
+            _ => None,
+        }
+    }
+
+    pub(super) fn key(&self) -> Key {
+        let one =
+            |it: &Part<'a>| (std::ptr::from_ref(it.schema) as usize, it.any_chosen, it.one_chosen);
+        let mut parts: Vec<_> = self.parts.iter().map(one).collect();
+        parts.sort_unstable();
+        (parts, self.types)
+    }
+
+    /// The same set without `$ref` and `allOf`: what they mean are parts of their own. `None` when there is no such value.
+    pub(super) fn flat(mut self, document: Document<'a>) -> Option<Self> {
+        let mut at = 0;
+        while let Some(part) = self.parts.get(at) {
+            let schema = part.schema;
+            let meaning =
+                schema.get("$ref").and_then(Value::as_str).and_then(|it| document.resolve(it));
+            meaning.into_iter().for_each(|it| self.add(it));
+            let all = schema.get("allOf").and_then(Value::as_array);
+            all.into_iter().flatten().for_each(|it| self.add(it));
+            let types = schema.get("type").and_then(Types::said).unwrap_or(Types::ALL);
+            self.types = self.types.and(types);
+            at += 1;
+        }
+        Some(self).filter(|it| !it.is_empty && !it.types.is_empty())
+    }
+
+    /// The sets that a choice divides this one into, the first choice that has not been made.
+    pub(super) fn choices(&self) -> Option<Vec<Self>> {
+        for (at, part) in self.parts.iter().enumerate() {
+            for (keyword, chosen) in [("anyOf", part.any_chosen), ("oneOf", part.one_chosen)] {
+                let Some(Value::Array(branches)) = part.schema.get(keyword).filter(|_| !chosen)
+                else {
+                    continue;
+                };
+                let made = |branch| {
+                    let mut set = self.clone();
+                    match keyword {
+                        "anyOf" => set.parts[at].any_chosen = true,
+                        _ => set.parts[at].one_chosen = true,
+                    }
+                    set.add(branch);
+                    set
+                };
+                return Some(branches.iter().map(made).collect());
+            }
+        }
+        None
+    }
+
+    pub(super) fn of_types(&self, types: Types) -> Self {
+        Self { types, ..self.clone() }
+    }
+
+    /// What the parts say with a keyword.
+    pub(super) fn said(&self, keyword: &str) -> impl Iterator<Item = &'a Value> {
+        self.parts.iter().filter_map(move |it| it.schema.get(keyword))
+    }
+
+    /// All values, where they are listed or its types have no others. `true` when they are listed.
+    pub(super) fn values(&self) -> Option<(Vec<Value>, bool)> {
+        if let Some(Value::Array(values)) = self.said("enum").next() {
+            return Some((values.clone(), true));
+        }
+        if let Some(value) = self.said("const").next() {
+            return Some((vec![value.clone()], true));
+        }
+        match self.types {
+            Types::NULL => Some((vec![Value::Null], false)),
+            Types::BOOLEAN => Some((vec![true.into(), false.into()], false)),
+            _ => None,
+        }
+    }
+
+    pub(super) fn requires(&self, name: &str) -> bool {
+        self.said("required").filter_map(Value::as_array).flatten().any(|it| it == name)
+    }
+
+    /// What is said of a member.
+    pub(super) fn member(&self, name: &str) -> Vec<&'a Value> {
+        self.said("properties").filter_map(|it| it.get(name)).collect()
+    }
+
+    /// Whether no value of it has this member.
+    pub(super) fn rules_out(&self, name: &str) -> bool {
+        self.parts.iter().any(|it| {
+            it.schema.get("additionalProperties") == Some(&Value::Bool(false))
+                && !it.schema.contains_key("patternProperties")
+                && it.schema.get("properties").and_then(|it| it.get(name)).is_none()
+        })
+    }
+}
+
+/// Whether no value can be in both. What is not seen to be so is not.
+pub(super) fn are_disjoint<'a>(
+    (a, in_a): (&Set<'a>, Document<'a>),
+    (b, in_b): (&Set<'a>, Document<'a>),
+    depth: u8,
+) -> bool {
+    let (Some(a), Some(b)) = (a.clone().flat(in_a), b.clone().flat(in_b)) else { return true };
+    if a.types.and(b.types).is_empty() {
+        return true;
+    }
+    let none_in = |values: &[Value], set: &Set<'a>, document: Document<'a>| {
+        values.iter().all(|value| {
+            set.parts.iter().any(|it| document.accepts(it.written, value) == Some(false))
+        })
+    };
+    if a.values().is_some_and(|(values, _)| none_in(&values, &b, in_b))
+        || b.values().is_some_and(|(values, _)| none_in(&values, &a, in_a))
+    {
+        return true;
+    }
+    if a.types.and(b.types) != Types::OBJECT || depth == 0 {
+        return false;
+    }
+    let required = |set: &Set<'a>| -> Vec<&'a str> {
+        let lists = set.said("required").filter_map(Value::as_array);
+        lists.flatten().filter_map(Value::as_str).collect()
+    };
+    required(&a).into_iter().chain(required(&b)).any(|name| {
+        let members = (Set::new(a.member(name)), Set::new(b.member(name)));
+        a.requires(name) && b.rules_out(name)
+            || b.requires(name) && a.rules_out(name)
+            || are_disjoint((&members.0, in_a), (&members.1, in_b), depth - 1)
+    })
+}

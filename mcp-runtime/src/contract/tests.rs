@@ -1,0 +1,509 @@
+use std::fmt::Write as _;
+
+use serde_json::{Value, json};
+
+use super::{
+    change::{Class, Report},
+    items,
+    manifest::{Manifest, Published},
+    place::{Place, Places},
+};
+
+/// A lock with these items beside nothing.
+fn lock(lists: Value) -> Vec<u8> {
+    let mut all = json!({
+        "format": 1, "server": {"name": "one"},
+        "tools": [], "resources": [], "resourceTemplates": [], "prompts": [],
+    });
+    for (name, list) in lists.as_object().into_iter().flatten() {
+        all[name] = list.clone();
+    }
+    all.to_string().into_bytes()
+}
+
+fn read(lists: Value) -> Manifest {
+    Manifest::read(&lock(lists)).expect("a lock")
+}
+
+fn compare(old: Value, new: Value) -> Report {
+    let published = Published { manifest: read(new), places: Places::default() };
+    items::compare(&read(old), &published)
+}
+
+/// Changes as `class subject text`.
+#[track_caller]
+fn check(old: Value, new: Value, expected: &[&str]) {
+    let report = compare(old, new);
+    let told: Vec<_> = report
+        .changes()
+        .iter()
+        .map(|it| {
+            let class = match it.class {
+                Class::Breaking => "breaking",
+                Class::Additive => "additive",
+                Class::Cosmetic => "cosmetic",
+            };
+            assert_eq!(it.advice.is_some(), it.class == Class::Breaking, "{it}");
+            format!("{class} {} {}", it.subject, it.text)
+        })
+        .collect();
+    assert_eq!(told, expected);
+}
+
+fn tool(name: &str) -> Value {
+    json!({"name": name, "inputSchema": {
+        "type": "object", "properties": {}, "additionalProperties": false,
+    }})
+}
+
+/// A tool with one member more.
+fn tool_with(member: &str, said: Value) -> Value {
+    let mut tool = tool("add");
+    tool[member] = said;
+    tool
+}
+
+/// From the one tool to the other.
+#[track_caller]
+fn check_tool(old: Value, new: Value, expected: &[&str]) {
+    check(json!({"tools": [old]}), json!({"tools": [new]}), expected);
+}
+
+/// A member with these two values, in both directions.
+#[track_caller]
+fn check_member(member: &str, old: Value, new: Value, there: &[&str], back: &[&str]) {
+    check_tool(tool_with(member, old.clone()), tool_with(member, new.clone()), there);
+    check_tool(tool_with(member, new), tool_with(member, old), back);
+}
+
+#[test]
+fn items_come_and_go() {
+    check(json!({}), json!({}), &[]);
+    let lists = [
+        ("tools", "tool", "name"),
+        ("prompts", "prompt", "name"),
+        ("resources", "resource", "uri"),
+        ("resourceTemplates", "template", "uriTemplate"),
+    ];
+    for (list, noun, key) in lists {
+        let item = |name: &str| json!({"name": "x", key: name});
+        let (old, new) = (json!({list: [item("first")]}), json!({list: [item("other")]}));
+        check(json!({}), new.clone(), &[&format!("additive {noun} `other` is new")]);
+        check(
+            old,
+            new,
+            &[
+                &format!("breaking {noun} `first` is gone"),
+                &format!("additive {noun} `other` is new"),
+            ],
+        );
+    }
+}
+
+#[test]
+fn items_that_are_alike_have_a_new_name() {
+    let is_now = |noun: &str, from: &str, to: &str| {
+        format!(
+            "breaking {noun} `{from}` is `{to}` now, it seems: the one is gone, and the other is new"
+        )
+    };
+    check(
+        json!({"tools": [tool("search_notes"), tool("add")]}),
+        json!({"tools": [tool("search_note"), tool("add")]}),
+        &[&is_now("tool", "search_notes", "search_note")],
+    );
+    // By what they say and take, whatever they are called.
+    let sum = |name: &str| {
+        json!({"name": name, "description": "Adds", "inputSchema": {
+            "type": "object", "properties": {"a": {"type": "integer"}},
+        }})
+    };
+    check(
+        json!({"tools": [sum("plus")]}),
+        json!({"tools": [sum("and")]}),
+        &[&is_now("tool", "plus", "and")],
+    );
+    check(
+        json!({"resources": [{"name": "x", "uri": "notes://today"}]}),
+        json!({"resources": [{"name": "x", "uri": "notes://todays"}]}),
+        &[&is_now("resource", "notes://today", "notes://todays")],
+    );
+    // What else has changed in it is told under the new name.
+    let mut other = tool("search_note");
+    other["description"] = json!("Searches");
+    check(
+        json!({"tools": [tool("search_notes")]}),
+        json!({"tools": [other]}),
+        &[
+            &is_now("tool", "search_notes", "search_note"),
+            "cosmetic tool `search_note` has a description now",
+        ],
+    );
+    // Each one has one successor.
+    check(
+        json!({"tools": [tool("alpha_one"), tool("alpha_two")]}),
+        json!({"tools": [tool("alpha_onE")]}),
+        &[&is_now("tool", "alpha_one", "alpha_onE"), "breaking tool `alpha_two` is gone"],
+    );
+}
+
+#[test]
+fn words_are_cosmetic() {
+    for member in ["title", "description", "icons"] {
+        let (other, some) = if member == "icons" { ("other", "") } else { ("another", "a ") };
+        let text = format!("cosmetic tool `add` has {other} {member}");
+        check_member(member, json!("a"), json!("b"), &[&text], &[&text]);
+        let text = format!("cosmetic tool `add` has {some}{member} now");
+        check_tool(tool("add"), tool_with(member, json!("a")), &[&text]);
+    }
+    let resource = |member: &str, said: Value| json!({"resources": [{"uri": "x://y", "name": "y", member: said}]});
+    for (member, other) in [("name", "another"), ("size", "another"), ("annotations", "other")] {
+        check(
+            resource(member, json!(1)),
+            resource(member, json!(2)),
+            &[&format!("cosmetic resource `x://y` has {other} {member}")],
+        );
+    }
+    check(
+        json!({}),
+        json!({"server": {"name": "two", "instructions": "Be kind."}}),
+        &["cosmetic the server has another name", "cosmetic the server has instructions now"],
+    );
+}
+
+#[test]
+fn arguments_and_results_are_told_with_their_place() {
+    let takes = |schema: Value| tool_with("inputSchema", schema);
+    let object = |of: &str, required: &[&str]| json!({"type": "object", "properties": {"a": {"type": of}}, "required": required});
+    check_tool(
+        takes(object("number", &[])),
+        takes(object("integer", &["a"])),
+        &[
+            "breaking tool `add`: argument `a` was number, is integer",
+            "breaking tool `add`: argument `a` must be given now",
+        ],
+    );
+    let gives = |schema: Value| tool_with("outputSchema", schema);
+    check_tool(
+        gives(object("integer", &["a"])),
+        gives(object("number", &[])),
+        &[
+            "breaking tool `add`: `a` in its result was integer, is number",
+            "breaking tool `add`: `a` in its result may be missing now",
+        ],
+    );
+    check_tool(
+        gives(json!({"type": "object"})),
+        gives(json!({"type": "string"})),
+        &["breaking tool `add`: what it returns was object, is string"],
+    );
+    check_tool(
+        tool("add"),
+        gives(object("integer", &[])),
+        &["additive tool `add` has an output schema now"],
+    );
+    check_tool(
+        gives(object("integer", &[])),
+        tool("add"),
+        &["breaking tool `add` has no output schema any more, and no structured result"],
+    );
+}
+
+#[test]
+fn hints_are_promises() {
+    let hints = |hints: Value| tool_with("annotations", hints);
+    let back = |what: &str| format!("breaking tool `add` does not promise any more that it {what}");
+    let there = |what: &str| format!("additive tool `add` promises that it {what}");
+    let (nothing, read_only) = (json!({}), json!({"readOnlyHint": true}));
+    let three = [
+        "changes nothing (`readOnlyHint`)",
+        "destroys nothing (`destructiveHint`)",
+        "may be called again (`idempotentHint`)",
+    ];
+    let all = |tell: &dyn Fn(&str) -> String| three.map(tell);
+    check_member(
+        "annotations",
+        nothing.clone(),
+        read_only.clone(),
+        &all(&there).each_ref().map(String::as_str),
+        &all(&back).each_ref().map(String::as_str),
+    );
+    for (hint, what) in [
+        (json!({"destructiveHint": false}), three[1]),
+        (json!({"idempotentHint": true}), three[2]),
+        (json!({"openWorldHint": false}), "reaches nothing outside (`openWorldHint`)"),
+    ] {
+        check_member("annotations", nothing.clone(), hint, &[&there(what)], &[&back(what)]);
+    }
+    // What is said already by another hint, or by saying nothing.
+    let same = ["cosmetic tool `add` says its `annotations` differently, and means the same"];
+    for hints in [
+        json!({"readOnlyHint": true, "idempotentHint": true}),
+        json!({"readOnlyHint": true, "destructiveHint": true}),
+    ] {
+        check_member("annotations", read_only.clone(), hints, &same, &same);
+    }
+    check_tool(tool("add"), hints(json!({"readOnlyHint": false, "openWorldHint": true})), &same);
+}
+
+#[test]
+fn tasks_that_were_possible_stay_possible() {
+    let support = |it: &str| json!({ "taskSupport": it });
+    let text = |class: &str, was: &str, is: &str| {
+        format!("{class} tool `add` has another support of tasks: was {was}, is {is}")
+    };
+    let all = [
+        ("forbidden", "optional", "additive", "breaking"),
+        ("forbidden", "required", "breaking", "breaking"),
+        ("required", "optional", "additive", "breaking"),
+    ];
+    for (a, b, there, back) in all {
+        let (there, back) = (text(there, a, b), text(back, b, a));
+        check_member("execution", support(a), support(b), &[&there], &[&back]);
+    }
+    check_tool(
+        tool("add"),
+        tool_with("execution", support("optional")),
+        &[&text("additive", "forbidden", "optional")],
+    );
+}
+
+#[test]
+fn what_it_asks_of_its_client_grows_at_no_expense() {
+    check_member(
+        "asks",
+        json!(["roots"]),
+        json!(["elicitation", "roots"]),
+        &["breaking tool `add` needs a client with `elicitation` now, and refuses others"],
+        &["additive tool `add` does not need `elicitation` any more"],
+    );
+}
+
+#[test]
+fn promises_are_kept() {
+    let resource = |member: &str, said: Value| json!({"resources": [{"uri": "x://y", "name": "y", member: said}]});
+    let bare = || json!({"resources": [{"uri": "x://y", "name": "y"}]});
+    let (text, page) = (json!("text/plain"), json!("text/html"));
+    check(
+        resource("mimeType", text.clone()),
+        resource("mimeType", page),
+        &["breaking resource `x://y` has another `mimeType`: was \"text/plain\", is \"text/html\""],
+    );
+    check(
+        bare(),
+        resource("mimeType", text),
+        &["additive resource `x://y` has `mimeType` now: \"text/plain\""],
+    );
+    check(
+        resource("subscribe", json!(true)),
+        bare(),
+        &["breaking resource `x://y` has another `subscribe`: was true, is not there"],
+    );
+    check_member(
+        "_meta",
+        json!({"a": 1}),
+        json!({"a": 1, "b": 2}),
+        &["additive tool `add` has `_meta[\"b\"]` now: 2"],
+        &["breaking tool `add` has another `_meta[\"b\"]`: was 2, is not there"],
+    );
+    // What nobody here has heard of is relied upon all the same.
+    check_member(
+        "pricing",
+        json!("free"),
+        json!("dear"),
+        &["breaking tool `add` has another `pricing`: was \"free\", is \"dear\""],
+        &["breaking tool `add` has another `pricing`: was \"dear\", is \"free\""],
+    );
+}
+
+#[test]
+fn prompts_take_arguments_too() {
+    let prompt =
+        |arguments: Value| json!({"prompts": [{"name": "review", "arguments": arguments}]});
+    let code = || json!({"name": "code", "required": true});
+    let none = || json!({"prompts": [{"name": "review"}]});
+    check(
+        none(),
+        prompt(json!([code()])),
+        &["breaking prompt `review`: argument `code` is new and must be given"],
+    );
+    check(prompt(json!([code()])), none(), &["breaking prompt `review`: argument `code` is gone"]);
+    check(
+        prompt(json!([{"name": "code", "required": false}])),
+        prompt(json!([code()])),
+        &["breaking prompt `review`: argument `code` must be given now"],
+    );
+    check(
+        prompt(json!([code()])),
+        prompt(json!([code(), {"name": "style"}])),
+        &["additive prompt `review`: argument `style` is new"],
+    );
+    let described = json!({"name": "code", "required": true, "description": "What to review"});
+    check(
+        prompt(json!([code()])),
+        prompt(json!([described])),
+        &["cosmetic prompt `review`: argument `code` has a description now"],
+    );
+    let style = || json!({"name": "style", "required": false});
+    check(
+        prompt(json!([code(), style()])),
+        prompt(json!([style(), code()])),
+        &["cosmetic prompt `review` lists its arguments in another order"],
+    );
+    let completes = |names: Value| json!({"prompts": [{"name": "review", "arguments": [code()], "completes": names}]});
+    check(
+        completes(json!(["code"])),
+        prompt(json!([code()])),
+        &["breaking prompt `review`: argument `code` is not completed any more"],
+    );
+    check(
+        prompt(json!([code()])),
+        completes(json!(["code"])),
+        &["additive prompt `review`: argument `code` is completed now"],
+    );
+}
+
+#[test]
+fn what_is_no_lock_is_told_apart() {
+    fn check(text: &[u8], expected: &str) {
+        let problem = Manifest::read(text).expect_err(expected);
+        assert!(problem.contains(expected), "{problem}");
+    }
+    let good = lock(json!({"tools": [tool("add")]}));
+    let with = |member: &str, said: Value| {
+        let mut all: Value = serde_json::from_slice(&good).expect("JSON");
+        all[member] = said;
+        all.to_string().into_bytes()
+    };
+    let without = |member: &str| {
+        let mut all: Value = serde_json::from_slice(&good).expect("JSON");
+        all.as_object_mut().expect("an object").remove(member);
+        all.to_string().into_bytes()
+    };
+    assert!(Manifest::read(&good).is_ok());
+    assert!(Manifest::read(&[b"\xef\xbb\xbf", &good[..]].concat()).is_ok());
+    check(b"", "it is empty");
+    check(b" \n", "it is empty");
+    check(&good[..good.len() / 2], "it ends in the middle, in line 1");
+    check(b"\xff\xfe{\0}\0", "UTF-16");
+    check(b"{\"a\": \"\xff\"}", "not UTF-8");
+    check(b"{\n<<<<<<< HEAD\n=======\n>>>>>>> x\n}", "a merge left its marks in line 2");
+    check(b"{]", "it is no JSON");
+    check(b"[]", "a lock is a JSON object");
+    check(b"{}", "it has no `format`");
+    check(&without("format"), "none that `schema` prints");
+    check(&with("format", json!(2)), "a newer mcp-runtime has written it: it is of format 2");
+    check(&with("format", json!(0)), "it is of format 0, and not 1");
+    check(&with("format", json!("1")), "it is of format \"1\"");
+    check(&without("server"), "it does not say whose it is");
+    check(&without("prompts"), "it has no list `prompts`");
+    check(&with("tools", json!({})), "it has no list `tools`");
+    check(&with("tools", json!([1])), "in `tools` there is 1, which is no tool");
+    check(&with("tools", json!([{"title": "x"}])), "a tool has no `name`");
+    check(&with("tools", json!([tool("a"), tool("a")])), "it has two tools `a`");
+    check(&with("toools", json!([])), "a member `toools`");
+}
+
+#[test]
+fn whatever_a_lock_holds_is_compared_without_a_panic() {
+    for said in [
+        json!(null),
+        json!(true),
+        json!(1),
+        json!("x"),
+        json!([]),
+        json!([1]),
+        json!({}),
+        json!({"type": 1}),
+    ] {
+        for member in [
+            "inputSchema",
+            "outputSchema",
+            "annotations",
+            "execution",
+            "arguments",
+            "asks",
+            "_meta",
+            "pricing",
+        ] {
+            let (old, new) = (tool_with(member, said.clone()), tool("add"));
+            let report = compare(json!({"tools": [old.clone()]}), json!({"tools": [new.clone()]}));
+            assert_eq!(report.is_empty(), old == new, "{old}");
+            compare(json!({"tools": [new]}), json!({"tools": [old.clone()]}));
+            compare(json!({"prompts": [old]}), json!({"prompts": [{"name": "add"}]}));
+        }
+    }
+}
+
+#[test]
+fn the_lock_of_another_server_is_refused_and_that_of_a_renamed_one_is_not() {
+    let published = |lists| Published { manifest: read(lists), places: Places::default() };
+    let named = |name: &str, tools: &[&str]| {
+        let tools: Vec<_> = tools.iter().map(|it| tool(it)).collect();
+        json!({"server": {"name": name}, "tools": tools})
+    };
+    let against = |old: Value, new: Value| published(new).against(&lock(old));
+    let error = against(named("one", &["a", "b"]), named("two", &["c"])).expect_err("foreign");
+    assert!(error.contains("the lock of the server `one`, and this is `two`"), "{error}");
+    assert!(against(named("one", &[]), named("two", &["c"])).is_err());
+    assert!(
+        !against(named("one", &["a", "b"]), named("two", &["a", "c"])).expect("renamed").is_empty()
+    );
+    assert!(against(named("one", &["a"]), named("one", &["c"])).expect("its own").breaks());
+}
+
+#[test]
+fn a_lock_reads_as_it_was_written() {
+    let manifest = read(json!({
+        "tools": [tool("b"), tool("a")],
+        "resources": [{"uri": "x://y", "name": "y"}],
+        "server": {"name": "one", "title": "Eins"},
+    }));
+    let text = manifest.text();
+    assert_eq!(Manifest::read(text.as_bytes()).as_ref(), Ok(&manifest));
+    assert!(text.find("\"name\": \"a\"") < text.find("\"name\": \"b\""), "{text}");
+    assert!(text.starts_with("{\n  \"format\": 1,\n  \"prompts\": [],\n"), "{text}");
+    assert!(text.ends_with("}\n") && !text.contains(" \n"), "{text}");
+}
+
+#[test]
+fn five_hundred_tools_are_no_matter() {
+    let tools = |from: usize| -> Vec<Value> {
+        let one = |index: usize| {
+            let properties: serde_json::Map<_, _> = (0..10)
+                .map(|it| (format!("argument_{it}"), json!({"type": "integer", "maximum": index})))
+                .collect();
+            json!({"name": format!("tool_{index}"), "inputSchema": {"type": "object", "properties": properties}})
+        };
+        (from..from + 500).map(one).collect()
+    };
+    let began = std::time::Instant::now();
+    let report = compare(json!({"tools": tools(0)}), json!({"tools": tools(100)}));
+    let count = |class| report.changes().iter().filter(|it| it.class == class).count();
+    // The first hundred are called otherwise now, and take larger numbers.
+    assert_eq!((count(Class::Breaking), count(Class::Additive)), (100, 100 * 10));
+    assert!(began.elapsed().as_secs() < 20, "{:?}", began.elapsed());
+}
+
+#[test]
+fn a_report_is_read_from_the_top() {
+    let mut places = Places::default();
+    let mut told = String::new();
+    let new = json!({"tools": [tool("kept"), tool_with("name", json!("new"))]});
+    let old = json!({"tools": [tool_with("name", json!("gone")), {"name": "kept", "description": "x", "inputSchema": tool("x")["inputSchema"]}]});
+    places.set(super::manifest::Kind::Tool, "kept", Place::Line("src/main.rs", 7));
+    let published = Published { manifest: read(new), places };
+    let report = items::compare(&read(old), &published);
+    let _ = write!(told, "{}", report.told("mcp.lock.json", "server schema > mcp.lock.json"));
+    assert_eq!(
+        told,
+        "1 breaking change\n\
+         \x20 src/main.rs: tool `gone` is gone\n\
+         \x20     bring it back, for as long as clients call it\n\
+         1 additive change\n\
+         \x20 tool `new` is new\n\
+         1 cosmetic change\n\
+         \x20 src/main.rs:7: tool `kept` has no description any more\n\
+         If clients may break, write mcp.lock.json again: `server schema > mcp.lock.json`\n"
+    );
+}

@@ -1,0 +1,91 @@
+//! What clients have against a schema that is not in the form they all read.
+
+use serde_json::Value;
+
+use super::{
+    Side,
+    rules::{RULES, Rule, Work},
+};
+
+/// One rule that would rewrite a published schema.
+#[derive(Debug)]
+pub(crate) struct Complaint {
+    pub(crate) rule: &'static str,
+    /// Where it is met first: `filter.and[]`; empty for the root.
+    pub(crate) place: String,
+    /// Continues a sentence that begins with the place.
+    pub(crate) says: &'static str,
+    /// Whether a client is known that refuses it.
+    pub(crate) refused: bool,
+    /// Public threads.
+    pub(crate) because: &'static [&'static str],
+}
+
+/// Everything some client has against a schema that is published as it stands.
+pub(crate) fn complaints(schema: &Value, side: Side) -> Vec<Complaint> {
+    let by = |rules: &[Rule]| super::rewrite_by(rules, schema.clone(), side);
+    let (untouched, rewritten) = (by(&[]), by(RULES));
+    if untouched == rewritten {
+        return Vec::new();
+    }
+    let mut complaints = Vec::new();
+    for (at, rule) in RULES.iter().enumerate().filter(|it| it.1.sides.contains(&side)) {
+        // Some rules have work only where another has been, and some do the work of another where that is missing.
+        let others: Vec<Rule> = [&RULES[..at], &RULES[at + 1..]].concat();
+        let alone = first_difference(&untouched, &by(std::slice::from_ref(rule)));
+        if let Some(place) = alone.or_else(|| first_difference(&by(&others), &rewritten)) {
+            // Of results, clients read what they must to check them, and models read nothing.
+            let matters = side == Side::Argument
+                || matches!(rule.work, Work::Dialect | Work::References | Work::Recursion);
+            complaints.push(Complaint {
+                rule: rule.name,
+                place,
+                says: rule.says,
+                refused: rule.refused && matters,
+                because: rule.because,
+            });
+        }
+    }
+    complaints
+}
+
+/// Where two schemas differ first, as people would say it.
+fn first_difference(a: &Value, b: &Value) -> Option<String> {
+    fn differ(a: &Value, b: &Value, path: &mut Vec<String>) -> bool {
+        match (a, b) {
+            (Value::Object(a), Value::Object(b)) if a.keys().eq(b.keys()) => {
+                a.iter().any(|(name, value)| {
+                    path.push(name.clone());
+                    let found = differ(value, &b[name], path);
+                    if !found {
+                        path.pop();
+                    }
+                    found
+                })
+            }
+            (Value::Array(a), Value::Array(b)) if a.len() == b.len() => {
+                a.iter().zip(b).any(|(a, b)| differ(a, b, path))
+            }
+            _ => a != b,
+        }
+    }
+    let mut path = Vec::new();
+    differ(a, b, &mut path).then(|| place(&path))
+}
+
+/// `properties, filter, properties, and, items` is `filter.and[]`.
+fn place(path: &[String]) -> String {
+    let mut place = String::new();
+    let mut segments = path.iter();
+    while let Some(segment) = segments.next() {
+        match segment.as_str() {
+            "properties" => {
+                let dot = if place.is_empty() { "" } else { "." };
+                place.extend(segments.next().map(|name| format!("{dot}{name}")));
+            }
+            "items" | "prefixItems" => place.push_str("[]"),
+            _ => {}
+        }
+    }
+    place
+}

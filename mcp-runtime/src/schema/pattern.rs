@@ -1,0 +1,114 @@
+//! The pattern of an argument: `#[arg(pattern = "^[a-z]+$")]`.
+
+use std::sync::OnceLock;
+
+use regex_lite::Regex;
+
+/// A pattern and where it is kept once it is compiled: beside the constraints, which constants read.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Pattern {
+    pub(super) text: &'static str,
+    regex: &'static CompiledPattern,
+}
+
+/// A regular expression, compiled at its first use. `None` inside if it does not compile, which the macro has ruled out.
+#[derive(Debug, Default)]
+pub struct CompiledPattern(OnceLock<Option<Regex>>);
+
+impl CompiledPattern {
+    #[allow(missing_docs, reason = "public only for generated code")]
+    pub const fn new() -> Self {
+        Self(OnceLock::new())
+    }
+}
+
+impl Pattern {
+    pub(super) const fn new(text: &'static str, regex: &'static CompiledPattern) -> Self {
+        Self { text, regex }
+    }
+
+    /// Whether it is found in `string`, or is no pattern at all.
+    pub(super) fn matches(&self, string: &str) -> bool {
+        let regex = self.regex.0.get_or_init(|| Regex::new(self.text).ok());
+        regex.as_ref().is_none_or(|it| it.is_match(string))
+    }
+
+    /// Whether ECMA 262, in its `u` mode, reads it as regex-lite does: it knows no flags in the pattern, no `\A` and
+    /// `\z`, no named POSIX classes, and refuses escapes that mean nothing.
+    pub(super) const fn is_portable(&self) -> bool {
+        is_portable(self.text)
+    }
+}
+
+pub(super) const fn is_portable(pattern: &str) -> bool {
+    let mut rest = pattern.as_bytes();
+    let mut in_class = false;
+    while let [c, after @ ..] = rest {
+        rest = after;
+        match c {
+            b'\\' => {
+                let [escaped, after @ ..] = rest else { return false };
+                rest = after;
+                if !means_the_same(*escaped, in_class) {
+                    return false;
+                }
+                if matches!((escaped, rest), (b'b', [b'{', ..])) {
+                    return false;
+                }
+            }
+            b'[' if in_class => return false,
+            b'[' => in_class = true,
+            b']' if in_class => in_class = false,
+            b']' => return false,
+            b'{' if !in_class => match after_count(rest) {
+                Some(after) => rest = after,
+                None => return false,
+            },
+            b'}' if !in_class => return false,
+            b'&' | b'~' if in_class => {
+                if let [next, ..] = rest
+                    && *next == *c
+                {
+                    return false;
+                }
+            }
+            b'(' if !in_class => {
+                if let [b'?', after @ ..] = rest
+                    && !matches!(after, [b':' | b'<', ..])
+                {
+                    return false;
+                }
+            }
+            _ => {}
+        }
+    }
+    !in_class
+}
+
+const fn means_the_same(escaped: u8, in_class: bool) -> bool {
+    match escaped {
+        b'-' => in_class,
+        b'b' | b'B' => !in_class,
+        b'd' | b'D' | b'w' | b'W' | b's' | b'S' | b'n' | b'r' | b't' | b'f' | b'v' => true,
+        b'^' | b'$' | b'\\' | b'.' | b'*' | b'+' | b'?' | b'(' | b')' | b'[' | b']' | b'{'
+        | b'}' | b'|' | b'/' => true,
+        _ => false,
+    }
+}
+
+/// What comes after `2,3}`.
+const fn after_count(mut rest: &[u8]) -> Option<&[u8]> {
+    if !matches!(rest, [b'0'..=b'9', ..]) {
+        return None;
+    }
+    while let [c, after @ ..] = rest {
+        rest = after;
+        match c {
+            b'}' => return Some(rest),
+            b'0'..=b'9' | b',' => {}
+            _ => return None,
+        }
+    }
+    // A count that never ends does not compile.
+    Some(rest)
+}

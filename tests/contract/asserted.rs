@@ -1,0 +1,155 @@
+//! `assert_contract!`, as a test of a user has it.
+
+use std::{
+    env, fs,
+    panic::catch_unwind,
+    path::{Path, PathBuf},
+    process::Command,
+};
+
+use mcp_runtime::{Builder, prelude::*, server, testing::assert_contract};
+
+use crate::locks::text;
+
+/// Adds two numbers.
+#[tool(group = "then", name = "add")]
+fn add_then(a: i64, b: i64) -> i64 {
+    a + b
+}
+
+/// Adds two numbers.
+#[tool(group = "now", name = "add")]
+fn add_now(a: i64) -> i64 {
+    a
+}
+
+/// State that no server here has.
+struct Sum;
+
+/// Adds two numbers, or three.
+#[tool(group = "later", name = "add")]
+fn add_later(a: i64, b: i64, c: Option<i64>, sum: State<Sum>) -> i64 {
+    let _ = sum;
+    a + b + c.unwrap_or_default()
+}
+
+fn of(group: &'static str) -> Builder {
+    server!(group = group)
+}
+
+/// A lock that goes with the test.
+struct Lock(PathBuf);
+
+impl Lock {
+    fn new(name: &str) -> Self {
+        let name = format!("mcp-contract-{name}-{}.json", std::process::id());
+        Self(env::temp_dir().join(name))
+    }
+}
+
+impl Drop for Lock {
+    fn drop(&mut self) {
+        let _ = fs::remove_file(&self.0);
+    }
+}
+
+/// What the child runs: the assertion of one server, as a user's test has it.
+#[test]
+#[ignore = "run by the tests below, in a process with an environment of its own"]
+fn child() {
+    let (Ok(group), Ok(file)) = (env::var("CONTRACT_GROUP"), env::var("CONTRACT_FILE")) else {
+        return;
+    };
+    assert_contract!(of(group.leak()), Path::new(&file));
+}
+
+/// Whether the assertion of the server of `group` holds with `MCP_LOCK` being `mode`, and what is said.
+fn assert(group: &str, lock: &Lock, mode: &str) -> (bool, String) {
+    let output = Command::new(env::current_exe().expect("this test"))
+        .args(["--exact", "asserted::child", "--ignored", "--nocapture", "--test-threads=1"])
+        .env("CONTRACT_GROUP", group)
+        .env("CONTRACT_FILE", &lock.0)
+        .env("MCP_LOCK", mode)
+        .output()
+        .expect("this test starts");
+    let said = format!("{}{}", text(&output.stdout), text(&output.stderr));
+    assert!(said.contains("running 1 test"), "{said}");
+    (output.status.success(), said)
+}
+
+#[track_caller]
+fn check((holds, said): (bool, String), expected: bool, parts: &[&str]) {
+    assert_eq!(holds, expected, "{said}");
+    for part in parts {
+        assert!(said.contains(part), "no {part:?} in\n{said}");
+    }
+}
+
+#[test]
+fn a_lock_is_written_kept_and_broken() {
+    let lock = Lock::new("kept");
+    check(
+        assert("then", &lock, ""),
+        false,
+        &["there is no ", "`MCP_LOCK=update cargo test` writes it"],
+    );
+    check(assert("then", &lock, "update"), true, &["is written"]);
+    check(assert("then", &lock, ""), true, &["what is published is what was promised"]);
+    check(assert("then", &lock, "strict"), true, &[]);
+    let attribute = |it: &str| it.starts_with("#[tool(group = \"now\"");
+    let at = include_str!("asserted.rs").lines().position(attribute).expect("it is there") + 1;
+    let line = format!("{}:{at}: tool `add`: argument `b` is gone", file!());
+    check(
+        assert("now", &lock, ""),
+        false,
+        &["1 breaking change", &line, "MCP_LOCK=update cargo test"],
+    );
+    // More than was promised is no broken promise, unless one wants to hear of it.
+    check(assert("later", &lock, ""), true, &["argument `c` is new", "Nothing breaks."]);
+    check(assert("later", &lock, "strict"), false, &["1 additive change"]);
+    check(
+        assert("now", &lock, "updaet"),
+        false,
+        &["`MCP_LOCK=updaet`: it can be `update` or `strict`"],
+    );
+    check(assert("now", &lock, "update"), true, &[]);
+    check(assert("now", &lock, "strict"), true, &[]);
+}
+
+#[test]
+fn a_lock_that_cannot_be_read_says_why() {
+    let lock = Lock::new("broken");
+    for (content, why) in [
+        ("", "it is empty"),
+        ("{\"format\": 1", "it ends in the middle, in line 1"),
+        ("{\n>>>>>>> theirs\n}", "a merge left its marks in line 2"),
+    ] {
+        fs::write(&lock.0, content).expect("it can be written");
+        check(
+            assert("then", &lock, ""),
+            false,
+            &[why, "`MCP_LOCK=update cargo test` writes it again"],
+        );
+    }
+}
+
+/// Each form of the macro, as far as it can be seen without a lock: which server, and which file.
+#[test]
+fn what_is_not_said_is_the_default() {
+    fn said(assertion: impl FnOnce() + std::panic::UnwindSafe) -> String {
+        let panicked = catch_unwind(assertion).expect_err("there is no such lock");
+        *panicked.downcast::<String>().expect("a text")
+    }
+    // It would write the files that there must not be.
+    if env::var_os("MCP_LOCK").is_some() {
+        return;
+    }
+    let folder = env!("CARGO_MANIFEST_DIR");
+    let default = Path::new(folder).join("mcp.lock.json").display().to_string();
+    let other = Path::new(folder).join("no/such.json").display().to_string();
+    assert!(said(|| assert_contract!(of("then"))).contains(&default));
+    assert!(said(|| assert_contract!(of("then"), "no/such.json")).contains(&other));
+    // All items of this package are in groups, so its default server has none.
+    assert!(said(|| assert_contract!()).contains("all items of package `mcp-tests` are in groups"));
+    assert!(said(|| assert_contract!("no/such.json")).contains("`assert_contract!(server())`"));
+}

@@ -1,0 +1,103 @@
+//! A change of an argument in a copy of `quickstart`: what it is to clients, and the line that it comes from.
+
+use std::process::Command;
+
+use crate::locks::{lock, text};
+
+const ORIGINAL: &str = include_str!("../../examples/quickstart.rs");
+
+/// Of the copy: its program, its source and its path in the workspace.
+macro_rules! copy {
+    ($name:literal) => {
+        (
+            env!(concat!("CARGO_BIN_EXE_quickstart-", $name)),
+            include_str!(concat!("copies/", $name, ".rs")),
+            concat!("tests/contract/copies/", $name, ".rs"),
+        )
+    };
+}
+
+/// Runs `check --against` with the lock of the original. `changed` are the lines that are in the copy alone; `line` has the text
+/// that the change is told to come from, and `report` what is told of it.
+#[track_caller]
+fn check(
+    (program, source, path): (&str, &str, &str),
+    changed: &[&str],
+    status: i32,
+    line: &str,
+    report: &[&str],
+) {
+    let is_in = |all: &str, line: &str| all.lines().any(|it| it.trim() == line.trim());
+    let new: Vec<&str> = source.lines().filter(|it| !is_in(ORIGINAL, it)).map(str::trim).collect();
+    assert_eq!(new, changed, "it is not a copy with this change alone");
+
+    let lock = lock("quickstart");
+    let output = Command::new(program)
+        .args(["check", "--against", &lock.to_string_lossy()])
+        .output()
+        .expect("the copy starts");
+    let printed = text(&output.stdout);
+    assert_eq!(output.status.code(), Some(status), "{printed}{}", text(&output.stderr));
+    let at = source.lines().position(|it| it.trim() == line).expect("the line is there") + 1;
+    for part in report {
+        let part = part.replace('⟨', &format!("{path}:{at}: "));
+        assert!(printed.contains(&part), "no {part:?} in\n{printed}");
+    }
+    for class in ["breaking", "additive"] {
+        let is_expected = report.iter().any(|it| it.contains(class));
+        assert_eq!(printed.contains(class), is_expected, "{class} in\n{printed}");
+    }
+}
+
+#[test]
+fn an_argument_that_is_removed_breaks() {
+    check(
+        copy!("removed"),
+        &["progress.over([a]).sum()"],
+        1,
+        // What is gone has no line of its own.
+        "#[tool(read_only, idempotent)]",
+        &["1 breaking change\n  ⟨tool `add`: argument `b` is gone\n      keep it"],
+    );
+}
+
+#[test]
+fn a_required_argument_that_is_added_breaks() {
+    check(
+        copy!("required"),
+        &["/// What to add on top", "top: i64,", "progress.over([a, b, top]).sum()"],
+        1,
+        "top: i64,",
+        &[
+            "1 breaking change\n  ⟨tool `add`: argument `top` is new and must be given\n      make it an `Option`",
+        ],
+    );
+}
+
+#[test]
+fn a_type_that_is_widened_adds() {
+    check(
+        copy!("widened"),
+        &["a: f64,", ") -> f64 {", "progress.over([a, b as f64]).sum()"],
+        0,
+        "a: f64,",
+        &[
+            "1 additive change\n  ⟨tool `add`: argument `a` was integer, is number\n",
+            "Nothing breaks.",
+        ],
+    );
+}
+
+#[test]
+fn a_type_that_is_narrowed_breaks() {
+    check(
+        copy!("narrowed"),
+        &["#[arg(range(0..=9))]"],
+        1,
+        "a: i64,",
+        &[
+            "2 breaking changes\n  ⟨tool `add`: argument `a` has a `minimum` of 0 now\n",
+            "  ⟨tool `add`: argument `a` has a `maximum` of 9 now\n",
+        ],
+    );
+}

@@ -1,0 +1,68 @@
+//! The lock file of each example.
+
+use std::{
+    env, fs,
+    path::{Path, PathBuf},
+    process::{Command, Output},
+};
+
+use support::examples::example;
+
+const EXAMPLES: [&str; 6] = ["book", "everything", "files", "memory", "quickstart", "time"];
+
+/// Writes them all again.
+const REGENERATE: &str = "MCP_LOCK=update cargo test -p mcp-tests --test contract every_example";
+
+pub(crate) fn lock(name: &str) -> PathBuf {
+    let locks = Path::new(env!("CARGO_MANIFEST_DIR")).join("../examples/locks");
+    locks.join(name).with_extension("json")
+}
+
+fn run(name: &str, arguments: &[&str]) -> Output {
+    Command::new(example(name)).args(arguments).output().expect("the example starts")
+}
+
+pub(crate) fn text(bytes: &[u8]) -> &str {
+    str::from_utf8(bytes).expect("UTF-8")
+}
+
+/// Not only that nothing breaks: what is published is in the lock, so that the next change is compared with it.
+#[test]
+fn every_example_publishes_what_its_lock_says() {
+    let mut differ = String::new();
+    for name in EXAMPLES {
+        let (lock, published) = (lock(name), run(name, &["schema"]));
+        assert!(published.status.success(), "{name}: {}", text(&published.stderr));
+        if env::var("MCP_LOCK").is_ok_and(|it| it == "update") {
+            fs::write(&lock, &published.stdout).expect("the lock can be written");
+        } else if fs::read(&lock).unwrap_or_default() != published.stdout {
+            let lock = lock.to_string_lossy();
+            let report = run(name, &["check", "--against", &lock]);
+            differ.push_str(&format!("{name}:\n{}{}", text(&report.stdout), text(&report.stderr)));
+        }
+    }
+    assert!(differ.is_empty(), "{differ}\n`{REGENERATE}` writes the locks again");
+}
+
+#[test]
+fn every_lock_is_that_of_an_example() {
+    let folder = lock("any");
+    let files = fs::read_dir(folder.parent().expect("a folder")).expect("the folder is there");
+    let mut names: Vec<_> = files
+        .map(|it| it.expect("an entry").path().with_extension(""))
+        .map(|it| it.file_name().unwrap_or_default().to_string_lossy().into_owned())
+        .collect();
+    names.sort();
+    assert_eq!(names, EXAMPLES);
+}
+
+/// A lock would churn with every release and every line that is put in above.
+#[test]
+fn no_lock_has_a_version_or_a_line_of_code() {
+    for name in EXAMPLES {
+        let text = fs::read_to_string(lock(name)).expect("the lock is there");
+        for part in ["\"version\"", env!("CARGO_PKG_VERSION"), ".rs:", "\"line\""] {
+            assert!(!text.contains(part), "{name}: {part}");
+        }
+    }
+}

@@ -1,0 +1,85 @@
+//! Every public trait says in our words what is missing, where a type does not implement it.
+
+use crate::sources::Source;
+
+/// Traits that no user's type is ever asked for, and why.
+const EXCEPTED: [(&str, &str); 31] = [
+    ("Describe", "only our own handles are asked for it, and each has it"),
+    ("Check", "every handle has it, through `Describe`"),
+    ("Nothing", "no type has it: the traits that ask for it speak instead"),
+    ("Live", "a level of method look-up asks for it, and where it is missing the next one applies"),
+    (
+        "Shared",
+        "its impls fit every `&T` and `State<T>`, so that rustc says what inside of `T` is not `Send` or `Sync`",
+    ),
+    ("LiveLevel", LEVEL),
+    ("ServerLevel", LEVEL),
+    ("StrLevel", LEVEL),
+    ("OptionalStrLevel", LEVEL),
+    ("SliceLevel", LEVEL),
+    ("SliceOptionLevel", LEVEL),
+    ("SpreadLevel", LEVEL),
+    ("ArgumentLevel", LEVEL),
+    ("ParsedLevel", LEVEL),
+    ("ParsedOptionLevel", LEVEL),
+    ("ReadLevel", LEVEL),
+    ("UnfitLevel", LEVEL),
+    ("UnfitStateLevel", LEVEL),
+    ("FieldLevel", LEVEL),
+    ("UnfitFieldLevel", LEVEL),
+    ("OutputLevel", LEVEL),
+    ("NoOutputLevel", LEVEL),
+    ("UnknownOutput", CONSTANT),
+    ("UnknownParam", CONSTANT),
+    ("NotKnown", CONSTANT),
+    ("LazyLevel", LEVEL),
+    ("UnfitLazyLevel", LEVEL),
+    ("Depth", DERIVED),
+    ("Body", DERIVED),
+    ("Described", DERIVED),
+    ("Part", DERIVED),
+];
+const LEVEL: &str = "a level of method look-up: the last of its kind has no bounds, and what that one returns speaks";
+const CONSTANT: &str = "the constant of every type that has no inherent one: it has no bounds";
+const DERIVED: &str = "only `#[derive(Schema)]` asks for it, of what it has just implemented";
+
+pub(crate) fn silent(sources: &[Source]) -> Vec<String> {
+    let mut found = Vec::new();
+    for source in sources {
+        for (at, line) in source.lines.iter().enumerate() {
+            let Some(rest) = line.trim_start().strip_prefix("pub trait ") else { continue };
+            let name: String =
+                rest.chars().take_while(|it| it.is_alphanumeric() || *it == '_').collect();
+            let is_excepted = EXCEPTED.iter().any(|it| it.0 == name);
+            if !is_excepted && !speaks(&source.lines[..at]) {
+                found.push(format!(
+                    "{}:{}: `{name}` has no `#[diagnostic::on_unimplemented]`",
+                    source.path,
+                    at + 1
+                ));
+            }
+        }
+    }
+    found
+}
+
+/// Whether the attributes at the end of these lines have our words.
+fn speaks(before: &[String]) -> bool {
+    let ends_an_item = |line: &&String| line.trim_end().ends_with(['}', ';', '{']);
+    let attributes = before.iter().rev().take_while(|line| !ends_an_item(line));
+    attributes.into_iter().any(|line| line.contains("#[diagnostic::on_unimplemented("))
+}
+
+/// An exception for a trait that is not there any more.
+pub(crate) fn stale(sources: &[Source]) -> Vec<String> {
+    let is_declared = |name: &str| {
+        let declaration = format!("pub trait {name}");
+        let mut lines = sources.iter().flat_map(|it| &it.lines);
+        lines.any(|line| {
+            let rest = line.trim_start().strip_prefix(&declaration);
+            rest.is_some_and(|it| it.starts_with(|next: char| !next.is_alphanumeric()))
+        })
+    };
+    let stale = EXCEPTED.iter().filter(|it| !is_declared(it.0));
+    stale.map(|(name, reason)| format!("there is no `{name}`, excepted because {reason}")).collect()
+}

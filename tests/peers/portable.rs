@@ -1,0 +1,45 @@
+//! What the examples publish, judged by the Inspector and by their own `check`: `--strict` both times.
+
+use std::process::Command;
+
+use support::examples::{example, examples};
+
+use crate::{inspector, server::Server};
+
+/// The official suite wants a tool with everything that clients trip over, which nobody else should have.
+const ON_PURPOSE: &[&str] = &["json_schema_2020_12_tool"];
+
+fn server(name: &'static str) -> Server {
+    let server = Server::new(name);
+    // `files` wants its root.
+    server.file("note.txt");
+    server
+}
+
+#[test]
+fn the_inspector_finds_every_example_portable() {
+    for name in examples() {
+        inspector::list(&server(name));
+    }
+}
+
+#[test]
+fn check_has_nothing_against_an_example() {
+    for name in examples() {
+        let server = server(name);
+        let output = Command::new(example(name))
+            .args(["check", "--strict"])
+            .envs(server.environment())
+            .output()
+            .expect("an example starts");
+        let printed = String::from_utf8(output.stdout).expect("UTF-8");
+        let has_some = name == "everything";
+        assert_eq!(output.status.success(), !has_some, "{name}:\n{printed}");
+        let titles = printed.lines().filter(|it| !it.starts_with(' ') && it.contains(" at "));
+        for title in titles {
+            assert!(ON_PURPOSE.iter().any(|it| title.contains(it)), "{name}:\n{printed}");
+        }
+        let is_clean = printed.ends_with("No client is known to mind any of it.\n");
+        assert_eq!(is_clean, !has_some, "{name}:\n{printed}");
+    }
+}

@@ -1,0 +1,9 @@
+use mcp_runtime::prelude::*;
+
+/// Grades.
+#[tool]
+fn grade(work: &str, #[arg(default = "A", pattern = "^[A-F]$")] grade: &str) -> String {
+    format!("{work}: {grade}")
+}
+
+fn main() {}

@@ -1,0 +1,9 @@
+use mcp_runtime::prelude::*;
+
+/// Translates.
+#[tool]
+fn translate(text: &str, #[arg(default = "ger", len(..=2))] language: &str) -> String {
+    format!("{language}: {text}")
+}
+
+fn main() {}

@@ -1,0 +1,9 @@
+use mcp_runtime::prelude::*;
+
+/// Where the user works.
+#[tool(asks(roots))]
+async fn places(ctx: &Context) -> Result<usize> {
+    Ok(ctx.roots().await?.len())
+}
+
+fn main() {}

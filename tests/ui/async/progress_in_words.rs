@@ -1,0 +1,10 @@
+use mcp_runtime::prelude::*;
+
+/// Works.
+#[tool]
+async fn work(progress: Progress) -> bool {
+    progress.report("three");
+    true
+}
+
+fn main() {}

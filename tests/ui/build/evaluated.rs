@@ -1,0 +1,269 @@
+//! What users write that runs while a server is built: their defaults, their schemas, their types' own code. Where it panics, `build()` says so,
+//! and with it what else is wrong.
+
+use std::{borrow::Cow, fmt};
+
+use mcp_runtime::prelude::*;
+use mcp_runtime::testing::assert_builds;
+use mcp_runtime::{Builder, Needs, server};
+use schemars::{Schema, SchemaGenerator};
+use serde::{Deserializer, de::Visitor};
+
+use super::{Store, placed};
+
+const MOST: u32 = 20;
+
+fn no_default() -> String {
+    panic!("there is no default city")
+}
+
+/// Goes somewhere.
+#[tool(group = "panicking default")]
+fn go(fast: bool, #[arg(default = no_default())] city: String) -> bool {
+    fast && city.is_empty()
+}
+
+/// Counts.
+#[tool(group = "default beyond its range")]
+fn count(#[arg(default = MOST, range(1..=10))] most: u32) -> u32 {
+    most
+}
+
+/// Names.
+#[prompt(group = "default against its pattern")]
+fn name(#[arg(default = "A".to_lowercase(), pattern = "^[A-Z]$")] letter: String) -> String {
+    letter
+}
+
+/// Finds.
+#[tool(group = "panicking schema", input_schema = unwritten())]
+fn find(what: &str) -> bool {
+    what.is_empty()
+}
+
+fn unwritten() -> String {
+    let lines: Vec<&str> = Vec::new();
+    lines[0].to_owned()
+}
+
+/// Finds.
+#[tool(group = "schema that is no JSON", input_schema = "{")]
+fn find_more(what: &str) -> bool {
+    what.is_empty()
+}
+
+/// Finds.
+#[tool(group = "schema of a list", input_schema = serde_json::json!({ "type": "array" }))]
+fn find_most(what: &str) -> bool {
+    what.is_empty()
+}
+
+/// Whose schema cannot be made.
+struct Odd;
+
+impl JsonSchema for Odd {
+    fn schema_name() -> Cow<'static, str> {
+        "Odd".into()
+    }
+
+    fn json_schema(_: &mut SchemaGenerator) -> Schema {
+        panic!("later")
+    }
+}
+
+impl<'de> Deserialize<'de> for Odd {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        serde::de::IgnoredAny::deserialize(deserializer).map(|_| Odd)
+    }
+}
+
+impl Serialize for Odd {
+    fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.serialize_unit()
+    }
+}
+
+/// Takes it.
+#[tool(group = "type whose schema panics")]
+fn take(odd: Odd, #[arg(range(1..))] count: u8) -> bool {
+    let _ = odd;
+    count > 1
+}
+
+/// Takes it too, with nothing that could be wrong as a whole.
+#[tool(group = "first use", order = 1)]
+fn take_later(odd: Odd) {
+    let _ = odd;
+}
+
+/// Gives it.
+#[tool(group = "first use", order = 2)]
+fn give() -> Json<Odd> {
+    Json(Odd)
+}
+
+/// Where something is, with a header that clients would drop the tool for.
+#[data]
+struct Zone {
+    /// Its name
+    #[schemars(extend("x-mcp-header" = "Half the Name"))]
+    name: String,
+}
+
+/// Looks.
+#[tool(group = "first use", order = 3)]
+fn look(zone: Zone) -> bool {
+    zone.name.is_empty()
+}
+
+/// Asked for its values, it panics.
+struct Choosy;
+
+impl<'de> Deserialize<'de> for Choosy {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        struct Nobody;
+        impl Visitor<'_> for Nobody {
+            type Value = Choosy;
+
+            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str("nothing")
+            }
+        }
+        if std::any::type_name::<D>().contains("Asking") {
+            panic!("nobody asks me");
+        }
+        deserializer.deserialize_str(Nobody)
+    }
+}
+
+/// Chooses.
+#[prompt(group = "panicking values")]
+fn choose(which: Choosy) -> String {
+    let _ = which;
+    String::new()
+}
+
+/// Needs what it cannot say.
+struct Unsure;
+
+impl<'a> FromCall<'a> for Unsure {
+    fn from_call(_: &'a Context) -> Result<Self> {
+        Ok(Unsure)
+    }
+
+    fn needs(_: &mut Needs) {
+        panic!("who knows");
+    }
+}
+
+/// Does.
+#[tool(group = "panicking needs")]
+fn act(unsure: Unsure) {
+    let _ = unsure;
+}
+
+#[track_caller]
+fn check(server: Builder, expected: &str) {
+    let error = server.build().expect_err("a mistake");
+    assert_eq!(error.to_string(), at(expected));
+}
+
+fn at(expected: &str) -> String {
+    placed(expected, include_str!("evaluated.rs"), file!())
+}
+
+#[test]
+fn defaults() {
+    check(
+        server!(group = "panicking default"),
+        "`go` at ⟨\"panicking default\"⟩: the default of `city` panicked: there is no default city",
+    );
+    check(
+        server!(group = "default beyond its range"),
+        "`count` at ⟨\"default beyond its range\"⟩: the default of `most` is none of the values that its own constraints allow: 20 is not in 1..=10",
+    );
+    check(
+        server!(group = "default against its pattern"),
+        "`name` at ⟨\"default against its pattern\"⟩: the default of `letter` is none of the values that its own constraints allow: \"a\" does not match ^[A-Z]$",
+    );
+}
+
+#[test]
+fn schemas() {
+    check(
+        server!(group = "panicking schema"),
+        "`find` at ⟨\"panicking schema\"⟩: its `input_schema` panicked: index out of bounds: the len is 0 but the index is 0",
+    );
+    check(
+        server!(group = "schema that is no JSON"),
+        "`find_more` at ⟨\"schema that is no JSON\"⟩: `input_schema` is not usable: EOF while parsing an object at line 1 column 1",
+    );
+    check(
+        server!(group = "schema of a list"),
+        "`find_most` at ⟨\"schema of a list\"⟩: `input_schema` is not usable: its root must say `\"type\": \"object\"`",
+    );
+    check(
+        server!(group = "type whose schema panics"),
+        "`take` at ⟨\"type whose schema panics\"⟩: the schema of its parameters panicked: later",
+    );
+}
+
+#[test]
+fn what_types_say_of_themselves() {
+    check(
+        server!(group = "panicking values"),
+        "`choose` at ⟨\"panicking values\"⟩: asking the types of its arguments for their values panicked: nobody asks me",
+    );
+    check(
+        server!(group = "panicking needs"),
+        "`act` at ⟨\"panicking needs\"⟩: `FromCall::needs` of a parameter panicked: who knows",
+    );
+}
+
+/// The text that a failing `assert_builds!` panics with.
+fn said(fails: impl FnOnce() + std::panic::UnwindSafe) -> String {
+    let payload = std::panic::catch_unwind(fails).expect_err("it fails");
+    *payload.downcast::<String>().expect("a text")
+}
+
+#[test]
+fn a_test_looks_at_what_is_made_at_first_use() {
+    assert!(server!(group = "first use").build().is_ok());
+    assert_eq!(
+        said(|| assert_builds!(server!(group = "first use"))),
+        at("the server cannot start, for 3 reasons:\n\
+            - `take_later` at ⟨order = 1⟩: the schema of its parameters panicked: later\n\
+            - `give` at ⟨order = 2⟩: the schema of its result panicked: later\n\
+            - `look` at ⟨order = 3⟩: the argument `zone.name` has a header that is no name: letters, digits and !#$%&'*+-.^_`|~ without spaces, as text"),
+    );
+}
+
+/// Nothing that it looks at runs.
+#[test]
+fn a_test_makes_no_state() {
+    let server =
+        server!(group = "stateless methods").setup(async || -> Result<Store> { panic!("made") });
+    assert_builds!(server.on_shutdown(async |_| panic!("over")));
+    let missing = said(|| assert_builds!(server!(group = "stateless methods")));
+    assert!(missing.contains("need shared state of type `ui::build::Store`"), "{missing}");
+}
+
+/// Every group of the package, without what only the builder of a server knows.
+#[test]
+fn a_test_looks_at_the_whole_package() {
+    let text = said(|| assert_builds!());
+    for part in [
+        "- there are two tools `hello`: ",
+        "- there are two resources `hello://world`: ",
+        "`repeat` at ui/build.rs:",
+        "`go` at ui/build/evaluated.rs:",
+        "`look` at ui/build/evaluated.rs:",
+        // No state there could be is one of these.
+        "`ask` at ui/build.rs:",
+    ] {
+        assert!(text.replace("tests/ui/", "ui/").contains(part), "no {part} in {text}");
+    }
+    assert!(!text.contains("Store"), "{text}");
+    assert!(!text.contains("server!"), "{text}");
+    assert_eq!(text.matches("a completion cannot ask the client").count(), 1, "{text}");
+}

@@ -1,0 +1,13 @@
+use mcp_runtime::prelude::*;
+
+struct Notes;
+
+#[server]
+impl Notes {
+    /// Counts.
+    #[cfg(unix)]
+    #[tool]
+    fn count(&self) {}
+}
+
+fn main() {}

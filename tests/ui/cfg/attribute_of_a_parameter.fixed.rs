@@ -1,0 +1,9 @@
+use mcp_runtime::prelude::*;
+
+/// Counts.
+#[tool]
+fn count(to: u32) -> u32 {
+    to
+}
+
+fn main() {}

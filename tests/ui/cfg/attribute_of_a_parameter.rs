@@ -1,0 +1,9 @@
+use mcp_runtime::prelude::*;
+
+/// Counts.
+#[tool]
+fn count(#[cfg_attr(unix, arg(range(1..)))] to: u32) -> u32 {
+    to
+}
+
+fn main() {}

@@ -1,0 +1,10 @@
+use mcp_runtime::prelude::*;
+
+#[form]
+enum Size {
+    Small,
+    #[cfg(unix)]
+    Large,
+}
+
+fn main() {}

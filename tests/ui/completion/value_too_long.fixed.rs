@@ -1,0 +1,9 @@
+use mcp_runtime::prelude::*;
+
+/// Asks for a review.
+#[prompt]
+fn review(#[arg(len(..=4))] #[complete("go", "rust")] language: &str) -> String {
+    format!("Review this {language} code.")
+}
+
+fn main() {}

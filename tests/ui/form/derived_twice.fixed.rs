@@ -1,0 +1,8 @@
+use mcp_runtime::prelude::*;
+
+#[form]
+struct Order {
+    name: String,
+}
+
+fn main() {}

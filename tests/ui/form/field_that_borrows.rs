@@ -1,0 +1,8 @@
+use mcp_runtime::prelude::*;
+
+#[form]
+struct Order {
+    name: &'static str,
+}
+
+fn main() {}

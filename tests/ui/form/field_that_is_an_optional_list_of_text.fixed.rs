@@ -1,0 +1,8 @@
+use mcp_runtime::prelude::*;
+
+#[form]
+struct Order {
+    names: Option<String>,
+}
+
+fn main() {}

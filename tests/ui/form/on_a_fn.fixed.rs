@@ -1,0 +1,8 @@
+use mcp_runtime::prelude::*;
+
+#[tool]
+fn order() -> String {
+    String::new()
+}
+
+fn main() {}

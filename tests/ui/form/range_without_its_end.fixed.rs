@@ -1,0 +1,9 @@
+use mcp_runtime::prelude::*;
+
+#[form]
+struct Order {
+    #[arg(range(1..=10))]
+    seats: u8,
+}
+
+fn main() {}

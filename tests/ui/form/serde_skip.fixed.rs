@@ -1,0 +1,9 @@
+use mcp_runtime::prelude::*;
+
+#[form]
+struct Order {
+    name: String,
+    seats: u8,
+}
+
+fn main() {}

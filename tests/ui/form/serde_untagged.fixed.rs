@@ -1,0 +1,9 @@
+use mcp_runtime::prelude::*;
+
+#[form]
+enum Size {
+    Small,
+    Large,
+}
+
+fn main() {}

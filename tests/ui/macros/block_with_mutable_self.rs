@@ -1,0 +1,18 @@
+use mcp_runtime::prelude::*;
+
+struct Notes;
+
+macro_rules! notes {
+    ($name:ident) => {
+        #[server]
+        impl Notes {
+            /// Counts.
+            #[tool]
+            fn $name(&mut self) {}
+        }
+    };
+}
+
+notes!(count);
+
+fn main() {}

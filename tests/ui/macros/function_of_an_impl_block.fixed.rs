@@ -1,0 +1,18 @@
+use mcp_runtime::prelude::*;
+
+struct Notes;
+
+macro_rules! tools {
+    ($name:ident) => {
+        #[server]
+        impl Notes {
+            /// Counts.
+            #[tool]
+            fn $name(&self) {}
+        }
+    };
+}
+
+tools!(count);
+
+fn main() {}

@@ -1,0 +1,18 @@
+use mcp_runtime::prelude::*;
+
+struct Notes;
+
+macro_rules! tools {
+    ($name:ident) => {
+        /// Counts.
+        #[tool]
+        fn $name(&self) {}
+    };
+}
+
+#[server]
+impl Notes {
+    tools!(count);
+}
+
+fn main() {}

@@ -1,0 +1,18 @@
+use mcp_runtime::prelude::*;
+
+#[data]
+struct Point;
+
+macro_rules! tools {
+    ($name:ident $type:ty) => {
+        /// Counts.
+        #[tool]
+        fn $name(to: $type) {
+            let _ = to;
+        }
+    };
+}
+
+tools!(go Point);
+
+fn main() {}

@@ -1,0 +1,14 @@
+use mcp_runtime::prelude::*;
+
+struct Notes(u32);
+
+#[server]
+impl Notes {
+    /// Counts.
+    #[tool]
+    fn count() -> u32 {
+        self.0
+    }
+}
+
+fn main() {}

@@ -1,0 +1,20 @@
+use mcp_runtime::prelude::*;
+
+struct Notes;
+
+#[server]
+impl Notes {
+    /// All notes.
+    #[resource("notes://all")]
+    fn all(&self) -> &'static str {
+        ""
+    }
+
+    /// All notes, the newest first.
+    #[resource("notes://all")]
+    fn newest(&self) -> &'static str {
+        ""
+    }
+}
+
+fn main() {}

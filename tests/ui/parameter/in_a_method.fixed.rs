@@ -1,0 +1,17 @@
+use mcp_runtime::prelude::*;
+
+struct Notes;
+#[data]
+struct Note;
+
+#[server]
+impl Notes {
+    /// Writes a note down.
+    #[tool]
+    async fn add(&self, note: Note) -> bool {
+        let _ = note;
+        true
+    }
+}
+
+fn main() {}

@@ -1,0 +1,10 @@
+use mcp_runtime::prelude::*;
+
+/// Waits.
+#[tool]
+fn wait(until: String) -> bool {
+    let _ = until;
+    true
+}
+
+fn main() {}

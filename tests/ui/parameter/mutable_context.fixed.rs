@@ -1,0 +1,10 @@
+use mcp_runtime::prelude::*;
+
+/// Counts.
+#[tool]
+async fn count(ctx: &Context) -> u32 {
+    let _ = ctx;
+    0
+}
+
+fn main() {}

@@ -1,0 +1,9 @@
+use mcp_runtime::prelude::*;
+
+/// Counts.
+#[tool]
+fn count(name: &str) -> usize {
+    name.len()
+}
+
+fn main() {}

@@ -1,0 +1,14 @@
+use mcp_runtime::prelude::*;
+
+#[data]
+struct Point {
+    x: f64,
+}
+
+/// Moves.
+#[tool]
+fn go(to: Point) -> f64 {
+    to.x
+}
+
+fn main() {}

@@ -1,0 +1,9 @@
+use mcp_runtime::prelude::*;
+
+/// Moves.
+#[tool]
+fn go() -> bool {
+    true
+}
+
+fn main() {}

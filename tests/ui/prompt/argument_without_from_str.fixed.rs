@@ -1,0 +1,16 @@
+use mcp_runtime::prelude::*;
+
+#[data]
+enum Tone {
+    Warm,
+    Cold,
+}
+
+/// Writes.
+#[prompt]
+fn write(tone: Tone) -> String {
+    let _ = tone;
+    String::new()
+}
+
+fn main() {}

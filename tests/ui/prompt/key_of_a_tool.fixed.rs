@@ -1,0 +1,9 @@
+use mcp_runtime::prelude::*;
+
+/// Writes.
+#[prompt]
+fn write() -> &'static str {
+    "Write."
+}
+
+fn main() {}

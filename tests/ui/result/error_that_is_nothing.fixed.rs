@@ -1,0 +1,9 @@
+use mcp_runtime::prelude::*;
+
+/// Adds.
+#[tool]
+fn add(a: i64, b: i64) -> Result<i64, String> {
+    Ok(a + b)
+}
+
+fn main() {}

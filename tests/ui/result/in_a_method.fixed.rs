@@ -1,0 +1,14 @@
+use mcp_runtime::prelude::*;
+
+struct Notes;
+
+#[server]
+impl Notes {
+    /// All notes.
+    #[tool]
+    async fn all(&self) -> Json<Vec<String>> {
+        Json(Vec::new())
+    }
+}
+
+fn main() {}

@@ -1,0 +1,17 @@
+use mcp_runtime::prelude::*;
+
+#[data]
+struct Notes {
+    count: u32,
+}
+
+#[server]
+impl Notes {
+    /// All notes.
+    #[tool]
+    fn all(&self) -> Json<Self> {
+        Json(Self { count: self.count })
+    }
+}
+
+fn main() {}

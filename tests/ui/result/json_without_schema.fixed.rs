@@ -1,0 +1,14 @@
+use mcp_runtime::prelude::*;
+
+#[data]
+struct Sum {
+    sum: i64,
+}
+
+/// Adds.
+#[tool]
+fn add(a: i64, b: i64) -> Json<Sum> {
+    Json(Sum { sum: a + b })
+}
+
+fn main() {}

@@ -1,0 +1,9 @@
+use mcp_runtime::prelude::*;
+
+/// Counts.
+#[tool]
+fn count() -> Result<u32> {
+    1
+}
+
+fn main() {}

@@ -1,0 +1,10 @@
+use mcp_runtime::prelude::*;
+use std::path::PathBuf;
+
+/// Finds.
+#[tool]
+fn find() -> PathBuf {
+    PathBuf::new()
+}
+
+fn main() {}

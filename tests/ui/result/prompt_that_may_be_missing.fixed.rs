@@ -1,0 +1,9 @@
+use mcp_runtime::prelude::*;
+
+/// Writes.
+#[prompt]
+fn write() -> String {
+    String::new()
+}
+
+fn main() {}

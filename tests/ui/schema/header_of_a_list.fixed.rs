@@ -1,0 +1,9 @@
+use mcp_runtime::prelude::*;
+
+/// Counts regions.
+#[tool]
+fn count(regions: Vec<String>) -> usize {
+    regions.len()
+}
+
+fn main() {}

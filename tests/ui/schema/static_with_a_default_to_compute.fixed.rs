@@ -1,0 +1,9 @@
+use mcp_runtime::prelude::*;
+
+/// Searches.
+#[tool]
+fn search(text: &str, #[arg(default = 5 * 4)] most: u32) -> String {
+    text.chars().take(most as usize).collect()
+}
+
+fn main() {}

@@ -1,0 +1,14 @@
+use mcp_runtime::prelude::*;
+
+/// Says hello.
+fn greet() -> &'static str {
+    "hello"
+}
+
+/// Adds a tool.
+#[tool]
+fn unlock(server: Handle) -> Result<()> {
+    server.add(greet)
+}
+
+fn main() {}

@@ -1,0 +1,3 @@
+fn main() {
+    let _ = mcp_runtime::server!().task_store(mcp_runtime::MemoryTasks::new()).build();
+}

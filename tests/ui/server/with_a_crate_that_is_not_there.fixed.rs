@@ -1,0 +1,4 @@
+// cargo add my_tools
+fn main() {
+    let _ = mcp_runtime::server!(with = [my_tools]).build();
+}

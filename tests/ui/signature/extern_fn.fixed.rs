@@ -1,0 +1,9 @@
+use mcp_runtime::prelude::*;
+
+/// Answers.
+#[tool]
+fn answer() -> u8 {
+    42
+}
+
+fn main() {}

@@ -1,0 +1,7 @@
+use mcp_runtime::prelude::*;
+
+/// A point.
+#[data]
+struct Point;
+
+fn main() {}

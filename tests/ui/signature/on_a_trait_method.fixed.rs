@@ -1,0 +1,6 @@
+trait Greeter {
+    /// Greets.
+    fn greet(&self) -> String;
+}
+
+fn main() {}

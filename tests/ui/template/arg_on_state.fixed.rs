@@ -1,0 +1,11 @@
+use mcp_runtime::prelude::*;
+
+struct Db;
+
+/// A user.
+#[resource("users://all")]
+fn users(_db: &Db) -> String {
+    String::new()
+}
+
+fn main() {}

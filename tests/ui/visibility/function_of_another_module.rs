@@ -1,0 +1,14 @@
+use mcp_runtime::Items;
+use mcp_runtime::prelude::*;
+
+mod notes {
+    use mcp_runtime::prelude::*;
+
+    /// Counts.
+    #[tool]
+    fn count() {}
+}
+
+fn main() {
+    let _: Items = items![notes::count];
+}

@@ -1,0 +1,297 @@
+//! What users of MCP servers have complained about: each public thread, and what a server here must not publish or refuse so that
+//! nobody complains about it again. Every row looks at what a real tool publishes in every revision.
+
+use mcp_runtime::testing::{Client, Revision};
+use serde_json::{Map, Value, json};
+
+use crate::{block_on, server};
+
+/// The tools of the server as each revision lists them.
+fn listed() -> Vec<(&'static str, Vec<Value>)> {
+    let list = async |revision| {
+        let mut client =
+            Client::connect_with(server::named("complaints"), revision).await.expect("a server");
+        client.tools().await.expect("a list")
+    };
+    Revision::ALL.into_iter().map(|it| (it.name(), block_on(list(it)))).collect()
+}
+
+/// Every object in a schema that is a schema itself.
+fn schemas(schema: &Value) -> Vec<&Map<String, Value>> {
+    let mut found = Vec::new();
+    let mut open = vec![schema];
+    while let Some(schema) = open.pop() {
+        let Some(map) = schema.as_object() else { continue };
+        found.push(map);
+        for keyword in ["items", "additionalProperties", "not"] {
+            open.extend(map.get(keyword));
+        }
+        for keyword in ["anyOf", "oneOf", "allOf", "prefixItems"] {
+            open.extend(map.get(keyword).and_then(Value::as_array).into_iter().flatten());
+        }
+        for keyword in ["properties", "$defs"] {
+            open.extend(
+                map.get(keyword).and_then(Value::as_object).into_iter().flatten().map(|it| it.1),
+            );
+        }
+    }
+    found
+}
+
+/// Whether nobody complains of a tool.
+type IsFine = fn(&Value) -> bool;
+
+fn inputs(tool: &Value) -> Vec<&Map<String, Value>> {
+    schemas(&tool["inputSchema"])
+}
+
+fn both(tool: &Value) -> Vec<&Map<String, Value>> {
+    schemas(&tool["inputSchema"]).into_iter().chain(schemas(&tool["outputSchema"])).collect()
+}
+
+fn no_foreign_formats(tool: &Value) -> bool {
+    both(tool).iter().all(|it| it.get("format").is_none())
+}
+
+fn one_type_and_no_null(tool: &Value) -> bool {
+    let one = inputs(tool)
+        .iter()
+        .all(|it| it.get("type").is_none_or(|it| it.is_string() && it != "null"));
+    one && inputs(tool)
+        .iter()
+        .all(|it| !it.contains_key("nullable") && it.get("default") != Some(&Value::Null))
+}
+
+/// An `Option` is a plain type that need not be given.
+fn optional_is_not_required(tool: &Value) -> bool {
+    let required = &tool["inputSchema"]["required"];
+    let kinds = ["text", "number", "place", "list"]
+        .map(|it| tool["inputSchema"]["properties"][it]["type"].clone());
+    required.is_null() && kinds == ["string", "integer", "object", "array"]
+}
+
+fn no_references(tool: &Value) -> bool {
+    let text = tool.to_string();
+    !text.contains("$ref") && !text.contains("$defs") && !text.contains("definitions")
+}
+
+fn no_dialect(tool: &Value) -> bool {
+    !tool.to_string().contains("$schema")
+}
+
+/// `properties` hold no bare `true`, and every schema says what it describes.
+fn everything_is_typed(tool: &Value) -> bool {
+    both(tool).iter().all(|it| {
+        let properties = it.get("properties").and_then(Value::as_object);
+        let plain = properties.is_none_or(|it| it.values().all(Value::is_object));
+        plain && ["type", "enum", "anyOf", "not"].iter().any(|keyword| it.contains_key(*keyword))
+    })
+}
+
+fn lists_say_of_what(tool: &Value) -> bool {
+    inputs(tool)
+        .iter()
+        .all(|it| it.get("type") != Some(&json!("array")) || it.contains_key("items"))
+}
+
+fn no_one_of_and_no_const(tool: &Value) -> bool {
+    both(tool).iter().all(|it| !it.contains_key("oneOf") && !it.contains_key("const"))
+}
+
+fn root_is_an_object(tool: &Value) -> bool {
+    let schema = &tool["inputSchema"];
+    let has_choice = ["anyOf", "oneOf", "allOf"].iter().any(|it| !schema[*it].is_null());
+    schema["type"] == "object" && schema["properties"].is_object() && !has_choice
+}
+
+/// Before 2026-07-28 a client refuses the whole list for it.
+fn results_are_objects(tool: &Value) -> bool {
+    tool["outputSchema"].is_null() || tool["outputSchema"]["type"] == "object"
+}
+
+/// The thread, the tool (`*` for each), the revisions up to which it matters, and what must be so.
+const COMPLAINTS: &[(&str, &str, &str, IsFine)] = &[
+    // users.md, 4 (2)
+    ("anomalyco/opencode#31002", "numbers", "", no_foreign_formats),
+    ("Piebald-AI/splitrail#113", "numbers", "", no_foreign_formats),
+    ("longbridge/developers#1264", "*", "", no_foreign_formats),
+    ("cursor/cursor#3778", "optional", "", one_type_and_no_null),
+    ("anthropics/claude-code#3966", "optional", "", optional_is_not_required),
+    ("PrefectHQ/fastmcp#2808", "nested", "", no_references),
+    ("github/copilot-cli#1876", "nested", "", no_references),
+    ("openai/codex#3152", "optional", "", no_references),
+    ("joshrotenberg/tower-mcp#582", "any", "", everything_is_typed),
+    ("ryan-voitiskis/reklawdbox#32", "any", "", everything_is_typed),
+    ("google-gemini/gemini-cli#14970", "*", "", no_dialect),
+    // peers.md, 3 C
+    ("Goldziher/basemind#50", "*", "", no_references),
+    ("mikeyobrien/ralph-orchestrator#351", "nested", "", no_references),
+    ("zed-industries/zed#60162", "nested", "", no_references),
+    ("anthropics/claude-code#76881", "nested", "", no_references),
+    ("anthropics/claude-code#77106", "tree", "", no_references),
+    ("google-gemini/gemini-cli#17235", "*", "", no_dialect),
+    ("anthropics/claude-code#17742", "any", "", everything_is_typed),
+    ("modelcontextprotocol/rust-sdk#251", "nested", "", no_references),
+    ("modelcontextprotocol/rust-sdk#174", "*", "2025-11-25", results_are_objects),
+    // Found since.
+    ("anthropics/claude-code#92900", "any_result", "", everything_is_typed),
+    ("google/adk-js#199", "*", "", one_type_and_no_null),
+    ("microsoft/vscode#244467", "pair", "", lists_say_of_what),
+    ("danny-avila/LibreChat#11784", "choice", "", no_one_of_and_no_const),
+    ("openai/openai-agents-python#454", "nothing", "", root_is_an_object),
+    ("anthropics/claude-code#40075", "*", "", root_is_an_object),
+    ("google/adk-python#3870", "tree", "", no_references),
+];
+
+#[test]
+fn nobody_complains_of_what_is_published() {
+    let listed = listed();
+    for (thread, name, last, is_fine) in COMPLAINTS {
+        let mut looked_at = 0;
+        for (revision, tools) in &listed {
+            if !last.is_empty() && revision > last {
+                continue;
+            }
+            for tool in tools.iter().filter(|it| *name == "*" || it["name"] == *name) {
+                looked_at += 1;
+                assert!(is_fine(tool), "{thread} in {revision}: {tool:#}");
+            }
+        }
+        assert!(looked_at > 0, "{thread}: there is no tool `{name}`");
+    }
+}
+
+/// What stands for each kind of complaint: a server that publishes everything is complained of.
+#[test]
+fn the_full_schemas_are_complained_of() {
+    let tools = block_on(async {
+        let server = server::named("complaints").schema_profile(mcp_runtime::SchemaProfile::Full);
+        let mut client = Client::connect(server).await.expect("a server");
+        client.tools().await.expect("a list")
+    });
+    for (thread, name, ..) in COMPLAINTS {
+        let is_fine = COMPLAINTS.iter().find(|it| it.0 == *thread).expect("itself").3;
+        // The form of the root and of results that are no objects is no matter of the profile.
+        if [root_is_an_object as IsFine, results_are_objects]
+            .iter()
+            .any(|it| std::ptr::fn_addr_eq(*it, is_fine))
+        {
+            continue;
+        }
+        let of_it = tools.iter().filter(|it| *name == "*" || it["name"] == *name);
+        assert!(
+            of_it.into_iter().any(|it| !is_fine(it)),
+            "{thread}: `{name}` would not have caught it"
+        );
+    }
+}
+
+/// The thread, the tool, what is sent, and the text of the answer: arguments as text are read where no text is wanted, and
+/// nowhere else.
+const SENT: &[(&str, &str, &str, &str)] = &[
+    (
+        "PrefectHQ/fastmcp#932",
+        "lists",
+        r#"{"tags": "[\"a\", \"b\"]", "place": {"latitude": 1, "longitude": 2}, "text": "x"}"#,
+        "2 1 x",
+    ),
+    (
+        "anthropics/claude-code#59227",
+        "lists",
+        r#"{"tags": ["a"], "place": "{\"latitude\": 1.5, \"longitude\": 2}", "text": "x"}"#,
+        "1 1.5 x",
+    ),
+    (
+        "anthropics/claude-code#80666",
+        "numbers",
+        r#"{"byte": "1", "port": "2", "count": "3", "size": "4", "index": "5", "offset": "-6", "share": "0.5"}"#,
+        "1 2 3 4 5 -6 0.5",
+    ),
+    (
+        "PrefectHQ/fastmcp#3931",
+        "lists",
+        r#"{"tags": [], "place": {"latitude": 1, "longitude": 2}, "text": "[1, 2]"}"#,
+        "0 1 [1, 2]",
+    ),
+];
+
+#[test]
+fn arguments_are_read_as_clients_send_them() {
+    block_on(async {
+        let mut client = Client::connect(server::named("complaints")).await.expect("a server");
+        for (thread, tool, arguments, expected) in SENT {
+            let arguments: Value = serde_json::from_str(arguments).expect("JSON");
+            let called = client.call(tool, arguments).await.expect("an answer");
+            assert_eq!(
+                (called.is_error, called.text()),
+                (false, (*expected).to_owned()),
+                "{thread}"
+            );
+        }
+    });
+}
+
+/// Any value goes in and comes out, and is what was published of it.
+#[test]
+fn any_value_fits_what_is_published_of_it() {
+    let one = [
+        json!({ "type": "string" }),
+        json!({ "type": "number" }),
+        json!({ "type": "boolean" }),
+        json!({ "type": "object", "additionalProperties": true }),
+    ];
+    let mut argument = one.to_vec();
+    argument.push(json!({ "type": "array", "items": { "anyOf": one } }));
+    let argument = json!({ "anyOf": argument });
+    let mut result = one.to_vec();
+    result.extend([json!({ "type": "array" }), json!({ "type": "null" })]);
+    let result = json!({ "anyOf": result });
+    block_on(async {
+        let mut client = Client::connect(server::named("complaints")).await.expect("a server");
+        let tools = client.tools().await.expect("a list");
+        let find = |name| tools.iter().find(|it| it["name"] == name).expect("the tool");
+        let any = find("any");
+        for (name, input, output) in [
+            ("value", argument.clone(), result.clone()),
+            ("optional", argument.clone(), result.clone()),
+            (
+                "list",
+                json!({ "type": "array", "items": argument }),
+                json!({ "type": "array", "items": result }),
+            ),
+            (
+                "object",
+                json!({ "type": "object", "additionalProperties": true }),
+                json!({ "type": "object", "additionalProperties": true }),
+            ),
+            (
+                "named",
+                json!({ "type": "object", "additionalProperties": true }),
+                json!({ "type": "object", "additionalProperties": true }),
+            ),
+        ] {
+            assert_eq!(any["inputSchema"]["properties"][name], input, "{name}");
+            assert_eq!(any["outputSchema"]["properties"][name], output, "{name}");
+        }
+        assert_eq!(any["inputSchema"]["required"], json!(["value", "list", "object", "named"]));
+        assert_eq!(find("any_result")["outputSchema"], result);
+
+        for value in [
+            json!(null),
+            json!(true),
+            json!(1.5),
+            json!("x"),
+            json!([1, [null]]),
+            json!({ "a": {} }),
+        ] {
+            let arguments = json!({
+                "value": value, "optional": value, "list": [value], "object": { "a": value }, "named": { "a": value },
+            });
+            let called = client.call("any", arguments.clone()).await.expect("an answer");
+            assert_eq!(called.raw["structuredContent"], arguments, "{value}");
+            let called =
+                client.call("any_result", json!({ "value": value })).await.expect("an answer");
+            assert_eq!(called.raw["structuredContent"], value);
+        }
+    });
+}
