@@ -190,9 +190,13 @@ pub(crate) fn data(attr: TokenStream, tokens: TokenStream) -> TokenStream {
 
 /// `#[derive(Schema)]`. What it does not understand it leaves to schemars.
 pub(crate) fn schema(tokens: TokenStream) -> TokenStream {
-    let item = syn::parse2::<syn::Item>(tokens).ok();
+    let errors = Errors::new();
+    let item = errors.keep(syn::parse2::<syn::Item>(tokens));
+    if let Some(item) = &item {
+        check::schema(item, &errors);
+    }
     let shape = item.as_ref().and_then(Shape::read);
-    shape.map(|it| expand::derive::schema(&it)).unwrap_or_default()
+    with_errors(shape.map(|it| expand::derive::schema(&it)).unwrap_or_default(), errors)
 }
 
 /// `#[form]` on a struct or an enum.
@@ -210,11 +214,17 @@ pub(crate) fn form(attr: TokenStream, tokens: TokenStream) -> TokenStream {
     if !derives.is_empty() {
         all.extend(expand::data::data(&root, &derives));
     }
-    all.extend(without_form_helpers(tokens));
-    match (errors.finish(), form) {
-        (Ok(()), Some(form)) => all.extend(expand::form::form(&root, &form)),
-        (Ok(()), None) => {}
-        (Err(errors), form) => {
+    match (errors.finish(), form, &item) {
+        (Ok(()), Some(form), Some(item)) => {
+            all.extend(match item {
+                syn::Item::Struct(_) => expand::field::item(item.clone(), &form),
+                _ => without_form_helpers(tokens),
+            });
+            all.extend(expand::form::form(&root, &form));
+        }
+        (Ok(()), ..) => all.extend(without_form_helpers(tokens)),
+        (Err(errors), form, _) => {
+            all.extend(without_form_helpers(tokens));
             all.extend(errors);
             all.extend(form.and_then(|it| expand::form::unfinished(&root, &it)));
         }

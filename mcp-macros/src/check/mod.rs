@@ -3,6 +3,7 @@
 mod form;
 mod keys;
 mod params;
+mod schema;
 mod server;
 mod signature;
 mod values;
@@ -13,6 +14,7 @@ use crate::item::Item;
 
 pub(crate) use form::{borrows, check as form};
 pub(crate) use params::{is_borrowed_argument, refused_by_rustc, strip_groups};
+pub(crate) use schema::check as schema;
 pub(crate) use server::{check as server_impl, duplicates};
 
 /// Reports everything that is wrong with an item.

@@ -138,6 +138,7 @@ fn described(text: Option<&String>) -> Option<TokenStream> {
 fn member(member: &Member<'_>) -> TokenStream {
     let (name, node) = (&member.name, part(&member.part));
     let described = described(member.description.as_ref());
+    let titled = member.title.as_ref().map(|it| quote_spanned!(here()=> .title(#it)));
     let defaulted = member.is_defaulted.then(|| quote_spanned!(here()=> .defaulted()));
     let skipped = member.is_skipped.then(|| quote_spanned!(here()=> .skipped()));
     let always = member.is_always.then(|| quote_spanned!(here()=> .always()));
@@ -148,7 +149,7 @@ fn member(member: &Member<'_>) -> TokenStream {
         _ => None,
     };
     quote_spanned! {here()=>
-        __mcp::Member::new(#name, #node) #described #defaulted #skipped #always #lazy
+        __mcp::Member::new(#name, #node) #titled #described #defaulted #skipped #always #lazy
     }
 }
 

@@ -16,9 +16,11 @@ use syn::{Expr, ExprLit, Lit};
 pub(crate) fn form(root: &TokenStream, form: &Form<'_>) -> TokenStream {
     let ident = form.ident;
     let body = match &form.shape {
-        Shape::Struct { named, .. } => {
+        Shape::Struct { named, fields, .. } => {
+            let defaults = super::field::defaults(form, fields);
             let fields = named.iter().map(field);
             quote_spanned! {here()=>
+                #defaults
                 impl __mcp::Form for #ident {
                     fn schema() -> &'static __mcp::FormSchema {
                         static __SCHEMA: __mcp::OnceLock<__mcp::FormSchema> = __mcp::OnceLock::new();

@@ -4,6 +4,7 @@ mod call;
 pub(crate) mod data;
 mod definition;
 pub(crate) mod derive;
+pub(crate) mod field;
 pub(crate) mod form;
 pub(crate) mod item;
 pub(crate) mod items;

@@ -57,6 +57,7 @@ pub(crate) struct Object<'a> {
 pub(crate) struct Member<'a> {
     pub(crate) name: String,
     pub(crate) part: Part<'a>,
+    pub(crate) title: Option<String>,
     pub(crate) description: Option<String>,
     pub(crate) is_defaulted: bool,
     pub(crate) is_skipped: bool,
@@ -89,7 +90,8 @@ const ENUM: &[&str] = &[
     "content",
     "untagged",
 ];
-const FIELD: &[&str] = &["rename", "alias", "default", "skip_serializing_if"];
+const FIELD: &[&str] =
+    &["title", "description", "rename", "alias", "default", "skip_serializing_if"];
 const DROPPED: &[&str] = &["skip", "alias", "default"];
 
 impl<'a> Shape<'a> {
@@ -160,6 +162,7 @@ impl<'a> Member<'a> {
         Self {
             name,
             part,
+            title: None,
             description: None,
             is_defaulted: false,
             is_skipped: false,
@@ -190,6 +193,7 @@ fn member(field: &Field, rename_all: Option<Rename>) -> Option<Option<Member<'_>
     Some(Some(Member {
         name: attrs.rename.unwrap_or(renamed),
         part: Part::Type(&field.ty),
+        title: attrs.title.filter(|it| !it.is_empty()),
         description: attrs.doc,
         is_defaulted: attrs.is_defaulted,
         is_skipped: attrs.skip.is_some(),

@@ -31,6 +31,7 @@ expansions! {
     tool tool_without_parameters tool_blocking tool_spread tool_all_keys tool_renamed_crate tool_configured
     tool_docs_included tool_lifetimes resource resource_template prompt completion
     server_impl server_expression items data data_enum form form_enum form_enum_names
+    schema_struct schema_enum schema_choice schema_generic schema_newtype
 }
 
 /// Nobody's names but these: what else is generated must be the user's tokens.
@@ -43,6 +44,7 @@ fn generated_code_with_another_crate_never_names_ours() {
         "#[data(crate = facade::mcp)] struct S;",
         "#[form(crate = facade::mcp)] struct S { #[arg(default = \"x\", len(..=3))] a: String }",
         "#[form(crate = facade::mcp)] enum E { A }",
+        "#[derive(Schema)] #[schema(crate = \"facade::mcp\")] enum E<T> { A { b: T }, C }",
         "server!(crate = facade::mcp, icon = \"x\")",
         "items![crate = facade::mcp, a]",
     ];

@@ -41,6 +41,7 @@ enum Entry {
     Server,
     Data,
     Form,
+    Schema,
 }
 
 impl Entry {
@@ -49,6 +50,7 @@ impl Entry {
             "server" => Some(Self::Server),
             "data" => Some(Self::Data),
             "form" => Some(Self::Form),
+            "derive" => Some(Self::Schema),
             word => Kind::ALL.into_iter().find(|it| it.word() == word).map(Self::Function),
         }
     }
@@ -59,6 +61,7 @@ impl Entry {
             Self::Server => entry::server_impl(attr, item),
             Self::Data => entry::data(attr, item),
             Self::Form => entry::form(attr, item),
+            Self::Schema => entry::schema(item),
         }
     }
 }

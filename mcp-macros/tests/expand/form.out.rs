@@ -11,17 +11,32 @@
 #[serde(rename_all = "camelCase")]
 pub struct Booking {
     /// Whose table it is
+    #[schemars(title = "Name")]
     name: String,
     /// How many
+    #[serde(default = "Booking::__default_seats")]
     seats: u8,
     ratio: Option<f64>,
+    #[schemars(description = WHEN, extend("format" = "date-time"))]
     when: String,
+    #[serde(default = "Booking::__default_ref")]
     r#ref: String,
+    #[serde(default)]
     window: bool,
     toppings: Vec<Topping>,
 }
 const _: () = {
     use ::mcp_runtime::__private as __mcp;
+    impl Booking {
+        #[doc(hidden)]
+        fn __default_seats() -> u8 {
+            2
+        }
+        #[doc(hidden)]
+        fn __default_ref() -> String {
+            ::core::convert::Into::into("nobody")
+        }
+    }
     impl __mcp::Form for Booking {
         fn schema() -> &'static __mcp::FormSchema {
             static __SCHEMA: __mcp::OnceLock<__mcp::FormSchema> = __mcp::OnceLock::new();

@@ -77,11 +77,15 @@ impl InputObject {
             }
             constraints.apply(&mut schema, kind);
         }
+        if let Some(text) = field.description.filter(|text| !text.is_empty()) {
+            // Beside what is said of each value, where the schema is spelled out already.
+            let said = Map::from_iter([("description".to_owned(), text.into())]);
+            schema = conjoin(schema, said);
+        }
         let mut write = |keyword: &str, value: Option<Value>| {
             schema.extend(value.map(|value| (keyword.to_owned(), value)));
         };
         write("title", field.title.map(Value::from));
-        write("description", field.description.filter(|text| !text.is_empty()).map(Value::from));
         write("default", field.default);
         write(
             "examples",

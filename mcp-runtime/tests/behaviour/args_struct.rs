@@ -191,3 +191,53 @@ async fn a_string_is_read_as_json_only_when_it_is_some() {
     let said = said(&mut client, "plan", json!({ "startingPoint": "Oslo", "people": " 2 " })).await;
     assert!(said.contains("people: 2"), "{said}");
 }
+
+#[form]
+#[derive(Debug)]
+struct Visit {
+    /// Whose table it is
+    #[arg(title = "Name", len(1..=80))]
+    name: String,
+    #[arg(description = "How many come", default = 2, range(1..=12))]
+    guests: u8,
+    #[arg(format = "date")]
+    day: String,
+    #[arg(default = "nobody")]
+    host: String,
+    #[arg(default)]
+    window: bool,
+}
+
+#[tool]
+fn visit(visit: Args<Visit>) -> Json<Visit> {
+    Json(visit.0)
+}
+
+#[tool]
+fn visits(all: Vec<Visit>) -> String {
+    format!("{all:?}")
+}
+
+// Bounds are for people: what reads a struct holds nobody to them, so clients are not told either.
+both_eras! {
+    async fn a_form_as_an_argument_keeps_what_is_said_of_its_fields(revision) {
+        let mut client = connect(server!().items(items![visit, visits]), revision).await;
+        let tools = client.tools().await.unwrap();
+        let properties = json!({
+            "name": { "type": "string", "title": "Name", "description": "Whose table it is" },
+            "guests": { "type": "integer", "minimum": 0, "maximum": 255, "default": 2, "description": "How many come" },
+            "day": { "type": "string", "format": "date" },
+            "host": { "type": "string", "default": "nobody" },
+            "window": { "type": "boolean", "default": false },
+        });
+        let tool = named(&tools, "visit");
+        assert_eq!(tool["inputSchema"]["properties"], properties);
+        assert_eq!(tool["inputSchema"]["required"], json!(["day", "name"]));
+        assert_eq!(tool["outputSchema"]["properties"], properties);
+        let items = &named(&tools, "visits")["inputSchema"]["properties"]["all"]["items"];
+        assert_eq!(items["properties"], properties);
+        let all = json!({ "all": [{ "name": "A", "day": "2000-01-01" }] });
+        let expected = "[Visit { name: \"A\", guests: 2, day: \"2000-01-01\", host: \"nobody\", window: false }]";
+        assert_eq!(said(&mut client, "visits", all).await, expected);
+    }
+}

@@ -7,6 +7,8 @@ use syn::{Attribute, Expr, ExprLit, Lit, LitStr, Meta, Path};
 /// What serde and schemars are told, as far as it is understood.
 #[derive(Default)]
 pub(super) struct Attrs {
+    pub(super) title: Option<String>,
+    /// Or what stands in its place.
     pub(super) doc: Option<String>,
     pub(super) root: Option<Path>,
     pub(super) rename: Option<String>,
@@ -39,23 +41,37 @@ impl Attrs {
         let mut read = Self::default();
         for attr in attrs {
             let path = attr.path();
-            if ["serde", "schema"].iter().any(|it| path.is_ident(it)) {
+            if path.is_ident("schema") {
+                attr.parse_nested_meta(|meta| read.root(&meta)).ok()?;
+            } else if path.is_ident("serde") {
                 attr.parse_nested_meta(|meta| read.key(&meta)).ok()?;
             } else if path.is_ident("schemars") {
-                // Ours alone says where the crate is.
-                attr.parse_nested_meta(|meta| {
-                    if !meta.path.is_ident("crate") {
-                        return Err(meta.error(""));
-                    }
-                    meta.value()?.parse::<LitStr>().map(drop)
-                })
-                .ok()?;
+                attr.parse_nested_meta(|meta| read.schemars_key(&meta)).ok()?;
             } else if ["deprecated", "validate", "garde"].iter().any(|it| path.is_ident(it)) {
                 return None;
             }
         }
-        read.doc = doc(attrs)?;
+        let doc = doc(attrs)?;
+        read.doc = read.doc.take().or(doc);
         Some(read)
+    }
+
+    fn root(&mut self, meta: &ParseNestedMeta<'_>) -> syn::Result<()> {
+        self.root = Some(meta.value()?.parse::<LitStr>()?.parse()?);
+        Ok(())
+    }
+
+    fn schemars_key(&mut self, meta: &ParseNestedMeta<'_>) -> syn::Result<()> {
+        let key = meta.path.get_ident().map(ToString::to_string).unwrap_or_default();
+        let text = meta.value()?.parse::<LitStr>()?.value();
+        match key.as_str() {
+            "crate" => {}
+            "title" => self.title = Some(text),
+            "description" => self.doc = Some(text),
+            _ => return Err(meta.error("")),
+        }
+        self.keys.push(key);
+        Ok(())
     }
 
     fn key(&mut self, meta: &ParseNestedMeta<'_>) -> syn::Result<()> {
@@ -63,7 +79,8 @@ impl Attrs {
         let text = || meta.value()?.parse::<LitStr>().map(|it| it.value());
         let rule = || Rename::read(&text()?).ok_or_else(|| meta.error(""));
         match key.as_str() {
-            "crate" => self.root = Some(meta.value()?.parse::<LitStr>()?.parse()?),
+            // Where serde is.
+            "crate" => drop(text()?),
             "rename" => self.rename = Some(text()?),
             "rename_all" => self.rename_all = Some(rule()?),
             "rename_all_fields" => self.rename_all_fields = Some(rule()?),

@@ -1,6 +1,7 @@
 //! What the compiler makes is what schemars and the rules of the compatible form make.
 
 mod choices;
+mod generated;
 
 use std::{
     any::type_name,
@@ -96,7 +97,7 @@ static TOLD: ArgDef = ArgDef::new("a \"name\"")
 
 #[track_caller]
 fn check<T: crate::schema::constant::Schema<Top> + JsonSchema>() {
-    let is_required = !T::NODE.is_optional();
+    let is_required = !T::_schemars_private_is_option();
     for arg in [&PLAIN, &TOLD] {
         let constant = of_constants::<T>(arg);
         let constant = constant.unwrap_or_else(|| panic!("{} is not known", type_name::<T>()));

@@ -61,7 +61,11 @@ impl Node {
     }
 
     pub(super) const fn is_null(&self) -> bool {
-        matches!(self.what, What::Null)
+        match self.what {
+            What::Null => true,
+            What::Optional(it) => it.is_null(),
+            _ => false,
+        }
     }
 
     const fn is_named(&self) -> bool {
@@ -77,6 +81,20 @@ impl Node {
         matches!(self.what, What::OneOf(_))
     }
 
+    /// `serde_json::Value` itself.
+    pub(super) const fn is_anything(&self) -> bool {
+        match self.what {
+            What::Any => self.is_std,
+            What::Optional(it) => it.is_anything(),
+            _ => false,
+        }
+    }
+
+    /// An option of it is described as it is itself.
+    pub(super) const fn takes_null(&self) -> bool {
+        matches!(self.what, What::Null | What::Any)
+    }
+
     /// Need not be sent.
     pub(crate) const fn is_optional(&self) -> bool {
         matches!(self.what, What::Optional(_))
@@ -88,6 +106,16 @@ impl Node {
             What::Object(object) if index < object.members.len() => Some(&object.members[index]),
             _ => None,
         }
+    }
+
+    #[cfg(test)]
+    pub(crate) const fn what(&self) -> What {
+        self.what
+    }
+
+    #[cfg(test)]
+    pub(crate) const fn is_std(&self) -> bool {
+        self.is_std
     }
 
     pub(crate) const fn is_known(&self) -> bool {

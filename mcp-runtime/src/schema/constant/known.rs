@@ -159,7 +159,7 @@ impl<T: Schema<D>, D: Depth> Schema<D> for Option<T> {
         What::Unknown => Node::UNKNOWN,
         // schemars refers to these by name, and then an option is no longer the same.
         What::Any | What::Null if !T::NODE.is_std => Node::UNKNOWN,
-        What::Optional(_) | What::Any | What::Null => T::NODE,
+        What::Optional(_) => T::NODE,
         _ => Node::of(What::Optional(T::AT)),
     };
 }

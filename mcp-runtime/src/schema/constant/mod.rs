@@ -21,6 +21,8 @@ mod write;
 
 pub(crate) use alike::equal;
 pub use depth::{Body, Depth, Described, Full, Known, NotKnown, Part, Top};
+#[cfg(test)]
+pub(crate) use node::What;
 pub use node::{Branch, Member, Name, Node, Object, Schema};
 pub use notes::Literal;
 pub(crate) use notes::{Default, Notes};

@@ -32,7 +32,7 @@ pub struct Node {
 }
 
 #[derive(Clone, Copy, Debug)]
-pub(super) enum What {
+pub(crate) enum What {
     Boolean,
     Text {
         format: Option<&'static str>,
@@ -159,6 +159,7 @@ impl Object {
 pub struct Member {
     pub(super) name: &'static str,
     pub(super) node: Node,
+    pub(super) title: Option<&'static str>,
     pub(super) description: Option<&'static str>,
     /// `#[serde(default)]`
     pub(super) defaulted: bool,
@@ -174,6 +175,7 @@ impl Member {
         Self {
             name,
             node,
+            title: None,
             description: None,
             defaulted: false,
             skipped: false,
@@ -185,6 +187,12 @@ impl Member {
     #[must_use]
     pub const fn description(mut self, text: &'static str) -> Self {
         self.description = Some(text);
+        self
+    }
+
+    #[must_use]
+    pub const fn title(mut self, text: &'static str) -> Self {
+        self.title = Some(text);
         self
     }
 
@@ -240,7 +248,7 @@ impl Branch {
 impl Node {
     pub const UNKNOWN: Self = Self::of(What::Unknown);
 
-    pub(super) const fn of(what: What) -> Self {
+    pub(crate) const fn of(what: What) -> Self {
         Self { what, description: None, default: Written::Never, is_std: true }
     }
 

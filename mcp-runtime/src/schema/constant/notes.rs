@@ -118,7 +118,12 @@ impl Node {
 
 impl Member {
     pub(super) const fn notes(&self) -> Notes<'static> {
-        Notes { description: self.description, default: self.default(), ..Notes::NONE }
+        Notes {
+            title: self.title,
+            description: self.description,
+            default: self.default(),
+            ..Notes::NONE
+        }
     }
 
     /// Whether schemars calls it required: an argument that serde does not do without, a result that is always written.
@@ -137,6 +142,7 @@ impl Member {
         match self.node.what {
             _ if !self.node.is_std => Default::Unknown,
             _ if self.skipped => Default::None,
+            What::Optional(it) if it.is_null() => Default::Unknown,
             What::Optional(_) => Default::Null,
             What::Boolean => Default::Json("false"),
             What::Integer { least: None | Some(..=0), .. } => Default::Json("0"),

@@ -50,7 +50,9 @@ enum Choice {
 const SCALARS: &str = r#"{"type":"string"},{"type":"number"},{"type":"boolean"},{"additionalProperties":true,"type":"object"}"#;
 
 pub(crate) const fn write(out: &mut Out<'_>, node: &Node, side: Side, notes: &Notes<'_>) {
-    if let (What::Optional(inner), Side::Argument) = (node.what, side) {
+    if let What::Optional(inner) = node.what
+        && (matches!(side, Side::Argument) || inner.takes_null())
+    {
         return write(out, inner, side, notes);
     }
     // So does the rule about `null`, which leaves a branch that is alone to itself.
@@ -75,10 +77,11 @@ pub(crate) const fn write(out: &mut Out<'_>, node: &Node, side: Side, notes: &No
 
 /// The root of a result, where clients look for the word `object`.
 pub(crate) const fn write_root(out: &mut Out<'_>, node: &Node) {
-    let mut sheet = Sheet::of(node);
-    if node.is_json_object() {
-        sheet.kind = Some("object");
+    if !node.is_json_object() {
+        return write(out, node, Side::Result, &Notes::NONE);
     }
+    let mut sheet = Sheet::of(node);
+    sheet.kind = Some("object");
     sheet.write(out, Side::Result, &Notes::NONE);
 }
 
@@ -280,7 +283,7 @@ impl Sheet {
         match (self.object, self.values) {
             (Some(it), _) if it.closed => object.raw(out, "additionalProperties", "false"),
             // One that has a name is spelled out.
-            (_, Some(Node { what: What::Any, is_std: true, .. })) => {
+            (_, Some(values)) if values.is_anything() => {
                 object.raw(out, "additionalProperties", "true");
             }
             (_, Some(values)) => {

@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 
 use super::{
     node::{Member, Node, Object, What},
-    notes::Notes,
+    notes::{Default, Notes},
     sheet,
     write::Out,
 };
@@ -106,6 +106,16 @@ fn member_value(member: &Member, side: Side, generator: &mut SchemaGenerator) ->
         None => member.lazy?(generator).to_value(),
     };
     describe(&mut made, member.description);
+    let default = match notes.default {
+        Default::Null => Some(Value::Null),
+        Default::Json(json) => serde_json::from_str(json).ok(),
+        Default::Text(text) => Some(text.into()),
+        Default::None | Default::Unknown => None,
+    };
+    let mut map = object(made);
+    map.extend(default.map(|it| ("default".to_owned(), it)));
+    map.extend(member.title.map(|it| ("title".to_owned(), it.into())));
+    made = map.into();
     Some(made)
 }
 

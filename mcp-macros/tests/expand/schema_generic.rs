@@ -1,0 +1,5 @@
+#[derive(Schema)]
+struct Page<T: Clone> {
+    items: Vec<T>,
+    next: Option<Cursor>,
+}

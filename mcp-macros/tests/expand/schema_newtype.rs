@@ -1,0 +1,3 @@
+/// Money
+#[derive(Schema)]
+struct Cents<'a>(Cow<'a, str>);

@@ -1,0 +1,9 @@
+use mcp_runtime::prelude::*;
+
+#[data]
+struct Point {
+    #[schema(title = "East")]
+    x: f64,
+}
+
+fn main() {}

@@ -1,0 +1,7 @@
+fn point() -> f64 {
+    0.5
+}
+
+fn main() {
+    point();
+}

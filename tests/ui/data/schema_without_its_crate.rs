@@ -1,0 +1,9 @@
+use mcp_runtime::prelude::*;
+
+#[derive(Schema)]
+#[schema(crate = mcp_runtime)]
+struct Point {
+    x: f64,
+}
+
+fn main() {}
