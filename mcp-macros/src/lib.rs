@@ -90,7 +90,7 @@ use proc_macro::TokenStream;
 /// | `meta("vendor.com/key" = 1)` | entries of `_meta`: numbers, `true`, `false`, text |
 /// | `strict` | an argument of the wrong JSON type is an error, also if its text would fit |
 /// | `lenient` | unknown arguments are accepted and dropped |
-/// | `schema = "full"` | clients get the schema unabridged, not in the form that all of them understand |
+/// | `schema = "full"`, `"compatible"`, `"static"` | clients get the schema unabridged; in the form that all understand, whatever the server says; and only if the compiler can write it |
 /// | `input_schema = expr` | this schema is shown instead of the one made from the parameters |
 /// | `crate = path` | where `mcp_runtime` is, when it is re-exported by another crate |
 #[proc_macro_attribute]

@@ -4,12 +4,14 @@
 #[derive(Debug)]
 pub(crate) struct Out<'a> {
     buffer: &'a mut [u8],
+    capacity: usize,
     len: usize,
 }
 
 impl<'a> Out<'a> {
     pub(crate) const fn new(buffer: &'a mut [u8]) -> Self {
-        Self { buffer, len: 0 }
+        let capacity = buffer.len();
+        Self { buffer, capacity, len: 0 }
     }
 
     pub(crate) const fn len(&self) -> usize {
@@ -20,13 +22,15 @@ impl<'a> Out<'a> {
         self.bytes(text.as_bytes());
     }
 
-    const fn bytes(&mut self, bytes: &[u8]) {
-        if !self.buffer.is_empty() {
-            let (_, rest) = self.buffer.split_at_mut(self.len);
-            let (place, _) = rest.split_at_mut(bytes.len());
-            place.copy_from_slice(bytes);
+    /// Byte by byte: a call costs the compiler more than a dozen turns of a loop, and copying a slice takes ten calls.
+    const fn bytes(&mut self, mut bytes: &[u8]) {
+        while let [byte, after @ ..] = bytes {
+            if self.len < self.capacity {
+                self.buffer[self.len] = *byte;
+            }
+            self.len += 1;
+            bytes = after;
         }
-        self.len += bytes.len();
     }
 
     /// As a JSON string, escaped as serde_json does.
@@ -38,24 +42,19 @@ impl<'a> Out<'a> {
 
     /// What stands between the quotes of a JSON string.
     pub(crate) const fn escaped(&mut self, text: &str) {
-        let mut rest = text.as_bytes();
-        let mut clean = 0;
-        while clean < rest.len() {
-            let byte = rest[clean];
-            if byte >= 0x20 && byte != b'"' && byte != b'\\' {
-                clean += 1;
-                continue;
+        let mut bytes = text.as_bytes();
+        while let [byte, after @ ..] = bytes {
+            match *byte {
+                b'"' | b'\\' | ..0x20 => self.escape(*byte),
+                byte => {
+                    if self.len < self.capacity {
+                        self.buffer[self.len] = byte;
+                    }
+                    self.len += 1;
+                }
             }
-            let (before, after) = rest.split_at(clean);
-            self.bytes(before);
-            self.escape(byte);
-            rest = match after {
-                [_, after @ ..] => after,
-                [] => &[],
-            };
-            clean = 0;
+            bytes = after;
         }
-        self.bytes(rest);
     }
 
     const fn escape(&mut self, byte: u8) {
