@@ -136,31 +136,12 @@ impl<'a> Shape<'a> {
     }
 
     fn new(ident: &'a Ident, generics: &'a Generics, attrs: Attrs, body: Body<'a>) -> Option<Self> {
-        let is_plain = generics.const_params().next().is_none()
-            && generics.type_params().all(|it| !body.has_default_of(&it.ident));
-        is_plain.then_some(Self { ident, generics, root: attrs.root, description: attrs.doc, body })
-    }
-}
-
-impl Body<'_> {
-    /// Whether a default is made of a type parameter: schemars writes it only where it is sure to be `Serialize`.
-    fn has_default_of(&self, parameter: &Ident) -> bool {
-        match self {
-            Self::Part(it) => it.has_default_of(parameter),
-            Self::OneOf(branches) => branches.iter().any(|it| it.part.has_default_of(parameter)),
-            Self::Newtype(_) | Self::Names { .. } => false,
-        }
-    }
-}
-
-impl Part<'_> {
-    fn has_default_of(&self, parameter: &Ident) -> bool {
-        let Self::Object(object) = self else { return false };
-        object.members.iter().any(|it| match &it.part {
-            Self::Type(ty) => {
-                it.is_defaulted && !it.is_skipped && mentions(&ty.to_token_stream(), parameter)
-            }
-            part => part.has_default_of(parameter),
+        (generics.const_params().next().is_none()).then_some(Self {
+            ident,
+            generics,
+            root: attrs.root,
+            description: attrs.doc,
+            body,
         })
     }
 }

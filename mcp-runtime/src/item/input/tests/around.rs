@@ -37,6 +37,32 @@ enum Chosen<T> {
     },
 }
 
+/// schemars writes a default only of what is sure to be `Serialize`.
+#[derive(Serialize, Deserialize, JsonSchema, Schema)]
+#[schema(crate = "crate")]
+struct Many<T> {
+    #[serde(default)]
+    many: Vec<T>,
+}
+
+/// Only read
+#[derive(Deserialize, JsonSchema, Schema)]
+#[schema(crate = "crate")]
+#[allow(dead_code)]
+struct Read {
+    #[serde(default)]
+    labels: Vec<ReadLabel>,
+    #[serde(default)]
+    others: Vec<Label>,
+    #[serde(default)]
+    label: Option<ReadLabel>,
+}
+
+#[derive(Deserialize, JsonSchema, Schema)]
+#[schema(crate = "crate")]
+#[allow(dead_code)]
+struct ReadLabel(String);
+
 macro_rules! around {
     ($($leaf:ty),* $(,)?) => {$(
         check::<Option<$leaf>>();
@@ -49,6 +75,7 @@ macro_rules! around {
         check::<Page<Option<$leaf>>>();
         check::<Held<$leaf>>();
         check::<Option<Held<Vec<$leaf>>>>();
+        check::<Many<$leaf>>();
     )*};
 }
 
@@ -57,6 +84,11 @@ fn every_plain_type_in_everything_around_it() {
     around! {
         bool, i8, u8, i64, u64, f32, f64, char, String, (), PathBuf, Ipv6Addr, serde_json::Value, Plain, Told, Cents, Label, Point,
     }
+}
+
+#[test]
+fn a_default_that_is_not_serialized() {
+    check::<Read>();
 }
 
 /// Variants with several values are no choice of names or structs, which the rules would rewrite once more.
