@@ -176,7 +176,7 @@ pub mod __private {
             CompiledPattern, Range, SchemaProfile,
             constant::{
                 Body, Branch, Depth, Described, Full, Known, Literal, Member, Name, Node, Object,
-                OfSchemars, Part, Schema,
+                OfSchemars, Part, Schema, Serialized,
             },
         },
         testing::builds::{assert_builds, assert_package_builds},
@@ -203,7 +203,9 @@ pub mod __private {
 
     /// The traits behind `#[derive(Schema)]`.
     pub mod known {
-        pub use crate::schema::constant::{LazyLevel as _, NotKnown as _, UnfitLazyLevel as _};
+        pub use crate::schema::constant::{
+            LazyLevel as _, NotKnown as _, NotSerialized as _, UnfitLazyLevel as _,
+        };
     }
 
     /// Doc comments that the macro could not read, because they come from `include_str!`.

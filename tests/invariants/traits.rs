@@ -3,7 +3,7 @@
 use crate::sources::Source;
 
 /// Traits that no user's type is ever asked for, and why.
-const EXCEPTED: [(&str, &str); 31] = [
+const EXCEPTED: [(&str, &str); 32] = [
     ("Describe", "only our own handles are asked for it, and each has it"),
     ("Check", "every handle has it, through `Describe`"),
     ("Nothing", "no type has it: the traits that ask for it speak instead"),
@@ -32,6 +32,7 @@ const EXCEPTED: [(&str, &str); 31] = [
     ("UnknownOutput", CONSTANT),
     ("UnknownParam", CONSTANT),
     ("NotKnown", CONSTANT),
+    ("NotSerialized", CONSTANT),
     ("LazyLevel", LEVEL),
     ("UnfitLazyLevel", LEVEL),
     ("Depth", DERIVED),

@@ -139,7 +139,12 @@ fn member(member: &Member<'_>) -> TokenStream {
     let (name, node) = (&member.name, part(&member.part));
     let described = described(member.description.as_ref());
     let titled = member.title.as_ref().map(|it| quote_spanned!(here()=> .title(#it)));
-    let defaulted = member.is_defaulted.then(|| quote_spanned!(here()=> .defaulted()));
+    let defaulted = member.is_defaulted.then(|| match member.part {
+        Part::Type(ty) if !is_std(ty) => quote_spanned! {at(ty.span())=>
+            .defaulted().written(__mcp::Serialized::<#ty>::IS)
+        },
+        _ => quote_spanned!(here()=> .defaulted()),
+    });
     let skipped = member.is_skipped.then(|| quote_spanned!(here()=> .skipped()));
     let always = member.is_always.then(|| quote_spanned!(here()=> .always()));
     let lazy = match member.part {

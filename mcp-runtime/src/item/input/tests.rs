@@ -1,5 +1,6 @@
 //! What the compiler makes is what schemars and the rules of the compatible form make.
 
+mod around;
 mod choices;
 mod generated;
 

@@ -73,3 +73,16 @@ pub trait NotKnown {
     const NODE: Node = Node::UNKNOWN;
 }
 impl<T: ?Sized, D> NotKnown for Known<T, D> {}
+
+/// Whether a type is `Serialize`, found in the same way.
+#[derive(Debug)]
+pub struct Serialized<T: ?Sized>(PhantomData<fn() -> PhantomData<T>>);
+
+impl<T: serde::Serialize + ?Sized> Serialized<T> {
+    pub const IS: bool = true;
+}
+
+pub trait NotSerialized {
+    const IS: bool = false;
+}
+impl<T: ?Sized> NotSerialized for Serialized<T> {}

@@ -20,7 +20,9 @@ mod value;
 mod write;
 
 pub(crate) use alike::equal;
-pub use depth::{Body, Depth, Described, Full, Known, NotKnown, Part, Top};
+pub use depth::{
+    Body, Depth, Described, Full, Known, NotKnown, NotSerialized, Part, Serialized, Top,
+};
 #[cfg(test)]
 pub(crate) use node::What;
 pub use node::{Branch, Member, Name, Node, Object, Schema};

@@ -163,6 +163,8 @@ pub struct Member {
     pub(super) description: Option<&'static str>,
     /// `#[serde(default)]`
     pub(super) defaulted: bool,
+    /// The default is no part of the schema: it cannot be serialized.
+    pub(super) unwritten: bool,
     /// The empty value is not written: `skip_serializing_if`.
     pub(super) skipped: bool,
     /// Never left out, not even as an option: what is in a variant.
@@ -178,6 +180,7 @@ impl Member {
             title: None,
             description: None,
             defaulted: false,
+            unwritten: false,
             skipped: false,
             always: false,
             lazy: None,
@@ -203,6 +206,13 @@ impl Member {
     #[must_use]
     pub const fn defaulted(mut self) -> Self {
         self.defaulted = true;
+        self
+    }
+
+    /// Whether its default can be serialized.
+    #[must_use]
+    pub const fn written(mut self, is_serialize: bool) -> Self {
+        self.unwritten = !is_serialize;
         self
     }
 

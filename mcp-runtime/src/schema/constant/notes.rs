@@ -136,7 +136,7 @@ impl Member {
 
     /// What `#[serde(default)]` makes, as schemars writes it: the value is run through `Serialize`, so here only what is known to be empty.
     pub(super) const fn default(&self) -> Default {
-        if !self.defaulted {
+        if !self.defaulted || self.unwritten {
             return Default::None;
         }
         match self.node.what {
