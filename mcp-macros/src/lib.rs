@@ -299,7 +299,7 @@ pub fn data(attr: TokenStream, item: TokenStream) -> TokenStream {
 }
 
 #[doc = include_str!("../docs/schema.md")]
-#[proc_macro_derive(Schema, attributes(schema))]
+#[proc_macro_derive(Schema, attributes(mcp))]
 pub fn schema(item: TokenStream) -> TokenStream {
     entry::schema(item.into()).into()
 }

@@ -28,7 +28,7 @@ pub(crate) fn check(item: &Item, errors: &Errors) {
 }
 
 fn ours(attrs: &[Attribute]) -> impl Iterator<Item = &Attribute> {
-    attrs.iter().filter(|it| it.path().is_ident("schema"))
+    attrs.iter().filter(|it| it.path().is_ident("mcp"))
 }
 
 fn own(attrs: &[Attribute], errors: &Errors) {
@@ -43,7 +43,7 @@ fn own(attrs: &[Attribute], errors: &Errors) {
             }
             let name = meta.path.get_ident().map(ToString::to_string).unwrap_or_default();
             Err(meta.error(format!(
-                "unknown key `{name}` of #[schema]: remove it; what a schema says stands in attributes of serde and schemars. Keys: crate"
+                "unknown key `{name}` of #[mcp]: remove it; what a schema says stands in attributes of serde and schemars. Keys: crate"
             )))
         }));
     }
@@ -55,7 +55,7 @@ fn inside(fields: &Fields, errors: &Errors) {
 
 fn misplaced(attrs: &[Attribute], errors: &Errors) {
     for attr in ours(attrs) {
-        let message = "#[schema] belongs on the type, not on what is in it: remove it; what a schema says here stands in attributes of serde and schemars";
+        let message = "#[mcp] belongs on the type, not on what is in it: remove it; what a schema says here stands in attributes of serde and schemars";
         errors.at(attr.path().span(), message);
     }
 }

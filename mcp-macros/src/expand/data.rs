@@ -21,6 +21,6 @@ pub(crate) fn data(root: &TokenStream, derives: &[Derive]) -> TokenStream {
     let serde = of(Some("serde")).then(|| quote_spanned!(here()=> #[serde(crate = #serde)]));
     let schemars =
         of(Some("schemars")).then(|| quote_spanned!(here()=> #[schemars(crate = #schemars)]));
-    let own = of(None).then(|| quote_spanned!(here()=> #[schema(crate = #own)]));
+    let own = of(None).then(|| quote_spanned!(here()=> #[mcp(crate = #own)]));
     quote_spanned!(here()=> #[derive(#(#paths),*)] #serde #schemars #own)
 }

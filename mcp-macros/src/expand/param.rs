@@ -217,7 +217,7 @@ impl Field<'_> {
             #[derive(__mcp::serde::Deserialize, __mcp::schemars::JsonSchema, __mcp::Schema)]
             #[serde(crate = #serde)]
             #[schemars(crate = #schemars)]
-            #[schema(crate = #root)]
+            #[mcp(crate = #root)]
             struct #holder {
                 #(#docs)*
                 #(#attrs)*

@@ -44,7 +44,7 @@ fn generated_code_with_another_crate_never_names_ours() {
         "#[data(crate = facade::mcp)] struct S;",
         "#[form(crate = facade::mcp)] struct S { #[arg(default = \"x\", len(..=3))] a: String }",
         "#[form(crate = facade::mcp)] enum E { A }",
-        "#[derive(Schema)] #[schema(crate = \"facade::mcp\")] enum E<T> { A { b: T }, C }",
+        "#[derive(Schema)] #[mcp(crate = \"facade::mcp\")] enum E<T> { A { b: T }, C }",
         "server!(crate = facade::mcp, icon = \"x\")",
         "items![crate = facade::mcp, a]",
     ];

@@ -6,7 +6,7 @@
 )]
 #[serde(crate = "::mcp_runtime::__private::serde")]
 #[schemars(crate = "::mcp_runtime::__private::schemars")]
-#[schema(crate = "::mcp_runtime")]
+#[mcp(crate = "::mcp_runtime")]
 #[cfg(feature = "food")]
 enum Topping {
     /// Much cheese

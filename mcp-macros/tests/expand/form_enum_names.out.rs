@@ -6,7 +6,7 @@
 )]
 #[serde(crate = "::facade::__private::serde")]
 #[schemars(crate = "::facade::__private::schemars")]
-#[schema(crate = "::facade")]
+#[mcp(crate = "::facade")]
 enum Old {
     One,
 }

@@ -6,7 +6,7 @@ const _: () = {
     #[derive(__mcp::serde::Deserialize, __mcp::schemars::JsonSchema, __mcp::Schema)]
     #[serde(crate = "crate::facade::__private::serde")]
     #[schemars(crate = "crate::facade::__private::schemars")]
-    #[schema(crate = "crate::facade")]
+    #[mcp(crate = "crate::facade")]
     struct __Field0 {
         #[serde(default)]
         a: u8,

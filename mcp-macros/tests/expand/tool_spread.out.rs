@@ -10,7 +10,7 @@ const _: () = {
     #[derive(__mcp::serde::Deserialize, __mcp::schemars::JsonSchema, __mcp::Schema)]
     #[serde(crate = "::mcp_runtime::__private::serde")]
     #[schemars(crate = "::mcp_runtime::__private::schemars")]
-    #[schema(crate = "::mcp_runtime")]
+    #[mcp(crate = "::mcp_runtime")]
     struct __Field0 {
         /// Where to look.
         #[serde(rename = "in", default)]
@@ -20,7 +20,7 @@ const _: () = {
     #[derive(__mcp::serde::Deserialize, __mcp::schemars::JsonSchema, __mcp::Schema)]
     #[serde(crate = "::mcp_runtime::__private::serde")]
     #[schemars(crate = "::mcp_runtime::__private::schemars")]
-    #[schema(crate = "::mcp_runtime")]
+    #[mcp(crate = "::mcp_runtime")]
     struct __Field1 {
         #[serde(with = "hex")]
         keys: ::std::vec::Vec<Key>,
@@ -28,7 +28,7 @@ const _: () = {
     #[derive(__mcp::serde::Deserialize, __mcp::schemars::JsonSchema, __mcp::Schema)]
     #[serde(crate = "::mcp_runtime::__private::serde")]
     #[schemars(crate = "::mcp_runtime::__private::schemars")]
-    #[schema(crate = "::mcp_runtime")]
+    #[mcp(crate = "::mcp_runtime")]
     struct __Field2 {
         #[schemars(with = "String")]
         since: Option<Date>,

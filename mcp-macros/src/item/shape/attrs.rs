@@ -41,7 +41,7 @@ impl Attrs {
         let mut read = Self::default();
         for attr in attrs {
             let path = attr.path();
-            if path.is_ident("schema") {
+            if path.is_ident("mcp") {
                 attr.parse_nested_meta(|meta| read.root(&meta)).ok()?;
             } else if path.is_ident("serde") {
                 attr.parse_nested_meta(|meta| read.key(&meta)).ok()?;

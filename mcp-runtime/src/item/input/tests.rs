@@ -145,7 +145,7 @@ fn types_left_to_schemars() {
 }
 
 #[derive(Serialize, Deserialize, JsonSchema, Schema)]
-#[schema(crate = "crate")]
+#[mcp(crate = "crate")]
 struct Anything(serde_json::Value);
 
 #[test]
@@ -157,7 +157,7 @@ fn types_of_std() {
 
 /// Beside two others.
 #[derive(Serialize, Deserialize, JsonSchema, Schema)]
-#[schema(crate = "crate")]
+#[mcp(crate = "crate")]
 #[allow(dead_code)]
 enum Plain {
     One,
@@ -166,7 +166,7 @@ enum Plain {
 
 #[derive(Serialize, Deserialize, JsonSchema, Schema)]
 #[serde(rename_all = "kebab-case")]
-#[schema(crate = "crate")]
+#[mcp(crate = "crate")]
 #[allow(dead_code)]
 enum Told {
     /// It `says`
@@ -180,23 +180,23 @@ enum Told {
 }
 
 #[derive(Serialize, Deserialize, JsonSchema, Schema)]
-#[schema(crate = "crate")]
+#[mcp(crate = "crate")]
 struct Cents(i64);
 
 /// A name
 #[derive(Serialize, Deserialize, JsonSchema, Schema)]
 #[serde(transparent)]
-#[schema(crate = "crate")]
+#[mcp(crate = "crate")]
 struct Label(String);
 
 #[derive(Serialize, Deserialize, JsonSchema, Schema)]
-#[schema(crate = "crate")]
+#[mcp(crate = "crate")]
 struct Empty {}
 
 /// A "point" in space.
 #[derive(Serialize, Deserialize, JsonSchema, Schema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
-#[schema(crate = "crate")]
+#[mcp(crate = "crate")]
 struct Point {
     y_axis: f64,
     /// Height above
@@ -211,7 +211,7 @@ struct Point {
 }
 
 #[derive(Serialize, Deserialize, JsonSchema, Schema)]
-#[schema(crate = "crate")]
+#[mcp(crate = "crate")]
 struct Page<T> {
     items: Vec<T>,
     /// Where it goes on
@@ -219,7 +219,7 @@ struct Page<T> {
 }
 
 #[derive(Serialize, Deserialize, JsonSchema, Schema)]
-#[schema(crate = "crate")]
+#[mcp(crate = "crate")]
 struct Defaults {
     #[serde(default)]
     a: u8,
@@ -245,7 +245,7 @@ struct Defaults {
 }
 
 #[derive(Serialize, Deserialize, JsonSchema, Schema)]
-#[schema(crate = "crate")]
+#[mcp(crate = "crate")]
 struct Lent<'a> {
     name: Cow<'a, str>,
 }

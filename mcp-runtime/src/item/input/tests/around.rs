@@ -9,7 +9,7 @@ use super::{Cents, Label, Page, Plain, Point, Told, check};
 use crate::__private::Schema;
 
 #[derive(Serialize, Deserialize, JsonSchema, Schema)]
-#[schema(crate = "crate")]
+#[mcp(crate = "crate")]
 struct Held<T> {
     /// Needed
     one: T,
@@ -24,7 +24,7 @@ struct Held<T> {
 }
 
 #[derive(Serialize, Deserialize, JsonSchema, Schema)]
-#[schema(crate = "crate")]
+#[mcp(crate = "crate")]
 #[allow(dead_code)]
 enum Chosen<T> {
     Nothing,
@@ -39,7 +39,7 @@ enum Chosen<T> {
 
 /// schemars writes a default only of what is sure to be `Serialize`.
 #[derive(Serialize, Deserialize, JsonSchema, Schema)]
-#[schema(crate = "crate")]
+#[mcp(crate = "crate")]
 struct Many<T> {
     #[serde(default)]
     many: Vec<T>,
@@ -47,7 +47,7 @@ struct Many<T> {
 
 /// Only read
 #[derive(Deserialize, JsonSchema, Schema)]
-#[schema(crate = "crate")]
+#[mcp(crate = "crate")]
 #[allow(dead_code)]
 struct Read {
     #[serde(default)]
@@ -59,7 +59,7 @@ struct Read {
 }
 
 #[derive(Deserialize, JsonSchema, Schema)]
-#[schema(crate = "crate")]
+#[mcp(crate = "crate")]
 #[allow(dead_code)]
 struct ReadLabel(String);
 

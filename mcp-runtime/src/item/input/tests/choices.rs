@@ -11,7 +11,7 @@ use crate::__private::Schema;
 macro_rules! choices {
     ($($(#[$attr:meta])* enum $name:ident $(<$t:ident>)? { $($body:tt)* })*) => {$(
         #[derive(Serialize, Deserialize, JsonSchema, Schema)]
-        #[schema(crate = "crate")]
+        #[mcp(crate = "crate")]
         #[allow(dead_code)]
         $(#[$attr])*
         enum $name $(<$t>)? { $($body)* }
@@ -19,26 +19,26 @@ macro_rules! choices {
 }
 
 #[derive(Serialize, Deserialize, JsonSchema, Schema)]
-#[schema(crate = "crate")]
+#[mcp(crate = "crate")]
 struct Nothing;
 
 /// Nothing at all
 #[derive(Serialize, Deserialize, JsonSchema, Schema)]
-#[schema(crate = "crate")]
+#[mcp(crate = "crate")]
 struct Told0;
 
 /// Two
 #[derive(Serialize, Deserialize, JsonSchema, Schema)]
-#[schema(crate = "crate")]
+#[mcp(crate = "crate")]
 struct Pair(i64, Option<Cents>);
 
 /// A point, by another name
 #[derive(Serialize, Deserialize, JsonSchema, Schema)]
-#[schema(crate = "crate")]
+#[mcp(crate = "crate")]
 struct Other(Defaults);
 
 #[derive(Serialize, Deserialize, JsonSchema, Schema)]
-#[schema(crate = "crate")]
+#[mcp(crate = "crate")]
 struct Inner {
     zeta: i64,
     /// First
@@ -139,14 +139,14 @@ choices! {
 }
 
 #[derive(Serialize, Deserialize, JsonSchema, Schema)]
-#[schema(crate = "crate")]
+#[mcp(crate = "crate")]
 struct Point2 {
     x: f64,
     y: f64,
 }
 
 #[derive(Serialize, Deserialize, JsonSchema, Schema)]
-#[schema(crate = "crate")]
+#[mcp(crate = "crate")]
 struct Holder {
     /// The choice
     choice: External,

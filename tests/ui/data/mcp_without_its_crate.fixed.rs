@@ -1,7 +1,7 @@
 use mcp_runtime::prelude::*;
 
 #[derive(Schema)]
-#[schema(crate = mcp_runtime)]
+#[mcp(crate = "mcp_runtime")]
 struct Point {
     x: f64,
 }

@@ -1,8 +1,8 @@
 use mcp_runtime::prelude::*;
 
-#[derive(Schema)]
-#[schema(crate = "mcp_runtime")]
+#[data]
 struct Point {
+    #[mcp(title = "East")]
     x: f64,
 }
 

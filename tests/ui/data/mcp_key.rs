@@ -1,7 +1,7 @@
 use mcp_runtime::prelude::*;
 
 #[data]
-#[schema(lazy)]
+#[mcp(lazy)]
 struct Point {
     x: f64,
 }

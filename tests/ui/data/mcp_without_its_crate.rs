@@ -1,8 +1,8 @@
 use mcp_runtime::prelude::*;
 
-#[data]
+#[derive(Schema)]
+#[mcp(crate = mcp_runtime)]
 struct Point {
-    #[schema(title = "East")]
     x: f64,
 }
 
