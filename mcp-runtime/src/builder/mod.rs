@@ -25,7 +25,9 @@ use std::{
 };
 
 #[cfg(feature = "http")]
-pub(crate) use http::{HttpSettings, host_problem, origin_problem, path_problem};
+pub(crate) use http::HttpSettings;
+#[cfg(all(feature = "http", feature = "stdio"))]
+pub(crate) use http::{host_problem, origin_problem, path_problem};
 pub use identity::Identity;
 pub use items::{Items, items, named};
 pub use server::Server;

@@ -21,6 +21,7 @@ use crate::{
 #[derive(Debug)]
 pub(crate) struct Made {
     pub(crate) text: Cow<'static, str>,
+    #[cfg_attr(not(feature = "stdio"), allow(dead_code, reason = "only the command line tells"))]
     pub(crate) is_static: bool,
 }
 
