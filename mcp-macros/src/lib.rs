@@ -159,8 +159,8 @@ pub fn resource(attr: TokenStream, item: TokenStream) -> TokenStream {
 
 /// Makes a function a prompt: messages that people choose and fill in.
 ///
-/// The arguments are text, read with `FromStr`, or with `Deserialize` by types of [`macro@data`] such as enums; an `Option<T>` need not be
-/// given.
+/// The arguments are text, read with `FromStr`, or with `Deserialize` by types of [`macro@data`] that are one text or number, such as enums
+/// without fields; JSON in them is not read. An `Option<T>` need not be given.
 ///
 /// ```
 /// use mcp_runtime::prelude::*;
@@ -291,6 +291,10 @@ pub fn server(attr: TokenStream, item: TokenStream) -> TokenStream {
 ///     longitude: f64,
 /// }
 /// ```
+///
+/// Its fields are std's types, types that have `#[data]` themselves, and those of other crates for which schemars has a
+/// feature: `cargo add schemars --features uuid1` for `Uuid`. Bounds such as `#[schemars(range(max = 9))]` are published,
+/// and not checked when a call comes; `#[arg(…)]` is for parameters.
 ///
 /// The only key is `crate = path`.
 #[proc_macro_attribute]
