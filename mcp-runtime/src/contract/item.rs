@@ -290,8 +290,14 @@ fn advice(remedy: &Remedy, path: &Path) -> Option<String> {
             "make it an `Option`, or give it `#[serde(default)]`".to_owned()
         }
         Remedy::MakeOptional => "make it an `Option`, or give it `#[arg(default = …)]`".to_owned(),
+        Remedy::LeaveOpen if path == &Path::default() => {
+            "keep `lenient`: clients may send more than they were told of".to_owned()
+        }
+        Remedy::LeaveOpen => "remove `#[serde(deny_unknown_fields)]`".to_owned(),
         Remedy::AcceptBoth => "accept what was accepted, or take another argument".to_owned(),
-        Remedy::KeepPromise => "keep what was promised, and put the rest beside it".to_owned(),
+        Remedy::KeepPromise => {
+            "keep what was promised, and return what is new in another member".to_owned()
+        }
         Remedy::KeepDefault => {
             "keep the default: calls that leave it out mean the old one".to_owned()
         }

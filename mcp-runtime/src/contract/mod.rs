@@ -28,7 +28,7 @@
 //! **Schemas** ([`schema`]) are compared by the values they accept. For arguments everything that the old schema accepts must
 //! be accepted by the new one; for results the reverse. Two things are decided beside that: members that an object does not
 //! declare are not sent unless it says `additionalProperties`, so that a new optional member of an open struct is no
-//! break; and a declared member that is gone is a break on both sides, although an open struct would let it pass. Of
+//! break, while arguments that ruled nothing out and refuse other members now do break; and a declared member that is gone is a break on both sides, although an open struct would let it pass. Of
 //! keywords that nobody here can compare (`not`, `if`, `patternProperties`, another `pattern`, …) only the same ones are
 //! compatible. A schema of which only the words have changed always is. What is not published is not compared: `i32` and `i64` are
 //! both `integer` to clients, unless a `range` says more.

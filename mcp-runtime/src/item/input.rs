@@ -75,7 +75,7 @@ impl Property {
             panic_with(&[
                 "the compiler does not know the schema of `",
                 self.arg.name,
-                "`: put `#[data]` on its type and on those in it, without attributes of schemars, or remove `schema = \"static\"`",
+                "`: put `#[data]` on its type and on those in it, without attributes of schemars, or remove `schema = \"static\"`; of types of other crates, and of those that contain themselves, only schemars knows",
             ]);
         }
         self

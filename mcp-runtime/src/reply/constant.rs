@@ -49,7 +49,7 @@ impl ConstantOutput {
     pub const fn demanded(self, has_schema: bool) -> Self {
         if has_schema && self.is_empty() {
             panic!(
-                "the compiler does not know the schema of the result: put `#[data]` on its type and on those in it, without attributes of schemars, or remove `schema = \"static\"`"
+                "the compiler does not know the schema of the result: put `#[data]` on its type and on those in it, without attributes of schemars, or remove `schema = \"static\"`; of types of other crates, and of those that contain themselves, only schemars knows"
             );
         }
         self

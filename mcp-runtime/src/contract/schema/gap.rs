@@ -4,7 +4,7 @@ use std::fmt::{self, Write as _};
 
 use serde_json::Value;
 
-use super::types::Types;
+use super::{alternative::Tag, types::Types};
 
 /// One step into a value.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -97,6 +97,10 @@ pub(super) enum Gap {
     },
     /// The narrower has members that it does not name, and the wider takes none.
     Others,
+    /// The narrower does not rule such members out, and the wider does.
+    Closed,
+    /// An alternative that only the narrower has.
+    Alternative(Tag),
     /// The wider accepts nothing.
     Nothing,
     /// What nobody can tell, or not here.
@@ -122,6 +126,13 @@ impl Gap {
             }
         };
         match self {
+            // An option, which is a type and null.
+            Self::Types { narrow: Types::NULL, wide } if forward => {
+                format!("may not be null any more, only {wide}")
+            }
+            Self::Types { narrow: Types::NULL, wide } => {
+                format!("may be null now, not only {wide}")
+            }
             Self::Types { narrow, wide } => turn(narrow, wide),
             Self::Values(values) => {
                 let value = if values.len() == 1 { "value" } else { "values" };
@@ -165,6 +176,10 @@ impl Gap {
                 "has no members any more but those that are named".to_owned()
             }
             Self::Others => "may have other members now than those that are named".to_owned(),
+            Self::Closed if forward => "refuses members that are not declared now".to_owned(),
+            Self::Closed => "takes members that are not declared, too".to_owned(),
+            Self::Alternative(tag) if forward => format!("has lost the alternative {tag}"),
+            Self::Alternative(tag) => format!("has the new alternative {tag}"),
             Self::Nothing if forward => "has no possible value any more".to_owned(),
             Self::Nothing => "had no possible value".to_owned(),
             Self::Undecided(what) => match (forward, is_argument) {

@@ -9,6 +9,7 @@ use serde_json::Value;
 
 use super::{
     alike::{are_alike, say_the_same},
+    alternative,
     document::Document,
     gap::{Gap, Path, Step},
     set::{Key, Set, are_disjoint},
@@ -236,6 +237,16 @@ impl<'a> Inclusion<'a> {
         let near: Vec<_> = branches.iter().filter(|it| !self.is_disjoint(set, it)).collect();
         if let [one] = near.as_slice() {
             self.within(set.clone(), one);
+            return;
+        }
+        if let Some(tag) = alternative::tag(set, self.narrow_in) {
+            let is_same = |it: &&'a Value| {
+                alternative::tag(&Set::new([*it]), self.wide_in).as_ref() == Some(&tag)
+            };
+            match branches.iter().find(is_same) {
+                Some(same) => self.within(set.clone(), same),
+                None => self.gap(Gap::Alternative(tag)),
+            }
             return;
         }
         let of = |it| Set::new([it]).flat(self.wide_in).map_or(Types::NONE, |it| it.types);

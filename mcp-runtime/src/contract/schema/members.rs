@@ -13,8 +13,8 @@ use crate::schema::Map;
 
 /// What a set has beside the members that it declares.
 enum Others<'a> {
-    /// Whoever sends such an object sends what is declared: nothing else.
-    None,
+    /// The schema rules them out, or says nothing (`open`): whoever sends such an object sends what is declared, nothing else.
+    None { open: bool },
     /// Members of any name, each accepted by all of these.
     Any(Vec<&'a Value>),
 }
@@ -62,6 +62,12 @@ impl<'a> Inclusion<'a> {
                 self.undecided("`patternProperties` is there");
             }
         }
+        // Nobody is known to send what is not declared, and yet a server that took it and takes it no more lets calls fail.
+        if matches!(others, Others::None { open: true })
+            && wide.get("additionalProperties") == Some(&Value::Bool(false))
+        {
+            self.gap(Gap::Closed);
+        }
         for name in wide.get("required").and_then(Value::as_array).into_iter().flatten() {
             let Some(name) = name.as_str().filter(|it| !set.requires(it)) else { continue };
             let may_be =
@@ -71,11 +77,11 @@ impl<'a> Inclusion<'a> {
         }
         let required = declared.iter().filter(|it| set.requires(it)).count();
         self.counted(set, wide, "minProperties", Some(required));
-        let most = matches!(others, Others::None).then_some(declared.len());
+        let most = matches!(others, Others::None { .. }).then_some(declared.len());
         self.counted(set, wide, "maxProperties", most);
         if let Some(names) = wide.get("propertyNames") {
             let fit = |it: &&'a str| self.wide_in.accepts(names, &Value::from(*it)) == Some(true);
-            let all_fit = matches!(others, Others::None) && declared.iter().all(fit);
+            let all_fit = matches!(others, Others::None { .. }) && declared.iter().all(fit);
             let is_said = set.said("propertyNames").any(|it| it == names);
             if !(all_fit || is_said && self.means_the_same(names)) {
                 self.undecided("`propertyNames` is there");
@@ -145,10 +151,10 @@ fn says_nothing_of_members(schema: &Map) -> bool {
 fn others<'a>(set: &Set<'a>) -> Others<'a> {
     let said: Vec<_> = set.said("additionalProperties").collect();
     if said.contains(&&Value::Bool(false)) {
-        return Others::None;
+        return Others::None { open: false };
     }
     if said.is_empty() && !set.parts.iter().all(|it| says_nothing_of_members(it.schema)) {
-        return Others::None;
+        return Others::None { open: true };
     }
     Others::Any(said.into_iter().filter(|it| it.is_object()).collect())
 }

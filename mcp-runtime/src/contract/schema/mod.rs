@@ -1,6 +1,7 @@
 //! The comparison of two JSON Schemas, from either end.
 
 mod alike;
+mod alternative;
 mod document;
 mod elements;
 mod gap;
@@ -38,6 +39,7 @@ pub(super) enum Remedy {
     KeepArgument,
     KeepMember,
     MakeOptional,
+    LeaveOpen,
     AcceptBoth,
     KeepPromise,
     KeepDefault,
@@ -64,6 +66,8 @@ pub(super) fn compare(side: Side, old: &Value, new: &Value) -> Vec<Finding> {
     let mut judged: Vec<Judged> = Vec::new();
     judged.extend(forward.into_iter().map(|it| Judged::new(it, true, is_argument)));
     judged.extend(backward.into_iter().map(|it| Judged::new(it, false, is_argument)));
+    // A server sends what it declares, whether or not its schema rules other members out.
+    judged.retain(|it| is_argument || it.gap != Gap::Closed);
     let renamed = take_renamed(&mut judged);
 
     // What breaks somewhere is not called harmless at the same place, and what is gone is not also missing.
@@ -140,6 +144,7 @@ impl Judged {
             (_, true, Gap::Undeclared { .. }) => Remedy::KeepArgument,
             (_, false, Gap::Undeclared { .. }) if self.telling.forward => Remedy::KeepMember,
             (_, true, Gap::Required | Gap::NewRequired) => Remedy::MakeOptional,
+            (_, true, Gap::Closed) => Remedy::LeaveOpen,
             (_, true, _) => Remedy::AcceptBoth,
             (_, false, _) => Remedy::KeepPromise,
         };

@@ -66,8 +66,8 @@ fn types() {
     narrows(
         json!({"type": ["string", "null"]}),
         json!({"type": "string"}),
-        ": was null, is string",
-        ": was string, is null",
+        ": may not be null any more, only string",
+        ": may be null now, not only string",
     );
     narrows(
         json!({}),
@@ -379,6 +379,25 @@ fn members_without_a_name() {
         ": may have other members now than those that are named",
     );
     is_the_same(json!({"type": "object"}), map(json!(true)));
+    let declared = |closed: bool| {
+        let mut schema = json!({"type": "object", "properties": {"a": {"type": "string"}}});
+        if closed {
+            schema["additionalProperties"] = json!(false);
+        }
+        schema
+    };
+    check(
+        declared(false),
+        declared(true),
+        &["breaking: refuses members that are not declared now"],
+        &["cosmetic: is written differently and means the same"],
+    );
+    check(
+        declared(true),
+        declared(false),
+        &["additive: takes members that are not declared, too"],
+        &["cosmetic: is written differently and means the same"],
+    );
     // A name of its own among members of any name.
     check(
         map(json!({"type": "number"})),
@@ -632,4 +651,35 @@ fn headers() {
         "breaking: has another header: was \"Zone\", is none",
     );
     both(with("Zone"), with("zone"), "cosmetic: is written differently and means the same");
+}
+
+/// Variants of an enum with data, as serde tags them.
+#[test]
+fn alternatives_are_named() {
+    let variant = |kind: &str, member: &str| {
+        json!({
+            "type": "object", "required": ["kind", "of"],
+            "properties": {"kind": {"enum": [kind], "type": "string"}, "of": {"type": member}},
+        })
+    };
+    let choice = |branches: &[Value]| json!({ "anyOf": branches });
+    let (card, cash) = (variant("card", "string"), variant("cash", "integer"));
+    narrows(
+        choice(&[card.clone(), cash.clone(), variant("cheque", "string")]),
+        choice(&[card.clone(), cash.clone()]),
+        ": has lost the alternative `kind` = `\"cheque\"`",
+        ": has the new alternative `kind` = `\"cheque\"`",
+    );
+    differs(
+        choice(&[card.clone(), cash.clone()]),
+        choice(&[card, variant("cash", "string")]),
+        " of: was integer, is string",
+    );
+    let outer = |name: &str| json!({"type": "object", "required": [name], "properties": {name: {"type": "string"}}, "additionalProperties": false});
+    narrows(
+        choice(&[outer("a"), outer("b"), outer("c")]),
+        choice(&[outer("a"), outer("b")]),
+        ": has lost the alternative `c`",
+        ": has the new alternative `c`",
+    );
 }
