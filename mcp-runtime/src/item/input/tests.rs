@@ -2,6 +2,7 @@
 
 mod choices;
 mod generated;
+mod mixed;
 
 use std::{
     any::type_name,

@@ -11,7 +11,8 @@ use crate::{
         CompiledPattern, Form, Kind, Range,
         compatible::Side,
         constant::{
-            Branch, Literal, Member, Name, Node, Object, Out, Schema, Top, What, value, write_root,
+            Asked, Branch, Literal, Member, Name, Node, Object, Out, Schema, Top, What, value,
+            write_root,
         },
         object::{Field, InputObject},
         output::OutputSchema,
@@ -75,8 +76,9 @@ fn leaked(text: &str) -> &'static str {
     String::leak(text.to_owned())
 }
 
-fn lazy(generator: &mut SchemaGenerator) -> schemars::Schema {
-    generator.subschema_for::<std::num::NonZeroI64>()
+fn lazy(generator: &mut SchemaGenerator) -> Option<Asked> {
+    let schema = generator.subschema_for::<std::num::NonZeroI64>().to_value();
+    Some(Asked { schema, is_optional: false })
 }
 
 impl Leaf {
