@@ -149,7 +149,7 @@ fn member(member: &Member<'_>) -> TokenStream {
     let always = member.is_always.then(|| quote_spanned!(here()=> .always()));
     let lazy = match member.part {
         Part::Type(ty) if !is_std(ty) => Some(quote_spanned! {at(ty.span())=>
-            .or(|__generator| (&&__mcp::OfSchemars::<#ty>::NEW).subschema(__generator))
+            .or(|__generator| (&&__mcp::OfSchemars::<#ty>::NEW).ask(__generator))
         }),
         _ => None,
     };

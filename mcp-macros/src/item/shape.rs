@@ -106,7 +106,7 @@ impl<'a> Shape<'a> {
 
     fn of_struct(item: &'a ItemStruct) -> Option<Self> {
         let attrs = Attrs::read(&item.attrs)?;
-        if !attrs.are_only(STRUCT) || contains(&item.fields, &item.ident) {
+        if !attrs.are_only(STRUCT) || !can_be_constant(&item.fields, &item.ident, &item.generics) {
             return None;
         }
         let body = match &item.fields {
@@ -127,8 +127,10 @@ impl<'a> Shape<'a> {
 
     fn of_enum(item: &'a ItemEnum) -> Option<Self> {
         let attrs = Attrs::read(&item.attrs)?;
-        let is_recursive = item.variants.iter().any(|it| contains(&it.fields, &item.ident));
-        if !attrs.are_only(ENUM) || is_recursive {
+        let mut fields = item.variants.iter().map(|it| &it.fields);
+        if !attrs.are_only(ENUM)
+            || !fields.all(|it| can_be_constant(it, &item.ident, &item.generics))
+        {
             return None;
         }
         let body = choice::read(&item.variants, &attrs)?;
@@ -207,8 +209,59 @@ fn plain(fields: &Punctuated<Field, Token![,]>) -> Option<Vec<&Type>> {
     is_plain.then(|| fields.iter().map(|it| &it.ty).collect())
 }
 
-fn contains(fields: &Fields, ident: &Ident) -> bool {
-    fields.iter().any(|it| mentions(&it.ty.to_token_stream(), ident))
+/// Not of a type that contains itself. Generic ones add no depth, so that two which contain each other would have no end:
+/// in them is nothing generic but std's.
+fn can_be_constant(fields: &Fields, ident: &Ident, generics: &Generics) -> bool {
+    let is_generic = generics.type_params().next().is_some();
+    fields.iter().all(|it| {
+        let ty = it.ty.to_token_stream();
+        !mentions(&ty, ident) && (!is_generic || !has_foreign_generics(ty))
+    })
+}
+
+/// Whether anything but std's types has arguments.
+fn has_foreign_generics(tokens: TokenStream) -> bool {
+    const STD: [&str; 22] = [
+        "Option",
+        "Vec",
+        "Box",
+        "Arc",
+        "Rc",
+        "Mutex",
+        "RwLock",
+        "Cell",
+        "RefCell",
+        "Wrapping",
+        "Reverse",
+        "Cow",
+        "VecDeque",
+        "LinkedList",
+        "BinaryHeap",
+        "BTreeSet",
+        "HashSet",
+        "BTreeMap",
+        "HashMap",
+        "PhantomData",
+        "Result",
+        "Bound",
+    ];
+    let mut is_foreign = false;
+    tokens.into_iter().any(|it| match it {
+        TokenTree::Ident(it) => {
+            is_foreign = !STD.iter().any(|name| it == name);
+            false
+        }
+        TokenTree::Group(group) => has_foreign_generics(group.stream()),
+        TokenTree::Punct(it) => match it.as_char() {
+            '<' => is_foreign,
+            ':' => false,
+            _ => {
+                is_foreign = false;
+                false
+            }
+        },
+        TokenTree::Literal(_) => false,
+    })
 }
 
 /// Whether a type contains itself.

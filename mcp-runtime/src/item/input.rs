@@ -4,7 +4,7 @@ use super::ArgDef;
 use crate::schema::{
     Kind,
     compatible::Side,
-    constant::{Node, Out, equal, write_node},
+    constant::{MOST, MOST_NODES, Node, Out, equal, write_node},
 };
 
 /// The parameters of a tool, and the text that the compiler makes of them if it can.
@@ -127,9 +127,6 @@ const fn can_have_header(node: &Node) -> bool {
     matches!(node.kind(), Kind::String | Kind::Integer | Kind::Boolean)
 }
 
-/// A schema longer than this is made at run time: the compiler takes its time with each byte.
-const MOST: usize = 64 * 1024;
-
 impl InputSchema {
     pub const fn new(properties: &'static [Property]) -> Self {
         Self { properties, lenient: false }
@@ -146,7 +143,7 @@ impl InputSchema {
         if !self.is_constant() {
             return 0;
         }
-        let mut out = Out::new(&mut []);
+        let mut out = Out::counting();
         self.write(&mut out);
         if out.len() > MOST { 0 } else { out.len() }
     }
@@ -165,9 +162,13 @@ impl InputSchema {
     }
 
     const fn is_constant(&self) -> bool {
+        let mut room = MOST_NODES;
         let mut i = 0;
         while i < self.properties.len() {
-            if !self.properties[i].is_constant() {
+            if let Param::Argument(node) | Param::Spread(node) = self.properties[i].param {
+                room = node.room_after(room);
+            }
+            if room == 0 || !self.properties[i].is_constant() {
                 return false;
             }
             if let Param::Spread(node) = self.properties[i].param {

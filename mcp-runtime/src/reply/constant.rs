@@ -3,7 +3,7 @@
 use super::{Json, WithMeta};
 use crate::{
     extract::Probe,
-    schema::constant::{Node, Out, Schema, Top, write_root},
+    schema::constant::{MOST, Node, Out, Schema, Top, write_root},
 };
 
 /// What the result's type says of the schema.
@@ -25,9 +25,9 @@ impl ConstantOutput {
 
     /// The length of the text; 0 if there is none, or none that the compiler can make.
     pub const fn len(&self) -> usize {
-        let mut out = Out::new(&mut []);
+        let mut out = Out::counting();
         self.write(&mut out);
-        out.len()
+        if out.len() > MOST { 0 } else { out.len() }
     }
 
     pub const fn is_empty(&self) -> bool {

@@ -54,6 +54,12 @@ fn names(mut variants: Vec<Variant<'_>>) -> Option<Body<'_>> {
     {
         return None;
     }
+    // schemars lists one name once or twice, depending on what is said of it.
+    let mut distinct: Vec<_> = variants.iter().map(|it| &it.name).collect();
+    distinct.sort();
+    if distinct.windows(2).any(|it| it[0] == it[1]) {
+        return None;
+    }
     let is_default = |it: &&Variant<'_>| {
         it.syntax.attrs.iter().any(|attribute| attribute.path().is_ident("default"))
     };

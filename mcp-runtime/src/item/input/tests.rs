@@ -3,6 +3,7 @@
 mod around;
 mod choices;
 mod generated;
+mod mixed;
 
 use std::{
     any::type_name,

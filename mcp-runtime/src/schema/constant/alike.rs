@@ -22,7 +22,8 @@ const fn is_comparable(node: &Node) -> bool {
         | What::Object(_)
         | What::Tagged { .. }
         | What::Null
-        | What::Unknown => false,
+        | What::Unknown
+        | What::TooDeep => false,
         What::Optional(it) | What::Map(it) | What::Array { items: it, .. } => is_comparable(it),
         What::Tuple(parts) => {
             let mut i = 0;
@@ -71,7 +72,7 @@ const fn alike(a: &Node, b: &Node) -> bool {
             What::Array { items: a, least: least_a, most: most_a, unique: unique_a },
             What::Array { items: b, least: least_b, most: most_b, unique: unique_b },
         ) => alike(a, b) && same(least_a, least_b) && same(most_a, most_b) && unique_a == unique_b,
-        (What::Map(a), What::Map(b)) => alike(a, b),
+        (What::Map(a), What::Map(b)) => alike(a, b) && a.is_anything() == b.is_anything(),
         (What::Tuple(a), What::Tuple(b)) => {
             let mut i = 0;
             while i < a.len() && i < b.len() {

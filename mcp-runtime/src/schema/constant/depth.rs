@@ -58,7 +58,7 @@ impl<D: Depth> Depth for More<D> {
 pub struct TooDeep;
 
 impl Part for TooDeep {
-    const NODE: Node = Node::UNKNOWN;
+    const NODE: Node = Node::TOO_DEEP;
 }
 
 /// What is known of `T` in constants: an inherent constant where there is something, else the one of [`NotKnown`].

@@ -3,30 +3,78 @@
 use super::node::{Member, Node, Object, What};
 use crate::schema::Kind;
 
+/// The compiler refuses constants that take it long, and a program that is to be started does not wait either: types in which
+/// others stand over and over can have millions of nodes.
+pub(crate) const MOST_NODES: usize = 2_000;
+
 impl Node {
     /// Whether a constant says all of it.
     pub(crate) const fn is_constant(&self) -> bool {
+        self.room_after(MOST_NODES) > 0 && self.is_whole()
+    }
+
+    /// What is left of a number of nodes when these are taken, 0 if they are more. What is deeper than constants go is
+    /// counted as endless, since it mostly is.
+    pub(crate) const fn room_after(&self, room: usize) -> usize {
+        if room == 0 {
+            return 0;
+        }
+        let mut room = room - 1;
         match self.what {
-            What::Unknown => false,
-            What::Optional(it) | What::Map(it) | What::Array { items: it, .. } => it.is_constant(),
+            What::TooDeep => 0,
+            What::Optional(it) | What::Map(it) | What::Array { items: it, .. } => {
+                it.room_after(room)
+            }
             What::Tuple(parts) => {
                 let mut i = 0;
                 while i < parts.len() {
-                    if !parts[i].is_constant() {
+                    room = parts[i].room_after(room);
+                    i += 1;
+                }
+                room
+            }
+            What::Object(object) | What::Tagged { object, .. } => {
+                let mut i = 0;
+                while i < object.members.len() {
+                    room = object.members[i].node.room_after(room);
+                    i += 1;
+                }
+                room
+            }
+            What::OneOf(branches) => {
+                let mut i = 0;
+                while i < branches.len() {
+                    room = branches[i].node.room_after(room);
+                    i += 1;
+                }
+                room
+            }
+            _ => room,
+        }
+    }
+
+    const fn is_whole(&self) -> bool {
+        match self.what {
+            What::Unknown | What::TooDeep => false,
+            What::Optional(it) | What::Map(it) | What::Array { items: it, .. } => it.is_whole(),
+            What::Tuple(parts) => {
+                let mut i = 0;
+                while i < parts.len() {
+                    if !parts[i].is_whole() {
                         return false;
                     }
                     i += 1;
                 }
                 super::alike::are_comparable(parts)
             }
-            What::Object(object) | What::Tagged { object, .. } => object.is_constant(),
+            What::Object(object) | What::Tagged { object, .. } => object.is_whole(),
             What::OneOf(branches) => {
                 let mut are_names = true;
                 let mut has_names = false;
                 let mut i = 0;
                 while i < branches.len() {
                     let node = &branches[i].node;
-                    if !node.is_constant() {
+                    if !node.is_whole() {
                         return false;
                     }
                     has_names = has_names || node.is_named();
@@ -131,17 +179,17 @@ impl Node {
             What::Array { .. } | What::Tuple(_) => Kind::Array,
             What::Map(_) | What::Object(_) | What::Tagged { .. } => Kind::Object,
             What::Optional(it) => it.kind(),
-            What::Null | What::Any | What::OneOf(_) | What::Unknown => Kind::Other,
+            What::Null | What::Any | What::OneOf(_) | What::Unknown | What::TooDeep => Kind::Other,
         }
     }
 }
 
 impl Object {
-    const fn is_constant(&self) -> bool {
+    const fn is_whole(&self) -> bool {
         let mut i = 0;
         while i < self.members.len() {
             let member = &self.members[i];
-            if !member.node.is_constant() || member.default().is_unknown() {
+            if !member.node.is_whole() || member.default().is_unknown() {
                 return false;
             }
             i += 1;

@@ -23,12 +23,15 @@ pub(crate) use alike::equal;
 pub use depth::{
     Body, Depth, Described, Full, Known, NotKnown, NotSerialized, Part, Serialized, Top,
 };
+pub(crate) use facts::MOST_NODES;
 #[cfg(test)]
 pub(crate) use node::What;
 pub use node::{Branch, Member, Name, Node, Object, Schema};
 pub use notes::Literal;
 pub(crate) use notes::{Default, Notes};
 pub(crate) use sheet::{write as write_node, write_root};
+#[cfg(test)]
+pub(crate) use value::Asked;
 pub(crate) use value::value;
 pub use value::{LazyLevel, OfSchemars, UnfitLazyLevel};
-pub(crate) use write::Out;
+pub(crate) use write::{MOST, Out};

@@ -1,8 +1,6 @@
 //! What is known of a type in constants.
 
-use schemars::{Schema as Lazy, SchemaGenerator};
-
-use super::{alike::equal, depth::Depth};
+use super::{alike::equal, depth::Depth, value::Ask};
 
 /// A type whose schema constants can say. `D` is how many structs deep a schema may still go, which ends the way through
 /// types that contain themselves.
@@ -70,6 +68,8 @@ pub(crate) enum What {
     OneOf(&'static [Branch]),
     /// No constant says it.
     Unknown,
+    /// Deeper than constants go.
+    TooDeep,
 }
 
 /// How a default of the type is written as JSON; the types are those of
@@ -169,7 +169,7 @@ pub struct Member {
     pub(super) skipped: bool,
     /// Never left out, not even as an option: what is in a variant.
     pub(super) always: bool,
-    pub(super) lazy: Option<fn(&mut SchemaGenerator) -> Lazy>,
+    pub(super) lazy: Option<Ask>,
 }
 
 impl Member {
@@ -230,7 +230,7 @@ impl Member {
 
     /// Who says the schema if no constant does.
     #[must_use]
-    pub const fn or(mut self, lazy: fn(&mut SchemaGenerator) -> Lazy) -> Self {
+    pub const fn or(mut self, lazy: Ask) -> Self {
         self.lazy = Some(lazy);
         self
     }
@@ -257,6 +257,7 @@ impl Branch {
 
 impl Node {
     pub const UNKNOWN: Self = Self::of(What::Unknown);
+    pub(super) const TOO_DEEP: Self = Self::of(What::TooDeep);
 
     pub(crate) const fn of(what: What) -> Self {
         Self { what, description: None, default: Written::Never, is_std: true }

@@ -176,7 +176,7 @@ impl Sheet {
                 it.tag = Some((tag, name));
             }
             What::Optional(inner) => it.choice = Choice::OrNull(inner),
-            What::Any | What::Unknown => it.choice = Choice::Any,
+            What::Any | What::Unknown | What::TooDeep => it.choice = Choice::Any,
             What::OneOf(branches) => it.choice = Choice::Of(branches),
         }
         it

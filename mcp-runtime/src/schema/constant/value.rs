@@ -2,10 +2,11 @@
 
 use std::marker::PhantomData;
 
-use schemars::{JsonSchema, Schema as Lazy, SchemaGenerator};
+use schemars::{JsonSchema, SchemaGenerator};
 use serde_json::{Value, json};
 
 use super::{
+    facts::MOST_NODES,
     node::{Member, Node, Object, What},
     notes::{Default, Notes},
     sheet,
@@ -13,17 +14,25 @@ use super::{
 };
 use crate::schema::{Map, compatible::Side, definitions::object};
 
-/// `None` where there is nothing but schemars to ask, about the type as a whole.
+/// `None` where there is nothing but schemars to ask, about the type as a whole. So it is with types that contain themselves:
+/// it knows where to cut them off.
 pub(crate) fn value(node: &Node, side: Side, generator: &mut SchemaGenerator) -> Option<Value> {
+    if node.room_after(MOST_NODES) == 0 {
+        return None;
+    }
+    part(node, side, generator)
+}
+
+fn part(node: &Node, side: Side, generator: &mut SchemaGenerator) -> Option<Value> {
     if node.is_constant() {
         return Some(constant(node, side, &Notes::NONE));
     }
     let mut value = match node.what {
         What::Optional(inner) => {
-            json!({ "anyOf": [value(inner, side, generator)?, { "type": "null" }] })
+            json!({ "anyOf": [part(inner, side, generator)?, { "type": "null" }] })
         }
         What::Array { items, least, most, unique } => {
-            let mut list = json!({ "type": "array", "items": value(items, side, generator)? });
+            let mut list = json!({ "type": "array", "items": part(items, side, generator)? });
             for (keyword, length) in [("minItems", least), ("maxItems", most)] {
                 if let Some(length) = length {
                     list[keyword] = json!(length);
@@ -35,13 +44,13 @@ pub(crate) fn value(node: &Node, side: Side, generator: &mut SchemaGenerator) ->
             list
         }
         What::Tuple(parts) => {
-            let parts: Option<Vec<_>> = parts.iter().map(|it| value(it, side, generator)).collect();
+            let parts: Option<Vec<_>> = parts.iter().map(|it| part(it, side, generator)).collect();
             let parts = parts?;
             let len = parts.len();
             json!({ "type": "array", "prefixItems": parts, "minItems": len, "maxItems": len })
         }
         What::Map(values) => {
-            json!({ "type": "object", "additionalProperties": value(values, side, generator)? })
+            json!({ "type": "object", "additionalProperties": part(values, side, generator)? })
         }
         What::Object(it) => struct_value(it, side, generator)?,
         What::Tagged { tag, name, object } => {
@@ -61,7 +70,7 @@ pub(crate) fn value(node: &Node, side: Side, generator: &mut SchemaGenerator) ->
                     made.push(constant(&branch.node, side, &notes));
                     continue;
                 }
-                let mut value = value(&branch.node, side, generator)?;
+                let mut value = part(&branch.node, side, generator)?;
                 describe(&mut value, branch.description);
                 made.push(value);
             }
@@ -75,11 +84,15 @@ pub(crate) fn value(node: &Node, side: Side, generator: &mut SchemaGenerator) ->
 
 fn struct_value(it: &Object, side: Side, generator: &mut SchemaGenerator) -> Option<Value> {
     let mut properties = Map::new();
+    let mut optional = Vec::new();
     for member in it.members {
-        properties.insert(member.name.to_owned(), member_value(member, side, generator)?);
+        let (value, is_optional) = member_value(member, side, generator)?;
+        properties.insert(member.name.to_owned(), value);
+        optional.extend(is_optional.then_some(member.name));
     }
     let declared = it.declared.iter().map(|at| &it.members[*at]);
-    let required: Vec<_> = declared.filter(|it| it.is_required(side)).map(|it| it.name).collect();
+    let required = declared.filter(|it| it.is_required(side)).map(|it| it.name);
+    let required: Vec<_> = required.filter(|it| !optional.contains(it)).collect();
     let mut value = json!({ "type": "object" });
     if !properties.is_empty() {
         value["properties"] = properties.into();
@@ -93,17 +106,27 @@ fn struct_value(it: &Object, side: Side, generator: &mut SchemaGenerator) -> Opt
     Some(value)
 }
 
-fn member_value(member: &Member, side: Side, generator: &mut SchemaGenerator) -> Option<Value> {
+/// With whether an argument need not be sent, as far as schemars alone knows that.
+fn member_value(
+    member: &Member,
+    side: Side,
+    generator: &mut SchemaGenerator,
+) -> Option<(Value, bool)> {
     let notes = member.notes();
     if notes.default.is_unknown() {
         return None;
     }
     if member.node.is_constant() {
-        return Some(constant(&member.node, side, &notes));
+        return Some((constant(&member.node, side, &notes), false));
     }
-    let mut made = match value(&member.node, side, generator) {
+    let mut is_optional = false;
+    let mut made = match part(&member.node, side, generator) {
         Some(value) => value,
-        None => member.lazy?(generator).to_value(),
+        None => {
+            let asked = member.lazy?(generator)?;
+            is_optional = side == Side::Argument && !member.always && asked.is_optional;
+            asked.schema
+        }
     };
     describe(&mut made, member.description);
     let default = match notes.default {
@@ -116,7 +139,7 @@ fn member_value(member: &Member, side: Side, generator: &mut SchemaGenerator) ->
     map.extend(default.map(|it| ("default".to_owned(), it)));
     map.extend(member.title.map(|it| ("title".to_owned(), it.into())));
     made = map.into();
-    Some(made)
+    Some((made, is_optional))
 }
 
 /// The compatible form stays as it is when it comes through the rules once more.
@@ -140,6 +163,16 @@ fn describe(schema: &mut Value, description: Option<&str>) {
     }
 }
 
+/// What schemars says of a member's type.
+#[derive(Debug)]
+pub struct Asked {
+    pub(crate) schema: Value,
+    pub(crate) is_optional: bool,
+}
+
+/// `None` if it does not know the type.
+pub(crate) type Ask = fn(&mut SchemaGenerator) -> Option<Asked>;
+
 /// A type that schemars is asked about.
 #[derive(Debug)]
 pub struct OfSchemars<T: ?Sized>(PhantomData<fn() -> PhantomData<T>>);
@@ -148,19 +181,28 @@ impl<T: ?Sized> OfSchemars<T> {
     pub const NEW: Self = Self(PhantomData);
 }
 
-pub trait LazyLevel {
-    fn subschema(&self, generator: &mut SchemaGenerator) -> Lazy;
+/// As a member, because that is where schemars says whether it is required.
+#[derive(JsonSchema)]
+struct Holder<T> {
+    #[allow(dead_code, reason = "only described")]
+    it: T,
 }
-impl<T: JsonSchema + ?Sized> LazyLevel for &OfSchemars<T> {
-    fn subschema(&self, generator: &mut SchemaGenerator) -> Lazy {
-        generator.subschema_for::<T>()
+
+pub trait LazyLevel {
+    fn ask(&self, generator: &mut SchemaGenerator) -> Option<Asked>;
+}
+impl<T: JsonSchema> LazyLevel for &OfSchemars<T> {
+    fn ask(&self, generator: &mut SchemaGenerator) -> Option<Asked> {
+        let mut holder = Holder::<T>::json_schema(generator).to_value();
+        let schema = holder["properties"]["it"].take();
+        Some(Asked { schema, is_optional: holder.get("required").is_none() })
     }
 }
 
-/// A type that schemars does not know: its own derive says so, and once is enough.
+/// A type of which nobody says that schemars knows it, as in a generic struct. Whoever contains it does.
 pub trait UnfitLazyLevel {
-    fn subschema(&self, _: &mut SchemaGenerator) -> Lazy {
-        Lazy::default()
+    fn ask(&self, _: &mut SchemaGenerator) -> Option<Asked> {
+        None
     }
 }
 impl<T: ?Sized> UnfitLazyLevel for OfSchemars<T> {}

@@ -1,17 +1,27 @@
 //! JSON text in constants: written twice, first to learn its length.
 
+/// A schema longer than this is made at run time: the compiler takes its time with each byte, and in the end refuses to.
+pub(crate) const MOST: usize = 64 * 1024;
+
 /// Text on its way into a buffer, or only counted if the buffer is empty.
 #[derive(Debug)]
 pub(crate) struct Out<'a> {
     buffer: &'a mut [u8],
     capacity: usize,
     len: usize,
+    /// Nobody counts on.
+    most: usize,
 }
 
 impl<'a> Out<'a> {
     pub(crate) const fn new(buffer: &'a mut [u8]) -> Self {
         let capacity = buffer.len();
-        Self { buffer, capacity, len: 0 }
+        Self { buffer, capacity, len: 0, most: usize::MAX }
+    }
+
+    /// Counts until it is more than [`MOST`].
+    pub(crate) const fn counting() -> Self {
+        Self { most: MOST, ..Self::new(&mut []) }
     }
 
     pub(crate) const fn len(&self) -> usize {
@@ -24,6 +34,9 @@ impl<'a> Out<'a> {
 
     /// Byte by byte: a call costs the compiler more than a dozen turns of a loop, and copying a slice takes ten calls.
     const fn bytes(&mut self, mut bytes: &[u8]) {
+        if self.len > self.most {
+            return;
+        }
         while let [byte, after @ ..] = bytes {
             if self.len < self.capacity {
                 self.buffer[self.len] = *byte;
@@ -43,6 +56,9 @@ impl<'a> Out<'a> {
     /// What stands between the quotes of a JSON string.
     pub(crate) const fn escaped(&mut self, text: &str) {
         let mut bytes = text.as_bytes();
+        if self.len > self.most {
+            return;
+        }
         while let [byte, after @ ..] = bytes {
             match *byte {
                 b'"' | b'\\' | ..0x20 => self.escape(*byte),

@@ -5,7 +5,9 @@ use std::{net::Ipv4Addr, num::NonZeroI64};
 use schemars::SchemaGenerator;
 use serde_json::{Value, json};
 
-use crate::schema::constant::{Branch, Literal, Member, Name, Node, Object, Schema, Top, What};
+use crate::schema::constant::{
+    Asked, Branch, Literal, Member, Name, Node, Object, Schema, Top, What,
+};
 
 #[derive(Clone, Debug)]
 pub(super) enum Tree {
@@ -64,8 +66,9 @@ pub(super) fn leaked(text: &str) -> &'static str {
     String::leak(text.to_owned())
 }
 
-pub(super) fn lazy(generator: &mut SchemaGenerator) -> schemars::Schema {
-    generator.subschema_for::<NonZeroI64>()
+pub(super) fn lazy(generator: &mut SchemaGenerator) -> Option<Asked> {
+    let schema = generator.subschema_for::<NonZeroI64>().to_value();
+    Some(Asked { schema, is_optional: false })
 }
 
 impl Leaf {

@@ -1,0 +1,187 @@
+//! Types of which constants say only a part, or would have to say too much.
+
+use std::collections::BTreeMap;
+
+use schemars::{JsonSchema, generate::SchemaSettings};
+use serde::{Deserialize, Serialize};
+
+use super::{InputSchema, PLAIN, Param, Property, Schema, of_schemars};
+use crate::{
+    reply::Json,
+    schema::{
+        Form,
+        compatible::Side,
+        constant::{Known, Node, NotKnown as _, Top, value},
+        object::{Field, InputObject},
+    },
+};
+
+/// As an argument, whether or not constants know all of it.
+#[track_caller]
+fn check<T: crate::schema::constant::Schema<Top> + JsonSchema>() {
+    let mut generator = SchemaSettings::draft2020_12().into_generator();
+    let known = value(&T::NODE, Side::Argument, &mut generator);
+    let made = known.unwrap_or_else(|| generator.subschema_for::<T>().to_value());
+    let mut object = InputObject::new(generator.take_definitions(true), false);
+    object.field(Field::new("x", made));
+    let made = object.render(Form::Compatible).expect("renders").into_string();
+    assert_eq!(made, of_schemars::<T>(&PLAIN, false).0);
+}
+
+/// Only schemars knows it.
+#[derive(Serialize, Deserialize, JsonSchema)]
+struct Foreign {
+    id: u8,
+}
+
+#[derive(Serialize, Deserialize, JsonSchema, Schema)]
+#[mcp(crate = "crate")]
+struct Holds {
+    always: Foreign,
+    perhaps: Option<Foreign>,
+    boxed: Box<Option<Foreign>>,
+    many: Vec<Foreign>,
+    number: i32,
+}
+
+#[derive(Serialize, Deserialize, JsonSchema, Schema)]
+#[mcp(crate = "crate")]
+enum Either {
+    Perhaps(Option<Foreign>),
+    Number(i32),
+}
+
+#[derive(Serialize, Deserialize, JsonSchema, Schema)]
+#[mcp(crate = "crate")]
+struct Page<T> {
+    items: Vec<T>,
+    first: T,
+}
+
+#[test]
+fn what_schemars_calls_optional_is_not_required() {
+    check::<Holds>();
+    check::<Either>();
+}
+
+#[test]
+fn a_generic_type_of_a_partly_known_one_is_described() {
+    check::<Page<i32>>();
+    check::<Page<Holds>>();
+    check::<Page<Page<Holds>>>();
+}
+
+#[derive(Serialize, Deserialize, JsonSchema, Schema)]
+#[mcp(crate = "crate")]
+struct Statement {
+    first: Option<Box<Expression>>,
+    second: Option<Box<Expression>>,
+    all: Vec<Expression>,
+    named: BTreeMap<String, Expression>,
+}
+
+#[derive(Serialize, Deserialize, JsonSchema, Schema)]
+#[mcp(crate = "crate")]
+struct Expression {
+    before: Vec<Statement>,
+    after: Vec<Statement>,
+    number: i32,
+}
+
+/// Sixteen to the power of how deep constants go would be too much.
+#[test]
+fn types_that_contain_each_other_are_cut_off_as_schemars_does() {
+    check::<Statement>();
+    check::<Expression>();
+    check::<Page<Statement>>();
+}
+
+#[derive(Serialize, Deserialize, JsonSchema, Schema)]
+#[mcp(crate = "crate")]
+struct Tree<T> {
+    value: T,
+    branches: Option<Box<Branches<T>>>,
+}
+
+#[derive(Serialize, Deserialize, JsonSchema, Schema)]
+#[mcp(crate = "crate")]
+struct Branches<T> {
+    all: Vec<Tree<T>>,
+}
+
+/// A constant of each would refer to the other's.
+#[test]
+fn generic_types_may_contain_each_other() {
+    assert!(!Known::<Tree<u8>>::NODE.is_constant());
+    assert!(!Known::<Branches<u8>>::NODE.is_constant());
+}
+
+macro_rules! of_eight {
+    ($($ty:ident of $in:ty;)*) => {$(
+        #[derive(Serialize, Deserialize, JsonSchema, Schema)]
+        #[mcp(crate = "crate")]
+        struct $ty { a: $in, b: $in, c: $in, d: $in, e: $in, f: $in, g: $in, h: $in }
+    )*};
+}
+of_eight! {
+    Dozens of Vec<Option<u8>>;
+    Hundreds of Dozens;
+    Thousands of Hundreds;
+    Myriads of Thousands;
+    Lakhs of Myriads;
+}
+
+/// The compiler would refuse to evaluate them, or not come to an end.
+#[test]
+fn schemas_without_measure_are_left_to_schemars() {
+    static FEW: InputSchema =
+        InputSchema::new(&[Property::new(&PLAIN, false, Param::Argument(HUNDREDS))]);
+    static MANY: InputSchema =
+        InputSchema::new(&[Property::new(&PLAIN, false, Param::Argument(LAKHS))]);
+    const HUNDREDS: Node = Known::<Hundreds>::NODE;
+    const LAKHS: Node = Known::<Lakhs>::NODE;
+    const FEW_LEN: usize = FEW.len();
+    const MANY_LEN: usize = MANY.len();
+    const RESULT_LEN: usize = crate::extract::Probe::<Json<Lakhs>>::OUTPUT.len();
+    assert!(FEW_LEN > 0);
+    assert_eq!((MANY_LEN, RESULT_LEN), (0, 0));
+
+    let mut generator = SchemaSettings::draft2020_12().into_generator();
+    assert!(value(&LAKHS, Side::Argument, &mut generator).is_none());
+}
+
+#[derive(Serialize, Deserialize, JsonSchema, Schema)]
+#[mcp(crate = "crate")]
+struct Anything(serde_json::Value);
+
+#[derive(Serialize, Deserialize, JsonSchema, Schema)]
+#[mcp(crate = "crate")]
+#[allow(unreachable_patterns, reason = "serde reads the first of two")]
+enum Twice {
+    #[serde(rename = "same")]
+    One,
+    /// Said of the second.
+    #[serde(rename = "same")]
+    Two,
+}
+
+#[derive(Serialize, Deserialize, JsonSchema, Schema)]
+#[mcp(crate = "crate")]
+struct Preset<T: Default> {
+    #[serde(default)]
+    value: T,
+}
+
+#[derive(Serialize, Deserialize, JsonSchema, Schema)]
+#[mcp(crate = "crate")]
+struct Odd {
+    maps: (BTreeMap<String, Anything>, BTreeMap<String, serde_json::Value>),
+    twice: Twice,
+    preset: Preset<i32>,
+}
+
+#[test]
+fn what_schemars_writes_otherwise_than_it_looks() {
+    check::<(BTreeMap<String, Anything>, BTreeMap<String, serde_json::Value>)>();
+    check::<Odd>();
+}
