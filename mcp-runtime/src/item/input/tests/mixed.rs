@@ -1,5 +1,7 @@
 //! Types of which constants say only a part, or would have to say too much.
 
+#![allow(unreachable_patterns, reason = "of two variants with one name serde reads the first")]
+
 use std::collections::BTreeMap;
 
 use schemars::{JsonSchema, generate::SchemaSettings};
@@ -143,8 +145,7 @@ fn schemas_without_measure_are_left_to_schemars() {
     const FEW_LEN: usize = FEW.len();
     const MANY_LEN: usize = MANY.len();
     const RESULT_LEN: usize = crate::extract::Probe::<Json<Lakhs>>::OUTPUT.len();
-    assert!(FEW_LEN > 0);
-    assert_eq!((MANY_LEN, RESULT_LEN), (0, 0));
+    assert_eq!((FEW_LEN > 0, MANY_LEN, RESULT_LEN), (true, 0, 0));
 
     let mut generator = SchemaSettings::draft2020_12().into_generator();
     assert!(value(&LAKHS, Side::Argument, &mut generator).is_none());
@@ -156,7 +157,6 @@ struct Anything(serde_json::Value);
 
 #[derive(Serialize, Deserialize, JsonSchema, Schema)]
 #[mcp(crate = "crate")]
-#[allow(unreachable_patterns, reason = "serde reads the first of two")]
 enum Twice {
     #[serde(rename = "same")]
     One,
