@@ -168,7 +168,10 @@ pub mod __private {
             Args, Call, Form, FormChoice, Params, Probe, Running, choices, field, form,
             from_default, from_text, receiver,
         },
-        item::{ArgDef, Completer, InputSchema, ItemDef, Origin, Property, Segment, VariableKind},
+        item::{
+            ArgDef, Completer, InputSchema, ItemDef, Origin, Property, Segment, VariableKind,
+            judge_text,
+        },
         model::{Asks, CachePolicy, Choices, FormSchema, Icon, Role, TaskSupport, TextFormat},
         registry::identity,
         reply::{ConstantOutput, completion_reply, prompt_reply, resource_reply, tool_reply},

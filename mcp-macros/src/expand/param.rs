@@ -120,6 +120,19 @@ impl Field<'_> {
         })
     }
 
+    /// A text cannot become just anything.
+    pub(super) fn judged_text(&self) -> Option<TokenStream> {
+        let Place::Typed(_, ty) = self.param.place else { return None };
+        let (span, arg, ty) = (self.span(), self.arg(), self.outside(ty));
+        Some(quote_spanned! {span=>
+            const _: () = __mcp::judge_text(
+                #arg,
+                __mcp::Probe::<#ty>::IS_SERVER || __mcp::Probe::<#ty>::IS_PARSED,
+                __mcp::Probe::<#ty>::PARAM
+            );
+        })
+    }
+
     pub(super) fn read(&self) -> TokenStream {
         let (span, handle, value, arg) =
             (self.span(), self.handle_name(), self.value_name(), self.arg());

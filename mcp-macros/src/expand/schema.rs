@@ -20,6 +20,10 @@ fn has_input(item: &Item<'_>) -> bool {
 
 /// What stands before the definition.
 pub(super) fn constants(item: &Item<'_>, fields: &[Field<'_>]) -> Option<TokenStream> {
+    if matches!(item.kind, Kind::Prompt | Kind::Resource) {
+        let judged = fields.iter().filter_map(Field::judged_text);
+        return Some(judged.collect());
+    }
     let form = form(item)?;
     let is_demanded = form == SchemaForm::Static;
     let input = has_input(item).then(|| {

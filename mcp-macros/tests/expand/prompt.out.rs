@@ -56,6 +56,17 @@ const _: () = {
                 __reply => __mcp::prompt_reply::<String>(__reply),
             })
     }
+    const _: () = __mcp::judge_text(
+        &__ARGS[0],
+        __mcp::Probe::<&str>::IS_SERVER || __mcp::Probe::<&str>::IS_PARSED,
+        __mcp::Probe::<&str>::PARAM,
+    );
+    const _: () = __mcp::judge_text(
+        &__ARGS[1],
+        __mcp::Probe::<Option<City>>::IS_SERVER
+            || __mcp::Probe::<Option<City>>::IS_PARSED,
+        __mcp::Probe::<Option<City>>::PARAM,
+    );
     __mcp::register!(
         __mcp::ItemDef::prompt("review",
         __mcp::Origin::new(::core::env!("CARGO_PKG_NAME"), ::core::module_path!(),

@@ -91,6 +91,31 @@ const _: () = {
                 }
             })
     }
+    const _: () = __mcp::judge_text(
+        &__ARGS[0],
+        __mcp::Probe::<u64>::IS_SERVER || __mcp::Probe::<u64>::IS_PARSED,
+        __mcp::Probe::<u64>::PARAM,
+    );
+    const _: () = __mcp::judge_text(
+        &__ARGS[1],
+        __mcp::Probe::<String>::IS_SERVER || __mcp::Probe::<String>::IS_PARSED,
+        __mcp::Probe::<String>::PARAM,
+    );
+    const _: () = __mcp::judge_text(
+        &__ARGS[2],
+        __mcp::Probe::<u8>::IS_SERVER || __mcp::Probe::<u8>::IS_PARSED,
+        __mcp::Probe::<u8>::PARAM,
+    );
+    const _: () = __mcp::judge_text(
+        &__ARGS[3],
+        __mcp::Probe::<Option<u8>>::IS_SERVER || __mcp::Probe::<Option<u8>>::IS_PARSED,
+        __mcp::Probe::<Option<u8>>::PARAM,
+    );
+    const _: () = __mcp::judge_text(
+        &__ARGS[4],
+        __mcp::Probe::<State<Db>>::IS_SERVER || __mcp::Probe::<State<Db>>::IS_PARSED,
+        __mcp::Probe::<State<Db>>::PARAM,
+    );
     __mcp::register!(
         __mcp::ItemDef::resource("users", "users://{id}/{+rest}{?page,per.page}", &
         [__mcp::Segment::Literal("users://"), __mcp::Segment::Variable { name : "id",

@@ -137,6 +137,11 @@ const _: () = {
                 __reply => __mcp::resource_reply::<&'_ str>(__cx, __reply),
             })
     }
+    const _: () = __mcp::judge_text(
+        &__ARGS[1],
+        __mcp::Probe::<u64>::IS_SERVER || __mcp::Probe::<u64>::IS_PARSED,
+        __mcp::Probe::<u64>::PARAM,
+    );
     __mcp::register!(
         __mcp::ItemDef::resource("note", "notes://{id}", &
         [__mcp::Segment::Literal("notes://"), __mcp::Segment::Variable { name : "id",
@@ -180,6 +185,12 @@ const _: () = {
                 __reply => __mcp::prompt_reply::<()>(__reply),
             })
     }
+    const _: () = __mcp::judge_text(
+        &__ARGS[0],
+        __mcp::Probe::<Option<Notes>>::IS_SERVER
+            || __mcp::Probe::<Option<Notes>>::IS_PARSED,
+        __mcp::Probe::<Option<Notes>>::PARAM,
+    );
     __mcp::register!(
         __mcp::ItemDef::prompt("free", __mcp::Origin::new(::core::env!("CARGO_PKG_NAME"),
         ::core::module_path!(), ::core::file!(), ::core::line!(), "Notes::free"), ||

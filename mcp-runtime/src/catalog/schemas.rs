@@ -10,7 +10,7 @@ use crate::{
     item::{Constant, Param},
     reply::OutputSchema,
     schema::{
-        self, Form,
+        self, SchemaProfile,
         compatible::Side,
         constant::{Node, value},
         generator,
@@ -39,9 +39,10 @@ pub(crate) struct Output {
 }
 
 /// What the compiler made, where it made something and that is the form asked for.
-fn constant(text: &'static [u8], form: Form) -> Option<Made> {
+fn constant(text: &'static [u8], profile: SchemaProfile) -> Option<Made> {
     let text = std::str::from_utf8(text).ok().filter(|it| !it.is_empty())?;
-    (form == Form::Compatible).then_some(Made { text: Cow::Borrowed(text), is_static: true })
+    (profile == SchemaProfile::Compatible)
+        .then_some(Made { text: Cow::Borrowed(text), is_static: true })
 }
 
 /// The input schema made of all parameters by one generator, so that their definitions meet.
@@ -52,9 +53,9 @@ pub(crate) fn input(
     fields: &[Field],
     known: &Constant,
     lenient: bool,
-    form: Form,
+    profile: SchemaProfile,
 ) -> Result<Made, Vec<String>> {
-    if let Some(made) = constant(known.input_text, form) {
+    if let Some(made) = constant(known.input_text, profile) {
         return Ok(made);
     }
     let mut generator = generator(SchemaSettings::draft2020_12());
@@ -62,7 +63,7 @@ pub(crate) fn input(
     for field in fields {
         made.push(match field.source {
             Source::Json { schema, .. } | Source::Spread { schema } => {
-                let known = node(field, known).filter(|_| form == Form::Compatible);
+                let known = node(field, known).filter(|_| profile == SchemaProfile::Compatible);
                 let known = known.and_then(|it| value(&it, Side::Argument, &mut generator));
                 Some(known.unwrap_or_else(|| schema(&mut generator).to_value()))
             }
@@ -87,7 +88,7 @@ pub(crate) fn input(
             Source::Text { .. } => {}
         }
     }
-    object.render(form).map(Made::from)
+    object.render(profile).map(Made::from)
 }
 
 /// What the compiler knows of an argument whose tool has another that it does not know.
@@ -99,8 +100,8 @@ fn node(field: &Field, known: &Constant) -> Option<Node> {
     }
 }
 
-pub(crate) fn output(output: OutputSchema, known: &Constant, form: Form) -> Output {
-    if let Some(made) = constant(known.output_text, form) {
+pub(crate) fn output(output: OutputSchema, known: &Constant, profile: SchemaProfile) -> Output {
+    if let Some(made) = constant(known.output_text, profile) {
         return Output { made, root_is_object: known.output_is_object };
     }
     // What is written can differ from what is read, and clients check results with it.
@@ -111,6 +112,6 @@ pub(crate) fn output(output: OutputSchema, known: &Constant, form: Form) -> Outp
     if let (Some(root), false) = (root.as_object_mut(), definitions.is_empty()) {
         root.insert("$defs".to_owned(), definitions.into());
     }
-    let rendered = schema::output::OutputSchema::render(root, form);
+    let rendered = schema::output::OutputSchema::render(root, profile);
     Output { root_is_object: rendered.root_is_object, made: rendered.text.into() }
 }

@@ -123,6 +123,21 @@ const fn judge(arg: &ArgDef, node: &Node) {
     }
 }
 
+/// An argument of a prompt or a variable of a template; `is_made` when no text of a client's is read into it by serde.
+#[track_caller]
+pub const fn judge_text(arg: &'static ArgDef, is_made: bool, param: Param) {
+    if let Param::Argument(node) = param
+        && !is_made
+        && matches!(node.kind(), Kind::Object)
+    {
+        panic_with(&[
+            "`",
+            arg.name,
+            "` is an object, but clients send a text here: take what is in it one by one, as `&str` or another type that is made from a text, or implement `FromStr` with an error that has `Display`",
+        ]);
+    }
+}
+
 const fn can_have_header(node: &Node) -> bool {
     matches!(node.kind(), Kind::String | Kind::Integer | Kind::Boolean)
 }

@@ -13,5 +13,5 @@ pub use arg::{ArgDef, Completer};
 pub(crate) use def::Constant;
 pub use def::{CallFn, ItemDef, KindDef, Origin};
 pub use doc::trim as trim_doc;
-pub use input::{InputSchema, Param, Property};
+pub use input::{InputSchema, Param, Property, judge_text};
 pub use template::{Segment, VariableKind};

@@ -2,14 +2,14 @@
 
 use schemars::{JsonSchema, generate::SchemaSettings};
 
-use super::{Form, generator, object::InputObject};
+use super::{SchemaProfile, generator, object::InputObject};
 
 /// # Errors
 /// What is wrong with the type, such as that it is no object.
-pub(crate) fn input_of<T: JsonSchema>(form: Form) -> Result<Box<str>, Vec<String>> {
+pub(crate) fn input_of<T: JsonSchema>(profile: SchemaProfile) -> Result<Box<str>, Vec<String>> {
     let mut generator = generator(SchemaSettings::draft2020_12());
     let schema = generator.subschema_for::<T>().to_value();
     let mut object = InputObject::new(generator.take_definitions(true), false);
     object.spread("arguments", None, schema);
-    object.render(form)
+    object.render(profile)
 }

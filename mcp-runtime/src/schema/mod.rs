@@ -73,5 +73,3 @@ pub enum SchemaProfile {
     /// All of JSON Schema 2020-12 as the types describe themselves, for clients that are known to read it.
     Full,
 }
-
-pub(crate) use SchemaProfile as Form;

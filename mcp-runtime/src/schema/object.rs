@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 use super::compatible::{DIALECT, compatible};
 use super::definitions::{Definitions, conjoin, object};
 use super::header::KEYWORD;
-use super::{Constraints, Form, Kind, Map};
+use super::{Constraints, Kind, Map, SchemaProfile};
 
 /// One parameter that is an argument of its own.
 #[derive(Debug)]
@@ -166,7 +166,7 @@ impl InputObject {
     }
 
     /// The text of the schema, or everything that is wrong with it.
-    pub(crate) fn render(mut self, form: Form) -> Result<Box<str>, Vec<String>> {
+    pub(crate) fn render(mut self, profile: SchemaProfile) -> Result<Box<str>, Vec<String>> {
         if !self.problems.is_empty() {
             return Err(self.problems);
         }
@@ -180,9 +180,9 @@ impl InputObject {
             ("$defs".to_owned(), Value::Object(self.definitions)),
         ]);
         root.extend(additional.map(|schema| ("additionalProperties".to_owned(), schema)));
-        let root = match form {
-            Form::Compatible => object(compatible(Value::Object(root))),
-            Form::Full => {
+        let root = match profile {
+            SchemaProfile::Compatible => object(compatible(Value::Object(root))),
+            SchemaProfile::Full => {
                 let definitions = Definitions::take(&mut root);
                 let needed = definitions.needed(&root, |schema| schema);
                 if !needed.is_empty() {
@@ -191,7 +191,7 @@ impl InputObject {
                 root
             }
         };
-        Ok(write(&root, &self.order, &self.required, form).into_boxed_str())
+        Ok(write(&root, &self.order, &self.required, profile).into_boxed_str())
     }
 
     fn declare(&mut self, name: &str, schema: Value, required: bool, owner: String) {
@@ -227,9 +227,9 @@ impl InputObject {
 }
 
 /// Written by hand because `serde_json`'s object sorts its keys.
-fn write(root: &Map, order: &[String], required: &[String], form: Form) -> String {
+fn write(root: &Map, order: &[String], required: &[String], profile: SchemaProfile) -> String {
     let mut text = String::from("{");
-    if form == Form::Full {
+    if profile == SchemaProfile::Full {
         text.push_str(&format!("\"$schema\":{},", json!(DIALECT)));
     }
     text.push_str("\"type\":\"object\",\"properties\":{");

@@ -4,7 +4,7 @@ use serde_json::{Value, json};
 
 use super::compatible::{compatible_result, full};
 use super::definitions::target;
-use super::{Form, Map};
+use super::{Map, SchemaProfile};
 
 /// What is published of a structured result.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -17,10 +17,10 @@ pub(crate) struct OutputSchema {
 
 impl OutputSchema {
     /// `schema` is the root schema that schemars made for serialisation, with its `$defs`.
-    pub(crate) fn render(schema: Value, form: Form) -> Self {
-        let mut schema = match form {
-            Form::Compatible => compatible_result(schema),
-            Form::Full => full(schema),
+    pub(crate) fn render(schema: Value, profile: SchemaProfile) -> Self {
+        let mut schema = match profile {
+            SchemaProfile::Compatible => compatible_result(schema),
+            SchemaProfile::Full => full(schema),
         };
         let root_is_object = is_object(&schema, &schema, 0);
         // An enum whose variants are all objects is one too, but clients look for the word.

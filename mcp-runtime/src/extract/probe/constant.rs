@@ -3,6 +3,8 @@
 //! Method look-up cannot choose there. An inherent constant wins over a trait's where its bounds hold, which makes one
 //! question with two answers; so who has the value is asked apart from what its schema is.
 
+use std::{fmt, str::FromStr};
+
 use super::Probe;
 use crate::{
     extract::{Args, FromCall},
@@ -13,6 +15,11 @@ use crate::{
 impl<'a, T: FromCall<'a>> Probe<T> {
     /// Comes from the server.
     pub const IS_SERVER: bool = true;
+}
+
+impl<T: FromStr<Err: fmt::Display>> Probe<T> {
+    /// Made from a text by its author.
+    pub const IS_PARSED: bool = true;
 }
 
 impl<T: Schema<Top> + ?Sized> Probe<T> {
@@ -26,6 +33,7 @@ impl<T: Schema<Top>> Probe<Args<T>> {
 /// Every other parameter.
 pub trait UnknownParam {
     const IS_SERVER: bool = false;
+    const IS_PARSED: bool = false;
     const PARAM: Param = Param::Unknown;
 }
 impl<T: ?Sized> UnknownParam for Probe<T> {}

@@ -37,7 +37,7 @@ use crate::{
     __private::Schema,
     item::ArgDef,
     schema::{
-        Form,
+        SchemaProfile,
         compatible::Side,
         constant::{Known, NotKnown as _, Out, Top, value, write_root},
         object::{Field, InputObject},
@@ -61,7 +61,7 @@ fn of_schemars<T: JsonSchema>(arg: &ArgDef, is_required: bool) -> Schemas {
         header: arg.header,
         ..Field::new(arg.name, schema)
     });
-    let input = object.render(Form::Compatible).expect("renders").into_string();
+    let input = object.render(SchemaProfile::Compatible).expect("renders").into_string();
 
     let mut generator = SchemaSettings::draft2020_12().for_serialize().into_generator();
     let mut root = generator.subschema_for::<T>().to_value();
@@ -69,7 +69,7 @@ fn of_schemars<T: JsonSchema>(arg: &ArgDef, is_required: bool) -> Schemas {
     if let (Some(root), false) = (root.as_object_mut(), definitions.is_empty()) {
         root.insert("$defs".to_owned(), definitions.into());
     }
-    (input, OutputSchema::render(root, Form::Compatible).text.into_string())
+    (input, OutputSchema::render(root, SchemaProfile::Compatible).text.into_string())
 }
 
 fn of_constants<T: crate::schema::constant::Schema<Top> + ?Sized>(
@@ -115,7 +115,7 @@ fn mixed_is_the_same<T: crate::schema::constant::Schema<Top> + JsonSchema>() {
     let known = value(&T::NODE, Side::Argument, &mut generator).expect("is known");
     let mut object = InputObject::new(generator.take_definitions(true), false);
     object.field(Field::new("x", known));
-    let known = object.render(Form::Compatible).expect("renders").into_string();
+    let known = object.render(SchemaProfile::Compatible).expect("renders").into_string();
     assert_eq!(known, of_schemars::<T>(&PLAIN, false).0);
 }
 

@@ -1,7 +1,7 @@
 use schemars::{JsonSchema, SchemaGenerator, generate::SchemaSettings};
 use serde_json::{Value, json};
 
-use super::super::{Constraints, Form, Map, Range};
+use super::super::{Constraints, Map, Range, SchemaProfile};
 use super::{Field, InputObject};
 
 #[derive(JsonSchema)]
@@ -75,8 +75,8 @@ fn spread<'a, T: JsonSchema>(parameter: &'a str, generator: &mut SchemaGenerator
     Part::Spread(parameter, generator.subschema_for::<T>().to_value())
 }
 
-fn check(object: InputObject, form: Form, expected: &str) {
-    let text = object.render(form).unwrap();
+fn check(object: InputObject, profile: SchemaProfile, expected: &str) {
+    let text = object.render(profile).unwrap();
     assert_eq!(&*text, expected);
     serde_json::from_str::<Map>(&text).unwrap();
 }
@@ -86,17 +86,17 @@ fn no_arguments() {
     let empty = || InputObject::new(Map::new(), false);
     check(
         empty(),
-        Form::Compatible,
+        SchemaProfile::Compatible,
         r#"{"type":"object","properties":{},"additionalProperties":false}"#,
     );
     check(
         empty(),
-        Form::Full,
+        SchemaProfile::Full,
         r#"{"$schema":"https://json-schema.org/draft/2020-12/schema","type":"object","properties":{},"additionalProperties":false}"#,
     );
     check(
         InputObject::new(Map::new(), true),
-        Form::Compatible,
+        SchemaProfile::Compatible,
         r#"{"type":"object","properties":{}}"#,
     );
 }
@@ -122,7 +122,7 @@ fn fields_in_declaration_order() {
     };
     check(
         input(false, parts),
-        Form::Compatible,
+        SchemaProfile::Compatible,
         concat!(
             r#"{"type":"object","properties":{"name":{"examples":["Ada"],"type":"string"},"#,
             r#""a \"region\"":{"description":"Which one.\n\n- `Eu`: Europe.","enum":["Us","Eu"],"type":"string"},"#,
@@ -131,7 +131,7 @@ fn fields_in_declaration_order() {
     );
     check(
         input(true, parts),
-        Form::Full,
+        SchemaProfile::Full,
         concat!(
             r#"{"$schema":"https://json-schema.org/draft/2020-12/schema","type":"object","properties":{"name":{"examples":["Ada"],"type":"string"},"#,
             r##""a \"region\"":{"anyOf":[{"$ref":"#/$defs/Region"},{"type":"null"}],"description":"Which one."},"##,
@@ -151,7 +151,7 @@ fn spread_structs() {
     };
     check(
         input(false, parts),
-        Form::Compatible,
+        SchemaProfile::Compatible,
         concat!(
             r#"{"type":"object","properties":{"verbose":{"type":"boolean"},"limit":{"minimum":0,"type":"integer"},"#,
             r#""offset":{"description":"Where to start.","minimum":0,"type":"integer"},"#,
@@ -159,11 +159,11 @@ fn spread_structs() {
             r#""required":["verbose","offset"],"additionalProperties":false}"#
         ),
     );
-    let full = input(false, parts).render(Form::Full).unwrap();
+    let full = input(false, parts).render(SchemaProfile::Full).unwrap();
     assert!(full.contains(r#""$defs":{"Region":{"#), "only what is needed: {full}");
     check(
         input(false, |generator| vec![spread::<Open>("all", generator)]),
-        Form::Compatible,
+        SchemaProfile::Compatible,
         r#"{"type":"object","properties":{},"additionalProperties":{"type":"integer"}}"#,
     );
 }
@@ -177,7 +177,7 @@ fn headers_are_spelled_out_in_place() {
         })]
     };
     let expected = r#""region":{"description":"- `Eu`: Europe.","enum":["Us","Eu"],"title":"Region","type":"string","x-mcp-header":"Region"}"#;
-    for form in [Form::Compatible, Form::Full] {
+    for form in [SchemaProfile::Compatible, SchemaProfile::Full] {
         let text = input(false, parts).render(form).unwrap();
         assert!(text.contains(expected) && !text.contains("$defs"), "{text}");
     }
@@ -198,7 +198,7 @@ fn problems_are_told_all_at_once() {
     });
     let unspreadable = "cannot be spread: only a struct with named fields can, and not one that flattens an enum; take it as an argument of its own";
     assert_eq!(
-        object.render(Form::Compatible).unwrap_err(),
+        object.render(SchemaProfile::Compatible).unwrap_err(),
         [
             "the argument `limit` is an integer, but a length bounds text, lists and maps: remove `len`".to_owned(),
             "the argument `limit` is declared twice: by its own parameter and by the struct of `page`".to_owned(),

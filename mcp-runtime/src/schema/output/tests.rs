@@ -2,7 +2,7 @@ use schemars::JsonSchema;
 use schemars::generate::SchemaSettings;
 use serde_json::{Value, json};
 
-use super::super::Form;
+use super::super::SchemaProfile;
 use super::OutputSchema;
 
 #[derive(JsonSchema)]
@@ -27,14 +27,15 @@ struct Tree {
     children: Vec<Tree>,
 }
 
-fn render<T: JsonSchema>(form: Form) -> OutputSchema {
+fn render<T: JsonSchema>(profile: SchemaProfile) -> OutputSchema {
     let generator = SchemaSettings::draft2020_12().for_serialize().into_generator();
-    OutputSchema::render(generator.into_root_schema_for::<T>().to_value(), form)
+    OutputSchema::render(generator.into_root_schema_for::<T>().to_value(), profile)
 }
 
 #[test]
 fn null_stays_in_results() {
-    let schema: Value = serde_json::from_str(&render::<Profile>(Form::Compatible).text).unwrap();
+    let schema: Value =
+        serde_json::from_str(&render::<Profile>(SchemaProfile::Compatible).text).unwrap();
     assert_eq!(schema["type"], "object");
     assert_eq!(
         schema["properties"]["age"],
@@ -48,8 +49,8 @@ fn null_stays_in_results() {
 #[test]
 fn which_roots_are_objects() {
     fn check<T: JsonSchema>(expected: bool) {
-        for form in [Form::Compatible, Form::Full] {
-            let schema = render::<T>(form);
+        for profile in [SchemaProfile::Compatible, SchemaProfile::Full] {
+            let schema = render::<T>(profile);
             assert_eq!(schema.root_is_object, expected, "{}", schema.text);
             let value: Value = serde_json::from_str(&schema.text).unwrap();
             assert_eq!(value["type"] == "object", expected, "{value}");
@@ -69,6 +70,6 @@ fn which_roots_are_objects() {
 
 #[test]
 fn full_keeps_the_dialect() {
-    let text = render::<Profile>(Form::Full).text;
+    let text = render::<Profile>(SchemaProfile::Full).text;
     assert!(text.contains("2020-12") && text.contains("uint8"), "{text}");
 }

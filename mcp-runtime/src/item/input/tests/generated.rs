@@ -16,7 +16,7 @@ use super::{InputSchema, Param, Property};
 use crate::{
     item::ArgDef,
     schema::{
-        CompiledPattern, Form, Kind, Range,
+        CompiledPattern, Kind, Range, SchemaProfile,
         compatible::Side,
         constant::{Node, Out, value, write_root},
         object::{Field, InputObject},
@@ -99,7 +99,7 @@ fn input_of(
         default: default.clone(),
         ..Field::new(arg.name, schema)
     });
-    object.render(Form::Compatible).expect("renders").into_string()
+    object.render(SchemaProfile::Compatible).expect("renders").into_string()
 }
 
 fn output_of(schema: Value, definitions: Map<String, Value>) -> String {
@@ -107,7 +107,7 @@ fn output_of(schema: Value, definitions: Map<String, Value>) -> String {
     if root.is_object() && !definitions.is_empty() {
         root["$defs"] = definitions.into();
     }
-    OutputSchema::render(root, Form::Compatible).text.into_string()
+    OutputSchema::render(root, SchemaProfile::Compatible).text.into_string()
 }
 
 fn text(write: impl Fn(&mut Out<'_>)) -> String {

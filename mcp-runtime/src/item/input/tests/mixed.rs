@@ -11,7 +11,7 @@ use super::{InputSchema, PLAIN, Param, Property, Schema, of_schemars};
 use crate::{
     reply::Json,
     schema::{
-        Form,
+        SchemaProfile,
         compatible::Side,
         constant::{Known, Node, NotKnown as _, Top, value},
         object::{Field, InputObject},
@@ -26,7 +26,7 @@ fn check<T: crate::schema::constant::Schema<Top> + JsonSchema>() {
     let made = known.unwrap_or_else(|| generator.subschema_for::<T>().to_value());
     let mut object = InputObject::new(generator.take_definitions(true), false);
     object.field(Field::new("x", made));
-    let made = object.render(Form::Compatible).expect("renders").into_string();
+    let made = object.render(SchemaProfile::Compatible).expect("renders").into_string();
     assert_eq!(made, of_schemars::<T>(&PLAIN, false).0);
 }
 
