@@ -6,7 +6,7 @@
 
 use std::marker::PhantomData;
 
-use super::node::{Node, Schema};
+use super::node::Node;
 
 /// A number of structs.
 pub trait Depth: Sized + 'static {
@@ -60,29 +60,3 @@ pub struct TooDeep;
 impl Part for TooDeep {
     const NODE: Node = Node::TOO_DEEP;
 }
-
-/// What is known of `T` in constants: an inherent constant where there is something, else the one of [`NotKnown`].
-#[derive(Debug)]
-pub struct Known<T: ?Sized, D = Top>(PhantomData<D>, PhantomData<fn() -> PhantomData<T>>);
-
-impl<T: Schema<D> + ?Sized, D: Depth> Known<T, D> {
-    pub const NODE: Node = T::NODE;
-}
-
-pub trait NotKnown {
-    const NODE: Node = Node::UNKNOWN;
-}
-impl<T: ?Sized, D> NotKnown for Known<T, D> {}
-
-/// Whether a type is `Serialize`, found in the same way.
-#[derive(Debug)]
-pub struct Serialized<T: ?Sized>(PhantomData<fn() -> PhantomData<T>>);
-
-impl<T: serde::Serialize + ?Sized> Serialized<T> {
-    pub const IS: bool = true;
-}
-
-pub trait NotSerialized {
-    const IS: bool = false;
-}
-impl<T: ?Sized> NotSerialized for Serialized<T> {}

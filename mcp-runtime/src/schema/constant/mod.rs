@@ -2,7 +2,7 @@
 //! form, without schemars.
 //!
 //! schemars stays what a schema *means*. This is the part of it that constants can say: [`Schema`] gives a type a [`Node`],
-//! [`render`](write) makes the text of one, and a test for every type holds it equal to what schemars and the rules
+//! [`sheet`] makes the text of one, and a test for every type holds it equal to what schemars and the rules
 //! of [`compatible`](super::compatible) make. A type without a node, and whatever contains it, goes through schemars at first use, and a struct with
 //! one such field asks it for that field alone ([`value`]).
 //!
@@ -15,20 +15,20 @@ mod facts;
 mod known;
 mod node;
 mod notes;
+mod probe;
 mod sheet;
 mod value;
 mod write;
 
 pub(crate) use alike::equal;
-pub use depth::{
-    Body, Depth, Described, Full, Known, NotKnown, NotSerialized, Part, Serialized, Top,
-};
+pub use depth::{Body, Depth, Described, Full, Part, Top};
 pub(crate) use facts::MOST_NODES;
 #[cfg(test)]
 pub(crate) use node::What;
 pub use node::{Branch, Member, Name, Node, Object, Schema};
 pub use notes::Literal;
 pub(crate) use notes::{Default, Notes};
+pub use probe::{Known, NotKnown, NotSerialized, Serialized};
 pub(crate) use sheet::{write as write_node, write_root};
 #[cfg(test)]
 pub(crate) use value::Asked;

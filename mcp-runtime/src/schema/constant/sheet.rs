@@ -1,16 +1,18 @@
 //! A node as text: what it says, collected, then written with its keywords in the order of the alphabet, which is that of
 //! serde_json's objects.
 
+mod choice;
 mod lengths;
 mod members;
 mod object;
 
+use choice::{Choice, only};
 use lengths::Lengths;
 use members::Members;
 
 use super::{
     alike::is_first,
-    node::{Branch, Name, Node, Object, What},
+    node::{Name, Node, Object, What},
     notes::{Default, Notes},
     write::Out,
 };
@@ -37,17 +39,6 @@ struct Sheet {
     entries: Lengths,
     pattern: Option<&'static str>,
 }
-
-#[derive(Clone, Copy)]
-enum Choice {
-    None,
-    OrNull(&'static Node),
-    Any,
-    Of(&'static [Branch]),
-}
-
-/// What a choice of any JSON is: [`any_value`](crate::schema::compatible) as text.
-const SCALARS: &str = r#"{"type":"string"},{"type":"number"},{"type":"boolean"},{"additionalProperties":true,"type":"object"}"#;
 
 pub(crate) const fn write(out: &mut Out<'_>, node: &Node, side: Side, notes: &Notes<'_>) {
     if let What::Optional(inner) = node.what
@@ -83,30 +74,6 @@ pub(crate) const fn write_root(out: &mut Out<'_>, node: &Node) {
     let mut sheet = Sheet::of(node);
     sheet.kind = Some("object");
     sheet.write(out, Side::Result, &Notes::NONE);
-}
-
-/// The branch beside which there is at most `null`.
-const fn only(branches: &'static [Branch]) -> Option<&'static Branch> {
-    let mut only = None;
-    let mut i = 0;
-    while i < branches.len() {
-        if !branches[i].node.is_null() {
-            if only.is_some() {
-                return None;
-            }
-            only = Some(&branches[i]);
-        }
-        i += 1;
-    }
-    only
-}
-
-const fn are_null(branches: &[Branch]) -> bool {
-    let mut i = 0;
-    while i < branches.len() && branches[i].node.is_null() {
-        i += 1;
-    }
-    i == branches.len()
 }
 
 impl Sheet {
@@ -207,7 +174,7 @@ impl Sheet {
         let mut object = Members::new();
         out.push("{");
         self.additional(out, &mut object, side);
-        self.any_of(out, &mut object, side);
+        self.choice.write(out, &mut object, side);
         match notes.default {
             Default::Null if matches!(side, Side::Argument) => {}
             Default::Null => object.raw(out, "default", "null"),
@@ -292,49 +259,6 @@ impl Sheet {
             }
             _ => {}
         }
-    }
-
-    const fn any_of(&self, out: &mut Out<'_>, object: &mut Members, side: Side) {
-        match self.choice {
-            Choice::None => return,
-            Choice::OrNull(inner) => {
-                object.key(out, "anyOf");
-                out.push("[");
-                write(out, inner, side, &Notes::NONE);
-                out.push(r#",{"type":"null"}"#);
-            }
-            Choice::Any => {
-                object.key(out, "anyOf");
-                out.push("[");
-                out.push(SCALARS);
-                match side {
-                    Side::Argument => {
-                        out.push(r#",{"items":{"anyOf":["#);
-                        out.push(SCALARS);
-                        out.push(r#"]},"type":"array"}"#);
-                    }
-                    Side::Result => out.push(r#",{"type":"array"},{"type":"null"}"#),
-                }
-            }
-            Choice::Of(branches) => {
-                object.key(out, "anyOf");
-                out.push("[");
-                let mut first = true;
-                let mut i = 0;
-                let skips_null = matches!(side, Side::Argument) && !are_null(branches);
-                while i < branches.len() {
-                    if skips_null && branches[i].node.is_null() {
-                        i += 1;
-                        continue;
-                    }
-                    out.comma(&mut first);
-                    let notes = Notes { description: branches[i].description, ..Notes::NONE };
-                    write(out, &branches[i].node, side, &notes);
-                    i += 1;
-                }
-            }
-        }
-        out.push("]");
     }
 
     /// The text, and below it what is said of each name.

@@ -1,0 +1,35 @@
+//! Asks in constants what is known of a type. An inherent constant is found before a trait's where its bounds hold, so each question has an
+//! inherent answer and, for every other type, that of a trait.
+
+use std::marker::PhantomData;
+
+use super::{
+    depth::{Depth, Top},
+    node::{Node, Schema},
+};
+
+/// The node of `T`.
+#[derive(Debug)]
+pub struct Known<T: ?Sized, D = Top>(PhantomData<D>, PhantomData<fn() -> PhantomData<T>>);
+
+impl<T: Schema<D> + ?Sized, D: Depth> Known<T, D> {
+    pub const NODE: Node = T::NODE;
+}
+
+pub trait NotKnown {
+    const NODE: Node = Node::UNKNOWN;
+}
+impl<T: ?Sized, D> NotKnown for Known<T, D> {}
+
+/// Whether a type is `Serialize`.
+#[derive(Debug)]
+pub struct Serialized<T: ?Sized>(PhantomData<fn() -> PhantomData<T>>);
+
+impl<T: serde::Serialize + ?Sized> Serialized<T> {
+    pub const IS: bool = true;
+}
+
+pub trait NotSerialized {
+    const IS: bool = false;
+}
+impl<T: ?Sized> NotSerialized for Serialized<T> {}
