@@ -8,6 +8,7 @@ use std::{
 
 use tokio::sync::{Notify, oneshot};
 
+pub(crate) use self::waiter::Waiter;
 use super::places::Place;
 use crate::{
     ask::{asked_twice, lacking},

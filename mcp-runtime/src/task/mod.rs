@@ -16,7 +16,7 @@ mod store;
 mod tasks;
 mod way;
 
-pub(crate) use live::Live;
+pub(crate) use live::{Live, Waiter};
 pub use memory::MemoryTasks;
 pub(crate) use store::no_room;
 pub use store::{Keeping, KeptTask, TaskStore};

@@ -3,14 +3,14 @@
 use std::{
     future::{Future, poll_fn},
     sync::Arc,
-    task::Poll,
+    task::{Context, Poll, Waker},
 };
 
 use crate::{
     context::{Asker as _, Asking},
     model::{Answer, Done, TaskAnswer, TaskState},
     protocol::{call::ReplyTo, questions::Questioner, request::Terms, shared::Shared},
-    task::Live,
+    task::{Live, Waiter},
 };
 
 pub(super) struct Waiting {
@@ -40,25 +40,17 @@ impl Waiting {
     /// Until the task has ended.
     async fn answer_questions(&self, live: &Arc<Live>) {
         let waiter = live.wait(self.terms.client.clone());
-        let mut asked: Vec<(Box<str>, Asking)> = Vec::new();
+        let mut asked = Asked { waiter: &waiter, live, asking: Vec::new() };
         let mut ended = std::pin::pin!(live.until(|it| it.has_ended().then_some(())));
         loop {
             while let Some((key, question)) = waiter.claim() {
                 let questioner = Questioner::new(self.shared.clone(), &self.to, self.terms.clone());
                 let asking = questioner.of_task(live.id().clone()).ask(&key, question);
-                asked.push((key, asking));
+                asked.asking.push((key, asking));
             }
             let mut more = std::pin::pin!(live.until(|_| waiter.has_more().then_some(())));
             let has_ended = poll_fn(|cx| {
-                // What was withdrawn, or is somebody else's to ask now, is taken back at the client too.
-                asked.retain(|(key, _)| waiter.holds(key));
-                asked.retain_mut(|(key, asking)| match asking.as_mut().poll(cx) {
-                    Poll::Ready(answer) => {
-                        live.answer(key, answer);
-                        false
-                    }
-                    Poll::Pending => true,
-                });
+                asked.poll(cx);
                 if ended.as_mut().poll(cx).is_ready() {
                     return Poll::Ready(true);
                 }
@@ -69,5 +61,37 @@ impl Waiting {
                 return;
             }
         }
+    }
+}
+
+/// The questions that one who waits has put to the client.
+struct Asked<'a> {
+    waiter: &'a Waiter,
+    live: &'a Arc<Live>,
+    asking: Vec<(Box<str>, Asking)>,
+}
+
+impl Asked<'_> {
+    /// Hands over what has been answered. The user has said it once, whoever would put the question now.
+    fn poll(&mut self, cx: &mut Context<'_>) {
+        let Self { waiter, live, asking } = self;
+        asking.retain_mut(|(key, asking)| match asking.as_mut().poll(cx) {
+            Poll::Ready(answer) => {
+                if answer.is_ok() || waiter.holds(key) {
+                    live.answer(key, answer);
+                }
+                false
+            }
+            Poll::Pending => true,
+        });
+        // What was withdrawn, or is somebody else's to ask now, is taken back at the client too.
+        asking.retain(|(key, _)| waiter.holds(key));
+    }
+}
+
+impl Drop for Asked<'_> {
+    /// An answer may have come just before the client gave the waiting up.
+    fn drop(&mut self) {
+        self.poll(&mut Context::from_waker(Waker::noop()));
     }
 }

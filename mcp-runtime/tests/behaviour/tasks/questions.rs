@@ -76,6 +76,35 @@ async fn questions_are_put_again_to_who_waits_next() {
 }
 
 #[tokio::test(start_paused = true)]
+async fn an_answer_that_has_come_is_not_lost() {
+    for gives_up in [false, true] {
+        let mut client = connect(V4).await;
+        let id = begin(&mut client, "asks", json!({})).await;
+        let waiting = client.start("tasks/result", json!({ "taskId": id }));
+        let mut questions = Vec::new();
+        while questions.len() < 2 {
+            let told = client.notification(Duration::from_secs(1)).await.expect("a question");
+            questions.extend(Some(told).filter(|it| it["method"] == "elicitation/create"));
+        }
+        // All in one go: who waits has not run since the answers came.
+        for question in questions {
+            let id = &question["id"];
+            let answer = json!({ "jsonrpc": "2.0", "id": id, "result": accept("First") });
+            client.send_raw(answer.to_string().as_bytes());
+        }
+        if gives_up {
+            client.cancel(waiting);
+        } else {
+            client.start("tasks/result", json!({ "taskId": id }));
+        }
+        pause(1).await;
+        client.answer_with(|_, _| accept("Next"));
+        let result = client.request("tasks/result", json!({ "taskId": id })).await.unwrap();
+        assert_eq!(result["content"][0]["text"], "First First Next");
+    }
+}
+
+#[tokio::test(start_paused = true)]
 async fn a_client_of_one_dialect_reaches_what_was_begun_in_the_other() {
     // One connection can speak both: each request says by itself which era it is of.
     let mut client = connect(V4).await;
