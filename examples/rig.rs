@@ -1,0 +1,67 @@
+//! What is measured: three tools that do next to nothing, and with `TOOLS=N` in the environment `N` more that are only listed.
+//!
+//! Nothing is tuned for it. What `BENCHMARKS.md` says of calls is said of a server with all limits and checks that any other has.
+
+use mcp_runtime::prelude::*;
+
+/// Echo the message back
+#[tool]
+fn echo(message: String) -> String {
+    message
+}
+
+#[data]
+struct Sum {
+    sum: i64,
+}
+
+/// Add two integers
+#[tool]
+fn add(a: i64, b: i64) -> Result<Json<Sum>> {
+    let sum = a
+        .checked_add(b)
+        .ok_or_else(|| Error::msg(format_args!("{a} + {b} is more than 64 bits hold")))?;
+    Ok(Json(Sum { sum }))
+}
+
+/// Return a text of the given size
+#[tool]
+fn payload(#[arg(range(..=64_000_000))] size: usize) -> String {
+    "x".repeat(size)
+}
+
+#[data]
+struct Search {
+    /// What to look for
+    query: String,
+    /// How many results to return
+    limit: Option<i64>,
+    /// Whether to say more
+    verbose: Option<bool>,
+}
+
+/// Tools beside the three, known only when the server starts.
+struct Dummies;
+
+fn dummies(count: usize, handle: &Handle) -> Result<Dummies> {
+    for number in 0..count {
+        let about = format!(
+            "Dummy tool number {number:03}, present only to make the tool list long enough to measure."
+        );
+        let tool = Tool::new(format!("dummy_{number:03}"))
+            .description(about)
+            .handler_with(async |search: Search, _: Context| search.query);
+        handle.add(tool)?;
+    }
+    Ok(Dummies)
+}
+
+fn main() -> mcp_runtime::Exit {
+    let server = mcp_runtime::server!();
+    let Ok(count) = std::env::var("TOOLS") else { return server.run() };
+    let count = count.parse().unwrap_or_else(|_| panic!("TOOLS is a number, not `{count}`"));
+    server
+        .tools_per_page(count + 3)
+        .setup(async move |handle: Handle| dummies(count, &handle))
+        .run()
+}
