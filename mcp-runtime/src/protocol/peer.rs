@@ -15,7 +15,7 @@ use crate::{
     context::{Carrier, Context},
     error::{Error, Kind},
     limits::Limits,
-    wire::{self, Id, Incoming, Invalid, Message, Raw},
+    wire::{self, Id, Incoming, Invalid, Message, Params, Raw},
 };
 
 /// One side of a conversation: a legacy session if it ever has one, and the calls and streams of both eras. A connection
@@ -121,7 +121,7 @@ impl Peer {
                 self.shared.error(self.shared.spoken(), invalid.id, &error, to);
             }
             Ok(Message::Request { id, method, params }) => {
-                let params = params.unwrap_or(Raw::EMPTY_OBJECT);
+                let params = params.as_ref().unwrap_or(&Params::NONE);
                 let meta = RequestMeta::read(params.get("_meta"));
                 let carrier = &arrival.carrier;
                 let request = ClientRequest { id, method: &method, params, meta, to, carrier };
@@ -149,8 +149,8 @@ impl Peer {
     }
 
     /// Malformed ones, and those that come too late, are ignored (CANC-02).
-    fn cancel(&self, params: Option<Raw<'_>>) {
-        let [id, reason] = params.unwrap_or(Raw::EMPTY_OBJECT).pick(["requestId", "reason"]);
+    fn cancel(&self, params: Option<Params<'_>>) {
+        let [id, reason] = params.unwrap_or(Params::NONE).pick(["requestId", "reason"]);
         let Some(id) = id.and_then(Id::parse) else { return };
         if let Some(reason) = reason.and_then(Raw::string) {
             tracing::debug!("request {id} was cancelled: {reason}");

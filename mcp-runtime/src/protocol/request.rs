@@ -26,7 +26,7 @@ use crate::{
     dispatch::{Dispatched, Request},
     error::{Error, Kind, shown},
     model::{Asks, ClientInfo, Done, Level, ToolResult},
-    wire::{Id, Raw},
+    wire::{Id, Params, Raw},
 };
 
 /// A request as it came, and where its response goes.
@@ -34,7 +34,7 @@ pub(super) struct ClientRequest<'a> {
     pub(super) id: Id<'a>,
     pub(super) method: &'a str,
     /// An empty object when there were none.
-    pub(super) params: Raw<'a>,
+    pub(super) params: &'a Params<'a>,
     pub(super) meta: RequestMeta<'a>,
     pub(super) to: &'a ReplyTo,
     pub(super) carrier: &'a Carrier,

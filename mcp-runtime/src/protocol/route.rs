@@ -1,7 +1,7 @@
 //! Which conversation a message over HTTP belongs to (B2): one endpoint serves both eras at once.
 
 use super::{modern::RequestMeta, revision::Revision};
-use crate::wire::{Incoming, Message, Raw};
+use crate::wire::{Incoming, Message, Params};
 
 /// The header that names the revision.
 pub(crate) const VERSION_HEADER: &str = "mcp-protocol-version";
@@ -26,7 +26,7 @@ pub(crate) fn route(incoming: &Incoming<'_>, version: Option<&[u8]>) -> Route {
     match incoming {
         Incoming::One(Ok(Message::Request { method, params, .. })) => {
             let is_modern = by_header || {
-                let params = params.unwrap_or(Raw::EMPTY_OBJECT);
+                let params = params.as_ref().unwrap_or(&Params::NONE);
                 RequestMeta::read(params.get("_meta")).claims(method)
             };
             match (is_modern, &**method) {

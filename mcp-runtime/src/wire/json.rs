@@ -4,9 +4,10 @@
 //! type later and only its shape can be wrong then. That includes two refusals which the grammar alone does not ask
 //! for: escapes of unpaired surrogates, and numbers beyond the range of `f64`. Only the depth limit is our own.
 
-use std::fmt;
+use std::{borrow::Cow, fmt};
 
 use super::nesting::Nesting;
+use super::params::Params;
 use super::raw::Raw;
 use super::scan::{plain_until, space_until};
 
@@ -77,20 +78,23 @@ impl<'a> Scanner<'a> {
         if self.at == self.text.len() { Ok(()) } else { self.expected("the end of the text") }
     }
 
-    /// Reads the object at the cursor and hands out its members; the names are strings with their quotes.
+    /// Reads the object at the cursor; `member` is given each name, and must read one value.
     pub(super) fn object(
         &mut self,
-        mut member: impl FnMut(Raw<'a>, Raw<'a>),
+        mut member: impl FnMut(&mut Self, Cow<'a, str>) -> Result<(), Malformed>,
     ) -> Result<(), Malformed> {
         self.enter(0)?;
         self.outside += 1;
         if !self.opens_empty(b'}') {
             loop {
                 let start = self.at;
-                self.name()?;
-                let name = self.since(start, self.at);
+                let is_plain = self.name()?;
+                let name = match is_plain {
+                    true => Cow::Borrowed(&self.text[start + 1..self.at - 1]),
+                    false => self.since(start, self.at).string().unwrap_or_default(),
+                };
                 self.colon()?;
-                member(name, self.value()?);
+                member(self, name)?;
                 if !self.another(b'}', "`,` or `}`")? {
                     break;
                 }
@@ -119,13 +123,29 @@ impl<'a> Scanner<'a> {
         Ok(())
     }
 
+    /// Reads the `params` of a message at the cursor.
+    pub(super) fn params(&mut self) -> Result<Params<'a>, Malformed> {
+        if self.peek() != Some(b'{') {
+            return Ok(Params::new(self.value()?));
+        }
+        let start = self.at;
+        let mut params = Params::of_object();
+        self.object(|scanner, name| {
+            params.add(name, scanner.value()?);
+            Ok(())
+        })?;
+        Ok(params.ended(self.since(start, self.at)))
+    }
+
     /// Reads the value at the cursor.
     pub(super) fn value(&mut self) -> Result<Raw<'a>, Malformed> {
         let start = self.at;
         let mut open = Nesting::default();
         loop {
             match self.peek() {
-                Some(b'"') => self.string()?,
+                Some(b'"') => {
+                    self.string()?;
+                }
                 Some(b'{') => {
                     self.enter(open.depth())?;
                     if !self.opens_empty(b'}') {
@@ -204,7 +224,7 @@ impl<'a> Scanner<'a> {
     }
 
     #[inline]
-    fn name(&mut self) -> Result<(), Malformed> {
+    fn name(&mut self) -> Result<bool, Malformed> {
         if self.peek() == Some(b'"') { self.string() } else { self.expected("a member's name") }
     }
 
@@ -219,18 +239,23 @@ impl<'a> Scanner<'a> {
         Ok(())
     }
 
+    /// Steps over a string. Returns whether it stands for itself, without escapes.
     #[inline]
-    fn string(&mut self) -> Result<(), Malformed> {
+    fn string(&mut self) -> Result<bool, Malformed> {
         let bytes = self.text.as_bytes();
         self.at += 1;
+        let mut is_plain = true;
         loop {
             self.at = plain_until(bytes, self.at);
             match bytes.get(self.at) {
                 Some(b'"') => {
                     self.at += 1;
-                    return Ok(());
+                    return Ok(is_plain);
                 }
-                Some(b'\\') => self.escape()?,
+                Some(b'\\') => {
+                    is_plain = false;
+                    self.escape()?;
+                }
                 Some(_) => return self.expected("an escaped control character"),
                 None => return self.expected("the end of the string"),
             }

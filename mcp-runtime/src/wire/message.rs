@@ -4,13 +4,14 @@ use std::borrow::Cow;
 
 use super::id::Id;
 use super::json::{Malformed, Scanner};
+use super::params::Params;
 use super::raw::{Kind, Raw};
 
 /// One JSON-RPC message, borrowed from the text it was read from.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) enum Message<'a> {
-    Request { id: Id<'a>, method: Cow<'a, str>, params: Option<Raw<'a>> },
-    Notification { method: Cow<'a, str>, params: Option<Raw<'a>> },
+    Request { id: Id<'a>, method: Cow<'a, str>, params: Option<Params<'a>> },
+    Notification { method: Cow<'a, str>, params: Option<Params<'a>> },
     Response { id: Id<'a>, result: Result<Raw<'a>, Raw<'a>> },
 }
 
@@ -96,7 +97,7 @@ fn message<'a>(scanner: &mut Scanner<'a>) -> Result<Result<Message<'a>, Invalid<
         return Ok(Err(Invalid { id: None, reason: "a message is an object", answer: true }));
     }
     let mut envelope = Envelope::default();
-    scanner.object(|name, value| envelope.take(name, value))?;
+    scanner.object(|scanner, name| envelope.take(scanner, &name))?;
     Ok(envelope.open())
 }
 
@@ -106,27 +107,33 @@ struct Envelope<'a> {
     jsonrpc: Option<Raw<'a>>,
     id: Option<Raw<'a>>,
     method: Option<Raw<'a>>,
-    params: Option<Raw<'a>>,
+    params: Option<Params<'a>>,
     result: Option<Raw<'a>>,
     error: Option<Raw<'a>>,
     doubled: Option<&'static str>,
 }
 
 impl<'a> Envelope<'a> {
-    fn take(&mut self, name: Raw<'a>, value: Raw<'a>) {
-        let Some(name) = name.string() else { return };
-        let (member, doubled) = match &*name {
+    /// Reads the member of this name at the cursor.
+    fn take(&mut self, scanner: &mut Scanner<'a>, name: &str) -> Result<(), Malformed> {
+        let (member, doubled) = match name {
+            "params" => {
+                if self.params.replace(scanner.params()?).is_some() {
+                    self.doubled = Some("`params` appears twice");
+                }
+                return Ok(());
+            }
             "jsonrpc" => (&mut self.jsonrpc, "`jsonrpc` appears twice"),
             "id" => (&mut self.id, "`id` appears twice"),
             "method" => (&mut self.method, "`method` appears twice"),
-            "params" => (&mut self.params, "`params` appears twice"),
             "result" => (&mut self.result, "`result` appears twice"),
             "error" => (&mut self.error, "`error` appears twice"),
-            _ => return,
+            _ => return scanner.value().map(|_| ()),
         };
-        if member.replace(value).is_some() {
+        if member.replace(scanner.value()?).is_some() {
             self.doubled = Some(doubled);
         }
+        Ok(())
     }
 
     fn open(self) -> Result<Message<'a>, Invalid<'a>> {
@@ -155,6 +162,7 @@ impl<'a> Envelope<'a> {
                 };
                 if self
                     .params
+                    .as_ref()
                     .is_some_and(|params| !matches!(params.kind(), Kind::Object | Kind::Array))
                 {
                     return invalid("`params` is neither an object nor an array");
@@ -213,7 +221,7 @@ mod tests {
             &Message::Request {
                 id: id("1"),
                 method: "a".into(),
-                params: Some(Raw::trusted(r#"{"x":[1]}"#)),
+                params: Some(Params::new(Raw::trusted(r#"{"x":[1]}"#))),
             },
         );
         check(
@@ -221,7 +229,7 @@ mod tests {
             &Message::Request {
                 id: id("\"7\""),
                 method: "a".into(),
-                params: Some(Raw::trusted("[ 1 ]")),
+                params: Some(Params::new(Raw::trusted("[ 1 ]"))),
             },
         );
         check(

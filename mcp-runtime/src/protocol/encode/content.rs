@@ -15,7 +15,7 @@ pub(super) fn block(object: &mut Object<'_>, revision: Revision, content: &Conte
         Content::Image(it) => image(object, revision, it),
         Content::Audio(it) => audio(object, revision, it),
         Content::ResourceLink(it) if features.titles => {
-            object.str("type", "resource_link").str("uri", &it.uri).str("name", &it.name);
+            object.word("type", "resource_link").str("uri", &it.uri).str("name", &it.name);
             object
                 .opt_str("title", it.title.as_deref())
                 .opt_str("description", it.description.as_deref());
@@ -26,10 +26,10 @@ pub(super) fn block(object: &mut Object<'_>, revision: Revision, content: &Conte
             extras(object, revision, it.extras.as_deref());
         }
         Content::ResourceLink(it) => {
-            object.str("type", "text").str("text", &format!("{}: {}", it.name, it.uri));
+            object.word("type", "text").str("text", &format!("{}: {}", it.name, it.uri));
         }
         Content::Embedded(it) => {
-            object.str("type", "resource");
+            object.word("type", "resource");
             super::contents(&mut object.object("resource"), revision, &it.contents);
             extras(object, revision, it.extras.as_deref());
         }
@@ -37,12 +37,12 @@ pub(super) fn block(object: &mut Object<'_>, revision: Revision, content: &Conte
 }
 
 pub(super) fn text(object: &mut Object<'_>, revision: Revision, it: &Text) {
-    object.str("type", "text").str("text", &it.text);
+    object.word("type", "text").str("text", &it.text);
     extras(object, revision, it.extras.as_deref());
 }
 
 pub(super) fn image(object: &mut Object<'_>, revision: Revision, it: &Image) {
-    object.str("type", "image");
+    object.word("type", "image");
     base64(object.key("data"), &it.data);
     object.str("mimeType", &it.mime_type);
     extras(object, revision, it.extras.as_deref());
@@ -50,10 +50,10 @@ pub(super) fn image(object: &mut Object<'_>, revision: Revision, it: &Image) {
 
 pub(super) fn audio(object: &mut Object<'_>, revision: Revision, it: &Audio) {
     if !revision.features().hints_and_audio {
-        object.str("type", "text").str("text", &format!("[a sound of type {}]", it.mime_type));
+        object.word("type", "text").str("text", &format!("[a sound of type {}]", it.mime_type));
         return;
     }
-    object.str("type", "audio");
+    object.word("type", "audio");
     base64(object.key("data"), &it.data);
     object.str("mimeType", &it.mime_type);
     extras(object, revision, it.extras.as_deref());

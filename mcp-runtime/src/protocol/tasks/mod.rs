@@ -9,7 +9,7 @@ use std::sync::Arc;
 use super::{
     call::WayBack,
     encode::Feature,
-    method::{invalid, text},
+    method::{invalid, string},
     peer::Peer,
     request::{ClientRequest, Terms, unknown_method},
     revision::{Revision, TaskDialect},
@@ -140,7 +140,7 @@ impl Peer {
                 Ok(Done::Task(TaskAnswer::Listed { tasks, next }))
             }));
         }
-        let id: Box<str> = text(request.params, "taskId")?.into();
+        let id: Box<str> = string(request.params.get("taskId"), "taskId")?.into();
         Ok(match method {
             TaskMethod::Get => {
                 Box::pin(
