@@ -67,35 +67,36 @@ impl<R: AsyncRead + Unpin, W: AsyncWrite + Unpin> Connection<'_, R, W> {
         stop: &mut impl FnMut(&mut Context<'_>) -> Poll<()>,
     ) -> io::Result<()> {
         let peer = self.peer;
-        loop {
-            // What was answered at once goes out in one write before anything is waited for.
-            let next = poll_fn(|cx| {
-                if stop(cx).is_ready() {
-                    return Poll::Ready(Ok(Next::Stop));
-                }
-                peer.outbox().watch(cx);
-                if let Err(error) = self.writer.poll(peer, cx) {
-                    return Poll::Ready(Err(error));
-                }
-                if self.writer.waiting(peer) > HIGH_WATER {
-                    return Poll::Pending;
-                }
-                if self.behind {
-                    return Poll::Ready(Ok(Next::Read));
-                }
-                poll_read(&mut self.input, &mut self.lines, cx)
-            })
-            .await?;
-            match next {
-                Next::Read => self.take_lines(),
-                Next::End => {
-                    self.take_rest();
-                    return Ok(());
-                }
+        poll_fn(|cx| {
+            // Whatever is added from here on is looked for before this task waits again.
+            peer.outbox().unwatch();
+            loop {
                 // What the signal interrupts has not been said to its end, so it is no message.
-                Next::Stop => return Ok(()),
+                if stop(cx).is_ready() {
+                    return Poll::Ready(Ok(()));
+                }
+                // What was answered at once goes out in one write before anything is waited for.
+                self.writer.poll(peer, cx)?;
+                let next = match self.behind {
+                    _ if self.writer.waiting(peer) > HIGH_WATER => Poll::Pending,
+                    true => Poll::Ready(Next::Read),
+                    false => poll_read(&mut self.input, &mut self.lines, cx)?,
+                };
+                match next {
+                    Poll::Ready(Next::Read) => self.take_lines(),
+                    Poll::Ready(Next::End) => {
+                        self.take_rest();
+                        return Poll::Ready(Ok(()));
+                    }
+                    // With bytes that cannot be written now, the output wakes this task.
+                    Poll::Pending if !peer.outbox().watch(cx) || self.writer.is_blocked() => {
+                        return Poll::Pending;
+                    }
+                    Poll::Pending => {}
+                }
             }
-        }
+        })
+        .await
     }
 
     fn take_lines(&mut self) {
@@ -163,8 +164,6 @@ enum Next {
     Read,
     /// There will be no more.
     End,
-    /// Nobody wants to know.
-    Stop,
 }
 
 fn poll_read<R: AsyncRead + Unpin>(
@@ -206,6 +205,11 @@ impl<W: AsyncWrite + Unpin> Writer<W> {
     /// Bytes that have not been written.
     fn waiting(&self, peer: &Peer) -> usize {
         self.buffer.len() - self.written + peer.outbox().len()
+    }
+
+    /// Whether the output takes no more now.
+    fn is_blocked(&self) -> bool {
+        self.written < self.buffer.len()
     }
 
     /// Writes as much as goes without waiting.

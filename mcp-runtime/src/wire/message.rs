@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 
 use super::id::Id;
-use super::json::{Malformed, Scanner};
+use super::json::{Broken, Malformed, Scanner};
 use super::params::Params;
 use super::raw::{Kind, Raw};
 
@@ -61,21 +61,24 @@ pub(crate) struct Limits {
 /// [`Malformed`] when the text is no JSON. JSON of the wrong shape is [`Invalid`], inside the `Ok`.
 pub(crate) fn parse(bytes: &[u8], limits: Limits) -> Result<Incoming<'_>, Malformed> {
     let mut scanner = Scanner::new(bytes, limits.depth)?;
-    let incoming = if scanner.peek() == Some(b'[') {
-        batch(&mut scanner, limits.batch)?
-    } else {
-        Incoming::One(message(&mut scanner)?)
-    };
-    scanner.finish()?;
-    Ok(incoming)
+    if scanner.peek() == Some(b'[') {
+        let read = batch(&mut scanner, limits.batch);
+        return scanner.finish(read);
+    }
+    let mut envelope = Envelope::default();
+    let read = envelope.read(&mut scanner);
+    scanner.finish(read)?;
+    Ok(Incoming::One(envelope.open()))
 }
 
-fn batch<'a>(scanner: &mut Scanner<'a>, limit: usize) -> Result<Incoming<'a>, Malformed> {
+fn batch<'a>(scanner: &mut Scanner<'a>, limit: usize) -> Result<Incoming<'a>, Broken> {
     let mut messages = Vec::new();
     let mut too_long = false;
     scanner.array(|scanner| {
         if messages.len() < limit {
-            messages.push(message(scanner)?);
+            let mut envelope = Envelope::default();
+            envelope.read(scanner)?;
+            messages.push(envelope.open());
         } else {
             too_long = true;
             scanner.value()?;
@@ -91,16 +94,6 @@ fn batch<'a>(scanner: &mut Scanner<'a>, limit: usize) -> Result<Incoming<'a>, Ma
     })
 }
 
-fn message<'a>(scanner: &mut Scanner<'a>) -> Result<Result<Message<'a>, Invalid<'a>>, Malformed> {
-    if scanner.peek() != Some(b'{') {
-        scanner.value()?;
-        return Ok(Err(Invalid { id: None, reason: "a message is an object", answer: true }));
-    }
-    let mut envelope = Envelope::default();
-    scanner.object(|scanner, name| envelope.take(scanner, &name))?;
-    Ok(envelope.open())
-}
-
 /// The members that JSON-RPC gives a meaning, whatever their values are; others are passed over.
 #[derive(Default)]
 struct Envelope<'a> {
@@ -111,17 +104,28 @@ struct Envelope<'a> {
     result: Option<Raw<'a>>,
     error: Option<Raw<'a>>,
     doubled: Option<&'static str>,
+    /// It is no object.
+    is_other: bool,
 }
 
 impl<'a> Envelope<'a> {
+    /// Reads the message at the cursor.
+    fn read(&mut self, scanner: &mut Scanner<'a>) -> Result<(), Broken> {
+        if scanner.peek() == Some(b'{') {
+            return scanner.object(|scanner, name| self.take(scanner, &name));
+        }
+        self.is_other = true;
+        scanner.value().map(|_| ())
+    }
+
     /// Reads the member of this name at the cursor.
-    fn take(&mut self, scanner: &mut Scanner<'a>, name: &str) -> Result<(), Malformed> {
+    fn take(&mut self, scanner: &mut Scanner<'a>, name: &str) -> Result<(), Broken> {
         let (member, doubled) = match name {
             "params" => {
-                if self.params.replace(scanner.params()?).is_some() {
+                if self.params.is_some() {
                     self.doubled = Some("`params` appears twice");
                 }
-                return Ok(());
+                return scanner.params(self.params.insert(Params::NONE));
             }
             "jsonrpc" => (&mut self.jsonrpc, "`jsonrpc` appears twice"),
             "id" => (&mut self.id, "`id` appears twice"),
@@ -137,6 +141,9 @@ impl<'a> Envelope<'a> {
     }
 
     fn open(self) -> Result<Message<'a>, Invalid<'a>> {
+        if self.is_other {
+            return Err(Invalid { id: None, reason: "a message is an object", answer: true });
+        }
         let id = self.id.and_then(Id::parse);
         let invalid = |reason| {
             // With two of them nobody can say which request the answer would be for.
@@ -149,7 +156,10 @@ impl<'a> Envelope<'a> {
         if let Some(doubled) = self.doubled {
             return invalid(doubled);
         }
-        if self.jsonrpc.and_then(Raw::string).is_none_or(|version| version != "2.0") {
+        let is_ours = |it: Raw<'_>| {
+            it.as_str() == "\"2.0\"" || it.string().is_some_and(|version| version == "2.0")
+        };
+        if !self.jsonrpc.is_some_and(is_ours) {
             return invalid("`jsonrpc` is not \"2.0\"");
         }
         if self.id.is_some() && id.is_none() {

@@ -26,12 +26,16 @@ impl<'a> Params<'a> {
     };
 
     /// With nothing known but the text.
-    pub(super) const fn new(whole: Raw<'a>) -> Self {
-        Self { whole, members: [("", Raw::NULL); MOST], known: None }
+    #[cfg(test)]
+    pub(super) fn new(whole: Raw<'a>) -> Self {
+        let mut params = Params::NONE;
+        params.set(whole);
+        params
     }
 
-    pub(super) fn of_object() -> Self {
-        Self { known: Some(0), ..Self::new(Raw::EMPTY_OBJECT) }
+    /// Takes in what is no object.
+    pub(super) fn set(&mut self, whole: Raw<'a>) {
+        (self.whole, self.known) = (whole, None);
     }
 
     /// Takes in the next member of the object that is being read.
@@ -47,8 +51,8 @@ impl<'a> Params<'a> {
     }
 
     /// The object has been read.
-    pub(super) fn ended(self, whole: Raw<'a>) -> Self {
-        Self { whole, ..self }
+    pub(super) fn end(&mut self, whole: Raw<'a>) {
+        self.whole = whole;
     }
 
     pub(super) fn kind(&self) -> Kind {
@@ -63,10 +67,14 @@ impl<'a> Params<'a> {
 
     /// The members of these names, like [`get`](Self::get).
     pub(crate) fn pick<const N: usize>(&self, names: [&str; N]) -> [Option<Raw<'a>>; N] {
-        match self.known {
-            None => self.whole.pick(names),
-            Some(_) => names.map(|it| self.get(it)),
+        let Some(known) = self.known else { return self.whole.pick(names) };
+        let mut found = [None; N];
+        for (name, value) in &self.members[..known] {
+            if let Some(at) = names.iter().position(|it| it == name) {
+                found[at] = Some(*value);
+            }
         }
+        found
     }
 }
 

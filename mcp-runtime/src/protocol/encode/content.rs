@@ -5,8 +5,25 @@ use base64::{Engine as _, engine::general_purpose::STANDARD};
 use crate::{
     model::{Annotations, Audio, Content, Data, Extras, Image, Meta, Role, Text},
     protocol::revision::Revision,
-    wire::{self, Object},
+    wire::{self, Array, Object},
 };
+
+/// What stands before a text that nothing else is said of, as nearly all are.
+const TEXT: &[u8] = br#"{"type":"text","text":"#;
+
+/// The blocks of a result, in their order.
+pub(super) fn blocks(blocks: &mut Array<'_>, revision: Revision, content: &[Content]) {
+    for it in content {
+        if let Content::Text(Text { text, extras: None }) = it {
+            let out = blocks.element();
+            out.extend_from_slice(TEXT);
+            wire::write::string(out, text);
+            out.push(b'}');
+        } else {
+            block(&mut blocks.object(), revision, it);
+        }
+    }
+}
 
 pub(super) fn block(object: &mut Object<'_>, revision: Revision, content: &Content) {
     let features = revision.features();

@@ -199,9 +199,7 @@ fn tool(result: &mut Object<'_>, service: &Service, revision: Revision, tool: &T
 fn tool_content(result: &mut Object<'_>, revision: Revision, tool: &ToolResult) {
     let features = revision.features();
     let mut blocks = result.array("content");
-    for it in &tool.content {
-        content::block(&mut blocks.object(), revision, it);
-    }
+    content::blocks(&mut blocks, revision, &tool.content);
     blocks.end();
     if let Some(structured) = &tool.structured {
         let fits = features.any_structured || (features.titles && structured.starts_with('{'));

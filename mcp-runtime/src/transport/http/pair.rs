@@ -142,7 +142,7 @@ pub(super) async fn post<B: HttpBody>(
         Ok(incoming) => {
             let carrier = Carrier { http: Some(Arc::new(parts)) };
             let to = ReplyTo::each(peer.outbox().clone());
-            peer.handle(incoming, &Arrival { to, carrier, is_modern: false }, &mut turn);
+            peer.handle(&incoming, &Arrival { to, carrier, is_modern: false }, &mut turn);
         }
         // The answer to what cannot be read comes on the stream too.
         Err(_) => peer.receive(&read.bytes, &mut turn),
