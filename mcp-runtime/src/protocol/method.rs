@@ -66,7 +66,9 @@ impl Method {
                 let [name, arguments] = params.pick(["name", "arguments"]);
                 Ok(Request::CallTool { name: string(name, "name")?, arguments: given(arguments) })
             }
-            Self::ReadResource => Ok(Request::ReadResource { uri: string(params.get("uri"), "uri")? }),
+            Self::ReadResource => {
+                Ok(Request::ReadResource { uri: string(params.get("uri"), "uri")? })
+            }
             Self::GetPrompt => {
                 let [name, arguments] = params.pick(["name", "arguments"]);
                 Ok(Request::GetPrompt { name: string(name, "name")?, arguments: given(arguments) })

@@ -16,6 +16,9 @@ use crate::protocol::{Peer, PendingCall, Turn};
 /// answers gets no more of them.
 const HIGH_WATER: usize = 1 << 20;
 
+/// How often a client that always has more to say is read before anybody looks whether to stop.
+const LOOKS: u32 = 32;
+
 /// Serves until the input ends, `stop` is ready, or the output is closed. Calls that run then are finished
 /// and answered for up to the limits' grace period, and given up after that, or when `stop` is ready then: who asks a second
 /// time does not want to wait.
@@ -70,11 +73,13 @@ impl<R: AsyncRead + Unpin, W: AsyncWrite + Unpin> Connection<'_, R, W> {
         poll_fn(|cx| {
             // Whatever is added from here on is looked for before this task waits again.
             peer.outbox().unwatch();
+            let mut turn = 0u32;
             loop {
                 // What the signal interrupts has not been said to its end, so it is no message.
-                if stop(cx).is_ready() {
+                if turn.is_multiple_of(LOOKS) && stop(cx).is_ready() {
                     return Poll::Ready(Ok(()));
                 }
+                turn = turn.wrapping_add(1);
                 // What was answered at once goes out in one write before anything is waited for.
                 self.writer.poll(peer, cx)?;
                 let next = match self.behind {

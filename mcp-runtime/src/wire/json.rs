@@ -86,11 +86,7 @@ impl<'a> Scanner<'a> {
     pub(super) fn finish<T>(mut self, read: Step<T>) -> Result<T, Malformed> {
         let finished = read.and_then(|read| {
             self.space();
-            if self.at == self.text.len() {
-                Ok(read)
-            } else {
-                self.expected("the end of the text")
-            }
+            if self.at == self.text.len() { Ok(read) } else { self.expected("the end of the text") }
         });
         let nothing = Malformed::Syntax { at: self.at, expected: "a value" };
         finished.map_err(|Broken| self.why.unwrap_or(nothing))
@@ -123,10 +119,7 @@ impl<'a> Scanner<'a> {
     }
 
     /// Reads the array at the cursor; `element` must read one value.
-    pub(super) fn array(
-        &mut self,
-        mut element: impl FnMut(&mut Self) -> Step<()>,
-    ) -> Step<()> {
+    pub(super) fn array(&mut self, mut element: impl FnMut(&mut Self) -> Step<()>) -> Step<()> {
         self.enter(0)?;
         self.outside += 1;
         if !self.opens_empty(b']') {
@@ -270,7 +263,7 @@ impl<'a> Scanner<'a> {
     }
 
     /// Steps over a string. Returns whether it stands for itself, without escapes.
-    #[inline]
+    #[inline(always)]
     fn string(&mut self) -> Step<bool> {
         let bytes = self.text.as_bytes();
         let end = plain_until(bytes, self.at + 1);

@@ -19,11 +19,8 @@ pub(crate) struct Params<'a> {
 
 impl<'a> Params<'a> {
     /// Those of a message that has none: an empty object.
-    pub(crate) const NONE: Params<'static> = Params {
-        whole: Raw::EMPTY_OBJECT,
-        members: [("", Raw::NULL); MOST],
-        known: Some(0),
-    };
+    pub(crate) const NONE: Params<'static> =
+        Params { whole: Raw::EMPTY_OBJECT, members: [("", Raw::NULL); MOST], known: Some(0) };
 
     /// With nothing known but the text.
     #[cfg(test)]

@@ -11,23 +11,18 @@ const HIGH: u64 = u64::from_ne_bytes([0x80; 8]);
 ///
 /// Eight bytes are looked at together. A borrow in the subtractions can only flag bytes above a true hit, so the lowest
 /// flag is always right.
-#[inline]
+// Not inlined, and with nothing after a call: so it needs no stack, and there are many who call it.
+#[inline(never)]
 pub(super) fn plain_until(bytes: &[u8], mut at: usize) -> usize {
     let long = at + LONG;
-    while let Some(chunk) = bytes.get(at..).and_then(<[u8]>::first_chunk::<8>) {
-        let word = u64::from_le_bytes(*chunk);
-        let quote = word ^ (ONES * b'"' as u64);
-        let backslash = word ^ (ONES * b'\\' as u64);
-        let hits = (quote.wrapping_sub(ONES) & !quote)
-            | (backslash.wrapping_sub(ONES) & !backslash)
-            | (word.wrapping_sub(ONES * 0x20) & !word);
-        let hits = hits & HIGH;
+    while let Some(word) = bytes.get(at..).and_then(<[u8]>::first_chunk::<8>) {
+        let hits = specials(u64::from_le_bytes(*word));
         if hits != 0 {
             return at + hits.trailing_zeros() as usize / 8;
         }
         at += 8;
         if at == long {
-            at = skip_plain(bytes, at);
+            return long_plain_until(bytes, at);
         }
     }
     while let Some(&byte) = bytes.get(at) {
@@ -39,13 +34,26 @@ pub(super) fn plain_until(bytes: &[u8], mut at: usize) -> usize {
     bytes.len()
 }
 
-/// Passes over bytes from `at` on that can stand for themselves, many together, but not all there are. Written so that the compiler
-/// makes vectors of it.
+/// The same for what may be very long: 64 bytes are looked at together, in a way that the compiler makes vectors of.
 #[inline(never)]
-fn skip_plain(bytes: &[u8], at: usize) -> usize {
+fn long_plain_until(bytes: &[u8], at: usize) -> usize {
     let (chunks, _) = bytes.get(at..).unwrap_or_default().as_chunks::<64>();
-    let is_plain = |chunk: &&[u8; 64]| !chunk.iter().fold(false, |any, byte| any | is_special(*byte));
-    at + 64 * chunks.iter().take_while(is_plain).count()
+    let is_plain =
+        |chunk: &&[u8; 64]| !chunk.iter().fold(false, |any, byte| any | is_special(*byte));
+    let at = at + 64 * chunks.iter().take_while(is_plain).count();
+    let rest = bytes.get(at..).unwrap_or_default();
+    at + rest.iter().position(|byte| is_special(*byte)).unwrap_or(rest.len())
+}
+
+/// The high bit of each byte of `word` that cannot stand for itself; above the lowest there may be false ones.
+#[inline]
+fn specials(word: u64) -> u64 {
+    let quote = word ^ (ONES * b'"' as u64);
+    let backslash = word ^ (ONES * b'\\' as u64);
+    let hits = (quote.wrapping_sub(ONES) & !quote)
+        | (backslash.wrapping_sub(ONES) & !backslash)
+        | (word.wrapping_sub(ONES * 0x20) & !word);
+    hits & HIGH
 }
 
 /// The index of the first byte from `at` on that is no JSON whitespace.

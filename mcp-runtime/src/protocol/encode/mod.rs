@@ -120,7 +120,12 @@ pub(super) fn discover(
 }
 
 /// The empty result that ends a listen stream.
-pub(super) fn listen_result(result: &mut Object<'_>, service: &Service, key: &'static str, id: Id<'_>) {
+pub(super) fn listen_result(
+    result: &mut Object<'_>,
+    service: &Service,
+    key: &'static str,
+    id: Id<'_>,
+) {
     result.str("resultType", "complete");
     let mut meta = result.object("_meta");
     meta.raw(key, id.as_str());
