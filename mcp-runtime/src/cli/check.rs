@@ -8,6 +8,7 @@ mod size;
 #[cfg(test)]
 mod tests;
 mod texts;
+mod undocumented;
 
 use std::{path::PathBuf, sync::Arc};
 

@@ -128,7 +128,19 @@ fn cases() -> Vec<(&'static str, Published, Published)> {
             named(|it| &mut it.prompts, json!({ "name": "my prompt" })),
             named(|it| &mut it.prompts, json!({ "name": "my-prompt" })),
         ),
+        (
+            "undocumented prompt argument",
+            named(|it| &mut it.prompts, review(&json!([{ "name": "code" }]))),
+            named(
+                |it| &mut it.prompts,
+                review(&json!([{ "name": "code", "description": "What to review" }])),
+            ),
+        ),
     ]
+}
+
+fn review(arguments: &Value) -> Value {
+    json!({ "name": "review", "arguments": arguments })
 }
 
 fn rules_found(published: &Published) -> Vec<&'static str> {
@@ -200,6 +212,80 @@ fn places_are_said_in_the_user_s_words() {
     let full = json!({ "type": "object", "properties": { "c": { "type": "integer", "format": "uint8" } } });
     check("/outputSchema", full, "warning (format): `c` of its output schema has a `format`");
     check("/name", "a.b".into(), "    fix: name = \"a_b\"\n    why: hostinger/api-mcp-server#49, ");
+}
+
+/// What is said of the argument `a` with this schema, and `definitions` beside it.
+#[track_caller]
+fn check_undocumented(a: Value, definitions: Value, expected: Option<&str>) {
+    let mut tool = tool("add");
+    tool["inputSchema"]["properties"]["a"] = a;
+    tool["inputSchema"]["$defs"] = definitions;
+    let published = tools([tool]);
+    let groups = look(&published);
+    let found = groups.iter().flat_map(|it| &it.findings);
+    let said: Vec<&str> = found
+        .filter(|it| it.rule == "undocumented argument")
+        .map(|it| it.problem.what.strip_suffix(" no description: models guess").expect("the end"))
+        .collect();
+    assert_eq!(said, expected.into_iter().collect::<Vec<_>>());
+}
+
+#[test]
+fn fields_need_words_as_arguments_do() {
+    let none = || json!({});
+    let told = |members: Value| json!({ "type": "object", "description": "An order", "properties": members });
+    let silent = || json!({ "type": "string" });
+    let item = json!({ "type": "object", "properties": { "sku": silent(), "count": silent() } });
+    let items = json!({ "type": "array", "description": "What", "items": item });
+    check_undocumented(
+        told(json!({ "items": items, "by": silent() })),
+        none(),
+        Some("the arguments `a.by`, `a.items[].count`, `a.items[].sku` have"),
+    );
+    let map = json!({ "type": "object", "additionalProperties": told(json!({ "x": silent() })) });
+    check_undocumented(map, none(), Some("the arguments `a`, `a{}.x` have"));
+    let pair = json!({ "type": "array", "description": "Two", "prefixItems": [told(json!({ "x": silent() })), silent()] });
+    check_undocumented(pair, none(), Some("the argument `a[].x` has"));
+    let many: crate::schema::Map = (10..30).map(|it| (format!("f{it}"), silent())).collect();
+    let first: Vec<_> = (10..22).map(|it| format!("`a.f{it}`")).collect();
+    let expected = format!("the arguments {} and 8 more have", first.join(", "));
+    check_undocumented(told(many.into()), none(), Some(&expected));
+}
+
+/// Their documentation is wherever the author can write it.
+#[test]
+fn a_type_says_what_its_fields_need_not() {
+    let tree = json!({ "Tree": { "type": "object", "description": "A tree", "properties": {
+        "left": { "$ref": "#/$defs/Tree" },
+        "right": { "anyOf": [{ "$ref": "#/$defs/Tree" }, { "type": "null" }] },
+        "size": { "type": "integer" },
+    } } });
+    let a = || json!({ "$ref": "#/$defs/Tree" });
+    check_undocumented(a(), tree, Some("the argument `a.size` has"));
+    let blank = json!({ "Tree": { "type": "object", "properties": {} } });
+    check_undocumented(a(), blank, Some("the argument `a` has"));
+    let choice = |branches: Value| json!({ "description": "A shape", "oneOf": branches });
+    let circle = json!({ "type": "number" });
+    let variant = json!({ "type": "object", "properties": { "circle": circle } });
+    let mut told = variant.clone();
+    told["description"] = json!("Round");
+    let tagged = json!({ "type": "object", "description": "Round", "properties": {
+        "kind": { "type": "string", "enum": ["circle"] }, "content": circle } });
+    check_undocumented(choice(json!([variant])), json!({}), Some("the argument `a.circle` has"));
+    check_undocumented(choice(json!([told, tagged])), json!({}), None);
+    // A `Duration`, above whose fields nobody can write.
+    let duration = json!({ "type": "object", "description": "How long", "properties": {
+        "secs": { "type": "integer" }, "nanos": { "type": "integer" } } });
+    check_undocumented(duration, json!({}), None);
+}
+
+#[test]
+fn prompts_are_filled_in_by_people() {
+    let arguments = json!([{ "name": "code" }, { "name": "style", "description": " " }]);
+    let published = named(|it| &mut it.prompts, review(&arguments));
+    let text = report(&published, &look(&published));
+    let expected = "the arguments `code`, `style` have no description: whoever fills in the prompt sees no more than a name\n    fix: a doc comment";
+    assert!(text.contains(expected), "{text}");
 }
 
 #[test]

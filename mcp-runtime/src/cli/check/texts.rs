@@ -46,28 +46,6 @@ pub(super) fn long_description(tool: &Item<'_>) -> Vec<Problem> {
     )]
 }
 
-pub(super) fn undocumented_arguments(tool: &Item<'_>) -> Vec<Problem> {
-    let silent: Vec<String> = tool
-        .arguments()
-        .filter(|(_, schema)| member(schema, "description").trim().is_empty())
-        .map(|(name, _)| format!("`{name}`"))
-        .collect();
-    let what = match silent.as_slice() {
-        [] => return Vec::new(),
-        [one] => format!("the argument {one} has no description: models guess"),
-        several => {
-            format!("the arguments {} have no description: models guess", several.join(", "))
-        }
-    };
-    let is_given = tool.entry.and_then(|it| it.tool()).is_some_and(|it| it.given);
-    let fix = if is_given {
-        "a `description` for each in `input_schema = …`"
-    } else {
-        "a doc comment above each of these parameters or fields"
-    };
-    vec![Problem::new(what, fix)]
-}
-
 pub(super) fn no_media_type(resource: &Item<'_>) -> Vec<Problem> {
     if !member(resource.value, "mimeType").is_empty() {
         return Vec::new();
