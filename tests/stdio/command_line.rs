@@ -142,13 +142,17 @@ fn check_says_what_clients_refuse() {
             "  warning (undocumented argument)",
         ],
     );
-    has(prompt, "prompt `to do`, `to_do` at ", &["  error (prompt name)"]);
+    let found = ["  error (prompt name)", "  warning (undocumented prompt argument)"];
+    has(prompt, "prompt `to do`, `to_do` at ", &found);
+    assert!(printed.contains("    fix: `.description(\"…\")` on the `Tool`\n"), "{printed}");
+    // The other one is completed.
+    assert!(printed.contains(": the argument `list` has no description: whoever "), "{printed}");
     assert!(total[0].starts_with("flawed: 3 tools, 1 prompt, "), "{printed}");
-    assert!(printed.contains("    fix: `schema = \"compatible\"`"), "{printed}");
+    assert!(printed.contains("    fix: remove `schema = \"full\"`: that mends it\n"), "{printed}");
 
     let strict = flawed(&["check", "--strict"], false);
     assert_eq!((strict.status.code(), text(&strict.stdout)), (Some(FAILURE), printed));
-    assert_eq!(text(&strict.stderr), "error: 15 findings, and `--strict` allows none\n");
+    assert_eq!(text(&strict.stderr), "error: 16 findings, and `--strict` allows none\n");
 
     let broken = text(&flawed(&["check"], true).stdout);
     assert!(

@@ -291,8 +291,8 @@ mod flawed {
     }
 
     #[prompt(group = "flawed", name = "to do")]
-    fn to_do() -> &'static str {
-        "What is to be done?"
+    fn to_do(#[complete("today", "tomorrow")] day: &str, list: &str) -> String {
+        format!("What of {list} is to be done {day}?")
     }
 
     async fn add(server: Handle) -> Result<Added> {

@@ -112,6 +112,11 @@ impl Item<'_> {
         format!("{} `{}`{place}", self.kind, self.key)
     }
 
+    /// Whether it was added while running, as a `Tool` or `Prompt` and not with an attribute.
+    fn is_added(&self) -> bool {
+        self.entry.is_some_and(|it| it.origin.is_none())
+    }
+
     /// The names and schemas of a tool's arguments.
     fn arguments(&self) -> impl Iterator<Item = (&str, &Value)> {
         let properties = self.value["inputSchema"]["properties"].as_object();

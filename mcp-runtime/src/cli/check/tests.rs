@@ -6,8 +6,11 @@ use super::{
     rules::{Look, RULES},
 };
 use crate::{
-    Context, Tool, builder::Identity, catalog::Item as _, cli::show::Everything,
-    schema::compatible::compatible_result,
+    Context, Tool,
+    builder::Identity,
+    catalog::Item as _,
+    cli::show::Everything,
+    schema::{SchemaProfile, compatible::compatible_result},
 };
 
 fn tool(name: &str) -> Value {
@@ -286,6 +289,36 @@ fn prompts_are_filled_in_by_people() {
     let text = report(&published, &look(&published));
     let expected = "the arguments `code`, `style` have no description: whoever fills in the prompt sees no more than a name\n    fix: a doc comment";
     assert!(text.contains(expected), "{text}");
+}
+
+/// What is said to be done about the schema of a tool that says this of itself, on a server that is `of_server`.
+#[track_caller]
+fn check_less(own: Option<SchemaProfile>, of_server: SchemaProfile, expected: &str) {
+    let tool = Tool::new("add").handler(async |_: Context| "");
+    let tool = match own {
+        Some(own) => tool.schema_profile(own),
+        None => tool,
+    };
+    let mut entry = tool.into_entry().expect("it has a handler").0;
+    entry.default_profile(of_server);
+    let schema: Value =
+        serde_json::from_str(&entry.tool().expect("a tool").schemas().input.text).expect("JSON");
+    let value = json!({ "name": "add", "inputSchema": schema });
+    let item = Item { kind: "tool", key: "add", value: &value, entry: Some(&entry), server: "x" };
+    let findings = super::schemas::findings(&item);
+    assert!(findings.iter().all(|it| it.problem.fix.starts_with(expected)), "{expected}");
+    assert!(!findings.is_empty(), "{expected}");
+}
+
+#[test]
+fn a_full_schema_is_mended_where_it_is_said_to_be_full() {
+    use SchemaProfile::{Compatible, Full};
+    let own = "remove `.schema_profile(SchemaProfile::Full)`: that mends it";
+    check_less(Some(Full), Compatible, own);
+    let both = "`.schema_profile(SchemaProfile::Compatible)` in place of `.schema_profile(SchemaProfile::Full)`, which the whole ";
+    check_less(Some(Full), Full, both);
+    let server = "remove `.schema_profile(SchemaProfile::Full)` from the server, or say ";
+    check_less(None, Full, server);
 }
 
 #[test]

@@ -24,7 +24,11 @@ pub(super) fn no_description(tool: &Item<'_>) -> Vec<Problem> {
         return Vec::new();
     }
     let what = "it has no description: models do not know what it is for, and models on Amazon Bedrock refuse the request";
-    vec![Problem::new(what, "a doc comment above the function")]
+    let fix = match tool.is_added() {
+        true => "`.description(\"…\")` on the `Tool`",
+        false => "a doc comment above the function",
+    };
+    vec![Problem::new(what, fix)]
 }
 
 pub(super) fn long_description(tool: &Item<'_>) -> Vec<Problem> {

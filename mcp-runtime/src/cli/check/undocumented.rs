@@ -38,14 +38,24 @@ pub(super) fn arguments(tool: &Item<'_>) -> Vec<Problem> {
     vec![Problem::new(format!("{subject} no description: models guess"), fix)]
 }
 
+/// But for those that are completed: whoever fills them in sees what they are like.
 pub(super) fn prompt_arguments(prompt: &Item<'_>) -> Vec<Problem> {
+    let known = || prompt.entry.into_iter().flat_map(|it| it.arguments());
+    let is_completed = |name: &str| known().any(|it| it.name == name && it.can_complete());
     let arguments = prompt.value["arguments"].as_array().into_iter().flatten();
-    let silent: Vec<String> =
-        arguments.filter(|it| is_blank(it)).map(|it| member(it, "name").to_owned()).collect();
+    let silent: Vec<String> = arguments
+        .filter(|it| is_blank(it))
+        .map(|it| member(it, "name").to_owned())
+        .filter(|it| !is_completed(it))
+        .collect();
     let Some(subject) = subject(&silent) else { return Vec::new() };
     let what =
         format!("{subject} no description: whoever fills in the prompt sees no more than a name");
-    vec![Problem::new(what, "a doc comment above each of these parameters")]
+    let fix = match prompt.is_added() {
+        true => "the second parameter of each `.argument(…)`",
+        false => "a doc comment above each of these parameters",
+    };
+    vec![Problem::new(what, fix)]
 }
 
 /// `the arguments `a`, `order.items[].sku` have`, or nothing.
