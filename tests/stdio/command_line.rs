@@ -21,7 +21,7 @@ fn run(arguments: &[&str]) -> Output {
 /// What is on stderr beside the lines of `schema`, which say who made the schemas.
 fn beside_schema(output: &Output) -> String {
     let said = text(&output.stderr);
-    let of_schema = |it: &&str| it.starts_with("schemas: ") || it.contains("  input ");
+    let of_schema = |it: &&str| it.starts_with("schemas: ") || it.starts_with("  ");
     said.lines().filter(|it| !of_schema(it)).collect()
 }
 
@@ -174,6 +174,33 @@ fn schema_is_json() {
     let tools = manifest["tools"].as_array().expect("an array");
     let repeat = tools.iter().find(|it| it["name"] == "repeat").expect("the tool");
     assert_eq!(repeat["inputSchema"]["properties"]["word"]["type"], "string");
+}
+
+/// Why the compiler did not make a schema stands under its tool.
+#[test]
+fn schema_says_why_one_is_lazy() {
+    let mut command = fixture();
+    let output = command.arg("schema").env("FIXTURE_LAZY", "").stdin(Stdio::null()).output();
+    let said = text(&output.expect("the fixture starts").stderr);
+    let lines: Vec<&str> = said.lines().collect();
+    let [head, full, full_why, parts, day, nights, page, known, advice] = lines.as_slice() else {
+        panic!("{said}")
+    };
+    assert!(head.starts_with("schemas: static ones"), "{said}");
+    assert!(full.starts_with("  full   input lazy  "), "{said}");
+    assert_eq!(
+        *full_why,
+        "    the compiler makes schemas in the compatible form only, and this is a full one"
+    );
+    assert!(parts.starts_with("  parts  input lazy, output lazy  "), "{said}");
+    assert_eq!(*day, "    input: the compiler does not know the type of `day`: `NonZero<i64>`");
+    assert_eq!(
+        *nights,
+        "    input: the compiler does not know the type of `stay.nights[].price`: `NonZero<i64>`"
+    );
+    assert_eq!(*page, "    output: the compiler does not know all of `Vec<Night>`");
+    assert!(known.starts_with("  plain  input static  "), "{said}");
+    assert!(advice.starts_with("  `#[data]` makes a type known"), "{said}");
 }
 
 /// What is compared in which way is the `contract` suite's.

@@ -100,7 +100,8 @@ pub(crate) struct ToolEntry {
     /// Makes the input schema.
     pub(crate) input: SchemaText,
     pub(crate) output: Option<OutputSchema>,
-    constant: Constant,
+    #[cfg_attr(not(feature = "stdio"), allow(dead_code, reason = "for the command line"))]
+    pub(crate) constant: Constant,
     rendered: OnceLock<ToolSchemas>,
     headers: OnceLock<Vec<HeaderArgument>>,
 }
