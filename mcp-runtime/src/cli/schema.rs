@@ -73,8 +73,10 @@ fn reasons(entry: &Entry, tool: &ToolEntry) -> Vec<String> {
                 .to_owned(),
         ];
     }
-    let input = tool.constant.input.filter(|_| lazy_input).map(|it| it.gaps()).unwrap_or_default();
-    let mut reasons: Vec<String> = input.into_iter().map(|it| format!("input: {it}")).collect();
+    let mut reasons = Vec::new();
+    if let Some(input) = tool.constant.input.filter(|_| lazy_input) {
+        reasons.extend(input.gaps().into_iter().map(|it| format!("input: {it}")));
+    }
     if let Some(output) = tool.output.filter(|_| lazy_output) {
         let name = short((output.name)());
         reasons.push(format!("output: the compiler does not know all of `{name}`"));

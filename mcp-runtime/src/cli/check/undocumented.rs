@@ -5,6 +5,7 @@ use std::collections::BTreeSet;
 use serde_json::Value;
 
 use super::{Item, Problem, member};
+use crate::catalog::Entry;
 
 /// Of more, only how many they are is said.
 const MOST: usize = 12;
@@ -40,8 +41,8 @@ pub(super) fn arguments(tool: &Item<'_>) -> Vec<Problem> {
 
 /// But for those that are completed: whoever fills them in sees what they are like.
 pub(super) fn prompt_arguments(prompt: &Item<'_>) -> Vec<Problem> {
-    let known = || prompt.entry.into_iter().flat_map(|it| it.arguments());
-    let is_completed = |name: &str| known().any(|it| it.name == name && it.can_complete());
+    let known = prompt.entry.map(Entry::arguments).unwrap_or_default();
+    let is_completed = |name: &str| known.iter().any(|it| it.name == name && it.can_complete());
     let arguments = prompt.value["arguments"].as_array().into_iter().flatten();
     let silent: Vec<String> = arguments
         .filter(|it| is_blank(it))
