@@ -3,9 +3,12 @@
 use serde_json::Value;
 
 use super::{Finding, Item, Problem, Severity};
-use crate::schema::{
-    SchemaProfile,
-    compatible::{Side, complaint::complaints},
+use crate::{
+    catalog::ToolEntry,
+    schema::{
+        SchemaProfile,
+        compatible::{Side, complaint::complaints},
+    },
 };
 
 /// What every rule of the compatible form says against the schemas as they are published.
@@ -32,16 +35,34 @@ pub(super) fn findings(tool: &Item<'_>) -> Vec<Finding> {
 }
 
 /// Where the author can change it.
-fn fix(tool: &Item<'_>, side: Side) -> &'static str {
-    let entry = tool.entry.and_then(|it| it.tool());
-    match entry {
+fn fix(tool: &Item<'_>, side: Side) -> String {
+    match tool.entry.and_then(|it| it.tool()) {
         Some(it) if it.given && side == Side::Argument => {
-            "write it otherwise in `input_schema = …`"
+            "write it otherwise in `input_schema = …`".to_owned()
         }
         Some(it) if it.profile() == SchemaProfile::Full => {
-            "`schema = \"compatible\"`, or no `SchemaProfile::Full` for the server"
+            format!("{}: that mends it", less(it, tool.is_added()))
         }
-        _ => "another type, or `#[schemars(…)]` on it that says it otherwise",
+        _ => "another type, or `#[schemars(…)]` on it that says it otherwise".to_owned(),
+    }
+}
+
+/// How a tool comes to the compatible form. What says that it is full may be itself or its server, or both.
+fn less(tool: &ToolEntry, is_added: bool) -> String {
+    let (full, compatible) = match is_added {
+        false => ("schema = \"full\"", "schema = \"compatible\""),
+        true => {
+            (".schema_profile(SchemaProfile::Full)", ".schema_profile(SchemaProfile::Compatible)")
+        }
+    };
+    match (tool.own_profile, tool.server_profile) {
+        (Some(_), SchemaProfile::Compatible) => format!("remove `{full}`"),
+        (Some(_), SchemaProfile::Full) => {
+            format!("`{compatible}` in place of `{full}`, which the whole server says too")
+        }
+        (None, _) => format!(
+            "remove `.schema_profile(SchemaProfile::Full)` from the server, or say `{compatible}` of this tool"
+        ),
     }
 }
 

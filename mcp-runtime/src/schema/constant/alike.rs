@@ -22,7 +22,7 @@ const fn is_comparable(node: &Node) -> bool {
         | What::Object(_)
         | What::Tagged { .. }
         | What::Null
-        | What::Unknown
+        | What::Unknown(_)
         | What::TooDeep => false,
         What::Optional(it) | What::Map(it) | What::Array { items: it, .. } => is_comparable(it),
         What::Tuple(parts) => {

@@ -156,7 +156,7 @@ impl<T: Schema<D> + ToOwned + ?Sized, D: Depth> Schema<D> for Cow<'_, T> {
 #[diagnostic::do_not_recommend]
 impl<T: Schema<D>, D: Depth> Schema<D> for Option<T> {
     const NODE: Node = match T::NODE.what {
-        What::Unknown => Node::UNKNOWN,
+        What::Unknown(_) => Node::of(T::NODE.what),
         // schemars refers to these by name, and then an option is no longer the same.
         What::Any | What::Null if !T::NODE.is_std => Node::UNKNOWN,
         What::Optional(_) => T::NODE,

@@ -96,7 +96,7 @@ impl Node {
     /// A type that has no default in JSON, or one that its value decides.
     const fn unwritten(&self, empty: bool) -> Default {
         match self.what {
-            What::OneOf(_) | What::Unknown | What::TooDeep => Default::Unknown,
+            What::OneOf(_) | What::Unknown(_) | What::TooDeep => Default::Unknown,
             What::Optional(_) if !empty => Default::Unknown,
             _ => Default::None,
         }

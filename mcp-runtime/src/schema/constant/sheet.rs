@@ -143,7 +143,7 @@ impl Sheet {
                 it.tag = Some((tag, name));
             }
             What::Optional(inner) => it.choice = Choice::OrNull(inner),
-            What::Any | What::Unknown | What::TooDeep => it.choice = Choice::Any,
+            What::Any | What::Unknown(_) | What::TooDeep => it.choice = Choice::Any,
             What::OneOf(branches) => it.choice = Choice::Of(branches),
         }
         it
