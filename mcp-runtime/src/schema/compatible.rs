@@ -18,14 +18,18 @@ use super::definitions::{Definitions, Inlined, conjoin, object};
 
 #[cfg(feature = "stdio")]
 pub(crate) mod complaint;
+pub(super) mod format;
 mod keywords;
 mod null;
 mod rules;
+mod said;
 mod union;
 mod untyped;
 mod values;
+mod words;
 
 use self::rules::{RULES, Rule, Work};
+pub(super) use self::said::SAID;
 
 /// The dialect a full schema names.
 pub(super) const DIALECT: &str = "https://json-schema.org/draft/2020-12/schema";
@@ -90,7 +94,9 @@ fn rewrite_by(rules: &[Rule], schema: Value, side: Side) -> Value {
     if !definitions.is_empty() {
         root.insert("$defs".into(), Value::Object(definitions));
     }
-    Value::Object(root)
+    let mut schema = Value::Object(root);
+    said::finish(&mut schema);
+    schema
 }
 
 /// Whether a title is what schemars makes of a type's name: `Profile`, `Array_of_Profile`.
