@@ -7,7 +7,8 @@
 //! **Arguments and results differ.** What is published of an argument may be narrower than what is accepted: nobody
 //! misses the `null` of an `Option`. What is published of a result must hold for every result, because clients check
 //! results against it and refuse the call otherwise (TheGreenCedar/CodeStory#1971, xberg-io/xberg#1372). Hence
-//! [`compatible`] for arguments and [`compatible_result`] for results.
+//! [`compatible`] for arguments and [`compatible_result`] for results. Models read arguments, so a keyword that is taken from
+//! one may become a sentence of its description ([`said`]); the type of the argument goes on checking it.
 //!
 //! Elicitation forms do not come through here: they have a dialect of their own.
 
