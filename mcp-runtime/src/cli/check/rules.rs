@@ -151,6 +151,12 @@ pub(super) const RULES: &[Rule] = &[
         look: Look::Item(TOOLS, schemas::choice_at_the_root),
     },
     Rule {
+        name: "foreign keyword",
+        severity: Error,
+        because: &["danny-avila/LibreChat#13850", "tashfeenahmed/freellmapi#105"],
+        look: Look::Item(TOOLS, schemas::foreign),
+    },
+    Rule {
         name: "required but unknown",
         severity: Error,
         because: &["anomalyco/opencode#3140", "iBUHub/AIStudioToAPI#154"],

@@ -7,7 +7,10 @@ use crate::{
     catalog::ToolEntry,
     schema::{
         SchemaProfile,
-        compatible::{Side, complaint::complaints},
+        compatible::{
+            Side,
+            complaint::{complaints, foreign_keywords},
+        },
     },
 };
 
@@ -17,12 +20,7 @@ pub(super) fn findings(tool: &Item<'_>) -> Vec<Finding> {
     for (side, key) in [(Side::Argument, "inputSchema"), (Side::Result, "outputSchema")] {
         let Some(schema) = tool.value.get(key) else { continue };
         for it in complaints(schema, side) {
-            let where_ = match (side, it.place.as_str()) {
-                (Side::Argument, "") => "its input schema".to_owned(),
-                (Side::Result, "") => "its output schema".to_owned(),
-                (Side::Argument, place) => format!("the argument `{place}`"),
-                (Side::Result, place) => format!("`{place}` of its output schema"),
-            };
+            let where_ = place(side, &it.place);
             findings.push(Finding {
                 rule: it.rule,
                 severity: if it.refused { Severity::Error } else { Severity::Warning },
@@ -32,6 +30,15 @@ pub(super) fn findings(tool: &Item<'_>) -> Vec<Finding> {
         }
     }
     findings
+}
+
+fn place(side: Side, place: &str) -> String {
+    match (side, place) {
+        (Side::Argument, "") => "its input schema".to_owned(),
+        (Side::Result, "") => "its output schema".to_owned(),
+        (Side::Argument, place) => format!("the argument `{place}`"),
+        (Side::Result, place) => format!("`{place}` of its output schema"),
+    }
 }
 
 /// Where the author can change it.
@@ -73,6 +80,20 @@ pub(super) fn no_properties(tool: &Item<'_>) -> Vec<Problem> {
     let what =
         "its input schema has no `properties`, which OpenAI's API wants even where there are none";
     vec![Problem::new(what, "`\"properties\": {}` in `input_schema = …`")]
+}
+
+/// What is left of those that Gemini refuses when the rules have been applied.
+pub(super) fn foreign(tool: &Item<'_>) -> Vec<Problem> {
+    let problem = |(keyword, at): (&str, String)| {
+        let what = format!(
+            "{} has `{keyword}`, which Gemini's API has no field for: it refuses every request with it",
+            place(Side::Argument, &at)
+        );
+        Problem::new(what, "say it in the description, and check it when the tool is called")
+    };
+    let found = foreign_keywords(&tool.value["inputSchema"]).into_iter();
+    // There it is a choice at the root.
+    found.filter(|it| !(it.0 == "allOf" && it.1.is_empty())).map(problem).collect()
 }
 
 pub(super) fn choice_at_the_root(tool: &Item<'_>) -> Vec<Problem> {

@@ -119,6 +119,11 @@ fn cases() -> Vec<(&'static str, Published, Published)> {
                 json!([{ "type": "string" }, { "type": "integer" }]),
             ),
         ),
+        (
+            "foreign keyword",
+            with("/inputSchema/properties/a/not", json!({ "minimum": 3 })),
+            with("/inputSchema/properties/not", json!({ "type": "string", "description": "B" })),
+        ),
         ("required but unknown", with("/inputSchema/required", json!(["b"])), server()),
         ("schemas", with("/inputSchema/properties/a/format", "uint8".into()), server()),
         (
@@ -214,6 +219,13 @@ fn places_are_said_in_the_user_s_words() {
     check("/outputSchema", reference, "error (references): its output schema refers to");
     let full = json!({ "type": "object", "properties": { "c": { "type": "integer", "format": "uint8" } } });
     check("/outputSchema", full, "warning (format): `c` of its output schema has a `format`");
+    let choices = json!({ "type": "array", "description": "Lists", "items": {
+        "type": "object", "properties": { "b": { "type": "string", "if": { "minLength": 1 } } } } });
+    check(
+        "/inputSchema/properties/a",
+        choices,
+        "the argument `a[].b` has `if`, which Gemini's API has no field for:",
+    );
     check("/name", "a.b".into(), "    fix: name = \"a_b\"\n    why: hostinger/api-mcp-server#49, ");
 }
 

@@ -51,6 +51,15 @@ pub(super) const fn is_first(parts: &[Node], index: usize) -> bool {
     true
 }
 
+/// Whether all parts have one text.
+pub(super) const fn are_alike(parts: &[Node]) -> bool {
+    let mut i = 1;
+    while i < parts.len() && !is_first(parts, i) {
+        i += 1;
+    }
+    i >= parts.len()
+}
+
 /// As arguments, where an option is written as what is in it.
 const fn alike(a: &Node, b: &Node) -> bool {
     match (a.what, b.what) {

@@ -97,7 +97,8 @@ known! {
     f64 = number(false);
     str String = text(None).written(Written::Text);
     PathBuf = text(None).written(Written::Text);
-    Path SocketAddr SocketAddrV4 SocketAddrV6 IpAddr = text(None);
+    Path SocketAddr SocketAddrV4 SocketAddrV6 = text(None);
+    IpAddr = text(Some("ip"));
     Ipv4Addr = text(Some("ipv4"));
     Ipv6Addr = text(Some("ipv6"));
     char = Node::of(What::Text { format: None, least: Some(1), most: Some(1) });
