@@ -1,10 +1,10 @@
 //! What the entry points do, on tokens that a test can make.
 
-use crate::derives::derives;
+use crate::derives::{derives, without_doubled};
 use crate::errors::Errors;
 use crate::item::form::Form;
 use crate::item::function::{Function, keyword, keyword_span};
-use crate::item::impl_block::{ImplBlock, Marked};
+use crate::item::impl_block::{self, ImplBlock, Marked};
 use crate::item::shape::Shape;
 use crate::item::tokens::{half_written, without_form_helpers, without_helpers};
 use crate::item::{Item, Kind};
@@ -74,9 +74,14 @@ pub(crate) fn server_impl(attr: TokenStream, tokens: TokenStream) -> TokenStream
     let errors = Errors::new();
     let keys = read_keys::<ItemKeys>(attr, &tables::SERVER_IMPL, &errors);
     if !matches!(keyword(&tokens), Some(("impl", _))) {
-        let message = "#[server] belongs on an impl block: `#[server] impl Type { #[tool] fn …(&self) { … } }`";
+        let message = if matches!(keyword(&tokens), Some(("trait", _))) {
+            "#[server] belongs on an impl block, and a trait has no state to call its methods with: remove it and the attributes of the methods here, and write `#[server] impl Type { #[tool] fn …(&self) { … } }`"
+        } else {
+            "#[server] belongs on an impl block: `#[server] impl Type { #[tool] fn …(&self) { … } }`"
+        };
         errors.at(keyword_span(&tokens), message);
-        return with_errors(tokens, errors);
+        // What our attributes on the methods would say follows from this.
+        return with_errors(impl_block::without_marks(tokens), errors);
     }
     let block = match ImplBlock::read(tokens.clone()) {
         Ok(block) => block,
@@ -184,7 +189,7 @@ pub(crate) fn data(attr: TokenStream, tokens: TokenStream) -> TokenStream {
     if !derives.is_empty() {
         all.extend(expand::data::data(&expand::root(keys.crate_path.as_ref()), &derives));
     }
-    all.extend(tokens);
+    all.extend(without_doubled(tokens));
     with_errors(all, errors)
 }
 
@@ -205,6 +210,7 @@ pub(crate) fn form(attr: TokenStream, tokens: TokenStream) -> TokenStream {
     let keys = read_keys::<ItemKeys>(attr, &tables::FORM, &errors);
     let root = expand::root(keys.crate_path.as_ref());
     let derives = derives(tables::FORM.owner, &tokens, &errors);
+    let tokens = without_doubled(tokens);
     let item = errors.keep(syn::parse2::<syn::Item>(tokens.clone()));
     let form = item.as_ref().and_then(|it| Form::read(it, keys, &errors));
     if let Some(form) = &form {

@@ -11,7 +11,7 @@ use super::{Argument, Describe, Probe, TextArgument};
 use crate::{
     context::Context,
     error::{Error, Result},
-    extract::{Call, FromCall, Params, State},
+    extract::{Call, FromCall, Params, Shared, State},
     item::ArgDef,
 };
 
@@ -27,10 +27,23 @@ pub trait FromServer<'a> {}
 #[diagnostic::do_not_recommend]
 impl<'a, T: FromCall<'a>> FromServer<'a> for T {}
 
-/// State that all calls may hold at once.
-pub trait Shared {}
-impl<T: Send + Sync + 'static> Shared for &T {}
-impl<T: Send + Sync + 'static> Shared for State<T> {}
+/// State that may move to another thread, and must be seen from several. What keeps it from that, rustc finds at any depth.
+pub trait Seen {}
+impl<T: Sync> Seen for &T {}
+impl<T: Sync> Seen for State<T> {}
+
+/// What lends a `T` to all calls. What cannot even move to another thread mostly fails twice, of which rustc would speak twice.
+#[diagnostic::on_unimplemented(
+    message = "calls that run at the same time cannot share `{T}`",
+    label = "not `Send` and `Sync`",
+    note = "in it, write `Arc` for `Rc`, `Mutex` or `RwLock` for `RefCell`, and an atomic for `Cell`"
+)]
+pub trait Lends<T> {}
+
+#[diagnostic::do_not_recommend]
+impl<T: Shared> Lends<T> for &T {}
+#[diagnostic::do_not_recommend]
+impl<T: Shared> Lends<T> for State<T> {}
 
 macro_rules! handles {
     ($($(#[$doc:meta])* $name:ident;)*) => {$(
@@ -85,6 +98,8 @@ handles! {
     UnfitText;
     /// Not a value from the server.
     UnfitServer;
+    /// A reference to what can move to another thread, but is not seen from several.
+    UnseenState;
     /// A reference to what calls cannot share.
     UnfitState;
 }
@@ -107,8 +122,20 @@ impl<T> UnfitServer<T> {
     }
 }
 
-impl<T> UnfitState<T> {
-    pub fn check<X: Shared>(self) -> Self {
+impl<T> UnseenState<T> {
+    pub fn check<X: Seen>(self) -> Self {
+        self
+    }
+}
+
+impl<T> UnfitState<&T> {
+    pub fn check<X: Lends<T>>(self) -> Self {
+        self
+    }
+}
+
+impl<T> UnfitState<State<T>> {
+    pub fn check<X: Lends<T>>(self) -> Self {
         self
     }
 }
@@ -131,19 +158,27 @@ impl<T> UnfitLevel<T> for Probe<T> {}
 
 /// `&T` and `State<T>` that did not pass as values from the server: only that calls cannot share a `T` can be
 /// the reason.
-pub trait UnfitStateLevel<T> {
-    fn tool_param(&self) -> UnfitState<T> {
-        UnfitState::NEW
-    }
-    fn text_param(&self) -> UnfitState<T> {
-        UnfitState::NEW
-    }
-    fn server_param(&self) -> UnfitState<T> {
-        UnfitState::NEW
-    }
-    fn completion_param(&self) -> UnfitState<T> {
-        UnfitState::NEW
-    }
+macro_rules! states {
+    ($level:ident: $handle:ident) => {
+        pub trait $level<T> {
+            fn tool_param(&self) -> $handle<T> {
+                $handle::NEW
+            }
+            fn text_param(&self) -> $handle<T> {
+                $handle::NEW
+            }
+            fn server_param(&self) -> $handle<T> {
+                $handle::NEW
+            }
+            fn completion_param(&self) -> $handle<T> {
+                $handle::NEW
+            }
+        }
+    };
 }
+states!(UnseenStateLevel: UnseenState);
+impl<'s, T: Send> UnseenStateLevel<&'s T> for &&Probe<&'s T> {}
+impl<T: Send> UnseenStateLevel<State<T>> for &&Probe<State<T>> {}
+states!(UnfitStateLevel: UnfitState);
 impl<'s, T> UnfitStateLevel<&'s T> for &Probe<&'s T> {}
 impl<T> UnfitStateLevel<State<T>> for &Probe<State<T>> {}
