@@ -4,6 +4,7 @@ use crate::derives::{derives, without_doubled};
 use crate::errors::Errors;
 use crate::item::form::Form;
 use crate::item::function::{Function, keyword, keyword_span};
+use crate::item::held::without_bounds;
 use crate::item::impl_block::{self, ImplBlock, Marked};
 use crate::item::shape::Shape;
 use crate::item::tokens::{half_written, without_form_helpers, without_helpers};
@@ -12,6 +13,7 @@ use crate::keys::tables::{self, ItemKeys, ServerKeys};
 use crate::keys::{self, Table};
 use crate::{check, expand};
 use proc_macro2::TokenStream;
+use quote::ToTokens;
 use syn::parse::{ParseStream, Parser as _};
 use syn::punctuated::Punctuated;
 use syn::spanned::Spanned as _;
@@ -185,20 +187,32 @@ pub(crate) fn data(attr: TokenStream, tokens: TokenStream) -> TokenStream {
     let errors = Errors::new();
     let keys = read_keys::<ItemKeys>(attr, &tables::DATA, &errors);
     let derives = derives(tables::DATA.owner, &tokens, &errors);
+    let root = expand::root(keys.crate_path.as_ref());
+    let tokens = without_doubled(tokens);
     let mut all = TokenStream::new();
-    if !derives.is_empty() {
-        all.extend(expand::data::data(&expand::root(keys.crate_path.as_ref()), &derives));
+    if derives.is_empty() {
+        all.extend(tokens);
+        return with_errors(all, errors);
     }
-    all.extend(without_doubled(tokens));
+    all.extend(expand::data::data(&root, &derives));
+    let mut item = syn::parse2::<syn::Item>(tokens.clone());
+    match item.as_mut().ok().and_then(|it| expand::data::promised(&root, it)) {
+        Some(promises) if !promises.is_empty() => {
+            all.extend(item.map(ToTokens::into_token_stream));
+            all.extend(promises);
+        }
+        _ => all.extend(tokens),
+    }
     with_errors(all, errors)
 }
 
 /// `#[derive(Schema)]`. What it does not understand it leaves to schemars.
 pub(crate) fn schema(tokens: TokenStream) -> TokenStream {
     let errors = Errors::new();
-    let item = errors.keep(syn::parse2::<syn::Item>(tokens));
-    if let Some(item) = &item {
+    let mut item = errors.keep(syn::parse2::<syn::Item>(tokens));
+    if let Some(item) = &mut item {
         check::schema(item, &errors);
+        without_bounds(item);
     }
     let shape = item.as_ref().and_then(Shape::read);
     with_errors(shape.map(|it| expand::derive::schema(&it)).unwrap_or_default(), errors)
