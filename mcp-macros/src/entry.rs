@@ -4,7 +4,7 @@ use crate::derives::{derives, without_doubled};
 use crate::errors::Errors;
 use crate::item::form::Form;
 use crate::item::function::{Function, keyword, keyword_span};
-use crate::item::held::without_bounds;
+use crate::item::held::{borrows, without_bounds};
 use crate::item::impl_block::{self, ImplBlock, Marked};
 use crate::item::shape::Shape;
 use crate::item::tokens::{half_written, without_form_helpers, without_helpers};
@@ -215,7 +215,9 @@ pub(crate) fn schema(tokens: TokenStream) -> TokenStream {
         without_bounds(item);
     }
     let shape = item.as_ref().and_then(Shape::read);
-    with_errors(shape.map(|it| expand::derive::schema(&it)).unwrap_or_default(), errors)
+    let mut all = shape.map(|it| expand::derive::schema(&it)).unwrap_or_default();
+    all.extend(item.filter(borrows).and_then(|it| expand::derive::borrows(&it)));
+    with_errors(all, errors)
 }
 
 /// `#[form]` on a struct or an enum.

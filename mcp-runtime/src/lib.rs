@@ -167,7 +167,7 @@ pub mod __private {
         __register as register,
         builder::{Identity, builder, items, named},
         extract::{
-            Args, Call, Form, FormChoice, Params, Probe, Running, choices, field, form,
+            Args, Borrows, Call, Form, FormChoice, Params, Probe, Running, choices, field, form,
             from_default, from_text,
         },
         item::{

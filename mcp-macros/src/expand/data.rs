@@ -30,10 +30,10 @@ pub(crate) fn promised(root: &TokenStream, item: &mut Item) -> Option<TokenStrea
     Some(promises)
 }
 
-/// Of a path's last word.
+/// Of a path's first word, which is what mostly is missing.
 fn place(ty: &Type) -> Span {
     match ty {
-        Type::Path(it) => it.path.segments.last().map_or_else(here, |it| it.ident.span()),
+        Type::Path(it) => it.path.segments.first().map_or_else(here, |it| it.ident.span()),
         _ => here(),
     }
 }

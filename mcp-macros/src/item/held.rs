@@ -40,6 +40,38 @@ pub(crate) fn without_bounds(item: &mut Item) {
     }
 }
 
+/// Whether serde reads parts of it that borrow from what is read. A `Cow` owns what it holds, unless told otherwise.
+pub(crate) fn borrows(item: &Item) -> bool {
+    let is_lent = head(item).is_some_and(|(.., generics)| generics.lifetimes().next().is_some());
+    let mut all: Box<dyn Iterator<Item = &Field>> = match item {
+        Item::Struct(it) => Box::new(it.fields.iter()),
+        Item::Enum(it) => Box::new(it.variants.iter().flat_map(|it| it.fields.iter())),
+        _ => return false,
+    };
+    is_lent
+        && all.any(|field| {
+            let keys: Vec<String> = field.attrs.iter().flat_map(keys).collect();
+            let is_read = !keys
+                .iter()
+                .any(|it| it == "skip" || it == "skip_deserializing" || it.ends_with("with"));
+            is_read && (keys.iter().any(|it| it == "borrow") || is_reference(&field.ty))
+        })
+}
+
+fn is_reference(ty: &Type) -> bool {
+    match strip_groups(ty) {
+        Type::Reference(_) => true,
+        Type::Path(it) => it.path.segments.last().is_some_and(|last| match &last.arguments {
+            PathArguments::AngleBracketed(inside) if last.ident == "Option" => inside
+                .args
+                .iter()
+                .any(|it| matches!(it, GenericArgument::Type(ty) if is_reference(ty))),
+            _ => false,
+        }),
+        _ => false,
+    }
+}
+
 fn head(item: &Item) -> Option<(&[Attribute], &Ident, &Generics)> {
     match item {
         Item::Struct(it) => Some((&it.attrs, &it.ident, &it.generics)),

@@ -35,7 +35,7 @@ pub use form::{Form, FormChoice, FormField, choices, field, form};
 pub use from_call::{FromCall, Needs};
 pub use params::Params;
 pub(crate) use params::{Field, Source};
-pub use probe::{Argument, Probe};
+pub use probe::{Argument, Probe, unfit::Borrows};
 pub(crate) use spread::read as spread_arguments;
 pub use spread::{Args, SpreadField};
 pub use state::{Shared, State};

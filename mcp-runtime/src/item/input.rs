@@ -72,13 +72,28 @@ impl Property {
             ]);
         }
         if !self.is_constant() {
+            let [first, second, third] = self.unknown();
             panic_with(&[
                 "the compiler does not know the schema of `",
                 self.arg.name,
+                dot(first),
+                first,
+                dot(second),
+                second,
+                dot(third),
+                third,
                 "`: put `#[data]` on its type and on those in it, without attributes of schemars, or remove `schema = \"static\"`; of types of other crates, and of those that contain themselves, only schemars knows",
             ]);
         }
         self
+    }
+
+    /// Where in it the type is that no constant knows.
+    const fn unknown(&self) -> [&'static str; 3] {
+        match self.param {
+            Param::Argument(node) | Param::Spread(node) => node.unknown(),
+            Param::Server | Param::Unknown => [""; 3],
+        }
     }
 
     const fn is_constant(&self) -> bool {
@@ -291,6 +306,10 @@ impl Names {
         out.comma(&mut self.first);
         out.string(name);
     }
+}
+
+const fn dot(name: &str) -> &'static str {
+    if name.is_empty() { "" } else { "." }
 }
 
 /// `panic!` in constants takes one text that is there already.

@@ -7,7 +7,7 @@ use std::marker::PhantomData;
 
 use serde_json::Value;
 
-use super::{Argument, Describe, Probe, TextArgument};
+use super::{Argument, Describe, JsonArgument, Nothing, Probe, Spread, TextArgument};
 use crate::{
     context::Context,
     error::{Error, Result},
@@ -44,6 +44,36 @@ pub trait Lends<T> {}
 impl<T: Shared> Lends<T> for &T {}
 #[diagnostic::do_not_recommend]
 impl<T: Shared> Lends<T> for State<T> {}
+
+/// What serde reads by borrowing from what is read.
+pub trait Borrows {}
+impl<T: Borrows> Borrows for Option<T> {}
+impl<T: Borrows> Borrows for Vec<T> {}
+impl<T: Borrows> Borrows for Box<T> {}
+
+/// What an argument is.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` borrows what is in it, and an argument owns that",
+    label = "what the client sent is not kept for the call",
+    note = "in the type write `String` or `Cow<'static, str>` for `&str` and `Vec<T>` for `&[T]`, and remove its lifetime"
+)]
+pub trait Owned {}
+
+#[diagnostic::do_not_recommend]
+impl<T: ?Sized + Nothing> Owned for T {}
+
+/// Of these, rustc would say that their `Deserialize` is not general enough.
+impl<T: Borrows> JsonArgument<T> {
+    pub fn check<X: Owned>(self) -> Self {
+        self
+    }
+}
+
+impl<T: Borrows> Spread<T> {
+    pub fn check<X: Owned>(self) -> Self {
+        self
+    }
+}
 
 macro_rules! handles {
     ($($(#[$doc:meta])* $name:ident;)*) => {$(
