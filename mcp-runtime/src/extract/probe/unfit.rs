@@ -53,7 +53,7 @@ impl<T: Borrows> Borrows for Box<T> {}
 
 /// What an argument is.
 #[diagnostic::on_unimplemented(
-    message = "`{Self}` borrows what is in it, and an argument owns that",
+    message = "`{Self}` borrows, and an argument must own its data",
     label = "what the client sent is not kept for the call",
     note = "in the type write `String` or `Cow<'static, str>` for `&str` and `Vec<T>` for `&[T]`, and remove its lifetime"
 )]
