@@ -178,7 +178,7 @@ pub mod __private {
         registry::identity,
         reply::{ConstantOutput, completion_reply, prompt_reply, resource_reply, tool_reply},
         schema::{
-            Asked, CompiledPattern, Data, Held, Range, SchemaProfile,
+            CompiledPattern, Data, Held, Range, SchemaProfile, Whole,
             constant::{
                 Body, Branch, Depth, Described, Full, Known, Literal, Member, Name, Node, Object,
                 OfSchemars, Part, Schema, Serialized,

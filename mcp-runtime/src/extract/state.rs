@@ -55,7 +55,7 @@ impl<T: Send + Sync + 'static> FromCall<'_> for State<T> {
 #[diagnostic::on_unimplemented(
     message = "calls that run at the same time cannot share `{Self}`",
     label = "not `Send` and `Sync`",
-    note = "write `Arc` for `Rc`, `Mutex` or `RwLock` for `RefCell`, and an atomic for `Cell`, here or in what it is made of",
+    note = "write `std::sync::Arc` for `Rc`, `Mutex` or `RwLock` for `RefCell`, and an atomic for `Cell`, here or in what it is made of",
     note = "what is not yours and is `Send` goes into a `Mutex`, which is `Sync`"
 )]
 pub trait Shared: Send + Sync + 'static {}

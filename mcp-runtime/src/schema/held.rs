@@ -9,7 +9,7 @@ use serde::{Serialize, de::DeserializeOwned};
 
 /// What can be in a type with `#[data]`.
 ///
-/// `M` is [`Asked`]. With one impl the compiler would blame what that asks for, and with two that could apply it blames this trait.
+/// `M` is [`Whole`]. With one impl the compiler would blame what that asks for, and with two that could apply it blames this trait.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is in a type with `#[data]` and has none itself",
     label = "not known as JSON",
@@ -20,13 +20,13 @@ pub trait Data<M>: Serialize + DeserializeOwned + JsonSchema {}
 
 /// What [`Data`] is asked for.
 #[derive(Debug)]
-pub struct Asked;
+pub struct Whole;
 
 /// No type has it.
 pub trait Nobody {}
 
-impl<T: Serialize + DeserializeOwned + JsonSchema> Data<Asked> for T {}
+impl<T: Serialize + DeserializeOwned + JsonSchema> Data<Whole> for T {}
 impl<T: Serialize + DeserializeOwned + JsonSchema, M: Nobody> Data<M> for T {}
 
 /// Promises that a field of `Owner` is [`Data`]. The lifetime keeps the compiler from checking the promise wherever it is assumed.
-pub trait Held<'a, Owner, const INDEX: usize>: Data<Asked> {}
+pub trait Held<'a, Owner, const INDEX: usize>: Data<Whole> {}

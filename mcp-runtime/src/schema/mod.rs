@@ -24,7 +24,7 @@ mod sampling;
 pub(crate) mod validator;
 
 pub(crate) use constraint::{Constraints, Kind};
-pub use held::{Asked, Data, Held};
+pub use held::{Data, Held, Whole};
 pub(crate) use input::input_of;
 pub use pattern::CompiledPattern;
 pub(crate) use range::Edge;

@@ -2,13 +2,13 @@ use mcp_runtime::prelude::*;
 
 #[data]
 struct Place {
-    name: std::borrow::Cow<'static, str>,
+    name: String,
 }
 
 /// Goes there.
 #[tool]
 fn go(place: Args<Place>) -> String {
-    place.name.to_string()
+    format!("{}", place.name)
 }
 
 fn main() {}

@@ -8,7 +8,7 @@ struct Place<'a> {
 /// Goes there.
 #[tool]
 fn go(place: Args<Place<'_>>) -> String {
-    place.name.to_owned()
+    format!("{}", place.name)
 }
 
 fn main() {}

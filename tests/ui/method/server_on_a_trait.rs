@@ -6,7 +6,7 @@ struct Notes;
 trait Counting {
     /// Counts.
     #[tool]
-    fn count(&self, #[arg(range(1..))] to: u32) -> u32;
+    fn count(&self) -> u32;
 
     /// Counts on.
     #[tool]

@@ -36,7 +36,7 @@ impl<T: Sync> Seen for State<T> {}
 #[diagnostic::on_unimplemented(
     message = "calls that run at the same time cannot share `{T}`",
     label = "not `Send` and `Sync`",
-    note = "write `Arc` for `Rc`, `Mutex` or `RwLock` for `RefCell`, and an atomic for `Cell`, here or in what it is made of"
+    note = "write `std::sync::Arc` for `Rc`, `Mutex` or `RwLock` for `RefCell`, and an atomic for `Cell`, here or in what it is made of"
 )]
 pub trait Lends<T> {}
 
