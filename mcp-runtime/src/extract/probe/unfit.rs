@@ -186,29 +186,34 @@ pub trait UnfitLevel<T> {
 }
 impl<T> UnfitLevel<T> for Probe<T> {}
 
-/// `&T` and `State<T>` that did not pass as values from the server: only that calls cannot share a `T` can be
-/// the reason.
-macro_rules! states {
-    ($level:ident: $handle:ident) => {
-        pub trait $level<T> {
-            fn tool_param(&self) -> $handle<T> {
-                $handle::NEW
-            }
-            fn text_param(&self) -> $handle<T> {
-                $handle::NEW
-            }
-            fn server_param(&self) -> $handle<T> {
-                $handle::NEW
-            }
-            fn completion_param(&self) -> $handle<T> {
-                $handle::NEW
-            }
+macro_rules! state_params {
+    ($handle:ident) => {
+        fn tool_param(&self) -> $handle<T> {
+            $handle::NEW
+        }
+        fn text_param(&self) -> $handle<T> {
+            $handle::NEW
+        }
+        fn server_param(&self) -> $handle<T> {
+            $handle::NEW
+        }
+        fn completion_param(&self) -> $handle<T> {
+            $handle::NEW
         }
     };
 }
-states!(UnseenStateLevel: UnseenState);
+
+/// `&T` and `State<T>` that did not pass as values from the server: only that calls cannot share a `T` can be
+/// the reason. Here it can move to another thread.
+pub trait UnseenStateLevel<T> {
+    state_params!(UnseenState);
+}
 impl<'s, T: Send> UnseenStateLevel<&'s T> for &&Probe<&'s T> {}
 impl<T: Send> UnseenStateLevel<State<T>> for &&Probe<State<T>> {}
-states!(UnfitStateLevel: UnfitState);
+
+/// The same of what cannot move either.
+pub trait UnfitStateLevel<T> {
+    state_params!(UnfitState);
+}
 impl<'s, T> UnfitStateLevel<&'s T> for &Probe<&'s T> {}
 impl<T> UnfitStateLevel<State<T>> for &Probe<State<T>> {}
