@@ -76,7 +76,7 @@ impl Property {
             ]);
         }
         if !self.is_constant() {
-            let [first, second, third] = self.unknown();
+            let [first, second, third] = self.unknown_path();
             panic_with(&[
                 "the compiler does not know the schema of `",
                 self.arg.name,
@@ -93,10 +93,10 @@ impl Property {
     }
 
     /// Where in it the type is that no constant knows.
-    const fn unknown(&self) -> [&'static str; 3] {
+    const fn unknown_path(&self) -> [&'static str; 3] {
         match self.param {
-            Param::Argument(node) | Param::Spread(node) => node.unknown(),
-            Param::Server | Param::Unknown => [""; 3],
+            Param::Argument(node) | Param::Spread(node) => node.unknown_path(),
+            Param::Server | Param::Unknown(_) => [""; 3],
         }
     }
 

@@ -49,7 +49,7 @@ impl ConstantOutput {
     pub const fn demanded(self, has_schema: bool) -> Self {
         if has_schema && self.is_empty() {
             let [first, second, third] = match &self.0 {
-                Some(node) => node.unknown(),
+                Some(node) => node.unknown_path(),
                 None => [""; 3],
             };
             panic_with(&[
