@@ -14,6 +14,8 @@ mod endpoint;
 mod events;
 mod legacy;
 mod pair;
+#[cfg_attr(not(feature = "stdio"), expect(dead_code, reason = "only `.run()` brings threads"))]
+mod reactors;
 mod read;
 mod reply;
 mod resumable;

@@ -23,6 +23,7 @@ use tokio::{
 use super::{
     body::Body,
     endpoint::Endpoint,
+    reactors::Reactors,
     service::{self, HttpService},
 };
 use crate::{builder::Builder, error::ServeError, protocol::Remembered};
@@ -80,7 +81,13 @@ impl HttpServer {
     /// # Errors
     /// None today: what goes wrong with one connection ends that one.
     pub async fn serve(self) -> Result<(), ServeError> {
-        self.serve_while(terminated()).await
+        self.serve_while(terminated(), None).await
+    }
+
+    /// Like [`serve`](Self::serve), on threads of its own.
+    #[cfg(feature = "stdio")]
+    pub(super) async fn serve_on(self, reactors: &Reactors) -> Result<(), ServeError> {
+        self.serve_while(terminated(), Some(reactors)).await
     }
 
     /// Serves until `stop` is ready. Then nobody new is let in, streams end with their last event, and calls that run
@@ -91,20 +98,22 @@ impl HttpServer {
     pub async fn serve_until(self, stop: impl Future<Output = ()>) -> Result<(), ServeError> {
         let mut stop = Box::pin(stop);
         let mut asked = false;
-        self.serve_while(move |cx| {
+        let stop = move |cx: &mut Context<'_>| {
             if asked {
                 return Poll::Pending;
             }
             asked = stop.as_mut().poll(cx).is_ready();
             if asked { Poll::Ready(()) } else { Poll::Pending }
-        })
-        .await
+        };
+        self.serve_while(stop, None).await
     }
 
-    /// `stop` is polled like a stream: each time it is ready counts.
+    /// `stop` is polled like a stream: each time it is ready counts. Without reactors, connections are served on the
+    /// runtime of the caller.
     async fn serve_while(
         self,
         mut stop: impl FnMut(&mut Context<'_>) -> Poll<()>,
+        reactors: Option<&Reactors>,
     ) -> Result<(), ServeError> {
         let (stopping, is_stopping) = watch::channel(false);
         let mut connections = JoinSet::new();
@@ -114,7 +123,12 @@ impl HttpServer {
             match accepted {
                 Ok(stream) => {
                     let connection = Connection::new(&self.service);
-                    connections.spawn(connection.serve(stream, is_stopping.clone()));
+                    let is_stopping = is_stopping.clone();
+                    let serve = |stream| connection.serve(stream, is_stopping);
+                    match reactors {
+                        Some(reactors) => reactors.spawn(&mut connections, stream, serve),
+                        None => drop(connections.spawn(serve(stream))),
+                    }
                 }
                 // Most likely there are no descriptors left: others must end first.
                 Err(error) => {
