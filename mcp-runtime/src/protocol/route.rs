@@ -1,7 +1,7 @@
 //! Which conversation a message over HTTP belongs to (B2): one endpoint serves both eras at once.
 
 use super::{modern::RequestMeta, revision::Revision};
-use crate::wire::{Incoming, Message, Raw};
+use crate::wire::{Incoming, Message};
 
 /// The header that names the revision.
 pub(crate) const VERSION_HEADER: &str = "mcp-protocol-version";
@@ -21,13 +21,15 @@ pub(crate) enum Route {
 
 /// Decides by what the version header says, then by the message itself.
 pub(crate) fn route(incoming: &Incoming<'_>, version: Option<&[u8]>) -> Route {
-    let named = version.map(|it| str::from_utf8(it).ok().and_then(Revision::parse));
-    let by_header = named.is_some_and(|it| it.is_none_or(Revision::is_modern));
+    let by_header = version.is_some_and(|said| {
+        let named = Revision::ALL.into_iter().find(|it| it.name().as_bytes() == said);
+        named.is_none_or(Revision::is_modern)
+    });
     match incoming {
         Incoming::One(Ok(Message::Request { method, params, .. })) => {
             let is_modern = by_header || {
-                let params = params.unwrap_or(Raw::EMPTY_OBJECT);
-                RequestMeta::read(params.get("_meta")).claims(method)
+                let params = params.filter(|it| may_name_meta(it.as_str()));
+                RequestMeta::read(params.and_then(|it| it.get("_meta"))).claims(method)
             };
             match (is_modern, &**method) {
                 (true, "subscriptions/listen") => Route::Listen,
@@ -39,6 +41,13 @@ pub(crate) fn route(incoming: &Incoming<'_>, version: Option<&[u8]>) -> Route {
         _ if by_header => Route::Modern,
         _ => Route::Session,
     }
+}
+
+/// Whether a member could be `_meta`. Most messages of sessions have none, and need not be read for it.
+fn may_name_meta(text: &str) -> bool {
+    let bytes = text.as_bytes();
+    let mut places = memchr::memchr2_iter(b'_', b'\\', bytes);
+    places.any(|at| bytes[at] == b'\\' || bytes[at..].starts_with(b"_meta"))
 }
 
 #[cfg(test)]
@@ -61,6 +70,7 @@ mod tests {
             r#"{{"jsonrpc":"2.0","id":1,"method":"initialize","params":{{"_meta":{{"io.modelcontextprotocol/protocolVersion":"{modern}"}}}}}}"#
         );
         check(&claiming, None, Route::Modern);
+        check(&claiming.replace("_meta", "\\u005fmeta"), None, Route::Modern);
         check(&claiming, Some(legacy), Route::Modern);
         check(&request("initialize"), None, Route::Initialize);
         check(&request("initialize"), Some(legacy), Route::Initialize);
