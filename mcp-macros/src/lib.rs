@@ -69,7 +69,7 @@ use proc_macro::TokenStream;
 /// | `range(1..=10)` | smallest and greatest number; `a..b` excludes `b` |
 /// | `len(..=200)` | fewest and most characters or items |
 /// | `pattern = "^[a-z]+$"` | a regular expression the text matches |
-/// | `example = 3` | an example: a number, `true`, `false` or text |
+/// | `example = 3` | an example: a number, `true`, `false` or text; a sentence of the description, or `examples` in a full schema |
 /// | `header = "Region"` | clients repeat this text, integer or `bool` in the HTTP header `Mcp-Param-Region`; never put a secret there |
 ///
 /// # Keys

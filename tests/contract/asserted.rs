@@ -33,6 +33,43 @@ fn add_later(a: i64, b: i64, c: Option<i64>, sum: State<Sum>) -> i64 {
     a + b + c.unwrap_or_default()
 }
 
+/// Where to.
+#[data]
+struct AddressThen {
+    street: String,
+    zip: String,
+}
+
+/// Where to.
+#[data]
+struct AddressNow {
+    street: String,
+}
+
+/// Ships it.
+#[tool(group = "address then", name = "ship")]
+fn ship_then(to: AddressThen) -> String {
+    to.street + &to.zip
+}
+
+/// Bills it.
+#[tool(group = "address then", name = "bill")]
+fn bill_then(of: AddressThen) -> String {
+    of.street + &of.zip
+}
+
+/// Ships it.
+#[tool(group = "address now", name = "ship")]
+fn ship_now(to: AddressNow) -> String {
+    to.street
+}
+
+/// Bills it.
+#[tool(group = "address now", name = "bill")]
+fn bill_now(of: AddressNow) -> String {
+    of.street
+}
+
 fn of(group: &'static str) -> Builder {
     server!(group = group)
 }
@@ -114,6 +151,22 @@ fn a_lock_is_written_kept_and_broken() {
     );
     check(assert("now", &lock, "update"), true, &[]);
     check(assert("now", &lock, "strict"), true, &[]);
+}
+
+/// Each place has its own line, whoever shares the type.
+#[test]
+fn a_member_that_is_gone_from_a_type_is_told_once() {
+    let lock = Lock::new("shared");
+    check(assert("address then", &lock, "update"), true, &[]);
+    let line = |text: &str| {
+        let at = include_str!("asserted.rs").lines().position(|it| it.starts_with(text));
+        format!("{}:{}", file!(), at.expect("it is there") + 1)
+    };
+    let (ship, bill) = (line("fn ship_now(to"), line("fn bill_now(of"));
+    let first = format!("  {ship}: tool `ship`: argument `to.zip` is gone\n");
+    let also = format!("      also tool `bill`: argument `of.zip` ({bill})\n");
+    let said = ["1 breaking change\n", &first, &also];
+    check(assert("address now", &lock, ""), false, &said);
 }
 
 #[test]

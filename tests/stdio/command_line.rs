@@ -21,7 +21,7 @@ fn run(arguments: &[&str]) -> Output {
 /// What is on stderr beside the lines of `schema`, which say who made the schemas.
 fn beside_schema(output: &Output) -> String {
     let said = text(&output.stderr);
-    let of_schema = |it: &&str| it.starts_with("schemas: ") || it.contains("  input ");
+    let of_schema = |it: &&str| it.starts_with("schemas: ") || it.starts_with("  ");
     said.lines().filter(|it| !of_schema(it)).collect()
 }
 
@@ -83,6 +83,8 @@ fn list_has_every_item_with_its_usage() {
     for line in [
         "\ntools\n",
         "\n  repeat word=<string> times=<integer 0..=255> [separator=<string>]  Repeats a word.\n",
+        "  Waits as a task for something that never happens. (task)\n",
+        "  Asks, begins a task, reports, asks again. (task required; asks elicitation)\n",
         "\nresources\n  notes://today",
         "\nprompts\n  greet name=…",
     ] {
@@ -140,13 +142,17 @@ fn check_says_what_clients_refuse() {
             "  warning (undocumented argument)",
         ],
     );
-    has(prompt, "prompt `to do`, `to_do` at ", &["  error (prompt name)"]);
+    let found = ["  error (prompt name)", "  warning (undocumented prompt argument)"];
+    has(prompt, "prompt `to do`, `to_do` at ", &found);
+    assert!(printed.contains("    fix: `.description(\"…\")` on the `Tool`\n"), "{printed}");
+    // The other one is completed.
+    assert!(printed.contains(": the argument `list` has no description: whoever "), "{printed}");
     assert!(total[0].starts_with("flawed: 3 tools, 1 prompt, "), "{printed}");
-    assert!(printed.contains("    fix: `schema = \"compatible\"`"), "{printed}");
+    assert!(printed.contains("    fix: remove `schema = \"full\"`: that mends it\n"), "{printed}");
 
     let strict = flawed(&["check", "--strict"], false);
     assert_eq!((strict.status.code(), text(&strict.stdout)), (Some(FAILURE), printed));
-    assert_eq!(text(&strict.stderr), "error: 15 findings, and `--strict` allows none\n");
+    assert_eq!(text(&strict.stderr), "error: 16 findings, and `--strict` allows none\n");
 
     let broken = text(&flawed(&["check"], true).stdout);
     assert!(
@@ -168,6 +174,33 @@ fn schema_is_json() {
     let tools = manifest["tools"].as_array().expect("an array");
     let repeat = tools.iter().find(|it| it["name"] == "repeat").expect("the tool");
     assert_eq!(repeat["inputSchema"]["properties"]["word"]["type"], "string");
+}
+
+/// Why the compiler did not make a schema stands under its tool.
+#[test]
+fn schema_says_why_one_is_lazy() {
+    let mut command = fixture();
+    let output = command.arg("schema").env("FIXTURE_LAZY", "").stdin(Stdio::null()).output();
+    let said = text(&output.expect("the fixture starts").stderr);
+    let lines: Vec<&str> = said.lines().collect();
+    let [head, full, full_why, parts, day, nights, page, known, advice] = lines.as_slice() else {
+        panic!("{said}")
+    };
+    assert!(head.starts_with("schemas: static ones"), "{said}");
+    assert!(full.starts_with("  full   input lazy  "), "{said}");
+    assert_eq!(
+        *full_why,
+        "    the compiler makes schemas in the compatible form only, and this is a full one"
+    );
+    assert!(parts.starts_with("  parts  input lazy, output lazy  "), "{said}");
+    assert_eq!(*day, "    input: the compiler does not know the type of `day`: `NonZero<i64>`");
+    assert_eq!(
+        *nights,
+        "    input: the compiler does not know the type of `stay.nights[].price`: `NonZero<i64>`"
+    );
+    assert_eq!(*page, "    output: the compiler does not know all of `Vec<Night>`");
+    assert!(known.starts_with("  plain  input static  "), "{said}");
+    assert!(advice.starts_with("  `#[data]` makes a type known"), "{said}");
 }
 
 /// What is compared in which way is the `contract` suite's.

@@ -291,8 +291,8 @@ mod flawed {
     }
 
     #[prompt(group = "flawed", name = "to do")]
-    fn to_do() -> &'static str {
-        "What is to be done?"
+    fn to_do(#[complete("today", "tomorrow")] day: &str, list: &str) -> String {
+        format!("What of {list} is to be done {day}?")
     }
 
     async fn add(server: Handle) -> Result<Added> {
@@ -308,7 +308,44 @@ mod flawed {
     }
 }
 
+/// Schemas that the compiler cannot make, for `schema`.
+mod lazy {
+    use std::num::NonZeroI64;
+
+    use mcp_runtime::prelude::*;
+
+    #[data]
+    struct Stay {
+        nights: Vec<Night>,
+    }
+
+    #[data]
+    struct Night {
+        price: NonZeroI64,
+    }
+
+    #[tool(group = "lazy")]
+    fn parts(day: NonZeroI64, stay: Stay, guests: u8) -> Json<Vec<Night>> {
+        Json(stay.nights.into_iter().filter(|_| day.get() > guests.into()).collect())
+    }
+
+    #[tool(group = "lazy", schema = "full")]
+    fn full() {}
+
+    #[tool(group = "lazy")]
+    fn plain(guests: u8) -> u8 {
+        guests
+    }
+
+    pub fn run() -> mcp_runtime::Exit {
+        mcp_runtime::server!(name = "lazy", group = "lazy").run()
+    }
+}
+
 fn main() -> mcp_runtime::Exit {
+    if std::env::var_os("FIXTURE_LAZY").is_some() {
+        return lazy::run();
+    }
     if std::env::var_os("FIXTURE_FLAWED").is_some() {
         return flawed::run();
     }

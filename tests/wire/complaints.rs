@@ -29,7 +29,7 @@ fn schemas(schema: &Value) -> Vec<&Map<String, Value>> {
         for keyword in ["anyOf", "oneOf", "allOf", "prefixItems"] {
             open.extend(map.get(keyword).and_then(Value::as_array).into_iter().flatten());
         }
-        for keyword in ["properties", "$defs"] {
+        for keyword in ["properties", "patternProperties", "$defs"] {
             open.extend(
                 map.get(keyword).and_then(Value::as_object).into_iter().flatten().map(|it| it.1),
             );
@@ -98,6 +98,37 @@ fn no_one_of_and_no_const(tool: &Value) -> bool {
     both(tool).iter().all(|it| !it.contains_key("oneOf") && !it.contains_key("const"))
 }
 
+/// All that Gemini's API has a field for, and `additionalProperties`, which every client knows that it must take out.
+fn no_field_is_missing(tool: &Value) -> bool {
+    const FIELDS: [&str; 20] = [
+        "type",
+        "format",
+        "title",
+        "description",
+        "default",
+        "enum",
+        "items",
+        "minItems",
+        "maxItems",
+        "properties",
+        "required",
+        "minProperties",
+        "maxProperties",
+        "additionalProperties",
+        "minLength",
+        "maxLength",
+        "pattern",
+        "minimum",
+        "maximum",
+        "anyOf",
+    ];
+    inputs(tool).iter().all(|it| it.keys().all(|keyword| FIELDS.contains(&keyword.as_str())))
+}
+
+fn no_format_but_one(tool: &Value) -> bool {
+    inputs(tool).iter().all(|it| it.get("format").is_none_or(|it| it == "date-time"))
+}
+
 fn root_is_an_object(tool: &Value) -> bool {
     let schema = &tool["inputSchema"];
     let has_choice = ["anyOf", "oneOf", "allOf"].iter().any(|it| !schema[*it].is_null());
@@ -141,6 +172,13 @@ const COMPLAINTS: &[(&str, &str, &str, IsFine)] = &[
     ("openai/openai-agents-python#454", "nothing", "", root_is_an_object),
     ("anthropics/claude-code#40075", "*", "", root_is_an_object),
     ("google/adk-python#3870", "tree", "", no_references),
+    ("danny-avila/LibreChat#13850", "*", "", no_field_is_missing),
+    ("diegosouzapw/OmniRoute#12540", "pair", "", no_field_is_missing),
+    ("diegosouzapw/OmniRoute#9617", "keywords", "", no_field_is_missing),
+    ("Wei-Shaw/sub2api#795", "keywords", "", no_field_is_missing),
+    ("tashfeenahmed/freellmapi#105", "keywords", "", no_field_is_missing),
+    ("google-gemini/gemini-cli#2237", "keywords", "", no_format_but_one),
+    ("weave-os/router#387", "keywords", "", no_format_but_one),
 ];
 
 #[test]
@@ -229,6 +267,31 @@ fn arguments_are_read_as_clients_send_them() {
             );
         }
     });
+}
+
+/// What has become of the keywords.
+#[test]
+fn what_a_keyword_said_is_said_in_words() {
+    let described = |text: &str, mut schema: Value| {
+        schema["description"] = json!(text);
+        schema
+    };
+    let text = json!({ "type": "string" });
+    let byte = json!({ "type": "integer", "minimum": 0, "maximum": 255 });
+    let span = json!({ "type": "array", "items": { "anyOf": [byte, text] }, "minItems": 2, "maxItems": 2 });
+    let integer = json!({ "type": "integer" });
+    for (revision, tools) in listed() {
+        let tool = tools.iter().find(|it| it["name"] == "keywords").expect("the tool");
+        let expected = json!({
+            "region": described("For example `eu`.", text.clone()),
+            "tags": described("No value twice.", json!({ "type": "array", "items": text })),
+            "address": described("An IPv4 address.", text.clone()),
+            "spans": { "type": "array", "items": described("In this order: integer, string.", span.clone()) },
+            "numbered": described("Its names match `^\\d+$`.", json!({ "type": "object", "additionalProperties": text })),
+            "offset": described("Not `0`.", integer.clone()),
+        });
+        assert_eq!(tool["inputSchema"]["properties"], expected, "{revision}");
+    }
 }
 
 /// Any value goes in and comes out, and is what was published of it.

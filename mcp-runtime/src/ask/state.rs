@@ -3,7 +3,7 @@ use std::collections::BTreeMap;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 #[cfg(feature = "ask")]
-use crate::wire::{Object, Raw};
+use crate::wire::{Object, Raw, write};
 
 /// JSON texts by their keys.
 pub(super) type Texts = BTreeMap<Box<str>, Box<str>>;
@@ -28,12 +28,12 @@ impl State {
         for (name, texts) in [("a", &self.answers), ("d", &self.done)] {
             let mut members = object.object(name);
             for (key, json) in texts {
-                members.raw(key, json);
+                write::raw(members.given_key(key), json);
             }
         }
         let mut asked = object.object("q");
         for (key, digest) in &self.asked {
-            asked.str(key, digest);
+            write::string(asked.given_key(key), digest);
         }
         asked.end();
         object.end();

@@ -91,14 +91,17 @@ pub(crate) struct ToolEntry {
     /// The author wrote the input schema.
     #[cfg_attr(not(feature = "stdio"), allow(dead_code, reason = "for the command line"))]
     pub(crate) given: bool,
-    /// Its own, or the server's once it is known.
-    profile: Option<SchemaProfile>,
+    /// What it says of its own.
+    pub(crate) own_profile: Option<SchemaProfile>,
+    /// What it is without that, once the server's is known.
+    pub(crate) server_profile: SchemaProfile,
     /// Whether calls may go on as tasks.
     pub(crate) task: Option<TaskSupport>,
     /// Makes the input schema.
     pub(crate) input: SchemaText,
     pub(crate) output: Option<OutputSchema>,
-    constant: Constant,
+    #[cfg_attr(not(feature = "stdio"), allow(dead_code, reason = "for the command line"))]
+    pub(crate) constant: Constant,
     rendered: OnceLock<ToolSchemas>,
     headers: OnceLock<Vec<HeaderArgument>>,
 }
@@ -174,7 +177,7 @@ impl ToolEntry {
 
     /// What its schemas are published in: its own profile, else the server's. Nothing else decides that.
     pub(crate) fn profile(&self) -> SchemaProfile {
-        self.profile.unwrap_or_default()
+        self.own_profile.unwrap_or(self.server_profile)
     }
 
     fn input(&self) -> Result<Made, Vec<String>> {
@@ -196,7 +199,8 @@ impl ToolEntry {
             lenient: false,
             strict: false,
             given: false,
-            profile,
+            own_profile: profile,
+            server_profile: SchemaProfile::default(),
             task: None,
             input,
             output,
@@ -288,7 +292,7 @@ impl Entry {
     /// Gives a tool that says nothing of its own the server's profile. To be said before any of its schemas is made.
     pub(crate) fn default_profile(&mut self, profile: SchemaProfile) {
         if let EntryKind::Tool(tool) = &mut self.kind {
-            tool.profile.get_or_insert(profile);
+            tool.server_profile = profile;
         }
     }
 

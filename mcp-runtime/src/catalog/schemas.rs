@@ -96,7 +96,7 @@ fn node(field: &Field, known: &Constant) -> Option<Node> {
     let properties = known.input?.properties;
     match properties.iter().find(|it| std::ptr::eq(it.arg, field.def))?.param {
         Param::Argument(node) | Param::Spread(node) => Some(node),
-        Param::Server | Param::Unknown => None,
+        Param::Server | Param::Unknown(_) => None,
     }
 }
 
@@ -106,7 +106,7 @@ pub(crate) fn output(output: OutputSchema, known: &Constant, profile: SchemaProf
     }
     // What is written can differ from what is read, and clients check results with it.
     let mut generator = generator(SchemaSettings::draft2020_12().for_serialize());
-    let schema = (output.0)(&mut generator);
+    let schema = (output.schema)(&mut generator);
     let mut root = schema.to_value();
     let definitions = generator.take_definitions(true);
     if let (Some(root), false) = (root.as_object_mut(), definitions.is_empty()) {

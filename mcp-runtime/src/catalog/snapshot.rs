@@ -1,7 +1,6 @@
-use std::{
-    collections::HashMap,
-    sync::{Arc, OnceLock},
-};
+use std::sync::{Arc, OnceLock};
+
+use rustc_hash::FxHashMap;
 
 use super::{Entry, EntryKind, Event, Listed, PromptArgument, cursor::Cursor};
 use crate::{
@@ -67,7 +66,8 @@ pub(crate) struct Snapshot {
     pub(super) entries: Vec<Listed>,
     lists: [Vec<Arc<Entry>>; 4],
     /// Tools and prompts by name, resources by URI.
-    index: [HashMap<String, usize>; 4],
+    /// What is looked for comes from clients, what is in it never does: nobody can make names that meet.
+    index: [FxHashMap<String, usize>; 4],
     pub(crate) offers: Offers,
     /// First pages as the edge rendered them, by a number of its own. They go with the snapshot.
     pub(crate) rendered: [OnceLock<Box<[u8]>>; Snapshot::SLOTS],

@@ -8,6 +8,7 @@ mod size;
 #[cfg(test)]
 mod tests;
 mod texts;
+mod undocumented;
 
 use std::{path::PathBuf, sync::Arc};
 
@@ -109,6 +110,11 @@ impl Item<'_> {
     fn title(&self) -> String {
         let place = self.entry.map(|it| format!(", {}", it.place())).unwrap_or_default();
         format!("{} `{}`{place}", self.kind, self.key)
+    }
+
+    /// Whether it was added while running, as a `Tool` or `Prompt` and not with an attribute.
+    fn is_added(&self) -> bool {
+        self.entry.is_some_and(|it| it.origin.is_none())
     }
 
     /// The names and schemas of a tool's arguments.

@@ -303,7 +303,7 @@ async fn run_command(
 ) -> Result<String, Stop> {
     let everything = show::Everything::ask(client).await.map_err(Stop::failure)?;
     let Some((target, given)) = rest.split_first() else {
-        return Ok(show::list(identity, &everything));
+        return Ok(show::list(identity, &everything, &client.snapshot()));
     };
     match command {
         "call" => {

@@ -3,9 +3,10 @@
 use super::{Printed, Stop};
 use crate::{
     builder::Builder,
-    catalog::{Entry, Snapshot},
+    catalog::{Entry, Snapshot, ToolEntry},
     contract::Published,
     model::ListKind,
+    schema::{SchemaProfile, constant::short},
 };
 
 /// The text of a lock file on stdout. What is no part of the contract goes to stderr.
@@ -16,19 +17,32 @@ pub(super) fn print(builder: Builder) -> Result<Printed, Stop> {
     Ok(Printed { aside: makers(&snapshot), ..text.into() })
 }
 
-/// A line for each tool: which of its schemas were there when the program started.
+/// A line for each tool: which of its schemas were there when the program started. Under it, why the others were not.
 fn makers(snapshot: &Snapshot) -> String {
     let tools = snapshot.list(ListKind::Tools);
     let mut text = String::new();
-    if !tools.is_empty() {
-        text.push_str("schemas: static ones were made by the compiler, lazy ones at first use\n");
-    }
     let width = tools.iter().map(|it| it.name.chars().count()).max().unwrap_or_default();
+    let mut is_all_known = true;
     for entry in tools {
         let schemas = schemas(entry);
         text.push_str(&format!("  {:width$}  {schemas:28}  {}\n", entry.name, entry.place()));
+        for reason in entry.tool().into_iter().flat_map(|it| reasons(entry, it)) {
+            is_all_known &= !(reason.starts_with("input: ") || reason.starts_with("output: "));
+            text.push_str(&format!("    {reason}\n"));
+        }
     }
-    text
+    if tools.is_empty() {
+        return text;
+    }
+    let head = "schemas: static ones were made by the compiler, lazy ones at first use\n";
+    let advice = match is_all_known {
+        true => "",
+        false => {
+            "  `#[data]` makes a type known to the compiler, where it has no attributes of schemars; what types of other crates \
+             are, and those that contain themselves, only schemars knows\n"
+        }
+    };
+    format!("{head}{text}{advice}")
 }
 
 fn schemas(entry: &Entry) -> String {
@@ -40,4 +54,32 @@ fn schemas(entry: &Entry) -> String {
         Some(output) => format!("input {input}, output {}", word(output.made.is_static)),
         None => format!("input {input}"),
     }
+}
+
+/// Why the schemas that are lazy are.
+fn reasons(entry: &Entry, tool: &ToolEntry) -> Vec<String> {
+    let schemas = tool.schemas();
+    let lazy_input = !tool.given && !schemas.input.is_static;
+    let lazy_output = schemas.output.as_ref().is_some_and(|it| !it.made.is_static);
+    if !lazy_input && !lazy_output {
+        return Vec::new();
+    }
+    if entry.origin.is_none() {
+        return vec!["it was added while running, when the compiler had gone".to_owned()];
+    }
+    if tool.profile() == SchemaProfile::Full {
+        return vec![
+            "the compiler makes schemas in the compatible form only, and this is a full one"
+                .to_owned(),
+        ];
+    }
+    let mut reasons = Vec::new();
+    if let Some(input) = tool.constant.input.filter(|_| lazy_input) {
+        reasons.extend(input.gaps().into_iter().map(|it| format!("input: {it}")));
+    }
+    if let Some(output) = tool.output.filter(|_| lazy_output) {
+        let name = short((output.name)());
+        reasons.push(format!("output: the compiler does not know all of `{name}`"));
+    }
+    reasons
 }

@@ -5,6 +5,8 @@ use serde_json::{Value, json};
 use super::member;
 use crate::{
     builder::Identity,
+    catalog::{Entry, Snapshot},
+    model::ListKind,
     testing::{Client, ReadContents, RpcError},
 };
 
@@ -56,13 +58,18 @@ pub(super) fn help(
     page
 }
 
-pub(super) fn list(identity: &Identity, everything: &Everything) -> String {
+/// `snapshot` knows what no list says.
+pub(super) fn list(identity: &Identity, everything: &Everything, snapshot: &Snapshot) -> String {
     let mut page = format!("{} {}\n", identity.name, identity.version);
-    for (title, list, usage) in [
-        ("tools", &everything.tools, usage_of_tool as fn(&Value) -> String),
-        ("resources", &everything.resources, |it| member(it, "uri").to_owned()),
-        ("templates", &everything.templates, |it| member(it, "uriTemplate").to_owned()),
-        ("prompts", &everything.prompts, usage_of_prompt),
+    for (title, kind, list, usage) in [
+        ("tools", ListKind::Tools, &everything.tools, usage_of_tool as fn(&Value) -> String),
+        ("resources", ListKind::Resources, &everything.resources, |it| {
+            member(it, "uri").to_owned()
+        }),
+        ("templates", ListKind::Templates, &everything.templates, |it| {
+            member(it, "uriTemplate").to_owned()
+        }),
+        ("prompts", ListKind::Prompts, &everything.prompts, usage_of_prompt),
     ] {
         if list.is_empty() {
             continue;
@@ -75,11 +82,24 @@ pub(super) fn list(identity: &Identity, everything: &Everything) -> String {
             // A long usage has a line of its own, so that the descriptions stay in one column.
             let is_long = usage.chars().count() > width;
             let usage = if is_long { format!("{usage}\n  {:width$}", "") } else { usage };
+            let key = ["uriTemplate", "uri", "name"].into_iter().find(|it| item[*it].is_string());
+            let entry = snapshot.find(kind, member(item, key.unwrap_or_default()));
+            let mark = entry.map(|it| mark(it)).unwrap_or_default();
             page.push_str(format!("  {usage:width$}  {description}").trim_end());
+            page.push_str(&mark);
             page.push('\n');
         }
     }
     page
+}
+
+/// What a client must be capable of: ` (task; asks elicitation)`.
+fn mark(entry: &Entry) -> String {
+    let task = entry.task().map(|it| if it.required { "task required" } else { "task" });
+    let asks = entry.asks.names().collect::<Vec<_>>().join(", ");
+    let asks = if asks.is_empty() { None } else { Some(format!("asks {asks}")) };
+    let marks: Vec<String> = task.map(str::to_owned).into_iter().chain(asks).collect();
+    if marks.is_empty() { String::new() } else { format!(" ({})", marks.join("; ")) }
 }
 
 /// What must be given comes first, in the order of the parameters.

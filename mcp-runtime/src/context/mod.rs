@@ -95,6 +95,24 @@ pub(crate) struct Caller {
     pub(crate) outer: Option<Context>,
 }
 
+impl Caller {
+    /// One that only waits for the answer.
+    pub(crate) fn new(client: Arc<ClientInfo>) -> Self {
+        Self {
+            client,
+            meta: None,
+            carrier: Carrier::default(),
+            channel: None,
+            asker: None,
+            task: None,
+            origin: None,
+            wants_progress: false,
+            log_level: None,
+            outer: None,
+        }
+    }
+}
+
 /// The call a handler runs for: take `&Context` as a parameter.
 ///
 /// A clone may outlive the call; what is reported through it after the answer has gone out is dropped.

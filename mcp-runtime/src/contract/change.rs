@@ -1,6 +1,9 @@
 //! What has changed, and how it is told.
 
-use std::fmt::{self, Write as _};
+use std::{
+    collections::HashMap,
+    fmt::{self, Write as _},
+};
 
 use super::place::Place;
 
@@ -27,6 +30,23 @@ pub(crate) struct Change {
     pub(crate) text: String,
     /// How not to break anything.
     pub(crate) advice: Option<String>,
+    /// What it has in common with the same difference of the same type elsewhere.
+    pub(super) kin: Option<String>,
+}
+
+impl Change {
+    /// Where else the same is told.
+    fn also(&self) -> String {
+        match &self.place {
+            Place::Nowhere => self.subject.clone(),
+            place => format!("{} ({place})", self.subject),
+        }
+    }
+
+    fn is_kin_of(&self, other: &Self) -> bool {
+        let same = self.class == other.class && self.text == other.text;
+        same && self.advice == other.advice && self.kin.is_some() && self.kin == other.kin
+    }
 }
 
 impl fmt::Display for Change {
@@ -74,11 +94,11 @@ impl Report {
         }
         let mut text = String::new();
         for class in [Class::Breaking, Class::Additive, Class::Cosmetic] {
-            let of_class = || self.changes.iter().filter(move |it| it.class == class);
-            let count = of_class().count();
-            if count == 0 {
+            let told = one_of_kin(self.changes.iter().filter(|it| it.class == class));
+            if told.is_empty() {
                 continue;
             }
+            let count = told.len();
             let changes = if count == 1 { "change" } else { "changes" };
             let what = match class {
                 Class::Breaking => "breaking",
@@ -86,8 +106,12 @@ impl Report {
                 Class::Cosmetic => "cosmetic",
             };
             let _ = writeln!(text, "{count} {what} {changes}");
-            for change in of_class() {
+            for (change, others) in told {
                 let _ = writeln!(text, "  {change}");
+                if !others.is_empty() {
+                    let others: Vec<_> = others.into_iter().map(Change::also).collect();
+                    let _ = writeln!(text, "      also {}", others.join(", "));
+                }
                 if let Some(advice) = &change.advice {
                     let _ = writeln!(text, "      {advice}");
                 }
@@ -99,4 +123,21 @@ impl Report {
         };
         text
     }
+}
+
+/// One of each family, the first, and the others with it.
+fn one_of_kin<'a>(all: impl Iterator<Item = &'a Change>) -> Vec<(&'a Change, Vec<&'a Change>)> {
+    let mut told: Vec<(&Change, Vec<&Change>)> = Vec::new();
+    let mut families: HashMap<&str, Vec<usize>> = HashMap::new();
+    for change in all {
+        let family = families.entry(change.kin.as_deref().unwrap_or_default()).or_default();
+        match family.iter().find(|at| told[**at].0.is_kin_of(change)) {
+            Some(at) => told[*at].1.push(change),
+            None => {
+                family.extend(change.kin.is_some().then_some(told.len()));
+                told.push((change, Vec::new()));
+            }
+        }
+    }
+    told
 }

@@ -34,7 +34,7 @@ pub(super) fn compare(
                 comparison.words(member, was, is);
             }
             (Kind::Tool, "annotations") => comparison.hints(was, is),
-            (_, "annotations") => comparison.words(member, was, is),
+            (_, "annotations") => comparison.annotations(was, is),
             (Kind::Tool, "inputSchema") => comparison.arguments(was, is),
             (Kind::Tool, "outputSchema") => comparison.result(was, is),
             (Kind::Tool, "execution") => comparison.tasks(was, is),
@@ -49,7 +49,7 @@ pub(super) fn compare(
     }
 }
 
-struct Comparison<'a> {
+pub(super) struct Comparison<'a> {
     kind: Kind,
     key: &'a str,
     places: &'a Places,
@@ -58,7 +58,7 @@ struct Comparison<'a> {
 
 impl Comparison<'_> {
     /// Of the item as a whole.
-    fn change(&mut self, class: Class, text: impl Into<String>, advice: Option<&str>) {
+    pub(super) fn change(&mut self, class: Class, text: impl Into<String>, advice: Option<&str>) {
         let place = self.places.item(self.kind, self.key);
         self.push(class, place, "", text.into(), advice.map(str::to_owned));
     }
@@ -71,8 +71,13 @@ impl Comparison<'_> {
         text: String,
         advice: Option<String>,
     ) {
-        let subject = format!("{} `{}`{part}", self.kind.noun(), self.key);
-        self.to.push(Change { class, place, subject, text, advice });
+        let subject = self.subject(part);
+        self.to.push(Change { class, place, subject, text, advice, kin: None });
+    }
+
+    /// `part` is of the item, empty for all of it.
+    fn subject(&self, part: &str) -> String {
+        format!("{} `{}`{part}", self.kind.noun(), self.key)
     }
 
     fn argument(&self, name: &str) -> Place {
@@ -82,6 +87,15 @@ impl Comparison<'_> {
     fn words(&mut self, member: &str, was: Option<&Value>, is: Option<&Value>) {
         if let Some(text) = schema::differs(member, was, is) {
             self.change(Class::Cosmetic, text, None);
+        }
+    }
+
+    /// Whom a resource is for, and how much it matters.
+    fn annotations(&mut self, was: Option<&Value>, is: Option<&Value>) {
+        if let Some(text) = schema::differs("annotations", was, is) {
+            let shown = [was, is].map(|it| it.map_or_else(|| "none".to_owned(), Value::to_string));
+            let [was, is] = shown;
+            self.change(Class::Cosmetic, format!("{text}: was {was}, is {is}"), None);
         }
     }
 
@@ -141,46 +155,6 @@ impl Comparison<'_> {
         }
     }
 
-    /// Clients decide by the hints whether to ask their user, so a promise that is taken back breaks.
-    fn hints(&mut self, was: Option<&Value>, is: Option<&Value>) {
-        let hint = |it: Option<&Value>, name: &str| it.and_then(|it| it.get(name)?.as_bool());
-        let read_only = |it: Option<&Value>| hint(it, "readOnlyHint").unwrap_or(false);
-        let promises = |it: Option<&Value>| {
-            [
-                ("changes nothing (`readOnlyHint`)", "read_only", read_only(it)),
-                // The next two mean nothing where nothing is changed.
-                (
-                    "destroys nothing (`destructiveHint`)",
-                    "destructive = false",
-                    read_only(it) || !hint(it, "destructiveHint").unwrap_or(true),
-                ),
-                (
-                    "may be called again (`idempotentHint`)",
-                    "idempotent",
-                    read_only(it) || hint(it, "idempotentHint").unwrap_or(false),
-                ),
-                (
-                    "reaches nothing outside (`openWorldHint`)",
-                    "open_world = false",
-                    !hint(it, "openWorldHint").unwrap_or(true),
-                ),
-            ]
-        };
-        for ((promise, key, was), (_, _, is)) in promises(was).into_iter().zip(promises(is)) {
-            match (was, is) {
-                (true, false) => self.change(
-                    Class::Breaking,
-                    format!("does not promise any more that it {promise}"),
-                    Some(&format!("keep `{key}`, or make it another tool")),
-                ),
-                (false, true) => {
-                    self.change(Class::Additive, format!("promises that it {promise}"), None);
-                }
-                _ => {}
-            }
-        }
-    }
-
     fn tasks(&mut self, was: Option<&Value>, is: Option<&Value>) {
         let support = |it: Option<&Value>| {
             let support = it.and_then(|it| it.get("taskSupport")?.as_str());
@@ -198,8 +172,7 @@ impl Comparison<'_> {
     }
 
     fn prompt_arguments(&mut self, was: Option<&Value>, is: Option<&Value>) {
-        let findings = schema::compare(Side::Arguments, &as_schema(was), &as_schema(is));
-        self.findings(Side::Arguments, findings);
+        self.schemas(Side::Arguments, &as_schema(was), &as_schema(is));
         let order = |it: Option<&Value>| -> Vec<String> {
             let list = it.and_then(Value::as_array).into_iter().flatten();
             list.filter_map(|it| it["name"].as_str()).map(str::to_owned).collect()
@@ -214,14 +187,12 @@ impl Comparison<'_> {
     fn arguments(&mut self, was: Option<&Value>, is: Option<&Value>) {
         let any = Value::Bool(true);
         let (was, is) = (was.unwrap_or(&any), is.unwrap_or(&any));
-        self.findings(Side::Arguments, schema::compare(Side::Arguments, was, is));
+        self.schemas(Side::Arguments, was, is);
     }
 
     fn result(&mut self, was: Option<&Value>, is: Option<&Value>) {
         match (was, is) {
-            (Some(was), Some(is)) => {
-                self.findings(Side::Result, schema::compare(Side::Result, was, is));
-            }
+            (Some(was), Some(is)) => self.schemas(Side::Result, was, is),
             (None, _) => self.change(Class::Additive, "has an output schema now", None),
             (_, None) => self.change(
                 Class::Breaking,
@@ -231,8 +202,8 @@ impl Comparison<'_> {
         }
     }
 
-    fn findings(&mut self, side: Side, findings: Vec<schema::Finding>) {
-        for it in findings {
+    fn schemas(&mut self, side: Side, was: &Value, is: &Value) {
+        for it in schema::compare(side, was, is) {
             let place = match (side, it.path.argument()) {
                 (Side::Arguments, Some(name)) => self.argument(name),
                 _ => self.places.item(self.kind, self.key),
@@ -244,7 +215,9 @@ impl Comparison<'_> {
                 (Side::Result, false) => format!(": `{}` in its result", it.path),
             };
             let advice = advice(&it.remedy, &it.path);
-            self.push(it.class, place, &part, it.text, advice);
+            let kin = schema::kin(side, &it.path, was, is);
+            let subject = self.subject(&part);
+            self.to.push(Change { class: it.class, place, subject, text: it.text, advice, kin });
         }
     }
 }

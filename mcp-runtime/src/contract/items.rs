@@ -50,6 +50,7 @@ pub(super) fn compare(old: &Manifest, new: &Published) -> Report {
                 subject: "the server".to_owned(),
                 text,
                 advice: None,
+                kin: None,
             });
         }
     }
@@ -75,6 +76,7 @@ fn lists(kind: Kind, old: &List, new: &Published, changes: &mut Vec<Change>) {
                 subject,
                 text: "is gone".to_owned(),
                 advice: Some("bring it back, for as long as clients call it".to_owned()),
+                kin: None,
             });
             continue;
         };
@@ -93,6 +95,7 @@ fn lists(kind: Kind, old: &List, new: &Published, changes: &mut Vec<Change>) {
             subject,
             text: format!("is `{name}` now, it seems: the one is gone, and the other is new"),
             advice: Some(advice),
+            kin: None,
         });
         item::compare(kind, name, was, &list[name], &new.places, changes);
     }
@@ -103,6 +106,7 @@ fn lists(kind: Kind, old: &List, new: &Published, changes: &mut Vec<Change>) {
             subject: format!("{} `{key}`", kind.noun()),
             text: "is new".to_owned(),
             advice: None,
+            kin: None,
         });
     }
 }

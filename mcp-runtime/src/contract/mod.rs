@@ -32,8 +32,12 @@
 //! keywords that nobody here can compare (`not`, `if`, `patternProperties`, another `pattern`, …) only the same ones are
 //! compatible. A schema of which only the words have changed always is. What is not published is not compared: `i32` and `i64` are
 //! both `integer` to clients, unless a `range` says more.
+//!
+//! **Once each.** What differs in a type that several items take or return is one difference ([`schema`]'s `kin`): the report tells it where
+//! it comes first and lists the other places, each with its line. A hint that implies others is one difference too.
 
 mod change;
+mod hints;
 mod item;
 mod items;
 mod lock;

@@ -157,12 +157,13 @@ fn words_are_cosmetic() {
         check_tool(tool("add"), tool_with(member, json!("a")), &[&text]);
     }
     let resource = |member: &str, said: Value| json!({"resources": [{"uri": "x://y", "name": "y", member: said}]});
-    for (member, other) in [("name", "another"), ("size", "another"), ("annotations", "other")] {
-        check(
-            resource(member, json!(1)),
-            resource(member, json!(2)),
-            &[&format!("cosmetic resource `x://y` has {other} {member}")],
-        );
+    for (member, text) in [
+        ("name", "another name"),
+        ("size", "another size"),
+        ("annotations", "other annotations: was 1, is 2"),
+    ] {
+        let text = format!("cosmetic resource `x://y` has {text}");
+        check(resource(member, json!(1)), resource(member, json!(2)), &[&text]);
     }
     check(
         json!({}),
@@ -212,29 +213,58 @@ fn arguments_and_results_are_told_with_their_place() {
 #[test]
 fn hints_are_promises() {
     let hints = |hints: Value| tool_with("annotations", hints);
-    let back = |what: &str| format!("breaking tool `add` does not promise any more that it {what}");
-    let there = |what: &str| format!("additive tool `add` promises that it {what}");
-    let (nothing, read_only) = (json!({}), json!({"readOnlyHint": true}));
-    let three = [
-        "changes nothing (`readOnlyHint`)",
-        "destroys nothing (`destructiveHint`)",
-        "may be called again (`idempotentHint`)",
-    ];
-    let all = |tell: &dyn Fn(&str) -> String| three.map(tell);
+    /// From no promise to this one, and back.
+    #[track_caller]
+    fn check(said: Value, what: &str, [hint, without, with]: [&str; 3]) {
+        check_member(
+            "annotations",
+            json!({}),
+            said,
+            &[&format!(
+                "additive tool `add` promises now that it {what}: `{hint}` was {without} by default and is {with} now"
+            )],
+            &[&format!(
+                "breaking tool `add` does not promise any more that it {what}: `{hint}` was {with} and is {without} by default now"
+            )],
+        );
+    }
+    // One hint is one difference, although it says all three.
+    let all = "changes nothing, destroys nothing and may be called again without more effect";
+    check(json!({"readOnlyHint": true}), all, ["readOnlyHint", "false", "true"]);
+    for (name, with, without, what) in [
+        ("destructiveHint", false, "true", "destroys nothing"),
+        ("idempotentHint", true, "false", "may be called again without more effect"),
+        ("openWorldHint", false, "true", "reaches nothing outside"),
+    ] {
+        check(json!({ name: with }), what, [name, without, &with.to_string()]);
+    }
+    // The promise is kept that another hint makes now.
+    let read_only = json!({"readOnlyHint": true});
     check_member(
         "annotations",
-        nothing.clone(),
         read_only.clone(),
-        &all(&there).each_ref().map(String::as_str),
-        &all(&back).each_ref().map(String::as_str),
+        json!({"readOnlyHint": false, "destructiveHint": false, "idempotentHint": true}),
+        &[
+            "breaking tool `add` does not promise any more that it changes nothing: `readOnlyHint` was true and is false now",
+        ],
+        &[
+            "additive tool `add` promises now that it changes nothing: `readOnlyHint` was false and is true now",
+        ],
     );
-    for (hint, what) in [
-        (json!({"destructiveHint": false}), three[1]),
-        (json!({"idempotentHint": true}), three[2]),
-        (json!({"openWorldHint": false}), "reaches nothing outside (`openWorldHint`)"),
-    ] {
-        check_member("annotations", nothing.clone(), hint, &[&there(what)], &[&back(what)]);
-    }
+    // One is taken back, and another one given.
+    check_member(
+        "annotations",
+        json!({"idempotentHint": true}),
+        json!({"openWorldHint": false, "destructiveHint": true}),
+        &[
+            "breaking tool `add` does not promise any more that it may be called again without more effect: `idempotentHint` was true and is false by default now",
+            "additive tool `add` promises now that it reaches nothing outside: `openWorldHint` was true by default and is false now",
+        ],
+        &[
+            "breaking tool `add` does not promise any more that it reaches nothing outside: `openWorldHint` was false and is true by default now",
+            "additive tool `add` promises now that it may be called again without more effect: `idempotentHint` was false by default and is true now",
+        ],
+    );
     // What is said already by another hint, or by saying nothing.
     let same = ["cosmetic tool `add` says its `annotations` differently, and means the same"];
     for hints in [
@@ -244,6 +274,26 @@ fn hints_are_promises() {
         check_member("annotations", read_only.clone(), hints, &same, &same);
     }
     check_tool(tool("add"), hints(json!({"readOnlyHint": false, "openWorldHint": true})), &same);
+}
+
+/// Only the words that matter: what is implied has no word of its own.
+#[test]
+fn a_promise_is_kept_by_the_word_that_makes_it() {
+    let advice = |old: Value| {
+        let new = json!({"tools": [tool("add")]});
+        let report = compare(json!({"tools": [tool_with("annotations", old)]}), new);
+        report.changes()[0].advice.clone().unwrap_or_default()
+    };
+    let of = |keys: &str| {
+        format!(
+            "keep {keys}, or make it another tool: clients decide by that whether to ask their user"
+        )
+    };
+    assert_eq!(advice(json!({"readOnlyHint": true})), of("`read_only`"));
+    let read_only = json!({"readOnlyHint": true, "openWorldHint": false});
+    assert_eq!(advice(read_only), of("`read_only` and `open_world = false`"));
+    let two = json!({"destructiveHint": false, "idempotentHint": true});
+    assert_eq!(advice(two), of("`destructive = false` and `idempotent`"));
 }
 
 #[test]
@@ -506,4 +556,85 @@ fn a_report_is_read_from_the_top() {
          \x20 src/main.rs:7: tool `kept` has no description any more\n\
          If clients may break, write mcp.lock.json again: `server schema > mcp.lock.json`\n"
     );
+}
+
+/// A tool that takes one thing and returns nothing.
+fn taking(name: &str, argument: &str, schema: &Value) -> Value {
+    let mut tool = tool(name);
+    tool["inputSchema"]["properties"] = json!({ argument: schema });
+    tool
+}
+
+fn told(old: Value, new: Value) -> String {
+    let mut places = Places::default();
+    for (line, name) in [(7, "ship"), (3, "bill"), (9, "move")] {
+        places.set(super::manifest::Kind::Tool, name, Place::Line("src/main.rs", line));
+    }
+    let published = Published { manifest: read(new), places };
+    items::compare(&read(old), &published).told("mcp.lock.json", "write")
+}
+
+#[test]
+fn what_changes_in_one_type_is_told_once() {
+    let address = |members: Value| json!({"type": "object", "properties": members});
+    let old = address(json!({"street": {"type": "string"}, "zip": {"type": "string"}}));
+    let new = address(json!({"street": {"type": "string"}}));
+    let list = |of: &Value| json!({"type": "array", "items": of, "description": "Several"});
+    let outer =
+        |of: &Value| json!({"type": "object", "description": "Outer", "properties": {"at": of}});
+    let tools = |of: &Value| {
+        let tools = [
+            taking("ship", "to", of),
+            taking("bill", "from", &list(of)),
+            taking("move", "van", &outer(of)),
+        ];
+        json!({ "tools": tools })
+    };
+    assert_eq!(
+        told(tools(&old), tools(&new)),
+        "1 breaking change\n\
+         \x20 src/main.rs:3: tool `bill`: argument `from[].zip` is gone\n\
+         \x20     also tool `ship`: argument `to.zip` (src/main.rs:7), tool `move`: argument `van.at.zip` (src/main.rs:9)\n\
+         \x20     keep it: clients send it. One that nobody needs may be an `Option`\n\
+         If clients may break, write mcp.lock.json again: `write`\n"
+    );
+    assert_eq!(
+        told(tools(&new), tools(&old)),
+        "1 additive change\n\
+         \x20 src/main.rs:3: tool `bill`: argument `from[].zip` is new\n\
+         \x20     also tool `ship`: argument `to.zip` (src/main.rs:7), tool `move`: argument `van.at.zip` (src/main.rs:9)\n\
+         Nothing breaks. Write mcp.lock.json again: `write`\n"
+    );
+}
+
+/// A list of values is a type too, whatever the arguments say of it; what is sent is not what is returned.
+#[test]
+fn what_changes_in_several_types_is_told_of_each() {
+    let size = |values: &[&str], text: &str| json!({"type": "string", "enum": values, "description": text});
+    let tools = |values: &[&str]| json!({"tools": [taking("ship", "a", &size(values, "A")), taking("bill", "b", &size(values, "B"))]});
+    let text = told(tools(&["s", "m"]), tools(&["s"]));
+    assert!(text.contains("1 breaking change\n"), "{text}");
+    assert!(text.contains("      also tool `ship`: argument `a` (src/main.rs:7)\n"), "{text}");
+
+    let one = |kind: &str| json!({"type": kind});
+    let tools = |kind: &str| json!({"tools": [taking("ship", "a", &one(kind)), taking("bill", "b", &one(kind))]});
+    let text = told(tools("integer"), tools("string"));
+    assert!(text.contains("2 breaking changes\n") && !text.contains("also"), "{text}");
+
+    let address = |zip: &str, other: &str| json!({"type": "object", "properties": {"zip": {"type": zip}, other: {"type": "string"}}});
+    let tools = |zip: &str| {
+        let [a, b] = ["a", "b"].map(|it| address(zip, it));
+        json!({"tools": [taking("ship", "to", &a), taking("bill", "to", &b)]})
+    };
+    let text = told(tools("integer"), tools("string"));
+    assert!(text.contains("2 breaking changes\n") && !text.contains("also"), "{text}");
+
+    let both = |schema: Value| {
+        let mut tool = taking("ship", "to", &schema);
+        tool["outputSchema"] = schema;
+        json!({ "tools": [tool] })
+    };
+    let of = |zip: &str| both(address(zip, "a"));
+    let text = told(of("integer"), of("string"));
+    assert!(text.contains("2 breaking changes\n") && !text.contains("also"), "{text}");
 }

@@ -52,7 +52,7 @@ impl Next {
     /// Runs the operation.
     pub async fn run(self, call: OperationCall) -> Outcome {
         drop(call);
-        match self.dispatcher.run(&self.snapshot, self.caller, self.request.borrow()) {
+        match self.dispatcher.run(&self.snapshot, None, self.caller, self.request.borrow()) {
             Dispatched::Ready(answer) => Outcome(answer),
             Dispatched::Pending(pending) => {
                 Outcome(pending.await.unwrap_or_else(|| Err(Error::msg("cancelled"))))

@@ -116,27 +116,34 @@ impl Dispatcher {
     pub(crate) fn dispatch(
         self: &Arc<Self>,
         snapshot: &Arc<Snapshot>,
+        target: Option<&Arc<Entry>>,
         caller: Caller,
         request: Request<'_>,
     ) -> Dispatched {
         match &self.around {
-            None => self.run(snapshot, caller, request),
+            None => self.run(snapshot, target, caller, request),
             Some(around) => around.start(self, snapshot, caller, request),
         }
     }
 
-    /// Runs without `around`.
-    fn run(&self, snapshot: &Arc<Snapshot>, caller: Caller, request: Request<'_>) -> Dispatched {
+    /// Runs without `around`. `target` is the request's, where it has been looked for.
+    fn run(
+        &self,
+        snapshot: &Arc<Snapshot>,
+        target: Option<&Arc<Entry>>,
+        caller: Caller,
+        request: Request<'_>,
+    ) -> Dispatched {
         match request {
             Request::List { kind, cursor } => {
                 Dispatched::Ready(snapshot.page(kind, cursor.as_deref()).map(Done::List))
             }
             Request::CallTool { name, arguments } => {
-                self.call_tool(snapshot, caller, &name, arguments)
+                self.call_tool(snapshot, target, caller, &name, arguments)
             }
             Request::ReadResource { uri } => self.read_resource(snapshot, caller, &uri),
             Request::GetPrompt { name, arguments } => {
-                self.get_prompt(snapshot, caller, &name, arguments)
+                self.get_prompt(snapshot, target, caller, &name, arguments)
             }
             Request::Complete { reference, argument, value, given } => {
                 self.complete(snapshot, caller, &reference, &argument, &value, given)
@@ -147,11 +154,13 @@ impl Dispatcher {
     fn call_tool(
         &self,
         snapshot: &Snapshot,
+        target: Option<&Arc<Entry>>,
         caller: Caller,
         name: &str,
         arguments: Option<Raw<'_>>,
     ) -> Dispatched {
-        let Some(entry) = snapshot.find(ListKind::Tools, name) else {
+        let found = target.or_else(|| snapshot.find(ListKind::Tools, name));
+        let Some(entry) = found else {
             return Dispatched::failed(
                 Kind::InvalidParams,
                 unknown("tool", name, snapshot.list(ListKind::Tools)),
@@ -173,11 +182,13 @@ impl Dispatcher {
     fn get_prompt(
         &self,
         snapshot: &Snapshot,
+        target: Option<&Arc<Entry>>,
         caller: Caller,
         name: &str,
         arguments: Option<Raw<'_>>,
     ) -> Dispatched {
-        let Some(entry) = snapshot.find(ListKind::Prompts, name) else {
+        let found = target.or_else(|| snapshot.find(ListKind::Prompts, name));
+        let Some(entry) = found else {
             return Dispatched::failed(
                 Kind::InvalidParams,
                 unknown("prompt", name, snapshot.list(ListKind::Prompts)),

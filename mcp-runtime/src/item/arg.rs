@@ -118,6 +118,7 @@ impl ArgDef {
                 Some(literal) => node.default_of(literal),
                 None => constant::Default::None,
             },
+            ..Notes::NONE
         }
     }
 }

@@ -1,5 +1,8 @@
 //! The input schema of a tool in constants.
 
+#[cfg(feature = "stdio")]
+mod gaps;
+
 use super::ArgDef;
 use crate::schema::{
     Kind,
@@ -29,8 +32,9 @@ pub enum Param {
     Argument(Node),
     /// Its fields are arguments.
     Spread(Node),
-    /// Only schemars knows, if it does.
-    Unknown,
+    /// Only schemars knows, if it does. With the name of the type.
+    #[cfg_attr(not(feature = "stdio"), allow(dead_code, reason = "only the command line tells"))]
+    Unknown(fn() -> &'static str),
 }
 
 impl Property {
@@ -53,7 +57,7 @@ impl Property {
                 }
                 Self { arg, param }
             }
-            Param::Server | Param::Unknown => Self { arg, param },
+            Param::Server | Param::Unknown(_) => Self { arg, param },
         }
     }
 
@@ -84,7 +88,7 @@ impl Property {
     const fn is_constant(&self) -> bool {
         match self.param {
             Param::Server => true,
-            Param::Unknown => false,
+            Param::Unknown(_) => false,
             Param::Spread(node) => {
                 node.is_object() && node.is_constant() && self.arg.header.is_none()
             }
@@ -239,7 +243,7 @@ impl InputSchema {
                     write_node(out, &node, Side::Argument, &arg.notes(&node));
                 }
                 Param::Spread(node) => node.write_members(out, &mut first),
-                Param::Server | Param::Unknown => {}
+                Param::Server | Param::Unknown(_) => {}
             }
             i += 1;
         }

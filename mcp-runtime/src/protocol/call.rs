@@ -11,7 +11,6 @@ use super::{
     channel::ProgressSlot,
     encode,
     outbox::{Hold, Outbox},
-    revision::Revision,
     shared::Shared,
 };
 use crate::{
@@ -97,20 +96,20 @@ impl Drop for Batch {
     }
 }
 
-/// All that turns a call's answer into its response.
-pub(super) struct WayBack {
-    pub(super) shared: Arc<Shared>,
-    pub(super) snapshot: Arc<Snapshot>,
-    pub(super) revision: Revision,
-    pub(super) is_private: bool,
-    pub(super) slot: Option<Arc<ProgressSlot>>,
-    pub(super) to: ReplyTo,
+/// All that turns a call's answer into its response. Borrowed, because most calls are answered where they stand.
+#[derive(Clone, Copy)]
+pub(super) struct WayBack<'a> {
+    pub(super) shared: &'a Arc<Shared>,
+    pub(super) snapshot: &'a Arc<Snapshot>,
+    pub(super) scope: encode::Scope,
+    pub(super) slot: Option<&'a Arc<ProgressSlot>>,
+    pub(super) to: &'a ReplyTo,
 }
 
-impl WayBack {
+impl WayBack<'_> {
     pub(super) fn answer(&self, id: Id<'_>, answer: &Answer) {
-        let Self { shared, snapshot, revision, is_private, slot, to } = self;
-        let scope = encode::Scope { revision: *revision, is_private: *is_private };
+        let Self { shared, snapshot, scope, slot, to } = *self;
+        let revision = scope.revision;
         if let Err(error) = answer {
             encode::note(error);
             #[cfg(feature = "http")]
@@ -122,10 +121,10 @@ impl WayBack {
             encode::answer(out, &shared.service, snapshot, scope, id, answer);
         };
         match &to.batch {
-            None => to.outbox.push_last(slot.as_ref(), write),
+            None => to.outbox.push_last(slot, write),
             Some(batch) => {
                 if slot.is_some() {
-                    to.outbox.push_last(slot.as_ref(), |_| {});
+                    to.outbox.push_last(slot, |_| {});
                 }
                 batch.push(write);
             }
@@ -143,11 +142,39 @@ impl WayBack {
     }
 }
 
+/// A [`WayBack`] for later.
+struct KeptWay {
+    shared: Arc<Shared>,
+    snapshot: Arc<Snapshot>,
+    scope: encode::Scope,
+    slot: Option<Arc<ProgressSlot>>,
+    to: ReplyTo,
+}
+
+impl KeptWay {
+    fn borrow(&self) -> WayBack<'_> {
+        let Self { shared, snapshot, scope, slot, to } = self;
+        WayBack { shared, snapshot, scope: *scope, slot: slot.as_ref(), to }
+    }
+}
+
+impl From<WayBack<'_>> for KeptWay {
+    fn from(way: WayBack<'_>) -> Self {
+        Self {
+            shared: way.shared.clone(),
+            snapshot: way.snapshot.clone(),
+            scope: way.scope,
+            slot: way.slot.cloned(),
+            to: way.to.clone(),
+        }
+    }
+}
+
 /// A request whose handler waits. A transport drives it to its end; its answer goes to the outbox by itself.
 pub(crate) struct PendingCall {
     pending: Pending,
     id: IdBuf,
-    way: WayBack,
+    way: KeptWay,
     _place: Place,
     /// The last field, so that a batch has been answered before the call counts as done.
     _hold: Hold,
@@ -156,9 +183,8 @@ pub(crate) struct PendingCall {
 impl PendingCall {
     /// Enters the call into the table of calls in flight, where a cancellation finds it.
     ///
-    /// # Errors
-    /// The way back, when another call of this id has just come there.
-    pub(super) fn new(pending: Pending, id: IdBuf, way: WayBack) -> Result<Self, WayBack> {
+    /// `None` when another call of this id has just come there.
+    pub(super) fn new(pending: Pending, id: IdBuf, way: WayBack<'_>) -> Option<Self> {
         let is_free = match way.shared.calls().entry(id.clone()) {
             Entry::Occupied(_) => false,
             Entry::Vacant(it) => {
@@ -167,11 +193,11 @@ impl PendingCall {
             }
         };
         if !is_free {
-            return Err(way);
+            return None;
         }
         let place = Place::take(&way.shared.service);
         let hold = way.to.outbox.hold();
-        Ok(Self { pending, id, way, _place: place, _hold: hold })
+        Some(Self { pending, id, way: way.into(), _place: place, _hold: hold })
     }
 
     /// Takes the call out of the table, where a call that was cancelled has made room already, perhaps for another one of
@@ -210,7 +236,7 @@ impl Future for PendingCall {
         // Out of the table first: once the answer is on its way, the client may use the id again.
         let answer = if self.leave() { answer } else { None };
         match answer {
-            Some(answer) => self.way.answer(self.id.as_id(), &answer),
+            Some(answer) => self.way.borrow().answer(self.id.as_id(), &answer),
             // Nothing may follow a cancellation, not even a report that was merged before it.
             None => self.way.slot.iter().for_each(|it| self.way.to.outbox.forget(it)),
         }

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use super::{
     encode::{self, Feature},
-    method::{Method, check_client, invalid, text},
+    method::{Method, check_client, invalid, string},
     pages::Pages,
     peer::Peer,
     request::{ClientRequest, Terms, unknown_method},
@@ -82,7 +82,7 @@ impl Session {
     /// What this session is told of an event.
     pub(super) fn notifications(&mut self, event: &Event) -> Vec<Vec<u8>> {
         let Some(open) = self.open.as_mut().filter(|_| self.initialized) else { return Vec::new() };
-        let message = |method: &str, param: Option<(&str, &str)>| {
+        let message = |method: &str, param: Option<(&'static str, &str)>| {
             let mut out = Vec::new();
             notification(&mut out, method, |params| {
                 if let Some((name, text)) = param {
@@ -219,7 +219,7 @@ impl Peer {
             return refuse("the session has been initialized already");
         }
         let params = request.params;
-        let Ok(wanted) = text(params, "protocolVersion") else {
+        let Ok(wanted) = string(params.get("protocolVersion"), "protocolVersion") else {
             let error = invalid("`protocolVersion` must be a string");
             return shared.refuse(request, shared.spoken(), &error);
         };
@@ -278,18 +278,18 @@ impl Peer {
         let params = request.params;
         match method {
             SessionMethod::SetLevel => {
-                let level = level(&text(params, "level")?)?;
+                let level = level(&string(params.get("level"), "level")?)?;
                 logging::listen(level);
                 shared.session().change(|open| open.log_level = Some(level));
             }
             SessionMethod::Subscribe => {
-                let uri = text(params, "uri")?;
+                let uri = string(params.get("uri"), "uri")?;
                 let limits = &shared.service.limits;
                 let add = |open: &mut Open| open.subscriptions.add(&uri, 0, limits);
                 shared.session().change(add).unwrap_or(Ok(()))?;
             }
             SessionMethod::Unsubscribe => {
-                let uri = text(params, "uri")?;
+                let uri = string(params.get("uri"), "uri")?;
                 shared.session().change(|open| open.subscriptions.remove(&uri));
             }
         }

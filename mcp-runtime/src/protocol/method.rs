@@ -9,7 +9,7 @@ use crate::{
     error::{Error, Kind},
     limits::Limits,
     model::ListKind,
-    wire::Raw,
+    wire::{Params, Raw},
 };
 
 /// A method that asks for something of the items; the others never leave their era.
@@ -59,14 +59,16 @@ impl Method {
     ///
     /// # Errors
     /// Invalid params, with the member that is missing or wrong.
-    pub(super) fn operation(self, params: Raw<'_>) -> Result<Request<'_>, Error> {
+    pub(super) fn operation<'a>(self, params: &Params<'a>) -> Result<Request<'a>, Error> {
         match self {
             Self::List(kind) => list(kind, params),
             Self::CallTool => {
                 let [name, arguments] = params.pick(["name", "arguments"]);
                 Ok(Request::CallTool { name: string(name, "name")?, arguments: given(arguments) })
             }
-            Self::ReadResource => Ok(Request::ReadResource { uri: text(params, "uri")? }),
+            Self::ReadResource => {
+                Ok(Request::ReadResource { uri: string(params.get("uri"), "uri")? })
+            }
             Self::GetPrompt => {
                 let [name, arguments] = params.pick(["name", "arguments"]);
                 Ok(Request::GetPrompt { name: string(name, "name")?, arguments: given(arguments) })
@@ -96,11 +98,7 @@ pub(super) fn invalid(message: impl std::fmt::Display) -> Error {
 }
 
 /// A member that must be there and be a string.
-pub(super) fn text<'a>(params: Raw<'a>, name: &str) -> Result<Cow<'a, str>, Error> {
-    string(params.get(name), name)
-}
-
-fn string<'a>(member: Option<Raw<'a>>, name: &str) -> Result<Cow<'a, str>, Error> {
+pub(super) fn string<'a>(member: Option<Raw<'a>>, name: &str) -> Result<Cow<'a, str>, Error> {
     match member {
         None => Err(invalid(format_args!("`{name}` is missing"))),
         Some(it) => it.string().ok_or_else(|| invalid(format_args!("`{name}` must be a string"))),
@@ -113,18 +111,19 @@ fn given(member: Option<Raw<'_>>) -> Option<Raw<'_>> {
 }
 
 /// Present and empty is not absent (C-15).
-fn list(kind: ListKind, params: Raw<'_>) -> Result<Request<'_>, Error> {
+fn list<'a>(kind: ListKind, params: &Params<'a>) -> Result<Request<'a>, Error> {
     let cursor = given(params.get("cursor")).map(|it| string(Some(it), "cursor")).transpose()?;
     Ok(Request::List { kind, cursor })
 }
 
-fn complete(params: Raw<'_>) -> Result<Request<'_>, Error> {
+fn complete<'a>(params: &Params<'a>) -> Result<Request<'a>, Error> {
     let [reference, argument, context] = params.pick(["ref", "argument", "context"]);
     let reference = reference.ok_or_else(|| invalid("`ref` is missing"))?;
-    let kind = text(reference, "type")?;
+    let member = |name: &str| string(reference.get(name), name);
+    let kind = member("type")?;
     let reference = match &*kind {
-        "ref/prompt" => Reference::Prompt(text(reference, "name")?),
-        "ref/resource" => Reference::Resource(text(reference, "uri")?),
+        "ref/prompt" => Reference::Prompt(member("name")?),
+        "ref/resource" => Reference::Resource(member("uri")?),
         other => {
             return Err(invalid(format_args!(
                 "`ref.type` is `ref/prompt` or `ref/resource`, not `{other}`"

@@ -165,9 +165,11 @@ impl Outbox {
             return false;
         }
         std::mem::swap(&mut queue.bytes, into);
-        let reports = std::mem::take(&mut queue.reports);
-        for slot in reports {
-            slot.write_pending(&mut queue.bytes);
+        if !queue.reports.is_empty() {
+            let reports = std::mem::take(&mut queue.reports);
+            for slot in reports {
+                slot.write_pending(&mut queue.bytes);
+            }
         }
         queue.write_events();
         true
@@ -236,13 +238,19 @@ impl Outbox {
         Queue::wake(self.queue());
     }
 
-    /// Wakes this task when something is added, or when nothing can be added any more.
-    pub(crate) fn watch(&self, cx: &Context<'_>) {
+    /// Wakes this task when something is added, or when nothing can be added any more. Returns whether something is there already.
+    pub(crate) fn watch(&self, cx: &Context<'_>) -> bool {
         let mut queue = self.queue();
         match &mut queue.reader {
             Some(it) => it.clone_from(cx.waker()),
             None => queue.reader = Some(cx.waker().clone()),
         }
+        !queue.bytes.is_empty()
+    }
+
+    /// Wakes nobody until somebody watches again.
+    pub(crate) fn unwatch(&self) {
+        self.queue().reader = None;
     }
 
     /// Waits until there is something to [`take`](Self::take), or for `false` when nothing will ever come.
@@ -283,6 +291,9 @@ impl Queue {
     }
 
     fn write_events(&mut self) {
+        if self.events.is_empty() {
+            return;
+        }
         for event in std::mem::take(&mut self.events) {
             self.message(|out| out.extend_from_slice(&event.message));
         }

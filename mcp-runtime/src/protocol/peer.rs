@@ -15,7 +15,7 @@ use crate::{
     context::{Carrier, Context},
     error::{Error, Kind},
     limits::Limits,
-    wire::{self, Id, Incoming, Invalid, Message, Raw},
+    wire::{self, Id, Incoming, Invalid, Message, Params, Raw},
 };
 
 /// One side of a conversation: a legacy session if it ever has one, and the calls and streams of both eras. A connection
@@ -56,12 +56,12 @@ impl Peer {
         let limits = &self.shared.service.limits;
         match wire::parse(bytes, limits.of_wire()) {
             Err(malformed) => self.refuse_unread(&Error::of(Kind::Parse, malformed)),
-            Ok(incoming) => self.handle(incoming, &self.plainly, turn),
+            Ok(incoming) => self.handle(&incoming, &self.plainly, turn),
         }
     }
 
     /// Handles what was received. What can be answered at once has been written when this returns.
-    pub(crate) fn handle(&self, incoming: Incoming<'_>, arrival: &Arrival, turn: &mut Turn) {
+    pub(crate) fn handle(&self, incoming: &Incoming<'_>, arrival: &Arrival, turn: &mut Turn) {
         let refuse = |turn: &mut Turn, text: &str| {
             turn.refusal = Some(Refusal::Malformed);
             let error = Error::of(Kind::InvalidRequest, text);
@@ -106,7 +106,7 @@ impl Peer {
 
     fn message(
         &self,
-        message: Result<Message<'_>, Invalid<'_>>,
+        message: &Result<Message<'_>, Invalid<'_>>,
         arrival: &Arrival,
         turn: &mut Turn,
     ) {
@@ -121,11 +121,11 @@ impl Peer {
                 self.shared.error(self.shared.spoken(), invalid.id, &error, to);
             }
             Ok(Message::Request { id, method, params }) => {
-                let params = params.unwrap_or(Raw::EMPTY_OBJECT);
+                let params = params.as_ref().unwrap_or(&Params::NONE);
                 let meta = RequestMeta::read(params.get("_meta"));
                 let carrier = &arrival.carrier;
-                let request = ClientRequest { id, method: &method, params, meta, to, carrier };
-                if !arrival.is_modern && !request.meta.claims(&method) {
+                let request = ClientRequest { id: *id, method, params, meta, to, carrier };
+                if !arrival.is_modern && !request.meta.claims(method) {
                     self.legacy_request(&request, turn);
                 } else if to.is_batch() {
                     // A session of 2025-03-26 does not bring its arrays to the other era (RPC-11).
@@ -136,21 +136,21 @@ impl Peer {
                     self.modern_request(&request, turn);
                 }
             }
-            Ok(Message::Notification { method, params }) => match &*method {
+            Ok(Message::Notification { method, params }) => match &**method {
                 // It carries no envelope in either era, so one table serves both.
-                "notifications/cancelled" => self.cancel(params),
+                "notifications/cancelled" => self.cancel(params.as_ref()),
                 "notifications/initialized" => self.shared.session().set_initialized(),
                 "notifications/roots/list_changed" => self.shared.questions().forget_roots(),
                 // Progress of ours, which nothing here asks for. The rest is unknown and stays unanswered.
                 _ => {}
             },
-            Ok(Message::Response { id, result }) => self.shared.answer(id, result),
+            Ok(Message::Response { id, result }) => self.shared.answer(*id, *result),
         }
     }
 
     /// Malformed ones, and those that come too late, are ignored (CANC-02).
-    fn cancel(&self, params: Option<Raw<'_>>) {
-        let [id, reason] = params.unwrap_or(Raw::EMPTY_OBJECT).pick(["requestId", "reason"]);
+    fn cancel(&self, params: Option<&Params<'_>>) {
+        let [id, reason] = params.unwrap_or(&Params::NONE).pick(["requestId", "reason"]);
         let Some(id) = id.and_then(Id::parse) else { return };
         if let Some(reason) = reason.and_then(Raw::string) {
             tracing::debug!("request {id} was cancelled: {reason}");

@@ -10,6 +10,7 @@ use std::{
 use super::{
     call::{PendingCall, ReplyTo, WayBack},
     channel::{CallChannel, ProgressSlot},
+    encode::Scope,
     method::Method,
     modern::RequestMeta,
     peer::Peer,
@@ -26,7 +27,7 @@ use crate::{
     dispatch::{Dispatched, Request},
     error::{Error, Kind, shown},
     model::{Asks, ClientInfo, Done, Level, ToolResult},
-    wire::{Id, Raw},
+    wire::{Id, Params, Raw},
 };
 
 /// A request as it came, and where its response goes.
@@ -34,7 +35,7 @@ pub(super) struct ClientRequest<'a> {
     pub(super) id: Id<'a>,
     pub(super) method: &'a str,
     /// An empty object when there were none.
-    pub(super) params: Raw<'a>,
+    pub(super) params: &'a Params<'a>,
     pub(super) meta: RequestMeta<'a>,
     pub(super) to: &'a ReplyTo,
     pub(super) carrier: &'a Carrier,
@@ -87,7 +88,7 @@ impl Peer {
         if live.is_none()
             && let Some(why) = unable
         {
-            return self.refuse_unable(request, revision, snapshot, &operation, why);
+            return self.refuse_unable(request, revision, &snapshot, &operation, why);
         }
         // A task that begins at once asks in its own way.
         let asks = live.as_ref().is_none_or(|it| it.begins_later());
@@ -112,7 +113,7 @@ impl Peer {
         }
         let dispatcher = &shared.service.dispatcher;
         let mut dispatched = match unable {
-            None => dispatcher.dispatch(&snapshot, caller, operation),
+            None => dispatcher.dispatch(&snapshot, target, caller, operation),
             // Who asks for a task gets one, and learns why from its result.
             Some(why) => Dispatched::Ready(Ok(Done::Tool(ToolResult::failure(why)))),
         };
@@ -121,10 +122,9 @@ impl Peer {
             let tasks = &shared.service.tasks;
             dispatched = tasks.follow(dispatcher, live, dispatched, always);
         }
-        let to = request.to.clone();
-        let is_private = terms.is_private;
-        let way = WayBack { shared: shared.clone(), snapshot, revision, is_private, slot, to };
-        self.drive(dispatched, request, way, turn);
+        let scope = Scope { revision, is_private: terms.is_private };
+        let (snapshot, slot, to) = (&snapshot, slot.as_ref(), request.to);
+        self.drive(dispatched, request, WayBack { shared, snapshot, scope, slot, to }, turn);
     }
 
     /// Takes a request to its answer, as far as that does not have to wait.
@@ -132,7 +132,7 @@ impl Peer {
         &self,
         dispatched: Dispatched,
         request: &ClientRequest<'_>,
-        way: WayBack,
+        way: WayBack<'_>,
         turn: &mut Turn,
     ) {
         match dispatched {
@@ -144,8 +144,8 @@ impl Peer {
                     Poll::Ready(Some(answer)) => way.answer(request.id, &answer),
                     Poll::Ready(None) => {}
                     Poll::Pending => match PendingCall::new(pending, request.id.to_owned(), way) {
-                        Ok(call) => turn.waiting.push(call),
-                        Err(way) => way.answer(request.id, &Err(id_in_use())),
+                        Some(call) => turn.waiting.push(call),
+                        None => way.answer(request.id, &Err(id_in_use())),
                     },
                 }
             }
@@ -206,7 +206,7 @@ impl Peer {
         &self,
         request: &ClientRequest<'_>,
         revision: Revision,
-        snapshot: Arc<Snapshot>,
+        snapshot: &Arc<Snapshot>,
         operation: &Request<'_>,
         why: String,
     ) {
@@ -214,9 +214,8 @@ impl Peer {
             Request::CallTool { .. } => Ok(Done::Tool(ToolResult::failure(why))),
             _ => Err(Error::msg(why)),
         };
-        let (shared, to) = (self.shared.clone(), request.to.clone());
-        let way = WayBack { shared, snapshot, revision, is_private: false, slot: None, to };
-        way.answer(request.id, &answer);
+        let (shared, to, scope) = (&self.shared, request.to, Scope { revision, is_private: false });
+        WayBack { shared, snapshot, scope, slot: None, to }.answer(request.id, &answer);
     }
 
     /// Whether the id is free and there is room for one more call.
@@ -306,11 +305,10 @@ fn caller(terms: &Terms, request: &ClientRequest<'_>) -> (Caller, Option<Arc<Pro
     let token = meta.progress_token.filter(|it| Id::parse(*it).is_some() && !to.quiet);
     let log_level = terms.log_level.filter(|_| logging::is_installed() && !to.quiet);
     let mut caller = Caller {
-        client: terms.client.clone(),
         meta: meta_text(meta.whole),
         carrier: request.carrier.clone(),
         log_level,
-        ..Caller::default()
+        ..Caller::new(terms.client.clone())
     };
     let mut slot = None;
     if token.is_some() || log_level.is_some() || to.resumes {

@@ -1,7 +1,7 @@
 //! Which conversation a message over HTTP belongs to (B2): one endpoint serves both eras at once.
 
 use super::{modern::RequestMeta, revision::Revision};
-use crate::wire::{Incoming, Message};
+use crate::wire::{Incoming, Message, Params};
 
 /// The header that names the revision.
 pub(crate) const VERSION_HEADER: &str = "mcp-protocol-version";
@@ -28,8 +28,8 @@ pub(crate) fn route(incoming: &Incoming<'_>, version: Option<&[u8]>) -> Route {
     match incoming {
         Incoming::One(Ok(Message::Request { method, params, .. })) => {
             let is_modern = by_header || {
-                let params = params.filter(|it| may_name_meta(it.as_str()));
-                RequestMeta::read(params.and_then(|it| it.get("_meta"))).claims(method)
+                let params = params.as_ref().unwrap_or(&Params::NONE);
+                RequestMeta::read(params.get("_meta")).claims(method)
             };
             match (is_modern, &**method) {
                 (true, "subscriptions/listen") => Route::Listen,
@@ -41,13 +41,6 @@ pub(crate) fn route(incoming: &Incoming<'_>, version: Option<&[u8]>) -> Route {
         _ if by_header => Route::Modern,
         _ => Route::Session,
     }
-}
-
-/// Whether a member could be `_meta`. Most messages of sessions have none, and need not be read for it.
-fn may_name_meta(text: &str) -> bool {
-    let bytes = text.as_bytes();
-    let mut places = memchr::memchr2_iter(b'_', b'\\', bytes);
-    places.any(|at| bytes[at] == b'\\' || bytes[at..].starts_with(b"_meta"))
 }
 
 #[cfg(test)]

@@ -10,7 +10,12 @@ use crate::{
 
 /// How the schema of structured content is made.
 #[derive(Clone, Copy, Debug)]
-pub struct OutputSchema(pub(crate) fn(&mut SchemaGenerator) -> Schema);
+pub struct OutputSchema {
+    pub(crate) schema: fn(&mut SchemaGenerator) -> Schema,
+    /// The name of the type.
+    #[cfg_attr(not(feature = "stdio"), allow(dead_code, reason = "only the command line tells"))]
+    pub(crate) name: fn() -> &'static str,
+}
 
 /// What a tool may return: `()`, texts, numbers, `bool`, [`Json<T>`], [`Image`], [`Audio`], [`ResourceLink`],
 /// [`Embedded`], [`Content`], `Vec<Content>`, tuples and `Option`s of those, [`WithMeta`], and a `Result` of
@@ -100,7 +105,10 @@ macro_rules! as_text {
 as_text! { bool char u8 u16 u32 u64 u128 usize i8 i16 i32 i64 i128 isize f32 f64 Box<str> std::borrow::Cow<'_, str> }
 
 impl<T: Structured> ToolReply for Json<T> {
-    const OUTPUT: Option<OutputSchema> = Some(OutputSchema(SchemaGenerator::subschema_for::<T>));
+    const OUTPUT: Option<OutputSchema> = Some(OutputSchema {
+        schema: SchemaGenerator::subschema_for::<T>,
+        name: std::any::type_name::<T>,
+    });
 
     fn reply(self, result: &mut ToolResult) -> Result<(), Error> {
         let text = serde_json::to_string(&self.0).map_err(|it| unwritable(&it))?;

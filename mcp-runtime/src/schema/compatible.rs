@@ -7,7 +7,8 @@
 //! **Arguments and results differ.** What is published of an argument may be narrower than what is accepted: nobody
 //! misses the `null` of an `Option`. What is published of a result must hold for every result, because clients check
 //! results against it and refuse the call otherwise (TheGreenCedar/CodeStory#1971, xberg-io/xberg#1372). Hence
-//! [`compatible`] for arguments and [`compatible_result`] for results.
+//! [`compatible`] for arguments and [`compatible_result`] for results. Models read arguments, so a keyword that is taken from
+//! one may become a sentence of its description ([`said`]); the type of the argument goes on checking it.
 //!
 //! Elicitation forms do not come through here: they have a dialect of their own.
 
@@ -18,14 +19,18 @@ use super::definitions::{Definitions, Inlined, conjoin, object};
 
 #[cfg(feature = "stdio")]
 pub(crate) mod complaint;
+pub(super) mod format;
 mod keywords;
 mod null;
 mod rules;
+mod said;
 mod union;
 mod untyped;
 mod values;
+mod words;
 
 use self::rules::{RULES, Rule, Work};
+pub(super) use self::said::SAID;
 
 /// The dialect a full schema names.
 pub(super) const DIALECT: &str = "https://json-schema.org/draft/2020-12/schema";
@@ -90,7 +95,9 @@ fn rewrite_by(rules: &[Rule], schema: Value, side: Side) -> Value {
     if !definitions.is_empty() {
         root.insert("$defs".into(), Value::Object(definitions));
     }
-    Value::Object(root)
+    let mut schema = Value::Object(root);
+    said::finish(&mut schema);
+    schema
 }
 
 /// Whether a title is what schemars makes of a type's name: `Profile`, `Array_of_Profile`.

@@ -4,7 +4,7 @@ use std::{borrow::Cow, collections::BTreeSet};
 
 use serde_json::Value;
 
-use super::Map;
+use super::{Map, compatible::SAID};
 use crate::percent;
 
 /// Inlining a schema whose definitions share definitions can grow it exponentially. Past this many nodes (about half a
@@ -229,7 +229,7 @@ pub(super) fn conjoin(base: Map, mut over: Map) -> Map {
                     over.entry(name).or_insert(schema);
                 }
             }
-            ("required" | "allOf", Value::Array(mut base), Value::Array(over)) => {
+            ("required" | "allOf" | SAID, Value::Array(mut base), Value::Array(over)) => {
                 base.retain(|value| !over.contains(value));
                 base.append(over);
                 *over = base;

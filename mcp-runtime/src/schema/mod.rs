@@ -67,7 +67,8 @@ pub fn given(schema: impl serde::Serialize) -> Result<Box<str>, String> {
 #[non_exhaustive]
 pub enum SchemaProfile {
     /// What every known client reads: no `$schema`, references written out, one `type` per schema, no formats of Rust's own,
-    /// a plain type for an `Option`. What is published of an argument may be narrower than what is accepted.
+    /// a plain type for an `Option`. Of an argument, a format, an example or the order of a tuple is said in the description.
+    /// What is published of an argument may be narrower than what is accepted.
     #[default]
     Compatible,
     /// All of JSON Schema 2020-12 as the types describe themselves, for clients that are known to read it.

@@ -60,6 +60,9 @@ fn keyword_accepts(
                 array.iter().skip(before).all(|element| accepts(value, element, root))
             })
         }
+        "uniqueItems" => instance.as_array().is_none_or(|array| {
+            array.iter().enumerate().all(|(at, element)| !array[..at].contains(element))
+        }),
         "prefixItems" => instance.as_array().is_none_or(|array| {
             array.iter().zip(list()).all(|(element, schema)| accepts(schema, element, root))
         }),

@@ -52,7 +52,7 @@ impl Tasks {
             Request::CallTool { name: (&*live.origin.tool).into(), arguments: Some(arguments) };
         let (client, carrier) = (live.origin.client.clone(), Carrier::of(&live.origin.owner));
         let caller = Way::new(live.clone()).lead(Caller { client, carrier, ..Caller::default() });
-        match dispatcher.dispatch(&snapshot, caller, request) {
+        match dispatcher.dispatch(&snapshot, None, caller, request) {
             Dispatched::Pending(pending) => self.run(live, pending),
             Dispatched::Ready(answer) => {
                 live.finish(Some(answer));

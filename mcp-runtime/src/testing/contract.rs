@@ -70,7 +70,7 @@ const VARIABLE: &str = "MCP_LOCK";
 ///
 /// Members that an object does not declare are not sent, unless it says `additionalProperties`. What cannot be decided, such as whether one
 /// pattern includes another, breaks. What is not published is not compared: `i32` and `i64` are both `integer` to a client, and only a `range`
-/// makes a width part of the contract.
+/// makes a width part of the contract. What differs in a type that several items take or return is told once, with all their places.
 ///
 /// # The environment
 /// With `MCP_LOCK=update` it writes the file instead: `MCP_LOCK=update cargo test`. With `MCP_LOCK=strict` it fails for additive and cosmetic

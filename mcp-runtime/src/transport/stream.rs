@@ -16,6 +16,9 @@ use crate::protocol::{Peer, PendingCall, Turn};
 /// answers gets no more of them.
 const HIGH_WATER: usize = 1 << 20;
 
+/// How often a client that always has more to say is read before anybody looks whether to stop.
+const LOOKS: u32 = 32;
+
 /// Serves until the input ends, `stop` is ready, or the output is closed. Calls that run then are finished
 /// and answered for up to the limits' grace period, and given up after that, or when `stop` is ready then: who asks a second
 /// time does not want to wait.
@@ -67,35 +70,38 @@ impl<R: AsyncRead + Unpin, W: AsyncWrite + Unpin> Connection<'_, R, W> {
         stop: &mut impl FnMut(&mut Context<'_>) -> Poll<()>,
     ) -> io::Result<()> {
         let peer = self.peer;
-        loop {
-            // What was answered at once goes out in one write before anything is waited for.
-            let next = poll_fn(|cx| {
-                if stop(cx).is_ready() {
-                    return Poll::Ready(Ok(Next::Stop));
-                }
-                peer.outbox().watch(cx);
-                if let Err(error) = self.writer.poll(peer, cx) {
-                    return Poll::Ready(Err(error));
-                }
-                if self.writer.waiting(peer) > HIGH_WATER {
-                    return Poll::Pending;
-                }
-                if self.behind {
-                    return Poll::Ready(Ok(Next::Read));
-                }
-                poll_read(&mut self.input, &mut self.lines, cx)
-            })
-            .await?;
-            match next {
-                Next::Read => self.take_lines(),
-                Next::End => {
-                    self.take_rest();
-                    return Ok(());
-                }
+        poll_fn(|cx| {
+            // Whatever is added from here on is looked for before this task waits again.
+            peer.outbox().unwatch();
+            let mut turn = 0u32;
+            loop {
                 // What the signal interrupts has not been said to its end, so it is no message.
-                Next::Stop => return Ok(()),
+                if turn.is_multiple_of(LOOKS) && stop(cx).is_ready() {
+                    return Poll::Ready(Ok(()));
+                }
+                turn = turn.wrapping_add(1);
+                // What was answered at once goes out in one write before anything is waited for.
+                self.writer.poll(peer, cx)?;
+                let next = match self.behind {
+                    _ if self.writer.waiting(peer) > HIGH_WATER => Poll::Pending,
+                    true => Poll::Ready(Next::Read),
+                    false => poll_read(&mut self.input, &mut self.lines, cx)?,
+                };
+                match next {
+                    Poll::Ready(Next::Read) => self.take_lines(),
+                    Poll::Ready(Next::End) => {
+                        self.take_rest();
+                        return Poll::Ready(Ok(()));
+                    }
+                    // With bytes that cannot be written now, the output wakes this task.
+                    Poll::Pending if !peer.outbox().watch(cx) || self.writer.is_blocked() => {
+                        return Poll::Pending;
+                    }
+                    Poll::Pending => {}
+                }
             }
-        }
+        })
+        .await
     }
 
     fn take_lines(&mut self) {
@@ -163,8 +169,6 @@ enum Next {
     Read,
     /// There will be no more.
     End,
-    /// Nobody wants to know.
-    Stop,
 }
 
 fn poll_read<R: AsyncRead + Unpin>(
@@ -206,6 +210,11 @@ impl<W: AsyncWrite + Unpin> Writer<W> {
     /// Bytes that have not been written.
     fn waiting(&self, peer: &Peer) -> usize {
         self.buffer.len() - self.written + peer.outbox().len()
+    }
+
+    /// Whether the output takes no more now.
+    fn is_blocked(&self) -> bool {
+        self.written < self.buffer.len()
     }
 
     /// Writes as much as goes without waiting.

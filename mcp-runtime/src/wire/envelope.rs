@@ -4,11 +4,19 @@ use super::id::Id;
 use super::raw::Raw;
 use super::write::Object;
 
+/// What stands before the id of a response.
+const ID: &[u8] = br#"{"jsonrpc":"2.0","id":"#;
+/// What stands between the id and the result.
+const RESULT: &[u8] = br#","result":"#;
+
 /// Writes a response whose result is an object, as every result in MCP is.
 pub(crate) fn response(out: &mut Vec<u8>, id: Id<'_>, result: impl FnOnce(&mut Object<'_>)) {
-    let mut message = envelope(out);
-    message.raw("id", id.as_str());
-    result(&mut message.object("result"));
+    out.reserve(ID.len() + id.as_str().len() + RESULT.len() + 64);
+    out.extend_from_slice(ID);
+    out.extend_from_slice(id.as_str().as_bytes());
+    out.extend_from_slice(RESULT);
+    result(&mut Object::begin(out));
+    out.push(b'}');
 }
 
 /// Like [`response`], for a result that may not come about.
@@ -78,7 +86,7 @@ pub(crate) fn request(
 
 fn envelope(out: &mut Vec<u8>) -> Object<'_> {
     let mut message = Object::begin(out);
-    message.str("jsonrpc", "2.0");
+    message.word("jsonrpc", "2.0");
     message
 }
 

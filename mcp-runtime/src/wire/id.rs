@@ -19,7 +19,13 @@ impl<'a> Id<'a> {
     pub(crate) fn parse(raw: Raw<'a>) -> Option<Self> {
         let valid = match raw.kind() {
             Kind::String => true,
-            Kind::Number => raw.i64().is_some() || raw.u64().is_some(),
+            // Nothing of so few digits is beyond them.
+            Kind::Number => {
+                let text = raw.as_str().as_bytes();
+                (text.len() < 19 && text.iter().all(u8::is_ascii_digit))
+                    || raw.i64().is_some()
+                    || raw.u64().is_some()
+            }
             _ => false,
         };
         valid.then_some(Id(raw.as_str()))

@@ -4,9 +4,10 @@
 //! type later and only its shape can be wrong then. That includes two refusals which the grammar alone does not ask
 //! for: escapes of unpaired surrogates, and numbers beyond the range of `f64`. Only the depth limit is our own.
 
-use std::fmt;
+use std::{borrow::Cow, fmt};
 
 use super::nesting::Nesting;
+use super::params::Params;
 use super::raw::Raw;
 use super::scan::{plain_until, space_until};
 
@@ -40,9 +41,8 @@ impl std::error::Error for Malformed {}
 /// [`Malformed`] with the offset of the first offending byte; invalid UTF-8 anywhere is reported before anything else.
 pub(crate) fn validate(bytes: &[u8], max_depth: usize) -> Result<Raw<'_>, Malformed> {
     let mut scanner = Scanner::new(bytes, max_depth)?;
-    let value = scanner.value()?;
-    scanner.finish()?;
-    Ok(value)
+    let value = scanner.value();
+    scanner.finish(value)
 }
 
 /// A cursor that only moves over valid JSON.
@@ -55,13 +55,24 @@ pub(super) struct Scanner<'a> {
     /// Containers that the caller has opened through [`Scanner::object`] or [`Scanner::array`].
     outside: usize,
     max_depth: usize,
+    /// What [`Broken`] stands for.
+    why: Option<Malformed>,
 }
+
+/// The text is no JSON, and the scanner knows why. Small, because every step may return it.
+#[derive(Debug)]
+pub(super) struct Broken;
+
+type Step<T> = Result<T, Broken>;
 
 impl<'a> Scanner<'a> {
     /// Starts at the first byte that is not whitespace.
     pub(super) fn new(bytes: &'a [u8], max_depth: usize) -> Result<Self, Malformed> {
         match std::str::from_utf8(bytes) {
-            Ok(text) => Ok(Scanner { text, at: space_until(bytes, 0), outside: 0, max_depth }),
+            Ok(text) => {
+                let at = space_until(bytes, 0);
+                Ok(Scanner { text, at, outside: 0, max_depth, why: None })
+            }
             Err(error) => Err(Malformed::Utf8 { at: error.valid_up_to() }),
         }
     }
@@ -71,26 +82,33 @@ impl<'a> Scanner<'a> {
         self.text.as_bytes().get(self.at).copied()
     }
 
-    /// Only whitespace may be left.
-    pub(super) fn finish(mut self) -> Result<(), Malformed> {
-        self.space();
-        if self.at == self.text.len() { Ok(()) } else { self.expected("the end of the text") }
+    /// Only whitespace may be left after what was read.
+    pub(super) fn finish<T>(mut self, read: Step<T>) -> Result<T, Malformed> {
+        let finished = read.and_then(|read| {
+            self.space();
+            if self.at == self.text.len() { Ok(read) } else { self.expected("the end of the text") }
+        });
+        let nothing = Malformed::Syntax { at: self.at, expected: "a value" };
+        finished.map_err(|Broken| self.why.unwrap_or(nothing))
     }
 
-    /// Reads the object at the cursor and hands out its members; the names are strings with their quotes.
+    /// Reads the object at the cursor; `member` is given each name, and must read one value.
     pub(super) fn object(
         &mut self,
-        mut member: impl FnMut(Raw<'a>, Raw<'a>),
-    ) -> Result<(), Malformed> {
+        mut member: impl FnMut(&mut Self, Cow<'a, str>) -> Step<()>,
+    ) -> Step<()> {
         self.enter(0)?;
         self.outside += 1;
         if !self.opens_empty(b'}') {
             loop {
                 let start = self.at;
-                self.name()?;
-                let name = self.since(start, self.at);
+                let is_plain = self.name()?;
+                let name = match is_plain {
+                    true => Cow::Borrowed(&self.text[start + 1..self.at - 1]),
+                    false => self.since(start, self.at).string().unwrap_or_default(),
+                };
                 self.colon()?;
-                member(name, self.value()?);
+                member(self, name)?;
                 if !self.another(b'}', "`,` or `}`")? {
                     break;
                 }
@@ -101,10 +119,7 @@ impl<'a> Scanner<'a> {
     }
 
     /// Reads the array at the cursor; `element` must read one value.
-    pub(super) fn array(
-        &mut self,
-        mut element: impl FnMut(&mut Self) -> Result<(), Malformed>,
-    ) -> Result<(), Malformed> {
+    pub(super) fn array(&mut self, mut element: impl FnMut(&mut Self) -> Step<()>) -> Step<()> {
         self.enter(0)?;
         self.outside += 1;
         if !self.opens_empty(b']') {
@@ -119,13 +134,40 @@ impl<'a> Scanner<'a> {
         Ok(())
     }
 
+    /// Reads the `params` of a message at the cursor.
+    pub(super) fn params(&mut self, params: &mut Params<'a>) -> Step<()> {
+        if self.peek() != Some(b'{') {
+            params.set(self.value()?);
+            return Ok(());
+        }
+        let start = self.at;
+        self.object(|scanner, name| {
+            params.add(name, scanner.value()?);
+            Ok(())
+        })?;
+        params.end(self.since(start, self.at));
+        Ok(())
+    }
+
     /// Reads the value at the cursor.
-    pub(super) fn value(&mut self) -> Result<Raw<'a>, Malformed> {
+    #[inline]
+    pub(super) fn value(&mut self) -> Step<Raw<'a>> {
+        if self.peek() == Some(b'"') {
+            let start = self.at;
+            self.string()?;
+            return Ok(self.since(start, self.at));
+        }
+        self.any_value()
+    }
+
+    fn any_value(&mut self) -> Step<Raw<'a>> {
         let start = self.at;
         let mut open = Nesting::default();
         loop {
             match self.peek() {
-                Some(b'"') => self.string()?,
+                Some(b'"') => {
+                    self.string()?;
+                }
                 Some(b'{') => {
                     self.enter(open.depth())?;
                     if !self.opens_empty(b'}') {
@@ -170,9 +212,10 @@ impl<'a> Scanner<'a> {
     }
 
     /// Steps over an opening bracket, `inside` of which are open in the value being read.
-    fn enter(&mut self, inside: usize) -> Result<(), Malformed> {
+    fn enter(&mut self, inside: usize) -> Step<()> {
         if self.outside + inside >= self.max_depth {
-            return Err(Malformed::TooDeep { at: self.at });
+            self.why = Some(Malformed::TooDeep { at: self.at });
+            return Err(Broken);
         }
         self.at += 1;
         self.space();
@@ -187,7 +230,7 @@ impl<'a> Scanner<'a> {
 
     /// After a value in a container: whether a comma announces another, or `close` ends it.
     #[inline]
-    fn another(&mut self, close: u8, expected: &'static str) -> Result<bool, Malformed> {
+    fn another(&mut self, close: u8, expected: &'static str) -> Step<bool> {
         self.space();
         match self.peek() {
             Some(b',') => {
@@ -204,12 +247,12 @@ impl<'a> Scanner<'a> {
     }
 
     #[inline]
-    fn name(&mut self) -> Result<(), Malformed> {
+    fn name(&mut self) -> Step<bool> {
         if self.peek() == Some(b'"') { self.string() } else { self.expected("a member's name") }
     }
 
     #[inline]
-    fn colon(&mut self) -> Result<(), Malformed> {
+    fn colon(&mut self) -> Step<()> {
         self.space();
         if self.peek() != Some(b':') {
             return self.expected("`:`");
@@ -219,10 +262,23 @@ impl<'a> Scanner<'a> {
         Ok(())
     }
 
-    #[inline]
-    fn string(&mut self) -> Result<(), Malformed> {
+    /// Steps over a string. Returns whether it stands for itself, without escapes.
+    #[inline(always)]
+    fn string(&mut self) -> Step<bool> {
         let bytes = self.text.as_bytes();
-        self.at += 1;
+        let end = plain_until(bytes, self.at + 1);
+        if bytes.get(end) == Some(&b'"') {
+            self.at = end + 1;
+            return Ok(true);
+        }
+        self.at = end;
+        self.rest_of_string().map(|()| false)
+    }
+
+    /// From the first byte on that does not stand for itself.
+    #[cold]
+    fn rest_of_string(&mut self) -> Step<()> {
+        let bytes = self.text.as_bytes();
         loop {
             self.at = plain_until(bytes, self.at);
             match bytes.get(self.at) {
@@ -237,7 +293,7 @@ impl<'a> Scanner<'a> {
         }
     }
 
-    fn escape(&mut self) -> Result<(), Malformed> {
+    fn escape(&mut self) -> Step<()> {
         match self.text.as_bytes().get(self.at + 1) {
             Some(b'"' | b'\\' | b'/' | b'b' | b'f' | b'n' | b'r' | b't') => {
                 self.at += 2;
@@ -272,7 +328,7 @@ impl<'a> Scanner<'a> {
         }
     }
 
-    fn number(&mut self) -> Result<(), Malformed> {
+    fn number(&mut self) -> Step<()> {
         let start = self.at;
         self.at += usize::from(self.peek() == Some(b'-'));
         match self.peek() {
@@ -300,7 +356,7 @@ impl<'a> Scanner<'a> {
         Ok(())
     }
 
-    fn digits(&mut self) -> Result<(), Malformed> {
+    fn digits(&mut self) -> Step<()> {
         let start = self.at;
         while let Some(b'0'..=b'9') = self.peek() {
             self.at += 1;
@@ -308,7 +364,7 @@ impl<'a> Scanner<'a> {
         if self.at == start { self.expected("a digit") } else { Ok(()) }
     }
 
-    fn literal(&mut self, literal: &'static str) -> Result<(), Malformed> {
+    fn literal(&mut self, literal: &'static str) -> Step<()> {
         if !self.text.as_bytes()[self.at..].starts_with(literal.as_bytes()) {
             return self.expected(literal);
         }
@@ -327,8 +383,9 @@ impl<'a> Scanner<'a> {
     }
 
     #[cold]
-    fn expected<T>(&self, expected: &'static str) -> Result<T, Malformed> {
-        Err(Malformed::Syntax { at: self.at, expected })
+    fn expected<T>(&mut self, expected: &'static str) -> Step<T> {
+        self.why = Some(Malformed::Syntax { at: self.at, expected });
+        Err(Broken)
     }
 }
 

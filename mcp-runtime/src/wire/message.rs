@@ -3,14 +3,15 @@
 use std::borrow::Cow;
 
 use super::id::Id;
-use super::json::{Malformed, Scanner};
+use super::json::{Broken, Malformed, Scanner};
+use super::params::Params;
 use super::raw::{Kind, Raw};
 
 /// One JSON-RPC message, borrowed from the text it was read from.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) enum Message<'a> {
-    Request { id: Id<'a>, method: Cow<'a, str>, params: Option<Raw<'a>> },
-    Notification { method: Cow<'a, str>, params: Option<Raw<'a>> },
+    Request { id: Id<'a>, method: Cow<'a, str>, params: Option<Params<'a>> },
+    Notification { method: Cow<'a, str>, params: Option<Params<'a>> },
     Response { id: Id<'a>, result: Result<Raw<'a>, Raw<'a>> },
 }
 
@@ -60,21 +61,24 @@ pub(crate) struct Limits {
 /// [`Malformed`] when the text is no JSON. JSON of the wrong shape is [`Invalid`], inside the `Ok`.
 pub(crate) fn parse(bytes: &[u8], limits: Limits) -> Result<Incoming<'_>, Malformed> {
     let mut scanner = Scanner::new(bytes, limits.depth)?;
-    let incoming = if scanner.peek() == Some(b'[') {
-        batch(&mut scanner, limits.batch)?
-    } else {
-        Incoming::One(message(&mut scanner)?)
-    };
-    scanner.finish()?;
-    Ok(incoming)
+    if scanner.peek() == Some(b'[') {
+        let read = batch(&mut scanner, limits.batch);
+        return scanner.finish(read);
+    }
+    let mut envelope = Envelope::default();
+    let read = envelope.read(&mut scanner);
+    scanner.finish(read)?;
+    Ok(Incoming::One(envelope.open()))
 }
 
-fn batch<'a>(scanner: &mut Scanner<'a>, limit: usize) -> Result<Incoming<'a>, Malformed> {
+fn batch<'a>(scanner: &mut Scanner<'a>, limit: usize) -> Result<Incoming<'a>, Broken> {
     let mut messages = Vec::new();
     let mut too_long = false;
     scanner.array(|scanner| {
         if messages.len() < limit {
-            messages.push(message(scanner)?);
+            let mut envelope = Envelope::default();
+            envelope.read(scanner)?;
+            messages.push(envelope.open());
         } else {
             too_long = true;
             scanner.value()?;
@@ -90,46 +94,56 @@ fn batch<'a>(scanner: &mut Scanner<'a>, limit: usize) -> Result<Incoming<'a>, Ma
     })
 }
 
-fn message<'a>(scanner: &mut Scanner<'a>) -> Result<Result<Message<'a>, Invalid<'a>>, Malformed> {
-    if scanner.peek() != Some(b'{') {
-        scanner.value()?;
-        return Ok(Err(Invalid { id: None, reason: "a message is an object", answer: true }));
-    }
-    let mut envelope = Envelope::default();
-    scanner.object(|name, value| envelope.take(name, value))?;
-    Ok(envelope.open())
-}
-
 /// The members that JSON-RPC gives a meaning, whatever their values are; others are passed over.
 #[derive(Default)]
 struct Envelope<'a> {
     jsonrpc: Option<Raw<'a>>,
     id: Option<Raw<'a>>,
     method: Option<Raw<'a>>,
-    params: Option<Raw<'a>>,
+    params: Option<Params<'a>>,
     result: Option<Raw<'a>>,
     error: Option<Raw<'a>>,
     doubled: Option<&'static str>,
+    /// It is no object.
+    is_other: bool,
 }
 
 impl<'a> Envelope<'a> {
-    fn take(&mut self, name: Raw<'a>, value: Raw<'a>) {
-        let Some(name) = name.string() else { return };
-        let (member, doubled) = match &*name {
+    /// Reads the message at the cursor.
+    fn read(&mut self, scanner: &mut Scanner<'a>) -> Result<(), Broken> {
+        if scanner.peek() == Some(b'{') {
+            return scanner.object(|scanner, name| self.take(scanner, &name));
+        }
+        self.is_other = true;
+        scanner.value().map(|_| ())
+    }
+
+    /// Reads the member of this name at the cursor.
+    fn take(&mut self, scanner: &mut Scanner<'a>, name: &str) -> Result<(), Broken> {
+        let (member, doubled) = match name {
+            "params" => {
+                if self.params.is_some() {
+                    self.doubled = Some("`params` appears twice");
+                }
+                return scanner.params(self.params.insert(Params::NONE));
+            }
             "jsonrpc" => (&mut self.jsonrpc, "`jsonrpc` appears twice"),
             "id" => (&mut self.id, "`id` appears twice"),
             "method" => (&mut self.method, "`method` appears twice"),
-            "params" => (&mut self.params, "`params` appears twice"),
             "result" => (&mut self.result, "`result` appears twice"),
             "error" => (&mut self.error, "`error` appears twice"),
-            _ => return,
+            _ => return scanner.value().map(|_| ()),
         };
-        if member.replace(value).is_some() {
+        if member.replace(scanner.value()?).is_some() {
             self.doubled = Some(doubled);
         }
+        Ok(())
     }
 
     fn open(self) -> Result<Message<'a>, Invalid<'a>> {
+        if self.is_other {
+            return Err(Invalid { id: None, reason: "a message is an object", answer: true });
+        }
         let id = self.id.and_then(Id::parse);
         let invalid = |reason| {
             // With two of them nobody can say which request the answer would be for.
@@ -142,7 +156,10 @@ impl<'a> Envelope<'a> {
         if let Some(doubled) = self.doubled {
             return invalid(doubled);
         }
-        if self.jsonrpc.and_then(Raw::string).is_none_or(|version| version != "2.0") {
+        let is_ours = |it: Raw<'_>| {
+            it.as_str() == "\"2.0\"" || it.string().is_some_and(|version| version == "2.0")
+        };
+        if !self.jsonrpc.is_some_and(is_ours) {
             return invalid("`jsonrpc` is not \"2.0\"");
         }
         if self.id.is_some() && id.is_none() {
@@ -155,6 +172,7 @@ impl<'a> Envelope<'a> {
                 };
                 if self
                     .params
+                    .as_ref()
                     .is_some_and(|params| !matches!(params.kind(), Kind::Object | Kind::Array))
                 {
                     return invalid("`params` is neither an object nor an array");
@@ -213,7 +231,7 @@ mod tests {
             &Message::Request {
                 id: id("1"),
                 method: "a".into(),
-                params: Some(Raw::trusted(r#"{"x":[1]}"#)),
+                params: Some(Params::new(Raw::trusted(r#"{"x":[1]}"#))),
             },
         );
         check(
@@ -221,7 +239,7 @@ mod tests {
             &Message::Request {
                 id: id("\"7\""),
                 method: "a".into(),
-                params: Some(Raw::trusted("[ 1 ]")),
+                params: Some(Params::new(Raw::trusted("[ 1 ]"))),
             },
         );
         check(

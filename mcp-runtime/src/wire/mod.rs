@@ -10,6 +10,7 @@ mod id;
 mod json;
 mod message;
 mod nesting;
+mod params;
 mod raw;
 mod scan;
 pub(crate) mod write;
@@ -22,6 +23,7 @@ pub(crate) use self::{
     id::{Id, IdBuf},
     json::validate,
     message::{Incoming, Invalid, Limits, Message, parse},
+    params::Params,
     raw::{Kind, Raw},
     write::{Array, Object},
 };

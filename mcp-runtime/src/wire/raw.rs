@@ -137,8 +137,12 @@ pub(crate) struct Members<'a>(Cursor<'a>);
 impl<'a> Iterator for Members<'a> {
     type Item = (Cow<'a, str>, Raw<'a>);
 
+    #[inline]
     fn next(&mut self) -> Option<Self::Item> {
-        let name = self.0.value()?.string()?;
+        let name = match self.0.plain_string() {
+            Some(name) => Cow::Borrowed(name),
+            None => self.0.value()?.string()?,
+        };
         Some((name, self.0.value()?))
     }
 }
@@ -168,12 +172,34 @@ impl<'a> Cursor<'a> {
         Cursor { text: text.unwrap_or_default(), at: 0 }
     }
 
-    fn value(&mut self) -> Option<Raw<'a>> {
+    /// Where the next value begins.
+    #[inline]
+    fn start(&self) -> usize {
         let bytes = self.text.as_bytes();
-        let mut start = space_until(bytes, self.at);
-        if let Some(b',' | b':') = bytes.get(start) {
-            start = space_until(bytes, start + 1);
+        let start = space_until(bytes, self.at);
+        match bytes.get(start) {
+            Some(b',' | b':') => space_until(bytes, start + 1),
+            _ => start,
         }
+    }
+
+    /// The inside of the next value, if it is a string without escapes; else nothing is passed.
+    #[inline]
+    fn plain_string(&mut self) -> Option<&'a str> {
+        let (bytes, start) = (self.text.as_bytes(), self.start());
+        if bytes.get(start) != Some(&b'"') {
+            return None;
+        }
+        let end = plain_until(bytes, start + 1);
+        if bytes.get(end) != Some(&b'"') {
+            return None;
+        }
+        self.at = end + 1;
+        self.text.get(start + 1..end)
+    }
+
+    fn value(&mut self) -> Option<Raw<'a>> {
+        let (bytes, start) = (self.text.as_bytes(), self.start());
         self.at = end_of_value(bytes, start);
         match self.text.get(start..self.at) {
             Some("") | None => None,

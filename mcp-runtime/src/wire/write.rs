@@ -114,22 +114,47 @@ impl<'o> Object<'o> {
         Object { start: out.len(), out }
     }
 
-    /// Writes a name; the caller writes exactly one value into what it returns.
-    pub(crate) fn key(&mut self, name: &str) -> &mut Vec<u8> {
-        if self.out.len() > self.start {
-            self.out.push(b',');
-        }
+    /// Writes a name of our own, which is plain; the caller writes exactly one value into what it returns.
+    pub(crate) fn key(&mut self, name: &'static str) -> &mut Vec<u8> {
+        debug_assert_eq!(plain_until(name.as_bytes(), 0), name.len(), "`{name}` has no escapes");
+        self.comma();
+        self.out.reserve(name.len() + 3);
+        self.out.push(b'"');
+        self.out.extend_from_slice(name.as_bytes());
+        self.out.extend_from_slice(b"\":");
+        self.out
+    }
+
+    /// Writes a name of somebody else's, like [`key`](Self::key).
+    pub(crate) fn given_key(&mut self, name: &str) -> &mut Vec<u8> {
+        self.comma();
         string(self.out, name);
         self.out.push(b':');
         self.out
     }
 
-    pub(crate) fn str(&mut self, name: &str, text: &str) -> &mut Self {
+    fn comma(&mut self) {
+        if self.out.len() > self.start {
+            self.out.push(b',');
+        }
+    }
+
+    /// A member whose value is a text of our own, which is plain.
+    pub(crate) fn word(&mut self, name: &'static str, word: &'static str) -> &mut Self {
+        debug_assert_eq!(plain_until(word.as_bytes(), 0), word.len(), "`{word}` has no escapes");
+        let out = self.key(name);
+        out.push(b'"');
+        out.extend_from_slice(word.as_bytes());
+        out.push(b'"');
+        self
+    }
+
+    pub(crate) fn str(&mut self, name: &'static str, text: &str) -> &mut Self {
         string(self.key(name), text);
         self
     }
 
-    pub(crate) fn opt_str(&mut self, name: &str, text: Option<&str>) -> &mut Self {
+    pub(crate) fn opt_str(&mut self, name: &'static str, text: Option<&str>) -> &mut Self {
         if let Some(text) = text {
             self.str(name, text);
         }
@@ -137,32 +162,32 @@ impl<'o> Object<'o> {
     }
 
     /// A member whose value is JSON text already.
-    pub(crate) fn raw(&mut self, name: &str, text: &str) -> &mut Self {
+    pub(crate) fn raw(&mut self, name: &'static str, text: &str) -> &mut Self {
         raw(self.key(name), text);
         self
     }
 
-    pub(crate) fn u64(&mut self, name: &str, number: u64) -> &mut Self {
+    pub(crate) fn u64(&mut self, name: &'static str, number: u64) -> &mut Self {
         u64(self.key(name), number);
         self
     }
 
-    pub(crate) fn i64(&mut self, name: &str, number: i64) -> &mut Self {
+    pub(crate) fn i64(&mut self, name: &'static str, number: i64) -> &mut Self {
         i64(self.key(name), number);
         self
     }
 
-    pub(crate) fn f64(&mut self, name: &str, number: f64) -> &mut Self {
+    pub(crate) fn f64(&mut self, name: &'static str, number: f64) -> &mut Self {
         f64(self.key(name), number);
         self
     }
 
-    pub(crate) fn bool(&mut self, name: &str, value: bool) -> &mut Self {
+    pub(crate) fn bool(&mut self, name: &'static str, value: bool) -> &mut Self {
         self.key(name).extend_from_slice(if value { b"true" } else { b"false" });
         self
     }
 
-    pub(crate) fn null(&mut self, name: &str) -> &mut Self {
+    pub(crate) fn null(&mut self, name: &'static str) -> &mut Self {
         self.key(name).extend_from_slice(b"null");
         self
     }
@@ -175,7 +200,7 @@ impl<'o> Object<'o> {
     #[cfg(test)]
     pub(crate) fn value<T: Serialize + ?Sized>(
         &mut self,
-        name: &str,
+        name: &'static str,
         member: &T,
     ) -> Result<&mut Self, serde_json::Error> {
         let before = self.out.len();
@@ -186,11 +211,11 @@ impl<'o> Object<'o> {
         Ok(self)
     }
 
-    pub(crate) fn object(&mut self, name: &str) -> Object<'_> {
+    pub(crate) fn object(&mut self, name: &'static str) -> Object<'_> {
         Object::begin(self.key(name))
     }
 
-    pub(crate) fn array(&mut self, name: &str) -> Array<'_> {
+    pub(crate) fn array(&mut self, name: &'static str) -> Array<'_> {
         Array::begin(self.key(name))
     }
 

@@ -187,10 +187,9 @@ both_eras! {
         let properties = &tool["inputSchema"]["properties"];
         assert_eq!(properties["first"]["description"], "The first.\n\nAt length.");
         assert_eq!(properties["second"]["description"], "The text of a file.\n\nWith a second paragraph.");
-        assert_eq!(properties["third"]["description"], "Said by the key");
+        assert_eq!(properties["third"]["description"], "Said by the key\n\nFor example `3`.");
         assert_eq!(properties["third"]["title"], "Third");
-        assert_eq!(properties["third"]["examples"], json!([3]));
-        assert_eq!(properties["four.th"]["examples"], json!(["word"]));
+        assert_eq!(properties["four.th"]["description"], "For example `word`.");
         assert_eq!(properties["four.th"]["x-mcp-header"], "Region");
         let file = named(&tools, "from_a_file");
         assert_eq!(file["description"], "The text of a file.\n\nWith a second paragraph.");

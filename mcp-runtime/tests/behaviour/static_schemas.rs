@@ -125,7 +125,7 @@ async fn the_program_holds_them_as_they_are_served() {
         \"enum\":[\"slow\",\"NEXT-DAY\"],\"type\":\"string\"}";
     assert!(input.contains(way), "{input}");
     assert!(input.starts_with(
-        "{\"type\":\"object\",\"properties\":{\"most\":{\"description\":\"What it may cost\",\"examples\":[250],\
+        "{\"type\":\"object\",\"properties\":{\"most\":{\"description\":\"What it may cost\\n\\nFor example `250`.\",\
          \"minimum\":1,\"type\":\"integer\"},"
     ), "{input}");
     assert!(input.contains("\"priceEach\":{\"type\":\"integer\"}"), "{input}");

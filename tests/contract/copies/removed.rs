@@ -20,7 +20,11 @@ fn profile(id: u64) -> String {
 
 /// Reviews code.
 #[prompt]
-fn review(#[complete("rust", "python", "go")] language: &str, code: &str) -> String {
+fn review(
+    #[complete("rust", "python", "go")] language: &str,
+    /// What to review
+    code: &str,
+) -> String {
     format!("Review this {language} code:\n{code}")
 }
 

@@ -1,6 +1,10 @@
 //! Tools of the kinds that clients have been reported to drop, written as their authors would write them.
 
-use std::collections::{BTreeMap, HashMap};
+use std::{
+    collections::{BTreeMap, BTreeSet, HashMap},
+    net::Ipv4Addr,
+    num::NonZeroI32,
+};
 
 use mcp_runtime::{Builder, prelude::*};
 use serde_json::{Map, Value};
@@ -50,6 +54,19 @@ fn optional(
 #[tool(group = "complaints")]
 fn pair(pair: (u8, String)) -> String {
     format!("{} {}", pair.0, pair.1)
+}
+
+/// Takes what other dialects have keywords for.
+#[tool(group = "complaints")]
+fn keywords(
+    #[arg(example = "eu")] region: &str,
+    tags: BTreeSet<String>,
+    address: Option<Ipv4Addr>,
+    spans: Vec<(u8, String)>,
+    numbered: BTreeMap<u32, String>,
+    offset: NonZeroI32,
+) -> String {
+    format!("{region} {tags:?} {address:?} {spans:?} {numbered:?} {offset}")
 }
 
 /// Takes one type twice.

@@ -1,6 +1,6 @@
 //! What is looked for, and because of whom.
 
-use super::{Item, Problem, Published, names, schemas, size, texts};
+use super::{Item, Problem, Published, names, schemas, size, texts, undocumented};
 
 /// How bad it is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -132,7 +132,7 @@ pub(super) const RULES: &[Rule] = &[
         name: "undocumented argument",
         severity: Warning,
         because: &["modelcontextprotocol/servers#3669", "mick-gsk/drift#110"],
-        look: Look::Item(TOOLS, texts::undocumented_arguments),
+        look: Look::Item(TOOLS, undocumented::arguments),
     },
     Rule {
         name: "properties",
@@ -149,6 +149,12 @@ pub(super) const RULES: &[Rule] = &[
             "makenotion/notion-mcp-server#341",
         ],
         look: Look::Item(TOOLS, schemas::choice_at_the_root),
+    },
+    Rule {
+        name: "foreign keyword",
+        severity: Error,
+        because: &["danny-avila/LibreChat#13850", "tashfeenahmed/freellmapi#105"],
+        look: Look::Item(TOOLS, schemas::foreign),
     },
     Rule {
         name: "required but unknown",
@@ -174,5 +180,11 @@ pub(super) const RULES: &[Rule] = &[
         severity: Error,
         because: &["anthropics/claude-code#5542", "google-gemini/gemini-cli#12910"],
         look: Look::Item(PROMPTS, names::prompt),
+    },
+    Rule {
+        name: "undocumented prompt argument",
+        severity: Warning,
+        because: &["anthropics/claude-code#30733"],
+        look: Look::Item(PROMPTS, undocumented::prompt_arguments),
     },
 ];

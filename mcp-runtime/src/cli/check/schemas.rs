@@ -3,9 +3,15 @@
 use serde_json::Value;
 
 use super::{Finding, Item, Problem, Severity};
-use crate::schema::{
-    SchemaProfile,
-    compatible::{Side, complaint::complaints},
+use crate::{
+    catalog::ToolEntry,
+    schema::{
+        SchemaProfile,
+        compatible::{
+            Side,
+            complaint::{complaints, foreign_keywords},
+        },
+    },
 };
 
 /// What every rule of the compatible form says against the schemas as they are published.
@@ -14,12 +20,7 @@ pub(super) fn findings(tool: &Item<'_>) -> Vec<Finding> {
     for (side, key) in [(Side::Argument, "inputSchema"), (Side::Result, "outputSchema")] {
         let Some(schema) = tool.value.get(key) else { continue };
         for it in complaints(schema, side) {
-            let where_ = match (side, it.place.as_str()) {
-                (Side::Argument, "") => "its input schema".to_owned(),
-                (Side::Result, "") => "its output schema".to_owned(),
-                (Side::Argument, place) => format!("the argument `{place}`"),
-                (Side::Result, place) => format!("`{place}` of its output schema"),
-            };
+            let where_ = place(side, &it.place);
             findings.push(Finding {
                 rule: it.rule,
                 severity: if it.refused { Severity::Error } else { Severity::Warning },
@@ -31,17 +32,44 @@ pub(super) fn findings(tool: &Item<'_>) -> Vec<Finding> {
     findings
 }
 
+fn place(side: Side, place: &str) -> String {
+    match (side, place) {
+        (Side::Argument, "") => "its input schema".to_owned(),
+        (Side::Result, "") => "its output schema".to_owned(),
+        (Side::Argument, place) => format!("the argument `{place}`"),
+        (Side::Result, place) => format!("`{place}` of its output schema"),
+    }
+}
+
 /// Where the author can change it.
-fn fix(tool: &Item<'_>, side: Side) -> &'static str {
-    let entry = tool.entry.and_then(|it| it.tool());
-    match entry {
+fn fix(tool: &Item<'_>, side: Side) -> String {
+    match tool.entry.and_then(|it| it.tool()) {
         Some(it) if it.given && side == Side::Argument => {
-            "write it otherwise in `input_schema = …`"
+            "write it otherwise in `input_schema = …`".to_owned()
         }
         Some(it) if it.profile() == SchemaProfile::Full => {
-            "`schema = \"compatible\"`, or no `SchemaProfile::Full` for the server"
+            format!("{}: that mends it", less(it, tool.is_added()))
         }
-        _ => "another type, or `#[schemars(…)]` on it that says it otherwise",
+        _ => "another type, or `#[schemars(…)]` on it that says it otherwise".to_owned(),
+    }
+}
+
+/// How a tool comes to the compatible form. What says that it is full may be itself or its server, or both.
+fn less(tool: &ToolEntry, is_added: bool) -> String {
+    let (full, compatible) = match is_added {
+        false => ("schema = \"full\"", "schema = \"compatible\""),
+        true => {
+            (".schema_profile(SchemaProfile::Full)", ".schema_profile(SchemaProfile::Compatible)")
+        }
+    };
+    match (tool.own_profile, tool.server_profile) {
+        (Some(_), SchemaProfile::Compatible) => format!("remove `{full}`"),
+        (Some(_), SchemaProfile::Full) => {
+            format!("`{compatible}` in place of `{full}`, which the whole server says too")
+        }
+        (None, _) => format!(
+            "remove `.schema_profile(SchemaProfile::Full)` from the server, or say `{compatible}` of this tool"
+        ),
     }
 }
 
@@ -52,6 +80,20 @@ pub(super) fn no_properties(tool: &Item<'_>) -> Vec<Problem> {
     let what =
         "its input schema has no `properties`, which OpenAI's API wants even where there are none";
     vec![Problem::new(what, "`\"properties\": {}` in `input_schema = …`")]
+}
+
+/// What is left of those that Gemini refuses when the rules have been applied.
+pub(super) fn foreign(tool: &Item<'_>) -> Vec<Problem> {
+    let problem = |(keyword, at): (&str, String)| {
+        let what = format!(
+            "{} has `{keyword}`, which Gemini's API has no field for: it refuses every request with it",
+            place(Side::Argument, &at)
+        );
+        Problem::new(what, "say it in the description, and check it when the tool is called")
+    };
+    let found = foreign_keywords(&tool.value["inputSchema"]).into_iter();
+    // There it is a choice at the root.
+    found.filter(|it| !(it.0 == "allOf" && it.1.is_empty())).map(problem).collect()
 }
 
 pub(super) fn choice_at_the_root(tool: &Item<'_>) -> Vec<Problem> {

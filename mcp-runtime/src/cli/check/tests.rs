@@ -6,8 +6,11 @@ use super::{
     rules::{Look, RULES},
 };
 use crate::{
-    Context, Tool, builder::Identity, catalog::Item as _, cli::show::Everything,
-    schema::compatible::compatible_result,
+    Context, Tool,
+    builder::Identity,
+    catalog::Item as _,
+    cli::show::Everything,
+    schema::{SchemaProfile, compatible::compatible_result},
 };
 
 fn tool(name: &str) -> Value {
@@ -116,6 +119,11 @@ fn cases() -> Vec<(&'static str, Published, Published)> {
                 json!([{ "type": "string" }, { "type": "integer" }]),
             ),
         ),
+        (
+            "foreign keyword",
+            with("/inputSchema/properties/a/not", json!({ "minimum": 3 })),
+            with("/inputSchema/properties/not", json!({ "type": "string", "description": "B" })),
+        ),
         ("required but unknown", with("/inputSchema/required", json!(["b"])), server()),
         ("schemas", with("/inputSchema/properties/a/format", "uint8".into()), server()),
         (
@@ -128,7 +136,19 @@ fn cases() -> Vec<(&'static str, Published, Published)> {
             named(|it| &mut it.prompts, json!({ "name": "my prompt" })),
             named(|it| &mut it.prompts, json!({ "name": "my-prompt" })),
         ),
+        (
+            "undocumented prompt argument",
+            named(|it| &mut it.prompts, review(&json!([{ "name": "code" }]))),
+            named(
+                |it| &mut it.prompts,
+                review(&json!([{ "name": "code", "description": "What to review" }])),
+            ),
+        ),
     ]
+}
+
+fn review(arguments: &Value) -> Value {
+    json!({ "name": "review", "arguments": arguments })
 }
 
 fn rules_found(published: &Published) -> Vec<&'static str> {
@@ -199,7 +219,118 @@ fn places_are_said_in_the_user_s_words() {
     check("/outputSchema", reference, "error (references): its output schema refers to");
     let full = json!({ "type": "object", "properties": { "c": { "type": "integer", "format": "uint8" } } });
     check("/outputSchema", full, "warning (format): `c` of its output schema has a `format`");
+    let choices = json!({ "type": "array", "description": "Lists", "items": {
+        "type": "object", "properties": { "b": { "type": "string", "if": { "minLength": 1 } } } } });
+    check(
+        "/inputSchema/properties/a",
+        choices,
+        "the argument `a[].b` has `if`, which Gemini's API has no field for:",
+    );
     check("/name", "a.b".into(), "    fix: name = \"a_b\"\n    why: hostinger/api-mcp-server#49, ");
+}
+
+/// What is said of the argument `a` with this schema, and `definitions` beside it.
+#[track_caller]
+fn check_undocumented(a: Value, definitions: Value, expected: Option<&str>) {
+    let mut tool = tool("add");
+    tool["inputSchema"]["properties"]["a"] = a;
+    tool["inputSchema"]["$defs"] = definitions;
+    let published = tools([tool]);
+    let groups = look(&published);
+    let found = groups.iter().flat_map(|it| &it.findings);
+    let said: Vec<&str> = found
+        .filter(|it| it.rule == "undocumented argument")
+        .map(|it| it.problem.what.strip_suffix(" no description: models guess").expect("the end"))
+        .collect();
+    assert_eq!(said, expected.into_iter().collect::<Vec<_>>());
+}
+
+#[test]
+fn fields_need_words_as_arguments_do() {
+    let none = || json!({});
+    let told = |members: Value| json!({ "type": "object", "description": "An order", "properties": members });
+    let silent = || json!({ "type": "string" });
+    let item = json!({ "type": "object", "properties": { "sku": silent(), "count": silent() } });
+    let items = json!({ "type": "array", "description": "What", "items": item });
+    check_undocumented(
+        told(json!({ "items": items, "by": silent() })),
+        none(),
+        Some("the arguments `a.by`, `a.items[].count`, `a.items[].sku` have"),
+    );
+    let map = json!({ "type": "object", "additionalProperties": told(json!({ "x": silent() })) });
+    check_undocumented(map, none(), Some("the arguments `a`, `a{}.x` have"));
+    let pair = json!({ "type": "array", "description": "Two", "prefixItems": [told(json!({ "x": silent() })), silent()] });
+    check_undocumented(pair, none(), Some("the argument `a[].x` has"));
+    let many: crate::schema::Map = (10..30).map(|it| (format!("f{it}"), silent())).collect();
+    let first: Vec<_> = (10..22).map(|it| format!("`a.f{it}`")).collect();
+    let expected = format!("the arguments {} and 8 more have", first.join(", "));
+    check_undocumented(told(many.into()), none(), Some(&expected));
+}
+
+/// Their documentation is wherever the author can write it.
+#[test]
+fn a_type_says_what_its_fields_need_not() {
+    let tree = json!({ "Tree": { "type": "object", "description": "A tree", "properties": {
+        "left": { "$ref": "#/$defs/Tree" },
+        "right": { "anyOf": [{ "$ref": "#/$defs/Tree" }, { "type": "null" }] },
+        "size": { "type": "integer" },
+    } } });
+    let a = || json!({ "$ref": "#/$defs/Tree" });
+    check_undocumented(a(), tree, Some("the argument `a.size` has"));
+    let blank = json!({ "Tree": { "type": "object", "properties": {} } });
+    check_undocumented(a(), blank, Some("the argument `a` has"));
+    let choice = |branches: Value| json!({ "description": "A shape", "oneOf": branches });
+    let circle = json!({ "type": "number" });
+    let variant = json!({ "type": "object", "properties": { "circle": circle } });
+    let mut told = variant.clone();
+    told["description"] = json!("Round");
+    let tagged = json!({ "type": "object", "description": "Round", "properties": {
+        "kind": { "type": "string", "enum": ["circle"] }, "content": circle } });
+    check_undocumented(choice(json!([variant])), json!({}), Some("the argument `a.circle` has"));
+    check_undocumented(choice(json!([told, tagged])), json!({}), None);
+    // A `Duration`, above whose fields nobody can write.
+    let duration = json!({ "type": "object", "description": "How long", "properties": {
+        "secs": { "type": "integer" }, "nanos": { "type": "integer" } } });
+    check_undocumented(duration, json!({}), None);
+}
+
+#[test]
+fn prompts_are_filled_in_by_people() {
+    let arguments = json!([{ "name": "code" }, { "name": "style", "description": " " }]);
+    let published = named(|it| &mut it.prompts, review(&arguments));
+    let text = report(&published, &look(&published));
+    let expected = "the arguments `code`, `style` have no description: whoever fills in the prompt sees no more than a name\n    fix: a doc comment";
+    assert!(text.contains(expected), "{text}");
+}
+
+/// What is said to be done about the schema of a tool that says this of itself, on a server that is `of_server`.
+#[track_caller]
+fn check_less(own: Option<SchemaProfile>, of_server: SchemaProfile, expected: &str) {
+    let tool = Tool::new("add").handler(async |_: Context| "");
+    let tool = match own {
+        Some(own) => tool.schema_profile(own),
+        None => tool,
+    };
+    let mut entry = tool.into_entry().expect("it has a handler").0;
+    entry.default_profile(of_server);
+    let schema: Value =
+        serde_json::from_str(&entry.tool().expect("a tool").schemas().input.text).expect("JSON");
+    let value = json!({ "name": "add", "inputSchema": schema });
+    let item = Item { kind: "tool", key: "add", value: &value, entry: Some(&entry), server: "x" };
+    let findings = super::schemas::findings(&item);
+    assert!(findings.iter().all(|it| it.problem.fix.starts_with(expected)), "{expected}");
+    assert!(!findings.is_empty(), "{expected}");
+}
+
+#[test]
+fn a_full_schema_is_mended_where_it_is_said_to_be_full() {
+    use SchemaProfile::{Compatible, Full};
+    let own = "remove `.schema_profile(SchemaProfile::Full)`: that mends it";
+    check_less(Some(Full), Compatible, own);
+    let both = "`.schema_profile(SchemaProfile::Compatible)` in place of `.schema_profile(SchemaProfile::Full)`, which the whole ";
+    check_less(Some(Full), Full, both);
+    let server = "remove `.schema_profile(SchemaProfile::Full)` from the server, or say ";
+    check_less(None, Full, server);
 }
 
 #[test]

@@ -24,7 +24,11 @@ pub(super) fn no_description(tool: &Item<'_>) -> Vec<Problem> {
         return Vec::new();
     }
     let what = "it has no description: models do not know what it is for, and models on Amazon Bedrock refuse the request";
-    vec![Problem::new(what, "a doc comment above the function")]
+    let fix = match tool.is_added() {
+        true => "`.description(\"…\")` on the `Tool`",
+        false => "a doc comment above the function",
+    };
+    vec![Problem::new(what, fix)]
 }
 
 pub(super) fn long_description(tool: &Item<'_>) -> Vec<Problem> {
@@ -44,28 +48,6 @@ pub(super) fn long_description(tool: &Item<'_>) -> Vec<Problem> {
         what,
         "say less: what it does and when to use it; the rest is for the arguments, or for the repository",
     )]
-}
-
-pub(super) fn undocumented_arguments(tool: &Item<'_>) -> Vec<Problem> {
-    let silent: Vec<String> = tool
-        .arguments()
-        .filter(|(_, schema)| member(schema, "description").trim().is_empty())
-        .map(|(name, _)| format!("`{name}`"))
-        .collect();
-    let what = match silent.as_slice() {
-        [] => return Vec::new(),
-        [one] => format!("the argument {one} has no description: models guess"),
-        several => {
-            format!("the arguments {} have no description: models guess", several.join(", "))
-        }
-    };
-    let is_given = tool.entry.and_then(|it| it.tool()).is_some_and(|it| it.given);
-    let fix = if is_given {
-        "a `description` for each in `input_schema = …`"
-    } else {
-        "a doc comment above each of these parameters or fields"
-    };
-    vec![Problem::new(what, fix)]
 }
 
 pub(super) fn no_media_type(resource: &Item<'_>) -> Vec<Problem> {

@@ -6,6 +6,7 @@ mod document;
 mod elements;
 mod gap;
 mod inclusion;
+mod kin;
 mod members;
 mod number;
 mod scalars;
@@ -14,6 +15,7 @@ mod types;
 mod words;
 
 pub(super) use gap::Path;
+pub(super) use kin::kin;
 pub(super) use words::differs;
 
 use serde_json::Value;

@@ -611,19 +611,21 @@ fn defaults() {
     check(
         with(json!(1)),
         with(json!(2)),
-        &["breaking: has another default: was 1, is 2"],
+        &["breaking: has another default: left out, it meant 1, and means 2 now"],
         &["cosmetic: has another default"],
     );
     check(
         json!({"type": "integer"}),
         with(json!(2)),
-        &["additive: has the default 2 now"],
+        &["additive: has a default now: left out, it means 2"],
         &["cosmetic: has a default now"],
     );
     check(
         with(json!(2)),
         json!({"type": "integer"}),
-        &["breaking: has no default any more, it was 2"],
+        &[
+            "breaking: has no default any more: left out, it meant 2, and what it means now is not said",
+        ],
         &["cosmetic: has no default any more"],
     );
     // Once it must be given, that is all there is to say.

@@ -83,14 +83,18 @@ impl Walk<'_> {
                 self.find(Class::Cosmetic, text, Remedy::None);
             }
             (None, Some(is)) => {
-                self.find(Class::Additive, format!("has the default {is} now"), Remedy::None);
+                let text = format!("has a default now: left out, it means {is}");
+                self.find(Class::Additive, text, Remedy::None);
             }
             (Some(was), None) => {
-                let text = format!("has no default any more, it was {was}");
+                let text = format!(
+                    "has no default any more: left out, it meant {was}, and what it means now is not said"
+                );
                 self.find(Class::Breaking, text, Remedy::KeepDefault);
             }
             (Some(was), Some(is)) => {
-                let text = format!("has another default: was {was}, is {is}");
+                let text =
+                    format!("has another default: left out, it meant {was}, and means {is} now");
                 self.find(Class::Breaking, text, Remedy::KeepDefault);
             }
             (None, None) => {}

@@ -23,7 +23,7 @@ async fn call(tool: Tool) -> (Option<Answer>, Duration) {
     let snapshot = started.dispatcher.catalog.snapshot();
     let request = Request::CallTool { name: "tool".into(), arguments: None };
     let since = Instant::now();
-    let dispatched = started.dispatcher.dispatch(&snapshot, Caller::default(), request);
+    let dispatched = started.dispatcher.dispatch(&snapshot, None, Caller::default(), request);
     let Dispatched::Pending(pending) = dispatched else { panic!("the tool waits") };
     (task::spawn(pending).await.unwrap(), since.elapsed())
 }

@@ -3,7 +3,7 @@
 //! Method look-up cannot choose there. An inherent constant wins over a trait's where its bounds hold, which makes one
 //! question with two answers; so who has the value is asked apart from what its schema is.
 
-use std::{fmt, str::FromStr};
+use std::{any::type_name, fmt, str::FromStr};
 
 use super::Probe;
 use crate::{
@@ -34,6 +34,8 @@ impl<T: Schema<Top>> Probe<Args<T>> {
 pub trait UnknownParam {
     const IS_SERVER: bool = false;
     const IS_PARSED: bool = false;
-    const PARAM: Param = Param::Unknown;
+    const PARAM: Param;
 }
-impl<T: ?Sized> UnknownParam for Probe<T> {}
+impl<T: ?Sized> UnknownParam for Probe<T> {
+    const PARAM: Param = Param::Unknown(type_name::<T>);
+}

@@ -96,11 +96,12 @@ static TOLD: ArgDef = ArgDef::new("a \"name\"")
     .title("Tiel")
     .description("What it \"is\"\\\n\tmore\u{1}\u{8}\u{c}\r é 🎈")
     .example("5");
+static SHOWN: ArgDef = ArgDef::new("x").example(r#""a \"b\" \\ c\n é""#);
 
 #[track_caller]
 fn check<T: crate::schema::constant::Schema<Top> + JsonSchema>() {
     let is_required = !T::_schemars_private_is_option();
-    for arg in [&PLAIN, &TOLD] {
+    for arg in [&PLAIN, &TOLD, &SHOWN] {
         let constant = of_constants::<T>(arg);
         let constant = constant.unwrap_or_else(|| panic!("{} is not known", type_name::<T>()));
         assert_eq!(constant, of_schemars::<T>(arg, is_required));
@@ -111,12 +112,19 @@ fn check<T: crate::schema::constant::Schema<Top> + JsonSchema>() {
 /// What goes through the rules once more stays what it is: a known part of a type that is not all known.
 #[track_caller]
 fn mixed_is_the_same<T: crate::schema::constant::Schema<Top> + JsonSchema>() {
-    let mut generator = SchemaSettings::draft2020_12().into_generator();
-    let known = value(&T::NODE, Side::Argument, &mut generator).expect("is known");
-    let mut object = InputObject::new(generator.take_definitions(true), false);
-    object.field(Field::new("x", known));
-    let known = object.render(SchemaProfile::Compatible).expect("renders").into_string();
-    assert_eq!(known, of_schemars::<T>(&PLAIN, false).0);
+    for arg in [&PLAIN, &TOLD, &SHOWN] {
+        let mut generator = SchemaSettings::draft2020_12().into_generator();
+        let known = value(&T::NODE, Side::Argument, &mut generator).expect("is known");
+        let mut object = InputObject::new(generator.take_definitions(true), false);
+        object.field(Field {
+            title: arg.title,
+            description: arg.description,
+            example: arg.example,
+            ..Field::new(arg.name, known)
+        });
+        let known = object.render(SchemaProfile::Compatible).expect("renders").into_string();
+        assert_eq!(known, of_schemars::<T>(arg, false).0);
+    }
 }
 
 macro_rules! check_all {

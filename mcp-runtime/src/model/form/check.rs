@@ -4,7 +4,7 @@ use std::borrow::Cow;
 
 use super::{Choices, FieldKind, FieldSchema, FormSchema};
 use crate::nearest::nearest;
-use crate::wire::{Kind, Object, Raw};
+use crate::wire::{Kind, Object, Raw, write};
 
 impl FormSchema {
     /// Judges an answer: everything that is wrong with it. Members that no field asks for are ignored, and a null is a
@@ -40,7 +40,7 @@ impl FormSchema {
                 (None, _) => field.default.as_deref().map(Cow::Borrowed),
             };
             if let Some(text) = text {
-                object.raw(field.name, &text);
+                write::raw(object.given_key(field.name), &text);
             }
         }
         object.end();

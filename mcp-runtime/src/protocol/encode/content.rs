@@ -5,8 +5,25 @@ use base64::{Engine as _, engine::general_purpose::STANDARD};
 use crate::{
     model::{Annotations, Audio, Content, Data, Extras, Image, Meta, Role, Text},
     protocol::revision::Revision,
-    wire::{self, Object},
+    wire::{self, Array, Object},
 };
+
+/// What stands before a text that nothing else is said of, as nearly all are.
+const TEXT: &[u8] = br#"{"type":"text","text":"#;
+
+/// The blocks of a result, in their order.
+pub(super) fn blocks(blocks: &mut Array<'_>, revision: Revision, content: &[Content]) {
+    for it in content {
+        if let Content::Text(Text { text, extras: None }) = it {
+            let out = blocks.element();
+            out.extend_from_slice(TEXT);
+            wire::write::string(out, text);
+            out.push(b'}');
+        } else {
+            block(&mut blocks.object(), revision, it);
+        }
+    }
+}
 
 pub(super) fn block(object: &mut Object<'_>, revision: Revision, content: &Content) {
     let features = revision.features();
@@ -15,7 +32,7 @@ pub(super) fn block(object: &mut Object<'_>, revision: Revision, content: &Conte
         Content::Image(it) => image(object, revision, it),
         Content::Audio(it) => audio(object, revision, it),
         Content::ResourceLink(it) if features.titles => {
-            object.str("type", "resource_link").str("uri", &it.uri).str("name", &it.name);
+            object.word("type", "resource_link").str("uri", &it.uri).str("name", &it.name);
             object
                 .opt_str("title", it.title.as_deref())
                 .opt_str("description", it.description.as_deref());
@@ -26,10 +43,10 @@ pub(super) fn block(object: &mut Object<'_>, revision: Revision, content: &Conte
             extras(object, revision, it.extras.as_deref());
         }
         Content::ResourceLink(it) => {
-            object.str("type", "text").str("text", &format!("{}: {}", it.name, it.uri));
+            object.word("type", "text").str("text", &format!("{}: {}", it.name, it.uri));
         }
         Content::Embedded(it) => {
-            object.str("type", "resource");
+            object.word("type", "resource");
             super::contents(&mut object.object("resource"), revision, &it.contents);
             extras(object, revision, it.extras.as_deref());
         }
@@ -37,12 +54,12 @@ pub(super) fn block(object: &mut Object<'_>, revision: Revision, content: &Conte
 }
 
 pub(super) fn text(object: &mut Object<'_>, revision: Revision, it: &Text) {
-    object.str("type", "text").str("text", &it.text);
+    object.word("type", "text").str("text", &it.text);
     extras(object, revision, it.extras.as_deref());
 }
 
 pub(super) fn image(object: &mut Object<'_>, revision: Revision, it: &Image) {
-    object.str("type", "image");
+    object.word("type", "image");
     base64(object.key("data"), &it.data);
     object.str("mimeType", &it.mime_type);
     extras(object, revision, it.extras.as_deref());
@@ -50,10 +67,10 @@ pub(super) fn image(object: &mut Object<'_>, revision: Revision, it: &Image) {
 
 pub(super) fn audio(object: &mut Object<'_>, revision: Revision, it: &Audio) {
     if !revision.features().hints_and_audio {
-        object.str("type", "text").str("text", &format!("[a sound of type {}]", it.mime_type));
+        object.word("type", "text").str("text", &format!("[a sound of type {}]", it.mime_type));
         return;
     }
-    object.str("type", "audio");
+    object.word("type", "audio");
     base64(object.key("data"), &it.data);
     object.str("mimeType", &it.mime_type);
     extras(object, revision, it.extras.as_deref());

@@ -28,7 +28,7 @@ pub(super) fn form(
     object.str("type", "object");
     let mut properties = object.object("properties");
     for field in &schema.fields {
-        self::field(&mut properties.object(field.name), rich, field);
+        self::field(&mut Object::begin(properties.given_key(field.name)), rich, field);
     }
     properties.end();
     let required: Vec<&FieldSchema> = schema.fields.iter().filter(|it| it.required).collect();
@@ -105,20 +105,20 @@ fn type_name(kind: &FieldKind) -> &'static str {
     }
 }
 
-fn count(object: &mut Object<'_>, name: &str, count: Option<usize>) {
+fn count(object: &mut Object<'_>, name: &'static str, count: Option<usize>) {
     if let Some(count) = count {
         object.u64(name, count as u64);
     }
 }
 
-fn texts(object: &mut Object<'_>, name: &str, texts: impl Iterator<Item = &'static str>) {
+fn texts(object: &mut Object<'_>, name: &'static str, texts: impl Iterator<Item = &'static str>) {
     let mut array = object.array(name);
     for text in texts {
         array.str(text);
     }
 }
 
-fn titled(object: &mut Object<'_>, name: &str, choices: &Choices) {
+fn titled(object: &mut Object<'_>, name: &'static str, choices: &Choices) {
     let mut array = object.array(name);
     for choice in &choices.all {
         array.object().str("const", choice.value).str("title", choice.title());

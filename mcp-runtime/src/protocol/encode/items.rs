@@ -8,7 +8,7 @@ use crate::{
         Service,
         revision::{Revision, TaskDialect},
     },
-    wire::Object,
+    wire::{Object, write},
 };
 
 /// How long a list that nothing can change may be kept.
@@ -81,7 +81,7 @@ fn entry(object: &mut Object<'_>, revision: Revision, entry: &Entry) {
     if features.titles && !entry.meta.is_empty() {
         let mut meta = object.object("_meta");
         for (key, json) in &entry.meta {
-            meta.raw(key, json);
+            write::raw(meta.given_key(key), json);
         }
     }
 }

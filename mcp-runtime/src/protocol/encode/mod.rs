@@ -120,16 +120,21 @@ pub(super) fn discover(
 }
 
 /// The empty result that ends a listen stream.
-pub(super) fn listen_result(result: &mut Object<'_>, service: &Service, key: &str, id: Id<'_>) {
+pub(super) fn listen_result(
+    result: &mut Object<'_>,
+    service: &Service,
+    key: &'static str,
+    id: Id<'_>,
+) {
     result.str("resultType", "complete");
     let mut meta = result.object("_meta");
     meta.raw(key, id.as_str());
     meta.raw("io.modelcontextprotocol/serverInfo", &service.server_info);
 }
 
-fn result_type(result: &mut Object<'_>, revision: Revision, name: &str) {
+fn result_type(result: &mut Object<'_>, revision: Revision, name: &'static str) {
     if revision.is_modern() {
-        result.str("resultType", name);
+        result.word("resultType", name);
     }
 }
 
@@ -154,7 +159,7 @@ fn meta(
 /// The author's own entries of a `_meta`.
 fn entries(meta: &mut Object<'_>, of_author: Option<&crate::model::Meta>) {
     for (key, value) in of_author.iter().flat_map(|it| &it.0) {
-        let _ = wire::write::value(meta.key(key), value);
+        let _ = wire::write::value(meta.given_key(key), value);
     }
 }
 
@@ -199,9 +204,7 @@ fn tool(result: &mut Object<'_>, service: &Service, revision: Revision, tool: &T
 fn tool_content(result: &mut Object<'_>, revision: Revision, tool: &ToolResult) {
     let features = revision.features();
     let mut blocks = result.array("content");
-    for it in &tool.content {
-        content::block(&mut blocks.object(), revision, it);
-    }
+    content::blocks(&mut blocks, revision, &tool.content);
     blocks.end();
     if let Some(structured) = &tool.structured {
         let fits = features.any_structured || (features.titles && structured.starts_with('{'));

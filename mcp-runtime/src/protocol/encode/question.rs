@@ -60,7 +60,7 @@ pub(super) fn requests(
 ) -> Result<(), String> {
     let mut requests = object.object("inputRequests");
     for (key, question) in questions {
-        let mut request = requests.object(key);
+        let mut request = Object::begin(requests.given_key(key));
         request.str("method", question.method());
         self::question(&mut request.object("params"), revision, question, None)?;
     }

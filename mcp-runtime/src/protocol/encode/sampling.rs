@@ -137,7 +137,7 @@ fn preferences(params: &mut Object<'_>, it: &Sampling) {
     }
 }
 
-fn texts(params: &mut Object<'_>, name: &str, texts: &[String]) {
+fn texts(params: &mut Object<'_>, name: &'static str, texts: &[String]) {
     if !texts.is_empty() {
         let mut array = params.array(name);
         for it in texts {

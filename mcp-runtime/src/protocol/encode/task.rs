@@ -75,7 +75,7 @@ pub(in crate::protocol) fn task_changed(
     out: &mut Vec<u8>,
     revision: Revision,
     view: &TaskView,
-    stream: Option<(&str, &IdBuf)>,
+    stream: Option<(&'static str, &IdBuf)>,
 ) {
     let method = match revision.features().tasks {
         TaskDialect::Extension => "notifications/tasks",

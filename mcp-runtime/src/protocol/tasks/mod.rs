@@ -8,8 +8,8 @@ use std::sync::Arc;
 
 use super::{
     call::WayBack,
-    encode::Feature,
-    method::{invalid, text},
+    encode::{Feature, Scope},
+    method::{invalid, string},
     peer::Peer,
     request::{ClientRequest, Terms, unknown_method},
     revision::{Revision, TaskDialect},
@@ -107,14 +107,8 @@ impl Peer {
         let dispatcher = &shared.service.dispatcher;
         let context = Context::new(dispatcher.environment.clone(), Caller::default(), None);
         let pending = Pending::bare(work, context, dispatcher.settings);
-        let way = WayBack {
-            shared: shared.clone(),
-            snapshot,
-            revision,
-            is_private: true,
-            slot: None,
-            to: request.to.clone(),
-        };
+        let scope = Scope { revision, is_private: true };
+        let way = WayBack { shared, snapshot: &snapshot, scope, slot: None, to: request.to };
         self.drive(Dispatched::Pending(pending), request, way, turn);
     }
 
@@ -140,7 +134,7 @@ impl Peer {
                 Ok(Done::Task(TaskAnswer::Listed { tasks, next }))
             }));
         }
-        let id: Box<str> = text(request.params, "taskId")?.into();
+        let id: Box<str> = string(request.params.get("taskId"), "taskId")?.into();
         Ok(match method {
             TaskMethod::Get => {
                 Box::pin(

@@ -50,7 +50,7 @@ impl Waiting {
             }
             let mut more = std::pin::pin!(live.until(|_| waiter.has_more().then_some(())));
             let has_ended = poll_fn(|cx| {
-                asked.poll(cx);
+                asked.poll(cx, true);
                 if ended.as_mut().poll(cx).is_ready() {
                     return Poll::Ready(true);
                 }
@@ -72,12 +72,13 @@ struct Asked<'a> {
 }
 
 impl Asked<'_> {
-    /// Hands over what has been answered. The user has said it once, whoever would put the question now.
-    fn poll(&mut self, cx: &mut Context<'_>) {
+    /// Hands over what has been answered. The user has said it once, whoever would put the question now; why there is no answer
+    /// counts only from who still waits and is to bring it.
+    fn poll(&mut self, cx: &mut Context<'_>, waits: bool) {
         let Self { waiter, live, asking } = self;
         asking.retain_mut(|(key, asking)| match asking.as_mut().poll(cx) {
             Poll::Ready(answer) => {
-                if answer.is_ok() || waiter.holds(key) {
+                if answer.is_ok() || (waits && waiter.holds(key)) {
                     live.answer(key, answer);
                 }
                 false
@@ -92,6 +93,6 @@ impl Asked<'_> {
 impl Drop for Asked<'_> {
     /// An answer may have come just before the client gave the waiting up.
     fn drop(&mut self) {
-        self.poll(&mut Context::from_waker(Waker::noop()));
+        self.poll(&mut Context::from_waker(Waker::noop()), false);
     }
 }

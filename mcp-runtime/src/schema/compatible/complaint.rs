@@ -1,5 +1,7 @@
 //! What clients have against a schema that is not in the form they all read.
 
+use std::collections::BTreeMap;
+
 use serde_json::Value;
 
 use super::{
@@ -47,6 +49,53 @@ pub(crate) fn complaints(schema: &Value, side: Side) -> Vec<Complaint> {
         }
     }
     complaints
+}
+
+/// Keywords that Gemini's API has no field for and that no rule finds other words for, each with where it is met first.
+/// Nothing is said here of `$ref`, which has a rule of its own.
+pub(crate) fn foreign_keywords(arguments: &Value) -> BTreeMap<&'static str, String> {
+    const FOREIGN: [&str; 13] = [
+        "const",
+        "allOf",
+        "not",
+        "if",
+        "then",
+        "else",
+        "contains",
+        "minContains",
+        "maxContains",
+        "dependentSchemas",
+        "dependencies",
+        "additionalItems",
+        "$dynamicRef",
+    ];
+    let mut found = BTreeMap::new();
+    let mut open = vec![(super::compatible(arguments.clone()), Vec::new())];
+    while let Some((schema, path)) = open.pop() {
+        let Value::Object(map) = schema else { continue };
+        for keyword in FOREIGN.into_iter().filter(|it| map.contains_key(*it)) {
+            found.entry(keyword).or_insert_with(|| place(&path));
+        }
+        let below = |keyword: &str, name: Option<&str>| {
+            let names = [Some(keyword), name].into_iter().flatten().map(str::to_owned);
+            path.iter().cloned().chain(names).collect::<Vec<_>>()
+        };
+        for (keyword, value) in &map {
+            match (keyword.as_str(), value) {
+                ("items" | "additionalProperties", schema) => {
+                    open.push((schema.clone(), below(keyword, None)));
+                }
+                ("anyOf" | "allOf", Value::Array(schemas)) => {
+                    open.extend(schemas.iter().map(|it| (it.clone(), below(keyword, None))));
+                }
+                ("properties", Value::Object(schemas)) => {
+                    open.extend(schemas.iter().map(|it| (it.1.clone(), below(keyword, Some(it.0)))))
+                }
+                _ => {}
+            }
+        }
+    }
+    found
 }
 
 /// Where two schemas differ first, as people would say it.

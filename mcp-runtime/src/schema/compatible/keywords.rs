@@ -58,14 +58,6 @@ pub(super) fn exclusive_bounds(map: &mut Map, _: Side) {
     }
 }
 
-pub(super) fn format(map: &mut Map, _: Side) {
-    const KNOWN: [&str; 9] =
-        ["date-time", "time", "date", "duration", "email", "hostname", "ipv4", "ipv6", "uuid"];
-    if map.get("format").and_then(Value::as_str).is_some_and(|name| !KNOWN.contains(&name)) {
-        map.remove("format");
-    }
-}
-
 pub(super) fn pattern(map: &mut Map, _: Side) {
     if map.get("pattern").and_then(Value::as_str).is_some_and(looks_around) {
         map.remove("pattern");

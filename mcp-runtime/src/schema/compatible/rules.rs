@@ -1,10 +1,14 @@
 //! What is rewritten, and because of whom.
 
-use super::keywords::{exclusive_bounds, format, pattern};
+use super::format::format;
+use super::keywords::{exclusive_bounds, pattern};
 use super::null::{null, null_default, nullable};
 use super::union::{one_of, single_all_of, type_list};
 use super::untyped::{any_value, items};
 use super::values::{constant, named_values, other_values};
+use super::words::{
+    annotations, content, examples, multiple_of, names, not, tuple, unevaluated, unique_items,
+};
 use super::{Map, Side};
 
 /// One rewriting, and because of whom.
@@ -188,8 +192,9 @@ pub(super) const RULES: &[Rule] = &[
         work: Work::Each(exclusive_bounds),
     },
     Rule {
-        // `uint32` and its like are schemars' own, and others are refused by name (`uri` by gpt-5-codex). These nine
-        // are what OpenAI lists.
+        // `uint32` and its like are schemars' own, and others are refused by name (`uri` by gpt-5-codex). OpenAI lists nine,
+        // of which Gemini's API is known to take `date-time` alone: its reference now says that it takes any, and the last of
+        // these threads saw requests with `email` and `uri` refused all the same.
         name: "format",
         says: "has a `format` that not everybody knows",
         refused: true,
@@ -198,9 +203,21 @@ pub(super) const RULES: &[Rule] = &[
             "Piebald-AI/splitrail#113",
             "longbridge/developers#1264",
             "cyanheads/git-mcp-server#47",
+            "google-gemini/gemini-cli#2237",
+            "BerriAI/litellm#11427",
+            "weave-os/router#387",
         ],
         sides: BOTH,
         work: Work::Each(format),
+    },
+    Rule {
+        // schemars says so of the 0 of a `NonZeroI64`.
+        name: "not",
+        says: "rules out single values with `not`",
+        refused: true,
+        because: &["tashfeenahmed/freellmapi#105"],
+        sides: ARGUMENTS,
+        work: Work::Each(not),
     },
     Rule {
         // The engines of OpenAI and llama.cpp have no lookaround, and refuse every tool of the request for it.
@@ -212,7 +229,19 @@ pub(super) const RULES: &[Rule] = &[
         work: Work::Each(pattern),
     },
     Rule {
-        // A tuple has `prefixItems` only. Its `items` describe what comes after them, which is nothing.
+        // Before `items`, which a tuple has none of: of what the list is, its parts say.
+        name: "tuple",
+        says: "says one by one what is in a list (`prefixItems`)",
+        refused: true,
+        because: &[
+            "danny-avila/LibreChat#13850",
+            "diegosouzapw/OmniRoute#12540",
+            "diegosouzapw/OmniRoute#12872",
+        ],
+        sides: ARGUMENTS,
+        work: Work::Each(tuple),
+    },
+    Rule {
         name: "items",
         says: "is a list that does not say of what",
         refused: true,
@@ -250,6 +279,92 @@ pub(super) const RULES: &[Rule] = &[
         because: &["cursor/cursor#3778"],
         sides: ARGUMENTS,
         work: Work::Each(null_default),
+    },
+    Rule {
+        // Here begins what Gemini's API has no field for: one such keyword anywhere, and it refuses the request. The first
+        // thread has tried each of them with the models of its day.
+        //
+        // Not among them, on purpose:
+        // - `additionalProperties`. Gemini has no field for it either (zed-industries/zed#52670), but OpenAI's strict mode
+        //   refuses objects without (ravitemer/mcphub.nvim#264), the specification proposes it, and the common SDKs write it
+        //   into every tool, so that a client that passes it on works with no server. Nor are nested objects closed for that
+        //   mode: it wants every property required as well, and who turns it on rewrites all schemas.
+        // - Objects without `properties`. Gemini refused them once (MarkusPfundstein/mcp-obsidian#21); by now clients send it
+        //   such ones to mend others (Kilo-Org/kilocode#11955, code-yeongyu/oh-my-openagent#1465).
+        // - `x-mcp-header`, which the specification defines.
+        //
+        // A set read from a list with something twice has it once.
+        name: "uniqueItems",
+        says: "has `uniqueItems`",
+        refused: true,
+        because: &[
+            "danny-avila/LibreChat#13850",
+            "diegosouzapw/OmniRoute#9617",
+            "router-for-me/CLIProxyAPI#2142",
+            "noho/dayu-agent#165",
+        ],
+        sides: ARGUMENTS,
+        work: Work::Each(unique_items),
+    },
+    Rule {
+        // schemars makes a pattern of the keys of a map if they are numbers.
+        name: "names of members",
+        says: "describes the names of members (`patternProperties`, `propertyNames`, `dependentRequired`)",
+        refused: true,
+        because: &[
+            "danny-avila/LibreChat#13850",
+            "Wei-Shaw/sub2api#795",
+            "rikkahub/rikkahub#1935",
+            "langchain-ai/langchainjs#9526",
+        ],
+        sides: ARGUMENTS,
+        work: Work::Each(names),
+    },
+    Rule {
+        // schemars closes structs with `flatten` this way.
+        name: "unevaluated",
+        says: "has `unevaluatedProperties` or `unevaluatedItems`",
+        refused: true,
+        because: &["decolua/9router#3018"],
+        sides: ARGUMENTS,
+        work: Work::Each(unevaluated),
+    },
+    Rule {
+        name: "multipleOf",
+        says: "has `multipleOf`",
+        refused: true,
+        because: &["danny-avila/LibreChat#13850", "decolua/9router#2309"],
+        sides: ARGUMENTS,
+        work: Work::Each(multiple_of),
+    },
+    Rule {
+        name: "content",
+        says: "describes what is in a text (`contentEncoding`, `contentMediaType`, `contentSchema`)",
+        refused: true,
+        because: &["danny-avila/LibreChat#13850"],
+        sides: ARGUMENTS,
+        work: Work::Each(content),
+    },
+    Rule {
+        // schemars writes them for attributes of Rust's and serde's.
+        name: "annotations",
+        says: "has an annotation such as `deprecated` or `readOnly`",
+        refused: true,
+        because: &["danny-avila/LibreChat#13850", "tashfeenahmed/freellmapi#105"],
+        sides: ARGUMENTS,
+        work: Work::Each(annotations),
+    },
+    Rule {
+        name: "examples",
+        says: "has `examples` beside its description",
+        refused: true,
+        because: &[
+            "danny-avila/LibreChat#13850",
+            "tashfeenahmed/freellmapi#105",
+            "datastax/astra-assistants-api#73",
+        ],
+        sides: ARGUMENTS,
+        work: Work::Each(examples),
     },
 ];
 

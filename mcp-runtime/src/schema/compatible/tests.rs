@@ -178,7 +178,7 @@ fn cases() -> Vec<(&'static str, &'static [Side], Value, Value)> {
             json!({"type": "integer", "format": "uint32", "minimum": 0}),
             json!({"type": "integer", "minimum": 0}),
         ),
-        ("format", BOTH, json!({"type": "string", "format": "uri"}), json!({"type": "string"})),
+        ("format", RESULT, json!({"type": "string", "format": "uri"}), json!({"type": "string"})),
         (
             "format",
             BOTH,
@@ -186,17 +186,183 @@ fn cases() -> Vec<(&'static str, &'static [Side], Value, Value)> {
             json!({"type": "string", "format": "date-time"}),
         ),
         (
-            "items",
+            "format",
+            ARGUMENT,
+            json!({"type": ["string", "null"], "format": "uuid", "description": "Whose."}),
+            json!({"type": "string", "description": "Whose.\n\nA UUID."}),
+        ),
+        (
+            "format",
+            ARGUMENT,
+            json!({"type": "string", "format": "uri"}),
+            json!({"type": "string", "description": "A URI."}),
+        ),
+        (
+            "format",
+            ARGUMENT,
+            json!({"type": "string", "format": "semver"}),
+            json!({"type": "string", "description": "In the format `semver`."}),
+        ),
+        (
+            "format",
+            RESULT,
+            json!({"type": "string", "format": "uuid"}),
+            json!({"type": "string", "format": "uuid"}),
+        ),
+        (
+            "format",
+            ARGUMENT,
+            // What is said of a type is said of an argument of that type too.
+            json!({"$ref": "#/$defs/Id", "description": "Whose.", "$defs": {
+                "Id": {"type": "string", "format": "uuid", "description": "An id."}}}),
+            json!({"type": "string", "description": "Whose.\n\nA UUID."}),
+        ),
+        (
+            "tuple",
             ARGUMENT,
             json!({"type": "array", "prefixItems": [{"type": "string"}, {"type": "integer"}, {"type": "string"}], "minItems": 3, "maxItems": 3}),
-            json!({"type": "array", "prefixItems": [{"type": "string"}, {"type": "integer"}, {"type": "string"}], "minItems": 3, "maxItems": 3,
-                "items": {"anyOf": [{"type": "string"}, {"type": "integer"}]}}),
+            json!({"type": "array", "minItems": 3, "maxItems": 3, "items": {"anyOf": [{"type": "string"}, {"type": "integer"}]},
+                "description": "In this order: string, integer, string."}),
+        ),
+        (
+            "tuple",
+            ARGUMENT,
+            json!({"type": "array", "prefixItems": [{"type": "number"}, {"type": "number"}], "minItems": 2, "maxItems": 2}),
+            json!({"type": "array", "minItems": 2, "maxItems": 2, "items": {"type": "number"}}),
+        ),
+        (
+            "tuple",
+            ARGUMENT,
+            json!({"type": "array", "prefixItems": [{"type": "string"}], "items": false}),
+            json!({"type": "array", "maxItems": 1, "items": {"type": "string"}}),
+        ),
+        (
+            "tuple",
+            ARGUMENT,
+            json!({"prefixItems": [{"type": "string", "enum": ["a"]}, {"type": "string", "enum": ["b"]}], "items": {"type": "integer"}}),
+            json!({"type": "array", "description": "In this order: string, string.", "items": {"anyOf": [
+                {"type": "string", "enum": ["a"]}, {"type": "string", "enum": ["b"]}, {"type": "integer"}]}}),
+        ),
+        (
+            "tuple",
+            RESULT,
+            json!({"type": "array", "prefixItems": [{"type": "string"}], "minItems": 1, "maxItems": 1}),
+            json!({"type": "array", "prefixItems": [{"type": "string"}], "minItems": 1, "maxItems": 1}),
         ),
         (
             "items",
             ARGUMENT,
-            json!({"type": "array", "prefixItems": [{"type": "string"}], "items": false}),
-            json!({"type": "array", "prefixItems": [{"type": "string"}], "maxItems": 1, "items": {"type": "string"}}),
+            json!({"type": "array", "prefixItems": [{"type": "string"}]}),
+            json!({"type": "array", "items": {"anyOf": any_argument().as_array().unwrap()[..4]}}),
+        ),
+        (
+            "items",
+            ARGUMENT,
+            json!({"type": "array", "items": false}),
+            json!({"type": "array", "maxItems": 0, "items": {"anyOf": any_argument().as_array().unwrap()[..4]}}),
+        ),
+        (
+            "uniqueItems",
+            ARGUMENT,
+            json!({"type": "array", "items": {"type": "string"}, "uniqueItems": true}),
+            json!({"type": "array", "items": {"type": "string"}, "description": "No value twice."}),
+        ),
+        (
+            "uniqueItems",
+            RESULT,
+            json!({"type": "array", "items": {"type": "string"}, "uniqueItems": true}),
+            json!({"type": "array", "items": {"type": "string"}, "uniqueItems": true}),
+        ),
+        (
+            "names of members",
+            ARGUMENT,
+            json!({"type": "object", "patternProperties": {"^\\d+$": {"type": "string"}}, "additionalProperties": false}),
+            json!({"type": "object", "additionalProperties": {"type": "string"}, "description": "Its names match `^\\d+$`."}),
+        ),
+        (
+            "names of members",
+            ARGUMENT,
+            json!({"properties": {"a": {"type": "string"}}, "patternProperties": {"^b": {"type": "string"}, "^c": {"type": "boolean"}}, "additionalProperties": false}),
+            json!({"type": "object", "properties": {"a": {"type": "string"}}, "additionalProperties": {"anyOf": [{"type": "string"}, {"type": "boolean"}]},
+                "description": "Other names match `^b` or `^c`."}),
+        ),
+        (
+            "names of members",
+            ARGUMENT,
+            json!({"type": "object", "patternProperties": {"^b": {"type": "string"}}}),
+            json!({"type": "object"}),
+        ),
+        (
+            "names of members",
+            ARGUMENT,
+            json!({"type": "object", "propertyNames": {"pattern": "^b"}, "dependentRequired": {"a": ["b", "c"]}}),
+            json!({"type": "object", "description": "Its names match `^b`. `a` only together with `b`, `c`."}),
+        ),
+        (
+            "unevaluated",
+            ARGUMENT,
+            json!({"type": "object", "properties": {"a": {"type": "string"}}, "unevaluatedProperties": false}),
+            json!({"type": "object", "properties": {"a": {"type": "string"}}, "additionalProperties": false}),
+        ),
+        (
+            "unevaluated",
+            ARGUMENT,
+            json!({"type": "object", "anyOf": [{"type": "object"}, {"type": "object", "required": ["a"]}], "unevaluatedProperties": false}),
+            json!({"type": "object", "anyOf": [{"type": "object"}, {"type": "object", "required": ["a"]}]}),
+        ),
+        (
+            "not",
+            ARGUMENT,
+            json!({"type": "integer", "not": {"const": 0}}),
+            json!({"type": "integer", "description": "Not `0`."}),
+        ),
+        (
+            "not",
+            ARGUMENT,
+            json!({"type": "string", "not": {"enum": ["a", "b"]}}),
+            json!({"type": "string", "description": "None of `a`, `b`."}),
+        ),
+        (
+            "multipleOf",
+            ARGUMENT,
+            json!({"type": "integer", "multipleOf": 5}),
+            json!({"type": "integer", "description": "A multiple of `5`."}),
+        ),
+        (
+            "content",
+            ARGUMENT,
+            json!({"type": "string", "contentEncoding": "base64", "contentMediaType": "image/png", "contentSchema": true}),
+            json!({"type": "string", "description": "Encoded as `base64`. Of the media type `image/png`."}),
+        ),
+        (
+            "annotations",
+            ARGUMENT,
+            json!({"type": "string", "deprecated": true, "writeOnly": true, "$comment": "x"}),
+            json!({"type": "string", "description": "Deprecated."}),
+        ),
+        (
+            "annotations",
+            ARGUMENT,
+            json!({"oneOf": [{"type": "string", "const": "a", "deprecated": true}, {"type": "string", "const": "b", "description": "B."}]}),
+            json!({"type": "string", "enum": ["a", "b"], "description": "- `a`: Deprecated.\n- `b`: B."}),
+        ),
+        (
+            "examples",
+            ARGUMENT,
+            json!({"type": "string", "examples": ["a", "b"], "description": "A letter."}),
+            json!({"type": "string", "description": "A letter.\n\nFor example `a`, `b`."}),
+        ),
+        (
+            "examples",
+            ARGUMENT,
+            json!({"type": ["integer", "null"], "format": "int8", "examples": [{"x": 1}]}),
+            json!({"type": "integer", "description": "For example `{\"x\":1}`."}),
+        ),
+        (
+            "examples",
+            RESULT,
+            json!({"type": "string", "examples": ["a"]}),
+            json!({"type": "string", "examples": ["a"]}),
         ),
         ("items", RESULT, json!({"type": "array"}), json!({"type": "array"})),
         ("any value", ARGUMENT, json!(true), json!({"anyOf": any_argument()})),
@@ -407,8 +573,7 @@ fn what_schemars_makes() {
             "filter": filter,
             "level": level_with_default,
             "extra": {"anyOf": any_argument()},
-            "pair": {"type": "array", "minItems": 2, "maxItems": 2,
-                "prefixItems": [{"type": "integer", "minimum": 0, "maximum": 255}, {"type": "string"}],
+            "pair": {"type": "array", "minItems": 2, "maxItems": 2, "description": "In this order: integer, string.",
                 "items": {"anyOf": [{"type": "integer", "minimum": 0, "maximum": 255}, {"type": "string"}]}},
         },
     });
@@ -466,6 +631,9 @@ fn schemas() -> impl Strategy<Value = Value> {
         Just(json!({"enum": ["a", "b"]})),
         Just(json!({"const": null})),
         Just(json!({"required": ["a"]})),
+        Just(
+            json!({"type": "string", "format": "ipv4", "examples": ["1.2.3.4"], "description": "doc"})
+        ),
     ];
     leaf.prop_recursive(3, 24, 3, |inner| {
         let few = prop::collection::vec(inner.clone(), 1..3);
@@ -475,7 +643,7 @@ fn schemas() -> impl Strategy<Value = Value> {
             few.clone().prop_map(|list| json!({"allOf": list, "type": "object"})),
             few.clone().prop_map(|list| json!({"type": "array", "prefixItems": list, "maxItems": list.len()})),
             few.prop_map(|list| json!({"$ref": "#/$defs/A", "anyOf": list, "oneOf": list})),
-            inner.clone().prop_map(|inner| json!({"type": "array", "items": inner, "maxItems": 2})),
+            inner.clone().prop_map(|inner| json!({"type": "array", "items": inner, "maxItems": 2, "uniqueItems": true})),
             inner.clone().prop_map(|inner| json!({"not": inner})),
             (inner.clone(), inner).prop_map(|(a, b)| {
                 json!({"type": ["object", "null"], "properties": {"a": a, "b": b}, "required": ["a"], "additionalProperties": false})
@@ -552,6 +720,9 @@ fn complain(schema: &Value) -> Result<(), TestCaseError> {
     prop_assert!(!map.contains_key("$schema") && !map.contains_key("nullable"));
     prop_assert!(!map.contains_key("$ref") && !map.contains_key("$defs"));
     prop_assert!(!map.contains_key("exclusiveMinimum") && !map.contains_key("exclusiveMaximum"));
+    prop_assert!(!map.contains_key("prefixItems") && !map.contains_key("uniqueItems"));
+    prop_assert!(!map.contains_key("examples") && !map.contains_key(super::SAID));
+    prop_assert!(map.get("format").is_none_or(|it| it == "date-time"));
     prop_assert!(
         map.keys()
             .any(|key| !["title", "description", "default", "format"].contains(&key.as_str())),

@@ -3,38 +3,18 @@
 use serde_json::{Value, json};
 
 use super::keywords::keywords_of;
-use super::rules::{RULES, apply};
-use super::{Map, Side, conjoin, object};
+use super::{Map, Side, conjoin};
 
-pub(super) fn items(map: &mut Map, side: Side) {
+pub(super) fn items(map: &mut Map, _: Side) {
     if map.get("type") != Some(&json!("array")) {
         return;
     }
-    let prefix = map.get("prefixItems").and_then(Value::as_array).cloned().unwrap_or_default();
     if map.get("items") == Some(&Value::Bool(false)) {
         map.remove("items");
-        let bound = Map::from_iter([("maxItems".to_owned(), json!(prefix.len()))]);
+        let bound = Map::from_iter([("maxItems".to_owned(), json!(0))]);
         *map = conjoin(bound, std::mem::take(map));
     }
-    if map.contains_key("items") {
-        return;
-    }
-    let closed =
-        map.get("maxItems").and_then(Value::as_u64).is_some_and(|most| most <= prefix.len() as u64);
-    let mut branches: Vec<Value> = Vec::new();
-    for schema in prefix.into_iter().filter(|_| closed) {
-        if !branches.contains(&schema) {
-            branches.push(schema);
-        }
-    }
-    let items = match branches.len() {
-        0 => json!({ "anyOf": scalars_and_objects() }),
-        1 => branches.remove(0),
-        _ => json!({ "anyOf": branches }),
-    };
-    let mut items = object(items);
-    apply(RULES, &mut items, side);
-    map.insert("items".into(), Value::Object(items));
+    map.entry("items").or_insert_with(|| json!({ "anyOf": scalars_and_objects() }));
 }
 
 pub(super) fn any_value(map: &mut Map, side: Side) {

@@ -3,6 +3,7 @@
 use serde_json::{Value, json};
 
 use super::super::definitions::compare;
+use super::said::{SAID, say, sentences};
 use super::{Map, Side, conjoin};
 
 /// `const` as an `enum` of one.
@@ -58,11 +59,7 @@ pub(super) fn other_values(map: &mut Map, _: Side) {
         [only] => format!("Always {only}."),
         several => format!("One of {}.", several.join(", ")),
     };
-    let description = match map.get("description").and_then(Value::as_str) {
-        Some(text) => format!("{text}\n\n{sentence}"),
-        None => sentence,
-    };
-    map.insert("description".into(), description.into());
+    say(map, sentence);
 }
 
 /// A choice between named strings as one `enum`, what was said of each of them in the description.
@@ -90,7 +87,7 @@ pub(super) fn named_values(map: &mut Map, _: Side) {
                 if !values.contains(value) {
                     values.push((*value).clone());
                 }
-                if let Some(text) = branch.description {
+                if let Some(text) = &branch.description {
                     let text = text.split_whitespace().collect::<Vec<_>>().join(" ");
                     lines.push(format!("- `{}`: {text}", value.as_str().unwrap_or_default()));
                 }
@@ -114,13 +111,13 @@ pub(super) fn named_values(map: &mut Map, _: Side) {
 struct NamedValues<'a> {
     name: &'a str,
     values: Vec<&'a Value>,
-    description: Option<&'a str>,
+    description: Option<String>,
 }
 
 impl<'a> NamedValues<'a> {
     fn read(branch: &'a Value) -> Option<Self> {
         let branch = branch.as_object()?;
-        let known = ["type", "enum", "description", "title"];
+        let known = ["type", "enum", "description", "title", SAID];
         if !branch.keys().all(|key| known.contains(&key.as_str())) {
             return None;
         }
@@ -130,6 +127,9 @@ impl<'a> NamedValues<'a> {
             return None;
         }
         let described = branch.get("description").or_else(|| branch.get("title"));
-        Some(Self { name, values, description: described.and_then(Value::as_str) })
+        let described = described.and_then(Value::as_str).map(str::to_owned);
+        let texts: Vec<_> = described.into_iter().chain(sentences(branch)).collect();
+        let description = (!texts.is_empty()).then(|| texts.join(" "));
+        Some(Self { name, values, description })
     }
 }

@@ -22,7 +22,7 @@ const fn is_comparable(node: &Node) -> bool {
         | What::Object(_)
         | What::Tagged { .. }
         | What::Null
-        | What::Unknown
+        | What::Unknown(_)
         | What::TooDeep => false,
         What::Optional(it) | What::Map(it) | What::Array { items: it, .. } => is_comparable(it),
         What::Tuple(parts) => {
@@ -49,6 +49,15 @@ pub(super) const fn is_first(parts: &[Node], index: usize) -> bool {
         i += 1;
     }
     true
+}
+
+/// Whether all parts have one text.
+pub(super) const fn are_alike(parts: &[Node]) -> bool {
+    let mut i = 1;
+    while i < parts.len() && !is_first(parts, i) {
+        i += 1;
+    }
+    i >= parts.len()
 }
 
 /// As arguments, where an option is written as what is in it.

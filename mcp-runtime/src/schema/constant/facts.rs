@@ -55,7 +55,7 @@ impl Node {
 
     const fn is_whole(&self) -> bool {
         match self.what {
-            What::Unknown | What::TooDeep => false,
+            What::Unknown(_) | What::TooDeep => false,
             What::Optional(it) | What::Map(it) | What::Array { items: it, .. } => it.is_whole(),
             What::Tuple(parts) => {
                 let mut i = 0;
@@ -167,7 +167,7 @@ impl Node {
     }
 
     pub(crate) const fn is_known(&self) -> bool {
-        !matches!(self.what, What::Unknown)
+        !matches!(self.what, What::Unknown(_))
     }
 
     pub(crate) const fn kind(&self) -> Kind {
@@ -179,7 +179,9 @@ impl Node {
             What::Array { .. } | What::Tuple(_) => Kind::Array,
             What::Map(_) | What::Object(_) | What::Tagged { .. } => Kind::Object,
             What::Optional(it) => it.kind(),
-            What::Null | What::Any | What::OneOf(_) | What::Unknown | What::TooDeep => Kind::Other,
+            What::Null | What::Any | What::OneOf(_) | What::Unknown(_) | What::TooDeep => {
+                Kind::Other
+            }
         }
     }
 }

@@ -97,7 +97,8 @@ known! {
     f64 = number(false);
     str String = text(None).written(Written::Text);
     PathBuf = text(None).written(Written::Text);
-    Path SocketAddr SocketAddrV4 SocketAddrV6 IpAddr = text(None);
+    Path SocketAddr SocketAddrV4 SocketAddrV6 = text(None);
+    IpAddr = text(Some("ip"));
     Ipv4Addr = text(Some("ipv4"));
     Ipv6Addr = text(Some("ipv6"));
     char = Node::of(What::Text { format: None, least: Some(1), most: Some(1) });
@@ -156,7 +157,7 @@ impl<T: Schema<D> + ToOwned + ?Sized, D: Depth> Schema<D> for Cow<'_, T> {
 #[diagnostic::do_not_recommend]
 impl<T: Schema<D>, D: Depth> Schema<D> for Option<T> {
     const NODE: Node = match T::NODE.what {
-        What::Unknown => Node::UNKNOWN,
+        What::Unknown(_) => Node::of(T::NODE.what),
         // schemars refers to these by name, and then an option is no longer the same.
         What::Any | What::Null if !T::NODE.is_std => Node::UNKNOWN,
         What::Optional(_) => T::NODE,

@@ -12,6 +12,8 @@
 mod alike;
 mod depth;
 mod facts;
+#[cfg(feature = "stdio")]
+mod gap;
 mod known;
 mod node;
 mod notes;
@@ -23,6 +25,8 @@ mod write;
 pub(crate) use alike::equal;
 pub use depth::{Body, Depth, Described, Full, Part, Top};
 pub(crate) use facts::MOST_NODES;
+#[cfg(feature = "stdio")]
+pub(crate) use gap::short;
 #[cfg(test)]
 pub(crate) use node::What;
 pub use node::{Branch, Member, Name, Node, Object, Schema};

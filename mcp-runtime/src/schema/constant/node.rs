@@ -29,6 +29,9 @@ pub struct Node {
     pub(super) is_std: bool,
 }
 
+/// [`std::any::type_name`], which constants may not call yet.
+pub(crate) type TypeName = fn() -> &'static str;
+
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum What {
     Boolean,
@@ -66,8 +69,9 @@ pub(crate) enum What {
         object: &'static Object,
     },
     OneOf(&'static [Branch]),
-    /// No constant says it.
-    Unknown,
+    /// No constant says it. With the name of the type, where it is for the type alone.
+    #[cfg_attr(not(feature = "stdio"), allow(dead_code, reason = "only the command line tells"))]
+    Unknown(Option<TypeName>),
     /// Deeper than constants go.
     TooDeep,
 }
@@ -256,7 +260,11 @@ impl Branch {
 }
 
 impl Node {
-    pub const UNKNOWN: Self = Self::of(What::Unknown);
+    pub const UNKNOWN: Self = Self::of(What::Unknown(None));
+    pub(super) const fn unknown(name: TypeName) -> Self {
+        Self::of(What::Unknown(Some(name)))
+    }
+
     pub(super) const TOO_DEEP: Self = Self::of(What::TooDeep);
 
     pub(crate) const fn of(what: What) -> Self {

@@ -53,6 +53,8 @@ pub(crate) struct Notes<'a> {
     pub(crate) header: Option<&'static str>,
     pub(crate) constraints: Option<&'a Constraints>,
     pub(crate) default: Default,
+    /// Argument or not, keywords stay keywords: more will be said, and then come the rules that make words of them.
+    pub(crate) in_keywords: bool,
 }
 
 impl Notes<'_> {
@@ -63,6 +65,7 @@ impl Notes<'_> {
         header: None,
         constraints: None,
         default: Default::None,
+        in_keywords: false,
     };
 }
 
@@ -96,7 +99,7 @@ impl Node {
     /// A type that has no default in JSON, or one that its value decides.
     const fn unwritten(&self, empty: bool) -> Default {
         match self.what {
-            What::OneOf(_) | What::Unknown | What::TooDeep => Default::Unknown,
+            What::OneOf(_) | What::Unknown(_) | What::TooDeep => Default::Unknown,
             What::Optional(_) if !empty => Default::Unknown,
             _ => Default::None,
         }

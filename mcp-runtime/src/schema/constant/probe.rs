@@ -1,7 +1,7 @@
 //! Asks in constants what is known of a type. An inherent constant is found before a trait's where its bounds hold, so each question has an
 //! inherent answer and, for every other type, that of a trait.
 
-use std::marker::PhantomData;
+use std::{any::type_name, marker::PhantomData};
 
 use super::{
     depth::{Depth, Top},
@@ -17,9 +17,11 @@ impl<T: Schema<D> + ?Sized, D: Depth> Known<T, D> {
 }
 
 pub trait NotKnown {
-    const NODE: Node = Node::UNKNOWN;
+    const NODE: Node;
 }
-impl<T: ?Sized, D> NotKnown for Known<T, D> {}
+impl<T: ?Sized, D> NotKnown for Known<T, D> {
+    const NODE: Node = Node::unknown(type_name::<T>);
+}
 
 /// Whether a type is `Serialize`.
 #[derive(Debug)]

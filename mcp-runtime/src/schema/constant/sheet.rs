@@ -2,6 +2,7 @@
 //! serde_json's objects.
 
 mod choice;
+mod description;
 mod lengths;
 mod members;
 mod object;
@@ -11,12 +12,15 @@ use lengths::Lengths;
 use members::Members;
 
 use super::{
-    alike::is_first,
+    alike::{are_alike, is_first},
     node::{Name, Node, Object, What},
     notes::{Default, Notes},
     write::Out,
 };
-use crate::schema::{Constraints, Edge, Kind, compatible::Side};
+use crate::schema::{
+    Constraints, Edge, Kind,
+    compatible::{Side, format},
+};
 
 /// Everything a schema can say here.
 #[derive(Clone, Copy)]
@@ -143,7 +147,7 @@ impl Sheet {
                 it.tag = Some((tag, name));
             }
             What::Optional(inner) => it.choice = Choice::OrNull(inner),
-            What::Any | What::Unknown | What::TooDeep => it.choice = Choice::Any,
+            What::Any | What::Unknown(_) | What::TooDeep => it.choice = Choice::Any,
             What::OneOf(branches) => it.choice = Choice::Of(branches),
         }
         it
@@ -172,6 +176,7 @@ impl Sheet {
 
     const fn write(&self, out: &mut Out<'_>, side: Side, notes: &Notes<'_>) {
         let mut object = Members::new();
+        let in_words = matches!(side, Side::Argument) && !notes.in_keywords;
         out.push("{");
         self.additional(out, &mut object, side);
         self.choice.write(out, &mut object, side);
@@ -182,7 +187,7 @@ impl Sheet {
             Default::Text(text) => object.text(out, "default", text),
             Default::None | Default::Unknown => {}
         }
-        self.described(out, &mut object);
+        self.described(out, &mut object, in_words, notes.example);
         if !self.names.is_empty() {
             object.key(out, "enum");
             out.push("[");
@@ -195,16 +200,20 @@ impl Sheet {
             }
             out.push("]");
         }
-        if let Some(json) = notes.example {
+        if let Some(json) = notes.example
+            && !in_words
+        {
             object.key(out, "examples");
             out.push("[");
             out.push(json);
             out.push("]");
         }
-        if let Some(format) = self.format {
-            object.text(out, "format", format);
+        if let Some(name) = self.format
+            && (notes.in_keywords || format::is_published(name, side))
+        {
+            object.text(out, "format", name);
         }
-        self.items(out, &mut object, side);
+        self.items(out, &mut object, side, in_words);
         object.number(out, "maxItems", self.items.most);
         object.number(out, "maxLength", self.characters.most);
         object.number(out, "maxProperties", self.entries.most);
@@ -216,7 +225,9 @@ impl Sheet {
         if let Some(pattern) = self.pattern {
             object.text(out, "pattern", pattern);
         }
-        if let Some(parts) = self.parts {
+        if let Some(parts) = self.parts
+            && !in_words
+        {
             object.key(out, "prefixItems");
             out.push("[");
             let mut first = true;
@@ -237,7 +248,7 @@ impl Sheet {
         if let Some(kind) = self.kind {
             object.text(out, "type", kind);
         }
-        if self.unique {
+        if self.unique && !in_words {
             object.raw(out, "uniqueItems", "true");
         }
         if let Some(header) = notes.header {
@@ -261,56 +272,11 @@ impl Sheet {
         }
     }
 
-    /// The text, and below it what is said of each name.
-    const fn described(&self, out: &mut Out<'_>, object: &mut Members) {
-        let mut is_first = match self.description {
-            Some(text) if !text.is_empty() => {
-                object.key(out, "description");
-                out.push("\"");
-                out.escaped(text);
-                false
-            }
-            _ => true,
-        };
-        let has_text = !is_first;
-        let mut lines = 0;
-        let mut i = 0;
-        while i < self.names.len() {
-            if let Some(line) = self.names[i].description {
-                if is_first {
-                    object.key(out, "description");
-                    out.push("\"");
-                } else {
-                    out.push(if has_text && lines == 0 { "\\n\\n" } else { "\\n" });
-                }
-                is_first = false;
-                out.push("- `");
-                out.escaped(self.names[i].name);
-                out.push("`: ");
-                out.escaped(line);
-                lines += 1;
-            }
-            i += 1;
-        }
-        if !is_first {
-            out.push("\"");
-        }
-    }
-
-    const fn items(&self, out: &mut Out<'_>, object: &mut Members, side: Side) {
+    const fn items(&self, out: &mut Out<'_>, object: &mut Members, side: Side, in_words: bool) {
         match (self.parts, self.elements) {
-            (Some(parts), _) if matches!(side, Side::Argument) => {
+            (Some(parts), _) if in_words => {
                 object.key(out, "items");
-                if let [only] = parts {
-                    return write(out, only, side, &Notes::NONE);
-                }
-                let mut distinct = 0;
-                let mut i = 0;
-                while i < parts.len() {
-                    distinct += is_first(parts, i) as usize;
-                    i += 1;
-                }
-                if distinct == 1 {
+                if are_alike(parts) {
                     return write(out, &parts[0], side, &Notes::NONE);
                 }
                 out.push(r#"{"anyOf":["#);

@@ -25,7 +25,7 @@ pub(crate) fn value(node: &Node, side: Side, generator: &mut SchemaGenerator) ->
 
 fn part(node: &Node, side: Side, generator: &mut SchemaGenerator) -> Option<Value> {
     if node.is_constant() {
-        return Some(constant(node, side, &Notes::NONE));
+        return Some(constant(node, side, &Notes { in_keywords: true, ..Notes::NONE }));
     }
     let mut value = match node.what {
         What::Optional(inner) => {

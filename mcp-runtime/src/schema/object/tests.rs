@@ -124,7 +124,7 @@ fn fields_in_declaration_order() {
         input(false, parts),
         SchemaProfile::Compatible,
         concat!(
-            r#"{"type":"object","properties":{"name":{"examples":["Ada"],"type":"string"},"#,
+            r#"{"type":"object","properties":{"name":{"description":"For example `Ada`.","type":"string"},"#,
             r#""a \"region\"":{"description":"Which one.\n\n- `Eu`: Europe.","enum":["Us","Eu"],"type":"string"},"#,
             r#""times":{"default":1,"maximum":10,"minimum":1,"type":"integer"}},"required":["name"],"additionalProperties":false}"#
         ),

@@ -56,7 +56,7 @@ pub(super) fn answer(
     let to = ReplyTo::each(peer.outbox().clone());
     let to = if accepts.events { to } else { to.quiet() };
     let mut turn = Turn::default();
-    peer.handle(incoming, &Arrival { to, carrier, is_modern: true }, &mut turn);
+    peer.handle(&incoming, &Arrival { to, carrier, is_modern: true }, &mut turn);
     if let Some(refusal) = turn.refusal {
         let mut message = Vec::new();
         peer.outbox().take(&mut message);

@@ -72,7 +72,7 @@ fn begun(
     let outbox = Arc::<Outbox>::default();
     let arrival = Arrival { to: ReplyTo::each(outbox.clone()), carrier, is_modern: false };
     let mut turn = Turn::default();
-    session.peer.handle(incoming, &arrival, &mut turn);
+    session.peer.handle(&incoming, &arrival, &mut turn);
     let mut message = Vec::new();
     outbox.take(&mut message);
     let has_begun = session.peer.has_begun();
@@ -112,7 +112,7 @@ pub(super) fn post(
         (true, false) => to,
     };
     let mut turn = Turn::default();
-    session.peer.handle(incoming, &Arrival { to, carrier, is_modern: false }, &mut turn);
+    session.peer.handle(&incoming, &Arrival { to, carrier, is_modern: false }, &mut turn);
     let status = status(&turn);
     // Not driven from here: a client that leaves has not cancelled (HL-10).
     for call in turn.waiting {

@@ -150,7 +150,7 @@ pub(super) fn post(endpoint: &Endpoint, parts: &Arc<Parts>, read: &Read) -> Resp
         Ok(incoming) => {
             let carrier = Carrier { http: Some(parts.clone()) };
             let to = ReplyTo::each(peer.outbox().clone());
-            peer.handle(incoming, &Arrival { to, carrier, is_modern: false }, &mut turn);
+            peer.handle(&incoming, &Arrival { to, carrier, is_modern: false }, &mut turn);
         }
         // The answer to what cannot be read comes on the stream too.
         Err(_) => peer.receive(&read.bytes, &mut turn),

@@ -16,6 +16,7 @@ mod guard;
 mod input;
 mod output;
 mod run;
+mod terminated;
 
 pub use self::guard::{Guard, restore};
 pub use self::input::Input;

@@ -1,11 +1,8 @@
 //! Serving one client on the standard streams, with a runtime of our own or somebody else's.
 
-use std::{
-    io::Write as _,
-    task::{Context, Poll},
-};
+use std::io::Write as _;
 
-use super::{Guard, restore};
+use super::{Guard, restore, terminated::terminated};
 use crate::{
     builder::{Builder, Identity, Server},
     error::ServeError,
@@ -61,21 +58,4 @@ fn hint(identity: &Identity) {
         identity.name,
         identity.version
     );
-}
-
-/// Ready whenever somebody asks the process to end.
-#[cfg(unix)]
-fn terminated() -> impl FnMut(&mut Context<'_>) -> Poll<()> {
-    use tokio::signal::unix::{SignalKind, signal};
-    // Without the handler the signal ends the process at once, which is the worse answer but still one.
-    let mut signals = signal(SignalKind::terminate()).ok();
-    move |cx| match signals.as_mut().map(|it| it.poll_recv(cx)) {
-        Some(Poll::Ready(Some(()))) => Poll::Ready(()),
-        _ => Poll::Pending,
-    }
-}
-
-#[cfg(not(unix))]
-fn terminated() -> impl FnMut(&mut Context<'_>) -> Poll<()> {
-    |_| Poll::Pending
 }

@@ -143,7 +143,7 @@ impl Tree {
         match self {
             Self::Leaf(leaf) => leaf.node(),
             Self::Optional(inner) => match inner.node() {
-                node if matches!(node.what(), What::Unknown) => Node::UNKNOWN,
+                node if matches!(node.what(), What::Unknown(_)) => Node::UNKNOWN,
                 node if matches!(node.what(), What::Any | What::Null) && !node.is_std() => {
                     Node::UNKNOWN
                 }

@@ -1,0 +1,136 @@
+//! What is said in words.
+
+use super::{Members, Sheet};
+use crate::schema::{
+    compatible::{Side, format},
+    constant::{
+        alike::are_alike,
+        node::{Node, What},
+        write::Out,
+    },
+};
+
+/// A description on its way out; there is none before something is said.
+struct Text<'a, 'b> {
+    out: &'a mut Out<'b>,
+    object: &'a mut Members,
+    is_open: bool,
+    /// Whether a sentence has been said.
+    goes_on: bool,
+}
+
+impl Text<'_, '_> {
+    const fn begin(&mut self, gap: &str) {
+        if self.is_open {
+            self.out.push(gap);
+        } else {
+            self.object.key(self.out, "description");
+            self.out.push("\"");
+        }
+        self.is_open = true;
+    }
+
+    /// In the paragraph of sentences, which is the last.
+    const fn sentence(&mut self, beginning: &str) {
+        self.begin(if self.goes_on { " " } else { "\\n\\n" });
+        self.goes_on = true;
+        self.out.escaped(beginning);
+    }
+}
+
+impl Sheet {
+    /// The text, below it what is said of each name, and in the end what other keywords would say.
+    pub(super) const fn described(
+        &self,
+        out: &mut Out<'_>,
+        object: &mut Members,
+        in_words: bool,
+        example: Option<&str>,
+    ) {
+        let mut text = Text { out, object, is_open: false, goes_on: false };
+        if let Some(said) = self.description
+            && !said.is_empty()
+        {
+            text.begin("");
+            text.out.escaped(said);
+        }
+        let mut gap = if text.is_open { "\\n\\n" } else { "" };
+        let mut i = 0;
+        while i < self.names.len() {
+            if let Some(line) = self.names[i].description {
+                text.begin(gap);
+                gap = "\\n";
+                text.out.push("- `");
+                text.out.escaped(self.names[i].name);
+                text.out.push("`: ");
+                text.out.escaped(line);
+            }
+            i += 1;
+        }
+        if in_words {
+            self.sentences(&mut text, example);
+        }
+        if text.is_open {
+            text.out.push("\"");
+        }
+    }
+
+    /// In the order of the rules of the compatible form.
+    const fn sentences(&self, text: &mut Text<'_, '_>, example: Option<&str>) {
+        if let Some(name) = self.format
+            && !format::is_published(name, Side::Argument)
+        {
+            match format::in_words(name) {
+                Some(sentence) => text.sentence(sentence),
+                None => {
+                    text.sentence("In the format `");
+                    text.out.escaped(name);
+                    text.out.push("`.");
+                }
+            }
+        }
+        if let Some(parts) = self.parts
+            && !are_alike(parts)
+        {
+            text.sentence("In this order: ");
+            let mut first = true;
+            let mut i = 0;
+            while i < parts.len() {
+                if !first {
+                    text.out.push(", ");
+                }
+                first = false;
+                text.out.push(word(&parts[i]));
+                i += 1;
+            }
+            text.out.push(".");
+        }
+        if self.unique {
+            text.sentence("No value twice.");
+        }
+        if let Some(json) = example {
+            text.sentence("For example `");
+            match json.as_bytes() {
+                // It is escaped as it is to be.
+                [b'"', .., b'"'] => {
+                    let (_, inner) = json.split_at(1);
+                    let (inner, _) = inner.split_at(inner.len() - 1);
+                    text.out.push(inner);
+                }
+                _ => text.out.escaped(json),
+            }
+            text.out.push("`.");
+        }
+    }
+}
+
+/// The type of a part, if it has one.
+const fn word(part: &Node) -> &'static str {
+    match part.what {
+        What::Optional(inner) => word(inner),
+        _ => match Sheet::of(part).kind {
+            Some(kind) => kind,
+            None => "anything",
+        },
+    }
+}
