@@ -22,15 +22,16 @@ pub(super) fn check(
     version: &str,
     request: &ClientRequest<'_>,
 ) -> Result<(), Error> {
-    literally(headers, VERSION_HEADER, version)?;
-    literally(headers, METHOD, request.method)?;
+    let [said_version, said_method, said_name] = each(headers);
+    said_version?.literally(VERSION_HEADER, version)?;
+    said_method?.literally(METHOD, request.method)?;
     let member = match request.method {
         "tools/call" | "prompts/get" => "name",
         "resources/read" => "uri",
         "tasks/get" | "tasks/update" | "tasks/cancel" => "taskId",
         _ => return Ok(()),
     };
-    let header = one(headers, NAME)?;
+    let header = said_name?.0;
     match (header, request.params.get(member).and_then(Raw::string)) {
         // What the body lacks is another error, and a later one.
         (None, None) => Ok(()),
@@ -43,6 +44,38 @@ pub(super) fn check(
             Some(said) => Err(differs(NAME, &said, &name)),
             None => Err(undecodable(NAME)),
         },
+    }
+}
+
+/// What a header says, without the blanks around it.
+#[derive(Clone, Copy, Default)]
+struct Said<'a>(Option<&'a [u8]>);
+
+/// The three headers, found in one pass. One that is there twice says nothing (HDR-10).
+fn each(headers: &HeaderMap) -> [Result<Said<'_>, Error>; 3] {
+    let mut all = [Said::default(); 3];
+    let mut is_repeated = [false; 3];
+    for (name, value) in headers {
+        let at = match name.as_str() {
+            VERSION_HEADER => 0,
+            METHOD => 1,
+            NAME => 2,
+            _ => continue,
+        };
+        is_repeated[at] |= all[at].0.is_some();
+        all[at].0 = Some(value.as_bytes().trim_ascii());
+    }
+    let names = [VERSION_HEADER, METHOD, NAME];
+    std::array::from_fn(|at| if is_repeated[at] { Err(twice(names[at])) } else { Ok(all[at]) })
+}
+
+impl Said<'_> {
+    fn literally(self, name: &str, expected: &str) -> Result<(), Error> {
+        match self.0 {
+            None => Err(missing(name, &format!("`{}`", shown(expected)))),
+            Some(said) if said == expected.as_bytes() => Ok(()),
+            Some(said) => Err(differs(name, &String::from_utf8_lossy(said), expected)),
+        }
     }
 }
 
@@ -87,22 +120,19 @@ pub(super) fn check_arguments(
     Ok(())
 }
 
-fn literally(headers: &HeaderMap, name: &str, expected: &str) -> Result<(), Error> {
-    match one(headers, name)? {
-        None => Err(missing(name, &format!("`{}`", shown(expected)))),
-        Some(said) if said == expected.as_bytes() => Ok(()),
-        Some(said) => Err(differs(name, &String::from_utf8_lossy(said), expected)),
-    }
-}
-
 /// A header without the blanks around it; one that is there twice says nothing (HDR-10).
 fn one<'a>(headers: &'a HeaderMap, name: &str) -> Result<Option<&'a [u8]>, Error> {
     let mut all = headers.get_all(name).iter();
     let first = all.next();
     if all.next().is_some() {
-        return Err(mismatch(format_args!("`{name}` is there twice")));
+        return Err(twice(name));
     }
     Ok(first.map(|it| it.as_bytes().trim_ascii()))
+}
+
+#[cold]
+fn twice(name: &str) -> Error {
+    mismatch(format_args!("`{name}` is there twice"))
 }
 
 #[cold]

@@ -21,8 +21,10 @@ pub(crate) enum Route {
 
 /// Decides by what the version header says, then by the message itself.
 pub(crate) fn route(incoming: &Incoming<'_>, version: Option<&[u8]>) -> Route {
-    let named = version.map(|it| str::from_utf8(it).ok().and_then(Revision::parse));
-    let by_header = named.is_some_and(|it| it.is_none_or(Revision::is_modern));
+    let by_header = version.is_some_and(|said| {
+        let named = Revision::ALL.into_iter().find(|it| it.name().as_bytes() == said);
+        named.is_none_or(Revision::is_modern)
+    });
     match incoming {
         Incoming::One(Ok(Message::Request { method, params, .. })) => {
             let is_modern = by_header || {
@@ -61,6 +63,7 @@ mod tests {
             r#"{{"jsonrpc":"2.0","id":1,"method":"initialize","params":{{"_meta":{{"io.modelcontextprotocol/protocolVersion":"{modern}"}}}}}}"#
         );
         check(&claiming, None, Route::Modern);
+        check(&claiming.replace("_meta", "\\u005fmeta"), None, Route::Modern);
         check(&claiming, Some(legacy), Route::Modern);
         check(&request("initialize"), None, Route::Initialize);
         check(&request("initialize"), Some(legacy), Route::Initialize);

@@ -2,6 +2,8 @@
 
 use http::{HeaderMap, header};
 
+use super::head::{Head, Said};
+
 /// The two types an answer can have, as far as the client takes them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Accepts {
@@ -10,8 +12,20 @@ pub(super) struct Accepts {
 }
 
 impl Accepts {
+    /// What a client sends that has read the specification.
+    const USUAL: &str = "application/json, text/event-stream";
+
+    pub(super) fn said(head: &Head<'_>, headers: &HeaderMap) -> Self {
+        match head.accept {
+            Said { first: Some(it), is_repeated: false } if it == Self::USUAL => {
+                Self { json: true, events: true }
+            }
+            _ => Self::of(headers),
+        }
+    }
+
     /// A client that says nothing takes everything.
-    pub(super) fn of(headers: &HeaderMap) -> Self {
+    fn of(headers: &HeaderMap) -> Self {
         let mut accepts = Self { json: false, events: false };
         let mut lines = headers.get_all(header::ACCEPT).iter().peekable();
         if lines.peek().is_none() {
@@ -39,10 +53,11 @@ fn is_zero_quality(parameter: &str) -> bool {
 }
 
 /// Whether the body says it is JSON.
-pub(super) fn is_json(headers: &HeaderMap) -> bool {
-    let content_type = headers.get(header::CONTENT_TYPE).and_then(|it| it.to_str().ok());
-    let name = content_type.and_then(|it| it.split(';').next()).unwrap_or_default();
-    name.trim_ascii().eq_ignore_ascii_case("application/json")
+pub(super) fn is_json(head: &Head<'_>) -> bool {
+    const JSON: &[u8] = b"application/json";
+    let said = head.content_type.first.map_or(&b""[..], |it| it.as_bytes());
+    let end = memchr::memchr(b';', said).unwrap_or(said.len());
+    said == JSON || said[..end].trim_ascii().eq_ignore_ascii_case(JSON)
 }
 
 #[cfg(test)]

@@ -5,8 +5,9 @@
 
 use std::net::IpAddr;
 
-use http::{HeaderMap, HeaderValue, Uri, header};
+use http::{HeaderValue, Uri, header};
 
+use super::head::Head;
 use crate::{builder::HttpSettings, error::shown};
 
 /// The names and pages that are let in.
@@ -34,31 +35,32 @@ impl Access {
     ///
     /// # Errors
     /// What is refused, and what would let it in.
-    pub(super) fn check(
-        &self,
-        headers: &HeaderMap,
-        uri: &Uri,
-    ) -> Result<Option<HeaderValue>, Refused> {
-        for name in [header::HOST, header::ORIGIN] {
-            if headers.get_all(&name).iter().nth(1).is_some() {
+    pub(super) fn check(&self, head: &Head<'_>, uri: &Uri) -> Result<Option<HeaderValue>, Refused> {
+        for (said, name) in [(head.host, header::HOST), (head.origin, header::ORIGIN)] {
+            if said.is_repeated {
                 return Err(Refused(format!("the header `{name}` is there twice")));
             }
         }
-        let said = headers.get(header::HOST).map(|it| it.to_str().unwrap_or_default());
+        if let (Some(host), None, None) = (head.host.first, uri.authority(), head.origin.first)
+            && is_own_machine(host.as_bytes())
+        {
+            return Ok(None);
+        }
+        let said = head.host.first.map(|it| it.to_str().unwrap_or_default());
         // HTTP/2 has it in the URI, and so may HTTP/1.1: then both are names of this server.
         let named = uri.authority().map(http::uri::Authority::as_str);
-        let host = said.or(named).unwrap_or_default().to_ascii_lowercase();
-        for it in [said, named, Some(&host)].into_iter().flatten() {
-            if !self.is_host(&it.to_ascii_lowercase()) {
+        let host = said.or(named).unwrap_or_default();
+        for it in [Some(host), named].into_iter().flatten() {
+            if !self.is_host(it) {
                 let it = shown(it);
                 return Err(Refused(format!(
                     "this server does not answer to the host `{it}`: start it with `--allow-host {it}`, or say `.allow_host(\"{it}\")`"
                 )));
             }
         }
-        let Some(origin) = headers.get(header::ORIGIN) else { return Ok(None) };
+        let Some(origin) = head.origin.first else { return Ok(None) };
         let text = origin.to_str().unwrap_or_default().to_ascii_lowercase();
-        if self.is_origin(&text, &host) {
+        if self.is_origin(&text, &host.to_ascii_lowercase()) {
             return Ok(Some(origin.clone()));
         }
         let text = shown(&text);
@@ -69,10 +71,11 @@ impl Access {
 
     fn is_host(&self, host: &str) -> bool {
         let Some(name) = without_port(host) else { return false };
-        is_loopback(name)
+        let is = |it: &String| it.eq_ignore_ascii_case(host) || it.eq_ignore_ascii_case(name);
+        self.hosts.iter().any(is)
+            || is_loopback(name)
             // A page cannot make an address its own name.
             || (self.is_open && address(name).is_some())
-            || self.hosts.iter().any(|it| it == host || it == name)
     }
 
     fn is_origin(&self, origin: &str, host: &str) -> bool {
@@ -91,11 +94,25 @@ impl Access {
     }
 }
 
+/// What nearly every client on this machine says: not worth being read as an address.
+fn is_own_machine(host: &[u8]) -> bool {
+    let name = host.strip_prefix(b"127.0.0.1").or_else(|| host.strip_prefix(b"localhost"));
+    match name {
+        Some([]) => true,
+        Some([b':', port @ ..]) => {
+            matches!(port.len(), 1..=5) && port.iter().all(u8::is_ascii_digit)
+        }
+        _ => false,
+    }
+}
+
 /// `name`, `name:port`, `[address]` or `[address]:port` without the port; `None` for anything else.
 fn without_port(host: &str) -> Option<&str> {
-    let end = match host.find(']') {
-        Some(end) if host.starts_with('[') => end + 1,
-        _ => host.find(':').unwrap_or(host.len()),
+    let bytes = host.as_bytes();
+    let bracket = host.starts_with('[').then(|| memchr::memchr(b']', bytes)).flatten();
+    let end = match bracket {
+        Some(end) => end + 1,
+        None => memchr::memchr(b':', bytes).unwrap_or(host.len()),
     };
     let (name, port) = host.split_at(end);
     let is_port = |it: &str| matches!(it.len(), 1..=5) && it.bytes().all(|b| b.is_ascii_digit());
@@ -111,12 +128,14 @@ fn address(name: &str) -> Option<IpAddr> {
 }
 
 fn is_loopback(name: &str) -> bool {
-    name.strip_suffix('.').unwrap_or(name) == "localhost"
+    name.strip_suffix('.').unwrap_or(name).eq_ignore_ascii_case("localhost")
         || address(name).is_some_and(|it| it.is_loopback())
 }
 
 #[cfg(test)]
 mod tests {
+    use http::HeaderMap;
+
     use super::*;
 
     fn access(bind: &str, hosts: &[&str], origins: &[&str]) -> Access {
@@ -132,7 +151,7 @@ mod tests {
         if let Some(origin) = origin {
             headers.insert(header::ORIGIN, HeaderValue::from_str(origin).unwrap());
         }
-        let found = access.check(&headers, &Uri::from_static("/mcp"));
+        let found = access.check(&Head::of(&headers), &Uri::from_static("/mcp"));
         assert_eq!(found.is_ok(), expected, "{host} {origin:?}: {found:?}");
     }
 
@@ -204,11 +223,11 @@ mod tests {
         let mut headers = HeaderMap::new();
         headers.append(header::HOST, HeaderValue::from_static("localhost"));
         let uri = |it: &'static str| Uri::from_static(it);
-        assert!(access.check(&headers, &uri("http://localhost:1/mcp")).is_ok());
-        assert!(access.check(&headers, &uri("http://evil.example/mcp")).is_err());
-        assert!(access.check(&HeaderMap::new(), &uri("http://localhost/mcp")).is_ok());
+        assert!(access.check(&Head::of(&headers), &uri("http://localhost:1/mcp")).is_ok());
+        assert!(access.check(&Head::of(&headers), &uri("http://evil.example/mcp")).is_err());
+        assert!(access.check(&Head::default(), &uri("http://localhost/mcp")).is_ok());
         headers.append(header::HOST, HeaderValue::from_static("localhost"));
-        assert!(access.check(&headers, &uri("/mcp")).is_err());
+        assert!(access.check(&Head::of(&headers), &uri("/mcp")).is_err());
     }
 
     #[test]
@@ -216,7 +235,7 @@ mod tests {
         let headers =
             HeaderMap::from_iter([(header::HOST, HeaderValue::from_static("evil.example"))]);
         let Refused(text) =
-            access("::1", &[], &[]).check(&headers, &Uri::from_static("/")).unwrap_err();
+            access("::1", &[], &[]).check(&Head::of(&headers), &Uri::from_static("/")).unwrap_err();
         assert!(text.contains("--allow-host evil.example"), "{text}");
     }
 }

@@ -1,56 +1,58 @@
 //! Requests that stand alone: the modern era over HTTP (B8).
 
-use std::sync::Arc;
+use std::time::Duration;
 
-use http::{Response, StatusCode};
+use http::StatusCode;
 
 use super::{
     accept::Accepts,
+    answering::{Answer, Desk},
     body::Body,
-    endpoint::Endpoint,
+    endpoint::Permit,
     events::{Events, Feed},
     reply,
     source::{Begun, Source},
+    sse,
 };
 use crate::{
     context::Carrier,
-    protocol::{Arrival, Peer, Refusal, Remembered, ReplyTo, Turn},
+    protocol::{Arrival, Peer, Refusal, ReplyTo, Turn},
     wire::{Incoming, Message},
 };
 
 /// Answers one message.
-pub(super) async fn answer(
-    endpoint: &Arc<Endpoint>,
-    remembered: &Arc<Remembered>,
+pub(super) fn answer(
+    desk: &Desk,
     incoming: Incoming<'_>,
     carrier: Carrier,
     accepts: Accepts,
     listens: bool,
-) -> Response<Body> {
+) -> Answer {
+    let endpoint = &desk.endpoint;
     match &incoming {
         Incoming::One(Ok(Message::Request { .. })) => {}
         // Also a cancellation: an id names nothing across connections (C-08).
         Incoming::One(Ok(Message::Notification { .. })) => {
-            return reply::empty(StatusCode::ACCEPTED);
+            return reply::empty(StatusCode::ACCEPTED).into();
         }
         Incoming::One(Ok(Message::Response { .. })) => {
             let why = "clients send no responses in this revision";
-            return reply::refuse(StatusCode::BAD_REQUEST, why);
+            return reply::refuse(StatusCode::BAD_REQUEST, why).into();
         }
-        _ => return reply::refuse(StatusCode::BAD_REQUEST, "one message at a time"),
+        _ => return reply::refuse(StatusCode::BAD_REQUEST, "one message at a time").into(),
     }
     let permit = match (listens, accepts.events) {
         (false, _) => None,
         (true, false) => {
             let why = "the answer is a `text/event-stream`, which `Accept` does not name";
-            return reply::refuse(StatusCode::NOT_ACCEPTABLE, why);
+            return reply::refuse(StatusCode::NOT_ACCEPTABLE, why).into();
         }
         (true, true) => match endpoint.permit() {
-            None => return reply::busy("there are too many streams: try again later"),
+            None => return reply::busy("there are too many streams: try again later").into(),
             permit => permit,
         },
     };
-    let peer = Peer::remembering(endpoint.service.clone(), remembered.clone());
+    let peer = Peer::remembering(endpoint.service.clone(), desk.remembered.clone());
     let to = ReplyTo::each(peer.outbox().clone());
     let to = if accepts.events { to } else { to.quiet() };
     let mut turn = Turn::default();
@@ -60,27 +62,40 @@ pub(super) async fn answer(
         peer.outbox().take(&mut message);
         message.pop();
         return match refusal {
-            Refusal::Malformed => reply::json(StatusCode::BAD_REQUEST, message),
-            Refusal::UnknownMethod => reply::json(StatusCode::NOT_FOUND, message),
-            Refusal::Busy => reply::later(reply::json(StatusCode::SERVICE_UNAVAILABLE, message)),
+            Refusal::Malformed => Answer::Json(StatusCode::BAD_REQUEST, message),
+            Refusal::UnknownMethod => Answer::Json(StatusCode::NOT_FOUND, message),
+            Refusal::Busy => {
+                reply::later(reply::json(StatusCode::SERVICE_UNAVAILABLE, message)).into()
+            }
         };
     }
     let mut source = Source::alone(peer, turn.waiting);
     let keep_alive = endpoint.limits().keep_alive;
-    match source.begin(accepts, keep_alive).await {
+    match source.begun(accepts) {
+        Some(begun) => decided(begun, source, permit, keep_alive),
+        None => Answer::later(async move {
+            let begun = source.begin(accepts, keep_alive).await;
+            decided(begun, source, permit, keep_alive)
+        }),
+    }
+}
+
+fn decided(begun: Begun, source: Source, permit: Option<Permit>, keep_alive: Duration) -> Answer {
+    match begun {
         Begun::Whole(message) if source.is_refused() => {
-            reply::json(StatusCode::BAD_REQUEST, message)
+            Answer::Json(StatusCode::BAD_REQUEST, message)
         }
-        Begun::Whole(message) => reply::json(StatusCode::OK, message),
-        Begun::Nothing => reply::empty(StatusCode::ACCEPTED),
+        Begun::Whole(message) => Answer::Json(StatusCode::OK, message),
+        Begun::Nothing => reply::empty(StatusCode::ACCEPTED).into(),
         Begun::Stream(lines) => {
             let mut first = Vec::new();
-            super::sse::messages(&mut first, &lines, None);
+            sse::messages(&mut first, &lines, None);
             let events = Events::new(Feed::Plain(source), first, keep_alive);
-            reply::events(Body::events(match permit {
+            let events = match permit {
                 Some(permit) => events.counted(permit),
                 None => events,
-            }))
+            };
+            reply::events(Body::events(events)).into()
         }
     }
 }

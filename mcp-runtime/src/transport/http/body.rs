@@ -8,7 +8,7 @@ use std::{
 use bytes::Bytes;
 use http_body::{Frame, SizeHint};
 
-use super::events::Events;
+use super::{connection::Work, events::Events};
 
 /// The body of an answer: nothing, one message, or a stream of events.
 ///
@@ -20,6 +20,9 @@ enum Inner {
     Events(Box<Events>),
 }
 
+/// What is written at once of a large message: it is copied beside its head, and the room for that stays with the connection.
+const PIECE: usize = 32 << 10;
+
 impl Body {
     pub(super) fn empty() -> Self {
         Self(Inner::Whole(None))
@@ -27,6 +30,13 @@ impl Body {
 
     pub(super) fn whole(bytes: Bytes) -> Self {
         Self(Inner::Whole(Some(bytes).filter(|it| !it.is_empty())))
+    }
+
+    /// A connection whose answer goes on does not wait for a request.
+    pub(super) fn keep_at(&mut self, work: &Work) {
+        if let Inner::Events(events) = &mut self.0 {
+            events.keep_at(work.clone());
+        }
     }
 
     pub(super) fn events(events: Events) -> Self {
@@ -43,6 +53,9 @@ impl http_body::Body for Body {
         cx: &mut Context<'_>,
     ) -> Poll<Option<Result<Frame<Bytes>, Infallible>>> {
         let next = match &mut self.0 {
+            Inner::Whole(Some(bytes)) if bytes.len() > PIECE => {
+                Poll::Ready(Some(bytes.split_to(PIECE)))
+            }
             Inner::Whole(bytes) => Poll::Ready(bytes.take()),
             Inner::Events(events) => events.poll_next(cx),
         };

@@ -3,7 +3,7 @@
 use std::{
     net::IpAddr,
     sync::{
-        Arc, Mutex, OnceLock, PoisonError,
+        Arc, Mutex, PoisonError,
         atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering},
     },
     time::Duration,
@@ -16,12 +16,12 @@ use super::{
     pair::Mailbox,
     resumable::Memory,
     session::{KEPT, Session},
-    table::{Table, unguessable},
+    table::{Key, Table},
 };
 use crate::{
     builder::{HttpSettings, Started},
     limits::Limits,
-    protocol::{Peer, Remembered, Service},
+    protocol::{Peer, Service},
 };
 
 /// How long a session that was opened and never used is kept when there is no room for another one.
@@ -40,16 +40,14 @@ pub(super) struct Endpoint {
     streams: AtomicUsize,
     /// Those that are taken, of sessions of either kind.
     places: Arc<AtomicUsize>,
-    /// When a session was last looked for that could make room, in milliseconds `since` the start.
+    /// When a session was last looked for that could make room, in milliseconds since the start.
     searched: AtomicU64,
     /// Bytes of bodies that are being worked on.
     pub(super) bodies: AtomicUsize,
     memory: Arc<Memory>,
-    /// One for each of a few threads, for requests whose connections are somebody else's.
-    remembered: [OnceLock<Arc<Remembered>>; 16],
-    since: Instant,
-    /// When idle sessions were last looked for, in milliseconds `since` the start.
+    /// When idle sessions were last looked for, in milliseconds since the start, and how often they are.
     swept: AtomicU64,
+    sweep_period: u64,
     is_stopping: AtomicBool,
     started: Mutex<Option<Started>>,
 }
@@ -71,10 +69,9 @@ impl Endpoint {
             places: Arc::default(),
             searched: AtomicU64::new(0),
             bodies: AtomicUsize::new(0),
-            remembered: Default::default(),
             memory: Arc::new(Memory::new(started.limits)),
-            since: Instant::now(),
             swept: AtomicU64::new(0),
+            sweep_period: millis(KEPT.min(started.limits.session_idle / 8)).max(1),
             is_stopping: AtomicBool::new(false),
             started: Mutex::new(Some(started)),
         })
@@ -88,14 +85,6 @@ impl Endpoint {
         self.is_stopping.load(Ordering::Acquire)
     }
 
-    /// What is remembered where this thread works.
-    pub(super) fn remembered(&self) -> &Arc<Remembered> {
-        static LAST: AtomicUsize = AtomicUsize::new(0);
-        thread_local!(static OWN: usize = LAST.fetch_add(1, Ordering::Relaxed));
-        let own = OWN.with(|it| it % self.remembered.len());
-        self.remembered[own].get_or_init(|| Remembered::new(&self.service))
-    }
-
     /// One more stream, unless there are too many or the server stops.
     pub(super) fn permit(self: &Arc<Self>) -> Option<Permit> {
         let limit = self.limits().all_streams;
@@ -105,14 +94,14 @@ impl Endpoint {
         permit.filter(|_| !self.is_stopping())
     }
 
-    /// A new session of this principal's that nobody knows of yet.
+    /// A new session of this principal's that nobody knows of yet, and the id it will have.
     ///
     /// # Errors
     /// Why there is none.
-    pub(super) fn session(self: &Arc<Self>, principal: &str) -> Result<Session, String> {
+    pub(super) fn session(self: &Arc<Self>, principal: &str) -> Result<(Key, Session), String> {
         let place = self.place()?;
         let peer = Peer::new(self.service.clone());
-        Ok(Session::new(id()?, principal, peer, self.memory.clone(), place))
+        Ok((id()?, Session::new(principal, peer, self.memory.clone(), place)))
     }
 
     /// A place for one more session, of either kind.
@@ -129,7 +118,7 @@ impl Endpoint {
             let is_due = now >= self.searched.load(Ordering::Relaxed) + SEARCH;
             if is_due {
                 self.searched.store(now, Ordering::Relaxed);
-                self.sessions.sweep(|it| it.is_idle(idle, idle.min(UNUSED)));
+                self.sessions.sweep(|it| it.is_idle(now, idle, idle.min(UNUSED)));
             }
             is_due && take()
         };
@@ -142,28 +131,27 @@ impl Endpoint {
 
     /// Milliseconds since the start.
     fn millis(&self) -> u64 {
-        u64::try_from(self.since.elapsed().as_millis()).unwrap_or(u64::MAX)
+        self.memory.millis()
     }
 
     /// The session of this id, if it is this principal's. Those that nobody uses end here, since nothing else comes by regularly.
-    pub(super) fn find(&self, id: &str, principal: &str) -> Option<Arc<Session>> {
-        self.sweep();
-        let session = self.sessions.find(id).filter(|it| it.is_of(principal))?;
-        session.spoken();
+    pub(super) fn find(&self, key: &Key, principal: &str) -> Option<Arc<Session>> {
+        let now = self.millis();
+        self.sweep(now);
+        let session = self.sessions.find(key).filter(|it| it.is_of(principal))?;
+        session.spoken(now);
         Some(session)
     }
 
-    fn sweep(&self) {
+    fn sweep(&self, now: u64) {
         let idle = self.limits().session_idle;
-        let period = KEPT.min(idle / 8);
-        let period = u64::try_from(period.as_millis()).unwrap_or(u64::MAX).max(1);
-        let (now, swept) = (self.millis(), self.swept.load(Ordering::Relaxed));
-        let is_due = now.saturating_sub(swept) >= period;
+        let swept = self.swept.load(Ordering::Relaxed);
+        let is_due = now.saturating_sub(swept) >= self.sweep_period;
         // Whoever moves the time forward does the work; the others go on.
         let claim =
             || self.swept.compare_exchange(swept, now, Ordering::Relaxed, Ordering::Relaxed);
         if is_due && claim().is_ok() {
-            self.sessions.sweep(|it| it.is_idle(idle, idle));
+            self.sessions.sweep(|it| it.is_idle(now, idle, idle));
             self.sessions.for_each(|it| it.tidy());
         }
     }
@@ -203,8 +191,12 @@ impl Endpoint {
 ///
 /// # Errors
 /// Why there is none.
-pub(super) fn id() -> Result<String, String> {
-    unguessable().map_err(|error| format!("the system gives no random numbers: {error}"))
+pub(super) fn id() -> Result<Key, String> {
+    Key::unguessable().map_err(|error| format!("the system gives no random numbers: {error}"))
+}
+
+pub(super) fn millis(time: Duration) -> u64 {
+    u64::try_from(time.as_millis()).unwrap_or(u64::MAX)
 }
 
 /// One of the sessions there may be.

@@ -7,7 +7,9 @@ use std::{
 use bytes::Bytes;
 use tokio::time::{Instant, Sleep, sleep};
 
-use super::{endpoint::Permit, pair::Pair, resumable::Reader, source::Source, sse};
+use super::{
+    connection::Work, endpoint::Permit, pair::Pair, resumable::Reader, source::Source, sse,
+};
 
 /// A stream of events: what its feed gives, and a comment now and then when it gives nothing (HM-06).
 pub(super) struct Events {
@@ -19,6 +21,7 @@ pub(super) struct Events {
     is_over: bool,
     /// Held while the stream is open, where streams are counted.
     _permit: Option<Permit>,
+    _work: Option<Work>,
 }
 
 /// Where the events come from.
@@ -36,12 +39,16 @@ impl Events {
         // Something must follow the head, or whoever stands between may keep it.
         let first = if first.is_empty() { sse::KEEP_ALIVE.to_vec() } else { first };
         let silence = Box::pin(sleep(keep_alive));
-        Self { feed, first, silence, keep_alive, is_over: false, _permit: None }
+        Self { feed, first, silence, keep_alive, is_over: false, _permit: None, _work: None }
     }
 
     pub(super) fn counted(mut self, permit: Permit) -> Self {
         self._permit = Some(permit);
         self
+    }
+
+    pub(super) fn keep_at(&mut self, work: Work) {
+        self._work = Some(work);
     }
 
     pub(super) fn poll_next(&mut self, cx: &mut Context<'_>) -> Poll<Option<Bytes>> {

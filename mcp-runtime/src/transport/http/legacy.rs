@@ -6,14 +6,17 @@ use http::{HeaderValue, Response, StatusCode, request::Parts};
 
 use super::{
     accept::Accepts,
+    answering::Answer,
     body::Body,
     endpoint::Endpoint,
     events::{Events, Feed},
+    head::Head,
     reply,
     resumable::{EventId, Gone, Reader},
     session::Session,
     source::{Begun, Source},
     sse,
+    table::Key,
 };
 use crate::{
     context::{Carrier, Principal},
@@ -30,12 +33,12 @@ pub(super) fn initialize(
     endpoint: &Arc<Endpoint>,
     incoming: Incoming<'_>,
     carrier: Carrier,
-    parts: &Parts,
+    head: &Head<'_>,
     accepts: Accepts,
 ) -> Response<Body> {
-    if parts.headers.contains_key(SESSION) {
+    if head.session.first.is_some() {
         // In a session that is there, it is refused as the second one.
-        return match named(endpoint, parts) {
+        return match named(endpoint, head, carrier.principal()) {
             Ok(session) => begun(&session, incoming, carrier, accepts).1,
             Err(unnamed) => unnamed.reply(incoming.id()),
         };
@@ -43,18 +46,18 @@ pub(super) fn initialize(
     if endpoint.is_stopping() {
         return reply::busy("the server stops");
     }
-    let session = match endpoint.session(carrier.principal()) {
-        Ok(session) => Arc::new(session),
+    let (key, session) = match endpoint.session(carrier.principal()) {
+        Ok((key, session)) => (key, Arc::new(session)),
         Err(why) => return reply::busy(why),
     };
     let (has_begun, mut response) = begun(&session, incoming, carrier, accepts);
     if !has_begun {
         return response;
     }
-    if let Ok(id) = HeaderValue::from_str(session.id()) {
+    if let Ok(id) = HeaderValue::from_bytes(key.as_bytes()) {
         response.headers_mut().insert(SESSION, id);
     }
-    endpoint.sessions.insert(session.id(), session.clone());
+    endpoint.sessions.insert(key, session);
     response
 }
 
@@ -90,16 +93,16 @@ fn status(turn: &Turn) -> StatusCode {
 }
 
 /// Answers what is posted in a session.
-pub(super) async fn post(
+pub(super) fn post(
     endpoint: &Arc<Endpoint>,
     incoming: Incoming<'_>,
     carrier: Carrier,
-    parts: &Parts,
+    head: &Head<'_>,
     accepts: Accepts,
-) -> Response<Body> {
-    let session = match named(endpoint, parts) {
+) -> Answer {
+    let session = match named(endpoint, head, carrier.principal()) {
         Ok(session) => session,
-        Err(unnamed) => return unnamed.reply(incoming.id()),
+        Err(unnamed) => return unnamed.reply(incoming.id()).into(),
     };
     let outbox = Arc::<Outbox>::default();
     let to = ReplyTo::each(outbox.clone());
@@ -120,41 +123,67 @@ pub(super) async fn post(
             session.touch();
         });
     }
-    let mut source = Source::of(outbox.clone());
-    let keep_alive = endpoint.limits().keep_alive;
-    let lines = match source.begin(accepts, keep_alive).await {
-        Begun::Nothing => return reply::empty(StatusCode::ACCEPTED),
-        Begun::Whole(message) => return reply::json(status, message),
-        Begun::Stream(lines) => lines,
-    };
-    let mut first = Vec::new();
-    let permit = endpoint.permit();
-    let feed = match permit.as_ref().and_then(|_| session.open_stream(&outbox)) {
-        Some(mut reader) => {
-            reader.prime(&mut first);
-            reader.begin(&lines, &mut first);
-            Feed::Resumable(reader)
-        }
-        // Too many streams are kept to keep one more: what is sent now cannot be asked for again.
-        None => {
-            sse::messages(&mut first, &lines, None);
-            Feed::Plain(source)
-        }
-    };
-    let events = Events::new(feed, first, keep_alive);
-    reply::events(Body::events(match permit {
-        Some(permit) => events.counted(permit),
-        None => events,
-    }))
+    let mut source = Source::of(outbox);
+    let begun = source.begun(accepts);
+    let posted = Posted { endpoint: endpoint.clone(), session, source, status };
+    match begun {
+        Some(begun) => posted.answer(begun),
+        None => Answer::later(posted.wait(accepts)),
+    }
+}
+
+/// A message that its session has taken.
+struct Posted {
+    endpoint: Arc<Endpoint>,
+    session: Arc<Session>,
+    source: Source,
+    status: StatusCode,
+}
+
+impl Posted {
+    async fn wait(mut self, accepts: Accepts) -> Answer {
+        let keep_alive = self.endpoint.limits().keep_alive;
+        let begun = self.source.begin(accepts, keep_alive).await;
+        self.answer(begun)
+    }
+
+    fn answer(self, begun: Begun) -> Answer {
+        let lines = match begun {
+            Begun::Nothing => return reply::empty(StatusCode::ACCEPTED).into(),
+            Begun::Whole(message) => return Answer::Json(self.status, message),
+            Begun::Stream(lines) => lines,
+        };
+        let mut first = Vec::new();
+        let permit = self.endpoint.permit();
+        let open = || self.session.open_stream(self.source.outbox());
+        let feed = match permit.as_ref().and_then(|_| open()) {
+            Some(mut reader) => {
+                reader.prime(&mut first);
+                reader.begin(&lines, &mut first);
+                Feed::Resumable(reader)
+            }
+            // Too many streams are kept to keep one more: what is sent now cannot be asked for again.
+            None => {
+                sse::messages(&mut first, &lines, None);
+                Feed::Plain(self.source)
+            }
+        };
+        let events = Events::new(feed, first, self.endpoint.limits().keep_alive);
+        let events = match permit {
+            Some(permit) => events.counted(permit),
+            None => events,
+        };
+        reply::events(Body::events(events)).into()
+    }
 }
 
 /// Opens the stream for what belongs to no request, or one that broke.
-pub(super) fn get(endpoint: &Arc<Endpoint>, parts: &Parts) -> Response<Body> {
-    if !Accepts::of(&parts.headers).events {
+pub(super) fn get(endpoint: &Arc<Endpoint>, head: &Head<'_>, parts: &Parts) -> Response<Body> {
+    if !Accepts::said(head, &parts.headers).events {
         let why = "the answer is a `text/event-stream`, which `Accept` does not name";
         return reply::refuse(StatusCode::NOT_ACCEPTABLE, why);
     }
-    let session = match named(endpoint, parts) {
+    let session = match named(endpoint, head, Principal::named_in(&parts.extensions)) {
         Ok(session) => session,
         Err(unnamed) => return unnamed.reply(None),
     };
@@ -181,10 +210,11 @@ fn resume(session: &Arc<Session>, last: &HeaderValue) -> Result<Reader, Gone> {
 }
 
 /// Ends a session.
-pub(super) fn delete(endpoint: &Arc<Endpoint>, parts: &Parts) -> Response<Body> {
-    match named(endpoint, parts) {
+pub(super) fn delete(endpoint: &Arc<Endpoint>, head: &Head<'_>, principal: &str) -> Response<Body> {
+    match named(endpoint, head, principal) {
         Ok(session) => {
-            endpoint.sessions.remove(session.id());
+            let key = head.session.first.and_then(|it| Key::parse(it.as_bytes()));
+            key.and_then(|it| endpoint.sessions.remove(&it));
             session.close();
             reply::empty(StatusCode::NO_CONTENT)
         }
@@ -193,18 +223,21 @@ pub(super) fn delete(endpoint: &Arc<Endpoint>, parts: &Parts) -> Response<Body> 
 }
 
 /// The session that the headers name, in the revision they name. One of somebody else's is as good as none.
-fn named(endpoint: &Arc<Endpoint>, parts: &Parts) -> Result<Arc<Session>, Unnamed> {
-    let (headers, principal) = (&parts.headers, Principal::named_in(&parts.extensions));
-    for name in [SESSION, VERSION_HEADER] {
-        if headers.get_all(name).iter().nth(1).is_some() {
+fn named(
+    endpoint: &Arc<Endpoint>,
+    head: &Head<'_>,
+    principal: &str,
+) -> Result<Arc<Session>, Unnamed> {
+    for (said, name) in [(head.session, SESSION), (head.version, VERSION_HEADER)] {
+        if said.is_repeated {
             return Err(Unnamed::Refused(format!("the header `{name}` is there twice")));
         }
     }
-    let id = headers.get(SESSION).ok_or(Unnamed::Missing)?;
-    let session = id.to_str().ok().and_then(|it| endpoint.find(it, principal));
+    let id = head.session.first.ok_or(Unnamed::Missing)?;
+    let session = Key::parse(id.as_bytes()).and_then(|it| endpoint.find(&it, principal));
     let session = session.ok_or(Unnamed::Unknown)?;
     let revision = session.revision();
-    match headers.get(VERSION_HEADER) {
+    match head.version.first {
         Some(it) if it != revision.name() => {
             let said = String::from_utf8_lossy(it.as_bytes());
             Err(Unnamed::Refused(format!(
@@ -245,6 +278,10 @@ impl Unnamed {
 }
 
 /// The revision of the session that the headers name, if they name one.
-pub(super) fn revision(endpoint: &Arc<Endpoint>, parts: &Parts) -> Option<Revision> {
-    named(endpoint, parts).ok().map(|it| it.revision())
+pub(super) fn revision(
+    endpoint: &Arc<Endpoint>,
+    head: &Head<'_>,
+    principal: &str,
+) -> Option<Revision> {
+    named(endpoint, head, principal).ok().map(|it| it.revision())
 }

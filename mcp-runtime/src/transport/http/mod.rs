@@ -8,12 +8,18 @@
 mod accept;
 mod access;
 mod alone;
+mod answering;
 mod body;
+mod connection;
 mod cors;
 mod endpoint;
 mod events;
+mod head;
 mod legacy;
 mod pair;
+mod quiet;
+#[cfg_attr(not(feature = "stdio"), expect(dead_code, reason = "only `.run()` brings threads"))]
+mod reactors;
 mod read;
 mod reply;
 mod resumable;

@@ -5,16 +5,17 @@ use std::{
     task::{Context, Poll},
 };
 
-use http::{Response, StatusCode, header, request::Parts};
-use http_body::Body as HttpBody;
+use http::{Response, StatusCode, request::Parts};
 
 use super::{
     accept::{Accepts, is_json},
     body::Body,
     endpoint::{Endpoint, Place, id},
     events::{Events, Feed},
-    read::read,
+    head::Head,
+    read::Read,
     reply, sse,
+    table::Key,
 };
 use crate::{
     context::{Carrier, Principal},
@@ -53,7 +54,7 @@ impl Mailbox {
 /// The stream: when it is closed, the session ends with its calls (SSE-05).
 pub(super) struct Pair {
     endpoint: Arc<Endpoint>,
-    id: String,
+    id: Key,
     mailbox: Arc<Mailbox>,
 }
 
@@ -71,8 +72,8 @@ impl Drop for Pair {
 }
 
 /// Opens the stream; its first event says where to post.
-pub(super) fn open(endpoint: &Arc<Endpoint>, parts: &Parts) -> Response<Body> {
-    if !Accepts::of(&parts.headers).events {
+pub(super) fn open(endpoint: &Arc<Endpoint>, head: &Head<'_>, parts: &Parts) -> Response<Body> {
+    if !Accepts::said(head, &parts.headers).events {
         return reply::refuse(StatusCode::NOT_ACCEPTABLE, "the answer is a `text/event-stream`");
     }
     let Some(permit) = endpoint.permit() else {
@@ -86,7 +87,7 @@ pub(super) fn open(endpoint: &Arc<Endpoint>, parts: &Parts) -> Response<Body> {
     let open = Mutex::new(Some(peer.outbox().hold()));
     let principal = Principal::named_in(&parts.extensions).into();
     let mailbox = Arc::new(Mailbox { principal, peer, open, _place: place });
-    endpoint.mailboxes.insert(&id, mailbox.clone());
+    endpoint.mailboxes.insert(id, mailbox.clone());
     if endpoint.is_stopping() {
         mailbox.stop();
     }
@@ -98,37 +99,44 @@ pub(super) fn open(endpoint: &Arc<Endpoint>, parts: &Parts) -> Response<Body> {
     reply::events(Body::events(events.counted(permit)))
 }
 
-/// Takes a message; what it is answered with comes on the stream.
-pub(super) async fn post<B: HttpBody>(
-    endpoint: &Arc<Endpoint>,
-    parts: Parts,
-    body: B,
-) -> Response<Body> {
+/// The session that the query names, if it is this client's.
+///
+/// # Errors
+/// The answer to whoever names none.
+fn named(endpoint: &Endpoint, parts: &Parts) -> Result<Arc<Mailbox>, Response<Body>> {
     let id = parts.uri.query().and_then(|it| it.split('&').find_map(|it| it.strip_prefix(ID)));
-    let Some(id) = id.map(str::to_owned) else {
-        return reply::refuse(
-            StatusCode::BAD_REQUEST,
-            format_args!("`?{ID}…` is missing: post to the address of the event `endpoint`"),
-        );
-    };
-    let gone =
-        || reply::refuse(StatusCode::NOT_FOUND, "there is no such session: open a new stream");
-    let find = || {
-        let principal = Principal::named_in(&parts.extensions);
-        endpoint.mailboxes.find(&id).filter(|it| *it.principal == *principal)
-    };
-    if find().is_none() {
-        return gone();
-    }
-    if !is_json(&parts.headers) {
-        return reply::unsupported(parts.headers.get(header::CONTENT_TYPE));
-    }
-    let read = match read(body, endpoint).await {
-        Ok(read) => read,
-        Err(unread) => return unread.reply(endpoint.limits()),
-    };
+    let id = id.ok_or_else(|| {
+        let why = format!("`?{ID}…` is missing: post to the address of the event `endpoint`");
+        reply::refuse(StatusCode::BAD_REQUEST, why)
+    })?;
+    let principal = Principal::named_in(&parts.extensions);
+    let found = Key::parse(id.as_bytes()).and_then(|it| endpoint.mailboxes.find(&it));
+    let found = found.filter(|it| *it.principal == *principal);
+    found.ok_or_else(|| {
+        reply::refuse(StatusCode::NOT_FOUND, "there is no such session: open a new stream")
+    })
+}
+
+/// Looks at what a message comes in, before it is read.
+///
+/// # Errors
+/// The answer to one that is not read.
+pub(super) fn check(
+    endpoint: &Endpoint,
+    head: &Head<'_>,
+    parts: &Parts,
+) -> Result<(), Response<Body>> {
+    named(endpoint, parts)?;
+    if is_json(head) { Ok(()) } else { Err(reply::unsupported(head.content_type.first)) }
+}
+
+/// Takes a message; what it is answered with comes on the stream.
+pub(super) fn post(endpoint: &Endpoint, parts: &Arc<Parts>, read: &Read) -> Response<Body> {
     // Looked for again: a session may end while a body is on its way.
-    let Some(mailbox) = find() else { return gone() };
+    let mailbox = match named(endpoint, parts) {
+        Ok(mailbox) => mailbox,
+        Err(unnamed) => return unnamed,
+    };
     let peer = &mailbox.peer;
     if peer.outbox().len() > endpoint.limits().event_bytes {
         return reply::busy("the stream has not been read for too long: read it first");
@@ -140,7 +148,7 @@ pub(super) async fn post<B: HttpBody>(
             return reply::refuse(StatusCode::BAD_REQUEST, why);
         }
         Ok(incoming) => {
-            let carrier = Carrier { http: Some(Arc::new(parts)) };
+            let carrier = Carrier { http: Some(parts.clone()) };
             let to = ReplyTo::each(peer.outbox().clone());
             peer.handle(&incoming, &Arrival { to, carrier, is_modern: false }, &mut turn);
         }

@@ -1,14 +1,16 @@
 //! The body of a request, within its limits.
 
 use std::{
-    future::poll_fn,
-    pin::{Pin, pin},
+    future::Future,
+    pin::Pin,
     sync::{Arc, atomic::Ordering},
+    task::{Context, Poll},
 };
 
 use bytes::{Buf, Bytes, BytesMut};
 use http::{Response, StatusCode};
 use http_body::Body as HttpBody;
+use tokio::time::{Sleep, sleep};
 
 use super::{body::Body, endpoint::Endpoint, reply};
 use crate::limits::Limits;
@@ -44,7 +46,7 @@ impl Unread {
 /// A body, which counts among all that are being worked on.
 pub(super) struct Read {
     pub(super) bytes: Bytes,
-    _counted: Counted,
+    _counted: Option<Counted>,
 }
 
 /// Bytes of bodies, of all requests together.
@@ -58,11 +60,8 @@ impl Counted {
     const SMALL: usize = 64 << 10;
 
     fn grow(&mut self, to: usize) -> Result<(), Unread> {
-        if to <= Self::SMALL {
-            return Ok(());
-        }
-        let all =
-            self.endpoint.bodies.fetch_add(to - self.bytes, Ordering::AcqRel) + to - self.bytes;
+        let more = to - self.bytes;
+        let all = self.endpoint.bodies.fetch_add(more, Ordering::AcqRel) + more;
         self.bytes = to;
         if all > self.endpoint.limits().all_bodies { Err(Unread::Busy) } else { Ok(()) }
     }
@@ -70,62 +69,99 @@ impl Counted {
 
 impl Drop for Counted {
     fn drop(&mut self) {
-        if self.bytes > 0 {
-            self.endpoint.bodies.fetch_sub(self.bytes, Ordering::AcqRel);
-        }
+        self.endpoint.bodies.fetch_sub(self.bytes, Ordering::AcqRel);
     }
 }
 
-/// Reads all of a body.
-///
-/// # Errors
-/// When it is longer or slower than the limits allow, or breaks off.
-pub(super) async fn read<B: HttpBody>(body: B, endpoint: &Arc<Endpoint>) -> Result<Read, Unread> {
-    let limits = endpoint.limits();
-    if body.size_hint().lower() > limits.message as u64 {
-        return Err(Unread::TooLong);
-    }
-    let counted = Counted { endpoint: endpoint.clone(), bytes: 0 };
-    let whole = tokio::time::timeout(limits.body_time, whole(body, limits.message, counted));
-    whole.await.unwrap_or(Err(Unread::TooSlow))
+/// A body that is being read.
+pub(super) struct Reading<B> {
+    body: B,
+    /// What came first: most bodies come in one piece, which is not copied.
+    first: Bytes,
+    all: BytesMut,
+    counted: Option<Counted>,
+    /// Runs from when there was something to wait for.
+    patience: Option<Pin<Box<Sleep>>>,
 }
 
-async fn whole<B: HttpBody>(body: B, limit: usize, mut counted: Counted) -> Result<Read, Unread> {
-    let mut body = pin!(body);
-    // Most bodies come in one piece, which is not copied.
-    let Some(first) = next(body.as_mut(), limit).await? else {
-        return Ok(Read { bytes: Bytes::new(), _counted: counted });
-    };
-    counted.grow(first.len())?;
-    let Some(second) = next(body.as_mut(), limit - first.len()).await? else {
-        return Ok(Read { bytes: first, _counted: counted });
-    };
-    let mut all = BytesMut::with_capacity(first.len() + second.len());
-    all.extend_from_slice(&first);
-    all.extend_from_slice(&second);
-    counted.grow(all.len())?;
-    while let Some(more) = next(body.as_mut(), limit - all.len()).await? {
-        all.extend_from_slice(&more);
-        counted.grow(all.len())?;
+impl<B: HttpBody + Unpin> Reading<B> {
+    pub(super) fn of(body: B) -> Self {
+        let (first, all) = (Bytes::new(), BytesMut::new());
+        Self { body, first, all, counted: None, patience: None }
     }
-    Ok(Read { bytes: all.freeze(), _counted: counted })
-}
 
-async fn next<B: HttpBody>(mut body: Pin<&mut B>, limit: usize) -> Result<Option<Bytes>, Unread> {
-    loop {
-        match poll_fn(|cx| body.as_mut().poll_frame(cx)).await {
-            None => return Ok(None),
-            Some(Err(_)) => return Err(Unread::Broken),
-            // What is not data are trailers, which say nothing here.
-            Some(Ok(frame)) => {
-                if let Ok(mut data) = frame.into_data() {
-                    let length = data.remaining();
-                    if length > limit {
-                        return Err(Unread::TooLong);
+    /// Refuses a body before anything of it has come.
+    ///
+    /// # Errors
+    /// When it will be longer than the limits allow.
+    pub(super) fn check(&self, limits: &Limits) -> Result<(), Unread> {
+        let is_long = self.body.size_hint().lower() > limits.message as u64;
+        if is_long { Err(Unread::TooLong) } else { Ok(()) }
+    }
+
+    /// Waits for all of it.
+    ///
+    /// # Errors
+    /// When it is longer or slower than the limits allow, or breaks off.
+    pub(super) fn poll(
+        &mut self,
+        cx: &mut Context<'_>,
+        endpoint: &Arc<Endpoint>,
+    ) -> Poll<Result<Read, Unread>> {
+        loop {
+            match Pin::new(&mut self.body).poll_frame(cx) {
+                Poll::Pending => break,
+                Poll::Ready(None) => return Poll::Ready(Ok(self.whole())),
+                Poll::Ready(Some(Err(_))) => return Poll::Ready(Err(Unread::Broken)),
+                Poll::Ready(Some(Ok(frame))) => {
+                    // What is not data are trailers, which say nothing here.
+                    if let Ok(data) = frame.into_data()
+                        && let Err(why) = self.take(data, endpoint)
+                    {
+                        return Poll::Ready(Err(why));
                     }
-                    return Ok(Some(data.copy_to_bytes(length)));
+                    if self.body.is_end_stream() {
+                        return Poll::Ready(Ok(self.whole()));
+                    }
                 }
             }
         }
+        let most = endpoint.limits().body_time;
+        let patience = self.patience.get_or_insert_with(|| Box::pin(sleep(most)));
+        patience.as_mut().poll(cx).map(|()| Err(Unread::TooSlow))
+    }
+
+    fn take(&mut self, mut data: B::Data, endpoint: &Arc<Endpoint>) -> Result<(), Unread> {
+        let (before, more) = (self.first.len().max(self.all.len()), data.remaining());
+        let length = before + more;
+        if more > endpoint.limits().message - before {
+            return Err(Unread::TooLong);
+        }
+        if length > Counted::SMALL {
+            let counted = || Counted { endpoint: endpoint.clone(), bytes: 0 };
+            self.counted.get_or_insert_with(counted).grow(length)?;
+        }
+        if before == 0 {
+            self.first = data.copy_to_bytes(more);
+            return Ok(());
+        }
+        if self.all.is_empty() {
+            self.all.reserve(length);
+            self.all.extend_from_slice(&self.first);
+        }
+        while data.has_remaining() {
+            let chunk = data.chunk();
+            self.all.extend_from_slice(chunk);
+            let count = chunk.len();
+            data.advance(count);
+        }
+        Ok(())
+    }
+
+    fn whole(&mut self) -> Read {
+        let first = std::mem::take(&mut self.first);
+        let all = std::mem::take(&mut self.all);
+        let bytes = if all.is_empty() { first } else { all.freeze() };
+        Read { bytes, _counted: self.counted.take() }
     }
 }

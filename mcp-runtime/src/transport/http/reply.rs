@@ -1,7 +1,7 @@
 //! Responses that are whole when they begin.
 
 use bytes::Bytes;
-use http::{HeaderValue, Response, StatusCode, header};
+use http::{HeaderMap, HeaderValue, Response, StatusCode, header};
 
 use super::body::Body;
 use crate::{
@@ -22,9 +22,20 @@ pub(super) fn empty(status: StatusCode) -> Response<Body> {
 
 /// One message, without its newline.
 pub(super) fn json(status: StatusCode, message: Vec<u8>) -> Response<Body> {
+    json_in(HeaderMap::new(), status, message)
+}
+
+/// One message in a head whose headers have had room before.
+pub(super) fn json_in(
+    mut headers: HeaderMap,
+    status: StatusCode,
+    message: Vec<u8>,
+) -> Response<Body> {
+    headers.clear();
+    headers.insert(header::CONTENT_TYPE, JSON);
     let mut response = Response::new(Body::whole(Bytes::from(message)));
     *response.status_mut() = status;
-    response.headers_mut().insert(header::CONTENT_TYPE, JSON);
+    *response.headers_mut() = headers;
     response
 }
 

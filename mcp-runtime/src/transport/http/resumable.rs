@@ -13,7 +13,7 @@ use std::{
 use bytes::Bytes;
 use tokio::time::Instant;
 
-use super::{session::Session, sse};
+use super::{endpoint::millis, session::Session, sse};
 use crate::{limits::Limits, protocol::Outbox};
 
 /// One stream of a session. What has been sent of it is kept for a while, what has not waits in its outbox.
@@ -25,15 +25,21 @@ pub(super) struct Resumable {
     memory: Arc<Memory>,
 }
 
-/// How much all streams keep.
+/// How much all streams keep, and since when.
 pub(super) struct Memory {
     bytes: AtomicUsize,
     limits: Limits,
+    since: Instant,
 }
 
 impl Memory {
     pub(super) fn new(limits: Limits) -> Self {
-        Self { bytes: AtomicUsize::new(0), limits }
+        Self { bytes: AtomicUsize::new(0), limits, since: Instant::now() }
+    }
+
+    /// Milliseconds since the start.
+    pub(super) fn millis(&self) -> u64 {
+        millis(self.since.elapsed())
     }
 }
 

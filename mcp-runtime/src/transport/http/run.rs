@@ -2,7 +2,7 @@
 
 use std::io::Write as _;
 
-use super::server::HttpServer;
+use super::{reactors::Reactors, server::HttpServer};
 use crate::{builder::Builder, error::ServeError};
 
 /// Where a server listens when nobody says where.
@@ -19,13 +19,13 @@ pub(crate) fn address(given: &str) -> String {
     }
 }
 
-/// Blocks until the process is asked to end, on a runtime of its own.
+/// Blocks until the process is asked to end. This thread lets connections in, and [reactors](Reactors) serve them.
 pub(crate) fn run(builder: Builder, address: &str) -> Result<(), ServeError> {
-    let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build()?;
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
     let served = runtime.block_on(async {
         let server = builder.bind_http(address).await?;
         hint(&server);
-        server.serve().await
+        server.serve_on(&Reactors::start()?).await
     });
     // A blocking job that loops would hold the process for ever; its answer has been given up already.
     runtime.shutdown_background();

@@ -5,27 +5,20 @@ use std::{
     future::{Future, poll_fn},
     io,
     net::SocketAddr,
-    pin::{Pin, pin},
+    pin::pin,
     sync::Arc,
     task::{Context, Poll},
     time::Duration,
 };
 
-use http::{Request, Response};
-use hyper::{body::Incoming, server::conn::http1};
-use hyper_util::rt::{TokioIo, TokioTimer};
 use tokio::{
     net::{TcpListener, TcpSocket, TcpStream, ToSocketAddrs},
     sync::watch,
     task::JoinSet,
 };
 
-use super::{
-    body::Body,
-    endpoint::Endpoint,
-    service::{self, HttpService},
-};
-use crate::{builder::Builder, error::ServeError, protocol::Remembered};
+use super::{connection::Connection, endpoint::Endpoint, reactors::Reactors, service::HttpService};
+use crate::{builder::Builder, error::ServeError};
 
 /// A server that listens and does not answer yet: see [`Builder::bind_http`].
 pub struct HttpServer {
@@ -80,7 +73,13 @@ impl HttpServer {
     /// # Errors
     /// None today: what goes wrong with one connection ends that one.
     pub async fn serve(self) -> Result<(), ServeError> {
-        self.serve_while(terminated()).await
+        self.serve_while(terminated(), None).await
+    }
+
+    /// Like [`serve`](Self::serve), on threads of its own.
+    #[cfg(feature = "stdio")]
+    pub(super) async fn serve_on(self, reactors: &Reactors) -> Result<(), ServeError> {
+        self.serve_while(terminated(), Some(reactors)).await
     }
 
     /// Serves until `stop` is ready. Then nobody new is let in, streams end with their last event, and calls that run
@@ -91,20 +90,22 @@ impl HttpServer {
     pub async fn serve_until(self, stop: impl Future<Output = ()>) -> Result<(), ServeError> {
         let mut stop = Box::pin(stop);
         let mut asked = false;
-        self.serve_while(move |cx| {
+        let stop = move |cx: &mut Context<'_>| {
             if asked {
                 return Poll::Pending;
             }
             asked = stop.as_mut().poll(cx).is_ready();
             if asked { Poll::Ready(()) } else { Poll::Pending }
-        })
-        .await
+        };
+        self.serve_while(stop, None).await
     }
 
-    /// `stop` is polled like a stream: each time it is ready counts.
+    /// `stop` is polled like a stream: each time it is ready counts. Without reactors, connections are served on the
+    /// runtime of the caller.
     async fn serve_while(
         self,
         mut stop: impl FnMut(&mut Context<'_>) -> Poll<()>,
+        reactors: Option<&Reactors>,
     ) -> Result<(), ServeError> {
         let (stopping, is_stopping) = watch::channel(false);
         let mut connections = JoinSet::new();
@@ -113,8 +114,13 @@ impl HttpServer {
         while let Some(accepted) = next(&self.listener, &mut connections, most, &mut stop).await {
             match accepted {
                 Ok(stream) => {
-                    let connection = Connection::new(&self.service);
-                    connections.spawn(connection.serve(stream, is_stopping.clone()));
+                    let connection = Connection::new(self.endpoint());
+                    let is_stopping = is_stopping.clone();
+                    let serve = |stream| connection.serve(stream, is_stopping);
+                    match reactors {
+                        Some(reactors) => reactors.spawn(&mut connections, stream, serve),
+                        None => drop(connections.spawn(serve(stream))),
+                    }
                 }
                 // Most likely there are no descriptors left: others must end first.
                 Err(error) => {
@@ -198,55 +204,6 @@ async fn next(
         listener.poll_accept(cx).map(|it| Some(it.map(|it| it.0)))
     })
     .await
-}
-
-/// One connection, whose requests come one after the other.
-struct Connection {
-    endpoint: Arc<Endpoint>,
-    remembered: Arc<Remembered>,
-}
-
-impl Connection {
-    fn new(service: &HttpService) -> Self {
-        let endpoint = service.endpoint().clone();
-        let remembered = Remembered::new(&endpoint.service);
-        Self { endpoint, remembered }
-    }
-
-    async fn serve(self, stream: TcpStream, mut is_stopping: watch::Receiver<bool>) {
-        // Small answers must not wait for each other (RFC 896).
-        let _ = stream.set_nodelay(true);
-        let limits = *self.endpoint.limits();
-        let connection = http1::Builder::new()
-            .timer(TokioTimer::new())
-            .header_read_timeout(limits.body_time)
-            .max_buf_size(limits.head.max(8 << 10))
-            .serve_connection(TokioIo::new(stream), self);
-        let mut connection = pin!(connection);
-        let mut stops = pin!(is_stopping.wait_for(|it| *it));
-        let mut asked = false;
-        let served = poll_fn(|cx| {
-            if !asked && stops.as_mut().poll(cx).is_ready() {
-                asked = true;
-                connection.as_mut().graceful_shutdown();
-            }
-            connection.as_mut().poll(cx)
-        });
-        if let Err(error) = served.await {
-            tracing::debug!("a connection broke: {error}");
-        }
-    }
-}
-
-impl hyper::service::Service<Request<Incoming>> for Connection {
-    type Response = Response<Body>;
-    type Error = std::convert::Infallible;
-    type Future = Pin<Box<dyn Future<Output = Result<Response<Body>, Self::Error>> + Send>>;
-
-    fn call(&self, request: Request<Incoming>) -> Self::Future {
-        let responding = service::alone(&self.endpoint, &self.remembered, request);
-        Box::pin(async move { Ok(responding.await) })
-    }
 }
 
 /// Ready whenever somebody asks the process to end.

@@ -3,33 +3,25 @@ use std::{
     fmt,
     future::Future,
     net::IpAddr,
-    pin::Pin,
-    sync::Arc,
+    pin::{Pin, pin},
+    sync::{
+        Arc, OnceLock,
+        atomic::{AtomicUsize, Ordering},
+    },
     task::{Context, Poll},
 };
 
-use http::{Method, Request, Response, StatusCode, header, request::Parts};
+use http::{Request, Response};
 use http_body::Body as HttpBody;
 use tower_service::Service;
 
 use super::{
-    accept::{Accepts, is_json},
-    access::Refused,
-    alone,
+    answering::{Answering, Desk, Place},
     body::Body,
-    cors,
+    connection::Work,
     endpoint::Endpoint,
-    legacy, pair,
-    read::read,
-    reply,
 };
-use crate::{
-    builder::Builder,
-    context::Carrier,
-    error::{Error, Kind, ServeError},
-    protocol::{Remembered, Route, VERSION_HEADER, route},
-    wire::{self, Id, Incoming},
-};
+use crate::{builder::Builder, error::ServeError};
 
 /// A server as a [`tower_service::Service`]: what an application mounts.
 ///
@@ -44,6 +36,8 @@ use crate::{
 #[derive(Clone)]
 pub struct HttpService {
     endpoint: Arc<Endpoint>,
+    /// One for each of a few threads, for requests whose connections are somebody else's.
+    desks: Arc<[OnceLock<Arc<Desk>>; 16]>,
 }
 
 impl fmt::Debug for HttpService {
@@ -71,7 +65,15 @@ impl HttpService {
     pub(super) async fn start(builder: Builder, bound: Option<IpAddr>) -> Result<Self, ServeError> {
         let settings = builder.http.clone();
         let endpoint = Endpoint::new(builder.build()?.start().await?, settings, bound);
-        Ok(Self { endpoint })
+        Ok(Self { endpoint, desks: Arc::default() })
+    }
+
+    /// That of this thread.
+    fn desk(&self) -> &Arc<Desk> {
+        static LAST: AtomicUsize = AtomicUsize::new(0);
+        thread_local!(static OWN: usize = LAST.fetch_add(1, Ordering::Relaxed));
+        let own = OWN.with(|it| it % self.desks.len());
+        self.desks[own].get_or_init(|| Desk::new(self.endpoint.clone()))
     }
 
     pub(super) fn endpoint(&self) -> &Arc<Endpoint> {
@@ -90,51 +92,6 @@ impl HttpService {
     }
 }
 
-/// Answers a request of an application that has routed it here.
-async fn mounted<B: HttpBody>(endpoint: Arc<Endpoint>, request: Request<B>) -> Response<Body> {
-    let last = request.uri().path().rsplit('/').next().unwrap_or_default();
-    let place = match last {
-        pair::STREAM if endpoint.settings.legacy_sse => Place::PairStream,
-        pair::POST if endpoint.settings.legacy_sse => Place::PairPost,
-        _ => Place::Endpoint,
-    };
-    let remembered = endpoint.remembered().clone();
-    respond(&endpoint, &remembered, place, request).await
-}
-
-/// Answers a request to a server of our own.
-pub(super) fn alone<B>(
-    endpoint: &Arc<Endpoint>,
-    remembered: &Arc<Remembered>,
-    request: Request<B>,
-) -> impl Future<Output = Response<Body>> + Send + use<B>
-where
-    B: HttpBody + Send,
-    B::Data: Send,
-    B::Error: Send,
-{
-    let (endpoint, remembered) = (endpoint.clone(), remembered.clone());
-    async move {
-        let settings = &endpoint.settings;
-        let is_sibling = |path: &str, name| settings.legacy_sse && path == settings.sibling(name);
-        let place = match request.uri().path() {
-            path if path == settings.path => Place::Endpoint,
-            "/healthz" => return reply::text(StatusCode::OK, "ok\n"),
-            "/readyz" if endpoint.is_stopping() => {
-                return reply::text(StatusCode::SERVICE_UNAVAILABLE, "stopping\n");
-            }
-            "/readyz" => return reply::text(StatusCode::OK, "ready\n"),
-            path if is_sibling(path, pair::STREAM) => Place::PairStream,
-            path if is_sibling(path, pair::POST) => Place::PairPost,
-            _ => {
-                let why = format!("there is nothing here: the endpoint is {}", settings.path);
-                return reply::refuse(StatusCode::NOT_FOUND, why);
-            }
-        };
-        respond(&endpoint, &remembered, place, request).await
-    }
-}
-
 impl<B> Service<Request<B>> for HttpService
 where
     B: HttpBody + Send + 'static,
@@ -150,102 +107,12 @@ where
     }
 
     fn call(&mut self, request: Request<B>) -> Self::Future {
-        let responding = mounted(self.endpoint.clone(), request);
-        Box::pin(async move { Ok(responding.await) })
-    }
-}
-
-/// The addresses a server has.
-#[derive(Clone, Copy)]
-enum Place {
-    Endpoint,
-    PairStream,
-    PairPost,
-}
-
-async fn respond<B: HttpBody>(
-    endpoint: &Arc<Endpoint>,
-    remembered: &Arc<Remembered>,
-    place: Place,
-    request: Request<B>,
-) -> Response<Body> {
-    let (parts, body) = request.into_parts();
-    let limit = endpoint.limits().head;
-    if head_size(&parts) > limit {
-        let why = format!("the head of the request is longer than {limit} bytes");
-        return reply::refuse(StatusCode::REQUEST_HEADER_FIELDS_TOO_LARGE, why);
-    }
-    let origin = match endpoint.access.check(&parts.headers, &parts.uri) {
-        Ok(origin) => origin,
-        Err(Refused(why)) => {
-            tracing::debug!("refused: {why}");
-            return reply::refuse(StatusCode::FORBIDDEN, why);
-        }
-    };
-    let mut response = match (place, parts.method.clone()) {
-        (_, Method::OPTIONS) => cors::preflight(&parts.headers),
-        (Place::Endpoint, Method::POST) => post(endpoint, remembered, parts, body).await,
-        (Place::Endpoint, Method::GET) => legacy::get(endpoint, &parts),
-        (Place::Endpoint, Method::DELETE) => legacy::delete(endpoint, &parts),
-        (Place::Endpoint, _) => reply::not_allowed("GET, POST, DELETE"),
-        (Place::PairStream, Method::GET) => pair::open(endpoint, &parts),
-        (Place::PairStream, _) => reply::not_allowed("GET"),
-        (Place::PairPost, Method::POST) => pair::post(endpoint, parts, body).await,
-        (Place::PairPost, _) => reply::not_allowed("POST"),
-    };
-    if let Some(origin) = origin {
-        cors::allow(&mut response, origin);
-    }
-    response
-}
-
-/// About as many bytes as it had on the wire.
-fn head_size(parts: &Parts) -> usize {
-    let headers = parts.headers.iter().map(|(name, value)| name.as_str().len() + value.len() + 4);
-    headers.sum::<usize>() + parts.uri.path().len() + parts.uri.query().map_or(0, str::len)
-}
-
-/// Takes one message, and hands it to the era it belongs to.
-async fn post<B: HttpBody>(
-    endpoint: &Arc<Endpoint>,
-    remembered: &Arc<Remembered>,
-    parts: Parts,
-    body: B,
-) -> Response<Body> {
-    let limits = endpoint.limits();
-    let accepts = Accepts::of(&parts.headers);
-    if !accepts.json && !accepts.events {
-        let why = "`Accept` must name `application/json` and `text/event-stream`";
-        return reply::refuse(StatusCode::NOT_ACCEPTABLE, why);
-    }
-    if !is_json(&parts.headers) {
-        return reply::unsupported(parts.headers.get(header::CONTENT_TYPE));
-    }
-    let read = match read(body, endpoint).await {
-        Ok(read) => read,
-        Err(unread) => return unread.reply(limits),
-    };
-    let refuse = |id: Option<Id<'_>>, error: &Error| {
-        let revision = legacy::revision(endpoint, &parts);
-        reply::error(StatusCode::BAD_REQUEST, revision, id, error)
-    };
-    let incoming = match wire::parse(&read.bytes, limits.of_wire()) {
-        Ok(Incoming::One(Err(invalid))) => {
-            return refuse(invalid.id, &Error::of(Kind::InvalidRequest, invalid.reason));
-        }
-        Ok(incoming) => incoming,
-        Err(malformed) => return refuse(None, &Error::of(Kind::Parse, malformed)),
-    };
-    let version = parts.headers.get(VERSION_HEADER).map(http::HeaderValue::as_bytes);
-    let route = route(&incoming, version);
-    let parts = Arc::new(parts);
-    let carrier = Carrier { http: Some(parts.clone()) };
-    match route {
-        Route::Modern | Route::Listen => {
-            let listens = route == Route::Listen;
-            alone::answer(endpoint, remembered, incoming, carrier, accepts, listens).await
-        }
-        Route::Initialize => legacy::initialize(endpoint, incoming, carrier, &parts, accepts),
-        Route::Session => legacy::post(endpoint, incoming, carrier, &parts, accepts).await,
+        let work = Work::at(self.desk().clone());
+        Box::pin(async move {
+            let place = Place::of_name(&work.desk().endpoint, request.uri().path());
+            let (parts, body) = request.into_parts();
+            let body = pin!(body);
+            Answering::new(work, place, parts, body).await
+        })
     }
 }

@@ -4,15 +4,13 @@ use std::{
     collections::VecDeque,
     sync::{
         Arc, Mutex, MutexGuard, PoisonError,
-        atomic::{AtomicBool, Ordering},
+        atomic::{AtomicBool, AtomicU64, Ordering},
     },
     time::Duration,
 };
 
-use tokio::time::Instant;
-
 use super::{
-    endpoint::Place,
+    endpoint::{Place, millis},
     resumable::{EventId, Gone, Memory, Reader, Resumable},
 };
 use crate::protocol::{Hold, Outbox, Peer, Revision};
@@ -22,7 +20,6 @@ pub(super) const KEPT: Duration = Duration::from_secs(60);
 
 /// What one client and the server have to do with each other, from `initialize` to its end.
 pub(super) struct Session {
-    id: String,
     /// Who began it: its id alone lets nobody else in (HL-20).
     principal: Box<str>,
     pub(super) peer: Peer,
@@ -33,7 +30,8 @@ pub(super) struct Session {
     streams: Mutex<Streams>,
     /// Until the session ends, something may still come on the standalone stream.
     open: Mutex<Option<Hold>>,
-    used: Mutex<Instant>,
+    /// When, in milliseconds since the start.
+    used: AtomicU64,
     /// Something came after `initialize`.
     has_spoken: AtomicBool,
     _place: Place,
@@ -46,32 +44,22 @@ struct Streams {
 }
 
 impl Session {
-    pub(super) fn new(
-        id: String,
-        principal: &str,
-        peer: Peer,
-        memory: Arc<Memory>,
-        place: Place,
-    ) -> Self {
+    pub(super) fn new(principal: &str, peer: Peer, memory: Arc<Memory>, place: Place) -> Self {
+        let used = AtomicU64::new(memory.millis());
         let outbox = peer.outbox().clone();
         outbox.set_unread(Some(peer.limits().event_bytes));
         let standalone = Arc::new(Resumable::new(0, outbox.clone(), memory.clone()));
         Self {
-            id,
             principal: principal.into(),
             peer,
             memory,
             standalone,
             streams: Mutex::default(),
             open: Mutex::new(Some(outbox.hold())),
-            used: Mutex::new(Instant::now()),
+            used,
             has_spoken: AtomicBool::new(false),
             _place: place,
         }
-    }
-
-    pub(super) fn id(&self) -> &str {
-        &self.id
     }
 
     pub(super) fn is_of(&self, principal: &str) -> bool {
@@ -92,21 +80,21 @@ impl Session {
     }
 
     pub(super) fn touch(&self) {
-        *self.used.lock().unwrap_or_else(PoisonError::into_inner) = Instant::now();
+        self.used.store(self.memory.millis(), Ordering::Relaxed);
     }
 
     /// The client uses the session.
-    pub(super) fn spoken(&self) {
+    pub(super) fn spoken(&self, now: u64) {
         self.has_spoken.store(true, Ordering::Relaxed);
-        self.touch();
+        self.used.store(now, Ordering::Relaxed);
     }
 
     /// Whether nobody has used it for so long. One that was opened and never used counts as `unused`.
-    pub(super) fn is_idle(self: &Arc<Self>, idle: Duration, unused: Duration) -> bool {
+    pub(super) fn is_idle(self: &Arc<Self>, now: u64, idle: Duration, unused: Duration) -> bool {
         let allowed = if self.has_spoken.load(Ordering::Relaxed) { idle } else { unused };
-        let used = *self.used.lock().unwrap_or_else(PoisonError::into_inner);
+        let since = now.saturating_sub(self.used.load(Ordering::Relaxed));
         // The table has one reference; readers have others.
-        used.elapsed() >= allowed && Arc::strong_count(self) == 1 && self.peer.in_flight() == 0
+        since >= millis(allowed) && Arc::strong_count(self) == 1 && self.peer.in_flight() == 0
     }
 
     /// Forgets streams that nobody will come back to.

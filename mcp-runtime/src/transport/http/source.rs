@@ -39,6 +39,10 @@ impl Source {
         Self { outbox, calls: Vec::new(), peer: None }
     }
 
+    pub(super) fn outbox(&self) -> &Arc<Outbox> {
+        &self.outbox
+    }
+
     /// Waits for more messages, each with its newline, or for `false` when there will be none.
     pub(super) fn poll(&mut self, cx: &Context<'_>, lines: &mut Vec<u8>) -> Poll<bool> {
         self.outbox.poll_take(cx, lines)
@@ -47,6 +51,21 @@ impl Source {
     /// Whether the answer refuses the client (META-04).
     pub(super) fn is_refused(&self) -> bool {
         self.outbox.is_refused()
+    }
+
+    /// What has become of it when nothing has to be waited for.
+    pub(super) fn begun(&mut self, accepts: Accepts) -> Option<Begun> {
+        // In this order: who let go has written before.
+        if !self.calls.is_empty() || self.outbox.is_held() {
+            return None;
+        }
+        let mut lines = Vec::new();
+        self.outbox.take(&mut lines);
+        let mut part = Vec::new();
+        while self.outbox.take(&mut part) {
+            lines.append(&mut part);
+        }
+        Some(Begun::whole(lines, accepts))
     }
 
     /// Waits for what decides about the head of the response: until then every status is possible, and an answer that is
@@ -83,15 +102,7 @@ impl Source {
             spawn(std::mem::take(&mut self.calls));
             return Begun::Stream(lines);
         }
-        let Some(end) = lines.len().checked_sub(1) else { return Begun::Nothing };
-        match memchr::memrchr(b'\n', &lines[..end]) {
-            None if accepts.json => {
-                lines.truncate(end);
-                Begun::Whole(lines)
-            }
-            Some(last) if !accepts.events => Begun::Whole(lines[last + 1..end].to_vec()),
-            _ => Begun::Stream(lines),
-        }
+        Begun::whole(lines, accepts)
     }
 }
 
@@ -103,4 +114,19 @@ pub(super) enum Begun {
     Whole(Vec<u8>),
     /// Messages, of which these are the first.
     Stream(Vec<u8>),
+}
+
+impl Begun {
+    /// Of all that there is to be said.
+    fn whole(mut lines: Vec<u8>, accepts: Accepts) -> Self {
+        let Some(end) = lines.len().checked_sub(1) else { return Self::Nothing };
+        match memchr::memrchr(b'\n', &lines[..end]) {
+            None if accepts.json => {
+                lines.truncate(end);
+                Self::Whole(lines)
+            }
+            Some(last) if !accepts.events => Self::Whole(lines[last + 1..end].to_vec()),
+            _ => Self::Stream(lines),
+        }
+    }
 }

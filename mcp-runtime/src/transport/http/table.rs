@@ -1,11 +1,81 @@
 use std::{
     collections::HashMap,
+    fmt,
+    hash::{BuildHasherDefault, Hash, Hasher},
     sync::{Arc, Mutex, MutexGuard, PoisonError},
 };
 
+/// An id that nobody can guess: 128 random bits in visible ASCII (HL-16).
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) struct Key([u8; 32]);
+
+impl Key {
+    pub(super) fn unguessable() -> Result<Self, getrandom::Error> {
+        let mut bits = [0; 16];
+        getrandom::fill(&mut bits)?;
+        let mut text = [0; 32];
+        for (pair, byte) in text.chunks_exact_mut(2).zip(bits) {
+            const DIGITS: &[u8; 16] = b"0123456789abcdef";
+            pair.copy_from_slice(&[byte >> 4, byte & 15].map(|it| DIGITS[usize::from(it)]));
+        }
+        Ok(Self(text))
+    }
+
+    /// What a client says, if an id could look like that.
+    pub(super) fn parse(text: &[u8]) -> Option<Self> {
+        text.try_into().ok().map(Self)
+    }
+
+    pub(super) fn as_bytes(&self) -> &[u8] {
+        &self.0
+    }
+
+    /// Nobody but us makes the ids in a table, and they are random already.
+    fn mixed(&self) -> u64 {
+        let half = |at: usize| {
+            let bytes = self.0[at..].first_chunk().copied();
+            u64::from_le_bytes(bytes.unwrap_or_default())
+        };
+        let mixed = (half(0) ^ half(8).rotate_left(4)).wrapping_mul(0x9e37_79b9_7f4a_7c15);
+        mixed ^ (mixed >> 32)
+    }
+}
+
+impl Hash for Key {
+    fn hash<H: Hasher>(&self, state: &mut H) {
+        state.write_u64(self.mixed());
+    }
+}
+
+impl fmt::Display for Key {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(str::from_utf8(&self.0).unwrap_or_default())
+    }
+}
+
+/// Takes over what a [`Key`] says of itself.
+#[derive(Default)]
+struct Taken(u64);
+
+impl Hasher for Taken {
+    fn finish(&self) -> u64 {
+        self.0
+    }
+
+    fn write(&mut self, bytes: &[u8]) {
+        bytes.iter().for_each(|it| self.0 = self.0.rotate_left(8) ^ u64::from(*it));
+    }
+
+    fn write_u64(&mut self, value: u64) {
+        self.0 = value;
+    }
+}
+
+type Part<T> = HashMap<Key, Arc<T>, BuildHasherDefault<Taken>>;
+
 /// What clients name by an id that nobody can guess. In parts, so that they do not wait for each other.
 pub(super) struct Table<T> {
-    parts: [Mutex<HashMap<String, Arc<T>>>; 16],
+    parts: [Mutex<Part<T>>; 16],
 }
 
 impl<T> Default for Table<T> {
@@ -15,21 +85,20 @@ impl<T> Default for Table<T> {
 }
 
 impl<T> Table<T> {
-    fn part(&self, id: &str) -> MutexGuard<'_, HashMap<String, Arc<T>>> {
-        let last = id.as_bytes().last().copied().unwrap_or_default();
-        self.parts[usize::from(last % 16)].lock().unwrap_or_else(PoisonError::into_inner)
+    fn part(&self, key: &Key) -> MutexGuard<'_, Part<T>> {
+        self.parts[usize::from(key.0[31] % 16)].lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    pub(super) fn insert(&self, id: &str, value: Arc<T>) {
-        self.part(id).insert(id.to_owned(), value);
+    pub(super) fn insert(&self, key: Key, value: Arc<T>) {
+        self.part(&key).insert(key, value);
     }
 
-    pub(super) fn find(&self, id: &str) -> Option<Arc<T>> {
-        self.part(id).get(id).cloned()
+    pub(super) fn find(&self, key: &Key) -> Option<Arc<T>> {
+        self.part(key).get(key).cloned()
     }
 
-    pub(super) fn remove(&self, id: &str) -> Option<Arc<T>> {
-        self.part(id).remove(id)
+    pub(super) fn remove(&self, key: &Key) -> Option<Arc<T>> {
+        self.part(key).remove(key)
     }
 
     /// Takes out those that `is_past`, one part after the other.
@@ -52,11 +121,4 @@ impl<T> Table<T> {
             all.iter().for_each(&mut look);
         }
     }
-}
-
-/// An id that nobody can guess: 128 random bits in visible ASCII (HL-16).
-pub(super) fn unguessable() -> Result<String, getrandom::Error> {
-    let mut bits = [0; 16];
-    getrandom::fill(&mut bits)?;
-    Ok(bits.iter().map(|it| format!("{it:02x}")).collect())
 }

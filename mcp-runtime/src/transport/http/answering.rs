@@ -1,0 +1,281 @@
+use std::{
+    convert::Infallible,
+    future::Future,
+    pin::Pin,
+    sync::Arc,
+    task::{Context, Poll, ready},
+};
+
+use http::{HeaderValue, Method, Response, StatusCode, request::Parts};
+use http_body::Body as HttpBody;
+
+use super::{
+    accept::{Accepts, is_json},
+    access::Refused,
+    alone,
+    body::Body,
+    connection::{Pulse, Work},
+    cors,
+    endpoint::Endpoint,
+    head::Head,
+    legacy, pair,
+    read::{Read, Reading},
+    reply,
+};
+use crate::{
+    context::{Carrier, Principal},
+    error::{Error, Kind},
+    protocol::{Remembered, Route, route},
+    wire::{self, Id, Incoming},
+};
+
+/// Where requests are worked on one after the other: one for each connection, where connections are our own.
+pub(super) struct Desk {
+    pub(super) endpoint: Arc<Endpoint>,
+    pub(super) remembered: Arc<Remembered>,
+    pub(super) pulse: Pulse,
+}
+
+impl Desk {
+    pub(super) fn new(endpoint: Arc<Endpoint>) -> Arc<Self> {
+        let remembered = Remembered::new(&endpoint.service);
+        Arc::new(Self { endpoint, remembered, pulse: Pulse::default() })
+    }
+}
+
+/// The addresses a server has.
+#[derive(Clone, Copy)]
+pub(super) enum Place {
+    Endpoint,
+    PairStream,
+    PairPost,
+    Health,
+    Readiness,
+    /// None of them.
+    Nowhere,
+}
+
+impl Place {
+    /// The address that an application has routed here.
+    pub(super) fn of_name(endpoint: &Endpoint, path: &str) -> Self {
+        match path.rsplit('/').next().unwrap_or_default() {
+            pair::STREAM if endpoint.settings.legacy_sse => Self::PairStream,
+            pair::POST if endpoint.settings.legacy_sse => Self::PairPost,
+            _ => Self::Endpoint,
+        }
+    }
+
+    /// The address at a server of our own.
+    pub(super) fn of_path(endpoint: &Endpoint, path: &str) -> Self {
+        let settings = &endpoint.settings;
+        let is_sibling = |name| settings.legacy_sse && path == settings.sibling(name);
+        match path {
+            _ if path == settings.path => Self::Endpoint,
+            "/healthz" => Self::Health,
+            "/readyz" => Self::Readiness,
+            _ if is_sibling(pair::STREAM) => Self::PairStream,
+            _ if is_sibling(pair::POST) => Self::PairPost,
+            _ => Self::Nowhere,
+        }
+    }
+}
+
+/// A request on its way to its answer. Most have one as soon as their bodies are there; only a call that has to wait costs
+/// a future of its own.
+pub(super) struct Answering<B> {
+    work: Work,
+    place: Place,
+    parts: Arc<Parts>,
+    body: Reading<B>,
+    has_entered: bool,
+    /// The page that may see the answer.
+    origin: Option<HeaderValue>,
+    waiting: Option<Waiting>,
+}
+
+/// What a message is answered with.
+pub(super) enum Answer {
+    /// One message, without its newline.
+    Json(StatusCode, Vec<u8>),
+    Now(Box<Response<Body>>),
+    Later(Waiting),
+}
+
+type Waiting = Pin<Box<dyn Future<Output = Answer> + Send>>;
+
+impl From<Response<Body>> for Answer {
+    fn from(response: Response<Body>) -> Self {
+        Self::Now(Box::new(response))
+    }
+}
+
+impl Answer {
+    pub(super) fn later(answer: impl Future<Output = Self> + Send + 'static) -> Self {
+        Self::Later(Box::pin(answer))
+    }
+}
+
+impl<B: HttpBody + Unpin> Answering<B> {
+    pub(super) fn new(work: Work, place: Place, parts: Parts, body: B) -> Self {
+        Self {
+            work,
+            place,
+            parts: Arc::new(parts),
+            body: Reading::of(body),
+            has_entered: false,
+            origin: None,
+            waiting: None,
+        }
+    }
+}
+
+impl Place {
+    /// Lets in a request whose body is wanted.
+    ///
+    /// # Errors
+    /// The answer to any other.
+    fn enter(
+        self,
+        endpoint: &Arc<Endpoint>,
+        parts: &Parts,
+        head: &Head<'_>,
+        origin: &mut Option<HeaderValue>,
+    ) -> Result<(), Response<Body>> {
+        match self {
+            Self::Health => return Err(reply::text(StatusCode::OK, "ok\n")),
+            Self::Readiness if endpoint.is_stopping() => {
+                return Err(reply::text(StatusCode::SERVICE_UNAVAILABLE, "stopping\n"));
+            }
+            Self::Readiness => return Err(reply::text(StatusCode::OK, "ready\n")),
+            Self::Nowhere => {
+                let why =
+                    format!("there is nothing here: the endpoint is {}", endpoint.settings.path);
+                return Err(reply::refuse(StatusCode::NOT_FOUND, why));
+            }
+            Self::Endpoint | Self::PairStream | Self::PairPost => {}
+        }
+        let limit = endpoint.limits().head;
+        if head.size + parts.uri.path().len() + parts.uri.query().map_or(0, str::len) > limit {
+            let why = format!("the head of the request is longer than {limit} bytes");
+            return Err(reply::refuse(StatusCode::REQUEST_HEADER_FIELDS_TOO_LARGE, why));
+        }
+        *origin = endpoint.access.check(head, &parts.uri).map_err(|Refused(why)| {
+            tracing::debug!("refused: {why}");
+            reply::refuse(StatusCode::FORBIDDEN, why)
+        })?;
+        match (self, &parts.method) {
+            (_, &Method::OPTIONS) => return Err(cors::preflight(&parts.headers)),
+            (Self::Endpoint, &Method::POST) => {
+                let accepts = Accepts::said(head, &parts.headers);
+                if !accepts.json && !accepts.events {
+                    let why = "`Accept` must name `application/json` and `text/event-stream`";
+                    return Err(reply::refuse(StatusCode::NOT_ACCEPTABLE, why));
+                }
+                if !is_json(head) {
+                    return Err(reply::unsupported(head.content_type.first));
+                }
+            }
+            (Self::Endpoint, &Method::GET) => return Err(legacy::get(endpoint, head, parts)),
+            (Self::Endpoint, &Method::DELETE) => {
+                let principal = Principal::named_in(&parts.extensions);
+                return Err(legacy::delete(endpoint, head, principal));
+            }
+            (Self::Endpoint, _) => return Err(reply::not_allowed("GET, POST, DELETE")),
+            (Self::PairStream, &Method::GET) => return Err(pair::open(endpoint, head, parts)),
+            (Self::PairStream, _) => return Err(reply::not_allowed("GET")),
+            (_, &Method::POST) => pair::check(endpoint, head, parts)?,
+            (..) => return Err(reply::not_allowed("POST")),
+        }
+        Ok(())
+    }
+
+    /// Takes one message, and hands it to the era it belongs to.
+    fn take(self, desk: &Desk, parts: &Arc<Parts>, head: &Head<'_>, read: &Read) -> Answer {
+        let endpoint = &desk.endpoint;
+        if matches!(self, Self::PairPost) {
+            return pair::post(endpoint, parts, read).into();
+        }
+        let refuse = |id: Option<Id<'_>>, error: &Error| {
+            let principal = Principal::named_in(&parts.extensions);
+            let revision = legacy::revision(endpoint, head, principal);
+            reply::error(StatusCode::BAD_REQUEST, revision, id, error).into()
+        };
+        let incoming = match wire::parse(&read.bytes, endpoint.limits().of_wire()) {
+            Ok(Incoming::One(Err(invalid))) => {
+                return refuse(invalid.id, &Error::of(Kind::InvalidRequest, invalid.reason));
+            }
+            Ok(incoming) => incoming,
+            Err(malformed) => return refuse(None, &Error::of(Kind::Parse, malformed)),
+        };
+        let carrier = Carrier { http: Some(parts.clone()) };
+        let accepts = Accepts::said(head, &parts.headers);
+        match route(&incoming, head.version.first.map(HeaderValue::as_bytes)) {
+            Route::Modern => alone::answer(desk, incoming, carrier, accepts, false),
+            Route::Listen => alone::answer(desk, incoming, carrier, accepts, true),
+            Route::Initialize => {
+                legacy::initialize(endpoint, incoming, carrier, head, accepts).into()
+            }
+            Route::Session => legacy::post(endpoint, incoming, carrier, head, accepts),
+        }
+    }
+}
+
+impl<B: HttpBody + Unpin> Answering<B> {
+    fn poll_answer(&mut self, cx: &mut Context<'_>) -> Poll<Answer> {
+        if let Some(waiting) = &mut self.waiting {
+            return waiting.as_mut().poll(cx);
+        }
+        let desk = &**self.work.desk();
+        let (endpoint, limits) = (&desk.endpoint, desk.endpoint.limits());
+        let head = Head::of(&self.parts.headers);
+        if !self.has_entered {
+            self.has_entered = true;
+            let entered = self.place.enter(endpoint, &self.parts, &head, &mut self.origin);
+            if let Err(response) = entered {
+                return Poll::Ready(response.into());
+            }
+            if let Err(unread) = self.body.check(limits) {
+                return Poll::Ready(unread.reply(limits).into());
+            }
+        }
+        Poll::Ready(match ready!(self.body.poll(cx, endpoint)) {
+            Ok(read) => self.place.take(desk, &self.parts, &head, &read),
+            Err(unread) => unread.reply(limits).into(),
+        })
+    }
+
+    fn poll_response(&mut self, cx: &mut Context<'_>) -> Poll<Response<Body>> {
+        let mut answer = ready!(self.poll_answer(cx));
+        loop {
+            match answer {
+                Answer::Json(status, message) => {
+                    // Where nobody keeps the head of the request, that of the answer takes its room.
+                    let parts = Arc::get_mut(&mut self.parts);
+                    let headers = parts.map(|it| std::mem::take(&mut it.headers));
+                    return Poll::Ready(reply::json_in(
+                        headers.unwrap_or_default(),
+                        status,
+                        message,
+                    ));
+                }
+                Answer::Now(response) => return Poll::Ready(*response),
+                Answer::Later(waiting) => {
+                    answer = ready!(self.waiting.insert(waiting).as_mut().poll(cx));
+                }
+            }
+        }
+    }
+}
+
+impl<B: HttpBody + Unpin> Future for Answering<B> {
+    type Output = Result<Response<Body>, Infallible>;
+
+    fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Self::Output> {
+        let mut response = ready!(self.poll_response(cx));
+        response.body_mut().keep_at(&self.work);
+        if let Some(origin) = self.origin.take() {
+            cors::allow(&mut response, origin);
+        }
+        Poll::Ready(Ok(response))
+    }
+}
