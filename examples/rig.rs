@@ -6,7 +6,10 @@ use mcp_runtime::prelude::*;
 
 /// Echo the message back
 #[tool]
-fn echo(message: String) -> String {
+fn echo(
+    /// What to say
+    message: String,
+) -> String {
     message
 }
 
@@ -17,7 +20,12 @@ struct Sum {
 
 /// Add two integers
 #[tool]
-fn add(a: i64, b: i64) -> Result<Json<Sum>> {
+fn add(
+    /// First addend
+    a: i64,
+    /// Second addend
+    b: i64,
+) -> Result<Json<Sum>> {
     let sum = a
         .checked_add(b)
         .ok_or_else(|| Error::msg(format_args!("{a} + {b} is more than 64 bits hold")))?;
@@ -26,7 +34,11 @@ fn add(a: i64, b: i64) -> Result<Json<Sum>> {
 
 /// Return a text of the given size
 #[tool]
-fn payload(#[arg(range(..=64_000_000))] size: usize) -> String {
+fn payload(
+    /// In bytes
+    #[arg(range(..=64_000_000))]
+    size: usize,
+) -> String {
     "x".repeat(size)
 }
 

@@ -1,5 +1,7 @@
 //! An argument from its JSON text, and what to say when that fails.
 
+use std::{any::Any, borrow::Cow};
+
 use serde::de::DeserializeOwned;
 
 use crate::wire::{Kind, Raw};
@@ -9,10 +11,13 @@ use crate::wire::{Kind, Raw};
 /// that takes strings never gets there.
 ///
 /// The second part is the text that was read in the end, for the check of constraints.
-pub(crate) fn read<T: DeserializeOwned>(
+pub(crate) fn read<T: DeserializeOwned + 'static>(
     raw: Raw<'_>,
     strict: bool,
 ) -> Result<(T, Option<String>), String> {
+    if let Some(value) = usual(raw) {
+        return Ok((value, None));
+    }
     let first = match serde_json::from_str(raw.as_str()) {
         Ok(value) => return Ok((value, None)),
         Err(error) => error,
@@ -25,6 +30,24 @@ pub(crate) fn read<T: DeserializeOwned>(
         return Ok((value, Some(inner.into_owned())));
     }
     Err(explain::<T>(raw.as_str(), &first))
+}
+
+/// What most arguments are, read as serde would read it and without its machinery; `None` for what is else or wrong.
+fn usual<T: 'static>(raw: Raw<'_>) -> Option<T> {
+    // Decided when this is compiled for a type.
+    let mut slot = None::<T>;
+    let any: &mut dyn Any = &mut slot;
+    if let Some(slot) = any.downcast_mut::<Option<String>>() {
+        *slot = raw.string().map(Cow::into_owned);
+    } else if let Some(slot) = any.downcast_mut::<Option<i64>>() {
+        // Which serde takes for a number with a fraction.
+        *slot = raw.i64().filter(|_| raw.as_str() != "-0");
+    } else if let Some(slot) = any.downcast_mut::<Option<u64>>() {
+        *slot = raw.u64();
+    } else if let Some(slot) = any.downcast_mut::<Option<bool>>() {
+        *slot = raw.bool();
+    }
+    slot
 }
 
 /// The error with the path to the value inside the argument, found by reading once more.
@@ -63,7 +86,7 @@ pub(crate) fn wording(error: &str) -> String {
 mod tests {
     use super::*;
 
-    fn check<T: DeserializeOwned + std::fmt::Debug>(
+    fn check<T: DeserializeOwned + std::fmt::Debug + 'static>(
         text: &str,
         strict: bool,
         expected: Result<&str, &str>,
@@ -83,6 +106,43 @@ mod tests {
             false,
             Err(r#"invalid type: string "five", expected an integer"#),
         );
+    }
+
+    #[test]
+    fn usual_types_are_read_as_serde_reads_them() {
+        fn agrees<T: DeserializeOwned + PartialEq + std::fmt::Debug + 'static>(text: &str) {
+            let (ours, serdes) = (usual::<T>(Raw::trusted(text)), serde_json::from_str(text).ok());
+            assert_eq!(ours, serdes, "{text}");
+        }
+        for text in [
+            "0",
+            "-0",
+            "5",
+            "-5",
+            "1.0",
+            "1e2",
+            "9223372036854775807",
+            "9223372036854775808",
+            "-9223372036854775808",
+            "-9223372036854775809",
+            "18446744073709551615",
+            "18446744073709551616",
+            "true",
+            "false",
+            "null",
+            "[]",
+            "{}",
+            "\"\"",
+            "\"5\"",
+            "\"true\"",
+            r#""a\u00e4\n\ud83d\ude00\"\/ö""#,
+        ] {
+            agrees::<String>(text);
+            agrees::<i64>(text);
+            agrees::<u64>(text);
+            agrees::<bool>(text);
+        }
+        assert_eq!(usual::<f64>(Raw::trusted("1")), None);
     }
 
     #[test]
