@@ -2,7 +2,9 @@
 
 use crate::errors::Errors;
 use crate::item::function::{keyword, keyword_span};
-use proc_macro2::{Span, TokenStream};
+use crate::item::tokens::{path_of, regroup};
+use proc_macro2::{Group, Ident, Span, TokenStream, TokenTree};
+use quote::ToTokens as _;
 use syn::parse::{ParseStream, Parser as _};
 use syn::punctuated::Punctuated;
 use syn::{Attribute, Path, Token};
@@ -22,7 +24,7 @@ const ALL: [Derive; 4] = [
     Derive { module: None, name: "Schema" },
 ];
 
-/// The derives the item still needs; one that the user wrote too is reported and left to the user.
+/// The derives the item needs; those that the user wrote too are reported.
 pub(crate) fn derives(owner: &str, item: &TokenStream, errors: &Errors) -> Vec<Derive> {
     let found = keyword(item).map(|(word, _)| word);
     if !matches!(found, Some("struct" | "enum")) {
@@ -45,20 +47,58 @@ pub(crate) fn derives(owner: &str, item: &TokenStream, errors: &Errors) -> Vec<D
         errors.at(span, "`#[form]` does all that `#[data]` does: remove `#[data]`");
         return Vec::new();
     }
-    let doubled: Vec<String> = attrs
+    let doubled: Vec<Ident> = attrs
         .iter()
         .flat_map(derived)
-        .filter_map(|path| {
-            let last = path.segments.last()?.ident.clone();
-            let derive = ALL.iter().find(|it| last == it.name)?;
-            errors.at(
-                last.span(),
-                format!("{owner} derives `{}` already: remove it here", derive.name),
-            );
-            Some(derive.name.to_owned())
-        })
+        .filter_map(|path| path.segments.last().map(|it| it.ident.clone()))
+        .filter(is_derived)
         .collect();
-    ALL.into_iter().filter(|it| !doubled.iter().any(|name| name == it.name)).collect()
+    if let [first, rest @ ..] = doubled.as_slice() {
+        // The user's are not emitted: a crate they come from need not be there, and two impls would be one too many.
+        let names = rest.iter().fold(format!("`{first}`"), |names, it| format!("{names}, `{it}`"));
+        let it = if rest.is_empty() { "it" } else { "them" };
+        errors.at(first.span(), format!("{owner} derives {names} already: remove {it} here"));
+    }
+    ALL.to_vec()
+}
+
+/// The item without the derives that ours stand for.
+pub(crate) fn without_doubled(item: TokenStream) -> TokenStream {
+    let mut kept: Vec<TokenTree> = Vec::new();
+    for token in item {
+        let is_attribute = matches!(kept.last(), Some(TokenTree::Punct(it)) if it.as_char() == '#');
+        match token {
+            TokenTree::Group(group) if is_attribute && is_derive(&group) => {
+                kept.push(
+                    regroup(&group, group.stream().into_iter().map(undoubled).collect()).into(),
+                );
+            }
+            token => kept.push(token),
+        }
+    }
+    kept.into_iter().collect()
+}
+
+fn is_derive(attribute: &Group) -> bool {
+    matches!(path_of(&attribute.stream()).as_slice(), [word] if word == "derive")
+}
+
+/// The paths between the parentheses of `derive(…)`.
+fn undoubled(token: TokenTree) -> TokenTree {
+    let TokenTree::Group(group) = token else { return token };
+    let read = Punctuated::<Path, Token![,]>::parse_terminated;
+    let Ok(paths) = read.parse2(group.stream()) else { return group.into() };
+    let is_kept = |path: &&Path| !path.segments.last().is_some_and(|it| is_derived(&it.ident));
+    let kept: Punctuated<&Path, Token![,]> = paths.iter().filter(is_kept).collect();
+    if kept.len() == paths.len() {
+        group.into()
+    } else {
+        regroup(&group, kept.into_token_stream()).into()
+    }
+}
+
+fn is_derived(word: &Ident) -> bool {
+    ALL.iter().any(|it| word == it.name)
 }
 
 /// Where the second of our attributes that derive stands.

@@ -1,10 +1,11 @@
 //! What the entry points do, on tokens that a test can make.
 
-use crate::derives::derives;
+use crate::derives::{derives, without_doubled};
 use crate::errors::Errors;
 use crate::item::form::Form;
 use crate::item::function::{Function, keyword, keyword_span};
-use crate::item::impl_block::{ImplBlock, Marked};
+use crate::item::held::{borrows, without_bounds};
+use crate::item::impl_block::{self, ImplBlock, Marked};
 use crate::item::shape::Shape;
 use crate::item::tokens::{half_written, without_form_helpers, without_helpers};
 use crate::item::{Item, Kind};
@@ -12,6 +13,7 @@ use crate::keys::tables::{self, ItemKeys, ServerKeys};
 use crate::keys::{self, Table};
 use crate::{check, expand};
 use proc_macro2::TokenStream;
+use quote::ToTokens;
 use syn::parse::{ParseStream, Parser as _};
 use syn::punctuated::Punctuated;
 use syn::spanned::Spanned as _;
@@ -74,9 +76,14 @@ pub(crate) fn server_impl(attr: TokenStream, tokens: TokenStream) -> TokenStream
     let errors = Errors::new();
     let keys = read_keys::<ItemKeys>(attr, &tables::SERVER_IMPL, &errors);
     if !matches!(keyword(&tokens), Some(("impl", _))) {
-        let message = "#[server] belongs on an impl block: `#[server] impl Type { #[tool] fn …(&self) { … } }`";
+        let message = if matches!(keyword(&tokens), Some(("trait", _))) {
+            "#[server] belongs on an impl block, and a trait has no state to call its methods with: remove it and the attributes of the methods here, and write `#[server] impl Type { #[tool] fn …(&self) { … } }`"
+        } else {
+            "#[server] belongs on an impl block: `#[server] impl Type { #[tool] fn …(&self) { … } }`"
+        };
         errors.at(keyword_span(&tokens), message);
-        return with_errors(tokens, errors);
+        // What our attributes on the methods would say follows from this.
+        return with_errors(impl_block::without_marks(tokens), errors);
     }
     let block = match ImplBlock::read(tokens.clone()) {
         Ok(block) => block,
@@ -180,23 +187,37 @@ pub(crate) fn data(attr: TokenStream, tokens: TokenStream) -> TokenStream {
     let errors = Errors::new();
     let keys = read_keys::<ItemKeys>(attr, &tables::DATA, &errors);
     let derives = derives(tables::DATA.owner, &tokens, &errors);
+    let root = expand::root(keys.crate_path.as_ref());
+    let tokens = without_doubled(tokens);
     let mut all = TokenStream::new();
-    if !derives.is_empty() {
-        all.extend(expand::data::data(&expand::root(keys.crate_path.as_ref()), &derives));
+    if derives.is_empty() {
+        all.extend(tokens);
+        return with_errors(all, errors);
     }
-    all.extend(tokens);
+    all.extend(expand::data::data(&root, &derives));
+    let mut item = syn::parse2::<syn::Item>(tokens.clone());
+    match item.as_mut().ok().and_then(|it| expand::data::promised(&root, it)) {
+        Some(promises) if !promises.is_empty() => {
+            all.extend(item.map(ToTokens::into_token_stream));
+            all.extend(promises);
+        }
+        _ => all.extend(tokens),
+    }
     with_errors(all, errors)
 }
 
 /// `#[derive(Schema)]`. What it does not understand it leaves to schemars.
 pub(crate) fn schema(tokens: TokenStream) -> TokenStream {
     let errors = Errors::new();
-    let item = errors.keep(syn::parse2::<syn::Item>(tokens));
-    if let Some(item) = &item {
+    let mut item = errors.keep(syn::parse2::<syn::Item>(tokens));
+    if let Some(item) = &mut item {
         check::schema(item, &errors);
+        without_bounds(item);
     }
     let shape = item.as_ref().and_then(Shape::read);
-    with_errors(shape.map(|it| expand::derive::schema(&it)).unwrap_or_default(), errors)
+    let mut all = shape.map(|it| expand::derive::schema(&it)).unwrap_or_default();
+    all.extend(item.filter(borrows).and_then(|it| expand::derive::borrows(&it)));
+    with_errors(all, errors)
 }
 
 /// `#[form]` on a struct or an enum.
@@ -205,6 +226,7 @@ pub(crate) fn form(attr: TokenStream, tokens: TokenStream) -> TokenStream {
     let keys = read_keys::<ItemKeys>(attr, &tables::FORM, &errors);
     let root = expand::root(keys.crate_path.as_ref());
     let derives = derives(tables::FORM.owner, &tokens, &errors);
+    let tokens = without_doubled(tokens);
     let item = errors.keep(syn::parse2::<syn::Item>(tokens.clone()));
     let form = item.as_ref().and_then(|it| Form::read(it, keys, &errors));
     if let Some(form) = &form {

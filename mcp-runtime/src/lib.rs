@@ -103,7 +103,9 @@ pub use context::Extension;
 pub use context::{Amount, AskAll, Asked, Cancel, Context, Over, OverStream, Principal, Progress};
 pub use dispatch::{Next, OperationCall};
 pub use error::{BuildError, Error, Result, ServeError, Unanswered};
-pub use extract::{Args, Client, Elicit, Form, FormField, FromCall, Needs, Roots, Sample, State};
+pub use extract::{
+    Args, Client, Elicit, Form, FormField, FromCall, Needs, Roots, Sample, Shared, State,
+};
 #[cfg(feature = "http")]
 pub use http::HeaderMap;
 pub use limits::Limits;
@@ -165,8 +167,8 @@ pub mod __private {
         __register as register,
         builder::{Identity, builder, items, named},
         extract::{
-            Args, Call, Form, FormChoice, Params, Probe, Running, choices, field, form,
-            from_default, from_text, receiver,
+            Args, Borrows, Call, Form, FormChoice, Params, Probe, Running, choices, field, form,
+            from_default, from_text,
         },
         item::{
             ArgDef, Completer, InputSchema, ItemDef, Origin, Property, Segment, VariableKind,
@@ -176,7 +178,7 @@ pub mod __private {
         registry::identity,
         reply::{ConstantOutput, completion_reply, prompt_reply, resource_reply, tool_reply},
         schema::{
-            CompiledPattern, Range, SchemaProfile,
+            CompiledPattern, Data, Held, Range, SchemaProfile, Whole,
             constant::{
                 Body, Branch, Depth, Described, Full, Known, Literal, Member, Name, Node, Object,
                 OfSchemars, Part, Schema, Serialized,
@@ -197,9 +199,9 @@ pub mod __private {
             ArgumentLevel as _, Check as _, FieldLevel as _, LiveLevel as _, OptionalStrLevel as _,
             ParsedLevel as _, ParsedOptionLevel as _, ReadLevel as _, ServerLevel as _,
             SliceLevel as _, SliceOptionLevel as _, SpreadLevel as _, StrLevel as _,
-            UnfitFieldLevel as _,
+            UnfitFieldLevel as _, UnfitReceiverLevel as _,
             constant::UnknownParam as _,
-            unfit::{UnfitLevel as _, UnfitStateLevel as _},
+            unfit::{UnfitLevel as _, UnfitStateLevel as _, UnseenStateLevel as _},
         };
         pub use crate::reply::{NoOutputLevel as _, OutputLevel as _, UnknownOutput as _};
     }

@@ -3,14 +3,17 @@
 use crate::sources::Source;
 
 /// Traits that no user's type is ever asked for, and why.
-const EXCEPTED: [(&str, &str); 32] = [
+const EXCEPTED: [(&str, &str); 37] = [
     ("Describe", "only our own handles are asked for it, and each has it"),
     ("Check", "every handle has it, through `Describe`"),
     ("Nothing", "no type has it: the traits that ask for it speak instead"),
     ("Live", "a level of method look-up asks for it, and where it is missing the next one applies"),
+    ("Nobody", "no type has it: an impl that asks for it never applies"),
+    ("Held", "`Data`, which it asks for, speaks"),
+    ("Borrows", "where it is missing, nothing is wrong"),
     (
-        "Shared",
-        "its impls fit every `&T` and `State<T>`, so that rustc says what inside of `T` is not `Send` or `Sync`",
+        "Seen",
+        "its impls fit every `&T` and `State<T>`, so that rustc says what inside of `T` is not `Sync`",
     ),
     ("LiveLevel", LEVEL),
     ("ServerLevel", LEVEL),
@@ -25,6 +28,8 @@ const EXCEPTED: [(&str, &str); 32] = [
     ("ReadLevel", LEVEL),
     ("UnfitLevel", LEVEL),
     ("UnfitStateLevel", LEVEL),
+    ("UnseenStateLevel", LEVEL),
+    ("UnfitReceiverLevel", "its one method asks for `Shared`, which speaks"),
     ("FieldLevel", LEVEL),
     ("UnfitFieldLevel", LEVEL),
     ("OutputLevel", LEVEL),

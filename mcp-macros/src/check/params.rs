@@ -15,8 +15,10 @@ use syn::{Attribute, Ident, Meta, Token, Type};
 pub(super) fn check(item: &Item<'_>, errors: &Errors) {
     let mut names = HashSet::new();
     let mut headers = HashSet::new();
+    // Of these, perhaps only one is there.
+    let are_certain = !configured(item, errors);
     for param in &item.params {
-        if !names.insert(param.name()) {
+        if !names.insert(param.name()) && are_certain {
             let span =
                 param.keys.name.as_ref().map_or_else(|| param.span(), |it| it.value.0.span());
             let name = param.name();
@@ -24,7 +26,7 @@ pub(super) fn check(item: &Item<'_>, errors: &Errors) {
         }
         if let Some(header) = &param.keys.header {
             let name = &header.value.0;
-            if !headers.insert(name.value().to_ascii_lowercase()) {
+            if !headers.insert(name.value().to_ascii_lowercase()) && are_certain {
                 let message = format!(
                     "another parameter has the header `{}` already, and their names are the same in any case: give one of them another",
                     name.value()
@@ -32,7 +34,6 @@ pub(super) fn check(item: &Item<'_>, errors: &Errors) {
                 errors.at(name.span(), message);
             }
         }
-        configured(param, errors);
         if let Place::Receiver(receiver) = param.place {
             if let Some(span) = helper(param) {
                 errors.at(
@@ -51,23 +52,21 @@ pub(super) fn check(item: &Item<'_>, errors: &Errors) {
     }
 }
 
-/// Generated code names every parameter, so none can come and go.
-fn configured(param: &Param<'_>, errors: &Errors) {
-    for attr in param.attrs {
-        if attr.path().is_ident("cfg") || attr.path().is_ident("cfg_attr") {
-            let fix = match &attr.meta {
-                Meta::List(list) if attr.path().is_ident("cfg") => {
-                    let condition = &list.tokens;
-                    format!(
-                        "one with `#[cfg({condition})]` and one with `#[cfg(not({condition}))]`"
-                    )
-                }
-                _ => "each with its `#[cfg]`".to_owned(),
-            };
-            let message = format!("parameters cannot depend on `cfg`: write two functions, {fix}");
-            errors.at(attr.path().span(), message);
+/// Generated code names every parameter, so none can come and go. Several that do are one mistake: another function is meant.
+fn configured(item: &Item<'_>, errors: &Errors) -> bool {
+    let attrs = item.params.iter().flat_map(|it| it.attrs);
+    let conditional = |it: &&Attribute| it.path().is_ident("cfg") || it.path().is_ident("cfg_attr");
+    let Some(attr) = attrs.into_iter().find(conditional) else { return false };
+    let fix = match &attr.meta {
+        Meta::List(list) if attr.path().is_ident("cfg") => {
+            let condition = &list.tokens;
+            format!("one with `#[cfg({condition})]` and one with `#[cfg(not({condition}))]`")
         }
-    }
+        _ => "each with its `#[cfg]`".to_owned(),
+    };
+    let message = format!("parameters cannot depend on `cfg`: write two functions, {fix}");
+    errors.at(attr.path().span(), message);
+    true
 }
 
 /// The first attribute that speaks of an argument.

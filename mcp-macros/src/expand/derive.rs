@@ -5,7 +5,7 @@ use crate::item::shape::{Body, Member, Name, Object, Part, Shape};
 use proc_macro2::{Literal, TokenStream};
 use quote::{ToTokens as _, quote_spanned};
 use syn::spanned::Spanned as _;
-use syn::{GenericArgument, GenericParam, PathArguments, Type};
+use syn::{GenericArgument, GenericParam, Item, PathArguments, Type};
 
 /// Nothing for a type that is left to schemars.
 pub(crate) fn schema(shape: &Shape<'_>) -> TokenStream {
@@ -22,6 +22,21 @@ pub(crate) fn schema(shape: &Shape<'_>) -> TokenStream {
             #impls
         };
     }
+}
+
+/// Says of a type that what is read of it borrows, which no argument can.
+pub(crate) fn borrows(item: &Item) -> Option<TokenStream> {
+    let (attrs, ident, generics) = match item {
+        Item::Struct(it) => (&it.attrs, &it.ident, &it.generics),
+        Item::Enum(it) => (&it.attrs, &it.ident, &it.generics),
+        _ => return None,
+    };
+    let root = crate::item::shape::root(attrs)
+        .map_or_else(|| quote_spanned!(here()=> ::mcp_runtime), |it| it.to_token_stream());
+    let (impl_generics, ty_generics, where_clause) = generics.split_for_impl();
+    Some(quote_spanned! {here()=>
+        impl #impl_generics #root::__private::Borrows for #ident #ty_generics #where_clause {}
+    })
 }
 
 fn impls(shape: &Shape<'_>) -> TokenStream {

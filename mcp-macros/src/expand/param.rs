@@ -57,7 +57,9 @@ impl Field<'_> {
         let span = self.span();
         let Place::Typed(ident, ty) = self.param.place else {
             let owner = self.item.owner;
-            return quote_spanned!(span=> __mcp::receiver::<#owner>());
+            // Errors about the state point at its type.
+            let span = at(owner.map_or(span, syn::spanned::Spanned::span));
+            return quote_spanned!(span=> __mcp::Probe::<#owner>::NEW.receiver());
         };
         if self.is_spread() {
             let (holder, field) = (self.holder(), located(ident, span));

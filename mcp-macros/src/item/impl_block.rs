@@ -85,20 +85,38 @@ impl ImplBlock {
 
     /// The block as the user wrote it, without what only we understand.
     pub(crate) fn plain(&self) -> TokenStream {
-        let members = self.members.iter().map(|member| match member {
-            Member::Marked(marked) => {
-                let tokens = &marked.tokens;
-                half_written(tokens).unwrap_or_else(|| without_helpers(tokens.clone()))
-            }
-            Member::Plain(tokens) | Member::Macro(tokens) | Member::Hidden(_, tokens) => {
-                tokens.clone()
-            }
-        });
+        let members = self.members.iter().map(Member::plain);
         let braces = regroup(&self.braces, members.collect());
         let mut block = self.header.clone();
         block.extend([TokenTree::Group(braces)]);
         block
     }
+}
+
+impl Member {
+    fn plain(&self) -> TokenStream {
+        match self {
+            Self::Marked(marked) => {
+                let tokens = &marked.tokens;
+                half_written(tokens).unwrap_or_else(|| without_helpers(tokens.clone()))
+            }
+            Self::Plain(tokens) | Self::Macro(tokens) | Self::Hidden(_, tokens) => tokens.clone(),
+        }
+    }
+}
+
+/// An item that is no impl block, such as a trait, without our attributes on what is in its braces.
+pub(crate) fn without_marks(tokens: TokenStream) -> TokenStream {
+    let unmarked = |token| match token {
+        TokenTree::Group(group) if group.delimiter() == Delimiter::Brace => {
+            match members.parse2(group.stream()) {
+                Ok(members) => regroup(&group, members.iter().map(Member::plain).collect()).into(),
+                Err(_) => group.into(),
+            }
+        }
+        token => token,
+    };
+    tokens.into_iter().map(unmarked).collect()
 }
 
 struct Header {

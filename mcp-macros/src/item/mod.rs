@@ -2,6 +2,7 @@
 
 pub(crate) mod form;
 pub(crate) mod function;
+pub(crate) mod held;
 pub(crate) mod impl_block;
 mod rename;
 pub(crate) mod shape;

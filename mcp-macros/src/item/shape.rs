@@ -10,7 +10,9 @@ use proc_macro2::{TokenStream, TokenTree};
 use quote::ToTokens as _;
 use syn::ext::IdentExt as _;
 use syn::punctuated::Punctuated;
-use syn::{Field, Fields, Generics, Ident, Item, ItemEnum, ItemStruct, Path, Token, Type};
+use syn::{
+    Attribute, Field, Fields, Generics, Ident, Item, ItemEnum, ItemStruct, Path, Token, Type,
+};
 
 /// A type whose schema constants can say, if those of its parts can.
 pub(crate) struct Shape<'a> {
@@ -93,6 +95,13 @@ const ENUM: &[&str] = &[
 const FIELD: &[&str] =
     &["title", "description", "rename", "alias", "default", "skip_serializing_if"];
 const DROPPED: &[&str] = &["skip", "alias", "default"];
+
+/// What `#[mcp(crate = "…")]` says.
+pub(crate) fn root(attrs: &[Attribute]) -> Option<Path> {
+    let ours: Vec<Attribute> =
+        attrs.iter().filter(|it| it.path().is_ident("mcp")).cloned().collect();
+    Attrs::read(&ours)?.root
+}
 
 impl<'a> Shape<'a> {
     /// `None` for what is left to schemars.

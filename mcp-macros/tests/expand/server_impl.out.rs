@@ -25,7 +25,7 @@ const _: () = {
         __mcp::ArgDef::new("limit").default(__mcp::Literal::Variant("MAX")),
     ];
     fn __params(__to: &mut __mcp::Params) {
-        __to.add(__mcp::receiver::<Notes>(), &__ARGS[0]);
+        __to.add(__mcp::Probe::<Notes>::NEW.receiver(), &__ARGS[0]);
         __to.add(
             (&&&&__mcp::Probe::<&str>::NEW).tool_param().check::<&str>(),
             &__ARGS[1],
@@ -40,7 +40,7 @@ const _: () = {
         );
     }
     fn __run(mut __call: __mcp::Call<'_>) -> __mcp::Running {
-        let __p0 = __mcp::receiver::<Notes>();
+        let __p0 = __mcp::Probe::<Notes>::NEW.receiver();
         let __p1 = (&&&&__mcp::Probe::<&str>::NEW).tool_param().check::<&str>();
         let __p2 = (&&&&__mcp::Probe::<[u8; <Notes>::MAX]>::NEW)
             .tool_param()
@@ -105,7 +105,7 @@ const _: () = {
     ];
     fn __params(__to: &mut __mcp::Params) {
         __to.in_place();
-        __to.add(__mcp::receiver::<Notes>(), &__ARGS[0]);
+        __to.add(__mcp::Probe::<Notes>::NEW.receiver(), &__ARGS[0]);
         __to.add(
             (&&&&__mcp::Probe::<u64>::NEW)
                 .text_param()
@@ -115,7 +115,7 @@ const _: () = {
         );
     }
     fn __run(mut __call: __mcp::Call<'_>) -> __mcp::Running {
-        let __p0 = __mcp::receiver::<Notes>();
+        let __p0 = __mcp::Probe::<Notes>::NEW.receiver();
         let __p1 = (&&&&__mcp::Probe::<u64>::NEW)
             .text_param()
             .check::<u64>()

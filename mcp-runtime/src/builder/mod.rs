@@ -43,6 +43,7 @@ use crate::{
     context::{Context, States},
     dispatch::{Around, Next, OperationCall, Settings},
     error::BuildError,
+    extract::Shared,
     limits::Limits,
     model::{Icon, Outcome},
     schema::SchemaProfile,
@@ -181,7 +182,7 @@ impl Builder {
     /// State for handlers that take `&T` or `State<T>`; once for each type.
     #[must_use]
     #[track_caller]
-    pub fn state<T: Send + Sync + 'static>(mut self, state: T) -> Self {
+    pub fn state<T: Shared>(mut self, state: T) -> Self {
         self.promise::<T>("state");
         self.states.insert(state);
         self

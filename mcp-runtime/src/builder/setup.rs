@@ -1,4 +1,4 @@
-use crate::{catalog::Handle, reply::IntoFailure};
+use crate::{catalog::Handle, extract::Shared, reply::IntoFailure};
 
 /// What [`setup`](crate::Builder::setup) takes: `async || …` or `async |server: Handle| …`.
 ///
@@ -70,13 +70,13 @@ impl<F: Future> Opening for F {
 )]
 pub trait Made: Send {
     #[doc(hidden)]
-    type State: Send + Sync + 'static;
+    type State: Shared;
 
     #[doc(hidden)]
     fn state(self) -> Result<Self::State, String>;
 }
 
-impl<T: Send + Sync + 'static, E: IntoFailure + Send> Made for Result<T, E> {
+impl<T: Shared, E: IntoFailure + Send> Made for Result<T, E> {
     type State = T;
 
     fn state(self) -> Result<T, String> {

@@ -25,7 +25,7 @@ pub use levels::{
     ArgumentLevel, LiveLevel, OptionalStrLevel, ParsedLevel, ParsedOptionLevel, ReadLevel,
     ServerLevel, SliceLevel, SliceOptionLevel, SpreadLevel, StrLevel,
 };
-pub use server::receiver;
+pub use server::UnfitReceiverLevel;
 pub use spread::{FieldLevel, UnfitFieldLevel};
 
 use super::{Call, Params};

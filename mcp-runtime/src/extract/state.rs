@@ -50,3 +50,15 @@ impl<T: Send + Sync + 'static> FromCall<'_> for State<T> {
         needs.state::<T>();
     }
 }
+
+/// What calls that run at the same time can share. Every type has it that is `Send`, `Sync` and `'static`.
+#[diagnostic::on_unimplemented(
+    message = "calls that run at the same time cannot share `{Self}`",
+    label = "not `Send` and `Sync`",
+    note = "write `std::sync::Arc` for `Rc`, `Mutex` or `RwLock` for `RefCell`, and an atomic for `Cell`, here or in what it is made of",
+    note = "what is not yours and is `Send` goes into a `Mutex`, which is `Sync`"
+)]
+pub trait Shared: Send + Sync + 'static {}
+
+#[diagnostic::do_not_recommend]
+impl<T: Send + Sync + 'static> Shared for T {}

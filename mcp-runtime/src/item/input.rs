@@ -7,7 +7,7 @@ use super::ArgDef;
 use crate::schema::{
     Kind,
     compatible::Side,
-    constant::{MOST, MOST_NODES, Node, Out, equal, write_node},
+    constant::{MOST, MOST_NODES, Node, Out, dot_before, equal, panic_with, write_node},
 };
 
 /// The parameters of a tool, and the text that the compiler makes of them if it can.
@@ -76,13 +76,28 @@ impl Property {
             ]);
         }
         if !self.is_constant() {
+            let [first, second, third] = self.unknown_path();
             panic_with(&[
                 "the compiler does not know the schema of `",
                 self.arg.name,
+                dot_before(first),
+                first,
+                dot_before(second),
+                second,
+                dot_before(third),
+                third,
                 "`: put `#[data]` on its type and on those in it, without attributes of schemars, or remove `schema = \"static\"`; of types of other crates, and of those that contain themselves, only schemars knows",
             ]);
         }
         self
+    }
+
+    /// Where in it the type is that no constant knows.
+    const fn unknown_path(&self) -> [&'static str; 3] {
+        match self.param {
+            Param::Argument(node) | Param::Spread(node) => node.unknown_path(),
+            Param::Server | Param::Unknown(_) => [""; 3],
+        }
     }
 
     const fn is_constant(&self) -> bool {
@@ -294,26 +309,6 @@ impl Names {
         }
         out.comma(&mut self.first);
         out.string(name);
-    }
-}
-
-/// `panic!` in constants takes one text that is there already.
-#[track_caller]
-const fn panic_with(parts: &[&str]) -> ! {
-    let mut text = [b' '; 512];
-    let mut out = Out::new(&mut text);
-    let mut i = 0;
-    while i < parts.len() {
-        if out.len() + parts[i].len() <= 512 {
-            out.push(parts[i]);
-        }
-        i += 1;
-    }
-    let len = out.len();
-    let (text, _) = text.split_at(len);
-    match std::str::from_utf8(text) {
-        Ok(text) => panic!("{}", text),
-        Err(_) => panic!("an attribute contradicts the type of its argument"),
     }
 }
 

@@ -3,7 +3,7 @@
 use super::{Json, WithMeta};
 use crate::{
     extract::Probe,
-    schema::constant::{MOST, Node, Out, Schema, Top, write_root},
+    schema::constant::{MOST, Node, Out, Schema, Top, dot_before, panic_with, write_root},
 };
 
 /// What the result's type says of the schema.
@@ -48,9 +48,21 @@ impl ConstantOutput {
     #[track_caller]
     pub const fn demanded(self, has_schema: bool) -> Self {
         if has_schema && self.is_empty() {
-            panic!(
-                "the compiler does not know the schema of the result: put `#[data]` on its type and on those in it, without attributes of schemars, or remove `schema = \"static\"`; of types of other crates, and of those that contain themselves, only schemars knows"
-            );
+            let [first, second, third] = match &self.0 {
+                Some(node) => node.unknown_path(),
+                None => [""; 3],
+            };
+            panic_with(&[
+                "the compiler does not know the schema of ",
+                if first.is_empty() { "" } else { "`" },
+                first,
+                dot_before(second),
+                second,
+                dot_before(third),
+                third,
+                if first.is_empty() { "" } else { "` in " },
+                "the result: put `#[data]` on its type and on those in it, without attributes of schemars, or remove `schema = \"static\"`; of types of other crates, and of those that contain themselves, only schemars knows",
+            ]);
         }
         self
     }

@@ -12,6 +12,8 @@ pub(crate) mod constant;
 pub(crate) mod constraint;
 mod definitions;
 pub(crate) mod header;
+#[allow(missing_docs, reason = "public only for generated code")]
+mod held;
 mod input;
 pub(crate) mod object;
 pub(crate) mod output;
@@ -22,6 +24,7 @@ mod sampling;
 pub(crate) mod validator;
 
 pub(crate) use constraint::{Constraints, Kind};
+pub use held::{Data, Held, Whole};
 pub(crate) use input::input_of;
 pub use pattern::CompiledPattern;
 pub(crate) use range::Edge;

@@ -27,6 +27,10 @@ pub(crate) struct Invalid<'a> {
 
 /// Everything one line or body can hold.
 #[derive(Debug, Clone, PartialEq)]
+#[expect(
+    clippy::large_enum_variant,
+    reason = "nearly all are one message, which needs no place of its own"
+)]
 pub(crate) enum Incoming<'a> {
     One(Result<Message<'a>, Invalid<'a>>),
     /// At least one element, in their order. Whether batches exist at all is the revision's business.

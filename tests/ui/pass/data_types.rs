@@ -68,3 +68,42 @@ fn data_types(
     });
     Json(Page { items: items.collect(), next: page.next })
 }
+
+/// Types that contain each other, by name, in lists and in what is generic.
+mod circles {
+    use mcp_runtime::prelude::*;
+
+    type Children = Pair<Branch>;
+
+    #[data]
+    struct Pair<T> {
+        left: Vec<T>,
+        right: Option<Box<T>>,
+    }
+
+    #[data]
+    struct Branch {
+        children: Children,
+        leaf: Option<Box<Leaf>>,
+        r#type: r#Kind,
+    }
+
+    #[data]
+    enum Leaf {
+        Branches(Vec<Branch>, Kind),
+        Tree { branch: (u8, Box<Branch>), kind: [Kind; 2] },
+        Empty,
+    }
+
+    #[data]
+    enum Kind {
+        Oak,
+    }
+
+    /// Counts the branches.
+    #[tool]
+    fn branches(branch: Branch, leaf: Option<Leaf>) -> Json<Vec<Branch>> {
+        let _ = leaf;
+        Json(vec![branch])
+    }
+}

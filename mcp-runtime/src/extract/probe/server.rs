@@ -2,11 +2,11 @@
 
 use serde_json::Value;
 
-use super::{Describe, FromClient, InPlace, LiveValue, ServerValue};
+use super::{Describe, FromClient, InPlace, LiveValue, Probe, ServerValue};
 use crate::{
     context::Context,
     error::Result,
-    extract::{Call, FromCall, Needs, Params},
+    extract::{Call, FromCall, Needs, Params, Shared},
     item::ArgDef,
 };
 
@@ -82,9 +82,29 @@ impl<T> Clone for Receiver<T> {
 
 impl<T> Copy for Receiver<T> {}
 
-/// Only here is anything asked of the type, so that it gives one error.
-pub fn receiver<T: Send + Sync + 'static>() -> Receiver<T> {
-    Receiver { from_call: |context| <&T>::from_call(context), needs: <&T>::needs }
+/// Only here is anything asked of the type, so that it gives one error. Of one that can move to another thread rustc says what in it
+/// keeps it from being shared; of any other it would say two things.
+impl<T: Send + 'static> Probe<T> {
+    pub fn receiver(self) -> Receiver<T>
+    where
+        T: Sync,
+    {
+        Receiver { from_call: |context| <&T>::from_call(context), needs: <&T>::needs }
+    }
+}
+
+pub trait UnfitReceiverLevel<T> {
+    fn receiver(self) -> Receiver<T>
+    where
+        T: Shared;
+}
+impl<T> UnfitReceiverLevel<T> for Probe<T> {
+    fn receiver(self) -> Receiver<T>
+    where
+        T: Shared,
+    {
+        Self::receiver(self)
+    }
 }
 
 impl<T> Receiver<T> {

@@ -7,11 +7,11 @@ use std::marker::PhantomData;
 
 use serde_json::Value;
 
-use super::{Argument, Describe, Probe, TextArgument};
+use super::{Argument, Describe, JsonArgument, Nothing, Probe, Spread, TextArgument};
 use crate::{
     context::Context,
     error::{Error, Result},
-    extract::{Call, FromCall, Params, State},
+    extract::{Call, FromCall, Params, Shared, State},
     item::ArgDef,
 };
 
@@ -27,10 +27,53 @@ pub trait FromServer<'a> {}
 #[diagnostic::do_not_recommend]
 impl<'a, T: FromCall<'a>> FromServer<'a> for T {}
 
-/// State that all calls may hold at once.
-pub trait Shared {}
-impl<T: Send + Sync + 'static> Shared for &T {}
-impl<T: Send + Sync + 'static> Shared for State<T> {}
+/// State that may move to another thread, and must be seen from several. What keeps it from that, rustc finds at any depth.
+pub trait Seen {}
+impl<T: Sync> Seen for &T {}
+impl<T: Sync> Seen for State<T> {}
+
+/// What lends a `T` to all calls. What cannot even move to another thread mostly fails twice, of which rustc would speak twice.
+#[diagnostic::on_unimplemented(
+    message = "calls that run at the same time cannot share `{T}`",
+    label = "not `Send` and `Sync`",
+    note = "write `std::sync::Arc` for `Rc`, `Mutex` or `RwLock` for `RefCell`, and an atomic for `Cell`, here or in what it is made of"
+)]
+pub trait Lends<T> {}
+
+#[diagnostic::do_not_recommend]
+impl<T: Shared> Lends<T> for &T {}
+#[diagnostic::do_not_recommend]
+impl<T: Shared> Lends<T> for State<T> {}
+
+/// What serde reads by borrowing from what is read.
+pub trait Borrows {}
+impl<T: Borrows> Borrows for Option<T> {}
+impl<T: Borrows> Borrows for Vec<T> {}
+impl<T: Borrows> Borrows for Box<T> {}
+
+/// What an argument is.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` borrows, and an argument must own its data",
+    label = "what the client sent is not kept for the call",
+    note = "in the type write `String` or `Cow<'static, str>` for `&str` and `Vec<T>` for `&[T]`, and remove its lifetime"
+)]
+pub trait Owned {}
+
+#[diagnostic::do_not_recommend]
+impl<T: ?Sized + Nothing> Owned for T {}
+
+/// Of these, rustc would say that their `Deserialize` is not general enough.
+impl<T: Borrows> JsonArgument<T> {
+    pub fn check<X: Owned>(self) -> Self {
+        self
+    }
+}
+
+impl<T: Borrows> Spread<T> {
+    pub fn check<X: Owned>(self) -> Self {
+        self
+    }
+}
 
 macro_rules! handles {
     ($($(#[$doc:meta])* $name:ident;)*) => {$(
@@ -85,6 +128,8 @@ handles! {
     UnfitText;
     /// Not a value from the server.
     UnfitServer;
+    /// A reference to what can move to another thread, but is not seen from several.
+    UnseenState;
     /// A reference to what calls cannot share.
     UnfitState;
 }
@@ -107,8 +152,20 @@ impl<T> UnfitServer<T> {
     }
 }
 
-impl<T> UnfitState<T> {
-    pub fn check<X: Shared>(self) -> Self {
+impl<T> UnseenState<T> {
+    pub fn check<X: Seen>(self) -> Self {
+        self
+    }
+}
+
+impl<T> UnfitState<&T> {
+    pub fn check<X: Lends<T>>(self) -> Self {
+        self
+    }
+}
+
+impl<T> UnfitState<State<T>> {
+    pub fn check<X: Lends<T>>(self) -> Self {
         self
     }
 }
@@ -129,21 +186,34 @@ pub trait UnfitLevel<T> {
 }
 impl<T> UnfitLevel<T> for Probe<T> {}
 
+macro_rules! state_params {
+    ($handle:ident) => {
+        fn tool_param(&self) -> $handle<T> {
+            $handle::NEW
+        }
+        fn text_param(&self) -> $handle<T> {
+            $handle::NEW
+        }
+        fn server_param(&self) -> $handle<T> {
+            $handle::NEW
+        }
+        fn completion_param(&self) -> $handle<T> {
+            $handle::NEW
+        }
+    };
+}
+
 /// `&T` and `State<T>` that did not pass as values from the server: only that calls cannot share a `T` can be
-/// the reason.
+/// the reason. Here it can move to another thread.
+pub trait UnseenStateLevel<T> {
+    state_params!(UnseenState);
+}
+impl<'s, T: Send> UnseenStateLevel<&'s T> for &&Probe<&'s T> {}
+impl<T: Send> UnseenStateLevel<State<T>> for &&Probe<State<T>> {}
+
+/// The same of what cannot move either.
 pub trait UnfitStateLevel<T> {
-    fn tool_param(&self) -> UnfitState<T> {
-        UnfitState::NEW
-    }
-    fn text_param(&self) -> UnfitState<T> {
-        UnfitState::NEW
-    }
-    fn server_param(&self) -> UnfitState<T> {
-        UnfitState::NEW
-    }
-    fn completion_param(&self) -> UnfitState<T> {
-        UnfitState::NEW
-    }
+    state_params!(UnfitState);
 }
 impl<'s, T> UnfitStateLevel<&'s T> for &Probe<&'s T> {}
 impl<T> UnfitStateLevel<State<T>> for &Probe<State<T>> {}

@@ -88,6 +88,46 @@ impl Node {
         }
     }
 
+    /// The names of the members that lead to what no constant says, as far as three of them tell; empty if there is nothing, or it has no name.
+    pub(crate) const fn unknown_path(&self) -> [&'static str; 3] {
+        match self.what {
+            What::Optional(it) | What::Map(it) | What::Array { items: it, .. } => it.unknown_path(),
+            What::Tuple(parts) => {
+                let mut i = 0;
+                while i < parts.len() {
+                    if !parts[i].is_whole() {
+                        return parts[i].unknown_path();
+                    }
+                    i += 1;
+                }
+                [""; 3]
+            }
+            What::Object(object) | What::Tagged { object, .. } => {
+                let mut i = 0;
+                while i < object.members.len() {
+                    let member = &object.members[i];
+                    if !member.node.is_whole() {
+                        let [first, second, _] = member.node.unknown_path();
+                        return [member.name, first, second];
+                    }
+                    i += 1;
+                }
+                [""; 3]
+            }
+            What::OneOf(branches) => {
+                let mut i = 0;
+                while i < branches.len() {
+                    if !branches[i].node.is_whole() {
+                        return branches[i].node.unknown_path();
+                    }
+                    i += 1;
+                }
+                [""; 3]
+            }
+            _ => [""; 3],
+        }
+    }
+
     /// Whether its fields are arguments, when it is spread.
     pub(crate) const fn is_object(&self) -> bool {
         matches!(self.what, What::Object(_))

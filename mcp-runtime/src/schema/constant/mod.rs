@@ -18,6 +18,7 @@ mod known;
 mod node;
 mod notes;
 mod probe;
+mod refuse;
 mod sheet;
 mod value;
 mod write;
@@ -33,6 +34,7 @@ pub use node::{Branch, Member, Name, Node, Object, Schema};
 pub use notes::Literal;
 pub(crate) use notes::{Default, Notes};
 pub use probe::{Known, NotKnown, NotSerialized, Serialized};
+pub(crate) use refuse::{dot_before, panic_with};
 pub(crate) use sheet::{write as write_node, write_root};
 #[cfg(test)]
 pub(crate) use value::Asked;

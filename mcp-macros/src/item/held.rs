@@ -1,0 +1,181 @@
+//! What a type with `#[data]` holds: the types that need `#[data]` too.
+
+use super::tokens::find;
+use crate::check::strip_groups;
+use proc_macro2::{Ident, TokenTree};
+use quote::ToTokens as _;
+use std::collections::HashSet;
+use syn::punctuated::Punctuated;
+use syn::{Attribute, Field, GenericArgument, Generics, Item, Meta, PathArguments, Token, Type};
+
+/// A field and the types in it, each once for all fields, that are certainly written, read and described as they are, but for std's own.
+pub(crate) struct Held<'a> {
+    pub(crate) field: &'a mut Field,
+    pub(crate) types: Vec<Type>,
+}
+
+/// The fields that hold such types, and who owns them.
+///
+/// None of a generic type, which has the bounds that its derives infer, and none where an attribute may say otherwise.
+pub(crate) fn held(item: &mut Item) -> Option<(Ident, Vec<Held<'_>>)> {
+    let (attrs, ident, generics) = head(item)?;
+    if !is_free(generics) || !are_plain(attrs) {
+        return None;
+    }
+    let owner = ident.clone();
+    let mut known = HashSet::new();
+    let held = fields(item).filter(|it| is_documented_at_most(&it.attrs)).map(move |field| {
+        let mut types = Vec::new();
+        leaves(&field.ty, &mut types);
+        types.retain(|it| known.insert(it.to_token_stream().to_string()));
+        Held { field, types }
+    });
+    Some((owner, held.filter(|it| !it.types.is_empty()).collect()))
+}
+
+/// Takes out what derives are told to assume: where nothing is generic, that says nothing of the schema.
+pub(crate) fn without_bounds(item: &mut Item) {
+    if head(item).is_some_and(|(_, _, generics)| is_free(generics)) {
+        fields(item).for_each(|it| it.attrs.retain(|attr| keys(attr) != ["bound"]));
+    }
+}
+
+/// Whether serde reads parts of it that borrow from what is read. A `Cow` owns what it holds, unless told otherwise.
+pub(crate) fn borrows(item: &Item) -> bool {
+    let is_lent = head(item).is_some_and(|(.., generics)| generics.lifetimes().next().is_some());
+    let mut all: Box<dyn Iterator<Item = &Field>> = match item {
+        Item::Struct(it) => Box::new(it.fields.iter()),
+        Item::Enum(it) => Box::new(it.variants.iter().flat_map(|it| it.fields.iter())),
+        _ => return false,
+    };
+    is_lent
+        && all.any(|field| {
+            let keys: Vec<String> = field.attrs.iter().flat_map(keys).collect();
+            let is_read = !keys
+                .iter()
+                .any(|it| it == "skip" || it == "skip_deserializing" || it.ends_with("with"));
+            is_read && (keys.iter().any(|it| it == "borrow") || is_reference(&field.ty))
+        })
+}
+
+fn is_reference(ty: &Type) -> bool {
+    match strip_groups(ty) {
+        Type::Reference(_) => true,
+        Type::Path(it) => it.path.segments.last().is_some_and(|last| match &last.arguments {
+            PathArguments::AngleBracketed(inside) if last.ident == "Option" => inside
+                .args
+                .iter()
+                .any(|it| matches!(it, GenericArgument::Type(ty) if is_reference(ty))),
+            _ => false,
+        }),
+        _ => false,
+    }
+}
+
+fn head(item: &Item) -> Option<(&[Attribute], &Ident, &Generics)> {
+    match item {
+        Item::Struct(it) => Some((&it.attrs, &it.ident, &it.generics)),
+        Item::Enum(it) => Some((&it.attrs, &it.ident, &it.generics)),
+        _ => None,
+    }
+}
+
+fn is_free(generics: &Generics) -> bool {
+    generics.params.is_empty() && generics.where_clause.is_none()
+}
+
+/// But for those of variants with attributes.
+fn fields(item: &mut Item) -> Box<dyn Iterator<Item = &mut Field> + '_> {
+    match item {
+        Item::Struct(it) => Box::new(it.fields.iter_mut()),
+        Item::Enum(it) => {
+            let plain = it.variants.iter_mut().filter(|it| is_documented_at_most(&it.attrs));
+            Box::new(plain.flat_map(|it| it.fields.iter_mut()))
+        }
+        _ => Box::new(std::iter::empty()),
+    }
+}
+
+/// Whether nothing is said that the fields do not travel as they are.
+fn are_plain(attrs: &[Attribute]) -> bool {
+    const KEYS: [&str; 13] = [
+        "rename",
+        "rename_all",
+        "rename_all_fields",
+        "deny_unknown_fields",
+        "tag",
+        "content",
+        "untagged",
+        "default",
+        "title",
+        "description",
+        "inline",
+        "extend",
+        "example",
+    ];
+    attrs.iter().all(|attr| {
+        let path = attr.path();
+        let is_told = path.is_ident("serde") || path.is_ident("schemars");
+        let keys = keys(attr);
+        !path.is_ident("cfg_attr")
+            && (!is_told || !keys.is_empty() && keys.iter().all(|it| KEYS.contains(&it.as_str())))
+    })
+}
+
+/// What an attribute of serde or schemars says; nothing of any other, and of one that is not understood.
+fn keys(attr: &Attribute) -> Vec<String> {
+    if !attr.path().is_ident("serde") && !attr.path().is_ident("schemars") {
+        return Vec::new();
+    }
+    let keys = attr.parse_args_with(Punctuated::<Meta, Token![,]>::parse_terminated);
+    keys.map(|it| it.iter().map(|key| key.path().to_token_stream().to_string()).collect())
+        .unwrap_or_default()
+}
+
+fn is_documented_at_most(attrs: &[Attribute]) -> bool {
+    attrs.iter().all(|it| it.path().is_ident("doc"))
+}
+
+/// What std's lists and maps hold is what lacks the attribute, not they.
+fn leaves(ty: &Type, types: &mut Vec<Type>) {
+    const LISTS: [&str; 5] = ["Option", "Vec", "VecDeque", "BTreeSet", "HashSet"];
+    const MAPS: [&str; 2] = ["BTreeMap", "HashMap"];
+    let ty = strip_groups(ty);
+    match ty {
+        Type::Array(it) => leaves(&it.elem, types),
+        Type::Tuple(it) => it.elems.iter().for_each(|it| leaves(it, types)),
+        Type::Path(path) if path.qself.is_none() => {
+            let Some(last) = path.path.segments.last() else { return };
+            let is = |names: &[&str]| names.iter().any(|it| last.ident == it);
+            match &last.arguments {
+                PathArguments::AngleBracketed(inside) if is(&LISTS) || is(&MAPS) => {
+                    let held = inside.args.iter().nth(usize::from(is(&MAPS)));
+                    if let Some(GenericArgument::Type(ty)) = held {
+                        leaves(ty, types);
+                    }
+                }
+                PathArguments::None if path.path.segments.len() == 1 && is(&PLAIN) => {}
+                _ if can_be_promised(ty) => types.push(ty.clone()),
+                _ => {}
+            }
+        }
+        _ => {}
+    }
+}
+
+/// Types of std's without anything in them.
+const PLAIN: [&str; 19] = [
+    "bool", "i8", "i16", "i32", "i64", "i128", "isize", "u8", "u16", "u32", "u64", "u128", "usize",
+    "f32", "f64", "char", "str", "String", "PathBuf",
+];
+
+/// Whether an impl can be for the type: it borrows nothing, and says all that is in it.
+fn can_be_promised(ty: &Type) -> bool {
+    let unusable = |token: &TokenTree| match token {
+        TokenTree::Punct(it) => matches!(it.as_char(), '\'' | '&' | '!'),
+        // What `$crate` means, only its token says, and serde takes bounds as text.
+        TokenTree::Ident(it) => ["Self", "dyn", "impl", "_", "$crate"].contains(&&*it.to_string()),
+        _ => false,
+    };
+    find(&ty.to_token_stream(), &unusable).is_none()
+}

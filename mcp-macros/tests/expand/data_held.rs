@@ -1,0 +1,6 @@
+#[data]
+pub enum Shape {
+    /// Round.
+    Circle(Point, f64),
+    Path { points: Vec<Point>, next: Option<Box<Shape>> },
+}

@@ -1,0 +1,13 @@
+use mcp_runtime::prelude::*;
+
+#[data]
+struct Inner {
+    x: f64,
+}
+
+#[data]
+struct Outer {
+    inner: Inner,
+}
+
+fn main() {}

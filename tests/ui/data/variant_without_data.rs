@@ -1,0 +1,13 @@
+use mcp_runtime::prelude::*;
+
+struct Inner {
+    x: f64,
+}
+
+#[data]
+enum Outer {
+    Known(Option<Vec<Inner>>),
+    Other,
+}
+
+fn main() {}

@@ -1,0 +1,17 @@
+use mcp_runtime::prelude::*;
+use std::sync::Arc;
+
+struct Notes {
+    all: Arc<Vec<String>>,
+}
+
+#[server]
+impl Notes {
+    /// Counts.
+    #[tool]
+    fn count(&self) -> usize {
+        self.all.len()
+    }
+}
+
+fn main() {}
