@@ -132,7 +132,7 @@ impl Limits {
         /// Bytes of the head of an HTTP request, 8 KiB at least. 64 KiB, and no more than 100 headers.
         head: usize;
         /// How long an HTTP request may take to arrive, its head and its body each; a connection that waits for one as long is
-        /// closed. 30 seconds.
+        /// closed, at most a quarter of it later. 30 seconds.
         body_time: Duration;
         /// How long a stream over HTTP stays silent before a comment shows that it lives. 15 seconds.
         keep_alive: Duration;

@@ -231,10 +231,10 @@ impl Peer {
         if let Err(error) = check_client(&shared.service.limits, info, capabilities) {
             return shared.refuse(request, shared.spoken(), &error);
         }
-        let client = client(info, capabilities);
+        let client = shared.client(info, capabilities.unwrap_or(Raw::EMPTY_OBJECT));
         shared.session().open = Some(Open {
             revision,
-            client: Arc::new(client),
+            client,
             log_level: None,
             subscriptions: Uris::default(),
             tasks: TaskIds::default(),

@@ -180,6 +180,16 @@ impl Outbox {
         self.queue().bytes.len()
     }
 
+    /// Whether it is like a new one, but for the room it has.
+    #[cfg(feature = "http")]
+    pub(crate) fn is_empty(&self) -> bool {
+        let Queue { bytes, unread, has_lost, is_refused, release, reports, events, .. } =
+            &*self.queue();
+        let is_plain = unread.is_none() && release.is_none() && !has_lost && !is_refused;
+        let is_said = bytes.is_empty() && reports.is_empty() && events.is_empty();
+        is_plain && is_said && !self.is_held()
+    }
+
     /// Says that something may still come, until the [`Hold`] is dropped.
     pub(crate) fn hold(self: &Arc<Self>) -> Hold {
         self.holds.fetch_add(1, Ordering::AcqRel);

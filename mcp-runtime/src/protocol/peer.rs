@@ -51,6 +51,14 @@ impl Peer {
         &self.shared.outbox
     }
 
+    /// Whether it can stand for the next request: nobody else has it, and nothing is left in it of what it said.
+    #[cfg(feature = "http")]
+    pub(crate) fn is_free(&mut self) -> bool {
+        let Some(shared) = Arc::get_mut(&mut self.shared) else { return false };
+        // The other one is its own, for messages that come plainly.
+        Arc::strong_count(&shared.outbox) == 2 && shared.outbox.is_empty()
+    }
+
     /// Handles the bytes of one message or batch. What can be answered at once is in the outbox when this returns.
     pub(crate) fn receive(&self, bytes: &[u8], turn: &mut Turn) {
         let limits = &self.shared.service.limits;

@@ -1,7 +1,7 @@
 //! Asking by a request of our own, which the client answers while the call goes on: the way of the legacy era.
 
 use std::{
-    collections::{BTreeSet, HashMap},
+    collections::{BTreeMap, BTreeSet},
     sync::{
         Arc, Mutex, MutexGuard, PoisonError,
         atomic::{AtomicUsize, Ordering},
@@ -26,7 +26,7 @@ type Answer = Result<Box<str>, String>;
 #[derive(Default)]
 pub(crate) struct Questions {
     last: u64,
-    waiting: HashMap<u64, oneshot::Sender<Answer>>,
+    waiting: BTreeMap<u64, oneshot::Sender<Answer>>,
     /// The roots as the client named them last, if it says when they change (ROOTS-02).
     roots: Option<Box<str>>,
     /// How often they have changed.

@@ -193,4 +193,4 @@ fn ending(view: &TaskView) -> &'static str {
 }
 
 /// What a session of the older dialect must know of its tasks.
-pub(super) type TaskIds = std::collections::HashSet<Arc<str>>;
+pub(super) type TaskIds = std::collections::BTreeSet<Arc<str>>;

@@ -16,7 +16,7 @@ use super::{
 };
 use crate::{
     context::Carrier,
-    protocol::{Arrival, Peer, Refusal, ReplyTo, Turn},
+    protocol::{Arrival, Refusal, ReplyTo, Turn},
     wire::{Incoming, Message},
 };
 
@@ -52,7 +52,7 @@ pub(super) fn answer(
             permit => permit,
         },
     };
-    let peer = Peer::remembering(endpoint.service.clone(), desk.remembered.clone());
+    let peer = desk.peer();
     let to = ReplyTo::each(peer.outbox().clone());
     let to = if accepts.events { to } else { to.quiet() };
     let mut turn = Turn::default();
@@ -69,23 +69,30 @@ pub(super) fn answer(
             }
         };
     }
-    let mut source = Source::alone(peer, turn.waiting);
     let keep_alive = endpoint.limits().keep_alive;
-    match source.begun(accepts) {
-        Some(begun) => decided(begun, source, permit, keep_alive),
+    let at_once = turn.waiting.is_empty().then(|| Begun::at_once(peer.outbox(), accepts));
+    match at_once.flatten() {
+        Some(Begun::Whole(message)) => {
+            let is_refused = peer.outbox().is_refused();
+            desk.keep_peer(peer);
+            Answer::Json(status(is_refused), message)
+        }
+        Some(begun) => decided(begun, Source::alone(peer, turn.waiting), permit, keep_alive),
         None => Answer::later(async move {
+            let mut source = Source::alone(peer, turn.waiting);
             let begun = source.begin(accepts, keep_alive).await;
             decided(begun, source, permit, keep_alive)
         }),
     }
 }
 
+fn status(is_refused: bool) -> StatusCode {
+    if is_refused { StatusCode::BAD_REQUEST } else { StatusCode::OK }
+}
+
 fn decided(begun: Begun, source: Source, permit: Option<Permit>, keep_alive: Duration) -> Answer {
     match begun {
-        Begun::Whole(message) if source.is_refused() => {
-            Answer::Json(StatusCode::BAD_REQUEST, message)
-        }
-        Begun::Whole(message) => Answer::Json(StatusCode::OK, message),
+        Begun::Whole(message) => Answer::Json(status(source.is_refused()), message),
         Begun::Nothing => reply::empty(StatusCode::ACCEPTED).into(),
         Begun::Stream(lines) => {
             let mut first = Vec::new();

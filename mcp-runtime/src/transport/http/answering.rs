@@ -2,7 +2,7 @@ use std::{
     convert::Infallible,
     future::Future,
     pin::Pin,
-    sync::Arc,
+    sync::{Arc, Mutex, MutexGuard, PoisonError},
     task::{Context, Poll, ready},
 };
 
@@ -25,7 +25,7 @@ use super::{
 use crate::{
     context::{Carrier, Principal},
     error::{Error, Kind},
-    protocol::{Remembered, Route, route},
+    protocol::{Outbox, Peer, Remembered, Route, route},
     wire::{self, Id, Incoming},
 };
 
@@ -34,12 +34,52 @@ pub(super) struct Desk {
     pub(super) endpoint: Arc<Endpoint>,
     pub(super) remembered: Arc<Remembered>,
     pub(super) pulse: Pulse,
+    spare: Mutex<Spare>,
+}
+
+/// What an answer has used up that was there at once, for the next request.
+#[derive(Default)]
+struct Spare {
+    peer: Option<Peer>,
+    outbox: Option<Arc<Outbox>>,
 }
 
 impl Desk {
     pub(super) fn new(endpoint: Arc<Endpoint>) -> Arc<Self> {
         let remembered = Remembered::new(&endpoint.service);
-        Arc::new(Self { endpoint, remembered, pulse: Pulse::default() })
+        Arc::new(Self { endpoint, remembered, pulse: Pulse::default(), spare: Mutex::default() })
+    }
+
+    fn spare(&self) -> MutexGuard<'_, Spare> {
+        self.spare.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// One for a request that stands alone.
+    pub(super) fn peer(&self) -> Peer {
+        let spare = self.spare().peer.take();
+        let new = || Peer::remembering(self.endpoint.service.clone(), self.remembered.clone());
+        spare.unwrap_or_else(new)
+    }
+
+    /// Takes back one that has answered, unless something of the request goes on.
+    pub(super) fn keep_peer(&self, mut peer: Peer) {
+        if peer.is_free() {
+            self.spare().peer = Some(peer);
+        } else {
+            peer.cancel_all();
+        }
+    }
+
+    /// One for the answer to a request of a session.
+    pub(super) fn outbox(&self) -> Arc<Outbox> {
+        self.spare().outbox.take().unwrap_or_default()
+    }
+
+    /// Takes back one that is empty, unless somebody may still write into it.
+    pub(super) fn keep_outbox(&self, mut outbox: Arc<Outbox>) {
+        if Arc::get_mut(&mut outbox).is_some_and(|it| it.is_empty()) {
+            self.spare().outbox = Some(outbox);
+        }
     }
 }
 
@@ -215,7 +255,7 @@ impl Place {
             Route::Initialize => {
                 legacy::initialize(endpoint, incoming, carrier, head, accepts).into()
             }
-            Route::Session => legacy::post(endpoint, incoming, carrier, head, accepts),
+            Route::Session => legacy::post(desk, incoming, carrier, head, accepts),
         }
     }
 }

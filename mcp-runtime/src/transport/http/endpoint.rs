@@ -3,7 +3,7 @@
 use std::{
     net::IpAddr,
     sync::{
-        Arc, Mutex, PoisonError,
+        Arc, Mutex, OnceLock, PoisonError,
         atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering},
     },
     time::Duration,
@@ -21,7 +21,7 @@ use super::{
 use crate::{
     builder::{HttpSettings, Started},
     limits::Limits,
-    protocol::{Peer, Service},
+    protocol::{Peer, Remembered, Service},
 };
 
 /// How long a session that was opened and never used is kept when there is no room for another one.
@@ -45,6 +45,8 @@ pub(super) struct Endpoint {
     /// Bytes of bodies that are being worked on.
     pub(super) bodies: AtomicUsize,
     memory: Arc<Memory>,
+    /// What sessions share, so that none has it for itself; more than one, so that they seldom wait for each other.
+    remembered: [OnceLock<Arc<Remembered>>; 16],
     /// When idle sessions were last looked for, in milliseconds since the start, and how often they are.
     swept: AtomicU64,
     sweep_period: u64,
@@ -70,6 +72,7 @@ impl Endpoint {
             searched: AtomicU64::new(0),
             bodies: AtomicUsize::new(0),
             memory: Arc::new(Memory::new(started.limits)),
+            remembered: Default::default(),
             swept: AtomicU64::new(0),
             sweep_period: millis(KEPT.min(started.limits.session_idle / 8)).max(1),
             is_stopping: AtomicBool::new(false),
@@ -99,9 +102,11 @@ impl Endpoint {
     /// # Errors
     /// Why there is none.
     pub(super) fn session(self: &Arc<Self>, principal: &str) -> Result<(Key, Session), String> {
-        let place = self.place()?;
-        let peer = Peer::new(self.service.clone());
-        Ok((id()?, Session::new(principal, peer, self.memory.clone(), place)))
+        let (place, key) = (self.place()?, id()?);
+        let remembered = &self.remembered[key.part(self.remembered.len())];
+        let remembered = remembered.get_or_init(|| Remembered::new(&self.service));
+        let peer = Peer::remembering(self.service.clone(), remembered.clone());
+        Ok((key, Session::new(principal, peer, self.memory.clone(), place)))
     }
 
     /// A place for one more session, of either kind.

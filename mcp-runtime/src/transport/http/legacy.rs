@@ -6,7 +6,7 @@ use http::{HeaderValue, Response, StatusCode, request::Parts};
 
 use super::{
     accept::Accepts,
-    answering::Answer,
+    answering::{Answer, Desk},
     body::Body,
     endpoint::Endpoint,
     events::{Events, Feed},
@@ -94,17 +94,17 @@ fn status(turn: &Turn) -> StatusCode {
 
 /// Answers what is posted in a session.
 pub(super) fn post(
-    endpoint: &Arc<Endpoint>,
+    desk: &Desk,
     incoming: Incoming<'_>,
     carrier: Carrier,
     head: &Head<'_>,
     accepts: Accepts,
 ) -> Answer {
-    let session = match named(endpoint, head, carrier.principal()) {
+    let session = match named(&desk.endpoint, head, carrier.principal()) {
         Ok(session) => session,
         Err(unnamed) => return unnamed.reply(incoming.id()).into(),
     };
-    let outbox = Arc::<Outbox>::default();
+    let outbox = desk.outbox();
     let to = ReplyTo::each(outbox.clone());
     let to = match (accepts.events, session.resumes()) {
         (false, _) => to.quiet(),
@@ -123,12 +123,17 @@ pub(super) fn post(
             session.touch();
         });
     }
-    let mut source = Source::of(outbox);
-    let begun = source.begun(accepts);
-    let posted = Posted { endpoint: endpoint.clone(), session, source, status };
-    match begun {
-        Some(begun) => posted.answer(begun),
-        None => Answer::later(posted.wait(accepts)),
+    let posted = |outbox| {
+        let source = Source::of(outbox);
+        Posted { endpoint: desk.endpoint.clone(), session, source, status }
+    };
+    match Begun::at_once(&outbox, accepts) {
+        Some(Begun::Whole(message)) => {
+            desk.keep_outbox(outbox);
+            Answer::Json(status, message)
+        }
+        Some(begun) => posted(outbox).answer(begun),
+        None => Answer::later(posted(outbox).wait(accepts)),
     }
 }
 

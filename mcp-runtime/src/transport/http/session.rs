@@ -3,7 +3,7 @@
 use std::{
     collections::VecDeque,
     sync::{
-        Arc, Mutex, MutexGuard, PoisonError,
+        Arc, Mutex, MutexGuard, OnceLock, PoisonError,
         atomic::{AtomicBool, AtomicU64, Ordering},
     },
     time::Duration,
@@ -24,10 +24,10 @@ pub(super) struct Session {
     principal: Box<str>,
     pub(super) peer: Peer,
     memory: Arc<Memory>,
-    /// What belongs to no request: number 0.
-    standalone: Arc<Resumable>,
-    /// Those of requests.
-    streams: Mutex<Streams>,
+    /// What belongs to no request: number 0. Most sessions never read it.
+    standalone: OnceLock<Arc<Resumable>>,
+    /// Those of requests, when there has been one.
+    streams: Mutex<Option<Box<Streams>>>,
     /// Until the session ends, something may still come on the standalone stream.
     open: Mutex<Option<Hold>>,
     /// When, in milliseconds since the start.
@@ -48,12 +48,11 @@ impl Session {
         let used = AtomicU64::new(memory.millis());
         let outbox = peer.outbox().clone();
         outbox.set_unread(Some(peer.limits().event_bytes));
-        let standalone = Arc::new(Resumable::new(0, outbox.clone(), memory.clone()));
         Self {
             principal: principal.into(),
             peer,
             memory,
-            standalone,
+            standalone: OnceLock::new(),
             streams: Mutex::default(),
             open: Mutex::new(Some(outbox.hold())),
             used,
@@ -75,7 +74,12 @@ impl Session {
         self.revision().resumes()
     }
 
-    fn streams(&self) -> MutexGuard<'_, Streams> {
+    fn standalone(&self) -> &Arc<Resumable> {
+        let new = || Resumable::new(0, self.peer.outbox().clone(), self.memory.clone());
+        self.standalone.get_or_init(|| Arc::new(new()))
+    }
+
+    fn streams(&self) -> MutexGuard<'_, Option<Box<Streams>>> {
         self.streams.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
@@ -100,14 +104,16 @@ impl Session {
     /// Forgets streams that nobody will come back to.
     pub(super) fn tidy(&self) {
         let mut streams = self.streams();
-        streams.kept.retain(|it| !it.is_past(KEPT));
-        streams.kept.iter().for_each(|it| it.settle());
+        let Some(kept) = streams.as_mut().map(|it| &mut it.kept) else { return };
+        kept.retain(|it| !it.is_past(KEPT));
+        kept.iter().for_each(|it| it.settle());
     }
 
     /// A stream for the answer to a request, unless there are too many.
     pub(super) fn open_stream(self: &Arc<Self>, outbox: &Arc<Outbox>) -> Option<Reader> {
         self.tidy();
-        let mut streams = self.streams();
+        let mut guard = self.streams();
+        let streams = guard.get_or_insert_default();
         if streams.kept.len() >= self.peer.limits().streams {
             // One of which nothing more will come is the least loss.
             let past = streams.kept.iter().position(|it| it.is_past(Duration::ZERO))?;
@@ -117,22 +123,23 @@ impl Session {
         let stream = Resumable::new(streams.last, outbox.clone(), self.memory.clone());
         let stream = Arc::new(stream);
         streams.kept.push_back(stream.clone());
-        drop(streams);
+        drop(guard);
         stream.read(None, self).ok()
     }
 
     /// The stream for what belongs to no request, from now on.
     pub(super) fn listen(self: &Arc<Self>) -> Result<Reader, Gone> {
-        self.standalone.read(None, self)
+        self.standalone().read(None, self)
     }
 
     /// The stream of an event, from after it on.
     pub(super) fn resume(self: &Arc<Self>, after: EventId) -> Result<Reader, Gone> {
         let stream = if after.stream == 0 {
-            self.standalone.clone()
+            self.standalone().clone()
         } else {
             let streams = self.streams();
-            let found = streams.kept.iter().find(|it| it.number() == after.stream);
+            let mut kept = streams.iter().flat_map(|it| &it.kept);
+            let found = kept.find(|it| it.number() == after.stream);
             found.cloned().ok_or(Gone)?
         };
         stream.read(Some(after), self)

@@ -53,21 +53,6 @@ impl Source {
         self.outbox.is_refused()
     }
 
-    /// What has become of it when nothing has to be waited for.
-    pub(super) fn begun(&mut self, accepts: Accepts) -> Option<Begun> {
-        // In this order: who let go has written before.
-        if !self.calls.is_empty() || self.outbox.is_held() {
-            return None;
-        }
-        let mut lines = Vec::new();
-        self.outbox.take(&mut lines);
-        let mut part = Vec::new();
-        while self.outbox.take(&mut part) {
-            lines.append(&mut part);
-        }
-        Some(Begun::whole(lines, accepts))
-    }
-
     /// Waits for what decides about the head of the response: until then every status is possible, and an answer that is
     /// one message needs no stream (C-03).
     pub(super) async fn begin(&mut self, accepts: Accepts, keep_alive: Duration) -> Begun {
@@ -117,6 +102,22 @@ pub(super) enum Begun {
 }
 
 impl Begun {
+    /// Of what is said already, when nobody will say more.
+    pub(super) fn at_once(outbox: &Outbox, accepts: Accepts) -> Option<Self> {
+        // In this order: who let go has written before.
+        if outbox.is_held() {
+            return None;
+        }
+        // What the outbox gets in return is the room for its next message.
+        let mut lines = Vec::with_capacity(512);
+        outbox.take(&mut lines);
+        let mut part = Vec::new();
+        while outbox.take(&mut part) {
+            lines.append(&mut part);
+        }
+        Some(Self::whole(lines, accepts))
+    }
+
     /// Of all that there is to be said.
     fn whole(mut lines: Vec<u8>, accepts: Accepts) -> Self {
         let Some(end) = lines.len().checked_sub(1) else { return Self::Nothing };

@@ -30,6 +30,11 @@ impl Key {
         &self.0
     }
 
+    /// One of so many parts of a whole.
+    pub(super) fn part(&self, of: usize) -> usize {
+        usize::from(self.0[31]) % of
+    }
+
     /// Nobody but us makes the ids in a table, and they are random already.
     fn mixed(&self) -> u64 {
         let half = |at: usize| {
@@ -86,7 +91,7 @@ impl<T> Default for Table<T> {
 
 impl<T> Table<T> {
     fn part(&self, key: &Key) -> MutexGuard<'_, Part<T>> {
-        self.parts[usize::from(key.0[31] % 16)].lock().unwrap_or_else(PoisonError::into_inner)
+        self.parts[key.part(self.parts.len())].lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     pub(super) fn insert(&self, key: Key, value: Arc<T>) {
