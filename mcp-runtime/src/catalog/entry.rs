@@ -23,13 +23,6 @@ use crate::{
 
 type Text = Cow<'static, str>;
 
-/// An item and whether it shows.
-#[derive(Clone)]
-pub(crate) struct Listed {
-    pub(crate) entry: Arc<Entry>,
-    pub(crate) enabled: bool,
-}
-
 /// One item of the catalog, annotated or added while running.
 pub(crate) struct Entry {
     pub(crate) name: Text,
