@@ -23,13 +23,6 @@ use crate::{
 
 type Text = Cow<'static, str>;
 
-/// An item and whether it shows.
-#[derive(Clone)]
-pub(crate) struct Listed {
-    pub(crate) entry: Arc<Entry>,
-    pub(crate) enabled: bool,
-}
-
 /// One item of the catalog, annotated or added while running.
 pub(crate) struct Entry {
     pub(crate) name: Text,
@@ -102,7 +95,8 @@ pub(crate) struct ToolEntry {
     pub(crate) output: Option<OutputSchema>,
     #[cfg_attr(not(feature = "stdio"), allow(dead_code, reason = "for the command line"))]
     pub(crate) constant: Constant,
-    rendered: OnceLock<ToolSchemas>,
+    made_input: OnceLock<Made>,
+    made_output: OnceLock<Option<Output>>,
     headers: OnceLock<Vec<HeaderArgument>>,
 }
 
@@ -110,9 +104,9 @@ pub(crate) struct ToolEntry {
 pub(crate) type SchemaText = Box<dyn Fn(SchemaProfile) -> Result<Made, Vec<String>> + Send + Sync>;
 
 /// The schemas of a tool as JSON text.
-pub(crate) struct ToolSchemas {
-    pub(crate) input: Made,
-    pub(crate) output: Option<Output>,
+pub(crate) struct ToolSchemas<'a> {
+    pub(crate) input: &'a Made,
+    pub(crate) output: Option<&'a Output>,
 }
 
 pub(crate) struct ResourceEntry {
@@ -164,15 +158,18 @@ impl PromptArgument {
 
 impl ToolEntry {
     /// Rendered at first use, once.
-    pub(crate) fn schemas(&self) -> &ToolSchemas {
-        self.rendered.get_or_init(|| ToolSchemas {
-            // `build()` has rendered every schema in which something can be wrong.
-            input: self.input().unwrap_or_else(|_| Made {
-                text: r#"{"type":"object","properties":{}}"#.into(),
-                is_static: false,
+    pub(crate) fn schemas(&self) -> ToolSchemas<'_> {
+        let output = || self.output.map(|it| schemas::output(it, &self.constant, self.profile()));
+        ToolSchemas {
+            input: self.made_input.get_or_init(|| {
+                // `build()` has rendered every schema in which something can be wrong.
+                self.input().unwrap_or_else(|_| Made {
+                    text: r#"{"type":"object","properties":{}}"#.into(),
+                    is_static: false,
+                })
             }),
-            output: self.output.map(|it| schemas::output(it, &self.constant, self.profile())),
-        })
+            output: self.made_output.get_or_init(output).as_ref(),
+        }
     }
 
     /// What its schemas are published in: its own profile, else the server's. Nothing else decides that.
@@ -205,7 +202,8 @@ impl ToolEntry {
             input,
             output,
             constant: Constant::NONE,
-            rendered: OnceLock::new(),
+            made_input: OnceLock::new(),
+            made_output: OnceLock::new(),
             headers: OnceLock::new(),
         }
     }
@@ -289,10 +287,14 @@ impl Entry {
         })
     }
 
-    /// Gives a tool that says nothing of its own the server's profile. To be said before any of its schemas is made.
+    /// Gives a tool that says nothing of its own the server's profile. To be said before anybody is told its schemas.
     pub(crate) fn default_profile(&mut self, profile: SchemaProfile) {
         if let EntryKind::Tool(tool) = &mut self.kind {
+            let before = tool.profile();
             tool.server_profile = profile;
+            if tool.profile() != before {
+                (tool.made_input, tool.made_output) = Default::default();
+            }
         }
     }
 
@@ -303,8 +305,8 @@ impl Entry {
     /// What is wrong with the parameters as a whole.
     pub(crate) fn judge(&mut self) -> Result<(), Vec<String>> {
         let EntryKind::Tool(tool) = &self.kind else { return Ok(()) };
-        let text = tool.input()?;
-        let schema = Raw::trusted(&text.text);
+        let made = tool.input()?;
+        let schema = Raw::trusted(&made.text);
         let (headers, problems) = header::arguments(schema);
         if !problems.is_empty() {
             return Err(problems);
@@ -314,6 +316,7 @@ impl Entry {
         let names = properties.into_iter().flat_map(Raw::members).map(|it| it.0);
         let own = &self.names.own;
         self.names.spread = names.filter(|it| !own.contains(it)).map(Cow::into_owned).collect();
+        let _ = tool.made_input.set(made);
         Ok(())
     }
 

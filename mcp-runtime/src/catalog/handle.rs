@@ -3,7 +3,7 @@ use std::{
     sync::{Arc, atomic::Ordering},
 };
 
-use super::{Catalog, Entry, Event, Listed};
+use super::{Catalog, Entry, Event};
 use crate::{
     context::Context,
     error::{Error, Result},
@@ -60,35 +60,13 @@ impl Handle {
         let mut entry = item.into_entry().map_err(Error::msg)?.0;
         entry.default_profile(self.0.profile);
         let entry = Arc::new(entry);
-        self.0
-            .change(|entries| {
-                let same = |it: &&Arc<Entry>| {
-                    it.kind_name() == entry.kind_name() && it.key() == entry.key()
-                };
-                if let Some(other) = entries.iter().map(|it| &it.entry).find(same) {
-                    return Err(format!(
-                        "there is a {} `{}` already: {}",
-                        entry.kind_name(),
-                        entry.key(),
-                        other.place()
-                    ));
-                }
-                entries.push(Listed { entry: entry.clone(), enabled: true });
-                Ok(())
-            })
-            .map_err(Error::msg)
+        self.0.change(|items| items.add(&entry)).map_err(Error::msg)
     }
 
     /// Removes every item with this name, or the resource at this URI. Returns whether there was one. Calls
     /// that run go on.
     pub fn remove(&self, name: &str) -> bool {
-        self.edit(name, |entries, found| {
-            let mut at = 0;
-            entries.retain(|_| {
-                at += 1;
-                !found.contains(&(at - 1))
-            });
-        })
+        self.0.change(|items| items.remove(name).ok_or(())).is_ok()
     }
 
     /// Shows an item that was disabled. Returns whether there is one.
@@ -134,25 +112,7 @@ impl Handle {
     }
 
     fn set_enabled(&self, name: &str, enabled: bool) -> bool {
-        self.edit(name, |entries, found| {
-            for &at in found {
-                entries[at].enabled = enabled;
-            }
-        })
-    }
-
-    fn edit(&self, name: &str, edit: impl FnOnce(&mut Vec<Listed>, &[usize])) -> bool {
-        let result = self.0.change(|entries| {
-            let named = |it: &Entry| it.name == name || it.key() == name;
-            let found: Vec<usize> =
-                (0..entries.len()).filter(|&at| named(&entries[at].entry)).collect();
-            if found.is_empty() {
-                return Err(String::new());
-            }
-            edit(entries, &found);
-            Ok(())
-        });
-        result.is_ok()
+        self.0.change(|items| items.enable(name, enabled).ok_or(())).is_ok()
     }
 }
 

@@ -1,54 +1,56 @@
 //! The live catalog: what the server has now, and what is derived from it.
 //!
-//! Readers work on an immutable [`Snapshot`]; a change makes a new one and tells the [`Bus`]. There is one
-//! catalog, never one per session (C-25).
+//! Readers work on an immutable [`Snapshot`]. A change of the [`Items`] outdates it and tells the [`Bus`]; the next reader
+//! makes a new one, so that many changes in a row cost one of them. There is one catalog, never one per session (C-25).
 
 mod bus;
 mod cursor;
 mod dynamic;
 mod entry;
 mod handle;
+mod items;
 mod schemas;
 mod snapshot;
 
 use std::sync::{
-    Arc, Mutex, PoisonError, RwLock,
+    Arc, Mutex, MutexGuard, PoisonError, RwLock,
     atomic::{AtomicBool, AtomicU64, Ordering},
 };
 
 pub(crate) use bus::{Bus, Event, Listener};
 pub use dynamic::{Prompt, Resource, Tool, Variables};
 pub(crate) use entry::{
-    Entry, EntryKind, Handler, Listed, PromptArgument, PromptEntry, ResourceEntry, ToolEntry,
+    Entry, EntryKind, Handler, PromptArgument, PromptEntry, ResourceEntry, ToolEntry,
 };
 pub(crate) use handle::Origin;
 pub use handle::{Handle, Item};
+use items::{Change, Items};
 pub(crate) use snapshot::{PageSizes, Snapshot};
 
 use crate::schema::SchemaProfile;
 
 pub(crate) struct Catalog {
-    current: RwLock<Arc<Snapshot>>,
+    items: Mutex<Items>,
+    /// What was made of the items last, unless they have changed since.
+    current: RwLock<Option<Arc<Snapshot>>>,
     epoch: AtomicU64,
     /// What the schemas of tools are published in that say nothing of their own.
     profile: SchemaProfile,
     /// Whether anybody has got hold of a [`Handle`]: without one nothing can ever change, and no change is promised.
     is_dynamic: AtomicBool,
-    /// Held while a change is worked out, so that two changes cannot lose each other.
-    changing: Mutex<()>,
+    pages: PageSizes,
     pub(crate) bus: Bus,
 }
 
 impl Catalog {
     pub(crate) fn new(entries: Vec<Entry>, pages: PageSizes, profile: SchemaProfile) -> Self {
-        let entries =
-            entries.into_iter().map(|it| Listed { entry: Arc::new(it), enabled: true }).collect();
         Self {
-            current: RwLock::new(Arc::new(Snapshot::new(0, entries, pages))),
+            items: Mutex::new(Items::new(entries)),
+            current: RwLock::default(),
             epoch: AtomicU64::new(0),
             profile,
             is_dynamic: AtomicBool::new(false),
-            changing: Mutex::new(()),
+            pages,
             bus: Bus::default(),
         }
     }
@@ -65,27 +67,71 @@ impl Catalog {
     }
 
     pub(crate) fn snapshot(&self) -> Arc<Snapshot> {
+        if let Some(current) = self.current() {
+            return current;
+        }
+        let items = self.items();
+        // Who waited here too may have made it.
+        self.current().unwrap_or_else(|| {
+            let made = Arc::new(Snapshot::new(self.epoch(), &items, self.pages));
+            self.set_current(Some(made.clone()));
+            made
+        })
+    }
+
+    fn items(&self) -> MutexGuard<'_, Items> {
+        self.items.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn current(&self) -> Option<Arc<Snapshot>> {
         self.current.read().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
-    /// Replaces the entries by what `change` makes of them, and tells the clients which lists differ.
-    fn change<T>(
-        &self,
-        change: impl FnOnce(&mut Vec<Listed>) -> Result<T, String>,
-    ) -> Result<T, String> {
-        let changing = self.changing.lock().unwrap_or_else(PoisonError::into_inner);
-        let before = self.snapshot();
-        let mut entries = before.entries.clone();
-        let result = change(&mut entries)?;
-        let after = Arc::new(Snapshot::new(before.epoch + 1, entries, before.pages));
-        let events = after.differences(&before);
-        *self.current.write().unwrap_or_else(PoisonError::into_inner) = after;
+    /// Returns the one before.
+    fn set_current(&self, snapshot: Option<Arc<Snapshot>>) -> Option<Arc<Snapshot>> {
+        let mut current = self.current.write().unwrap_or_else(PoisonError::into_inner);
+        std::mem::replace(&mut *current, snapshot)
+    }
+
+    /// Changes the items, and tells the clients which lists differ.
+    fn change<E>(&self, change: impl FnOnce(&mut Items) -> Result<Change, E>) -> Result<(), E> {
+        let mut items = self.items();
+        let change = change(&mut items)?;
+        if change.is_empty() {
+            return Ok(());
+        }
+        let outdated = self.set_current(None);
+        // After that: who sees the new epoch must not find the old snapshot.
         self.epoch.fetch_add(1, Ordering::AcqRel);
-        for event in events {
+        drop(items);
+        for event in change.events() {
             self.bus.publish(&event);
         }
-        // What was removed goes after the lock: a handler owns what it captured, and that may change the server when it is dropped.
-        drop(changing);
-        Ok(result)
+        drop((change, outdated));
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::context::Context;
+
+    #[test]
+    fn a_snapshot_is_made_when_somebody_looks_after_a_change() {
+        let catalog = Catalog::new(Vec::new(), PageSizes::default(), SchemaProfile::default());
+        let handle = Arc::new(catalog).handle();
+        let before = handle.0.snapshot();
+        for name in ["a", "b"] {
+            handle.add(Tool::new(name).handler(async |_: Context| "")).unwrap();
+            assert!(handle.0.current().is_none());
+        }
+        let after = handle.0.snapshot();
+        assert_eq!((before.epoch, after.epoch, handle.0.epoch()), (0, 2, 2));
+        let count = |it: &Snapshot| it.list(crate::model::ListKind::Tools).len();
+        assert_eq!((count(&before), count(&after)), (0, 2));
+        // What changes nothing outdates nothing.
+        assert!(handle.enable("a") && !handle.remove("c"));
+        assert!(Arc::ptr_eq(&after, &handle.0.snapshot()));
     }
 }

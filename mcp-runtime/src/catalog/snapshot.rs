@@ -1,8 +1,15 @@
-use std::sync::{Arc, OnceLock};
+use std::{
+    any::TypeId,
+    sync::{Arc, OnceLock},
+};
 
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxHashMap, FxHashSet};
 
-use super::{Entry, EntryKind, Event, Listed, PromptArgument, cursor::Cursor};
+use super::{
+    Entry, EntryKind, PromptArgument,
+    cursor::Cursor,
+    items::{ByKey, Items, sort_key},
+};
 use crate::{
     error::{Error, Kind},
     model::{ListKind, Page},
@@ -37,37 +44,34 @@ pub(crate) struct Offers {
 }
 
 impl Offers {
-    fn of(entries: &[Listed]) -> Self {
-        let mut offers = Self::default();
-        for Listed { entry, .. } in entries {
-            match &entry.kind {
-                EntryKind::Tool(it) => {
-                    offers.tools = true;
-                    offers.tasks |= it.task.is_some();
-                }
-                EntryKind::Resource(it) => {
-                    offers.resources = true;
-                    offers.subscriptions |= it.subscribe;
-                }
-                EntryKind::Prompt(_) => offers.prompts = true,
-                EntryKind::Completion { .. } => {}
+    fn add(&mut self, entry: &Entry) {
+        match &entry.kind {
+            EntryKind::Tool(it) => {
+                self.tools = true;
+                self.tasks |= it.task.is_some();
             }
-            offers.completions |= entry.arguments().iter().any(PromptArgument::can_complete);
+            EntryKind::Resource(it) => {
+                self.resources = true;
+                self.subscriptions |= it.subscribe;
+            }
+            EntryKind::Prompt(_) => self.prompts = true,
+            EntryKind::Completion { .. } => {}
         }
-        offers
+        // Which values a type allows is found out each time it is asked.
+        self.completions =
+            self.completions || entry.arguments().iter().any(PromptArgument::can_complete);
     }
 }
 
-/// The catalog at one moment, sorted and indexed.
+/// The catalog at one moment, sorted and indexed: linear in what there is.
 pub(crate) struct Snapshot {
     pub(crate) epoch: u64,
     pub(crate) pages: PageSizes,
-    /// Everything, also what is disabled.
-    pub(super) entries: Vec<Listed>,
     lists: [Vec<Arc<Entry>>; 4],
     /// Tools and prompts by name, resources by URI.
     /// What is looked for comes from clients, what is in it never does: nobody can make names that meet.
-    index: [FxHashMap<String, usize>; 4],
+    index: [FxHashSet<ByKey>; 4],
+    completions: Arc<FxHashMap<TypeId, Arc<Entry>>>,
     pub(crate) offers: Offers,
     /// First pages as the edge rendered them, by a number of its own. They go with the snapshot.
     pub(crate) rendered: [OnceLock<Box<[u8]>>; Snapshot::SLOTS],
@@ -77,26 +81,23 @@ impl Snapshot {
     /// Enough for the first page of each list in each revision, for everybody and for one client alone.
     pub(crate) const SLOTS: usize = 40;
 
-    pub(super) fn new(epoch: u64, entries: Vec<Listed>, pages: PageSizes) -> Self {
+    pub(super) fn new(epoch: u64, items: &Items, pages: PageSizes) -> Self {
         let mut lists: [Vec<Arc<Entry>>; 4] = Default::default();
-        for Listed { entry, .. } in entries.iter().filter(|it| it.enabled) {
-            if let Some(kind) = list_of(entry) {
-                lists[kind as usize].push(entry.clone());
+        let mut offers = Offers::default();
+        for (list, entry, enabled) in items.iter() {
+            offers.add(entry);
+            if enabled {
+                lists[list as usize].push(entry.clone());
             }
         }
-        for list in &mut lists {
-            list.sort_by(|a, b| sort_key(a).cmp(&sort_key(b)));
-        }
-        let index = std::array::from_fn(|i| {
-            lists[i].iter().enumerate().map(|(at, entry)| (entry.key().to_owned(), at)).collect()
-        });
+        let index = std::array::from_fn(|list| lists[list].iter().cloned().map(ByKey).collect());
         Self {
             epoch,
             pages,
-            offers: Offers::of(&entries),
-            entries,
+            offers,
             lists,
             index,
+            completions: items.completions().clone(),
             rendered: std::array::from_fn(|_| OnceLock::new()),
         }
     }
@@ -107,12 +108,12 @@ impl Snapshot {
 
     /// A tool or prompt by name, a resource or template by URI.
     pub(crate) fn find(&self, kind: ListKind, key: &str) -> Option<&Arc<Entry>> {
-        self.index[kind as usize].get(key).map(|&at| &self.lists[kind as usize][at])
+        self.index[kind as usize].get(key).map(|it| &it.0)
     }
 
     /// The `#[completion]` function with this identity.
-    pub(crate) fn completion(&self, identity: std::any::TypeId) -> Option<&Arc<Entry>> {
-        self.entries.iter().map(|it| &it.entry).find(|it| it.identity == Some(identity))
+    pub(crate) fn completion(&self, identity: TypeId) -> Option<&Arc<Entry>> {
+        self.completions.get(&identity)
     }
 
     /// The page a cursor points at: what comes after the last item it has seen, whether or not that item is
@@ -149,38 +150,5 @@ impl Snapshot {
         let last = list.get(page.to.checked_sub(1)?).filter(|_| page.to < list.len())?;
         let (order, name, key) = sort_key(last);
         Some(Cursor { order, name: format!("{name}\0{key}") }.encode(page.kind))
-    }
-
-    /// What clients must be told after this snapshot replaced `before`.
-    pub(super) fn differences(&self, before: &Self) -> Vec<Event> {
-        let differs = |kind: ListKind| {
-            let (a, b) = (self.list(kind), before.list(kind));
-            a.len() != b.len() || a.iter().zip(b).any(|(a, b)| !Arc::ptr_eq(a, b))
-        };
-        let mut events = Vec::new();
-        if differs(ListKind::Tools) {
-            events.push(Event::ToolsChanged);
-        }
-        if differs(ListKind::Resources) || differs(ListKind::Templates) {
-            events.push(Event::ResourcesChanged);
-        }
-        if differs(ListKind::Prompts) {
-            events.push(Event::PromptsChanged);
-        }
-        events
-    }
-}
-
-fn sort_key(entry: &Entry) -> (i64, &str, &str) {
-    (entry.order, &entry.name, entry.key())
-}
-
-fn list_of(entry: &Entry) -> Option<ListKind> {
-    match &entry.kind {
-        EntryKind::Tool(_) => Some(ListKind::Tools),
-        EntryKind::Resource(it) if it.template.is_some() => Some(ListKind::Templates),
-        EntryKind::Resource(_) => Some(ListKind::Resources),
-        EntryKind::Prompt(_) => Some(ListKind::Prompts),
-        EntryKind::Completion { .. } => None,
     }
 }

@@ -90,7 +90,7 @@ fn tool(object: &mut Object<'_>, revision: Revision, entry: &Entry, tool: &ToolE
     let features = revision.features();
     let schemas = tool.schemas();
     object.raw("inputSchema", &schemas.input.text);
-    if let Some(output) = &schemas.output {
+    if let Some(output) = schemas.output {
         if features.any_structured || (features.titles && output.root_is_object) {
             object.raw("outputSchema", &output.made.text);
         }

@@ -1,0 +1,315 @@
+use std::{
+    any::TypeId,
+    borrow::Borrow,
+    cmp::Ordering,
+    collections::BTreeMap,
+    hash::{Hash, Hasher},
+    sync::Arc,
+};
+
+use rustc_hash::{FxHashMap, FxHashSet};
+
+use super::{Entry, EntryKind, Event};
+use crate::model::ListKind;
+
+/// Everything there is now, also what is disabled: what it costs to change an item does not depend on how many there are.
+#[derive(Default)]
+pub(super) struct Items {
+    /// Whether each is enabled.
+    sorted: BTreeMap<Sorted, bool>,
+    by_key: [FxHashSet<ByKey>; 4],
+    /// Resources and templates have names beside their URIs, and several may share one.
+    by_name: FxHashMap<String, Vec<Arc<Entry>>>,
+    /// They are in no list, and nobody can add or remove them.
+    completions: Arc<FxHashMap<TypeId, Arc<Entry>>>,
+}
+
+/// The lists that a change made different, and what nobody needs any more.
+#[derive(Default)]
+pub(super) struct Change {
+    lists: [bool; 4],
+    /// Dropped by whoever holds no lock: a handler owns what it captured, and that may change the server when it is dropped.
+    pub(super) removed: Vec<Arc<Entry>>,
+}
+
+impl Change {
+    /// Nothing is other than before.
+    pub(super) fn is_empty(&self) -> bool {
+        self.removed.is_empty() && !self.lists.contains(&true)
+    }
+
+    /// What clients must be told.
+    pub(super) fn events(&self) -> impl Iterator<Item = Event> {
+        let [tools, resources, templates, prompts] = self.lists;
+        let events = [
+            tools.then_some(Event::ToolsChanged),
+            (resources || templates).then_some(Event::ResourcesChanged),
+            prompts.then_some(Event::PromptsChanged),
+        ];
+        events.into_iter().flatten()
+    }
+}
+
+impl Items {
+    pub(super) fn new(entries: Vec<Entry>) -> Self {
+        let mut items = Self::default();
+        let mut completions = FxHashMap::default();
+        for entry in entries.into_iter().map(Arc::new) {
+            match (list_of(&entry), entry.identity) {
+                (None, Some(identity)) => {
+                    completions.insert(identity, entry);
+                }
+                _ => items.insert(entry),
+            }
+        }
+        items.completions = Arc::new(completions);
+        items
+    }
+
+    fn insert(&mut self, entry: Arc<Entry>) {
+        let Some(list) = list_of(&entry) else { return };
+        self.by_key[list as usize].insert(ByKey(entry.clone()));
+        if entry.resource().is_some() {
+            self.by_name.entry(entry.name.to_string()).or_default().push(entry.clone());
+        }
+        self.sorted.insert(Sorted(list, entry), true);
+    }
+
+    /// Adds one, and says so.
+    ///
+    /// # Errors
+    /// When there is one of its kind and key already.
+    pub(super) fn add(&mut self, entry: &Arc<Entry>) -> Result<Change, String> {
+        let rivals: &[ListKind] = match list_of(entry) {
+            Some(ListKind::Tools) => &[ListKind::Tools],
+            Some(ListKind::Prompts) => &[ListKind::Prompts],
+            Some(ListKind::Resources | ListKind::Templates) => {
+                &[ListKind::Resources, ListKind::Templates]
+            }
+            None => &[],
+        };
+        let found = rivals.iter().find_map(|it| self.by_key[*it as usize].get(entry.key()));
+        if let Some(ByKey(other)) = found {
+            return Err(format!(
+                "there is a {} `{}` already: {}",
+                entry.kind_name(),
+                entry.key(),
+                other.place()
+            ));
+        }
+        let mut change = Change::default();
+        if let Some(list) = list_of(entry) {
+            change.lists[list as usize] = true;
+        }
+        self.insert(entry.clone());
+        Ok(change)
+    }
+
+    /// Removes every item of this name or key; `None` when there is none.
+    pub(super) fn remove(&mut self, name: &str) -> Option<Change> {
+        let mut change = Change::default();
+        for Sorted(list, entry) in self.named(name) {
+            self.by_key[list as usize].remove(entry.key());
+            if let Some(same) = self.by_name.get_mut(&*entry.name) {
+                same.retain(|it| !Arc::ptr_eq(it, &entry));
+                if same.is_empty() {
+                    self.by_name.remove(&*entry.name);
+                }
+            }
+            let sorted = Sorted(list, entry);
+            change.lists[list as usize] |= self.sorted.remove(&sorted) == Some(true);
+            change.removed.push(sorted.1);
+        }
+        (!change.removed.is_empty()).then_some(change)
+    }
+
+    /// Shows or hides every item of this name or key; `None` when there is none.
+    pub(super) fn enable(&mut self, name: &str, enabled: bool) -> Option<Change> {
+        let named = self.named(name);
+        let mut change = Change::default();
+        for it in &named {
+            if let Some(before) = self.sorted.get_mut(it) {
+                change.lists[it.0 as usize] |= *before != enabled;
+                *before = enabled;
+            }
+        }
+        (!named.is_empty()).then_some(change)
+    }
+
+    /// Every item of this name or key, each once.
+    fn named(&self, name: &str) -> Vec<Sorted> {
+        let by_key = self.by_key.iter().filter_map(|it| it.get(name)).map(|it| &it.0);
+        let by_name = self.by_name.get(name).into_iter().flatten().filter(|it| it.key() != name);
+        let all = by_key.chain(by_name);
+        all.filter_map(|it| Some(Sorted(list_of(it)?, it.clone()))).collect()
+    }
+
+    /// All, and whether each is enabled, list by list in their order.
+    pub(super) fn iter(&self) -> impl Iterator<Item = (ListKind, &Arc<Entry>, bool)> {
+        self.sorted.iter().map(|(Sorted(list, entry), enabled)| (*list, entry, *enabled))
+    }
+
+    /// The functions that complete arguments, by their identities.
+    pub(super) fn completions(&self) -> &Arc<FxHashMap<TypeId, Arc<Entry>>> {
+        &self.completions
+    }
+}
+
+/// An entry where its list has it.
+struct Sorted(ListKind, Arc<Entry>);
+
+impl Sorted {
+    fn key(&self) -> (usize, (i64, &str, &str)) {
+        (self.0 as usize, sort_key(&self.1))
+    }
+}
+
+impl PartialEq for Sorted {
+    fn eq(&self, other: &Self) -> bool {
+        self.key() == other.key()
+    }
+}
+
+impl Eq for Sorted {}
+
+impl PartialOrd for Sorted {
+    fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
+        Some(self.cmp(other))
+    }
+}
+
+impl Ord for Sorted {
+    fn cmp(&self, other: &Self) -> Ordering {
+        self.key().cmp(&other.key())
+    }
+}
+
+/// An entry as it is looked for: a tool or prompt by name, a resource or template by URI.
+pub(super) struct ByKey(pub(super) Arc<Entry>);
+
+impl Borrow<str> for ByKey {
+    fn borrow(&self) -> &str {
+        self.0.key()
+    }
+}
+
+impl PartialEq for ByKey {
+    fn eq(&self, other: &Self) -> bool {
+        self.0.key() == other.0.key()
+    }
+}
+
+impl Eq for ByKey {}
+
+impl Hash for ByKey {
+    fn hash<H: Hasher>(&self, state: &mut H) {
+        self.0.key().hash(state);
+    }
+}
+
+/// Where an entry stands in its list.
+pub(super) fn sort_key(entry: &Entry) -> (i64, &str, &str) {
+    (entry.order, &entry.name, entry.key())
+}
+
+fn list_of(entry: &Entry) -> Option<ListKind> {
+    match &entry.kind {
+        EntryKind::Tool(_) => Some(ListKind::Tools),
+        EntryKind::Resource(it) if it.template.is_some() => Some(ListKind::Templates),
+        EntryKind::Resource(_) => Some(ListKind::Resources),
+        EntryKind::Prompt(_) => Some(ListKind::Prompts),
+        EntryKind::Completion { .. } => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{
+        catalog::{Prompt, Resource, Tool, Variables, handle::Item},
+        context::Context,
+    };
+
+    fn entry(item: impl Item) -> Arc<Entry> {
+        Arc::new(item.into_entry().expect("a good item").0)
+    }
+
+    fn tool(name: &'static str) -> Tool {
+        Tool::new(name).handler(async |_: Context| "")
+    }
+
+    fn resource(uri: &'static str) -> Arc<Entry> {
+        entry(Resource::new(uri, "a").handler(async |_: Variables, _: Context| ""))
+    }
+
+    /// One of each kind, and two more that share the name only.
+    fn items() -> Items {
+        let mut items = Items::default();
+        let prompt = Prompt::new("a").handler(async |_: Variables, _: Context| "");
+        let uris = ["x://1", "x://2", "x://{it}"].map(resource);
+        for it in uris.iter().chain([&entry(tool("a")), &entry(prompt), &entry(tool("b"))]) {
+            assert!(items.add(it).is_ok());
+        }
+        items
+    }
+
+    fn keys(items: &Items) -> Vec<(ListKind, &str, bool)> {
+        items.iter().map(|(list, entry, enabled)| (list, entry.key(), enabled)).collect()
+    }
+
+    #[test]
+    fn a_name_stands_for_all_that_have_it_and_a_uri_for_one() {
+        fn check(name: &str, expected: &[&str], told: [bool; 4]) {
+            let mut items = items();
+            let hidden = items.enable(name, false).expect("there are some");
+            assert_eq!(hidden.lists, told, "{name}");
+            assert!(items.enable(name, false).is_some_and(|it| it.is_empty()), "{name}");
+            let left = keys(&items).into_iter().filter(|it| it.2).map(|it| it.1);
+            assert_eq!(left.collect::<Vec<_>>(), expected, "{name}");
+            // What nobody saw is gone without a word.
+            let gone = items.remove(name).expect("there are some");
+            assert_eq!(
+                (gone.removed.len(), gone.lists),
+                (6 - expected.len(), [false; 4]),
+                "{name}"
+            );
+            assert_eq!(keys(&items).len(), expected.len(), "{name}");
+            assert!(items.remove(name).is_none() && items.enable(name, true).is_none(), "{name}");
+        }
+        check("b", &["a", "x://1", "x://2", "x://{it}", "a"], [true, false, false, false]);
+        check("x://1", &["a", "b", "x://2", "x://{it}", "a"], [false, true, false, false]);
+        check("x://{it}", &["a", "b", "x://1", "x://2", "a"], [false, false, true, false]);
+        check("a", &["b"], [true; 4]);
+    }
+
+    #[test]
+    fn what_is_removed_leaves_nothing_behind() {
+        let mut items = items();
+        for name in ["x://2", "a", "b"] {
+            assert!(items.remove(name).is_some(), "{name}");
+        }
+        assert!(items.sorted.is_empty() && items.by_name.is_empty());
+        assert!(items.by_key.iter().all(FxHashSet::is_empty));
+        assert!(items.add(&resource("x://1")).is_ok());
+    }
+
+    #[test]
+    fn a_key_is_there_once_also_when_it_is_hidden() {
+        let mut items = items();
+        items.enable("a", false).expect("there are some");
+        let error = items.add(&entry(tool("a"))).err();
+        assert_eq!(
+            error.as_deref(),
+            Some("there is a tool `a` already: an item added while running")
+        );
+        assert!(items.add(&resource("x://{it}")).is_err());
+    }
+
+    #[test]
+    fn the_order_decides_before_the_name() {
+        let mut items = items();
+        assert!(items.add(&entry(tool("z").order(-1))).is_ok());
+        let tools = keys(&items).into_iter().filter(|it| it.0 == ListKind::Tools);
+        assert_eq!(tools.map(|it| it.1).collect::<Vec<_>>(), ["z", "a", "b"]);
+    }
+}
