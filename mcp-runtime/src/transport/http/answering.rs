@@ -149,6 +149,12 @@ impl From<Response<Body>> for Answer {
     }
 }
 
+impl From<Box<Response<Body>>> for Answer {
+    fn from(response: Box<Response<Body>>) -> Self {
+        Self::Now(response)
+    }
+}
+
 impl Answer {
     pub(super) fn later(answer: impl Future<Output = Self> + Send + 'static) -> Self {
         Self::Later(Box::pin(answer))
@@ -180,51 +186,53 @@ impl Place {
         parts: &Parts,
         head: &Head<'_>,
         origin: &mut Option<HeaderValue>,
-    ) -> Result<(), Response<Body>> {
+    ) -> Result<(), Box<Response<Body>>> {
         match self {
-            Self::Health => return Err(reply::text(StatusCode::OK, "ok\n")),
+            Self::Health => return Err(reply::text(StatusCode::OK, "ok\n").into()),
             Self::Readiness if endpoint.is_stopping() => {
-                return Err(reply::text(StatusCode::SERVICE_UNAVAILABLE, "stopping\n"));
+                return Err(reply::text(StatusCode::SERVICE_UNAVAILABLE, "stopping\n").into());
             }
-            Self::Readiness => return Err(reply::text(StatusCode::OK, "ready\n")),
+            Self::Readiness => return Err(reply::text(StatusCode::OK, "ready\n").into()),
             Self::Nowhere => {
                 let why =
                     format!("there is nothing here: the endpoint is {}", endpoint.settings.path);
-                return Err(reply::refuse(StatusCode::NOT_FOUND, why));
+                return Err(reply::refuse(StatusCode::NOT_FOUND, why).into());
             }
             Self::Endpoint | Self::PairStream | Self::PairPost => {}
         }
         let limit = endpoint.limits().head;
         if head.size + parts.uri.path().len() + parts.uri.query().map_or(0, str::len) > limit {
             let why = format!("the head of the request is longer than {limit} bytes");
-            return Err(reply::refuse(StatusCode::REQUEST_HEADER_FIELDS_TOO_LARGE, why));
+            return Err(reply::refuse(StatusCode::REQUEST_HEADER_FIELDS_TOO_LARGE, why).into());
         }
         *origin = endpoint.access.check(head, &parts.uri).map_err(|Refused(why)| {
             tracing::debug!("refused: {why}");
-            reply::refuse(StatusCode::FORBIDDEN, why)
+            Box::new(reply::refuse(StatusCode::FORBIDDEN, why))
         })?;
         match (self, &parts.method) {
-            (_, &Method::OPTIONS) => return Err(cors::preflight(&parts.headers)),
+            (_, &Method::OPTIONS) => return Err(cors::preflight(&parts.headers).into()),
             (Self::Endpoint, &Method::POST) => {
                 let accepts = Accepts::said(head, &parts.headers);
                 if !accepts.json && !accepts.events {
                     let why = "`Accept` must name `application/json` and `text/event-stream`";
-                    return Err(reply::refuse(StatusCode::NOT_ACCEPTABLE, why));
+                    return Err(reply::refuse(StatusCode::NOT_ACCEPTABLE, why).into());
                 }
                 if !is_json(head) {
-                    return Err(reply::unsupported(head.content_type.first));
+                    return Err(reply::unsupported(head.content_type.first).into());
                 }
             }
-            (Self::Endpoint, &Method::GET) => return Err(legacy::get(endpoint, head, parts)),
+            (Self::Endpoint, &Method::GET) => return Err(legacy::get(endpoint, head, parts).into()),
             (Self::Endpoint, &Method::DELETE) => {
                 let principal = Principal::named_in(&parts.extensions);
-                return Err(legacy::delete(endpoint, head, principal));
+                return Err(legacy::delete(endpoint, head, principal).into());
             }
-            (Self::Endpoint, _) => return Err(reply::not_allowed("GET, POST, DELETE")),
-            (Self::PairStream, &Method::GET) => return Err(pair::open(endpoint, head, parts)),
-            (Self::PairStream, _) => return Err(reply::not_allowed("GET")),
+            (Self::Endpoint, _) => return Err(reply::not_allowed("GET, POST, DELETE").into()),
+            (Self::PairStream, &Method::GET) => {
+                return Err(pair::open(endpoint, head, parts).into());
+            }
+            (Self::PairStream, _) => return Err(reply::not_allowed("GET").into()),
             (_, &Method::POST) => pair::check(endpoint, head, parts)?,
-            (..) => return Err(reply::not_allowed("POST")),
+            (..) => return Err(reply::not_allowed("POST").into()),
         }
         Ok(())
     }

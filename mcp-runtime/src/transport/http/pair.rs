@@ -103,17 +103,18 @@ pub(super) fn open(endpoint: &Arc<Endpoint>, head: &Head<'_>, parts: &Parts) -> 
 ///
 /// # Errors
 /// The answer to whoever names none.
-fn named(endpoint: &Endpoint, parts: &Parts) -> Result<Arc<Mailbox>, Response<Body>> {
+fn named(endpoint: &Endpoint, parts: &Parts) -> Result<Arc<Mailbox>, Box<Response<Body>>> {
     let id = parts.uri.query().and_then(|it| it.split('&').find_map(|it| it.strip_prefix(ID)));
     let id = id.ok_or_else(|| {
         let why = format!("`?{ID}…` is missing: post to the address of the event `endpoint`");
-        reply::refuse(StatusCode::BAD_REQUEST, why)
+        Box::new(reply::refuse(StatusCode::BAD_REQUEST, why))
     })?;
     let principal = Principal::named_in(&parts.extensions);
     let found = Key::parse(id.as_bytes()).and_then(|it| endpoint.mailboxes.find(&it));
     let found = found.filter(|it| *it.principal == *principal);
     found.ok_or_else(|| {
-        reply::refuse(StatusCode::NOT_FOUND, "there is no such session: open a new stream")
+        let why = "there is no such session: open a new stream";
+        Box::new(reply::refuse(StatusCode::NOT_FOUND, why))
     })
 }
 
@@ -125,9 +126,9 @@ pub(super) fn check(
     endpoint: &Endpoint,
     head: &Head<'_>,
     parts: &Parts,
-) -> Result<(), Response<Body>> {
+) -> Result<(), Box<Response<Body>>> {
     named(endpoint, parts)?;
-    if is_json(head) { Ok(()) } else { Err(reply::unsupported(head.content_type.first)) }
+    if is_json(head) { Ok(()) } else { Err(reply::unsupported(head.content_type.first).into()) }
 }
 
 /// Takes a message; what it is answered with comes on the stream.
@@ -135,7 +136,7 @@ pub(super) fn post(endpoint: &Endpoint, parts: &Arc<Parts>, read: &Read) -> Resp
     // Looked for again: a session may end while a body is on its way.
     let mailbox = match named(endpoint, parts) {
         Ok(mailbox) => mailbox,
-        Err(unnamed) => return unnamed,
+        Err(unnamed) => return *unnamed,
     };
     let peer = &mailbox.peer;
     if peer.outbox().len() > endpoint.limits().event_bytes {
