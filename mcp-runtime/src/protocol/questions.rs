@@ -290,6 +290,8 @@ impl Asker for Questioner {
                 Ok(Ok(Err(message))) => {
                     Err(Error::msg(format_args!("the client refused: {message}")))
                 }
+                // The question is the task's, and somebody else may put it.
+                Ok(Err(_)) if open.task.is_some() => std::future::pending().await,
                 Ok(Err(_)) => Err(Error::msg("the client has gone without an answer")),
                 Err(_) => {
                     Err(Error::msg(format_args!("the client has not answered for {timeout:?}")))
