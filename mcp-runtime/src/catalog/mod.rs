@@ -17,6 +17,8 @@ use std::sync::{
 };
 
 pub(crate) use bus::{Bus, Event, Listener};
+#[cfg(feature = "bench")]
+pub(crate) use cursor::Cursor;
 pub use dynamic::{Prompt, Resource, Tool, Variables};
 pub(crate) use entry::{
     Entry, EntryKind, Handler, Listed, PromptArgument, PromptEntry, ResourceEntry, ToolEntry,
