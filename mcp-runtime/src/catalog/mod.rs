@@ -17,8 +17,6 @@ use std::sync::{
 };
 
 pub(crate) use bus::{Bus, Event, Listener};
-#[cfg(feature = "bench")]
-pub(crate) use cursor::Cursor;
 pub use dynamic::{Prompt, Resource, Tool, Variables};
 pub(crate) use entry::{
     Entry, EntryKind, Handler, Listed, PromptArgument, PromptEntry, ResourceEntry, ToolEntry,
@@ -28,6 +26,9 @@ pub use handle::{Handle, Item};
 pub(crate) use snapshot::{PageSizes, Snapshot};
 
 use crate::schema::SchemaProfile;
+
+#[cfg(feature = "bench")]
+pub(crate) use cursor::Cursor;
 
 pub(crate) struct Catalog {
     current: RwLock<Arc<Snapshot>>,
