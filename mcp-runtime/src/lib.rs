@@ -67,6 +67,9 @@
 #![cfg_attr(docsrs, feature(doc_cfg))]
 
 mod ask;
+#[cfg(feature = "bench")]
+#[doc(hidden)]
+pub mod bench;
 mod builder;
 mod catalog;
 #[cfg(feature = "stdio")]

@@ -10,7 +10,7 @@ const LAYERS: [&[&str]; 9] = [
     &["catalog", "registry", "dispatch", "ask", "task", "limits", "builder"],
     &["protocol"],
     &["transport", "store", "contract"],
-    &["cli", "testing", "observe"],
+    &["cli", "testing", "observe", "bench"],
 ];
 
 fn layer(room: &str) -> Option<usize> {

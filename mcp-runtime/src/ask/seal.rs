@@ -11,7 +11,7 @@ use chacha20poly1305::{
 use crate::error::Error;
 
 /// Bytes of a nonce: so many that random ones do not meet.
-pub(super) const NONCE: usize = 24;
+pub(crate) const NONCE: usize = 24;
 
 /// The keys of a server: one seals, all open.
 #[derive(Clone)]
@@ -22,7 +22,7 @@ pub(crate) struct Sealer {
 }
 
 /// What is wrong with a text that claims to be sealed. Nobody is told which: it would help to forge one.
-pub(super) struct Broken;
+pub(crate) struct Broken;
 
 impl Sealer {
     /// Seals with the first of these keys, or with a random one that nobody else has.
@@ -38,7 +38,7 @@ impl Sealer {
     ///
     /// # Errors
     /// When the system gives no random numbers.
-    pub(super) fn seal(&self, text: &[u8], bound: &[u8]) -> Result<String, Error> {
+    pub(crate) fn seal(&self, text: &[u8], bound: &[u8]) -> Result<String, Error> {
         let nonce: [u8; NONCE] = random()?;
         let cipher = XChaCha20Poly1305::new(&Key::from(self.sealing()?));
         let sealed = cipher
@@ -59,7 +59,7 @@ impl Sealer {
     }
 
     /// Opens what one of the keys has sealed for the same `bound`, and gives the nonce with it, which no other text has.
-    pub(super) fn open(
+    pub(crate) fn open(
         &self,
         sealed: &str,
         bound: &[u8],

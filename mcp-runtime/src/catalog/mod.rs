@@ -29,6 +29,9 @@ pub(crate) use snapshot::{PageSizes, Snapshot};
 
 use crate::schema::SchemaProfile;
 
+#[cfg(feature = "bench")]
+pub(crate) use cursor::Cursor;
+
 pub(crate) struct Catalog {
     items: Mutex<Items>,
     /// What was made of the items last, unless they have changed since.

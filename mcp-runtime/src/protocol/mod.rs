@@ -34,6 +34,8 @@ pub(crate) use call::PendingCall;
 pub(crate) use call::ReplyTo;
 #[cfg(feature = "http")]
 pub(crate) use encode::unread;
+#[cfg(feature = "bench")]
+pub(crate) use encode::{Scope, answer};
 pub(crate) use encode::{listed, presented};
 #[cfg(feature = "http")]
 pub(crate) use outbox::{Hold, Outbox};

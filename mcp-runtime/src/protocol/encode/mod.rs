@@ -33,14 +33,14 @@ const MOST_COMPLETIONS: usize = 100;
 
 /// Whose an answer is, and in which words.
 #[derive(Clone, Copy)]
-pub(super) struct Scope {
-    pub(super) revision: Revision,
+pub(crate) struct Scope {
+    pub(crate) revision: Revision,
     /// Nobody else may be given what is kept of it.
-    pub(super) is_private: bool,
+    pub(crate) is_private: bool,
 }
 
 /// Writes the response to a request.
-pub(super) fn answer(
+pub(crate) fn answer(
     out: &mut Vec<u8>,
     service: &Service,
     snapshot: &Snapshot,

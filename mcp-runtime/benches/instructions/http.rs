@@ -1,0 +1,126 @@
+//! A client on one connection, which stays open.
+
+use std::{
+    io::{Read as _, Write as _},
+    net::TcpStream,
+};
+
+use crate::{
+    Failure, MESSAGE,
+    server::{PATIENCE, Server},
+};
+
+#[derive(Clone, Copy, PartialEq)]
+pub(crate) enum Era {
+    /// 2025-11-25
+    Sessions,
+    /// 2026-07-28
+    Alone,
+}
+
+struct Connection {
+    stream: TcpStream,
+    /// What every request says.
+    head: String,
+    received: Vec<u8>,
+}
+
+struct Response {
+    head: String,
+    body: String,
+}
+
+pub(crate) fn call(server: &mut Server, era: Era, calls: usize) -> Result<(), Failure> {
+    let address = server.address.ok_or("the server listens")?;
+    let stream = TcpStream::connect(address)?;
+    stream.set_nodelay(true)?;
+    stream.set_read_timeout(Some(PATIENCE))?;
+    let head = format!(
+        "POST /mcp HTTP/1.1\r\nHost: {address}\r\nContent-Type: application/json\r\nAccept: application/json, text/event-stream\r\n"
+    );
+    let mut connection = Connection { stream, head, received: Vec::new() };
+    let meta = match era {
+        Era::Sessions => {
+            connection.begin_session()?;
+            ""
+        }
+        Era::Alone => {
+            let own =
+                "MCP-Protocol-Version: 2026-07-28\r\nMcp-Method: tools/call\r\nMcp-Name: echo\r\n";
+            connection.head.push_str(own);
+            r#","_meta":{"io.modelcontextprotocol/protocolVersion":"2026-07-28","io.modelcontextprotocol/clientInfo":{"name":"bench","version":"1.0.0"},"io.modelcontextprotocol/clientCapabilities":{}}"#
+        }
+    };
+    for id in 1..=calls {
+        let id = 1_000_000 + id;
+        connection.post(
+            &format!(
+                r#"{{"jsonrpc":"2.0","id":{id},"method":"tools/call","params":{{"name":"echo","arguments":{{"message":"{MESSAGE}"}}{meta}}}}}"#
+            ),
+            MESSAGE,
+        )?;
+    }
+    Ok(())
+}
+
+impl Connection {
+    fn begin_session(&mut self) -> Result<(), Failure> {
+        let hello = r#"{"jsonrpc":"2.0","id":0,"method":"initialize","params":{"protocolVersion":"2025-11-25","capabilities":{},"clientInfo":{"name":"bench","version":"1.0.0"}}}"#;
+        let response = self.post(hello, "serverInfo")?;
+        let session = response.header("mcp-session-id").ok_or("there is no session")?;
+        let own = format!("MCP-Protocol-Version: 2025-11-25\r\nMcp-Session-Id: {session}\r\n");
+        self.head.push_str(&own);
+        self.post(r#"{"jsonrpc":"2.0","method":"notifications/initialized"}"#, "")?;
+        Ok(())
+    }
+
+    /// Sends a message, and takes the response, which says `expected`.
+    fn post(&mut self, body: &str, expected: &str) -> Result<Response, Failure> {
+        let request = format!("{}Content-Length: {}\r\n\r\n{body}", self.head, body.len());
+        self.stream.write_all(request.as_bytes())?;
+        let response = self.response()?;
+        let is_good = response.head.starts_with("HTTP/1.1 20") && response.body.contains(expected);
+        if !is_good {
+            let Response { head, body } = response;
+            return Err(format!("`{expected}` is not in the response: {head}\n\n{body}").into());
+        }
+        Ok(response)
+    }
+
+    fn response(&mut self) -> Result<Response, Failure> {
+        loop {
+            if let Some((response, end)) = Response::read(&self.received)? {
+                self.received.drain(..end);
+                return Ok(response);
+            }
+            let mut part = [0; 16 << 10];
+            match self.stream.read(&mut part)? {
+                0 => return Err("the server has closed the connection".into()),
+                count => self.received.extend_from_slice(&part[..count]),
+            }
+        }
+    }
+}
+
+impl Response {
+    /// The first response in these bytes, and where it ends; `None` when more of it must come.
+    fn read(bytes: &[u8]) -> Result<Option<(Self, usize)>, Failure> {
+        let Some(end) = bytes.windows(4).position(|it| it == b"\r\n\r\n") else { return Ok(None) };
+        let mut response =
+            Self { head: String::from_utf8_lossy(&bytes[..end]).into_owned(), body: String::new() };
+        let length = match response.header("content-length") {
+            Some(digits) => digits.parse()?,
+            None if response.head.starts_with("HTTP/1.1 202") => 0,
+            None => return Err(format!("a stream instead of an answer: {}", response.head).into()),
+        };
+        let body = end + 4..end + 4 + length;
+        let Some(text) = bytes.get(body.clone()) else { return Ok(None) };
+        response.body = String::from_utf8_lossy(text).into_owned();
+        Ok(Some((response, body.end)))
+    }
+
+    fn header(&self, name: &str) -> Option<&str> {
+        let fields = self.head.lines().filter_map(|it| it.split_once(':'));
+        fields.filter(|it| it.0.eq_ignore_ascii_case(name)).map(|it| it.1.trim()).next()
+    }
+}

@@ -1,0 +1,128 @@
+//! A process of the server that is measured.
+
+use std::{
+    net::{Ipv4Addr, SocketAddr, TcpListener, TcpStream},
+    path::Path,
+    process::{Child, Command, ExitStatus, Stdio},
+    thread::sleep,
+    time::{Duration, Instant},
+};
+
+use crate::{Failure, Load};
+
+/// What nothing here takes unless something hangs. Under valgrind everything takes fifty times as long.
+pub(crate) const PATIENCE: Duration = Duration::from_secs(60);
+
+/// Ends with this, however it goes out of scope.
+pub(crate) struct Server {
+    pub(crate) child: Child,
+    /// Where it listens.
+    pub(crate) address: Option<SocketAddr>,
+}
+
+/// What is known of one that has ended.
+pub(crate) struct Ended {
+    /// The most memory that it had at a time, in bytes.
+    pub(crate) peak: Option<u64>,
+}
+
+impl Server {
+    /// Starts it, under valgrind if there is a `report` to be written.
+    pub(crate) fn start(rig: &Path, load: Load, report: Option<&Path>) -> Result<Self, Failure> {
+        let mut command = match report {
+            None => Command::new(rig),
+            Some(report) => {
+                let mut command = Command::new("valgrind");
+                let mut file = std::ffi::OsString::from("--callgrind-out-file=");
+                file.push(report);
+                command.args(["-q", "--tool=callgrind"]).arg(file).arg(rig);
+                command
+            }
+        };
+        command.env_remove("TOOLS").stderr(Stdio::null());
+        let address = match load {
+            Load::Stdio { .. } => {
+                command.stdin(Stdio::piped()).stdout(Stdio::piped());
+                None
+            }
+            Load::Http(_) => {
+                // A port that was free a moment ago.
+                let address = TcpListener::bind((Ipv4Addr::LOCALHOST, 0))?.local_addr()?;
+                command.args(["--http", &address.to_string()]);
+                command.stdin(Stdio::null()).stdout(Stdio::null());
+                Some(address)
+            }
+        };
+        let mut server = Self { child: command.spawn()?, address };
+        if let Some(address) = address {
+            server.wait_for(|_| TcpStream::connect(address).is_ok(), "it does not listen")?;
+        }
+        Ok(server)
+    }
+
+    /// Asks it to end, as a client or a system does, and waits until it has.
+    pub(crate) fn end(mut self) -> Result<Ended, Failure> {
+        let peak = peak(self.child.id());
+        drop(self.child.stdin.take());
+        if self.address.is_some() {
+            let id = self.child.id().to_string();
+            Command::new("sh").args(["-c", "kill -TERM \"$1\"", "sh", &id]).status()?;
+        }
+        let mut status = None;
+        self.wait_for(|child| ended(child, &mut status), "it does not end")?;
+        match status {
+            Some(status) if status.success() => Ok(Ended { peak }),
+            _ => Err(format!("the server ended with {status:?}").into()),
+        }
+    }
+
+    fn wait_for(
+        &mut self,
+        mut is: impl FnMut(&mut Child) -> bool,
+        otherwise: &str,
+    ) -> Result<(), Failure> {
+        let begun = Instant::now();
+        while !is(&mut self.child) {
+            if begun.elapsed() > PATIENCE {
+                return Err(format!("the server is stuck: {otherwise}").into());
+            }
+            sleep(Duration::from_millis(10));
+        }
+        Ok(())
+    }
+}
+
+impl Drop for Server {
+    fn drop(&mut self) {
+        // Both fail on one that has ended, which is what they are for.
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}
+
+fn ended(child: &mut Child, status: &mut Option<ExitStatus>) -> bool {
+    *status = child.try_wait().ok().flatten();
+    status.is_some()
+}
+
+fn peak(id: u32) -> Option<u64> {
+    let text = std::fs::read_to_string(format!("/proc/{id}/status")).ok()?;
+    let line = text.lines().find_map(|it| it.strip_prefix("VmHWM:"))?;
+    line.split_whitespace().next()?.parse::<u64>().ok().map(|it| it * 1024)
+}
+
+pub(crate) fn has_valgrind() -> bool {
+    Command::new("valgrind")
+        .arg("--version")
+        .stdout(Stdio::null())
+        .status()
+        .is_ok_and(|it| it.success())
+}
+
+/// The instructions of a whole process, out of valgrind's report of it.
+pub(crate) fn total(report: &str) -> Option<u64> {
+    let total = |it: &str| {
+        it.strip_prefix("totals:").or_else(|| it.strip_prefix("summary:"))?.trim().parse().ok()
+    };
+    report.lines().rev().find_map(total)
+}

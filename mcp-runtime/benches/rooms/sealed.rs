@@ -1,0 +1,24 @@
+//! What travels through the client between two rounds of a call.
+
+use std::hint::black_box;
+
+use criterion::Criterion;
+use mcp_runtime::bench::Sealed;
+
+/// As after one round: when it expires, an answer, what is done, and the digest of a question.
+const STATE: &[u8] = br#"{"e":1795000000,"a":{"name":{"action":"accept","content":{"name":"Ada","newsletter":true}}},"d":{"order":{"id":4711,"total":129.5}},"q":{"name":"q3J0X2xhbmd1YWdl"}}"#;
+
+/// The method, the item and the arguments that it belongs to.
+const BOUND: &[u8] = br#"10"tools/call4"book0"{"guests":4,"when":"2026-08-01T19:00:00Z"}"#;
+
+pub(crate) fn bench(criterion: &mut Criterion) {
+    let mut group = criterion.benchmark_group("sealed state");
+    let key = Sealed::new([7; 32]);
+    let sealed = key.seal(STATE, BOUND).expect("random numbers");
+    assert_eq!(key.open(&sealed, BOUND), Some(STATE.len()));
+    assert_eq!(key.open(&sealed, b""), None);
+    group.bench_function("seal", |it| it.iter(|| key.seal(black_box(STATE), BOUND)));
+    group.bench_function("open", |it| it.iter(|| key.open(black_box(&sealed), BOUND)));
+    group.bench_function("refuse", |it| it.iter(|| key.open(black_box(&sealed), b"")));
+    group.finish();
+}

@@ -1,0 +1,26 @@
+//! From a URI back to variables.
+
+use std::hint::black_box;
+
+use criterion::Criterion;
+use mcp_runtime::bench::Template;
+
+pub(crate) fn bench(criterion: &mut Criterion) {
+    let mut group = criterion.benchmark_group("template match");
+    for (name, template, uri, variables) in [
+        ("one variable", "users://{id}/profile", "users://4711/profile", Some(1)),
+        (
+            "path and query",
+            "repo://{owner}/{name}{/path*}{?branch,line}",
+            "repo://ada/engine/src/mill/store.rs?line=42&branch=main",
+            Some(5),
+        ),
+        ("percent-encoded", "notes://{title}", "notes://caf%C3%A9%20au%20lait", Some(1)),
+        ("another URI", "users://{id}/profile", "users://4711/settings", None),
+    ] {
+        let template = Template::parse(template).expect("a template");
+        assert_eq!(template.matches(uri), variables, "{name}");
+        group.bench_function(name, |it| it.iter(|| template.matches(black_box(uri))));
+    }
+    group.finish();
+}

@@ -1,0 +1,194 @@
+//! The door of the benchmarks: each function runs one room on the way of a call, as the way itself does. No part of it is for
+//! users, and all of it may change in any release.
+
+#![allow(missing_docs, reason = "public only for the crate's own benchmarks")]
+
+use std::{
+    fmt,
+    future::Future as _,
+    hint::black_box,
+    pin::pin,
+    sync::Arc,
+    task::{Context, Poll, Waker},
+};
+
+use crate::{
+    builder::Server,
+    catalog::{Cursor, Snapshot},
+    context::Caller,
+    dispatch::{Dispatched, Request},
+    error::{Error, ServeError},
+    item::template,
+    limits::Limits,
+    model::{Answer, ClientInfo, Done, ListKind},
+    protocol::{Revision, Scope, Service, answer},
+    transport::lines::{Line, Lines},
+    wire::{self, Id, Raw},
+};
+
+/// The buffer of a connection that carries lines.
+#[derive(Debug)]
+pub struct Frames(Lines);
+
+impl Default for Frames {
+    fn default() -> Self {
+        Self(Lines::new(Limits::default().message))
+    }
+}
+
+impl Frames {
+    /// Takes in what one or more reads brought, and cuts it. Returns how many whole lines there were.
+    pub fn cut(&mut self, mut bytes: &[u8]) -> usize {
+        let mut count = 0;
+        while !bytes.is_empty() {
+            let room = self.0.room();
+            let (head, tail) = bytes.split_at(room.len().min(bytes.len()));
+            room[..head.len()].copy_from_slice(head);
+            self.0.filled(head.len());
+            bytes = tail;
+            while let Some(line) = self.0.next() {
+                count += usize::from(matches!(black_box(line), Line::Complete(_)));
+            }
+        }
+        count
+    }
+}
+
+/// Reads one message; whether it is one.
+pub fn parse(text: &[u8]) -> bool {
+    let incoming = wire::parse(text, Limits::default().of_wire());
+    matches!(black_box(incoming), Ok(wire::Incoming::One(Ok(_))))
+}
+
+/// What all connections of a server share.
+pub struct Rooms {
+    service: Arc<Service>,
+    snapshot: Arc<Snapshot>,
+    client: Arc<ClientInfo>,
+}
+
+impl fmt::Debug for Rooms {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Rooms").finish_non_exhaustive()
+    }
+}
+
+impl Rooms {
+    /// # Errors
+    /// What a `setup` says.
+    pub async fn start(server: Server) -> Result<Self, ServeError> {
+        let service = Service::new(&server.start().await?);
+        let snapshot = service.dispatcher.catalog.snapshot();
+        Ok(Self { service, snapshot, client: Arc::default() })
+    }
+
+    /// Calls a tool, whose handler must be ready when it is first polled.
+    pub fn call(&self, name: &str, arguments: &str) -> Answered {
+        let arguments = Some(Raw::trusted(arguments));
+        self.dispatch(Request::CallTool { name: name.into(), arguments })
+    }
+
+    /// Reads a resource in the same way.
+    pub fn read(&self, uri: &str) -> Answered {
+        self.dispatch(Request::ReadResource { uri: uri.into() })
+    }
+
+    /// The page of the tools after this cursor.
+    pub fn tools(&self, cursor: Option<&str>) -> Answered {
+        self.dispatch(Request::List { kind: ListKind::Tools, cursor: cursor.map(Into::into) })
+    }
+
+    /// The cursor of the page that comes after this one.
+    pub fn next_cursor(&self, page: &Answered) -> Option<String> {
+        match &page.0 {
+            Ok(Done::List(page)) => self.snapshot.next_cursor(*page),
+            _ => None,
+        }
+    }
+
+    fn dispatch(&self, request: Request<'_>) -> Answered {
+        let target = request.target(&self.snapshot);
+        let caller = Caller::new(self.client.clone());
+        let dispatcher = &self.service.dispatcher;
+        Answered(match dispatcher.dispatch(&self.snapshot, target, caller, request) {
+            Dispatched::Ready(answer) => answer,
+            Dispatched::Pending(pending) => {
+                match pin!(pending).poll(&mut Context::from_waker(Waker::noop())) {
+                    Poll::Ready(Some(answer)) => answer,
+                    _ => Err(Error::internal("the handler had to wait")),
+                }
+            }
+        })
+    }
+
+    /// Writes the response into the buffer of a connection.
+    pub fn encode(&self, out: &mut Vec<u8>, revision: Revision, answered: &Answered) {
+        let scope = Scope { revision, is_private: false };
+        let id = Id::parse(Raw::trusted("1234567")).expect("a number is an id");
+        answer(out, &self.service, &self.snapshot, scope, id, &answered.0);
+    }
+}
+
+/// What came of a call, in no revision's words.
+#[derive(Debug)]
+pub struct Answered(Answer);
+
+impl Answered {
+    /// Whether there is a result, and not one that says that the tool failed.
+    pub fn is_good(&self) -> bool {
+        match &self.0 {
+            Ok(Done::Tool(result)) => !result.is_error,
+            other => other.is_ok(),
+        }
+    }
+}
+
+/// A URI template that is ready to match.
+#[derive(Debug)]
+pub struct Template(template::Template);
+
+impl Template {
+    /// # Errors
+    /// What is wrong with the text.
+    pub fn parse(text: &str) -> Result<Self, String> {
+        template::Template::parse(text).map(Self)
+    }
+
+    /// How many variables a URI has; `None` when it is not one of the template's.
+    pub fn matches(&self, uri: &str) -> Option<usize> {
+        self.0.matches(uri).map(|it| it.into_iter().map(black_box).count())
+    }
+}
+
+/// Writes the cursor after a tool, as lists do.
+pub fn write_cursor(order: i64, name: &str) -> String {
+    Cursor { order, name: name.to_owned() }.encode(ListKind::Tools)
+}
+
+/// Whether a text is a cursor of the tools.
+pub fn read_cursor(text: &str) -> bool {
+    black_box(Cursor::decode(ListKind::Tools, text)).is_some()
+}
+
+/// The key of a server that keeps its calls' state in the hands of their clients.
+#[cfg(feature = "ask")]
+#[derive(Debug)]
+pub struct Sealed(crate::ask::Sealer);
+
+#[cfg(feature = "ask")]
+impl Sealed {
+    pub fn new(key: [u8; 32]) -> Self {
+        Self(crate::ask::Sealer::new(vec![key], std::time::Duration::from_secs(60)))
+    }
+
+    /// # Errors
+    /// When the system gives no random numbers.
+    pub fn seal(&self, state: &[u8], bound: &[u8]) -> crate::Result<String> {
+        self.0.seal(state, bound)
+    }
+
+    /// The length of what was sealed; `None` when it was not sealed for this, or with another key.
+    pub fn open(&self, sealed: &str, bound: &[u8]) -> Option<usize> {
+        self.0.open(sealed, bound).ok().map(|it| black_box(it.0).len())
+    }
+}
