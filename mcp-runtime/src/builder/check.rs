@@ -1,6 +1,10 @@
 //! From the registry to the entries of the catalog, with every problem named by its place in the user's code.
 
-use std::{any::TypeId, collections::HashMap};
+use std::{
+    any::TypeId,
+    cell::LazyCell,
+    collections::{HashMap, HashSet},
+};
 
 use super::{Builder, caught::caught};
 use crate::{
@@ -32,8 +36,12 @@ pub(super) struct Found {
 
 pub(super) fn entries(builder: &Builder, depth: Depth) -> Found {
     let all: Vec<&'static ItemDef> = registry::all().collect();
+    // Most servers name no function.
+    let by_identity = ByIdentity::new(|| registry::all().map(|it| ((it.identity)(), it)).collect());
     let mut found = Found::default();
-    let mut chosen = choose(builder, &all, &mut found.problems);
+    let mut chosen = choose(builder, &all, &by_identity, &mut found.problems);
+    let mut completions: HashSet<_> =
+        chosen.iter().filter(|it| is_completion(it)).map(|it| (it.identity)()).collect();
     let mut position = 0;
     let mut missing = MissingState::default();
     // It grows while it is walked: the functions that complete arguments come along with those who name them.
@@ -49,7 +57,11 @@ pub(super) fn entries(builder: &Builder, depth: Depth) -> Found {
         found.needs_handle |= params.needs.handle;
         missing.look(builder, def, &params.needs);
         check_item(def, &params, &mut found.problems);
-        add_completions(def, &params, &all, &mut chosen, &mut found.problems);
+        for function in completions_of(def, &params, &by_identity, &mut found.problems) {
+            if completions.insert((function.identity)()) {
+                chosen.push(function);
+            }
+        }
         let given = matches!(&def.kind, KindDef::Tool(it) if it.input_schema.is_some());
         let judge = given
             || depth != Depth::Start
@@ -78,6 +90,9 @@ pub(super) fn entries(builder: &Builder, depth: Depth) -> Found {
     check_duplicates(&found.entries, &mut found.problems);
     found
 }
+
+/// All items, by the functions they are.
+type ByIdentity = LazyCell<HashMap<TypeId, &'static ItemDef>>;
 
 /// What the function says of its parameters. Defaults are made for it, which are the user's own expressions.
 fn described(def: &'static ItemDef) -> Result<Params, String> {
@@ -123,15 +138,15 @@ fn distance(len: usize, position: usize) -> i64 {
 fn choose(
     builder: &Builder,
     all: &[&'static ItemDef],
+    by_identity: &ByIdentity,
     problems: &mut Vec<String>,
 ) -> Vec<&'static ItemDef> {
     let mut chosen: Vec<&'static ItemDef> = Vec::new();
     if let Some(items) = &builder.items {
+        let mut named = HashSet::new();
         for item in &items.named {
-            let problem = match all.iter().find(|it| (it.identity)() == item.identity) {
-                Some(def) if chosen.iter().any(|it| std::ptr::eq(*it, *def)) => {
-                    "is there twice: remove one"
-                }
+            let problem = match by_identity.get(&item.identity) {
+                Some(_) if !named.insert(item.identity) => "is there twice: remove one",
                 Some(def) => {
                     chosen.push(def);
                     continue;
@@ -308,25 +323,25 @@ fn check_item(def: &'static ItemDef, params: &Params, problems: &mut Vec<String>
     }
 }
 
-/// The functions that complete the arguments of `def`, where they are not chosen already.
-fn add_completions(
+/// The functions that complete the arguments of `def`.
+fn completions_of(
     def: &'static ItemDef,
     params: &Params,
-    all: &[&'static ItemDef],
-    chosen: &mut Vec<&'static ItemDef>,
+    by_identity: &ByIdentity,
     problems: &mut Vec<String>,
-) {
+) -> Vec<&'static ItemDef> {
+    let mut found = Vec::new();
     for field in &params.fields {
         let Some(Completer::Function(identity)) = field.def.completer else { continue };
-        match all.iter().find(|it| is_completion(it) && (it.identity)() == identity()) {
-            Some(function) if chosen.iter().any(|it| std::ptr::eq(*it, *function)) => {}
-            Some(function) => chosen.push(function),
+        match by_identity.get(&identity()).filter(|it| is_completion(it)) {
+            Some(function) => found.push(*function),
             None => problems.push(format!(
                 "{}: the function that completes `{}` has no `#[completion]`: put it on that function",
                 def.origin, field.def.name
             )),
         }
     }
+    found
 }
 
 fn check_duplicates(entries: &[Entry], problems: &mut Vec<String>) {

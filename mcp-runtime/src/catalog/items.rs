@@ -54,25 +54,29 @@ impl Items {
     pub(super) fn new(entries: Vec<Entry>) -> Self {
         let mut items = Self::default();
         let mut completions = FxHashMap::default();
+        let mut sorted = Vec::with_capacity(entries.len());
         for entry in entries.into_iter().map(Arc::new) {
             match (list_of(&entry), entry.identity) {
+                (Some(list), _) => {
+                    items.index(list, &entry);
+                    sorted.push((Sorted(list, entry), true));
+                }
                 (None, Some(identity)) => {
                     completions.insert(identity, entry);
                 }
-                _ => items.insert(entry),
+                (None, None) => {}
             }
         }
+        items.sorted = sorted.into_iter().collect();
         items.completions = Arc::new(completions);
         items
     }
 
-    fn insert(&mut self, entry: Arc<Entry>) {
-        let Some(list) = list_of(&entry) else { return };
+    fn index(&mut self, list: ListKind, entry: &Arc<Entry>) {
         self.by_key[list as usize].insert(ByKey(entry.clone()));
         if entry.resource().is_some() {
             self.by_name.entry(entry.name.to_string()).or_default().push(entry.clone());
         }
-        self.sorted.insert(Sorted(list, entry), true);
     }
 
     /// Adds one, and says so.
@@ -100,8 +104,9 @@ impl Items {
         let mut change = Change::default();
         if let Some(list) = list_of(entry) {
             change.lists[list as usize] = true;
+            self.index(list, entry);
+            self.sorted.insert(Sorted(list, entry.clone()), true);
         }
-        self.insert(entry.clone());
         Ok(change)
     }
 

@@ -17,7 +17,7 @@ use std::sync::{
     atomic::{AtomicBool, AtomicU64, Ordering},
 };
 
-pub(crate) use bus::{Bus, Event, Listener};
+pub(crate) use bus::{Bus, Event, Listener, Topic};
 pub use dynamic::{Prompt, Resource, Tool, Variables};
 pub(crate) use entry::{
     Entry, EntryKind, Handler, PromptArgument, PromptEntry, ResourceEntry, ToolEntry,

@@ -14,7 +14,7 @@ use super::{
     shared::Shared,
 };
 use crate::{
-    catalog::Snapshot,
+    catalog::{Snapshot, Topic},
     dispatch::Pending,
     model::{Answer, Done, TaskAnswer},
     wire::{Id, IdBuf},
@@ -133,6 +133,7 @@ impl WayBack<'_> {
             && !revision.is_modern()
         {
             let tasks = &shared.service.tasks;
+            shared.hear(Topic::Tasks);
             shared.session().follow_task(&task.id, shared.service.limits.tasks);
             // What has ended by now will have no news.
             if !tasks.runs(&task.id) {

@@ -15,7 +15,7 @@ use super::{
     uris::Uris,
 };
 use crate::{
-    catalog::Event,
+    catalog::{Event, Topic},
     context::logging,
     error::{Error, Kind},
     model::{ClientInfo, Level, Meta, TaskState},
@@ -240,7 +240,7 @@ impl Peer {
             tasks: TaskIds::default(),
             pages: Pages::default(),
         });
-        shared.hear();
+        shared.hear(Topic::Lists);
         let (service, snapshot) = (&shared.service, shared.snapshot());
         request.to.write(|out| {
             response(out, request.id, |result| {
@@ -285,6 +285,7 @@ impl Peer {
             SessionMethod::Subscribe => {
                 let uri = string(params.get("uri"), "uri")?;
                 let limits = &shared.service.limits;
+                shared.hear(Topic::Resources);
                 let add = |open: &mut Open| open.subscriptions.add(&uri, 0, limits);
                 shared.session().change(add).unwrap_or(Ok(()))?;
             }

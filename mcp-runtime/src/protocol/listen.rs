@@ -1,6 +1,6 @@
 //! `subscriptions/listen`: the streams on which a modern client hears of events.
 
-use std::sync::Arc;
+use std::{collections::HashSet, sync::Arc};
 
 use super::{
     Service,
@@ -16,7 +16,7 @@ use super::{
     uris::Uris,
 };
 use crate::{
-    catalog::{Event, Listener as _},
+    catalog::{Event, Listener as _, Topic},
     error::{Error, Kind},
     task::Live,
     wire::{self, Array, Id, IdBuf, Kind as JsonKind, Object, Raw},
@@ -170,7 +170,7 @@ impl Peer {
     pub(super) fn listen(&self, terms: &Terms, request: &ClientRequest<'_>, turn: &mut Turn) {
         let shared = &self.shared;
         let revision = terms.revision;
-        shared.hear();
+        shared.hear(Topic::Lists);
         match self.open(terms, request) {
             Err(error) if error.kind() == Kind::Failed => {
                 self.reject(request, revision, Refusal::Busy, &error, turn);
@@ -180,6 +180,12 @@ impl Peer {
             }
             Err(error) => shared.refuse(request, revision, &error),
             Ok(listen) => {
+                if listen.filter.uris.len() > 0 {
+                    shared.hear(Topic::Resources);
+                }
+                if !listen.filter.tasks.is_empty() {
+                    shared.hear(Topic::Tasks);
+                }
                 // The acknowledgement is the stream's first message, so no event may come between (SUB-02).
                 let mut listens = shared.listens();
                 shared.outbox.push(|out| {
@@ -246,10 +252,11 @@ impl Peer {
         }
         let service = &self.shared.service;
         let mut found: Vec<Arc<Live>> = Vec::new();
+        let mut known = HashSet::new();
         for id in ids.elements() {
             let id = id.string().ok_or_else(wrong)?;
             let live = service.tasks.live(&id, request.carrier.principal());
-            found.extend(live.filter(|it| found.iter().all(|other| other.id() != it.id())));
+            found.extend(live.filter(|it| known.insert(it.id().clone())));
         }
         Ok(found)
     }

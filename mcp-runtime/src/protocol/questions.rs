@@ -14,6 +14,7 @@ use tokio::sync::oneshot;
 use super::{call::ReplyTo, encode, outbox::Outbox, request::Terms, shared::Shared};
 use crate::{
     ask::asked_twice,
+    catalog::Topic,
     context::{Asker, Asking},
     error::{Error, Kind, Result},
     model::{NeedInput, Question},
@@ -153,7 +154,10 @@ impl Questioner {
     /// The id of a page, which the session remembers until the user is done there.
     fn elicitation_id(&self, question: &Question) -> Option<String> {
         match question {
-            Question::Url { url, .. } => Some(self.shared.session().send_to(url)),
+            Question::Url { url, .. } => {
+                self.shared.hear(Topic::Pages);
+                Some(self.shared.session().send_to(url))
+            }
             _ => None,
         }
     }

@@ -8,7 +8,7 @@ use super::{
     questions::Questions, remembered::Remembered, request::ClientRequest, revision::Revision,
 };
 use crate::{
-    catalog::{Event, Listener, Snapshot},
+    catalog::{Event, Listener, Snapshot, Topic},
     context::Context,
     error::Error,
     model::ClientInfo,
@@ -25,8 +25,8 @@ pub(crate) struct Shared {
     listens: Mutex<Listens>,
     questions: Mutex<Questions>,
     calls: Mutex<HashMap<IdBuf, Context>>,
-    /// Whether the bus knows of this peer.
-    hears: Once,
+    /// Whether the bus knows of this peer, by topic.
+    hears: [Once; 4],
 }
 
 impl Shared {
@@ -39,15 +39,15 @@ impl Shared {
             listens: Mutex::default(),
             questions: Mutex::default(),
             calls: Mutex::default(),
-            hears: Once::new(),
+            hears: [const { Once::new() }; 4],
         }
     }
 
-    /// From here on events are passed on. A peer that nobody listens through never asks for them.
-    pub(super) fn hear(self: &Arc<Self>) {
-        self.hears.call_once(|| {
+    /// From here on events of this topic are passed on. A peer that nobody listens through never asks for them.
+    pub(super) fn hear(self: &Arc<Self>, topic: Topic) {
+        self.hears[topic as usize].call_once(|| {
             let listener: Arc<dyn Listener> = self.clone();
-            self.service.dispatcher.catalog.bus.listen(Arc::downgrade(&listener));
+            self.service.dispatcher.catalog.bus.listen(topic, Arc::downgrade(&listener));
         });
     }
 

@@ -285,6 +285,26 @@ async fn a_stream_is_tagged_and_hears_only_what_it_asked_for() {
     assert_eq!(heard(&mut client).await, [] as [&str; 0]);
 }
 
+/// Also where nobody asks for anything any more.
+#[tokio::test]
+async fn what_a_tool_owned_goes_with_it_though_a_client_knows_of_it() {
+    let owned = Arc::new(());
+    let left = Arc::downgrade(&owned);
+    let builder = server!().items(items![fixed, change]).setup(async move |handle: Handle| {
+        let owner = move |_: Context| {
+            let _owned = owned.clone();
+            async { "owned" }
+        };
+        handle.add(Tool::new("owner").handler(owner))
+    });
+    let mut client = connect(builder, Revision::V2025_11_25).await;
+    assert_eq!(names(&client.tools().await.unwrap()), ["fixed", "change", "owner"]);
+    assert_eq!(changed(&mut client, "remove", "owner").await, "true");
+    // The call that removed it ends.
+    tokio::task::yield_now().await;
+    assert!(left.upgrade().is_none(), "nobody can call it any more");
+}
+
 /// A tool goes with what it owns, and that may change the server in turn.
 #[test]
 fn what_a_tool_owned_may_change_the_server_when_it_is_dropped() {
