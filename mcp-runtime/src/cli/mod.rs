@@ -101,7 +101,7 @@ impl Builder {
     /// answered with an error, and the others go on. A program built with `panic = "abort"` cannot be saved
     /// that way: its first panic ends the process, and the client sees its connection close.
     ///
-    /// **With `--http`** (feature `http`) a thread for each processor serves the connections it was given. A handler that computes for long says
+    /// **With `--http`** (feature `http`) a thread for each processor but one serves the connections it was given. A handler that computes for long says
     /// `blocking`, or the others of its thread wait for it; whoever wants another runtime calls `serve_http` on it.
     ///
     /// **It ends** when the client closes stdin or stops reading stdout, or at SIGTERM, with exit code 0. Calls that run then may

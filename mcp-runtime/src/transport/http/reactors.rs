@@ -22,12 +22,12 @@ struct Reactor {
 }
 
 impl Reactors {
-    /// One for each processor there is.
+    /// One for each processor but one, which is left to whoever lets connections in, blocks, or runs beside the server; at least one.
     ///
     /// # Errors
     /// When the system gives no thread, or nothing to wait with.
     pub(super) fn start() -> io::Result<Self> {
-        let count = thread::available_parallelism().map_or(1, usize::from);
+        let count = thread::available_parallelism().map_or(1, |it| it.get() - 1).max(1);
         (0..count).map(Reactor::start).collect::<io::Result<_>>().map(Self)
     }
 
