@@ -1,5 +1,7 @@
 //! Where bytes come from and go to.
 
+#[cfg(any(feature = "http", all(feature = "stdio", unix)))]
+mod alarm;
 #[cfg(feature = "http")]
 pub(crate) mod http;
 pub(crate) mod lines;

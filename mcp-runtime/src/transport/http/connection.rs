@@ -6,7 +6,7 @@ use std::{
         Arc,
         atomic::{AtomicBool, AtomicU32, Ordering::Relaxed},
     },
-    task::{Context, Poll, Wake, Waker},
+    task::{Context, Poll, Waker},
     time::Duration,
 };
 
@@ -29,6 +29,7 @@ use super::{
     endpoint::Endpoint,
     quiet::{Bell, Quiet},
 };
+use crate::transport::alarm::Alarm;
 
 /// One connection, whose requests come one after the other.
 pub(super) struct Connection(Arc<Desk>);
@@ -90,17 +91,16 @@ struct Patience {
 impl Patience {
     fn new(time: Duration, task: &Waker) -> Self {
         let period = time / 4;
-        let alarm = Arc::new(Alarm { is_due: AtomicBool::new(true), task: task.clone() });
+        let alarm = Alarm::new(task.clone());
         let waker = alarm.clone().into();
         Self { look: Box::pin(sleep(period)), alarm, waker, period, requests: 0, left: 4 }
     }
 
     /// Whether it is at its end.
     fn is_over(&mut self, pulse: &Pulse) -> bool {
-        if !self.alarm.is_due.load(Relaxed) {
+        if !self.alarm.take() {
             return false;
         }
-        self.alarm.is_due.store(false, Relaxed);
         while self.look.as_mut().poll(&mut Context::from_waker(&self.waker)).is_ready() {
             let requests = pulse.requests.load(Relaxed);
             if requests != self.requests || !pulse.is_waiting() {
@@ -114,23 +114,6 @@ impl Patience {
             self.look.as_mut().reset(Instant::now() + self.period);
         }
         false
-    }
-}
-
-/// Tells the timer of a connection from whatever else wakes it.
-struct Alarm {
-    is_due: AtomicBool,
-    task: Waker,
-}
-
-impl Wake for Alarm {
-    fn wake(self: Arc<Self>) {
-        self.wake_by_ref();
-    }
-
-    fn wake_by_ref(self: &Arc<Self>) {
-        self.is_due.store(true, Relaxed);
-        self.task.wake_by_ref();
     }
 }
 
