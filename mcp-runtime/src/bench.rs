@@ -56,7 +56,8 @@ impl Frames {
 
 /// Reads one message; whether it is one.
 pub fn parse(text: &[u8]) -> bool {
-    let incoming = wire::parse(text, Limits::default().of_wire());
+    let mut parsed = wire::Parsed::default();
+    let incoming = wire::parse(text, Limits::default().of_wire(), &mut parsed);
     matches!(black_box(incoming), Ok(wire::Incoming::One(Ok(_))))
 }
 
@@ -84,7 +85,7 @@ impl Rooms {
 
     /// Calls a tool, whose handler must be ready when it is first polled.
     pub fn call(&self, name: &str, arguments: &str) -> Answered {
-        let arguments = Some(Raw::trusted(arguments));
+        let arguments = Some(Raw::trusted(arguments).into());
         self.dispatch(Request::CallTool { name: name.into(), arguments })
     }
 

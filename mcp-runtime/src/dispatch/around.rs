@@ -126,7 +126,9 @@ impl From<Request<'_>> for Owned {
         let text = |it: Option<Raw<'_>>| it.map(|it| it.as_str().to_owned());
         match request {
             Request::List { kind, cursor } => Self::List(kind, cursor.map(Into::into)),
-            Request::CallTool { name, arguments } => Self::CallTool(name.into(), text(arguments)),
+            Request::CallTool { name, arguments } => {
+                Self::CallTool(name.into(), text(arguments.map(|it| it.whole)))
+            }
             Request::ReadResource { uri } => Self::ReadResource(uri.into()),
             Request::GetPrompt { name, arguments } => Self::GetPrompt(name.into(), text(arguments)),
             Request::Complete { reference, argument, value, given } => {
@@ -156,7 +158,8 @@ impl Owned {
                 Request::List { kind: *kind, cursor: cursor.as_deref().map(Into::into) }
             }
             Self::CallTool(name, arguments) => {
-                Request::CallTool { name: name.into(), arguments: raw(arguments) }
+                let arguments = raw(arguments).map(Into::into);
+                Request::CallTool { name: name.into(), arguments }
             }
             Self::ReadResource(uri) => Request::ReadResource { uri: uri.into() },
             Self::GetPrompt(name, arguments) => {

@@ -20,7 +20,7 @@ use crate::{
     extract::{Arguments, Call, Member, Mode, Running},
     model::{Answer, Body, Content, Data, Done, ListKind, Operation, ToolResult},
     nearest::nearest,
-    wire::{Kind as JsonKind, Raw},
+    wire::{Kind as JsonKind, Known, Raw},
 };
 
 /// What a client asks of the items.
@@ -32,7 +32,7 @@ pub(crate) enum Request<'a> {
     },
     CallTool {
         name: Cow<'a, str>,
-        arguments: Option<Raw<'a>>,
+        arguments: Option<Known<'a>>,
     },
     ReadResource {
         uri: Cow<'a, str>,
@@ -157,7 +157,7 @@ impl Dispatcher {
         target: Option<&Arc<Entry>>,
         caller: Caller,
         name: &str,
-        arguments: Option<Raw<'_>>,
+        arguments: Option<Known<'_>>,
     ) -> Dispatched {
         let found = target.or_else(|| snapshot.find(ListKind::Tools, name));
         let Some(entry) = found else {
@@ -169,14 +169,13 @@ impl Dispatcher {
         let EntryKind::Tool(tool) = &entry.kind else {
             unreachable!("the list of tools holds tools")
         };
-        let arguments = arguments.unwrap_or(Raw::EMPTY_OBJECT);
-        if arguments.kind() != JsonKind::Object {
+        let arguments = arguments.unwrap_or(Raw::EMPTY_OBJECT.into());
+        if arguments.whole.kind() != JsonKind::Object {
             return Dispatched::failed(Kind::InvalidParams, "`arguments` must be an object");
         }
-        let members = arguments.members().map(|(name, value)| Member::new(name, value)).collect();
         let context = self.context(entry, caller, None);
         let mode = Mode::Tool { name: &entry.name, strict: tool.strict, lenient: tool.lenient };
-        self.start(entry, Call::new(mode, Arguments::Json(members), &entry.names, context))
+        self.start(entry, Call::new(mode, Arguments::json(arguments), &entry.names, context))
     }
 
     fn get_prompt(

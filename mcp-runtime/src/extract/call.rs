@@ -5,7 +5,7 @@ use crate::{
     error::{Error, shown},
     model::{Answer, Done, ToolResult},
     nearest::nearest,
-    wire::Raw,
+    wire::{Known, Raw},
 };
 
 /// One call on its way into a handler: the arguments as they came, and what was wrong with them.
@@ -64,6 +64,11 @@ impl Names {
 
 /// Arguments by name. `taken` tells those that no parameter wanted.
 pub(crate) enum Arguments<'a> {
+    /// Where they lie; each bit of `taken` is one of them.
+    Noted {
+        members: &'a [Option<(&'a str, Raw<'a>)>],
+        taken: u32,
+    },
     Json(Vec<Member<'a, Raw<'a>>>),
     Text(Vec<Member<'a, Cow<'a, str>>>),
 }
@@ -77,6 +82,69 @@ pub(crate) struct Member<'a, V> {
 impl<'a, V> Member<'a, V> {
     pub(crate) fn new(name: Cow<'a, str>, value: V) -> Self {
         Self { name, value, taken: false }
+    }
+}
+
+impl<'a> Arguments<'a> {
+    /// The members of an object.
+    pub(crate) fn json(object: Known<'a>) -> Self {
+        match object.members {
+            Some(members) if members.len() <= 32 => Self::Noted { members, taken: 0 },
+            _ => Self::Json(object.whole.members().map(|it| Member::new(it.0, it.1)).collect()),
+        }
+    }
+
+    /// JSON arguments one by one, for who looks at all of them.
+    pub(crate) fn listed(&mut self) -> Option<&mut Vec<Member<'a, Raw<'a>>>> {
+        if let Self::Noted { members, taken } = *self {
+            let all = members.iter().flatten().enumerate();
+            let listed = |(at, (name, value)): (usize, &(&'a str, Raw<'a>))| Member {
+                name: Cow::Borrowed(*name),
+                value: *value,
+                taken: taken >> at & 1 == 1,
+            };
+            *self = Self::Json(all.map(listed).collect());
+        }
+        match self {
+            Self::Json(members) => Some(members),
+            _ => None,
+        }
+    }
+
+    /// The JSON argument of this name, marked as taken. The last one wins, as in every JSON object we read.
+    fn take(&mut self, name: &str) -> Option<Raw<'a>> {
+        match self {
+            Self::Noted { members, taken } => {
+                let at = members.iter().rposition(|it| it.is_some_and(|it| it.0 == name))?;
+                *taken |= 1 << at;
+                members[at].map(|it| it.1)
+            }
+            Self::Json(members) => {
+                let member = members.iter_mut().rfind(|it| it.name == name)?;
+                member.taken = true;
+                Some(member.value)
+            }
+            Self::Text(_) => None,
+        }
+    }
+
+    /// The names that no parameter took.
+    fn unknown(&self) -> Vec<&str> {
+        fn left<'s, V>(members: &'s [Member<'_, V>]) -> Vec<&'s str> {
+            members.iter().filter(|it| !it.taken).map(|it| &*it.name).collect()
+        }
+        match self {
+            // Nearly always.
+            Self::Noted { members, taken } if taken.count_ones() as usize == members.len() => {
+                Vec::new()
+            }
+            Self::Noted { members, taken } => {
+                let all = members.iter().flatten().enumerate();
+                all.filter(|(at, _)| taken >> at & 1 == 0).map(|(_, it)| it.0).collect()
+            }
+            Self::Json(members) => left(members),
+            Self::Text(members) => left(members),
+        }
     }
 }
 
@@ -111,11 +179,7 @@ impl<'a> Call<'a> {
 
     /// The JSON argument of this name, marked as taken.
     pub(crate) fn json(&mut self, name: &str) -> Option<Raw<'a>> {
-        let Arguments::Json(members) = &mut self.arguments else { return None };
-        // The last one wins, as in every JSON object we read.
-        let member = members.iter_mut().rfind(|it| it.name == name)?;
-        member.taken = true;
-        Some(member.value)
+        self.arguments.take(name)
     }
 
     /// The text argument of this name, marked as taken.
@@ -157,14 +221,7 @@ impl<'a> Call<'a> {
             return false;
         }
         if !lenient {
-            let unknown: Vec<&Cow<'_, str>> = match &self.arguments {
-                Arguments::Json(members) => {
-                    members.iter().filter(|it| !it.taken).map(|it| &it.name).collect()
-                }
-                Arguments::Text(members) => {
-                    members.iter().filter(|it| !it.taken).map(|it| &it.name).collect()
-                }
-            };
+            let unknown = self.arguments.unknown();
             if !unknown.is_empty() {
                 let known = self.names.known();
                 let count = unknown.len();

@@ -2,7 +2,7 @@ use std::{collections::BTreeSet, ops::Deref};
 
 use schemars::{Schema, SchemaGenerator};
 
-use super::{Argument, Call, call::Arguments, json::wording};
+use super::{Argument, Call, json::wording};
 use crate::wire::{Kind, Raw, validate};
 
 /// A struct whose fields are the tool's arguments, for those who have the struct already.
@@ -56,7 +56,7 @@ impl<F, T> Copy for SpreadField<F, T> {}
 pub(crate) fn read<T: Argument>(call: &mut Call<'_>) -> Option<T> {
     let strict = call.is_strict();
     let names = call.names;
-    let Arguments::Json(members) = &mut call.arguments else { return None };
+    let members = call.arguments.listed()?;
     let mut open: Vec<(usize, String)> = Vec::new();
     for (i, member) in members.iter().enumerate().filter(|(_, it)| !names.own.contains(&it.name)) {
         open.push((i, member.value.as_str().to_owned()));

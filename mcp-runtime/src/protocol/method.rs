@@ -59,12 +59,13 @@ impl Method {
     ///
     /// # Errors
     /// Invalid params, with the member that is missing or wrong.
-    pub(super) fn operation<'a>(self, params: &Params<'a>) -> Result<Request<'a>, Error> {
+    pub(super) fn operation<'a>(self, params: &'a Params<'a>) -> Result<Request<'a>, Error> {
         match self {
             Self::List(kind) => list(kind, params),
             Self::CallTool => {
-                let [name, arguments] = params.pick(["name", "arguments"]);
-                Ok(Request::CallTool { name: string(name, "name")?, arguments: given(arguments) })
+                let name = string(params.get("name"), "name")?;
+                let arguments = params.arguments().filter(|it| !it.whole.is_null());
+                Ok(Request::CallTool { name, arguments })
             }
             Self::ReadResource => {
                 Ok(Request::ReadResource { uri: string(params.get("uri"), "uri")? })

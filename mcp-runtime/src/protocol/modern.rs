@@ -16,7 +16,7 @@ use crate::{
     context::logging,
     error::{Error, Kind},
     model::ClientInfo,
-    wire::{Kind as JsonKind, Raw, response},
+    wire::{Kind as JsonKind, Known, Raw, response},
 };
 
 const VERSION: &str = "io.modelcontextprotocol/protocolVersion";
@@ -35,10 +35,11 @@ pub(super) struct RequestMeta<'a> {
 }
 
 impl<'a> RequestMeta<'a> {
-    pub(super) fn read(whole: Option<Raw<'a>>) -> Self {
+    pub(super) fn read(meta: Option<Known<'a>>) -> Self {
         let names = ["progressToken", VERSION, CAPABILITIES, CLIENT, LOG_LEVEL];
         let [progress_token, version, capabilities, client, log_level] =
-            whole.unwrap_or(Raw::EMPTY_OBJECT).pick(names);
+            meta.map_or_else(Default::default, |it| it.pick(names));
+        let whole = meta.map(|it| it.whole);
         Self { whole, progress_token, version, capabilities, client, log_level }
     }
 

@@ -15,7 +15,7 @@ use crate::{
     context::{Carrier, Context},
     error::{Error, Kind},
     limits::Limits,
-    wire::{self, Id, Incoming, Invalid, Message, Params, Raw},
+    wire::{self, Id, Incoming, Invalid, Message, Params, Parsed, Raw},
 };
 
 /// One side of a conversation: a legacy session if it ever has one, and the calls and streams of both eras. A connection
@@ -62,7 +62,7 @@ impl Peer {
     /// Handles the bytes of one message or batch. What can be answered at once is in the outbox when this returns.
     pub(crate) fn receive(&self, bytes: &[u8], turn: &mut Turn) {
         let limits = &self.shared.service.limits;
-        match wire::parse(bytes, limits.of_wire()) {
+        match wire::parse(bytes, limits.of_wire(), &mut Parsed::default()) {
             Err(malformed) => self.refuse_unread(&Error::of(Kind::Parse, malformed)),
             Ok(incoming) => self.handle(&incoming, &self.plainly, turn),
         }
@@ -129,8 +129,8 @@ impl Peer {
                 self.shared.error(self.shared.spoken(), invalid.id, &error, to);
             }
             Ok(Message::Request { id, method, params }) => {
-                let params = params.as_ref().unwrap_or(&Params::NONE);
-                let meta = RequestMeta::read(params.get("_meta"));
+                let params = params.unwrap_or(&Params::NONE);
+                let meta = RequestMeta::read(params.meta());
                 let carrier = &arrival.carrier;
                 let request = ClientRequest { id: *id, method, params, meta, to, carrier };
                 if !arrival.is_modern && !request.meta.claims(method) {
@@ -146,7 +146,7 @@ impl Peer {
             }
             Ok(Message::Notification { method, params }) => match &**method {
                 // It carries no envelope in either era, so one table serves both.
-                "notifications/cancelled" => self.cancel(params.as_ref()),
+                "notifications/cancelled" => self.cancel(*params),
                 "notifications/initialized" => self.shared.session().set_initialized(),
                 "notifications/roots/list_changed" => self.shared.questions().forget_roots(),
                 // Progress of ours, which nothing here asks for. The rest is unknown and stays unanswered.

@@ -177,9 +177,8 @@ impl Peer {
         operation: &Request<'_>,
     ) -> Keeper {
         let (item, arguments) = match operation {
-            Request::CallTool { name, arguments } | Request::GetPrompt { name, arguments } => {
-                (&**name, *arguments)
-            }
+            Request::CallTool { name, arguments } => (&**name, arguments.map(|it| it.whole)),
+            Request::GetPrompt { name, arguments } => (&**name, *arguments),
             Request::ReadResource { uri } => (&**uri, None),
             Request::List { .. } | Request::Complete { .. } => ("", None),
         };
@@ -264,7 +263,7 @@ fn demands(
     }
     #[cfg(feature = "http")]
     if let (Some(http), Request::CallTool { arguments, .. }) = (&request.carrier.http, operation) {
-        let arguments = arguments.unwrap_or(Raw::EMPTY_OBJECT);
+        let arguments = arguments.map_or(Raw::EMPTY_OBJECT, |it| it.whole);
         super::mirrored::check_arguments(&http.headers, entry.headers(), arguments)?;
     }
     #[cfg(not(feature = "http"))]

@@ -28,8 +28,8 @@ pub(crate) fn route(incoming: &Incoming<'_>, version: Option<&[u8]>) -> Route {
     match incoming {
         Incoming::One(Ok(Message::Request { method, params, .. })) => {
             let is_modern = by_header || {
-                let params = params.as_ref().unwrap_or(&Params::NONE);
-                RequestMeta::read(params.get("_meta")).claims(method)
+                let meta = params.and_then(Params::meta);
+                RequestMeta::read(meta).claims(method)
             };
             match (is_modern, &**method) {
                 (true, "subscriptions/listen") => Route::Listen,
@@ -49,8 +49,8 @@ mod tests {
     use crate::wire;
 
     fn check(message: &str, version: Option<&str>, expected: Route) {
-        let incoming =
-            wire::parse(message.as_bytes(), wire::Limits { depth: 9, batch: 9 }).unwrap();
+        let (limits, mut parsed) = (wire::Limits { depth: 9, batch: 9 }, wire::Parsed::default());
+        let incoming = wire::parse(message.as_bytes(), limits, &mut parsed).unwrap();
         assert_eq!(route(&incoming, version.map(str::as_bytes)), expected, "{message} {version:?}");
     }
 

@@ -48,8 +48,8 @@ impl Tasks {
             return false;
         }
         let Ok(arguments) = validate(arguments.as_bytes(), 1024) else { return false };
-        let request =
-            Request::CallTool { name: (&*live.origin.tool).into(), arguments: Some(arguments) };
+        let name = (&*live.origin.tool).into();
+        let request = Request::CallTool { name, arguments: Some(arguments.into()) };
         let (client, carrier) = (live.origin.client.clone(), Carrier::of(&live.origin.owner));
         let caller = Way::new(live.clone()).lead(Caller { client, carrier, ..Caller::default() });
         match dispatcher.dispatch(&snapshot, None, caller, request) {

@@ -7,6 +7,7 @@
 use std::{borrow::Cow, fmt};
 
 use super::nesting::Nesting;
+use super::noted::Noted;
 use super::params::Params;
 use super::raw::Raw;
 use super::scan::{plain_until, space_until};
@@ -92,23 +93,13 @@ impl<'a> Scanner<'a> {
         finished.map_err(|Broken| self.why.unwrap_or(nothing))
     }
 
-    /// Reads the object at the cursor; `member` is given each name, and must read one value.
-    pub(super) fn object(
-        &mut self,
-        mut member: impl FnMut(&mut Self, Cow<'a, str>) -> Step<()>,
-    ) -> Step<()> {
+    /// Reads the object at the cursor. `member` reads each of its members, from the name to the end of the value.
+    pub(super) fn object(&mut self, mut member: impl FnMut(&mut Self) -> Step<()>) -> Step<()> {
         self.enter(0)?;
         self.outside += 1;
         if !self.opens_empty(b'}') {
             loop {
-                let start = self.at;
-                let is_plain = self.name()?;
-                let name = match is_plain {
-                    true => Cow::Borrowed(&self.text[start + 1..self.at - 1]),
-                    false => self.since(start, self.at).string().unwrap_or_default(),
-                };
-                self.colon()?;
-                member(self, name)?;
+                member(self)?;
                 if !self.another(b'}', "`,` or `}`")? {
                     break;
                 }
@@ -116,6 +107,27 @@ impl<'a> Scanner<'a> {
         }
         self.outside -= 1;
         Ok(())
+    }
+
+    /// Passes the name of a member, up to its value.
+    pub(super) fn key(&mut self) -> Step<Cow<'a, str>> {
+        let start = self.at;
+        let is_plain = self.name()?;
+        let name = match is_plain {
+            true => Cow::Borrowed(&self.text[start + 1..self.at - 1]),
+            false => self.since(start, self.at).string().unwrap_or_default(),
+        };
+        self.colon()?;
+        Ok(name)
+    }
+
+    /// Passes this text, if it is what comes next. What is known in advance need not be looked through.
+    #[inline(always)]
+    pub(super) fn passes(&mut self, text: &str) -> bool {
+        let next = self.text.as_bytes().get(self.at..self.at + text.len());
+        let is_next = next == Some(text.as_bytes());
+        self.at += if is_next { text.len() } else { 0 };
+        is_next
     }
 
     /// Reads the array at the cursor; `element` must read one value.
@@ -134,18 +146,49 @@ impl<'a> Scanner<'a> {
         Ok(())
     }
 
-    /// Reads the `params` of a message at the cursor.
+    /// Reads the value at the cursor, and notes where its members are if it is an object.
+    fn note<const N: usize>(&mut self, noted: &mut Noted<'a, N>) -> Step<Raw<'a>> {
+        let start = self.at;
+        if self.peek() != Some(b'{') {
+            noted.set(self.value()?);
+        } else {
+            self.object(|scanner| {
+                let name = scanner.key()?;
+                noted.add(name, scanner.value()?);
+                Ok(())
+            })?;
+            noted.end(self.since(start, self.at));
+        }
+        Ok(noted.whole())
+    }
+
+    /// Reads the value at the cursor as the parameters of a message.
     pub(super) fn params(&mut self, params: &mut Params<'a>) -> Step<()> {
         if self.peek() != Some(b'{') {
-            params.set(self.value()?);
+            params.all.set(self.value()?);
             return Ok(());
         }
         let start = self.at;
-        self.object(|scanner, name| {
-            params.add(name, scanner.value()?);
+        self.object(|scanner| {
+            // As they are written most often.
+            let name = if scanner.passes(r#""name":"#) {
+                scanner.space();
+                Cow::Borrowed("name")
+            } else if scanner.passes(r#""arguments":"#) {
+                scanner.space();
+                Cow::Borrowed("arguments")
+            } else {
+                scanner.key()?
+            };
+            let value = match &*name {
+                "arguments" => scanner.note(params.arguments.insert(Noted::empty()))?,
+                "_meta" => scanner.note(params.meta.insert(Noted::empty()))?,
+                _ => scanner.value()?,
+            };
+            params.all.add(name, value);
             Ok(())
         })?;
-        params.end(self.since(start, self.at));
+        params.all.end(self.since(start, self.at));
         Ok(())
     }
 
@@ -373,7 +416,7 @@ impl<'a> Scanner<'a> {
     }
 
     #[inline]
-    fn space(&mut self) {
+    pub(super) fn space(&mut self) {
         self.at = space_until(self.text.as_bytes(), self.at);
     }
 

@@ -10,8 +10,8 @@ use super::raw::{Kind, Raw};
 /// One JSON-RPC message, borrowed from the text it was read from.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) enum Message<'a> {
-    Request { id: Id<'a>, method: Cow<'a, str>, params: Option<Params<'a>> },
-    Notification { method: Cow<'a, str>, params: Option<Params<'a>> },
+    Request { id: Id<'a>, method: Cow<'a, str>, params: Option<&'a Params<'a>> },
+    Notification { method: Cow<'a, str>, params: Option<&'a Params<'a>> },
     Response { id: Id<'a>, result: Result<Raw<'a>, Raw<'a>> },
 }
 
@@ -27,10 +27,6 @@ pub(crate) struct Invalid<'a> {
 
 /// Everything one line or body can hold.
 #[derive(Debug, Clone, PartialEq)]
-#[expect(
-    clippy::large_enum_variant,
-    reason = "nearly all are one message, which needs no place of its own"
-)]
 pub(crate) enum Incoming<'a> {
     One(Result<Message<'a>, Invalid<'a>>),
     /// At least one element, in their order. Whether batches exist at all is the revision's business.
@@ -58,49 +54,78 @@ pub(crate) struct Limits {
     pub(crate) batch: usize,
 }
 
-/// Reads one text: validates it and takes the envelope apart in the same pass.
+/// The place of a text while it is read, and of what messages borrow then.
+#[derive(Debug)]
+#[expect(
+    clippy::large_enum_variant,
+    reason = "nearly all are one message, which needs no place of its own"
+)]
+pub(crate) enum Parsed<'a> {
+    One(Envelope<'a>),
+    Batch(Vec<Envelope<'a>>),
+    LongBatch,
+}
+
+impl Default for Parsed<'_> {
+    fn default() -> Self {
+        Self::One(Envelope::default())
+    }
+}
+
+impl Parsed<'_> {
+    fn open(&self) -> Incoming<'_> {
+        match self {
+            Self::One(envelope) => Incoming::One(envelope.open()),
+            Self::Batch(all) if all.is_empty() => Incoming::EmptyBatch,
+            Self::Batch(all) => Incoming::Batch(all.iter().map(Envelope::open).collect()),
+            Self::LongBatch => Incoming::One(Err(Invalid {
+                id: None,
+                reason: "the batch is too long",
+                answer: true,
+            })),
+        }
+    }
+}
+
+/// Reads one text: validates it and takes the envelope apart in the same pass. `parsed` is a place that has not been used.
 ///
 /// # Errors
 ///
 /// [`Malformed`] when the text is no JSON. JSON of the wrong shape is [`Invalid`], inside the `Ok`.
-pub(crate) fn parse(bytes: &[u8], limits: Limits) -> Result<Incoming<'_>, Malformed> {
+pub(crate) fn parse<'a, 'p>(
+    bytes: &'a [u8],
+    limits: Limits,
+    parsed: &'p mut Parsed<'a>,
+) -> Result<Incoming<'p>, Malformed> {
     let mut scanner = Scanner::new(bytes, limits.depth)?;
-    if scanner.peek() == Some(b'[') {
-        let read = batch(&mut scanner, limits.batch);
-        return scanner.finish(read);
-    }
-    let mut envelope = Envelope::default();
-    let read = envelope.read(&mut scanner);
+    let read = match parsed {
+        Parsed::One(envelope) if scanner.peek() != Some(b'[') => envelope.read(&mut scanner),
+        _ => batch(&mut scanner, limits.batch).map(|it| *parsed = it),
+    };
     scanner.finish(read)?;
-    Ok(Incoming::One(envelope.open()))
+    Ok(parsed.open())
 }
 
-fn batch<'a>(scanner: &mut Scanner<'a>, limit: usize) -> Result<Incoming<'a>, Broken> {
+fn batch<'a>(scanner: &mut Scanner<'a>, limit: usize) -> Result<Parsed<'a>, Broken> {
     let mut messages = Vec::new();
     let mut too_long = false;
     scanner.array(|scanner| {
         if messages.len() < limit {
             let mut envelope = Envelope::default();
             envelope.read(scanner)?;
-            messages.push(envelope.open());
+            messages.push(envelope);
         } else {
             too_long = true;
             scanner.value()?;
         }
         Ok(())
     })?;
-    Ok(if too_long {
-        Incoming::One(Err(Invalid { id: None, reason: "the batch is too long", answer: true }))
-    } else if messages.is_empty() {
-        Incoming::EmptyBatch
-    } else {
-        Incoming::Batch(messages)
-    })
+    Ok(if too_long { Parsed::LongBatch } else { Parsed::Batch(messages) })
 }
 
 /// The members that JSON-RPC gives a meaning, whatever their values are; others are passed over.
-#[derive(Default)]
-struct Envelope<'a> {
+#[derive(Debug, Default)]
+pub(crate) struct Envelope<'a> {
     jsonrpc: Option<Raw<'a>>,
     id: Option<Raw<'a>>,
     method: Option<Raw<'a>>,
@@ -116,27 +141,41 @@ impl<'a> Envelope<'a> {
     /// Reads the message at the cursor.
     fn read(&mut self, scanner: &mut Scanner<'a>) -> Result<(), Broken> {
         if scanner.peek() == Some(b'{') {
-            return scanner.object(|scanner, name| self.take(scanner, &name));
+            return scanner.object(|scanner| self.member(scanner));
         }
         self.is_other = true;
         scanner.value().map(|_| ())
     }
 
-    /// Reads the member of this name at the cursor.
-    fn take(&mut self, scanner: &mut Scanner<'a>, name: &str) -> Result<(), Broken> {
-        let (member, doubled) = match name {
-            "params" => {
-                if self.params.is_some() {
-                    self.doubled = Some("`params` appears twice");
-                }
-                return scanner.params(self.params.insert(Params::NONE));
+    /// Reads the member at the cursor.
+    fn member(&mut self, scanner: &mut Scanner<'a>) -> Result<(), Broken> {
+        // Nearly every message has these, as nearly every serializer writes them.
+        let (member, doubled) = if scanner.passes(r#""jsonrpc":"2.0""#) {
+            if self.jsonrpc.replace(Raw::VERSION).is_some() {
+                self.doubled = Some("`jsonrpc` appears twice");
             }
-            "jsonrpc" => (&mut self.jsonrpc, "`jsonrpc` appears twice"),
-            "id" => (&mut self.id, "`id` appears twice"),
-            "method" => (&mut self.method, "`method` appears twice"),
-            "result" => (&mut self.result, "`result` appears twice"),
-            "error" => (&mut self.error, "`error` appears twice"),
-            _ => return scanner.value().map(|_| ()),
+            return Ok(());
+        } else if scanner.passes(r#""id":"#) {
+            scanner.space();
+            (&mut self.id, "`id` appears twice")
+        } else if scanner.passes(r#""method":"#) {
+            scanner.space();
+            (&mut self.method, "`method` appears twice")
+        } else {
+            match &*scanner.key()? {
+                "params" => {
+                    if self.params.is_some() {
+                        self.doubled = Some("`params` appears twice");
+                    }
+                    return scanner.params(self.params.insert(Params::none()));
+                }
+                "jsonrpc" => (&mut self.jsonrpc, "`jsonrpc` appears twice"),
+                "id" => (&mut self.id, "`id` appears twice"),
+                "method" => (&mut self.method, "`method` appears twice"),
+                "result" => (&mut self.result, "`result` appears twice"),
+                "error" => (&mut self.error, "`error` appears twice"),
+                _ => return scanner.value().map(|_| ()),
+            }
         };
         if member.replace(scanner.value()?).is_some() {
             self.doubled = Some(doubled);
@@ -144,7 +183,8 @@ impl<'a> Envelope<'a> {
         Ok(())
     }
 
-    fn open(self) -> Result<Message<'a>, Invalid<'a>> {
+    /// The message that it is.
+    fn open(&self) -> Result<Message<'_>, Invalid<'_>> {
         if self.is_other {
             return Err(Invalid { id: None, reason: "a message is an object", answer: true });
         }
@@ -182,8 +222,8 @@ impl<'a> Envelope<'a> {
                     return invalid("`params` is neither an object nor an array");
                 }
                 Ok(match id {
-                    Some(id) => Message::Request { id, method, params: self.params },
-                    None => Message::Notification { method, params: self.params },
+                    Some(id) => Message::Request { id, method, params: self.params.as_ref() },
+                    None => Message::Notification { method, params: self.params.as_ref() },
                 })
             }
             (Some(_), _, _) => invalid("a message with `method` has no `result` or `error`"),
@@ -205,9 +245,9 @@ mod tests {
 
     const LIMITS: Limits = Limits { depth: 128, batch: 3 };
 
-    fn one(text: &str) -> Result<Message<'_>, Invalid<'_>> {
-        match parse(text.as_bytes(), LIMITS) {
-            Ok(Incoming::One(one)) => one,
+    fn judge<T>(text: &str, judge: impl FnOnce(Result<Message<'_>, Invalid<'_>>) -> T) -> T {
+        match parse(text.as_bytes(), LIMITS, &mut Parsed::default()) {
+            Ok(Incoming::One(one)) => judge(one),
             other => panic!("{text}: {other:?}"),
         }
     }
@@ -217,15 +257,17 @@ mod tests {
     }
 
     fn check(text: &str, expected: &Message<'_>) {
-        assert_eq!(one(text).as_ref(), Ok(expected), "{text}");
+        judge(text, |one| assert_eq!(one.as_ref(), Ok(expected), "{text}"));
     }
 
     /// `id` is the text to be echoed, empty for none.
     fn check_invalid(text: &str, echo: &str, answer: bool, reason: &str) {
-        let invalid = one(text).unwrap_err();
-        assert_eq!(invalid.id.map_or("", Id::as_str), echo, "{text}");
-        assert_eq!(invalid.answer, answer, "{text}");
-        assert_eq!(invalid.reason, reason, "{text}");
+        judge(text, |one| {
+            let invalid = one.unwrap_err();
+            assert_eq!(invalid.id.map_or("", Id::as_str), echo, "{text}");
+            assert_eq!(invalid.answer, answer, "{text}");
+            assert_eq!(invalid.reason, reason, "{text}");
+        });
     }
 
     #[test]
@@ -235,7 +277,7 @@ mod tests {
             &Message::Request {
                 id: id("1"),
                 method: "a".into(),
-                params: Some(Params::new(Raw::trusted(r#"{"x":[1]}"#))),
+                params: Some(&Params::text(Raw::trusted(r#"{"x":[1]}"#))),
             },
         );
         check(
@@ -243,7 +285,7 @@ mod tests {
             &Message::Request {
                 id: id("\"7\""),
                 method: "a".into(),
-                params: Some(Params::new(Raw::trusted("[ 1 ]"))),
+                params: Some(&Params::text(Raw::trusted("[ 1 ]"))),
             },
         );
         check(
@@ -331,14 +373,17 @@ mod tests {
     fn batches_keep_their_order_and_judge_each_element() {
         let text =
             r#" [ {"jsonrpc":"2.0","method":"n"} , [] , {"jsonrpc":"2.0","id":1,"method":"a"} ] "#;
-        let Ok(Incoming::Batch(batch)) = parse(text.as_bytes(), LIMITS) else { panic!() };
+        let mut parsed = Parsed::default();
+        let Ok(Incoming::Batch(batch)) = parse(text.as_bytes(), LIMITS, &mut parsed) else {
+            panic!()
+        };
         assert!(matches!(batch[0], Ok(Message::Notification { .. })));
         assert_eq!(
             batch[1],
             Err(Invalid { id: None, reason: "a message is an object", answer: true })
         );
         assert!(matches!(batch[2], Ok(Message::Request { .. })));
-        assert_eq!(parse(b"[ ]", LIMITS), Ok(Incoming::EmptyBatch));
+        assert_eq!(parse(b"[ ]", LIMITS, &mut Parsed::default()), Ok(Incoming::EmptyBatch));
         check_invalid("[1,2,3,4]", "", true, "the batch is too long");
     }
 
@@ -353,13 +398,23 @@ mod tests {
             r#"{"jsonrpc":"2.0","method":"a","params":{"x":}}"#,
         ] {
             assert!(
-                matches!(parse(text.as_bytes(), LIMITS), Err(Malformed::Syntax { .. })),
+                matches!(
+                    parse(text.as_bytes(), LIMITS, &mut Parsed::default()),
+                    Err(Malformed::Syntax { .. })
+                ),
                 "{text}"
             );
         }
         let limits = Limits { depth: 2, batch: 1 };
-        assert!(parse(br#"{"params":{"a":1}}"#, limits).is_ok());
-        assert!(matches!(parse(br#"{"params":{"a":[]}}"#, limits), Err(Malformed::TooDeep { .. })));
-        assert!(matches!(parse(br#"[{"params":[]}]"#, limits), Err(Malformed::TooDeep { .. })));
+        let parsed = &mut Parsed::default;
+        assert!(parse(br#"{"params":{"a":1}}"#, limits, &mut parsed()).is_ok());
+        assert!(matches!(
+            parse(br#"{"params":{"a":[]}}"#, limits, &mut parsed()),
+            Err(Malformed::TooDeep { .. })
+        ));
+        assert!(matches!(
+            parse(br#"[{"params":[]}]"#, limits, &mut parsed()),
+            Err(Malformed::TooDeep { .. })
+        ));
     }
 }

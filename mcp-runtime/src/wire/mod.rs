@@ -10,6 +10,7 @@ mod id;
 mod json;
 mod message;
 mod nesting;
+mod noted;
 mod params;
 mod raw;
 mod scan;
@@ -22,7 +23,8 @@ pub(crate) use self::{
     envelope::{error, notification, request, response},
     id::{Id, IdBuf},
     json::validate,
-    message::{Incoming, Invalid, Limits, Message, parse},
+    message::{Incoming, Invalid, Limits, Message, Parsed, parse},
+    noted::Known,
     params::Params,
     raw::{Kind, Raw},
     write::{Array, Object},

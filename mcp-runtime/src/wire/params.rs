@@ -1,89 +1,102 @@
-//! The parameters of a message, with the members that were passed while the message was read.
+//! The parameters of a message.
 
-use std::borrow::Cow;
+use super::{
+    noted::{Known, Noted},
+    raw::{Kind, Raw},
+};
 
-use super::raw::{Kind, Raw};
-
-/// Most methods have no more members than this; of the others all are looked for in the text.
+/// Most methods have no more parameters than this.
 const MOST: usize = 5;
+/// And most calls no more arguments or members of `_meta`.
+const MOST_INSIDE: usize = 6;
 
-/// The text of a message's `params`, an object or an array, and where the members of an object are.
+/// The text of a message's `params`, an object or an array, with the members of the object, and of the two objects in it
+/// that nearly every call has.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Params<'a> {
-    whole: Raw<'a>,
-    /// In their order, as far as `known` goes.
-    members: [(&'a str, Raw<'a>); MOST],
-    /// How many there are, or `None` where they have to be looked for.
-    known: Option<usize>,
+    pub(super) all: Noted<'a, MOST>,
+    pub(super) arguments: Option<Noted<'a, MOST_INSIDE>>,
+    pub(super) meta: Option<Noted<'a, MOST_INSIDE>>,
 }
 
 impl<'a> Params<'a> {
     /// Those of a message that has none: an empty object.
     pub(crate) const NONE: Params<'static> =
-        Params { whole: Raw::EMPTY_OBJECT, members: [("", Raw::NULL); MOST], known: Some(0) };
+        Params { all: Noted::EMPTY, arguments: None, meta: None };
 
     /// With nothing known but the text.
     #[cfg(test)]
-    pub(super) fn new(whole: Raw<'a>) -> Self {
+    pub(super) fn text(whole: Raw<'a>) -> Self {
         let mut params = Params::NONE;
-        params.set(whole);
+        params.all.set(whole);
         params
     }
 
-    /// Takes in what is no object.
-    pub(super) fn set(&mut self, whole: Raw<'a>) {
-        (self.whole, self.known) = (whole, None);
-    }
-
-    /// Takes in the next member of the object that is being read.
-    pub(super) fn add(&mut self, name: Cow<'a, str>, value: Raw<'a>) {
-        let Some(known) = self.known else { return };
-        self.known = match (name, self.members.get_mut(known)) {
-            (Cow::Borrowed(name), Some(member)) => {
-                *member = (name, value);
-                Some(known + 1)
-            }
-            _ => None,
-        };
-    }
-
-    /// The object has been read.
-    pub(super) fn end(&mut self, whole: Raw<'a>) {
-        self.whole = whole;
+    #[inline(always)]
+    pub(super) fn none() -> Self {
+        Params { all: Noted::empty(), arguments: None, meta: None }
     }
 
     pub(super) fn kind(&self) -> Kind {
-        self.whole.kind()
+        self.all.whole().kind()
     }
 
     /// The member called `name`; of several the last one. None in an array.
     pub(crate) fn get(&self, name: &str) -> Option<Raw<'a>> {
-        let Some(known) = self.known else { return self.whole.get(name) };
-        self.members[..known].iter().rfind(|it| it.0 == name).map(|it| it.1)
+        self.all.get(name)
     }
 
     /// The members of these names, like [`get`](Self::get).
     pub(crate) fn pick<const N: usize>(&self, names: [&str; N]) -> [Option<Raw<'a>>; N] {
-        let Some(known) = self.known else { return self.whole.pick(names) };
-        let mut found = [None; N];
-        for (name, value) in &self.members[..known] {
-            if let Some(at) = names.iter().position(|it| it == name) {
-                found[at] = Some(*value);
-            }
-        }
-        found
+        self.all.pick(names)
+    }
+
+    /// The member `arguments`.
+    pub(crate) fn arguments(&self) -> Option<Known<'_>> {
+        self.arguments.as_ref().map(Noted::known)
+    }
+
+    /// The member `_meta`.
+    pub(crate) fn meta(&self) -> Option<Known<'_>> {
+        self.meta.as_ref().map(Noted::known)
     }
 }
 
 impl PartialEq for Params<'_> {
     fn eq(&self, other: &Self) -> bool {
-        self.whole == other.whole
+        self.all.whole() == other.all.whole()
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use crate::wire::{Incoming, Limits, Message, Raw, parse};
+    use crate::wire::{Incoming, Limits, Message, Parsed, Raw, parse};
+
+    fn check(params: &str) {
+        let text = format!(r#"{{"jsonrpc":"2.0","method":"m","params":{params}}}"#);
+        let (limits, mut parsed) = (Limits { depth: 10, batch: 1 }, Parsed::default());
+        let Ok(Incoming::One(Ok(Message::Notification { params: Some(found), .. }))) =
+            parse(text.as_bytes(), limits, &mut parsed)
+        else {
+            panic!("{text}")
+        };
+        let raw = Raw::trusted(params);
+        assert_eq!(found.all.whole(), raw);
+        for name in ["a", "b", "c", "", "5", "arguments", "_meta", "name"] {
+            assert_eq!(found.get(name), raw.get(name), "{name} of {params}");
+        }
+        assert_eq!(found.pick(["b", "a", "x"]), raw.pick(["b", "a", "x"]), "{params}");
+        for (name, known) in [("arguments", found.arguments()), ("_meta", found.meta())] {
+            assert_eq!(known.map(|it| it.whole), raw.get(name), "{name} of {params}");
+            let Some(known) = known else { continue };
+            let names = ["b", "a", "name", "_meta"];
+            assert_eq!(known.pick(names), known.whole.pick(names), "{name} of {params}");
+            let found: Option<Vec<_>> =
+                known.members.map(|it| it.iter().flatten().map(|it| it.1).collect());
+            let values: Vec<_> = known.whole.members().map(|it| it.1).collect();
+            assert!(found.is_none_or(|it| it == values), "{name} of {params}");
+        }
+    }
 
     /// What is known of the members is what is in the text.
     #[test]
@@ -99,19 +112,27 @@ mod tests {
             r#"{"1":1,"2":2,"3":3,"4":4,"a":5,"b":6}"#,
             r#"{"a":0,"1":1,"2":2,"3":3,"4":4,"5":5,"a":6,"":7}"#,
         ] {
-            let text = format!(r#"{{"jsonrpc":"2.0","method":"m","params":{params}}}"#);
-            let limits = Limits { depth: 10, batch: 1 };
-            let Ok(Incoming::One(Ok(Message::Notification { params: Some(found), .. }))) =
-                parse(text.as_bytes(), limits)
-            else {
-                panic!("{text}")
-            };
-            let raw = Raw::trusted(params);
-            assert_eq!(found.whole, raw);
-            for name in ["a", "b", "c", "", "5"] {
-                assert_eq!(found.get(name), raw.get(name), "{name} of {params}");
-            }
-            assert_eq!(found.pick(["b", "a", "x"]), raw.pick(["b", "a", "x"]), "{params}");
+            check(params);
+        }
+    }
+
+    #[test]
+    fn so_are_those_of_the_objects_inside() {
+        for params in [
+            r#"{"name":"a","arguments":{"a":1,"b":"2"},"_meta":{"name":3}}"#,
+            r#"{ "arguments" : { "a" : 1 , "_meta":{"a":2} } , "name" :"b"}"#,
+            r#"{"arguments":{},"_meta":[{"a":1}]}"#,
+            r#"{"arguments":null,"_meta":"x"}"#,
+            r#"{"arguments":{"a":1},"arguments":{"b":2}}"#,
+            r#"{"arguments":{"a":1,"b":2},"arguments":7}"#,
+            r#"{"arguments":{"a":1},"argument\u0073":{"b":2}}"#,
+            r#"{"argument\u0073":{"b":2},"arguments":{"a":1}}"#,
+            r#"{"_met\u0061":{"a":1}}"#,
+            r#"{"arguments":{"1":1,"2":2,"3":3,"4":4,"5":5,"a":6,"b":7}}"#,
+            r#"{"arguments":{"1":1,"2":2,"3":3,"4":4,"a":5,"\u0062":6}}"#,
+            r#"{"1":1,"2":2,"3":3,"4":4,"5":5,"arguments":{"a":1},"_meta":{"a":1}}"#,
+        ] {
+            check(params);
         }
     }
 }

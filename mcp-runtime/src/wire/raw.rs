@@ -26,6 +26,8 @@ pub(crate) enum Kind {
 impl<'a> Raw<'a> {
     pub(crate) const NULL: Raw<'static> = Raw("null");
     pub(crate) const EMPTY_OBJECT: Raw<'static> = Raw("{}");
+    /// Of JSON-RPC, in every message.
+    pub(super) const VERSION: Raw<'static> = Raw("\"2.0\"");
 
     /// Text that this process wrote itself: exactly one valid value with no whitespace around it.
     pub(crate) fn trusted(text: &'a str) -> Self {

@@ -78,7 +78,7 @@ fn text_arguments(call: &Call<'_>) -> Variables {
         Arguments::Text(members) => {
             members.iter().map(|it| (it.name.to_string(), it.value.to_string())).collect()
         }
-        Arguments::Json(_) => Variables::new(),
+        Arguments::Noted { .. } | Arguments::Json(_) => Variables::new(),
     }
 }
 

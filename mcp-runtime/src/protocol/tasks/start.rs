@@ -88,7 +88,7 @@ impl Peer {
         let new = NewTask {
             entry,
             support,
-            arguments: arguments.unwrap_or(Raw::EMPTY_OBJECT).as_str(),
+            arguments: arguments.map_or(Raw::EMPTY_OBJECT, |it| it.whole).as_str(),
             client: terms.client.clone(),
             owner: request.carrier.principal(),
             ttl,

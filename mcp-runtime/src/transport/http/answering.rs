@@ -26,7 +26,7 @@ use crate::{
     context::{Carrier, Principal},
     error::{Error, Kind},
     protocol::{Outbox, Peer, Remembered, Route, route},
-    wire::{self, Id, Incoming},
+    wire::{self, Id, Incoming, Parsed},
 };
 
 /// Where requests are worked on one after the other: one for each connection, where connections are our own.
@@ -248,7 +248,8 @@ impl Place {
             let revision = legacy::revision(endpoint, head, principal);
             reply::error(StatusCode::BAD_REQUEST, revision, id, error).into()
         };
-        let incoming = match wire::parse(&read.bytes, endpoint.limits().of_wire()) {
+        let mut parsed = Parsed::default();
+        let incoming = match wire::parse(&read.bytes, endpoint.limits().of_wire(), &mut parsed) {
             Ok(Incoming::One(Err(invalid))) => {
                 return refuse(invalid.id, &Error::of(Kind::InvalidRequest, invalid.reason));
             }

@@ -21,7 +21,7 @@ use crate::{
     context::{Carrier, Principal},
     protocol::{Arrival, Hold, Peer, ReplyTo, Route, Turn, route},
     transport::stream::spawn,
-    wire,
+    wire::{self, Parsed},
 };
 
 /// The last segments of the two addresses.
@@ -143,7 +143,7 @@ pub(super) fn post(endpoint: &Endpoint, parts: &Arc<Parts>, read: &Read) -> Resp
         return reply::busy("the stream has not been read for too long: read it first");
     }
     let mut turn = Turn::default();
-    match wire::parse(&read.bytes, endpoint.limits().of_wire()) {
+    match wire::parse(&read.bytes, endpoint.limits().of_wire(), &mut Parsed::default()) {
         Ok(incoming) if matches!(route(&incoming, None), Route::Modern | Route::Listen) => {
             let why = format!("requests of this revision go to {}", endpoint.settings.path);
             return reply::refuse(StatusCode::BAD_REQUEST, why);

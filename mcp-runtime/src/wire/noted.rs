@@ -1,0 +1,119 @@
+//! An object whose members were noted in the pass that validated it.
+
+use std::borrow::Cow;
+
+use super::raw::Raw;
+
+/// A member's name, which has no escapes, and its value.
+pub(crate) type Member<'a> = (&'a str, Raw<'a>);
+
+/// The text of a value and, when it is an object of at most `N` members whose names have no escapes, all of them. In any
+/// other object they have to be looked for in the text.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Noted<'a, const N: usize> {
+    whole: Raw<'a>,
+    /// In their order; the rest is empty.
+    members: [Option<Member<'a>>; N],
+    /// `None` when `members` does not tell.
+    known: Option<usize>,
+}
+
+/// An object, and its members where they have been noted.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Known<'a> {
+    pub(crate) whole: Raw<'a>,
+    pub(crate) members: Option<&'a [Option<Member<'a>>]>,
+}
+
+impl<'a, const N: usize> Noted<'a, N> {
+    /// An object without members.
+    pub(super) const EMPTY: Self =
+        Self { whole: Raw::EMPTY_OBJECT, members: [None; N], known: Some(0) };
+
+    /// The same, made where it stands and not copied there.
+    #[inline(always)]
+    pub(super) fn empty() -> Self {
+        Self { whole: Raw::EMPTY_OBJECT, members: [None; N], known: Some(0) }
+    }
+
+    /// Takes in a value of which nothing is known but the text.
+    pub(super) fn set(&mut self, whole: Raw<'a>) {
+        (self.whole, self.known) = (whole, None);
+    }
+
+    /// Takes in the next member of the object that is being read.
+    pub(super) fn add(&mut self, name: Cow<'a, str>, value: Raw<'a>) {
+        let Some(known) = self.known else { return };
+        self.known = match (name, self.members.get_mut(known)) {
+            (Cow::Borrowed(name), Some(member)) => {
+                *member = Some((name, value));
+                Some(known + 1)
+            }
+            _ => None,
+        };
+    }
+
+    /// The object has been read.
+    pub(super) fn end(&mut self, whole: Raw<'a>) {
+        self.whole = whole;
+    }
+
+    pub(super) fn whole(&self) -> Raw<'a> {
+        self.whole
+    }
+
+    pub(super) fn get(&self, name: &str) -> Option<Raw<'a>> {
+        match self.members() {
+            Some(members) => find(members, name),
+            None => self.whole.get(name),
+        }
+    }
+
+    pub(super) fn pick<const M: usize>(&self, names: [&str; M]) -> [Option<Raw<'a>>; M] {
+        match self.members() {
+            Some(members) => find_each(members, names),
+            None => self.whole.pick(names),
+        }
+    }
+
+    pub(super) fn known(&self) -> Known<'_> {
+        Known { whole: self.whole, members: self.members() }
+    }
+
+    fn members(&self) -> Option<&[Option<Member<'a>>]> {
+        self.known.and_then(|it| self.members.get(..it))
+    }
+}
+
+impl<'a> Known<'a> {
+    /// The members of these names, found in one pass; of several with one name the last one.
+    pub(crate) fn pick<const N: usize>(self, names: [&str; N]) -> [Option<Raw<'a>>; N] {
+        match self.members {
+            Some(members) => find_each(members, names),
+            None => self.whole.pick(names),
+        }
+    }
+}
+
+fn find<'a>(members: &[Option<Member<'a>>], name: &str) -> Option<Raw<'a>> {
+    members.iter().rev().flatten().find(|it| it.0 == name).map(|it| it.1)
+}
+
+fn find_each<'a, const N: usize>(
+    members: &[Option<Member<'a>>],
+    names: [&str; N],
+) -> [Option<Raw<'a>>; N] {
+    let mut found = [None; N];
+    for (name, value) in members.iter().flatten() {
+        if let Some(at) = names.iter().position(|it| it == name) {
+            found[at] = Some(*value);
+        }
+    }
+    found
+}
+
+impl<'a> From<Raw<'a>> for Known<'a> {
+    fn from(whole: Raw<'a>) -> Self {
+        Self { whole, members: None }
+    }
+}
