@@ -3,7 +3,7 @@
 use std::{
     collections::VecDeque,
     sync::{
-        Arc, Mutex, MutexGuard, OnceLock, PoisonError,
+        Arc, Mutex, MutexGuard, PoisonError,
         atomic::{AtomicBool, AtomicU64, Ordering},
     },
     time::Duration,
@@ -12,6 +12,7 @@ use std::{
 use super::{
     endpoint::{Place, millis},
     resumable::{EventId, Gone, Memory, Reader, Resumable},
+    table::{Key, Keyed},
 };
 use crate::protocol::{Hold, Outbox, Peer, Revision};
 
@@ -19,14 +20,15 @@ use crate::protocol::{Hold, Outbox, Peer, Revision};
 pub(super) const KEPT: Duration = Duration::from_secs(60);
 
 /// What one client and the server have to do with each other, from `initialize` to its end.
+///
+/// Of those that idle there are many, so what most never have is boxed, and nothing is kept twice.
 pub(super) struct Session {
+    key: Key,
     /// Who began it: its id alone lets nobody else in (HL-20).
     principal: Box<str>,
     pub(super) peer: Peer,
     memory: Arc<Memory>,
-    /// What belongs to no request: number 0. Most sessions never read it.
-    standalone: OnceLock<Arc<Resumable>>,
-    /// Those of requests, when there has been one.
+    /// When there has been one.
     streams: Mutex<Option<Box<Streams>>>,
     /// Until the session ends, something may still come on the standalone stream.
     open: Mutex<Option<Hold>>,
@@ -39,20 +41,29 @@ pub(super) struct Session {
 
 #[derive(Default)]
 struct Streams {
-    last: u32,
+    /// What belongs to no request: number 0. Most sessions never read it.
+    standalone: Option<Arc<Resumable>>,
+    /// Those of requests, and the number of the last one.
     kept: VecDeque<Arc<Resumable>>,
+    last: u32,
 }
 
 impl Session {
-    pub(super) fn new(principal: &str, peer: Peer, memory: Arc<Memory>, place: Place) -> Self {
+    pub(super) fn new(
+        key: Key,
+        principal: &str,
+        peer: Peer,
+        memory: Arc<Memory>,
+        place: Place,
+    ) -> Self {
         let used = AtomicU64::new(memory.millis());
         let outbox = peer.outbox().clone();
         outbox.set_unread(Some(peer.limits().event_bytes));
         Self {
+            key,
             principal: principal.into(),
             peer,
             memory,
-            standalone: OnceLock::new(),
             streams: Mutex::default(),
             open: Mutex::new(Some(outbox.hold())),
             used,
@@ -74,9 +85,11 @@ impl Session {
         self.revision().resumes()
     }
 
-    fn standalone(&self) -> &Arc<Resumable> {
+    fn standalone(&self) -> Arc<Resumable> {
         let new = || Resumable::new(0, self.peer.outbox().clone(), self.memory.clone());
-        self.standalone.get_or_init(|| Arc::new(new()))
+        let mut streams = self.streams();
+        let standalone = &mut streams.get_or_insert_default().standalone;
+        standalone.get_or_insert_with(|| Arc::new(new())).clone()
     }
 
     fn streams(&self) -> MutexGuard<'_, Option<Box<Streams>>> {
@@ -135,7 +148,7 @@ impl Session {
     /// The stream of an event, from after it on.
     pub(super) fn resume(self: &Arc<Self>, after: EventId) -> Result<Reader, Gone> {
         let stream = if after.stream == 0 {
-            self.standalone().clone()
+            self.standalone()
         } else {
             let streams = self.streams();
             let mut kept = streams.iter().flat_map(|it| &it.kept);
@@ -154,6 +167,12 @@ impl Session {
     /// Lets the standalone stream end; calls go on.
     pub(super) fn stop(&self) {
         self.open.lock().unwrap_or_else(PoisonError::into_inner).take();
+    }
+}
+
+impl Keyed for Session {
+    fn key(&self) -> &Key {
+        &self.key
     }
 }
 
