@@ -181,3 +181,53 @@ impl Drop for Session {
         self.close();
     }
 }
+
+#[cfg(all(test, target_pointer_width = "64"))]
+mod tests {
+    use super::{super::endpoint::Endpoint, *};
+    use crate::{
+        builder::{HttpSettings, Identity, builder, items},
+        catalog::Tool,
+        context::{Carrier, Context},
+        protocol::{Arrival, ReplyTo, Turn},
+        wire::parse,
+    };
+
+    /// What a session keeps that did what all do: each byte is there once for each client that has not gone yet.
+    #[tokio::test]
+    async fn one_that_idles_is_small() {
+        let server =
+            builder(Identity::new("test", None, "1.0.0", "")).items(items(&[])).build().unwrap();
+        server.handle().add(Tool::new("echo").handler(async |_: Context| "hello")).unwrap();
+        let started = server.start().await.unwrap();
+        let endpoint = Endpoint::new(started, HttpSettings::default(), None);
+        let session = endpoint.session("").unwrap();
+        let revision = Revision::NEWEST_LEGACY.name();
+        let open = format!(
+            r#"{{"jsonrpc":"2.0","id":1,"method":"initialize","params":{{"protocolVersion":"{revision}","clientInfo":{{"name":"c","version":"1"}},"capabilities":{{}}}}}}"#
+        );
+        let mut turn = Turn::default();
+        let mut said = String::new();
+        for message in [
+            &*open,
+            r#"{"jsonrpc":"2.0","method":"notifications/initialized"}"#,
+            r#"{"jsonrpc":"2.0","id":2,"method":"tools/call","params":{"name":"echo"}}"#,
+            r#"{"jsonrpc":"2.0","id":3,"method":"tools/list"}"#,
+        ] {
+            let outbox = Arc::<Outbox>::default();
+            let to = ReplyTo::each(outbox.clone());
+            let arrival = Arrival { to, carrier: Carrier::default(), is_modern: false };
+            let incoming = parse(message.as_bytes(), endpoint.limits().of_wire()).unwrap();
+            session.peer.handle(&incoming, &arrival, &mut turn);
+            let mut bytes = Vec::new();
+            outbox.take(&mut bytes);
+            said += str::from_utf8(&bytes).unwrap();
+        }
+        assert!(said.contains("hello") && said.contains("inputSchema"), "{said}");
+        // The two counts of each of three references, what an allocator adds to an allocation of each, a place in the table that is
+        // at least 7/16 full, and one among those who hear that a list has changed.
+        let around = 3 * (16 + 16) + 9 * 16 / 7 + 2 * 16;
+        let bytes = size_of::<Session>() + session.peer.kept() + around;
+        assert!(bytes <= 448, "{bytes}");
+    }
+}
