@@ -186,7 +186,7 @@ impl PendingCall {
     ///
     /// `None` when another call of this id has just come there.
     pub(super) fn new(pending: Pending, id: IdBuf, way: WayBack<'_>) -> Option<Self> {
-        let is_free = match way.shared.calls().entry(id.clone()) {
+        let is_free = match way.shared.begin().calls().entry(id.clone()) {
             Entry::Occupied(_) => false,
             Entry::Vacant(it) => {
                 it.insert(pending.context().clone());
@@ -204,7 +204,8 @@ impl PendingCall {
     /// Takes the call out of the table, where a call that was cancelled has made room already, perhaps for another one of
     /// its id. Returns whether it was there still: else nobody wants the answer, though the handler was not told in time.
     fn leave(&self) -> bool {
-        let mut calls = self.way.shared.calls();
+        let Some(ongoing) = self.way.shared.ongoing() else { return false };
+        let mut calls = ongoing.calls();
         let is_there = calls.get(&self.id).is_some_and(|it| it.is(self.pending.context()));
         if is_there {
             calls.remove(&self.id);

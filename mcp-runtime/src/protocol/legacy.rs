@@ -26,13 +26,20 @@ use crate::{
 #[derive(Default)]
 pub(crate) struct Session {
     open: Option<Open>,
-    initialized: bool,
 }
 
 struct Open {
     revision: Revision,
     client: Arc<ClientInfo>,
     log_level: Option<Level>,
+    is_initialized: bool,
+    /// Most wish for nothing, and sessions that idle are many.
+    wishes: Option<Box<Wishes>>,
+}
+
+/// What a session hears of beside the lists.
+#[derive(Default)]
+struct Wishes {
     subscriptions: Uris,
     /// Those it made and that run.
     tasks: TaskIds,
@@ -46,7 +53,7 @@ impl Session {
 
     /// A client that never says so gets no notifications (LIFE-04); requests it may send all the same.
     pub(super) fn set_initialized(&mut self) {
-        self.initialized = self.open.is_some();
+        self.change(|open| open.is_initialized = true);
     }
 
     fn terms(&self) -> Option<Terms> {
@@ -63,25 +70,47 @@ impl Session {
         self.open.as_mut().map(change)
     }
 
+    /// What it hears of beside the lists, to add to it, when it has begun.
+    fn wish<T>(&mut self, change: impl FnOnce(&mut Wishes) -> T) -> Option<T> {
+        self.change(|open| change(open.wishes.get_or_insert_default()))
+    }
+
+    /// The same, if there is anything.
+    fn wishes(&mut self) -> Option<&mut Wishes> {
+        self.open.as_mut()?.wishes.as_deref_mut()
+    }
+
+    #[cfg(all(test, feature = "http"))]
+    pub(super) fn boxed(&mut self) -> usize {
+        self.wishes().map_or(0, |it| size_of_val(it))
+    }
+
     /// From here on the session hears of this task. Of those that are more than it can have, it does not.
     pub(super) fn follow_task(&mut self, id: &Arc<str>, most: usize) {
-        if let Some(open) = self.open.as_mut().filter(|it| it.tasks.len() < most) {
-            open.tasks.insert(id.clone());
-        }
+        self.wish(|it| {
+            if it.tasks.len() < most {
+                it.tasks.insert(id.clone());
+            }
+        });
     }
 
     pub(super) fn forget_task(&mut self, id: &str) {
-        self.change(|open| open.tasks.remove(id));
+        if let Some(wishes) = self.wishes() {
+            wishes.tasks.remove(id);
+        }
     }
 
     /// Remembers that the user is sent to a page, and gives its id.
     pub(super) fn send_to(&mut self, url: &str) -> String {
-        self.change(|open| open.pages.send_to(url)).unwrap_or_default()
+        self.wish(|it| it.pages.send_to(url)).unwrap_or_default()
     }
 
     /// What this session is told of an event.
     pub(super) fn notifications(&mut self, event: &Event) -> Vec<Vec<u8>> {
-        let Some(open) = self.open.as_mut().filter(|_| self.initialized) else { return Vec::new() };
+        let Some(open) = self.open.as_mut().filter(|it| it.is_initialized) else {
+            return Vec::new();
+        };
+        let wishes = open.wishes.as_deref_mut();
         let message = |method: &str, param: Option<(&'static str, &str)>| {
             let mut out = Vec::new();
             notification(&mut out, method, |params| {
@@ -93,16 +122,16 @@ impl Session {
         };
         match event {
             Event::ResourceUpdated(uri) => {
-                let uri = open.subscriptions.get(uri).into_iter();
+                let uri = wishes.and_then(|it| it.subscriptions.get(uri)).into_iter();
                 uri.map(|it| message("notifications/resources/updated", Some(("uri", it))))
                     .collect()
             }
             Event::TaskChanged(view) => {
-                if !open.tasks.contains(&view.id) {
+                let Some(wishes) = wishes.filter(|it| it.tasks.contains(&view.id)) else {
                     return Vec::new();
-                }
+                };
                 if matches!(view.state, TaskState::Ended(_)) {
-                    open.tasks.remove(&view.id);
+                    wishes.tasks.remove(&view.id);
                 }
                 let mut out = Vec::new();
                 encode::task_changed(&mut out, open.revision, view, None);
@@ -112,7 +141,8 @@ impl Session {
                 let told = |id: String| {
                     message("notifications/elicitation/complete", Some(("elicitationId", &id)))
                 };
-                open.pages.completed(url).into_iter().map(told).collect()
+                let ids = wishes.map(|it| it.pages.completed(url)).unwrap_or_default();
+                ids.into_iter().map(told).collect()
             }
             other => list_changed(other).into_iter().map(|it| message(it, None)).collect(),
         }
@@ -232,14 +262,8 @@ impl Peer {
             return shared.refuse(request, shared.spoken(), &error);
         }
         let client = shared.client(info, capabilities.unwrap_or(Raw::EMPTY_OBJECT));
-        shared.session().open = Some(Open {
-            revision,
-            client,
-            log_level: None,
-            subscriptions: Uris::default(),
-            tasks: TaskIds::default(),
-            pages: Pages::default(),
-        });
+        shared.session().open =
+            Some(Open { revision, client, log_level: None, is_initialized: false, wishes: None });
         shared.hear(Topic::Lists);
         let (service, snapshot) = (&shared.service, shared.snapshot());
         request.to.write(|out| {
@@ -286,12 +310,14 @@ impl Peer {
                 let uri = string(params.get("uri"), "uri")?;
                 let limits = &shared.service.limits;
                 shared.hear(Topic::Resources);
-                let add = |open: &mut Open| open.subscriptions.add(&uri, 0, limits);
-                shared.session().change(add).unwrap_or(Ok(()))?;
+                let add = |it: &mut Wishes| it.subscriptions.add(&uri, 0, limits);
+                shared.session().wish(add).unwrap_or(Ok(()))?;
             }
             SessionMethod::Unsubscribe => {
                 let uri = string(params.get("uri"), "uri")?;
-                shared.session().change(|open| open.subscriptions.remove(&uri));
+                if let Some(wishes) = shared.session().wishes() {
+                    wishes.subscriptions.remove(&uri);
+                }
             }
         }
         Ok(())

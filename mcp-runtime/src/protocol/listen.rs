@@ -150,7 +150,8 @@ impl Peer {
     /// Ends the listen streams in the protocol's terms (SUB-04): on a connection that carries more than one of them, each
     /// is cancelled before its result.
     pub(crate) fn close(&self) {
-        let mut listens = self.shared.listens();
+        let Some(ongoing) = self.shared.ongoing() else { return };
+        let mut listens = ongoing.listens();
         let service = &self.shared.service;
         for (cancelled, result) in listens.cancellations().zip(listens.results(service)) {
             for message in [cancelled, result] {
@@ -162,7 +163,8 @@ impl Peer {
 
     /// The client does not want to hear any more, not even of what has not gone out.
     pub(super) fn end_listen(&self, id: Id<'_>) {
-        let mut listens = self.shared.listens();
+        let Some(ongoing) = self.shared.ongoing() else { return };
+        let mut listens = ongoing.listens();
         listens.remove(id);
         self.shared.outbox.forget_events(id);
     }
@@ -187,7 +189,7 @@ impl Peer {
                     shared.hear(Topic::Tasks);
                 }
                 // The acknowledgement is the stream's first message, so no event may come between (SUB-02).
-                let mut listens = shared.listens();
+                let mut listens = shared.begin().listens();
                 shared.outbox.push(|out| {
                     wire::notification(out, "notifications/subscriptions/acknowledged", |params| {
                         listen.filter.write(&mut params.object("notifications"));
@@ -216,12 +218,12 @@ impl Peer {
             return Err(invalid("`notifications` must be an object that says what to listen for"));
         };
         let id = request.id;
-        let (used, streams, uris) = {
-            let listens = shared.listens();
-            let uris: usize = listens.0.iter().map(|it| it.filter.uris.len()).sum();
+        let (used, streams, uris) = shared.ongoing().map_or((false, 0, 0), |ongoing| {
+            let listens = ongoing.listens();
+            let uris = listens.0.iter().map(|it| it.filter.uris.len()).sum();
             (listens.contains(id), listens.0.len(), uris)
-        };
-        if used || shared.calls().contains_key(id.as_str()) {
+        });
+        if used || shared.ongoing().is_some_and(|it| it.calls().contains_key(id.as_str())) {
             return Err(id_in_use());
         }
         let limits = shared.service.limits;

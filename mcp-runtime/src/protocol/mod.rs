@@ -39,9 +39,7 @@ pub(crate) use encode::{Scope, answer};
 pub(crate) use encode::{listed, presented};
 #[cfg(feature = "http")]
 pub(crate) use outbox::{Hold, Outbox};
-#[cfg(feature = "http")]
-pub(crate) use peer::Arrival;
-pub(crate) use peer::Peer;
+pub(crate) use peer::{Arrival, Peer};
 #[cfg(feature = "http")]
 pub(crate) use remembered::Remembered;
 pub use revision::Revision;

@@ -1,4 +1,5 @@
 use std::{
+    num::NonZeroUsize,
     sync::{
         Arc, Mutex, MutexGuard, PoisonError,
         atomic::{AtomicUsize, Ordering},
@@ -26,8 +27,15 @@ struct Queue {
     bytes: Vec<u8>,
     reader: Option<Waker>,
     /// Nobody reads now, and perhaps nobody ever will: how many bytes wait at most.
-    unread: Option<usize>,
-    /// More than that came.
+    unread: Option<NonZeroUsize>,
+    /// Most never have any of it, and sessions that idle are many.
+    rest: Option<Box<Rest>>,
+}
+
+/// What an outbox has beside messages when something out of the ordinary happened.
+#[derive(Default)]
+struct Rest {
+    /// More came than may wait.
     has_lost: bool,
     /// The answer says that the client cannot do what the call needs.
     #[cfg(feature = "http")]
@@ -74,7 +82,7 @@ impl Outbox {
     ) {
         let mut queue = self.queue();
         if let Some(slot) = slot {
-            queue.reports.retain(|it| !Arc::ptr_eq(it, slot));
+            queue.forget(slot);
             slot.write_pending(&mut queue.bytes);
         }
         queue.message(write);
@@ -86,15 +94,18 @@ impl Outbox {
         let mut queue = self.queue();
         if queue.bytes.len() < Self::SLOW {
             slot.write_pending(&mut queue.bytes);
-        } else if !queue.reports.iter().any(|it| Arc::ptr_eq(it, slot)) {
-            queue.reports.push(slot.clone());
+        } else {
+            let reports = &mut queue.rest().reports;
+            if !reports.iter().any(|it| Arc::ptr_eq(it, slot)) {
+                reports.push(slot.clone());
+            }
         }
         Queue::wake(queue);
     }
 
     /// Drops what a call reported and has not gone out.
     pub(super) fn forget(&self, slot: &Arc<ProgressSlot>) {
-        self.queue().reports.retain(|it| !Arc::ptr_eq(it, slot));
+        self.queue().forget(slot);
     }
 
     /// An event that is worth saying once: while the reader is slow, repetitions are left out.
@@ -102,8 +113,11 @@ impl Outbox {
         let mut queue = self.queue();
         if queue.bytes.len() < Self::SLOW && queue.unread.is_none() {
             queue.message(|out| out.extend_from_slice(&message));
-        } else if !queue.events.iter().any(|it| it.message == message) {
-            queue.events.push(Waiting { stream: stream.cloned(), task: None, message });
+        } else {
+            let events = &mut queue.rest().events;
+            if !events.iter().any(|it| it.message == message) {
+                events.push(Waiting { stream: stream.cloned(), task: None, message });
+            }
         }
         Queue::wake(queue);
     }
@@ -117,14 +131,11 @@ impl Outbox {
         } else {
             let is_same =
                 |it: &Waiting| it.task.as_ref() == Some(task) && it.stream.as_ref() == stream;
-            queue.events.retain(|it| !is_same(it));
-            queue.events.push(Waiting {
-                stream: stream.cloned(),
-                task: Some(task.clone()),
-                message,
-            });
-            let mut bytes: usize = queue.events.iter().map(|it| it.message.len()).sum();
-            queue.events.retain(|it| {
+            let events = &mut queue.rest().events;
+            events.retain(|it| !is_same(it));
+            events.push(Waiting { stream: stream.cloned(), task: Some(task.clone()), message });
+            let mut bytes: usize = events.iter().map(|it| it.message.len()).sum();
+            events.retain(|it| {
                 let is_lost = bytes > Self::FULL && it.task.is_some();
                 bytes -= if is_lost { it.message.len() } else { 0 };
                 !is_lost
@@ -143,7 +154,9 @@ impl Outbox {
 
     /// Drops the events of a listen stream that have not gone out.
     pub(super) fn forget_events(&self, stream: Id<'_>) {
-        self.queue().events.retain(|it| it.stream.as_ref().map(IdBuf::as_id) != Some(stream));
+        if let Some(rest) = &mut self.queue().rest {
+            rest.events.retain(|it| it.stream.as_ref().map(IdBuf::as_id) != Some(stream));
+        }
     }
 
     /// A log message, or nothing when the reader is far behind.
@@ -165,13 +178,12 @@ impl Outbox {
             return false;
         }
         std::mem::swap(&mut queue.bytes, into);
-        if !queue.reports.is_empty() {
-            let reports = std::mem::take(&mut queue.reports);
-            for slot in reports {
+        if let Some(rest) = &mut queue.rest {
+            for slot in std::mem::take(&mut rest.reports) {
                 slot.write_pending(&mut queue.bytes);
             }
+            queue.write_events();
         }
-        queue.write_events();
         true
     }
 
@@ -183,11 +195,15 @@ impl Outbox {
     /// Whether it is like a new one, but for the room it has.
     #[cfg(feature = "http")]
     pub(crate) fn is_empty(&self) -> bool {
-        let Queue { bytes, unread, has_lost, is_refused, release, reports, events, .. } =
-            &*self.queue();
-        let is_plain = unread.is_none() && release.is_none() && !has_lost && !is_refused;
-        let is_said = bytes.is_empty() && reports.is_empty() && events.is_empty();
-        is_plain && is_said && !self.is_held()
+        let Queue { bytes, unread, rest, .. } = &*self.queue();
+        let is_said = bytes.is_empty() && rest.as_ref().is_none_or(|it| it.is_empty());
+        is_said && unread.is_none() && !self.is_held()
+    }
+
+    #[cfg(all(test, feature = "http"))]
+    pub(super) fn kept(&self) -> usize {
+        let queue = self.queue();
+        size_of_val(self) + queue.bytes.capacity() + queue.rest.as_deref().map_or(0, size_of_val)
     }
 
     /// Says that something may still come, until the [`Hold`] is dropped.
@@ -204,42 +220,43 @@ impl Outbox {
     /// Asks the reader to end its stream early.
     pub(super) fn release(&self, retry: Duration) {
         let mut queue = self.queue();
-        queue.release = Some(retry);
+        queue.rest().release = Some(retry);
         Queue::wake(queue);
     }
 
     /// Whether the reader is asked to end its stream, and when to come back. Asked once.
     #[cfg(feature = "http")]
     pub(crate) fn take_release(&self) -> Option<Duration> {
-        self.queue().release.take()
+        self.queue().rest.as_mut().and_then(|it| it.release.take())
     }
 
     /// Says whether somebody reads. Meanwhile what can be merged is merged, and beyond so many bytes everything is lost.
     #[cfg(feature = "http")]
     pub(crate) fn set_unread(&self, most: Option<usize>) {
-        self.queue().unread = most;
+        // No message is as short as one byte, so at most one is none.
+        self.queue().unread = most.map(|it| NonZeroUsize::new(it).unwrap_or(NonZeroUsize::MIN));
     }
 
     /// Whether something will never be read. Asked once.
     #[cfg(feature = "http")]
     pub(crate) fn take_lost(&self) -> bool {
-        std::mem::take(&mut self.queue().has_lost)
+        self.queue().rest.as_mut().is_some_and(|it| std::mem::take(&mut it.has_lost))
     }
 
     /// Marks that the answer refuses the client, which has a status of its own as long as nothing else has been sent.
     #[cfg(feature = "http")]
     pub(super) fn refuse(&self) {
-        self.queue().is_refused = true;
+        self.queue().rest().is_refused = true;
     }
 
     #[cfg(feature = "http")]
     pub(crate) fn is_refused(&self) -> bool {
-        self.queue().is_refused
+        self.queue().rest.as_ref().is_some_and(|it| it.is_refused)
     }
 
     #[cfg(feature = "http")]
     pub(crate) fn is_released(&self) -> bool {
-        self.queue().release.is_some()
+        self.queue().rest.as_ref().is_some_and(|it| it.release.is_some())
     }
 
     /// Makes the reader look, though nothing was added.
@@ -300,11 +317,19 @@ impl Queue {
         }
     }
 
-    fn write_events(&mut self) {
-        if self.events.is_empty() {
-            return;
+    fn rest(&mut self) -> &mut Rest {
+        self.rest.get_or_insert_default()
+    }
+
+    fn forget(&mut self, slot: &Arc<ProgressSlot>) {
+        if let Some(rest) = &mut self.rest {
+            rest.reports.retain(|it| !Arc::ptr_eq(it, slot));
         }
-        for event in std::mem::take(&mut self.events) {
+    }
+
+    fn write_events(&mut self) {
+        let events = self.rest.as_mut().map(|it| std::mem::take(&mut it.events));
+        for event in events.into_iter().flatten() {
             self.message(|out| out.extend_from_slice(&event.message));
         }
     }
@@ -315,68 +340,21 @@ impl Queue {
         if self.bytes.len() > before {
             self.bytes.push(b'\n');
         }
-        if self.unread.is_some_and(|most| self.bytes.len() > most) {
+        if self.unread.is_some_and(|most| self.bytes.len() > most.get()) {
             self.bytes = Vec::new();
-            self.has_lost = true;
+            self.rest().has_lost = true;
         }
+    }
+}
+
+#[cfg(feature = "http")]
+impl Rest {
+    fn is_empty(&self) -> bool {
+        let Self { has_lost, is_refused, release, reports, events } = self;
+        let is_plain = release.is_none() && !has_lost && !is_refused;
+        is_plain && reports.is_empty() && events.is_empty()
     }
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn drain(outbox: &Outbox) -> String {
-        let mut all = Vec::new();
-        let mut part = Vec::new();
-        while outbox.take(&mut part) {
-            all.append(&mut part);
-        }
-        String::from_utf8(all).unwrap()
-    }
-
-    #[test]
-    fn repeated_events_are_merged_only_under_a_slow_reader() {
-        let outbox = Outbox::default();
-        outbox.push_event(None, b"a".to_vec());
-        outbox.push_event(None, b"a".to_vec());
-        assert_eq!(drain(&outbox), "a\na\n");
-        outbox.push(|out| out.resize(Outbox::SLOW, b'x'));
-        for _ in 0..1000 {
-            outbox.push_event(None, b"a".to_vec());
-            outbox.push_event(None, b"b".to_vec());
-        }
-        assert!(drain(&outbox).ends_with("x\na\nb\n"));
-    }
-
-    #[test]
-    fn news_of_tasks_are_merged_and_bounded_under_a_slow_reader() {
-        let outbox = Outbox::default();
-        outbox.push(|out| out.resize(Outbox::SLOW, b'x'));
-        let task: Arc<str> = "a".into();
-        outbox.push_event(None, b"changed".to_vec());
-        for n in 0..1000 {
-            outbox.push_news(None, &task, format!("a {n}").into_bytes());
-        }
-        assert!(drain(&outbox).ends_with("x\nchanged\na 999\n"));
-        outbox.push(|out| out.resize(Outbox::SLOW, b'x'));
-        outbox.push_event(None, b"changed".to_vec());
-        for n in 0..1000 {
-            let mut news = format!("{n} ").into_bytes();
-            news.resize(10_000, b'y');
-            outbox.push_news(None, &n.to_string().into(), news);
-        }
-        let left = drain(&outbox);
-        assert!(left.len() < Outbox::SLOW + Outbox::FULL + 10_000, "{}", left.len());
-        assert!(left.contains("\nchanged\n") && left.contains("\n999 y"));
-    }
-
-    #[test]
-    fn logs_are_dropped_when_nobody_reads() {
-        let outbox = Outbox::default();
-        for _ in 0..10_000 {
-            outbox.push_log(|out| out.extend_from_slice(&[b'x'; 1000]));
-        }
-        assert!(outbox.len() < Outbox::FULL + 2000);
-    }
-}
+mod tests;

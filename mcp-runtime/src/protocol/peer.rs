@@ -22,8 +22,6 @@ use crate::{
 /// that carries lines is one; over HTTP each session is, and each request that stands alone.
 pub(crate) struct Peer {
     pub(super) shared: Arc<Shared>,
-    /// How messages come when the transport has nothing to say of them.
-    plainly: Arrival,
 }
 
 /// How a message came, and where its response goes.
@@ -42,9 +40,13 @@ impl Peer {
 
     /// One of several that share what a connection remembers.
     pub(crate) fn remembering(service: Arc<Service>, remembered: Arc<Remembered>) -> Self {
-        let shared = Arc::new(Shared::new(service, remembered));
-        let to = ReplyTo::each(shared.outbox.clone());
-        Self { shared, plainly: Arrival { to, carrier: Carrier::default(), is_modern: false } }
+        Self { shared: Arc::new(Shared::new(service, remembered)) }
+    }
+
+    /// How messages come when the transport has nothing to say of them.
+    pub(crate) fn plainly(&self) -> Arrival {
+        let to = ReplyTo::each(self.shared.outbox.clone());
+        Arrival { to, carrier: Carrier::default(), is_modern: false }
     }
 
     pub(crate) fn outbox(&self) -> &Arc<Outbox> {
@@ -55,16 +57,20 @@ impl Peer {
     #[cfg(feature = "http")]
     pub(crate) fn is_free(&mut self) -> bool {
         let Some(shared) = Arc::get_mut(&mut self.shared) else { return false };
-        // The other one is its own, for messages that come plainly.
-        Arc::strong_count(&shared.outbox) == 2 && shared.outbox.is_empty()
+        Arc::get_mut(&mut shared.outbox).is_some_and(|it| it.is_empty())
     }
 
     /// Handles the bytes of one message or batch. What can be answered at once is in the outbox when this returns.
     pub(crate) fn receive(&self, bytes: &[u8], turn: &mut Turn) {
+        self.receive_as(bytes, &self.plainly(), turn);
+    }
+
+    /// The same, for a transport that keeps how its messages come.
+    pub(crate) fn receive_as(&self, bytes: &[u8], arrival: &Arrival, turn: &mut Turn) {
         let limits = &self.shared.service.limits;
         match wire::parse(bytes, limits.of_wire(), &mut Parsed::default()) {
-            Err(malformed) => self.refuse_unread(&Error::of(Kind::Parse, malformed)),
-            Ok(incoming) => self.handle(&incoming, &self.plainly, turn),
+            Err(malformed) => self.refuse_unread(&Error::of(Kind::Parse, malformed), &arrival.to),
+            Ok(incoming) => self.handle(&incoming, arrival, turn),
         }
     }
 
@@ -104,12 +110,12 @@ impl Peer {
     pub(crate) fn too_long(&self) {
         let limit = self.shared.service.limits.message;
         let text = format!("the message is longer than {limit} bytes");
-        self.refuse_unread(&Error::of(Kind::InvalidRequest, text));
+        self.refuse_unread(&Error::of(Kind::InvalidRequest, text), &self.plainly().to);
     }
 
     /// Answers a line whose ids, if it has any, are not known.
-    fn refuse_unread(&self, error: &Error) {
-        self.shared.error(self.shared.spoken(), None, error, &self.plainly.to);
+    fn refuse_unread(&self, error: &Error, to: &ReplyTo) {
+        self.shared.error(self.shared.spoken(), None, error, to);
     }
 
     fn message(
@@ -148,7 +154,7 @@ impl Peer {
                 // It carries no envelope in either era, so one table serves both.
                 "notifications/cancelled" => self.cancel(*params),
                 "notifications/initialized" => self.shared.session().set_initialized(),
-                "notifications/roots/list_changed" => self.shared.questions().forget_roots(),
+                "notifications/roots/list_changed" => self.shared.forget_roots(),
                 // Progress of ours, which nothing here asks for. The rest is unknown and stays unanswered.
                 _ => {}
             },
@@ -163,7 +169,7 @@ impl Peer {
         if let Some(reason) = reason.and_then(Raw::string) {
             tracing::debug!("request {id} was cancelled: {reason}");
         }
-        let context = self.shared.calls().remove(id.as_str());
+        let context = self.shared.ongoing().and_then(|it| it.calls().remove(id.as_str()));
         match context {
             Some(context) => {
                 // A blocking handler learns of it late; what it reports until then is not sent (STDIO-05).
@@ -192,7 +198,7 @@ impl Peer {
 
     /// How many calls wait for their handlers.
     pub(crate) fn in_flight(&self) -> usize {
-        self.shared.calls().len()
+        self.shared.ongoing().map_or(0, |it| it.calls().len())
     }
 
     /// Whether some call or stream may still say something.
@@ -200,9 +206,16 @@ impl Peer {
         self.shared.outbox.is_held()
     }
 
+    /// How many bytes it keeps, without what it shares with others.
+    #[cfg(all(test, feature = "http"))]
+    pub(crate) fn kept(&self) -> usize {
+        self.shared.kept()
+    }
+
     /// Gives up everything that runs; nothing is answered any more.
     pub(crate) fn cancel_all(&self) {
-        let calls: Vec<Context> = self.shared.calls().drain().map(|it| it.1).collect();
+        let Some(ongoing) = self.shared.ongoing() else { return };
+        let calls: Vec<Context> = ongoing.calls().drain().map(|it| it.1).collect();
         for context in calls {
             context.set_cancelled();
         }

@@ -36,7 +36,7 @@ pub(crate) struct Questions {
 
 impl Questions {
     /// The client's roots have changed.
-    pub(super) fn forget_roots(&mut self) {
+    fn forget_roots(&mut self) {
         self.roots = None;
         self.changes += 1;
     }
@@ -57,7 +57,7 @@ impl Questions {
 impl Shared {
     /// Hands a response to whoever waits for it.
     pub(super) fn answer(&self, id: Id<'_>, result: Result<Raw<'_>, Raw<'_>>) {
-        let waiting = self.questions().take(id);
+        let waiting = self.ongoing().and_then(|it| it.questions().take(id));
         let Some(waiting) = waiting else { return };
         let answer = result.map(|it| it.as_str().into()).map_err(|error| {
             let message = error.get("message").and_then(Raw::string).unwrap_or_default();
@@ -69,8 +69,15 @@ impl Shared {
 
     /// No answer comes any more: whoever waits is told so.
     pub(super) fn give_up_questions(&self) {
-        let waiting = std::mem::take(&mut self.questions().waiting);
+        let waiting = self.ongoing().map(|it| std::mem::take(&mut it.questions().waiting));
         drop(waiting);
+    }
+
+    /// The client's roots have changed. Of whom nothing was ever asked, nothing is known.
+    pub(super) fn forget_roots(&self) {
+        if let Some(ongoing) = self.ongoing() {
+            ongoing.questions().forget_roots();
+        }
     }
 }
 
@@ -186,7 +193,7 @@ impl Questioner {
 
     /// Sends the question, on the stream of the request that it belongs to (C-26).
     fn send(&self, question: &Question) -> Result<Open> {
-        let (id, answer) = self.shared.questions().open();
+        let (id, answer) = self.shared.begin().questions().open();
         let (shared, outbox, task) = (self.shared.clone(), self.outbox.clone(), self.task.clone());
         let open = Open { id, shared, outbox, task, answer };
         let text = id.to_string();
@@ -202,7 +209,7 @@ impl Questioner {
         });
         if let Err(why) = written {
             // It was never sent, so there is nothing to take back.
-            self.shared.questions().waiting.remove(&open.id);
+            self.shared.begin().questions().waiting.remove(&open.id);
             return Err(Error::msg(why));
         }
         self.outbox.push(|out| out.extend_from_slice(&message));
@@ -221,7 +228,7 @@ struct Open {
 
 impl Drop for Open {
     fn drop(&mut self) {
-        if self.shared.questions().waiting.remove(&self.id).is_some() {
+        if self.shared.begin().questions().waiting.remove(&self.id).is_some() {
             self.outbox.push(|out| {
                 wire::notification(out, "notifications/cancelled", |params| {
                     params
@@ -248,7 +255,7 @@ impl Drop for Waiting {
 impl Asker for Questioner {
     fn ask(&self, key: &str, question: Question) -> Asking {
         let own = self.roots.lock().unwrap_or_else(PoisonError::into_inner).clone();
-        let known = own.or_else(|| self.shared.questions().roots.clone());
+        let known = own.or_else(|| self.shared.begin().questions().roots.clone());
         if let (Question::Roots, Some(roots)) = (&question, known) {
             return Box::pin(std::future::ready(Ok(roots)));
         }
@@ -269,7 +276,7 @@ impl Asker for Questioner {
         });
         let timeout = self.timeout;
         let roots = self.roots.clone();
-        let changes = self.shared.questions().changes;
+        let changes = self.shared.begin().questions().changes;
         Box::pin(async move {
             let _waiting = waiting;
             let mut open = opened?;
@@ -284,7 +291,7 @@ impl Asker for Questioner {
                         *roots.lock().unwrap_or_else(PoisonError::into_inner) = Some(json.clone());
                     }
                     if keeps {
-                        let mut questions = open.shared.questions();
+                        let mut questions = open.shared.begin().questions();
                         if questions.changes == changes {
                             questions.roots = Some(json.clone());
                         }

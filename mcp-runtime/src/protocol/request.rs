@@ -220,9 +220,13 @@ impl Peer {
     /// Whether the id is free and there is room for one more call.
     pub(super) fn admit(&self, id: Id<'_>) -> Result<(), (Refusal, Error)> {
         let service = &self.shared.service;
-        let calls = self.shared.calls();
-        if calls.contains_key(id.as_str()) || self.shared.listens().contains(id) {
-            return Err((Refusal::Malformed, id_in_use()));
+        let mut in_flight = 0;
+        if let Some(ongoing) = self.shared.ongoing() {
+            let calls = ongoing.calls();
+            if calls.contains_key(id.as_str()) || ongoing.listens().contains(id) {
+                return Err((Refusal::Malformed, id_in_use()));
+            }
+            in_flight = calls.len();
         }
         let busy = |count: usize, limit: usize| {
             let text = || format!("{limit} calls are running already: wait for some of them");
@@ -230,7 +234,7 @@ impl Peer {
         };
         let all = service.waiting.load(Ordering::Acquire);
         let refused =
-            busy(calls.len(), service.limits.calls).or_else(|| busy(all, service.limits.all_calls));
+            busy(in_flight, service.limits.calls).or_else(|| busy(all, service.limits.all_calls));
         refused.map_or(Ok(()), Err)
     }
 

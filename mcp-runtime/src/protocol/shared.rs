@@ -1,6 +1,6 @@
 use std::{
     collections::HashMap,
-    sync::{Arc, Mutex, MutexGuard, Once, PoisonError},
+    sync::{Arc, Mutex, MutexGuard, Once, OnceLock, PoisonError},
 };
 
 use super::{
@@ -22,11 +22,18 @@ pub(crate) struct Shared {
     pub(crate) outbox: Arc<Outbox>,
     remembered: Arc<Remembered>,
     session: Mutex<Session>,
+    /// From the first of them on. Most never have one, and sessions that idle are many.
+    ongoing: OnceLock<Box<Ongoing>>,
+    /// Whether the bus knows of this peer, by topic.
+    hears: [Once; 4],
+}
+
+/// What goes on after the message that it came with has been handled.
+#[derive(Default)]
+pub(super) struct Ongoing {
     listens: Mutex<Listens>,
     questions: Mutex<Questions>,
     calls: Mutex<HashMap<IdBuf, Context>>,
-    /// Whether the bus knows of this peer, by topic.
-    hears: [Once; 4],
 }
 
 impl Shared {
@@ -36,9 +43,7 @@ impl Shared {
             outbox: Arc::default(),
             remembered,
             session: Mutex::default(),
-            listens: Mutex::default(),
-            questions: Mutex::default(),
-            calls: Mutex::default(),
+            ongoing: OnceLock::new(),
             hears: [const { Once::new() }; 4],
         }
     }
@@ -51,20 +56,18 @@ impl Shared {
         });
     }
 
-    pub(super) fn calls(&self) -> MutexGuard<'_, HashMap<IdBuf, Context>> {
-        self.calls.lock().unwrap_or_else(PoisonError::into_inner)
+    /// What goes on, if ever anything did.
+    pub(super) fn ongoing(&self) -> Option<&Ongoing> {
+        self.ongoing.get().map(|it| &**it)
+    }
+
+    /// The same, to add to it.
+    pub(super) fn begin(&self) -> &Ongoing {
+        self.ongoing.get_or_init(Box::default)
     }
 
     pub(super) fn session(&self) -> MutexGuard<'_, Session> {
         self.session.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
-    pub(super) fn listens(&self) -> MutexGuard<'_, Listens> {
-        self.listens.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
-    pub(super) fn questions(&self) -> MutexGuard<'_, Questions> {
-        self.questions.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     pub(super) fn client(&self, info: Option<Raw<'_>>, capabilities: Raw<'_>) -> Arc<ClientInfo> {
@@ -96,9 +99,30 @@ impl Shared {
         request.to.write(|out| encode::empty(out, &self.service, revision, request.id));
     }
 
+    /// How many bytes it keeps, without what it shares with others and what waits to be said.
+    #[cfg(all(test, feature = "http"))]
+    pub(super) fn kept(&self) -> usize {
+        let ongoing = self.ongoing().map_or(0, size_of_val);
+        size_of_val(self) + ongoing + self.session().boxed() + self.outbox.kept()
+    }
+
     /// The revision to speak where no message says one: that of the session.
     pub(super) fn spoken(&self) -> Revision {
         self.session().revision().unwrap_or(Revision::NEWEST_LEGACY)
+    }
+}
+
+impl Ongoing {
+    pub(super) fn calls(&self) -> MutexGuard<'_, HashMap<IdBuf, Context>> {
+        self.calls.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    pub(super) fn listens(&self) -> MutexGuard<'_, Listens> {
+        self.listens.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    pub(super) fn questions(&self) -> MutexGuard<'_, Questions> {
+        self.questions.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
@@ -113,7 +137,8 @@ impl Shared {
 
 impl Listener for Shared {
     fn stop(&self) {
-        let mut listens = self.listens();
+        let Some(ongoing) = self.ongoing() else { return };
+        let mut listens = ongoing.listens();
         for message in listens.results(&self.service) {
             self.outbox.push_after_events(|out| out.extend_from_slice(&message));
         }
@@ -125,8 +150,9 @@ impl Listener for Shared {
         for message in of_session {
             self.push(None, event, message);
         }
+        let Some(ongoing) = self.ongoing() else { return };
         // Under the lock, so that no stream ends between its message and the outbox.
-        let listens = self.listens();
+        let listens = ongoing.listens();
         for (id, message) in listens.notifications(event) {
             self.push(Some(id), event, message);
         }

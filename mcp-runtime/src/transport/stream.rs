@@ -10,7 +10,7 @@ use std::{
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 
 use super::lines::{Line, Lines};
-use crate::protocol::{Peer, PendingCall, Turn};
+use crate::protocol::{Arrival, Peer, PendingCall, Turn};
 
 /// While more than this waits to be written, no further message is looked at: a client that does not read its
 /// answers gets no more of them.
@@ -36,6 +36,7 @@ where
 {
     let mut connection = Connection {
         peer,
+        plainly: peer.plainly(),
         input,
         lines: Lines::new(peer.limits().message),
         behind: false,
@@ -57,6 +58,8 @@ where
 
 struct Connection<'p, R, W> {
     peer: &'p Peer,
+    /// How all its messages come.
+    plainly: Arrival,
     input: R,
     lines: Lines,
     /// Lines that have been read wait for the writer.
@@ -114,7 +117,7 @@ impl<R: AsyncRead + Unpin, W: AsyncWrite + Unpin> Connection<'_, R, W> {
             match self.lines.next() {
                 None => break false,
                 Some(Line::Complete(line) | Line::Unterminated(line)) => {
-                    self.peer.receive(line, &mut turn);
+                    self.peer.receive_as(line, &self.plainly, &mut turn);
                 }
                 Some(Line::TooLong) => self.peer.too_long(),
             }
@@ -126,7 +129,7 @@ impl<R: AsyncRead + Unpin, W: AsyncWrite + Unpin> Connection<'_, R, W> {
     fn take_rest(&mut self) {
         let mut turn = Turn::default();
         if let Some(Line::Unterminated(line)) = self.lines.finish() {
-            self.peer.receive(line, &mut turn);
+            self.peer.receive_as(line, &self.plainly, &mut turn);
         }
         spawn(turn.waiting);
     }

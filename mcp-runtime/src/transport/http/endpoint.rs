@@ -97,16 +97,16 @@ impl Endpoint {
         permit.filter(|_| !self.is_stopping())
     }
 
-    /// A new session of this principal's that nobody knows of yet, and the id it will have.
+    /// A new session of this principal's that nobody knows of yet.
     ///
     /// # Errors
     /// Why there is none.
-    pub(super) fn session(self: &Arc<Self>, principal: &str) -> Result<(Key, Session), String> {
+    pub(super) fn session(self: &Arc<Self>, principal: &str) -> Result<Session, String> {
         let (place, key) = (self.place()?, id()?);
         let remembered = &self.remembered[key.part(self.remembered.len())];
         let remembered = remembered.get_or_init(|| Remembered::new(&self.service));
         let peer = Peer::remembering(self.service.clone(), remembered.clone());
-        Ok((key, Session::new(principal, peer, self.memory.clone(), place)))
+        Ok(Session::new(key, principal, peer, self.memory.clone(), place))
     }
 
     /// A place for one more session, of either kind.

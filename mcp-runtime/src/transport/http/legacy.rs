@@ -16,7 +16,7 @@ use super::{
     session::Session,
     source::{Begun, Source},
     sse,
-    table::Key,
+    table::{Key, Keyed as _},
 };
 use crate::{
     context::{Carrier, Principal},
@@ -46,18 +46,18 @@ pub(super) fn initialize(
     if endpoint.is_stopping() {
         return reply::busy("the server stops");
     }
-    let (key, session) = match endpoint.session(carrier.principal()) {
-        Ok((key, session)) => (key, Arc::new(session)),
+    let session = match endpoint.session(carrier.principal()) {
+        Ok(session) => Arc::new(session),
         Err(why) => return reply::busy(why),
     };
     let (has_begun, mut response) = begun(&session, incoming, carrier, accepts);
     if !has_begun {
         return response;
     }
-    if let Ok(id) = HeaderValue::from_bytes(key.as_bytes()) {
+    if let Ok(id) = HeaderValue::from_bytes(session.key().as_bytes()) {
         response.headers_mut().insert(SESSION, id);
     }
-    endpoint.sessions.insert(key, session);
+    endpoint.sessions.insert(session);
     response
 }
 

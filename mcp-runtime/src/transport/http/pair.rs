@@ -15,7 +15,7 @@ use super::{
     head::Head,
     read::Read,
     reply, sse,
-    table::Key,
+    table::{Key, Keyed},
 };
 use crate::{
     context::{Carrier, Principal},
@@ -31,11 +31,18 @@ const ID: &str = "sessionId=";
 
 /// Where a client posts to while its stream is open.
 pub(super) struct Mailbox {
+    key: Key,
     /// Who opened the stream: nobody else posts here.
     principal: Box<str>,
     peer: Peer,
     open: Mutex<Option<Hold>>,
     _place: Place,
+}
+
+impl Keyed for Mailbox {
+    fn key(&self) -> &Key {
+        &self.key
+    }
 }
 
 impl Mailbox {
@@ -54,7 +61,6 @@ impl Mailbox {
 /// The stream: when it is closed, the session ends with its calls (SSE-05).
 pub(super) struct Pair {
     endpoint: Arc<Endpoint>,
-    id: Key,
     mailbox: Arc<Mailbox>,
 }
 
@@ -66,7 +72,7 @@ impl Pair {
 
 impl Drop for Pair {
     fn drop(&mut self) {
-        self.endpoint.mailboxes.remove(&self.id);
+        self.endpoint.mailboxes.remove(&self.mailbox.key);
         self.mailbox.peer.cancel_all();
     }
 }
@@ -79,22 +85,22 @@ pub(super) fn open(endpoint: &Arc<Endpoint>, head: &Head<'_>, parts: &Parts) -> 
     let Some(permit) = endpoint.permit() else {
         return reply::busy("there are too many streams: try again later");
     };
-    let (place, id) = match endpoint.place().and_then(|it| Ok((it, id()?))) {
+    let (place, key) = match endpoint.place().and_then(|it| Ok((it, id()?))) {
         Ok(taken) => taken,
         Err(why) => return reply::busy(why),
     };
     let peer = Peer::new(endpoint.service.clone());
     let open = Mutex::new(Some(peer.outbox().hold()));
     let principal = Principal::named_in(&parts.extensions).into();
-    let mailbox = Arc::new(Mailbox { principal, peer, open, _place: place });
-    endpoint.mailboxes.insert(id, mailbox.clone());
+    let mailbox = Arc::new(Mailbox { key, principal, peer, open, _place: place });
+    endpoint.mailboxes.insert(mailbox.clone());
     if endpoint.is_stopping() {
         mailbox.stop();
     }
     let mut first = Vec::new();
     // Relative, so that it is right wherever the server is mounted.
-    sse::endpoint(&mut first, &format!("{POST}?{ID}{id}"));
-    let pair = Pair { endpoint: endpoint.clone(), id, mailbox };
+    sse::endpoint(&mut first, &format!("{POST}?{ID}{key}"));
+    let pair = Pair { endpoint: endpoint.clone(), mailbox };
     let events = Events::new(Feed::Pair(pair), first, endpoint.limits().keep_alive);
     reply::events(Body::events(events.counted(permit)))
 }

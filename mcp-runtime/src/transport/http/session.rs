@@ -3,7 +3,7 @@
 use std::{
     collections::VecDeque,
     sync::{
-        Arc, Mutex, MutexGuard, OnceLock, PoisonError,
+        Arc, Mutex, MutexGuard, PoisonError,
         atomic::{AtomicBool, AtomicU64, Ordering},
     },
     time::Duration,
@@ -12,6 +12,7 @@ use std::{
 use super::{
     endpoint::{Place, millis},
     resumable::{EventId, Gone, Memory, Reader, Resumable},
+    table::{Key, Keyed},
 };
 use crate::protocol::{Hold, Outbox, Peer, Revision};
 
@@ -19,14 +20,15 @@ use crate::protocol::{Hold, Outbox, Peer, Revision};
 pub(super) const KEPT: Duration = Duration::from_secs(60);
 
 /// What one client and the server have to do with each other, from `initialize` to its end.
+///
+/// Of those that idle there are many, so what most never have is boxed, and nothing is kept twice.
 pub(super) struct Session {
+    key: Key,
     /// Who began it: its id alone lets nobody else in (HL-20).
     principal: Box<str>,
     pub(super) peer: Peer,
     memory: Arc<Memory>,
-    /// What belongs to no request: number 0. Most sessions never read it.
-    standalone: OnceLock<Arc<Resumable>>,
-    /// Those of requests, when there has been one.
+    /// When there has been one.
     streams: Mutex<Option<Box<Streams>>>,
     /// Until the session ends, something may still come on the standalone stream.
     open: Mutex<Option<Hold>>,
@@ -39,20 +41,29 @@ pub(super) struct Session {
 
 #[derive(Default)]
 struct Streams {
-    last: u32,
+    /// What belongs to no request: number 0. Most sessions never read it.
+    standalone: Option<Arc<Resumable>>,
+    /// Those of requests, and the number of the last one.
     kept: VecDeque<Arc<Resumable>>,
+    last: u32,
 }
 
 impl Session {
-    pub(super) fn new(principal: &str, peer: Peer, memory: Arc<Memory>, place: Place) -> Self {
+    pub(super) fn new(
+        key: Key,
+        principal: &str,
+        peer: Peer,
+        memory: Arc<Memory>,
+        place: Place,
+    ) -> Self {
         let used = AtomicU64::new(memory.millis());
         let outbox = peer.outbox().clone();
         outbox.set_unread(Some(peer.limits().event_bytes));
         Self {
+            key,
             principal: principal.into(),
             peer,
             memory,
-            standalone: OnceLock::new(),
             streams: Mutex::default(),
             open: Mutex::new(Some(outbox.hold())),
             used,
@@ -74,9 +85,11 @@ impl Session {
         self.revision().resumes()
     }
 
-    fn standalone(&self) -> &Arc<Resumable> {
+    fn standalone(&self) -> Arc<Resumable> {
         let new = || Resumable::new(0, self.peer.outbox().clone(), self.memory.clone());
-        self.standalone.get_or_init(|| Arc::new(new()))
+        let mut streams = self.streams();
+        let standalone = &mut streams.get_or_insert_default().standalone;
+        standalone.get_or_insert_with(|| Arc::new(new())).clone()
     }
 
     fn streams(&self) -> MutexGuard<'_, Option<Box<Streams>>> {
@@ -135,7 +148,7 @@ impl Session {
     /// The stream of an event, from after it on.
     pub(super) fn resume(self: &Arc<Self>, after: EventId) -> Result<Reader, Gone> {
         let stream = if after.stream == 0 {
-            self.standalone().clone()
+            self.standalone()
         } else {
             let streams = self.streams();
             let mut kept = streams.iter().flat_map(|it| &it.kept);
@@ -157,8 +170,64 @@ impl Session {
     }
 }
 
+impl Keyed for Session {
+    fn key(&self) -> &Key {
+        &self.key
+    }
+}
+
 impl Drop for Session {
     fn drop(&mut self) {
         self.close();
+    }
+}
+
+#[cfg(all(test, target_pointer_width = "64"))]
+mod tests {
+    use super::{super::endpoint::Endpoint, *};
+    use crate::{
+        builder::{HttpSettings, Identity, builder, items},
+        catalog::Tool,
+        context::{Carrier, Context},
+        protocol::{Arrival, ReplyTo, Turn},
+        wire::parse,
+    };
+
+    /// What a session keeps that did what all do: each byte is there once for each client that has not gone yet.
+    #[tokio::test]
+    async fn one_that_idles_is_small() {
+        let server =
+            builder(Identity::new("test", None, "1.0.0", "")).items(items(&[])).build().unwrap();
+        server.handle().add(Tool::new("echo").handler(async |_: Context| "hello")).unwrap();
+        let started = server.start().await.unwrap();
+        let endpoint = Endpoint::new(started, HttpSettings::default(), None);
+        let session = endpoint.session("").unwrap();
+        let revision = Revision::NEWEST_LEGACY.name();
+        let open = format!(
+            r#"{{"jsonrpc":"2.0","id":1,"method":"initialize","params":{{"protocolVersion":"{revision}","clientInfo":{{"name":"c","version":"1"}},"capabilities":{{}}}}}}"#
+        );
+        let mut turn = Turn::default();
+        let mut said = String::new();
+        for message in [
+            &*open,
+            r#"{"jsonrpc":"2.0","method":"notifications/initialized"}"#,
+            r#"{"jsonrpc":"2.0","id":2,"method":"tools/call","params":{"name":"echo"}}"#,
+            r#"{"jsonrpc":"2.0","id":3,"method":"tools/list"}"#,
+        ] {
+            let outbox = Arc::<Outbox>::default();
+            let to = ReplyTo::each(outbox.clone());
+            let arrival = Arrival { to, carrier: Carrier::default(), is_modern: false };
+            let incoming = parse(message.as_bytes(), endpoint.limits().of_wire()).unwrap();
+            session.peer.handle(&incoming, &arrival, &mut turn);
+            let mut bytes = Vec::new();
+            outbox.take(&mut bytes);
+            said += str::from_utf8(&bytes).unwrap();
+        }
+        assert!(said.contains("hello") && said.contains("inputSchema"), "{said}");
+        // The two counts of each of three references, what an allocator adds to an allocation of each, a place in the table that is
+        // at least 7/16 full, and one among those who hear that a list has changed.
+        let around = 3 * (16 + 16) + 9 * 16 / 7 + 2 * 16;
+        let bytes = size_of::<Session>() + session.peer.kept() + around;
+        assert!(bytes <= 448, "{bytes}");
     }
 }

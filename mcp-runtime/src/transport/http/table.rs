@@ -1,5 +1,6 @@
 use std::{
-    collections::HashMap,
+    borrow::Borrow,
+    collections::HashSet,
     fmt,
     hash::{BuildHasherDefault, Hash, Hasher},
     sync::{Arc, Mutex, MutexGuard, PoisonError},
@@ -76,7 +77,34 @@ impl Hasher for Taken {
     }
 }
 
-type Part<T> = HashMap<Key, Arc<T>, BuildHasherDefault<Taken>>;
+/// What knows its key itself, so that a table does not have it again.
+pub(super) trait Keyed {
+    fn key(&self) -> &Key;
+}
+
+struct Entry<T>(Arc<T>);
+
+impl<T: Keyed> Borrow<Key> for Entry<T> {
+    fn borrow(&self) -> &Key {
+        self.0.key()
+    }
+}
+
+impl<T: Keyed> Hash for Entry<T> {
+    fn hash<H: Hasher>(&self, state: &mut H) {
+        self.0.key().hash(state);
+    }
+}
+
+impl<T: Keyed> PartialEq for Entry<T> {
+    fn eq(&self, other: &Self) -> bool {
+        self.0.key() == other.0.key()
+    }
+}
+
+impl<T: Keyed> Eq for Entry<T> {}
+
+type Part<T> = HashSet<Entry<T>, BuildHasherDefault<Taken>>;
 
 /// What clients name by an id that nobody can guess. In parts, so that they do not wait for each other.
 pub(super) struct Table<T> {
@@ -89,21 +117,21 @@ impl<T> Default for Table<T> {
     }
 }
 
-impl<T> Table<T> {
+impl<T: Keyed> Table<T> {
     fn part(&self, key: &Key) -> MutexGuard<'_, Part<T>> {
         self.parts[key.part(self.parts.len())].lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    pub(super) fn insert(&self, key: Key, value: Arc<T>) {
-        self.part(&key).insert(key, value);
+    pub(super) fn insert(&self, value: Arc<T>) {
+        self.part(value.key()).insert(Entry(value));
     }
 
     pub(super) fn find(&self, key: &Key) -> Option<Arc<T>> {
-        self.part(key).get(key).cloned()
+        self.part(key).get(key).map(|it| it.0.clone())
     }
 
     pub(super) fn remove(&self, key: &Key) -> Option<Arc<T>> {
-        self.part(key).remove(key)
+        self.part(key).take(key).map(|it| it.0)
     }
 
     /// Takes out those that `is_past`, one part after the other.
@@ -111,7 +139,7 @@ impl<T> Table<T> {
         for part in &self.parts {
             let mut part = part.lock().unwrap_or_else(PoisonError::into_inner);
             // What ends with the last reference may take locks of its own: after this one.
-            let past: Vec<_> = part.extract_if(|_, it| is_past(it)).collect();
+            let past: Vec<_> = part.extract_if(|it| is_past(&it.0)).collect();
             drop(part);
             drop(past);
         }
@@ -121,7 +149,7 @@ impl<T> Table<T> {
         for part in &self.parts {
             let all: Vec<_> = {
                 let part = part.lock().unwrap_or_else(PoisonError::into_inner);
-                part.values().cloned().collect()
+                part.iter().map(|it| it.0.clone()).collect()
             };
             all.iter().for_each(&mut look);
         }
