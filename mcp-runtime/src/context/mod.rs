@@ -10,6 +10,8 @@ mod carrier;
 mod environment;
 #[cfg(feature = "http")]
 mod http;
+#[allow(missing_docs, reason = "public only for generated code")]
+mod lazy;
 pub(crate) mod logging;
 mod once;
 mod principal;
@@ -43,6 +45,7 @@ pub use asking::Asked;
 pub use cancel::Cancel;
 pub(crate) use carrier::Carrier;
 pub(crate) use environment::{Environment, States};
+pub use lazy::{HasContext, LazyContext};
 use once::Onces;
 pub use principal::Principal;
 pub use progress::{Amount, Over, OverStream, Progress};
@@ -110,6 +113,10 @@ impl Caller {
             log_level: None,
             outer: None,
         }
+    }
+
+    fn is_resumed(&self) -> bool {
+        self.asker.as_ref().is_some_and(|it| it.is_resumed())
     }
 }
 
@@ -227,7 +234,7 @@ impl Context {
 
     /// Whether the answer is made of what the client answered.
     pub(crate) fn is_resumed(&self) -> bool {
-        self.0.caller.asker.as_ref().is_some_and(|it| it.is_resumed())
+        self.0.caller.is_resumed()
     }
 
     /// Whether a person may be thinking about a question.

@@ -5,7 +5,7 @@ use crate::{
     catalog::{Entry, EntryKind, Snapshot},
     context::Caller,
     error::{Error, Kind},
-    extract::{Arguments, Call, Mode},
+    extract::{Arguments, Mode},
     item::Completer,
     model::{Answer, Completion, Done, ListKind},
     wire::Raw,
@@ -55,12 +55,9 @@ impl Dispatcher {
             Ok(given) => given,
             Err(error) => return Dispatched::Ready(Err(error)),
         };
-        let context = self.context(function, caller, None);
         let mode = Mode::Completion { text: typed };
         let filters = matches!(function.kind, EntryKind::Completion { takes_typed_text: true });
-        match self
-            .start(function, Call::new(mode, Arguments::Text(given), &function.names, context))
-        {
+        match self.start(function, mode, Arguments::Text(given), caller, None) {
             Dispatched::Ready(answer) => Dispatched::Ready(filtered(answer, filters, typed)),
             Dispatched::Pending(pending) => {
                 let context = pending.context().clone();

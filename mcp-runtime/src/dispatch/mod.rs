@@ -15,7 +15,7 @@ pub(crate) use pending::Pending;
 
 use crate::{
     catalog::{Catalog, Entry, EntryKind, Snapshot},
-    context::{Caller, Context, Environment},
+    context::{Caller, Environment, LazyContext},
     error::{Error, Kind, shown},
     extract::{Arguments, Call, Member, Mode, Running},
     model::{Answer, Body, Content, Data, Done, ListKind, Operation, ToolResult},
@@ -173,9 +173,8 @@ impl Dispatcher {
         if arguments.whole.kind() != JsonKind::Object {
             return Dispatched::failed(Kind::InvalidParams, "`arguments` must be an object");
         }
-        let context = self.context(entry, caller, None);
         let mode = Mode::Tool { name: &entry.name, strict: tool.strict, lenient: tool.lenient };
-        self.start(entry, Call::new(mode, Arguments::json(arguments), &entry.names, context))
+        self.start(entry, mode, Arguments::json(arguments), caller, None)
     }
 
     fn get_prompt(
@@ -197,23 +196,19 @@ impl Dispatcher {
             Ok(members) => members,
             Err(error) => return Dispatched::Ready(Err(error)),
         };
-        let context = self.context(entry, caller, None);
         let mode = Mode::Prompt { name: &entry.name };
-        self.start(entry, Call::new(mode, Arguments::Text(members), &entry.names, context))
+        self.start(entry, mode, Arguments::Text(members), caller, None)
     }
 
     fn read_resource(&self, snapshot: &Snapshot, caller: Caller, uri: &str) -> Dispatched {
         let misfit = Cell::new(false);
         let mode = Mode::Resource { uri, misfit: &misfit };
         if let Some(entry) = snapshot.find(ListKind::Resources, uri) {
-            let context = self.context(entry, caller, Some(uri));
-            return self
-                .start(entry, Call::new(mode, Arguments::Text(Vec::new()), &entry.names, context));
+            return self.start(entry, mode, Arguments::Text(Vec::new()), caller, Some(uri));
         }
         for (entry, members) in target::matching(snapshot, uri) {
-            let context = self.context(entry, caller.clone(), Some(uri));
-            let call = Call::new(mode, Arguments::Text(members), &entry.names, context);
-            let dispatched = self.start(entry, call);
+            let arguments = Arguments::Text(members);
+            let dispatched = self.start(entry, mode, arguments, caller.clone(), Some(uri));
             if !misfit.take() {
                 return dispatched;
             }
@@ -221,47 +216,52 @@ impl Dispatcher {
         Dispatched::Ready(Err(Error::no_resource(uri)))
     }
 
-    fn context(&self, entry: &Entry, mut caller: Caller, uri: Option<&str>) -> Context {
+    /// Runs the handler up to its first wait.
+    fn start(
+        &self,
+        entry: &Arc<Entry>,
+        mode: Mode<'_>,
+        arguments: Arguments<'_>,
+        mut caller: Caller,
+        uri: Option<&str>,
+    ) -> Dispatched {
         if !entry.needs_meta {
             caller.meta = None;
         }
         caller.origin = entry.origin;
-        Context::new(self.environment.clone(), caller, uri)
-    }
-
-    /// Runs the handler up to its first wait.
-    fn start(&self, entry: &Arc<Entry>, call: Call<'_>) -> Dispatched {
-        let context = call.context.clone();
+        let context = LazyContext::new(&self.environment, caller, uri);
+        let call = Call::new(mode, arguments, &entry.names, &context);
         let running = {
-            let _scope = crate::context::enter(&context);
+            let _scope = context.wants_log().then(|| crate::context::enter(context.get()));
             let _watch = pending::Watch::start(entry);
             std::panic::catch_unwind(AssertUnwindSafe(|| entry.handler.run(call)))
         };
-        match running {
-            Ok(Running::Ready(answer)) => {
-                context.close();
-                Dispatched::Ready(finish(&self.settings, entry, &context, answer))
-            }
-            Ok(Running::Pending(future)) => {
-                let timeout = entry.timeout.or(self.settings.timeout);
-                Dispatched::Pending(Pending::new(
-                    future,
-                    entry.clone(),
-                    context,
-                    timeout,
-                    self.settings,
-                ))
-            }
-            Err(_) => {
-                context.close();
-                Dispatched::Ready(panicked(entry))
-            }
+        if let Ok(Running::Pending(future)) = running {
+            let timeout = entry.timeout.or(self.settings.timeout);
+            let (entry, context) = (entry.clone(), context.get().clone());
+            let pending = Pending::new(future, entry, context, timeout, self.settings);
+            return Dispatched::Pending(pending);
         }
+        if let Some(context) = context.made() {
+            context.close();
+        }
+        Dispatched::Ready(match running {
+            Ok(Running::Ready(answer)) => {
+                finish(&self.settings, entry, context.is_resumed(), uri, answer)
+            }
+            _ => panicked(entry),
+        })
     }
 }
 
 /// What every answer of a handler passes before it leaves.
-fn finish(settings: &Settings, entry: &Entry, context: &Context, answer: Answer) -> Answer {
+fn finish(
+    settings: &Settings,
+    entry: &Entry,
+    is_resumed: bool,
+    uri: Option<&str>,
+    answer: Answer,
+) -> Answer {
     match answer {
         Ok(Done::Tool(result)) => Ok(Done::Tool(limit(settings, result))),
         // Whoever failed, the handler or what it needs, the model is told.
@@ -270,7 +270,7 @@ fn finish(settings: &Settings, entry: &Entry, context: &Context, answer: Answer)
         }
         Ok(Done::Read(mut read)) => {
             let resource = entry.resource();
-            read.cache = resource.and_then(|it| it.cache).filter(|_| !context.is_resumed());
+            read.cache = resource.and_then(|it| it.cache).filter(|_| !is_resumed);
             // The resource's own media type where the contents say none.
             let declared = resource.and_then(|it| it.mime_type.as_deref());
             for it in &mut read.contents {
@@ -284,7 +284,7 @@ fn finish(settings: &Settings, entry: &Entry, context: &Context, answer: Answer)
             prompt.description = entry.description.as_deref().map(str::to_owned);
             Ok(Done::Prompt(prompt))
         }
-        Err(error) if error.kind() == Kind::ResourceNotFound => Err(match context.uri() {
+        Err(error) if error.kind() == Kind::ResourceNotFound => Err(match uri {
             Some(uri) => error.with_uri(uri),
             None => error,
         }),

@@ -90,7 +90,10 @@ impl Pending {
             self.context.set_cancelled();
         }
         let answer = match &self.entry {
-            Some(entry) => finish(&self.settings, entry, &self.context, answer),
+            Some(entry) => {
+                let (context, settings) = (&self.context, &self.settings);
+                finish(settings, entry, context.is_resumed(), context.uri(), answer)
+            }
             None => answer,
         };
         Poll::Ready(Some(answer))

@@ -4,7 +4,7 @@ use std::{borrow::Cow, cell::Cell, sync::Arc};
 
 use crate::{
     catalog::{Entry, Handler, Snapshot},
-    context::{Caller, Context, Environment, States},
+    context::{Caller, Environment, LazyContext, States},
     extract::{Arguments, Call, Member, Mode},
     model::ListKind,
 };
@@ -44,8 +44,8 @@ fn fits(entry: &Entry, variables: Variables<'_>) -> bool {
     let Handler::Static(read) = entry.handler else { return true };
     let fits = Cell::new(false);
     let environment = Arc::new(Environment::new(States::default(), 0));
-    let context = Context::new(environment, Caller::default(), None);
+    let context = LazyContext::new(&environment, Caller::default(), None);
     let mode = Mode::Fit { fits: &fits };
-    read(Call::new(mode, Arguments::Text(variables), &entry.names, context));
+    read(Call::new(mode, Arguments::Text(variables), &entry.names, &context));
     fits.get()
 }

@@ -1,7 +1,7 @@
 use std::{borrow::Cow, cell::Cell, future::Future, panic::AssertUnwindSafe, pin::Pin};
 
 use crate::{
-    context::Context,
+    context::{Context, LazyContext},
     error::{Error, shown},
     model::{Answer, Done, ToolResult},
     nearest::nearest,
@@ -12,7 +12,7 @@ use crate::{
 pub struct Call<'a> {
     pub(crate) mode: Mode<'a>,
     pub(crate) arguments: Arguments<'a>,
-    pub(crate) context: Context,
+    pub(crate) context: &'a LazyContext<'a>,
     pub(crate) names: &'a Names,
     pub(crate) problems: Vec<String>,
 }
@@ -168,7 +168,7 @@ impl<'a> Call<'a> {
         mode: Mode<'a>,
         arguments: Arguments<'a>,
         names: &'a Names,
-        context: Context,
+        context: &'a LazyContext<'a>,
     ) -> Self {
         Self { mode, arguments, context, names, problems: Vec::new() }
     }
@@ -258,9 +258,8 @@ impl<'a> Call<'a> {
     }
 
     /// Runs a plain function where it stands.
-    pub fn ready(self, run: impl FnOnce(&Context) -> Answer) -> Running {
-        let context = self.context;
-        Running::Ready(run(&context))
+    pub fn ready(self, run: impl FnOnce(&LazyContext<'_>) -> Answer) -> Running {
+        Running::Ready(run(self.context))
     }
 
     /// Runs an `async` function.
@@ -268,13 +267,13 @@ impl<'a> Call<'a> {
     where
         F: Future<Output = Answer> + Send + 'static,
     {
-        Running::Pending(Box::pin(run(self.context)))
+        Running::Pending(Box::pin(run(self.context.get().clone())))
     }
 
     /// Runs a plain function on a thread for blocking work. The job holds its place among the blocking jobs
     /// until it ends, also when its answer has been given up.
     pub fn blocking(self, run: impl FnOnce(&Context) -> Answer + Send + 'static) -> Running {
-        let context = self.context;
+        let context = self.context.get().clone();
         Running::Pending(Box::pin(async move {
             let Some(permit) = context.0.environment.blocking_permit() else {
                 let max = context.0.environment.max_blocking();

@@ -2,7 +2,7 @@ use serde::Serialize;
 
 use super::{IntoFailure, Json, WithMeta, tool::unwritable};
 use crate::{
-    context::Context,
+    context::HasContext,
     error::Error,
     model::{Answer, Blob, Body, Done, Image, ReadResult, ResourceContents},
 };
@@ -22,7 +22,7 @@ pub trait ResourceReply: Sized {
 }
 
 /// What generated code calls with the function's value.
-pub fn resource_reply<T: ResourceReply>(context: &Context, value: T) -> Answer {
+pub fn resource_reply<T: ResourceReply>(context: &impl HasContext, value: T) -> Answer {
     let mut contents = Vec::new();
     value
         .contents(context.uri().unwrap_or_default(), &mut contents)

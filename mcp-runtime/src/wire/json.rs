@@ -7,8 +7,6 @@
 use std::{borrow::Cow, fmt};
 
 use super::nesting::Nesting;
-use super::noted::Noted;
-use super::params::Params;
 use super::raw::Raw;
 use super::scan::{plain_until, space_until};
 
@@ -64,7 +62,7 @@ pub(super) struct Scanner<'a> {
 #[derive(Debug)]
 pub(super) struct Broken;
 
-type Step<T> = Result<T, Broken>;
+pub(super) type Step<T> = Result<T, Broken>;
 
 impl<'a> Scanner<'a> {
     /// Starts at the first byte that is not whitespace.
@@ -84,6 +82,11 @@ impl<'a> Scanner<'a> {
     }
 
     /// Only whitespace may be left after what was read.
+    #[inline]
+    pub(super) fn at(&self) -> usize {
+        self.at
+    }
+
     pub(super) fn finish<T>(mut self, read: Step<T>) -> Result<T, Malformed> {
         let finished = read.and_then(|read| {
             self.space();
@@ -143,52 +146,6 @@ impl<'a> Scanner<'a> {
             }
         }
         self.outside -= 1;
-        Ok(())
-    }
-
-    /// Reads the value at the cursor, and notes where its members are if it is an object.
-    fn note<const N: usize>(&mut self, noted: &mut Noted<'a, N>) -> Step<Raw<'a>> {
-        let start = self.at;
-        if self.peek() != Some(b'{') {
-            noted.set(self.value()?);
-        } else {
-            self.object(|scanner| {
-                let name = scanner.key()?;
-                noted.add(name, scanner.value()?);
-                Ok(())
-            })?;
-            noted.end(self.since(start, self.at));
-        }
-        Ok(noted.whole())
-    }
-
-    /// Reads the value at the cursor as the parameters of a message.
-    pub(super) fn params(&mut self, params: &mut Params<'a>) -> Step<()> {
-        if self.peek() != Some(b'{') {
-            params.all.set(self.value()?);
-            return Ok(());
-        }
-        let start = self.at;
-        self.object(|scanner| {
-            // As they are written most often.
-            let name = if scanner.passes(r#""name":"#) {
-                scanner.space();
-                Cow::Borrowed("name")
-            } else if scanner.passes(r#""arguments":"#) {
-                scanner.space();
-                Cow::Borrowed("arguments")
-            } else {
-                scanner.key()?
-            };
-            let value = match &*name {
-                "arguments" => scanner.note(params.arguments.insert(Noted::empty()))?,
-                "_meta" => scanner.note(params.meta.insert(Noted::empty()))?,
-                _ => scanner.value()?,
-            };
-            params.all.add(name, value);
-            Ok(())
-        })?;
-        params.all.end(self.since(start, self.at));
         Ok(())
     }
 
@@ -421,7 +378,7 @@ impl<'a> Scanner<'a> {
     }
 
     #[inline]
-    fn since(&self, start: usize, end: usize) -> Raw<'a> {
+    pub(super) fn since(&self, start: usize, end: usize) -> Raw<'a> {
         Raw::validated(&self.text[start..end])
     }
 

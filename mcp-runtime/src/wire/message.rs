@@ -167,7 +167,7 @@ impl<'a> Envelope<'a> {
                     if self.params.is_some() {
                         self.doubled = Some("`params` appears twice");
                     }
-                    return scanner.params(self.params.insert(Params::none()));
+                    return self.params.insert(Params::none()).read(scanner);
                 }
                 "jsonrpc" => (&mut self.jsonrpc, "`jsonrpc` appears twice"),
                 "id" => (&mut self.id, "`id` appears twice"),

@@ -2,7 +2,10 @@
 
 use std::borrow::Cow;
 
-use super::raw::Raw;
+use super::{
+    json::{Scanner, Step},
+    raw::Raw,
+};
 
 /// A member's name, which has no escapes, and its value.
 pub(crate) type Member<'a> = (&'a str, Raw<'a>);
@@ -34,6 +37,22 @@ impl<'a, const N: usize> Noted<'a, N> {
     #[inline(always)]
     pub(super) fn empty() -> Self {
         Self { whole: Raw::EMPTY_OBJECT, members: [None; N], known: Some(0) }
+    }
+
+    /// Reads the value at the cursor.
+    pub(super) fn read(&mut self, scanner: &mut Scanner<'a>) -> Step<Raw<'a>> {
+        let start = scanner.at();
+        if scanner.peek() != Some(b'{') {
+            self.set(scanner.value()?);
+        } else {
+            scanner.object(|scanner| {
+                let name = scanner.key()?;
+                self.add(name, scanner.value()?);
+                Ok(())
+            })?;
+            self.end(scanner.since(start, scanner.at()));
+        }
+        Ok(self.whole)
     }
 
     /// Takes in a value of which nothing is known but the text.

@@ -1,6 +1,9 @@
 //! The parameters of a message.
 
+use std::borrow::Cow;
+
 use super::{
+    json::{Scanner, Step},
     noted::{Known, Noted},
     raw::{Kind, Raw},
 };
@@ -35,6 +38,36 @@ impl<'a> Params<'a> {
     #[inline(always)]
     pub(super) fn none() -> Self {
         Params { all: Noted::empty(), arguments: None, meta: None }
+    }
+
+    /// Reads the value at the cursor.
+    pub(super) fn read(&mut self, scanner: &mut Scanner<'a>) -> Step<()> {
+        if scanner.peek() != Some(b'{') {
+            self.all.set(scanner.value()?);
+            return Ok(());
+        }
+        let start = scanner.at();
+        scanner.object(|scanner| {
+            // As they are written most often.
+            let name = if scanner.passes(r#""name":"#) {
+                scanner.space();
+                Cow::Borrowed("name")
+            } else if scanner.passes(r#""arguments":"#) {
+                scanner.space();
+                Cow::Borrowed("arguments")
+            } else {
+                scanner.key()?
+            };
+            let value = match &*name {
+                "arguments" => self.arguments.insert(Noted::empty()).read(scanner)?,
+                "_meta" => self.meta.insert(Noted::empty()).read(scanner)?,
+                _ => scanner.value()?,
+            };
+            self.all.add(name, value);
+            Ok(())
+        })?;
+        self.all.end(scanner.since(start, scanner.at()));
+        Ok(())
     }
 
     pub(super) fn kind(&self) -> Kind {

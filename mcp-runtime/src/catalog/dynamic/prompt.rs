@@ -75,7 +75,7 @@ impl Prompt {
         R: Future<Output: PromptReply> + Send + 'static,
     {
         self.handler = Some(Box::new(move |given, call| {
-            let work = handler(given, call.context.clone());
+            let work = handler(given, call.context.get().clone());
             call.future(move |_| async move { prompt_reply(work.await) })
         }));
         self

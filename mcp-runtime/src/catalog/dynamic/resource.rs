@@ -66,7 +66,7 @@ impl Resource {
         R: Future<Output: ResourceReply> + Send + 'static,
     {
         self.handler = Some(Arc::new(move |call| {
-            let work = handler(text_arguments(&call), call.context.clone());
+            let work = handler(text_arguments(&call), call.context.get().clone());
             call.future(move |context| async move { resource_reply(&context, work.await) })
         }));
         self

@@ -91,7 +91,7 @@ impl Tool {
             if !call.accept() {
                 return call.refuse();
             }
-            let work = handler(call.context.clone());
+            let work = handler(call.context.get().clone());
             call.future(move |_| async move { tool_reply(work.await) })
         }));
         self
@@ -111,7 +111,7 @@ impl Tool {
         self.handler = Some(Arc::new(move |mut call| {
             let arguments = crate::extract::spread_arguments::<T>(&mut call);
             let (true, Some(arguments)) = (call.accept(), arguments) else { return call.refuse() };
-            let work = handler(arguments, call.context.clone());
+            let work = handler(arguments, call.context.get().clone());
             call.future(move |_| async move { tool_reply(work.await) })
         }));
         self

@@ -6,7 +6,7 @@ use serde_json::Value;
 
 use super::{Argument, Describe, JsonArgument, SliceArgument, SliceOption, Slot, none, refuse};
 use crate::{
-    context::Context,
+    context::HasContext,
     error::Result,
     extract::{Call, Params, json, missing, params::Source, values},
     item::ArgDef,
@@ -76,7 +76,7 @@ macro_rules! json_handles {
                 read_json(call, def, Some(default)).map(|it| Slot(Some(it)))
             }
 
-            pub fn pass<'a>(self, _: &'a Context, $slot: &'a mut Slot<$value>) -> Result<$given> {
+            pub fn pass<'a>(self, _: &'a impl HasContext, $slot: &'a mut Slot<$value>) -> Result<$given> {
                 $lend
             }
         }

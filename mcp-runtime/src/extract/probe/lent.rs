@@ -7,7 +7,7 @@ use super::{
     StrArgument, TextStr, TypedStr, TypedText,
 };
 use crate::{
-    context::Context,
+    context::HasContext,
     error::Result,
     extract::{Call, Params},
     item::ArgDef,
@@ -32,7 +32,7 @@ macro_rules! lent {
                 }
             )?
 
-            pub fn pass<'a>(self, _: &'a Context, $slot: &'a mut Slot<$value>) -> Result<$given>
+            pub fn pass<'a>(self, _: &'a impl HasContext, $slot: &'a mut Slot<$value>) -> Result<$given>
             where
                 'a: 's,
             {

@@ -4,7 +4,7 @@ use serde_json::Value;
 
 use super::{Describe, FromClient, InPlace, LiveValue, Probe, ServerValue};
 use crate::{
-    context::Context,
+    context::{Context, HasContext},
     error::Result,
     extract::{Call, FromCall, Needs, Params, Shared},
     item::ArgDef,
@@ -27,11 +27,11 @@ macro_rules! from_call {
                 Some(())
             }
 
-            pub fn pass<'a>(self, context: &'a Context, _: &'a mut ()) -> Result<T>
+            pub fn pass<'a>(self, context: &'a impl HasContext, _: &'a mut ()) -> Result<T>
             where
                 T: FromCall<'a>,
             {
-                T::from_call(context)
+                T::from_call(context.context())
             }
         }
 
@@ -112,8 +112,8 @@ impl<T> Receiver<T> {
         Some(())
     }
 
-    pub fn pass<'a>(self, context: &'a Context, (): &mut ()) -> Result<&'a T> {
-        (self.from_call)(context)
+    pub fn pass<'a>(self, context: &'a impl HasContext, (): &mut ()) -> Result<&'a T> {
+        (self.from_call)(context.context())
     }
 }
 

@@ -5,7 +5,7 @@ use serde_json::Value;
 
 use super::{Argument, Describe, Probe, Slot, Spread};
 use crate::{
-    context::Context,
+    context::HasContext,
     error::Result,
     extract::{Args, Call, Params, SpreadField, params::Source, spread},
     item::ArgDef,
@@ -16,7 +16,7 @@ impl<T: Argument> Spread<T> {
         spread::read(call).map(|it| Slot(Some(it)))
     }
 
-    pub fn pass<'a>(self, _: &'a Context, slot: &'a mut Slot<T>) -> Result<Args<T>> {
+    pub fn pass<'a>(self, _: &'a impl HasContext, slot: &'a mut Slot<T>) -> Result<Args<T>> {
         slot.take().map(Args)
     }
 }
@@ -58,7 +58,7 @@ impl<F, T> SpreadField<F, T> {
         (self.read)(call).map(|it| Slot(Some(it)))
     }
 
-    pub fn pass<'a>(self, _: &'a Context, slot: &'a mut Slot<F>) -> Result<T> {
+    pub fn pass<'a>(self, _: &'a impl HasContext, slot: &'a mut Slot<F>) -> Result<T> {
         slot.take().map(self.get)
     }
 }

@@ -9,7 +9,7 @@ use super::{
     json::primitive_json, none, refuse,
 };
 use crate::{
-    context::Context,
+    context::HasContext,
     error::Result,
     extract::{Call, Params, missing, params::Source, text, values},
     item::ArgDef,
@@ -72,7 +72,7 @@ macro_rules! text_handles {
                 }
             }
 
-            pub fn pass<'a>(self, _: &'a Context, $slot: &'a mut Slot<$value>) -> Result<$given> {
+            pub fn pass<'a>(self, _: &'a impl HasContext, $slot: &'a mut Slot<$value>) -> Result<$given> {
                 $lend
             }
         }
@@ -127,7 +127,7 @@ impl<T: FromStr<Err: std::fmt::Display> + Send + 'static> TypedText<T> {
         }
     }
 
-    pub fn pass<'a>(self, _: &'a Context, slot: &'a mut Slot<T>) -> Result<T> {
+    pub fn pass<'a>(self, _: &'a impl HasContext, slot: &'a mut Slot<T>) -> Result<T> {
         slot.take()
     }
 }

@@ -9,7 +9,7 @@ use serde_json::Value;
 
 use super::{Argument, Describe, JsonArgument, Nothing, Probe, Spread, TextArgument};
 use crate::{
-    context::Context,
+    context::HasContext,
     error::{Error, Result},
     extract::{Call, FromCall, Params, Shared, State},
     item::ArgDef,
@@ -105,7 +105,7 @@ macro_rules! handles {
                 None
             }
 
-            pub fn pass(self, _: &Context, (): &mut ()) -> Result<T> {
+            pub fn pass(self, _: &impl HasContext, (): &mut ()) -> Result<T> {
                 Err(Error::internal("a parameter of this type has no value"))
             }
         }

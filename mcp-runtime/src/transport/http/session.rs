@@ -190,7 +190,7 @@ mod tests {
         catalog::Tool,
         context::{Carrier, Context},
         protocol::{Arrival, ReplyTo, Turn},
-        wire::parse,
+        wire::{Parsed, parse},
     };
 
     /// What a session keeps that did what all do: each byte is there once for each client that has not gone yet.
@@ -217,7 +217,8 @@ mod tests {
             let outbox = Arc::<Outbox>::default();
             let to = ReplyTo::each(outbox.clone());
             let arrival = Arrival { to, carrier: Carrier::default(), is_modern: false };
-            let incoming = parse(message.as_bytes(), endpoint.limits().of_wire()).unwrap();
+            let (limits, mut parsed) = (endpoint.limits().of_wire(), Parsed::default());
+            let incoming = parse(message.as_bytes(), limits, &mut parsed).unwrap();
             session.peer.handle(&incoming, &arrival, &mut turn);
             let mut bytes = Vec::new();
             outbox.take(&mut bytes);
