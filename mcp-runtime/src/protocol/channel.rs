@@ -87,6 +87,17 @@ impl Channel for CallChannel {
     }
 }
 
+/// The way back of a call whose client wants neither reports nor messages: its stream can be left all the same.
+impl Channel for Outbox {
+    fn release(&self, retry: Duration) {
+        Outbox::release(self, retry);
+    }
+
+    fn progress(&self, _: Report) {}
+
+    fn log(&self, _: Level, _: &str, _: &str) {}
+}
+
 impl ProgressSlot {
     /// Writes the newest report with its newline, when there is one.
     pub(super) fn write_pending(&self, out: &mut Vec<u8>) {

@@ -23,7 +23,7 @@ use crate::ask::Bound;
 use crate::{
     ask::{Keeper, Rounds},
     catalog::{Entry, Snapshot},
-    context::{Asker, Caller, Carrier, Channel, logging, meta_text},
+    context::{Asker, Caller, Carrier, logging, meta_text},
     dispatch::{Dispatched, Request},
     error::{Error, Kind, shown},
     model::{Asks, ClientInfo, Done, Level, ToolResult},
@@ -314,12 +314,14 @@ fn caller(terms: &Terms, request: &ClientRequest<'_>) -> (Caller, Option<Arc<Pro
         ..Caller::new(terms.client.clone())
     };
     let mut slot = None;
-    if token.is_some() || log_level.is_some() || to.resumes {
+    if token.is_some() || log_level.is_some() {
         let outbox = to.outbox.clone();
         let channel = CallChannel::new(outbox, terms.revision, token.map(Raw::as_str), to.resumes);
         slot = token.map(|_| channel.slot());
         caller.wants_progress = token.is_some();
-        caller.channel = Some(Arc::new(channel) as Arc<dyn Channel>);
+        caller.channel = Some(Arc::new(channel));
+    } else if to.resumes {
+        caller.channel = Some(to.outbox.clone());
     }
     (caller, slot)
 }
