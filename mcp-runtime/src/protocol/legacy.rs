@@ -240,7 +240,7 @@ impl Peer {
         let shared = &self.shared;
         let mut refuse = |text: &str| {
             let error = Error::of(Kind::InvalidRequest, text);
-            self.reject(request, shared.spoken(), Refusal::Malformed, &error, turn);
+            self.reject(request, shared.spoken(), Refusal::Malformed.because(error), turn);
         };
         if request.to.is_batch() {
             return refuse("`initialize` cannot be part of a batch");

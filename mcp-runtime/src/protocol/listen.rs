@@ -175,10 +175,10 @@ impl Peer {
         shared.hear(Topic::Lists);
         match self.open(terms, request) {
             Err(error) if error.kind() == Kind::Failed => {
-                self.reject(request, revision, Refusal::Busy, &error, turn);
+                self.reject(request, revision, Refusal::Busy.because(error), turn);
             }
             Err(error) if error.kind() == Kind::MissingCapability => {
-                self.reject(request, revision, Refusal::Malformed, &error, turn);
+                self.reject(request, revision, Refusal::Malformed.because(error), turn);
             }
             Err(error) => shared.refuse(request, revision, &error),
             Ok(listen) => {

@@ -104,7 +104,8 @@ impl Peer {
         let terms = match self.terms(request) {
             Ok(terms) => terms,
             Err(error) => {
-                return self.reject(request, Revision::MODERN[0], Refusal::Malformed, &error, turn);
+                let refused = Refusal::Malformed.because(error);
+                return self.reject(request, Revision::MODERN[0], refused, turn);
             }
         };
         let revision = terms.revision;
@@ -117,8 +118,8 @@ impl Peer {
                 } else if let Some(method) = TaskMethod::parse(name, revision) {
                     self.task_request(method, &terms, request, turn);
                 } else {
-                    let error = unknown_method(name);
-                    self.reject(request, revision, Refusal::UnknownMethod, &error, turn);
+                    let refused = Refusal::UnknownMethod.because(unknown_method(name));
+                    self.reject(request, revision, refused, turn);
                 }
             }
         }

@@ -8,6 +8,7 @@ use std::{
 };
 
 use super::{
+    Service,
     call::{PendingCall, ReplyTo, WayBack},
     channel::{CallChannel, ProgressSlot},
     encode::Scope,
@@ -16,7 +17,7 @@ use super::{
     peer::Peer,
     questions::Questioner,
     revision::{Revision, TaskDialect},
-    turn::{Refusal, Turn},
+    turn::{Refusal, Refused, Turn},
 };
 #[cfg(feature = "ask")]
 use crate::ask::Bound;
@@ -60,51 +61,44 @@ impl Peer {
         request: &ClientRequest<'_>,
         turn: &mut Turn,
     ) {
-        let shared = &self.shared;
-        let revision = terms.revision;
-        let snapshot = shared.snapshot();
-        if !method.is_served(revision, &snapshot) {
-            let error = unknown_method(request.method);
-            return self.reject(request, revision, Refusal::UnknownMethod, &error, turn);
+        let snapshot = self.shared.snapshot();
+        if let Err(refused) = self.run(method, &snapshot, terms, request, turn) {
+            self.reject(request, terms.revision, refused, turn);
         }
-        let operation = match method.operation(request.params) {
-            Ok(operation) => operation,
-            Err(error) => return shared.refuse(request, revision, &error),
-        };
-        let target = operation.target(&snapshot);
-        let mut unable = None;
-        if !revision.is_modern() {
-            unable = target.and_then(|it| self::unable(it, terms));
-        } else if let Err(error) = demands(target, terms, request, &operation) {
-            return self.reject(request, revision, Refusal::Malformed, &error, turn);
+    }
+
+    /// Nothing of the user's runs before everything that can be wrong with the request has been looked at.
+    fn run(
+        &self,
+        method: Method,
+        snapshot: &Arc<Snapshot>,
+        terms: &Terms,
+        request: &ClientRequest<'_>,
+        turn: &mut Turn,
+    ) -> Result<(), Refused> {
+        let (shared, revision) = (&self.shared, terms.revision);
+        if !method.is_served(revision, snapshot) {
+            return Err(Refusal::UnknownMethod.because(unknown_method(request.method)));
         }
-        let live = match self.task(target, &snapshot, terms, request, &operation) {
-            Ok(live) => live,
-            Err((Some(refusal), error)) => {
-                return self.reject(request, revision, refusal, &error, turn);
-            }
-            Err((None, error)) => return shared.refuse(request, revision, &error),
-        };
+        let operation = method.operation(request.params)?;
+        let target = operation.target(snapshot);
+        let unable = judge(target, terms, request, &operation)?;
+        let live = self.task(target, snapshot, terms, request, &operation)?;
         if live.is_none()
             && let Some(why) = unable
         {
-            return self.refuse_unable(request, revision, &snapshot, &operation, why);
+            self.refuse_unable(request, revision, snapshot, &operation, why);
+            return Ok(());
         }
         // A task that begins at once asks in its own way.
         let asks = live.as_ref().is_none_or(|it| it.begins_later());
         let asker = match target.filter(|it| it.can_ask && asks) {
-            Some(entry) => self.asker(entry, terms, request, &operation).map(Some),
-            None => Ok(None),
+            Some(entry) => Some(self.asker(entry, terms, request, &operation)?),
+            None => None,
         };
-        let asker = match asker {
-            Ok(asker) => asker,
-            Err(error) => return shared.refuse(request, revision, &error),
-        };
-        if let Err((refusal, error)) = self.admit(request.id) {
-            return self.reject(request, revision, refusal, &error, turn);
-        }
-        if let Some(Err(error)) = asker.as_ref().map(|it| it.begin()) {
-            return shared.refuse(request, revision, &error);
+        self.admit(request.id)?;
+        if let Some(asker) = &asker {
+            asker.begin()?;
         }
         let (mut caller, slot) = caller(terms, request);
         caller.asker = asker;
@@ -113,18 +107,18 @@ impl Peer {
         }
         let dispatcher = &shared.service.dispatcher;
         let mut dispatched = match unable {
-            None => dispatcher.dispatch(&snapshot, target, caller, operation),
+            None => dispatcher.dispatch(snapshot, target, caller, operation),
             // Who asks for a task gets one, and learns why from its result.
             Some(why) => Dispatched::Ready(Ok(Done::Tool(ToolResult::failure(why)))),
         };
         if let Some(live) = live {
             let always = revision.features().tasks == TaskDialect::Core;
-            let tasks = &shared.service.tasks;
-            dispatched = tasks.follow(dispatcher, live, dispatched, always);
+            dispatched = shared.service.tasks.follow(dispatcher, live, dispatched, always);
         }
         let scope = Scope { revision, is_private: terms.is_private };
-        let (snapshot, slot, to) = (&snapshot, slot.as_ref(), request.to);
+        let (slot, to) = (slot.as_ref(), request.to);
         self.drive(dispatched, request, WayBack { shared, snapshot, scope, slot, to }, turn);
+        Ok(())
     }
 
     /// Takes a request to its answer, as far as that does not have to wait.
@@ -218,61 +212,65 @@ impl Peer {
     }
 
     /// Whether the id is free and there is room for one more call.
-    pub(super) fn admit(&self, id: Id<'_>) -> Result<(), (Refusal, Error)> {
-        let service = &self.shared.service;
+    pub(super) fn admit(&self, id: Id<'_>) -> Result<(), Refused> {
+        let Service { limits, waiting, .. } = &*self.shared.service;
         let mut in_flight = 0;
         if let Some(ongoing) = self.shared.ongoing() {
             let calls = ongoing.calls();
             if calls.contains_key(id.as_str()) || ongoing.listens().contains(id) {
-                return Err((Refusal::Malformed, id_in_use()));
+                return Err(Refusal::Malformed.because(id_in_use()));
             }
             in_flight = calls.len();
         }
-        let busy = |count: usize, limit: usize| {
-            let text = || format!("{limit} calls are running already: wait for some of them");
-            (count >= limit).then(|| (Refusal::Busy, Error::of(Kind::Failed, text())))
-        };
-        let all = service.waiting.load(Ordering::Acquire);
-        let refused =
-            busy(in_flight, service.limits.calls).or_else(|| busy(all, service.limits.all_calls));
-        refused.map_or(Ok(()), Err)
+        let all = waiting.load(Ordering::Acquire);
+        for (count, limit) in [(in_flight, limits.calls), (all, limits.all_calls)] {
+            if count >= limit {
+                let text = format!("{limit} calls are running already: wait for some of them");
+                return Err(Refusal::Busy.because(Error::of(Kind::Failed, text)));
+            }
+        }
+        Ok(())
     }
 
-    /// Refuses a request before anything ran.
+    /// Answers a request that is not run.
     pub(super) fn reject(
         &self,
         request: &ClientRequest<'_>,
         revision: Revision,
-        refusal: Refusal,
-        error: &Error,
+        refused: impl Into<Refused>,
         turn: &mut Turn,
     ) {
-        turn.refusal = Some(refusal);
-        self.shared.refuse(request, revision, error);
+        let Refused { refusal, error } = refused.into();
+        turn.refusal = refusal;
+        self.shared.refuse(request, revision, &error);
     }
 }
 
-/// What must be right about a request beyond its parameters, judged by the item it is for: capabilities before headers
-/// (C-02).
-fn demands(
+/// Whether the client can see the request through, and repeats in its headers what it must, judged by the item it is for:
+/// capabilities before headers (C-02). `Some` says why a client of the legacy era is unable.
+fn judge(
     target: Option<&Arc<Entry>>,
     terms: &Terms,
     request: &ClientRequest<'_>,
     operation: &Request<'_>,
-) -> Result<(), Error> {
-    let Some(entry) = target else { return Ok(()) };
+) -> Result<Option<String>, Refused> {
+    let Some(entry) = target else { return Ok(None) };
+    if !terms.revision.is_modern() {
+        return Ok(unable(entry, terms));
+    }
     let missing = entry.asks.missing(&terms.client);
     if !missing.is_empty() {
-        return Err(lacking(entry, missing));
+        return Err(Refusal::Malformed.because(lacking(entry, missing)));
     }
     #[cfg(feature = "http")]
     if let (Some(http), Request::CallTool { arguments, .. }) = (&request.carrier.http, operation) {
         let arguments = arguments.map_or(Raw::EMPTY_OBJECT, |it| it.whole);
-        super::mirrored::check_arguments(&http.headers, entry.headers(), arguments)?;
+        super::mirrored::check_arguments(&http.headers, entry.headers(), arguments)
+            .map_err(|error| Refusal::Malformed.because(error))?;
     }
     #[cfg(not(feature = "http"))]
     let _ = (request, operation);
-    Ok(())
+    Ok(None)
 }
 
 /// The client cannot do what the item may ask of it (META-04).

@@ -1,4 +1,5 @@
 use super::call::PendingCall;
+use crate::error::Error;
 
 /// What one message or batch leaves to its transport, beside what it put into the outbox.
 #[derive(Default)]
@@ -18,4 +19,22 @@ pub(crate) enum Refusal {
     UnknownMethod,
     /// There is no room for the call now.
     Busy,
+}
+
+impl Refusal {
+    pub(super) fn because(self, error: Error) -> Refused {
+        Refused { refusal: Some(self), error }
+    }
+}
+
+/// Why a request is not run, and whether a transport has a status of its own for that.
+pub(super) struct Refused {
+    pub(super) refusal: Option<Refusal>,
+    pub(super) error: Error,
+}
+
+impl From<Error> for Refused {
+    fn from(error: Error) -> Self {
+        Self { refusal: None, error }
+    }
 }

@@ -88,21 +88,21 @@ impl Peer {
         let is_served =
             has_tasks && (method != TaskMethod::List || request.carrier.is_identified());
         if !is_served {
-            let error = unknown_method(request.method);
-            return self.reject(request, revision, Refusal::UnknownMethod, &error, turn);
+            let refused = Refusal::UnknownMethod.because(unknown_method(request.method));
+            return self.reject(request, revision, refused, turn);
         }
         if revision.features().tasks == TaskDialect::Extension
             && let Err(error) =
                 demand_extension(&terms.client, format_args!("`{}`", request.method))
         {
-            return self.reject(request, revision, Refusal::Malformed, &error, turn);
+            return self.reject(request, revision, Refusal::Malformed.because(error), turn);
         }
         let work = match self.task_work(method, terms, request) {
             Ok(work) => work,
             Err(error) => return shared.refuse(request, revision, &error),
         };
-        if let Err((refusal, error)) = self.admit(request.id) {
-            return self.reject(request, revision, refusal, &error, turn);
+        if let Err(refused) = self.admit(request.id) {
+            return self.reject(request, revision, refused, turn);
         }
         let dispatcher = &shared.service.dispatcher;
         let context = Context::new(dispatcher.environment.clone(), Caller::default(), None);

@@ -14,14 +14,11 @@ use crate::{
         method::invalid,
         request::{ClientRequest, Terms},
         revision::TaskDialect,
-        turn::Refusal,
+        turn::{Refusal, Refused},
     },
     task::{Live, NewTask, Way},
     wire::{Id, Kind as JsonKind, Raw},
 };
-
-/// Why a call is refused, and whether a transport has a status of its own for that.
-pub(in crate::protocol) type Refused = (Option<Refusal>, Error);
 
 impl Peer {
     /// The task that a call may become, if it may.
@@ -45,7 +42,7 @@ impl Peer {
         } else {
             None
         };
-        let refused = |text: String| (None, Error::of(Kind::MethodNotFound, text));
+        let refused = |text: String| Refused::from(Error::of(Kind::MethodNotFound, text));
         let Some(mut support) = entry.task() else {
             return match asked {
                 None => Ok(None),
@@ -69,7 +66,7 @@ impl Peer {
             TaskDialect::Extension => {
                 if support.required {
                     demand_extension(&terms.client, format_args!("the tool `{}`", entry.name))
-                        .map_err(|error| (Some(Refusal::Malformed), error))?;
+                        .map_err(|error| Refusal::Malformed.because(error))?;
                 } else if !terms.client.has_extension(EXTENSION) {
                     return Ok(None);
                 }
@@ -80,7 +77,7 @@ impl Peer {
                 }
             }
             TaskDialect::None | TaskDialect::Core => {
-                ttl = asked.map(read_ttl).transpose().map_err(|error| (None, error))?.flatten();
+                ttl = asked.map(read_ttl).transpose()?.flatten();
                 // Its client has the task from the first moment.
                 support.later = false;
             }
@@ -95,8 +92,8 @@ impl Peer {
         };
         let opened = self.shared.service.tasks.open(new);
         opened.map(Some).map_err(|error| {
-            let busy = (error.kind() == Kind::Failed).then_some(Refusal::Busy);
-            (busy, error)
+            let refusal = (error.kind() == Kind::Failed).then_some(Refusal::Busy);
+            Refused { refusal, error }
         })
     }
 
