@@ -4,6 +4,7 @@
 //! [`Peer::receive`] runs in a unit test without a runtime, and transports carry what the
 //! [`Outbox`](outbox::Outbox) holds.
 
+mod backlog;
 mod call;
 mod channel;
 mod encode;

@@ -1,4 +1,5 @@
 use std::{
+    collections::BTreeMap,
     num::NonZeroUsize,
     sync::{
         Arc, Mutex, MutexGuard, PoisonError,
@@ -8,7 +9,7 @@ use std::{
     time::Duration,
 };
 
-use super::channel::ProgressSlot;
+use super::{backlog::Backlog, channel::ProgressSlot};
 use crate::wire::{Id, IdBuf};
 
 /// Messages on their way to the peer, one line each. Encoding writes straight into its buffer.
@@ -42,19 +43,9 @@ struct Rest {
     is_refused: bool,
     /// The handler wants the stream to end early; the reader is to come back after this time.
     release: Option<Duration>,
-    /// What waits until the reader has caught up, each thing once: reports are merged into their newest,
-    /// events that say the same into one.
-    reports: Vec<Arc<ProgressSlot>>,
-    events: Vec<Waiting>,
-}
-
-/// An event for a slow reader.
-struct Waiting {
-    /// The listen stream it belongs to, if any.
-    stream: Option<IdBuf>,
-    /// The task it is about, if any.
-    task: Option<Arc<str>>,
-    message: Vec<u8>,
+    /// What waits until the reader has caught up: of each call the newest report, found by the address of its slot.
+    reports: BTreeMap<usize, Arc<ProgressSlot>>,
+    events: Backlog,
 }
 
 impl Outbox {
@@ -95,10 +86,7 @@ impl Outbox {
         if queue.bytes.len() < Self::SLOW {
             slot.write_pending(&mut queue.bytes);
         } else {
-            let reports = &mut queue.rest().reports;
-            if !reports.iter().any(|it| Arc::ptr_eq(it, slot)) {
-                reports.push(slot.clone());
-            }
+            queue.rest().reports.entry(address(slot)).or_insert_with(|| slot.clone());
         }
         Queue::wake(queue);
     }
@@ -114,10 +102,7 @@ impl Outbox {
         if queue.bytes.len() < Self::SLOW && queue.unread.is_none() {
             queue.message(|out| out.extend_from_slice(&message));
         } else {
-            let events = &mut queue.rest().events;
-            if !events.iter().any(|it| it.message == message) {
-                events.push(Waiting { stream: stream.cloned(), task: None, message });
-            }
+            queue.rest().events.event(stream, message);
         }
         Queue::wake(queue);
     }
@@ -129,17 +114,7 @@ impl Outbox {
         if queue.bytes.len() < Self::SLOW && queue.unread.is_none() {
             queue.message(|out| out.extend_from_slice(&message));
         } else {
-            let is_same =
-                |it: &Waiting| it.task.as_ref() == Some(task) && it.stream.as_ref() == stream;
-            let events = &mut queue.rest().events;
-            events.retain(|it| !is_same(it));
-            events.push(Waiting { stream: stream.cloned(), task: Some(task.clone()), message });
-            let mut bytes: usize = events.iter().map(|it| it.message.len()).sum();
-            events.retain(|it| {
-                let is_lost = bytes > Self::FULL && it.task.is_some();
-                bytes -= if is_lost { it.message.len() } else { 0 };
-                !is_lost
-            });
+            queue.rest().events.news(stream, task, message, Self::FULL);
         }
         Queue::wake(queue);
     }
@@ -155,7 +130,7 @@ impl Outbox {
     /// Drops the events of a listen stream that have not gone out.
     pub(super) fn forget_events(&self, stream: Id<'_>) {
         if let Some(rest) = &mut self.queue().rest {
-            rest.events.retain(|it| it.stream.as_ref().map(IdBuf::as_id) != Some(stream));
+            rest.events.forget(stream);
         }
     }
 
@@ -179,7 +154,7 @@ impl Outbox {
         }
         std::mem::swap(&mut queue.bytes, into);
         if let Some(rest) = &mut queue.rest {
-            for slot in std::mem::take(&mut rest.reports) {
+            for slot in std::mem::take(&mut rest.reports).into_values() {
                 slot.write_pending(&mut queue.bytes);
             }
             queue.write_events();
@@ -308,6 +283,10 @@ impl Drop for Hold {
     }
 }
 
+fn address(slot: &Arc<ProgressSlot>) -> usize {
+    Arc::as_ptr(slot).addr()
+}
+
 impl Queue {
     fn wake(mut queue: MutexGuard<'_, Self>) {
         let reader = queue.reader.take();
@@ -323,14 +302,14 @@ impl Queue {
 
     fn forget(&mut self, slot: &Arc<ProgressSlot>) {
         if let Some(rest) = &mut self.rest {
-            rest.reports.retain(|it| !Arc::ptr_eq(it, slot));
+            rest.reports.remove(&address(slot));
         }
     }
 
     fn write_events(&mut self) {
-        let events = self.rest.as_mut().map(|it| std::mem::take(&mut it.events));
-        for event in events.into_iter().flatten() {
-            self.message(|out| out.extend_from_slice(&event.message));
+        let Some(rest) = &mut self.rest else { return };
+        for message in std::mem::take(&mut rest.events).into_messages() {
+            self.message(|out| out.extend_from_slice(&message));
         }
     }
 

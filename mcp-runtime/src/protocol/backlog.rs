@@ -1,0 +1,99 @@
+use std::{
+    collections::{BTreeMap, BTreeSet, HashMap},
+    sync::Arc,
+};
+
+use crate::wire::{Id, IdBuf};
+
+/// Events for a slow reader, each thing once, in the order in which they came. Whatever a client makes wait here, adding one more
+/// costs the same.
+#[derive(Default)]
+pub(super) struct Backlog {
+    waiting: BTreeMap<u64, Waiting>,
+    places: HashMap<Subject, u64>,
+    /// The places of what is about tasks, of which the oldest is lost first.
+    news: BTreeSet<u64>,
+    next: u64,
+    bytes: usize,
+}
+
+struct Waiting {
+    subject: Subject,
+    /// The listen stream it belongs to, if any.
+    stream: Option<IdBuf>,
+    message: Arc<[u8]>,
+}
+
+/// Of two with the same subject one is enough.
+#[derive(Clone, PartialEq, Eq, Hash)]
+enum Subject {
+    /// The message says it all.
+    Event(Arc<[u8]>),
+    /// Only the newest word on a task counts, on each stream.
+    Task(Arc<str>, Option<IdBuf>),
+}
+
+impl Backlog {
+    #[cfg(feature = "http")]
+    pub(super) fn is_empty(&self) -> bool {
+        self.waiting.is_empty()
+    }
+
+    /// Adds an event, unless one that says the same waits already.
+    pub(super) fn event(&mut self, stream: Option<&IdBuf>, message: Vec<u8>) {
+        let message: Arc<[u8]> = message.into();
+        let subject = Subject::Event(message.clone());
+        if !self.places.contains_key(&subject) {
+            self.push(Waiting { subject, stream: stream.cloned(), message });
+        }
+    }
+
+    /// Adds how a task stands, in place of what was said of it before. Of all tasks together no more waits than `most` bytes.
+    pub(super) fn news(
+        &mut self,
+        stream: Option<&IdBuf>,
+        task: &Arc<str>,
+        message: Vec<u8>,
+        most: usize,
+    ) {
+        let subject = Subject::Task(task.clone(), stream.cloned());
+        if let Some(place) = self.places.get(&subject) {
+            self.remove(*place);
+        }
+        self.news.insert(self.next);
+        self.push(Waiting { subject, stream: stream.cloned(), message: message.into() });
+        while self.bytes > most
+            && let Some(oldest) = self.news.first()
+        {
+            self.remove(*oldest);
+        }
+    }
+
+    /// Drops what belongs to a listen stream.
+    pub(super) fn forget(&mut self, stream: Id<'_>) {
+        let is_of = |it: &Waiting| it.stream.as_ref().map(IdBuf::as_id) == Some(stream);
+        let all = self.waiting.iter().filter(|it| is_of(it.1)).map(|it| *it.0);
+        for place in all.collect::<Vec<_>>() {
+            self.remove(place);
+        }
+    }
+
+    pub(super) fn into_messages(self) -> impl Iterator<Item = Arc<[u8]>> {
+        self.waiting.into_values().map(|it| it.message)
+    }
+
+    fn push(&mut self, waiting: Waiting) {
+        self.bytes += waiting.message.len();
+        self.places.insert(waiting.subject.clone(), self.next);
+        self.waiting.insert(self.next, waiting);
+        self.next += 1;
+    }
+
+    fn remove(&mut self, place: u64) {
+        self.news.remove(&place);
+        if let Some(it) = self.waiting.remove(&place) {
+            self.places.remove(&it.subject);
+            self.bytes -= it.message.len();
+        }
+    }
+}
