@@ -52,7 +52,7 @@ impl Termination for Exit {
     }
 }
 
-const COMMANDS: [(&str, &str); 7] = [
+static COMMANDS: [(&str, &str); 7] = [
     ("list", "what the server has"),
     ("call TOOL [NAME=VALUE …]", "calls a tool"),
     ("read URI", "reads a resource"),

@@ -6,6 +6,7 @@ use serde_json::{Map, Value, json};
 
 use super::{Stop, member, person::Person, task};
 use crate::{
+    gathered::gathered,
     nearest::nearest,
     testing::{Client, next_round},
     transport::stdio::Input,
@@ -178,5 +179,5 @@ fn example(params: &Value) -> Value {
             _ => json!("…"),
         }
     };
-    names.into_iter().map(|it| (it.to_owned(), example(it))).collect::<Map<_, _>>().into()
+    gathered::<Map<_, _>, _>(names.into_iter().map(|it| (it.to_owned(), example(it)))).into()
 }

@@ -12,7 +12,7 @@ const MARK: &[u8] = b"\xef\xbb\xbf";
 const ROOM: usize = 64 * 1024;
 
 /// What there is room for until a read fills it. Most clients never say more at once, and memory is not taken before it is needed.
-const FIRST_ROOM: usize = 8 * 1024;
+const FIRST_ROOM: usize = 4 * 1024;
 
 /// A line, or what there is instead of one.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
