@@ -83,3 +83,40 @@ where
         self.subscriber.current_span()
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use std::sync::atomic::{AtomicUsize, Ordering};
+
+    use super::*;
+
+    #[test]
+    fn it_is_made_once_and_not_for_the_level() {
+        let made = &*Box::leak(Box::new(AtomicUsize::new(0)));
+        let make = || {
+            made.fetch_add(1, Ordering::SeqCst);
+            tracing_subscriber::registry()
+        };
+        let subscriber = Unbuilt::new(make, || LevelFilter::INFO);
+        for _ in 0..2 {
+            assert_eq!(subscriber.max_level_hint(), Some(LevelFilter::INFO));
+        }
+        assert_eq!(made.load(Ordering::SeqCst), 0);
+        for _ in 0..2 {
+            assert!(subscriber.current_span().into_inner().is_none());
+        }
+        assert_eq!(made.load(Ordering::SeqCst), 1);
+    }
+
+    #[test]
+    fn spans_are_those_of_the_subscriber() {
+        let subscriber = Unbuilt::new(tracing_subscriber::registry, || LevelFilter::INFO);
+        tracing::subscriber::with_default(subscriber, || {
+            let outer = tracing::info_span!("outer");
+            let inner = outer.in_scope(|| tracing::info_span!("inner"));
+            let current = || tracing::Span::current().metadata().map(|it| it.name());
+            inner.in_scope(|| assert_eq!(current(), Some("inner")));
+            assert_eq!(current(), None);
+        });
+    }
+}
