@@ -114,7 +114,7 @@ mod tests {
         tracing::subscriber::with_default(subscriber, || {
             let outer = tracing::info_span!("outer");
             let inner = outer.in_scope(|| tracing::info_span!("inner"));
-            let current = || tracing::Span::current().metadata().map(|it| it.name());
+            let current = || tracing::Span::current().metadata().map(tracing::Metadata::name);
             inner.in_scope(|| assert_eq!(current(), Some("inner")));
             assert_eq!(current(), None);
         });
