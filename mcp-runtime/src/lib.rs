@@ -79,6 +79,7 @@ mod contract;
 mod dispatch;
 mod error;
 mod extract;
+mod gathered;
 mod item;
 mod limits;
 mod model;

@@ -349,6 +349,10 @@ fn main() -> mcp_runtime::Exit {
     if std::env::var_os("FIXTURE_FLAWED").is_some() {
         return flawed::run();
     }
+    if std::env::var_os("FIXTURE_SUBSCRIBER").is_some() {
+        let own = tracing::subscriber::NoSubscriber::new();
+        tracing::subscriber::set_global_default(own).expect("nobody was before this");
+    }
     let server = mcp_runtime::server!().setup(async || Ok::<_, Error>(Prepared)).on_shutdown(
         async |context: Context| assert!(context.state::<Prepared>().is_some(), "no state"),
     );

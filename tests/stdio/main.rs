@@ -11,6 +11,7 @@ mod command_line;
 mod ending;
 mod flow;
 mod framing;
+mod logs;
 mod merged;
 mod noise;
 mod questions;

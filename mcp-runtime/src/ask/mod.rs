@@ -21,6 +21,6 @@ pub(crate) use bound::Bound;
 pub(crate) use keeper::Keeper;
 pub(crate) use rounds::{Rounds, asked_twice, lacking};
 #[cfg(feature = "ask")]
-pub(crate) use seal::{Sealer, random};
+pub(crate) use seal::Sealer;
 #[cfg(feature = "ask")]
 pub(crate) use spent::Spent;

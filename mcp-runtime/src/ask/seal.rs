@@ -1,6 +1,6 @@
 //! State that travels through the client: nobody but a server with the key can read or make it (MRTR-05).
 
-use std::{fmt, time::Duration};
+use std::{fmt, sync::OnceLock, time::Duration};
 
 use base64::{Engine as _, engine::general_purpose::URL_SAFE_NO_PAD};
 use chacha20poly1305::{
@@ -16,7 +16,8 @@ pub(crate) const NONCE: usize = 24;
 /// The keys of a server: one seals, all open.
 #[derive(Clone)]
 pub(crate) struct Sealer {
-    keys: Vec<[u8; 32]>,
+    /// Made when it is first needed where nobody gave one.
+    keys: OnceLock<Vec<[u8; 32]>>,
     /// How long what it seals can be opened.
     pub(crate) lifetime: Duration,
 }
@@ -27,11 +28,16 @@ pub(crate) struct Broken;
 impl Sealer {
     /// Seals with the first of these keys, or with a random one that nobody else has.
     pub(crate) fn new(keys: Vec<[u8; 32]>, lifetime: Duration) -> Self {
+        let keys = if keys.is_empty() { OnceLock::new() } else { OnceLock::from(keys) };
         Self { keys, lifetime }
     }
 
+    fn keys(&self) -> &[[u8; 32]] {
+        self.keys.get_or_init(|| random().into_iter().collect())
+    }
+
     fn sealing(&self) -> Result<[u8; 32], Error> {
-        self.keys.first().copied().ok_or_else(|| Error::internal("there is no key to seal with"))
+        self.keys().first().copied().ok_or_else(|| Error::internal("there is no key to seal with"))
     }
 
     /// Seals a text for whoever shows it with the same `bound`.
@@ -55,7 +61,7 @@ impl Sealer {
 
     /// Whether one of the keys has made these letters of the text.
     pub(super) fn is_digest(&self, digest: &str, text: &[u8]) -> bool {
-        self.keys.iter().any(|key| URL_SAFE_NO_PAD.encode(tag(key, text)) == digest)
+        self.keys().iter().any(|key| URL_SAFE_NO_PAD.encode(tag(key, text)) == digest)
     }
 
     /// Opens what one of the keys has sealed for the same `bound`, and gives the nonce with it, which no other text has.
@@ -70,7 +76,7 @@ impl Sealer {
             let cipher = XChaCha20Poly1305::new(&Key::from(*key));
             cipher.decrypt(&XNonce::from(*nonce), Payload { msg: sealed, aad: bound }).ok()
         };
-        self.keys.iter().find_map(open).map(|it| (it, *nonce)).ok_or(Broken)
+        self.keys().iter().find_map(open).map(|it| (it, *nonce)).ok_or(Broken)
     }
 }
 
@@ -83,7 +89,9 @@ fn tag(key: &[u8; 32], text: &[u8]) -> [u8; 12] {
 
 impl fmt::Debug for Sealer {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Sealer").field("keys", &self.keys.len()).finish_non_exhaustive()
+        f.debug_struct("Sealer")
+            .field("keys", &self.keys.get().map(Vec::len))
+            .finish_non_exhaustive()
     }
 }
 
@@ -115,6 +123,14 @@ mod tests {
         assert_eq!(opened(&own, &sealed, b"another"), None);
         assert_eq!(opened(&sealer(&[2]), &sealed, b"call"), None);
         assert_ne!(sealed, own.seal(b"text", b"call").unwrap());
+    }
+
+    #[test]
+    fn without_a_key_each_server_makes_its_own() {
+        let (own, other) = (sealer(&[]), sealer(&[]));
+        let sealed = own.seal(b"text", b"").unwrap();
+        assert_eq!(opened(&own, &sealed, b"").as_deref(), Some(&b"text"[..]));
+        assert_eq!(opened(&other, &sealed, b""), None);
     }
 
     #[test]

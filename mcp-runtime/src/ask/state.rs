@@ -3,7 +3,10 @@ use std::collections::BTreeMap;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 #[cfg(feature = "ask")]
-use crate::wire::{Object, Raw, write};
+use crate::{
+    gathered::gathered,
+    wire::{Object, Raw, write},
+};
 
 /// JSON texts by their keys.
 pub(super) type Texts = BTreeMap<Box<str>, Box<str>>;
@@ -45,14 +48,12 @@ impl State {
         let [expires, answers, done, asked] = text.pick(["e", "a", "d", "q"]);
         let expires = expires.and_then(Raw::u64).filter(|it| *it >= now)?;
         let texts = |of: Option<Raw<'_>>| -> Texts {
-            of.into_iter()
-                .flat_map(Raw::members)
-                .map(|(key, json)| (key.into(), json.as_str().into()))
-                .collect()
+            let members = of.into_iter().flat_map(Raw::members);
+            gathered(members.map(|(key, json)| (key.into(), json.as_str().into())))
         };
         let members = asked.into_iter().flat_map(Raw::members);
         let digest = |it: Raw<'_>| it.string().unwrap_or_default().into();
-        let asked = members.map(|(key, it)| (key.into(), digest(it))).collect();
+        let asked = gathered(members.map(|(key, it)| (key.into(), digest(it))));
         Some((Self { answers: texts(answers), done: texts(done), asked }, expires))
     }
 

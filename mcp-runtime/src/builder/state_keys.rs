@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use super::Builder;
-use crate::ask::{Sealer, random};
+use crate::ask::Sealer;
 
 #[derive(Clone)]
 pub(super) struct StateKeys {
@@ -19,10 +19,7 @@ impl Default for StateKeys {
 
 impl StateKeys {
     /// Without a key that somebody gave, one that nobody else has: what is sealed dies with the process.
-    pub(super) fn sealer(mut self) -> Sealer {
-        if self.keys.is_empty() {
-            self.keys.extend(random().ok());
-        }
+    pub(super) fn sealer(self) -> Sealer {
         Sealer::new(self.keys, self.lifetime)
     }
 }

@@ -10,7 +10,7 @@ use std::{
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::{Entry, EntryKind, Event};
-use crate::model::ListKind;
+use crate::{gathered::gathered, model::ListKind};
 
 /// Everything there is now, also what is disabled: what it costs to change an item does not depend on how many there are.
 #[derive(Default)]
@@ -67,7 +67,7 @@ impl Items {
                 (None, None) => {}
             }
         }
-        items.sorted = sorted.into_iter().collect();
+        items.sorted = gathered(sorted);
         items.completions = Arc::new(completions);
         items
     }

@@ -3,7 +3,7 @@
 use serde_json::{Map, Value};
 
 use super::{Stop, member, show};
-use crate::nearest::nearest;
+use crate::{gathered::gathered, nearest::nearest};
 
 pub(super) fn find<'a>(
     list: &'a [Value],
@@ -48,9 +48,8 @@ pub(super) fn for_prompt(prompt: &Value, given: &[String]) -> Result<Value, Stop
     let required = list.iter().filter(|it| it["required"] == true);
     let required = required.map(|it| member(it, "name")).collect();
     let pairs = pairs(given, &known, required, || show::usage_of_prompt(prompt))?;
-    Ok(Value::Object(
-        pairs.into_iter().map(|(name, text)| (name.to_owned(), text.into())).collect(),
-    ))
+    let pairs = pairs.into_iter().map(|(name, text)| (name.to_owned(), text.into()));
+    Ok(Value::Object(gathered(pairs)))
 }
 
 fn pairs<'a>(

@@ -20,7 +20,7 @@ pub(super) struct HttpOptions {
 
 type Setting = Box<dyn FnOnce(Builder) -> Builder>;
 
-pub(super) const OPTIONS: [(&str, &str); 5] = [
+pub(super) static OPTIONS: [(&str, &str); 5] = [
     ("--http [ADDR]", "serves over HTTP, at 127.0.0.1:8000 unless said"),
     ("--path PATH", "the endpoint, /mcp unless said"),
     ("--allow-host NAME", "answers to this host too; may be repeated"),

@@ -12,8 +12,14 @@ mod task;
 
 use self::{http::HttpOptions, questions::Answers};
 
-use std::{ffi::OsString, io::Write as _, process::Termination};
+use std::{
+    ffi::OsString,
+    io::Write as _,
+    pin::{Pin, pin},
+    process::Termination,
+};
 
+use serde::de::DeserializeOwned;
 use serde_json::{Value, json};
 use tokio::io::AsyncWriteExt as _;
 
@@ -23,7 +29,10 @@ use crate::{
     protocol::Revision,
     task::MemoryTasks,
     testing::{Called, Client, Prompted, ReadContents},
-    transport::stdio::{Guard, Input},
+    transport::{
+        block_on,
+        stdio::{Guard, Input},
+    },
 };
 
 /// What `main` returns: the process's exit code. 0 is success, 1 a failure, 2 a wrong command line.
@@ -43,7 +52,7 @@ impl Termination for Exit {
     }
 }
 
-const COMMANDS: [(&str, &str); 7] = [
+static COMMANDS: [(&str, &str); 7] = [
     ("list", "what the server has"),
     ("call TOOL [NAME=VALUE …]", "calls a tool"),
     ("read URI", "reads a resource"),
@@ -196,10 +205,10 @@ impl Builder {
             }
             ("read", [_, _, ..]) => Err(Stop::usage("`read` takes one argument; see `help`")),
             ("list" | "call" | "get" | "read", _) => self.try_out(command, rest, answers),
-            ("schema", _) => apart(async move |_| schema::print(self)),
+            ("schema", _) => apart(|_| Box::pin(async move { schema::print(self) })),
             ("check", given) => {
                 let options = check::Options::read(given)?;
-                apart(async move |_| check::run(self, &options).await)
+                apart(|_| Box::pin(async move { check::run(self, &options).await }))
             }
             (other, _) => Err(unknown_command(other)),
         }
@@ -208,7 +217,7 @@ impl Builder {
     /// Runs a command that needs the server.
     fn try_out(self, command: &str, rest: &[String], mut answers: Answers) -> Result<(), Stop> {
         let is_somebody_there = Answers::is_somebody_there();
-        apart(async move |input| {
+        let tried = async move |input| {
             let identity = self.identity.clone();
             // Lists need no state, and making it may have effects nobody asked for.
             let lists = command == "list";
@@ -232,18 +241,21 @@ impl Builder {
             let result = run_command(&mut client, command, rest, &mut answers, &identity).await;
             client.close().await;
             result.map(Printed::from)
-        })
+        };
+        apart(|input| Box::pin(tried(input)))
     }
 }
 
 /// Runs a command that prints more than this crate does: what tools print must not mix with what was asked for, here as
 /// little as on the wire.
-fn apart(command: impl AsyncFnOnce(Input) -> Result<Printed, Stop>) -> Result<(), Stop> {
+fn apart<'a>(
+    command: impl FnOnce(Input) -> Pin<Box<dyn Future<Output = Result<Printed, Stop>> + 'a>>,
+) -> Result<(), Stop> {
     let runtime = tokio::runtime::Builder::new_current_thread()
         .enable_all()
         .build()
         .map_err(Stop::failure)?;
-    let result = runtime.block_on(async {
+    let result = pin!(async {
         let (_guard, input, mut output) = Guard::install().map_err(Stop::failure)?;
         let printed = command(input).await?;
         // A reader that has gone (`… | head`) is no reason to fail.
@@ -252,8 +264,7 @@ fn apart(command: impl AsyncFnOnce(Input) -> Result<Printed, Stop>) -> Result<()
         let _ = std::io::stderr().write_all(printed.aside.as_bytes());
         printed.end
     });
-    runtime.shutdown_background();
-    result
+    block_on(runtime, result)
 }
 
 /// A reader that has gone (`… | head`) is no reason to fail.
@@ -310,7 +321,7 @@ async fn run_command(
             let tool = arguments::find(&everything.tools, "name", target, "tool")?;
             let given = arguments::for_tool(tool, given)?;
             let params = json!({ "name": target, "arguments": given });
-            let called: Called = answers.call(client, "tools/call", params).await?;
+            let called: Called = typed(answers.call(client, "tools/call", params).await?)?;
             if called.is_error {
                 return Err(Stop::failure(called.text()));
             }
@@ -320,15 +331,19 @@ async fn run_command(
             let prompt = arguments::find(&everything.prompts, "name", target, "prompt")?;
             let given = arguments::for_prompt(prompt, given)?;
             let params = json!({ "name": target, "arguments": given });
-            let prompted: Prompted = answers.call(client, "prompts/get", params).await?;
+            let prompted: Prompted = typed(answers.call(client, "prompts/get", params).await?)?;
             Ok(show::messages(&prompted.messages))
         }
         _ => {
             let params = json!({ "uri": target });
-            let read: Read = answers.call(client, "resources/read", params).await?;
+            let read: Read = typed(answers.call(client, "resources/read", params).await?)?;
             Ok(show::contents(&read.contents))
         }
     }
+}
+
+fn typed<T: DeserializeOwned>(result: Value) -> Result<T, Stop> {
+    serde_json::from_value(result).map_err(Stop::failure)
 }
 
 #[derive(serde::Deserialize)]

@@ -2,11 +2,11 @@
 
 use std::{collections::BTreeMap, io::IsTerminal as _};
 
-use serde::de::DeserializeOwned;
 use serde_json::{Map, Value, json};
 
 use super::{Stop, member, person::Person, task};
 use crate::{
+    gathered::gathered,
     nearest::nearest,
     testing::{Client, next_round},
     transport::stdio::Input,
@@ -66,12 +66,12 @@ impl Answers {
     ///
     /// # Errors
     /// What the call failed with, or the questions that nobody answers.
-    pub(super) async fn call<T: DeserializeOwned>(
+    pub(super) async fn call(
         &mut self,
         client: &mut Client,
         method: &str,
         params: Value,
-    ) -> Result<T, Stop> {
+    ) -> Result<Value, Stop> {
         let mut round = params.clone();
         loop {
             let ongoing = client.start(method, round.clone());
@@ -84,11 +84,10 @@ impl Answers {
                 Err(error) => return Err(Stop::failure(error)),
             };
             if result["resultType"] == "task" {
-                let ended = task::follow(client, self, &result).await?;
-                return serde_json::from_value(ended).map_err(Stop::failure);
+                return task::follow(client, self, &result).await;
             }
             if result["resultType"] != "input_required" {
-                return serde_json::from_value(result).map_err(Stop::failure);
+                return Ok(result);
             }
             let answers = self.answer(&result["inputRequests"]).await?;
             round = next_round(&params, &result, answers);
@@ -180,5 +179,5 @@ fn example(params: &Value) -> Value {
             _ => json!("…"),
         }
     };
-    names.into_iter().map(|it| (it.to_owned(), example(it))).collect::<Map<_, _>>().into()
+    gathered::<Map<_, _>, _>(names.into_iter().map(|it| (it.to_owned(), example(it)))).into()
 }

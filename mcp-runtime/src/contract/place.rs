@@ -6,7 +6,7 @@ use std::{
 };
 
 use super::manifest::Kind;
-use crate::{catalog::Entry, item::ArgDef};
+use crate::{catalog::Entry, gathered::gathered, item::ArgDef};
 
 /// A place in the sources, as exactly as it is known.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -54,7 +54,7 @@ impl Item {
             [one] => Some(one.line),
             _ => None,
         };
-        Self { place, arguments: own.into_iter().map(|it| (it.name, it.line)).collect(), others }
+        Self { place, arguments: gathered(own.into_iter().map(|it| (it.name, it.line))), others }
     }
 }
 
@@ -90,15 +90,12 @@ impl Places {
     /// The file that an item must have been in: that of all others of its kind, or of all items.
     pub(super) fn of_gone(&self, kind: Kind) -> Place {
         let one = |wanted: &dyn Fn(Kind) -> bool| {
-            let files: BTreeSet<&'static str> = self
-                .0
-                .iter()
-                .filter(|(key, _)| wanted(key.0))
-                .filter_map(|(_, item)| match item.place {
+            let items = self.0.iter().filter(|(key, _)| wanted(key.0));
+            let files: BTreeSet<&'static str> =
+                gathered(items.filter_map(|(_, item)| match item.place {
                     Place::Line(file, _) => Some(file),
                     _ => None,
-                })
-                .collect();
+                }));
             Some(*files.first()?).filter(|_| files.len() == 1)
         };
         one(&|it| it == kind).or_else(|| one(&|_| true)).map_or(Place::Nowhere, Place::File)

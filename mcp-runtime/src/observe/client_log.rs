@@ -169,10 +169,21 @@ impl Visit for Fields {
 /// What `.run()` does: stderr and clients, unless the program has a subscriber already.
 #[cfg(feature = "stdio")]
 pub(crate) fn install() {
-    use tracing_subscriber::{filter::Targets, fmt::layer, layer::SubscriberExt as _, registry};
+    use tracing_subscriber::{
+        Registry, filter::Targets, fmt::layer, layer::SubscriberExt as _, registry,
+    };
 
     let filter = std::env::var("RUST_LOG").ok().and_then(|it| it.parse::<Targets>().ok());
     let filter = filter.unwrap_or_else(|| Targets::new().with_default(TracingLevel::INFO));
-    let stderr = layer().with_writer(std::io::stderr).with_filter(filter);
-    let _ = tracing::subscriber::set_global_default(registry().with(stderr).with(client_log()));
+    let on_stderr = Filter::<Registry>::max_level_hint(&filter).unwrap_or(LevelFilter::TRACE);
+    let subscriber = super::unbuilt::Unbuilt::new(
+        || {
+            let stderr = layer().with_writer(std::io::stderr).with_filter(filter);
+            registry().with(stderr).with(client_log())
+        },
+        move || on_stderr.max(wanted()),
+    );
+    if tracing::subscriber::set_global_default(subscriber).is_ok() {
+        logging::set_installed();
+    }
 }

@@ -2,6 +2,8 @@
 
 #[cfg(feature = "client-log")]
 mod client_log;
+#[cfg(all(feature = "client-log", feature = "stdio"))]
+mod unbuilt;
 
 #[cfg(all(feature = "client-log", feature = "stdio"))]
 pub(crate) use client_log::install;

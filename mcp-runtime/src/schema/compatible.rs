@@ -31,6 +31,7 @@ mod words;
 
 use self::rules::{RULES, Rule, Work};
 pub(super) use self::said::SAID;
+use crate::gathered::gathered;
 
 /// The dialect a full schema names.
 pub(super) const DIALECT: &str = "https://json-schema.org/draft/2020-12/schema";
@@ -200,7 +201,7 @@ fn again(name: &str, kind: Option<&str>, beside: &mut Map) -> Map {
             beside.insert("description".to_owned(), word.into());
         }
     }
-    Map::from_iter(kind.map(|kind| ("type".to_owned(), kind.into())))
+    gathered(kind.map(|kind| ("type".to_owned(), kind.into())))
 }
 
 #[cfg(test)]

@@ -5,7 +5,7 @@ use std::{borrow::Cow, collections::BTreeSet};
 use serde_json::Value;
 
 use super::{Map, compatible::SAID};
-use crate::percent;
+use crate::{gathered::gathered, percent};
 
 /// Inlining a schema whose definitions share definitions can grow it exponentially. Past this many nodes (about half a
 /// megabyte of text, more than any client reads) all references are kept.
@@ -149,7 +149,7 @@ impl Definitions {
 pub(super) fn object(schema: Value) -> Map {
     match schema {
         Value::Object(map) => map,
-        Value::Bool(false) => Map::from_iter([("not".to_owned(), Value::Object(Map::new()))]),
+        Value::Bool(false) => gathered::<Map, _>([("not".to_owned(), Value::Object(Map::new()))]),
         _ => Map::new(),
     }
 }

@@ -8,6 +8,7 @@ use super::compatible::{DIALECT, compatible};
 use super::definitions::{Definitions, conjoin, object};
 use super::header::KEYWORD;
 use super::{Constraints, Kind, Map, SchemaProfile};
+use crate::gathered::gathered;
 
 /// One parameter that is an argument of its own.
 #[derive(Debug)]
@@ -79,7 +80,7 @@ impl InputObject {
         }
         if let Some(text) = field.description.filter(|text| !text.is_empty()) {
             // Beside what is said of each value, where the schema is spelled out already.
-            let said = Map::from_iter([("description".to_owned(), text.into())]);
+            let said = gathered::<Map, _>([("description".to_owned(), text.into())]);
             schema = conjoin(schema, said);
         }
         let mut write = |keyword: &str, value: Option<Value>| {
@@ -174,7 +175,7 @@ impl InputObject {
             (true, _) => None,
             (false, others) => Some(others.unwrap_or(Value::Bool(false))),
         };
-        let mut root = Map::from_iter([
+        let mut root: Map = gathered([
             ("type".to_owned(), json!("object")),
             ("properties".to_owned(), Value::Object(self.properties)),
             ("$defs".to_owned(), Value::Object(self.definitions)),

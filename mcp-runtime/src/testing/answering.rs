@@ -5,6 +5,7 @@ use std::fmt;
 use serde_json::{Map, Value, json};
 
 use super::{Client, RpcError};
+use crate::gathered::gathered;
 
 type Answer = dyn FnMut(&str, &Value) -> Value + Send;
 
@@ -69,7 +70,7 @@ impl Client {
             let method = it["method"].as_str().unwrap_or_default();
             (key.clone(), answer(method, &it["params"]))
         };
-        questions.iter().map(answer).collect()
+        gathered(questions.iter().map(answer))
     }
 
     /// The result of a request that is no question.

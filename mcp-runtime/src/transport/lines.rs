@@ -11,6 +11,9 @@ const MARK: &[u8] = b"\xef\xbb\xbf";
 /// What a pipe of Linux holds, so that one read can take all of it.
 const ROOM: usize = 64 * 1024;
 
+/// What there is room for until a read fills it. Most clients never say more at once, and memory is not taken before it is needed.
+const FIRST_ROOM: usize = 4 * 1024;
+
 /// A line, or what there is instead of one.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Line<'a> {
@@ -63,7 +66,7 @@ impl Lines {
                 self.buffer = Vec::new();
             }
         }
-        if self.buffer.len() - self.end < ROOM / 4 {
+        if self.buffer.len() - self.end <= self.buffer.len().min(ROOM) / 4 {
             // Moving less than half of the buffer pays for itself with what has been taken from the front.
             if self.start > self.buffer.len() / 2 {
                 self.buffer.copy_within(self.start..self.end, 0);
@@ -71,7 +74,10 @@ impl Lines {
                 self.end -= self.start;
                 self.start = 0;
             } else {
-                let grown = (self.buffer.len() * 2).max(ROOM);
+                let grown = match self.buffer.len() {
+                    0 => FIRST_ROOM,
+                    length => (length * 2).max(ROOM),
+                };
                 self.buffer.resize(grown, 0);
             }
         }
@@ -81,6 +87,9 @@ impl Lines {
     /// Takes in the first `count` bytes of [`Lines::room`].
     pub(crate) fn filled(&mut self, count: usize) {
         self.end = self.buffer.len().min(self.end + count);
+        if self.end == self.buffer.len() && self.end < ROOM {
+            self.buffer.resize(ROOM, 0);
+        }
     }
 
     /// Takes in bytes that were read elsewhere.
@@ -257,7 +266,19 @@ mod tests {
         lines.feed(b"\n");
         assert!(matches!(lines.next(), Some(Line::Complete(line)) if line.len() == 20 * ROOM));
         lines.room();
-        assert_eq!(lines.buffer.len(), ROOM);
+        assert_eq!(lines.buffer.len(), FIRST_ROOM);
+    }
+
+    #[test]
+    fn who_says_much_at_once_is_read_in_large_pieces() {
+        let mut lines = Lines::new(usize::MAX);
+        assert_eq!(lines.room().len(), FIRST_ROOM);
+        let many = b"0123456\n".repeat(FIRST_ROOM / 8);
+        for room in [FIRST_ROOM, ROOM, ROOM] {
+            assert_eq!(lines.room().len(), room);
+            lines.feed(&many);
+            while lines.next().is_some() {}
+        }
     }
 
     #[test]

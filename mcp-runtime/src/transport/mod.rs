@@ -2,6 +2,8 @@
 
 #[cfg(any(feature = "http", all(feature = "stdio", unix)))]
 mod alarm;
+#[cfg(any(feature = "http", feature = "stdio"))]
+mod blocking_on;
 #[cfg(feature = "http")]
 pub(crate) mod http;
 pub(crate) mod lines;
@@ -9,6 +11,9 @@ pub(crate) mod memory;
 #[cfg(all(feature = "stdio", any(unix, windows)))]
 pub(crate) mod stdio;
 pub(crate) mod stream;
+
+#[cfg(any(feature = "http", feature = "stdio"))]
+pub(crate) use self::blocking_on::block_on;
 
 use std::task::Poll;
 

@@ -107,6 +107,7 @@ impl<R: AsyncRead + Unpin, W: AsyncWrite + Unpin> Connection<'_, R, W> {
         .await
     }
 
+    #[inline]
     fn take_lines(&mut self) {
         let mut turn = Turn::default();
         self.behind = loop {
@@ -174,6 +175,7 @@ enum Next {
     End,
 }
 
+#[inline]
 fn poll_read<R: AsyncRead + Unpin>(
     input: &mut R,
     lines: &mut Lines,

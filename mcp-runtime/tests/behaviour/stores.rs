@@ -1,11 +1,9 @@
 //! What every store of tasks promises.
 
-use std::{
-    sync::atomic::{AtomicUsize, Ordering},
-    time::{SystemTime, UNIX_EPOCH},
-};
+use std::time::{SystemTime, UNIX_EPOCH};
 
 use mcp_runtime::{KeptTask, MemoryTasks, TaskStore};
+#[cfg(feature = "sqlite")]
 use proptest::prelude::*;
 
 /// Runs each test on every store there is. The test makes its stores itself, with bounds: so many tasks, of so many bytes.
@@ -35,7 +33,12 @@ fn in_memory(most: usize, bytes: usize) -> Box<dyn TaskStore> {
 
 #[cfg(feature = "sqlite")]
 mod sqlite {
-    use std::{env, fs, path::PathBuf, process};
+    use std::{
+        env, fs,
+        path::PathBuf,
+        process,
+        sync::atomic::{AtomicUsize, Ordering},
+    };
 
     use mcp_runtime::SqliteTasks;
 
@@ -255,6 +258,7 @@ every_store! {
     }
 }
 
+#[cfg(feature = "sqlite")]
 fn any_task() -> impl Strategy<Value = KeptTask> {
     let json = (0..60_usize).prop_map(|it| "x".repeat(it));
     (0..12_u8, 0..3_u8, 0..6_u64, any::<bool>(), json).prop_map(

@@ -39,7 +39,7 @@ const PROMPTS: &[&str] = &["prompt"];
 const RESOURCES: &[&str] = &["resource"];
 
 /// In the order of what is printed. What the specification itself forbids is not here: `build()` refuses it.
-pub(super) const RULES: &[Rule] = &[
+pub(super) static RULES: &[Rule] = &[
     Rule {
         name: "tool count",
         severity: Error,

@@ -11,7 +11,7 @@ use crate::catalog::Entry;
 const MOST: usize = 12;
 
 /// std's structs that travel as objects: nobody can write a comment above their fields, and their names say it.
-const OF_STD: [&[&str]; 7] = [
+static OF_STD: [&[&str]; 7] = [
     &["nanos", "secs"],
     &["nanos_since_epoch", "secs_since_epoch"],
     &["end", "start"],

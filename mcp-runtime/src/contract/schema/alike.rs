@@ -3,7 +3,7 @@
 use serde_json::Value;
 
 /// Keywords whose value is one schema.
-const SCHEMAS: [&str; 11] = [
+static SCHEMAS: [&str; 11] = [
     "additionalProperties",
     "contains",
     "contentSchema",

@@ -284,7 +284,7 @@ impl<'a> Inclusion<'a> {
 }
 
 /// The keywords that are compared by what they mean.
-const KNOWN: [&str; 30] = [
+static KNOWN: [&str; 30] = [
     "$defs",
     "$ref",
     "additionalProperties",

@@ -9,7 +9,7 @@ use super::{
     inclusion::Inclusion,
     set::Set,
 };
-use crate::schema::Map;
+use crate::{gathered::gathered, schema::Map};
 
 /// What a set has beside the members that it declares.
 enum Others<'a> {
@@ -23,11 +23,9 @@ impl<'a> Inclusion<'a> {
     pub(super) fn members(&mut self, set: &Set<'a>, wide: &'a Map) {
         let wide_members = wide.get("properties").and_then(Value::as_object);
         let declares = |name: &str| wide_members.is_some_and(|it| it.contains_key(name));
-        let declared: BTreeSet<&'a str> = set
-            .said("properties")
-            .filter_map(Value::as_object)
-            .flat_map(|it| it.keys().map(String::as_str))
-            .collect();
+        let properties = set.said("properties").filter_map(Value::as_object);
+        let declared: BTreeSet<&'a str> =
+            gathered(properties.flat_map(|it| it.keys().map(String::as_str)));
         let others = others(set);
         if set.said("patternProperties").next().is_some() {
             self.patterned(set, wide);

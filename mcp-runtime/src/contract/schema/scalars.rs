@@ -6,7 +6,7 @@ use super::{gap::Gap, inclusion::Inclusion, number::Number, set::Set, types::Typ
 use crate::schema::Map;
 
 /// The widths that schemars tells by a format. Where they are published they are all that is said of the range.
-const WIDTHS: [(&str, i128, i128); 8] = [
+static WIDTHS: [(&str, i128, i128); 8] = [
     ("int8", i8::MIN as i128, i8::MAX as i128),
     ("int16", i16::MIN as i128, i16::MAX as i128),
     ("int32", i32::MIN as i128, i32::MAX as i128),

@@ -4,7 +4,7 @@ use serde_json::Value;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub(super) struct Types(u8);
 
-const NAMES: [(&str, u8); 7] = [
+static NAMES: [(&str, u8); 7] = [
     ("null", Types::NULL.0),
     ("boolean", Types::BOOLEAN.0),
     ("number", Types::NUMBER.0),

@@ -10,11 +10,12 @@ use super::{
 };
 use crate::{
     contract::change::Class,
+    gathered::gathered,
     schema::{Map, header::KEYWORD as HEADER},
 };
 
 /// Keywords that are for people and models.
-pub(super) const ANNOTATIONS: [&str; 7] =
+pub(super) static ANNOTATIONS: [&str; 7] =
     ["title", "description", "examples", "deprecated", "readOnly", "writeOnly", "$comment"];
 
 /// Adds the differences in words to those found already.
@@ -58,7 +59,7 @@ impl Walk<'_> {
     fn annotations(&mut self, old: &Map, new: &Map) {
         let extensions = || {
             let keys = old.keys().chain(new.keys()).map(String::as_str);
-            keys.filter(|it| it.starts_with("x-") && *it != HEADER).collect::<BTreeSet<_>>()
+            gathered::<BTreeSet<_>, _>(keys.filter(|it| it.starts_with("x-") && *it != HEADER))
         };
         for keyword in ANNOTATIONS.into_iter().chain(extensions()) {
             if let Some(text) = differs(keyword, old.get(keyword), new.get(keyword)) {

@@ -7,7 +7,7 @@ use super::said::say;
 use super::{Map, Side};
 
 /// What OpenAI lists.
-const FORMATS: [&str; 9] =
+static FORMATS: [&str; 9] =
     ["date-time", "time", "date", "duration", "email", "hostname", "ipv4", "ipv6", "uuid"];
 
 /// Whether a format stays.
@@ -27,7 +27,7 @@ pub(in crate::schema) const fn is_published(name: &str, side: Side) -> bool {
 
 /// What a text of the format is. Of those that are not here there is only the name.
 pub(in crate::schema) const fn in_words(name: &str) -> Option<&'static str> {
-    const ALL: [(&str, &str); 14] = [
+    static ALL: [(&str, &str); 14] = [
         ("date", "A date, as in `2030-12-31`."),
         ("time", "A time of day, as in `14:30:00Z`."),
         ("partial-time", "A time of day, as in `14:30:00`."),

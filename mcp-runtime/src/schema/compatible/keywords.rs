@@ -3,6 +3,7 @@
 use serde_json::{Value, json};
 
 use super::{Map, Side, conjoin};
+use crate::gathered::gathered;
 
 /// The keywords that only bear on values of one type.
 pub(super) fn keywords_of(name: &str) -> &'static [&'static str] {
@@ -29,7 +30,7 @@ pub(super) fn keywords_of(name: &str) -> &'static [&'static str] {
     }
 }
 
-const OBJECT_KEYWORDS: &[&str] = &[
+static OBJECT_KEYWORDS: &[&str] = &[
     "properties",
     "required",
     "additionalProperties",
@@ -54,7 +55,7 @@ pub(super) fn exclusive_bounds(map: &mut Map, _: Side) {
             Some(bound) if map.get("type") == Some(&json!("integer")) => json!(bound),
             _ => bound,
         };
-        *map = conjoin(Map::from_iter([(inclusive.to_owned(), bound)]), std::mem::take(map));
+        *map = conjoin(gathered::<Map, _>([(inclusive.to_owned(), bound)]), std::mem::take(map));
     }
 }
 

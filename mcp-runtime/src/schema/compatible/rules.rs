@@ -47,8 +47,9 @@ pub(super) enum Work {
 const BOTH: &[Side] = &[Side::Argument, Side::Result];
 const ARGUMENTS: &[Side] = &[Side::Argument];
 
-/// In the order they are applied.
-pub(super) const RULES: &[Rule] = &[
+/// In the order they are applied. A static, like every table here: of a constant each unit of the compiler has a copy, whose addresses are
+/// written in whenever a program starts.
+pub(super) static RULES: &[Rule] = &[
     Rule {
         // Without it the schema is of the dialect that the specification names. With another URL it is refused.
         name: "$schema",

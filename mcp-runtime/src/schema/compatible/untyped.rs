@@ -4,6 +4,7 @@ use serde_json::{Value, json};
 
 use super::keywords::keywords_of;
 use super::{Map, Side, conjoin};
+use crate::gathered::gathered;
 
 pub(super) fn items(map: &mut Map, _: Side) {
     if map.get("type") != Some(&json!("array")) {
@@ -11,14 +12,14 @@ pub(super) fn items(map: &mut Map, _: Side) {
     }
     if map.get("items") == Some(&Value::Bool(false)) {
         map.remove("items");
-        let bound = Map::from_iter([("maxItems".to_owned(), json!(0))]);
+        let bound = gathered::<Map, _>([("maxItems".to_owned(), json!(0))]);
         *map = conjoin(bound, std::mem::take(map));
     }
     map.entry("items").or_insert_with(|| json!({ "anyOf": scalars_and_objects() }));
 }
 
 pub(super) fn any_value(map: &mut Map, side: Side) {
-    const TELLING: [&str; 10] =
+    static TELLING: [&str; 10] =
         ["type", "enum", "const", "$ref", "$dynamicRef", "anyOf", "oneOf", "allOf", "not", "if"];
     if TELLING.iter().any(|keyword| map.contains_key(*keyword)) {
         return;

@@ -5,6 +5,7 @@ use serde_json::{Value, json};
 use super::super::definitions::compare;
 use super::said::{SAID, say, sentences};
 use super::{Map, Side, conjoin};
+use crate::gathered::gathered;
 
 /// `const` as an `enum` of one.
 pub(super) fn constant(map: &mut Map, _: Side) {
@@ -50,7 +51,7 @@ pub(super) fn other_values(map: &mut Map, _: Side) {
         for (bound, value) in
             [("minimum", values.iter().min_by(order)), ("maximum", values.iter().max_by(order))]
         {
-            let value = Map::from_iter(value.map(|it| (bound.to_owned(), it.clone())));
+            let value = gathered(value.map(|it| (bound.to_owned(), it.clone())));
             *map = conjoin(value, std::mem::take(map));
         }
     }

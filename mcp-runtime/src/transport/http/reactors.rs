@@ -1,6 +1,6 @@
 //! Where the connections of a server are served that brings its own runtime.
 
-use std::{io, sync::Arc, thread};
+use std::{io, pin::pin, sync::Arc, thread};
 
 use tokio::{
     net::TcpStream,
@@ -8,6 +8,8 @@ use tokio::{
     sync::oneshot,
     task::JoinSet,
 };
+
+use crate::{error::ServeError, transport::block_on};
 
 /// Threads that each drive the connections they were given, from the first byte to the last: a request is never handed
 /// from one thread to another, and none wakes another one up.
@@ -62,10 +64,12 @@ impl Reactor {
         let handle = runtime.handle().clone();
         let (runs, ended) = oneshot::channel::<()>();
         let run = move || {
-            // An error is the end too.
-            let _ = runtime.block_on(ended);
-            // A blocking job that loops would hold the process for ever; its answer has been given up already.
-            runtime.shutdown_background();
+            let ended = pin!(async {
+                // An error is the end too.
+                let _ = ended.await;
+                Ok::<(), ServeError>(())
+            });
+            block_on(runtime, ended)
         };
         thread::Builder::new().name(format!("mcp-http-{number}")).spawn(run)?;
         Ok(Self { handle, load: Arc::default(), _runs: runs })

@@ -1,9 +1,9 @@
 //! `--http` of the command line.
 
-use std::io::Write as _;
+use std::{io::Write as _, pin::pin};
 
 use super::{reactors::Reactors, server::HttpServer};
-use crate::{builder::Builder, error::ServeError};
+use crate::{builder::Builder, error::ServeError, transport::block_on};
 
 /// Where a server listens when nobody says where.
 pub(crate) const DEFAULT: &str = "127.0.0.1:8000";
@@ -22,14 +22,12 @@ pub(crate) fn address(given: &str) -> String {
 /// Blocks until the process is asked to end. This thread lets connections in, and [reactors](Reactors) serve them.
 pub(crate) fn run(builder: Builder, address: &str) -> Result<(), ServeError> {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
-    let served = runtime.block_on(async {
+    let served = pin!(async {
         let server = builder.bind_http(address).await?;
         hint(&server);
         server.serve_on(&Reactors::start()?).await
     });
-    // A blocking job that loops would hold the process for ever; its answer has been given up already.
-    runtime.shutdown_background();
-    served
+    block_on(runtime, served)
 }
 
 fn hint(server: &HttpServer) {

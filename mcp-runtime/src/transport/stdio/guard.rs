@@ -75,7 +75,7 @@ mod platform {
     pub(super) type Changed = Vec<Weak<Descriptor>>;
 
     pub(super) fn seize() -> io::Result<(Changed, Input, Output)> {
-        let terminal = io::stdin().is_terminal();
+        let terminal = stdin().is_terminal();
         let shared = fstat(stderr()).ok();
         let input = Stream::seize(stdin(), shared.as_ref())?;
         let output = Stream::seize(stdout(), shared.as_ref())?;

@@ -1,23 +1,20 @@
 //! Serving one client on the standard streams, with a runtime of our own or somebody else's.
 
-use std::io::Write as _;
+use std::{io::Write as _, pin::pin};
 
 use super::{Guard, restore, terminated::terminated};
 use crate::{
     builder::{Builder, Identity, Server},
     error::ServeError,
     protocol::{Peer, Service},
-    transport::stream,
+    transport::{block_on, stream},
 };
 
 /// Blocks until the client has left, on a runtime of its own: current-thread, because a stdio server has one client.
 pub(crate) fn run(builder: Builder) -> Result<(), ServeError> {
     let server = builder.build()?;
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
-    let served = runtime.block_on(serve(server));
-    // A blocking job that loops would hold the process for ever; its answer has been given up already.
-    runtime.shutdown_background();
-    served
+    block_on(runtime, pin!(serve(server)))
 }
 
 async fn serve(server: Server) -> Result<(), ServeError> {

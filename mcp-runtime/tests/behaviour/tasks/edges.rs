@@ -349,8 +349,10 @@ async fn a_call_that_is_cancelled_while_its_task_is_kept_leaves_none_running() {
 }
 
 /// What another server left behind.
+#[cfg(feature = "http")]
 struct Left(MemoryTasks, std::sync::Mutex<Vec<KeptTask>>);
 
+#[cfg(feature = "http")]
 impl TaskStore for Left {
     fn put(&self, task: KeptTask) -> Keeping<'_, ()> {
         self.0.put(task)
