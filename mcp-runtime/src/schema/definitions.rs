@@ -217,7 +217,7 @@ pub(super) fn conjoin(base: Map, mut over: Map) -> Map {
         }
         return over;
     }
-    let has_values = base.contains_key("enum");
+    let values = base.get("enum").and_then(Value::as_array).cloned().unwrap_or_default();
     for (keyword, value) in base {
         let Some(present) = over.get_mut(&keyword) else {
             over.insert(keyword, value);
@@ -234,8 +234,8 @@ pub(super) fn conjoin(base: Map, mut over: Map) -> Map {
                 base.append(over);
                 *over = base;
             }
-            ("description", Value::String(base), Value::String(over)) if has_values => {
-                keep_values(&base, over)
+            ("description", Value::String(base), Value::String(over)) if !values.is_empty() => {
+                keep_values(&values, &base, over);
             }
             ("type" | "enum", base, over) if within(&base, over) => *over = base,
             ("additionalProperties", Value::Bool(false), over) => *over = Value::Bool(false),
@@ -252,9 +252,13 @@ pub(super) fn conjoin(base: Map, mut over: Map) -> Map {
 }
 
 /// Lines such as "- `loud`: Hurts." explain the values of an enum, whatever is said of the argument that takes them.
-fn keep_values(base: &str, over: &mut String) {
-    let lines: Vec<_> =
-        base.lines().filter(|line| line.starts_with("- `") && !over.contains(line)).collect();
+fn keep_values(values: &[Value], base: &str, over: &mut String) {
+    let explains = |line: &str, value: &str| {
+        let rest = line.strip_prefix("- `").and_then(|it| it.strip_prefix(value));
+        rest.is_some_and(|it| it.starts_with("`: "))
+    };
+    let is_one = |line: &str| values.iter().filter_map(Value::as_str).any(|it| explains(line, it));
+    let lines: Vec<_> = base.lines().filter(|line| is_one(line) && !over.contains(line)).collect();
     if !lines.is_empty() {
         over.push_str("\n\n");
         over.push_str(&lines.join("\n"));
