@@ -1,6 +1,6 @@
 use std::sync::{
     Arc, Mutex, MutexGuard, PoisonError, Weak,
-    atomic::{AtomicBool, Ordering},
+    atomic::{AtomicBool, Ordering, fence},
 };
 
 use crate::model::TaskView;
@@ -85,6 +85,8 @@ impl Bus {
 
     /// Whether a listener that comes now must stop by itself.
     pub(crate) fn is_stopped(&self) -> bool {
+        // Who has just begun to listen either sees this or is seen by `stop`.
+        fence(Ordering::SeqCst);
         self.is_stopped.load(Ordering::SeqCst)
     }
 
@@ -94,6 +96,7 @@ impl Bus {
     )]
     pub(crate) fn stop(&self) {
         self.is_stopped.store(true, Ordering::SeqCst);
+        fence(Ordering::SeqCst);
         for listener in self.all(Topic::Lists) {
             listener.stop();
         }

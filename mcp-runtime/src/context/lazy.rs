@@ -1,5 +1,5 @@
 use std::{
-    cell::{OnceCell, RefCell},
+    cell::{Cell, OnceCell},
     fmt,
     sync::Arc,
 };
@@ -11,7 +11,7 @@ pub struct LazyContext<'a> {
     environment: &'a Arc<Environment>,
     uri: Option<&'a str>,
     /// `None` when the context has been made of it.
-    caller: RefCell<Option<Caller>>,
+    caller: Cell<Option<Caller>>,
     made: OnceCell<Context>,
 }
 
@@ -21,7 +21,7 @@ impl<'a> LazyContext<'a> {
         caller: Caller,
         uri: Option<&'a str>,
     ) -> Self {
-        Self { environment, uri, caller: RefCell::new(Some(caller)), made: OnceCell::new() }
+        Self { environment, uri, caller: Cell::new(Some(caller)), made: OnceCell::new() }
     }
 
     pub(crate) fn get(&self) -> &Context {
@@ -36,20 +36,9 @@ impl<'a> LazyContext<'a> {
         self.made.get()
     }
 
-    pub(crate) fn wants_log(&self) -> bool {
-        self.has(|it| it.log_level.is_some())
-    }
-
-    /// Whether the answer is made of what the client answered.
+    /// Whether the answer is made of what the client answered. Who has not taken the context has asked nothing.
     pub(crate) fn is_resumed(&self) -> bool {
-        self.has(Caller::is_resumed)
-    }
-
-    fn has(&self, it: impl FnOnce(&Caller) -> bool) -> bool {
-        match self.made() {
-            Some(context) => it(&context.0.caller),
-            None => self.caller.borrow().as_ref().is_some_and(it),
-        }
+        self.made().is_some_and(Context::is_resumed)
     }
 }
 

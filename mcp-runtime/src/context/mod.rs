@@ -114,10 +114,6 @@ impl Caller {
             outer: None,
         }
     }
-
-    fn is_resumed(&self) -> bool {
-        self.asker.as_ref().is_some_and(|it| it.is_resumed())
-    }
 }
 
 /// The call a handler runs for: take `&Context` as a parameter.
@@ -234,7 +230,7 @@ impl Context {
 
     /// Whether the answer is made of what the client answered.
     pub(crate) fn is_resumed(&self) -> bool {
-        self.0.caller.is_resumed()
+        self.0.caller.asker.as_ref().is_some_and(|it| it.is_resumed())
     }
 
     /// Whether a person may be thinking about a question.

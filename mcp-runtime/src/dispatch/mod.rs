@@ -229,10 +229,11 @@ impl Dispatcher {
             caller.meta = None;
         }
         caller.origin = entry.origin;
+        let wants_log = caller.log_level.is_some();
         let context = LazyContext::new(&self.environment, caller, uri);
         let call = Call::new(mode, arguments, &entry.names, &context);
         let running = {
-            let _scope = context.wants_log().then(|| crate::context::enter(context.get()));
+            let _scope = wants_log.then(|| crate::context::enter(context.get()));
             let _watch = pending::Watch::start(entry);
             std::panic::catch_unwind(AssertUnwindSafe(|| entry.handler.run(call)))
         };

@@ -126,6 +126,15 @@ impl ToolResult {
     pub(crate) fn failure(text: impl Into<String>) -> Self {
         Self { content: vec![Content::from(text.into())], is_error: true, ..Self::default() }
     }
+
+    /// Adds a block. Nearly every result has one, so there is room for no more at first.
+    pub(crate) fn push(&mut self, content: Content) {
+        if self.content.is_empty() {
+            self.content = vec![content];
+        } else {
+            self.content.push(content);
+        }
+    }
 }
 
 /// What a resource holds.

@@ -43,7 +43,8 @@ struct Rest {
     is_refused: bool,
     /// The handler wants the stream to end early; the reader is to come back after this time.
     release: Option<Duration>,
-    /// What waits until the reader has caught up: of each call the newest report, found by the address of its slot.
+    /// What waits until the reader has caught up: of each call the newest report, found by the address of its slot, and events.
+    /// Which call is heard first does not matter then.
     reports: BTreeMap<usize, Arc<ProgressSlot>>,
     events: Backlog,
 }

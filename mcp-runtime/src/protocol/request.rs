@@ -241,7 +241,7 @@ impl Peer {
         turn: &mut Turn,
     ) {
         let Refused { refusal, error } = refused.into();
-        turn.refusal = refusal;
+        turn.refusal = refusal.or(turn.refusal);
         self.shared.refuse(request, revision, &error);
     }
 }

@@ -84,7 +84,7 @@ macro_rules! content {
         #[diagnostic::do_not_recommend]
         impl ToolReply for $ty {
             fn reply(self, result: &mut ToolResult) -> Result<(), Error> {
-                result.content.push(self.into());
+                result.push(self.into());
                 Ok(())
             }
         }
@@ -112,7 +112,7 @@ impl<T: Structured> ToolReply for Json<T> {
 
     fn reply(self, result: &mut ToolResult) -> Result<(), Error> {
         let text = serde_json::to_string(&self.0).map_err(|it| unwritable(&it))?;
-        result.content.push(Content::from(text.as_str()));
+        result.push(Content::from(text.as_str()));
         // The first one is what the schema describes, see `first_of`.
         result.structured.get_or_insert(text);
         Ok(())

@@ -81,12 +81,12 @@ impl<'a> Scanner<'a> {
         self.text.as_bytes().get(self.at).copied()
     }
 
-    /// Only whitespace may be left after what was read.
     #[inline]
     pub(super) fn at(&self) -> usize {
         self.at
     }
 
+    /// Only whitespace may be left after what was read.
     pub(super) fn finish<T>(mut self, read: Step<T>) -> Result<T, Malformed> {
         let finished = read.and_then(|read| {
             self.space();
@@ -374,7 +374,10 @@ impl<'a> Scanner<'a> {
 
     #[inline]
     pub(super) fn space(&mut self) {
-        self.at = space_until(self.text.as_bytes(), self.at);
+        // There is hardly ever any.
+        if let Some(..=b' ') = self.peek() {
+            self.at = space_until(self.text.as_bytes(), self.at);
+        }
     }
 
     #[inline]

@@ -126,13 +126,13 @@ fn batch<'a>(scanner: &mut Scanner<'a>, limit: usize) -> Result<Parsed<'a>, Brok
 /// The members that JSON-RPC gives a meaning, whatever their values are; others are passed over.
 #[derive(Debug, Default)]
 pub(crate) struct Envelope<'a> {
-    jsonrpc: Option<Raw<'a>>,
-    id: Option<Raw<'a>>,
-    method: Option<Raw<'a>>,
-    params: Option<Params<'a>>,
-    result: Option<Raw<'a>>,
-    error: Option<Raw<'a>>,
-    doubled: Option<&'static str>,
+    pub(super) jsonrpc: Option<Raw<'a>>,
+    pub(super) id: Option<Raw<'a>>,
+    pub(super) method: Option<Raw<'a>>,
+    pub(super) params: Option<Params<'a>>,
+    pub(super) result: Option<Raw<'a>>,
+    pub(super) error: Option<Raw<'a>>,
+    pub(super) doubled: Option<&'static str>,
     /// It is no object.
     is_other: bool,
 }

@@ -18,6 +18,8 @@ pub(crate) mod write;
 
 #[cfg(test)]
 mod agreement;
+#[cfg(test)]
+mod one_pass;
 
 pub(crate) use self::{
     envelope::{error, notification, request, response},

@@ -25,6 +25,14 @@ pub(super) fn plain_until(bytes: &[u8], mut at: usize) -> usize {
             return long_plain_until(bytes, at);
         }
     }
+    // The last word once more, without what has been looked at.
+    if let Some(word) = bytes.last_chunk::<8>()
+        && at < bytes.len()
+    {
+        let known = 8 * (8 - (bytes.len() - at));
+        let hits = specials(u64::from_le_bytes(*word) >> known) & (HIGH >> known);
+        return if hits == 0 { bytes.len() } else { at + hits.trailing_zeros() as usize / 8 };
+    }
     while let Some(&byte) = bytes.get(at) {
         if is_special(byte) {
             return at;

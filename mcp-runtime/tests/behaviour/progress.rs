@@ -110,6 +110,27 @@ async fn keeps(progress: Progress, drawer: &Drawer) {
 }
 
 #[tool]
+fn keeps_at_once(ctx: &Context, drawer: &Drawer) {
+    let progress = ctx.progress();
+    progress.report(1);
+    *drawer.0.lock().unwrap() = Some(progress);
+}
+
+#[tool]
+fn keeps_and_panics(ctx: &Context, drawer: &Drawer) {
+    let progress = ctx.progress();
+    *drawer.0.lock().unwrap() = Some(progress);
+    panic!("on purpose");
+}
+
+#[resource("keeps://{x}")]
+fn keeps_resource(x: u8, ctx: &Context, drawer: &Drawer) -> String {
+    let progress = ctx.progress();
+    *drawer.0.lock().unwrap() = Some(progress);
+    x.to_string()
+}
+
+#[tool]
 async fn reports_late(drawer: &Drawer) {
     let kept = drawer.0.lock().unwrap().take().unwrap();
     kept.report(2);
@@ -129,6 +150,9 @@ fn served() -> mcp_runtime::Builder {
             read,
             keeps,
             reports_late,
+            keeps_at_once,
+            keeps_and_panics,
+            keeps_resource,
             babbles
         ])
         .state(Drawer::default())
@@ -194,6 +218,16 @@ both_eras_paused! {
         let params = json!({ "name": "falls", "_meta": { "progressToken": { "a": 1 } } });
         client.request("tools/call", params).await.unwrap();
         assert_eq!(client.notification(Duration::from_millis(10)).await, None);
+    }
+
+    async fn a_clone_of_a_plain_function_says_nothing_after_the_answer(revision) {
+        let mut client = connect(served(), revision).await;
+        assert_eq!(called(&mut client, "keeps_at_once", json!({})).await, [json!({ "progress": 1 })]);
+        assert_eq!(called(&mut client, "reports_late", json!({})).await, [] as [Value; 0]);
+        assert_eq!(called(&mut client, "keeps_and_panics", json!({})).await, [] as [Value; 0]);
+        assert_eq!(called(&mut client, "reports_late", json!({})).await, [] as [Value; 0]);
+        reports(&mut client, "resources/read", json!({ "uri": "keeps://7" }), json!("t")).await;
+        assert_eq!(called(&mut client, "reports_late", json!({})).await, [] as [Value; 0]);
     }
 
     async fn after_the_answer_a_kept_clone_says_nothing(revision) {

@@ -182,7 +182,7 @@ impl Drop for Session {
     }
 }
 
-#[cfg(all(test, target_pointer_width = "64"))]
+#[cfg(all(test, target_os = "linux", target_pointer_width = "64"))]
 mod tests {
     use super::{super::endpoint::Endpoint, *};
     use crate::{
