@@ -19,6 +19,7 @@ use hyper::{
 use hyper_util::rt::TokioIo;
 use tokio::{
     net::TcpStream,
+    runtime::Handle,
     sync::watch,
     time::{Instant, Sleep, sleep},
 };
@@ -32,7 +33,10 @@ use super::{
 use crate::transport::alarm::Alarm;
 
 /// One connection, whose requests come one after the other.
-pub(super) struct Connection(Arc<Desk>);
+pub(super) struct Connection {
+    desk: Arc<Desk>,
+    timers: Handle,
+}
 
 /// What a connection is doing, as far as it tells whether it waits for a request.
 #[derive(Default)]
@@ -89,7 +93,10 @@ struct Patience {
 }
 
 impl Patience {
-    fn new(time: Duration, task: &Waker) -> Self {
+    /// `timers` is the runtime whose clock is looked at. A reactor has none to look at then while its connections wait, and its
+    /// processor need not be told when to wake up for it.
+    fn new(time: Duration, timers: &Handle, task: &Waker) -> Self {
+        let _entered = timers.enter();
         let period = time / 4;
         let alarm = Alarm::new(task.clone());
         let waker = alarm.clone().into();
@@ -118,14 +125,18 @@ impl Patience {
 }
 
 impl Connection {
+    /// Made on the runtime that lets connections in, which may be another one than that which serves it.
+    ///
+    /// # Panics
+    /// Outside of a runtime.
     pub(super) fn new(endpoint: &Arc<Endpoint>) -> Self {
-        Self(Desk::new(endpoint.clone()))
+        Self { desk: Desk::new(endpoint.clone()), timers: Handle::current() }
     }
 
     pub(super) async fn serve(self, stream: TcpStream, mut is_stopping: watch::Receiver<bool>) {
         // Small answers must not wait for each other (RFC 896).
         let _ = stream.set_nodelay(true);
-        let desk = self.0.clone();
+        let (desk, timers) = (self.desk.clone(), self.timers.clone());
         let limits = desk.endpoint.limits();
         let wire = Wire { stream: TokioIo::new(stream), desk: desk.clone() };
         let connection = http1::Builder::new()
@@ -141,7 +152,7 @@ impl Connection {
                 driven => {
                     // To be woken. After that, what the endpoint says is cheaper to look at.
                     let _ = stops.as_mut().poll(cx);
-                    let patience = Patience::new(limits.body_time, cx.waker());
+                    let patience = Patience::new(limits.body_time, &timers, cx.waker());
                     driven.insert((Bell::of(cx.waker()), patience))
                 }
             };
@@ -168,9 +179,9 @@ impl hyper::service::Service<Request<Incoming>> for Connection {
     type Future = Answering<Quiet>;
 
     fn call(&self, request: Request<Incoming>) -> Self::Future {
-        let place = Place::of_path(&self.0.endpoint, request.uri().path());
+        let place = Place::of_path(&self.desk.endpoint, request.uri().path());
         let (parts, body) = request.into_parts();
-        Answering::new(Work::at(self.0.clone()), place, parts, Quiet(body))
+        Answering::new(Work::at(self.desk.clone()), place, parts, Quiet(body))
     }
 }
 
