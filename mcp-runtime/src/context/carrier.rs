@@ -1,11 +1,14 @@
 #[cfg(feature = "http")]
-use std::sync::Arc;
+use std::{net::IpAddr, sync::Arc};
 
 /// What a message came in, beside its bytes: over HTTP the head of the request.
 #[derive(Clone, Default)]
 pub(crate) struct Carrier {
     #[cfg(feature = "http")]
     pub(crate) http: Option<Arc<http::request::Parts>>,
+    /// The other end of a connection of our own.
+    #[cfg(feature = "http")]
+    pub(crate) address: Option<IpAddr>,
 }
 
 impl Carrier {
@@ -15,10 +18,27 @@ impl Carrier {
         if !owner.is_empty() {
             let (mut head, ()) = http::Request::new(()).into_parts();
             head.extensions.insert(super::Principal::new(owner));
-            return Self { http: Some(Arc::new(head)) };
+            return Self { http: Some(Arc::new(head)), address: None };
         }
         let _ = owner;
         Self::default()
+    }
+
+    /// Where the request came from, as far as our own server knows, or an axum application that says so.
+    #[cfg(feature = "http")]
+    pub(crate) fn address(&self) -> Option<IpAddr> {
+        #[cfg(feature = "axum")]
+        {
+            use std::net::SocketAddr;
+
+            use axum::extract::ConnectInfo;
+            let said = |it: &Arc<http::request::Parts>| {
+                it.extensions.get::<ConnectInfo<SocketAddr>>().map(|it| it.0.ip())
+            };
+            self.address.or_else(|| self.http.as_ref().and_then(said))
+        }
+        #[cfg(not(feature = "axum"))]
+        self.address
     }
 
     /// Whether the client showed who it is, so that its answers are not everybody's (CACHE-03).

@@ -1,6 +1,7 @@
 use std::{
     future::poll_fn,
     io,
+    net::IpAddr,
     pin::{Pin, pin},
     sync::{
         Arc,
@@ -118,8 +119,8 @@ impl Patience {
 }
 
 impl Connection {
-    pub(super) fn new(endpoint: &Arc<Endpoint>) -> Self {
-        Self(Desk::new(endpoint.clone()))
+    pub(super) fn new(endpoint: &Arc<Endpoint>, address: IpAddr) -> Self {
+        Self(Desk::new(endpoint.clone(), Some(address)))
     }
 
     pub(super) async fn serve(self, stream: TcpStream, mut is_stopping: watch::Receiver<bool>) {
