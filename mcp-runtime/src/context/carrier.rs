@@ -6,7 +6,7 @@ use std::{net::IpAddr, sync::Arc};
 pub(crate) struct Carrier {
     #[cfg(feature = "http")]
     pub(crate) http: Option<Arc<http::request::Parts>>,
-    /// The other end of a connection of our own.
+    /// Where it came from, as far as the transport knows.
     #[cfg(feature = "http")]
     pub(crate) address: Option<IpAddr>,
 }
@@ -22,23 +22,6 @@ impl Carrier {
         }
         let _ = owner;
         Self::default()
-    }
-
-    /// Where the request came from, as far as our own server knows, or an axum application that says so.
-    #[cfg(feature = "http")]
-    pub(crate) fn address(&self) -> Option<IpAddr> {
-        #[cfg(feature = "axum")]
-        {
-            use std::net::SocketAddr;
-
-            use axum::extract::ConnectInfo;
-            let said = |it: &Arc<http::request::Parts>| {
-                it.extensions.get::<ConnectInfo<SocketAddr>>().map(|it| it.0.ip())
-            };
-            self.address.or_else(|| self.http.as_ref().and_then(said))
-        }
-        #[cfg(not(feature = "axum"))]
-        self.address
     }
 
     /// Whether the client showed who it is, so that its answers are not everybody's (CACHE-03).

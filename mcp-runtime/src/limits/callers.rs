@@ -28,7 +28,7 @@ impl Who<'_> {
         let address = match address.to_canonical() {
             IpAddr::V6(it) => {
                 let [a, b, c, d, ..] = it.segments();
-                IpAddr::V6(std::net::Ipv6Addr::new(a, b, c, d, 0, 0, 0, 0))
+                IpAddr::V6([a, b, c, d, 0, 0, 0, 0].into())
             }
             it @ IpAddr::V4(_) => it,
         };

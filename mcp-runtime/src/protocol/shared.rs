@@ -64,7 +64,7 @@ impl Shared {
         }
         #[cfg(feature = "http")]
         if revision.is_modern() && request.carrier.http.is_some() {
-            return request.carrier.address().map_or(Who::Anybody, Who::at);
+            return request.carrier.address.map_or(Who::Anybody, Who::at);
         }
         #[cfg(not(feature = "http"))]
         let _ = revision;

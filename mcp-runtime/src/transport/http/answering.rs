@@ -266,7 +266,11 @@ impl Place {
                 return refuse(None, &Error::of(Kind::Parse, malformed));
             }
         };
-        let carrier = Carrier { http: Some(parts.clone()), address: desk.address };
+        #[cfg(feature = "axum")]
+        let address = desk.address.or_else(|| super::router::address(parts));
+        #[cfg(not(feature = "axum"))]
+        let address = desk.address;
+        let carrier = Carrier { http: Some(parts.clone()), address };
         let accepts = Accepts::said(head, &parts.headers);
         match route(&incoming, head.version.first.map(HeaderValue::as_bytes)) {
             Route::Modern => alone::answer(desk, incoming, carrier, accepts, false),
