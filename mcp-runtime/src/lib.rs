@@ -112,11 +112,11 @@ pub use extract::{
 };
 #[cfg(feature = "http")]
 pub use http::HeaderMap;
-pub use limits::Limits;
+pub use limits::{ItemStats, Limit, Limits, Stats};
 pub use mcp_macros::{build_server as server, items};
 pub use model::{
     Annotations, Audio, Blob, ClientInfo, Completion, Content, Embedded, Icon, Image,
-    IncludeContext, Level, Message, Meta, Operation, OtherContent, Outcome, ResourceContents,
+    IncludeContext, Level, Message, Meta, Operation, OtherContent, Outcome, Rate, ResourceContents,
     ResourceLink, Role, Root, Sampled, SampledContent, Sampling, SamplingContent, SamplingTool,
     TaskSupport, Text, ToolChoice, ToolUse,
 };
@@ -178,7 +178,9 @@ pub mod __private {
             ArgDef, Completer, InputSchema, ItemDef, Origin, Property, Segment, VariableKind,
             judge_text,
         },
-        model::{Asks, CachePolicy, Choices, FormSchema, Icon, Role, TaskSupport, TextFormat},
+        model::{
+            Asks, CachePolicy, Choices, FormSchema, Icon, Rate, Role, TaskSupport, TextFormat,
+        },
         registry::identity,
         reply::{ConstantOutput, completion_reply, prompt_reply, resource_reply, tool_reply},
         schema::{

@@ -1,12 +1,25 @@
 //! How much one server takes upon itself. Each limit has an answer of its own when it is passed.
 
+mod callers;
+mod gate;
+mod pace;
+mod stats;
+mod tally;
+
 use std::time::Duration;
+
+pub(crate) use callers::Who;
+pub(crate) use gate::{Gate, Permit, Wanted};
+pub use stats::{ItemStats, Stats};
+pub use tally::Limit;
+pub(crate) use tally::Tally;
 
 use crate::wire;
 
 /// How much a server takes, from one client and from all of them together: [`Builder::limits`](crate::Builder::limits).
 ///
 /// What goes beyond a limit is answered with an error that names it; nothing is queued without bound.
+/// [`Handle::stats`](crate::Handle::stats) counts it.
 ///
 /// ```
 /// use mcp_runtime::Limits;

@@ -16,6 +16,7 @@ mod mounted;
 mod owners;
 mod pair;
 mod principals;
+mod rates;
 mod rounds;
 mod server;
 mod sessions;

@@ -10,6 +10,7 @@ use crate::item::{Item, Kind};
 use crate::keys::Given;
 use crate::keys::nested::Cache;
 use crate::keys::number::Duration;
+use crate::keys::rate::{Rate, Unit};
 use crate::keys::tables::ItemKeys;
 use crate::keys::task::Task;
 use crate::keys::text::{Audience, Flag, Role, SchemaForm};
@@ -128,6 +129,11 @@ fn behaviour(keys: &ItemKeys, owner: Option<&TokenStream>) -> TokenStream {
         let duration = duration(it.value.0);
         quote_spanned!(here()=> .timeout(#duration))
     });
+    let rate = keys.rate.as_ref().map(|it| rate(&it.value));
+    let concurrency = keys.concurrency.as_ref().map(|it| {
+        let count = Literal::u32_unsuffixed(it.value.0);
+        quote_spanned!(here()=> .concurrency(#count))
+    });
     let asks = keys.asks.as_ref().map(|it| {
         let names = it.value.0.iter().map(|it| Ident::new(&it.to_string(), here()));
         quote_spanned!(here()=> .asks(__mcp::Asks::new() #(.#names())*))
@@ -146,7 +152,21 @@ fn behaviour(keys: &ItemKeys, owner: Option<&TokenStream>) -> TokenStream {
         let expr = outside(it.value.0.to_token_stream(), owner);
         quote_spanned!(here()=> .input_schema(|| __mcp::input_schema(#expr)))
     });
-    quote_spanned!(here()=> #(#hints)* #timeout #asks #task #lenient #strict #profile #input)
+    quote_spanned!(here()=> #(#hints)* #timeout #rate #concurrency #asks #task #lenient #strict #profile #input)
+}
+
+fn rate(rate: &Rate) -> TokenStream {
+    let name = match rate.unit {
+        Unit::Second => "per_second",
+        Unit::Minute => "per_minute",
+        Unit::Hour => "per_hour",
+    };
+    let (name, count) = (Ident::new(name, here()), Literal::u32_unsuffixed(rate.count));
+    let burst = rate.keys.burst.as_ref().map(|it| {
+        let burst = Literal::u32_unsuffixed(it.value.0);
+        quote_spanned!(here()=> .burst(#burst))
+    });
+    quote_spanned!(here()=> .rate(__mcp::Rate::#name(#count) #burst))
 }
 
 fn task(task: &Task) -> TokenStream {

@@ -9,6 +9,7 @@ pub(crate) mod json;
 pub(crate) mod nested;
 pub(crate) mod number;
 pub(crate) mod range;
+pub(crate) mod rate;
 pub(crate) mod suggest;
 pub(crate) mod tables;
 pub(crate) mod task;

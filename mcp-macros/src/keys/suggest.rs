@@ -1,7 +1,7 @@
 //! "Did you mean": the candidate a misspelt word most likely stands for.
 
 /// What JSON Schema and others call what is a key here.
-const SYNONYMS: [(&str, &str); 10] = [
+const SYNONYMS: [(&str, &str); 13] = [
     ("minimum", "range"),
     ("maximum", "range"),
     ("min", "range"),
@@ -12,6 +12,9 @@ const SYNONYMS: [(&str, &str); 10] = [
     ("regex", "pattern"),
     ("doc", "description"),
     ("rename", "name"),
+    ("rate_limit", "rate"),
+    ("max_concurrency", "concurrency"),
+    ("concurrent", "concurrency"),
 ];
 
 /// The nearest candidate, if one is near enough to be what was meant.

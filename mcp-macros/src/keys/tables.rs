@@ -5,6 +5,7 @@ use super::asks::Asks;
 use super::nested::{Cache, Icon, Meta};
 use super::number::{Duration, Order, Pattern, Priority, Size, SizeExpr};
 use super::range::{Len, Range};
+use super::rate::{Count, Rate};
 use super::task::Task;
 use super::text::{Audience, CratePath, Expression, Flag, Name, SchemaForm, Text, With};
 use super::{Given, Table, keys};
@@ -24,6 +25,8 @@ keys! {
         size: Option<Given<Size>>,
         blocking: Option<Given<Flag>>,
         timeout: Option<Given<Duration>>,
+        rate: Option<Given<Rate>>,
+        concurrency: Option<Given<Count>>,
         asks: Option<Given<Asks>>,
         single_use: Option<Given<Flag>>,
         task: Option<Given<Task>>,
@@ -56,6 +59,8 @@ pub(crate) const TOOL: Table = Table {
         "open_world",
         "blocking",
         "timeout",
+        "rate",
+        "concurrency",
         "asks",
         "single_use",
         "task",
@@ -83,6 +88,8 @@ pub(crate) const RESOURCE: Table = Table {
         "size",
         "blocking",
         "timeout",
+        "rate",
+        "concurrency",
         "asks",
         "order",
         "group",
@@ -106,6 +113,8 @@ pub(crate) const PROMPT: Table = Table {
         "icon",
         "blocking",
         "timeout",
+        "rate",
+        "concurrency",
         "asks",
         "order",
         "group",
@@ -264,13 +273,16 @@ pub(crate) const CACHE: Table =
 pub(crate) const TASK: Table =
     Table { owner: "task", names: &["required", "later", "ttl", "poll"], refused: &[], hint: None };
 
+pub(crate) const RATE: Table = Table { owner: "rate", names: &["burst"], refused: &[], hint: None };
+
 /// Where to look for a key that is at home elsewhere.
-pub(crate) const ALL: [&Table; 9] =
-    [&TOOL, &RESOURCE, &PROMPT, &ARG, &FORM, &FORM_FIELD, &SERVER, &CACHE, &TASK];
+pub(crate) const ALL: [&Table; 10] =
+    [&TOOL, &RESOURCE, &PROMPT, &ARG, &FORM, &FORM_FIELD, &SERVER, &CACHE, &TASK, &RATE];
 
 #[cfg(test)]
 mod tests {
     use super::super::nested::IconKeys;
+    use super::super::rate::RateKeys;
     use super::super::{Keys, Table};
     use super::*;
 
@@ -288,5 +300,6 @@ mod tests {
         check::<IconKeys>(&[ICON]);
         check::<Cache>(&[CACHE]);
         check::<Task>(&[TASK]);
+        check::<RateKeys>(&[RATE]);
     }
 }

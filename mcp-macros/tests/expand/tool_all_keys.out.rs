@@ -48,8 +48,9 @@ const _: () = {
         __mcp::Icon::new("https://b").mime_type("image/png").sizes(& ["48x48", "any"])])
         .group("admin").order(- 3).meta(& [("vendor.com/key", "1"), ("other",
         "\"te\\\"xt\"")]).read_only(false).destructive(true).idempotent(false)
-        .open_world(true).asks(__mcp::Asks::new().elicitation().sampling().roots())
-        .lenient().profile(__mcp::SchemaProfile::Full).input_schema(||
+        .open_world(true).rate(__mcp::Rate::per_minute(10).burst(20)).concurrency(4)
+        .asks(__mcp::Asks::new().elicitation().sampling().roots()).lenient()
+        .profile(__mcp::SchemaProfile::Full).input_schema(||
         __mcp::input_schema(my_schema()))
     );
 };

@@ -10,6 +10,8 @@
     idempotent = false,
     open_world,
     asks(elicitation, sampling, roots),
+    rate("10/m", burst = 20),
+    concurrency = 4,
     order = -3,
     group = "admin",
     meta("vendor.com/key" = 1, other = "te\"xt"),

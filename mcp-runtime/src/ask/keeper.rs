@@ -61,7 +61,10 @@ mod sealed {
     use std::sync::Arc;
 
     use super::*;
-    use crate::ask::{Bound, Sealer, Spent, seal::Broken, state};
+    use crate::{
+        ask::{Bound, Sealer, Spent, seal::Broken, state},
+        limits::{Limit, Tally},
+    };
 
     /// Seals it for one call, and opens it for the same.
     pub(crate) struct Keeper {
@@ -71,6 +74,7 @@ mod sealed {
         /// Arrays and objects inside one another in a message.
         pub(crate) depth: usize,
         pub(crate) sealer: Arc<Sealer>,
+        pub(crate) tally: Arc<Tally>,
         /// Where rounds are marked that must not be sent twice.
         pub(crate) spent: Option<Arc<Spent>>,
     }
@@ -123,6 +127,7 @@ mod sealed {
         pub(in crate::ask) fn close(&self, state: &State) -> Result<Option<String>> {
             let text = state.write(state::after(self.sealer.lifetime));
             if text.len() > self.most {
+                self.tally.refuse(Limit::State);
                 let (key, size) = state.largest().unwrap_or_default();
                 let why = format!(
                     "what must be kept between rounds has {} bytes, at most {}: most of it, {size}, is `{key}`",
@@ -155,6 +160,7 @@ mod tests {
             most: 1000,
             depth: 128,
             sealer: Arc::new(Sealer::new(vec![[1; 32]], Duration::from_secs(lifetime))),
+            tally: Arc::default(),
             spent: None,
         }
     }

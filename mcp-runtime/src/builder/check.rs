@@ -78,6 +78,7 @@ pub(super) fn entries(builder: &Builder, depth: Depth) -> Found {
             }
         };
         entry.default_profile(builder.profile);
+        entry.default_wanted(builder.wanted);
         let problems = schema_problems(&mut entry, given, judge, depth);
         found.problems.extend(problems.into_iter().map(|it| format!("{}: {it}", def.origin)));
         if let Some(items) = &builder.items {

@@ -7,6 +7,7 @@ mod check;
 mod http;
 mod identity;
 mod items;
+mod pace;
 mod place;
 mod server;
 mod setup;
@@ -44,7 +45,7 @@ use crate::{
     dispatch::{Around, Next, OperationCall, Settings},
     error::BuildError,
     extract::Shared,
-    limits::Limits,
+    limits::{Limits, Wanted},
     model::{Icon, Outcome},
     schema::SchemaProfile,
 };
@@ -71,6 +72,7 @@ pub struct Builder {
     settings: Settings,
     pages: PageSizes,
     profile: SchemaProfile,
+    wanted: Wanted,
     max_blocking: usize,
     limits: Limits,
     #[cfg(feature = "ask")]
@@ -107,6 +109,7 @@ pub fn builder(identity: Identity) -> Builder {
         settings: Settings::default(),
         pages: PageSizes::default(),
         profile: SchemaProfile::default(),
+        wanted: Wanted::default(),
         max_blocking: 256,
         limits: Limits::new(),
         #[cfg(feature = "ask")]
@@ -367,7 +370,8 @@ impl Builder {
         if !problems.is_empty() {
             return Err(BuildError { problems });
         }
-        let catalog = Arc::new(Catalog::new(found.entries, self.pages, self.profile));
+        let catalog = Catalog::new(found.entries, self.pages, self.profile);
+        let catalog = Arc::new(catalog.wanting(self.wanted));
         if found.needs_handle || self.changes {
             let _ = catalog.handle();
         }

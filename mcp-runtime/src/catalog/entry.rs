@@ -12,6 +12,7 @@ use crate::{
         ArgDef, CallFn, Completer, Constant, ItemDef, KindDef, Origin,
         template::{Segment, Template},
     },
+    limits::{Gate, Wanted},
     model::{Asks, CachePolicy, Icon, Role, TaskSupport},
     reply::OutputSchema,
     schema::{
@@ -31,6 +32,10 @@ pub(crate) struct Entry {
     pub(crate) icons: &'static [Icon],
     pub(crate) order: i64,
     pub(crate) timeout: Option<Duration>,
+    /// What it says of its own.
+    pub(crate) wanted: Wanted,
+    /// What lets its callers in, once the server's word is known too.
+    pub(crate) gate: Option<Arc<Gate>>,
     pub(crate) audience: &'static [Role],
     pub(crate) priority: Option<f64>,
     /// Keys and JSON texts.
@@ -271,6 +276,8 @@ impl Entry {
             icons: def.icons,
             order: def.order.into(),
             timeout: def.timeout,
+            wanted: Wanted { rate: def.rate, concurrency: def.concurrency },
+            gate: None,
             audience: def.audience,
             priority: def.priority,
             meta: def.meta.iter().map(|(key, json)| ((*key).into(), (*json).into())).collect(),
@@ -295,6 +302,13 @@ impl Entry {
             if tool.profile() != before {
                 (tool.made_input, tool.made_output) = Default::default();
             }
+        }
+    }
+
+    /// Lets callers in as the item says, or else the server. Completions run as often as people type.
+    pub(crate) fn default_wanted(&mut self, server: Wanted) {
+        if !matches!(self.kind, EntryKind::Completion { .. }) {
+            self.gate = self.wanted.or(server).gate();
         }
     }
 

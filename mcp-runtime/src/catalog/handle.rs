@@ -8,6 +8,8 @@ use crate::{
     context::Context,
     error::{Error, Result},
     extract::{FromCall, Needs},
+    limits::{ItemStats, Limit, Stats},
+    model::ListKind,
 };
 
 /// Changes the server while it runs, and tells the clients: take it as a parameter, or get it from
@@ -59,6 +61,7 @@ impl Handle {
     pub fn add(&self, item: impl Item) -> Result<()> {
         let mut entry = item.into_entry().map_err(Error::msg)?.0;
         entry.default_profile(self.0.profile);
+        entry.default_wanted(self.0.wanted);
         let entry = Arc::new(entry);
         self.0.change(|items| items.add(&entry)).map_err(Error::msg)
     }
@@ -111,6 +114,11 @@ impl Handle {
         self.0.bus.publish(&Event::UrlCompleted(url.as_ref().into()));
     }
 
+    /// What the server does now, and what it has refused so far, by the limit that was passed.
+    pub fn stats(&self) -> Stats {
+        self.0.stats()
+    }
+
     fn set_enabled(&self, name: &str, enabled: bool) -> bool {
         self.0.change(|items| items.enable(name, enabled).ok_or(())).is_ok()
     }
@@ -139,6 +147,17 @@ impl FromCall<'_> for Handle {
 }
 
 impl Catalog {
+    fn stats(&self) -> Stats {
+        let snapshot = self.snapshot();
+        let kinds = [ListKind::Tools, ListKind::Resources, ListKind::Templates, ListKind::Prompts];
+        let items = kinds.iter().flat_map(|it| snapshot.list(*it)).filter_map(|it| {
+            let [rate, concurrency] = it.gate.as_ref()?.refused();
+            Some(ItemStats { kind: it.kind_name(), name: it.name.to_string(), rate, concurrency })
+        });
+        let refused = Limit::ALL.iter().map(|it| (*it, self.tally.refused(*it)));
+        Stats { calls: self.tally.waiting(), refused: refused.collect(), items: items.collect() }
+    }
+
     /// A handle, from which on the catalog counts as one that changes.
     pub(crate) fn handle(self: &Arc<Self>) -> Handle {
         self.is_dynamic.store(true, Ordering::Release);

@@ -27,7 +27,10 @@ pub use handle::{Handle, Item};
 use items::{Change, Items};
 pub(crate) use snapshot::{PageSizes, Snapshot};
 
-use crate::schema::SchemaProfile;
+use crate::{
+    limits::{Tally, Wanted},
+    schema::SchemaProfile,
+};
 
 #[cfg(feature = "bench")]
 pub(crate) use cursor::Cursor;
@@ -39,15 +42,20 @@ pub(crate) struct Catalog {
     epoch: AtomicU64,
     /// What the schemas of tools are published in that say nothing of their own.
     profile: SchemaProfile,
+    /// What items let through that say nothing of their own.
+    wanted: Wanted,
     /// Whether anybody has got hold of a [`Handle`]: without one nothing can ever change, and no change is promised.
     is_dynamic: AtomicBool,
     pages: PageSizes,
     pub(crate) bus: Bus,
+    /// What the server has refused. Here, because whoever has a [`Handle`] can ask for it.
+    pub(crate) tally: Arc<Tally>,
 }
 
 impl Catalog {
     pub(crate) fn new(entries: Vec<Entry>, pages: PageSizes, profile: SchemaProfile) -> Self {
         Self {
+            wanted: Wanted::default(),
             items: Mutex::new(Items::new(entries)),
             current: RwLock::default(),
             epoch: AtomicU64::new(0),
@@ -55,7 +63,13 @@ impl Catalog {
             is_dynamic: AtomicBool::new(false),
             pages,
             bus: Bus::default(),
+            tally: Arc::default(),
         }
+    }
+
+    /// What items let through that say nothing of their own, also those that are added later.
+    pub(crate) fn wanting(self, wanted: Wanted) -> Self {
+        Self { wanted, ..self }
     }
 
     /// Changes with every change of the catalog. A reader that keeps a snapshot compares this instead of

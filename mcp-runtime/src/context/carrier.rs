@@ -1,11 +1,14 @@
 #[cfg(feature = "http")]
-use std::sync::Arc;
+use std::{net::IpAddr, sync::Arc};
 
 /// What a message came in, beside its bytes: over HTTP the head of the request.
 #[derive(Clone, Default)]
 pub(crate) struct Carrier {
     #[cfg(feature = "http")]
     pub(crate) http: Option<Arc<http::request::Parts>>,
+    /// Where it came from, as far as the transport knows.
+    #[cfg(feature = "http")]
+    pub(crate) address: Option<IpAddr>,
 }
 
 impl Carrier {
@@ -15,7 +18,7 @@ impl Carrier {
         if !owner.is_empty() {
             let (mut head, ()) = http::Request::new(()).into_parts();
             head.extensions.insert(super::Principal::new(owner));
-            return Self { http: Some(Arc::new(head)) };
+            return Self { http: Some(Arc::new(head)), address: None };
         }
         let _ = owner;
         Self::default()

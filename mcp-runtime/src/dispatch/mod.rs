@@ -18,6 +18,7 @@ use crate::{
     context::{Caller, Environment, LazyContext},
     error::{Error, Kind, shown},
     extract::{Arguments, Call, Member, Mode, Running},
+    limits::Permit,
     model::{Answer, Body, Content, Data, Done, ListKind, Operation, ToolResult},
     nearest::nearest,
     wire::{Kind as JsonKind, Known, Raw},
@@ -70,6 +71,10 @@ impl Request<'_> {
         }
     }
 
+    pub(crate) fn is_tool(&self) -> bool {
+        matches!(self, Self::CallTool { .. })
+    }
+
     pub(crate) fn operation(&self) -> Operation {
         match self {
             Self::List { kind: ListKind::Tools, .. } => Operation::ListTools,
@@ -107,6 +112,14 @@ pub(crate) enum Dispatched {
 }
 
 impl Dispatched {
+    /// As long as it is not done, it takes up one of the places of its caller.
+    pub(crate) fn holding(mut self, permit: Option<Permit>) -> Self {
+        if let (Self::Pending(pending), Some(permit)) = (&mut self, permit) {
+            pending.hold(permit);
+        }
+        self
+    }
+
     fn failed(kind: Kind, message: impl std::fmt::Display) -> Self {
         Self::Ready(Err(Error::of(kind, message)))
     }

@@ -15,6 +15,7 @@ use crate::{
     catalog::{Entry, EntryKind},
     context::Context,
     error::Error,
+    limits::Permit,
     model::{Answer, Done, ToolResult},
 };
 
@@ -30,6 +31,8 @@ pub(crate) struct Pending {
     left: Option<Duration>,
     sleep: Option<Pin<Box<Sleep>>>,
     settings: Settings,
+    /// Its place among the calls of its caller, until it ends or is given up.
+    permit: Option<Permit>,
     done: bool,
 }
 
@@ -49,6 +52,7 @@ impl Pending {
             left: timeout,
             sleep: None,
             settings,
+            permit: None,
             done: false,
         }
     }
@@ -67,12 +71,17 @@ impl Pending {
             left: None,
             sleep: None,
             settings,
+            permit: None,
             done: false,
         }
     }
 
     pub(crate) fn context(&self) -> &Context {
         &self.context
+    }
+
+    pub(crate) fn hold(&mut self, permit: Permit) {
+        self.permit = Some(permit);
     }
 
     /// What goes on as a task is there to take long, unless its own item says how long.
@@ -84,6 +93,7 @@ impl Pending {
         let misuse = self.entry.as_ref().and_then(|_| self.context.misuse());
         let answer = misuse.map_or(answer, Err);
         self.done = true;
+        self.permit = None;
         self.context.close();
         if matches!(answer, Ok(Done::NeedInput(_))) {
             // Whatever of it runs elsewhere has nobody to wait for any more.
@@ -108,6 +118,7 @@ impl Future for Pending {
         this.context.watch_cancel(cx.waker());
         if this.context.is_cancelled() {
             this.done = true;
+            this.permit = None;
             this.context.close();
             return Poll::Ready(None);
         }

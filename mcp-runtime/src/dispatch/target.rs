@@ -25,9 +25,9 @@ pub(super) fn matching<'s: 'a, 'a>(
 }
 
 /// The template that a URI is read through: of several that match, the first whose variables fit their types. Few templates
-/// can ask anything, so most servers need not look.
+/// can ask anything or be called too often, so most servers need not look.
 pub(super) fn template<'s>(snapshot: &'s Snapshot, uri: &str) -> Option<&'s Arc<Entry>> {
-    if snapshot.list(ListKind::Templates).iter().all(|it| !it.can_ask) {
+    if snapshot.list(ListKind::Templates).iter().all(|it| !it.can_ask && it.gate.is_none()) {
         return None;
     }
     let mut matching = matching(snapshot, uri).peekable();

@@ -3,7 +3,7 @@ use std::{any::TypeId, fmt, time::Duration};
 use crate::{
     extract::{Call, Params, Running},
     item::{InputSchema, template::Segment},
-    model::{Asks, CachePolicy, Icon, Role, TaskSupport},
+    model::{Asks, CachePolicy, Icon, Rate, Role, TaskSupport},
     reply::OutputSchema,
     schema::SchemaProfile,
 };
@@ -25,6 +25,8 @@ pub struct ItemDef {
     pub(crate) group: Option<&'static str>,
     pub(crate) order: i32,
     pub(crate) timeout: Option<Duration>,
+    pub(crate) rate: Option<Rate>,
+    pub(crate) concurrency: Option<u32>,
     /// What the attribute says; parameters may ask for more.
     pub(crate) asks: Asks,
     /// A round of questions must not be answered twice.
@@ -155,6 +157,8 @@ impl ItemDef {
             group: None,
             order: 0,
             timeout: None,
+            rate: None,
+            concurrency: None,
             asks: Asks::new(),
             single_use: false,
             audience: &[],
@@ -248,6 +252,8 @@ setters! {
     group: &'static str => Some;
     order: i32;
     timeout: Duration => Some;
+    rate: Rate => Some;
+    concurrency: u32 => Some;
     asks: Asks;
     single_use: bool;
     audience: &'static [Role];

@@ -13,6 +13,7 @@ mod meta;
 mod outcome;
 pub(crate) mod page;
 mod question;
+mod rate;
 mod resource;
 mod root;
 mod sampling;
@@ -36,6 +37,7 @@ pub use outcome::{
     ReadResult, ToolResult,
 };
 pub(crate) use question::{Action, Question, action, content};
+pub use rate::Rate;
 pub(crate) use resource::Body;
 pub use resource::{Blob, ResourceContents};
 pub use root::Root;

@@ -2,7 +2,7 @@ use std::{
     collections::hash_map::Entry,
     future::Future,
     pin::Pin,
-    sync::{Arc, Mutex, PoisonError, atomic::Ordering},
+    sync::{Arc, Mutex, PoisonError},
     task::{self, Poll},
 };
 
@@ -219,14 +219,14 @@ struct Place(Arc<Service>);
 
 impl Place {
     fn take(service: &Arc<Service>) -> Self {
-        service.waiting.fetch_add(1, Ordering::AcqRel);
+        service.tally().begin();
         Self(service.clone())
     }
 }
 
 impl Drop for Place {
     fn drop(&mut self) {
-        self.0.waiting.fetch_sub(1, Ordering::AcqRel);
+        self.0.tally().end();
     }
 }
 

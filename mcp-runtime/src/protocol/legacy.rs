@@ -18,6 +18,7 @@ use crate::{
     catalog::{Event, Topic},
     context::logging,
     error::{Error, Kind},
+    limits::Limit,
     model::{ClientInfo, Level, Meta, TaskState},
     wire::{Raw, notification, response},
 };
@@ -259,6 +260,7 @@ impl Peer {
             .unwrap_or(Revision::NEWEST_LEGACY);
         let (info, capabilities) = (params.get("clientInfo"), params.get("capabilities"));
         if let Err(error) = check_client(&shared.service.limits, info, capabilities) {
+            let error = shared.service.note(Limit::Client, error);
             return shared.refuse(request, shared.spoken(), &error);
         }
         let client = shared.client(info, capabilities.unwrap_or(Raw::EMPTY_OBJECT));
@@ -311,7 +313,8 @@ impl Peer {
                 let limits = &shared.service.limits;
                 shared.hear(Topic::Resources);
                 let add = |it: &mut Wishes| it.subscriptions.add(&uri, 0, limits);
-                shared.session().wish(add).unwrap_or(Ok(()))?;
+                let added = shared.session().wish(add).unwrap_or(Ok(()));
+                added.map_err(|(limit, error)| shared.service.note(limit, error))?;
             }
             SessionMethod::Unsubscribe => {
                 let uri = string(params.get("uri"), "uri")?;

@@ -18,6 +18,7 @@ use super::{
 use crate::{
     catalog::{Event, Listener as _, Topic},
     error::{Error, Kind},
+    limits::Limit,
     task::Live,
     wire::{self, Array, Id, IdBuf, Kind as JsonKind, Object, Raw},
 };
@@ -228,10 +229,8 @@ impl Peer {
         }
         let limits = shared.service.limits;
         if streams >= limits.streams {
-            return Err(Error::of(
-                Kind::Failed,
-                format_args!("{streams} listen streams are open already: close some of them"),
-            ));
+            let text = format!("{streams} listen streams are open already: close some of them");
+            return Err(shared.service.note(Limit::Streams, Error::of(Kind::Failed, text)));
         }
         let mut filter = self.honoured(wanted, uris)?;
         filter.tasks = self.tasks_of(wanted.get("taskIds"), terms, request)?;
@@ -293,7 +292,9 @@ impl Peer {
                 let uri = uri
                     .string()
                     .ok_or_else(|| invalid("`resourceSubscriptions` must be an array of URIs"))?;
-                filter.uris.add(&uri, others, &self.shared.service.limits)?;
+                let service = &self.shared.service;
+                let added = filter.uris.add(&uri, others, &service.limits);
+                added.map_err(|(limit, error)| service.note(limit, error))?;
             }
             if !Feature::Subscriptions.is_served(&snapshot) {
                 filter.uris.clear();

@@ -28,7 +28,7 @@ mod tasks;
 mod turn;
 mod uris;
 
-use std::sync::{Arc, atomic::AtomicUsize};
+use std::sync::Arc;
 
 pub(crate) use call::PendingCall;
 #[cfg(feature = "http")]
@@ -55,9 +55,10 @@ use crate::ask::{Sealer, Spent};
 use crate::{
     builder::{Identity, Started},
     dispatch::Dispatcher,
-    limits::Limits,
+    error::Error,
+    limits::{Limit, Limits, Tally},
     task::Tasks,
-    wire::Object,
+    wire::{Invalid, Malformed, Object},
 };
 
 /// What all connections of a server share.
@@ -68,8 +69,6 @@ pub(crate) struct Service {
     tasks: Arc<Tasks>,
     /// The server's `Implementation` for every result of the modern era, JSON text.
     server_info: String,
-    /// Calls that wait, of all clients together.
-    waiting: AtomicUsize,
     #[cfg(feature = "ask")]
     sealer: Arc<Sealer>,
     #[cfg(feature = "ask")]
@@ -80,7 +79,31 @@ impl Service {
     /// How many calls wait for their handlers.
     #[cfg(feature = "http")]
     pub(crate) fn calls_waiting(&self) -> usize {
-        self.waiting.load(std::sync::atomic::Ordering::Acquire)
+        self.tally().waiting()
+    }
+
+    pub(crate) fn tally(&self) -> &Arc<Tally> {
+        &self.dispatcher.catalog.tally
+    }
+
+    /// Counts what one of the limits does not let pass.
+    pub(crate) fn note(&self, limit: Limit, error: Error) -> Error {
+        self.tally().refuse(limit);
+        error
+    }
+
+    /// Counts a message that cannot be read because it is too deep.
+    pub(crate) fn note_malformed(&self, malformed: &Malformed) {
+        if matches!(malformed, Malformed::TooDeep { .. }) {
+            self.tally().refuse(Limit::Depth);
+        }
+    }
+
+    /// Counts an array of too many messages.
+    pub(crate) fn note_invalid(&self, invalid: &Invalid<'_>) {
+        if invalid.is_long_batch() {
+            self.tally().refuse(Limit::Batch);
+        }
     }
 
     pub(crate) fn new(started: &Started) -> Arc<Self> {
@@ -94,7 +117,6 @@ impl Service {
             limits: started.limits,
             tasks: started.tasks.clone(),
             server_info: String::from_utf8(info).unwrap_or_default(),
-            waiting: AtomicUsize::new(0),
             #[cfg(feature = "ask")]
             sealer: started.sealer.clone(),
             #[cfg(feature = "ask")]

@@ -15,6 +15,7 @@ use super::{
 use crate::{
     context::logging,
     error::{Error, Kind},
+    limits::Limit,
     model::ClientInfo,
     wire::{Kind as JsonKind, Known, Raw, response},
 };
@@ -149,7 +150,9 @@ impl Peer {
             logging::listen(level);
         }
         let info = meta.client.filter(|it| it.kind() == JsonKind::Object);
-        check_client(&self.shared.service.limits, info, Some(capabilities))?;
+        let service = &self.shared.service;
+        check_client(&service.limits, info, Some(capabilities))
+            .map_err(|error| service.note(Limit::Client, error))?;
         let client = self.shared.client(info, capabilities);
         let is_private = request.carrier.is_authenticated();
         Ok(Terms { revision, client, log_level, is_private })

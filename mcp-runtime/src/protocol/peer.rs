@@ -14,7 +14,7 @@ use super::{
 use crate::{
     context::{Carrier, Context},
     error::{Error, Kind},
-    limits::Limits,
+    limits::{Limit, Limits},
     wire::{self, Id, Incoming, Invalid, Message, Params, Parsed, Raw},
 };
 
@@ -69,7 +69,10 @@ impl Peer {
     pub(crate) fn receive_as(&self, bytes: &[u8], arrival: &Arrival, turn: &mut Turn) {
         let limits = &self.shared.service.limits;
         match wire::parse(bytes, limits.of_wire(), &mut Parsed::default()) {
-            Err(malformed) => self.refuse_unread(&Error::of(Kind::Parse, malformed), &arrival.to),
+            Err(malformed) => {
+                self.shared.service.note_malformed(&malformed);
+                self.refuse_unread(&Error::of(Kind::Parse, malformed), &arrival.to);
+            }
             Ok(incoming) => self.handle(&incoming, arrival, turn),
         }
     }
@@ -110,6 +113,7 @@ impl Peer {
     pub(crate) fn too_long(&self) {
         let limit = self.shared.service.limits.message;
         let text = format!("the message is longer than {limit} bytes");
+        self.shared.service.tally().refuse(Limit::Message);
         self.refuse_unread(&Error::of(Kind::InvalidRequest, text), &self.plainly().to);
     }
 
@@ -131,6 +135,7 @@ impl Peer {
             }
             Err(invalid) => {
                 turn.refusal = Some(Refusal::Malformed);
+                self.shared.service.note_invalid(invalid);
                 let error = Error::of(Kind::InvalidRequest, invalid.reason);
                 self.shared.error(self.shared.spoken(), invalid.id, &error, to);
             }
@@ -178,6 +183,12 @@ impl Peer {
             }
             None => self.end_listen(id),
         }
+    }
+
+    /// Counts what one of the limits does not let pass.
+    #[cfg(feature = "http")]
+    pub(crate) fn refuse(&self, limit: Limit) {
+        self.shared.service.tally().refuse(limit);
     }
 
     pub(crate) fn limits(&self) -> &Limits {

@@ -17,6 +17,7 @@ use crate::{
     catalog::Topic,
     context::{Asker, Asking},
     error::{Error, Kind, Result},
+    limits::Limit,
     model::{NeedInput, Question},
     wire::{self, Id, Object, Raw},
 };
@@ -281,6 +282,9 @@ impl Asker for Questioner {
             let _waiting = waiting;
             let mut open = opened?;
             let answer = tokio::time::timeout(timeout, &mut open.answer).await;
+            if answer.is_err() {
+                open.shared.service.tally().refuse(Limit::QuestionTime);
+            }
             match answer {
                 Ok(Ok(Ok(json))) => {
                     if let Err(why) = question.check(Raw::trusted(&json)) {

@@ -3,12 +3,11 @@
 use std::{
     future::Future,
     pin::Pin,
-    sync::{Arc, atomic::Ordering},
+    sync::Arc,
     task::{self, Poll, Waker},
 };
 
 use super::{
-    Service,
     call::{PendingCall, ReplyTo, WayBack},
     channel::{CallChannel, ProgressSlot},
     encode::Scope,
@@ -27,6 +26,7 @@ use crate::{
     context::{Asker, Caller, Carrier, logging, meta_text},
     dispatch::{Dispatched, Request},
     error::{Error, Kind, shown},
+    limits::{Limit, Permit},
     model::{Asks, ClientInfo, Done, Level, ToolResult},
     wire::{Id, Params, Raw},
 };
@@ -87,7 +87,7 @@ impl Peer {
         if live.is_none()
             && let Some(why) = unable
         {
-            self.refuse_unable(request, revision, snapshot, &operation, why);
+            self.refuse_call(terms, request, snapshot, operation.is_tool(), why);
             return Ok(());
         }
         // A task that begins at once asks in its own way.
@@ -97,6 +97,18 @@ impl Peer {
             None => None,
         };
         self.admit(request.id)?;
+        let permit =
+            match target.filter(|_| unable.is_none()).map(|it| self.enter(it, terms, request)) {
+                None => None,
+                Some(Ok(permit)) => permit,
+                Some(Err(why)) => {
+                    // Who wants a task gets one or an error, and this one is not worth being kept.
+                    let tells_model = operation.is_tool()
+                        && (live.is_none() || revision.features().tasks != TaskDialect::Core);
+                    self.refuse_call(terms, request, snapshot, tells_model, why);
+                    return Ok(());
+                }
+            };
         if let Some(asker) = &asker {
             asker.begin()?;
         }
@@ -111,6 +123,7 @@ impl Peer {
             // Who asks for a task gets one, and learns why from its result.
             Some(why) => Dispatched::Ready(Ok(Done::Tool(ToolResult::failure(why)))),
         };
+        dispatched = dispatched.holding(permit);
         if let Some(live) = live {
             let always = revision.features().tasks == TaskDialect::Core;
             dispatched = shared.service.tasks.follow(dispatcher, live, dispatched, always);
@@ -183,6 +196,7 @@ impl Peer {
             most: service.limits.state,
             depth: service.limits.depth,
             sealer: service.sealer.clone(),
+            tally: service.tally().clone(),
             spent: entry.single_use.then(|| service.spent.clone()),
         }
     }
@@ -193,27 +207,49 @@ impl Peer {
         Keeper
     }
 
-    /// Refuses a call of the legacy era that its client is unable to see through: a tool tells the model.
+    /// Refuses a call that could not be seen through, or comes too often: a tool tells the model.
     #[cold]
-    fn refuse_unable(
+    fn refuse_call(
         &self,
+        terms: &Terms,
         request: &ClientRequest<'_>,
-        revision: Revision,
         snapshot: &Arc<Snapshot>,
-        operation: &Request<'_>,
+        tells_model: bool,
         why: String,
     ) {
-        let answer = match operation {
-            Request::CallTool { .. } => Ok(Done::Tool(ToolResult::failure(why))),
-            _ => Err(Error::msg(why)),
+        let answer = if tells_model {
+            Ok(Done::Tool(ToolResult::failure(why)))
+        } else {
+            Err(Error::msg(why))
         };
-        let (shared, to, scope) = (&self.shared, request.to, Scope { revision, is_private: false });
+        let (shared, to) = (&self.shared, request.to);
+        let scope = Scope { revision: terms.revision, is_private: terms.is_private };
         WayBack { shared, snapshot, scope, slot: None, to }.answer(request.id, &answer);
+    }
+
+    /// Lets the caller in as often as the item says, and with so many calls at once.
+    ///
+    /// # Errors
+    /// Why it has to wait, in words for the model.
+    fn enter(
+        &self,
+        entry: &Entry,
+        terms: &Terms,
+        request: &ClientRequest<'_>,
+    ) -> Result<Option<Permit>, String> {
+        let Some(gate) = &entry.gate else { return Ok(None) };
+        gate.enter(self.shared.who(request, terms.revision)).map_err(|closed| {
+            let (kind, name) = (entry.kind_name(), &entry.name);
+            let tally = self.shared.service.tally();
+            tally.refuse_of(closed.limit(), format_args!("the {kind} `{name}`"));
+            closed.text(name)
+        })
     }
 
     /// Whether the id is free and there is room for one more call.
     pub(super) fn admit(&self, id: Id<'_>) -> Result<(), Refused> {
-        let Service { limits, waiting, .. } = &*self.shared.service;
+        let service = &*self.shared.service;
+        let limits = &service.limits;
         let mut in_flight = 0;
         if let Some(ongoing) = self.shared.ongoing() {
             let calls = ongoing.calls();
@@ -222,11 +258,14 @@ impl Peer {
             }
             in_flight = calls.len();
         }
-        let all = waiting.load(Ordering::Acquire);
-        for (count, limit) in [(in_flight, limits.calls), (all, limits.all_calls)] {
+        let all = service.tally().waiting();
+        let most =
+            [(in_flight, limits.calls, Limit::Calls), (all, limits.all_calls, Limit::AllCalls)];
+        for (count, limit, which) in most {
             if count >= limit {
                 let text = format!("{limit} calls are running already: wait for some of them");
-                return Err(Refusal::Busy.because(Error::of(Kind::Failed, text)));
+                let error = service.note(which, Error::of(Kind::Failed, text));
+                return Err(Refusal::Busy.because(error));
             }
         }
         Ok(())

@@ -1,6 +1,9 @@
 use std::{
     collections::HashMap,
-    sync::{Arc, Mutex, MutexGuard, Once, OnceLock, PoisonError},
+    sync::{
+        Arc, Mutex, MutexGuard, Once, OnceLock, PoisonError,
+        atomic::{AtomicU64, Ordering},
+    },
 };
 
 use super::{
@@ -11,6 +14,7 @@ use crate::{
     catalog::{Event, Listener, Snapshot, Topic},
     context::Context,
     error::Error,
+    limits::Who,
     model::ClientInfo,
     wire::{Id, IdBuf, Raw},
 };
@@ -26,6 +30,8 @@ pub(crate) struct Shared {
     ongoing: OnceLock<Box<Ongoing>>,
     /// Whether the bus knows of this peer, by topic.
     hears: [Once; 4],
+    /// Unlike that of any other peer of the process, for what is counted by caller.
+    number: u64,
 }
 
 /// What goes on after the message that it came with has been handled.
@@ -38,6 +44,7 @@ pub(super) struct Ongoing {
 
 impl Shared {
     pub(super) fn new(service: Arc<Service>, remembered: Arc<Remembered>) -> Self {
+        static LAST: AtomicU64 = AtomicU64::new(0);
         Self {
             service,
             outbox: Arc::default(),
@@ -45,7 +52,23 @@ impl Shared {
             session: Mutex::default(),
             ongoing: OnceLock::new(),
             hears: [const { Once::new() }; 4],
+            number: LAST.fetch_add(1, Ordering::Relaxed),
         }
+    }
+
+    /// Who sends a request, as far as that is known.
+    pub(super) fn who<'a>(&self, request: &ClientRequest<'a>, revision: Revision) -> Who<'a> {
+        match request.carrier.principal() {
+            "" => {}
+            principal => return Who::Principal(principal),
+        }
+        #[cfg(feature = "http")]
+        if revision.is_modern() && request.carrier.http.is_some() {
+            return request.carrier.address.map_or(Who::Anybody, Who::at);
+        }
+        #[cfg(not(feature = "http"))]
+        let _ = revision;
+        Who::Peer(self.number)
     }
 
     /// From here on events of this topic are passed on. A peer that nobody listens through never asks for them.

@@ -1,7 +1,11 @@
 use std::{borrow::Cow, collections::BTreeMap};
 
 use super::method::invalid;
-use crate::{error::Error, limits::Limits, percent};
+use crate::{
+    error::Error,
+    limits::{Limit, Limits},
+    percent,
+};
 
 /// The resources that somebody hears of.
 ///
@@ -22,14 +26,20 @@ impl Uris {
     /// Adds one: it is kept as long as the subscription.
     ///
     /// # Errors
-    /// When it is too long, or there are too many already, `others` counted.
-    pub(super) fn add(&mut self, uri: &str, others: usize, limits: &Limits) -> Result<(), Error> {
+    /// When it is too long, or there are too many already, `others` counted: which limit says so, and in which words.
+    pub(super) fn add(
+        &mut self,
+        uri: &str,
+        others: usize,
+        limits: &Limits,
+    ) -> Result<(), (Limit, Error)> {
         if uri.len() > limits.uri {
-            return Err(invalid(format_args!(
+            let error = invalid(format_args!(
                 "a URI of {} bytes is too long to subscribe to: at most {}",
                 uri.len(),
                 limits.uri
-            )));
+            ));
+            return Err((Limit::Uri, error));
         }
         let plain = plain(uri);
         if self.said.contains_key(&*plain) {
@@ -38,9 +48,11 @@ impl Uris {
         let (count, bytes) = (self.said.len() + others, self.bytes + 2 * uri.len());
         if count >= limits.subscriptions || bytes > 2 * limits.subscription_bytes {
             let (most, bytes) = (limits.subscriptions, limits.subscription_bytes);
-            return Err(invalid(format_args!(
+            let error = invalid(format_args!(
                 "at most {most} resources, of {bytes} bytes together, can be subscribed to: end some subscriptions"
-            )));
+            ));
+            let limit = if count >= most { Limit::Subscriptions } else { Limit::SubscriptionBytes };
+            return Err((limit, error));
         }
         self.bytes = bytes;
         self.said.insert(plain.into_owned(), uri.to_owned());

@@ -3,6 +3,8 @@ use std::{
     sync::{Arc, Mutex, MutexGuard, PoisonError},
 };
 
+use crate::limits::Limit;
+
 /// How many tasks run: of everybody together, and of each owner that is known.
 #[derive(Clone, Default)]
 pub(super) struct Places(Arc<Mutex<Taken>>);
@@ -28,15 +30,20 @@ impl Places {
     ///
     /// # Errors
     /// How many are taken already, of all or of this owner.
-    pub(super) fn take(&self, owner: &str, all: usize, each: usize) -> Result<Place, usize> {
+    pub(super) fn take(
+        &self,
+        owner: &str,
+        all: usize,
+        each: usize,
+    ) -> Result<Place, (Limit, usize)> {
         let mut taken = self.taken();
         if taken.all >= all {
-            return Err(all);
+            return Err((Limit::Tasks, all));
         }
         if !owner.is_empty() {
             let own = taken.each.entry(owner.into()).or_default();
             if *own >= each {
-                return Err(each);
+                return Err((Limit::OwnerTasks, each));
             }
             *own += 1;
         }
@@ -67,13 +74,13 @@ mod tests {
         let places = Places::default();
         let take = |owner: &str| places.take(owner, 5, 2);
         let alice = [take("alice"), take("alice")];
-        assert_eq!(take("alice").err(), Some(2));
+        assert_eq!(take("alice").err(), Some((Limit::OwnerTasks, 2)));
         let bob = take("bob");
         assert!(bob.is_ok());
         // Whoever is not known is nobody in particular.
         let others = [take(""), take("")];
         assert!(others.iter().all(Result::is_ok));
-        assert_eq!(take("bob").err(), Some(5));
+        assert_eq!(take("bob").err(), Some((Limit::Tasks, 5)));
         drop(alice);
         assert!(take("alice").is_ok());
         drop((bob, others));

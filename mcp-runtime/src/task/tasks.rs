@@ -98,7 +98,8 @@ impl Tasks {
             free();
             take()
         });
-        taken.map_err(|most| {
+        taken.map_err(|(limit, most)| {
+            self.catalog.tally.refuse(limit);
             Error::msg(format!("{most} tasks are running already: wait for some of them"))
         })
     }

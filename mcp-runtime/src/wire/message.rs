@@ -25,6 +25,14 @@ pub(crate) struct Invalid<'a> {
     pub(crate) answer: bool,
 }
 
+impl Invalid<'_> {
+    pub(crate) fn is_long_batch(&self) -> bool {
+        self.reason == LONG_BATCH
+    }
+}
+
+const LONG_BATCH: &str = "the batch is too long";
+
 /// Everything one line or body can hold.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) enum Incoming<'a> {
@@ -78,11 +86,9 @@ impl Parsed<'_> {
             Self::One(envelope) => Incoming::One(envelope.open()),
             Self::Batch(all) if all.is_empty() => Incoming::EmptyBatch,
             Self::Batch(all) => Incoming::Batch(all.iter().map(Envelope::open).collect()),
-            Self::LongBatch => Incoming::One(Err(Invalid {
-                id: None,
-                reason: "the batch is too long",
-                answer: true,
-            })),
+            Self::LongBatch => {
+                Incoming::One(Err(Invalid { id: None, reason: LONG_BATCH, answer: true }))
+            }
         }
     }
 }

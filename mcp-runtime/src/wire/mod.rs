@@ -24,7 +24,7 @@ mod one_pass;
 pub(crate) use self::{
     envelope::{error, notification, request, response},
     id::{Id, IdBuf},
-    json::validate,
+    json::{Malformed, validate},
     message::{Incoming, Invalid, Limits, Message, Parsed, parse},
     noted::Known,
     params::Params,

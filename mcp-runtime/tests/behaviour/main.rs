@@ -35,6 +35,7 @@ mod pages;
 mod pagination;
 mod progress;
 mod prompts;
+mod rates;
 #[cfg(feature = "ask")]
 mod replay;
 mod resources;

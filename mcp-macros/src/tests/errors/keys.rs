@@ -143,6 +143,35 @@ fn quantities() {
     check(&async_timeout("30"), &[("30", "write `timeout = \"30s\"`")]);
     check(&async_timeout("\"30\""), &[("\"30\"", "a whole number and a unit: \"500ms\"")]);
     check(&async_timeout("\"0s\""), &[("\"0s\"", "`timeout` must be longer than nothing")]);
+    check("#[tool(rate = 10)] fn f() {}", &[("10", "write `rate = \"10/s\"`")]);
+    check("#[tool(rate)] fn f() {}", &[("rate", "write `rate = \"10/s\"`")]);
+    check(
+        "#[tool(rate = \"10\")] fn f() {}",
+        &[("\"10\"", "write \"10/s\", \"10/m\" or \"10/h\"")],
+    );
+    check("#[tool(rate = \"0/s\")] fn f() {}", &[("\"0/s\"", "write \"1/s\", or remove `rate`")]);
+    check("#[prompt(rate = \"9/min\")] fn f() {}", &[("\"9/min\"", "write \"9/m\"")]);
+    check(
+        "#[tool(rate(\"10/s\", brust = 2))] fn f() {}",
+        &[("brust", "unknown key `brust` of rate; did you mean `burst`?")],
+    );
+    check(
+        "#[tool(rate(\"10/s\", burst = 0))] fn f() {}",
+        &[("0", "with `burst = 0` nothing could be called: write `burst = 1`")],
+    );
+    check(
+        "#[tool(concurrency = 0)] fn f() {}",
+        &[("0", "with `concurrency = 0` nothing could be called: write `concurrency = 1`")],
+    );
+    check(
+        "#[tool(concurrency = \"4\")] fn f() {}",
+        &[("\"4\"", "`concurrency` is a whole number: write `concurrency = 4`")],
+    );
+    check("#[tool(rate_limit = \"1/s\")] fn f() {}", &[("rate_limit", "did you mean `rate`?")]);
+    check(
+        "#[completion(rate = \"1/s\")] fn f() {}",
+        &[("rate", "it is a key of #[tool]; remove it here")],
+    );
     let resource = |key: &str| format!("#[resource(\"x:y\", {key})] fn f() {{}}");
     check(&resource("size = \"1 mb\""), &[("\"1 mb\"", "expected a number of bytes")]);
     check(&resource("size = -1"), &[("-", "expected a number of bytes")]);

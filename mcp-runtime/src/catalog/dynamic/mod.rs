@@ -11,7 +11,7 @@ pub use resource::Resource;
 pub use tool::Tool;
 
 use super::{Entry, EntryKind, Handler, entry::DynHandler};
-use crate::{extract::Names, model::Asks};
+use crate::{extract::Names, limits::Wanted, model::Asks};
 
 type Text = Cow<'static, str>;
 
@@ -24,6 +24,8 @@ fn entry(name: Text, kind: EntryKind, handler: Option<DynHandler>) -> Result<Ent
         icons: &[],
         order: 0,
         timeout: None,
+        wanted: Wanted::default(),
+        gate: None,
         audience: &[],
         priority: None,
         meta: Vec::new(),
@@ -75,12 +77,30 @@ macro_rules! common {
                 self
             }
 
-            fn finish(self, mut entry: $crate::catalog::Entry) -> EntryBox {
+            /// How often one caller may call it.
+            #[must_use]
+            pub fn rate(mut self, rate: $crate::Rate) -> Self {
+                self.wanted.rate = Some(rate);
+                self
+            }
+
+            /// How many calls of one caller may run at once.
+            #[must_use]
+            pub fn concurrency(mut self, calls: u32) -> Self {
+                self.wanted.concurrency = Some(calls);
+                self
+            }
+
+            fn finish(self, mut entry: $crate::catalog::Entry) -> Result<EntryBox, String> {
+                if let Some(problem) = self.wanted.problem() {
+                    return Err(format!("`{}`: {problem}", self.name));
+                }
+                entry.wanted = self.wanted;
                 entry.title = self.title;
                 entry.description = self.description;
                 entry.order = self.order.into();
                 entry.timeout = self.timeout;
-                EntryBox(entry)
+                Ok(EntryBox(entry))
             }
         }
 

@@ -8,6 +8,7 @@ use crate::{
     },
     context::Context,
     extract::{Call, Names, Running},
+    limits::Wanted,
     reply::{PromptReply, prompt_reply},
 };
 
@@ -29,6 +30,7 @@ pub struct Prompt {
     description: Option<Text>,
     order: i32,
     timeout: Option<Duration>,
+    wanted: Wanted,
     arguments: Vec<PromptArgument>,
     handler: Option<PromptHandler>,
 }
@@ -43,6 +45,7 @@ impl Prompt {
             description: None,
             order: 0,
             timeout: None,
+            wanted: Wanted::default(),
             arguments: Vec::new(),
             handler: None,
         }
@@ -104,6 +107,6 @@ impl Item for Prompt {
         let kind = EntryKind::Prompt(PromptEntry { arguments });
         let mut entry = entry(self.name.clone(), kind, handler)?;
         entry.names = Names { own, spread: Vec::new() };
-        Ok(self.finish(entry))
+        self.finish(entry)
     }
 }

@@ -9,6 +9,7 @@ use crate::{
     context::Context,
     extract::{Arguments, Call},
     item::template::Template,
+    limits::Wanted,
     reply::{ResourceReply, resource_reply},
 };
 
@@ -30,6 +31,7 @@ pub struct Resource {
     description: Option<Text>,
     order: i32,
     timeout: Option<Duration>,
+    wanted: Wanted,
     mime_type: Option<Text>,
     handler: Option<DynHandler>,
 }
@@ -46,6 +48,7 @@ impl Resource {
             description: None,
             order: 0,
             timeout: None,
+            wanted: Wanted::default(),
             mime_type: None,
             handler: None,
         }
@@ -96,6 +99,6 @@ impl Item for Resource {
             arguments: Vec::new(),
         });
         let entry = entry(self.name.clone(), kind, self.handler.take())?;
-        Ok(self.finish(entry))
+        self.finish(entry)
     }
 }

@@ -12,6 +12,7 @@ use crate::{
     },
     context::Context,
     item::Constant,
+    limits::Wanted,
     model::{TaskSupport, tool_name},
     reply::{OutputSchema, ToolReply, tool_reply},
     schema::{self, SchemaProfile},
@@ -37,6 +38,7 @@ pub struct Tool {
     description: Option<Text>,
     order: i32,
     timeout: Option<Duration>,
+    wanted: Wanted,
     input: Option<SchemaText>,
     output: Option<OutputSchema>,
     handler: Option<DynHandler>,
@@ -55,6 +57,7 @@ impl Tool {
             description: None,
             order: 0,
             timeout: None,
+            wanted: Wanted::default(),
             input: None,
             output: None,
             handler: None,
@@ -127,6 +130,6 @@ impl Item for Tool {
         let kind = EntryKind::Tool(tool);
         let mut entry = entry(self.name.clone(), kind, self.handler.take())?;
         entry.judge().map_err(|it| format!("`{}`: {}", self.name, it.join("; ")))?;
-        Ok(self.finish(entry))
+        self.finish(entry)
     }
 }

@@ -1,6 +1,7 @@
 use std::{
     convert::Infallible,
     future::Future,
+    net::IpAddr,
     pin::Pin,
     sync::{Arc, Mutex, MutexGuard, PoisonError},
     task::{Context, Poll, ready},
@@ -25,6 +26,7 @@ use super::{
 use crate::{
     context::{Carrier, Principal},
     error::{Error, Kind},
+    limits::Limit,
     protocol::{Outbox, Peer, Remembered, Route, route},
     wire::{self, Id, Incoming, Parsed},
 };
@@ -33,6 +35,8 @@ use crate::{
 pub(super) struct Desk {
     pub(super) endpoint: Arc<Endpoint>,
     pub(super) remembered: Arc<Remembered>,
+    /// The other end, where the connection is our own.
+    address: Option<IpAddr>,
     pub(super) pulse: Pulse,
     spare: Mutex<Spare>,
 }
@@ -45,9 +49,10 @@ struct Spare {
 }
 
 impl Desk {
-    pub(super) fn new(endpoint: Arc<Endpoint>) -> Arc<Self> {
+    pub(super) fn new(endpoint: Arc<Endpoint>, address: Option<IpAddr>) -> Arc<Self> {
         let remembered = Remembered::new(&endpoint.service);
-        Arc::new(Self { endpoint, remembered, pulse: Pulse::default(), spare: Mutex::default() })
+        let (pulse, spare) = (Pulse::default(), Mutex::default());
+        Arc::new(Self { endpoint, remembered, address, pulse, spare })
     }
 
     fn spare(&self) -> MutexGuard<'_, Spare> {
@@ -202,6 +207,7 @@ impl Place {
         }
         let limit = endpoint.limits().head;
         if head.size + parts.uri.path().len() + parts.uri.query().map_or(0, str::len) > limit {
+            endpoint.service.tally().refuse(Limit::Head);
             let why = format!("the head of the request is longer than {limit} bytes");
             return Err(reply::refuse(StatusCode::REQUEST_HEADER_FIELDS_TOO_LARGE, why).into());
         }
@@ -251,12 +257,20 @@ impl Place {
         let mut parsed = Parsed::default();
         let incoming = match wire::parse(&read.bytes, endpoint.limits().of_wire(), &mut parsed) {
             Ok(Incoming::One(Err(invalid))) => {
+                endpoint.service.note_invalid(&invalid);
                 return refuse(invalid.id, &Error::of(Kind::InvalidRequest, invalid.reason));
             }
             Ok(incoming) => incoming,
-            Err(malformed) => return refuse(None, &Error::of(Kind::Parse, malformed)),
+            Err(malformed) => {
+                endpoint.service.note_malformed(&malformed);
+                return refuse(None, &Error::of(Kind::Parse, malformed));
+            }
         };
-        let carrier = Carrier { http: Some(parts.clone()) };
+        #[cfg(feature = "axum")]
+        let address = desk.address.or_else(|| super::router::address(parts));
+        #[cfg(not(feature = "axum"))]
+        let address = desk.address;
+        let carrier = Carrier { http: Some(parts.clone()), address };
         let accepts = Accepts::said(head, &parts.headers);
         match route(&incoming, head.version.first.map(HeaderValue::as_bytes)) {
             Route::Modern => alone::answer(desk, incoming, carrier, accepts, false),
@@ -284,12 +298,12 @@ impl<B: HttpBody + Unpin> Answering<B> {
                 return Poll::Ready(response.into());
             }
             if let Err(unread) = self.body.check(limits) {
-                return Poll::Ready(unread.reply(limits).into());
+                return Poll::Ready(unread.reply(endpoint).into());
             }
         }
         Poll::Ready(match ready!(self.body.poll(cx, endpoint)) {
             Ok(read) => self.place.take(desk, &self.parts, &head, &read),
-            Err(unread) => unread.reply(limits).into(),
+            Err(unread) => unread.reply(endpoint).into(),
         })
     }
 

@@ -1,6 +1,7 @@
 use std::{
     future::poll_fn,
     io,
+    net::IpAddr,
     pin::{Pin, pin},
     sync::{
         Arc,
@@ -125,12 +126,13 @@ impl Patience {
 }
 
 impl Connection {
-    /// Made on the runtime that lets connections in, which may be another one than that which serves it.
+    /// Made on the runtime that lets connections in, which may be another one than that which serves it. `address` is the other end.
     ///
     /// # Panics
     /// Outside of a runtime.
-    pub(super) fn new(endpoint: &Arc<Endpoint>) -> Self {
-        Self { desk: Desk::new(endpoint.clone()), timers: Handle::current() }
+    pub(super) fn new(endpoint: &Arc<Endpoint>, address: IpAddr) -> Self {
+        let desk = Desk::new(endpoint.clone(), Some(address));
+        Self { desk, timers: Handle::current() }
     }
 
     pub(super) async fn serve(self, stream: TcpStream, mut is_stopping: watch::Receiver<bool>) {

@@ -20,7 +20,7 @@ use super::{
 };
 use crate::{
     builder::{HttpSettings, Started},
-    limits::Limits,
+    limits::{Limit, Limits},
     protocol::{Peer, Remembered, Service},
 };
 
@@ -93,6 +93,9 @@ impl Endpoint {
         let limit = self.limits().all_streams;
         let room = |it: usize| (it < limit).then_some(it + 1);
         let taken = self.streams.fetch_update(Ordering::AcqRel, Ordering::Acquire, room);
+        if taken.is_err() {
+            self.service.tally().refuse(Limit::AllStreams);
+        }
         let permit = taken.ok().map(|_| Permit(self.clone()));
         permit.filter(|_| !self.is_stopping())
     }
@@ -130,6 +133,7 @@ impl Endpoint {
         if taken {
             Ok(Place(self.places.clone()))
         } else {
+            self.service.tally().refuse(Limit::Sessions);
             Err(format!("there are {} sessions already: try again later", limits.sessions))
         }
     }

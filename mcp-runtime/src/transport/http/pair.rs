@@ -19,6 +19,7 @@ use super::{
 };
 use crate::{
     context::{Carrier, Principal},
+    limits::Limit,
     protocol::{Arrival, Hold, Peer, ReplyTo, Route, Turn, route},
     transport::stream::spawn,
     wire::{self, Parsed},
@@ -146,6 +147,7 @@ pub(super) fn post(endpoint: &Endpoint, parts: &Arc<Parts>, read: &Read) -> Resp
     };
     let peer = &mailbox.peer;
     if peer.outbox().len() > endpoint.limits().event_bytes {
+        endpoint.service.tally().refuse(Limit::EventBytes);
         return reply::busy("the stream has not been read for too long: read it first");
     }
     let mut turn = Turn::default();
@@ -155,7 +157,7 @@ pub(super) fn post(endpoint: &Endpoint, parts: &Arc<Parts>, read: &Read) -> Resp
             return reply::refuse(StatusCode::BAD_REQUEST, why);
         }
         Ok(incoming) => {
-            let carrier = Carrier { http: Some(parts.clone()) };
+            let carrier = Carrier { http: Some(parts.clone()), address: None };
             let to = ReplyTo::each(peer.outbox().clone());
             peer.handle(&incoming, &Arrival { to, carrier, is_modern: false }, &mut turn);
         }

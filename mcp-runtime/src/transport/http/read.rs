@@ -13,7 +13,7 @@ use http_body::Body as HttpBody;
 use tokio::time::{Sleep, sleep};
 
 use super::{body::Body, endpoint::Endpoint, reply};
-use crate::limits::Limits;
+use crate::limits::{Limit, Limits};
 
 /// Why there is no body.
 #[derive(Debug, PartialEq, Eq)]
@@ -27,7 +27,20 @@ pub(super) enum Unread {
 }
 
 impl Unread {
-    pub(super) fn reply(&self, limits: &Limits) -> Response<Body> {
+    fn limit(&self) -> Option<Limit> {
+        match self {
+            Self::TooLong => Some(Limit::Message),
+            Self::TooSlow => Some(Limit::BodyTime),
+            Self::Busy => Some(Limit::AllBodies),
+            Self::Broken => None,
+        }
+    }
+
+    pub(super) fn reply(&self, endpoint: &Endpoint) -> Response<Body> {
+        let limits = endpoint.limits();
+        if let Some(limit) = self.limit() {
+            endpoint.service.tally().refuse(limit);
+        }
         match self {
             Self::TooLong => reply::refuse(
                 StatusCode::PAYLOAD_TOO_LARGE,

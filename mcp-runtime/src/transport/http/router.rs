@@ -1,4 +1,7 @@
-use axum::Router;
+use std::net::{IpAddr, SocketAddr};
+
+use axum::{Router, extract::ConnectInfo};
+use http::request::Parts;
 
 use super::pair;
 use crate::{builder::Builder, error::ServeError};
@@ -38,4 +41,9 @@ impl Builder {
         }
         Ok(router)
     }
+}
+
+/// Where a request came from, when the application says so.
+pub(super) fn address(parts: &Parts) -> Option<IpAddr> {
+    parts.extensions.get::<ConnectInfo<SocketAddr>>().map(|it| it.0.ip())
 }

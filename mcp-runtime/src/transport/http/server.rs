@@ -18,7 +18,7 @@ use tokio::{
 };
 
 use super::{connection::Connection, endpoint::Endpoint, reactors::Reactors, service::HttpService};
-use crate::{builder::Builder, error::ServeError};
+use crate::{builder::Builder, error::ServeError, limits::Limit};
 
 /// A server that listens and does not answer yet: see [`Builder::bind_http`].
 pub struct HttpServer {
@@ -111,10 +111,14 @@ impl HttpServer {
         let mut connections = JoinSet::new();
         let limits = *self.endpoint().limits();
         let most = limits.connections.max(1);
-        while let Some(accepted) = next(&self.listener, &mut connections, most, &mut stop).await {
+        let tally = self.endpoint().service.tally().clone();
+        let is_full = || tally.refuse(Limit::Connections);
+        while let Some(accepted) =
+            next(&self.listener, &mut connections, most, is_full, &mut stop).await
+        {
             match accepted {
-                Ok(stream) => {
-                    let connection = Connection::new(self.endpoint());
+                Ok((stream, address)) => {
+                    let connection = Connection::new(self.endpoint(), address.ip());
                     let is_stopping = is_stopping.clone();
                     let serve = |stream| connection.serve(stream, is_stopping);
                     match reactors {
@@ -191,17 +195,22 @@ async fn next(
     listener: &TcpListener,
     connections: &mut JoinSet<()>,
     most: usize,
+    is_full: impl FnOnce(),
     stop: &mut impl FnMut(&mut Context<'_>) -> Poll<()>,
-) -> Option<io::Result<TcpStream>> {
+) -> Option<io::Result<(TcpStream, SocketAddr)>> {
+    let mut is_full = Some(is_full);
     poll_fn(|cx| {
         if stop(cx).is_ready() {
             return Poll::Ready(None);
         }
         while let Poll::Ready(Some(_)) = connections.poll_join_next(cx) {}
         if connections.len() >= most {
+            if let Some(is_full) = is_full.take() {
+                is_full();
+            }
             return Poll::Pending;
         }
-        listener.poll_accept(cx).map(|it| Some(it.map(|it| it.0)))
+        listener.poll_accept(cx).map(Some)
     })
     .await
 }

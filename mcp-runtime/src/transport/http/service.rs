@@ -73,7 +73,7 @@ impl HttpService {
         static LAST: AtomicUsize = AtomicUsize::new(0);
         thread_local!(static OWN: usize = LAST.fetch_add(1, Ordering::Relaxed));
         let own = OWN.with(|it| it % self.desks.len());
-        self.desks[own].get_or_init(|| Desk::new(self.endpoint.clone()))
+        self.desks[own].get_or_init(|| Desk::new(self.endpoint.clone(), None))
     }
 
     pub(super) fn endpoint(&self) -> &Arc<Endpoint> {

@@ -14,7 +14,10 @@ use super::{
     resumable::{EventId, Gone, Memory, Reader, Resumable},
     table::{Key, Keyed},
 };
-use crate::protocol::{Hold, Outbox, Peer, Revision};
+use crate::{
+    limits::Limit,
+    protocol::{Hold, Outbox, Peer, Revision},
+};
 
 /// How long a stream is kept whose last event has been sent: long enough for a client whose connection broke then.
 pub(super) const KEPT: Duration = Duration::from_secs(60);
@@ -129,8 +132,11 @@ impl Session {
         let streams = guard.get_or_insert_default();
         if streams.kept.len() >= self.peer.limits().streams {
             // One of which nothing more will come is the least loss.
-            let past = streams.kept.iter().position(|it| it.is_past(Duration::ZERO))?;
-            streams.kept.remove(past);
+            let past = streams.kept.iter().position(|it| it.is_past(Duration::ZERO));
+            if past.is_none() {
+                self.peer.refuse(Limit::Streams);
+            }
+            streams.kept.remove(past?);
         }
         streams.last += 1;
         let stream = Resumable::new(streams.last, outbox.clone(), self.memory.clone());

@@ -1,0 +1,186 @@
+//! What an item remembers of those who call it: little, of not too many, and not for long.
+
+use std::{
+    hash::{BuildHasher as _, RandomState},
+    net::IpAddr,
+    sync::{Mutex, MutexGuard, PoisonError},
+};
+
+use rustc_hash::FxHashMap;
+
+/// Who calls, as far as that is known.
+#[derive(Clone, Copy, Debug, Hash, PartialEq, Eq)]
+pub(crate) enum Who<'a> {
+    Principal(&'a str),
+    /// Of a session, or of a connection that is one client's.
+    Peer(u64),
+    #[cfg_attr(not(feature = "http"), allow(dead_code, reason = "only HTTP has addresses"))]
+    Address(IpAddr),
+    /// Over HTTP, where an application has said nothing of the connection.
+    #[cfg_attr(not(feature = "http"), allow(dead_code, reason = "only HTTP has such"))]
+    Anybody,
+}
+
+impl Who<'_> {
+    /// The caller at this address. Of IPv6 the network of 64 bits counts, of which one client usually has all.
+    #[cfg(feature = "http")]
+    pub(crate) fn at(address: IpAddr) -> Self {
+        let address = match address.to_canonical() {
+            IpAddr::V6(it) => {
+                let [a, b, c, d, ..] = it.segments();
+                IpAddr::V6([a, b, c, d, 0, 0, 0, 0].into())
+            }
+            it @ IpAddr::V4(_) => it,
+        };
+        Self::Address(address)
+    }
+}
+
+/// What is kept of one caller.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Kept {
+    /// When the next call is due, in nanoseconds since the first one of anybody.
+    pub(super) due: u64,
+    /// Calls that run.
+    pub(super) running: u32,
+}
+
+impl Kept {
+    /// Whether it says no more than nothing would.
+    fn is_past(self, now: u64) -> bool {
+        self.running == 0 && self.due <= now
+    }
+}
+
+const PARTS: usize = 16;
+
+/// Callers, by what cannot be made to meet: a hash with a key of its own. In parts, so that different ones seldom wait for each other.
+pub(super) struct Callers {
+    hasher: RandomState,
+    parts: [Mutex<Part>; PARTS],
+}
+
+#[derive(Default)]
+pub(super) struct Part {
+    kept: FxHashMap<u64, Kept>,
+    /// At so many those are looked for that need not be kept.
+    look_at: usize,
+}
+
+impl Callers {
+    pub(super) fn new() -> Self {
+        Self { hasher: RandomState::new(), parts: Default::default() }
+    }
+
+    pub(super) fn key(&self, who: Who<'_>) -> u64 {
+        self.hasher.hash_one(who)
+    }
+
+    pub(super) fn part(&self, key: u64) -> MutexGuard<'_, Part> {
+        // The table of a part looks at the highest bits and at the lowest.
+        let at = (key >> 32) as usize % PARTS;
+        self.parts[at].lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    #[cfg(test)]
+    pub(super) fn len(&self) -> usize {
+        self.parts.iter().map(|it| it.lock().unwrap().kept.len()).sum()
+    }
+}
+
+impl Part {
+    const LEAST: usize = 16;
+    /// Together with those of the other parts 8,192.
+    const MOST: usize = 512;
+
+    /// A caller, who is remembered from here on. `None` when there is no room, because calls of as many others run.
+    pub(super) fn enter(&mut self, key: u64, now: u64) -> Option<&mut Kept> {
+        if self.kept.len() >= self.look_at.max(Self::LEAST) && !self.kept.contains_key(&key) {
+            self.make_room(now);
+            if self.kept.len() >= Self::MOST {
+                return None;
+            }
+        }
+        Some(self.kept.entry(key).or_default())
+    }
+
+    fn make_room(&mut self, now: u64) {
+        self.kept.retain(|_, it| !it.is_past(now));
+        if self.kept.len() >= Self::MOST {
+            // Whoever has to wait least loses least, and gains least, by being forgotten.
+            let idle = self.kept.iter().filter(|(_, it)| it.running == 0);
+            if let Some(key) = idle.min_by_key(|(_, it)| it.due).map(|it| *it.0) {
+                self.kept.remove(&key);
+            }
+        }
+        self.kept.shrink_to(2 * self.kept.len());
+        // Twice as many, so that a look costs each new one the same, however many there are.
+        self.look_at = (2 * self.kept.len()).clamp(Self::LEAST, Self::MOST);
+    }
+
+    /// A call has ended.
+    pub(super) fn leave(&mut self, key: u64, now: u64) {
+        if let Some(kept) = self.kept.get_mut(&key) {
+            kept.running = kept.running.saturating_sub(1);
+            if kept.is_past(now) {
+                self.kept.remove(&key);
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn those_who_have_nothing_to_wait_for_are_forgotten() {
+        let mut part = Part::default();
+        for key in 0..300 {
+            part.enter(key, 0).unwrap().due = if key < 20 { 1_000 } else { 10 };
+        }
+        assert_eq!(part.kept.len(), 300);
+        for key in 300..600 {
+            part.enter(key, 500).unwrap().due = 510;
+        }
+        assert!(part.kept.len() <= 20 + 300, "{}", part.kept.len());
+        assert!((0..20).all(|it| part.kept.contains_key(&it)), "somebody who has to wait");
+    }
+
+    #[test]
+    fn they_are_never_more_than_there_is_room_for() {
+        let mut part = Part::default();
+        for key in 0..10_000 {
+            part.enter(key, 0).unwrap().due = 1_000_000 - key;
+        }
+        assert_eq!(part.kept.len(), Part::MOST);
+        // Those that are due first went.
+        assert!(part.kept.contains_key(&0) && !part.kept.contains_key(&9_000));
+    }
+
+    #[test]
+    fn nobody_is_forgotten_whose_call_runs() {
+        let mut part = Part::default();
+        for key in 0..Part::MOST as u64 {
+            part.enter(key, 0).unwrap().running = 1;
+        }
+        assert!(part.enter(10_000, 0).is_none());
+        assert!(part.enter(7, 0).is_some());
+        part.leave(7, 0);
+        assert!(part.enter(10_000, 0).is_some());
+    }
+
+    #[cfg(feature = "http")]
+    #[test]
+    fn addresses_of_one_network_are_one_caller() {
+        let check = |one: &str, other: &str, same: bool| {
+            let who = |it: &str| Who::at(it.parse().unwrap());
+            assert_eq!(who(one) == who(other), same, "{one} {other}");
+        };
+        check("192.0.2.1", "192.0.2.1", true);
+        check("192.0.2.1", "192.0.2.2", false);
+        check("192.0.2.1", "::ffff:192.0.2.1", true);
+        check("2001:db8::1", "2001:db8::ffff:2", true);
+        check("2001:db8::1", "2001:db8:0:1::1", false);
+    }
+}

@@ -1,0 +1,216 @@
+//! How often an item lets each of its callers in, and how many of their calls at once.
+
+use std::{
+    fmt,
+    sync::{
+        Arc, OnceLock,
+        atomic::{AtomicU64, Ordering},
+    },
+    time::Duration,
+};
+
+use tokio::time::Instant;
+
+use super::{
+    Limit,
+    callers::{Callers, Who},
+    pace::Pace,
+};
+use crate::model::Rate;
+
+/// What an item lets through. Those without `rate` and `concurrency` have none.
+pub(crate) struct Gate {
+    rate: Option<(Rate, Pace)>,
+    concurrency: Option<u32>,
+    callers: Callers,
+    /// When it was first come to.
+    since: OnceLock<Instant>,
+    refused: [AtomicU64; 2],
+}
+
+/// What an item or the server says.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Wanted {
+    pub(crate) rate: Option<Rate>,
+    pub(crate) concurrency: Option<u32>,
+}
+
+impl Wanted {
+    /// The server's word where the item has none.
+    pub(crate) fn or(self, other: Self) -> Self {
+        let Self { rate, concurrency } = self;
+        Self { rate: rate.or(other.rate), concurrency: concurrency.or(other.concurrency) }
+    }
+
+    /// Why nothing could ever be called.
+    pub(crate) fn problem(self) -> Option<&'static str> {
+        let nobody = "with a concurrency of 0 nothing could be called";
+        let nobody = (self.concurrency == Some(0)).then_some(nobody);
+        self.rate.and_then(Rate::problem).or(nobody)
+    }
+
+    pub(crate) fn gate(self) -> Option<Arc<Gate>> {
+        let Self { rate, concurrency } = self;
+        let is_open = rate.is_none() && concurrency.is_none();
+        (!is_open).then(|| {
+            Arc::new(Gate {
+                rate: rate.map(|it| (it, Pace::new(it))),
+                concurrency,
+                callers: Callers::new(),
+                since: OnceLock::new(),
+                refused: Default::default(),
+            })
+        })
+    }
+}
+
+/// Why a call does not pass.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) enum Closed {
+    TooOften(Rate, Duration),
+    TooMany(u32),
+    /// Of others, that is.
+    NoRoom,
+}
+
+impl Closed {
+    pub(crate) fn limit(&self) -> Limit {
+        match self {
+            Self::TooOften(..) => Limit::Rate,
+            Self::TooMany(_) | Self::NoRoom => Limit::Concurrency,
+        }
+    }
+
+    /// What the model is told.
+    pub(crate) fn text(&self, name: &str) -> String {
+        match self {
+            Self::TooOften(rate, wait) => {
+                format!("`{name}` may be called {rate}; try again in {}", Seconds(*wait))
+            }
+            Self::TooMany(1) => {
+                format!("a call of `{name}` is running already: wait until it has ended")
+            }
+            Self::TooMany(most) => {
+                format!("{most} calls of `{name}` are running already: wait until one has ended")
+            }
+            Self::NoRoom => format!("too many others call `{name}` now; try again in 1 s"),
+        }
+    }
+}
+
+/// Rounded up, so that whoever waits as long is let in.
+struct Seconds(Duration);
+
+impl fmt::Display for Seconds {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let tenths = self.0.as_nanos().div_ceil(100_000_000);
+        match (tenths / 10, tenths % 10) {
+            (0..10, 1..) => write!(f, "{}.{} s", tenths / 10, tenths % 10),
+            _ => write!(f, "{} s", tenths.div_ceil(10)),
+        }
+    }
+}
+
+impl Gate {
+    /// Lets a call in, as one that runs until its permit is dropped.
+    ///
+    /// # Errors
+    /// When its caller has to wait.
+    pub(crate) fn enter(self: &Arc<Self>, who: Who<'_>) -> Result<Option<Permit>, Closed> {
+        let (key, now) = (self.callers.key(who), self.now());
+        let mut part = self.callers.part(key);
+        let Some(kept) = part.enter(key, now) else { return Err(self.refuse(Closed::NoRoom)) };
+        if let Some(most) = self.concurrency.filter(|most| kept.running >= *most) {
+            return Err(self.refuse(Closed::TooMany(most)));
+        }
+        if let Some((rate, pace)) = self.rate {
+            let taken = pace.take(kept.due, now);
+            kept.due = taken.map_err(|wait| self.refuse(Closed::TooOften(rate, wait)))?;
+        }
+        Ok(self.concurrency.map(|_| {
+            kept.running += 1;
+            Permit { gate: self.clone(), key }
+        }))
+    }
+
+    fn now(&self) -> u64 {
+        let since = self.since.get_or_init(Instant::now);
+        u64::try_from(since.elapsed().as_nanos()).unwrap_or(u64::MAX)
+    }
+
+    #[cold]
+    fn refuse(&self, closed: Closed) -> Closed {
+        let at = usize::from(closed.limit() == Limit::Concurrency);
+        self.refused[at].fetch_add(1, Ordering::Relaxed);
+        closed
+    }
+
+    /// How many calls were refused for coming too often, and for running beside too many others.
+    pub(crate) fn refused(&self) -> [u64; 2] {
+        self.refused.each_ref().map(|it| it.load(Ordering::Relaxed))
+    }
+}
+
+/// One of the calls of a caller that may run at once.
+pub(crate) struct Permit {
+    gate: Arc<Gate>,
+    key: u64,
+}
+
+impl Drop for Permit {
+    fn drop(&mut self) {
+        self.gate.callers.part(self.key).leave(self.key, self.gate.now());
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_wait_is_said_in_seconds_and_never_too_short() {
+        let check = |nanos: u64, expected: &str| {
+            assert_eq!(Seconds(Duration::from_nanos(nanos)).to_string(), expected, "{nanos}");
+        };
+        check(1, "0.1 s");
+        check(100_000_000, "0.1 s");
+        check(100_000_001, "0.2 s");
+        check(950_000_000, "1 s");
+        check(1_000_000_000, "1 s");
+        check(9_910_000_000, "10 s");
+        check(10_010_000_000, "11 s");
+        check(3_600_000_000_000, "3600 s");
+    }
+
+    /// However many come, and in whatever order they go.
+    #[tokio::test(start_paused = true)]
+    async fn what_is_remembered_of_callers_is_bounded_and_goes() {
+        let wanted = Wanted { rate: Some(Rate::per_second(1)), concurrency: Some(2) };
+        let gate = wanted.gate().unwrap();
+        for caller in 0..100_000 {
+            assert!(gate.enter(Who::Peer(caller)).is_ok(), "{caller}");
+        }
+        assert!(gate.callers.len() <= 8192, "{}", gate.callers.len());
+        tokio::time::advance(Duration::from_secs(2)).await;
+        for caller in 0..1000 {
+            assert!(gate.enter(Who::Peer(caller)).is_ok(), "{caller}");
+        }
+        assert!(gate.callers.len() <= 2000, "{}", gate.callers.len());
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn who_has_too_many_calls_does_not_pay_for_the_next_one() {
+        let wanted = Wanted { rate: Some(Rate::per_hour(2)), concurrency: Some(1) };
+        let gate = wanted.gate().unwrap();
+        let first = gate.enter(Who::Principal("a")).unwrap();
+        for _ in 0..10 {
+            assert_eq!(gate.enter(Who::Principal("a")).err(), Some(Closed::TooMany(1)));
+        }
+        assert!(gate.enter(Who::Principal("b")).is_ok());
+        drop(first);
+        drop(gate.enter(Who::Principal("a")).unwrap());
+        let closed = gate.enter(Who::Principal("a")).err();
+        assert_eq!(closed, Some(Closed::TooOften(Rate::per_hour(2), Duration::from_secs(1800))));
+        assert_eq!(gate.refused(), [1, 10]);
+    }
+}

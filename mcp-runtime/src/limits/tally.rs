@@ -1,0 +1,232 @@
+//! What was refused, and why.
+
+use std::{
+    fmt,
+    sync::{
+        OnceLock,
+        atomic::{AtomicU64, AtomicUsize, Ordering},
+    },
+    time::Duration,
+};
+
+use tokio::time::Instant;
+
+macro_rules! limit {
+    ($($(#[$doc:meta])* $variant:ident = $name:literal,)*) => {
+        /// Something that a server refuses more of: one of the [`Limits`](crate::Limits), or of what an item says of itself.
+        #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+        #[non_exhaustive]
+        pub enum Limit { $($(#[$doc])* $variant,)* }
+
+        impl Limit {
+            /// All of them.
+            pub const ALL: &[Self] = &[$(Self::$variant),*];
+
+            /// Its name, which is that of the setting.
+            pub const fn name(self) -> &'static str {
+                match self { $(Self::$variant => $name,)* }
+            }
+        }
+    };
+}
+
+limit! {
+    /// Messages that were too long.
+    Message = "message",
+    /// Messages that were too deep.
+    Depth = "depth",
+    /// Arrays of too many messages.
+    Batch = "batch",
+    /// Calls beyond those that one connection or session may have.
+    Calls = "calls",
+    /// Calls beyond those that all clients together may have.
+    AllCalls = "all_calls",
+    /// URIs that were too long to subscribe to.
+    Uri = "uri",
+    /// Clients that say too much of themselves.
+    Client = "client",
+    /// How often there were so many connections that nobody was let in until one of them had ended.
+    Connections = "connections",
+    /// HTTP bodies for which there was no room beside others.
+    AllBodies = "all_bodies",
+    /// Subscriptions that were too long together.
+    SubscriptionBytes = "subscription_bytes",
+    /// Subscriptions that were too many.
+    Subscriptions = "subscriptions",
+    /// Streams beyond those that one connection or session may have: listen streams, which are refused, and those of sessions, which
+    /// cannot be resumed then.
+    Streams = "streams",
+    /// The same, beyond those that all clients together may have.
+    AllStreams = "all_streams",
+    /// Messages of HTTP+SSE, whose client has not read its stream for too long.
+    EventBytes = "event_bytes",
+    /// Sessions.
+    Sessions = "sessions",
+    /// Heads of HTTP requests that were too long.
+    Head = "head",
+    /// HTTP bodies that took too long.
+    BodyTime = "body_time",
+    /// Questions that were taken back, because nobody answered.
+    QuestionTime = "question_time",
+    /// Calls that had to keep too much between their rounds.
+    State = "state",
+    /// Tasks of all clients together.
+    Tasks = "tasks",
+    /// Tasks of one principal.
+    OwnerTasks = "owner_tasks",
+    /// Calls that came too often for their item.
+    Rate = "rate",
+    /// Calls beyond those of their item that may run at once.
+    Concurrency = "concurrency",
+}
+
+impl fmt::Display for Limit {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.name())
+    }
+}
+
+/// The counters of a server.
+#[derive(Default)]
+pub(crate) struct Tally {
+    counts: [Count; Limit::ALL.len()],
+    /// Calls that wait for their handlers, of all clients together.
+    waiting: AtomicUsize,
+    since: OnceLock<Instant>,
+}
+
+#[derive(Default)]
+struct Count {
+    refused: AtomicU64,
+    /// When it was last said aloud, in milliseconds since the first time that anything was; one more than that, so that 0 is never.
+    said: AtomicU64,
+}
+
+impl Tally {
+    /// Of what is refused over and over, one is said aloud in so long a time: a flood of refusals is no flood of the log.
+    const QUIET: Duration = Duration::from_secs(10);
+
+    /// Something is refused, and said to be: nothing that came from the client.
+    #[cold]
+    pub(crate) fn refuse(&self, limit: Limit) {
+        self.refuse_of(limit, format_args!("the server"));
+    }
+
+    /// The same, of an item.
+    #[cold]
+    pub(crate) fn refuse_of(&self, limit: Limit, of: impl fmt::Display) {
+        let count = &self.counts[limit as usize];
+        let refused = count.refused.fetch_add(1, Ordering::Relaxed) + 1;
+        let name = limit.name();
+        if self.is_loud(count) {
+            tracing::warn!(limit = name, refused, "`{name}` of {of} has refused something");
+        } else {
+            tracing::debug!(limit = name, refused, "`{name}` of {of} has refused something");
+        }
+    }
+
+    fn is_loud(&self, count: &Count) -> bool {
+        let since = self.since.get_or_init(Instant::now).elapsed().as_millis();
+        let now = u64::try_from(since).unwrap_or(u64::MAX).saturating_add(1);
+        let quiet = Self::QUIET.as_secs() * 1000;
+        let is_due = |said: u64| (said == 0 || now.saturating_sub(said) >= quiet).then_some(now);
+        count.said.fetch_update(Ordering::Relaxed, Ordering::Relaxed, is_due).is_ok()
+    }
+
+    pub(crate) fn refused(&self, limit: Limit) -> u64 {
+        self.counts[limit as usize].refused.load(Ordering::Relaxed)
+    }
+
+    /// How many calls wait for their handlers.
+    pub(crate) fn waiting(&self) -> usize {
+        self.waiting.load(Ordering::Acquire)
+    }
+
+    pub(crate) fn begin(&self) {
+        self.waiting.fetch_add(1, Ordering::AcqRel);
+    }
+
+    pub(crate) fn end(&self) {
+        self.waiting.fetch_sub(1, Ordering::AcqRel);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::{Arc, Mutex};
+
+    use tracing::{
+        Event, Level, Metadata, Subscriber,
+        field::{Field, Visit},
+        span,
+    };
+
+    use super::*;
+
+    #[test]
+    fn each_limit_has_a_counter_of_its_own() {
+        for (at, limit) in Limit::ALL.iter().enumerate() {
+            assert_eq!(*limit as usize, at, "{limit}");
+        }
+        let tally = Tally::default();
+        tally.refuse(Limit::Concurrency);
+        tally.refuse(Limit::Message);
+        let counted = Limit::ALL.iter().filter(|it| tally.refused(**it) == 1);
+        assert_eq!(counted.copied().collect::<Vec<_>>(), [Limit::Message, Limit::Concurrency]);
+    }
+
+    /// Remembers events as their level and what they say.
+    #[derive(Clone, Default)]
+    struct Log(Arc<Mutex<Vec<(Level, String)>>>);
+
+    struct Said(String);
+
+    impl Visit for Said {
+        fn record_debug(&mut self, field: &Field, value: &dyn fmt::Debug) {
+            if field.name() == "message" {
+                self.0 = format!("{value:?}");
+            }
+        }
+    }
+
+    impl Subscriber for Log {
+        fn enabled(&self, _: &Metadata<'_>) -> bool {
+            true
+        }
+
+        fn new_span(&self, _: &span::Attributes<'_>) -> span::Id {
+            span::Id::from_u64(1)
+        }
+
+        fn record(&self, _: &span::Id, _: &span::Record<'_>) {}
+
+        fn record_follows_from(&self, _: &span::Id, _: &span::Id) {}
+
+        fn event(&self, event: &Event<'_>) {
+            let mut said = Said(String::new());
+            event.record(&mut said);
+            self.0.lock().unwrap().push((*event.metadata().level(), said.0));
+        }
+
+        fn enter(&self, _: &span::Id) {}
+
+        fn exit(&self, _: &span::Id) {}
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn each_refusal_is_one_event_and_few_are_loud() {
+        let (log, tally) = (Log::default(), Tally::default());
+        let _guard = tracing::subscriber::set_default(log.clone());
+        for _ in 0..100 {
+            tally.refuse(Limit::Calls);
+        }
+        tally.refuse_of(Limit::Rate, "the tool `add`");
+        tokio::time::advance(Duration::from_secs(10)).await;
+        tally.refuse(Limit::Calls);
+        let log = log.0.lock().unwrap();
+        assert_eq!(log.len(), 102);
+        let loud: Vec<_> = log.iter().filter(|it| it.0 == Level::WARN).map(|it| &*it.1).collect();
+        let calls = "`calls` of the server has refused something";
+        assert_eq!(loud, [calls, "`rate` of the tool `add` has refused something", calls]);
+    }
+}

@@ -1,0 +1,154 @@
+//! Callers of an item with a rate do not limit each other: principals, sessions, and the addresses of those who are neither.
+
+use std::net::SocketAddr;
+
+use axum::middleware::from_fn;
+use mcp_runtime::{Builder, Limits, prelude::*};
+use serde_json::json;
+use tokio::{
+    io::{AsyncReadExt as _, AsyncWriteExt as _},
+    net::{TcpListener, TcpSocket},
+    sync::oneshot,
+};
+
+use crate::{
+    client::{Request, Session, call, plain_call, run},
+    mounted::Application,
+    principals::{by, sign_in},
+};
+
+/// May be called once.
+#[tool(rate = "1/h")]
+fn once() -> &'static str {
+    "said"
+}
+
+/// How busy the server is.
+#[tool]
+fn refused(server: Handle) -> String {
+    let stats = server.stats();
+    let refused = stats.all_refused().filter(|it| it.1 > 0);
+    refused.map(|(limit, count)| format!("{limit} {count}")).collect::<Vec<_>>().join(", ")
+}
+
+fn server() -> Builder {
+    mcp_runtime::server!(name = "rates").items(items![once, refused])
+}
+
+/// Serves on a port of its own while the test runs.
+async fn serving<T>(server: Builder, test: impl AsyncFnOnce(SocketAddr) -> T) -> T {
+    let server = server.bind_http("127.0.0.1:0").await.unwrap();
+    let address = server.local_addr();
+    let (stop, stopped) = oneshot::channel::<()>();
+    let served = tokio::spawn(server.serve_until(async { drop(stopped.await) }));
+    let done = test(address).await;
+    stop.send(()).unwrap();
+    served.await.unwrap().unwrap();
+    done
+}
+
+/// What a client at this address is answered.
+async fn from(source: &str, request: &Request, address: SocketAddr) -> String {
+    let socket = TcpSocket::new_v4().unwrap();
+    socket.bind(format!("{source}:0").parse().unwrap()).unwrap();
+    let mut stream = socket.connect(address).await.unwrap();
+    stream.write_all(&request.clone().header("Connection", "close").bytes()).await.unwrap();
+    let mut answer = String::new();
+    stream.read_to_string(&mut answer).await.unwrap();
+    answer
+}
+
+const TOO_OFTEN: &str = "`once` may be called once an hour; try again in 3";
+
+async fn check_addresses(address: SocketAddr) {
+    let once = || plain_call(1, "once", json!({}));
+    // What a proxy, or anybody, says of addresses counts for nothing.
+    for (source, header, expected) in [
+        ("127.0.0.1", "192.0.2.1", "said"),
+        ("127.0.0.1", "192.0.2.2", TOO_OFTEN),
+        ("127.0.0.2", "192.0.2.1", "said"),
+        ("127.0.0.2", "192.0.2.3", TOO_OFTEN),
+        ("127.0.0.1", "192.0.2.4", TOO_OFTEN),
+    ] {
+        let request =
+            once().header("X-Forwarded-For", header).header("Forwarded", format!("for={header}"));
+        let answer = from(source, &request, address).await;
+        assert!(answer.starts_with("HTTP/1.1 200"), "{answer}");
+        assert!(answer.contains(expected), "{source}: {answer}");
+    }
+}
+
+/// Loopback has addresses beside 127.0.0.1 only there.
+#[cfg(target_os = "linux")]
+#[test]
+fn two_addresses_do_not_limit_each_other() {
+    run(serving(server(), async |address| check_addresses(address).await));
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn an_application_says_where_its_requests_come_from() {
+    run(async {
+        let router = server().into_router().await.unwrap();
+        let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+        let address = listener.local_addr().unwrap();
+        let service = router.into_make_service_with_connect_info::<SocketAddr>();
+        let served = tokio::spawn(async move { axum::serve(listener, service).await });
+        check_addresses(address).await;
+        served.abort();
+    });
+}
+
+#[test]
+fn two_principals_do_not_limit_each_other() {
+    run(async {
+        let router = server().into_router().await.unwrap().layer(from_fn(sign_in));
+        let app = Application::start(router).await;
+        let users = [Some("ada"), Some("grace"), None];
+        for expected in ["said", TOO_OFTEN] {
+            for user in users {
+                let reply = by(user, plain_call(1, "once", json!({}))).ask(app.address).await;
+                assert_eq!(reply.status(), 200);
+                assert!(reply.text().contains(expected), "{user:?}: {}", reply.text());
+            }
+        }
+        // Wherever it calls from, a principal is one caller.
+        let begun = by(Some("ada"), crate::client::initialize("2025-11-25")).ask(app.address).await;
+        let id = begun.head.get("mcp-session-id").expect("a session");
+        let session = Session { address: app.address, revision: "2025-11-25", id };
+        let reply = by(Some("ada"), session.call(2, "once", json!({}))).ask(app.address).await;
+        assert!(reply.text().contains(TOO_OFTEN), "{}", reply.text());
+        app.end().await;
+    });
+}
+
+#[test]
+fn two_sessions_do_not_limit_each_other() {
+    run(serving(server(), async |address| {
+        let sessions = [
+            Session::begin(address, "2025-11-25").await,
+            Session::begin(address, "2025-03-26").await,
+        ];
+        for expected in ["said", TOO_OFTEN] {
+            for session in &sessions {
+                let reply = session.call(2, "once", json!({})).ask(address).await;
+                assert!(reply.text().contains(expected), "{}", reply.text());
+            }
+        }
+    }));
+}
+
+#[test]
+fn what_a_transport_refuses_is_counted() {
+    let limits = Limits::new().sessions(1).message(2000).depth(20);
+    run(serving(server().limits(limits), async |address| {
+        let _first = Session::begin(address, "2025-11-25").await;
+        crate::client::initialize("2025-11-25").ask(address).await.check_busy("sessions");
+        let long = call(1, "once", json!({})).padded(3000).ask(address).await;
+        assert_eq!(long.status(), 413);
+        let deep = format!("{}{}", "[".repeat(30), "]".repeat(30));
+        assert_eq!(Request::post(deep).ask(address).await.status(), 400);
+        let counted = plain_call(1, "refused", json!({})).ask(address).await.text();
+        assert_eq!(counted, "message 1, depth 1, sessions 1");
+    }));
+}
