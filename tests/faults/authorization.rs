@@ -7,7 +7,6 @@ use std::{
     time::Duration,
 };
 
-use axum::Router;
 use mcp_runtime::{
     Auth, Authorization, Builder, Denied, HeaderMap, Jwt, ProtectedResource, StaticTokens,
     TokenVerifier, prelude::*,
@@ -296,9 +295,9 @@ fn a_request_is_verified_before_anything_else() {
 }
 
 /// The documents of a server, and the one that a challenge names.
-async fn check_metadata(address: SocketAddr, resource: &str, own: &str, issuer: &str) {
-    for path in [METADATA.to_owned(), own.to_owned()] {
-        let request = Request::new("GET", &path).header("Origin", "http://localhost:6274");
+async fn check_metadata(address: SocketAddr, resource: &str, paths: &[&str], issuer: &str) {
+    for path in paths {
+        let request = Request::new("GET", path).header("Origin", "http://localhost:6274");
         let reply = request.ask(address).await;
         assert_eq!(reply.status(), 200, "{path}: {reply:?}");
         assert_eq!(reply.head.get("content-type").as_deref(), Some("application/json"));
@@ -311,8 +310,8 @@ async fn check_metadata(address: SocketAddr, resource: &str, own: &str, issuer: 
             "bearer_methods_supported": ["header"],
         });
         assert_eq!(reply.json(), expected);
-        assert_eq!(Request::new("POST", &path).ask(address).await.status(), 405);
-        assert_eq!(Request::new("OPTIONS", &path).ask(address).await.status(), 204);
+        assert_eq!(Request::new("POST", path).ask(address).await.status(), 405);
+        assert_eq!(Request::new("OPTIONS", path).ask(address).await.status(), 204);
     }
 }
 
@@ -333,7 +332,8 @@ fn clients_are_told_where_to_get_a_token() {
         // As the request shows it.
         let served = Served::start(server().path("/a/mcp").auth(protected(None))).await;
         let own = format!("{METADATA}/a/mcp");
-        check_metadata(served.address, "http://localhost/a/mcp", &own, &issuer.url).await;
+        check_metadata(served.address, "http://localhost/a/mcp", &[METADATA, &own], &issuer.url)
+            .await;
         assert_eq!(
             Request::new("GET", &format!("{METADATA}/b")).ask(served.address).await.status(),
             404
@@ -347,14 +347,8 @@ fn clients_are_told_where_to_get_a_token() {
         let served =
             Served::start(server().auth(protected(Some("https://api.example.com/n/mcp")))).await;
         let own = format!("{METADATA}/n/mcp");
-        check_metadata(served.address, "https://api.example.com/n/mcp", &own, &issuer.url).await;
-        check_metadata(
-            served.address,
-            "https://api.example.com/n/mcp",
-            &format!("{METADATA}/mcp"),
-            &issuer.url,
-        )
-        .await;
+        let paths = [METADATA, &own, &format!("{METADATA}/mcp")];
+        check_metadata(served.address, "https://api.example.com/n/mcp", &paths, &issuer.url).await;
         let mut claims = issuer.claims();
         claims["aud"] = json!("api://notes");
         assert_eq!(ask(served.address, &ed.token(&claims)).await.status(), 200);
@@ -364,12 +358,16 @@ fn clients_are_told_where_to_get_a_token() {
         let said = challenge(&less);
         assert!(said.contains("scope=\"notes:read\"") && said.contains(&own), "{said}");
         served.end().await;
-        // In an application.
-        let router =
-            server().path("/m").auth(protected(Some("https://api.example.com/m"))).into_router();
-        let application = Application::start(Router::new().merge(router.await.unwrap())).await;
+        // In an application, which has another one beside it.
+        let mount = async |path: &str| {
+            let resource = protected(Some(&format!("https://api.example.com{path}")));
+            server().path(path).auth(resource).into_router().await.unwrap()
+        };
+        let application = Application::start(mount("/m").await.merge(mount("/n").await)).await;
         let own = format!("{METADATA}/m");
-        check_metadata(application.address, "https://api.example.com/m", &own, &issuer.url).await;
+        check_metadata(application.address, "https://api.example.com/m", &[&own], &issuer.url)
+            .await;
+        assert_eq!(Request::new("GET", METADATA).ask(application.address).await.status(), 404);
         claims["scope"] = json!("notes:read");
         let reply = with(&ed.token(&claims), call("greet")).to("/m").ask(application.address).await;
         assert_eq!(reply.text(), "Hello, ada!");

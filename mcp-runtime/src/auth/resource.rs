@@ -162,15 +162,15 @@ impl ProtectedResource {
         rest.is_empty() || rest == endpoint || rest == own
     }
 
-    /// The paths of the document, for an endpoint with this path.
+    /// The paths of the document in an application, for an endpoint with this path. That of the host as a whole is for the
+    /// application to give, which may have several resources.
     #[cfg(feature = "axum")]
     pub(crate) fn metadata_paths(&self, endpoint: &str) -> Vec<String> {
-        let own = self.resource.as_deref().and_then(metadata::parts).map_or("", |it| it.1);
+        let own = self.resource.as_deref().and_then(metadata::parts).map(|it| it.1);
         let endpoint = if endpoint == "/" { "" } else { endpoint };
-        let mut paths: Vec<_> =
-            ["", endpoint, own].iter().map(|it| format!("{WELL_KNOWN}{it}")).collect();
-        paths.sort_unstable();
-        paths.dedup();
+        let mut paths = vec![format!("{WELL_KNOWN}{endpoint}")];
+        let own = own.filter(|it| *it != endpoint && !it.is_empty());
+        paths.extend(own.map(|it| format!("{WELL_KNOWN}{it}")));
         paths
     }
 
