@@ -272,6 +272,9 @@ pub enum ServeError {
     Setup(String),
     /// Tasks cannot be kept where they should be, or what was kept of them cannot be read.
     TaskStore(String),
+    /// Callers could not be told apart there as they should be: why.
+    #[cfg(feature = "auth")]
+    Auth(String),
     /// The address cannot be listened at.
     Bind(io::Error),
     /// The transport broke.
@@ -284,6 +287,8 @@ impl fmt::Display for ServeError {
             Self::Build(error) => error.fmt(f),
             Self::Setup(error) => write!(f, "setup failed: {error}"),
             Self::TaskStore(error) => f.write_str(error),
+            #[cfg(feature = "auth")]
+            Self::Auth(why) => f.write_str(why),
             Self::Bind(error) => write!(f, "cannot listen there: {error}"),
             Self::Io(error) => write!(f, "the transport broke: {error}"),
         }
@@ -295,6 +300,8 @@ impl std::error::Error for ServeError {
         match self {
             Self::Build(error) => Some(error),
             Self::Setup(_) | Self::TaskStore(_) => None,
+            #[cfg(feature = "auth")]
+            Self::Auth(_) => None,
             Self::Bind(error) | Self::Io(error) => Some(error),
         }
     }

@@ -60,6 +60,7 @@
 //! | `client-log` (default) | `client_log()`: `tracing` events of a call for the client that asked |
 //! | `http` | every revision on one HTTP endpoint: `--http`, `serve_http`, `bind_http`, `into_service` |
 //! | `axum` | `into_router`, for axum applications |
+//! | `auth` | over HTTP, only callers with an access token: `.auth(…)`, `Jwt`, `TokenVerifier`, `Auth` |
 //! | `ask` | questions over several rounds, and `once`, for clients of 2026-07-28 |
 //! | `sqlite` | `SqliteTasks`: tasks that outlast the process, in a file; builds SQLite from its C source |
 //! | `inventory` | registration through constructors instead of the linker (always so on wasm) |
@@ -67,6 +68,8 @@
 #![cfg_attr(docsrs, feature(doc_cfg))]
 
 mod ask;
+#[cfg(feature = "auth")]
+mod auth;
 #[cfg(feature = "bench")]
 #[doc(hidden)]
 pub mod bench;
@@ -80,6 +83,8 @@ mod dispatch;
 mod error;
 mod extract;
 mod gathered;
+#[cfg(feature = "auth")]
+mod issuer;
 mod item;
 mod limits;
 mod model;
@@ -98,6 +103,8 @@ pub mod testing;
 mod transport;
 mod wire;
 
+#[cfg(feature = "auth")]
+pub use auth::{Denied, ProtectedResource, StaticTokens, TokenVerifier};
 pub use builder::{Builder, Identity, Items, Made, Opening, Server, Setup, Size};
 pub use catalog::{Handle, Item, Prompt, Resource, Tool, Variables};
 #[cfg(feature = "stdio")]
@@ -105,6 +112,8 @@ pub use cli::Exit;
 #[cfg(feature = "http")]
 pub use context::Extension;
 pub use context::{Amount, AskAll, Asked, Cancel, Context, Over, OverStream, Principal, Progress};
+#[cfg(feature = "auth")]
+pub use context::{Auth, Authorization};
 pub use dispatch::{Next, OperationCall};
 pub use error::{BuildError, Error, Result, ServeError, Unanswered};
 pub use extract::{
@@ -112,6 +121,8 @@ pub use extract::{
 };
 #[cfg(feature = "http")]
 pub use http::HeaderMap;
+#[cfg(feature = "auth")]
+pub use issuer::{Algorithm, Jwt};
 pub use limits::{ItemStats, Limit, Limits, Stats};
 pub use mcp_macros::{build_server as server, items};
 pub use model::{

@@ -7,11 +7,13 @@
 #![cfg(unix)]
 #![forbid(unsafe_code)]
 
+mod authorization;
 mod bodies;
 mod client;
 mod eras;
 mod fleet;
 mod flood;
+mod issuer;
 mod mounted;
 mod owners;
 mod pair;

@@ -7,9 +7,9 @@ const LAYERS: [&[&str]; 9] = [
     &["model"],
     &["schema"],
     &["item", "extract", "reply", "context"],
-    &["catalog", "registry", "dispatch", "ask", "task", "limits", "builder"],
+    &["catalog", "registry", "dispatch", "ask", "task", "limits", "auth", "builder"],
     &["protocol"],
-    &["transport", "store", "contract"],
+    &["transport", "store", "issuer", "contract"],
     &["cli", "testing", "observe", "bench"],
 ];
 

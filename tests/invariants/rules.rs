@@ -35,7 +35,7 @@ pub(crate) fn io(sources: &[Source]) -> Vec<String> {
         "tokio::signal",
         "tokio::io",
     ];
-    let free = ["/transport/", "/store/", "/cli/", "/observe/", "/testing/contract.rs"];
+    let free = ["/transport/", "/store/", "/issuer/", "/cli/", "/observe/", "/testing/contract.rs"];
     each(sources, |source, line| {
         !free.iter().any(|it| source.path.contains(it)) && IO.iter().any(|it| line.contains(it))
     })

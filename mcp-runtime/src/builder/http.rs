@@ -1,6 +1,11 @@
 //! What an author or an operator says of the HTTP endpoint.
 
+#[cfg(feature = "auth")]
+use std::sync::Arc;
+
 use super::Builder;
+#[cfg(feature = "auth")]
+use crate::auth::ProtectedResource;
 
 #[derive(Clone, Debug)]
 pub(crate) struct HttpSettings {
@@ -10,11 +15,21 @@ pub(crate) struct HttpSettings {
     /// Lower case.
     pub(crate) origins: Vec<String>,
     pub(crate) legacy_sse: bool,
+    /// Whose callers need a token.
+    #[cfg(feature = "auth")]
+    pub(crate) protected: Option<Arc<ProtectedResource>>,
 }
 
 impl Default for HttpSettings {
     fn default() -> Self {
-        Self { path: "/mcp".to_owned(), hosts: Vec::new(), origins: Vec::new(), legacy_sse: false }
+        Self {
+            path: "/mcp".to_owned(),
+            hosts: Vec::new(),
+            origins: Vec::new(),
+            legacy_sse: false,
+            #[cfg(feature = "auth")]
+            protected: None,
+        }
     }
 }
 

@@ -1,6 +1,8 @@
 //! `server!()` and what can be said of a server before it starts.
 
 mod assert;
+#[cfg(feature = "auth")]
+mod auth;
 mod caught;
 mod check;
 #[cfg(feature = "http")]

@@ -5,6 +5,8 @@
 mod ask_all;
 mod asker;
 mod asking;
+#[cfg(feature = "auth")]
+mod authorization;
 mod cancel;
 mod carrier;
 mod environment;
@@ -42,6 +44,8 @@ pub use self::http::Extension;
 pub use ask_all::AskAll;
 pub(crate) use asker::{Asker, Asking};
 pub use asking::Asked;
+#[cfg(feature = "auth")]
+pub use authorization::{Auth, Authorization};
 pub use cancel::Cancel;
 pub(crate) use carrier::Carrier;
 pub(crate) use environment::{Environment, States};

@@ -127,6 +127,12 @@ fn address(name: &str) -> Option<IpAddr> {
     }
 }
 
+/// Whether a host, with or without a port, is this machine's own name for itself.
+#[cfg(feature = "auth")]
+pub(super) fn is_on_loopback(host: &str) -> bool {
+    without_port(host).is_some_and(is_loopback)
+}
+
 fn is_loopback(name: &str) -> bool {
     name.strip_suffix('.').unwrap_or(name).eq_ignore_ascii_case("localhost")
         || address(name).is_some_and(|it| it.is_loopback())

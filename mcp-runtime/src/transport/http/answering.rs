@@ -10,6 +10,8 @@ use std::{
 use http::{HeaderValue, Method, Response, StatusCode, request::Parts};
 use http_body::Body as HttpBody;
 
+#[cfg(feature = "auth")]
+use super::gate::{self, Gate};
 use super::{
     accept::{Accepts, is_json},
     access::Refused,
@@ -96,6 +98,9 @@ pub(super) enum Place {
     PairPost,
     Health,
     Readiness,
+    /// Where clients find out how to get a token.
+    #[cfg(feature = "auth")]
+    Metadata,
     /// None of them.
     Nowhere,
 }
@@ -103,6 +108,10 @@ pub(super) enum Place {
 impl Place {
     /// The address that an application has routed here.
     pub(super) fn of_name(endpoint: &Endpoint, path: &str) -> Self {
+        #[cfg(feature = "auth")]
+        if is_metadata(endpoint, path) {
+            return Self::Metadata;
+        }
         match path.rsplit('/').next().unwrap_or_default() {
             pair::STREAM if endpoint.settings.legacy_sse => Self::PairStream,
             pair::POST if endpoint.settings.legacy_sse => Self::PairPost,
@@ -120,9 +129,17 @@ impl Place {
             "/readyz" => Self::Readiness,
             _ if is_sibling(pair::STREAM) => Self::PairStream,
             _ if is_sibling(pair::POST) => Self::PairPost,
+            #[cfg(feature = "auth")]
+            _ if is_metadata(endpoint, path) => Self::Metadata,
             _ => Self::Nowhere,
         }
     }
+}
+
+#[cfg(feature = "auth")]
+fn is_metadata(endpoint: &Endpoint, path: &str) -> bool {
+    let settings = &endpoint.settings;
+    settings.protected.as_ref().is_some_and(|it| it.is_metadata(path, &settings.path))
 }
 
 /// A request on its way to its answer. Most have one as soon as their bodies are there; only a call that has to wait costs
@@ -133,6 +150,8 @@ pub(super) struct Answering<B> {
     parts: Arc<Parts>,
     body: Reading<B>,
     has_entered: bool,
+    #[cfg(feature = "auth")]
+    gate: Gate,
     /// The page that may see the answer.
     origin: Option<HeaderValue>,
     waiting: Option<Waiting>,
@@ -174,6 +193,8 @@ impl<B: HttpBody + Unpin> Answering<B> {
             parts: Arc::new(parts),
             body: Reading::of(body),
             has_entered: false,
+            #[cfg(feature = "auth")]
+            gate: Gate::default(),
             origin: None,
             waiting: None,
         }
@@ -181,11 +202,11 @@ impl<B: HttpBody + Unpin> Answering<B> {
 }
 
 impl Place {
-    /// Lets in a request whose body is wanted.
+    /// Lets in a request that comes from where it may, for something that is here.
     ///
     /// # Errors
-    /// The answer to any other.
-    fn enter(
+    /// The answer to any other, and to what anybody may ask.
+    fn admit(
         self,
         endpoint: &Arc<Endpoint>,
         parts: &Parts,
@@ -203,7 +224,7 @@ impl Place {
                     format!("there is nothing here: the endpoint is {}", endpoint.settings.path);
                 return Err(reply::refuse(StatusCode::NOT_FOUND, why).into());
             }
-            Self::Endpoint | Self::PairStream | Self::PairPost => {}
+            _ => {}
         }
         let limit = endpoint.limits().head;
         if head.size + parts.uri.path().len() + parts.uri.query().map_or(0, str::len) > limit {
@@ -215,8 +236,29 @@ impl Place {
             tracing::debug!("refused: {why}");
             Box::new(reply::refuse(StatusCode::FORBIDDEN, why))
         })?;
+        if parts.method == Method::OPTIONS {
+            return Err(cors::preflight(&parts.headers).into());
+        }
+        #[cfg(feature = "auth")]
+        if let (Self::Metadata, Some(protected)) = (self, &endpoint.settings.protected) {
+            let is_asked = parts.method == Method::GET;
+            let document = || gate::metadata(endpoint, protected, parts);
+            return Err(if is_asked { document() } else { reply::not_allowed("GET") }.into());
+        }
+        Ok(())
+    }
+
+    /// Lets in a request whose body is wanted.
+    ///
+    /// # Errors
+    /// The answer to any other.
+    fn enter(
+        self,
+        endpoint: &Arc<Endpoint>,
+        parts: &Parts,
+        head: &Head<'_>,
+    ) -> Result<(), Box<Response<Body>>> {
         match (self, &parts.method) {
-            (_, &Method::OPTIONS) => return Err(cors::preflight(&parts.headers).into()),
             (Self::Endpoint, &Method::POST) => {
                 let accepts = Accepts::said(head, &parts.headers);
                 if !accepts.json && !accepts.events {
@@ -290,10 +332,25 @@ impl<B: HttpBody + Unpin> Answering<B> {
         }
         let desk = &**self.work.desk();
         let (endpoint, limits) = (&desk.endpoint, desk.endpoint.limits());
+        #[cfg(feature = "auth")]
+        if let (Some(protected), false) = (&endpoint.settings.protected, self.gate.is_open()) {
+            let head = Head::of(&self.parts.headers);
+            if self.gate.is_closed()
+                && let Err(answer) =
+                    self.place.admit(endpoint, &self.parts, &head, &mut self.origin)
+            {
+                return Poll::Ready(answer.into());
+            }
+            let let_in = self.gate.poll(cx, endpoint, protected, &mut self.parts);
+            if let Err(refusal) = ready!(let_in) {
+                return Poll::Ready(refusal.into());
+            }
+        }
         let head = Head::of(&self.parts.headers);
         if !self.has_entered {
             self.has_entered = true;
-            let entered = self.place.enter(endpoint, &self.parts, &head, &mut self.origin);
+            let admitted = self.place.admit(endpoint, &self.parts, &head, &mut self.origin);
+            let entered = admitted.and_then(|()| self.place.enter(endpoint, &self.parts, &head));
             if let Err(response) = entered {
                 return Poll::Ready(response.into());
             }

@@ -14,6 +14,8 @@ mod connection;
 mod cors;
 mod endpoint;
 mod events;
+#[cfg(feature = "auth")]
+mod gate;
 mod head;
 mod legacy;
 mod pair;

@@ -39,6 +39,12 @@ impl Builder {
                 router = router.route_service(&settings.sibling(name), service.clone());
             }
         }
+        #[cfg(feature = "auth")]
+        if let Some(protected) = &settings.protected {
+            for path in protected.metadata_paths(&settings.path) {
+                router = router.route_service(&path, service.clone());
+            }
+        }
         Ok(router)
     }
 }

@@ -64,6 +64,10 @@ impl Builder {
 impl HttpService {
     pub(super) async fn start(builder: Builder, bound: Option<IpAddr>) -> Result<Self, ServeError> {
         let settings = builder.http.clone();
+        #[cfg(feature = "auth")]
+        if let Some(protected) = &settings.protected {
+            protected.may_serve_at(bound).map_err(ServeError::Auth)?;
+        }
         let endpoint = Endpoint::new(builder.build()?.start().await?, settings, bound);
         Ok(Self { endpoint, desks: Arc::default() })
     }

@@ -1,0 +1,166 @@
+//! The token in the head of a request (RFC 6750, section 2.1; AUTH-07).
+
+use std::fmt;
+
+use http::{HeaderMap, HeaderValue, header};
+
+use super::Refusal;
+use crate::percent;
+
+/// Longer ones are not looked at.
+const MOST: usize = 16 << 10;
+
+/// An access token, which no text of ours contains.
+#[derive(Clone)]
+pub(crate) struct Token {
+    header: HeaderValue,
+    from: usize,
+}
+
+impl Token {
+    pub(crate) fn as_str(&self) -> &str {
+        // It has been found among letters of ASCII.
+        self.header.to_str().ok().and_then(|it| it.get(self.from..)).unwrap_or_default()
+    }
+}
+
+impl fmt::Debug for Token {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("Token(…)")
+    }
+}
+
+/// The token that comes with a request. Other schemes than `Bearer` are none of ours.
+///
+/// # Errors
+/// The refusal of a request that shows it in another way than the one there is.
+pub(crate) fn presented(
+    headers: &HeaderMap,
+    query: Option<&str>,
+) -> Result<Option<Token>, Refusal> {
+    if query.is_some_and(names_a_token) {
+        return Err(Refusal::Malformed(
+            "a token in the query can be read in logs: send it as `Authorization: Bearer`",
+        ));
+    }
+    let mut all = headers.get_all(header::AUTHORIZATION).iter();
+    let Some(header) = all.next() else { return Ok(None) };
+    if all.next().is_some() {
+        return Err(Refusal::Malformed("the header `Authorization` is there twice"));
+    }
+    let Some(from) = after_scheme(header.as_bytes()) else { return Ok(None) };
+    if header.len() - from > MOST {
+        return Err(Refusal::Invalid("the token is longer than 16 KiB".into()));
+    }
+    if !is_b64token(&header.as_bytes()[from..]) {
+        return Err(Refusal::Malformed("after `Bearer` comes a token and nothing else"));
+    }
+    Ok(Some(Token { header: header.clone(), from }))
+}
+
+/// Where the token begins.
+fn after_scheme(value: &[u8]) -> Option<usize> {
+    const SCHEME: &[u8] = b"bearer";
+    let (scheme, rest) = value.split_at_checked(SCHEME.len())?;
+    let blanks = rest.iter().take_while(|it| **it == b' ').count();
+    let is_ours = scheme.eq_ignore_ascii_case(SCHEME) && (blanks > 0 || rest.is_empty());
+    is_ours.then_some(SCHEME.len() + blanks)
+}
+
+/// `1*( ALPHA / DIGIT / "-" / "." / "_" / "~" / "+" / "/" ) *"="`.
+pub(super) fn is_b64token(text: &[u8]) -> bool {
+    let end = text.iter().rposition(|it| *it != b'=').map_or(0, |it| it + 1);
+    end > 0 && text[..end].iter().all(|it| it.is_ascii_alphanumeric() || b"-._~+/".contains(it))
+}
+
+/// Whether a query has the parameter of RFC 6750, section 2.3, in any way of writing its name.
+fn names_a_token(query: &str) -> bool {
+    query.split('&').any(|pair| {
+        let name = pair.split('=').next().unwrap_or_default();
+        percent::decode(name).is_some_and(|it| it.eq_ignore_ascii_case("access_token"))
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    fn given(values: &[&str], query: Option<&str>) -> Result<Option<String>, u16> {
+        let mut headers = HeaderMap::new();
+        for value in values {
+            headers.append(header::AUTHORIZATION, HeaderValue::from_str(value).unwrap());
+        }
+        let found = presented(&headers, query);
+        found.map(|it| it.map(|it| it.as_str().to_owned())).map_err(|it| it.status().as_u16())
+    }
+
+    #[test]
+    fn a_token_comes_in_one_way_only() {
+        let token = |it: &str| Ok(Some(it.to_owned()));
+        assert_eq!(given(&["Bearer abc"], None), token("abc"));
+        assert_eq!(given(&["bEARER   a.b-c_d~e+f/g=="], None), token("a.b-c_d~e+f/g=="));
+        assert_eq!(given(&["Bearer abc"], Some("access=1&token=2&")), token("abc"));
+        assert_eq!(given(&[], None), Ok(None));
+        assert_eq!(given(&["Basic YTpi"], None), Ok(None));
+        assert_eq!(given(&["Bearerabc"], None), Ok(None));
+        assert_eq!(given(&["bear"], None), Ok(None));
+        for malformed in [
+            "Bearer",
+            "Bearer ",
+            "Bearer =",
+            "Bearer a b",
+            "Bearer a,b",
+            "Bearer a=b",
+            "Bearer \"a\"",
+        ] {
+            assert_eq!(given(&[malformed], None), Err(400), "{malformed}");
+        }
+        assert_eq!(given(&["Bearer abc", "Bearer abc"], None), Err(400));
+        assert_eq!(given(&["Bearer abc", "Basic YTpi"], None), Err(400));
+        for query in ["access_token=abc", "a=b&access_token", "access%5ftoken=abc", "ACCESS_TOKEN="]
+        {
+            assert_eq!(given(&["Bearer abc"], Some(query)), Err(400), "{query}");
+            assert_eq!(given(&[], Some(query)), Err(400), "{query}");
+        }
+        assert_eq!(
+            given(&[&format!("Bearer {}", "a".repeat(MOST))], None).map(|it| it.is_some()),
+            Ok(true)
+        );
+        assert_eq!(given(&[&format!("Bearer {}", "a".repeat(MOST + 1))], None), Err(401));
+    }
+
+    #[test]
+    fn what_is_shown_of_a_token_is_not_the_token() {
+        let headers =
+            HeaderMap::from_iter([(header::AUTHORIZATION, HeaderValue::from_static("Bearer abc"))]);
+        let token = presented(&headers, None).unwrap().unwrap();
+        assert_eq!(format!("{token:?}"), "Token(…)");
+    }
+
+    proptest! {
+        #[test]
+        fn what_is_sent_is_found(scheme in "[bB][eE][aA][rR][eE][rR]", blanks in 1_usize..4, token in "[A-Za-z0-9._~+/-]{1,80}={0,3}") {
+            let header = format!("{scheme}{}{token}", " ".repeat(blanks));
+            prop_assert_eq!(given(&[&header], None), Ok(Some(token)));
+        }
+
+        #[test]
+        fn no_bytes_make_it_panic_or_find_what_is_no_token(bytes in proptest::collection::vec(any::<u8>(), 0..60), prefixed in any::<bool>()) {
+            let bytes = if prefixed { [b"Bearer ", &bytes[..]].concat() } else { bytes };
+            if let Ok(value) = HeaderValue::from_bytes(&bytes) {
+                let headers = HeaderMap::from_iter([(header::AUTHORIZATION, value)]);
+                if let Ok(Some(token)) = presented(&headers, None) {
+                    prop_assert!(is_b64token(token.as_str().as_bytes()));
+                    prop_assert!(bytes.ends_with(token.as_str().as_bytes()));
+                }
+            }
+        }
+
+        #[test]
+        fn no_query_makes_it_panic(query in ".{0,60}") {
+            let _ = given(&[], Some(&query));
+        }
+    }
+}

@@ -1,0 +1,18 @@
+//! A protected resource: who may talk to the server over HTTP, and what those are told who may not (A9, B28).
+//!
+//! Nothing here does I/O: what asks an issuer for its keys is in `issuer/`.
+
+mod bearer;
+mod challenge;
+mod metadata;
+mod resource;
+mod static_tokens;
+mod verifier;
+
+pub(crate) use bearer::{Token, presented};
+pub(crate) use challenge::Refusal;
+pub(crate) use metadata::{Metadata, WELL_KNOWN};
+pub use resource::ProtectedResource;
+pub use static_tokens::StaticTokens;
+pub use verifier::{Denied, TokenVerifier};
+pub(crate) use verifier::{Verify, Verifying};

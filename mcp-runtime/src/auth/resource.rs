@@ -1,0 +1,351 @@
+use std::{borrow::Cow, fmt, net::IpAddr, sync::Arc, time::SystemTime};
+
+use http::{header, request::Parts};
+
+use super::{
+    Denied, Metadata, Refusal, TokenVerifier, Verify, Verifying, WELL_KNOWN, metadata, presented,
+};
+use crate::context::{Authorization, Principal};
+
+/// A server whose callers need an access token: [`Builder::auth`](crate::Builder::auth).
+///
+/// A verifier alone is one already; here is what else can be said of it.
+///
+/// ```
+/// use mcp_runtime::{Jwt, ProtectedResource};
+///
+/// let verifier = Jwt::new("https://login.example.com", "https://api.example.com/mcp");
+/// let server = mcp_runtime::server!().auth(
+///     ProtectedResource::new(verifier).scopes(["notes:read", "notes:write"]).require("notes:read"),
+/// );
+/// # let _ = server;
+/// ```
+pub struct ProtectedResource {
+    verifier: Arc<dyn Verify>,
+    resource: Option<String>,
+    servers: Vec<String>,
+    scopes: Vec<String>,
+    required: Vec<String>,
+    name: Option<String>,
+    documentation: Option<String>,
+    is_optional: bool,
+    keeps_token: bool,
+}
+
+impl<V: TokenVerifier> From<V> for ProtectedResource {
+    fn from(verifier: V) -> Self {
+        Self::new(verifier)
+    }
+}
+
+impl fmt::Debug for ProtectedResource {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("ProtectedResource")
+            .field("resource", &self.resource)
+            .field("authorization_servers", &self.servers)
+            .finish_non_exhaustive()
+    }
+}
+
+impl ProtectedResource {
+    /// One whose tokens are verified by this.
+    pub fn new(verifier: impl TokenVerifier) -> Self {
+        Self {
+            resource: verifier.resource(),
+            servers: verifier.authorization_servers(),
+            verifier: Arc::new(verifier),
+            scopes: Vec::new(),
+            required: Vec::new(),
+            name: None,
+            documentation: None,
+            is_optional: false,
+            keeps_token: false,
+        }
+    }
+
+    /// The URL that clients use, and ask for tokens for (RFC 8707): `https://api.example.com/mcp`. Unless said it is what the verifier
+    /// says, or made of the host that a request names.
+    #[must_use]
+    pub fn resource(mut self, url: impl Into<String>) -> Self {
+        self.resource = Some(url.into());
+        self
+    }
+
+    /// Who gives tokens out, beside those that the verifier names: the issuer's URL. Without any no metadata is published, since clients
+    /// could do nothing with it.
+    #[must_use]
+    pub fn authorization_server(mut self, issuer: impl Into<String>) -> Self {
+        self.servers.push(issuer.into());
+        self
+    }
+
+    /// What clients may want to ask for: published as `scopes_supported`. Name the least that is useful; what is needed for more is
+    /// asked for when it is needed.
+    #[must_use]
+    pub fn scopes<S: Into<String>>(mut self, scopes: impl IntoIterator<Item = S>) -> Self {
+        self.scopes.extend(scopes.into_iter().map(Into::into));
+        self
+    }
+
+    /// A scope that every request needs: without it the answer is 403 `insufficient_scope`.
+    #[must_use]
+    pub fn require(mut self, scope: impl Into<String>) -> Self {
+        self.required.push(scope.into());
+        self
+    }
+
+    /// What people are shown as its name.
+    #[must_use]
+    pub fn name(mut self, name: impl Into<String>) -> Self {
+        self.name = Some(name.into());
+        self
+    }
+
+    /// Where developers of clients read about it.
+    #[must_use]
+    pub fn documentation(mut self, url: impl Into<String>) -> Self {
+        self.documentation = Some(url.into());
+        self
+    }
+
+    /// Lets callers in who show no token: for handlers that take `Option<Auth<…>>`. A token that is shown must still be a good one.
+    #[must_use]
+    pub fn optional(mut self) -> Self {
+        self.is_optional = true;
+        self
+    }
+
+    /// Leaves the header `Authorization` where handlers see it; otherwise it is gone when they run. The specification forbids to hand
+    /// the token on to another service.
+    #[must_use]
+    pub fn keep_token(mut self) -> Self {
+        self.keeps_token = true;
+        self
+    }
+}
+
+impl ProtectedResource {
+    /// What is wrong with what the author said.
+    pub(crate) fn problems(&self) -> Vec<String> {
+        let mut problems: Vec<String> = self.verifier.problem().into_iter().collect();
+        if let Some(problem) = self.resource.as_deref().and_then(resource_problem) {
+            problems.push(problem);
+        }
+        for server in &self.servers {
+            if !is_url(server) {
+                problems.push(format!(
+                    "`{server}` is no URL of an authorization server, such as `https://login.example.com`"
+                ));
+            }
+        }
+        for scope in self.scopes.iter().chain(&self.required) {
+            if scope == "offline_access" {
+                let why = "whether a client stays signed in is between it and the issuer";
+                problems.push(format!("leave out the scope `offline_access`: {why}"));
+            } else if !is_scope(scope) {
+                problems.push(format!(
+                    "`{scope}` is no scope: letters of ASCII without blanks, `\"` and `\\`"
+                ));
+            }
+        }
+        problems
+    }
+
+    pub(crate) fn may_serve_at(&self, address: Option<IpAddr>) -> Result<(), String> {
+        self.verifier.may_serve_at(address)
+    }
+
+    /// Whether this is an address of the document, for an endpoint with this path.
+    pub(crate) fn is_metadata(&self, path: &str, endpoint: &str) -> bool {
+        let Some(rest) = path.strip_prefix(WELL_KNOWN) else { return false };
+        let own = self.resource.as_deref().and_then(metadata::parts).map_or("", |it| it.1);
+        rest.is_empty() || rest == endpoint || rest == own
+    }
+
+    /// The paths of the document in an application, for an endpoint with this path. That of the host as a whole is for the
+    /// application to give, which may have several resources.
+    #[cfg(feature = "axum")]
+    pub(crate) fn metadata_paths(&self, endpoint: &str) -> Vec<String> {
+        let own = self.resource.as_deref().and_then(metadata::parts).map(|it| it.1);
+        let endpoint = if endpoint == "/" { "" } else { endpoint };
+        let mut paths = vec![format!("{WELL_KNOWN}{endpoint}")];
+        let own = own.filter(|it| *it != endpoint && !it.is_empty());
+        paths.extend(own.map(|it| format!("{WELL_KNOWN}{it}")));
+        paths
+    }
+
+    /// The resource: what was said, or what the request shows.
+    fn url(&self, derived: impl FnOnce() -> String) -> Cow<'_, str> {
+        self.resource.as_deref().map_or_else(|| derived().into(), Cow::Borrowed)
+    }
+
+    /// The document, if there is one. `derived` is the resource as the request shows it.
+    pub(crate) fn metadata(&self, derived: impl FnOnce() -> String) -> Option<Vec<u8>> {
+        if self.servers.is_empty() {
+            return None;
+        }
+        let metadata = Metadata {
+            resource: &self.url(derived),
+            authorization_servers: &self.servers,
+            scopes_supported: &self.supported(),
+            bearer_methods_supported: ["header"],
+            resource_name: self.name.as_deref(),
+            resource_documentation: self.documentation.as_deref(),
+        };
+        Some(metadata.json())
+    }
+
+    fn supported(&self) -> Vec<String> {
+        let mut all = Vec::new();
+        for scope in self.required.iter().chain(&self.scopes) {
+            if !all.contains(scope) {
+                all.push(scope.clone());
+            }
+        }
+        all
+    }
+
+    /// The value of `WWW-Authenticate` for this refusal.
+    pub(crate) fn challenge(
+        &self,
+        refusal: &Refusal,
+        derived: impl FnOnce() -> String,
+    ) -> Option<String> {
+        let metadata = (!self.servers.is_empty()).then(|| self.url(derived));
+        let metadata = metadata.and_then(|it| metadata::address(&it));
+        refusal.challenge(metadata.as_deref(), &self.required.join(" "))
+    }
+
+    /// Takes the token out of the head of a request. `None` where nobody needs to be asked about it.
+    ///
+    /// # Errors
+    /// Why it is not let in.
+    pub(crate) fn begin(&self, parts: &mut Parts) -> Result<Option<Verifying>, Refusal> {
+        let token = presented(&parts.headers, parts.uri.query())?;
+        let is_anonymous = token.is_none() && !parts.headers.contains_key(header::AUTHORIZATION);
+        match token {
+            Some(token) => {
+                if self.keeps_token {
+                    if let Some(header) = parts.headers.get_mut(header::AUTHORIZATION) {
+                        header.set_sensitive(true);
+                    }
+                } else {
+                    parts.headers.remove(header::AUTHORIZATION);
+                }
+                Ok(Some(self.verifier.clone().verify(token)))
+            }
+            None if self.is_optional && is_anonymous => Ok(None),
+            None => Err(Refusal::Missing),
+        }
+    }
+
+    /// Lets in whom the verifier has found, and says so in the request.
+    ///
+    /// # Errors
+    /// Why it is not let in.
+    pub(crate) fn finish(
+        &self,
+        verified: Result<Authorization, Denied>,
+        parts: &mut Parts,
+    ) -> Result<(), Refusal> {
+        let authorization =
+            verified.map_err(|Denied { why, is_unavailable }| match is_unavailable {
+                true => Refusal::Unavailable(why),
+                false => Refusal::Invalid(why),
+            })?;
+        if authorization.principal().as_str().is_empty() {
+            // An empty name stands for everybody who has none.
+            return Err(Refusal::Invalid("the token does not say whose it is".into()));
+        }
+        if authorization.expiry().is_some_and(|it| it <= SystemTime::now()) {
+            return Err(Refusal::Invalid("the token has expired".into()));
+        }
+        if !self.required.iter().all(|it| authorization.has_scope(it)) {
+            return Err(Refusal::Insufficient(self.required.join(" ")));
+        }
+        parts.extensions.insert::<Principal>(authorization.principal().clone());
+        parts.extensions.insert(authorization);
+        Ok(())
+    }
+}
+
+fn is_url(text: &str) -> bool {
+    let rest = text.strip_prefix("https://").or_else(|| text.strip_prefix("http://"));
+    rest.is_some_and(|it| !it.is_empty() && !it.starts_with('/'))
+        && text.bytes().all(|it| it.is_ascii_graphic() && !b"\"<>\\^`{|}".contains(&it))
+}
+
+/// Why this cannot be what clients call the server.
+fn resource_problem(resource: &str) -> Option<String> {
+    if !is_url(resource) {
+        Some(format!("`{resource}` is no URL of a server, such as `https://api.example.com/mcp`"))
+    } else if resource.contains(['#', '?']) {
+        Some(format!("`{resource}` has a query or a fragment, which the URL of a resource has not"))
+    } else {
+        None
+    }
+}
+
+/// `1*( %x21 / %x23-5B / %x5D-7E )` (RFC 6749, section 3.3).
+fn is_scope(text: &str) -> bool {
+    !text.is_empty() && text.bytes().all(|it| it.is_ascii_graphic() && !b"\"\\".contains(&it))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::auth::StaticTokens;
+
+    fn resource() -> ProtectedResource {
+        StaticTokens::new().token("a", "ada").into()
+    }
+
+    #[test]
+    fn what_cannot_be_published_is_a_problem() {
+        let check = |it: ProtectedResource, says: &[&str]| {
+            let problems = it.problems();
+            assert_eq!(problems.len(), says.len(), "{problems:?}");
+            for (problem, says) in problems.iter().zip(says) {
+                assert!(problem.contains(says), "{problem}");
+            }
+        };
+        check(resource(), &[]);
+        check(resource().resource("https://a.example/mcp").scopes(["a:b", "c"]).require("d"), &[]);
+        check(resource().resource("api://mine"), &["no URL of a server"]);
+        check(resource().resource("https://a.example/mcp#x"), &["fragment"]);
+        check(resource().authorization_server("login.example"), &["authorization server"]);
+        check(resource().scopes(["offline_access", "a b"]), &["offline_access", "no scope"]);
+        check(resource().require(""), &["no scope"]);
+    }
+
+    #[test]
+    fn the_document_names_what_clients_need() {
+        let derived = || "http://localhost:1/mcp".to_owned();
+        assert_eq!(resource().metadata(derived), None);
+        let one = resource()
+            .authorization_server("https://login.example")
+            .scopes(["a", "b"])
+            .require("b");
+        let text = String::from_utf8(one.metadata(derived).unwrap()).unwrap();
+        assert_eq!(
+            text,
+            "{\"resource\":\"http://localhost:1/mcp\",\"authorization_servers\":[\"https://login.example\"],\
+             \"scopes_supported\":[\"b\",\"a\"],\"bearer_methods_supported\":[\"header\"]}"
+        );
+        let named = one.resource("https://a.example/x").name("N");
+        let text = String::from_utf8(named.metadata(derived).unwrap()).unwrap();
+        assert!(
+            text.contains("\"resource\":\"https://a.example/x\"")
+                && text.contains("\"resource_name\":\"N\"")
+        );
+        for (path, expected) in
+            [("", true), ("/mcp", true), ("/x", true), ("/y", false), ("mcp", false)]
+        {
+            assert_eq!(
+                named.is_metadata(&format!("{WELL_KNOWN}{path}"), "/mcp"),
+                expected,
+                "{path}"
+            );
+        }
+    }
+}

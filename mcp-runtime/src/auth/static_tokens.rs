@@ -1,0 +1,131 @@
+use std::{fmt, net::IpAddr};
+
+use ring::digest::{SHA256, digest};
+use subtle::ConstantTimeEq as _;
+
+use super::{Denied, TokenVerifier, bearer::is_b64token};
+use crate::context::Authorization;
+
+/// Tokens that are written into the program, for development: a server that verifies its callers with them refuses to listen anywhere
+/// but on the loopback interface.
+///
+/// ```
+/// use mcp_runtime::{Authorization, StaticTokens};
+///
+/// let tokens = StaticTokens::new()
+///     .token("ada-secret", "ada")
+///     .token("grace-secret", Authorization::new("grace").scopes(["notes:write"]));
+/// let server = mcp_runtime::server!().auth(tokens);
+/// # let _ = server;
+/// ```
+#[derive(Default)]
+pub struct StaticTokens {
+    known: Vec<([u8; 32], Authorization)>,
+    problem: Option<String>,
+}
+
+impl StaticTokens {
+    /// None yet: nobody is let in.
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// Whoever shows this token is this one: an [`Authorization`], or just a name.
+    #[must_use]
+    pub fn token(mut self, token: &str, authorization: impl Into<Authorization>) -> Self {
+        if !is_b64token(token.as_bytes()) {
+            let at = self.known.len() + 1;
+            self.problem.get_or_insert(format!(
+                "token number {at} cannot be sent: it may have letters, digits, and `-._~+/`"
+            ));
+        }
+        self.known.push((digested(token), authorization.into()));
+        self
+    }
+}
+
+impl From<&str> for Authorization {
+    fn from(principal: &str) -> Self {
+        Self::new(principal)
+    }
+}
+
+impl From<String> for Authorization {
+    fn from(principal: String) -> Self {
+        Self::new(principal)
+    }
+}
+
+impl fmt::Debug for StaticTokens {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_list().entries(self.known.iter().map(|it| &it.1)).finish()
+    }
+}
+
+/// Of one length, whatever the token's is.
+fn digested(token: &str) -> [u8; 32] {
+    let digest = digest(&SHA256, token.as_bytes());
+    digest.as_ref().try_into().unwrap_or_default()
+}
+
+impl TokenVerifier for StaticTokens {
+    async fn verify(&self, token: &str) -> Result<Authorization, Denied> {
+        let shown = digested(token);
+        // All are compared, wholly: how long it takes says nothing of them.
+        let mut found = None;
+        for (known, authorization) in &self.known {
+            if bool::from(known.ct_eq(&shown)) {
+                found = Some(authorization);
+            }
+        }
+        found.cloned().ok_or(Denied::invalid("nobody has this token"))
+    }
+
+    fn problem(&self) -> Option<String> {
+        self.problem.clone()
+    }
+
+    fn may_serve_at(&self, address: Option<IpAddr>) -> Result<(), String> {
+        match address {
+            Some(address) if address.is_loopback() => Ok(()),
+            Some(address) => Err(format!(
+                "`StaticTokens` are for development, and {address} can be reached from elsewhere: listen on 127.0.0.1, or verify tokens of an issuer with `Jwt`"
+            )),
+            None => Err("`StaticTokens` are for development, and nobody knows where the application listens that the server is mounted in: \
+                 let its middleware say who calls, or verify tokens of an issuer with `Jwt`"
+                .to_owned()),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn they_are_for_this_machine_only() {
+        let tokens = StaticTokens::new().token("a", "ada");
+        for (address, expected) in [
+            ("127.0.0.1", true),
+            ("127.1.2.3", true),
+            ("::1", true),
+            ("0.0.0.0", false),
+            ("::", false),
+            ("192.168.1.2", false),
+        ] {
+            let found = tokens.may_serve_at(Some(address.parse().unwrap()));
+            assert_eq!(found.is_ok(), expected, "{address}");
+        }
+        assert!(tokens.may_serve_at(None).unwrap_err().contains("middleware"));
+    }
+
+    #[test]
+    fn what_cannot_be_sent_is_a_problem_that_does_not_show_it() {
+        assert_eq!(StaticTokens::new().token("a.b", "ada").problem(), None);
+        let problem =
+            StaticTokens::new().token("a", "ada").token("s3 cret", "bob").problem().unwrap();
+        assert!(problem.contains("number 2") && !problem.contains("cret"), "{problem}");
+        let shown = format!("{:?}", StaticTokens::new().token("s3cret", "ada"));
+        assert!(shown.contains("ada") && !shown.contains("s3cret"), "{shown}");
+    }
+}

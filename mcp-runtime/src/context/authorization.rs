@@ -1,0 +1,210 @@
+//! What is known of a caller who has shown an access token.
+
+use std::{any::Any, fmt, ops::Deref, sync::Arc, time::SystemTime};
+
+use serde::de::{DeserializeOwned, IgnoredAny};
+
+use super::{Context, Principal};
+use crate::{
+    error::{Error, Kind, Result},
+    extract::FromCall,
+};
+
+/// Who calls, as a [`TokenVerifier`](crate::TokenVerifier) has found out; handlers see it as [`Auth`].
+///
+/// ```
+/// use mcp_runtime::Authorization;
+///
+/// #[derive(Clone)]
+/// struct Account {
+///     plan: String,
+/// }
+///
+/// let ada = Authorization::new("ada").scopes(["notes:read"]).claims(Account { plan: "free".into() });
+/// assert!(ada.has_scope("notes:read"));
+/// ```
+///
+/// Middleware of an application that the server is mounted in may put one among the extensions of the HTTP request itself,
+/// beside the [`Principal`], instead of a verifier.
+#[derive(Clone)]
+pub struct Authorization {
+    principal: Principal,
+    scopes: Arc<[Box<str>]>,
+    claims: Claims,
+    expires: Option<SystemTime>,
+}
+
+#[derive(Clone)]
+enum Claims {
+    None,
+    Json(Arc<str>),
+    Typed(Arc<dyn Any + Send + Sync>),
+}
+
+impl Authorization {
+    /// The authorization of the principal with this name, which must tell it from all others. No caller is let in whose name is empty.
+    pub fn new(principal: impl Into<Arc<str>>) -> Self {
+        let principal = Principal::new(principal);
+        Self { principal, scopes: Arc::default(), claims: Claims::None, expires: None }
+    }
+
+    /// What the caller has been granted.
+    #[must_use]
+    pub fn scopes<S: Into<Box<str>>>(mut self, scopes: impl IntoIterator<Item = S>) -> Self {
+        self.scopes = scopes.into_iter().map(Into::into).collect();
+        self
+    }
+
+    /// What else is known of the caller: handlers take it as [`Auth<T>`](Auth).
+    #[must_use]
+    pub fn claims<T: Send + Sync + 'static>(mut self, claims: T) -> Self {
+        self.claims = Claims::Typed(Arc::new(claims));
+        self
+    }
+
+    /// The same as the text of a JSON object, such as the payload of a token: [`Auth<T>`](Auth) reads a `T` from it.
+    #[must_use]
+    pub fn claims_json(mut self, claims: impl Into<Arc<str>>) -> Self {
+        self.claims = Claims::Json(claims.into());
+        self
+    }
+
+    /// When the token ends: after that nobody is let in with it, however long its verifier remembers it.
+    #[must_use]
+    pub fn expires(mut self, at: SystemTime) -> Self {
+        self.expires = Some(at);
+        self
+    }
+
+    /// Who it is.
+    pub fn principal(&self) -> &Principal {
+        &self.principal
+    }
+
+    /// What the caller has been granted.
+    pub fn granted(&self) -> impl Iterator<Item = &str> {
+        self.scopes.iter().map(|it| &**it)
+    }
+
+    /// Whether the caller has been granted this.
+    pub fn has_scope(&self, scope: &str) -> bool {
+        self.granted().any(|it| it == scope)
+    }
+
+    /// When the token ends, where that is known.
+    pub fn expiry(&self) -> Option<SystemTime> {
+        self.expires
+    }
+
+    fn read<C: DeserializeOwned + Send + Sync + 'static>(&self) -> Result<Arc<C>> {
+        let text = match &self.claims {
+            Claims::Typed(claims) => {
+                return claims.clone().downcast().map_err(|_| {
+                    let name = std::any::type_name::<C>();
+                    Error::internal(format!("the verifier gives no claims of type `{name}`"))
+                });
+            }
+            Claims::Json(text) => text,
+            Claims::None => "{}",
+        };
+        serde_json::from_str(text).map(Arc::new).map_err(|error| {
+            let name = std::any::type_name::<C>();
+            // Serde quotes what it cannot read, and claims are the caller's own.
+            let place = error.column();
+            Error::internal(format!("the token's claims are no `{name}` (at byte {place})"))
+        })
+    }
+}
+
+impl fmt::Debug for Authorization {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Authorization")
+            .field("principal", &self.principal)
+            .field("scopes", &self.scopes)
+            .finish_non_exhaustive()
+    }
+}
+
+/// Who calls, as a parameter: the [`Authorization`] that the caller's access token stands for, with what the token says as a `C`.
+///
+/// ```
+/// use mcp_runtime::{Auth, prelude::*};
+///
+/// #[derive(Deserialize)]
+/// struct Claims {
+///     email: Option<String>,
+/// }
+///
+/// /// Says where letters to the caller go.
+/// #[tool]
+/// fn address(caller: Auth<Claims>) -> String {
+///     caller.email.clone().unwrap_or_else(|| caller.principal().to_owned())
+/// }
+///
+/// /// Greets whoever calls.
+/// #[tool]
+/// fn greet(caller: Option<Auth>) -> String {
+///     format!("Hello, {}!", caller.as_ref().map_or("stranger", Auth::principal))
+/// }
+/// # fn main() {}
+/// ```
+///
+/// A call without an authorization fails, over stdio too, where credentials come from the environment; `Option<Auth<C>>` is `None` then.
+/// Claims that are no `C` are an internal error.
+pub struct Auth<C = IgnoredAny> {
+    authorization: Authorization,
+    claims: Arc<C>,
+}
+
+impl<C> Auth<C> {
+    /// The caller's name.
+    pub fn principal(&self) -> &str {
+        self.authorization.principal.as_str()
+    }
+
+    /// Whether the caller has been granted this.
+    pub fn has_scope(&self, scope: &str) -> bool {
+        self.authorization.has_scope(scope)
+    }
+
+    /// All that is known of the caller.
+    pub fn authorization(&self) -> &Authorization {
+        &self.authorization
+    }
+}
+
+impl<C> Clone for Auth<C> {
+    fn clone(&self) -> Self {
+        Self { authorization: self.authorization.clone(), claims: self.claims.clone() }
+    }
+}
+
+impl<C> Deref for Auth<C> {
+    type Target = C;
+
+    fn deref(&self) -> &C {
+        &self.claims
+    }
+}
+
+impl<C> fmt::Debug for Auth<C> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_tuple("Auth").field(&self.authorization).finish()
+    }
+}
+
+#[diagnostic::do_not_recommend]
+impl<C: DeserializeOwned + Send + Sync + 'static> FromCall<'_> for Auth<C> {
+    fn from_call(context: &Context) -> Result<Self> {
+        let nobody = "only a caller who has shown an access token, over HTTP, may do this";
+        Option::<Self>::from_call(context)?.ok_or_else(|| Error::of(Kind::InvalidRequest, nobody))
+    }
+}
+
+#[diagnostic::do_not_recommend]
+impl<C: DeserializeOwned + Send + Sync + 'static> FromCall<'_> for Option<Auth<C>> {
+    fn from_call(context: &Context) -> Result<Self> {
+        let Some(authorization) = context.extension::<Authorization>() else { return Ok(None) };
+        Ok(Some(Auth { authorization: authorization.clone(), claims: authorization.read()? }))
+    }
+}

@@ -1,0 +1,101 @@
+//! Where an issuer publishes its keys (RFC 8414, and OpenID Connect Discovery 1.0).
+
+use std::sync::Arc;
+
+use serde::Deserialize;
+
+use super::fetch::Fetch;
+
+#[derive(Deserialize)]
+struct Metadata {
+    issuer: String,
+    jwks_uri: Option<String>,
+}
+
+/// Where the metadata of an issuer may be, in the order in which it is looked for.
+pub(super) fn addresses(issuer: &str) -> Vec<String> {
+    let end = issuer.find("://").map_or(0, |it| it + "://".len());
+    let end = issuer[end..].find('/').map_or(issuer.len(), |it| end + it);
+    let (origin, path) = issuer.split_at(end);
+    let path = path.trim_end_matches('/');
+    let mut addresses = vec![
+        format!("{origin}/.well-known/oauth-authorization-server{path}"),
+        format!("{origin}/.well-known/openid-configuration{path}"),
+    ];
+    if !path.is_empty() {
+        addresses.push(format!("{origin}{path}/.well-known/openid-configuration"));
+    }
+    addresses
+}
+
+/// The address of the issuer's keys.
+///
+/// # Errors
+/// Why it is not known.
+pub(super) async fn jwks_uri<F: Fetch>(fetch: &Arc<F>, issuer: &str) -> Result<String, String> {
+    let mut problems = Vec::new();
+    for address in addresses(issuer) {
+        let found = match fetch.get(&address).await {
+            Ok(document) => read(&document, issuer),
+            Err(problem) => Err(problem),
+        };
+        match found {
+            Ok(found) => return Ok(found),
+            Err(problem) => problems.push(format!("{address}: {problem}")),
+        }
+    }
+    Err(problems.join("; "))
+}
+
+fn read(document: &[u8], issuer: &str) -> Result<String, String> {
+    let metadata: Metadata = serde_json::from_slice(document)
+        .map_err(|_| "it is no metadata of an issuer".to_owned())?;
+    // Whoever says he is another must not speak for this one (RFC 8414, section 3.3).
+    if metadata.issuer != issuer {
+        return Err("it is the metadata of another issuer".to_owned());
+    }
+    metadata.jwks_uri.ok_or_else(|| "it names no `jwks_uri`".to_owned())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn metadata_is_looked_for_where_it_may_be() {
+        assert_eq!(
+            addresses("https://a.example"),
+            [
+                "https://a.example/.well-known/oauth-authorization-server",
+                "https://a.example/.well-known/openid-configuration"
+            ]
+        );
+        assert_eq!(addresses("https://a.example/"), addresses("https://a.example"));
+        assert_eq!(
+            addresses("https://a.example:1/t/v2"),
+            [
+                "https://a.example:1/.well-known/oauth-authorization-server/t/v2",
+                "https://a.example:1/.well-known/openid-configuration/t/v2",
+                "https://a.example:1/t/v2/.well-known/openid-configuration"
+            ]
+        );
+    }
+
+    #[test]
+    fn nobody_speaks_for_another_issuer() {
+        let read = |text: &str| read(text.as_bytes(), "https://a.example");
+        assert_eq!(
+            read(r#"{"issuer":"https://a.example","jwks_uri":"https://k.example/k","x":[1]}"#),
+            Ok("https://k.example/k".to_owned())
+        );
+        for other in [
+            r#"{"issuer":"https://a.example/","jwks_uri":"https://k.example/k"}"#,
+            r#"{"issuer":"https://b.example","jwks_uri":"https://k.example/k"}"#,
+            r#"{"jwks_uri":"https://k.example/k"}"#,
+            r#"{"issuer":"https://a.example"}"#,
+            "<html>",
+        ] {
+            assert!(read(other).is_err(), "{other}");
+        }
+    }
+}

@@ -1,0 +1,164 @@
+use std::{fmt, time::SystemTime};
+
+use super::{
+    Algorithm,
+    claims::Claims,
+    fetch::{Fetch, Web},
+    keys::Keys,
+    seen::Seen,
+    token::Unverified,
+};
+use crate::{
+    auth::{Denied, TokenVerifier},
+    context::Authorization,
+};
+
+/// Verifies access tokens that an issuer has signed (JWT, RFC 9068): [`Builder::auth`](crate::Builder::auth).
+///
+/// The issuer's keys are found through its metadata (RFC 8414, or OpenID Connect), kept, and asked for again when they are old or a token
+/// names one that is not among them: at most once in ten seconds, whoever sends what.
+///
+/// A token must be signed with one of those keys, by an [`Algorithm`] that is allowed; its `iss` must be this issuer, its `aud` this
+/// server, its `exp` (30 seconds are granted to clocks that differ) must not have passed, `nbf` must have. It has a `sub`, which
+/// is the caller's [`Principal`](crate::Principal). Scopes are those in `scope`, or `scp`.
+///
+/// ```
+/// use mcp_runtime::Jwt;
+///
+/// let server = mcp_runtime::server!().auth(Jwt::new("https://login.example.com", "https://api.example.com/mcp"));
+/// # let _ = server;
+/// ```
+///
+/// Only `https` is asked, without following redirects, and nothing in private networks but the issuer itself; an issuer on
+/// this machine (`http://localhost:8080`) may be asked without TLS.
+pub struct Jwt {
+    verifier: Verifier<Web>,
+    problem: Option<String>,
+}
+
+impl Jwt {
+    /// For tokens of this issuer that are for this audience: the URL of the server, as clients use it, or what the issuer
+    /// calls it. The issuer's URL must be written as its tokens have it in `iss`.
+    pub fn new(issuer: impl Into<String>, audience: impl Into<String>) -> Self {
+        let issuer = issuer.into();
+        let web = Web::from_issuer(&issuer);
+        let problem = web.problem().map(str::to_owned);
+        Self { verifier: Verifier::new(web, issuer, audience.into(), None), problem }
+    }
+
+    /// Takes tokens for this audience too.
+    #[must_use]
+    pub fn audience(mut self, audience: impl Into<String>) -> Self {
+        self.verifier.audiences.push(audience.into());
+        self
+    }
+
+    /// Where the issuer's keys are, for one that has no metadata.
+    #[must_use]
+    pub fn jwks_uri(self, url: impl Into<String>) -> Self {
+        let Verifier { issuer, audiences, algorithms, .. } = self.verifier;
+        let (web, url) = (Web::from_issuer(&issuer), url.into());
+        let problem = self.problem.or_else(|| web.check(&url).err());
+        let made = Verifier::new(web, issuer, String::new(), Some(url));
+        Self { verifier: Verifier { audiences, algorithms, ..made }, problem }
+    }
+
+    /// Takes only tokens that are signed in one of these ways. Unless said, in any that [`Algorithm`] has.
+    #[must_use]
+    pub fn algorithms(mut self, algorithms: impl IntoIterator<Item = Algorithm>) -> Self {
+        self.verifier.algorithms = algorithms.into_iter().collect();
+        self
+    }
+}
+
+impl fmt::Debug for Jwt {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Jwt")
+            .field("issuer", &self.verifier.issuer)
+            .field("audiences", &self.verifier.audiences)
+            .finish_non_exhaustive()
+    }
+}
+
+impl TokenVerifier for Jwt {
+    async fn verify(&self, token: &str) -> Result<Authorization, Denied> {
+        self.verifier.verify(token).await
+    }
+
+    fn authorization_servers(&self) -> Vec<String> {
+        vec![self.verifier.issuer.clone()]
+    }
+
+    fn resource(&self) -> Option<String> {
+        let is_url = |it: &&String| it.starts_with("https://") || it.starts_with("http://");
+        self.verifier.audiences.iter().find(is_url).cloned()
+    }
+
+    fn problem(&self) -> Option<String> {
+        if self.verifier.audiences.iter().any(String::is_empty) {
+            return Some("the audience is empty: name this server's URL".to_owned());
+        }
+        if self.verifier.algorithms.is_empty() {
+            return Some("no algorithm is allowed, so no token would be good".to_owned());
+        }
+        self.problem.clone()
+    }
+}
+
+/// A [`Jwt`], wherever its keys come from.
+pub(super) struct Verifier<F> {
+    issuer: String,
+    audiences: Vec<String>,
+    algorithms: Vec<Algorithm>,
+    keys: Keys<F>,
+    seen: Seen,
+}
+
+impl<F: Fetch> Verifier<F> {
+    pub(super) fn new(
+        fetch: F,
+        issuer: String,
+        audience: String,
+        jwks_uri: Option<String>,
+    ) -> Self {
+        Self {
+            audiences: vec![audience],
+            algorithms: Algorithm::ALL.to_vec(),
+            keys: Keys::new(fetch, issuer.clone(), jwks_uri),
+            issuer,
+            seen: Seen::default(),
+        }
+    }
+
+    pub(super) async fn verify(&self, token: &str) -> Result<Authorization, Denied> {
+        let digest = Seen::digest(token);
+        if let (Some(digest), Some(version)) = (&digest, self.keys.fresh())
+            && let Some(authorization) = self.seen.find(digest, version)
+        {
+            return Ok(authorization);
+        }
+        let unverified = Unverified::parse(token).map_err(Denied::invalid)?;
+        let algorithm = unverified.algorithm;
+        if !self.algorithms.contains(&algorithm) {
+            let why = "the token is not signed with an algorithm that is allowed";
+            return Err(Denied::invalid(why));
+        }
+        let id = unverified.key.as_deref();
+        let keys = self.keys.find(id, algorithm).await.map_err(Denied::unavailable)?;
+        let is_signed = keys
+            .set
+            .candidates(id, algorithm)
+            .any(|key| algorithm.verify(key, unverified.message, &unverified.signature));
+        if !is_signed {
+            return Err(Denied::invalid("the token is not signed with a key of the issuer"));
+        }
+        let payload = unverified.payload().map_err(Denied::invalid)?;
+        let claims = Claims::parse(&payload).map_err(Denied::invalid)?;
+        let authorization = claims.judge(&self.issuer, &self.audiences, SystemTime::now());
+        let authorization = authorization.map_err(Denied::invalid)?.claims_json(payload);
+        if let Some(digest) = digest {
+            self.seen.remember(digest, keys.version, authorization.clone());
+        }
+        Ok(authorization)
+    }
+}

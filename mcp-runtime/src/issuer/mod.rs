@@ -1,0 +1,20 @@
+//! Access tokens that an issuer has signed: its keys, found and kept, and what is in the tokens (AUTH-05).
+//!
+//! `jwt` → `token` takes a token apart, `keys` finds the key for it (`discovery`, `jwks`, through `fetch`), `algorithm` checks the
+//! signature. A token that was good a moment ago is remembered (`seen`).
+
+mod algorithm;
+mod claims;
+mod discovery;
+mod fetch;
+mod jwks;
+mod jwt;
+mod keys;
+mod reachable;
+mod seen;
+#[cfg(test)]
+mod tests;
+mod token;
+
+pub use algorithm::Algorithm;
+pub use jwt::Jwt;

@@ -1,0 +1,213 @@
+//! What an issuer may send us to. Its documents are the words of another machine: they must not make this one ask around in its own
+//! network (SSRF).
+
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
+
+use http::{Uri, uri::Scheme};
+
+/// What the author named decides what may be asked.
+pub(super) struct Reachable {
+    /// Of the issuer, lower case.
+    host: String,
+    port: u16,
+    is_loopback: bool,
+}
+
+/// Where to ask.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) struct Target {
+    /// Without the brackets of an address.
+    pub(super) host: String,
+    pub(super) port: u16,
+    pub(super) has_tls: bool,
+    /// What the header `Host` says.
+    pub(super) authority: String,
+    /// With its query.
+    pub(super) path: String,
+}
+
+impl Target {
+    /// # Errors
+    /// What is wrong with the URL.
+    pub(super) fn parse(url: &str) -> Result<Self, String> {
+        let uri: Uri = url.parse().map_err(|_| format!("`{url}` is no URL"))?;
+        let has_tls = match uri.scheme() {
+            Some(it) if *it == Scheme::HTTPS => true,
+            Some(it) if *it == Scheme::HTTP => false,
+            _ => return Err(format!("`{url}` is no https URL")),
+        };
+        let authority = uri.authority().filter(|it| !it.as_str().contains('@'));
+        let authority = authority.ok_or_else(|| format!("`{url}` has no plain host"))?;
+        let host = authority.host().trim_start_matches('[').trim_end_matches(']');
+        if host.is_empty() {
+            return Err(format!("`{url}` has no host"));
+        }
+        let path = uri.path_and_query().map_or("/", |it| it.as_str());
+        Ok(Self {
+            host: host.to_ascii_lowercase(),
+            port: authority.port_u16().unwrap_or(if has_tls { 443 } else { 80 }),
+            has_tls,
+            authority: authority.as_str().to_owned(),
+            path: path.to_owned(),
+        })
+    }
+
+    fn is_loopback(&self) -> bool {
+        self.host == "localhost"
+            || self.host.parse::<IpAddr>().is_ok_and(|address| address.is_loopback())
+    }
+}
+
+impl Reachable {
+    /// # Errors
+    /// Why this cannot be an issuer.
+    pub(super) fn from_issuer(issuer: &str) -> Result<Self, String> {
+        let target = Target::parse(issuer)?;
+        if issuer.contains(['?', '#']) {
+            return Err(format!("`{issuer}` has a query or a fragment, which no issuer has"));
+        }
+        let is_loopback = target.is_loopback();
+        if !target.has_tls && !is_loopback {
+            return Err(format!(
+                "`{issuer}` is not https: whoever is between here and there could give us keys of their own"
+            ));
+        }
+        Ok(Self { host: target.host, port: target.port, is_loopback })
+    }
+
+    /// # Errors
+    /// Why this URL is not asked.
+    pub(super) fn check(&self, target: &Target) -> Result<(), String> {
+        if target.has_tls || (self.is_loopback && target.is_loopback()) {
+            Ok(())
+        } else {
+            Err(format!("`{}` is not asked without TLS", target.authority))
+        }
+    }
+
+    /// Whether a host may be at this address. The issuer itself may be anywhere, because its author has said so.
+    pub(super) fn may_be_at(&self, target: &Target, address: IpAddr) -> bool {
+        (target.host == self.host && target.port == self.port)
+            || (self.is_loopback && address.is_loopback())
+            || is_public(address)
+    }
+}
+
+/// Whether an address is one of the internet at large (RFC 6890).
+fn is_public(address: IpAddr) -> bool {
+    match address {
+        IpAddr::V4(address) => is_public_v4(address),
+        IpAddr::V6(address) => is_public_v6(address),
+    }
+}
+
+fn is_public_v4(address: Ipv4Addr) -> bool {
+    let [a, b, c, _] = address.octets();
+    !(a == 0
+        || a >= 224
+        || address.is_loopback()
+        || address.is_private()
+        || address.is_link_local()
+        || address.is_documentation()
+        || (a == 100 && b & 0xc0 == 64)
+        || (a == 192 && b == 0 && c == 0)
+        || (a == 192 && b == 88 && c == 99)
+        || (a == 198 && b & 0xfe == 18))
+}
+
+fn is_public_v6(address: Ipv6Addr) -> bool {
+    let parts = address.segments();
+    let v4 = |high: u16, low: u16| {
+        let ([a, b], [c, d]) = (high.to_be_bytes(), low.to_be_bytes());
+        is_public_v4(Ipv4Addr::new(a, b, c, d))
+    };
+    match parts {
+        // Global unicast, without documentation, special purposes, and the ways to IPv4 addresses.
+        [0x2001, second, ..] => second > 0x1ff && second != 0xdb8,
+        [0x2002, high, low, ..] => v4(high, low),
+        [0x64, 0xff9b, 0, 0, 0, 0, high, low] => v4(high, low),
+        [0, 0, 0, 0, 0, 0xffff, high, low] => v4(high, low),
+        [0x3fff, second, ..] => second > 0xfff,
+        [first, ..] => first & 0xe000 == 0x2000,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn issuers_are_https_or_on_this_machine() {
+        for issuer in [
+            "https://a.example",
+            "https://a.example:8443/x",
+            "http://localhost:1",
+            "http://[::1]:1/r",
+        ] {
+            assert!(Reachable::from_issuer(issuer).is_ok(), "{issuer}");
+        }
+        for issuer in [
+            "http://a.example",
+            "http://localhost.evil.example",
+            "https://user@a.example",
+            "https://a.example?x",
+            "https://a.example#x",
+            "a.example",
+            "ftp://a.example",
+            "",
+        ] {
+            assert!(Reachable::from_issuer(issuer).is_err(), "{issuer}");
+        }
+    }
+
+    #[test]
+    fn documents_lead_to_public_addresses_only() {
+        let reachable = |it| Reachable::from_issuer(it).unwrap();
+        let check = |issuer: &Reachable, url: &str, address: &str, expected: bool| {
+            let target = Target::parse(url).unwrap();
+            let found = issuer.check(&target).is_ok()
+                && issuer.may_be_at(&target, address.parse().unwrap());
+            assert_eq!(found, expected, "{url} {address}");
+        };
+        let public = reachable("https://login.example");
+        check(&public, "https://keys.example/k", "93.184.216.34", true);
+        check(&public, "https://keys.example/k", "2606:2800:220:1::1", true);
+        check(&public, "http://keys.example/k", "93.184.216.34", false);
+        // The author's own choice, wherever that is.
+        check(&public, "https://login.example/k", "10.0.0.1", true);
+        check(&public, "https://login.example:6379/k", "10.0.0.1", false);
+        check(&public, "http://localhost/k", "127.0.0.1", false);
+        for private in [
+            "127.0.0.1",
+            "10.1.2.3",
+            "172.16.0.1",
+            "192.168.0.1",
+            "169.254.169.254",
+            "100.64.0.1",
+            "0.0.0.0",
+            "198.18.0.1",
+            "192.0.0.1",
+            "224.0.0.1",
+            "255.255.255.255",
+            "::",
+            "::1",
+            "fe80::1",
+            "fc00::1",
+            "fd12::1",
+            "ff02::1",
+            "::ffff:10.0.0.1",
+            "64:ff9b::a00:1",
+            "2002:a00:1::",
+            "2001:db8::1",
+            "fec0::1",
+            "::10.0.0.1",
+        ] {
+            check(&public, "https://keys.example/k", private, false);
+        }
+        let local = reachable("http://localhost:9000");
+        check(&local, "http://127.0.0.1:9001/k", "127.0.0.1", true);
+        check(&local, "http://localhost:9001/k", "::1", true);
+        check(&local, "https://keys.example/k", "10.0.0.1", false);
+        check(&local, "http://keys.example/k", "127.0.0.1", false);
+    }
+}

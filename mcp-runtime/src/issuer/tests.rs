@@ -1,0 +1,411 @@
+use std::{
+    future::Future,
+    sync::{
+        Arc, Mutex,
+        atomic::{AtomicUsize, Ordering},
+    },
+    time::{Duration, SystemTime, UNIX_EPOCH},
+};
+
+use base64::{Engine as _, engine::general_purpose::URL_SAFE_NO_PAD};
+use ring::signature::{Ed25519KeyPair, KeyPair as _};
+use tokio::time::{advance, sleep};
+
+use super::{
+    algorithm::Algorithm, claims::Claims, fetch::Fetch, jwks::KeySet, jwt::Verifier, keys::PAUSE,
+    token::Unverified,
+};
+use crate::{auth::Denied, context::Authorization};
+
+const ISSUER: &str = "https://login.example";
+const AUDIENCE: &str = "https://api.example/mcp";
+
+/// RFC 7515, appendices A.2 and A.3; RFC 8037, appendix A: each with the key that verifies it.
+const EXAMPLES: [(&str, &str); 3] = [
+    (
+        "eyJhbGciOiJSUzI1NiJ9.eyJpc3MiOiJqb2UiLA0KICJleHAiOjEzMDA4MTkzODAsDQogImh0dHA6Ly9leGFtcGxlLmNvbS9pc19yb290Ijp0cnVlfQ.cC4hiUPoj9Eetdgtv3hF80EGrhuB__dzERat0XF9g2VtQgr9PJbu3XOiZj5RZmh7AAuHIm4Bh-0Qc_lF5YKt_O8W2Fp5jujGbds9uJdbF9CUAr7t1dnZcAcQjbKBYNX4BAynRFdiuB--f_nZLgrnbyTyWzO75vRK5h6xBArLIARNPvkSjtQBMHlb1L07Qe7K0GarZRmB_eSN9383LcOLn6_dO--xi12jzDwusC-eOkHWEsqtFZESc6BfI7noOPqvhJ1phCnvWh6IeYI2w9QOYEUipUTI8np6LbgGY9Fs98rqVt5AXLIhWkWywlVmtVrBp0igcN_IoypGlUPQGe77Rw",
+        r#"{"kty":"RSA","e":"AQAB","n":"ofgWCuLjybRlzo0tZWJjNiuSfb4p4fAkd_wWJcyQoTbji9k0l8W26mPddxHmfHQp-Vaw-4qPCJrcS2mJPMEzP1Pt0Bm4d4QlL-yRT-SFd2lZS-pCgNMsD1W_YpRPEwOWvG6b32690r2jZ47soMZo9wGzjb_7OMg0LOL-bSf63kpaSHSXndS5z5rexMdbBYUsLA9e-KXBdQOS-UTo7WTBEMa2R2CapHg665xsmtdVMTBQY4uDZlxvb3qCo5ZwKh9kG4LT6_I5IhlJH7aGhyxXFvUK-DWNmoudF8NAco9_h9iaGNj8q2ethFkMLs91kzk2PAcDTW9gb54h4FRWyuXpoQ"}"#,
+    ),
+    (
+        "eyJhbGciOiJFUzI1NiJ9.eyJpc3MiOiJqb2UiLA0KICJleHAiOjEzMDA4MTkzODAsDQogImh0dHA6Ly9leGFtcGxlLmNvbS9pc19yb290Ijp0cnVlfQ.DtEhU3ljbEg8L38VWAfUAqOyKAM6-Xx-F4GawxaepmXFCgfTjDxw5djxLa8ISlSApmWQxfKTUJqPP3-Kg6NU1Q",
+        r#"{"kty":"EC","crv":"P-256","x":"f83OJ3D2xF1Bg8vub9tLe1gHMzV76e8Tus9uPHvRVEU","y":"x_FEzRu9m36HLN_tue659LNpXW6pCyStikYjKIWI5a0"}"#,
+    ),
+    (
+        "eyJhbGciOiJFZERTQSJ9.RXhhbXBsZSBvZiBFZDI1NTE5IHNpZ25pbmc.hgyY0il_MGCjP0JzlnLWG1PPOt7-09PGcvMg3AIbQR6dWbhijcNR4ki4iylGjg5BhVsPt9g7sVvpAr_MuM0KAg",
+        r#"{"kty":"OKP","crv":"Ed25519","x":"11qYAYKxCrfVS_7TyWQHOg7hcvPapiMlrwIaaPcHURo"}"#,
+    ),
+];
+
+fn set(keys: &[&str]) -> KeySet {
+    KeySet::parse(format!("{{\"keys\":[{}]}}", keys.join(",")).as_bytes()).unwrap()
+}
+
+fn is_signed(token: &str, keys: &KeySet) -> bool {
+    let Ok(token) = Unverified::parse(token) else { return false };
+    let mut candidates = keys.candidates(token.key.as_deref(), token.algorithm);
+    candidates.any(|it| token.algorithm.verify(it, token.message, &token.signature))
+}
+
+#[test]
+fn the_examples_of_the_standards_are_verified() {
+    let all = set(&EXAMPLES.map(|it| it.1));
+    for (at, (token, key)) in EXAMPLES.iter().enumerate() {
+        assert!(is_signed(token, &set(&[key])) && is_signed(token, &all), "{token}");
+        for (other, (_, foreign)) in EXAMPLES.iter().enumerate() {
+            assert!(at == other || !is_signed(token, &set(&[foreign])), "{token} {foreign}");
+        }
+        // Whatever one letter is changed to, nothing is verified.
+        let (message, signature) = token.rsplit_once('.').unwrap();
+        let payload = message.find('.').unwrap() + 1;
+        for changed in
+            [payload, message.len() - 1, message.len() + 1, message.len() + signature.len() / 2]
+        {
+            let mut other = token.as_bytes().to_vec();
+            other[changed] = if other[changed] == b'A' { b'B' } else { b'A' };
+            let other = String::from_utf8(other).unwrap();
+            assert!(!is_signed(&other, &all), "{other}");
+        }
+        assert!(!is_signed(&token[..token.len() - 4], &all));
+        assert!(!is_signed(message, &all));
+    }
+}
+
+#[test]
+fn a_signature_is_of_the_algorithm_that_is_said() {
+    let all = set(&EXAMPLES.map(|it| it.1));
+    for (token, _) in EXAMPLES {
+        let (header, rest) = token.split_once('.').unwrap();
+        let own = URL_SAFE_NO_PAD.decode(header).unwrap();
+        for algorithm in
+            ["RS256", "RS512", "PS256", "ES256", "ES384", "EdDSA", "HS256", "none", "None", ""]
+        {
+            let said = format!("{{\"alg\":\"{algorithm}\"}}");
+            if said.as_bytes() != own {
+                let other = format!("{}.{rest}", URL_SAFE_NO_PAD.encode(said));
+                assert!(!is_signed(&other, &all), "{other}");
+            }
+        }
+    }
+}
+
+#[test]
+fn headers_that_are_not_understood_are_refused() {
+    let check = |header: &str, expected: bool| {
+        let token = format!("{}.e30.AA", URL_SAFE_NO_PAD.encode(header));
+        assert_eq!(Unverified::parse(&token).is_ok(), expected, "{header}");
+    };
+    check(r#"{"alg":"ES256"}"#, true);
+    check(r#"{"alg":"ES256","typ":"JWT","kid":"1","jku":"https://evil.example","jwk":{}}"#, true);
+    check(r#"{"alg":"ES256","typ":"at+jwt"}"#, true);
+    check(r#"{"alg":"ES256","typ":"application/AT+JWT"}"#, true);
+    for wrong in [
+        r#"{"alg":"HS256"}"#,
+        r#"{"alg":"none"}"#,
+        r#"{"alg":"es256"}"#,
+        r#"{"alg":["ES256"]}"#,
+        r#"{"alg":"ES256","alg":"ES256"}"#,
+        r#"{"alg":"ES256","crit":["b64"],"b64":false}"#,
+        r#"{"alg":"ES256","crit":[]}"#,
+        r#"{"alg":"ES256","typ":"dpop+jwt"}"#,
+        r#"{"alg":"ES256","typ":"logout+jwt"}"#,
+        r#"{"alg":"ES256","kid":1}"#,
+        r"{}",
+        "",
+        "[]",
+    ] {
+        check(wrong, false);
+    }
+    let header = URL_SAFE_NO_PAD.encode(r#"{"alg":"ES256"}"#);
+    for shape in [
+        header.clone(),
+        format!("{header}."),
+        format!("{header}.e30"),
+        format!("{header}.e30.AA.AA"),
+        format!("{header}.e30.AA="),
+        format!("{header}.e30.A+"),
+        format!("{header}.e30.AB"),
+        format!(".{header}.e30"),
+        "..".to_owned(),
+    ] {
+        assert!(Unverified::parse(&shape).is_err(), "{shape}");
+    }
+}
+
+#[test]
+fn keys_that_cannot_verify_are_left_out() {
+    let (rsa, ec, ed) = (EXAMPLES[0].1, EXAMPLES[1].1, EXAMPLES[2].1);
+    let with = |key: &str, more: &str| format!("{}{more}}}", key.strip_suffix('}').unwrap());
+    let useless = [
+        r#"{"kty":"oct","k":"AyM1SysPpbyDfgZld3umj1qzKObwVMkoqQ"}"#.to_owned(),
+        r#"{"kty":"oct","alg":"HS256","k":"AA"}"#.to_owned(),
+        with(ec, r#","use":"enc""#),
+        with(ec, r#","key_ops":["sign"]"#),
+        with(rsa, r#","alg":"RSA-OAEP""#),
+        with(ec, r#","kid":1"#),
+        r#"{"kty":"EC","crv":"P-256","x":"AA","y":"AA"}"#.to_owned(),
+        r#"{"kty":"RSA","n":"!"}"#.to_owned(),
+        "null".to_owned(),
+    ];
+    for one in &useless {
+        let alone = format!("{{\"keys\":[{one}]}}");
+        assert!(KeySet::parse(alone.as_bytes()).is_err(), "{one}");
+        let among = set(&[one, ed]);
+        assert!(is_signed(EXAMPLES[2].0, &among) && !is_signed(EXAMPLES[1].0, &among), "{one}");
+    }
+    assert!(!is_signed(EXAMPLES[0].0, &set(&[&with(rsa, r#","alg":"PS256""#)])));
+    assert!(is_signed(EXAMPLES[0].0, &set(&[&with(rsa, r#","alg":"RS256","use":"sig""#)])));
+    for document in ["", "[]", "{}", r#"{"keys":{}}"#, r#"{"keys":[]}"#, "<html>"] {
+        assert!(KeySet::parse(document.as_bytes()).is_err(), "{document}");
+    }
+}
+
+#[test]
+fn claims_let_in_whom_they_should() {
+    let now = UNIX_EPOCH + Duration::from_secs(1_000_000);
+    let own = [AUDIENCE.to_owned(), "api://mine".to_owned()];
+    let judge = |claims: &str| {
+        let claims = claims.replace("ISS", ISSUER).replace("AUD", AUDIENCE);
+        Claims::parse(&claims)?.judge(ISSUER, &own, now)
+    };
+    for good in [
+        r#"{"iss":"ISS","aud":"AUD","exp":1000001,"sub":"ada"}"#,
+        r#"{"iss":"ISS","aud":["x","AUD"],"exp":999971,"sub":"ada","nbf":1000030}"#,
+        r#"{"iss":"ISS","aud":"api://mine","exp":1000000.5,"sub":"ada","iat":0}"#,
+    ] {
+        assert_eq!(judge(good).unwrap().principal().as_str(), "ada", "{good}");
+    }
+    for (bad, says) in [
+        (r#"{"iss":"ISS","aud":"AUD","exp":999970,"sub":"ada"}"#, "expired"),
+        (r#"{"iss":"ISS","aud":"AUD","sub":"ada"}"#, "when it ends"),
+        (r#"{"iss":"ISS","aud":"AUD","exp":null,"sub":"ada"}"#, "when it ends"),
+        (r#"{"iss":"ISS","aud":"AUD","exp":"1000001","sub":"ada"}"#, "cannot be read"),
+        (r#"{"iss":"ISS","aud":"AUD","exp":1e300,"sub":"ada"}"#, "when it ends"),
+        (r#"{"iss":"ISS","aud":"AUD","exp":-1,"sub":"ada"}"#, "when it ends"),
+        (r#"{"iss":"ISS","aud":"AUD","exp":1000001,"nbf":1000031,"sub":"ada"}"#, "not valid yet"),
+        (r#"{"iss":"ISS","aud":"AUD","exp":1000001,"nbf":-1,"sub":"ada"}"#, "when it begins"),
+        (r#"{"iss":"ISS/","aud":"AUD","exp":1000001,"sub":"ada"}"#, "another issuer"),
+        (r#"{"aud":"AUD","exp":1000001,"sub":"ada"}"#, "another issuer"),
+        (r#"{"iss":"ISS","aud":"AUD/","exp":1000001,"sub":"ada"}"#, "another audience"),
+        (r#"{"iss":"ISS","aud":[],"exp":1000001,"sub":"ada"}"#, "another audience"),
+        (r#"{"iss":"ISS","aud":[["AUD"]],"exp":1000001,"sub":"ada"}"#, "cannot be read"),
+        (r#"{"iss":"ISS","exp":1000001,"sub":"ada"}"#, "whom it is for"),
+        (r#"{"iss":"ISS","aud":"AUD","exp":1000001}"#, "whose it is"),
+        (r#"{"iss":"ISS","aud":"AUD","exp":1000001,"sub":""}"#, "whose it is"),
+        (r#"{"iss":"ISS","aud":"AUD","exp":1000001,"sub":"ada","sub":"eve"}"#, "cannot be read"),
+        ("[]", "cannot be read"),
+        ("", "cannot be read"),
+    ] {
+        let why = judge(bad).unwrap_err();
+        assert!(why.contains(says), "{bad}: {why}");
+    }
+    let scopes = |more: &str| {
+        let claims = format!(r#"{{"iss":"ISS","aud":"AUD","exp":1000001,"sub":"a"{more}}}"#);
+        judge(&claims).unwrap().granted().map(str::to_owned).collect::<Vec<_>>()
+    };
+    assert_eq!(scopes(""), [""; 0]);
+    assert_eq!(scopes(r#","scope":"a b:c  d""#), ["a", "b:c", "d"]);
+    assert_eq!(scopes(r#","scp":["a","b"]"#), ["a", "b"]);
+    assert_eq!(scopes(r#","scp":"a b""#), ["a", "b"]);
+}
+
+/// An issuer in the same process.
+#[derive(Clone)]
+struct Fake {
+    asked: Arc<AtomicUsize>,
+    document: Arc<Mutex<Result<String, String>>>,
+}
+
+impl Fetch for Fake {
+    async fn get(&self, _: &str) -> Result<Vec<u8>, String> {
+        self.asked.fetch_add(1, Ordering::Relaxed);
+        sleep(Duration::from_millis(100)).await;
+        self.document.lock().unwrap().clone().map(String::into_bytes)
+    }
+}
+
+/// A key of the issuer's, one for each number.
+fn pair(number: u8) -> Ed25519KeyPair {
+    Ed25519KeyPair::from_seed_unchecked(&[number; 32]).unwrap()
+}
+
+fn published(numbers: &[u8]) -> Result<String, String> {
+    let key = |it: &u8| {
+        let x = URL_SAFE_NO_PAD.encode(pair(*it).public_key().as_ref());
+        format!(r#"{{"kty":"OKP","crv":"Ed25519","kid":"k{it}","x":"{x}"}}"#)
+    };
+    Ok(format!("{{\"keys\":[{}]}}", numbers.iter().map(key).collect::<Vec<_>>().join(",")))
+}
+
+/// A good token, as far as it is signed with a key that is known by this id.
+fn signed(number: u8, id: &str) -> String {
+    let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap().as_secs();
+    let header = URL_SAFE_NO_PAD.encode(format!(r#"{{"alg":"EdDSA","kid":"{id}"}}"#));
+    let claims =
+        format!(r#"{{"iss":"{ISSUER}","aud":"{AUDIENCE}","exp":{},"sub":"ada"}}"#, now + 7200);
+    let message = format!("{header}.{}", URL_SAFE_NO_PAD.encode(claims));
+    let signature = pair(number).sign(message.as_bytes());
+    format!("{message}.{}", URL_SAFE_NO_PAD.encode(signature.as_ref()))
+}
+
+fn issuer(document: Result<String, String>) -> (Fake, Arc<Verifier<Fake>>) {
+    let fake = Fake { asked: Arc::default(), document: Arc::new(Mutex::new(document)) };
+    let keys = Some(format!("{ISSUER}/keys"));
+    let verifier = Verifier::new(fake.clone(), ISSUER.to_owned(), AUDIENCE.to_owned(), keys);
+    (fake, Arc::new(verifier))
+}
+
+impl Fake {
+    fn publish(&self, document: Result<String, String>) {
+        *self.document.lock().unwrap() = document;
+    }
+
+    #[track_caller]
+    fn was_asked(&self, times: usize) {
+        assert_eq!(self.asked.load(Ordering::Relaxed), times);
+    }
+}
+
+fn run(test: impl Future<Output = ()>) {
+    let mut runtime = tokio::runtime::Builder::new_current_thread();
+    runtime.enable_time().start_paused(true).build().unwrap().block_on(test);
+}
+
+#[track_caller]
+fn check(verified: &Result<Authorization, Denied>, expected: &str) {
+    let found = match verified {
+        Ok(_) => "good".to_owned(),
+        Err(denied) => format!("{denied:?}"),
+    };
+    assert!(found.contains(expected), "{expected} was expected: {found}");
+}
+
+const FOREIGN: &str = "not signed with a key";
+const UNREACHABLE: &str = "is_unavailable: true";
+
+#[test]
+fn a_flood_of_unknown_keys_is_no_flood_of_questions() {
+    run(async {
+        let (fake, verifier) = issuer(published(&[1]));
+        check(&verifier.verify(&signed(1, "k1")).await, "good");
+        fake.was_asked(1);
+        for round in 0..3 {
+            advance(PAUSE).await;
+            let flood: Vec<_> = (0..300)
+                .map(|it| {
+                    let (verifier, token) =
+                        (verifier.clone(), signed(9, &format!("x{round}.{it}")));
+                    tokio::spawn(async move { verifier.verify(&token).await })
+                })
+                .collect();
+            for one in flood {
+                check(&one.await.unwrap(), FOREIGN);
+            }
+            for _ in 0..5 {
+                advance(PAUSE / 10).await;
+                check(&verifier.verify(&signed(9, "x")).await, FOREIGN);
+                check(&verifier.verify(&signed(1, "k1")).await, "good");
+            }
+            fake.was_asked(2 + round);
+        }
+    });
+}
+
+#[test]
+fn all_who_come_first_share_one_question() {
+    run(async {
+        let (fake, verifier) = issuer(published(&[1, 2]));
+        let all: Vec<_> = (0..50)
+            .map(|it| {
+                let number = 1 + it % 2;
+                let (verifier, token) = (verifier.clone(), signed(number, &format!("k{number}")));
+                tokio::spawn(async move { verifier.verify(&token).await })
+            })
+            .collect();
+        for one in all {
+            check(&one.await.unwrap(), "good");
+        }
+        fake.was_asked(1);
+    });
+}
+
+#[test]
+fn keys_are_rotated() {
+    run(async {
+        let (fake, verifier) = issuer(published(&[1]));
+        check(&verifier.verify(&signed(1, "k1")).await, "good");
+        fake.publish(published(&[2]));
+        // Too soon to ask again.
+        check(&verifier.verify(&signed(2, "k2")).await, FOREIGN);
+        advance(PAUSE).await;
+        check(&verifier.verify(&signed(1, "k1")).await, "good");
+        check(&verifier.verify(&signed(2, "k2")).await, "good");
+        // Also the one that was remembered goes with its key.
+        check(&verifier.verify(&signed(1, "k1")).await, FOREIGN);
+        fake.was_asked(2);
+        // Nobody names the new key by the old one's id.
+        check(&verifier.verify(&signed(1, "k2")).await, FOREIGN);
+    });
+}
+
+#[test]
+fn old_keys_are_asked_for_again_while_they_are_used() {
+    run(async {
+        let (fake, verifier) = issuer(published(&[1]));
+        check(&verifier.verify(&signed(1, "k1")).await, "good");
+        advance(Duration::from_secs(601)).await;
+        fake.publish(Err("it is away".to_owned()));
+        for _ in 0..3 {
+            check(&verifier.verify(&signed(1, "k1")).await, "good");
+            sleep(Duration::from_secs(1)).await;
+        }
+        fake.was_asked(2);
+        // Who comes with a key that nobody knows may be right.
+        check(&verifier.verify(&signed(2, "k2")).await, UNREACHABLE);
+        advance(Duration::from_secs(3600)).await;
+        check(&verifier.verify(&signed(1, "k1")).await, UNREACHABLE);
+        fake.publish(published(&[1]));
+        check(&verifier.verify(&signed(1, "k1")).await, UNREACHABLE);
+        advance(PAUSE).await;
+        check(&verifier.verify(&signed(1, "k1")).await, "good");
+    });
+}
+
+#[test]
+fn whoever_leaves_does_not_take_the_answer_along() {
+    run(async {
+        let (fake, verifier) = issuer(published(&[1]));
+        let token = signed(1, "k1");
+        let left = tokio::time::timeout(Duration::from_millis(1), verifier.verify(&token)).await;
+        assert!(left.is_err(), "the issuer takes longer");
+        sleep(Duration::from_secs(1)).await;
+        check(&verifier.verify(&token).await, "good");
+        fake.was_asked(1);
+    });
+}
+
+/// The way of nearly all requests costs no task and no waiting.
+#[test]
+fn a_token_of_a_known_key_is_verified_on_the_spot() {
+    run(async {
+        let (_, verifier) = issuer(published(&[1]));
+        check(&verifier.verify(&signed(1, "k1")).await, "good");
+        for id in ["k1", "k1"] {
+            let token = signed(1, id);
+            let mut verified = std::pin::pin!(verifier.verify(&token));
+            let mut context = std::task::Context::from_waker(std::task::Waker::noop());
+            assert!(verified.as_mut().poll(&mut context).is_ready());
+        }
+    });
+}
+
+#[test]
+fn an_algorithm_has_one_name() {
+    for algorithm in Algorithm::ALL {
+        let named: Vec<_> =
+            ["RS256", "RS384", "RS512", "PS256", "PS384", "PS512", "ES256", "ES384", "EdDSA"]
+                .into_iter()
+                .filter(|it| Algorithm::named(it) == Some(algorithm))
+                .collect();
+        assert_eq!(named.len(), 1, "{algorithm:?}");
+    }
+}

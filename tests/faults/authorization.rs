@@ -1,0 +1,611 @@
+//! Who is let in over HTTP, with which tokens, and what those are told who are not (B28).
+
+use std::{
+    fmt::Write as _,
+    net::SocketAddr,
+    sync::{Arc, Mutex},
+    time::Duration,
+};
+
+use mcp_runtime::{
+    Auth, Authorization, Builder, Denied, HeaderMap, Jwt, ProtectedResource, StaticTokens,
+    TokenVerifier, prelude::*,
+};
+use serde_json::{Value, json};
+use tokio::{sync::oneshot, task::JoinHandle};
+use tracing_subscriber::layer::SubscriberExt as _;
+
+use crate::{
+    client::{Reply, Request, SOON, Session, initialize, message, plain_call, run, send},
+    issuer::{AUDIENCE, Issuer, Key, Manner, now, unsigned},
+    mounted::Application,
+};
+
+const METADATA: &str = "/.well-known/oauth-protected-resource";
+
+#[derive(Deserialize)]
+struct Claims {
+    email: Option<String>,
+}
+
+/// Says who calls, and whether the token can be seen.
+#[tool]
+fn whoami(caller: Auth<Claims>, ctx: &Context, headers: &HeaderMap) -> String {
+    assert_eq!(ctx.principal(), Some(caller.principal()));
+    let email = caller.email.as_deref().unwrap_or("nowhere");
+    let seen = ctx.headers().contains_key("authorization") || headers.contains_key("authorization");
+    format!(
+        "{} at {email}, write: {}, token: {seen}",
+        caller.principal(),
+        caller.has_scope("notes:write")
+    )
+}
+
+/// Greets whoever calls.
+#[tool]
+fn greet(caller: Option<Auth>) -> String {
+    format!("Hello, {}!", caller.as_ref().map_or("stranger", Auth::principal))
+}
+
+fn server() -> Builder {
+    mcp_runtime::server!(name = "protected").items(items![whoami, greet])
+}
+
+/// A server of our own that is served until it is told to stop.
+struct Served {
+    address: SocketAddr,
+    stop: oneshot::Sender<()>,
+    served: JoinHandle<()>,
+}
+
+impl Served {
+    async fn start(builder: Builder) -> Self {
+        let server = builder.bind_http("127.0.0.1:0").await.unwrap();
+        let address = server.local_addr();
+        let (stop, stopped) = oneshot::channel();
+        let served = tokio::spawn(async move {
+            server.serve_until(async { drop(stopped.await) }).await.unwrap();
+        });
+        Self { address, stop, served }
+    }
+
+    async fn end(self) {
+        self.stop.send(()).unwrap();
+        self.served.await.unwrap();
+    }
+}
+
+fn with(token: &str, request: Request) -> Request {
+    request.header("Authorization", format!("Bearer {token}"))
+}
+
+fn call(tool: &str) -> Request {
+    plain_call(1, tool, json!({}))
+}
+
+async fn ask(address: SocketAddr, token: &str) -> Reply {
+    with(token, call("whoami")).ask(address).await
+}
+
+#[track_caller]
+fn challenge(reply: &Reply) -> String {
+    reply.head.get("www-authenticate").unwrap_or_else(|| panic!("no challenge: {reply:?}"))
+}
+
+/// Not let in, with this status and an error that says this.
+#[track_caller]
+fn check_refused(reply: &Reply, status: u16, error: &str, says: &str, name: &str) {
+    let text = reply.json()["error"]["message"].as_str().unwrap_or_default().to_owned();
+    assert!(
+        reply.status() == status && text.contains(says),
+        "{name}: {status} {says}: {reply:?} {text}"
+    );
+    let challenge = challenge(reply);
+    assert!(challenge.starts_with("Bearer "), "{challenge}");
+    assert_eq!(challenge.contains("error="), !error.is_empty(), "{name}: {challenge}");
+    assert!(challenge.contains(error), "{name}: {challenge}");
+}
+
+#[test]
+fn good_tokens_are_let_in_and_no_others() {
+    run(async {
+        let (rsa, ec, ed) = (Key::rsa("r"), Key::p256("e"), Key::ed25519("d", 1));
+        let stranger = Key::ed25519("d", 2);
+        let issuer = Issuer::start(Manner::Good, &[&rsa, &ec, &ed]).await;
+        let served = Served::start(server().auth(Jwt::new(&*issuer.url, AUDIENCE))).await;
+        let address = served.address;
+        let claims = issuer.claims();
+        let but = |name: &str, value: Value| {
+            let mut other = claims.clone();
+            other[name] = value;
+            other
+        };
+
+        let expected = "ada at ada@example.com, write: true, token: false";
+        let lists = but("aud", json!(["https://other.example", AUDIENCE]));
+        let good = [
+            rsa.token(&claims),
+            rsa.token_as("PS256", &claims),
+            rsa.token_as("RS512", &claims),
+            ec.token(&claims),
+            ed.token(&claims),
+            ed.token(&lists),
+            // Clocks differ.
+            ed.token(&but("exp", json!(now() - 20))),
+            ed.token(&but("nbf", json!(now() + 20))),
+            ed.token_with(&json!({ "alg": "EdDSA" }), &claims),
+        ];
+        // Twice, the second time remembered.
+        for token in good.iter().chain(&good) {
+            assert_eq!(ask(address, token).await.text(), expected);
+        }
+
+        let token = ed.token(&claims);
+        let cut = &token[..token.len() - 6];
+        let (head, rest) = token.split_once('.').unwrap();
+        let long = format!("{head}.{}{rest}", "A".repeat(20 << 10));
+        let signature = "not signed with a key";
+        let algorithm = "not signed with an algorithm";
+        let with_key = |extra: Value| {
+            let mut header = json!({ "alg": "EdDSA", "kid": "d" });
+            header.as_object_mut().unwrap().extend(extra.as_object().unwrap().clone());
+            stranger.token_with(&header, &claims)
+        };
+        let bad: &[(&str, String, &str)] = &[
+            ("expired", ed.token(&but("exp", json!(now() - 40))), "expired"),
+            ("endless", ed.token(&but("exp", Value::Null)), "when it ends"),
+            ("future", ed.token(&but("nbf", json!(now() + 40))), "not valid yet"),
+            (
+                "foreign audience",
+                ed.token(&but("aud", json!("https://other.example"))),
+                "another audience",
+            ),
+            (
+                "audience of a neighbour",
+                ed.token(&but("aud", json!(format!("{AUDIENCE}2")))),
+                "another audience",
+            ),
+            ("for nobody", ed.token(&but("aud", Value::Null)), "whom it is for"),
+            (
+                "wrong issuer",
+                ed.token(&but("iss", json!("https://other.example"))),
+                "another issuer",
+            ),
+            ("nobody's", ed.token(&but("sub", Value::Null)), "whose it is"),
+            ("unnamed", ed.token(&but("sub", json!(""))), "whose it is"),
+            ("wrong algorithm", rsa.token_as("HS512", &claims), algorithm),
+            (
+                "algorithm of another key",
+                rsa.token_with(&json!({ "alg": "ES256", "kid": "r" }), &claims),
+                signature,
+            ),
+            (
+                "another key of the set",
+                ed.token_with(&json!({ "alg": "EdDSA", "kid": "e" }), &claims),
+                signature,
+            ),
+            ("key-confused, RSA", rsa.confused(&claims), algorithm),
+            ("key-confused, EC", ec.confused(&claims), algorithm),
+            ("unsigned", unsigned("none", &claims), algorithm),
+            ("unsigned, in capitals", unsigned("NONE", &claims), algorithm),
+            ("unsigned, said to be signed", unsigned("EdDSA", &claims), signature),
+            ("signed by a stranger", stranger.token(&claims), signature),
+            ("brings its key along", with_key(json!({ "jwk": { "kty": "OKP" } })), signature),
+            (
+                "names its keys",
+                with_key(json!({ "jku": format!("{}/stray", issuer.url) })),
+                signature,
+            ),
+            (
+                "critical",
+                ed.token_with(
+                    &json!({ "alg": "EdDSA", "kid": "d", "crit": ["x"], "x": 1 }),
+                    &claims,
+                ),
+                "critical",
+            ),
+            (
+                "another type",
+                ed.token_with(&json!({ "alg": "EdDSA", "kid": "d", "typ": "dpop+jwt" }), &claims),
+                "another type",
+            ),
+            ("truncated", cut.to_owned(), signature),
+            (
+                "without its signature",
+                token.rsplit_once('.').unwrap().0.to_owned(),
+                "no signed JWT",
+            ),
+            ("its first part", head.to_owned(), "no signed JWT"),
+            ("oversized", long, "longer than"),
+            ("opaque", "abc".to_owned(), "no signed JWT"),
+        ];
+        for (name, token, says) in bad {
+            for _ in 0..2 {
+                let reply = ask(address, token).await;
+                check_refused(&reply, 401, "error=\"invalid_token\"", says, name);
+                let text = String::from_utf8_lossy(&reply.body).into_owned();
+                assert!(
+                    !text.contains(&**token) && !challenge(&reply).contains(&**token),
+                    "{name}"
+                );
+            }
+        }
+        assert_eq!(issuer.strayed(), 0);
+
+        let missing = call("whoami").ask(address).await;
+        check_refused(&missing, 401, "", "access token", "missing");
+        let basic = call("whoami").header("Authorization", "Basic YTpi").ask(address).await;
+        check_refused(&basic, 401, "", "access token", "another scheme");
+        let twice = with(&token, with(&token, call("whoami"))).ask(address).await;
+        check_refused(&twice, 400, "error=\"invalid_request\"", "twice", "twice");
+        let spaced = with("a b", call("whoami")).ask(address).await;
+        check_refused(&spaced, 400, "error=\"invalid_request\"", "nothing else", "two words");
+        for query in [format!("access_token={token}"), "access%5Ftoken=x".to_owned()] {
+            let path = format!("/mcp?{query}");
+            for request in [call("whoami"), with(&token, call("whoami"))] {
+                let reply = request.to(&path).ask(address).await;
+                check_refused(&reply, 400, "error=\"invalid_request\"", "query", "in the query");
+            }
+        }
+        served.end().await;
+        issuer.end().await;
+    });
+}
+
+#[test]
+fn a_request_is_verified_before_anything_else() {
+    run(async {
+        let served = Served::start(server().auth(StaticTokens::new().token("a", "ada"))).await;
+        let address = served.address;
+        let post = |body: &str| Request::post(body);
+        for request in [
+            post("no JSON at all"),
+            post("").header("Content-Type", "text/plain"),
+            post("{}").header("Mcp-Session-Id", "0"),
+            Request::get(),
+            Request::new("DELETE", "/mcp"),
+            Request::new("PUT", "/mcp"),
+            initialize("2025-11-25"),
+            plain_call(1, "no-such-tool", json!({})),
+        ] {
+            let reply = request.ask(address).await;
+            check_refused(&reply, 401, "", "access token", "before anything else");
+        }
+        // A body that never comes is not waited for.
+        let unfinished = Request::post("").chunked();
+        let head = unfinished.bytes();
+        let head = head.strip_suffix(b"0\r\n\r\n").expect("the end of the chunks");
+        let mut connection = send(address, head).await;
+        assert_eq!(connection.head(false, SOON).await.expect("an answer").status, 401);
+        // But after the looks at where it comes from, which say what to change.
+        let evil = call("whoami").header("Origin", "http://evil.example").ask(address).await;
+        assert_eq!(evil.status(), 403);
+        let preflight = Request::new("OPTIONS", "/mcp").header("Origin", "http://localhost:1");
+        assert_eq!(preflight.ask(address).await.status(), 204);
+        for open in ["/healthz", "/readyz"] {
+            assert_eq!(Request::new("GET", open).ask(address).await.status(), 200);
+        }
+        assert_eq!(ask(address, "b").await.status(), 401);
+        assert_eq!(with("a", call("greet")).ask(address).await.text(), "Hello, ada!");
+        // Nobody gives these tokens out, so there is no document.
+        assert_eq!(Request::new("GET", METADATA).ask(address).await.status(), 404);
+        assert!(!challenge(&call("greet").ask(address).await).contains("resource_metadata"));
+        served.end().await;
+    });
+}
+
+/// The documents of a server, and the one that a challenge names.
+async fn check_metadata(address: SocketAddr, resource: &str, paths: &[&str], issuer: &str) {
+    for path in paths {
+        let request = Request::new("GET", path).header("Origin", "http://localhost:6274");
+        let reply = request.ask(address).await;
+        assert_eq!(reply.status(), 200, "{path}: {reply:?}");
+        assert_eq!(reply.head.get("content-type").as_deref(), Some("application/json"));
+        let origin = reply.head.get("access-control-allow-origin");
+        assert_eq!(origin.as_deref(), Some("http://localhost:6274"));
+        let expected = json!({
+            "resource": resource,
+            "authorization_servers": [issuer],
+            "scopes_supported": ["notes:read", "notes:write"],
+            "bearer_methods_supported": ["header"],
+        });
+        assert_eq!(reply.json(), expected);
+        assert_eq!(Request::new("POST", path).ask(address).await.status(), 405);
+        assert_eq!(Request::new("OPTIONS", path).ask(address).await.status(), 204);
+    }
+}
+
+#[test]
+fn clients_are_told_where_to_get_a_token() {
+    run(async {
+        let ed = Key::ed25519("d", 1);
+        let issuer = Issuer::start(Manner::Good, &[&ed]).await;
+        let protected = |resource: Option<&str>| {
+            let protected = ProtectedResource::new(Jwt::new(&*issuer.url, "api://notes"))
+                .scopes(["notes:write"])
+                .require("notes:read");
+            match resource {
+                Some(resource) => protected.resource(resource),
+                None => protected,
+            }
+        };
+        // As the request shows it.
+        let served = Served::start(server().path("/a/mcp").auth(protected(None))).await;
+        let own = format!("{METADATA}/a/mcp");
+        check_metadata(served.address, "http://localhost/a/mcp", &[METADATA, &own], &issuer.url)
+            .await;
+        assert_eq!(
+            Request::new("GET", &format!("{METADATA}/b")).ask(served.address).await.status(),
+            404
+        );
+        let reply = call("whoami").to("/a/mcp").ask(served.address).await;
+        let expected =
+            format!("Bearer resource_metadata=\"http://localhost{own}\", scope=\"notes:read\"");
+        assert_eq!(challenge(&reply), expected);
+        served.end().await;
+        // As the author says.
+        let served =
+            Served::start(server().auth(protected(Some("https://api.example.com/n/mcp")))).await;
+        let own = format!("{METADATA}/n/mcp");
+        let paths = [METADATA, &own, &format!("{METADATA}/mcp")];
+        check_metadata(served.address, "https://api.example.com/n/mcp", &paths, &issuer.url).await;
+        let mut claims = issuer.claims();
+        claims["aud"] = json!("api://notes");
+        assert_eq!(ask(served.address, &ed.token(&claims)).await.status(), 200);
+        claims["scope"] = json!("notes:write");
+        let less = ask(served.address, &ed.token(&claims)).await;
+        check_refused(&less, 403, "error=\"insufficient_scope\"", "notes:read", "too little");
+        let said = challenge(&less);
+        assert!(said.contains("scope=\"notes:read\"") && said.contains(&own), "{said}");
+        served.end().await;
+        // In an application, which has another one beside it.
+        let mount = async |path: &str| {
+            let resource = protected(Some(&format!("https://api.example.com{path}")));
+            server().path(path).auth(resource).into_router().await.unwrap()
+        };
+        let application = Application::start(mount("/m").await.merge(mount("/n").await)).await;
+        let own = format!("{METADATA}/m");
+        check_metadata(application.address, "https://api.example.com/m", &[&own], &issuer.url)
+            .await;
+        assert_eq!(Request::new("GET", METADATA).ask(application.address).await.status(), 404);
+        claims["scope"] = json!("notes:read");
+        let reply = with(&ed.token(&claims), call("greet")).to("/m").ask(application.address).await;
+        assert_eq!(reply.text(), "Hello, ada!");
+        application.end().await;
+        issuer.end().await;
+    });
+}
+
+#[test]
+fn keys_are_rotated_and_floods_are_not_passed_on() {
+    run(async {
+        let (old, new, unknown) = (Key::ed25519("1", 1), Key::p256("2"), Key::ed25519("x", 9));
+        let issuer = Issuer::start(Manner::Good, &[&old]).await;
+        let served = Served::start(server().auth(Jwt::new(&*issuer.url, AUDIENCE))).await;
+        let (address, claims) = (served.address, issuer.claims());
+        assert_eq!(ask(address, &old.token(&claims)).await.status(), 200);
+        issuer.publish(&[&new]);
+        // All within the pause after the first time of asking.
+        for _ in 0..20 {
+            assert_eq!(ask(address, &unknown.token(&claims)).await.status(), 401);
+            assert_eq!(ask(address, &old.token(&claims)).await.status(), 200);
+        }
+        assert_eq!(issuer.asked(), 1);
+        tokio::time::sleep(Duration::from_secs(10)).await;
+        let asking = (0..30).map(|_| {
+            let request = with(&new.token(&claims), call("whoami"));
+            tokio::spawn(async move { request.ask(address).await.status() })
+        });
+        for status in asking.collect::<Vec<_>>() {
+            assert_eq!(status.await.unwrap(), 200);
+        }
+        assert_eq!(ask(address, &old.token(&claims)).await.status(), 401);
+        assert_eq!(issuer.asked(), 2);
+        served.end().await;
+        issuer.end().await;
+    });
+}
+
+#[test]
+fn an_issuer_that_misbehaves_lets_nobody_in() {
+    run(async {
+        let manners = [
+            Manner::Foreign,
+            Manner::Slow,
+            Manner::Huge,
+            Manner::Redirecting,
+            Manner::Broken,
+            Manner::Elsewhere("http://10.255.255.1/keys"),
+            Manner::Elsewhere("https://10.255.255.1/keys"),
+            Manner::Elsewhere("file:///etc/passwd"),
+            Manner::Elsewhere("http://user@localhost/keys"),
+        ];
+        let checks = manners.map(|manner| {
+            tokio::spawn(async move {
+                let key = Key::ed25519("1", 1);
+                let issuer = Issuer::start(manner.clone(), &[&key]).await;
+                let served = Served::start(server().auth(Jwt::new(&*issuer.url, AUDIENCE))).await;
+                let reply = ask(served.address, &key.token(&issuer.claims())).await;
+                assert_eq!(reply.status(), 503, "{manner:?}: {reply:?}");
+                assert!(reply.head.get("retry-after").is_some(), "{manner:?}");
+                assert_eq!((issuer.strayed(), issuer.asked()), (0, 0), "{manner:?}");
+                served.end().await;
+                issuer.end().await;
+            })
+        });
+        for check in checks {
+            check.await.unwrap();
+        }
+    });
+}
+
+#[test]
+fn sessions_belong_to_who_began_them() {
+    run(async {
+        let tokens = StaticTokens::new().token("a", "ada").token("a2", "ada").token("g", "grace");
+        let served = Served::start(server().legacy_sse(true).auth(tokens)).await;
+        let address = served.address;
+        let begun = with("a", initialize("2025-11-25")).ask(address).await;
+        let id = begun.head.get("mcp-session-id").expect("a session");
+        let session = Session { address, revision: "2025-11-25", id };
+        let requests =
+            || [session.post(&message(2, "ping", json!({}))), session.get(), session.delete()];
+        for request in requests() {
+            assert_eq!(request.clone().ask(address).await.status(), 401);
+            assert_eq!(with("g", request).ask(address).await.status(), 404);
+        }
+        // The token may change, the caller not.
+        let ping = with("a2", session.post(&message(2, "ping", json!({}))));
+        assert_eq!(ping.ask(address).await.status(), 200);
+        let open = with("a", Request::get().to("/sse")).open(address).await;
+        let path = open.check_events().event().await.and_then(|it| it.data).expect("an address");
+        let post = || initialize("2024-11-05").to(&format!("/{path}"));
+        assert_eq!(post().ask(address).await.status(), 401);
+        assert_eq!(with("g", post()).ask(address).await.status(), 404);
+        assert_eq!(Request::get().to("/sse").ask(address).await.status(), 401);
+        served.end().await;
+    });
+}
+
+#[test]
+fn callers_may_be_anonymous_where_the_author_says_so() {
+    run(async {
+        let tokens = StaticTokens::new().token("a", "ada");
+        let protected = ProtectedResource::new(tokens).optional();
+        let served = Served::start(server().auth(protected)).await;
+        let address = served.address;
+        assert_eq!(call("greet").ask(address).await.text(), "Hello, stranger!");
+        assert_eq!(with("a", call("greet")).ask(address).await.text(), "Hello, ada!");
+        // A wrong token is not the same as none.
+        assert_eq!(with("b", call("greet")).ask(address).await.status(), 401);
+        let basic = call("greet").header("Authorization", "Basic YTpi").ask(address).await;
+        assert_eq!(basic.status(), 401);
+        call("whoami").ask(address).await.check_error(200, -32600, "access token");
+        served.end().await;
+    });
+}
+
+#[test]
+fn the_token_is_kept_only_where_the_author_asks_for_it() {
+    run(async {
+        let ada = || Authorization::new("ada").claims_json("{\"email\":\"a@b\"}");
+        for (keep, expected) in [(false, "token: false"), (true, "token: true")] {
+            let resource = ProtectedResource::new(StaticTokens::new().token("a", ada()));
+            let resource = if keep { resource.keep_token() } else { resource };
+            let served = Served::start(server().auth(resource)).await;
+            let text = ask(served.address, "a").await.text();
+            assert!(text.starts_with("ada at a@b") && text.ends_with(expected), "{text}");
+            served.end().await;
+        }
+    });
+}
+
+/// Looks tokens up somewhere, which takes a while.
+struct Slow;
+
+impl TokenVerifier for Slow {
+    async fn verify(&self, token: &str) -> Result<Authorization, Denied> {
+        tokio::time::sleep(Duration::from_millis(20)).await;
+        match token {
+            "ada" => Ok(Authorization::new("ada").claims(String::from("no claims"))),
+            "nobody" => Ok(Authorization::new("")),
+            "old" => Ok(Authorization::new("ada").expires(std::time::SystemTime::now())),
+            "later" => Err(Denied::unavailable("the accounts cannot be read")),
+            _ => Err(Denied::invalid("nobody has this one")),
+        }
+    }
+}
+
+#[test]
+fn a_verifier_of_the_authors_own_may_take_its_time() {
+    run(async {
+        let served = Served::start(server().auth(Slow)).await;
+        let address = served.address;
+        assert_eq!(with("ada", call("greet")).ask(address).await.status(), 200);
+        for token in ["nobody", "old", "else"] {
+            let reply = ask(address, token).await;
+            check_refused(&reply, 401, "error=\"invalid_token\"", "", token);
+        }
+        ask(address, "later").await.check_busy("the accounts cannot be read");
+        // Claims that are no such claims are a fault of the program, not of the caller.
+        ask(address, "ada").await.check_error(200, -32603, "");
+        served.end().await;
+    });
+}
+
+#[test]
+fn tokens_for_development_stay_on_this_machine() {
+    run(async {
+        let build = || server().auth(StaticTokens::new().token("a", "ada"));
+        let refused = build().bind_http("0.0.0.0:0").await.unwrap_err().to_string();
+        assert!(refused.contains("development") && refused.contains("127.0.0.1"), "{refused}");
+        let mounted = build().into_service().await.unwrap_err().to_string();
+        assert!(mounted.contains("middleware"), "{mounted}");
+    });
+}
+
+#[test]
+fn what_is_wrong_with_it_is_found_when_the_server_is_built() {
+    for (resource, says) in [
+        (ProtectedResource::new(Jwt::new("http://login.example", AUDIENCE)), "not https"),
+        (ProtectedResource::new(Jwt::new("login.example", AUDIENCE)), "`login.example`"),
+        (ProtectedResource::new(Jwt::new("https://a.example", "")), "audience is empty"),
+        (ProtectedResource::new(Jwt::new("https://a.example", "x").algorithms([])), "algorithm"),
+        (
+            ProtectedResource::new(
+                Jwt::new("https://a.example", "x").jwks_uri("http://a.example/k"),
+            ),
+            "TLS",
+        ),
+        (
+            ProtectedResource::new(Jwt::new("https://a.example", "x")).scopes(["offline_access"]),
+            "offline_access",
+        ),
+    ] {
+        let problem = server().auth(resource).build().unwrap_err().to_string();
+        assert!(problem.contains(".auth(…)") && problem.contains(says), "{problem}");
+        assert!(problem.contains("authorization.rs:"), "{problem}");
+    }
+    let twice = server().auth(Slow).auth(Slow).build().unwrap_err().to_string();
+    assert!(twice.contains("said before"), "{twice}");
+}
+
+/// Everything that is logged, as one text.
+#[derive(Clone, Default)]
+struct Logged(Arc<Mutex<String>>);
+
+impl<S: tracing::Subscriber> tracing_subscriber::Layer<S> for Logged {
+    fn on_event(&self, event: &tracing::Event<'_>, _: tracing_subscriber::layer::Context<'_, S>) {
+        let mut text = self.0.lock().unwrap();
+        event.record(&mut |field: &tracing::field::Field, value: &dyn std::fmt::Debug| {
+            let _ = writeln!(text, "{field}={value:?}");
+        });
+    }
+}
+
+#[test]
+fn no_token_gets_into_a_log() {
+    let logged = Logged::default();
+    let subscriber = tracing_subscriber::registry().with(logged.clone());
+    let _default = tracing::subscriber::set_default(subscriber);
+    run(async {
+        let key = Key::ed25519("1", 1);
+        let issuer = Issuer::start(Manner::Good, &[&key]).await;
+        let served = Served::start(server().auth(Jwt::new(&*issuer.url, AUDIENCE))).await;
+        let (good, bad) =
+            (key.token(&issuer.claims()), Key::ed25519("1", 2).token(&issuer.claims()));
+        assert_eq!(ask(served.address, &good).await.status(), 200);
+        assert_eq!(ask(served.address, &bad).await.status(), 401);
+        let query = call("whoami").to(&format!("/mcp?access_token={good}"));
+        assert_eq!(query.ask(served.address).await.status(), 400);
+        served.end().await;
+        issuer.end().await;
+        let text = logged.0.lock().unwrap().clone();
+        assert!(text.contains("not signed with a key"), "refusals are logged: {text}");
+        for token in [good, bad] {
+            for part in token.split('.') {
+                assert!(!text.contains(part), "{part} is in the log");
+            }
+        }
+    });
+}
