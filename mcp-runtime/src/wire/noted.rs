@@ -29,13 +29,9 @@ pub(crate) struct Known<'a> {
 }
 
 impl<'a, const N: usize> Noted<'a, N> {
-    /// An object without members.
-    pub(super) const EMPTY: Self =
-        Self { whole: Raw::EMPTY_OBJECT, members: [None; N], known: Some(0) };
-
-    /// The same, made where it stands and not copied there.
+    /// An object without members. Made where it stands: a constant would be copied there.
     #[inline(always)]
-    pub(super) fn empty() -> Self {
+    pub(super) const fn empty() -> Self {
         Self { whole: Raw::EMPTY_OBJECT, members: [None; N], known: Some(0) }
     }
 

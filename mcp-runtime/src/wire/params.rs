@@ -24,8 +24,7 @@ pub(crate) struct Params<'a> {
 
 impl<'a> Params<'a> {
     /// Those of a message that has none: an empty object.
-    pub(crate) const NONE: Params<'static> =
-        Params { all: Noted::EMPTY, arguments: None, meta: None };
+    pub(crate) const NONE: Params<'static> = Params::none();
 
     /// With nothing known but the text.
     #[cfg(test)]
@@ -36,7 +35,7 @@ impl<'a> Params<'a> {
     }
 
     #[inline(always)]
-    pub(super) fn none() -> Self {
+    pub(super) const fn none() -> Self {
         Params { all: Noted::empty(), arguments: None, meta: None }
     }
 
