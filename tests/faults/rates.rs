@@ -1,6 +1,6 @@
 //! Callers of an item with a rate do not limit each other: principals, sessions, and the addresses of those who are neither.
 
-use std::net::SocketAddr;
+use std::{net::SocketAddr, sync::Arc};
 
 use axum::middleware::from_fn;
 use mcp_runtime::{Builder, Limits, prelude::*};
@@ -8,7 +8,7 @@ use serde_json::json;
 use tokio::{
     io::{AsyncReadExt as _, AsyncWriteExt as _},
     net::{TcpListener, TcpSocket},
-    sync::oneshot,
+    sync::{Semaphore, oneshot},
 };
 
 use crate::{
@@ -21,6 +21,20 @@ use crate::{
 #[tool(rate = "1/h")]
 fn once() -> &'static str {
     "said"
+}
+
+/// What a call waits for, and what waits for the call.
+struct Turns {
+    begun: Semaphore,
+    go: Semaphore,
+}
+
+/// Waits until it may go.
+#[tool(concurrency = 1)]
+async fn alone(turns: &Arc<Turns>) -> &'static str {
+    turns.begun.add_permits(1);
+    turns.go.acquire().await.expect("nobody closes it").forget();
+    "done"
 }
 
 /// How busy the server is.
@@ -136,6 +150,27 @@ fn two_sessions_do_not_limit_each_other() {
             }
         }
     }));
+}
+
+/// What is behind an item does not become more by having more callers.
+#[test]
+fn all_callers_together_have_the_places_of_an_item() {
+    run(async {
+        let turns = Arc::new(Turns { begun: Semaphore::new(0), go: Semaphore::new(0) });
+        let server = mcp_runtime::server!().items(items![alone]).state(turns.clone());
+        let router = server.into_router().await.unwrap().layer(from_fn(sign_in));
+        let app = Application::start(router).await;
+        let call = |user| by(Some(user), plain_call(1, "alone", json!({})));
+        let address = app.address;
+        let first = tokio::spawn(async move { call("ada").ask(address).await.text() });
+        turns.begun.acquire().await.unwrap().forget();
+        let busy = "a call of `alone` is running already: wait until it has ended";
+        assert_eq!(call("grace").ask(address).await.text(), busy);
+        turns.go.add_permits(2);
+        assert_eq!(first.await.unwrap(), "done");
+        assert_eq!(call("grace").ask(address).await.text(), "done");
+        app.end().await;
+    });
 }
 
 #[test]

@@ -84,7 +84,7 @@ macro_rules! common {
                 self
             }
 
-            /// How many calls of one caller may run at once.
+            /// How many calls may run at once, of all callers together.
             #[must_use]
             pub fn concurrency(mut self, calls: u32) -> Self {
                 self.wanted.concurrency = Some(calls);
