@@ -11,6 +11,7 @@ mod authorization;
 mod bodies;
 mod client;
 mod eras;
+mod expiry;
 mod fleet;
 mod flood;
 mod issuer;

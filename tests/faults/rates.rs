@@ -37,6 +37,16 @@ async fn alone(turns: &Arc<Turns>) -> &'static str {
     "done"
 }
 
+/// Counts to five, aloud.
+#[tool]
+async fn count(progress: Progress) -> &'static str {
+    for number in 1..=5 {
+        progress.report(number);
+        tokio::task::yield_now().await;
+    }
+    "counted"
+}
+
 /// How busy the server is.
 #[tool]
 fn refused(server: Handle) -> String {
@@ -46,11 +56,11 @@ fn refused(server: Handle) -> String {
 }
 
 fn server() -> Builder {
-    mcp_runtime::server!(name = "rates").items(items![once, refused])
+    mcp_runtime::server!(name = "rates").items(items![once, refused, count])
 }
 
 /// Serves on a port of its own while the test runs.
-async fn serving<T>(server: Builder, test: impl AsyncFnOnce(SocketAddr) -> T) -> T {
+pub(crate) async fn serving<T>(server: Builder, test: impl AsyncFnOnce(SocketAddr) -> T) -> T {
     let server = server.bind_http("127.0.0.1:0").await.unwrap();
     let address = server.local_addr();
     let (stop, stopped) = oneshot::channel::<()>();
@@ -175,15 +185,28 @@ fn all_callers_together_have_the_places_of_an_item() {
 
 #[test]
 fn what_a_transport_refuses_is_counted() {
-    let limits = Limits::new().sessions(1).message(2000).depth(20);
+    let limits = Limits::new().sessions(1).message(2000).depth(20).events(2).head(4000);
     run(serving(server().limits(limits), async |address| {
-        let _first = Session::begin(address, "2025-11-25").await;
+        let session = Session::begin(address, "2025-11-25").await;
         crate::client::initialize("2025-11-25").ask(address).await.check_busy("sessions");
         let long = call(1, "once", json!({})).padded(3000).ask(address).await;
         assert_eq!(long.status(), 413);
         let deep = format!("{}{}", "[".repeat(30), "]".repeat(30));
         assert_eq!(Request::post(deep).ask(address).await.status(), 400);
+        let mut stream = session.call(1, "count", json!({})).open(address).await.check_events();
+        let first = stream.event().await.and_then(|it| it.id).expect("an event with a name");
+        stream.rest().await;
+        assert_eq!(session.resume(&first).ask(address).await.status(), 400);
+        // One that there never was, and one that is still kept, are no matter of limits.
+        assert_eq!(session.resume("7-1").ask(address).await.status(), 400);
+        let last = stream.last.clone().expect("an event with a name");
+        assert_eq!(session.resume(&last).ask(address).await.status(), 200);
+        // The second is so long that it does not become a request.
+        for length in [5_000, 50_000] {
+            let long = call(1, "once", json!({})).header("X-Long", "x".repeat(length));
+            assert_eq!(long.ask(address).await.status(), 431);
+        }
         let counted = plain_call(1, "refused", json!({})).ask(address).await.text();
-        assert_eq!(counted, "message 1, depth 1, sessions 1");
+        assert_eq!(counted, "message 1, depth 1, events 1, sessions 1, head 2");
     }));
 }

@@ -21,6 +21,7 @@ use super::{
 use crate::{
     context::{Carrier, Principal},
     error::{Error, Kind, shown},
+    limits::Limit,
     protocol::{Arrival, Outbox, Refusal, ReplyTo, Revision, Turn, VERSION_HEADER},
     wire::{Id, Incoming},
 };
@@ -50,6 +51,7 @@ pub(super) fn initialize(
         Ok(session) => Arc::new(session),
         Err(why) => return reply::busy(why),
     };
+    show(&session, &carrier);
     let (has_begun, mut response) = begun(&session, incoming, carrier, accepts);
     if !has_begun {
         return response;
@@ -59,6 +61,12 @@ pub(super) fn initialize(
     }
     endpoint.sessions.insert(session);
     response
+}
+
+fn show(session: &Session, carrier: &Carrier) {
+    if let Some(http) = &carrier.http {
+        session.show(&http.extensions);
+    }
 }
 
 /// Lets a session take its first message. Whether it has begun with that, and the answer.
@@ -104,6 +112,7 @@ pub(super) fn post(
         Ok(session) => session,
         Err(unnamed) => return unnamed.reply(incoming.id()).into(),
     };
+    show(&session, &carrier);
     let outbox = desk.outbox();
     let to = ReplyTo::each(outbox.clone());
     let to = match (accepts.events, session.resumes()) {
@@ -195,23 +204,29 @@ pub(super) fn get(endpoint: &Arc<Endpoint>, head: &Head<'_>, parts: &Parts) -> R
     let Some(permit) = endpoint.permit() else {
         return reply::busy("there are too many streams: try again later");
     };
+    session.show(&parts.extensions);
     let mut first = Vec::new();
     let reader = match parts.headers.get(LAST_EVENT) {
         None => session.listen().inspect(|it| it.prime(&mut first)),
         Some(last) => resume(&session, last),
     };
-    let Ok(reader) = reader else {
-        let why =
-            "the stream cannot be resumed from this event: it is not kept any more, or never was";
-        return reply::refuse(StatusCode::BAD_REQUEST, why);
+    let reader = match reader {
+        Ok(reader) => reader,
+        Err(gone) => {
+            if gone == Gone::Forgotten {
+                endpoint.service.tally().refuse(Limit::Events);
+            }
+            let why = "the stream cannot be resumed from this event: it is not kept any more, or never was";
+            return reply::refuse(StatusCode::BAD_REQUEST, why);
+        }
     };
     let events = Events::new(Feed::Resumable(reader), first, endpoint.limits().keep_alive);
-    reply::events(Body::events(events.counted(permit)))
+    reply::events(Body::events(events.counted(permit).expiring(&parts.extensions)))
 }
 
 fn resume(session: &Arc<Session>, last: &HeaderValue) -> Result<Reader, Gone> {
     let last = last.to_str().ok().and_then(EventId::parse);
-    session.resume(last.ok_or(Gone)?)
+    session.resume(last.ok_or(Gone::Unknown)?)
 }
 
 /// Ends a session.
