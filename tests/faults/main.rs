@@ -26,6 +26,7 @@ mod sessions;
 mod shutdown;
 mod slow;
 mod tasks;
+mod tls;
 mod two_users;
 mod unread;
 mod vanish;
