@@ -15,6 +15,7 @@ pub(crate) trait Pages: Send + Sync {
     fn is_for_scripts(&self, path: &str) -> bool;
 
     /// All paths, for the router of an application.
+    #[cfg(feature = "axum")]
     fn paths(&self) -> Vec<String>;
 
     /// The issuer, for a request that shows this as scheme and host of the server.

@@ -34,6 +34,7 @@ impl Address {
     }
 
     /// All paths.
+    #[cfg(any(test, feature = "axum"))]
     pub(super) fn paths(issuer: &str) -> Vec<String> {
         let pages = [AUTHORIZE, TOKEN, REGISTER, REVOKE].map(|it| format!("{issuer}{it}"));
         pages.into_iter().chain([format!("{WELL_KNOWN}{issuer}")]).collect()

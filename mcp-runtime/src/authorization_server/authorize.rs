@@ -6,6 +6,7 @@ use http::HeaderValue;
 
 use super::{
     client::Client,
+    core::Core,
     form::{self, Form},
     login::LoginPage,
     page,
@@ -13,7 +14,6 @@ use super::{
     redirect::is_registered,
     refusal::Refusal,
     reply::{self, Reply},
-    server::Core,
     waiting::Held,
 };
 use crate::auth::Visit;
@@ -79,7 +79,7 @@ pub(super) async fn begin(core: &Core, visit: &Visit) -> Reply {
 /// What must be right before a browser is sent anywhere: who asks, and where the answer goes.
 async fn who(core: &Core, visit: &Visit) -> Result<(Arc<Client>, Form, Back), Refusal> {
     let form = Form::parse(visit.parts.uri.query().unwrap_or_default())?;
-    let client = core.client(form.required("client_id")?).await?;
+    let client = core.client(form.required("client_id")?, visit).await?;
     let redirect = match (form.one("redirect_uri")?, &*client.redirects) {
         (Some(asked), all) if all.iter().any(|it| is_registered(it, asked)) => asked.to_owned(),
         (Some(_), _) => {

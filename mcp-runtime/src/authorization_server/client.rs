@@ -10,6 +10,7 @@ use http::{HeaderMap, header};
 use serde::{Deserialize, Serialize};
 
 use super::{
+    document::Documents,
     form::{self, Form},
     journal::{Journal, Kind},
     refusal::Refusal,
@@ -141,8 +142,7 @@ impl Clients {
     ) -> Result<String, Refusal> {
         let Shown { id, secret } = Shown::read(headers, form)?;
         // Those that are known by the URL of their metadata have no secret, and what is granted names them.
-        let is_document = id.starts_with("https://") || id.starts_with("http://");
-        if is_document && secret.is_none() {
+        if Documents::is_id(&id) && secret.is_none() {
             return Ok(id);
         }
         let client = self.find(&id, now);

@@ -8,12 +8,12 @@ use tokio::time::timeout;
 use super::{
     authorize::login_page,
     codes::Code,
+    core::Core,
     form::Form,
     login::{LoginPage, LoginRequest},
     page,
     refusal::Refusal,
     reply::{self, Reply},
-    server::Core,
     token,
     user::User,
     waiting::{Found, Held, forget},

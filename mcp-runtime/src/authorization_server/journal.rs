@@ -17,8 +17,32 @@ pub(crate) enum Kind {
     Grant,
 }
 
+impl Kind {
+    const ALL: [Self; 2] = [Self::Client, Self::Grant];
+
+    #[cfg_attr(
+        not(feature = "sqlite"),
+        allow(dead_code, reason = "only files have names for them")
+    )]
+    pub(crate) fn name(self) -> &'static str {
+        match self {
+            Self::Client => "client",
+            Self::Grant => "grant",
+        }
+    }
+
+    #[cfg_attr(
+        not(feature = "sqlite"),
+        allow(dead_code, reason = "only files have names for them")
+    )]
+    pub(crate) fn named(name: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|it| it.name() == name)
+    }
+}
+
 /// One thing that is kept, as JSON, without anything that would let somebody in.
 #[derive(Clone)]
+#[cfg_attr(not(feature = "sqlite"), allow(dead_code, reason = "only files forget by themselves"))]
 pub(crate) struct Row {
     pub(crate) kind: Kind,
     pub(crate) key: String,
@@ -50,12 +74,17 @@ type Dirty = BTreeMap<(Kind, String), Option<Row>>;
 /// What has changed and is not kept yet: of each thing the last that was said of it.
 #[derive(Default)]
 pub(super) struct Journal {
-    pub(super) ledger: Option<Arc<dyn Ledger>>,
+    ledger: Option<Arc<dyn Ledger>>,
     dirty: Mutex<Dirty>,
     writing: tokio::sync::Mutex<()>,
 }
 
 impl Journal {
+    #[cfg(feature = "sqlite")]
+    pub(super) fn in_ledger(ledger: Arc<dyn Ledger>) -> Self {
+        Self { ledger: Some(ledger), ..Self::default() }
+    }
+
     pub(super) fn put(&self, kind: Kind, key: &str, expires: u64, value: &impl Serialize) {
         if self.ledger.is_none() {
             return;
@@ -77,6 +106,17 @@ impl Journal {
 
     fn dirty(&self) -> std::sync::MutexGuard<'_, Dirty> {
         self.dirty.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// All that was kept, when the server starts.
+    ///
+    /// # Errors
+    /// When it cannot be read.
+    pub(super) async fn load(&self, now: u64) -> Result<Vec<Row>, String> {
+        match &self.ledger {
+            Some(ledger) => ledger.load(now).await.map_err(|why| why.message().to_owned()),
+            None => Ok(Vec::new()),
+        }
     }
 
     /// Waits until all that was said before is kept, also if whoever waits leaves.

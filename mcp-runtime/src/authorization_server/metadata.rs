@@ -23,6 +23,7 @@ pub(super) struct Metadata<'a> {
     revocation_endpoint_auth_methods_supported: [&'static str; 3],
     code_challenge_methods_supported: [&'static str; 1],
     authorization_response_iss_parameter_supported: bool,
+    client_id_metadata_document_supported: bool,
 }
 
 impl<'a> Metadata<'a> {
@@ -42,6 +43,7 @@ impl<'a> Metadata<'a> {
             revocation_endpoint_auth_methods_supported: METHODS,
             code_challenge_methods_supported: ["S256"],
             authorization_response_iss_parameter_supported: true,
+            client_id_metadata_document_supported: true,
         }
     }
 }

@@ -7,8 +7,8 @@ use http::{HeaderValue, Response, StatusCode, header};
 use ring::digest::{SHA256, digest};
 
 use super::{
-    authorize::Asked, login::LoginPage, redirect::Redirect, refusal::Refusal, reply::Reply,
-    server::Core, user::User, waiting::Held,
+    authorize::Asked, core::Core, login::LoginPage, redirect::Redirect, refusal::Refusal,
+    reply::Reply, user::User, waiting::Held,
 };
 
 const STYLE: &str = "\

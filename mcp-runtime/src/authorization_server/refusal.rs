@@ -31,10 +31,6 @@ impl Refusal {
         Self::of("invalid_grant", why)
     }
 
-    pub(super) fn unauthorized_client(why: impl Into<Cow<'static, str>>) -> Self {
-        Self::of("unauthorized_client", why)
-    }
-
     pub(super) fn grant_type() -> Self {
         let why = "the grant types of this server are authorization_code and refresh_token";
         Self::of("unsupported_grant_type", why)

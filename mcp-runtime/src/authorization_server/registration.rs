@@ -5,11 +5,11 @@ use serde::{Deserialize, Serialize};
 
 use super::{
     client::{Client, UNUSED},
+    core::Core,
     redirect::Redirect,
     refusal::Refusal,
     reply::{self, Reply},
     secret::{Digest, random},
-    server::Core,
 };
 use crate::auth::Visit;
 
@@ -22,6 +22,8 @@ const LONGEST: usize = 500;
 /// What a client says of itself; the rest is of no use here.
 #[derive(Deserialize)]
 pub(super) struct Said {
+    /// Of one that is known by the URL of what it says.
+    pub(super) client_id: Option<String>,
     #[serde(default)]
     pub(super) redirect_uris: Vec<String>,
     pub(super) client_name: Option<String>,

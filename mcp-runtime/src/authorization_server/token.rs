@@ -5,11 +5,11 @@ use serde::Serialize;
 
 use super::{
     codes::{Code, Taken},
+    core::Core,
     form::Form,
     grants::{Grant, Issued},
     refusal::Refusal,
     reply::{self, Reply},
-    server::Core,
 };
 use crate::auth::Visit;
 
