@@ -61,6 +61,7 @@
 //! | `http` | every revision on one HTTP endpoint: `--http`, `serve_http`, `bind_http`, `into_service` |
 //! | `axum` | `into_router`, for axum applications |
 //! | `auth` | over HTTP, only callers with an access token: `.auth(…)`, `Jwt`, `TokenVerifier`, `Auth` |
+//! | `auth-server` | an OAuth authorization server inside of this one: `AuthorizationServer` |
 //! | `ask` | questions over several rounds, and `once`, for clients of 2026-07-28 |
 //! | `sqlite` | `SqliteTasks`: tasks that outlast the process, in a file; builds SQLite from its C source |
 //! | `inventory` | registration through constructors instead of the linker (always so on wasm) |
@@ -70,6 +71,8 @@
 mod ask;
 #[cfg(feature = "auth")]
 mod auth;
+#[cfg(feature = "auth-server")]
+mod authorization_server;
 #[cfg(feature = "bench")]
 #[doc(hidden)]
 pub mod bench;
@@ -105,6 +108,8 @@ mod wire;
 
 #[cfg(feature = "auth")]
 pub use auth::{Denied, ProtectedResource, StaticTokens, TokenVerifier};
+#[cfg(feature = "auth-server")]
+pub use authorization_server::{AuthorizationServer, LoginPage, LoginRequest, User};
 pub use builder::{Builder, Identity, Items, Made, Opening, Server, Setup, Size};
 pub use catalog::{Handle, Item, Prompt, Resource, Tool, Variables};
 #[cfg(feature = "stdio")]

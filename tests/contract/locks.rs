@@ -8,7 +8,8 @@ use std::{
 
 use support::examples::example;
 
-const EXAMPLES: [&str; 7] = ["book", "everything", "files", "memory", "quickstart", "rig", "time"];
+const EXAMPLES: [&str; 8] =
+    ["book", "everything", "files", "memory", "notes", "quickstart", "rig", "time"];
 
 /// Writes them all again.
 const REGENERATE: &str = "MCP_LOCK=update cargo test -p mcp-tests --test contract every_example";

@@ -9,7 +9,7 @@ const LAYERS: [&[&str]; 9] = [
     &["item", "extract", "reply", "context"],
     &["catalog", "registry", "dispatch", "ask", "task", "limits", "auth", "builder"],
     &["protocol"],
-    &["transport", "store", "issuer", "contract"],
+    &["transport", "store", "issuer", "authorization_server", "contract"],
     &["cli", "testing", "observe", "bench"],
 ];
 

@@ -5,6 +5,8 @@
 mod bearer;
 mod challenge;
 mod metadata;
+#[cfg(feature = "auth-server")]
+mod pages;
 mod resource;
 mod static_tokens;
 mod verifier;
@@ -12,7 +14,11 @@ mod verifier;
 pub(crate) use bearer::{Token, presented};
 pub(crate) use challenge::Refusal;
 pub(crate) use metadata::{Metadata, WELL_KNOWN};
+#[cfg(feature = "auth-server")]
+pub(crate) use pages::{Beside, Pages, Place, Visit};
 pub use resource::ProtectedResource;
+#[cfg(feature = "auth-server")]
+pub(crate) use resource::is_scope;
 pub use static_tokens::StaticTokens;
 pub use verifier::{Denied, TokenVerifier};
 pub(crate) use verifier::{Verify, Verifying};

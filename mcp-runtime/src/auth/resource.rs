@@ -2,6 +2,8 @@ use std::{borrow::Cow, fmt, net::IpAddr, sync::Arc, time::SystemTime};
 
 use http::{header, request::Parts};
 
+#[cfg(feature = "auth-server")]
+use super::pages::{self, Pages};
 use super::{
     Denied, Metadata, Refusal, TokenVerifier, Verify, Verifying, WELL_KNOWN, metadata, presented,
 };
@@ -30,6 +32,9 @@ pub struct ProtectedResource {
     documentation: Option<String>,
     is_optional: bool,
     keeps_token: bool,
+    /// Those of the authorization server, where it is in here.
+    #[cfg(feature = "auth-server")]
+    pub(super) pages: Option<Arc<dyn Pages>>,
 }
 
 impl<V: TokenVerifier> From<V> for ProtectedResource {
@@ -53,6 +58,8 @@ impl ProtectedResource {
         Self {
             resource: verifier.resource(),
             servers: verifier.authorization_servers(),
+            #[cfg(feature = "auth-server")]
+            pages: verifier.beside().map(|it| it.0),
             verifier: Arc::new(verifier),
             scopes: Vec::new(),
             required: Vec::new(),
@@ -175,18 +182,40 @@ impl ProtectedResource {
     }
 
     /// The resource: what was said, or what the request shows.
-    fn url(&self, derived: impl FnOnce() -> String) -> Cow<'_, str> {
+    pub(super) fn url(&self, derived: impl FnOnce() -> String) -> Cow<'_, str> {
+        #[cfg(feature = "auth-server")]
+        let derived = || self.at_issuer(derived());
         self.resource.as_deref().map_or_else(|| derived().into(), Cow::Borrowed)
     }
 
+    /// Whether somebody is named who gives tokens out.
+    fn has_servers(&self) -> bool {
+        #[cfg(feature = "auth-server")]
+        if self.pages.is_some() {
+            return true;
+        }
+        !self.servers.is_empty()
+    }
+
+    /// Who gives tokens out. `derived` is the resource as the request shows it.
+    fn all_servers(&self, derived: impl FnOnce() -> String) -> Cow<'_, [String]> {
+        #[cfg(feature = "auth-server")]
+        if let Some(pages) = &self.pages {
+            let own = pages.issuer(pages::origin(&derived()));
+            return [std::slice::from_ref(&own), &self.servers].concat().into();
+        }
+        let _ = derived;
+        Cow::Borrowed(&self.servers)
+    }
+
     /// The document, if there is one. `derived` is the resource as the request shows it.
-    pub(crate) fn metadata(&self, derived: impl FnOnce() -> String) -> Option<Vec<u8>> {
-        if self.servers.is_empty() {
+    pub(crate) fn metadata(&self, derived: impl Fn() -> String) -> Option<Vec<u8>> {
+        if !self.has_servers() {
             return None;
         }
         let metadata = Metadata {
-            resource: &self.url(derived),
-            authorization_servers: &self.servers,
+            resource: &self.url(&derived),
+            authorization_servers: &self.all_servers(&derived),
             scopes_supported: &self.supported(),
             bearer_methods_supported: ["header"],
             resource_name: self.name.as_deref(),
@@ -197,7 +226,11 @@ impl ProtectedResource {
 
     fn supported(&self) -> Vec<String> {
         let mut all = Vec::new();
-        for scope in self.required.iter().chain(&self.scopes) {
+        #[cfg(feature = "auth-server")]
+        let granted = self.pages.as_ref().map(|it| it.scopes()).unwrap_or_default();
+        #[cfg(not(feature = "auth-server"))]
+        let granted = Vec::new();
+        for scope in self.required.iter().chain(&self.scopes).chain(&granted) {
             if !all.contains(scope) {
                 all.push(scope.clone());
             }
@@ -211,7 +244,7 @@ impl ProtectedResource {
         refusal: &Refusal,
         derived: impl FnOnce() -> String,
     ) -> Option<String> {
-        let metadata = (!self.servers.is_empty()).then(|| self.url(derived));
+        let metadata = self.has_servers().then(|| self.url(derived));
         let metadata = metadata.and_then(|it| metadata::address(&it));
         refusal.challenge(metadata.as_deref(), &self.required.join(" "))
     }
@@ -287,7 +320,7 @@ fn resource_problem(resource: &str) -> Option<String> {
 }
 
 /// `1*( %x21 / %x23-5B / %x5D-7E )` (RFC 6749, section 3.3).
-fn is_scope(text: &str) -> bool {
+pub(crate) fn is_scope(text: &str) -> bool {
     !text.is_empty() && text.bytes().all(|it| it.is_ascii_graphic() && !b"\"\\".contains(&it))
 }
 

@@ -66,6 +66,13 @@ pub trait TokenVerifier: Send + Sync + 'static {
         let _ = address;
         Ok(())
     }
+
+    /// What else it has to say over HTTP, which only an authorization server of ours has.
+    #[cfg(feature = "auth-server")]
+    #[doc(hidden)]
+    fn beside(&self) -> Option<super::pages::Beside> {
+        None
+    }
 }
 
 /// Why nobody is let in with a token. The words go to the caller and into logs, so they must not be made of the token's.

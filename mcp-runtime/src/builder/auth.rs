@@ -28,6 +28,13 @@ impl Builder {
         for problem in resource.problems() {
             self.refuse("auth", problem);
         }
+        #[cfg(feature = "auth-server")]
+        if let Some(origin) = resource.pages().and_then(|it| it.own_origin()) {
+            // What an issuer is called is what its clients and its own pages call it.
+            let host = origin.split_once("://").map_or(origin, |it| it.1);
+            self.http.hosts.push(host.to_ascii_lowercase());
+            self.http.origins.push(origin.to_ascii_lowercase());
+        }
         if self.http.protected.replace(Arc::new(resource)).is_some() {
             self.refuse("auth", "it was said before: one verifier decides who may call");
         }

@@ -31,7 +31,7 @@ const PATIENCE: Duration = Duration::from_secs(3);
 const MOST: usize = 512 << 10;
 
 /// How documents are had.
-pub(super) trait Fetch: Send + Sync + 'static {
+pub(crate) trait Fetch: Send + Sync + 'static {
     /// The document at an address.
     ///
     /// # Errors
@@ -40,7 +40,7 @@ pub(super) trait Fetch: Send + Sync + 'static {
 }
 
 /// The network.
-pub(super) struct Web {
+pub(crate) struct Web {
     reachable: Result<Reachable, String>,
     tls: OnceLock<TlsConnector>,
 }
@@ -48,6 +48,12 @@ pub(super) struct Web {
 impl Web {
     pub(super) fn from_issuer(issuer: &str) -> Self {
         Self { reachable: Reachable::from_issuer(issuer), tls: OnceLock::new() }
+    }
+
+    /// For what nobody here has named: nothing in private networks, and nothing of this machine unless that is said.
+    #[cfg(feature = "auth-server")]
+    pub(crate) fn of_strangers(on_loopback: bool) -> Self {
+        Self { reachable: Ok(Reachable::to_strangers(on_loopback)), tls: OnceLock::new() }
     }
 
     /// What is wrong with the issuer.

@@ -17,4 +17,6 @@ mod tests;
 mod token;
 
 pub use algorithm::Algorithm;
+#[cfg(feature = "auth-server")]
+pub(crate) use fetch::{Fetch, Web};
 pub use jwt::Jwt;

@@ -124,6 +124,12 @@ impl TaskFile {
         Ok(true)
     }
 
+    /// For what else is kept in the file.
+    #[cfg(feature = "auth-server")]
+    pub(super) fn connection(&mut self) -> &mut Connection {
+        &mut self.connection
+    }
+
     pub(super) fn get(&self, id: &str) -> rusqlite::Result<Option<KeptTask>> {
         let sql = format!("{SELECT} id = ?1");
         self.connection.query_row(&sql, [id], read).optional()
@@ -237,7 +243,7 @@ fn read(row: &Row<'_>) -> rusqlite::Result<KeptTask> {
 }
 
 /// SQLite's integers have a sign. No time that anybody lives to see is that late.
-fn integer(number: u64) -> i64 {
+pub(super) fn integer(number: u64) -> i64 {
     i64::try_from(number).unwrap_or(i64::MAX)
 }
 

@@ -1,6 +1,8 @@
 //! Where tasks outlast the process.
 
 mod file;
+#[cfg(feature = "auth-server")]
+mod ledger;
 mod sqlite;
 #[cfg(test)]
 mod tests;

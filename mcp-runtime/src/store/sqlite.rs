@@ -75,7 +75,7 @@ impl SqliteTasks {
 
     /// Works on the file where that may take its time. What is asked for first is done first, since the lock is fair; once begun
     /// it is done even if nobody waits for it any more.
-    async fn with<T: Send + 'static>(
+    pub(super) async fn with<T: Send + 'static>(
         &self,
         work: impl FnOnce(&mut TaskFile) -> rusqlite::Result<T> + Send + 'static,
     ) -> Result<T> {

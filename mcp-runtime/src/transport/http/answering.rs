@@ -101,6 +101,9 @@ pub(super) enum Place {
     /// Where clients find out how to get a token.
     #[cfg(feature = "auth")]
     Metadata,
+    /// One of those of the authorization server, and whether it is for scripts of other pages too.
+    #[cfg(feature = "auth-server")]
+    Beside(bool),
     /// None of them.
     Nowhere,
 }
@@ -109,8 +112,8 @@ impl Place {
     /// The address that an application has routed here.
     pub(super) fn of_name(endpoint: &Endpoint, path: &str) -> Self {
         #[cfg(feature = "auth")]
-        if is_metadata(endpoint, path) {
-            return Self::Metadata;
+        if let Some(place) = gate::place(endpoint, path) {
+            return place;
         }
         match path.rsplit('/').next().unwrap_or_default() {
             pair::STREAM if endpoint.settings.legacy_sse => Self::PairStream,
@@ -130,16 +133,11 @@ impl Place {
             _ if is_sibling(pair::STREAM) => Self::PairStream,
             _ if is_sibling(pair::POST) => Self::PairPost,
             #[cfg(feature = "auth")]
-            _ if is_metadata(endpoint, path) => Self::Metadata,
+            _ => gate::place(endpoint, path).unwrap_or(Self::Nowhere),
+            #[cfg(not(feature = "auth"))]
             _ => Self::Nowhere,
         }
     }
-}
-
-#[cfg(feature = "auth")]
-fn is_metadata(endpoint: &Endpoint, path: &str) -> bool {
-    let settings = &endpoint.settings;
-    settings.protected.as_ref().is_some_and(|it| it.is_metadata(path, &settings.path))
 }
 
 /// A request on its way to its answer. Most have one as soon as their bodies are there; only a call that has to wait costs
@@ -236,6 +234,10 @@ impl Place {
             tracing::debug!("refused: {why}");
             Box::new(reply::refuse(StatusCode::FORBIDDEN, why))
         })?;
+        #[cfg(feature = "auth-server")]
+        if let Self::Beside(false) = self {
+            *origin = None;
+        }
         if parts.method == Method::OPTIONS {
             return Err(cors::preflight(&parts.headers).into());
         }
@@ -275,6 +277,10 @@ impl Place {
                 return Err(legacy::delete(endpoint, head, principal).into());
             }
             (Self::Endpoint, _) => return Err(reply::not_allowed("GET, POST, DELETE").into()),
+            #[cfg(feature = "auth-server")]
+            (Self::Beside(_), &(Method::GET | Method::POST)) => {}
+            #[cfg(feature = "auth-server")]
+            (Self::Beside(_), _) => return Err(reply::not_allowed("GET, POST").into()),
             (Self::PairStream, &Method::GET) => {
                 return Err(pair::open(endpoint, head, parts).into());
             }
@@ -290,6 +296,14 @@ impl Place {
         let endpoint = &desk.endpoint;
         if matches!(self, Self::PairPost) {
             return pair::post(endpoint, parts, read).into();
+        }
+        #[cfg(feature = "axum")]
+        let address = desk.address.or_else(|| super::router::address(parts));
+        #[cfg(not(feature = "axum"))]
+        let address = desk.address;
+        #[cfg(feature = "auth-server")]
+        if let Self::Beside(_) = self {
+            return gate::beside(endpoint, parts, read, address);
         }
         let refuse = |id: Option<Id<'_>>, error: &Error| {
             let principal = Principal::named_in(&parts.extensions);
@@ -308,10 +322,6 @@ impl Place {
                 return refuse(None, &Error::of(Kind::Parse, malformed));
             }
         };
-        #[cfg(feature = "axum")]
-        let address = desk.address.or_else(|| super::router::address(parts));
-        #[cfg(not(feature = "axum"))]
-        let address = desk.address;
         let carrier = Carrier { http: Some(parts.clone()), address };
         let accepts = Accepts::said(head, &parts.headers);
         match route(&incoming, head.version.first.map(HeaderValue::as_bytes)) {
@@ -341,7 +351,7 @@ impl<B: HttpBody + Unpin> Answering<B> {
             {
                 return Poll::Ready(answer.into());
             }
-            let let_in = self.gate.poll(cx, endpoint, protected, &mut self.parts);
+            let let_in = self.gate.poll(cx, self.place, endpoint, protected, &mut self.parts);
             if let Err(refusal) = ready!(let_in) {
                 return Poll::Ready(refusal.into());
             }

@@ -7,8 +7,24 @@ use std::{
 
 use http::{HeaderValue, Response, StatusCode, header, request::Parts};
 
-use super::{access, body::Body, endpoint::Endpoint, reply};
+use super::{access, answering::Place, body::Body, endpoint::Endpoint, reply};
+#[cfg(feature = "auth-server")]
+use super::{answering::Answer, read::Read};
 use crate::auth::{ProtectedResource, Refusal, Verifying};
+
+/// The addresses that a protected resource has beside its endpoint.
+pub(super) fn place(endpoint: &Endpoint, path: &str) -> Option<Place> {
+    let settings = &endpoint.settings;
+    let protected = settings.protected.as_ref()?;
+    if protected.is_metadata(path, &settings.path) {
+        return Some(Place::Metadata);
+    }
+    #[cfg(feature = "auth-server")]
+    if let Some(pages) = protected.pages().filter(|it| it.is_here(path)) {
+        return Some(Place::Beside(pages.is_for_scripts(path)));
+    }
+    None
+}
 
 /// How far a request has come.
 #[derive(Default)]
@@ -35,10 +51,17 @@ impl Gate {
     pub(super) fn poll(
         &mut self,
         cx: &mut Context<'_>,
+        place: Place,
         endpoint: &Endpoint,
         protected: &ProtectedResource,
         parts: &mut Arc<Parts>,
     ) -> Poll<Result<(), Box<Response<Body>>>> {
+        // Whoever asks for a token has none.
+        #[cfg(feature = "auth-server")]
+        if let Place::Beside(_) = place {
+            *self = Self::Open;
+        }
+        let _ = place;
         let parts = Arc::make_mut(parts);
         let let_in = loop {
             match self {
@@ -99,4 +122,29 @@ fn derived(endpoint: &Endpoint, parts: &Parts) -> String {
     let scheme = if access::is_on_loopback(host) { "http" } else { "https" };
     let path = &endpoint.settings.path;
     format!("{scheme}://{host}{}", if path == "/" { "" } else { path })
+}
+
+/// Bytes of a body that the authorization server reads: forms, and what a client says of itself.
+#[cfg(feature = "auth-server")]
+const MOST: usize = 64 << 10;
+
+/// The answer of the authorization server.
+#[cfg(feature = "auth-server")]
+pub(super) fn beside(
+    endpoint: &Endpoint,
+    parts: &Arc<Parts>,
+    read: &Read,
+    address: Option<std::net::IpAddr>,
+) -> Answer {
+    let protected = endpoint.settings.protected.as_ref();
+    let Some((protected, pages)) = protected.and_then(|it| Some((it, it.pages()?))) else {
+        return reply::refuse(StatusCode::NOT_FOUND, "there is nothing here").into();
+    };
+    if read.bytes.len() > MOST {
+        let why = format!("the body is longer than {MOST} bytes");
+        return reply::refuse(StatusCode::PAYLOAD_TOO_LARGE, why).into();
+    }
+    let visit = protected.visit(derived(endpoint, parts), parts, read.bytes.clone(), address);
+    let answer = pages.clone().answer(visit);
+    Answer::later(async move { answer.await.map(|it| Body::whole(it.into())).into() })
 }

@@ -44,6 +44,10 @@ impl Builder {
             for path in protected.metadata_paths(&settings.path) {
                 router = router.route_service(&path, service.clone());
             }
+            #[cfg(feature = "auth-server")]
+            for path in protected.pages().map(|it| it.paths()).unwrap_or_default() {
+                router = router.route_service(&path, service.clone());
+            }
         }
         Ok(router)
     }

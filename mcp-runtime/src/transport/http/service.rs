@@ -68,7 +68,14 @@ impl HttpService {
         if let Some(protected) = &settings.protected {
             protected.may_serve_at(bound).map_err(ServeError::Auth)?;
         }
-        let endpoint = Endpoint::new(builder.build()?.start().await?, settings, bound);
+        let server = builder.build()?;
+        #[cfg(feature = "auth-server")]
+        if let Some(protected) = &settings.protected {
+            let name = server.identity.title.as_ref().unwrap_or(&server.identity.name).clone();
+            let place = crate::auth::Place { name, path: settings.path.clone(), bound };
+            protected.open(place).await.map_err(ServeError::Auth)?;
+        }
+        let endpoint = Endpoint::new(server.start().await?, settings, bound);
         Ok(Self { endpoint, desks: Arc::default() })
     }
 

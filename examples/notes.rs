@@ -1,0 +1,196 @@
+//! A notebook for each user, behind a login: `cargo run --example notes -- --http`, and give `http://127.0.0.1:8000/mcp` to a client.
+//!
+//! The server is its own authorization server: the client registers itself, and a page asks who you are. There are two users, `ada` and
+//! `bob`, whose passwords come from the environment (`NOTES_ADA`, `NOTES_BOB`) or are made up and printed. Over stdio there is no login,
+//! and the notes are those of whoever runs it.
+//!
+//! Everything is in memory, unless the environment variable `NOTES_DB` names a file: then notes are kept there and logins beside it, so
+//! that a restart neither loses a note nor logs anybody out. `NOTES_URL` is what a public server is called: `https://notes.example.com`.
+
+use std::{
+    env,
+    sync::{Arc, Mutex, PoisonError},
+};
+
+use mcp_runtime::{
+    Auth, AuthorizationServer, Exit, LoginPage, LoginRequest, SqliteTasks, User, prelude::*,
+};
+use rusqlite::{Connection, OptionalExtension as _, params};
+
+const SCHEMA: &str = "
+    CREATE TABLE IF NOT EXISTS note (
+        id INTEGER PRIMARY KEY AUTOINCREMENT,
+        owner TEXT NOT NULL,
+        text TEXT NOT NULL
+    ) STRICT;
+    CREATE INDEX IF NOT EXISTS note_owner ON note (owner, id);";
+
+/// Of one user.
+const MOST: i64 = 1000;
+
+/// A note.
+#[data]
+struct Note {
+    /// What it is read and deleted by
+    id: i64,
+    /// What it says
+    text: String,
+}
+
+/// The notes of everybody. No statement is without the owner, so nobody reaches another's.
+struct Notebook(Mutex<Connection>);
+
+/// Who calls, and may do this: over stdio there is nobody else.
+fn owner(caller: Option<&Auth>, scope: &str) -> Result<String> {
+    match caller {
+        Some(caller) if !caller.has_scope(scope) => {
+            Err(Error::msg(format!("you have not granted `{scope}` to this application")))
+        }
+        Some(caller) => Ok(caller.principal().to_owned()),
+        None => Ok("local".to_owned()),
+    }
+}
+
+#[server]
+impl Notebook {
+    fn open(file: Option<&str>) -> Result<Self> {
+        let connection = match file {
+            Some(file) => Connection::open(file)?,
+            None => Connection::open_in_memory()?,
+        };
+        connection.execute_batch(SCHEMA)?;
+        Ok(Self(Mutex::new(connection)))
+    }
+
+    fn with<T>(&self, work: impl FnOnce(&Connection) -> rusqlite::Result<T>) -> Result<T> {
+        let connection = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        Ok(work(&connection)?)
+    }
+
+    fn find(&self, owner: &str, containing: &str) -> Result<Vec<Note>> {
+        let sql = "SELECT id, text FROM note WHERE owner = ?1 AND instr(lower(text), lower(?2)) ORDER BY id";
+        self.with(|notes| {
+            let mut rows = notes.prepare(sql)?;
+            let read = rows.query_map([owner, containing], |row| {
+                Ok(Note { id: row.get(0)?, text: row.get(1)? })
+            })?;
+            read.collect()
+        })
+    }
+
+    /// Writes a note down. Returns it with its id.
+    #[tool(destructive = false, open_world = false, blocking)]
+    fn add_note(
+        &self,
+        /// What it says
+        #[arg(len(1..=10_000))]
+        text: String,
+        caller: Option<Auth>,
+    ) -> Result<Json<Note>> {
+        let owner = owner(caller.as_ref(), "notes:write")?;
+        let sql = "INSERT INTO note (owner, text) SELECT ?1, ?2 WHERE (SELECT count(*) FROM note WHERE owner = ?1) < ?3
+                   RETURNING id";
+        let added = params![owner, text, MOST];
+        let id = self.with(|notes| notes.query_row(sql, added, |row| row.get(0)).optional())?;
+        let id = id.ok_or_else(|| Error::msg("the notebook is full: delete a note first"))?;
+        Ok(Json(Note { id, text }))
+    }
+
+    /// All of your notes, or those that say something.
+    #[tool(read_only, open_world = false, blocking)]
+    fn list_notes(
+        &self,
+        /// Only notes with this text in them
+        containing: Option<String>,
+        caller: Option<Auth>,
+    ) -> Result<Json<Vec<Note>>> {
+        let owner = owner(caller.as_ref(), "notes:read")?;
+        self.find(&owner, containing.as_deref().unwrap_or_default()).map(Json)
+    }
+
+    /// Throws a note away.
+    #[tool(idempotent, open_world = false, blocking)]
+    fn delete_note(
+        &self,
+        /// Id of the note
+        id: i64,
+        caller: Option<Auth>,
+    ) -> Result<String> {
+        let owner = owner(caller.as_ref(), "notes:write")?;
+        let sql = "DELETE FROM note WHERE owner = ?1 AND id = ?2";
+        let gone = self.with(|notes| notes.execute(sql, params![owner, id]))?;
+        Ok(if gone > 0 { format!("note {id} is gone") } else { format!("there was no note {id}") })
+    }
+
+    /// One of your notes.
+    #[resource("note://{id}", mime_type = "text/plain", blocking)]
+    fn note(&self, id: i64, caller: Option<Auth>) -> Result<Option<String>> {
+        let owner = owner(caller.as_ref(), "notes:read")?;
+        let sql = "SELECT text FROM note WHERE owner = ?1 AND id = ?2";
+        self.with(|notes| notes.query_row(sql, params![owner, id], |row| row.get(0)).optional())
+    }
+
+    /// Sums up what is in your notebook.
+    #[prompt(blocking)]
+    fn sum_up(&self, caller: Option<Auth>) -> Result<String> {
+        let owner = owner(caller.as_ref(), "notes:read")?;
+        let notes = self.find(&owner, "")?;
+        let texts: String = notes.iter().map(|it| format!("- {}\n", it.text)).collect();
+        Ok(format!("Sum up these notes in three sentences:\n{texts}"))
+    }
+}
+
+/// The users and their passwords. Those that are made up are printed where somebody can log in.
+fn users() -> Vec<(String, String)> {
+    let is_served = env::args().any(|it| it.starts_with("--http"));
+    let password = |name: &str| {
+        let variable = format!("NOTES_{}", name.to_uppercase());
+        env::var(&variable).ok().filter(|it| !it.is_empty()).unwrap_or_else(|| {
+            let mut bytes = [0; 10];
+            getrandom::fill(&mut bytes).expect("the system gives random numbers");
+            let made: String = bytes.iter().map(|it| format!("{it:02x}")).collect();
+            if is_served {
+                eprintln!("notes: {name} has the password {made} (set {variable} for another one)");
+            }
+            made
+        })
+    };
+    ["ada", "bob"].map(|it| (it.to_owned(), password(it))).into()
+}
+
+/// In a time that does not tell how much of it is right.
+fn is_same(one: &str, other: &str) -> bool {
+    let pairs = one.bytes().zip(other.bytes());
+    one.len() == other.len() && pairs.fold(0, |all, (a, b)| all | (a ^ b)) == 0
+}
+
+fn authorization() -> AuthorizationServer {
+    let users = users();
+    let login = move |request: LoginRequest| {
+        let is_known =
+            |it: &&(String, String)| it.0 == request.name() && is_same(&it.1, request.password());
+        let user = users.iter().find(is_known).map(|it| User::new(&*it.0));
+        async { user.ok_or(LoginPage::form().message("No user has this name and this password.")) }
+    };
+    AuthorizationServer::new(login)
+        .scope("notes:read", "Read your notes")
+        .scope("notes:write", "Write and delete your notes")
+}
+
+fn main() -> Exit {
+    let (file, url) = (env::var("NOTES_DB").ok(), env::var("NOTES_URL").ok());
+    let mut authorization = authorization();
+    if let Some(file) = &file {
+        authorization = authorization.keep_in(Arc::new(SqliteTasks::new(format!("{file}-logins"))));
+    }
+    if let Some(url) = url {
+        authorization = authorization.issuer(url);
+    }
+    mcp_runtime::server!(
+        title = "Notes",
+        instructions = "The notebook of the user who has logged in."
+    )
+    .auth(authorization)
+    .setup(async move || Notebook::open(file.as_deref()))
+    .run()
+}

@@ -1,0 +1,67 @@
+//! The addresses that an authorization server has.
+
+/// One of them.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Address {
+    Metadata,
+    Authorize,
+    Token,
+    Register,
+    Revoke,
+}
+
+/// Where the metadata of an issuer is, before the issuer's path (RFC 8414, section 3.1).
+pub(super) const WELL_KNOWN: &str = "/.well-known/oauth-authorization-server";
+
+pub(super) const AUTHORIZE: &str = "/authorize";
+pub(super) const TOKEN: &str = "/token";
+pub(super) const REGISTER: &str = "/register";
+pub(super) const REVOKE: &str = "/revoke";
+
+impl Address {
+    /// What is at a path, for an issuer with this path, which whoever is before this server may have taken away.
+    pub(super) fn of(path: &str, issuer: &str) -> Option<Self> {
+        if let Some(rest) = path.strip_prefix(WELL_KNOWN) {
+            return (rest == issuer).then_some(Self::Metadata);
+        }
+        match path.strip_prefix(issuer).unwrap_or(path) {
+            AUTHORIZE => Some(Self::Authorize),
+            TOKEN => Some(Self::Token),
+            REGISTER => Some(Self::Register),
+            REVOKE => Some(Self::Revoke),
+            _ => None,
+        }
+    }
+
+    /// All paths.
+    #[cfg(any(test, feature = "axum"))]
+    pub(super) fn paths(issuer: &str) -> Vec<String> {
+        let pages = [AUTHORIZE, TOKEN, REGISTER, REVOKE].map(|it| format!("{issuer}{it}"));
+        pages.into_iter().chain([format!("{WELL_KNOWN}{issuer}")]).collect()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn paths_are_found_behind_the_issuers() {
+        for issuer in ["", "/a"] {
+            for path in Address::paths(issuer) {
+                assert!(Address::of(&path, issuer).is_some(), "{path}");
+            }
+        }
+        for (path, issuer) in [
+            ("/", ""),
+            ("/token/", ""),
+            ("/a/token", ""),
+            ("/b/token", "/a"),
+            (WELL_KNOWN, "/a"),
+            ("/.well-known/oauth-authorization-server/mcp", ""),
+        ] {
+            assert_eq!(Address::of(path, issuer), None, "{path}");
+        }
+        assert_eq!(Address::of("/token", "/a"), Some(Address::Token));
+    }
+}

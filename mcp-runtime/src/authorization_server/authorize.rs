@@ -1,0 +1,127 @@
+//! The beginning of an authorization (RFC 6749, section 4.1.1).
+
+use std::sync::Arc;
+
+use http::HeaderValue;
+
+use super::{
+    client::Client,
+    core::Core,
+    form::{self, Form},
+    login::LoginPage,
+    page,
+    pkce::Challenge,
+    redirect::is_registered,
+    refusal::Refusal,
+    reply::{self, Reply},
+    waiting::Held,
+};
+use crate::auth::Visit;
+
+/// What a client asks a user for.
+pub(super) struct Asked {
+    pub(super) client: Arc<Client>,
+    /// Where the answer goes.
+    pub(super) back: Back,
+    pub(super) challenge: Challenge,
+    /// Those of this server.
+    pub(super) scopes: Vec<String>,
+    pub(super) resource: String,
+}
+
+/// The way back to a client.
+pub(super) struct Back {
+    pub(super) redirect: String,
+    state: Option<String>,
+    issuer: String,
+}
+
+impl Back {
+    /// The URL with these parameters, `state` as it came, and whose answer it is (RFC 9207).
+    fn url(&self, parameters: &[(&str, &str)]) -> String {
+        let mut url = self.redirect.clone();
+        for (name, value) in parameters {
+            form::push(&mut url, name, value);
+        }
+        if let Some(state) = &self.state {
+            form::push(&mut url, "state", state);
+        }
+        form::push(&mut url, "iss", &self.issuer);
+        url
+    }
+
+    pub(super) fn code(&self, code: &str) -> String {
+        self.url(&[("code", code)])
+    }
+
+    pub(super) fn refusal(&self, refusal: &Refusal) -> String {
+        self.url(&[("error", refusal.error), ("error_description", &refusal.why)])
+    }
+}
+
+/// Shows the first page, or sends the browser back at once.
+pub(super) async fn begin(core: &Core, visit: &Visit) -> Reply {
+    let (client, form, back) = match who(core, visit).await {
+        Ok(known) => known,
+        // The browser is sent nowhere that nobody has checked.
+        Err(refusal) => return page::problem(core, &refusal),
+    };
+    match read(core, visit, &form) {
+        Ok((challenge, scopes)) => {
+            let resource = visit.resource.clone();
+            let asked = Asked { client, back, challenge, scopes, resource };
+            wait(core, visit, asked)
+        }
+        Err(refusal) => reply::redirect(&back.refusal(&refusal)),
+    }
+}
+
+/// What must be right before a browser is sent anywhere: who asks, and where the answer goes.
+async fn who(core: &Core, visit: &Visit) -> Result<(Arc<Client>, Form, Back), Refusal> {
+    let form = Form::parse(visit.parts.uri.query().unwrap_or_default())?;
+    let client = core.client(form.required("client_id")?, visit).await?;
+    let redirect = match (form.one("redirect_uri")?, &*client.redirects) {
+        (Some(asked), all) if all.iter().any(|it| is_registered(it, asked)) => asked.to_owned(),
+        (Some(_), _) => {
+            let why = "the redirect_uri is none that the client has registered";
+            return Err(Refusal::request(why));
+        }
+        (None, [only]) => only.clone(),
+        (None, _) => return Err(Refusal::request("the parameter redirect_uri is missing")),
+    };
+    let state = form.one("state")?.map(str::to_owned);
+    let issuer = core.issuer(&visit.origin);
+    Ok((client, form, Back { redirect, state, issuer }))
+}
+
+fn read(core: &Core, visit: &Visit, form: &Form) -> Result<(Challenge, Vec<String>), Refusal> {
+    if form.required("response_type")? != "code" {
+        return Err(Refusal::response_type());
+    }
+    if form.one("response_mode")?.is_some_and(|it| it != "query") {
+        return Err(Refusal::request("the parameter response_mode must be query"));
+    }
+    let challenge = Challenge::asked(form)?;
+    if !form.all("resource").all(|it| core.is_resource(it, &visit.resource)) {
+        return Err(Refusal::target());
+    }
+    Ok((challenge, core.wanted(form.one("scope")?)?))
+}
+
+fn wait(core: &Core, visit: &Visit, asked: Asked) -> Reply {
+    let source = page::source(&asked);
+    let held = match core.waiting.add(asked, core.has_tls(&visit.origin)) {
+        Ok(held) => held,
+        Err(refusal) => return page::problem(core, &refusal),
+    };
+    login_page(core, &held, &source, &core.login_page)
+}
+
+/// The page on which somebody says who they are.
+pub(super) fn login_page(core: &Core, held: &Held, shown: &page::Shown, page: &LoginPage) -> Reply {
+    let mut reply = page::login(core, held, shown, page);
+    if let Some(cookie) = held.cookie.as_deref().and_then(|it| HeaderValue::from_str(it).ok()) {
+        reply.headers_mut().insert(http::header::SET_COOKIE, cookie);
+    }
+    reply
+}

@@ -1,0 +1,164 @@
+//! Programs that act for users (RFC 6749, section 2).
+
+use std::{
+    collections::HashMap,
+    sync::{Arc, Mutex, MutexGuard, PoisonError},
+};
+
+use base64::{Engine as _, engine::general_purpose::STANDARD};
+use http::{HeaderMap, header};
+use serde::{Deserialize, Serialize};
+
+use super::{
+    document::Documents,
+    form::{self, Form},
+    journal::{Journal, Kind},
+    refusal::Refusal,
+    secret::Digest,
+};
+
+/// So many are known at once.
+const MOST: usize = 10_000;
+
+/// How long one is known that nobody has used yet.
+pub(super) const UNUSED: u64 = 7 * 24 * 60 * 60;
+
+/// How long one is known after it was used.
+const USED: u64 = 90 * 24 * 60 * 60;
+
+const DAY: u64 = 24 * 60 * 60;
+
+#[derive(Clone, Serialize, Deserialize)]
+pub(super) struct Client {
+    pub(super) id: String,
+    pub(super) name: Option<String>,
+    pub(super) uri: Option<String>,
+    pub(super) redirects: Vec<String>,
+    /// Of one that has a secret.
+    pub(super) secret: Option<Digest>,
+    /// Whether it wants to stay signed in.
+    pub(super) refreshes: bool,
+    pub(super) expires: u64,
+}
+
+/// Those that have registered themselves.
+#[derive(Default)]
+pub(super) struct Clients(Mutex<HashMap<String, Arc<Client>>>);
+
+impl Clients {
+    fn all(&self) -> MutexGuard<'_, HashMap<String, Arc<Client>>> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Takes up one that was kept.
+    pub(super) fn restore(&self, client: Client) {
+        self.all().insert(client.id.clone(), Arc::new(client));
+    }
+
+    /// # Errors
+    /// When there are too many.
+    pub(super) fn add(&self, client: Client, now: u64, journal: &Journal) -> Result<(), Refusal> {
+        let mut all = self.all();
+        if all.len() >= MOST {
+            all.retain(|id, it| {
+                let is_kept = it.expires > now;
+                if !is_kept {
+                    journal.remove(Kind::Client, id);
+                }
+                is_kept
+            });
+        }
+        if all.len() >= MOST {
+            // Whoever registers without end is in the way of its own kind, not of those that are used.
+            let unused = all.values().filter(|it| it.expires <= now + UNUSED);
+            let oldest = unused.min_by_key(|it| it.expires).map(|it| it.id.clone());
+            let oldest = oldest.ok_or_else(|| Refusal::busy("there are too many clients"))?;
+            all.remove(&oldest);
+            journal.remove(Kind::Client, &oldest);
+        }
+        journal.put(Kind::Client, &client.id, client.expires, &client);
+        all.insert(client.id.clone(), Arc::new(client));
+        Ok(())
+    }
+
+    pub(super) fn find(&self, id: &str, now: u64) -> Option<Arc<Client>> {
+        self.all().get(id).filter(|it| it.expires > now).cloned()
+    }
+
+    /// One that is used is known longer.
+    pub(super) fn touch(&self, id: &str, now: u64, journal: &Journal) {
+        let mut all = self.all();
+        let Some(client) = all.get_mut(id).filter(|it| it.expires < now + USED - DAY) else {
+            return;
+        };
+        let client = Arc::make_mut(client);
+        client.expires = now + USED;
+        journal.put(Kind::Client, &client.id, client.expires, &*client);
+    }
+}
+
+/// What a request says to be from a client (RFC 6749, section 2.3).
+struct Shown {
+    id: String,
+    secret: Option<String>,
+}
+
+impl Shown {
+    fn read(headers: &HeaderMap, form: &Form) -> Result<Self, Refusal> {
+        let (id, secret) = (form.one("client_id")?, form.one("client_secret")?);
+        let Some(header) = headers.get(header::AUTHORIZATION) else {
+            let id = id.ok_or_else(|| Refusal::request("the parameter client_id is missing"))?;
+            return Ok(Self { id: id.to_owned(), secret: secret.map(str::to_owned) });
+        };
+        let shown = basic(header.to_str().unwrap_or_default());
+        let shown =
+            shown.ok_or_else(|| Refusal::client("the header Authorization cannot be read"))?;
+        if secret.is_some() || id.is_some_and(|it| it != shown.id) {
+            return Err(Refusal::request("the client shows who it is in two ways"));
+        }
+        Ok(shown)
+    }
+}
+
+fn basic(header: &str) -> Option<Shown> {
+    let (scheme, credentials) = header.split_once(' ')?;
+    let credentials = String::from_utf8(STANDARD.decode(credentials.trim()).ok()?).ok()?;
+    let (id, secret) = credentials.split_once(':')?;
+    let decoded = |it| form::decoded(it).ok();
+    scheme.eq_ignore_ascii_case("basic").then_some(())?;
+    Some(Shown { id: decoded(id)?, secret: decoded(secret).filter(|it| !it.is_empty()) })
+}
+
+impl Clients {
+    /// The id of the client that sends a request, which has shown that it is that one, if it can.
+    ///
+    /// # Errors
+    /// When it is none, or another one.
+    pub(super) fn authenticate(
+        &self,
+        headers: &HeaderMap,
+        form: &Form,
+        now: u64,
+    ) -> Result<String, Refusal> {
+        let Shown { id, secret } = Shown::read(headers, form)?;
+        // Those that are known by the URL of their metadata have no secret, and what is granted names them.
+        if Documents::is_id(&id) && secret.is_none() {
+            return Ok(id);
+        }
+        let client = self.find(&id, now);
+        let client = client.ok_or_else(|| Refusal::client("nobody here knows this client"))?;
+        match (&client.secret, &secret) {
+            (None, None) => Ok(id),
+            (Some(known), Some(shown)) if known.is_of(shown) => Ok(id),
+            _ => Err(Refusal::client("the secret of the client is missing or wrong")),
+        }
+    }
+}
+
+impl Client {
+    /// The host that speaks for it, where one does.
+    pub(super) fn host(&self) -> Option<&str> {
+        let rest = self.id.split_once("://")?.1;
+        rest.split('/').next()
+    }
+}

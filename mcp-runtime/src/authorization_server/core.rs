@@ -1,0 +1,288 @@
+//! What the parts of an authorization server share, and which part a request is for.
+
+use std::{
+    future::Future,
+    pin::Pin,
+    sync::{Arc, OnceLock},
+    time::Duration,
+};
+
+use http::{Method, header};
+
+use super::{
+    address::Address,
+    authorize,
+    client::{Client, Clients},
+    clock::Clock,
+    codes::Codes,
+    decide,
+    document::Documents,
+    grants::Grants,
+    guard::Guard,
+    journal::{Journal, Kind},
+    login::{Login, LoginPage},
+    metadata::Metadata,
+    redirect::Redirect,
+    refusal::Refusal,
+    registration,
+    reply::{self, Reply},
+    secret::Digest,
+    token,
+    waiting::Waiting,
+};
+use crate::auth::{Pages, Place, Visit, is_scope};
+
+/// What somebody may be granted.
+pub(super) struct Scope {
+    pub(super) name: String,
+    pub(super) words: String,
+}
+
+pub(super) struct Core {
+    pub(super) login: Login,
+    pub(super) login_page: LoginPage,
+    pub(super) issuer: Option<String>,
+    pub(super) scopes: Vec<Scope>,
+    pub(super) redirects: Vec<String>,
+    place: OnceLock<Place>,
+    pub(super) clock: Clock,
+    pub(super) clients: Clients,
+    documents: Documents,
+    pub(super) waiting: Waiting,
+    pub(super) codes: Codes,
+    pub(super) grants: Grants,
+    pub(super) journal: Arc<Journal>,
+    /// Times somebody could not be logged in.
+    pub(super) logins: Guard,
+    pub(super) registrations: Guard,
+}
+
+impl Core {
+    pub(super) fn new(login: Login) -> Self {
+        Self {
+            login,
+            login_page: LoginPage::form(),
+            issuer: None,
+            scopes: Vec::new(),
+            redirects: Vec::new(),
+            place: OnceLock::new(),
+            clock: Clock::new(),
+            clients: Clients::default(),
+            documents: Documents::new(),
+            waiting: Waiting::default(),
+            codes: Codes::default(),
+            grants: Grants::default(),
+            journal: Arc::default(),
+            logins: Guard::new(20, Duration::from_secs(6)),
+            registrations: Guard::new(50, Duration::from_secs(6)),
+        }
+    }
+
+    pub(super) fn problem(&self) -> Option<String> {
+        if let Some(problem) = self.issuer.as_deref().and_then(issuer_problem) {
+            return Some(problem);
+        }
+        if let Some(scope) = self.scopes.iter().find(|it| !is_scope(&it.name)) {
+            let name = &scope.name;
+            return Some(format!(
+                "`{name}` is no scope: letters of ASCII without blanks, `\"` and `\\`"
+            ));
+        }
+        let twice =
+            |(at, it): (usize, &Scope)| self.scopes[..at].iter().any(|other| other.name == it.name);
+        if self.scopes.iter().enumerate().any(twice) {
+            return Some("a scope is there twice".to_owned());
+        }
+        let is_private = |it: &&String| matches!(Redirect::parse(it), Ok(Redirect::Private { .. }));
+        if let Some(other) = self.redirects.iter().find(|it| !is_private(it)) {
+            return Some(format!(
+                "`{other}` is no address of an application with a scheme of its own, such as `com.example.app:/callback`"
+            ));
+        }
+        self.login_page.problem().map(str::to_owned)
+    }
+
+    /// What people are shown as the server's name.
+    pub(super) fn name(&self) -> &str {
+        self.place.get().map_or("this server", |it| &it.name)
+    }
+
+    /// The issuer's path, empty for the root.
+    fn path(&self) -> &str {
+        let issuer = self.issuer.as_deref().unwrap_or_default();
+        issuer.strip_prefix(self.origin(issuer)).unwrap_or_default()
+    }
+
+    /// Scheme and host of the issuer.
+    pub(super) fn origin<'a>(&'a self, shown: &'a str) -> &'a str {
+        let url = self.issuer.as_deref().unwrap_or(shown);
+        let host = url.find("://").map_or(0, |it| it + "://".len());
+        url[host..].find('/').map_or(url, |it| &url[..host + it])
+    }
+
+    pub(super) fn issuer(&self, shown: &str) -> String {
+        self.issuer.clone().unwrap_or_else(|| shown.to_ascii_lowercase())
+    }
+
+    pub(super) fn has_tls(&self, shown: &str) -> bool {
+        self.origin(shown).starts_with("https://")
+    }
+
+    pub(super) fn allows(&self, redirect: &str) -> bool {
+        self.redirects.iter().any(|it| it == redirect)
+    }
+
+    /// Whether a client means this server (RFC 8707, section 2).
+    pub(super) fn is_resource(&self, asked: &str, own: &str) -> bool {
+        let plain = |it: &str| it.strip_suffix('/').unwrap_or(it).to_ascii_lowercase();
+        plain(asked) == plain(own)
+    }
+
+    /// Whether a token that was given for this resource is good here: what is kept may have been given out under another name.
+    pub(super) fn is_own(&self, resource: &str) -> bool {
+        let Some(place) = self.place.get() else { return false };
+        match Pages::resource(self, &place.path) {
+            Some(own) => self.is_resource(resource, &own),
+            None => true,
+        }
+    }
+
+    /// The words of a scope.
+    pub(super) fn words<'a>(&'a self, scope: &'a str) -> &'a str {
+        let known = self.scopes.iter().find(|it| it.name == scope);
+        known.map_or(scope, |it| &it.words)
+    }
+
+    /// What is asked for, as far as there is such a thing: all where nothing is.
+    ///
+    /// # Errors
+    /// When there is nothing of what is asked for.
+    pub(super) fn wanted(&self, asked: Option<&str>) -> Result<Vec<String>, Refusal> {
+        let names = || self.scopes.iter().map(|it| it.name.clone());
+        let Some(asked) = asked else { return Ok(names().collect()) };
+        let asked: Vec<_> = asked.split(' ').filter(|it| !it.is_empty()).collect();
+        let wanted: Vec<_> = names().filter(|it| asked.contains(&&**it)).collect();
+        // Whether a client stays signed in is not for the user to grant here.
+        let is_for_more = asked.iter().any(|it| *it != "offline_access");
+        match wanted.is_empty() && !self.scopes.is_empty() {
+            true if is_for_more => Err(Refusal::scope("this server has none of these scopes")),
+            true => Ok(names().collect()),
+            false => Ok(wanted),
+        }
+    }
+
+    /// The client with this id.
+    ///
+    /// # Errors
+    /// When there is none.
+    pub(super) async fn client(&self, id: &str, visit: &Visit) -> Result<Arc<Client>, Refusal> {
+        if Documents::is_id(id) {
+            return self.documents.find(id, self, visit.address).await;
+        }
+        let found = self.clients.find(id, self.clock.now());
+        found.ok_or_else(|| Refusal::client("nobody here knows the application that sent you"))
+    }
+
+    async fn answered(&self, visit: &Visit) -> Reply {
+        let parts = &visit.parts;
+        let address = Address::of(parts.uri.path(), self.path());
+        let is_post = parts.method == Method::POST;
+        let answered = match (address, is_post) {
+            (Some(Address::Metadata), false) => Ok(self.metadata(visit)),
+            (Some(Address::Authorize), false) => Ok(authorize::begin(self, visit).await),
+            (Some(Address::Authorize), true) => Ok(decide::answer(self, visit).await),
+            (Some(Address::Token), true) => token::answer(self, visit).await,
+            (Some(Address::Register), true) => registration::answer(self, visit).await,
+            (Some(Address::Revoke), true) => token::revoke(self, visit).await,
+            (Some(Address::Metadata), true) => return reply::not_allowed("GET"),
+            (_, _) => return reply::not_allowed("POST"),
+        };
+        answered.unwrap_or_else(|refusal| reply::refused(&refusal, &parts.headers))
+    }
+
+    fn metadata(&self, visit: &Visit) -> Reply {
+        let issuer = self.issuer(&visit.origin);
+        let scopes = self.scopes.iter().map(|it| &*it.name);
+        let mut reply = reply::json(http::StatusCode::OK, &Metadata::new(&issuer, scopes));
+        reply.headers_mut().remove(header::CACHE_CONTROL);
+        reply
+    }
+}
+
+impl Pages for Core {
+    fn is_here(&self, path: &str) -> bool {
+        Address::of(path, self.path()).is_some()
+    }
+
+    fn is_for_scripts(&self, path: &str) -> bool {
+        Address::of(path, self.path()) != Some(Address::Authorize)
+    }
+
+    #[cfg(feature = "axum")]
+    fn paths(&self) -> Vec<String> {
+        Address::paths(self.path())
+    }
+
+    fn issuer(&self, origin: &str) -> String {
+        self.issuer(origin)
+    }
+
+    fn own_origin(&self) -> Option<&str> {
+        self.issuer.as_deref().map(|it| self.origin(it))
+    }
+
+    fn resource(&self, path: &str) -> Option<String> {
+        let issuer = self.issuer.as_deref()?;
+        Some(format!("{issuer}{}", if path == "/" { "" } else { path }))
+    }
+
+    fn scopes(&self) -> Vec<String> {
+        self.scopes.iter().map(|it| it.name.clone()).collect()
+    }
+
+    fn open(&self, place: Place) -> Pin<Box<dyn Future<Output = Result<(), String>> + Send + '_>> {
+        // Of a server that is built once there is one.
+        self.documents.open(place.bound.is_some_and(|it| it.is_loopback()));
+        let _ = self.place.set(place);
+        Box::pin(async {
+            for row in self.journal.load(self.clock.now()).await? {
+                let restored = match row.kind {
+                    Kind::Client => {
+                        serde_json::from_str(&row.json).map(|it| self.clients.restore(it))
+                    }
+                    Kind::Grant => serde_json::from_str(&row.json).map(|it| {
+                        if let Some(key) = Digest::parse(&row.key) {
+                            self.grants.restore(key, it);
+                        }
+                    }),
+                };
+                restored.map_err(|why| {
+                    let kind = row.kind.name();
+                    format!("a {kind} that was kept cannot be read, so the file is another version's: {why}")
+                })?;
+            }
+            Ok(())
+        })
+    }
+
+    fn answer(self: Arc<Self>, visit: Visit) -> Pin<Box<dyn Future<Output = Reply> + Send>> {
+        Box::pin(async move { self.answered(&visit).await })
+    }
+}
+
+/// Why this cannot be what clients call the server.
+fn issuer_problem(issuer: &str) -> Option<String> {
+    let wrong = |why: &str| Some(format!("the issuer `{issuer}` {why}"));
+    if issuer.ends_with('/') {
+        return wrong("ends with `/`, which clients would have to write too");
+    }
+    if issuer.contains(['?', '#']) {
+        return wrong("has a query or a fragment, which no issuer has");
+    }
+    match Redirect::parse(issuer) {
+        Ok(Redirect::Site { .. } | Redirect::Loopback { .. }) => None,
+        _ => wrong(
+            "is no `https://` URL, in small letters; `http://` is for `localhost` and loopback addresses only",
+        ),
+    }
+}

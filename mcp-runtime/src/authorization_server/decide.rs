@@ -1,0 +1,149 @@
+//! What somebody has entered on a page: who they are, and whether a client may act for them.
+
+use std::time::Duration;
+
+use http::{HeaderValue, StatusCode, header};
+use tokio::time::timeout;
+
+use super::{
+    authorize::login_page,
+    codes::Code,
+    core::Core,
+    form::Form,
+    login::{LoginPage, LoginRequest},
+    page,
+    refusal::Refusal,
+    reply::{self, Reply},
+    token,
+    user::User,
+    waiting::{Found, Held, forget},
+};
+use crate::auth::Visit;
+
+/// How long the author's function may take.
+const PATIENCE: Duration = Duration::from_secs(30);
+
+pub(super) async fn answer(core: &Core, visit: &Visit) -> Reply {
+    let decided = decide(core, visit).await;
+    decided.unwrap_or_else(|refusal| page::problem(core, &refusal))
+}
+
+async fn decide(core: &Core, visit: &Visit) -> Result<Reply, Refusal> {
+    let stray = || Refusal {
+        status: StatusCode::FORBIDDEN,
+        ..Refusal::request("This page has expired, or it was not opened in this browser.")
+    };
+    check_origin(core, visit)?;
+    let form = token::form(visit)?;
+    let (id, ticket) = (form.required("pending")?, form.required("ticket")?);
+    let has_tls = core.has_tls(&visit.origin);
+    let found = core.waiting.find(id, ticket, &visit.parts.headers, has_tls);
+    let found = found.ok_or_else(stray)?;
+    let action = form.one("action")?;
+    if action == Some("deny") {
+        return Ok(finish(core, visit, &found, Err(Refusal::denied())));
+    }
+    match &found.user {
+        None => log_in(core, visit, form, found).await,
+        // A page that asked for something else than this.
+        Some(_) if action != Some("allow") => Err(stray()),
+        Some(user) => {
+            let code = allowed(core, &form, &found, user);
+            Ok(finish(core, visit, &found, code))
+        }
+    }
+}
+
+/// A form that another page has sent is none of ours, whatever it says.
+fn check_origin(core: &Core, visit: &Visit) -> Result<(), Refusal> {
+    let said = visit.parts.headers.get(header::ORIGIN);
+    let own = core.origin(&visit.origin);
+    match said {
+        Some(said) if !said.as_bytes().eq_ignore_ascii_case(own.as_bytes()) => Err(Refusal {
+            status: StatusCode::FORBIDDEN,
+            ..Refusal::request("Another site has sent this form.")
+        }),
+        _ => Ok(()),
+    }
+}
+
+async fn log_in(core: &Core, visit: &Visit, form: Form, found: Found) -> Result<Reply, Refusal> {
+    let often =
+        || Refusal::busy("Too many have tried to log in. Wait a minute before you start again.");
+    if !core.logins.may(visit.address) {
+        return Err(often());
+    }
+    // Counted before anybody looks, so that nobody tries twice at once.
+    if !core.waiting.may_try(&found.id) {
+        return Err(often());
+    }
+    let ticket = form.required("ticket")?.to_owned();
+    let request =
+        LoginRequest { form, headers: visit.parts.headers.clone(), asked: found.asked.clone() };
+    let judged = timeout(PATIENCE, core.login.begin(request)).await;
+    let judged = judged.map_err(|why| Refusal::broken("logging in took too long", &why))?;
+    let page = match judged {
+        Ok(user) => {
+            if let Some(problem) = user.problem() {
+                return Err(Refusal::broken("nobody can be logged in now", &problem));
+            }
+            let gone = || Refusal::request("This page has expired.");
+            let held = core.waiting.log_in(&found.id, user.clone())?.ok_or_else(gone)?;
+            return Ok(page::consent(core, &held, &found.asked, &user));
+        }
+        Err(page) => page,
+    };
+    core.logins.take(visit.address);
+    if let Some(problem) = page.problem() {
+        return Err(Refusal::broken("the page cannot be shown", &problem));
+    }
+    if !core.waiting.has_tries(&found.id) {
+        return Ok(finish(core, visit, &found, Err(Refusal::denied())));
+    }
+    let held = Held { id: found.id, ticket, cookie: None };
+    Ok(login_page(core, &held, &page::source(&found.asked), &again(core, page)))
+}
+
+/// The page that is shown again: the one the author has given, or the first one with what this one says.
+fn again(core: &Core, page: LoginPage) -> LoginPage {
+    let message = page.message.unwrap_or_else(|| "That was not right.".to_owned());
+    LoginPage { html: page.html.or_else(|| core.login_page.html.clone()), message: Some(message) }
+}
+
+/// The code for what the user has allowed.
+fn allowed(core: &Core, form: &Form, found: &Found, user: &User) -> Result<String, Refusal> {
+    let asked = &found.asked;
+    let ticked: Vec<_> = form.all("scope").collect();
+    let scopes = asked.scopes.iter().filter(|it| user.may(it) && ticked.contains(&&***it));
+    let scopes: Vec<_> = scopes.cloned().collect();
+    if scopes.is_empty() && !asked.scopes.is_empty() {
+        return Err(Refusal::denied());
+    }
+    core.codes.add(Code {
+        client: asked.client.id.clone(),
+        redirect: asked.back.redirect.clone(),
+        refreshes: asked.client.refreshes,
+        challenge: asked.challenge,
+        resource: asked.resource.clone(),
+        scopes,
+        user: user.clone(),
+    })
+}
+
+/// Ends the authorization, and sends the browser back to the client.
+fn finish(core: &Core, visit: &Visit, found: &Found, code: Result<String, Refusal>) -> Reply {
+    let back = &found.asked.back;
+    if !core.waiting.take(&found.id) {
+        return page::problem(core, &Refusal::request("This page was used before."));
+    }
+    let url = match code {
+        Ok(code) => back.code(&code),
+        Err(refusal) => back.refusal(&refusal),
+    };
+    let mut reply = reply::redirect(&url);
+    let cookie = forget(&found.id, core.has_tls(&visit.origin));
+    if let Ok(cookie) = HeaderValue::from_str(&cookie) {
+        reply.headers_mut().insert(header::SET_COOKIE, cookie);
+    }
+    reply
+}

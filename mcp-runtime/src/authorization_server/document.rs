@@ -1,0 +1,179 @@
+//! Clients that are known by the URL of their metadata (draft-ietf-oauth-client-id-metadata-document).
+
+use std::{
+    collections::HashMap,
+    net::IpAddr,
+    sync::{Arc, Mutex, OnceLock, PoisonError},
+    time::Duration,
+};
+
+use tokio::{sync::Semaphore, time::Instant};
+
+use super::{
+    client::Client, core::Core, guard::Guard, redirect::Redirect, refusal::Refusal,
+    registration::Said,
+};
+use crate::issuer::{Fetch as _, Web};
+
+/// How long a document is good without being asked for again.
+const FRESH: Duration = Duration::from_secs(10 * 60);
+
+/// Documents that are kept.
+const MOST: usize = 500;
+
+/// Bytes of one.
+const LONGEST: usize = 64 << 10;
+
+/// Documents that are asked for at once.
+const AT_ONCE: usize = 8;
+
+/// What clients have published of themselves.
+pub(super) struct Documents {
+    web: OnceLock<Web>,
+    known: Mutex<HashMap<String, (Instant, Arc<Client>)>>,
+    places: Semaphore,
+    /// Whoever names a URL makes us ask there.
+    guard: Guard,
+}
+
+impl Documents {
+    pub(super) fn new() -> Self {
+        Self {
+            web: OnceLock::new(),
+            known: Mutex::default(),
+            places: Semaphore::new(AT_ONCE),
+            guard: Guard::new(30, Duration::from_secs(3)),
+        }
+    }
+
+    /// Whether this is the id of such a client.
+    pub(super) fn is_id(id: &str) -> bool {
+        id.starts_with("https://") || id.starts_with("http://")
+    }
+
+    /// Asks on this machine only where the server is there for nobody else.
+    pub(super) fn open(&self, on_loopback: bool) {
+        let _ = self.web.set(Web::of_strangers(on_loopback));
+    }
+
+    /// The client that has published its metadata at this URL.
+    ///
+    /// # Errors
+    /// When there is none.
+    pub(super) async fn find(
+        &self,
+        url: &str,
+        core: &Core,
+        address: Option<IpAddr>,
+    ) -> Result<Arc<Client>, Refusal> {
+        check_id(url)?;
+        if let Some(known) = self.known(url) {
+            return Ok(known);
+        }
+        let busy = || Refusal::busy("too many applications are being looked up: try again later");
+        if !self.guard.take(address) {
+            return Err(busy());
+        }
+        let _place = self.places.try_acquire().map_err(|_| busy())?;
+        let unknown = || {
+            Refusal::client(
+                "the application that sent you has no metadata at the URL that is its id",
+            )
+        };
+        let asked = self.web.get().ok_or_else(unknown)?.get(url).await;
+        let document = asked.map_err(|why| {
+            // Only the log may tell what can be reached from here.
+            tracing::debug!("the metadata of a client cannot be had: {why}");
+            unknown()
+        })?;
+        let client = Arc::new(read(url, &document, core)?);
+        self.keep(url, client.clone());
+        Ok(client)
+    }
+
+    fn known(&self, url: &str) -> Option<Arc<Client>> {
+        let known = self.known.lock().unwrap_or_else(PoisonError::into_inner);
+        known.get(url).filter(|it| it.0.elapsed() < FRESH).map(|it| it.1.clone())
+    }
+
+    fn keep(&self, url: &str, client: Arc<Client>) {
+        let mut known = self.known.lock().unwrap_or_else(PoisonError::into_inner);
+        if known.len() >= MOST {
+            known.retain(|_, it| it.0.elapsed() < FRESH);
+        }
+        if known.len() >= MOST {
+            known.clear();
+        }
+        known.insert(url.to_owned(), (Instant::now(), client));
+    }
+}
+
+/// An id that is written in one way only.
+fn check_id(url: &str) -> Result<(), Refusal> {
+    let is_location =
+        matches!(Redirect::parse(url), Ok(Redirect::Site { .. } | Redirect::Loopback { .. }));
+    let path = url.split_once("://").and_then(|it| it.1.split_once('/')).map(|it| it.1);
+    let path = path.map(|it| it.split('?').next().unwrap_or_default()).unwrap_or_default();
+    let has_dots = path.split('/').any(|it| matches!(it, "." | ".."));
+    if is_location && !path.is_empty() && !has_dots {
+        Ok(())
+    } else {
+        Err(Refusal::client("the id of the application that sent you is no URL of metadata"))
+    }
+}
+
+fn read(url: &str, document: &[u8], core: &Core) -> Result<Client, Refusal> {
+    let wrong = |_| Refusal::client("the metadata of the application that sent you cannot be read");
+    if document.len() > LONGEST {
+        return Err(Refusal::client("the metadata of the application that sent you is too long"));
+    }
+    let said: Said = serde_json::from_slice(document).map_err(wrong)?;
+    // Whoever can put a document somewhere must not speak for another address.
+    if said.client_id.as_deref() != Some(url) {
+        let why = "the metadata of the application that sent you is of another id than its URL";
+        return Err(Refusal::client(why));
+    }
+    // What is public is no secret.
+    if said.token_endpoint_auth_method.as_deref().is_some_and(|it| it != "none") {
+        let why =
+            "an application that is known by its URL must use token_endpoint_auth_method none here";
+        return Err(Refusal::client(why));
+    }
+    said.check(core)?;
+    Ok(Client {
+        id: url.to_owned(),
+        refreshes: said.refreshes(),
+        name: said.client_name,
+        uri: said.client_uri,
+        redirects: said.redirect_uris,
+        secret: None,
+        expires: u64::MAX,
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn ids_are_written_in_one_way() {
+        for good in
+            ["https://a.example/c.json", "https://a.example:8443/a/b?x=1", "http://127.0.0.1:1/c"]
+        {
+            assert!(check_id(good).is_ok(), "{good}");
+        }
+        for bad in [
+            "https://a.example",
+            "https://a.example/",
+            "https://a.example?x",
+            "https://a.example/a/../b",
+            "https://a.example/./b",
+            "https://user@a.example/b",
+            "https://a.example/b#c",
+            "http://a.example/b",
+            "https:///b",
+        ] {
+            assert!(check_id(bad).is_err(), "{bad}");
+        }
+    }
+}

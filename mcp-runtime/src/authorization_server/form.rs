@@ -1,0 +1,122 @@
+//! Parameters, in a query or in a body (RFC 6749, appendix B).
+
+use crate::percent;
+
+use super::refusal::Refusal;
+
+/// More than this no request of OAuth needs.
+const MOST: usize = 100;
+
+/// Parameters as they came.
+#[derive(Clone, Default)]
+pub(super) struct Form(Vec<(String, String)>);
+
+impl Form {
+    /// # Errors
+    /// When it is no form.
+    pub(super) fn parse(text: &str) -> Result<Self, Refusal> {
+        let mut pairs = Vec::new();
+        for pair in text.split('&').filter(|it| !it.is_empty()) {
+            if pairs.len() >= MOST {
+                return Err(Refusal::request("there are too many parameters"));
+            }
+            let (name, value) = pair.split_once('=').unwrap_or((pair, ""));
+            pairs.push((decoded(name)?, decoded(value)?));
+        }
+        Ok(Self(pairs))
+    }
+
+    pub(super) fn all<'a, 'n>(
+        &'a self,
+        name: &'n str,
+    ) -> impl Iterator<Item = &'a str> + use<'a, 'n> {
+        let named = self.0.iter().filter(move |it| it.0 == name);
+        // One without a value is one that is not there.
+        named.map(|it| &*it.1).filter(|it| !it.is_empty())
+    }
+
+    /// The value of a parameter, if it is there.
+    ///
+    /// # Errors
+    /// When it is there more than once: two readers could each believe another one.
+    pub(super) fn one(&self, name: &'static str) -> Result<Option<&str>, Refusal> {
+        let mut named = self.0.iter().filter(|it| it.0 == name);
+        let first = named.next().map(|it| &*it.1).filter(|it| !it.is_empty());
+        match named.next() {
+            Some(_) => Err(Refusal::request(format!("the parameter {name} is there twice"))),
+            None => Ok(first),
+        }
+    }
+
+    /// # Errors
+    /// When it is missing too.
+    pub(super) fn required(&self, name: &'static str) -> Result<&str, Refusal> {
+        let missing = || Refusal::request(format!("the parameter {name} is missing"));
+        self.one(name)?.ok_or_else(missing)
+    }
+}
+
+/// One name or value.
+///
+/// # Errors
+/// When it cannot be read in one way only.
+pub(super) fn decoded(text: &str) -> Result<String, Refusal> {
+    let text = text.replace('+', " ");
+    let decoded = percent::decode(&text).map(std::borrow::Cow::into_owned);
+    decoded.ok_or_else(|| Refusal::request("a parameter is not percent-encoded UTF-8"))
+}
+
+/// Adds a parameter to a URL.
+pub(super) fn push(url: &mut String, name: &str, value: &str) {
+    url.push(if url.contains('?') { '&' } else { '?' });
+    url.push_str(name);
+    url.push('=');
+    percent::encode(value, |_| false, url);
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    #[test]
+    fn parameters_are_read_once_or_not_at_all() {
+        let form = Form::parse("a=1&b=x+y%2Bz&&c&d=&e=1&e=2&%C3%A9=%C3%A9").unwrap();
+        assert_eq!(form.one("a").unwrap(), Some("1"));
+        assert_eq!(form.one("b").unwrap(), Some("x y+z"));
+        assert_eq!(form.one("é").unwrap(), Some("é"));
+        for empty in ["c", "d", "f"] {
+            assert_eq!(form.one(empty).unwrap(), None, "{empty}");
+            assert_eq!(form.required(empty).unwrap_err().error, "invalid_request");
+        }
+        assert!(form.one("e").unwrap_err().why.contains('e'));
+        assert_eq!(form.all("e").collect::<Vec<_>>(), ["1", "2"]);
+        // The second one is there, empty or not.
+        assert!(Form::parse("a=1&a=").unwrap().one("a").is_err());
+        for broken in ["a=%", "a=%4", "%zz=1", "a=%FF"] {
+            assert!(Form::parse(broken).is_err(), "{broken}");
+        }
+        assert!(Form::parse(&"a=1&".repeat(MOST)).is_ok());
+        assert!(Form::parse(&"a=1&".repeat(MOST + 1)).is_err());
+    }
+
+    proptest! {
+        #[test]
+        fn what_is_written_is_read_back(pairs in proptest::collection::btree_map("[a-z]{1,5}", ".{1,20}", 0..8)) {
+            let mut url = String::from("https://a.example/");
+            for (name, value) in &pairs {
+                push(&mut url, name, value);
+            }
+            let form = Form::parse(url.split_once('?').map_or("", |it| it.1)).unwrap();
+            for (name, value) in &pairs {
+                prop_assert_eq!(form.all(name).collect::<Vec<_>>(), [&**value]);
+            }
+        }
+
+        #[test]
+        fn nothing_makes_it_panic(text in ".{0,80}") {
+            let _ = Form::parse(&text);
+        }
+    }
+}

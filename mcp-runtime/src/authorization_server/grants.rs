@@ -1,0 +1,323 @@
+//! What users have granted to clients, and the tokens that stand for it (RFC 6749, sections 5 and 6; RFC 9700, section 4.14).
+
+use std::{
+    collections::HashMap,
+    sync::{Mutex, MutexGuard, PoisonError},
+};
+
+use serde::{Deserialize, Serialize};
+
+use super::{
+    journal::{Journal, Kind},
+    refusal::Refusal,
+    secret::{Digest, random},
+    user::User,
+};
+use crate::context::Authorization;
+
+/// How long an access token is good.
+const ACCESS: u64 = 60 * 60;
+
+/// How long a grant waits for its client to come back.
+const IDLE: u64 = 30 * 24 * 60 * 60;
+
+/// How long a refresh token that was used may be used again by a client that has not had the answer.
+const GRACE: u64 = 30;
+
+/// Access tokens of one grant at once: the oldest go.
+const TOKENS: usize = 8;
+
+/// Grants of one user: those that would end first go.
+const OF_USER: usize = 128;
+
+const MOST: usize = 20_000;
+
+/// Letters of a refresh token that say which grant it is of.
+const NAME: usize = 22;
+
+#[derive(Clone, Serialize, Deserialize)]
+pub(super) struct Grant {
+    pub(super) client: String,
+    pub(super) user: User,
+    pub(super) scopes: Vec<String>,
+    pub(super) resource: String,
+    pub(super) ends: u64,
+    refresh: Option<Refresh>,
+    tokens: Vec<Access>,
+}
+
+#[derive(Clone, Serialize, Deserialize)]
+struct Refresh {
+    current: Digest,
+    /// The one that was used last, and when.
+    previous: Option<(Digest, u64)>,
+}
+
+#[derive(Clone, Serialize, Deserialize)]
+struct Access {
+    digest: Digest,
+    expires: u64,
+    scopes: Vec<String>,
+}
+
+/// An access token that is good.
+struct Known {
+    authorization: Authorization,
+    resource: String,
+    grant: Digest,
+    expires: u64,
+    is_used: bool,
+}
+
+/// What a client is given.
+pub(super) struct Issued {
+    /// Which grant it is of.
+    pub(super) grant: Digest,
+    pub(super) access: String,
+    pub(super) refresh: Option<String>,
+    pub(super) scopes: Vec<String>,
+    pub(super) expires_in: u64,
+}
+
+#[derive(Default)]
+pub(super) struct Grants(Mutex<State>);
+
+#[derive(Default)]
+struct State {
+    grants: HashMap<Digest, Grant>,
+    tokens: HashMap<Digest, Known>,
+}
+
+impl Grant {
+    pub(super) fn new(client: String, user: User, scopes: Vec<String>, resource: String) -> Self {
+        Self { client, user, scopes, resource, ends: 0, refresh: None, tokens: Vec::new() }
+    }
+}
+
+impl Grants {
+    fn state(&self) -> MutexGuard<'_, State> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Takes up one that was kept. Its tokens count as used: nobody knows.
+    pub(super) fn restore(&self, key: Digest, grant: Grant) {
+        let mut state = self.state();
+        for access in &grant.tokens {
+            let known = Known {
+                authorization: grant.user.authorization(&access.scopes, access.expires),
+                resource: grant.resource.clone(),
+                grant: key,
+                expires: access.expires,
+                is_used: true,
+            };
+            state.tokens.insert(access.digest, known);
+        }
+        state.grants.insert(key, grant);
+    }
+
+    /// The first tokens of a grant.
+    ///
+    /// # Errors
+    /// When there is no room.
+    pub(super) fn begin(
+        &self,
+        mut grant: Grant,
+        refreshes: bool,
+        now: u64,
+        journal: &Journal,
+    ) -> Result<Issued, Refusal> {
+        let name = random::<16>()?;
+        let key = Digest::of(&name);
+        let mut state = self.state();
+        state.make_room(grant.user.principal(), now, journal)?;
+        let refresh = refreshes.then(|| refresh_token(&name)).transpose()?;
+        grant.ends = now + if refreshes { IDLE } else { ACCESS };
+        grant.refresh =
+            refresh.as_ref().map(|it| Refresh { current: Digest::of(it), previous: None });
+        let scopes = grant.scopes.clone();
+        state.grants.insert(key, grant);
+        state.issue(key, scopes, refresh, now, journal)
+    }
+
+    /// New tokens for a refresh token, which is good once. One that was used before has been stolen, from its client or by it: the grant
+    /// ends. But a client that has not had our answer asks again at once, and then nobody has used what we answered: it gets another
+    /// answer, and the first one is good no longer. Whoever has that one, and shows it later, ends the grant as well.
+    ///
+    /// # Errors
+    /// When it is not good.
+    pub(super) fn refresh(
+        &self,
+        token: &str,
+        client: &str,
+        scopes: Option<Vec<String>>,
+        now: u64,
+        journal: &Journal,
+    ) -> Result<Issued, Refusal> {
+        let gone = || Refusal::grant("the refresh token is not good, or no longer");
+        let name = token.get(..NAME).ok_or_else(gone)?;
+        let (key, shown) = (Digest::of(name), Digest::of(token));
+        let mut state = self.state();
+        let grant = state.grants.get(&key).ok_or_else(gone)?;
+        if grant.client != client {
+            return Err(gone());
+        }
+        let Some(refresh) = &grant.refresh else { return Err(gone()) };
+        if grant.ends <= now {
+            state.end(key, journal);
+            return Err(gone());
+        }
+        let is_current = refresh.current == shown;
+        if !is_current && !state.has_lost_answer(&key, shown, now) {
+            tracing::warn!("a refresh token was used twice: its grant has been revoked");
+            state.end(key, journal);
+            return Err(gone());
+        }
+        let granted = &grant.scopes;
+        let scopes = scopes.unwrap_or_else(|| granted.clone());
+        if !scopes.iter().all(|it| granted.contains(it)) {
+            return Err(Refusal::scope("the user has not granted all of this"));
+        }
+        let next = refresh_token(name)?;
+        if !is_current {
+            state.drop_last_token(&key);
+        }
+        if let Some(grant) = state.grants.get_mut(&key) {
+            let at = match &grant.refresh {
+                Some(Refresh { previous: Some((_, at)), .. }) if !is_current => *at,
+                _ => now,
+            };
+            let previous = Some((shown, at));
+            grant.refresh = Some(Refresh { current: Digest::of(&next), previous });
+            grant.ends = now + IDLE;
+        }
+        state.issue(key, scopes, Some(next), now, journal)
+    }
+
+    /// Ends what a token is of: the whole grant for a refresh token (RFC 7009, section 2.1), itself for an access token.
+    pub(super) fn revoke(&self, token: &str, client: &str, journal: &Journal) {
+        let mut state = self.state();
+        let digest = Digest::of(token);
+        if let Some(known) = state.tokens.get(&digest) {
+            let key = known.grant;
+            if state.grants.get(&key).is_some_and(|it| it.client == client) {
+                state.tokens.remove(&digest);
+                state.change(key, journal, |it| it.tokens.retain(|it| it.digest != digest));
+            }
+            return;
+        }
+        let Some(name) = token.get(..NAME) else { return };
+        let key = Digest::of(name);
+        let is_of = |it: &Grant| it.client == client && it.refresh.is_some();
+        if state.grants.get(&key).is_some_and(is_of) {
+            state.end(key, journal);
+        }
+    }
+
+    pub(super) fn end(&self, key: Digest, journal: &Journal) {
+        self.state().end(key, journal);
+    }
+
+    /// Whom an access token lets in, and where.
+    pub(super) fn verify(&self, token: &str, now: u64) -> Option<(Authorization, String)> {
+        let digest = Digest::of(token);
+        let mut state = self.state();
+        let known = state.tokens.get_mut(&digest).filter(|it| it.expires > now)?;
+        known.is_used = true;
+        Some((known.authorization.clone(), known.resource.clone()))
+    }
+}
+
+fn refresh_token(name: &str) -> Result<String, Refusal> {
+    Ok(format!("{name}{}", random::<32>()?))
+}
+
+impl State {
+    /// Whether this refresh token was the one before the current one, a moment ago, and nobody has used what came of it.
+    fn has_lost_answer(&self, key: &Digest, shown: Digest, now: u64) -> bool {
+        let Some(grant) = self.grants.get(key) else { return false };
+        let previous = grant.refresh.as_ref().and_then(|it| it.previous);
+        let was_just_used = previous.is_some_and(|(it, at)| it == shown && now <= at + GRACE);
+        let last = grant.tokens.last().and_then(|it| self.tokens.get(&it.digest));
+        was_just_used && last.is_some_and(|it| !it.is_used)
+    }
+
+    fn drop_last_token(&mut self, key: &Digest) {
+        let last = self.grants.get_mut(key).and_then(|it| it.tokens.pop());
+        if let Some(last) = last {
+            self.tokens.remove(&last.digest);
+        }
+    }
+
+    fn issue(
+        &mut self,
+        key: Digest,
+        scopes: Vec<String>,
+        refresh: Option<String>,
+        now: u64,
+        journal: &Journal,
+    ) -> Result<Issued, Refusal> {
+        let access = random::<32>()?;
+        let (digest, expires) = (Digest::of(&access), now + ACCESS);
+        let Some(grant) = self.grants.get_mut(&key) else {
+            return Err(Refusal::grant("the user has taken it back"));
+        };
+        let known = Known {
+            authorization: grant.user.authorization(&scopes, expires),
+            resource: grant.resource.clone(),
+            grant: key,
+            expires,
+            is_used: false,
+        };
+        grant.tokens.push(Access { digest, expires, scopes: scopes.clone() });
+        let beyond = grant.tokens.len().saturating_sub(TOKENS);
+        let mut gone: Vec<_> = grant.tokens.drain(..beyond).map(|it| it.digest).collect();
+        grant.tokens.retain(|it| {
+            let is_kept = it.expires > now;
+            if !is_kept {
+                gone.push(it.digest);
+            }
+            is_kept
+        });
+        journal.put(Kind::Grant, &key.text(), grant.ends, &*grant);
+        for digest in gone {
+            self.tokens.remove(&digest);
+        }
+        self.tokens.insert(digest, known);
+        Ok(Issued { grant: key, access, refresh, scopes, expires_in: ACCESS })
+    }
+
+    fn change(&mut self, key: Digest, journal: &Journal, change: impl FnOnce(&mut Grant)) {
+        if let Some(grant) = self.grants.get_mut(&key) {
+            change(grant);
+            journal.put(Kind::Grant, &key.text(), grant.ends, &*grant);
+        }
+    }
+
+    fn end(&mut self, key: Digest, journal: &Journal) {
+        if let Some(grant) = self.grants.remove(&key) {
+            for access in grant.tokens {
+                self.tokens.remove(&access.digest);
+            }
+            journal.remove(Kind::Grant, &key.text());
+        }
+    }
+
+    /// For one more grant of this user.
+    fn make_room(&mut self, principal: &str, now: u64, journal: &Journal) -> Result<(), Refusal> {
+        let expired = self.grants.iter().filter(|it| it.1.ends <= now).map(|it| *it.0);
+        for key in expired.collect::<Vec<_>>() {
+            self.end(key, journal);
+        }
+        let own = |it: &(&Digest, &Grant)| it.1.user.principal() == principal;
+        if self.grants.iter().filter(own).count() >= OF_USER {
+            let first = self.grants.iter().filter(own).min_by_key(|it| it.1.ends);
+            if let Some(key) = first.map(|it| *it.0) {
+                self.end(key, journal);
+            }
+        }
+        if self.grants.len() >= MOST {
+            return Err(Refusal::busy("there are too many grants"));
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,37 @@
+//! An authorization server inside of the server whose tokens it gives out (OAuth 2.1; A9, AUTH-13).
+//!
+//! `core` leads requests to their addresses. An authorization begins in `authorize`, `waiting` binds it to its browser, `decide` takes what
+//! is entered on the pages of `page`, and what comes of it is one of `codes`. `token` gives tokens of `grants` for it. What must outlast the
+//! process goes through `journal`.
+
+mod address;
+mod authorize;
+mod client;
+mod clock;
+mod codes;
+mod core;
+mod decide;
+mod document;
+mod form;
+mod grants;
+mod guard;
+mod journal;
+mod login;
+mod metadata;
+mod page;
+mod pkce;
+mod redirect;
+mod refusal;
+mod registration;
+mod reply;
+mod secret;
+mod server;
+mod token;
+mod user;
+mod waiting;
+
+#[cfg(feature = "sqlite")]
+pub(crate) use journal::{Change, Kind, Ledger, Row};
+pub use login::{LoginPage, LoginRequest};
+pub use server::AuthorizationServer;
+pub use user::User;

@@ -1,0 +1,68 @@
+//! That who brings a code is who asked for it (RFC 7636): S256, always.
+
+use super::{form::Form, refusal::Refusal, secret::Digest};
+
+/// What a client has said that it will show the reason of.
+#[derive(Clone, Copy)]
+pub(super) struct Challenge(Digest);
+
+impl Challenge {
+    /// # Errors
+    /// When there is none, or one that proves nothing.
+    pub(super) fn asked(form: &Form) -> Result<Self, Refusal> {
+        let challenge = form.required("code_challenge")?;
+        // Said nothing, it would be `plain`.
+        if form.one("code_challenge_method")? != Some("S256") {
+            return Err(Refusal::request("the parameter code_challenge_method must be S256"));
+        }
+        let digest = Digest::parse(challenge).map(Self);
+        digest.ok_or_else(|| Refusal::request("the parameter code_challenge is no SHA-256 digest"))
+    }
+
+    pub(super) fn is_met_by(&self, verifier: &str) -> bool {
+        let is_letter = |it: u8| it.is_ascii_alphanumeric() || b"-._~".contains(&it);
+        (43..=128).contains(&verifier.len())
+            && verifier.bytes().all(is_letter)
+            && self.0.is_of(verifier)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn asked(query: &str) -> Result<Challenge, Refusal> {
+        Challenge::asked(&Form::parse(query).unwrap())
+    }
+
+    /// The example of RFC 7636, appendix B.
+    const CHALLENGE: &str = "E9Melhoa2OwvFrEMTJguCHaoeK1t8URWbuGJSstw-cM";
+    const VERIFIER: &str = "dBjftJeZ4CVP-mB92K27uhbUJU1p1r_wW1gFWFOEjXk";
+
+    #[test]
+    fn the_reason_must_be_shown() {
+        let query = format!("code_challenge={CHALLENGE}&code_challenge_method=S256");
+        let challenge = asked(&query).unwrap();
+        assert!(challenge.is_met_by(VERIFIER));
+        for wrong in
+            ["", CHALLENGE, &VERIFIER[1..], &format!("{VERIFIER}a"), &VERIFIER.to_lowercase()]
+        {
+            assert!(!challenge.is_met_by(wrong), "{wrong}");
+        }
+    }
+
+    #[test]
+    fn what_proves_nothing_is_refused() {
+        for query in [
+            String::new(),
+            format!("code_challenge={CHALLENGE}"),
+            format!("code_challenge={CHALLENGE}&code_challenge_method=plain"),
+            format!("code_challenge={CHALLENGE}&code_challenge_method=s256"),
+            format!("code_challenge={VERIFIER}x&code_challenge_method=S256"),
+            "code_challenge=&code_challenge_method=S256".to_owned(),
+            "code_challenge_method=S256".to_owned(),
+        ] {
+            assert!(asked(&query).is_err(), "{query}");
+        }
+    }
+}

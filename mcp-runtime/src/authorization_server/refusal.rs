@@ -1,0 +1,75 @@
+//! Errors in OAuth's words (RFC 6749, sections 4.1.2.1 and 5.2; RFC 7591, section 3.2.2; RFC 8707, section 2).
+
+use std::borrow::Cow;
+
+use http::StatusCode;
+
+/// What a client did wrong, or what went wrong here. The sentence must say nothing that the client has sent: it becomes a part of URLs.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) struct Refusal {
+    pub(super) error: &'static str,
+    pub(super) why: Cow<'static, str>,
+    pub(super) status: StatusCode,
+}
+
+impl Refusal {
+    fn of(error: &'static str, why: impl Into<Cow<'static, str>>) -> Self {
+        Self { error, why: why.into(), status: StatusCode::BAD_REQUEST }
+    }
+
+    pub(super) fn request(why: impl Into<Cow<'static, str>>) -> Self {
+        Self::of("invalid_request", why)
+    }
+
+    /// The client is not known, or has not shown that it is the one that it says.
+    pub(super) fn client(why: impl Into<Cow<'static, str>>) -> Self {
+        Self { status: StatusCode::UNAUTHORIZED, ..Self::of("invalid_client", why) }
+    }
+
+    /// A code or a refresh token is none of ours, or no longer.
+    pub(super) fn grant(why: impl Into<Cow<'static, str>>) -> Self {
+        Self::of("invalid_grant", why)
+    }
+
+    pub(super) fn grant_type() -> Self {
+        let why = "the grant types of this server are authorization_code and refresh_token";
+        Self::of("unsupported_grant_type", why)
+    }
+
+    pub(super) fn response_type() -> Self {
+        Self::of("unsupported_response_type", "the response type of this server is code")
+    }
+
+    pub(super) fn scope(why: impl Into<Cow<'static, str>>) -> Self {
+        Self::of("invalid_scope", why)
+    }
+
+    pub(super) fn target() -> Self {
+        Self::of("invalid_target", "tokens are given for this server only: see its metadata")
+    }
+
+    pub(super) fn denied() -> Self {
+        Self::of("access_denied", "the user has denied it")
+    }
+
+    pub(super) fn redirect(why: impl Into<Cow<'static, str>>) -> Self {
+        Self::of("invalid_redirect_uri", why)
+    }
+
+    pub(super) fn metadata(why: impl Into<Cow<'static, str>>) -> Self {
+        Self::of("invalid_client_metadata", why)
+    }
+
+    /// There are too many of something now.
+    pub(super) fn busy(why: impl Into<Cow<'static, str>>) -> Self {
+        let status = StatusCode::TOO_MANY_REQUESTS;
+        Self { status, ..Self::of("temporarily_unavailable", why) }
+    }
+
+    /// It is our own fault, whose reason is for the log alone.
+    pub(super) fn broken(what: &'static str, why: &dyn std::fmt::Display) -> Self {
+        tracing::error!("the authorization server: {what}: {why}");
+        let status = StatusCode::INTERNAL_SERVER_ERROR;
+        Self { status, ..Self::of("server_error", what) }
+    }
+}

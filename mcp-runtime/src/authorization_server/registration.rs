@@ -1,0 +1,142 @@
+//! Clients that register themselves (RFC 7591).
+
+use http::StatusCode;
+use serde::{Deserialize, Serialize};
+
+use super::{
+    client::{Client, UNUSED},
+    core::Core,
+    redirect::Redirect,
+    refusal::Refusal,
+    reply::{self, Reply},
+    secret::{Digest, random},
+};
+use crate::auth::Visit;
+
+/// Redirect URIs of one client.
+const REDIRECTS: usize = 20;
+
+/// Letters of a name or a URL that is shown.
+const LONGEST: usize = 500;
+
+/// What a client says of itself; the rest is of no use here.
+#[derive(Deserialize)]
+pub(super) struct Said {
+    /// Of one that is known by the URL of what it says.
+    pub(super) client_id: Option<String>,
+    #[serde(default)]
+    pub(super) redirect_uris: Vec<String>,
+    pub(super) client_name: Option<String>,
+    pub(super) client_uri: Option<String>,
+    pub(super) grant_types: Option<Vec<String>>,
+    response_types: Option<Vec<String>>,
+    pub(super) token_endpoint_auth_method: Option<String>,
+}
+
+/// What it is told.
+#[derive(Serialize)]
+struct Registered<'a> {
+    client_id: &'a str,
+    client_id_issued_at: u64,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    client_secret: Option<&'a str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    client_secret_expires_at: Option<u64>,
+    redirect_uris: &'a [String],
+    #[serde(skip_serializing_if = "Option::is_none")]
+    client_name: Option<&'a str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    client_uri: Option<&'a str>,
+    grant_types: &'a [&'static str],
+    response_types: [&'static str; 1],
+    token_endpoint_auth_method: &'a str,
+}
+
+impl Said {
+    /// Checks what all clients must have, however they are known.
+    ///
+    /// # Errors
+    /// What is wrong with it.
+    pub(super) fn check(&self, core: &Core) -> Result<(), Refusal> {
+        if self.redirect_uris.is_empty() {
+            return Err(Refusal::redirect("redirect_uris names no address to send the browser to"));
+        }
+        if self.redirect_uris.len() > REDIRECTS {
+            return Err(Refusal::redirect("redirect_uris names more than 20 addresses"));
+        }
+        for uri in &self.redirect_uris {
+            match Redirect::parse(uri).map_err(Refusal::redirect)? {
+                Redirect::Private { .. } if !core.allows(uri) => {
+                    let why = "a redirect URI must be https, or http on the user's own machine";
+                    return Err(Refusal::redirect(why));
+                }
+                _ => {}
+            }
+        }
+        let has = |list: &Option<Vec<String>>, it: &str| {
+            list.as_ref().is_none_or(|list| list.iter().any(|other| other == it))
+        };
+        if !has(&self.grant_types, "authorization_code") || !has(&self.response_types, "code") {
+            let why = "this server gives tokens for authorization codes: grant_types must name authorization_code, response_types code";
+            return Err(Refusal::metadata(why));
+        }
+        let texts = [&self.client_name, &self.client_uri].into_iter().flatten();
+        if texts.into_iter().any(|it| it.len() > LONGEST) {
+            return Err(Refusal::metadata("client_name or client_uri is longer than 500 bytes"));
+        }
+        Ok(())
+    }
+
+    /// Whether the client wants to stay signed in: one that does not say so uses codes alone (RFC 7591, section 2).
+    pub(super) fn refreshes(&self) -> bool {
+        let types = self.grant_types.as_deref().unwrap_or_default();
+        types.iter().any(|it| it == "refresh_token")
+    }
+}
+
+pub(super) async fn answer(core: &Core, visit: &Visit) -> Result<Reply, Refusal> {
+    if !core.registrations.take(visit.address) {
+        return Err(Refusal::busy("too many clients have registered: try again later"));
+    }
+    let said: Said = serde_json::from_slice(&visit.body)
+        .map_err(|_| Refusal::metadata("the body is no JSON that describes a client"))?;
+    said.check(core)?;
+    let method = said.token_endpoint_auth_method.as_deref().unwrap_or("client_secret_basic");
+    let secret = match method {
+        "none" => None,
+        "client_secret_basic" | "client_secret_post" => Some(random::<32>()?),
+        _ => {
+            let why = "token_endpoint_auth_method must be none, client_secret_basic or client_secret_post";
+            return Err(Refusal::metadata(why));
+        }
+    };
+    let now = core.clock.now();
+    let refreshes = said.refreshes();
+    let client = Client {
+        id: random::<16>()?,
+        name: said.client_name,
+        uri: said.client_uri,
+        redirects: said.redirect_uris,
+        secret: secret.as_deref().map(Digest::of),
+        refreshes,
+        expires: now + UNUSED,
+    };
+    core.clients.add(client.clone(), now, &core.journal)?;
+    core.journal.save().await?;
+    let grant_types: &[_] =
+        if refreshes { &["authorization_code", "refresh_token"] } else { &["authorization_code"] };
+    let registered = Registered {
+        client_id: &client.id,
+        client_id_issued_at: now,
+        client_secret: secret.as_deref(),
+        // As long as the client uses it.
+        client_secret_expires_at: secret.is_some().then_some(0),
+        redirect_uris: &client.redirects,
+        client_name: client.name.as_deref(),
+        client_uri: client.uri.as_deref(),
+        grant_types,
+        response_types: ["code"],
+        token_endpoint_auth_method: method,
+    };
+    Ok(reply::json(StatusCode::CREATED, &registered))
+}

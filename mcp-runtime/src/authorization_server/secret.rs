@@ -1,0 +1,54 @@
+//! What nobody can guess, and what is kept of it.
+
+use base64::{Engine as _, engine::general_purpose::URL_SAFE_NO_PAD};
+use ring::digest::{SHA256, digest};
+use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
+use subtle::ConstantTimeEq as _;
+
+use super::refusal::Refusal;
+
+/// A text of so many random bytes that a header, a form and a URL take as it is.
+///
+/// # Errors
+/// When the system gives no random numbers.
+pub(super) fn random<const N: usize>() -> Result<String, Refusal> {
+    let mut bytes = [0; N];
+    getrandom::fill(&mut bytes).map_err(|error| Refusal::broken("no random numbers", &error))?;
+    Ok(URL_SAFE_NO_PAD.encode(bytes))
+}
+
+/// What is kept in place of a secret. Being of 256 random bits, it needs no salt and no slow function.
+#[derive(Clone, Copy, Hash, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) struct Digest([u8; 32]);
+
+impl Digest {
+    pub(super) fn of(text: &str) -> Self {
+        Self(digest(&SHA256, text.as_bytes()).as_ref().try_into().unwrap_or_default())
+    }
+
+    /// Whether this is the secret. It takes as long whether it is or not.
+    pub(super) fn is_of(&self, text: &str) -> bool {
+        self.0.ct_eq(&Self::of(text).0).into()
+    }
+
+    pub(super) fn text(&self) -> String {
+        URL_SAFE_NO_PAD.encode(self.0)
+    }
+
+    pub(super) fn parse(text: &str) -> Option<Self> {
+        Some(Self(URL_SAFE_NO_PAD.decode(text).ok()?.try_into().ok()?))
+    }
+}
+
+impl Serialize for Digest {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.serialize_str(&self.text())
+    }
+}
+
+impl<'de> Deserialize<'de> for Digest {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let text = String::deserialize(deserializer)?;
+        Self::parse(&text).ok_or_else(|| de::Error::custom("no digest"))
+    }
+}

@@ -1,0 +1,131 @@
+//! Tokens for codes and for refresh tokens (RFC 6749, sections 4.1.3 and 6), and their end (RFC 7009).
+
+use http::{StatusCode, header};
+use serde::Serialize;
+
+use super::{
+    codes::{Code, Taken},
+    core::Core,
+    form::Form,
+    grants::{Grant, Issued},
+    refusal::Refusal,
+    reply::{self, Reply},
+};
+use crate::auth::Visit;
+
+#[derive(Serialize)]
+struct Tokens<'a> {
+    access_token: &'a str,
+    token_type: &'static str,
+    expires_in: u64,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    refresh_token: Option<&'a str>,
+    scope: String,
+}
+
+/// The form in the body of a request.
+///
+/// # Errors
+/// When it is none.
+pub(super) fn form(visit: &Visit) -> Result<Form, Refusal> {
+    let kind = visit.parts.headers.get(header::CONTENT_TYPE);
+    let kind = kind.and_then(|it| it.to_str().ok()).unwrap_or_default();
+    let kind = kind.split(';').next().unwrap_or_default().trim();
+    if !kind.eq_ignore_ascii_case("application/x-www-form-urlencoded") {
+        let why = "the body must be of the type application/x-www-form-urlencoded";
+        return Err(Refusal::request(why));
+    }
+    let text = str::from_utf8(&visit.body);
+    Form::parse(text.map_err(|_| Refusal::request("the body is not UTF-8"))?)
+}
+
+pub(super) async fn answer(core: &Core, visit: &Visit) -> Result<Reply, Refusal> {
+    let form = form(visit)?;
+    let kind = form.required("grant_type")?;
+    let client = core.clients.authenticate(&visit.parts.headers, &form, core.clock.now())?;
+    let issued = match kind {
+        "authorization_code" => exchange(core, visit, &form, &client).await?,
+        "refresh_token" => refresh(core, visit, &form, &client).await?,
+        _ => return Err(Refusal::grant_type()),
+    };
+    core.clients.touch(&client, core.clock.now(), &core.journal);
+    core.journal.save().await?;
+    Ok(reply::json(
+        StatusCode::OK,
+        &Tokens {
+            access_token: &issued.access,
+            token_type: "Bearer",
+            expires_in: issued.expires_in,
+            refresh_token: issued.refresh.as_deref(),
+            scope: issued.scopes.join(" "),
+        },
+    ))
+}
+
+async fn exchange(
+    core: &Core,
+    visit: &Visit,
+    form: &Form,
+    client: &str,
+) -> Result<Issued, Refusal> {
+    let text = form.required("code")?;
+    let verifier = form.required("code_verifier")?;
+    let redirect = form.one("redirect_uri")?;
+    let code = match core.codes.take(text) {
+        Taken::Good(code) => code,
+        Taken::Again(grant) => {
+            tracing::warn!("an authorization code was used twice: what it gave has been revoked");
+            if let Some(grant) = grant {
+                core.grants.end(grant, &core.journal);
+                core.journal.save().await?;
+            }
+            return Err(Refusal::grant("the code was used before"));
+        }
+        Taken::Unknown => return Err(Refusal::grant("the code is not good, or no longer")),
+    };
+    let Code { client: owner, redirect: asked, refreshes, challenge, resource, scopes, user } =
+        *code;
+    if owner != client {
+        return Err(Refusal::grant("the code is another client's"));
+    }
+    // Whoever follows OAuth 2.1 leaves it out.
+    if redirect.is_some_and(|it| it != asked) {
+        return Err(Refusal::grant("the redirect URI is another than that of the authorization"));
+    }
+    if !challenge.is_met_by(verifier) {
+        return Err(Refusal::grant("the code verifier does not fit the challenge"));
+    }
+    if !form.all("resource").all(|it| core.is_resource(it, &visit.resource)) {
+        return Err(Refusal::target());
+    }
+    let grant = Grant::new(owner, user, scopes, resource);
+    let issued = core.grants.begin(grant, refreshes, core.clock.now(), &core.journal)?;
+    core.codes.gave(text, issued.grant);
+    Ok(issued)
+}
+
+async fn refresh(core: &Core, visit: &Visit, form: &Form, client: &str) -> Result<Issued, Refusal> {
+    let token = form.required("refresh_token")?;
+    let scopes = form.one("scope")?;
+    let scopes =
+        scopes.map(|it| it.split(' ').filter(|it| !it.is_empty() && *it != "offline_access"));
+    let scopes = scopes.map(|it| it.map(str::to_owned).collect::<Vec<_>>());
+    if !form.all("resource").all(|it| core.is_resource(it, &visit.resource)) {
+        return Err(Refusal::target());
+    }
+    let refreshed = core.grants.refresh(token, client, scopes, core.clock.now(), &core.journal);
+    if refreshed.is_err() {
+        // It may have ended the grant.
+        core.journal.save().await?;
+    }
+    refreshed
+}
+
+pub(super) async fn revoke(core: &Core, visit: &Visit) -> Result<Reply, Refusal> {
+    let form = form(visit)?;
+    let client = core.clients.authenticate(&visit.parts.headers, &form, core.clock.now())?;
+    core.grants.revoke(form.required("token")?, &client, &core.journal);
+    core.journal.save().await?;
+    // Also for one that nobody knows: there is nothing left to do (section 2.2).
+    Ok(reply::empty(StatusCode::OK))
+}

@@ -1,0 +1,171 @@
+//! Authorizations that somebody is deciding about, each bound to the browser that began it.
+
+use std::{
+    collections::HashMap,
+    sync::{Arc, Mutex, MutexGuard, PoisonError},
+    time::Duration,
+};
+
+use http::{HeaderMap, header};
+use tokio::time::Instant;
+
+use super::{
+    authorize::Asked,
+    refusal::Refusal,
+    secret::{Digest, random},
+    user::User,
+};
+
+/// How long somebody may take.
+pub(super) const TIME: Duration = Duration::from_secs(10 * 60);
+
+const MOST: usize = 1000;
+
+/// Times somebody may try to log in.
+const TRIES: u32 = 5;
+
+const COOKIE: &str = "mcp-authorization-";
+
+struct Pending {
+    asked: Arc<Asked>,
+    /// What the browser shows by itself, and what only the page shows that it got.
+    cookie: Digest,
+    ticket: Digest,
+    user: Option<User>,
+    tries: u32,
+    until: Instant,
+}
+
+/// How a page and its browser show which authorization they are about.
+pub(super) struct Held {
+    pub(super) id: String,
+    pub(super) ticket: String,
+    /// The value of `Set-Cookie`, where it is new.
+    pub(super) cookie: Option<String>,
+}
+
+/// The pending authorization of a request.
+pub(super) struct Found {
+    pub(super) id: String,
+    pub(super) asked: Arc<Asked>,
+    pub(super) user: Option<User>,
+}
+
+#[derive(Default)]
+pub(super) struct Waiting(Mutex<HashMap<String, Pending>>);
+
+impl Waiting {
+    fn all(&self) -> MutexGuard<'_, HashMap<String, Pending>> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Begins to wait.
+    ///
+    /// # Errors
+    /// When the system gives no random numbers.
+    pub(super) fn add(&self, asked: Asked, has_tls: bool) -> Result<Held, Refusal> {
+        let (id, cookie, ticket) = (random::<16>()?, random::<32>()?, random::<32>()?);
+        let pending = Pending {
+            asked: Arc::new(asked),
+            cookie: Digest::of(&cookie),
+            ticket: Digest::of(&ticket),
+            user: None,
+            tries: 0,
+            until: Instant::now() + TIME,
+        };
+        let mut all = self.all();
+        if all.len() >= MOST {
+            let now = Instant::now();
+            all.retain(|_, it| it.until > now);
+        }
+        if all.len() >= MOST {
+            // Who has logged in already goes last.
+            let first = all.iter().min_by_key(|it| (it.1.user.is_some(), it.1.until));
+            let first = first.map(|it| it.0.clone());
+            first.map(|it| all.remove(&it));
+        }
+        all.insert(id.clone(), pending);
+        let cookie = set_cookie(&id, &cookie, TIME.as_secs(), has_tls);
+        Ok(Held { id, ticket, cookie: Some(cookie) })
+    }
+
+    /// The authorization that a form is about, which must have been sent by the page that it was put on, in the browser that it
+    /// was given to.
+    pub(super) fn find(
+        &self,
+        id: &str,
+        ticket: &str,
+        headers: &HeaderMap,
+        has_tls: bool,
+    ) -> Option<Found> {
+        let mut all = self.all();
+        let pending = all.get(id)?;
+        if pending.until <= Instant::now() {
+            all.remove(id);
+            return None;
+        }
+        let name = cookie_name(id, has_tls);
+        let is_own = cookies(headers, &name).any(|it| pending.cookie.is_of(it));
+        (is_own && pending.ticket.is_of(ticket)).then(|| Found {
+            id: id.to_owned(),
+            asked: pending.asked.clone(),
+            user: pending.user.clone(),
+        })
+    }
+
+    /// Counts one time of trying to log in; the last one ends the authorization.
+    pub(super) fn may_try(&self, id: &str) -> bool {
+        let mut all = self.all();
+        let Some(pending) = all.get_mut(id) else { return false };
+        pending.tries += 1;
+        let may = pending.tries <= TRIES;
+        if !may {
+            all.remove(id);
+        }
+        may
+    }
+
+    /// Whether somebody may try once more.
+    pub(super) fn has_tries(&self, id: &str) -> bool {
+        self.all().get(id).is_some_and(|it| it.tries < TRIES)
+    }
+
+    /// Somebody has logged in. What the page before showed is good no longer.
+    ///
+    /// # Errors
+    /// When the system gives no random numbers.
+    pub(super) fn log_in(&self, id: &str, user: User) -> Result<Option<Held>, Refusal> {
+        let ticket = random::<32>()?;
+        let mut all = self.all();
+        let Some(pending) = all.get_mut(id).filter(|it| it.user.is_none()) else { return Ok(None) };
+        pending.user = Some(user);
+        pending.ticket = Digest::of(&ticket);
+        Ok(Some(Held { id: id.to_owned(), ticket, cookie: None }))
+    }
+
+    /// Ends one. Of several who try only the first one is told so.
+    pub(super) fn take(&self, id: &str) -> bool {
+        self.all().remove(id).is_some()
+    }
+}
+
+/// With the prefix no neighbour of another name can have set it.
+fn cookie_name(id: &str, has_tls: bool) -> String {
+    format!("{}{COOKIE}{id}", if has_tls { "__Host-" } else { "" })
+}
+
+fn set_cookie(id: &str, value: &str, seconds: u64, has_tls: bool) -> String {
+    let (name, secure) = (cookie_name(id, has_tls), if has_tls { "; Secure" } else { "" });
+    format!("{name}={value}; Path=/; Max-Age={seconds}; HttpOnly; SameSite=Lax{secure}")
+}
+
+/// The value of `Set-Cookie` that takes the cookie of an authorization back.
+pub(super) fn forget(id: &str, has_tls: bool) -> String {
+    set_cookie(id, "", 0, has_tls)
+}
+
+fn cookies<'a>(headers: &'a HeaderMap, name: &'a str) -> impl Iterator<Item = &'a str> {
+    let all = headers.get_all(header::COOKIE).iter().filter_map(|it| it.to_str().ok());
+    let pairs = all.flat_map(|it| it.split(';')).filter_map(|it| it.trim().split_once('='));
+    pairs.filter(move |it| it.0 == name).map(|it| it.1)
+}

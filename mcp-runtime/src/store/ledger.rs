@@ -1,0 +1,61 @@
+//! Clients and what users have granted to them, in the file that tasks are in.
+
+use rusqlite::{Connection, TransactionBehavior::Immediate, params};
+
+use super::{file::integer, sqlite::SqliteTasks};
+use crate::{
+    authorization_server::{Change, Kind, Ledger, Row},
+    task::Keeping,
+};
+
+/// Made when it is first needed: a file in which only tasks are kept is as it was.
+const TABLE: &str = "
+    CREATE TABLE IF NOT EXISTS authorization (
+        kind TEXT NOT NULL,
+        key TEXT NOT NULL,
+        expires INTEGER NOT NULL,
+        json TEXT NOT NULL,
+        PRIMARY KEY (kind, key)
+    ) STRICT, WITHOUT ROWID;";
+
+impl Ledger for SqliteTasks {
+    fn load(&self, now: u64) -> Keeping<'_, Vec<Row>> {
+        Box::pin(self.with(move |file| load(file.connection(), now)))
+    }
+
+    fn write(&self, changes: Vec<Change>) -> Keeping<'_, ()> {
+        Box::pin(self.with(move |file| write(file.connection(), &changes)))
+    }
+}
+
+fn load(connection: &mut Connection, now: u64) -> rusqlite::Result<Vec<Row>> {
+    connection.execute_batch(TABLE)?;
+    connection.execute("DELETE FROM authorization WHERE expires <= ?1", [integer(now)])?;
+    let mut rows = connection.prepare("SELECT kind, key, expires, json FROM authorization")?;
+    let rows = rows.query_map([], |row| {
+        let kind: String = row.get(0)?;
+        let expires = u64::try_from(row.get::<_, i64>(2)?).unwrap_or_default();
+        let row = |kind| Ok(Row { kind, key: row.get(1)?, expires, json: row.get(3)? });
+        // What a newer version keeps beside them is none of ours.
+        Kind::named(&kind).map(row).transpose()
+    })?;
+    rows.filter_map(Result::transpose).collect()
+}
+
+fn write(connection: &mut Connection, changes: &[Change]) -> rusqlite::Result<()> {
+    let write = connection.transaction_with_behavior(Immediate)?;
+    for (kind, key, row) in changes {
+        match row {
+            Some(Row { expires, json, .. }) => write.execute(
+                "INSERT INTO authorization (kind, key, expires, json) VALUES (?1, ?2, ?3, ?4)
+                 ON CONFLICT DO UPDATE SET expires = ?3, json = ?4",
+                params![kind.name(), key, integer(*expires), json],
+            )?,
+            None => write.execute(
+                "DELETE FROM authorization WHERE kind = ?1 AND key = ?2",
+                params![kind.name(), key],
+            )?,
+        };
+    }
+    write.commit()
+}
