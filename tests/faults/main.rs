@@ -25,6 +25,7 @@ mod sessions;
 mod shutdown;
 mod slow;
 mod tasks;
+mod tokens;
 mod unread;
 mod vanish;
 mod working;
