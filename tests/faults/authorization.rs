@@ -210,7 +210,9 @@ fn clients_are_told_where_to_get_a_token() {
         let less = ask(served.address, &ed.token(&claims)).await;
         check_refused(&less, 403, "error=\"insufficient_scope\"", "notes:read", "too little");
         let said = challenge(&less);
-        assert!(said.contains("scope=\"notes:read\"") && said.contains(&own), "{said}");
+        // What the next token should grant: what is needed, and what this one does.
+        let both = "scope=\"notes:read notes:write\"";
+        assert!(said.contains(both) && said.contains(&own), "{said}");
         served.end().await;
         // In an application, which has another one beside it.
         let mount = async |path: &str| {

@@ -20,6 +20,7 @@ mod pair;
 mod principals;
 mod rates;
 mod rounds;
+mod scopes;
 mod server;
 mod sessions;
 mod shutdown;

@@ -4,13 +4,16 @@
 
 mod bearer;
 mod challenge;
+mod guard;
 mod metadata;
 mod resource;
+mod scope;
 mod static_tokens;
 mod verifier;
 
 pub(crate) use bearer::{Token, presented};
 pub(crate) use challenge::Refusal;
+pub(crate) use guard::{Decide, Guard, No, Rules};
 pub(crate) use metadata::{Metadata, WELL_KNOWN};
 pub use resource::ProtectedResource;
 pub use static_tokens::StaticTokens;

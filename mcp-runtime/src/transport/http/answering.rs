@@ -312,7 +312,7 @@ impl Place {
         let address = desk.address.or_else(|| super::router::address(parts));
         #[cfg(not(feature = "axum"))]
         let address = desk.address;
-        let carrier = Carrier { http: Some(parts.clone()), address };
+        let carrier = Carrier { address, ..Carrier::of_request(parts) };
         let accepts = Accepts::said(head, &parts.headers);
         match route(&incoming, head.version.first.map(HeaderValue::as_bytes)) {
             Route::Modern => alone::answer(desk, incoming, carrier, accepts, false),

@@ -68,7 +68,13 @@ impl HttpService {
         if let Some(protected) = &settings.protected {
             protected.may_serve_at(bound).map_err(ServeError::Auth)?;
         }
-        let endpoint = Endpoint::new(builder.build()?.start().await?, settings, bound);
+        let server = builder.build()?;
+        // An application may know its callers; whom it does not, every item asks for a token.
+        #[cfg(feature = "auth")]
+        if let (Some(why), Some(_)) = (&server.unverified, bound) {
+            return Err(ServeError::Auth(why.clone()));
+        }
+        let endpoint = Endpoint::new(server.start().await?, settings, bound);
         Ok(Self { endpoint, desks: Arc::default() })
     }
 
