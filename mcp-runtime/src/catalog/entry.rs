@@ -1,4 +1,5 @@
 mod defaults;
+mod rights;
 
 use std::{
     any::TypeId,
@@ -323,14 +324,6 @@ impl Entry {
         self.names.spread = names.filter(|it| !own.contains(it)).map(Cow::into_owned).collect();
         let _ = tool.made_input.set(made);
         Ok(())
-    }
-
-    /// Whether it is not for everybody.
-    pub(crate) fn is_guarded(&self) -> bool {
-        #[cfg(feature = "auth")]
-        return self.guard.is_some();
-        #[cfg(not(feature = "auth"))]
-        return false;
     }
 
     /// The arguments that clients repeat in a header.

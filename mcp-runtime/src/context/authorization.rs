@@ -24,8 +24,8 @@ use crate::{
 /// assert!(ada.has_scope("notes:read"));
 /// ```
 ///
-/// Middleware of an application that the server is mounted in may put one among the extensions of the HTTP request itself,
-/// beside the [`Principal`], instead of a verifier.
+/// Middleware of an application that the server is mounted in may put one among the extensions of the HTTP request itself, instead of a
+/// verifier; without a [`Principal`] beside it, its own is the request's.
 #[derive(Clone)]
 pub struct Authorization {
     principal: Principal,

@@ -81,9 +81,8 @@ mod tests {
             (0..6).for_each(|at| closure[at][at] = true);
             for _ in 0..6 {
                 for (broad, narrow) in &pairs {
-                    for to in 0..6 {
-                        closure[*broad][to] |= closure[*narrow][to];
-                    }
+                    let more = closure[*narrow];
+                    closure[*broad].iter_mut().zip(more).for_each(|(it, more)| *it |= more);
                 }
             }
             for broad in 0..6 {

@@ -37,9 +37,7 @@ impl Principal {
     pub(crate) fn named_in(extensions: &http::Extensions) -> &str {
         let named = extensions.get::<Self>();
         #[cfg(feature = "auth")]
-        let named = named.or_else(|| {
-            extensions.get::<super::Authorization>().map(super::Authorization::principal)
-        });
+        let named = named.or_else(|| extensions.get().map(super::Authorization::principal));
         named.map_or("", Self::as_str)
     }
 }
