@@ -52,14 +52,14 @@ fn server() -> Builder {
 }
 
 /// A server of our own that is served until it is told to stop.
-struct Served {
-    address: SocketAddr,
+pub(crate) struct Served {
+    pub(crate) address: SocketAddr,
     stop: oneshot::Sender<()>,
     served: JoinHandle<()>,
 }
 
 impl Served {
-    async fn start(builder: Builder) -> Self {
+    pub(crate) async fn start(builder: Builder) -> Self {
         let server = builder.bind_http("127.0.0.1:0").await.unwrap();
         let address = server.local_addr();
         let (stop, stopped) = oneshot::channel();
@@ -69,7 +69,7 @@ impl Served {
         Self { address, stop, served }
     }
 
-    async fn end(self) {
+    pub(crate) async fn end(self) {
         self.stop.send(()).unwrap();
         self.served.await.unwrap();
     }

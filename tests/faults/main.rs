@@ -8,8 +8,11 @@
 #![forbid(unsafe_code)]
 
 mod authorization;
+mod authorization_server;
 mod bodies;
+mod browser;
 mod client;
+mod documents;
 mod eras;
 mod fleet;
 mod flood;
@@ -25,6 +28,7 @@ mod sessions;
 mod shutdown;
 mod slow;
 mod tasks;
+mod tokens;
 mod unread;
 mod vanish;
 mod working;

@@ -61,6 +61,10 @@ impl Back {
 
 /// Shows the first page, or sends the browser back at once.
 pub(super) async fn begin(core: &Core, visit: &Visit) -> Reply {
+    if !core.authorizations.take(visit.address) {
+        let why = "Too many applications have sent somebody here. Wait a moment.";
+        return page::problem(core, &Refusal::busy(why));
+    }
     let (client, form, back) = match who(core, visit).await {
         Ok(known) => known,
         // The browser is sent nowhere that nobody has checked.

@@ -55,6 +55,8 @@ pub(super) struct Core {
     /// Times somebody could not be logged in.
     pub(super) logins: Guard,
     pub(super) registrations: Guard,
+    /// Those that were begun, which take room until somebody decides.
+    pub(super) authorizations: Guard,
 }
 
 impl Core {
@@ -75,6 +77,7 @@ impl Core {
             journal: Arc::default(),
             logins: Guard::new(20, Duration::from_secs(6)),
             registrations: Guard::new(50, Duration::from_secs(6)),
+            authorizations: Guard::new(60, Duration::from_secs(1)),
         }
     }
 

@@ -321,3 +321,136 @@ impl State {
         Ok(())
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const NOW: u64 = 1_000_000;
+
+    struct Table(Grants, Journal);
+
+    impl Table {
+        fn new() -> Self {
+            Self(Grants::default(), Journal::default())
+        }
+
+        fn begin(&self, user: &str) -> Issued {
+            let scopes = ["a", "b"].map(str::to_owned).to_vec();
+            let grant = Grant::new("c".into(), User::new(user), scopes, "http://r".into());
+            self.0.begin(grant, true, NOW, &self.1).ok().unwrap()
+        }
+
+        fn refresh(&self, token: &str, now: u64) -> Option<(String, String)> {
+            let issued = self.0.refresh(token, "c", None, now, &self.1).ok()?;
+            Some((issued.access, issued.refresh.unwrap()))
+        }
+
+        fn is_good(&self, access: &str, now: u64) -> bool {
+            self.0.verify(access, now).is_some()
+        }
+    }
+
+    #[test]
+    fn access_tokens_end_and_refresh_tokens_change() {
+        let table = Table::new();
+        let first = table.begin("ada");
+        let (authorization, resource) = table.0.verify(&first.access, NOW).unwrap();
+        assert_eq!((authorization.principal().as_str(), &*resource), ("ada", "http://r"));
+        assert!(authorization.has_scope("a") && authorization.has_scope("b"));
+        assert!(table.is_good(&first.access, NOW + ACCESS - 1));
+        assert!(!table.is_good(&first.access, NOW + ACCESS));
+        let (access, refresh) = table.refresh(&first.refresh.unwrap(), NOW + ACCESS).unwrap();
+        assert!(table.is_good(&access, NOW + ACCESS));
+        // As long as somebody comes back, for ever; then no longer.
+        let (_, refresh) = table.refresh(&refresh, NOW + ACCESS + IDLE - 1).unwrap();
+        assert!(table.refresh(&refresh, NOW + ACCESS + IDLE - 1 + IDLE).is_none());
+    }
+
+    #[test]
+    fn a_refresh_token_that_is_used_twice_ends_everything() {
+        let table = Table::new();
+        let stolen = table.begin("ada").refresh.unwrap();
+        let (access, refresh) = table.refresh(&stolen, NOW).unwrap();
+        assert!(table.is_good(&access, NOW));
+        assert!(table.refresh(&stolen, NOW).is_none());
+        assert!(!table.is_good(&access, NOW) && table.refresh(&refresh, NOW).is_none());
+    }
+
+    #[test]
+    fn whoever_has_not_had_the_answer_asks_again() {
+        let table = Table::new();
+        let first = table.begin("ada").refresh.unwrap();
+        let lost = table.refresh(&first, NOW).unwrap();
+        let second = table.refresh(&first, NOW + GRACE).unwrap();
+        assert!(!table.is_good(&lost.0, NOW) && table.is_good(&second.0, NOW));
+        // Whoever had the answer after all ends what came of the other.
+        assert!(table.refresh(&lost.1, NOW + GRACE).is_none());
+        assert!(!table.is_good(&second.0, NOW));
+
+        let table = Table::new();
+        let first = table.begin("ada").refresh.unwrap();
+        table.refresh(&first, NOW).unwrap();
+        // The grace does not begin again.
+        table.refresh(&first, NOW + GRACE).unwrap();
+        assert!(table.refresh(&first, NOW + GRACE + 1).is_none());
+
+        let table = Table::new();
+        let first = table.begin("ada").refresh.unwrap();
+        let (_, next) = table.refresh(&first, NOW).unwrap();
+        table.refresh(&next, NOW).unwrap();
+        assert!(table.refresh(&first, NOW).is_none());
+    }
+
+    #[test]
+    fn tokens_are_their_clients_and_may_grant_less() {
+        let table = Table::new();
+        let token = table.begin("ada").refresh.unwrap();
+        let refresh = |client: &str, scopes: &[&str]| {
+            let scopes = scopes.iter().map(|it| (*it).to_owned()).collect();
+            table.0.refresh(&token, client, Some(scopes), NOW, &table.1)
+        };
+        assert_eq!(refresh("d", &["a"]).err().unwrap().error, "invalid_grant");
+        assert_eq!(refresh("c", &["a", "x"]).err().unwrap().error, "invalid_scope");
+        let less = refresh("c", &["a"]).ok().unwrap();
+        let authorization = table.0.verify(&less.access, NOW).unwrap().0;
+        assert_eq!(authorization.granted().collect::<Vec<_>>(), ["a"]);
+        // What is refreshed has all of it still.
+        let all = table.0.refresh(&less.refresh.unwrap(), "c", None, NOW, &table.1).ok().unwrap();
+        assert_eq!(all.scopes, ["a", "b"]);
+    }
+
+    #[test]
+    fn clients_give_back_what_is_theirs() {
+        let table = Table::new();
+        let issued = table.begin("ada");
+        let (access, refresh) = (issued.access, issued.refresh.unwrap());
+        for foreign in [&access, &refresh] {
+            table.0.revoke(foreign, "d", &table.1);
+        }
+        table.0.revoke("unknown", "c", &table.1);
+        assert!(table.is_good(&access, NOW));
+        table.0.revoke(&access, "c", &table.1);
+        assert!(!table.is_good(&access, NOW));
+        let (access, refresh) = table.refresh(&refresh, NOW).unwrap();
+        table.0.revoke(&refresh, "c", &table.1);
+        assert!(!table.is_good(&access, NOW) && table.refresh(&refresh, NOW).is_none());
+    }
+
+    #[test]
+    fn one_user_does_not_fill_the_table() {
+        let table = Table::new();
+        let bob = table.begin("bob");
+        let all: Vec<_> = (0..OF_USER + 3).map(|_| table.begin("ada")).collect();
+        let kept = all.iter().filter(|it| table.is_good(&it.access, NOW)).count();
+        assert_eq!(kept, OF_USER);
+        assert!(table.is_good(&bob.access, NOW));
+        let mut refresh = bob.refresh.unwrap();
+        for _ in 0..TOKENS * 2 {
+            refresh = table.refresh(&refresh, NOW).unwrap().1;
+        }
+        let state = table.0.state();
+        assert_eq!(state.tokens.len(), OF_USER + TOKENS);
+        assert_eq!(state.grants.len(), OF_USER + 1);
+    }
+}
