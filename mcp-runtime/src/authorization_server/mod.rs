@@ -6,6 +6,7 @@
 
 mod address;
 mod authorize;
+mod callback;
 mod client;
 mod clock;
 mod codes;
@@ -20,13 +21,16 @@ mod login;
 mod metadata;
 mod page;
 mod pkce;
+mod provider;
 mod redirect;
 mod refusal;
 mod registration;
 mod reply;
+mod seal;
 mod secret;
 mod server;
 mod token;
+mod upstream;
 mod user;
 mod waiting;
 
@@ -34,4 +38,5 @@ mod waiting;
 pub(crate) use journal::{Change, Kind, Ledger, Row};
 pub use login::{LoginPage, LoginRequest};
 pub use server::AuthorizationServer;
+pub use upstream::{Identity, Upstream};
 pub use user::User;

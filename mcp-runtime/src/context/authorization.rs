@@ -32,6 +32,9 @@ pub struct Authorization {
     scopes: Arc<[Box<str>]>,
     claims: Claims,
     expires: Option<SystemTime>,
+    /// What another provider has given for it.
+    #[cfg(feature = "auth-server")]
+    upstream: Option<Arc<str>>,
 }
 
 #[derive(Clone)]
@@ -45,7 +48,14 @@ impl Authorization {
     /// The authorization of the principal with this name, which must tell it from all others. No caller is let in whose name is empty.
     pub fn new(principal: impl Into<Arc<str>>) -> Self {
         let principal = Principal::new(principal);
-        Self { principal, scopes: Arc::default(), claims: Claims::None, expires: None }
+        Self {
+            principal,
+            scopes: Arc::default(),
+            claims: Claims::None,
+            expires: None,
+            #[cfg(feature = "auth-server")]
+            upstream: None,
+        }
     }
 
     /// What the caller has been granted.
@@ -94,6 +104,19 @@ impl Authorization {
     /// When the token ends, where that is known.
     pub fn expiry(&self) -> Option<SystemTime> {
         self.expires
+    }
+
+    #[cfg(feature = "auth-server")]
+    pub(crate) fn upstream(mut self, token: Arc<str>) -> Self {
+        self.upstream = Some(token);
+        self
+    }
+
+    /// The access token of the provider that has said who calls, where `Upstream::hand_over` lets handlers have it: for calls to that
+    /// provider, in the caller's name.
+    #[cfg(feature = "auth-server")]
+    pub fn upstream_token(&self) -> Option<&str> {
+        self.upstream.as_deref()
     }
 
     fn read<C: DeserializeOwned + Send + Sync + 'static>(&self) -> Result<Arc<C>> {
