@@ -138,6 +138,11 @@ fn a_user_decides() {
         assert_eq!(shown, ["notes:read"]);
         assert_eq!(granted(back).await, "bob (free): notes:read");
 
+        // Who may grant nothing of it is not asked.
+        let mut browser = Browser::new(&client);
+        let page = Page::of(&browser.open(&client.authorize(&[("scope", "notes:write")])).await);
+        Back::of(&browser.log_in(&page, "bob", "right").await).check_error("invalid_scope");
+
         let (_, back) = decide("ada", "notes:read", &[("action", "allow")]).await;
         back.check_error("access_denied");
         let (_, back) = decide("ada", "notes:read", &[("action", "deny")]).await;
@@ -339,6 +344,57 @@ fn pages_run_nothing_and_are_framed_by_nobody() {
         assert!(text(&login).contains(name) && text(&consent).contains(name), "{}", text(&consent));
         assert!(text(&consent).contains("app.example:8443"));
         served.end().await;
+    });
+}
+
+#[test]
+fn an_author_may_have_a_page_of_their_own() {
+    run(async {
+        let page = "<title>{{server}}</title>{{client}}<p>{{message}}<form method=post>{{hidden}}{{other}}</form>{{";
+        let own = async |request: LoginRequest| match request.field("key") {
+            "right" => Ok(User::new("ada").claims(&json!({ "plan": "free" }))),
+            "plain" => Err(LoginPage::form()),
+            _ => Err(LoginPage::html("{{hidden}}<b>{{message}}</b>").message("<no>")),
+        };
+        let own = AuthorizationServer::new(own).login_page(LoginPage::html(page));
+        let served = Served::start(server(own)).await;
+        let mut said = registration();
+        said["client_name"] = json!("{{hidden}}<i>");
+        let id =
+            register(served.address, &said).await.json()["client_id"].as_str().unwrap().to_owned();
+        let client = Client { id, ..Client::register(served.address).await };
+        let mut browser = Browser::new(&client);
+        let first = browser.open(&client.authorize(&[("scope", "")])).await;
+        let html = text(&first);
+        assert!(
+            html.starts_with(
+                "<title>notebook</title>{{hidden}}&lt;i&gt;<p><form method=post><input"
+            ),
+            "{html}"
+        );
+        assert!(
+            first
+                .head
+                .get("content-security-policy")
+                .unwrap()
+                .contains("default-src 'none'; style-src 'unsafe-inline'")
+        );
+        let page = Page::of(&first);
+        let again = browser.submit(&page, &[("key", "wrong")]).await;
+        assert!(text(&again).ends_with("<b>&lt;no&gt;</b>"), "{}", text(&again));
+        let again = browser.submit(&page, &[("key", "plain")]).await;
+        assert!(text(&again).starts_with("<title>notebook"), "{}", text(&again));
+        let consent = Page::of(&browser.submit(&page, &[("key", "right")]).await);
+        let code = Back::of(&browser.agree(&consent).await).code();
+        // Where nothing can be granted in particular, nothing is said of it.
+        let tokens = client.exchange(&code, &[]).await;
+        assert_eq!(tokens.json()["scope"], Value::Null);
+        let access = tokens.json()["access_token"].as_str().unwrap().to_owned();
+        assert_eq!(whoami_with(served.address, &access).await.text(), "ada (free): ");
+        served.end().await;
+        let broken = AuthorizationServer::new(login).login_page(LoginPage::html("<form></form>"));
+        let refused = server(broken).bind_http("127.0.0.1:0").await.unwrap_err().to_string();
+        assert!(refused.contains("{{hidden}}"), "{refused}");
     });
 }
 

@@ -361,6 +361,20 @@ fn behind_a_proxy_everything_has_the_name_that_was_said() {
         assert!(cookie.starts_with("__Host-") && cookie.ends_with("; Secure"), "{cookie}");
         assert_eq!(login.status(), 200, "{}", text(&login));
         application.end().await;
+
+        // Where the endpoint is called something else, tokens are for that.
+        let own =
+            ProtectedResource::new(authorization_server().issuer("https://notes.example.com"));
+        let resource = "https://api.example.com/notes";
+        let router = server(own.resource(resource)).into_router().await.unwrap();
+        let application = Application::start(router).await;
+        let client = Client::register(application.address).await;
+        let mut browser = Browser { origin: None, ..Browser::new(&client) };
+        let asked = [("resource", resource)];
+        let code = browser.allow("ada", &client.authorize(&asked)).await.code();
+        let tokens = Tokens::of(&client.exchange(&code, &asked).await);
+        assert!(passes(&client, &tokens.access).await);
+        application.end().await;
     });
 }
 

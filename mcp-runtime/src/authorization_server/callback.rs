@@ -3,7 +3,7 @@
 use super::{
     authorize::Back,
     core::Core,
-    decide::finish,
+    decide::{finish, logged_in},
     form::Form,
     page,
     provider::{Failed, Provider},
@@ -53,11 +53,7 @@ async fn come(core: &Core, visit: &Visit, provider: &Provider) -> Result<Reply, 
         Ok(known) => known,
         Err(failed) => return end(&found, failed),
     };
-    if let Some(problem) = user.problem() {
-        return Err(Refusal::broken("nobody can be logged in now", &problem));
-    }
-    let held = core.waiting.log_in(&found.id, user.clone(), Some(given))?.ok_or_else(stray)?;
-    Ok(page::consent(core, &held, &found.asked, &user))
+    logged_in(core, visit, &found, user, Some(given))
 }
 
 /// What a client is told.

@@ -161,10 +161,7 @@ impl Core {
     /// Whether a token that was given for this resource is good here: what is kept may have been given out under another name.
     pub(super) fn is_own(&self, resource: &str) -> bool {
         let Some(place) = self.place.get() else { return false };
-        match Pages::resource(self, &place.path) {
-            Some(own) => self.is_resource(resource, &own),
-            None => true,
-        }
+        place.resource.as_deref().is_none_or(|own| self.is_resource(resource, own))
     }
 
     /// Takes up what was kept before a restart.
@@ -223,7 +220,7 @@ impl Core {
             return self.documents.find(id, self, visit.address).await;
         }
         let found = self.clients.find(id, self.clock.now());
-        found.ok_or_else(|| Refusal::client("nobody here knows the application that sent you"))
+        found.ok_or_else(|| Refusal::client("nobody here knows the application that sent you, or no longer: remove this server there, and add it again"))
     }
 
     async fn answered(&self, visit: &Visit) -> Reply {

@@ -12,6 +12,7 @@ use super::{
     form::Form,
     login::{Login, LoginPage, LoginRequest},
     page,
+    provider::Given,
     refusal::Refusal,
     reply::{self, Reply},
     token,
@@ -80,11 +81,8 @@ async fn log_in(
 ) -> Result<Reply, Refusal> {
     let often =
         || Refusal::busy("Too many have tried to log in. Wait a minute before you start again.");
-    if !core.logins.may(visit.address) {
-        return Err(often());
-    }
-    // Counted before anybody looks, so that nobody tries twice at once.
-    if !core.waiting.may_try(&found.id) {
+    // Both are counted before anybody looks, so that nobody tries several times at once.
+    if !core.logins.take(visit.address) || !core.waiting.may_try(&found.id) {
         return Err(often());
     }
     let ticket = form.required("ticket")?.to_owned();
@@ -94,16 +92,11 @@ async fn log_in(
     let judged = judged.map_err(|why| Refusal::broken("logging in took too long", &why))?;
     let page = match judged {
         Ok(user) => {
-            if let Some(problem) = user.problem() {
-                return Err(Refusal::broken("nobody can be logged in now", &problem));
-            }
-            let gone = || Refusal::request("This page has expired.");
-            let held = core.waiting.log_in(&found.id, user.clone(), None)?.ok_or_else(gone)?;
-            return Ok(page::consent(core, &held, &found.asked, &user));
+            core.logins.give_back(visit.address);
+            return logged_in(core, visit, &found, user, None);
         }
         Err(page) => page,
     };
-    core.logins.take(visit.address);
     if let Some(problem) = page.problem() {
         return Err(Refusal::broken("the page cannot be shown", &problem));
     }
@@ -112,6 +105,27 @@ async fn log_in(
     }
     let held = Held { id: found.id, ticket, cookie: None };
     Ok(login_page(core, &held, &page::source(&found.asked), &again(first, page)))
+}
+
+/// Asks a user who has logged in.
+pub(super) fn logged_in(
+    core: &Core,
+    visit: &Visit,
+    found: &Found,
+    user: User,
+    given: Option<Given>,
+) -> Result<Reply, Refusal> {
+    if let Some(problem) = user.problem() {
+        return Err(Refusal::broken("nobody can be logged in now", &problem));
+    }
+    let asked = &found.asked;
+    if !asked.scopes.is_empty() && !asked.scopes.iter().any(|it| user.may(it)) {
+        let why = "the user may grant nothing of this";
+        return Ok(finish(core, visit, found, Err(Refusal::scope(why))));
+    }
+    let gone = || Refusal::request("This page has expired.");
+    let held = core.waiting.log_in(&found.id, user.clone(), given)?.ok_or_else(gone)?;
+    Ok(page::consent(core, &held, asked, &user))
 }
 
 /// The page that is shown again: the one the author has given, or the first one with what this one says.

@@ -2,7 +2,7 @@
 //!
 //! `core` leads requests to their addresses. An authorization begins in `authorize`, `waiting` binds it to its browser, `decide` takes what
 //! is entered on the pages of `page`, and what comes of it is one of `codes`. `token` gives tokens of `grants` for it. What must outlast the
-//! process goes through `journal`.
+//! process goes through `journal`. Where another `provider` knows the users, `callback` takes the place of a page to log in.
 
 mod address;
 mod authorize;

@@ -22,6 +22,7 @@ struct Tokens<'a> {
     expires_in: u64,
     #[serde(skip_serializing_if = "Option::is_none")]
     refresh_token: Option<&'a str>,
+    #[serde(skip_serializing_if = "String::is_empty")]
     scope: String,
 }
 

@@ -27,10 +27,13 @@ pub struct Upstream {
     pub(super) id: String,
     pub(super) secret: Option<String>,
     pub(super) scopes: Vec<String>,
-    pub(super) user: Box<dyn Fn(&Identity) -> Option<User> + Send + Sync>,
+    pub(super) user: Box<Known>,
     pub(super) key: Option<[u8; 32]>,
     pub(super) hands_over: bool,
 }
+
+/// Who somebody is here.
+type Known = dyn Fn(&Identity) -> Option<User> + Send + Sync;
 
 /// What a provider says of somebody: the claims of a verified ID token.
 pub struct Identity {
