@@ -3,25 +3,20 @@
 use std::{net::TcpListener, path::PathBuf};
 
 use serde_json::{Value, json};
-use support::{examples::example, process::HttpServer};
-
-use crate::{
+use support::{
     browser::{log_in, send},
-    suite::Suite,
-    verdict,
+    examples::example,
+    process::HttpServer,
 };
+
+use crate::{suite::Suite, verdict};
 
 /// Those that the suite offers the scenarios for: all that say how to log in.
 const REVISIONS: [&str; 4] = ["2025-03-26", "2025-06-18", "2025-11-25", "2026-07-28"];
 
 const SCENARIOS: [&str; 2] = ["authorization-code-grant", "authorization-server-metadata-endpoint"];
 
-const PASSWORD: &str = "horse";
-
-fn block_on<T>(future: impl Future<Output = T>) -> T {
-    let mut runtime = tokio::runtime::Builder::new_current_thread();
-    runtime.enable_all().build().expect("a runtime").block_on(future)
-}
+const PASSWORD: &str = "correct horse";
 
 /// A client that is known to the server by what it is given here.
 fn register(issuer: &str, port: u16) -> String {
@@ -31,7 +26,7 @@ fn register(issuer: &str, port: u16) -> String {
         "token_endpoint_auth_method": "none",
     });
     let (url, json) = (format!("{issuer}/register"), [("Content-Type", "application/json")]);
-    let registered = block_on(send("POST", &url, &json, &client.to_string())).text;
+    let registered = send("POST", &url, &json, &client.to_string()).text;
     let answer: Value = serde_json::from_str(&registered).expect("the server answers with JSON");
     let id = answer["client_id"].as_str();
     id.unwrap_or_else(|| panic!("the client is not registered: {registered}")).to_owned()
@@ -54,7 +49,7 @@ fn notes_is_an_authorization_server_of_every_revision() {
         let client = register(issuer, port);
         let options = ["--client-id", &client, "--resource", &server.url];
         let scenarios = suite.authorize(issuer, revision, port, &options, |url| {
-            block_on(log_in(url, "ada", PASSWORD));
+            log_in(url, "ada", PASSWORD);
         });
         let names: Vec<_> = scenarios.iter().map(|it| &*it.name).collect();
         assert_eq!(names, SCENARIOS, "{revision}");

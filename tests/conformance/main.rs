@@ -6,7 +6,6 @@
 #![forbid(unsafe_code)]
 
 mod authorization;
-mod browser;
 mod lists;
 mod suite;
 mod verdict;

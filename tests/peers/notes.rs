@@ -5,6 +5,7 @@ use serde_json::{Value, json};
 use support::requirement::Missing;
 
 use crate::{
+    inspector::{self, Answer, call},
     python,
     python::text,
     server::{PASSWORDS, Server},
@@ -147,6 +148,17 @@ fn who_has_the_wrong_password_gets_nothing() {
         assert_eq!(report["tokens"], json!([]), "{}", shown());
         assert_eq!(report["steps"], json!([]), "{}", shown());
     }
+}
+
+#[test]
+fn the_inspector_logs_in_and_keeps_what_it_is_given() {
+    let (add, list) = (call("add_note", r#"{"text": "milk"}"#), call("list_notes", "{}"));
+    inspector::log_in_and_call(&notes, PASSWORDS[0], [&add, &list], |[added, listed]| {
+        let asked = |it: &Answer| it.stderr.matches("Please navigate to").count();
+        added.result["structuredContent"]["text"] == "milk"
+            && listed.result["content"][0]["text"].as_str().is_some_and(|it| it.contains("milk"))
+            && (asked(added), asked(listed)) == (1, 0)
+    });
 }
 
 /// A user who has let a client read only is asked once more when it is to write.
