@@ -4,6 +4,8 @@ use std::{sync::Arc, time::Duration};
 
 use http::{StatusCode, request::Parts};
 
+#[cfg(feature = "auth")]
+use super::gate;
 use super::{
     accept::Accepts,
     answering::{Answer, Desk},
@@ -58,7 +60,8 @@ pub(super) fn answer(
     let to = ReplyTo::each(peer.outbox().clone());
     let to = if accepts.events { to } else { to.quiet() };
     let mut turn = Turn::default();
-    peer.handle(&incoming, &Arrival { to, carrier, is_modern: true }, &mut turn);
+    let arrival = Arrival { to, carrier, is_modern: true };
+    peer.handle(&incoming, &arrival, &mut turn);
     if let Some(refusal) = turn.refusal {
         let mut message = Vec::new();
         peer.outbox().take(&mut message);
@@ -68,6 +71,10 @@ pub(super) fn answer(
             Refusal::UnknownMethod => Answer::Json(StatusCode::NOT_FOUND, message),
             Refusal::Busy => {
                 reply::later(reply::json(StatusCode::SERVICE_UNAVAILABLE, message)).into()
+            }
+            #[cfg(feature = "auth")]
+            Refusal::NotAllowed(why) => {
+                gate::not_allowed(&why, endpoint, &arrival.carrier, message).into()
             }
         };
     }

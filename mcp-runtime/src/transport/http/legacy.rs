@@ -4,6 +4,8 @@ use std::sync::Arc;
 
 use http::{HeaderValue, Response, StatusCode, request::Parts};
 
+#[cfg(feature = "auth")]
+use super::gate;
 use super::{
     accept::Accepts,
     answering::{Answer, Desk},
@@ -121,7 +123,17 @@ pub(super) fn post(
         (true, false) => to,
     };
     let mut turn = Turn::default();
-    session.peer.handle(&incoming, &Arrival { to, carrier, is_modern: false }, &mut turn);
+    let arrival = Arrival { to, carrier, is_modern: false };
+    session.peer.handle(&incoming, &arrival, &mut turn);
+    #[cfg(feature = "auth")]
+    if let Some(Refusal::NotAllowed(why)) = &turn.refusal {
+        let mut message = Vec::new();
+        outbox.take(&mut message);
+        message.pop();
+        return gate::not_allowed(why, &desk.endpoint, &arrival.carrier, message).into();
+    }
+    // What is left of it holds no place in the outbox.
+    drop(arrival);
     let status = status(&turn);
     // Not driven from here: a client that leaves has not cancelled (HL-10).
     for call in turn.waiting {

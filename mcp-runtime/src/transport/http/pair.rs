@@ -176,7 +176,7 @@ pub(super) fn post(endpoint: &Endpoint, parts: &Arc<Parts>, read: &Read) -> Resp
             return reply::refuse(StatusCode::BAD_REQUEST, why);
         }
         Ok(incoming) => {
-            let carrier = Carrier { http: Some(parts.clone()), address: None };
+            let carrier = Carrier::of_request(parts);
             let to = ReplyTo::each(peer.outbox().clone());
             peer.handle(&incoming, &Arrival { to, carrier, is_modern: false }, &mut turn);
         }
