@@ -163,7 +163,6 @@ fn the_inspector_logs_in_and_keeps_what_it_is_given() {
 
 /// A user who has let a client read only is asked once more when it is to write.
 #[test]
-#[ignore = "the items of notes do not say what scopes they need yet"]
 fn a_client_asks_for_more_when_it_needs_more() {
     let [read, both] = [json!(["notes:read"]), json!(["notes:read", "notes:write"])];
     for (client, _) in CLIENTS {
