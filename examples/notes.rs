@@ -13,7 +13,8 @@ use std::{
 };
 
 use mcp_runtime::{
-    Auth, AuthorizationServer, Exit, LoginPage, LoginRequest, SqliteTasks, User, prelude::*,
+    Auth, AuthorizationServer, Exit, LoginPage, LoginRequest, ProtectedResource, SqliteTasks, User,
+    prelude::*,
 };
 use rusqlite::{Connection, OptionalExtension as _, params};
 
@@ -40,15 +41,9 @@ struct Note {
 /// The notes of everybody. No statement is without the owner, so nobody reaches another's.
 struct Notebook(Mutex<Connection>);
 
-/// Who calls, and may do this: over stdio there is nobody else.
-fn owner(caller: Option<&Auth>, scope: &str) -> Result<String> {
-    match caller {
-        Some(caller) if !caller.has_scope(scope) => {
-            Err(Error::msg(format!("you have not granted `{scope}` to this application")))
-        }
-        Some(caller) => Ok(caller.principal().to_owned()),
-        None => Ok("local".to_owned()),
-    }
+/// Who calls: over stdio there is nobody else.
+fn owner(caller: Option<&Auth>) -> &str {
+    caller.map_or("local", Auth::principal)
 }
 
 #[server]
@@ -79,7 +74,7 @@ impl Notebook {
     }
 
     /// Writes a note down. Returns it with its id.
-    #[tool(destructive = false, open_world = false, blocking)]
+    #[tool(destructive = false, open_world = false, blocking, scopes("notes:write"))]
     fn add_note(
         &self,
         /// What it says
@@ -87,7 +82,7 @@ impl Notebook {
         text: String,
         caller: Option<Auth>,
     ) -> Result<Json<Note>> {
-        let owner = owner(caller.as_ref(), "notes:write")?;
+        let owner = owner(caller.as_ref());
         let sql = "INSERT INTO note (owner, text) SELECT ?1, ?2 WHERE (SELECT count(*) FROM note WHERE owner = ?1) < ?3
                    RETURNING id";
         let added = params![owner, text, MOST];
@@ -97,44 +92,44 @@ impl Notebook {
     }
 
     /// All of your notes, or those that say something.
-    #[tool(read_only, open_world = false, blocking)]
+    #[tool(read_only, open_world = false, blocking, scopes("notes:read"))]
     fn list_notes(
         &self,
         /// Only notes with this text in them
         containing: Option<String>,
         caller: Option<Auth>,
     ) -> Result<Json<Vec<Note>>> {
-        let owner = owner(caller.as_ref(), "notes:read")?;
-        self.find(&owner, containing.as_deref().unwrap_or_default()).map(Json)
+        let owner = owner(caller.as_ref());
+        self.find(owner, containing.as_deref().unwrap_or_default()).map(Json)
     }
 
     /// Throws a note away.
-    #[tool(idempotent, open_world = false, blocking)]
+    #[tool(idempotent, open_world = false, blocking, scopes("notes:write"))]
     fn delete_note(
         &self,
         /// Id of the note
         id: i64,
         caller: Option<Auth>,
     ) -> Result<String> {
-        let owner = owner(caller.as_ref(), "notes:write")?;
+        let owner = owner(caller.as_ref());
         let sql = "DELETE FROM note WHERE owner = ?1 AND id = ?2";
         let gone = self.with(|notes| notes.execute(sql, params![owner, id]))?;
         Ok(if gone > 0 { format!("note {id} is gone") } else { format!("there was no note {id}") })
     }
 
     /// One of your notes.
-    #[resource("note://{id}", mime_type = "text/plain", blocking)]
+    #[resource("note://{id}", mime_type = "text/plain", blocking, scopes("notes:read"))]
     fn note(&self, id: i64, caller: Option<Auth>) -> Result<Option<String>> {
-        let owner = owner(caller.as_ref(), "notes:read")?;
+        let owner = owner(caller.as_ref());
         let sql = "SELECT text FROM note WHERE owner = ?1 AND id = ?2";
         self.with(|notes| notes.query_row(sql, params![owner, id], |row| row.get(0)).optional())
     }
 
     /// Sums up what is in your notebook.
-    #[prompt(blocking)]
+    #[prompt(blocking, scopes("notes:read"))]
     fn sum_up(&self, caller: Option<Auth>) -> Result<String> {
-        let owner = owner(caller.as_ref(), "notes:read")?;
-        let notes = self.find(&owner, "")?;
+        let owner = owner(caller.as_ref());
+        let notes = self.find(owner, "")?;
         let texts: String = notes.iter().map(|it| format!("- {}\n", it.text)).collect();
         Ok(format!("Sum up these notes in three sentences:\n{texts}"))
     }
@@ -190,7 +185,12 @@ fn main() -> Exit {
         title = "Notes",
         instructions = "The notebook of the user who has logged in."
     )
-    .auth(authorization)
+    // What changes notes is listed for everybody: whoever has granted less is asked for it when it is used.
+    .auth(
+        ProtectedResource::from(authorization)
+            .implies("notes:write", ["notes:read"])
+            .list_beyond_scopes(),
+    )
     .setup(async move || Notebook::open(file.as_deref()))
     .run()
 }

@@ -1,8 +1,9 @@
-//! What is measured: three tools that do next to nothing, and with `TOOLS=N` in the environment `N` more that are only listed.
+//! What is measured: three tools that do next to nothing, and with `TOOLS=N` in the environment `N` more that are only listed. With
+//! `ISSUER=URL` over HTTP, callers show a token of this issuer's.
 //!
 //! Nothing is tuned for it. What `BENCHMARKS.md` says of calls is said of a server with all limits and checks that any other has.
 
-use mcp_runtime::prelude::*;
+use mcp_runtime::{Jwt, prelude::*};
 
 /// Echo the message back
 #[tool]
@@ -70,6 +71,10 @@ fn dummies(count: usize, handle: &Handle) -> Result<Dummies> {
 
 fn main() -> mcp_runtime::Exit {
     let server = mcp_runtime::server!();
+    let server = match std::env::var("ISSUER") {
+        Ok(issuer) => server.auth(Jwt::new(issuer, "https://rig.example/mcp")),
+        Err(_) => server,
+    };
     let Ok(count) = std::env::var("TOOLS") else { return server.run() };
     let count = count.parse().unwrap_or_else(|_| panic!("TOOLS is a number, not `{count}`"));
     server

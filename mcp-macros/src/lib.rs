@@ -83,7 +83,9 @@ use proc_macro::TokenStream;
 /// | `blocking` | a plain `fn` runs on the pool of blocking threads |
 /// | `timeout = "30s"` | answers with an error after this time: `500ms`, `30s`, `5m`, `1h` |
 /// | `rate = "10/s"` | how often one caller may call it: `10/s`, `10/m`, `10/h`; `rate("10/s", burst = 20)`: so many at once after a pause, ten here if not given. Each round of a call that asks counts (2026-07-28) |
-/// | `concurrency = 4` | how many calls of one caller run at once, until they have been answered or, as tasks, have ended |
+/// | `concurrency = 4` | how many calls run at once, of all callers together, until they have been answered or, as tasks, have ended |
+/// | `scopes("files:write")` | what a caller's access token must grant, all of it: over HTTP others are told what to ask for (403), and lists do not show it to them; needs the feature `auth` |
+/// | `auth(may_write)`, `auth(\|caller, access\| …)` | a function, or a closure that captures nothing, that decides who may use it, and with which arguments: a `Policy`; needs the feature `auth` |
 /// | `single_use` | answers to its questions are taken once (2026-07-28): a client that sends the same round again is refused, by each process for itself; needs the feature `ask` |
 /// | `task`, `task = "required"` | a call may, or must, become a task that its client looks after (2025-11-25 and later); `task(required, later, ttl = "1h", poll = "2s")`: with `later` it becomes one at `ctx.begin_task()` |
 /// | `asks(elicitation, sampling, roots)` | what the function asks of the client; one that cannot do it is refused before anything runs. A parameter `Elicit`, `Sample` or `Roots` says the same |
@@ -96,7 +98,7 @@ use proc_macro::TokenStream;
 /// | `input_schema = expr` | this schema is shown instead of the one made from the parameters |
 /// | `crate = path` | where `mcp_runtime` is, when it is re-exported by another crate |
 ///
-/// A caller, for `rate` and `concurrency`, is the `Principal` where one is known, else the session or the connection; over HTTP without
+/// A caller, for `rate`, is the `Principal` where one is known, else the session or the connection; over HTTP without
 /// a session it is the address the request came from.
 #[proc_macro_attribute]
 pub fn tool(attr: TokenStream, item: TokenStream) -> TokenStream {
@@ -155,8 +157,8 @@ pub fn tool(attr: TokenStream, item: TokenStream) -> TokenStream {
 /// | `audience(user, assistant)` | for whom it is meant |
 /// | `priority = 0.8` | from 0 (least) to 1 (most) |
 ///
-/// `name`, `title`, `description`, `icon`, `blocking`, `timeout`, `rate`, `concurrency`, `asks`, `order`, `group`, `meta` and `crate`
-/// are those of [`macro@tool`].
+/// `name`, `title`, `description`, `icon`, `blocking`, `timeout`, `rate`, `concurrency`, `scopes`, `auth`, `asks`, `order`, `group`,
+/// `meta` and `crate` are those of [`macro@tool`].
 #[proc_macro_attribute]
 pub fn resource(attr: TokenStream, item: TokenStream) -> TokenStream {
     entry::function(Kind::Resource, attr.into(), item.into()).into()
@@ -192,8 +194,8 @@ pub fn resource(attr: TokenStream, item: TokenStream) -> TokenStream {
 /// `#[complete("a", "b")]` proposes these values, `#[complete(function)]` asks a [`macro@completion`] function; a method
 /// is named by its type, `#[complete(Self::people)]`. Enums and `bool` complete themselves. `#[arg(…)]` is that of [`macro@tool`].
 ///
-/// The keys are `name`, `title`, `description`, `icon`, `blocking`, `timeout`, `rate`, `concurrency`, `asks`, `order`, `group`, `meta`
-/// and `crate`, as for [`macro@tool`].
+/// The keys are `name`, `title`, `description`, `icon`, `blocking`, `timeout`, `rate`, `concurrency`, `scopes`, `auth`, `asks`, `order`,
+/// `group`, `meta` and `crate`, as for [`macro@tool`].
 #[proc_macro_attribute]
 pub fn prompt(attr: TokenStream, item: TokenStream) -> TokenStream {
     entry::function(Kind::Prompt, attr.into(), item.into()).into()

@@ -102,7 +102,7 @@ impl Rooms {
     /// The cursor of the page that comes after this one.
     pub fn next_cursor(&self, page: &Answered) -> Option<String> {
         match &page.0 {
-            Ok(Done::List(page)) => self.snapshot.next_cursor(*page),
+            Ok(Done::List(page)) => self.snapshot.next_cursor(page),
             _ => None,
         }
     }

@@ -118,9 +118,9 @@ pub use catalog::{Handle, Item, Prompt, Resource, Tool, Variables};
 pub use cli::Exit;
 #[cfg(feature = "http")]
 pub use context::Extension;
-pub use context::{Amount, AskAll, Asked, Cancel, Context, Over, OverStream, Principal, Progress};
 #[cfg(feature = "auth")]
-pub use context::{Auth, Authorization};
+pub use context::{Access, Auth, Authorization, Policy};
+pub use context::{Amount, AskAll, Asked, Cancel, Context, Over, OverStream, Principal, Progress};
 pub use dispatch::{Next, OperationCall};
 pub use error::{BuildError, Error, Result, ServeError, Unanswered};
 pub use extract::{
@@ -186,7 +186,7 @@ pub mod __private {
     pub use serde;
 
     pub use crate::{
-        __register as register,
+        __policy as policy, __register as register, __scopes as scopes,
         builder::{Identity, builder, items, named},
         extract::{
             Args, Borrows, Call, Form, FormChoice, Params, Probe, Running, choices, field, form,
@@ -212,6 +212,8 @@ pub mod __private {
         testing::contract::assert_contract,
     };
 
+    #[cfg(feature = "auth")]
+    pub use crate::context::decide;
     #[cfg(any(target_family = "wasm", feature = "inventory"))]
     pub use crate::registry::Entry;
     #[cfg(not(any(target_family = "wasm", feature = "inventory")))]

@@ -1,6 +1,7 @@
 //! An issuer of access tokens on this machine, good or bad, and the tokens it signs.
 
 use std::{
+    net::SocketAddr,
     sync::{
         Arc, Mutex,
         atomic::{AtomicUsize, Ordering},
@@ -13,6 +14,7 @@ use axum::{
     extract::{Request, State},
     http::{StatusCode, header},
     response::{IntoResponse as _, Response},
+    serve::Listener,
 };
 use base64::{Engine as _, engine::general_purpose::URL_SAFE_NO_PAD};
 use ring::{
@@ -24,6 +26,7 @@ use ring::{
     },
 };
 use serde_json::{Value, json};
+use tokio::net::TcpListener;
 
 use crate::mounted::Application;
 
@@ -51,6 +54,7 @@ pub(crate) struct Issuer {
 }
 
 struct Shared {
+    scheme: &'static str,
     manner: Manner,
     keys: Mutex<Vec<Value>>,
     asked: AtomicUsize,
@@ -60,7 +64,7 @@ struct Shared {
 
 async fn answer(State(shared): State<Arc<Shared>>, request: Request) -> Response {
     let host = request.headers()[header::HOST].to_str().unwrap().to_owned();
-    let own = format!("http://{host}");
+    let own = format!("{}://{host}", shared.scheme);
     let manner = &shared.manner;
     match request.uri().path() {
         "/.well-known/oauth-authorization-server" => match manner {
@@ -97,12 +101,26 @@ async fn answer(State(shared): State<Arc<Shared>>, request: Request) -> Response
 
 impl Issuer {
     pub(crate) async fn start(manner: Manner, keys: &[&Key]) -> Self {
+        let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+        let mut issuer = Self::start_at(listener, "http", manner, keys);
+        issuer.url = format!("http://{}", issuer.application.address);
+        issuer
+    }
+
+    /// Its URL names `localhost`, as certificates do.
+    pub(crate) fn start_at(
+        listener: impl Listener<Addr = SocketAddr>,
+        scheme: &'static str,
+        manner: Manner,
+        keys: &[&Key],
+    ) -> Self {
         let keys = Mutex::new(keys.iter().map(|it| it.public()).collect());
         let (asked, strayed) = (AtomicUsize::new(0), AtomicUsize::new(0));
-        let shared = Arc::new(Shared { manner, keys, asked, strayed });
+        let shared = Arc::new(Shared { scheme, manner, keys, asked, strayed });
         let router = Router::new().fallback(answer).with_state(shared.clone());
-        let application = Application::start(router).await;
-        Self { url: format!("http://{}", application.address), shared, application }
+        let application = Application::start_at(listener, router);
+        let url = format!("{scheme}://localhost:{}", application.address.port());
+        Self { url, shared, application }
     }
 
     pub(crate) fn publish(&self, keys: &[&Key]) {

@@ -8,6 +8,7 @@ use axum::{
     http::{Response, StatusCode},
     middleware::{Next, from_fn},
     routing::get,
+    serve::Listener,
 };
 use mcp_runtime::{Builder, Extension, HeaderMap, HttpBody, HttpService, prelude::*};
 use serde_json::{Value, json};
@@ -57,7 +58,10 @@ pub(crate) struct Application {
 
 impl Application {
     pub(crate) async fn start(router: Router) -> Self {
-        let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+        Self::start_at(TcpListener::bind("127.0.0.1:0").await.unwrap(), router)
+    }
+
+    pub(crate) fn start_at(listener: impl Listener<Addr = SocketAddr>, router: Router) -> Self {
         let address = listener.local_addr().unwrap();
         let (stop, stopped) = oneshot::channel();
         let served = tokio::spawn(async move {

@@ -1,6 +1,6 @@
 //! Callers of an item with a rate do not limit each other: principals, sessions, and the addresses of those who are neither.
 
-use std::net::SocketAddr;
+use std::{net::SocketAddr, sync::Arc};
 
 use axum::middleware::from_fn;
 use mcp_runtime::{Builder, Limits, prelude::*};
@@ -8,7 +8,7 @@ use serde_json::json;
 use tokio::{
     io::{AsyncReadExt as _, AsyncWriteExt as _},
     net::{TcpListener, TcpSocket},
-    sync::oneshot,
+    sync::{Semaphore, oneshot},
 };
 
 use crate::{
@@ -23,6 +23,30 @@ fn once() -> &'static str {
     "said"
 }
 
+/// What a call waits for, and what waits for the call.
+struct Turns {
+    begun: Semaphore,
+    go: Semaphore,
+}
+
+/// Waits until it may go.
+#[tool(concurrency = 1)]
+async fn alone(turns: &Arc<Turns>) -> &'static str {
+    turns.begun.add_permits(1);
+    turns.go.acquire().await.expect("nobody closes it").forget();
+    "done"
+}
+
+/// Counts to five, aloud.
+#[tool]
+async fn count(progress: Progress) -> &'static str {
+    for number in 1..=5 {
+        progress.report(number);
+        tokio::task::yield_now().await;
+    }
+    "counted"
+}
+
 /// How busy the server is.
 #[tool]
 fn refused(server: Handle) -> String {
@@ -32,11 +56,11 @@ fn refused(server: Handle) -> String {
 }
 
 fn server() -> Builder {
-    mcp_runtime::server!(name = "rates").items(items![once, refused])
+    mcp_runtime::server!(name = "rates").items(items![once, refused, count])
 }
 
 /// Serves on a port of its own while the test runs.
-async fn serving<T>(server: Builder, test: impl AsyncFnOnce(SocketAddr) -> T) -> T {
+pub(crate) async fn serving<T>(server: Builder, test: impl AsyncFnOnce(SocketAddr) -> T) -> T {
     let server = server.bind_http("127.0.0.1:0").await.unwrap();
     let address = server.local_addr();
     let (stop, stopped) = oneshot::channel::<()>();
@@ -138,17 +162,51 @@ fn two_sessions_do_not_limit_each_other() {
     }));
 }
 
+/// What is behind an item does not become more by having more callers.
+#[test]
+fn all_callers_together_have_the_places_of_an_item() {
+    run(async {
+        let turns = Arc::new(Turns { begun: Semaphore::new(0), go: Semaphore::new(0) });
+        let server = mcp_runtime::server!().items(items![alone]).state(turns.clone());
+        let router = server.into_router().await.unwrap().layer(from_fn(sign_in));
+        let app = Application::start(router).await;
+        let call = |user| by(Some(user), plain_call(1, "alone", json!({})));
+        let address = app.address;
+        let first = tokio::spawn(async move { call("ada").ask(address).await.text() });
+        turns.begun.acquire().await.unwrap().forget();
+        let busy = "a call of `alone` is running already: wait until it has ended";
+        assert_eq!(call("grace").ask(address).await.text(), busy);
+        turns.go.add_permits(2);
+        assert_eq!(first.await.unwrap(), "done");
+        assert_eq!(call("grace").ask(address).await.text(), "done");
+        app.end().await;
+    });
+}
+
 #[test]
 fn what_a_transport_refuses_is_counted() {
-    let limits = Limits::new().sessions(1).message(2000).depth(20);
+    let limits = Limits::new().sessions(1).message(2000).depth(20).events(2).head(4000);
     run(serving(server().limits(limits), async |address| {
-        let _first = Session::begin(address, "2025-11-25").await;
+        let session = Session::begin(address, "2025-11-25").await;
         crate::client::initialize("2025-11-25").ask(address).await.check_busy("sessions");
         let long = call(1, "once", json!({})).padded(3000).ask(address).await;
         assert_eq!(long.status(), 413);
         let deep = format!("{}{}", "[".repeat(30), "]".repeat(30));
         assert_eq!(Request::post(deep).ask(address).await.status(), 400);
+        let mut stream = session.call(1, "count", json!({})).open(address).await.check_events();
+        let first = stream.event().await.and_then(|it| it.id).expect("an event with a name");
+        stream.rest().await;
+        assert_eq!(session.resume(&first).ask(address).await.status(), 400);
+        // One that there never was, and one that is still kept, are no matter of limits.
+        assert_eq!(session.resume("7-1").ask(address).await.status(), 400);
+        let last = stream.last.clone().expect("an event with a name");
+        assert_eq!(session.resume(&last).ask(address).await.status(), 200);
+        // The second is so long that it does not become a request.
+        for length in [5_000, 50_000] {
+            let long = call(1, "once", json!({})).header("X-Long", "x".repeat(length));
+            assert_eq!(long.ask(address).await.status(), 431);
+        }
         let counted = plain_call(1, "refused", json!({})).ask(address).await.text();
-        assert_eq!(counted, "message 1, depth 1, sessions 1");
+        assert_eq!(counted, "message 1, depth 1, events 1, sessions 1, head 2");
     }));
 }

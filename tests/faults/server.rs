@@ -58,7 +58,7 @@ impl Server {
         Self::start_program(program, &[])
     }
 
-    fn start_program(program: &Path, settings: &[(&str, &str)]) -> Self {
+    pub(crate) fn start_program(program: &Path, settings: &[(&str, &str)]) -> Self {
         let mut command = Command::new(program);
         command
             .args(["--http", "127.0.0.1:0", "--legacy-sse"])

@@ -15,6 +15,7 @@ mod everything;
 mod files;
 mod inspector;
 mod memory;
+mod notes;
 mod portable;
 mod python;
 mod quickstart;

@@ -11,6 +11,7 @@ Plan:
      "sampling": "text",                                      answer to every sampling request
      "roots": ["file:///a", ...],
      "log_level": "info",                                     modern opt-in to log messages
+     "login": {...},                                          who logs in to the server, see python_login.py
      "tasks": true}                                           it looks after tasks, see python_tasks.py
 What is absent of elicitation, sampling, roots and tasks, the client does not declare.
 
@@ -29,13 +30,17 @@ Steps, by "do":
     log       level, name, count                              calls a tool and waits for so many log messages
     log_level level                                           legacy logging/setLevel
     ping                                                      legacy
+    expire                                                    the time of the client's token is over
 
 Report:
     {"protocol": "2026-07-28", "server": {...}, "capabilities": {...}, "instructions": "...",
      "steps": [OUTCOME, ...], "asked": [...], "logs": [...],
      "tasks": [["working", ...], ...],                        every status of each task that it saw
+     "logins": [...], "tokens": [...],                        with a login
      "complaints": [...],                                     what the SDK disliked on the wire
      "closed_after": 0.01}                                    seconds that closing took
+
+Who could not log in has no connection: then "rejected" says why, and there are no steps.
 
 An outcome has exactly one of
     "result"     what the server answered
@@ -57,8 +62,10 @@ import warnings
 import anyio
 import mcp_types as types
 from mcp import Client, MCPError, StdioServerParameters
+from mcp.client.auth import OAuthFlowError
 from pydantic import BaseModel, ValidationError
 
+from python_login import Login
 from python_tasks import Tasks
 
 LISTS = {
@@ -105,6 +112,7 @@ class Peer:
         self.heard = []
         self.complaints = Complaints()
         self.tasks = Tasks(self.on_task_input)
+        self.login = None
 
     def connect(self, server, era):
         answers = {
@@ -115,8 +123,12 @@ class Peer:
         callbacks = dict(callback for key, callback in answers.items() if key in self.plan)
         environment = self.plan.get("environment")
         process = StdioServerParameters(command=server[0], args=server[1:], env=environment)
+        place = server[0] if server[0].startswith("http://") else process
+        if "login" in self.plan:
+            self.login = Login(place, self.plan["login"])
+            place = self.login.transport(place)
         self.client = Client(
-            server[0] if server[0].startswith("http://") else process,
+            place,
             mode=era,
             client_info=types.Implementation(name="python-peer", version="1"),
             # A cached list would hide what the server answers the second time.
@@ -204,6 +216,8 @@ class Peer:
             return await client.set_logging_level(step["level"])
         if do == "ping":
             return await client.send_ping()
+        if do == "expire":
+            return self.login.expire()
         raise ValueError(f"no such step: {do}")
 
     async def every_page(self, method, items):
@@ -298,28 +312,44 @@ class Peer:
 
 
 async def run(server, era, timeout, plan):
-    peer, steps = Peer(plan), []
+    peer = Peer(plan)
     logging.getLogger("mcp").addHandler(peer.complaints)
     logging.getLogger("client").addHandler(peer.complaints)
     with anyio.fail_after(timeout):
-        async with peer.connect(server, era) as client:
-            report = {
-                "protocol": client.protocol_version,
-                "server": plain(client.server_info),
-                "capabilities": plain(client.server_capabilities),
-                "instructions": client.instructions,
-            }
-            for step in plan["steps"]:
-                steps.append(await peer.take(step))
-            closing = time.monotonic()
+        try:
+            report = await talk(peer, server, era)
+        except* OAuthFlowError as errors:
+            # What the SDK logs then is what it says here.
+            peer.complaints.texts.clear()
+            report = {"rejected": [str(it) for it in flat(errors)], "steps": [], "closed_after": 0}
+    if peer.login:
+        report |= peer.login.report()
     return report | {
-        "steps": steps,
         "asked": peer.asked,
         "logs": peer.logs,
         "tasks": peer.tasks.seen,
         "complaints": peer.complaints.texts,
-        "closed_after": round(time.monotonic() - closing, 3),
     }
+
+
+async def talk(peer, server, era):
+    steps = []
+    async with peer.connect(server, era) as client:
+        report = {
+            "protocol": client.protocol_version,
+            "server": plain(client.server_info),
+            "capabilities": plain(client.server_capabilities),
+            "instructions": client.instructions,
+        }
+        for step in peer.plan["steps"]:
+            steps.append(await peer.take(step))
+        closing = time.monotonic()
+    return report | {"steps": steps, "closed_after": round(time.monotonic() - closing, 3)}
+
+
+def flat(errors):
+    for error in errors.exceptions:
+        yield from flat(error) if isinstance(error, BaseExceptionGroup) else [error]
 
 
 def main():

@@ -10,6 +10,10 @@ use std::{
 
 use support::{examples::example, process::HttpServer};
 
+/// Of the users of `notes`.
+pub(crate) const PASSWORDS: [(&str, &str); 2] =
+    [("ada", "correct horse"), ("bob", "battery & <staple>")];
+
 pub(crate) struct Server {
     pub(crate) name: &'static str,
     program: &'static Path,
@@ -80,9 +84,15 @@ impl Server {
         url.strip_suffix("/mcp").expect("the usual path").to_owned() + "/sse"
     }
 
-    /// Where the servers look for what they keep; `files` serves the root `tree`.
-    pub(crate) fn environment(&self) -> [(&'static str, PathBuf); 2] {
-        [("MEMORY_DB", self.folder.join("memory.db")), ("FILES_ROOTS", self.folder.join("tree"))]
+    /// Where the servers look for what they keep, and for who may come in; `files` serves the root `tree`.
+    pub(crate) fn environment(&self) -> [(&'static str, PathBuf); 4] {
+        let [(_, ada), (_, bob)] = PASSWORDS;
+        [
+            ("MEMORY_DB", self.folder.join("memory.db")),
+            ("FILES_ROOTS", self.folder.join("tree")),
+            ("NOTES_ADA", ada.into()),
+            ("NOTES_BOB", bob.into()),
+        ]
     }
 
     /// The path of a file in the root of `files`, in directories that exist.

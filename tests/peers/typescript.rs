@@ -46,9 +46,11 @@ pub(crate) fn carry_out(
     };
     let peer = format!("{}, {client}, {version}", server.name);
     let report = report(&mut command, &plan, &peer);
-    // Only the legacy era over HTTP has sessions, and HTTP+SSE keeps theirs to itself.
-    let is_in_session =
-        server.is_http() && client != "sdk-sse" && report["protocol"] != "2026-07-28";
+    // Only the legacy era over HTTP has sessions, HTTP+SSE keeps theirs to itself, and who could not log in has none.
+    let is_in_session = server.is_http()
+        && client != "sdk-sse"
+        && report["protocol"].is_string()
+        && report["protocol"] != "2026-07-28";
     assert_eq!(report["session"].is_string(), is_in_session, "{peer}: {}", report["session"]);
     Ok(report)
 }

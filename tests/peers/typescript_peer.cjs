@@ -9,13 +9,16 @@
 // VERSION is `auto`, which the SDK understands as the newest version it knows, or for `client` the only version to accept.
 //
 // The plan on stdin, the report on stdout, the steps and the outcomes are those of `python_peer.py`, with these steps: tools,
-// resources, templates, prompts, call, cancel, read, prompt, complete, watch, hear, log, log_level, ping. The report has no "logs".
+// resources, templates, prompts, call, cancel, read, prompt, complete, watch, hear, log, log_level, ping, expire, and
+//     authorize  scope              sends the user to the server once more, for `sdk`, which does not do so by itself
+// The report has no "logs".
 
 'use strict';
 
 const { readFileSync } = require('node:fs');
 const { createRequire } = require('node:module');
 const { setTimeout: sleep } = require('node:timers/promises');
+const { Login } = require('./typescript_login.cjs');
 
 const [folder, name, version, address] = process.argv.slice(2);
 const load = createRequire(`${folder}/`);
@@ -43,18 +46,19 @@ const REQUESTS = {
     roots: ['roots/list', 'ListRootsRequestSchema'],
 };
 
-function connection(plan) {
+function connection(plan, login) {
     const declared = Object.entries(CAPABILITIES).filter(([capability]) => capability in plan);
     const capabilities = Object.fromEntries(declared);
     const isHttp = address.startsWith('http://');
     const server = { command: address, env: { ...process.env, ...plan.environment } };
+    const options = { authProvider: login };
     if (name === 'client') {
         const { Client, StreamableHTTPClientTransport } = load('@modelcontextprotocol/client');
         const { StdioClientTransport } = load('@modelcontextprotocol/client/stdio');
         const mode = version === 'auto' ? 'auto' : version === MODERN ? { pin: version } : 'legacy';
         const versions = mode === 'legacy' ? { supportedProtocolVersions: [version] } : {};
         const client = new Client(INFO, { capabilities, versionNegotiation: { mode }, ...versions });
-        const transport = isHttp ? new StreamableHTTPClientTransport(new URL(address)) : new StdioClientTransport(server);
+        const transport = isHttp ? new StreamableHTTPClientTransport(new URL(address), options) : new StdioClientTransport(server);
         return { client, transport, options: [], request: ([method]) => method };
     }
     const { Client } = load('@modelcontextprotocol/sdk/client/index.js');
@@ -63,7 +67,7 @@ function connection(plan) {
     const { StdioClientTransport } = load('@modelcontextprotocol/sdk/client/stdio.js');
     const schemas = load('@modelcontextprotocol/sdk/types.js');
     const Transport = name === 'sdk' ? StreamableHTTPClientTransport : SSEClientTransport;
-    const transport = isHttp ? new Transport(new URL(address)) : new StdioClientTransport(server);
+    const transport = isHttp ? new Transport(new URL(address), options) : new StdioClientTransport(server);
     // Over stdio it keeps the version to itself unless somebody wants to know it.
     transport.setProtocolVersion ??= (it) => (transport.protocolVersion = it);
     // Here the result's schema stands before the options of a call, and that of a request for its method.
@@ -71,8 +75,8 @@ function connection(plan) {
 }
 
 class Peer {
-    constructor(plan) {
-        Object.assign(this, connection(plan));
+    constructor(plan, login) {
+        Object.assign(this, connection(plan, login), { login });
         this.heard = [];
         this.asked = [];
         this.complaints = [];
@@ -115,12 +119,31 @@ class Peer {
             progress.push({ progress: value, total, message });
         let outcome;
         try {
-            outcome = { result: await this.ask(step, onprogress) };
+            outcome = { result: await this.loggedIn(() => this.ask(step, onprogress)) };
         } catch (error) {
             const { code, message, data } = error;
             outcome = Number.isInteger(code) ? { error: { code, message, data } } : { rejected: String(error) };
         }
         return ['call', 'cancel'].includes(step.do) ? { ...outcome, progress } : outcome;
+    }
+
+    // Has the user come back from the server first, where the client sends them there for it.
+    async loggedIn(action) {
+        try {
+            return await action();
+        } catch (error) {
+            if (!(await this.login?.finish(this.transport))) throw error;
+            return action();
+        }
+    }
+
+    // The SDK would take new tokens for a refresh token, and those are good for no more than the old ones.
+    async authorize({ scope }) {
+        const { auth } = load('@modelcontextprotocol/sdk/client/auth.js');
+        this.login.current = undefined;
+        const became = await auth(this.login, { serverUrl: new URL(address), scope });
+        await this.login.finish(this.transport);
+        return became;
     }
 
     async ask(step, onprogress) {
@@ -146,6 +169,10 @@ class Peer {
                 return client.setLoggingLevel(step.level);
             case 'ping':
                 return client.ping();
+            case 'expire':
+                return this.login.expire();
+            case 'authorize':
+                return this.authorize(step);
             default:
                 return this.everyPage(...LISTS[step.do]);
         }
@@ -241,11 +268,23 @@ class Peer {
     }
 }
 
-async function main() {
-    const plan = JSON.parse(readFileSync(0, 'utf8'));
-    const peer = new Peer(plan);
+// A client whose user has to log in is another one after that, as it is where a browser takes its page away.
+async function connected(plan, login) {
+    const peer = new Peer(plan, login);
+    try {
+        await peer.client.connect(peer.transport);
+        return peer;
+    } catch (error) {
+        if (!(await login?.finish(peer.transport))) throw error;
+    }
+    const again = new Peer(plan, login);
+    await again.client.connect(again.transport);
+    return again;
+}
+
+async function talk(plan, login) {
+    const peer = await connected(plan, login);
     const { client, transport } = peer;
-    await client.connect(transport);
     const steps = [];
     const report = {
         protocol: peer.protocol,
@@ -261,7 +300,17 @@ async function main() {
     await client.close();
     const closed_after = (performance.now() - closing) / 1000;
     const { asked, complaints } = peer;
-    console.log(JSON.stringify({ ...report, asked, complaints, closed_after }, null, 2));
+    return { ...report, asked, complaints, closed_after };
+}
+
+async function main() {
+    const plan = JSON.parse(readFileSync(0, 'utf8'));
+    const login = plan.login && new Login(INFO.name, plan.login);
+    const report = await talk(plan, login).catch((error) => {
+        if (!login) throw error;
+        return { rejected: [String(error)], steps: [], complaints: [], closed_after: 0 };
+    });
+    console.log(JSON.stringify({ ...report, ...login?.report() }, null, 2));
 }
 
 setTimeout(() => {

@@ -70,7 +70,7 @@ fn twins_compile() {
     // Any crate is one that a server can be `with`.
     let manifest = format!(
         "[package]\nname = \"twins\"\nedition = \"2024\"\n\n[lib]\npath = \"lib.rs\"\n\n[workspace]\n\n\
-         [dependencies]\nmcp-runtime = {{ path = {runtime:?}, features = [\"ask\", \"http\"] }}\nserde = \"1\"\n\
+         [dependencies]\nmcp-runtime = {{ path = {runtime:?}, features = [\"ask\", \"auth\"] }}\nserde = \"1\"\n\
          my_tools = {{ package = \"serde_json\", version = \"1\" }}\n",
     );
     fs::create_dir_all(&folder).expect("the folder for tests can be written");

@@ -115,6 +115,13 @@ fn useless(item: &Item<'_>, errors: &Errors) {
         let message = "a template stands for many resources, whose sizes differ: remove `size`";
         errors.at(size.span(), message);
     }
+    let guarded = keys.scopes.as_ref().map(Given::span).or(keys.auth.as_ref().map(Given::span));
+    if let (Some(_), Some(cache)) = (guarded, &keys.cache)
+        && let Some(public) = cache.value.public.as_ref().filter(|it| it.value.0)
+    {
+        let message = "what is not for everybody no cache may give to everybody: remove `public`";
+        errors.at(public.span(), message);
+    }
     if let Some(single_use) = &keys.single_use
         && single_use.value.0
         && item.mode() == Mode::InPlace

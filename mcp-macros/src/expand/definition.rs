@@ -3,7 +3,7 @@
 use super::call::output;
 use super::text::{description, icon, text};
 use super::uri::segments;
-use super::{here, schema};
+use super::{at, here, schema};
 use crate::errors::position;
 use crate::item::tokens::outside;
 use crate::item::{Item, Kind};
@@ -134,6 +134,7 @@ fn behaviour(keys: &ItemKeys, owner: Option<&TokenStream>) -> TokenStream {
         let count = Literal::u32_unsuffixed(it.value.0);
         quote_spanned!(here()=> .concurrency(#count))
     });
+    let rights = rights(keys, owner);
     let asks = keys.asks.as_ref().map(|it| {
         let names = it.value.0.iter().map(|it| Ident::new(&it.to_string(), here()));
         quote_spanned!(here()=> .asks(__mcp::Asks::new() #(.#names())*))
@@ -152,7 +153,22 @@ fn behaviour(keys: &ItemKeys, owner: Option<&TokenStream>) -> TokenStream {
         let expr = outside(it.value.0.to_token_stream(), owner);
         quote_spanned!(here()=> .input_schema(|| __mcp::input_schema(#expr)))
     });
-    quote_spanned!(here()=> #(#hints)* #timeout #rate #concurrency #asks #task #lenient #strict #profile #input)
+    quote_spanned!(here()=> #(#hints)* #timeout #rate #concurrency #rights #asks #task #lenient #strict #profile #input)
+}
+
+/// Macros of the runtime, which knows whether it can verify anybody. They stand where the key does: there an error says so.
+fn rights(keys: &ItemKeys, owner: Option<&TokenStream>) -> TokenStream {
+    let scopes = keys.scopes.as_ref().map(|it| {
+        let (span, scopes) = (at(it.span()), &it.value.0);
+        let made = quote_spanned!(span=> __mcp::scopes!(#(#scopes),*));
+        quote_spanned!(here()=> .scopes(#made))
+    });
+    let policy = keys.auth.as_ref().map(|it| {
+        let policy = outside(it.value.0.to_token_stream(), owner);
+        let made = quote_spanned!(at(it.span())=> __mcp::policy!(#policy));
+        quote_spanned!(here()=> .policy(#made))
+    });
+    quote_spanned!(here()=> #scopes #policy)
 }
 
 fn rate(rate: &Rate) -> TokenStream {

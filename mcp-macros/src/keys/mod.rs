@@ -10,6 +10,7 @@ pub(crate) mod nested;
 pub(crate) mod number;
 pub(crate) mod range;
 pub(crate) mod rate;
+pub(crate) mod rights;
 pub(crate) mod suggest;
 pub(crate) mod tables;
 pub(crate) mod task;

@@ -6,6 +6,7 @@ use super::nested::{Cache, Icon, Meta};
 use super::number::{Duration, Order, Pattern, Priority, Size, SizeExpr};
 use super::range::{Len, Range};
 use super::rate::{Count, Rate};
+use super::rights::{Policy, Scopes};
 use super::task::Task;
 use super::text::{Audience, CratePath, Expression, Flag, Name, SchemaForm, Text, With};
 use super::{Given, Table, keys};
@@ -27,6 +28,8 @@ keys! {
         timeout: Option<Given<Duration>>,
         rate: Option<Given<Rate>>,
         concurrency: Option<Given<Count>>,
+        scopes: Option<Given<Scopes>>,
+        auth: Option<Given<Policy>>,
         asks: Option<Given<Asks>>,
         single_use: Option<Given<Flag>>,
         task: Option<Given<Task>>,
@@ -61,6 +64,8 @@ pub(crate) const TOOL: Table = Table {
         "timeout",
         "rate",
         "concurrency",
+        "scopes",
+        "auth",
         "asks",
         "single_use",
         "task",
@@ -90,6 +95,8 @@ pub(crate) const RESOURCE: Table = Table {
         "timeout",
         "rate",
         "concurrency",
+        "scopes",
+        "auth",
         "asks",
         "order",
         "group",
@@ -115,6 +122,8 @@ pub(crate) const PROMPT: Table = Table {
         "timeout",
         "rate",
         "concurrency",
+        "scopes",
+        "auth",
         "asks",
         "order",
         "group",

@@ -49,6 +49,8 @@ const _: () = {
         .group("admin").order(- 3).meta(& [("vendor.com/key", "1"), ("other",
         "\"te\\\"xt\"")]).read_only(false).destructive(true).idempotent(false)
         .open_world(true).rate(__mcp::Rate::per_minute(10).burst(20)).concurrency(4)
+        .scopes(__mcp::scopes!("files:read", "files:write")).policy(__mcp::policy!(|
+        caller, access | caller.has_scope("admin") || access.is_listing()))
         .asks(__mcp::Asks::new().elicitation().sampling().roots()).lenient()
         .profile(__mcp::SchemaProfile::Full).input_schema(||
         __mcp::input_schema(my_schema()))

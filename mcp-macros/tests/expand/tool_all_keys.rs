@@ -12,6 +12,8 @@
     asks(elicitation, sampling, roots),
     rate("10/m", burst = 20),
     concurrency = 4,
+    scopes("files:read", "files:write"),
+    auth(|caller, access| caller.has_scope("admin") || access.is_listing()),
     order = -3,
     group = "admin",
     meta("vendor.com/key" = 1, other = "te\"xt"),

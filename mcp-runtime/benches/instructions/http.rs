@@ -6,7 +6,8 @@ use std::{
 };
 
 use crate::{
-    Failure, MESSAGE,
+    Failure, MESSAGE, Tokens,
+    issuer::Issuer,
     server::{PATIENCE, Server},
 };
 
@@ -22,6 +23,8 @@ struct Connection {
     stream: TcpStream,
     /// What every request says.
     head: String,
+    /// Where each shows another token.
+    issuer: Option<Issuer>,
     received: Vec<u8>,
 }
 
@@ -30,15 +33,25 @@ struct Response {
     body: String,
 }
 
-pub(crate) fn call(server: &mut Server, era: Era, calls: usize) -> Result<(), Failure> {
+pub(crate) fn call(
+    server: &mut Server,
+    era: Era,
+    tokens: Tokens,
+    calls: usize,
+) -> Result<(), Failure> {
     let address = server.address.ok_or("the server listens")?;
     let stream = TcpStream::connect(address)?;
     stream.set_nodelay(true)?;
     stream.set_read_timeout(Some(PATIENCE))?;
-    let head = format!(
+    let mut head = format!(
         "POST /mcp HTTP/1.1\r\nHost: {address}\r\nContent-Type: application/json\r\nAccept: application/json, text/event-stream\r\n"
     );
-    let mut connection = Connection { stream, head, received: Vec::new() };
+    let issuer = server.issuer.clone();
+    if let Some(issuer) = issuer.as_ref().filter(|_| tokens == Tokens::One) {
+        head.push_str(&issuer.authorization());
+    }
+    let issuer = issuer.filter(|_| tokens == Tokens::Each);
+    let mut connection = Connection { stream, head, issuer, received: Vec::new() };
     let meta = match era {
         Era::Sessions => {
             connection.begin_session()?;
@@ -76,7 +89,8 @@ impl Connection {
 
     /// Sends a message, and takes the response, which says `expected`.
     fn post(&mut self, body: &str, expected: &str) -> Result<Response, Failure> {
-        let request = format!("{}Content-Length: {}\r\n\r\n{body}", self.head, body.len());
+        let new = self.issuer.as_ref().map(Issuer::authorization).unwrap_or_default();
+        let request = format!("{}{new}Content-Length: {}\r\n\r\n{body}", self.head, body.len());
         self.stream.write_all(request.as_bytes())?;
         let response = self.response()?;
         let is_good = response.head.starts_with("HTTP/1.1 20") && response.body.contains(expected);

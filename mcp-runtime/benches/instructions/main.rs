@@ -8,6 +8,7 @@
 #![allow(clippy::print_stdout, reason = "a benchmark is there to print")]
 
 mod http;
+mod issuer;
 mod server;
 mod stdio;
 
@@ -33,14 +34,27 @@ type Failure = Box<dyn std::error::Error>;
 #[derive(Clone, Copy)]
 enum Load {
     Stdio { in_flight: usize },
-    Http(Era),
+    Http(Era, Tokens),
 }
 
-const LOADS: [(&str, Load); 4] = [
+/// What callers show, of a server that asks for it.
+#[derive(Clone, Copy, PartialEq)]
+enum Tokens {
+    None,
+    /// The same with each call, as clients do.
+    One,
+    /// A new one with each call, so that each is verified.
+    Each,
+}
+
+const LOADS: [(&str, Load); 7] = [
     ("stdio, 1 in flight", Load::Stdio { in_flight: 1 }),
     ("stdio, 64 in flight", Load::Stdio { in_flight: 64 }),
-    ("HTTP 2025-11-25", Load::Http(Era::Sessions)),
-    ("HTTP 2026-07-28", Load::Http(Era::Alone)),
+    ("HTTP 2025-11-25", Load::Http(Era::Sessions, Tokens::None)),
+    ("HTTP 2026-07-28", Load::Http(Era::Alone, Tokens::None)),
+    ("HTTP 2025-11-25, with a token", Load::Http(Era::Sessions, Tokens::One)),
+    ("HTTP 2026-07-28, with a token", Load::Http(Era::Alone, Tokens::One)),
+    ("HTTP 2026-07-28, each with a new token", Load::Http(Era::Alone, Tokens::Each)),
 ];
 
 fn main() -> Result<(), Failure> {
@@ -99,7 +113,7 @@ fn count(rig: &Path) -> Result<(), Failure> {
 fn run(mut server: Server, load: Load, calls: usize) -> Result<server::Ended, Failure> {
     match load {
         Load::Stdio { in_flight } => stdio::call(&mut server, in_flight, calls)?,
-        Load::Http(era) => http::call(&mut server, era, calls)?,
+        Load::Http(era, tokens) => http::call(&mut server, era, tokens, calls)?,
     }
     server.end()
 }

@@ -8,7 +8,7 @@ use std::{
     time::{Duration, Instant},
 };
 
-use crate::{Failure, Load};
+use crate::{Failure, Load, Tokens, issuer::Issuer};
 
 /// What nothing here takes unless something hangs. Under valgrind everything takes fifty times as long.
 pub(crate) const PATIENCE: Duration = Duration::from_secs(60);
@@ -18,6 +18,8 @@ pub(crate) struct Server {
     pub(crate) child: Child,
     /// Where it listens.
     pub(crate) address: Option<SocketAddr>,
+    /// Who signs the tokens, where it asks for any.
+    pub(crate) issuer: Option<Issuer>,
 }
 
 /// What is known of one that has ended.
@@ -39,13 +41,20 @@ impl Server {
                 command
             }
         };
-        command.env_remove("TOOLS").stderr(Stdio::null());
+        command.env_remove("TOOLS").env_remove("ISSUER").stderr(Stdio::null());
+        let issuer = match load {
+            Load::Stdio { .. } | Load::Http(_, Tokens::None) => None,
+            Load::Http(..) => Some(Issuer::start()?),
+        };
+        if let Some(issuer) = &issuer {
+            command.env("ISSUER", issuer.url());
+        }
         let address = match load {
             Load::Stdio { .. } => {
                 command.stdin(Stdio::piped()).stdout(Stdio::piped());
                 None
             }
-            Load::Http(_) => {
+            Load::Http(..) => {
                 // A port that was free a moment ago.
                 let address = TcpListener::bind((Ipv4Addr::LOCALHOST, 0))?.local_addr()?;
                 command.args(["--http", &address.to_string()]);
@@ -53,7 +62,7 @@ impl Server {
                 Some(address)
             }
         };
-        let mut server = Self { child: command.spawn()?, address };
+        let mut server = Self { child: command.spawn()?, address, issuer };
         if let Some(address) = address {
             server.wait_for(|_| TcpStream::connect(address).is_ok(), "it does not listen")?;
         }

@@ -9,12 +9,16 @@ use http::StatusCode;
 pub(crate) enum Refusal {
     /// It shows no token.
     Missing,
+    /// It shows no token, and what it is for needs one: why, and with which scopes.
+    Unknown { why: String, scopes: String },
     /// It shows one in a way that is not allowed.
     Malformed(&'static str),
     /// Its token is none of ours.
     Invalid(Cow<'static, str>),
-    /// Its token grants too little: what is needed.
-    Insufficient(String),
+    /// Its token grants too little: why, and what the next one should grant.
+    Insufficient { why: String, scopes: String },
+    /// The author lets others do this, and no other token would change it.
+    Forbidden(String),
     /// It cannot be told now.
     Unavailable(Cow<'static, str>),
 }
@@ -22,9 +26,9 @@ pub(crate) enum Refusal {
 impl Refusal {
     pub(crate) fn status(&self) -> StatusCode {
         match self {
-            Self::Missing | Self::Invalid(_) => StatusCode::UNAUTHORIZED,
+            Self::Missing | Self::Unknown { .. } | Self::Invalid(_) => StatusCode::UNAUTHORIZED,
             Self::Malformed(_) => StatusCode::BAD_REQUEST,
-            Self::Insufficient(_) => StatusCode::FORBIDDEN,
+            Self::Insufficient { .. } | Self::Forbidden(_) => StatusCode::FORBIDDEN,
             Self::Unavailable(_) => StatusCode::SERVICE_UNAVAILABLE,
         }
     }
@@ -35,7 +39,9 @@ impl Refusal {
             Self::Missing => "this server wants an access token: `Authorization: Bearer …`".into(),
             Self::Malformed(why) => (*why).into(),
             Self::Invalid(why) | Self::Unavailable(why) => (&**why).into(),
-            Self::Insufficient(scopes) => format!("the token must grant `{scopes}`").into(),
+            Self::Unknown { why, .. } | Self::Insufficient { why, .. } | Self::Forbidden(why) => {
+                (&**why).into()
+            }
         }
     }
 
@@ -45,10 +51,11 @@ impl Refusal {
         let (error, scopes) = match self {
             // Whoever has shown nothing has made no mistake.
             Self::Missing => (None, scopes),
+            Self::Unknown { scopes, .. } => (None, &**scopes),
             Self::Malformed(_) => (Some("invalid_request"), ""),
             Self::Invalid(_) => (Some("invalid_token"), scopes),
-            Self::Insufficient(needed) => (Some("insufficient_scope"), &**needed),
-            Self::Unavailable(_) => return None,
+            Self::Insufficient { scopes, .. } => (Some("insufficient_scope"), &**scopes),
+            Self::Forbidden(_) | Self::Unavailable(_) => return None,
         };
         let mut challenge = String::from("Bearer");
         let mut separator = " ";
@@ -106,11 +113,14 @@ mod tests {
             Refusal::Invalid("it has \"expired\"".into()).challenge(None, "").unwrap(),
             "Bearer error=\"invalid_token\", error_description=\"it has 'expired'\""
         );
-        let more = Refusal::Insufficient("a c".into());
+        let more = Refusal::Insufficient { why: "it must grant `c`".into(), scopes: "a c".into() };
         assert_eq!(
             more.challenge(None, "a").unwrap(),
-            "Bearer error=\"insufficient_scope\", error_description=\"the token must grant `a c`\", scope=\"a c\""
+            "Bearer error=\"insufficient_scope\", error_description=\"it must grant `c`\", scope=\"a c\""
         );
+        let unknown = Refusal::Unknown { why: "a token".into(), scopes: "c".into() };
+        assert_eq!(unknown.challenge(None, "a").unwrap(), "Bearer scope=\"c\"");
+        assert_eq!(Refusal::Forbidden("no".into()).challenge(metadata, "a"), None);
         assert_eq!(Refusal::Missing.challenge(None, "").unwrap(), "Bearer realm=\"mcp\"");
         assert_eq!(Refusal::Unavailable("later".into()).challenge(metadata, "a"), None);
     }
@@ -139,7 +149,7 @@ mod tests {
 
         #[test]
         fn no_words_leave_their_quotes(why in ".{0,60}", scope in ".{0,60}") {
-            for refusal in [Refusal::Invalid(why.into()), Refusal::Insufficient(scope.clone())] {
+            for refusal in [Refusal::Invalid(why.clone().into()), Refusal::Insufficient { why, scopes: scope.clone() }] {
                 let challenge = refusal.challenge(Some(&scope), &scope).unwrap();
                 prop_assert!(http::HeaderValue::from_str(&challenge).is_ok(), "{}", challenge);
                 prop_assert!(challenge.bytes().all(|it| matches!(it, b' '..=b'~')));

@@ -6,8 +6,9 @@ use http::{header, request::Parts};
 use super::pages::{self, Pages};
 use super::{
     Denied, Metadata, Refusal, TokenVerifier, Verify, Verifying, WELL_KNOWN, metadata, presented,
+    scope,
 };
-use crate::context::{Authorization, Principal};
+use crate::context::{Authorization, Hierarchy, Principal};
 
 /// A server whose callers need an access token: [`Builder::auth`](crate::Builder::auth).
 ///
@@ -28,6 +29,10 @@ pub struct ProtectedResource {
     servers: Vec<String>,
     scopes: Vec<String>,
     required: Vec<String>,
+    hierarchy: Hierarchy,
+    /// The same, for each caller.
+    shared: Option<Arc<Hierarchy>>,
+    lists_beyond_scopes: bool,
     name: Option<String>,
     documentation: Option<String>,
     is_optional: bool,
@@ -63,6 +68,9 @@ impl ProtectedResource {
             verifier: Arc::new(verifier),
             scopes: Vec::new(),
             required: Vec::new(),
+            hierarchy: Hierarchy::default(),
+            shared: None,
+            lists_beyond_scopes: false,
             name: None,
             documentation: None,
             is_optional: false,
@@ -87,17 +95,51 @@ impl ProtectedResource {
     }
 
     /// What clients may want to ask for: published as `scopes_supported`. Name the least that is useful; what is needed for more is
-    /// asked for when it is needed.
+    /// asked for when it is needed. That is why the scopes that items say are not among them by themselves.
     #[must_use]
     pub fn scopes<S: Into<String>>(mut self, scopes: impl IntoIterator<Item = S>) -> Self {
         self.scopes.extend(scopes.into_iter().map(Into::into));
         self
     }
 
-    /// A scope that every request needs: without it the answer is 403 `insufficient_scope`.
+    /// A scope that every request needs: without it the answer is 403 `insufficient_scope`. What only some items need is said there:
+    /// `#[tool(scopes("notes:write"))]`.
     #[must_use]
     pub fn require(mut self, scope: impl Into<String>) -> Self {
         self.required.push(scope.into());
+        self
+    }
+
+    /// Whoever has been granted `scope` needs no token that grants `others` too: wherever one of them is asked for, `scope` is as good.
+    /// May be said several times, and adds up: what is implied may imply others.
+    ///
+    /// ```
+    /// use mcp_runtime::{ProtectedResource, StaticTokens};
+    ///
+    /// let protected = ProtectedResource::new(StaticTokens::new())
+    ///     .implies("notes:admin", ["notes:write"])
+    ///     .implies("notes:write", ["notes:read"]);
+    /// let server = mcp_runtime::server!().auth(protected);
+    /// # let _ = server;
+    /// ```
+    #[must_use]
+    pub fn implies<S: AsRef<str>>(
+        mut self,
+        scope: impl AsRef<str>,
+        others: impl IntoIterator<Item = S>,
+    ) -> Self {
+        for other in others {
+            self.hierarchy.imply(scope.as_ref(), other.as_ref());
+        }
+        self.shared = self.hierarchy.shared();
+        self
+    }
+
+    /// Shows in lists also what a caller's scopes are not enough for, so that clients see what more there is and ask for the scopes when
+    /// they use it. Unless said, lists have what the caller may use and nothing else. What a [`Policy`](crate::Policy) refuses stays hidden.
+    #[must_use]
+    pub fn list_beyond_scopes(mut self) -> Self {
+        self.lists_beyond_scopes = true;
         self
     }
 
@@ -145,17 +187,27 @@ impl ProtectedResource {
                 ));
             }
         }
-        for scope in self.scopes.iter().chain(&self.required) {
-            if scope == "offline_access" {
-                let why = "whether a client stays signed in is between it and the issuer";
-                problems.push(format!("leave out the scope `offline_access`: {why}"));
-            } else if !is_scope(scope) {
-                problems.push(format!(
-                    "`{scope}` is no scope: letters of ASCII without blanks, `\"` and `\\`"
-                ));
-            }
-        }
+        let own = self.scopes.iter().chain(&self.required).map(String::as_str);
+        problems.extend(own.chain(self.hierarchy.scopes()).filter_map(scope::problem));
         problems
+    }
+
+    pub(crate) fn is_optional(&self) -> bool {
+        self.is_optional
+    }
+
+    pub(crate) fn lists_beyond_scopes(&self) -> bool {
+        self.lists_beyond_scopes
+    }
+
+    /// What every request needs.
+    pub(crate) fn required(&self) -> impl Iterator<Item = &str> {
+        self.required.iter().map(String::as_str)
+    }
+
+    /// Who calls, where some scopes imply others.
+    pub(crate) fn completed(&self, authorization: Authorization) -> Authorization {
+        authorization.under(self.shared.clone())
     }
 
     pub(crate) fn may_serve_at(&self, address: Option<IpAddr>) -> Result<(), String> {
@@ -293,8 +345,11 @@ impl ProtectedResource {
         if authorization.expiry().is_some_and(|it| it <= SystemTime::now()) {
             return Err(Refusal::Invalid("the token has expired".into()));
         }
-        if !self.required.iter().all(|it| authorization.has_scope(it)) {
-            return Err(Refusal::Insufficient(self.required.join(" ")));
+        let authorization = self.completed(authorization);
+        if !self.required().all(|it| authorization.has_scope(it)) {
+            let why = format!("the token must grant `{}`", self.required.join(" "));
+            let scopes = scope::together(self.required(), authorization.granted());
+            return Err(Refusal::Insufficient { why, scopes });
         }
         parts.extensions.insert::<Principal>(authorization.principal().clone());
         parts.extensions.insert(authorization);
@@ -317,11 +372,6 @@ fn resource_problem(resource: &str) -> Option<String> {
     } else {
         None
     }
-}
-
-/// `1*( %x21 / %x23-5B / %x5D-7E )` (RFC 6749, section 3.3).
-pub(crate) fn is_scope(text: &str) -> bool {
-    !text.is_empty() && text.bytes().all(|it| it.is_ascii_graphic() && !b"\"\\".contains(&it))
 }
 
 #[cfg(test)]

@@ -31,7 +31,7 @@ use super::{
     token,
     waiting::Waiting,
 };
-use crate::auth::{Pages, Place, Visit, is_scope};
+use crate::auth::{Pages, Place, Visit, scope_problem};
 
 /// What somebody may be granted.
 pub(super) struct Scope {
@@ -92,11 +92,8 @@ impl Core {
         if let Some(problem) = self.issuer.as_deref().and_then(issuer_problem) {
             return Some(problem);
         }
-        if let Some(scope) = self.scopes.iter().find(|it| !is_scope(&it.name)) {
-            let name = &scope.name;
-            return Some(format!(
-                "`{name}` is no scope: letters of ASCII without blanks, `\"` and `\\`"
-            ));
+        if let Some(problem) = self.scopes.iter().find_map(|it| scope_problem(&it.name)) {
+            return Some(problem);
         }
         let twice =
             |(at, it): (usize, &Scope)| self.scopes[..at].iter().any(|other| other.name == it.name);

@@ -79,6 +79,8 @@ pub(super) fn entries(builder: &Builder, depth: Depth) -> Found {
         };
         entry.default_profile(builder.profile);
         entry.default_wanted(builder.wanted);
+        #[cfg(feature = "auth")]
+        entry.default_guard(!builder.policies.is_empty());
         let problems = schema_problems(&mut entry, given, judge, depth);
         found.problems.extend(problems.into_iter().map(|it| format!("{}: {it}", def.origin)));
         if let Some(items) = &builder.items {

@@ -3,6 +3,7 @@
 mod assert;
 #[cfg(feature = "auth")]
 mod auth;
+mod build;
 mod caught;
 mod check;
 #[cfg(feature = "http")]
@@ -23,7 +24,6 @@ use std::{
     fmt,
     future::Future,
     pin::Pin,
-    sync::Arc,
     time::Duration,
 };
 
@@ -40,12 +40,13 @@ pub use size::Size;
 
 #[cfg(feature = "ask")]
 use self::state_keys::StateKeys;
-use self::{check::Depth, place::Place, task_store::ChosenStore};
+use self::{place::Place, task_store::ChosenStore};
+#[cfg(feature = "auth")]
+use crate::auth::Decide;
 use crate::{
-    catalog::{Catalog, Handle, PageSizes},
+    catalog::{Handle, PageSizes},
     context::{Context, States},
     dispatch::{Around, Next, OperationCall, Settings},
-    error::BuildError,
     extract::Shared,
     limits::{Limits, Wanted},
     model::{Icon, Outcome},
@@ -82,6 +83,8 @@ pub struct Builder {
     task_store: ChosenStore,
     #[cfg(feature = "http")]
     pub(crate) http: HttpSettings,
+    #[cfg(feature = "auth")]
+    policies: Vec<(Decide, Place)>,
     /// Somebody will hold a [`Handle`].
     changes: bool,
     problems: Vec<String>,
@@ -119,6 +122,8 @@ pub fn builder(identity: Identity) -> Builder {
         task_store: ChosenStore::default(),
         #[cfg(feature = "http")]
         http: HttpSettings::default(),
+        #[cfg(feature = "auth")]
+        policies: Vec::new(),
         changes: false,
         problems: Vec::new(),
     }
@@ -359,45 +364,5 @@ impl Builder {
         }
         self.limits = limits;
         self
-    }
-
-    /// Checks everything that can be checked before the server runs.
-    ///
-    /// # Errors
-    /// All problems at once, each with the place in the code: duplicates, missing state, nothing to serve.
-    /// [`assert_builds!`](crate::testing::assert_builds) makes them the failure of a test.
-    pub fn build(mut self) -> Result<Server, BuildError> {
-        let found = check::entries(&self, Depth::Start);
-        let problems: Vec<String> = self.own_problems().chain(found.problems).collect();
-        if !problems.is_empty() {
-            return Err(BuildError { problems });
-        }
-        let catalog = Catalog::new(found.entries, self.pages, self.profile);
-        let catalog = Arc::new(catalog.wanting(self.wanted));
-        if found.needs_handle || self.changes {
-            let _ = catalog.handle();
-        }
-        Ok(Server {
-            identity: Arc::new(self.identity),
-            catalog,
-            states: self.states,
-            setups: self.setups,
-            adds: self.changes,
-            shutdowns: self.shutdowns,
-            around: self.around.map(|it| it.0),
-            settings: self.settings,
-            max_blocking: self.max_blocking,
-            limits: self.limits,
-            #[cfg(feature = "ask")]
-            state_keys: self.state_keys,
-            task_store: self.task_store.0,
-        })
-    }
-
-    /// What is wrong with what was said of the server, whatever its items are.
-    fn own_problems(&mut self) -> impl Iterator<Item = String> + use<> {
-        let unnamed =
-            self.identity.problem().map(|it| format!("`server!` at {}: {it}", self.place));
-        std::mem::take(&mut self.problems).into_iter().chain(unnamed)
     }
 }

@@ -15,8 +15,8 @@ impl Builder {
         self.want("rate", Wanted { rate: Some(rate), concurrency: None })
     }
 
-    /// How many calls of each tool, resource and prompt that says no `concurrency` of its own one caller may have at once. Without it
-    /// there is no limit but those of all calls together ([`Limits`](crate::Limits)).
+    /// How many calls of each tool, resource and prompt that says no `concurrency` of its own may run at once, of all callers together.
+    /// Without it there is no limit but those of all items together ([`Limits`](crate::Limits)).
     #[must_use]
     #[track_caller]
     pub fn concurrency(mut self, calls: u32) -> Self {

@@ -5,6 +5,8 @@ use super::state_keys::StateKeys;
 use super::{Identity, Prepare, Shutdown};
 #[cfg(feature = "ask")]
 use crate::ask::Sealer;
+#[cfg(feature = "auth")]
+use crate::auth::Rules;
 use crate::{
     catalog::{Catalog, Handle, Origin},
     context::{Caller, Context, Environment, States},
@@ -26,6 +28,11 @@ pub struct Server {
     pub(super) shutdowns: Vec<Shutdown>,
     pub(super) around: Option<Around>,
     pub(super) settings: Settings,
+    #[cfg(feature = "auth")]
+    pub(super) rules: Rules,
+    /// Why it cannot be served over HTTP by itself: nobody would find out who calls.
+    #[cfg(feature = "auth")]
+    pub(crate) unverified: Option<String>,
     pub(super) max_blocking: usize,
     pub(super) limits: Limits,
     #[cfg(feature = "ask")]
@@ -103,6 +110,8 @@ impl Server {
             environment,
             around: self.around,
             settings: self.settings,
+            #[cfg(feature = "auth")]
+            rules: self.rules,
         };
         Started {
             identity: self.identity,

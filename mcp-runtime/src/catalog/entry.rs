@@ -1,3 +1,6 @@
+mod defaults;
+mod rights;
+
 use std::{
     any::TypeId,
     borrow::Cow,
@@ -6,6 +9,8 @@ use std::{
 };
 
 use super::schemas::{self, Made, Output};
+#[cfg(feature = "auth")]
+use crate::auth::Guard;
 use crate::{
     extract::{Call, Field, Names, Params, Running, Source},
     item::{
@@ -36,6 +41,9 @@ pub(crate) struct Entry {
     pub(crate) wanted: Wanted,
     /// What lets its callers in, once the server's word is known too.
     pub(crate) gate: Option<Arc<Gate>>,
+    /// What it demands of who they are.
+    #[cfg(feature = "auth")]
+    pub(crate) guard: Option<Box<Guard>>,
     pub(crate) audience: &'static [Role],
     pub(crate) priority: Option<f64>,
     /// Keys and JSON texts.
@@ -278,6 +286,8 @@ impl Entry {
             timeout: def.timeout,
             wanted: Wanted { rate: def.rate, concurrency: def.concurrency },
             gate: None,
+            #[cfg(feature = "auth")]
+            guard: Guard::of(def).closed(),
             audience: def.audience,
             priority: def.priority,
             meta: def.meta.iter().map(|(key, json)| ((*key).into(), (*json).into())).collect(),
@@ -292,24 +302,6 @@ impl Entry {
             single_use: def.single_use,
             kind,
         })
-    }
-
-    /// Gives a tool that says nothing of its own the server's profile. To be said before anybody is told its schemas.
-    pub(crate) fn default_profile(&mut self, profile: SchemaProfile) {
-        if let EntryKind::Tool(tool) = &mut self.kind {
-            let before = tool.profile();
-            tool.server_profile = profile;
-            if tool.profile() != before {
-                (tool.made_input, tool.made_output) = Default::default();
-            }
-        }
-    }
-
-    /// Lets callers in as the item says, or else the server. Completions run as often as people type.
-    pub(crate) fn default_wanted(&mut self, server: Wanted) {
-        if !matches!(self.kind, EntryKind::Completion { .. }) {
-            self.gate = self.wanted.or(server).gate();
-        }
     }
 
     /// Makes the input schema of a tool now instead of at first use, to learn the names of spread arguments and the

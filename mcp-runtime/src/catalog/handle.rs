@@ -62,6 +62,8 @@ impl Handle {
         let mut entry = item.into_entry().map_err(Error::msg)?.0;
         entry.default_profile(self.0.profile);
         entry.default_wanted(self.0.wanted);
+        #[cfg(feature = "auth")]
+        entry.default_guard(self.0.guards_all);
         let entry = Arc::new(entry);
         self.0.change(|items| items.add(&entry)).map_err(Error::msg)
     }

@@ -44,6 +44,9 @@ pub(crate) struct Catalog {
     profile: SchemaProfile,
     /// What items let through that say nothing of their own.
     wanted: Wanted,
+    /// Whether items that say nothing of who may use them are not for everybody.
+    #[cfg(feature = "auth")]
+    guards_all: bool,
     /// Whether anybody has got hold of a [`Handle`]: without one nothing can ever change, and no change is promised.
     is_dynamic: AtomicBool,
     pages: PageSizes,
@@ -56,6 +59,8 @@ impl Catalog {
     pub(crate) fn new(entries: Vec<Entry>, pages: PageSizes, profile: SchemaProfile) -> Self {
         Self {
             wanted: Wanted::default(),
+            #[cfg(feature = "auth")]
+            guards_all: false,
             items: Mutex::new(Items::new(entries)),
             current: RwLock::default(),
             epoch: AtomicU64::new(0),
@@ -70,6 +75,12 @@ impl Catalog {
     /// What items let through that say nothing of their own, also those that are added later.
     pub(crate) fn wanting(self, wanted: Wanted) -> Self {
         Self { wanted, ..self }
+    }
+
+    /// Whether items that say nothing of who may use them are not for everybody, also those that are added later.
+    #[cfg(feature = "auth")]
+    pub(crate) fn guarding(self, guards_all: bool) -> Self {
+        Self { guards_all, ..self }
     }
 
     /// Changes with every change of the catalog. A reader that keeps a snapshot compares this instead of

@@ -73,6 +73,9 @@ pub(crate) struct Snapshot {
     index: [FxHashSet<ByKey>; 4],
     completions: Arc<FxHashMap<TypeId, Arc<Entry>>>,
     pub(crate) offers: Offers,
+    /// Lists of which not everybody sees all, and whether there is one.
+    guarded: [bool; 4],
+    pub(crate) is_guarded: bool,
     /// First pages as the edge rendered them, by a number of its own. They go with the snapshot.
     pub(crate) rendered: [OnceLock<Box<[u8]>>; Snapshot::SLOTS],
 }
@@ -84,10 +87,12 @@ impl Snapshot {
     pub(super) fn new(epoch: u64, items: &Items, pages: PageSizes) -> Self {
         let mut lists: [Vec<Arc<Entry>>; 4] = Default::default();
         let mut offers = Offers::default();
+        let mut guarded = [false; 4];
         for (list, entry, enabled) in items.iter() {
             offers.add(entry);
             if enabled {
                 lists[list as usize].push(entry.clone());
+                guarded[list as usize] |= entry.is_guarded();
             }
         }
         let index = std::array::from_fn(|list| lists[list].iter().cloned().map(ByKey).collect());
@@ -95,6 +100,8 @@ impl Snapshot {
             epoch,
             pages,
             offers,
+            is_guarded: guarded.contains(&true),
+            guarded,
             lists,
             index,
             completions: items.completions().clone(),
@@ -116,38 +123,59 @@ impl Snapshot {
         self.completions.get(&identity)
     }
 
+    /// Whether not everybody sees all of this list.
+    pub(crate) fn guards(&self, kind: ListKind) -> bool {
+        self.guarded[kind as usize]
+    }
+
     /// The page a cursor points at: what comes after the last item it has seen, whether or not that item is
     /// still there.
-    pub(crate) fn page(
-        self: &Arc<Self>,
+    pub(crate) fn page(&self, kind: ListKind, cursor: Option<&str>) -> Result<Page, Error> {
+        let (from, len) = (self.after(kind, cursor)?, self.list(kind).len());
+        let to = len.min(from + self.page_size(kind));
+        Ok(Page { kind, from, to, is_last: to == len, shown: None })
+    }
+
+    /// The same of a list in which somebody sees only some items.
+    pub(crate) fn page_of(
+        &self,
         kind: ListKind,
         cursor: Option<&str>,
+        sees: impl Fn(&Entry) -> bool,
     ) -> Result<Page, Error> {
-        let list = self.list(kind);
-        let from = match cursor {
-            None => 0,
-            Some(text) => {
-                let last = Cursor::decode(kind, text).ok_or_else(|| {
-                    Error::of(
-                        Kind::InvalidParams,
-                        "the cursor is not one this server gave for this list",
-                    )
-                })?;
-                let (name, key) = last.name.split_once('\0').unwrap_or((&last.name, ""));
-                list.partition_point(|it| sort_key(it) <= (last.order, name, key))
-            }
-        };
+        let (from, list) = (self.after(kind, cursor)?, self.list(kind));
+        let mut seen = (from..list.len()).filter(|at| sees(&list[*at]));
+        let shown: Vec<usize> = seen.by_ref().take(self.page_size(kind)).collect();
+        let to = shown.last().map_or(from, |it| it + 1);
+        Ok(Page { kind, from, to, is_last: seen.next().is_none(), shown: Some(shown) })
+    }
+
+    fn page_size(&self, kind: ListKind) -> usize {
         let size = if kind == ListKind::Tools { self.pages.tools } else { self.pages.others };
-        Ok(Page { kind, from, to: list.len().min(from + size.max(1)) })
+        size.max(1)
     }
 
-    pub(crate) fn entries(&self, page: Page) -> &[Arc<Entry>] {
-        &self.list(page.kind)[page.from..page.to]
+    /// Where in a list the page begins that a cursor points at.
+    fn after(&self, kind: ListKind, cursor: Option<&str>) -> Result<usize, Error> {
+        let Some(text) = cursor else { return Ok(0) };
+        let last = Cursor::decode(kind, text).ok_or_else(|| {
+            let text = "the cursor is not one this server gave for this list";
+            Error::of(Kind::InvalidParams, text)
+        })?;
+        let (name, key) = last.name.split_once('\0').unwrap_or((&last.name, ""));
+        Ok(self.list(kind).partition_point(|it| sort_key(it) <= (last.order, name, key)))
     }
 
-    pub(crate) fn next_cursor(&self, page: Page) -> Option<String> {
+    pub(crate) fn entries(&self, page: &Page) -> impl Iterator<Item = &Arc<Entry>> {
         let list = self.list(page.kind);
-        let last = list.get(page.to.checked_sub(1)?).filter(|_| page.to < list.len())?;
+        let all = if page.shown.is_none() { page.from..page.to } else { 0..0 };
+        let some = page.shown.iter().flatten().map(|at| &list[*at]);
+        list[all].iter().chain(some)
+    }
+
+    pub(crate) fn next_cursor(&self, page: &Page) -> Option<String> {
+        let list = self.list(page.kind);
+        let last = list.get(page.to.checked_sub(1)?).filter(|_| !page.is_last)?;
         let (order, name, key) = sort_key(last);
         Some(Cursor { order, name: format!("{name}\0{key}") }.encode(page.kind))
     }

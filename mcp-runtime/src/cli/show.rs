@@ -93,12 +93,15 @@ pub(super) fn list(identity: &Identity, everything: &Everything, snapshot: &Snap
     page
 }
 
-/// What a client must be capable of: ` (task; asks elicitation)`.
+/// What a client must be capable of, and its caller have been granted: ` (task; asks elicitation; needs notes:write)`.
 fn mark(entry: &Entry) -> String {
     let task = entry.task().map(|it| if it.required { "task required" } else { "task" });
-    let asks = entry.asks.names().collect::<Vec<_>>().join(", ");
-    let asks = if asks.is_empty() { None } else { Some(format!("asks {asks}")) };
-    let marks: Vec<String> = task.map(str::to_owned).into_iter().chain(asks).collect();
+    let list = |verb: &str, names: Vec<&str>| {
+        (!names.is_empty()).then(|| format!("{verb} {}", names.join(", ")))
+    };
+    let asks = list("asks", entry.asks.names().collect());
+    let needs = list("needs", entry.scopes().collect());
+    let marks: Vec<String> = task.map(str::to_owned).into_iter().chain(asks).chain(needs).collect();
     if marks.is_empty() { String::new() } else { format!(" ({})", marks.join("; ")) }
 }
 

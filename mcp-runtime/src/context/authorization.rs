@@ -4,7 +4,7 @@ use std::{any::Any, fmt, ops::Deref, sync::Arc, time::SystemTime};
 
 use serde::de::{DeserializeOwned, IgnoredAny};
 
-use super::{Context, Principal};
+use super::{Carrier, Context, Hierarchy, Principal};
 use crate::{
     error::{Error, Kind, Result},
     extract::FromCall,
@@ -24,12 +24,14 @@ use crate::{
 /// assert!(ada.has_scope("notes:read"));
 /// ```
 ///
-/// Middleware of an application that the server is mounted in may put one among the extensions of the HTTP request itself,
-/// beside the [`Principal`], instead of a verifier.
+/// Middleware of an application that the server is mounted in may put one among the extensions of the HTTP request itself, instead of a
+/// verifier; without a [`Principal`] beside it, its own is the request's.
 #[derive(Clone)]
 pub struct Authorization {
     principal: Principal,
     scopes: Arc<[Box<str>]>,
+    /// Of the server.
+    hierarchy: Option<Arc<Hierarchy>>,
     claims: Claims,
     expires: Option<SystemTime>,
     /// What another provider has given for it.
@@ -51,6 +53,7 @@ impl Authorization {
         Self {
             principal,
             scopes: Arc::default(),
+            hierarchy: None,
             claims: Claims::None,
             expires: None,
             #[cfg(feature = "auth-server")]
@@ -96,9 +99,18 @@ impl Authorization {
         self.scopes.iter().map(|it| &**it)
     }
 
-    /// Whether the caller has been granted this.
+    /// Whether the caller has been granted this, or what [implies](crate::ProtectedResource::implies) it.
     pub fn has_scope(&self, scope: &str) -> bool {
-        self.granted().any(|it| it == scope)
+        let is_granted = |scope: &str| self.granted().any(|it| it == scope);
+        match &self.hierarchy {
+            Some(hierarchy) => hierarchy.satisfies(is_granted, scope),
+            None => is_granted(scope),
+        }
+    }
+
+    /// At a server where some scopes imply others.
+    pub(crate) fn under(self, hierarchy: Option<Arc<Hierarchy>>) -> Self {
+        Self { hierarchy, ..self }
     }
 
     /// When the token ends, where that is known.
@@ -148,6 +160,14 @@ impl fmt::Debug for Authorization {
     }
 }
 
+impl Carrier {
+    /// What is known of who calls.
+    pub(crate) fn authorization(&self) -> Option<&Authorization> {
+        let of_request = || self.http.as_ref()?.extensions.get();
+        self.authorization.as_deref().or_else(of_request)
+    }
+}
+
 /// Who calls, as a parameter: the [`Authorization`] that the caller's access token stands for, with what the token says as a `C`.
 ///
 /// ```
@@ -185,7 +205,7 @@ impl<C> Auth<C> {
         self.authorization.principal.as_str()
     }
 
-    /// Whether the caller has been granted this.
+    /// Whether the caller has been granted this, or what [implies](crate::ProtectedResource::implies) it.
     pub fn has_scope(&self, scope: &str) -> bool {
         self.authorization.has_scope(scope)
     }
@@ -227,7 +247,8 @@ impl<C: DeserializeOwned + Send + Sync + 'static> FromCall<'_> for Auth<C> {
 #[diagnostic::do_not_recommend]
 impl<C: DeserializeOwned + Send + Sync + 'static> FromCall<'_> for Option<Auth<C>> {
     fn from_call(context: &Context) -> Result<Self> {
-        let Some(authorization) = context.extension::<Authorization>() else { return Ok(None) };
+        let authorization = context.0.caller.carrier.authorization();
+        let Some(authorization) = authorization else { return Ok(None) };
         Ok(Some(Auth { authorization: authorization.clone(), claims: authorization.read()? }))
     }
 }

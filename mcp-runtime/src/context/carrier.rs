@@ -9,19 +9,36 @@ pub(crate) struct Carrier {
     /// Where it came from, as far as the transport knows.
     #[cfg(feature = "http")]
     pub(crate) address: Option<IpAddr>,
+    /// Who a test says that calls; over HTTP the request says it.
+    #[cfg(feature = "auth")]
+    pub(crate) authorization: Option<Arc<super::Authorization>>,
 }
 
 impl Carrier {
+    /// That of an HTTP request, from nobody knows where.
+    #[cfg(feature = "http")]
+    pub(crate) fn of_request(head: &Arc<http::request::Parts>) -> Self {
+        Self { http: Some(head.clone()), ..Self::default() }
+    }
+
     /// What a call comes in that runs for somebody without having been sent.
     pub(crate) fn of(owner: &str) -> Self {
         #[cfg(feature = "http")]
         if !owner.is_empty() {
             let (mut head, ()) = http::Request::new(()).into_parts();
             head.extensions.insert(super::Principal::new(owner));
-            return Self { http: Some(Arc::new(head)), address: None };
+            return Self { http: Some(Arc::new(head)), ..Self::default() };
         }
         let _ = owner;
         Self::default()
+    }
+
+    /// Whether who calls decides what it may use: over stdio whoever has started the process may use all of it.
+    pub(crate) fn is_judged(&self) -> bool {
+        #[cfg(feature = "auth")]
+        return self.http.is_some() || self.authorization.is_some();
+        #[cfg(not(feature = "auth"))]
+        return false;
     }
 
     /// Whether the client showed who it is, so that its answers are not everybody's (CACHE-03).

@@ -2,6 +2,8 @@
 //!
 //! The traits the upper layers implement are defined here, so that nothing below `dispatch` knows a protocol.
 
+#[cfg(feature = "auth")]
+mod access;
 mod ask_all;
 mod asker;
 mod asking;
@@ -10,6 +12,8 @@ mod authorization;
 mod cancel;
 mod carrier;
 mod environment;
+#[cfg(feature = "auth")]
+mod hierarchy;
 #[cfg(feature = "http")]
 mod http;
 #[allow(missing_docs, reason = "public only for generated code")]
@@ -41,6 +45,10 @@ use crate::{
 
 #[cfg(feature = "http")]
 pub use self::http::Extension;
+#[cfg(feature = "auth")]
+pub(crate) use access::Given;
+#[cfg(feature = "auth")]
+pub use access::{Access, Policy, decide};
 pub use ask_all::AskAll;
 pub(crate) use asker::{Asker, Asking};
 pub use asking::Asked;
@@ -49,6 +57,8 @@ pub use authorization::{Auth, Authorization};
 pub use cancel::Cancel;
 pub(crate) use carrier::Carrier;
 pub(crate) use environment::{Environment, States};
+#[cfg(feature = "auth")]
+pub(crate) use hierarchy::Hierarchy;
 pub use lazy::{HasContext, LazyContext};
 use once::Onces;
 pub use principal::Principal;

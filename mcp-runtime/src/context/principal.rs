@@ -35,7 +35,10 @@ impl Principal {
     /// Whose a request with these extensions is; empty when nobody has found out.
     #[cfg(feature = "http")]
     pub(crate) fn named_in(extensions: &http::Extensions) -> &str {
-        extensions.get::<Self>().map_or("", Self::as_str)
+        let named = extensions.get::<Self>();
+        #[cfg(feature = "auth")]
+        let named = named.or_else(|| extensions.get().map(super::Authorization::principal));
+        named.map_or("", Self::as_str)
     }
 }
 
@@ -56,6 +59,10 @@ impl Carrier {
 
     /// Whose the call is; empty when nobody has found out.
     pub(crate) fn principal(&self) -> &str {
+        #[cfg(feature = "auth")]
+        if let Some(authorization) = &self.authorization {
+            return authorization.principal().as_str();
+        }
         #[cfg(feature = "http")]
         return self.http.as_ref().map_or("", |it| Principal::named_in(&it.extensions));
         #[cfg(not(feature = "http"))]

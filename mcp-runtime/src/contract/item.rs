@@ -39,7 +39,7 @@ pub(super) fn compare(
             (Kind::Tool, "outputSchema") => comparison.result(was, is),
             (Kind::Tool, "execution") => comparison.tasks(was, is),
             (Kind::Prompt, "arguments") => comparison.prompt_arguments(was, is),
-            (_, "asks" | "completes") => comparison.names(member, was, is),
+            (_, "asks" | "completes" | "scopes") => comparison.names(member, was, is),
             _ => comparison.promise(member, was, is),
         }
         if before == comparison.to.len() {
@@ -122,7 +122,7 @@ impl Comparison<'_> {
         }
     }
 
-    /// Capabilities that it needs of its client, and arguments that it completes.
+    /// Capabilities that it needs of its client, scopes that it needs of its caller, and arguments that it completes.
     fn names(&mut self, member: &str, was: Option<&Value>, is: Option<&Value>) {
         let names = |it: Option<&Value>| -> BTreeSet<String> {
             let list = it.and_then(Value::as_array).into_iter().flatten();
@@ -139,6 +139,15 @@ impl Comparison<'_> {
                 ),
                 ("asks", false) => {
                     self.change(Class::Additive, format!("does not need `{name}` any more"), None);
+                }
+                ("scopes", true) => self.change(
+                    Class::Breaking,
+                    format!("needs a token that grants `{name}` now, and refuses others"),
+                    Some("let a scope that its callers have imply it: `.implies(…)`, or keep what it needed"),
+                ),
+                ("scopes", false) => {
+                    let text = format!("does not need a token that grants `{name}` any more");
+                    self.change(Class::Additive, text, None);
                 }
                 (_, true) => {
                     let place = self.argument(name);

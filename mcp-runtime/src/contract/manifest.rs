@@ -144,7 +144,8 @@ fn item(entry: &Entry) -> Map {
     let asks: Vec<&str> = entry.asks.names().collect();
     let completes = entry.arguments().iter().filter(|it| it.can_complete());
     let completes: Vec<&str> = completes.map(|it| &*it.name).collect();
-    for (member, mut names) in [("asks", asks), ("completes", completes)] {
+    let scopes: Vec<&str> = entry.scopes().collect();
+    for (member, mut names) in [("asks", asks), ("completes", completes), ("scopes", scopes)] {
         if !names.is_empty() {
             names.sort_unstable();
             item.insert(member.to_owned(), names.into());

@@ -6,7 +6,8 @@
 //!
 //! A manifest is what a client of the newest revision is told, without the server's version and in an order of its own,
 //! and what clients meet although that revision's lists do not say it: `execution.taskSupport`, the capabilities that an
-//! item needs (`asks`), the arguments that it completes (`completes`), and whether a resource can be subscribed to.
+//! item needs (`asks`), the scopes that it needs (`scopes`; what a policy says nobody can compare), the arguments that it completes
+//! (`completes`), and whether a resource can be subscribed to.
 //!
 //! | what | breaking | additive | cosmetic |
 //! |---|---|---|---|
@@ -20,7 +21,7 @@
 //! | the result | output schema gone; something may come that was not promised; a member is gone | an output schema; more is promised; a member is new | descriptions, defaults |
 //! | hints | a promise is taken back: `readOnlyHint`, not `destructiveHint`, `idempotentHint`, not `openWorldHint`, each with its default | a promise | said differently |
 //! | `execution.taskSupport` | anything but that | from `forbidden` or `required` to `optional` | |
-//! | `asks` | needs more of its client | needs less | |
+//! | `asks`, `scopes` | needs more of its client or caller | needs less | |
 //! | `completes`, `subscribe`, `mimeType`, `_meta` | taken back or another one | new | |
 //! | prompts' arguments | as for tools | | their order |
 //! | the order of lists and arguments, the server's version, lines of code | | | none: no lock has them |

@@ -330,6 +330,17 @@ fn what_it_asks_of_its_client_grows_at_no_expense() {
 }
 
 #[test]
+fn what_it_needs_of_its_caller_grows_at_no_expense() {
+    check_member(
+        "scopes",
+        json!(["notes:read"]),
+        json!(["notes:read", "notes:write"]),
+        &["breaking tool `add` needs a token that grants `notes:write` now, and refuses others"],
+        &["additive tool `add` does not need a token that grants `notes:write` any more"],
+    );
+}
+
+#[test]
 fn promises_are_kept() {
     let resource = |member: &str, said: Value| json!({"resources": [{"uri": "x://y", "name": "y", member: said}]});
     let bare = || json!({"resources": [{"uri": "x://y", "name": "y"}]});
@@ -473,6 +484,7 @@ fn whatever_a_lock_holds_is_compared_without_a_panic() {
             "execution",
             "arguments",
             "asks",
+            "scopes",
             "_meta",
             "pricing",
         ] {

@@ -72,7 +72,10 @@ impl Dispatcher {
     }
 }
 
-fn find<'a>(snapshot: &'a Snapshot, reference: &Reference<'_>) -> Result<&'a Arc<Entry>, Error> {
+pub(super) fn find<'a>(
+    snapshot: &'a Snapshot,
+    reference: &Reference<'_>,
+) -> Result<&'a Arc<Entry>, Error> {
     match reference {
         Reference::Prompt(name) => snapshot
             .find(ListKind::Prompts, name)

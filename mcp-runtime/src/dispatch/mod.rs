@@ -5,6 +5,7 @@
 mod around;
 mod complete;
 mod pending;
+mod rights;
 mod target;
 
 use std::{borrow::Cow, cell::Cell, panic::AssertUnwindSafe, sync::Arc, time::Duration};
@@ -13,6 +14,8 @@ pub(crate) use around::Around;
 pub use around::{Next, OperationCall};
 pub(crate) use pending::Pending;
 
+#[cfg(feature = "auth")]
+use crate::auth::Rules;
 use crate::{
     catalog::{Catalog, Entry, EntryKind, Snapshot},
     context::{Caller, Environment, LazyContext},
@@ -103,6 +106,9 @@ pub(crate) struct Dispatcher {
     pub(crate) environment: Arc<Environment>,
     pub(crate) around: Option<Around>,
     pub(crate) settings: Settings,
+    /// What is demanded of callers.
+    #[cfg(feature = "auth")]
+    pub(crate) rules: Rules,
 }
 
 /// The answer, or the work that will give it.
@@ -149,7 +155,8 @@ impl Dispatcher {
     ) -> Dispatched {
         match request {
             Request::List { kind, cursor } => {
-                Dispatched::Ready(snapshot.page(kind, cursor.as_deref()).map(Done::List))
+                let page = self.page(snapshot, kind, cursor.as_deref(), &caller.carrier);
+                Dispatched::Ready(page.map(Done::List))
             }
             Request::CallTool { name, arguments } => {
                 self.call_tool(snapshot, target, caller, &name, arguments)
@@ -176,7 +183,7 @@ impl Dispatcher {
         let Some(entry) = found else {
             return Dispatched::failed(
                 Kind::InvalidParams,
-                unknown("tool", name, snapshot.list(ListKind::Tools)),
+                unknown("tool", name, self.seen(snapshot, ListKind::Tools, &caller.carrier)),
             );
         };
         let EntryKind::Tool(tool) = &entry.kind else {
@@ -202,7 +209,7 @@ impl Dispatcher {
         let Some(entry) = found else {
             return Dispatched::failed(
                 Kind::InvalidParams,
-                unknown("prompt", name, snapshot.list(ListKind::Prompts)),
+                unknown("prompt", name, self.seen(snapshot, ListKind::Prompts, &caller.carrier)),
             );
         };
         let members = match texts(arguments) {
@@ -285,6 +292,9 @@ fn finish(
         Ok(Done::Read(mut read)) => {
             let resource = entry.resource();
             read.cache = resource.and_then(|it| it.cache).filter(|_| !is_resumed);
+            if let Some(cache) = read.cache.as_mut().filter(|_| entry.is_guarded()) {
+                cache.public = false;
+            }
             // The resource's own media type where the contents say none.
             let declared = resource.and_then(|it| it.mime_type.as_deref());
             for it in &mut read.contents {
@@ -370,9 +380,9 @@ fn texts<'a>(arguments: Option<Raw<'a>>) -> Result<Vec<Member<'a, Cow<'a, str>>>
 }
 
 #[cold]
-fn unknown(what: &str, name: &str, list: &[Arc<Entry>]) -> String {
+fn unknown<'a>(what: &str, name: &str, seen: impl Iterator<Item = &'a Arc<Entry>>) -> String {
     let name = shown(name);
-    match nearest(name, list.iter().map(|it| &*it.name)) {
+    match nearest(name, seen.map(|it| &*it.name)) {
         Some(near) => format!("unknown {what} `{name}`; did you mean `{near}`?"),
         None => format!("unknown {what} `{name}`"),
     }

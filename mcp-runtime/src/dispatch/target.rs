@@ -25,9 +25,12 @@ pub(super) fn matching<'s: 'a, 'a>(
 }
 
 /// The template that a URI is read through: of several that match, the first whose variables fit their types. Few templates
-/// can ask anything or be called too often, so most servers need not look.
+/// can ask anything, be called too often or are not for everybody, so most servers need not look.
 pub(super) fn template<'s>(snapshot: &'s Snapshot, uri: &str) -> Option<&'s Arc<Entry>> {
-    if snapshot.list(ListKind::Templates).iter().all(|it| !it.can_ask && it.gate.is_none()) {
+    let templates = snapshot.list(ListKind::Templates);
+    if !snapshot.guards(ListKind::Templates)
+        && templates.iter().all(|it| !it.can_ask && it.gate.is_none())
+    {
         return None;
     }
     let mut matching = matching(snapshot, uri).peekable();

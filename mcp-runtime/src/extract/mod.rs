@@ -33,9 +33,13 @@ pub use default::{from_default, from_text};
 pub(crate) use form::read as read_form;
 pub use form::{Form, FormChoice, FormField, choices, field, form};
 pub use from_call::{FromCall, Needs};
+#[cfg(feature = "auth")]
+pub(crate) use json::read as read_json;
 pub use params::Params;
 pub(crate) use params::{Field, Source};
 pub use probe::{Argument, Probe, unfit::Borrows};
 pub(crate) use spread::read as spread_arguments;
 pub use spread::{Args, SpreadField};
 pub use state::{Shared, State};
+#[cfg(feature = "auth")]
+pub(crate) use text::read as read_text;

@@ -126,14 +126,14 @@ impl<F: Fetch> Verifier<F> {
             algorithms: Algorithm::ALL.to_vec(),
             keys: Keys::new(fetch, issuer.clone(), jwks_uri),
             issuer,
-            seen: Seen::default(),
+            seen: Seen::new(),
         }
     }
 
     pub(super) async fn verify(&self, token: &str) -> Result<Authorization, Denied> {
-        let digest = Seen::digest(token);
-        if let (Some(digest), Some(version)) = (&digest, self.keys.fresh())
-            && let Some(authorization) = self.seen.find(digest, version)
+        let fingerprint = self.seen.fingerprint(token);
+        if let (Some(fingerprint), Some(version)) = (&fingerprint, self.keys.fresh())
+            && let Some(authorization) = self.seen.find(fingerprint, version)
         {
             return Ok(authorization);
         }
@@ -156,8 +156,8 @@ impl<F: Fetch> Verifier<F> {
         let claims = Claims::parse(&payload).map_err(Denied::invalid)?;
         let authorization = claims.judge(&self.issuer, &self.audiences, SystemTime::now());
         let authorization = authorization.map_err(Denied::invalid)?.claims_json(payload);
-        if let Some(digest) = digest {
-            self.seen.remember(digest, keys.version, authorization.clone());
+        if let Some(fingerprint) = fingerprint {
+            self.seen.remember(fingerprint, keys.version, authorization.clone());
         }
         Ok(authorization)
     }

@@ -1,5 +1,7 @@
 use std::{any::TypeId, fmt, time::Duration};
 
+#[cfg(feature = "auth")]
+use crate::context::{Access, Authorization};
 use crate::{
     extract::{Call, Params, Running},
     item::{InputSchema, template::Segment},
@@ -10,6 +12,10 @@ use crate::{
 
 /// The function generated beside the user's: reads the arguments, then runs the user's function.
 pub type CallFn = for<'a> fn(Call<'a>) -> Running;
+
+/// What an attribute's [`Policy`](crate::Policy) becomes.
+#[cfg(feature = "auth")]
+pub type PolicyFn = fn(&Authorization, &Access<'_>) -> bool;
 
 /// One annotated function. Const-constructible, so that it costs nothing at start-up.
 pub struct ItemDef {
@@ -27,6 +33,11 @@ pub struct ItemDef {
     pub(crate) timeout: Option<Duration>,
     pub(crate) rate: Option<Rate>,
     pub(crate) concurrency: Option<u32>,
+    /// What a caller must have been granted.
+    #[cfg(feature = "auth")]
+    pub(crate) scopes: &'static [&'static str],
+    #[cfg(feature = "auth")]
+    pub(crate) policy: Option<PolicyFn>,
     /// What the attribute says; parameters may ask for more.
     pub(crate) asks: Asks,
     /// A round of questions must not be answered twice.
@@ -159,6 +170,10 @@ impl ItemDef {
             timeout: None,
             rate: None,
             concurrency: None,
+            #[cfg(feature = "auth")]
+            scopes: &[],
+            #[cfg(feature = "auth")]
+            policy: None,
             asks: Asks::new(),
             single_use: false,
             audience: &[],
@@ -259,6 +274,35 @@ setters! {
     audience: &'static [Role];
     priority: f64 => Some;
     meta: &'static [(&'static str, &'static str)];
+}
+
+#[cfg(feature = "auth")]
+impl ItemDef {
+    /// Only for callers who have been granted all of these.
+    #[must_use]
+    pub const fn scopes(self, scopes: &'static [&'static str]) -> Self {
+        Self { scopes, ..self }
+    }
+
+    /// Only for callers whom this lets in.
+    #[must_use]
+    pub const fn policy(self, policy: PolicyFn) -> Self {
+        Self { policy: Some(policy), ..self }
+    }
+}
+
+/// What the attributes say of a server that knows nobody: nothing, after an error.
+#[cfg(not(feature = "auth"))]
+impl ItemDef {
+    #[must_use]
+    pub const fn scopes(self, (): ()) -> Self {
+        self
+    }
+
+    #[must_use]
+    pub const fn policy(self, (): ()) -> Self {
+        self
+    }
 }
 
 /// Setters of one kind. On another kind they would be a bug in the macro, which the compiler then reports.

@@ -7,6 +7,7 @@ mod def;
 mod doc;
 #[allow(missing_docs, reason = "public only for generated code")]
 mod input;
+mod rights;
 pub(crate) mod template;
 
 pub use arg::{ArgDef, Completer};

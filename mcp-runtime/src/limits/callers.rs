@@ -36,22 +36,6 @@ impl Who<'_> {
     }
 }
 
-/// What is kept of one caller.
-#[derive(Clone, Copy, Debug, Default)]
-pub(super) struct Kept {
-    /// When the next call is due, in nanoseconds since the first one of anybody.
-    pub(super) due: u64,
-    /// Calls that run.
-    pub(super) running: u32,
-}
-
-impl Kept {
-    /// Whether it says no more than nothing would.
-    fn is_past(self, now: u64) -> bool {
-        self.running == 0 && self.due <= now
-    }
-}
-
 const PARTS: usize = 16;
 
 /// Callers, by what cannot be made to meet: a hash with a key of its own. In parts, so that different ones seldom wait for each other.
@@ -62,7 +46,8 @@ pub(super) struct Callers {
 
 #[derive(Default)]
 pub(super) struct Part {
-    kept: FxHashMap<u64, Kept>,
+    /// When the next call of each is due, in nanoseconds since the first one of anybody.
+    kept: FxHashMap<u64, u64>,
     /// At so many those are looked for that need not be kept.
     look_at: usize,
 }
@@ -93,39 +78,26 @@ impl Part {
     /// Together with those of the other parts 8,192.
     const MOST: usize = 512;
 
-    /// A caller, who is remembered from here on. `None` when there is no room, because calls of as many others run.
-    pub(super) fn enter(&mut self, key: u64, now: u64) -> Option<&mut Kept> {
+    /// When the next call of this caller is due, who is remembered from here on.
+    pub(super) fn due(&mut self, key: u64, now: u64) -> &mut u64 {
         if self.kept.len() >= self.look_at.max(Self::LEAST) && !self.kept.contains_key(&key) {
             self.make_room(now);
-            if self.kept.len() >= Self::MOST {
-                return None;
-            }
         }
-        Some(self.kept.entry(key).or_default())
+        self.kept.entry(key).or_default()
     }
 
     fn make_room(&mut self, now: u64) {
-        self.kept.retain(|_, it| !it.is_past(now));
+        // One who has nothing to wait for is like one that was never here.
+        self.kept.retain(|_, due| *due > now);
         if self.kept.len() >= Self::MOST {
             // Whoever has to wait least loses least, and gains least, by being forgotten.
-            let idle = self.kept.iter().filter(|(_, it)| it.running == 0);
-            if let Some(key) = idle.min_by_key(|(_, it)| it.due).map(|it| *it.0) {
+            if let Some(key) = self.kept.iter().min_by_key(|(_, due)| **due).map(|it| *it.0) {
                 self.kept.remove(&key);
             }
         }
         self.kept.shrink_to(2 * self.kept.len());
         // Twice as many, so that a look costs each new one the same, however many there are.
         self.look_at = (2 * self.kept.len()).clamp(Self::LEAST, Self::MOST);
-    }
-
-    /// A call has ended.
-    pub(super) fn leave(&mut self, key: u64, now: u64) {
-        if let Some(kept) = self.kept.get_mut(&key) {
-            kept.running = kept.running.saturating_sub(1);
-            if kept.is_past(now) {
-                self.kept.remove(&key);
-            }
-        }
     }
 }
 
@@ -137,11 +109,11 @@ mod tests {
     fn those_who_have_nothing_to_wait_for_are_forgotten() {
         let mut part = Part::default();
         for key in 0..300 {
-            part.enter(key, 0).unwrap().due = if key < 20 { 1_000 } else { 10 };
+            *part.due(key, 0) = if key < 20 { 1_000 } else { 10 };
         }
         assert_eq!(part.kept.len(), 300);
         for key in 300..600 {
-            part.enter(key, 500).unwrap().due = 510;
+            *part.due(key, 500) = 510;
         }
         assert!(part.kept.len() <= 20 + 300, "{}", part.kept.len());
         assert!((0..20).all(|it| part.kept.contains_key(&it)), "somebody who has to wait");
@@ -151,23 +123,11 @@ mod tests {
     fn they_are_never_more_than_there_is_room_for() {
         let mut part = Part::default();
         for key in 0..10_000 {
-            part.enter(key, 0).unwrap().due = 1_000_000 - key;
+            *part.due(key, 0) = 1_000_000 - key;
         }
         assert_eq!(part.kept.len(), Part::MOST);
         // Those that are due first went.
         assert!(part.kept.contains_key(&0) && !part.kept.contains_key(&9_000));
-    }
-
-    #[test]
-    fn nobody_is_forgotten_whose_call_runs() {
-        let mut part = Part::default();
-        for key in 0..Part::MOST as u64 {
-            part.enter(key, 0).unwrap().running = 1;
-        }
-        assert!(part.enter(10_000, 0).is_none());
-        assert!(part.enter(7, 0).is_some());
-        part.leave(7, 0);
-        assert!(part.enter(10_000, 0).is_some());
     }
 
     #[cfg(feature = "http")]

@@ -1,10 +1,10 @@
-//! How often an item lets each of its callers in, and how many of their calls at once.
+//! How often an item lets each of its callers in, and how many calls of all of them at once.
 
 use std::{
     fmt,
     sync::{
         Arc, OnceLock,
-        atomic::{AtomicU64, Ordering},
+        atomic::{AtomicU32, AtomicU64, Ordering},
     },
     time::Duration,
 };
@@ -20,12 +20,38 @@ use crate::model::Rate;
 
 /// What an item lets through. Those without `rate` and `concurrency` have none.
 pub(crate) struct Gate {
-    rate: Option<(Rate, Pace)>,
+    turnstile: Option<Turnstile>,
+    /// At most so many calls at once, whoever makes them: what is behind an item does not become more by having more callers.
     concurrency: Option<u32>,
+    running: AtomicU32,
+    refused: [AtomicU64; 2],
+}
+
+/// How often each caller may come.
+struct Turnstile {
+    rate: Rate,
+    pace: Pace,
     callers: Callers,
     /// When it was first come to.
     since: OnceLock<Instant>,
-    refused: [AtomicU64; 2],
+}
+
+impl Turnstile {
+    fn new(rate: Rate) -> Self {
+        Self { rate, pace: Pace::new(rate), callers: Callers::new(), since: OnceLock::new() }
+    }
+
+    /// # Errors
+    /// How long this caller has to wait.
+    fn pass(&self, who: Who<'_>) -> Result<(), Duration> {
+        let since = self.since.get_or_init(Instant::now);
+        let now = u64::try_from(since.elapsed().as_nanos()).unwrap_or(u64::MAX);
+        let key = self.callers.key(who);
+        let mut part = self.callers.part(key);
+        let due = part.due(key, now);
+        *due = self.pace.take(*due, now)?;
+        Ok(())
+    }
 }
 
 /// What an item or the server says.
@@ -54,10 +80,9 @@ impl Wanted {
         let is_open = rate.is_none() && concurrency.is_none();
         (!is_open).then(|| {
             Arc::new(Gate {
-                rate: rate.map(|it| (it, Pace::new(it))),
+                turnstile: rate.map(Turnstile::new),
                 concurrency,
-                callers: Callers::new(),
-                since: OnceLock::new(),
+                running: AtomicU32::new(0),
                 refused: Default::default(),
             })
         })
@@ -69,15 +94,13 @@ impl Wanted {
 pub(crate) enum Closed {
     TooOften(Rate, Duration),
     TooMany(u32),
-    /// Of others, that is.
-    NoRoom,
 }
 
 impl Closed {
     pub(crate) fn limit(&self) -> Limit {
         match self {
             Self::TooOften(..) => Limit::Rate,
-            Self::TooMany(_) | Self::NoRoom => Limit::Concurrency,
+            Self::TooMany(_) => Limit::Concurrency,
         }
     }
 
@@ -93,7 +116,6 @@ impl Closed {
             Self::TooMany(most) => {
                 format!("{most} calls of `{name}` are running already: wait until one has ended")
             }
-            Self::NoRoom => format!("too many others call `{name}` now; try again in 1 s"),
         }
     }
 }
@@ -117,25 +139,28 @@ impl Gate {
     /// # Errors
     /// When its caller has to wait.
     pub(crate) fn enter(self: &Arc<Self>, who: Who<'_>) -> Result<Option<Permit>, Closed> {
-        let (key, now) = (self.callers.key(who), self.now());
-        let mut part = self.callers.part(key);
-        let Some(kept) = part.enter(key, now) else { return Err(self.refuse(Closed::NoRoom)) };
-        if let Some(most) = self.concurrency.filter(|most| kept.running >= *most) {
-            return Err(self.refuse(Closed::TooMany(most)));
+        // Who finds no place has not used up one of his calls.
+        let permit = match self.concurrency {
+            None => None,
+            Some(most) => {
+                let room = |it: u32| (it < most).then_some(it + 1);
+                let taken = self.running.fetch_update(Ordering::AcqRel, Ordering::Acquire, room);
+                taken.map_err(|_| self.refuse(Closed::TooMany(most)))?;
+                Some(Permit(self.clone()))
+            }
+        };
+        if let Some(turnstile) = &self.turnstile {
+            let passed = turnstile.pass(who);
+            passed.map_err(|wait| self.refuse(Closed::TooOften(turnstile.rate, wait)))?;
         }
-        if let Some((rate, pace)) = self.rate {
-            let taken = pace.take(kept.due, now);
-            kept.due = taken.map_err(|wait| self.refuse(Closed::TooOften(rate, wait)))?;
-        }
-        Ok(self.concurrency.map(|_| {
-            kept.running += 1;
-            Permit { gate: self.clone(), key }
-        }))
+        Ok(permit)
     }
 
-    fn now(&self) -> u64 {
-        let since = self.since.get_or_init(Instant::now);
-        u64::try_from(since.elapsed().as_nanos()).unwrap_or(u64::MAX)
+    /// A place for a call that was let in before the server started again, even where there is none left.
+    pub(crate) fn reenter(self: &Arc<Self>) -> Option<Permit> {
+        self.concurrency?;
+        self.running.fetch_add(1, Ordering::AcqRel);
+        Some(Permit(self.clone()))
     }
 
     #[cold]
@@ -151,15 +176,12 @@ impl Gate {
     }
 }
 
-/// One of the calls of a caller that may run at once.
-pub(crate) struct Permit {
-    gate: Arc<Gate>,
-    key: u64,
-}
+/// One of the calls that may run at once.
+pub(crate) struct Permit(Arc<Gate>);
 
 impl Drop for Permit {
     fn drop(&mut self) {
-        self.gate.callers.part(self.key).leave(self.key, self.gate.now());
+        self.0.running.fetch_sub(1, Ordering::AcqRel);
     }
 }
 
@@ -187,30 +209,43 @@ mod tests {
     async fn what_is_remembered_of_callers_is_bounded_and_goes() {
         let wanted = Wanted { rate: Some(Rate::per_second(1)), concurrency: Some(2) };
         let gate = wanted.gate().unwrap();
+        let remembered = || gate.turnstile.as_ref().unwrap().callers.len();
         for caller in 0..100_000 {
             assert!(gate.enter(Who::Peer(caller)).is_ok(), "{caller}");
         }
-        assert!(gate.callers.len() <= 8192, "{}", gate.callers.len());
+        assert!(remembered() <= 8192, "{}", remembered());
         tokio::time::advance(Duration::from_secs(2)).await;
         for caller in 0..1000 {
             assert!(gate.enter(Who::Peer(caller)).is_ok(), "{caller}");
         }
-        assert!(gate.callers.len() <= 2000, "{}", gate.callers.len());
+        assert!(remembered() <= 2000, "{}", remembered());
     }
 
     #[tokio::test(start_paused = true)]
-    async fn who_has_too_many_calls_does_not_pay_for_the_next_one() {
+    async fn who_finds_no_place_does_not_pay_for_the_next_one() {
         let wanted = Wanted { rate: Some(Rate::per_hour(2)), concurrency: Some(1) };
         let gate = wanted.gate().unwrap();
         let first = gate.enter(Who::Principal("a")).unwrap();
-        for _ in 0..10 {
-            assert_eq!(gate.enter(Who::Principal("a")).err(), Some(Closed::TooMany(1)));
+        for who in ["a", "b", "a", "b"] {
+            assert_eq!(gate.enter(Who::Principal(who)).err(), Some(Closed::TooMany(1)), "{who}");
         }
-        assert!(gate.enter(Who::Principal("b")).is_ok());
         drop(first);
         drop(gate.enter(Who::Principal("a")).unwrap());
         let closed = gate.enter(Who::Principal("a")).err();
         assert_eq!(closed, Some(Closed::TooOften(Rate::per_hour(2), Duration::from_secs(1800))));
-        assert_eq!(gate.refused(), [1, 10]);
+        // Nor does who comes too often keep a place.
+        assert!(gate.enter(Who::Principal("b")).is_ok());
+        assert_eq!(gate.refused(), [1, 4]);
+    }
+
+    #[test]
+    fn a_call_from_before_a_restart_has_its_place() {
+        let gate = Wanted { rate: None, concurrency: Some(1) }.gate().unwrap();
+        let (one, other) = (gate.reenter(), gate.reenter());
+        assert!(gate.enter(Who::Peer(1)).is_err());
+        drop(one);
+        assert!(gate.enter(Who::Peer(1)).is_err());
+        drop(other);
+        assert!(gate.enter(Who::Peer(1)).is_ok());
     }
 }

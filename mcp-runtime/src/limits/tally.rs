@@ -60,6 +60,8 @@ limit! {
     AllStreams = "all_streams",
     /// Messages of HTTP+SSE, whose client has not read its stream for too long.
     EventBytes = "event_bytes",
+    /// Streams of sessions that could not be resumed, because what came after the event that was named is not kept any more.
+    Events = "events",
     /// Sessions.
     Sessions = "sessions",
     /// Heads of HTTP requests that were too long.

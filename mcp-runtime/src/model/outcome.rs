@@ -214,9 +214,12 @@ pub enum ListKind {
 }
 
 /// A stretch of one list: what stands there, the catalog knows.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Page {
     pub(crate) kind: ListKind,
     pub(crate) from: usize,
     pub(crate) to: usize,
+    pub(crate) is_last: bool,
+    /// Where the items stand that this caller is shown; all of the stretch if not said.
+    pub(crate) shown: Option<Vec<usize>>,
 }

@@ -11,7 +11,7 @@ use super::{
     revision::Revision,
     shared::Shared,
     tasks::{TaskIds, TaskMethod},
-    turn::{Refusal, Turn},
+    turn::{Refusal, Refused, Turn},
     uris::Uris,
 };
 use crate::{
@@ -231,7 +231,7 @@ impl Peer {
             LegacyMethod::Items(method) => self.operate(method, &terms, request, turn),
             LegacyMethod::Session(method) => match self.change_session(method, request) {
                 Ok(()) => shared.acknowledge(request, terms.revision),
-                Err(error) => shared.refuse(request, terms.revision, &error),
+                Err(refused) => self.reject(request, terms.revision, refused, turn),
             },
             LegacyMethod::Tasks(method) => self.task_request(method, &terms, request, turn),
         }
@@ -292,14 +292,14 @@ impl Peer {
         &self,
         method: SessionMethod,
         request: &ClientRequest<'_>,
-    ) -> Result<(), Error> {
+    ) -> Result<(), Refused> {
         let shared = &self.shared;
         let feature = match method {
             SessionMethod::SetLevel => Feature::Logging,
             SessionMethod::Subscribe | SessionMethod::Unsubscribe => Feature::Subscriptions,
         };
         if !feature.is_served(&shared.snapshot()) {
-            return Err(unknown_method(request.method));
+            return Err(unknown_method(request.method).into());
         }
         let params = request.params;
         match method {
@@ -310,6 +310,8 @@ impl Peer {
             }
             SessionMethod::Subscribe => {
                 let uri = string(params.get("uri"), "uri")?;
+                #[cfg(feature = "auth")]
+                self.permit_uris(&shared.snapshot(), request, [&*uri])?;
                 let limits = &shared.service.limits;
                 shared.hear(Topic::Resources);
                 let add = |it: &mut Wishes| it.subscriptions.add(&uri, 0, limits);

@@ -2,6 +2,8 @@
 
 use std::{collections::HashSet, sync::Arc};
 
+#[cfg(feature = "auth")]
+use super::turn::Refused;
 use super::{
     Service,
     encode::{self, Feature},
@@ -173,6 +175,10 @@ impl Peer {
     pub(super) fn listen(&self, terms: &Terms, request: &ClientRequest<'_>, turn: &mut Turn) {
         let shared = &self.shared;
         let revision = terms.revision;
+        #[cfg(feature = "auth")]
+        if let Err(refused) = self.permit_listening(request) {
+            return self.reject(request, revision, refused, turn);
+        }
         shared.hear(Topic::Lists);
         match self.open(terms, request) {
             Err(error) if error.kind() == Kind::Failed => {
@@ -210,6 +216,18 @@ impl Peer {
                 }
             }
         }
+    }
+
+    /// Lets the caller hear of what it names.
+    #[cfg(feature = "auth")]
+    fn permit_listening(&self, request: &ClientRequest<'_>) -> Result<(), Refused> {
+        let wanted = request.params.get("notifications");
+        let uris = wanted.and_then(|it| it.get("resourceSubscriptions"));
+        let uris = uris.filter(|it| it.kind() == JsonKind::Array);
+        // What is no text is refused later.
+        let uris: Vec<_> =
+            uris.into_iter().flat_map(Raw::elements).filter_map(Raw::string).collect();
+        self.permit_uris(&self.shared.snapshot(), request, uris.iter().map(|it| &**it))
     }
 
     fn open(&self, terms: &Terms, request: &ClientRequest<'_>) -> Result<Listen, Error> {

@@ -21,6 +21,8 @@ mod questions;
 mod remembered;
 mod request;
 mod revision;
+#[cfg(feature = "auth")]
+mod rights;
 #[cfg(feature = "http")]
 mod route;
 mod shared;

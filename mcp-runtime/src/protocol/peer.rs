@@ -61,6 +61,7 @@ impl Peer {
     }
 
     /// Handles the bytes of one message or batch. What can be answered at once is in the outbox when this returns.
+    #[cfg(any(feature = "http", test))]
     pub(crate) fn receive(&self, bytes: &[u8], turn: &mut Turn) {
         self.receive_as(bytes, &self.plainly(), turn);
     }

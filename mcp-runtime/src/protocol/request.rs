@@ -82,6 +82,8 @@ impl Peer {
         }
         let operation = method.operation(request.params)?;
         let target = operation.target(snapshot);
+        #[cfg(feature = "auth")]
+        self.permit(snapshot, target, request, &operation)?;
         let unable = judge(target, terms, request, &operation)?;
         let live = self.task(target, snapshot, terms, request, &operation)?;
         if live.is_none()
@@ -128,7 +130,8 @@ impl Peer {
             let always = revision.features().tasks == TaskDialect::Core;
             dispatched = shared.service.tasks.follow(dispatcher, live, dispatched, always);
         }
-        let scope = Scope { revision, is_private: terms.is_private };
+        let is_private = terms.is_private || snapshot.is_guarded;
+        let scope = Scope { revision, is_private };
         let (slot, to) = (slot.as_ref(), request.to);
         self.drive(dispatched, request, WayBack { shared, snapshot, scope, slot, to }, turn);
         Ok(())
@@ -280,7 +283,7 @@ impl Peer {
         turn: &mut Turn,
     ) {
         let Refused { refusal, error } = refused.into();
-        turn.refusal = refusal.or(turn.refusal);
+        turn.refusal = refusal.or(turn.refusal.take());
         self.shared.refuse(request, revision, &error);
     }
 }

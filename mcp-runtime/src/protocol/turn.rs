@@ -11,7 +11,7 @@ pub(crate) struct Turn {
 }
 
 /// Refusals that have a status of their own over HTTP. Every other error is an answer like any other.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Refusal {
     /// No message, or one that contradicts itself, its headers or its session.
     Malformed,
@@ -19,6 +19,9 @@ pub(crate) enum Refusal {
     UnknownMethod,
     /// There is no room for the call now.
     Busy,
+    /// The caller may not do this.
+    #[cfg(feature = "auth")]
+    NotAllowed(Box<crate::auth::Refusal>),
 }
 
 impl Refusal {

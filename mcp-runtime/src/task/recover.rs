@@ -7,6 +7,7 @@ use crate::{
     context::{Caller, Carrier},
     dispatch::{Dispatched, Dispatcher, Request},
     error::Result,
+    limits::Gate,
     model::ListKind,
     wire::validate,
 };
@@ -44,15 +45,15 @@ impl Tasks {
         let Some(arguments) = live.origin.arguments.as_deref() else { return false };
         let snapshot = dispatcher.catalog.snapshot();
         let entry = snapshot.find(ListKind::Tools, &live.origin.tool);
-        if !entry.is_some_and(|it| it.is_idempotent() && it.task().is_some()) {
-            return false;
-        }
+        let entry = entry.filter(|it| it.is_idempotent() && it.task().is_some());
+        let Some(entry) = entry else { return false };
         let Ok(arguments) = validate(arguments.as_bytes(), 1024) else { return false };
         let name = (&*live.origin.tool).into();
         let request = Request::CallTool { name, arguments: Some(arguments.into()) };
         let (client, carrier) = (live.origin.client.clone(), Carrier::of(&live.origin.owner));
         let caller = Way::new(live.clone()).lead(Caller { client, carrier, ..Caller::default() });
-        match dispatcher.dispatch(&snapshot, None, caller, request) {
+        let permit = entry.gate.as_ref().and_then(Gate::reenter);
+        match dispatcher.dispatch(&snapshot, None, caller, request).holding(permit) {
             Dispatched::Pending(pending) => self.run(live, pending),
             Dispatched::Ready(answer) => {
                 live.finish(Some(answer));

@@ -139,6 +139,34 @@ impl Client {
         self.capabilities["extensions"][id] = json!({});
     }
 
+    /// From here on it is this caller who asks, as over HTTP: what items and the server demand of callers (`scopes`, `auth`,
+    /// [`policy`](Builder::policy)) is checked, and handlers find the caller in [`Auth`](crate::Auth). Before that nothing is checked,
+    /// as over stdio.
+    ///
+    /// ```
+    /// use mcp_runtime::{Authorization, prelude::*, testing::Client};
+    /// # use serde_json::json;
+    ///
+    /// /// Forgets everything.
+    /// #[tool(scopes("notes:write"))]
+    /// fn clear() {}
+    ///
+    /// # tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap().block_on(async {
+    /// let mut client = Client::connect(mcp_runtime::server!().items(items![clear])).await?;
+    /// client.authorization(Authorization::new("ada").scopes(["notes:read"]));
+    /// assert!(client.tools().await?.is_empty());
+    /// assert!(client.call("clear", json!({})).await.is_err());
+    /// client.authorization(Authorization::new("ada").scopes(["notes:write"]));
+    /// assert!(client.call("clear", json!({})).await.is_ok());
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// # }).unwrap();
+    /// ```
+    #[cfg(feature = "auth")]
+    pub fn authorization(&mut self, authorization: crate::Authorization) {
+        let authorization = self.started.dispatcher.rules.completed(authorization);
+        self.memory.carrier.authorization = Some(std::sync::Arc::new(authorization));
+    }
+
     /// The revision this client speaks.
     pub fn revision(&self) -> Revision {
         self.revision

@@ -3,23 +3,29 @@
 use std::{collections::VecDeque, future::poll_fn, task::Poll, time::Duration};
 
 use super::stream::spawn;
-use crate::protocol::{Peer, Turn};
+use crate::{
+    context::Carrier,
+    protocol::{Arrival, Peer, Turn},
+};
 
 /// The client's end.
 pub(crate) struct Memory {
     peer: Peer,
+    /// What each line comes in.
+    pub(crate) carrier: Carrier,
     received: VecDeque<Vec<u8>>,
 }
 
 impl Memory {
     pub(crate) fn new(peer: Peer) -> Self {
-        Self { peer, received: VecDeque::new() }
+        Self { peer, carrier: Carrier::default(), received: VecDeque::new() }
     }
 
     /// Sends one line, without its newline.
     pub(crate) fn send(&self, line: &[u8]) {
         let mut turn = Turn::default();
-        self.peer.receive(line, &mut turn);
+        let arrival = Arrival { carrier: self.carrier.clone(), ..self.peer.plainly() };
+        self.peer.receive_as(line, &arrival, &mut turn);
         spawn(turn.waiting);
     }
 

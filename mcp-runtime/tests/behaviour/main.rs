@@ -40,6 +40,8 @@ mod rates;
 mod replay;
 mod resources;
 mod results;
+#[cfg(feature = "auth")]
+mod rights;
 #[cfg(feature = "ask")]
 mod rounds;
 mod server_values;

@@ -26,6 +26,8 @@ fn entry(name: Text, kind: EntryKind, handler: Option<DynHandler>) -> Result<Ent
         timeout: None,
         wanted: Wanted::default(),
         gate: None,
+        #[cfg(feature = "auth")]
+        guard: None,
         audience: &[],
         priority: None,
         meta: Vec::new(),
@@ -84,16 +86,39 @@ macro_rules! common {
                 self
             }
 
-            /// How many calls of one caller may run at once.
+            /// How many calls may run at once, of all callers together.
             #[must_use]
             pub fn concurrency(mut self, calls: u32) -> Self {
                 self.wanted.concurrency = Some(calls);
                 self
             }
 
+            /// What a caller's access token must grant, all of it: one that grants less is answered with 403 `insufficient_scope`.
+            #[cfg(feature = "auth")]
+            #[must_use]
+            pub fn scopes<S: Into<Text>>(mut self, scopes: impl IntoIterator<Item = S>) -> Self {
+                self.guard.scopes.extend(scopes.into_iter().map(Into::into));
+                self
+            }
+
+            /// Decides who may use it: a closure of the caller and what they want.
+            #[cfg(feature = "auth")]
+            #[must_use]
+            pub fn auth(mut self, policy: impl $crate::Policy) -> Self {
+                self.guard = self.guard.deciding(policy);
+                self
+            }
+
             fn finish(self, mut entry: $crate::catalog::Entry) -> Result<EntryBox, String> {
                 if let Some(problem) = self.wanted.problem() {
                     return Err(format!("`{}`: {problem}", self.name));
+                }
+                #[cfg(feature = "auth")]
+                {
+                    if let Some(problem) = self.guard.problem() {
+                        return Err(format!("`{}`: {problem}", self.name));
+                    }
+                    entry.guard = self.guard.closed();
                 }
                 entry.wanted = self.wanted;
                 entry.title = self.title;

@@ -1,6 +1,8 @@
 use std::{future::Future, sync::Arc, time::Duration};
 
 use super::{DynHandler, Text, Variables, common, entry};
+#[cfg(feature = "auth")]
+use crate::auth::Guard;
 use crate::{
     catalog::{
         EntryKind, PromptArgument, PromptEntry,
@@ -31,6 +33,8 @@ pub struct Prompt {
     order: i32,
     timeout: Option<Duration>,
     wanted: Wanted,
+    #[cfg(feature = "auth")]
+    guard: Guard,
     arguments: Vec<PromptArgument>,
     handler: Option<PromptHandler>,
 }
@@ -46,6 +50,8 @@ impl Prompt {
             order: 0,
             timeout: None,
             wanted: Wanted::default(),
+            #[cfg(feature = "auth")]
+            guard: Guard::default(),
             arguments: Vec::new(),
             handler: None,
         }

@@ -1,6 +1,8 @@
 use std::{future::Future, sync::Arc, time::Duration};
 
 use super::{DynHandler, Text, Variables, common, entry};
+#[cfg(feature = "auth")]
+use crate::auth::Guard;
 use crate::{
     catalog::{
         EntryKind, ResourceEntry,
@@ -32,6 +34,8 @@ pub struct Resource {
     order: i32,
     timeout: Option<Duration>,
     wanted: Wanted,
+    #[cfg(feature = "auth")]
+    guard: Guard,
     mime_type: Option<Text>,
     handler: Option<DynHandler>,
 }
@@ -49,6 +53,8 @@ impl Resource {
             order: 0,
             timeout: None,
             wanted: Wanted::default(),
+            #[cfg(feature = "auth")]
+            guard: Guard::default(),
             mime_type: None,
             handler: None,
         }

@@ -3,6 +3,8 @@ use std::{future::Future, sync::Arc, time::Duration};
 use schemars::JsonSchema;
 
 use super::{DynHandler, Text, common, entry};
+#[cfg(feature = "auth")]
+use crate::auth::Guard;
 use crate::{
     catalog::{
         EntryKind, ToolEntry,
@@ -39,6 +41,8 @@ pub struct Tool {
     order: i32,
     timeout: Option<Duration>,
     wanted: Wanted,
+    #[cfg(feature = "auth")]
+    guard: Guard,
     input: Option<SchemaText>,
     output: Option<OutputSchema>,
     handler: Option<DynHandler>,
@@ -58,6 +62,8 @@ impl Tool {
             order: 0,
             timeout: None,
             wanted: Wanted::default(),
+            #[cfg(feature = "auth")]
+            guard: Guard::default(),
             input: None,
             output: None,
             handler: None,

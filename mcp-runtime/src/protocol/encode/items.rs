@@ -15,7 +15,7 @@ use crate::{
 const STATIC_LIST_MS: u64 = 300_000;
 
 /// The result object of a list request.
-pub(super) fn page(service: &Service, scope: Scope, snapshot: &Snapshot, page: Page) -> Vec<u8> {
+pub(super) fn page(service: &Service, scope: Scope, snapshot: &Snapshot, page: &Page) -> Vec<u8> {
     let revision = scope.revision;
     let mut out = Vec::new();
     let mut result = Object::begin(&mut out);

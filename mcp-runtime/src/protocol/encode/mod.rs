@@ -62,7 +62,7 @@ pub(crate) fn answer(
             }
         }
         Ok(Done::Task(it)) => task::answer(out, service, scope, id, it),
-        Ok(Done::List(page)) => list(out, service, snapshot, scope, id, *page),
+        Ok(Done::List(page)) => list(out, service, snapshot, scope, id, page),
         Ok(done) => wire::response(out, id, |result| self::done(result, service, revision, done)),
         Err(error) => self::error(out, revision, Some(id), error),
     }
@@ -258,7 +258,7 @@ fn list(
     snapshot: &Snapshot,
     scope: Scope,
     id: Id<'_>,
-    page: Page,
+    page: &Page,
 ) {
     let envelope = |out: &mut Vec<u8>, body: &[u8]| {
         out.extend_from_slice(br#"{"jsonrpc":"2.0","id":"#);
@@ -267,7 +267,7 @@ fn list(
         out.extend_from_slice(body);
         out.push(b'}');
     };
-    if page.from > 0 {
+    if page.from > 0 || page.shown.is_some() {
         envelope(out, &items::page(service, scope, snapshot, page));
         return;
     }

@@ -1,9 +1,11 @@
 //! Requests that stand alone: the modern era over HTTP (B8).
 
-use std::time::Duration;
+use std::{sync::Arc, time::Duration};
 
-use http::StatusCode;
+use http::{StatusCode, request::Parts};
 
+#[cfg(feature = "auth")]
+use super::gate;
 use super::{
     accept::Accepts,
     answering::{Answer, Desk},
@@ -52,11 +54,14 @@ pub(super) fn answer(
             permit => permit,
         },
     };
+    // What a call says is said to who was let in with it; what a stream brings that stays open, to whose token holds then.
+    let listening = permit.map(|it| Listening { permit: it, opened_by: carrier.http.clone() });
     let peer = desk.peer();
     let to = ReplyTo::each(peer.outbox().clone());
     let to = if accepts.events { to } else { to.quiet() };
     let mut turn = Turn::default();
-    peer.handle(&incoming, &Arrival { to, carrier, is_modern: true }, &mut turn);
+    let arrival = Arrival { to, carrier, is_modern: true };
+    peer.handle(&incoming, &arrival, &mut turn);
     if let Some(refusal) = turn.refusal {
         let mut message = Vec::new();
         peer.outbox().take(&mut message);
@@ -66,6 +71,10 @@ pub(super) fn answer(
             Refusal::UnknownMethod => Answer::Json(StatusCode::NOT_FOUND, message),
             Refusal::Busy => {
                 reply::later(reply::json(StatusCode::SERVICE_UNAVAILABLE, message)).into()
+            }
+            #[cfg(feature = "auth")]
+            Refusal::NotAllowed(why) => {
+                gate::not_allowed(&why, endpoint, &arrival.carrier, message).into()
             }
         };
     }
@@ -77,11 +86,11 @@ pub(super) fn answer(
             desk.keep_peer(peer);
             Answer::Json(status(is_refused), message)
         }
-        Some(begun) => decided(begun, Source::alone(peer, turn.waiting), permit, keep_alive),
+        Some(begun) => decided(begun, Source::alone(peer, turn.waiting), listening, keep_alive),
         None => Answer::later(async move {
             let mut source = Source::alone(peer, turn.waiting);
             let begun = source.begin(accepts, keep_alive).await;
-            decided(begun, source, permit, keep_alive)
+            decided(begun, source, listening, keep_alive)
         }),
     }
 }
@@ -90,7 +99,18 @@ fn status(is_refused: bool) -> StatusCode {
     if is_refused { StatusCode::BAD_REQUEST } else { StatusCode::OK }
 }
 
-fn decided(begun: Begun, source: Source, permit: Option<Permit>, keep_alive: Duration) -> Answer {
+/// A stream for whatever will come.
+struct Listening {
+    permit: Permit,
+    opened_by: Option<Arc<Parts>>,
+}
+
+fn decided(
+    begun: Begun,
+    source: Source,
+    listening: Option<Listening>,
+    keep_alive: Duration,
+) -> Answer {
     match begun {
         Begun::Whole(message) => Answer::Json(status(source.is_refused()), message),
         Begun::Nothing => reply::empty(StatusCode::ACCEPTED).into(),
@@ -98,8 +118,11 @@ fn decided(begun: Begun, source: Source, permit: Option<Permit>, keep_alive: Dur
             let mut first = Vec::new();
             sse::messages(&mut first, &lines, None);
             let events = Events::new(Feed::Plain(source), first, keep_alive);
-            let events = match permit {
-                Some(permit) => events.counted(permit),
+            let events = match listening {
+                Some(Listening { permit, opened_by: Some(parts) }) => {
+                    events.counted(permit).expiring(&parts.extensions)
+                }
+                Some(Listening { permit, opened_by: None }) => events.counted(permit),
                 None => events,
             };
             reply::events(Body::events(events)).into()

@@ -322,7 +322,7 @@ impl Place {
                 return refuse(None, &Error::of(Kind::Parse, malformed));
             }
         };
-        let carrier = Carrier { http: Some(parts.clone()), address };
+        let carrier = Carrier { address, ..Carrier::of_request(parts) };
         let accepts = Accepts::said(head, &parts.headers);
         match route(&incoming, head.version.first.map(HeaderValue::as_bytes)) {
             Route::Modern => alone::answer(desk, incoming, carrier, accepts, false),

@@ -31,7 +31,7 @@ use super::{
     endpoint::Endpoint,
     quiet::{Bell, Quiet},
 };
-use crate::transport::alarm::Alarm;
+use crate::{limits::Limit, transport::alarm::Alarm};
 
 /// One connection, whose requests come one after the other.
 pub(super) struct Connection {
@@ -170,6 +170,10 @@ impl Connection {
             Poll::Pending
         });
         if let Err(error) = served.await {
+            if error.is_parse_too_large() {
+                // So long that it never became a request.
+                desk.endpoint.service.tally().refuse(Limit::Head);
+            }
             tracing::debug!("a connection broke: {error}");
         }
     }

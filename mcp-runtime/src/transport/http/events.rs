@@ -5,8 +5,11 @@ use std::{
 };
 
 use bytes::Bytes;
+use http::Extensions;
 use tokio::time::{Instant, Sleep, sleep};
 
+#[cfg(feature = "auth")]
+use super::expiry::{Expiry, Until};
 use super::{
     connection::Work, endpoint::Permit, pair::Pair, resumable::Reader, source::Source, sse,
 };
@@ -19,6 +22,9 @@ pub(super) struct Events {
     silence: Pin<Box<Sleep>>,
     keep_alive: Duration,
     is_over: bool,
+    /// Where it is open for whatever will come, which is for those alone whose tokens hold.
+    #[cfg(feature = "auth")]
+    expiry: Option<(Expiry, Until)>,
     /// Held while the stream is open, where streams are counted.
     _permit: Option<Permit>,
     _work: Option<Work>,
@@ -39,7 +45,41 @@ impl Events {
         // Something must follow the head, or whoever stands between may keep it.
         let first = if first.is_empty() { sse::KEEP_ALIVE.to_vec() } else { first };
         let silence = Box::pin(sleep(keep_alive));
-        Self { feed, first, silence, keep_alive, is_over: false, _permit: None, _work: None }
+        Self {
+            feed,
+            first,
+            silence,
+            keep_alive,
+            is_over: false,
+            #[cfg(feature = "auth")]
+            expiry: None,
+            _permit: None,
+            _work: None,
+        }
+    }
+
+    /// Lets the stream end with the token of the request that opened it, or the last one that was shown in its session.
+    #[cfg(feature = "auth")]
+    pub(super) fn expiring(mut self, opened_by: &Extensions) -> Self {
+        let until = Until::of(opened_by);
+        self.expiry = Expiry::of(&until).map(|it| (it, until));
+        self
+    }
+
+    #[cfg(not(feature = "auth"))]
+    pub(super) fn expiring(self, _: &Extensions) -> Self {
+        self
+    }
+
+    #[cfg(feature = "auth")]
+    fn poll_expiry(&mut self, cx: &mut Context<'_>) -> Poll<()> {
+        let Some((expiry, until)) = &mut self.expiry else { return Poll::Pending };
+        expiry.poll(cx, self.feed.until().unwrap_or(until))
+    }
+
+    #[cfg(not(feature = "auth"))]
+    fn poll_expiry(&mut self, _: &mut Context<'_>) -> Poll<()> {
+        Poll::Pending
     }
 
     pub(super) fn counted(mut self, permit: Permit) -> Self {
@@ -52,6 +92,9 @@ impl Events {
     }
 
     pub(super) fn poll_next(&mut self, cx: &mut Context<'_>) -> Poll<Option<Bytes>> {
+        if self.poll_expiry(cx).is_ready() {
+            return Poll::Ready(None);
+        }
         let mut frames = std::mem::take(&mut self.first);
         if !self.is_over {
             self.is_over = self.feed.poll(cx, &mut frames) == Poll::Ready(false);
@@ -72,6 +115,16 @@ impl Events {
 }
 
 impl Feed {
+    /// That of the session it belongs to.
+    #[cfg(feature = "auth")]
+    fn until(&self) -> Option<&Until> {
+        match self {
+            Self::Plain(_) => None,
+            Self::Resumable(reader) => Some(reader.until()),
+            Self::Pair(pair) => Some(pair.until()),
+        }
+    }
+
     /// Waits for more, or for `false` when there will be no more.
     fn poll(&mut self, cx: &mut Context<'_>, frames: &mut Vec<u8>) -> Poll<bool> {
         let mut lines = Vec::new();

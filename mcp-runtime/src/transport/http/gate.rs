@@ -10,7 +10,10 @@ use http::{HeaderValue, Response, StatusCode, header, request::Parts};
 use super::{access, answering::Place, body::Body, endpoint::Endpoint, reply};
 #[cfg(feature = "auth-server")]
 use super::{answering::Answer, read::Read};
-use crate::auth::{ProtectedResource, Refusal, Verifying};
+use crate::{
+    auth::{ProtectedResource, Refusal, Verifying},
+    context::Carrier,
+};
 
 /// The addresses that a protected resource has beside its endpoint.
 pub(super) fn place(endpoint: &Endpoint, path: &str) -> Option<Place> {
@@ -93,12 +96,30 @@ fn refused(
     if refusal.status() == StatusCode::SERVICE_UNAVAILABLE {
         return reply::busy(why);
     }
-    let mut response = reply::refuse(refusal.status(), why);
-    let challenge = protected.challenge(refusal, || derived(endpoint, parts));
+    let response = reply::refuse(refusal.status(), why);
+    challenging(response, protected.challenge(refusal, || derived(endpoint, parts)))
+}
+
+fn challenging(mut response: Response<Body>, challenge: Option<String>) -> Response<Body> {
     if let Some(value) = challenge.and_then(|it| HeaderValue::try_from(it).ok()) {
         response.headers_mut().insert(header::WWW_AUTHENTICATE, value);
     }
     response
+}
+
+/// The answer to a message of somebody who may not send it: what its peer has said of that, and how to come by the right to.
+pub(super) fn not_allowed(
+    refusal: &Refusal,
+    endpoint: &Endpoint,
+    carrier: &Carrier,
+    message: Vec<u8>,
+) -> Response<Body> {
+    let challenge = match (&endpoint.settings.protected, &carrier.http) {
+        (Some(protected), Some(parts)) => protected.challenge(refusal, || derived(endpoint, parts)),
+        // The application knows its callers, and has its own words for how they sign in.
+        _ => refusal.challenge(None, ""),
+    };
+    challenging(reply::json(refusal.status(), message), challenge)
 }
 
 /// The document that says where to get a token.

@@ -4,6 +4,8 @@ use std::sync::Arc;
 
 use http::{HeaderValue, Response, StatusCode, request::Parts};
 
+#[cfg(feature = "auth")]
+use super::gate;
 use super::{
     accept::Accepts,
     answering::{Answer, Desk},
@@ -21,6 +23,7 @@ use super::{
 use crate::{
     context::{Carrier, Principal},
     error::{Error, Kind, shown},
+    limits::Limit,
     protocol::{Arrival, Outbox, Refusal, ReplyTo, Revision, Turn, VERSION_HEADER},
     wire::{Id, Incoming},
 };
@@ -50,6 +53,7 @@ pub(super) fn initialize(
         Ok(session) => Arc::new(session),
         Err(why) => return reply::busy(why),
     };
+    show(&session, &carrier);
     let (has_begun, mut response) = begun(&session, incoming, carrier, accepts);
     if !has_begun {
         return response;
@@ -59,6 +63,12 @@ pub(super) fn initialize(
     }
     endpoint.sessions.insert(session);
     response
+}
+
+fn show(session: &Session, carrier: &Carrier) {
+    if let Some(http) = &carrier.http {
+        session.show(&http.extensions);
+    }
 }
 
 /// Lets a session take its first message. Whether it has begun with that, and the answer.
@@ -104,6 +114,7 @@ pub(super) fn post(
         Ok(session) => session,
         Err(unnamed) => return unnamed.reply(incoming.id()).into(),
     };
+    show(&session, &carrier);
     let outbox = desk.outbox();
     let to = ReplyTo::each(outbox.clone());
     let to = match (accepts.events, session.resumes()) {
@@ -112,7 +123,17 @@ pub(super) fn post(
         (true, false) => to,
     };
     let mut turn = Turn::default();
-    session.peer.handle(&incoming, &Arrival { to, carrier, is_modern: false }, &mut turn);
+    let arrival = Arrival { to, carrier, is_modern: false };
+    session.peer.handle(&incoming, &arrival, &mut turn);
+    #[cfg(feature = "auth")]
+    if let Some(Refusal::NotAllowed(why)) = &turn.refusal {
+        let mut message = Vec::new();
+        outbox.take(&mut message);
+        message.pop();
+        return gate::not_allowed(why, &desk.endpoint, &arrival.carrier, message).into();
+    }
+    // What is left of it holds no place in the outbox.
+    drop(arrival);
     let status = status(&turn);
     // Not driven from here: a client that leaves has not cancelled (HL-10).
     for call in turn.waiting {
@@ -195,23 +216,29 @@ pub(super) fn get(endpoint: &Arc<Endpoint>, head: &Head<'_>, parts: &Parts) -> R
     let Some(permit) = endpoint.permit() else {
         return reply::busy("there are too many streams: try again later");
     };
+    session.show(&parts.extensions);
     let mut first = Vec::new();
     let reader = match parts.headers.get(LAST_EVENT) {
         None => session.listen().inspect(|it| it.prime(&mut first)),
         Some(last) => resume(&session, last),
     };
-    let Ok(reader) = reader else {
-        let why =
-            "the stream cannot be resumed from this event: it is not kept any more, or never was";
-        return reply::refuse(StatusCode::BAD_REQUEST, why);
+    let reader = match reader {
+        Ok(reader) => reader,
+        Err(gone) => {
+            if gone == Gone::Forgotten {
+                endpoint.service.tally().refuse(Limit::Events);
+            }
+            let why = "the stream cannot be resumed from this event: it is not kept any more, or never was";
+            return reply::refuse(StatusCode::BAD_REQUEST, why);
+        }
     };
     let events = Events::new(Feed::Resumable(reader), first, endpoint.limits().keep_alive);
-    reply::events(Body::events(events.counted(permit)))
+    reply::events(Body::events(events.counted(permit).expiring(&parts.extensions)))
 }
 
 fn resume(session: &Arc<Session>, last: &HeaderValue) -> Result<Reader, Gone> {
     let last = last.to_str().ok().and_then(EventId::parse);
-    session.resume(last.ok_or(Gone)?)
+    session.resume(last.ok_or(Gone::Unknown)?)
 }
 
 /// Ends a session.

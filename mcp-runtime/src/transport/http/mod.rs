@@ -15,6 +15,8 @@ mod cors;
 mod endpoint;
 mod events;
 #[cfg(feature = "auth")]
+mod expiry;
+#[cfg(feature = "auth")]
 mod gate;
 mod head;
 mod legacy;

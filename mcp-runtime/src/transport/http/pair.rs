@@ -7,6 +7,8 @@ use std::{
 
 use http::{Response, StatusCode, request::Parts};
 
+#[cfg(feature = "auth")]
+use super::expiry::Until;
 use super::{
     accept::{Accepts, is_json},
     body::Body,
@@ -37,6 +39,8 @@ pub(super) struct Mailbox {
     principal: Box<str>,
     peer: Peer,
     open: Mutex<Option<Hold>>,
+    #[cfg(feature = "auth")]
+    until: Until,
     _place: Place,
 }
 
@@ -69,6 +73,11 @@ impl Pair {
     pub(super) fn poll(&self, cx: &Context<'_>, lines: &mut Vec<u8>) -> Poll<bool> {
         self.mailbox.peer.outbox().poll_take(cx, lines)
     }
+
+    #[cfg(feature = "auth")]
+    pub(super) fn until(&self) -> &Until {
+        &self.mailbox.until
+    }
 }
 
 impl Drop for Pair {
@@ -93,7 +102,15 @@ pub(super) fn open(endpoint: &Arc<Endpoint>, head: &Head<'_>, parts: &Parts) -> 
     let peer = Peer::new(endpoint.service.clone());
     let open = Mutex::new(Some(peer.outbox().hold()));
     let principal = Principal::named_in(&parts.extensions).into();
-    let mailbox = Arc::new(Mailbox { key, principal, peer, open, _place: place });
+    let mailbox = Arc::new(Mailbox {
+        key,
+        principal,
+        peer,
+        open,
+        #[cfg(feature = "auth")]
+        until: Until::of(&parts.extensions),
+        _place: place,
+    });
     endpoint.mailboxes.insert(mailbox.clone());
     if endpoint.is_stopping() {
         mailbox.stop();
@@ -103,7 +120,7 @@ pub(super) fn open(endpoint: &Arc<Endpoint>, head: &Head<'_>, parts: &Parts) -> 
     sse::endpoint(&mut first, &format!("{POST}?{ID}{key}"));
     let pair = Pair { endpoint: endpoint.clone(), mailbox };
     let events = Events::new(Feed::Pair(pair), first, endpoint.limits().keep_alive);
-    reply::events(Body::events(events.counted(permit)))
+    reply::events(Body::events(events.counted(permit).expiring(&parts.extensions)))
 }
 
 /// The session that the query names, if it is this client's.
@@ -145,6 +162,8 @@ pub(super) fn post(endpoint: &Endpoint, parts: &Arc<Parts>, read: &Read) -> Resp
         Ok(mailbox) => mailbox,
         Err(unnamed) => return *unnamed,
     };
+    #[cfg(feature = "auth")]
+    mailbox.until.show(&parts.extensions);
     let peer = &mailbox.peer;
     if peer.outbox().len() > endpoint.limits().event_bytes {
         endpoint.service.tally().refuse(Limit::EventBytes);
@@ -157,7 +176,7 @@ pub(super) fn post(endpoint: &Endpoint, parts: &Arc<Parts>, read: &Read) -> Resp
             return reply::refuse(StatusCode::BAD_REQUEST, why);
         }
         Ok(incoming) => {
-            let carrier = Carrier { http: Some(parts.clone()), address: None };
+            let carrier = Carrier::of_request(parts);
             let to = ReplyTo::each(peer.outbox().clone());
             peer.handle(&incoming, &Arrival { to, carrier, is_modern: false }, &mut turn);
         }

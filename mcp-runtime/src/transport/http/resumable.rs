@@ -73,8 +73,14 @@ impl EventId {
     }
 }
 
-/// What came after an event is not kept any more, or never was.
-pub(super) struct Gone;
+/// Why nobody can be told what came after an event.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Gone {
+    /// It is not kept any more.
+    Forgotten,
+    /// There never was such an event, or its stream has ended.
+    Unknown,
+}
 
 impl Resumable {
     pub(super) fn new(number: u32, outbox: Arc<Outbox>, memory: Arc<Memory>) -> Self {
@@ -123,8 +129,11 @@ impl Resumable {
             None => sent.last,
             Some(it) => {
                 let forgotten = sent.last - sent.kept.len() as u64;
-                if it.event < forgotten || it.event > sent.last {
-                    return Err(Gone);
+                if it.event < forgotten {
+                    return Err(Gone::Forgotten);
+                }
+                if it.event > sent.last {
+                    return Err(Gone::Unknown);
                 }
                 it.event
             }
@@ -197,6 +206,11 @@ impl Reader {
             let id = format!("{}.{}", self.stream.id(self.position), self.number);
             sse::priming(frames, &id);
         }
+    }
+
+    #[cfg(feature = "auth")]
+    pub(super) fn until(&self) -> &super::expiry::Until {
+        &self.session.until
     }
 
     /// Sends messages that have been taken from the outbox already.

@@ -69,6 +69,11 @@ impl HttpService {
             protected.may_serve_at(bound).map_err(ServeError::Auth)?;
         }
         let server = builder.build()?;
+        // An application may know its callers; whom it does not, every item asks for a token.
+        #[cfg(feature = "auth")]
+        if let (Some(why), Some(_)) = (&server.unverified, bound) {
+            return Err(ServeError::Auth(why.clone()));
+        }
         #[cfg(feature = "auth-server")]
         if let Some(protected) = &settings.protected {
             let name = server.identity.title.as_ref().unwrap_or(&server.identity.name);

@@ -9,6 +9,10 @@ use std::{
     time::Duration,
 };
 
+use http::Extensions;
+
+#[cfg(feature = "auth")]
+use super::expiry::Until;
 use super::{
     endpoint::{Place, millis},
     resumable::{EventId, Gone, Memory, Reader, Resumable},
@@ -39,6 +43,8 @@ pub(super) struct Session {
     used: AtomicU64,
     /// Something came after `initialize`.
     has_spoken: AtomicBool,
+    #[cfg(feature = "auth")]
+    pub(super) until: Until,
     _place: Place,
 }
 
@@ -71,12 +77,22 @@ impl Session {
             open: Mutex::new(Some(outbox.hold())),
             used,
             has_spoken: AtomicBool::new(false),
+            #[cfg(feature = "auth")]
+            until: Until::default(),
             _place: place,
         }
     }
 
     pub(super) fn is_of(&self, principal: &str) -> bool {
         *self.principal == *principal
+    }
+
+    /// Takes note of a request's token: streams of the session go on as long as the last one.
+    pub(super) fn show(&self, extensions: &Extensions) {
+        #[cfg(feature = "auth")]
+        self.until.show(extensions);
+        #[cfg(not(feature = "auth"))]
+        let _ = extensions;
     }
 
     pub(super) fn revision(&self) -> Revision {
@@ -159,7 +175,7 @@ impl Session {
             let streams = self.streams();
             let mut kept = streams.iter().flat_map(|it| &it.kept);
             let found = kept.find(|it| it.number() == after.stream);
-            found.cloned().ok_or(Gone)?
+            found.cloned().ok_or(Gone::Unknown)?
         };
         stream.read(Some(after), self)
     }

@@ -114,6 +114,28 @@ async fn again(begun: &Arc<Begun>, ctx: &Context, text: &str) -> Result<String> 
     Ok(format!("{text} {}", name.name))
 }
 
+#[tool(task, idempotent, concurrency = 1)]
+async fn alone() -> &'static str {
+    tokio::time::sleep(Duration::from_secs(30)).await;
+    "alone"
+}
+
+/// What runs again counts among those that may run at once.
+#[tokio::test(start_paused = true)]
+async fn a_task_has_its_place_again_after_a_restart() {
+    let store = Arc::new(MemoryTasks::new());
+    let server = || server!().items(items![alone]).task_store(store.clone());
+    let mut client = connect_to(server(), V5).await;
+    begin(&mut client, "alone", json!({})).await;
+    drop(client);
+    let mut client = connect_to(server(), V5).await;
+    let call = json!({ "name": "alone", "arguments": {} });
+    let refused = client.request("tools/call", call).await.unwrap();
+    assert!(refused.to_string().contains("is running already"), "{refused}");
+    pause(31).await;
+    begin(&mut client, "alone", json!({})).await;
+}
+
 #[tokio::test(start_paused = true)]
 async fn a_store_outlasts_its_server() {
     let (store, begun) = (Arc::new(MemoryTasks::new()), Arc::new(Begun::default()));

@@ -1,0 +1,180 @@
+//! What an item, or the server, demands of whoever uses something.
+
+use std::{borrow::Cow, panic::AssertUnwindSafe, sync::Arc};
+
+use super::{ProtectedResource, Refusal, scope};
+use crate::{
+    context::{Access, Authorization, Policy},
+    error::{Error, Kind},
+    item::ItemDef,
+};
+
+/// Any [`Policy`].
+pub(crate) type Decide = Arc<dyn Fn(&Authorization, &Access<'_>) -> bool + Send + Sync>;
+
+/// What an item says. Those that say nothing have none.
+#[derive(Clone, Default)]
+pub(crate) struct Guard {
+    pub(crate) scopes: Vec<Cow<'static, str>>,
+    pub(crate) policy: Option<Decide>,
+}
+
+impl Guard {
+    pub(crate) fn deciding(mut self, policy: impl Policy) -> Self {
+        self.policy = Some(Arc::new(policy));
+        self
+    }
+
+    /// What an attribute says.
+    pub(crate) fn of(def: &ItemDef) -> Self {
+        let scopes = def.scopes.iter().copied().map(Cow::Borrowed).collect();
+        Self { scopes, policy: def.policy.map(|it| -> Decide { Arc::new(it) }) }
+    }
+
+    /// Why nobody could be let in as the author wants it.
+    pub(crate) fn problem(&self) -> Option<String> {
+        self.scopes.iter().find_map(|it| scope::problem(it))
+    }
+
+    /// `None` when everybody may pass.
+    pub(crate) fn closed(self) -> Option<Box<Self>> {
+        let is_open = self.scopes.is_empty() && self.policy.is_none();
+        (!is_open).then(|| Box::new(self))
+    }
+}
+
+/// What the server says of all items.
+#[derive(Clone, Default)]
+pub(crate) struct Rules {
+    pub(crate) policies: Vec<Decide>,
+    pub(crate) protected: Option<Arc<ProtectedResource>>,
+}
+
+/// Why somebody may not use an item, and in which words. Without a refusal the fault is not theirs, or another one.
+pub(crate) struct No {
+    pub(crate) refusal: Option<Refusal>,
+    pub(crate) error: Error,
+}
+
+impl From<Refusal> for No {
+    fn from(refusal: Refusal) -> Self {
+        let error = Error::of(Kind::InvalidRequest, refusal.why());
+        Self { refusal: Some(refusal), error }
+    }
+}
+
+impl From<Error> for No {
+    fn from(error: Error) -> Self {
+        Self { refusal: None, error }
+    }
+}
+
+impl No {
+    /// The same when both things are wanted at once: a token for the one alone would only be refused for the other.
+    pub(crate) fn and(mut self, other: Self) -> Self {
+        match (&mut self.refusal, other.refusal) {
+            (
+                Some(Refusal::Insufficient { scopes, .. } | Refusal::Unknown { scopes, .. }),
+                Some(
+                    Refusal::Insufficient { scopes: more, .. }
+                    | Refusal::Unknown { scopes: more, .. },
+                ),
+            ) => *scopes = scope::together(scopes.split(' ').chain(more.split(' ')), []),
+            // No token would help.
+            (Some(Refusal::Insufficient { .. } | Refusal::Unknown { .. }), refusal) => {
+                return Self { refusal, error: other.error };
+            }
+            _ => {}
+        }
+        self
+    }
+}
+
+impl Rules {
+    /// Whether items that say nothing of their own are not for everybody either: they have an empty guard then.
+    pub(crate) fn guard_all(&self) -> bool {
+        !self.policies.is_empty()
+    }
+
+    /// Who calls, where some scopes imply others.
+    pub(crate) fn completed(&self, authorization: Authorization) -> Authorization {
+        match &self.protected {
+            Some(protected) => protected.completed(authorization),
+            None => authorization,
+        }
+    }
+
+    fn required(&self) -> impl Iterator<Item = &str> {
+        self.protected.iter().flat_map(|it| it.required())
+    }
+
+    /// Lets a caller use an item.
+    ///
+    /// # Errors
+    /// Why not.
+    pub(crate) fn check(
+        &self,
+        guard: Option<&Guard>,
+        caller: Option<&Authorization>,
+        access: &Access<'_>,
+    ) -> Result<(), No> {
+        let Some(guard) = guard else { return Ok(()) };
+        let needed = || self.required().chain(guard.scopes.iter().map(|it| &**it));
+        let (kind, item) = (access.kind(), access.item());
+        let Some(caller) = caller else {
+            let scopes = scope::together(needed(), []);
+            let grants = match &*scopes {
+                "" => String::new(),
+                scopes => format!(" that grants `{scopes}`"),
+            };
+            let why = format!(
+                "the {kind} `{item}` wants an access token{grants}: `Authorization: Bearer …`"
+            );
+            return Err(Refusal::Unknown { why, scopes }.into());
+        };
+        let lacking: Vec<&str> = needed().filter(|it| !caller.has_scope(it)).collect();
+        if !lacking.is_empty() {
+            let scopes = scope::together(needed(), caller.granted());
+            let lacking = scope::together(lacking, []);
+            let why = format!("the {kind} `{item}` needs a token that grants `{lacking}` too");
+            return Err(Refusal::Insufficient { why, scopes }.into());
+        }
+        self.ask(guard, caller, access)
+    }
+
+    /// Whether an item belongs into a caller's lists.
+    pub(crate) fn shows(
+        &self,
+        guard: Option<&Guard>,
+        caller: Option<&Authorization>,
+        access: &Access<'_>,
+    ) -> bool {
+        if !self.protected.as_ref().is_some_and(|it| it.lists_beyond_scopes()) {
+            return self.check(guard, caller, access).is_ok();
+        }
+        let Some(guard) = guard else { return true };
+        let asks = self.guard_all() || guard.policy.is_some();
+        !asks || caller.is_some_and(|it| self.ask(guard, it, access).is_ok())
+    }
+
+    /// Asks all policies.
+    fn ask(&self, guard: &Guard, caller: &Authorization, access: &Access<'_>) -> Result<(), No> {
+        let says_yes = |it: &Decide| it(caller, access);
+        let (kind, item) = (access.kind(), access.item());
+        let all = AssertUnwindSafe(|| self.policies.iter().chain(&guard.policy).all(says_yes));
+        let Ok(may) = std::panic::catch_unwind(all) else {
+            let text = format!("a policy panicked that was asked about the {kind} `{item}`");
+            return Err(Error::internal(text).into());
+        };
+        if access.is_unreadable.get() {
+            let text =
+                format!("an argument that decides who may use the {kind} `{item}` cannot be read");
+            return Err(Error::invalid_params(text).into());
+        }
+        if !may {
+            let why = format!("this caller may not use the {kind} `{item}` like this");
+            return Err(Refusal::Forbidden(why).into());
+        }
+        Ok(())
+    }
+}

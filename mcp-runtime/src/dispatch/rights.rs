@@ -1,0 +1,150 @@
+//! Who may use what: from a request to the item it is for, and what that demands.
+
+#[cfg(feature = "auth")]
+use std::cell::Cell;
+use std::sync::Arc;
+
+use super::Dispatcher;
+#[cfg(feature = "auth")]
+use super::{Request, complete::find, target::template};
+#[cfg(feature = "auth")]
+use crate::{
+    auth::No,
+    context::{Access, Authorization, Given},
+    percent,
+    wire::Raw,
+};
+use crate::{
+    catalog::{Entry, Snapshot},
+    context::Carrier,
+    error::Error,
+    model::{ListKind, Page},
+};
+
+impl Dispatcher {
+    /// The page of a list that a cursor points at, of what this caller may use.
+    pub(super) fn page(
+        &self,
+        snapshot: &Snapshot,
+        kind: ListKind,
+        cursor: Option<&str>,
+        carrier: &Carrier,
+    ) -> Result<Page, Error> {
+        if snapshot.guards(kind) && carrier.is_judged() {
+            return snapshot.page_of(kind, cursor, |entry| self.shows(entry, carrier));
+        }
+        snapshot.page(kind, cursor)
+    }
+
+    /// What a caller knows to be there.
+    pub(super) fn seen<'a>(
+        &'a self,
+        snapshot: &'a Snapshot,
+        kind: ListKind,
+        carrier: &'a Carrier,
+    ) -> impl Iterator<Item = &'a Arc<Entry>> {
+        let all = !snapshot.guards(kind) || !carrier.is_judged();
+        snapshot.list(kind).iter().filter(move |it| all || self.shows(it, carrier))
+    }
+
+    #[cfg(not(feature = "auth"))]
+    fn shows(&self, _: &Entry, _: &Carrier) -> bool {
+        true
+    }
+
+    #[cfg(feature = "auth")]
+    fn shows(&self, entry: &Entry, carrier: &Carrier) -> bool {
+        self.rules.shows(entry.guard.as_deref(), caller(carrier), &listing(entry))
+    }
+}
+
+#[cfg(feature = "auth")]
+impl Dispatcher {
+    /// Lets a caller use what a request is for. `target` is the request's; what is for no item is for everybody.
+    ///
+    /// # Errors
+    /// Why not.
+    pub(crate) fn permit(
+        &self,
+        snapshot: &Snapshot,
+        target: Option<&Arc<Entry>>,
+        carrier: &Carrier,
+        request: &Request<'_>,
+    ) -> Result<(), No> {
+        if !carrier.is_judged() {
+            return Ok(());
+        }
+        match (request, target) {
+            (Request::CallTool { arguments, .. }, Some(entry)) => {
+                let strict = entry.tool().is_some_and(|it| it.strict);
+                let arguments = arguments.unwrap_or(Raw::EMPTY_OBJECT.into());
+                self.check(entry, carrier, using(entry, None, Given::Json(arguments, strict)))
+            }
+            (Request::GetPrompt { arguments, .. }, Some(entry)) => {
+                let arguments = arguments.unwrap_or(Raw::EMPTY_OBJECT);
+                self.check(entry, carrier, using(entry, None, Given::Texts(arguments)))
+            }
+            (Request::ReadResource { uri }, Some(entry)) => self.check_uri(entry, carrier, uri),
+            // Its arguments are not there yet, so it is asked about as it is for a list.
+            (Request::Complete { reference, .. }, _) => match find(snapshot, reference) {
+                Ok(entry) => self.check(entry, carrier, listing(entry)),
+                Err(_) => Ok(()),
+            },
+            _ => Ok(()),
+        }
+    }
+
+    /// Lets a caller hear of a resource.
+    ///
+    /// # Errors
+    /// Why not; also when there is none, since somebody might mean another one's in other letters.
+    pub(crate) fn permit_uri(
+        &self,
+        snapshot: &Snapshot,
+        carrier: &Carrier,
+        uri: &str,
+    ) -> Result<(), No> {
+        if !carrier.is_judged() {
+            return Ok(());
+        }
+        let found = |uri: &str| {
+            snapshot.find(ListKind::Resources, uri).or_else(|| template(snapshot, uri)).cloned()
+        };
+        let entry = found(uri).ok_or_else(|| Error::no_resource(uri))?;
+        self.check_uri(&entry, carrier, uri)?;
+        // Whoever subscribes hears of what the URI says, in whatever way it is written.
+        let plain = percent::decode(uri).unwrap_or_default();
+        match found(&plain) {
+            Some(entry) => self.check_uri(&entry, carrier, &plain),
+            None => Ok(()),
+        }
+    }
+
+    fn check_uri(&self, entry: &Entry, carrier: &Carrier, uri: &str) -> Result<(), No> {
+        let template = entry.resource().and_then(|it| it.template.as_ref());
+        let given = template.map_or(Given::None, Given::Variables);
+        self.check(entry, carrier, using(entry, Some(uri), given))
+    }
+
+    fn check(&self, entry: &Entry, carrier: &Carrier, access: Access<'_>) -> Result<(), No> {
+        self.rules.check(entry.guard.as_deref(), caller(carrier), &access)
+    }
+}
+
+/// Who calls. A name that is empty stands for everybody who has none.
+#[cfg(feature = "auth")]
+fn caller(carrier: &Carrier) -> Option<&Authorization> {
+    carrier.authorization().filter(|it| !it.principal().as_str().is_empty())
+}
+
+#[cfg(feature = "auth")]
+fn using<'a>(entry: &'a Entry, uri: Option<&'a str>, given: Given<'a>) -> Access<'a> {
+    let (kind, item) = (entry.kind_name(), entry.key());
+    Access { kind, item, uri, is_listing: false, given, is_unreadable: Cell::new(false) }
+}
+
+#[cfg(feature = "auth")]
+fn listing(entry: &Entry) -> Access<'_> {
+    let fixed = entry.resource().filter(|it| it.template.is_none()).map(|it| &*it.uri);
+    Access { is_listing: true, ..using(entry, fixed, Given::None) }
+}

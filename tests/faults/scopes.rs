@@ -1,0 +1,545 @@
+//! Who may use what over HTTP, in every era: what those are told who may not, and what nobody hears of.
+
+use std::{
+    net::SocketAddr,
+    sync::atomic::{AtomicUsize, Ordering},
+};
+
+use axum::{
+    extract::Request as HttpRequest,
+    middleware::{Next, from_fn},
+};
+use mcp_runtime::{
+    Access, Authorization, Builder, Principal, ProtectedResource, StaticTokens, prelude::*,
+};
+use serde_json::{Value, json};
+
+use crate::{
+    authorization::{Served, challenge, with},
+    client::{Reply, Request, Session, initialize, message, modern, run, tool_call},
+    mounted::Application,
+};
+
+/// How often handlers ran.
+#[derive(Default)]
+struct Runs(AtomicUsize);
+
+impl Runs {
+    fn run(&self) {
+        self.0.fetch_add(1, Ordering::SeqCst);
+    }
+}
+
+/// How often the others have run.
+#[tool]
+fn runs(runs: &Runs) -> String {
+    runs.0.load(Ordering::SeqCst).to_string()
+}
+
+/// Writes, and reports before it is done.
+#[tool(scopes("notes:write"), rate = "1/h", task)]
+async fn write(runs: &Runs, progress: Progress, ms: Option<u64>) -> &'static str {
+    runs.run();
+    progress.step();
+    tokio::time::sleep(std::time::Duration::from_millis(ms.unwrap_or(1))).await;
+    "written"
+}
+
+/// Deletes what is one's own.
+#[tool(scopes("notes:write", "notes:delete"), auth(own))]
+fn delete(runs: &Runs, owner: &str) -> String {
+    runs.run();
+    format!("what {owner} wrote is gone")
+}
+
+fn own(caller: &Authorization, access: &Access<'_>) -> bool {
+    let owner = access.argument::<String>("owner");
+    access.is_listing() || owner.as_deref() == Some(caller.principal().as_str())
+}
+
+/// A summary.
+#[prompt(scopes("notes:read"))]
+fn summary(runs: &Runs, #[complete("short", "long")] length: &str) -> String {
+    runs.run();
+    length.to_owned()
+}
+
+/// All notes.
+#[resource("notes://all", scopes("notes:read"), subscribe)]
+fn all(runs: &Runs) -> &'static str {
+    runs.run();
+    "all"
+}
+
+/// A note.
+#[resource("notes://{owner}/{number}", auth(own), subscribe)]
+fn note(runs: &Runs, owner: &str, number: u32) -> String {
+    runs.run();
+    format!("{owner} {number}")
+}
+
+/// Everybody's.
+#[resource("notes://public", subscribe)]
+fn public() -> &'static str {
+    "public"
+}
+
+fn server() -> Builder {
+    mcp_runtime::server!(name = "scopes")
+        .items(items![runs, write, delete, summary, all, note, public])
+        .state(Runs::default())
+}
+
+fn tokens() -> StaticTokens {
+    let grant =
+        |name: &str, scopes: &[&str]| Authorization::new(name).scopes(scopes.iter().copied());
+    StaticTokens::new()
+        .token("none", "ada")
+        .token("read", grant("ada", &["notes:read", "profile", "offline_access"]))
+        .token("write", grant("ada", &["notes:read", "notes:write"]))
+        .token("admin", grant("ada", &["notes:admin"]))
+        .token("grace", grant("grace", &["notes:admin"]))
+}
+
+const ISSUER: &str = "https://login.example.com";
+const RESOURCE: &str = "https://api.example.com/mcp";
+const METADATA: &str = "https://api.example.com/.well-known/oauth-protected-resource/mcp";
+
+fn protected() -> ProtectedResource {
+    ProtectedResource::new(tokens())
+        .resource(RESOURCE)
+        .authorization_server(ISSUER)
+        .implies("notes:admin", ["notes:delete", "notes:write"])
+        .implies("notes:write", ["notes:read"])
+}
+
+/// What a client sends and how, whatever it speaks.
+enum Way {
+    Alone,
+    Session(Session),
+}
+
+impl Way {
+    /// One of every revision that has statuses for it.
+    async fn all(address: SocketAddr, token: &str) -> Vec<Self> {
+        let mut all = vec![Self::Alone];
+        for revision in ["2025-03-26", "2025-06-18", "2025-11-25"] {
+            all.push(Self::session(address, revision, token).await);
+        }
+        all
+    }
+
+    async fn session(address: SocketAddr, revision: &'static str, token: &str) -> Self {
+        let begun = with(token, initialize(revision)).ask(address).await;
+        let id = begun.head.get("mcp-session-id").expect("a session");
+        Self::Session(Session { address, revision, id })
+    }
+
+    fn request(&self, method: &str, params: Value) -> Request {
+        match self {
+            Self::Alone => modern(7, method, params),
+            Self::Session(session) => session.post(&message(7, method, params)),
+        }
+    }
+
+    fn call(&self, tool: &str, arguments: Value) -> Request {
+        self.request(
+            "tools/call",
+            json!({ "name": tool, "arguments": arguments, "_meta": { "progressToken": 1 } }),
+        )
+    }
+}
+
+/// How often handlers have run that are not for everybody.
+async fn runs_of(address: SocketAddr) -> String {
+    with("none", Way::Alone.call("runs", json!({}))).ask(address).await.text()
+}
+
+/// Answered with this status before anything ran, as one JSON message that has the request's id.
+#[track_caller]
+fn check_refused(reply: &Reply, status: u16, says: &str) {
+    assert_eq!(reply.head.get("content-type").as_deref(), Some("application/json"), "{reply:?}");
+    let answer = reply.json();
+    let text = answer["error"]["message"].as_str().unwrap_or_default();
+    assert!(reply.status() == status && text.contains(says), "{status} {says}: {reply:?} {answer}");
+    assert_eq!((&answer["id"], &answer["error"]["code"]), (&json!(7), &json!(-32600)), "{answer}");
+}
+
+/// The same with a challenge for a token that grants more: these scopes.
+#[track_caller]
+fn check_step_up(reply: &Reply, says: &str, scopes: &str) {
+    check_refused(reply, 403, says);
+    let said = challenge(reply);
+    let text = reply.json()["error"]["message"].as_str().unwrap_or_default().replace('"', "'");
+    let expected = format!(
+        "Bearer error=\"insufficient_scope\", error_description=\"{text}\", resource_metadata=\"{METADATA}\", scope=\"{scopes}\""
+    );
+    assert_eq!(said, expected);
+}
+
+#[test]
+fn who_has_too_little_is_told_what_to_ask_for() {
+    run(async {
+        let served = Served::start(server().auth(protected())).await;
+        let address = served.address;
+        for way in Way::all(address, "none").await {
+            let call = way.call("write", json!({}));
+            let refused = with("read", call.clone()).ask(address).await;
+            let says = "the tool `write` needs a token that grants `notes:write` too";
+            check_step_up(&refused, says, "notes:write notes:read profile");
+            let refused = with("none", call).ask(address).await;
+            check_step_up(&refused, says, "notes:write");
+            let both =
+                with("write", way.call("delete", json!({ "owner": "ada" }))).ask(address).await;
+            check_step_up(&both, "`notes:delete` too", "notes:write notes:delete notes:read");
+            for (method, params) in [
+                ("prompts/get", json!({ "name": "summary", "arguments": { "length": "short" } })),
+                ("resources/read", json!({ "uri": "notes://all" })),
+                (
+                    "completion/complete",
+                    json!({
+                        "ref": { "type": "ref/prompt", "name": "summary" },
+                        "argument": { "name": "length", "value": "" },
+                    }),
+                ),
+            ] {
+                let refused = with("none", way.request(method, params.clone())).ask(address).await;
+                check_step_up(&refused, "`notes:read` too", "notes:read");
+                // A broader one is as good.
+                let let_in = with("write", way.request(method, params)).ask(address).await;
+                assert_eq!(let_in.status(), 200, "{method}: {let_in:?}");
+            }
+        }
+        // Two of each of the four that read, of which a completion runs nothing.
+        assert_eq!(runs_of(address).await, "8");
+        served.end().await;
+    });
+}
+
+#[test]
+fn a_policy_says_no_without_naming_a_scope() {
+    run(async {
+        let served = Served::start(server().auth(protected())).await;
+        let address = served.address;
+        for way in Way::all(address, "none").await {
+            let call = way.call("delete", json!({ "owner": "grace" }));
+            let refused = with("admin", call).ask(address).await;
+            check_refused(&refused, 403, "may not use the tool `delete` like this");
+            assert_eq!(refused.head.get("www-authenticate"), None);
+            let read = way.request("resources/read", json!({ "uri": "notes://grace/1" }));
+            let refused = with("none", read).ask(address).await;
+            check_refused(&refused, 403, "`notes://{owner}/{number}`");
+        }
+        assert_eq!(runs_of(address).await, "0");
+        let own = Way::Alone.call("delete", json!({ "owner": "ada" }));
+        assert_eq!(with("admin", own).ask(address).await.text(), "what ada wrote is gone");
+        served.end().await;
+    });
+}
+
+/// Neither what waits nor what is counted has been touched.
+#[test]
+fn a_refusal_costs_nothing_of_the_items_rate() {
+    run(async {
+        let served = Served::start(server().auth(protected())).await;
+        let address = served.address;
+        for _ in 0..5 {
+            let refused = with("read", Way::Alone.call("write", json!({}))).ask(address).await;
+            assert_eq!(refused.status(), 403);
+        }
+        let mut done =
+            with("write", Way::Alone.call("write", json!({}))).open(address).await.check_events();
+        let last = done.rest().await.pop().unwrap();
+        assert_eq!(last["result"]["content"][0]["text"], "written", "{last}");
+        served.end().await;
+    });
+}
+
+#[test]
+fn callers_without_a_token_are_told_which_one_to_get() {
+    run(async {
+        let served = Served::start(server().auth(protected().optional())).await;
+        let address = served.address;
+        let refused = Way::Alone.call("delete", json!({ "owner": "ada" })).ask(address).await;
+        check_refused(
+            &refused,
+            401,
+            "the tool `delete` wants an access token that grants `notes:write notes:delete`",
+        );
+        let expected =
+            format!("Bearer resource_metadata=\"{METADATA}\", scope=\"notes:write notes:delete\"");
+        assert_eq!(challenge(&refused), expected);
+        // One that asks for nobody in particular names no scope.
+        let read = Way::Alone.request("resources/read", json!({ "uri": "notes://ada/1" }));
+        let refused = read.ask(address).await;
+        check_refused(&refused, 401, "wants an access token");
+        assert_eq!(challenge(&refused), format!("Bearer resource_metadata=\"{METADATA}\""));
+        let open = Way::Alone.request("resources/read", json!({ "uri": "notes://public" }));
+        assert_eq!(open.ask(address).await.status(), 200);
+        let listed = Way::Alone.request("tools/list", json!({})).ask(address).await.json();
+        assert_eq!(names(&listed["result"]["tools"]), "runs");
+        assert_eq!(listed["result"]["cacheScope"], "private");
+        served.end().await;
+    });
+}
+
+fn names(list: &Value) -> String {
+    let names = list.as_array().into_iter().flatten().filter_map(|it| it["name"].as_str());
+    names.collect::<Vec<_>>().join(" ")
+}
+
+#[test]
+fn lists_have_what_a_caller_may_use_page_by_page() {
+    run(async {
+        let build = server().tools_per_page(2).items_per_page(1).auth(protected());
+        let served = Served::start(build).await;
+        let address = served.address;
+        let ways =
+            Way::all(address, "none").await.into_iter().zip(Way::all(address, "grace").await);
+        for (of_ada, of_grace) in ways {
+            for (token, tools, prompts, resources) in [
+                ("none", "runs", "", "public"),
+                ("read", "runs", "summary", "all|public"),
+                ("write", "runs write", "summary", "all|public"),
+                ("admin", "runs write|delete", "summary", "all|public"),
+                ("grace", "runs write|delete", "summary", "all|public"),
+                ("none", "runs", "", "public"),
+            ] {
+                let way = if token == "grace" { &of_grace } else { &of_ada };
+                for (method, member, expected) in [
+                    ("tools/list", "tools", tools),
+                    ("prompts/list", "prompts", prompts),
+                    ("resources/list", "resources", resources),
+                    ("resources/templates/list", "resourceTemplates", "note"),
+                ] {
+                    let mut pages = Vec::new();
+                    let mut params = json!({});
+                    loop {
+                        let reply = with(token, way.request(method, params)).ask(address).await;
+                        let result = reply.json()["result"].take();
+                        pages.push(names(&result[member]));
+                        if matches!(way, Way::Alone) {
+                            assert_eq!(result["cacheScope"], "private");
+                        }
+                        let Some(cursor) = result.get("nextCursor") else { break };
+                        params = json!({ "cursor": cursor });
+                    }
+                    assert_eq!(pages.join("|"), expected, "{token} {method}");
+                }
+            }
+        }
+        served.end().await;
+    });
+}
+
+#[test]
+fn nobody_hears_of_what_they_may_not_read() {
+    run(async {
+        let served = Served::start(server().auth(protected())).await;
+        let address = served.address;
+        let session = Way::session(address, "2025-11-25", "none").await;
+        let listen = |uris: &[&str]| {
+            let filter = json!({ "notifications": { "resourceSubscriptions": uris } });
+            with("none", Way::Alone.request("subscriptions/listen", filter))
+        };
+        let subscribe =
+            |uri: &str| with("none", session.request("resources/subscribe", json!({ "uri": uri })));
+        for (uri, says) in
+            [("notes://grace/1", "may not use"), ("notes://gr%61ce/1", "may not use")]
+        {
+            check_refused(&subscribe(uri).ask(address).await, 403, says);
+            check_refused(&listen(&["notes://public", uri]).ask(address).await, 403, says);
+        }
+        check_step_up(&subscribe("notes://all").ask(address).await, "notes:read", "notes:read");
+        check_step_up(
+            &listen(&["notes://public", "notes://all"]).ask(address).await,
+            "notes:read",
+            "notes:read",
+        );
+        assert_eq!(subscribe("notes://ada/1").ask(address).await.status(), 200);
+        let mut stream =
+            listen(&["notes://public", "notes://ada/1"]).open(address).await.check_events();
+        let first = stream.message().await.unwrap();
+        assert_eq!(first["method"], "notifications/subscriptions/acknowledged");
+        drop(stream);
+        served.end().await;
+    });
+}
+
+/// In an array, and where answers come on a stream of their own, there is no status to say it with.
+#[test]
+fn where_no_status_says_it_the_error_does() {
+    run(async {
+        let served = Served::start(server().legacy_sse(true).auth(protected())).await;
+        let address = served.address;
+        let Way::Session(session) = Way::session(address, "2025-03-26", "none").await else {
+            unreachable!()
+        };
+        let batch = json!([tool_call(1, "runs", json!({})), tool_call(2, "write", json!({}))]);
+        let reply = with("none", session.post(&batch)).ask(address).await;
+        assert_eq!(reply.status(), 200, "{reply:?}");
+        let answers = reply.json();
+        assert_eq!(answers[0]["result"]["content"][0]["text"], "0", "{answers}");
+        assert_eq!(answers[1]["error"]["code"], -32600, "{answers}");
+        assert_eq!(reply.head.get("www-authenticate"), None);
+
+        let mut open = with("none", Request::get().to("/sse")).open(address).await.check_events();
+        let path = format!("/{}", open.event().await.and_then(|it| it.data).expect("an address"));
+        let post = async |message: Value| {
+            let request = with("none", Request::post(message.to_string()).to(&path));
+            assert_eq!(request.ask(address).await.status(), 202);
+        };
+        let hello = json!({ "protocolVersion": "2024-11-05", "capabilities": {}, "clientInfo": { "name": "a", "version": "1" } });
+        post(message(1, "initialize", hello)).await;
+        open.message().await.unwrap();
+        post(tool_call(2, "write", json!({}))).await;
+        let refused = open.message().await.unwrap();
+        assert_eq!(
+            (&refused["id"], &refused["error"]["code"]),
+            (&json!(2), &json!(-32600)),
+            "{refused}"
+        );
+        post(message(3, "tools/list", json!({}))).await;
+        assert_eq!(names(&open.message().await.unwrap()["result"]["tools"]), "runs");
+        drop(open);
+        assert_eq!(runs_of(address).await, "0");
+        served.end().await;
+    });
+}
+
+#[test]
+fn a_task_is_begun_by_who_may_call_its_tool() {
+    run(async {
+        let served = Served::start(server().auth(protected())).await;
+        let address = served.address;
+        let extension = json!({ "extensions": { "io.modelcontextprotocol/tasks": {} } });
+        let alone = Way::Alone.request(
+            "tools/call",
+            json!({
+                "name": "write", "arguments": { "ms": 500 },
+                "_meta": { "io.modelcontextprotocol/clientCapabilities": extension },
+            }),
+        );
+        check_step_up(
+            &with("read", alone).ask(address).await,
+            "notes:write",
+            "notes:write notes:read profile",
+        );
+        let session = Way::session(address, "2025-11-25", "read").await;
+        let call = session.request(
+            "tools/call",
+            json!({ "name": "write", "arguments": { "ms": 500 }, "task": {} }),
+        );
+        check_step_up(
+            &with("read", call.clone()).ask(address).await,
+            "notes:write",
+            "notes:write notes:read profile",
+        );
+        let tasks =
+            with("read", session.request("tasks/list", json!({}))).ask(address).await.json();
+        assert_eq!(tasks["result"]["tasks"], json!([]));
+        let begun = with("write", call).ask(address).await.json();
+        assert_eq!(begun["result"]["task"]["status"], "working", "{begun}");
+        served.end().await;
+    });
+}
+
+fn header(request: &HttpRequest, name: &str) -> Option<String> {
+    request.headers().get(name).and_then(|it| it.to_str().ok()).map(str::to_owned)
+}
+
+/// Middleware that knows some callers.
+async fn sign_in(mut request: HttpRequest, next: Next) -> axum::response::Response {
+    let (user, scopes) = (header(&request, "x-user"), header(&request, "x-scopes"));
+    if let Some(name) = user {
+        let scopes = scopes.unwrap_or_default();
+        let scopes = scopes.split(' ').map(Box::<str>::from);
+        request.extensions_mut().insert(Authorization::new(name).scopes(scopes));
+    } else if let Some(name) = header(&request, "x-principal") {
+        request.extensions_mut().insert(Principal::new(name));
+    }
+    next.run(request).await
+}
+
+#[test]
+fn an_application_may_say_who_calls() {
+    run(async {
+        let router = server().into_router().await.unwrap().layer(from_fn(sign_in));
+        let application = Application::start(router).await;
+        let address = application.address;
+        let call = || Way::Alone.call("delete", json!({ "owner": "ada" }));
+        let ada = |scopes: &str, request: Request| {
+            request.header("X-User", "ada").header("X-Scopes", scopes)
+        };
+        let done = ada("notes:write notes:delete", call()).ask(address).await;
+        assert_eq!(done.text(), "what ada wrote is gone");
+        let refused = ada("notes:write", call()).ask(address).await;
+        check_refused(&refused, 403, "`notes:delete` too");
+        assert!(challenge(&refused).ends_with("scope=\"notes:write notes:delete\""), "{refused:?}");
+        // Whom it does not know, or knows nothing of, is let in to what is for everybody.
+        for request in [call(), call().header("X-Principal", "ada"), call().header("X-User", "")] {
+            let refused = request.ask(address).await;
+            check_refused(&refused, 401, "wants an access token");
+            assert_eq!(challenge(&refused), "Bearer scope=\"notes:write notes:delete\"");
+        }
+        let public = Way::Alone.request("resources/read", json!({ "uri": "notes://public" }));
+        assert_eq!(public.ask(address).await.status(), 200);
+        // Who is known by that alone has sessions of their own.
+        let begun = ada("", initialize("2025-11-25")).ask(address).await;
+        let id = begun.head.get("mcp-session-id").expect("a session");
+        let session = Way::Session(Session { address, revision: "2025-11-25", id });
+        let ping = || session.request("ping", json!({}));
+        assert_eq!(ping().ask(address).await.status(), 404);
+        assert_eq!(ping().header("X-User", "grace").ask(address).await.status(), 404);
+        assert_eq!(ada("", ping()).ask(address).await.status(), 200);
+        application.end().await;
+    });
+}
+
+#[test]
+fn a_server_that_knows_nobody_does_not_start() {
+    run(async {
+        let refused = server().bind_http("127.0.0.1:0").await.unwrap_err().to_string();
+        let says = [
+            "the tool `delete` at",
+            "the prompt `summary` at",
+            "scopes.rs:",
+            "are not for everybody",
+            "add `.auth(…)`",
+        ];
+        assert!(says.iter().all(|it| refused.contains(it)), "{refused}");
+        assert!(!refused.contains("`runs`") && !refused.contains("`public`"), "{refused}");
+        let policy =
+            mcp_runtime::server!(name = "policy").items(items![public]).policy(|_, _| true);
+        let refused = policy.bind_http("127.0.0.1:0").await.unwrap_err().to_string();
+        assert!(refused.contains("`.policy(…)` at") && refused.contains("scopes.rs:"), "{refused}");
+        // What is added later asks for a token all the same.
+        let build = mcp_runtime::server!(name = "later").items(items![public]);
+        let build = build.setup(async |handle: Handle| {
+            handle.add(Tool::new("late").scopes(["late"]).handler(async |_: Context| "late"))?;
+            Ok::<_, Error>(Late)
+        });
+        let served = Served::start(build).await;
+        let refused = Way::Alone.call("late", json!({})).ask(served.address).await;
+        check_refused(&refused, 401, "grants `late`");
+        assert_eq!(challenge(&refused), "Bearer scope=\"late\"");
+        served.end().await;
+    });
+}
+
+struct Late;
+
+#[test]
+fn a_scope_that_every_request_needs_is_named_with_the_items() {
+    run(async {
+        let protected = ProtectedResource::new(tokens()).require("notes:read");
+        let served = Served::start(server().auth(protected)).await;
+        let refused = with("read", Way::Alone.call("write", json!({}))).ask(served.address).await;
+        check_refused(&refused, 403, "grants `notes:write` too");
+        let said = challenge(&refused);
+        assert!(said.ends_with("scope=\"notes:read notes:write profile\""), "{said}");
+        let refused = with("none", Way::Alone.call("runs", json!({}))).ask(served.address).await;
+        assert!(challenge(&refused).ends_with("scope=\"notes:read\""), "{refused:?}");
+        served.end().await;
+    });
+}

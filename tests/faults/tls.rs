@@ -1,0 +1,115 @@
+//! An issuer behind TLS: its keys are taken only from whom a certificate names, signed by an authority that the system trusts.
+
+use std::{net::SocketAddr, sync::Arc};
+
+use axum::serve::Listener;
+use rcgen::{BasicConstraints, CertificateParams, IsCa, Issuer as Authority, KeyPair};
+use serde_json::json;
+use support::examples::example;
+use tokio::net::{TcpListener, TcpStream};
+use tokio_rustls::{
+    TlsAcceptor,
+    rustls::{
+        ServerConfig,
+        crypto::ring,
+        pki_types::{PrivateKeyDer, PrivatePkcs8KeyDer},
+    },
+    server::TlsStream,
+};
+
+use crate::{
+    client::{plain_call, run},
+    issuer::{Issuer, Key, Manner},
+    server::Server,
+};
+
+/// Who signs certificates.
+struct Certifier {
+    authority: Authority<'static, KeyPair>,
+    pem: String,
+}
+
+impl Certifier {
+    fn new() -> Self {
+        let key = KeyPair::generate().unwrap();
+        let mut params = CertificateParams::new(Vec::new()).unwrap();
+        params.is_ca = IsCa::Ca(BasicConstraints::Unconstrained);
+        let pem = params.self_signed(&key).unwrap().pem();
+        Self { authority: Authority::new(params, key), pem }
+    }
+
+    /// TLS under this name.
+    fn acceptor(&self, name: &str) -> TlsAcceptor {
+        let key = KeyPair::generate().unwrap();
+        let params = CertificateParams::new([name.to_owned()]).unwrap();
+        let certificate = params.signed_by(&key, &self.authority).unwrap();
+        let key = PrivateKeyDer::from(PrivatePkcs8KeyDer::from(key.serialize_der()));
+        let config = ServerConfig::builder_with_provider(Arc::new(ring::default_provider()))
+            .with_safe_default_protocol_versions()
+            .unwrap()
+            .with_no_client_auth()
+            .with_single_cert(vec![certificate.der().clone()], key)
+            .unwrap();
+        TlsAcceptor::from(Arc::new(config))
+    }
+}
+
+struct Secure(TcpListener, TlsAcceptor);
+
+impl Listener for Secure {
+    type Io = TlsStream<TcpStream>;
+    type Addr = SocketAddr;
+
+    async fn accept(&mut self) -> (Self::Io, Self::Addr) {
+        loop {
+            let Ok((stream, address)) = self.0.accept().await else { continue };
+            // Whoever does not like the certificate leaves.
+            if let Ok(stream) = self.1.accept(stream).await {
+                return (stream, address);
+            }
+        }
+    }
+
+    fn local_addr(&self) -> std::io::Result<Self::Addr> {
+        self.0.local_addr()
+    }
+}
+
+#[test]
+fn keys_come_from_whom_a_trusted_certificate_names() {
+    // Built before the time of the test begins.
+    let rig = example("rig");
+    run(async {
+        let folder = std::path::Path::new(env!("CARGO_TARGET_TMPDIR"));
+        let (known, unknown) = (Certifier::new(), Certifier::new());
+        let roots = folder.join(format!("roots-{}.pem", std::process::id()));
+        std::fs::write(&roots, &known.pem).unwrap();
+        let cases = [
+            (&known, "localhost", 200),
+            (&known, "other.example", 503),
+            (&unknown, "localhost", 503),
+        ];
+        for (certifier, name, status) in cases {
+            let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+            let listener = Secure(listener, certifier.acceptor(name));
+            let key = Key::ed25519("k", 1);
+            let issuer = Issuer::start_at(listener, "https", Manner::Good, &[&key]);
+            let settings = [
+                ("ISSUER", &*issuer.url),
+                ("SSL_CERT_FILE", roots.to_str().expect("a path in UTF-8")),
+            ];
+            let server = Server::start_program(rig, &settings);
+            let mut claims = issuer.claims();
+            claims["aud"] = json!("https://rig.example/mcp");
+            let call = plain_call(1, "echo", json!({ "message": "hello" }));
+            let call = call.header("Authorization", format!("Bearer {}", key.token(&claims)));
+            let reply = call.ask(server.address()).await;
+            assert_eq!(reply.status(), status, "{name}: {reply:?}");
+            if status == 200 {
+                assert_eq!(reply.text(), "hello");
+            }
+            assert_eq!(issuer.asked(), usize::from(status == 200), "{name}");
+        }
+        std::fs::remove_file(roots).unwrap();
+    });
+}

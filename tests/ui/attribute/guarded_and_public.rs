@@ -1,0 +1,9 @@
+use mcp_runtime::prelude::*;
+
+/// All notes.
+#[resource("notes://all", scopes("notes:read"), cache(public, ttl = "5m"))]
+fn all() -> &'static str {
+    "all"
+}
+
+fn main() {}

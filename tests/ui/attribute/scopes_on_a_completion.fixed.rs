@@ -1,0 +1,9 @@
+use mcp_runtime::prelude::*;
+
+/// Cities.
+#[completion]
+fn cities() -> Vec<String> {
+    Vec::new()
+}
+
+fn main() {}
