@@ -109,7 +109,9 @@ mod wire;
 #[cfg(feature = "auth")]
 pub use auth::{Denied, ProtectedResource, StaticTokens, TokenVerifier};
 #[cfg(feature = "auth-server")]
-pub use authorization_server::{AuthorizationServer, LoginPage, LoginRequest, User};
+pub use authorization_server::{
+    AuthorizationServer, Identity as UpstreamIdentity, LoginPage, LoginRequest, Upstream, User,
+};
 pub use builder::{Builder, Identity, Items, Made, Opening, Server, Setup, Size};
 pub use catalog::{Handle, Item, Prompt, Resource, Tool, Variables};
 #[cfg(feature = "stdio")]

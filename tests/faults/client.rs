@@ -53,6 +53,19 @@ impl Request {
         Self::new("GET", "/mcp").header("Accept", "text/event-stream")
     }
 
+    /// One with a body of this type.
+    pub(crate) fn sending(path: &str, kind: &str, body: impl Into<Vec<u8>>) -> Self {
+        let request = Self::new("POST", path).header("Content-Type", kind);
+        Self { body: body.into(), ..request }
+    }
+
+    /// To another name of the same server.
+    #[must_use]
+    pub(crate) fn host(mut self, host: &str) -> Self {
+        host.clone_into(&mut self.headers[0].1);
+        self
+    }
+
     #[must_use]
     pub(crate) fn header(mut self, name: &str, value: impl Into<String>) -> Self {
         self.headers.push((name.into(), value.into()));

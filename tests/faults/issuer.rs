@@ -206,7 +206,7 @@ impl Key {
         }
     }
 
-    fn public(&self) -> Value {
+    pub(crate) fn public(&self) -> Value {
         match &self.pair {
             Pair::Rsa(_) => {
                 json!({ "kty": "RSA", "kid": self.id, "use": "sig", "n": N, "e": "AQAB" })

@@ -8,9 +8,14 @@
 #![forbid(unsafe_code)]
 
 mod authorization;
+mod authorization_server;
 mod bodies;
+mod browser;
 mod client;
+mod delegation;
+mod documents;
 mod eras;
+mod exchange;
 mod expiry;
 mod fleet;
 mod flood;
@@ -19,6 +24,7 @@ mod mounted;
 mod owners;
 mod pair;
 mod principals;
+mod provider;
 mod rates;
 mod rounds;
 mod scopes;

@@ -47,8 +47,8 @@ pub struct Beside(pub(crate) Arc<dyn Pages>);
 pub(crate) struct Place {
     /// What people are shown as its name.
     pub(crate) name: String,
-    /// The path of its endpoint.
-    pub(crate) path: String,
+    /// The URL that tokens are for, where it is known without a request.
+    pub(crate) resource: Option<String>,
     /// The address that is listened at, where that is known.
     pub(crate) bound: Option<IpAddr>,
 }
@@ -78,11 +78,15 @@ impl ProtectedResource {
 
     /// # Errors
     /// Why the authorization server cannot be used.
-    pub(crate) async fn open(&self, place: Place) -> Result<(), String> {
-        match &self.pages {
-            Some(pages) => pages.open(place).await,
-            None => Ok(()),
-        }
+    pub(crate) async fn open(
+        &self,
+        name: &str,
+        path: &str,
+        bound: Option<IpAddr>,
+    ) -> Result<(), String> {
+        let Some(pages) = &self.pages else { return Ok(()) };
+        let resource = self.resource.clone().or_else(|| pages.resource(path));
+        pages.open(Place { name: name.to_owned(), resource, bound }).await
     }
 
     /// A request to one of the pages. `derived` is the resource as it shows it.

@@ -25,7 +25,7 @@ use crate::context::{Authorization, Hierarchy, Principal};
 /// ```
 pub struct ProtectedResource {
     verifier: Arc<dyn Verify>,
-    resource: Option<String>,
+    pub(super) resource: Option<String>,
     servers: Vec<String>,
     scopes: Vec<String>,
     required: Vec<String>,

@@ -8,6 +8,8 @@ pub(super) enum Address {
     Token,
     Register,
     Revoke,
+    /// Where another provider sends the browser back to.
+    Callback,
 }
 
 /// Where the metadata of an issuer is, before the issuer's path (RFC 8414, section 3.1).
@@ -17,6 +19,7 @@ pub(super) const AUTHORIZE: &str = "/authorize";
 pub(super) const TOKEN: &str = "/token";
 pub(super) const REGISTER: &str = "/register";
 pub(super) const REVOKE: &str = "/revoke";
+const CALLBACK: &str = "/callback";
 
 impl Address {
     /// What is at a path, for an issuer with this path, which whoever is before this server may have taken away.
@@ -29,6 +32,7 @@ impl Address {
             TOKEN => Some(Self::Token),
             REGISTER => Some(Self::Register),
             REVOKE => Some(Self::Revoke),
+            CALLBACK => Some(Self::Callback),
             _ => None,
         }
     }
@@ -36,7 +40,8 @@ impl Address {
     /// All paths.
     #[cfg(any(test, feature = "axum"))]
     pub(super) fn paths(issuer: &str) -> Vec<String> {
-        let pages = [AUTHORIZE, TOKEN, REGISTER, REVOKE].map(|it| format!("{issuer}{it}"));
+        let pages =
+            [AUTHORIZE, TOKEN, REGISTER, REVOKE, CALLBACK].map(|it| format!("{issuer}{it}"));
         pages.into_iter().chain([format!("{WELL_KNOWN}{issuer}")]).collect()
     }
 }

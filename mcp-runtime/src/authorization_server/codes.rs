@@ -10,6 +10,7 @@ use tokio::time::Instant;
 
 use super::{
     pkce::Challenge,
+    provider::Given,
     refusal::Refusal,
     secret::{Digest, random},
     user::User,
@@ -34,6 +35,8 @@ pub(super) struct Code {
     pub(super) resource: String,
     pub(super) scopes: Vec<String>,
     pub(super) user: User,
+    /// What another provider has given for it.
+    pub(super) given: Option<Given>,
 }
 
 enum Entry {

@@ -7,21 +7,22 @@ use std::{
     time::Duration,
 };
 
-use http::{Method, header};
+use http::{Method, StatusCode, header};
 
 use super::{
     address::Address,
-    authorize,
+    authorize, callback,
     client::{Client, Clients},
     clock::Clock,
     codes::Codes,
     decide,
     document::Documents,
-    grants::Grants,
+    grants::{Grant, Grants},
     guard::Guard,
-    journal::{Journal, Kind},
+    journal::{Journal, Kind, Row},
     login::{Login, LoginPage},
     metadata::Metadata,
+    provider::Provider,
     redirect::Redirect,
     refusal::Refusal,
     registration,
@@ -38,9 +39,16 @@ pub(super) struct Scope {
     pub(super) words: String,
 }
 
+/// How it is found out who somebody is.
+pub(super) enum Way {
+    /// By the author's function, on a page of ours.
+    Asked { login: Login, page: LoginPage },
+    /// By another provider.
+    Delegated(Box<Provider>),
+}
+
 pub(super) struct Core {
-    pub(super) login: Login,
-    pub(super) login_page: LoginPage,
+    pub(super) way: Way,
     pub(super) issuer: Option<String>,
     pub(super) scopes: Vec<Scope>,
     pub(super) redirects: Vec<String>,
@@ -55,13 +63,14 @@ pub(super) struct Core {
     /// Times somebody could not be logged in.
     pub(super) logins: Guard,
     pub(super) registrations: Guard,
+    /// Those that were begun, which take room until somebody decides.
+    pub(super) authorizations: Guard,
 }
 
 impl Core {
-    pub(super) fn new(login: Login) -> Self {
+    pub(super) fn new(way: Way) -> Self {
         Self {
-            login,
-            login_page: LoginPage::form(),
+            way,
             issuer: None,
             scopes: Vec::new(),
             redirects: Vec::new(),
@@ -75,6 +84,7 @@ impl Core {
             journal: Arc::default(),
             logins: Guard::new(20, Duration::from_secs(6)),
             registrations: Guard::new(50, Duration::from_secs(6)),
+            authorizations: Guard::new(60, Duration::from_secs(1)),
         }
     }
 
@@ -96,7 +106,17 @@ impl Core {
                 "`{other}` is no address of an application with a scheme of its own, such as `com.example.app:/callback`"
             ));
         }
-        self.login_page.problem().map(str::to_owned)
+        match &self.way {
+            Way::Asked { page, .. } => page.problem().map(str::to_owned),
+            Way::Delegated(provider) => provider.problem(),
+        }
+    }
+
+    pub(super) fn provider(&self) -> Option<&Provider> {
+        match &self.way {
+            Way::Asked { .. } => None,
+            Way::Delegated(provider) => Some(provider),
+        }
     }
 
     /// What people are shown as the server's name.
@@ -138,10 +158,30 @@ impl Core {
     /// Whether a token that was given for this resource is good here: what is kept may have been given out under another name.
     pub(super) fn is_own(&self, resource: &str) -> bool {
         let Some(place) = self.place.get() else { return false };
-        match Pages::resource(self, &place.path) {
-            Some(own) => self.is_resource(resource, &own),
-            None => true,
+        place.resource.as_deref().is_none_or(|own| self.is_resource(resource, own))
+    }
+
+    /// Takes up what was kept before a restart.
+    fn restore(&self, row: &Row) -> serde_json::Result<()> {
+        match row.kind {
+            Kind::Client => self.clients.restore(serde_json::from_str(&row.json)?),
+            Kind::Grant => {
+                let mut grant: Grant = serde_json::from_str(&row.json)?;
+                let Some(key) = Digest::parse(&row.key) else { return Ok(()) };
+                let is_backed = match (&mut grant.backing, self.provider()) {
+                    (None, None) => true,
+                    (Some(backing), Some(provider)) => provider.restore(backing, &key),
+                    _ => false,
+                };
+                if is_backed {
+                    self.grants.restore(key, grant);
+                } else {
+                    // Whoever gave it is somebody else now, or its key has gone with the process.
+                    self.journal.remove(Kind::Grant, &row.key);
+                }
+            }
         }
+        Ok(())
     }
 
     /// The words of a scope.
@@ -177,7 +217,7 @@ impl Core {
             return self.documents.find(id, self, visit.address).await;
         }
         let found = self.clients.find(id, self.clock.now());
-        found.ok_or_else(|| Refusal::client("nobody here knows the application that sent you"))
+        found.ok_or_else(|| Refusal::client("nobody here knows the application that sent you, or no longer: remove this server there, and add it again"))
     }
 
     async fn answered(&self, visit: &Visit) -> Reply {
@@ -191,7 +231,13 @@ impl Core {
             (Some(Address::Token), true) => token::answer(self, visit).await,
             (Some(Address::Register), true) => registration::answer(self, visit).await,
             (Some(Address::Revoke), true) => token::revoke(self, visit).await,
-            (Some(Address::Metadata), true) => return reply::not_allowed("GET"),
+            (Some(Address::Callback), false) => match self.provider() {
+                Some(provider) => Ok(callback::answer(self, visit, provider).await),
+                None => return reply::empty(StatusCode::NOT_FOUND),
+            },
+            (Some(Address::Metadata | Address::Callback), true) => {
+                return reply::not_allowed("GET");
+            }
             (_, _) => return reply::not_allowed("POST"),
         };
         answered.unwrap_or_else(|refusal| reply::refused(&refusal, &parts.headers))
@@ -200,7 +246,7 @@ impl Core {
     fn metadata(&self, visit: &Visit) -> Reply {
         let issuer = self.issuer(&visit.origin);
         let scopes = self.scopes.iter().map(|it| &*it.name);
-        let mut reply = reply::json(http::StatusCode::OK, &Metadata::new(&issuer, scopes));
+        let mut reply = reply::json(StatusCode::OK, &Metadata::new(&issuer, scopes));
         reply.headers_mut().remove(header::CACHE_CONTROL);
         reply
     }
@@ -212,7 +258,8 @@ impl Pages for Core {
     }
 
     fn is_for_scripts(&self, path: &str) -> bool {
-        Address::of(path, self.path()) != Some(Address::Authorize)
+        let address = Address::of(path, self.path());
+        !matches!(address, Some(Address::Authorize | Address::Callback))
     }
 
     #[cfg(feature = "axum")]
@@ -243,17 +290,7 @@ impl Pages for Core {
         let _ = self.place.set(place);
         Box::pin(async {
             for row in self.journal.load(self.clock.now()).await? {
-                let restored = match row.kind {
-                    Kind::Client => {
-                        serde_json::from_str(&row.json).map(|it| self.clients.restore(it))
-                    }
-                    Kind::Grant => serde_json::from_str(&row.json).map(|it| {
-                        if let Some(key) = Digest::parse(&row.key) {
-                            self.grants.restore(key, it);
-                        }
-                    }),
-                };
-                restored.map_err(|why| {
+                self.restore(&row).map_err(|why| {
                     let kind = row.kind.name();
                     format!("a {kind} that was kept cannot be read, so the file is another version's: {why}")
                 })?;

@@ -8,10 +8,11 @@ use tokio::time::timeout;
 use super::{
     authorize::login_page,
     codes::Code,
-    core::Core,
+    core::{Core, Way},
     form::Form,
-    login::{LoginPage, LoginRequest},
+    login::{Login, LoginPage, LoginRequest},
     page,
+    provider::Given,
     refusal::Refusal,
     reply::{self, Reply},
     token,
@@ -44,7 +45,10 @@ async fn decide(core: &Core, visit: &Visit) -> Result<Reply, Refusal> {
         return Ok(finish(core, visit, &found, Err(Refusal::denied())));
     }
     match &found.user {
-        None => log_in(core, visit, form, found).await,
+        None => match &core.way {
+            Way::Asked { login, page } => log_in(core, visit, form, found, login, page).await,
+            Way::Delegated(_) => Err(stray()),
+        },
         // A page that asked for something else than this.
         Some(_) if action != Some("allow") => Err(stray()),
         Some(user) => {
@@ -67,33 +71,32 @@ fn check_origin(core: &Core, visit: &Visit) -> Result<(), Refusal> {
     }
 }
 
-async fn log_in(core: &Core, visit: &Visit, form: Form, found: Found) -> Result<Reply, Refusal> {
+async fn log_in(
+    core: &Core,
+    visit: &Visit,
+    form: Form,
+    found: Found,
+    login: &Login,
+    first: &LoginPage,
+) -> Result<Reply, Refusal> {
     let often =
         || Refusal::busy("Too many have tried to log in. Wait a minute before you start again.");
-    if !core.logins.may(visit.address) {
-        return Err(often());
-    }
-    // Counted before anybody looks, so that nobody tries twice at once.
-    if !core.waiting.may_try(&found.id) {
+    // Both are counted before anybody looks, so that nobody tries several times at once.
+    if !core.logins.take(visit.address) || !core.waiting.may_try(&found.id) {
         return Err(often());
     }
     let ticket = form.required("ticket")?.to_owned();
     let request =
         LoginRequest { form, headers: visit.parts.headers.clone(), asked: found.asked.clone() };
-    let judged = timeout(PATIENCE, core.login.begin(request)).await;
+    let judged = timeout(PATIENCE, login.begin(request)).await;
     let judged = judged.map_err(|why| Refusal::broken("logging in took too long", &why))?;
     let page = match judged {
         Ok(user) => {
-            if let Some(problem) = user.problem() {
-                return Err(Refusal::broken("nobody can be logged in now", &problem));
-            }
-            let gone = || Refusal::request("This page has expired.");
-            let held = core.waiting.log_in(&found.id, user.clone())?.ok_or_else(gone)?;
-            return Ok(page::consent(core, &held, &found.asked, &user));
+            core.logins.give_back(visit.address);
+            return logged_in(core, visit, &found, user, None);
         }
         Err(page) => page,
     };
-    core.logins.take(visit.address);
     if let Some(problem) = page.problem() {
         return Err(Refusal::broken("the page cannot be shown", &problem));
     }
@@ -101,13 +104,34 @@ async fn log_in(core: &Core, visit: &Visit, form: Form, found: Found) -> Result<
         return Ok(finish(core, visit, &found, Err(Refusal::denied())));
     }
     let held = Held { id: found.id, ticket, cookie: None };
-    Ok(login_page(core, &held, &page::source(&found.asked), &again(core, page)))
+    Ok(login_page(core, &held, &page::source(&found.asked), &again(first, page)))
+}
+
+/// Asks a user who has logged in.
+pub(super) fn logged_in(
+    core: &Core,
+    visit: &Visit,
+    found: &Found,
+    user: User,
+    given: Option<Given>,
+) -> Result<Reply, Refusal> {
+    if let Some(problem) = user.problem() {
+        return Err(Refusal::broken("nobody can be logged in now", &problem));
+    }
+    let asked = &found.asked;
+    if !asked.scopes.is_empty() && !asked.scopes.iter().any(|it| user.may(it)) {
+        let why = "the user may grant nothing of this";
+        return Ok(finish(core, visit, found, Err(Refusal::scope(why))));
+    }
+    let gone = || Refusal::request("This page has expired.");
+    let held = core.waiting.log_in(&found.id, user.clone(), given)?.ok_or_else(gone)?;
+    Ok(page::consent(core, &held, asked, &user))
 }
 
 /// The page that is shown again: the one the author has given, or the first one with what this one says.
-fn again(core: &Core, page: LoginPage) -> LoginPage {
+fn again(first: &LoginPage, page: LoginPage) -> LoginPage {
     let message = page.message.unwrap_or_else(|| "That was not right.".to_owned());
-    LoginPage { html: page.html.or_else(|| core.login_page.html.clone()), message: Some(message) }
+    LoginPage { html: page.html.or_else(|| first.html.clone()), message: Some(message) }
 }
 
 /// The code for what the user has allowed.
@@ -127,11 +151,17 @@ fn allowed(core: &Core, form: &Form, found: &Found, user: &User) -> Result<Strin
         resource: asked.resource.clone(),
         scopes,
         user: user.clone(),
+        given: found.given.clone(),
     })
 }
 
 /// Ends the authorization, and sends the browser back to the client.
-fn finish(core: &Core, visit: &Visit, found: &Found, code: Result<String, Refusal>) -> Reply {
+pub(super) fn finish(
+    core: &Core,
+    visit: &Visit,
+    found: &Found,
+    code: Result<String, Refusal>,
+) -> Reply {
     let back = &found.asked.back;
     if !core.waiting.take(&found.id) {
         return page::problem(core, &Refusal::request("This page was used before."));

@@ -2,7 +2,7 @@
 
 use std::{
     collections::HashMap,
-    sync::{Mutex, MutexGuard, PoisonError},
+    sync::{Arc, Mutex, MutexGuard, PoisonError},
 };
 
 use serde::{Deserialize, Serialize};
@@ -44,6 +44,21 @@ pub(super) struct Grant {
     pub(super) ends: u64,
     refresh: Option<Refresh>,
     tokens: Vec<Access>,
+    /// What it stands on, where another provider has said who the user is.
+    pub(super) backing: Option<Backing>,
+}
+
+/// What another provider has given for a grant.
+#[derive(Clone, Serialize, Deserialize)]
+pub(super) struct Backing {
+    pub(super) sealed: String,
+    /// When its access token ends. Ours do no later.
+    pub(super) until: u64,
+    /// Whether it can be had anew.
+    pub(super) refreshes: bool,
+    /// For handlers, where they may have it.
+    #[serde(skip)]
+    pub(super) token: Option<Arc<str>>,
 }
 
 #[derive(Clone, Serialize, Deserialize)]
@@ -90,7 +105,24 @@ struct State {
 
 impl Grant {
     pub(super) fn new(client: String, user: User, scopes: Vec<String>, resource: String) -> Self {
-        Self { client, user, scopes, resource, ends: 0, refresh: None, tokens: Vec::new() }
+        let (refresh, tokens, backing) = (None, Vec::new(), None);
+        Self { client, user, scopes, resource, ends: 0, refresh, tokens, backing }
+    }
+
+    /// When it ends if nobody comes back.
+    fn end_from(&self, now: u64) -> u64 {
+        match &self.backing {
+            Some(backing) if !backing.refreshes => backing.until,
+            _ => now + IDLE,
+        }
+    }
+
+    fn authorization(&self, scopes: &[String], expires: u64) -> Authorization {
+        let authorization = self.user.authorization(scopes, expires);
+        match self.backing.as_ref().and_then(|it| it.token.clone()) {
+            Some(token) => authorization.upstream(token),
+            None => authorization,
+        }
     }
 }
 
@@ -104,7 +136,7 @@ impl Grants {
         let mut state = self.state();
         for access in &grant.tokens {
             let known = Known {
-                authorization: grant.user.authorization(&access.scopes, access.expires),
+                authorization: grant.authorization(&access.scopes, access.expires),
                 resource: grant.resource.clone(),
                 grant: key,
                 expires: access.expires,
@@ -123,15 +155,17 @@ impl Grants {
         &self,
         mut grant: Grant,
         refreshes: bool,
+        back: impl FnOnce(&Digest) -> Result<Option<Backing>, Refusal>,
         now: u64,
         journal: &Journal,
     ) -> Result<Issued, Refusal> {
         let name = random::<16>()?;
         let key = Digest::of(&name);
+        grant.backing = back(&key)?;
         let mut state = self.state();
         state.make_room(grant.user.principal(), now, journal)?;
         let refresh = refreshes.then(|| refresh_token(&name)).transpose()?;
-        grant.ends = now + if refreshes { IDLE } else { ACCESS };
+        grant.ends = if refreshes { grant.end_from(now) } else { now + ACCESS };
         grant.refresh =
             refresh.as_ref().map(|it| Refresh { current: Digest::of(it), previous: None });
         let scopes = grant.scopes.clone();
@@ -150,11 +184,12 @@ impl Grants {
         token: &str,
         client: &str,
         scopes: Option<Vec<String>>,
+        backing: Option<Backing>,
         now: u64,
         journal: &Journal,
     ) -> Result<Issued, Refusal> {
         let gone = || Refusal::grant("the refresh token is not good, or no longer");
-        let name = token.get(..NAME).ok_or_else(gone)?;
+        let name = name(token);
         let (key, shown) = (Digest::of(name), Digest::of(token));
         let mut state = self.state();
         let grant = state.grants.get(&key).ok_or_else(gone)?;
@@ -188,9 +223,29 @@ impl Grants {
             };
             let previous = Some((shown, at));
             grant.refresh = Some(Refresh { current: Digest::of(&next), previous });
-            grant.ends = now + IDLE;
+            if backing.is_some() {
+                grant.backing = backing;
+            }
+            grant.ends = grant.end_from(now);
         }
         state.issue(key, scopes, Some(next), now, journal)
+    }
+
+    /// What another provider has given for the grant of a refresh token that is good and may get these scopes.
+    pub(super) fn backing(
+        &self,
+        token: &str,
+        client: &str,
+        scopes: Option<&[String]>,
+        now: u64,
+    ) -> Option<(Digest, Backing)> {
+        let (key, shown) = (Digest::of(name(token)), Digest::of(token));
+        let state = self.state();
+        let grant = state.grants.get(&key).filter(|it| it.client == client && it.ends > now)?;
+        let is_current = grant.refresh.as_ref().is_some_and(|it| it.current == shown);
+        let is_good = is_current || state.has_lost_answer(&key, shown, now);
+        let may = scopes.is_none_or(|it| it.iter().all(|it| grant.scopes.contains(it)));
+        (is_good && may).then(|| Some((key, grant.backing.clone()?))).flatten()
     }
 
     /// Ends what a token is of: the whole grant for a refresh token (RFC 7009, section 2.1), itself for an access token.
@@ -205,8 +260,7 @@ impl Grants {
             }
             return;
         }
-        let Some(name) = token.get(..NAME) else { return };
-        let key = Digest::of(name);
+        let key = Digest::of(name(token));
         let is_of = |it: &Grant| it.client == client && it.refresh.is_some();
         if state.grants.get(&key).is_some_and(is_of) {
             state.end(key, journal);
@@ -225,6 +279,11 @@ impl Grants {
         known.is_used = true;
         Some((known.authorization.clone(), known.resource.clone()))
     }
+}
+
+/// The part of a refresh token that says which grant it is of.
+pub(super) fn name(token: &str) -> &str {
+    token.get(..NAME).unwrap_or(token)
 }
 
 fn refresh_token(name: &str) -> Result<String, Refusal> {
@@ -257,12 +316,14 @@ impl State {
         journal: &Journal,
     ) -> Result<Issued, Refusal> {
         let access = random::<32>()?;
-        let (digest, expires) = (Digest::of(&access), now + ACCESS);
+        let digest = Digest::of(&access);
         let Some(grant) = self.grants.get_mut(&key) else {
             return Err(Refusal::grant("the user has taken it back"));
         };
+        let until = grant.backing.as_ref().map_or(u64::MAX, |it| it.until);
+        let expires = until.min(now + ACCESS);
         let known = Known {
-            authorization: grant.user.authorization(&scopes, expires),
+            authorization: grant.authorization(&scopes, expires),
             resource: grant.resource.clone(),
             grant: key,
             expires,
@@ -283,7 +344,7 @@ impl State {
             self.tokens.remove(&digest);
         }
         self.tokens.insert(digest, known);
-        Ok(Issued { grant: key, access, refresh, scopes, expires_in: ACCESS })
+        Ok(Issued { grant: key, access, refresh, scopes, expires_in: expires - now.min(expires) })
     }
 
     fn change(&mut self, key: Digest, journal: &Journal, change: impl FnOnce(&mut Grant)) {
@@ -319,5 +380,139 @@ impl State {
             return Err(Refusal::busy("there are too many grants"));
         }
         Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const NOW: u64 = 1_000_000;
+
+    struct Table(Grants, Journal);
+
+    impl Table {
+        fn new() -> Self {
+            Self(Grants::default(), Journal::default())
+        }
+
+        fn begin(&self, user: &str) -> Issued {
+            let scopes = ["a", "b"].map(str::to_owned).to_vec();
+            let grant = Grant::new("c".into(), User::new(user), scopes, "http://r".into());
+            self.0.begin(grant, true, |_| Ok(None), NOW, &self.1).ok().unwrap()
+        }
+
+        fn refresh(&self, token: &str, now: u64) -> Option<(String, String)> {
+            let issued = self.0.refresh(token, "c", None, None, now, &self.1).ok()?;
+            Some((issued.access, issued.refresh.unwrap()))
+        }
+
+        fn is_good(&self, access: &str, now: u64) -> bool {
+            self.0.verify(access, now).is_some()
+        }
+    }
+
+    #[test]
+    fn access_tokens_end_and_refresh_tokens_change() {
+        let table = Table::new();
+        let first = table.begin("ada");
+        let (authorization, resource) = table.0.verify(&first.access, NOW).unwrap();
+        assert_eq!((authorization.principal().as_str(), &*resource), ("ada", "http://r"));
+        assert!(authorization.has_scope("a") && authorization.has_scope("b"));
+        assert!(table.is_good(&first.access, NOW + ACCESS - 1));
+        assert!(!table.is_good(&first.access, NOW + ACCESS));
+        let (access, refresh) = table.refresh(&first.refresh.unwrap(), NOW + ACCESS).unwrap();
+        assert!(table.is_good(&access, NOW + ACCESS));
+        // As long as somebody comes back, for ever; then no longer.
+        let (_, refresh) = table.refresh(&refresh, NOW + ACCESS + IDLE - 1).unwrap();
+        assert!(table.refresh(&refresh, NOW + ACCESS + IDLE - 1 + IDLE).is_none());
+    }
+
+    #[test]
+    fn a_refresh_token_that_is_used_twice_ends_everything() {
+        let table = Table::new();
+        let stolen = table.begin("ada").refresh.unwrap();
+        let (access, refresh) = table.refresh(&stolen, NOW).unwrap();
+        assert!(table.is_good(&access, NOW));
+        assert!(table.refresh(&stolen, NOW).is_none());
+        assert!(!table.is_good(&access, NOW) && table.refresh(&refresh, NOW).is_none());
+    }
+
+    #[test]
+    fn whoever_has_not_had_the_answer_asks_again() {
+        let table = Table::new();
+        let first = table.begin("ada").refresh.unwrap();
+        let lost = table.refresh(&first, NOW).unwrap();
+        let second = table.refresh(&first, NOW + GRACE).unwrap();
+        assert!(!table.is_good(&lost.0, NOW) && table.is_good(&second.0, NOW));
+        // Whoever had the answer after all ends what came of the other.
+        assert!(table.refresh(&lost.1, NOW + GRACE).is_none());
+        assert!(!table.is_good(&second.0, NOW));
+
+        let table = Table::new();
+        let first = table.begin("ada").refresh.unwrap();
+        table.refresh(&first, NOW).unwrap();
+        // The grace does not begin again.
+        table.refresh(&first, NOW + GRACE).unwrap();
+        assert!(table.refresh(&first, NOW + GRACE + 1).is_none());
+
+        let table = Table::new();
+        let first = table.begin("ada").refresh.unwrap();
+        let (_, next) = table.refresh(&first, NOW).unwrap();
+        table.refresh(&next, NOW).unwrap();
+        assert!(table.refresh(&first, NOW).is_none());
+    }
+
+    #[test]
+    fn tokens_are_their_clients_and_may_grant_less() {
+        let table = Table::new();
+        let token = table.begin("ada").refresh.unwrap();
+        let refresh = |client: &str, scopes: &[&str]| {
+            let scopes = scopes.iter().map(|it| (*it).to_owned()).collect();
+            table.0.refresh(&token, client, Some(scopes), None, NOW, &table.1)
+        };
+        assert_eq!(refresh("d", &["a"]).err().unwrap().error, "invalid_grant");
+        assert_eq!(refresh("c", &["a", "x"]).err().unwrap().error, "invalid_scope");
+        let less = refresh("c", &["a"]).ok().unwrap();
+        let authorization = table.0.verify(&less.access, NOW).unwrap().0;
+        assert_eq!(authorization.granted().collect::<Vec<_>>(), ["a"]);
+        // What is refreshed has all of it still.
+        let all =
+            table.0.refresh(&less.refresh.unwrap(), "c", None, None, NOW, &table.1).ok().unwrap();
+        assert_eq!(all.scopes, ["a", "b"]);
+    }
+
+    #[test]
+    fn clients_give_back_what_is_theirs() {
+        let table = Table::new();
+        let issued = table.begin("ada");
+        let (access, refresh) = (issued.access, issued.refresh.unwrap());
+        for foreign in [&access, &refresh] {
+            table.0.revoke(foreign, "d", &table.1);
+        }
+        table.0.revoke("unknown", "c", &table.1);
+        assert!(table.is_good(&access, NOW));
+        table.0.revoke(&access, "c", &table.1);
+        assert!(!table.is_good(&access, NOW));
+        let (access, refresh) = table.refresh(&refresh, NOW).unwrap();
+        table.0.revoke(&refresh, "c", &table.1);
+        assert!(!table.is_good(&access, NOW) && table.refresh(&refresh, NOW).is_none());
+    }
+
+    #[test]
+    fn one_user_does_not_fill_the_table() {
+        let table = Table::new();
+        let bob = table.begin("bob");
+        let all: Vec<_> = (0..OF_USER + 3).map(|_| table.begin("ada")).collect();
+        let kept = all.iter().filter(|it| table.is_good(&it.access, NOW)).count();
+        assert_eq!(kept, OF_USER);
+        assert!(table.is_good(&bob.access, NOW));
+        let mut refresh = bob.refresh.unwrap();
+        for _ in 0..TOKENS * 2 {
+            refresh = table.refresh(&refresh, NOW).unwrap().1;
+        }
+        let state = table.0.state();
+        assert_eq!(state.tokens.len(), OF_USER + TOKENS);
+        assert_eq!(state.grants.len(), OF_USER + 1);
     }
 }

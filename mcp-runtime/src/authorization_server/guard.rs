@@ -25,10 +25,13 @@ impl Guard {
         Self { burst, period, due: Mutex::default() }
     }
 
-    /// Whether this address may try; it costs nothing yet.
-    pub(super) fn may(&self, address: Option<IpAddr>) -> bool {
-        let due = self.due.lock().unwrap_or_else(PoisonError::into_inner);
-        self.has_room(due.get(&place(&due, address)), Instant::now())
+    /// Takes back one time that was counted.
+    pub(super) fn give_back(&self, address: Option<IpAddr>) {
+        let mut due = self.due.lock().unwrap_or_else(PoisonError::into_inner);
+        let place = place(&due, address);
+        if let Some(due) = due.get_mut(&place) {
+            *due = due.checked_sub(self.period).unwrap_or(*due);
+        }
     }
 
     /// Counts one time, unless there were too many.
@@ -74,8 +77,10 @@ mod tests {
     async fn a_burst_passes_and_then_one_in_each_period() {
         let guard = Guard::new(3, Duration::from_secs(10));
         let (ada, bob) = (Some([10, 0, 0, 1].into()), Some([10, 0, 0, 2].into()));
-        assert!((0..3).all(|_| guard.may(ada) && guard.take(ada)));
-        assert!(!guard.may(ada) && !guard.take(ada));
+        assert!((0..3).all(|_| guard.take(ada)));
+        assert!(!guard.take(ada));
+        guard.give_back(ada);
+        assert!(guard.take(ada) && !guard.take(ada));
         assert!(guard.take(bob));
         tokio::time::advance(Duration::from_secs(10)).await;
         assert!(guard.take(ada) && !guard.take(ada));

@@ -2,10 +2,11 @@
 //!
 //! `core` leads requests to their addresses. An authorization begins in `authorize`, `waiting` binds it to its browser, `decide` takes what
 //! is entered on the pages of `page`, and what comes of it is one of `codes`. `token` gives tokens of `grants` for it. What must outlast the
-//! process goes through `journal`.
+//! process goes through `journal`. Where another `provider` knows the users, `callback` takes the place of a page to log in.
 
 mod address;
 mod authorize;
+mod callback;
 mod client;
 mod clock;
 mod codes;
@@ -20,13 +21,16 @@ mod login;
 mod metadata;
 mod page;
 mod pkce;
+mod provider;
 mod redirect;
 mod refusal;
 mod registration;
 mod reply;
+mod seal;
 mod secret;
 mod server;
 mod token;
+mod upstream;
 mod user;
 mod waiting;
 
@@ -34,4 +38,5 @@ mod waiting;
 pub(crate) use journal::{Change, Kind, Ledger, Row};
 pub use login::{LoginPage, LoginRequest};
 pub use server::AuthorizationServer;
+pub use upstream::{Identity, Upstream};
 pub use user::User;

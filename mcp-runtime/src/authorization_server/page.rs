@@ -112,6 +112,19 @@ fn hidden(held: &Held) -> String {
     )
 }
 
+/// A page with its `{{places}}` filled, in one go: what is filled in has no places.
+fn filled(page: &str, fill: impl Fn(&str) -> String) -> String {
+    let (first, rest) = page.split_once("{{").unwrap_or((page, ""));
+    let mut filled = first.to_owned();
+    for part in rest.split("{{") {
+        match part.split_once("}}") {
+            Some((name, text)) => filled.extend([&*fill(name), text]),
+            None => filled.push_str(part),
+        }
+    }
+    filled
+}
+
 /// Nothing can be done here.
 pub(super) fn problem(core: &Core, refusal: &Refusal) -> Reply {
     let title = format!("{}: this does not work", core.name());
@@ -132,11 +145,13 @@ pub(super) fn login(core: &Core, held: &Held, shown: &Shown, page: &LoginPage) -
     let message = page.message.as_deref().unwrap_or_default();
     let status = if message.is_empty() { StatusCode::OK } else { StatusCode::FORBIDDEN };
     if let Some(own) = &page.html {
-        let own = own
-            .replace("{{server}}", &escaped(core.name()))
-            .replace("{{client}}", &escaped(&shown.name))
-            .replace("{{message}}", &escaped(message))
-            .replace("{{hidden}}", &hidden(held));
+        let own = filled(own, |name| match name {
+            "server" => escaped(core.name()),
+            "client" => escaped(&shown.name),
+            "message" => escaped(message),
+            "hidden" => hidden(held),
+            _ => String::new(),
+        });
         return html(status, own, &policy("style-src 'unsafe-inline'; img-src data:", &forms));
     }
     let message = match message {

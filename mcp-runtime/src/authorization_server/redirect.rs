@@ -1,6 +1,6 @@
 //! Where a browser is sent with a code (RFC 6749, section 3.1.2; RFC 8252, section 7; RFC 9700, section 2.1).
 
-use std::net::IpAddr;
+use core::net::{IpAddr, Ipv6Addr};
 
 /// Longer ones are not kept.
 const MOST: usize = 2048;
@@ -119,7 +119,7 @@ fn host(authority: &str) -> Option<&str> {
                 .all(|it| it.is_ascii_lowercase() || it.is_ascii_digit() || b".-_".contains(&it))
     };
     let is_host = match host.strip_prefix('[') {
-        Some(rest) => rest.strip_suffix(']')?.parse::<std::net::Ipv6Addr>().is_ok(),
+        Some(rest) => rest.strip_suffix(']')?.parse::<Ipv6Addr>().is_ok(),
         None => is_name(host),
     };
     (is_host && (port.is_empty() || port.strip_prefix(':').is_some_and(is_port))).then_some(host)

@@ -52,6 +52,13 @@ impl Refusal {
         Self::of("access_denied", "the user has denied it")
     }
 
+    /// Another provider cannot be asked now.
+    pub(super) fn away() -> Self {
+        let status = StatusCode::SERVICE_UNAVAILABLE;
+        let why = "the provider that knows the user cannot be asked now";
+        Self { status, ..Self::of("temporarily_unavailable", why) }
+    }
+
     pub(super) fn redirect(why: impl Into<Cow<'static, str>>) -> Self {
         Self::of("invalid_redirect_uri", why)
     }

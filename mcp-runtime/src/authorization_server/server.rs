@@ -3,8 +3,10 @@ use std::{fmt, future::Future, net::IpAddr, sync::Arc};
 #[cfg(feature = "sqlite")]
 use super::journal::Journal;
 use super::{
-    core::{Core, Scope},
+    core::{Core, Scope, Way},
     login::{Login, LoginPage, LoginRequest},
+    provider::Provider,
+    upstream::Upstream,
     user::User,
 };
 use crate::{
@@ -59,7 +61,19 @@ impl AuthorizationServer {
         F: Fn(LoginRequest) -> L + Send + Sync + 'static,
         L: Future<Output = Result<User, LoginPage>> + Send + 'static,
     {
-        Self { core: Arc::new(Core::new(Login::new(login))) }
+        Self {
+            core: Arc::new(Core::new(Way::Asked {
+                login: Login::new(login),
+                page: LoginPage::form(),
+            })),
+        }
+    }
+
+    /// One whose users another provider knows. What that one gives is kept sealed, and ours ends no later: it is refreshed with ours,
+    /// and a user who is refused there is logged out here.
+    pub fn delegated(upstream: Upstream) -> Self {
+        let provider = Box::new(Provider::new(upstream));
+        Self { core: Arc::new(Core::new(Way::Delegated(provider))) }
     }
 
     fn change(mut self, change: impl FnOnce(&mut Core)) -> Self {
@@ -112,7 +126,11 @@ impl AuthorizationServer {
     /// The page that is shown first, in place of the framework's own.
     #[must_use]
     pub fn login_page(self, page: LoginPage) -> Self {
-        self.change(|it| it.login_page = page)
+        self.change(|it| {
+            if let Way::Asked { page: first, .. } = &mut it.way {
+                *first = page;
+            }
+        })
     }
 
     /// Lets clients register this address too, which leads to an application that has the scheme for itself, such as

@@ -7,9 +7,11 @@ use super::{
     codes::{Code, Taken},
     core::Core,
     form::Form,
-    grants::{Grant, Issued},
+    grants::{Backing, Grant, Issued},
+    provider::{Failed, Provider},
     refusal::Refusal,
     reply::{self, Reply},
+    secret::Digest,
 };
 use crate::auth::Visit;
 
@@ -20,6 +22,7 @@ struct Tokens<'a> {
     expires_in: u64,
     #[serde(skip_serializing_if = "Option::is_none")]
     refresh_token: Option<&'a str>,
+    #[serde(skip_serializing_if = "String::is_empty")]
     scope: String,
 }
 
@@ -83,8 +86,16 @@ async fn exchange(
         }
         Taken::Unknown => return Err(Refusal::grant("the code is not good, or no longer")),
     };
-    let Code { client: owner, redirect: asked, refreshes, challenge, resource, scopes, user } =
-        *code;
+    let Code {
+        client: owner,
+        redirect: asked,
+        refreshes,
+        challenge,
+        resource,
+        scopes,
+        user,
+        given,
+    } = *code;
     if owner != client {
         return Err(Refusal::grant("the code is another client's"));
     }
@@ -99,7 +110,11 @@ async fn exchange(
         return Err(Refusal::target());
     }
     let grant = Grant::new(owner, user, scopes, resource);
-    let issued = core.grants.begin(grant, refreshes, core.clock.now(), &core.journal)?;
+    let back = |key: &Digest| match (core.provider(), &given) {
+        (Some(provider), Some(given)) => provider.seal(given, key).map(Some),
+        _ => Ok(None),
+    };
+    let issued = core.grants.begin(grant, refreshes, back, core.clock.now(), &core.journal)?;
     core.codes.gave(text, issued.grant);
     Ok(issued)
 }
@@ -113,12 +128,43 @@ async fn refresh(core: &Core, visit: &Visit, form: &Form, client: &str) -> Resul
     if !form.all("resource").all(|it| core.is_resource(it, &visit.resource)) {
         return Err(Refusal::target());
     }
-    let refreshed = core.grants.refresh(token, client, scopes, core.clock.now(), &core.journal);
+    // Held until ours is refreshed too.
+    let _turn = match core.provider() {
+        Some(provider) => Some(provider.turn(token).await),
+        None => None,
+    };
+    let backing = match core.provider() {
+        Some(provider) => renew(core, provider, token, client, scopes.as_deref()).await?,
+        None => None,
+    };
+    let now = core.clock.now();
+    let refreshed = core.grants.refresh(token, client, scopes, backing, now, &core.journal);
     if refreshed.is_err() {
         // It may have ended the grant.
         core.journal.save().await?;
     }
     refreshed
+}
+
+/// What a grant stands on, refreshed before the grant is: whom the provider no longer lets in, we do not either.
+async fn renew(
+    core: &Core,
+    provider: &Provider,
+    token: &str,
+    client: &str,
+    scopes: Option<&[String]>,
+) -> Result<Option<Backing>, Refusal> {
+    let found = core.grants.backing(token, client, scopes, core.clock.now());
+    let Some((key, backing)) = found.filter(|it| it.1.refreshes) else { return Ok(None) };
+    match provider.refresh(&backing, &key, core.clock.now()).await {
+        Ok(given) => provider.seal(&given, &key).map(Some),
+        Err(Failed::Away) => Err(Refusal::away()),
+        Err(Failed::Refused) => {
+            core.grants.end(key, &core.journal);
+            core.journal.save().await?;
+            Err(Refusal::grant("the provider that knows the user no longer lets them in"))
+        }
+    }
 }
 
 pub(super) async fn revoke(core: &Core, visit: &Visit) -> Result<Reply, Refusal> {

@@ -11,6 +11,7 @@ use tokio::time::Instant;
 
 use super::{
     authorize::Asked,
+    provider::{Given, Journey},
     refusal::Refusal,
     secret::{Digest, random},
     user::User,
@@ -32,6 +33,10 @@ struct Pending {
     cookie: Digest,
     ticket: Digest,
     user: Option<User>,
+    /// On the way to another provider.
+    journey: Option<Journey>,
+    /// What that one has given.
+    given: Option<Given>,
     tries: u32,
     until: Instant,
 }
@@ -49,6 +54,7 @@ pub(super) struct Found {
     pub(super) id: String,
     pub(super) asked: Arc<Asked>,
     pub(super) user: Option<User>,
+    pub(super) given: Option<Given>,
 }
 
 #[derive(Default)]
@@ -63,13 +69,20 @@ impl Waiting {
     ///
     /// # Errors
     /// When the system gives no random numbers.
-    pub(super) fn add(&self, asked: Asked, has_tls: bool) -> Result<Held, Refusal> {
+    pub(super) fn add(
+        &self,
+        asked: Arc<Asked>,
+        journey: Option<Journey>,
+        has_tls: bool,
+    ) -> Result<Held, Refusal> {
         let (id, cookie, ticket) = (random::<16>()?, random::<32>()?, random::<32>()?);
         let pending = Pending {
-            asked: Arc::new(asked),
+            asked,
             cookie: Digest::of(&cookie),
             ticket: Digest::of(&ticket),
             user: None,
+            journey,
+            given: None,
             tries: 0,
             until: Instant::now() + TIME,
         };
@@ -110,7 +123,13 @@ impl Waiting {
             id: id.to_owned(),
             asked: pending.asked.clone(),
             user: pending.user.clone(),
+            given: pending.given.clone(),
         })
+    }
+
+    /// What was remembered when the browser was sent to another provider, once.
+    pub(super) fn take_journey(&self, id: &str) -> Option<Journey> {
+        self.all().get_mut(id)?.journey.take()
     }
 
     /// Counts one time of trying to log in; the last one ends the authorization.
@@ -134,11 +153,17 @@ impl Waiting {
     ///
     /// # Errors
     /// When the system gives no random numbers.
-    pub(super) fn log_in(&self, id: &str, user: User) -> Result<Option<Held>, Refusal> {
+    pub(super) fn log_in(
+        &self,
+        id: &str,
+        user: User,
+        given: Option<Given>,
+    ) -> Result<Option<Held>, Refusal> {
         let ticket = random::<32>()?;
         let mut all = self.all();
         let Some(pending) = all.get_mut(id).filter(|it| it.user.is_none()) else { return Ok(None) };
         pending.user = Some(user);
+        pending.given = given;
         pending.ticket = Digest::of(&ticket);
         Ok(Some(Held { id: id.to_owned(), ticket, cookie: None }))
     }

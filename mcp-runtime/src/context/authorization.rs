@@ -34,6 +34,9 @@ pub struct Authorization {
     hierarchy: Option<Arc<Hierarchy>>,
     claims: Claims,
     expires: Option<SystemTime>,
+    /// What another provider has given for it.
+    #[cfg(feature = "auth-server")]
+    upstream: Option<Arc<str>>,
 }
 
 #[derive(Clone)]
@@ -53,6 +56,8 @@ impl Authorization {
             hierarchy: None,
             claims: Claims::None,
             expires: None,
+            #[cfg(feature = "auth-server")]
+            upstream: None,
         }
     }
 
@@ -111,6 +116,19 @@ impl Authorization {
     /// When the token ends, where that is known.
     pub fn expiry(&self) -> Option<SystemTime> {
         self.expires
+    }
+
+    #[cfg(feature = "auth-server")]
+    pub(crate) fn upstream(mut self, token: Arc<str>) -> Self {
+        self.upstream = Some(token);
+        self
+    }
+
+    /// The access token of the provider that has said who calls, where `Upstream::hand_over` lets handlers have it: for calls to that
+    /// provider, in the caller's name.
+    #[cfg(feature = "auth-server")]
+    pub fn upstream_token(&self) -> Option<&str> {
+        self.upstream.as_deref()
     }
 
     fn read<C: DeserializeOwned + Send + Sync + 'static>(&self) -> Result<Arc<C>> {

@@ -1,7 +1,5 @@
 //! Where an issuer publishes its keys (RFC 8414, and OpenID Connect Discovery 1.0).
 
-use std::sync::Arc;
-
 use serde::Deserialize;
 
 use super::fetch::Fetch;
@@ -32,11 +30,23 @@ pub(super) fn addresses(issuer: &str) -> Vec<String> {
 ///
 /// # Errors
 /// Why it is not known.
-pub(super) async fn jwks_uri<F: Fetch>(fetch: &Arc<F>, issuer: &str) -> Result<String, String> {
+pub(super) async fn jwks_uri<F: Fetch>(fetch: &F, issuer: &str) -> Result<String, String> {
+    discover(fetch, issuer, |document| read(document, issuer)).await
+}
+
+/// What can be read from the first document of the issuer's that is good.
+///
+/// # Errors
+/// Why there is none.
+pub(crate) async fn discover<F: Fetch, T>(
+    fetch: &F,
+    issuer: &str,
+    read: impl Fn(&[u8]) -> Result<T, String>,
+) -> Result<T, String> {
     let mut problems = Vec::new();
     for address in addresses(issuer) {
         let found = match fetch.get(&address).await {
-            Ok(document) => read(&document, issuer),
+            Ok(document) => read(&document),
             Err(problem) => Err(problem),
         };
         match found {

@@ -46,7 +46,7 @@ pub(crate) struct Web {
 }
 
 impl Web {
-    pub(super) fn from_issuer(issuer: &str) -> Self {
+    pub(crate) fn from_issuer(issuer: &str) -> Self {
         Self { reachable: Reachable::from_issuer(issuer), tls: OnceLock::new() }
     }
 
@@ -57,13 +57,13 @@ impl Web {
     }
 
     /// What is wrong with the issuer.
-    pub(super) fn problem(&self) -> Option<&str> {
+    pub(crate) fn problem(&self) -> Option<&str> {
         self.reachable.as_ref().err().map(String::as_str)
     }
 
     /// # Errors
     /// Why nothing is asked for at this address, wherever its host is.
-    pub(super) fn check(&self, url: &str) -> Result<(), String> {
+    pub(crate) fn check(&self, url: &str) -> Result<(), String> {
         let reachable = self.reachable.as_ref().map_err(Clone::clone)?;
         reachable.check(&Target::parse(url)?)
     }
@@ -97,22 +97,70 @@ impl Web {
         Ok(self.tls.get_or_init(|| made).clone())
     }
 
-    async fn ask(&self, url: &str) -> Result<Vec<u8>, String> {
-        let target = Target::parse(url)?;
-        let stream = self.connect(&target).await?;
+    /// Sends a request to where its target is, and reads the answer whatever it says.
+    async fn ask(
+        &self,
+        target: &Target,
+        request: Request<String>,
+    ) -> Result<(StatusCode, Vec<u8>), String> {
+        let stream = self.connect(target).await?;
         if !target.has_tls {
-            return exchange(TokioIo::new(stream), &target).await;
+            return exchange(TokioIo::new(stream), request).await;
         }
         let name = ServerName::try_from(target.host.clone()).map_err(|error| error.to_string())?;
         let stream = self.tls().await?.connect(name, stream).await;
-        exchange(TokioIo::new(stream.map_err(|error| error.to_string())?), &target).await
+        exchange(TokioIo::new(stream.map_err(|error| error.to_string())?), request).await
     }
+
+    async fn ask_in_time(
+        &self,
+        target: &Target,
+        request: Request<String>,
+    ) -> Result<(StatusCode, Vec<u8>), String> {
+        let asked = tokio::time::timeout(PATIENCE, self.ask(target, request)).await;
+        asked.map_err(|_| format!("no answer within {} s", PATIENCE.as_secs()))?
+    }
+
+    /// What is answered to a form, with its status. The value of `Authorization` goes with it where there is one.
+    ///
+    /// # Errors
+    /// Why there is no answer.
+    #[cfg(feature = "auth-server")]
+    pub(crate) async fn post(
+        &self,
+        url: &str,
+        form: String,
+        authorization: Option<http::HeaderValue>,
+    ) -> Result<(StatusCode, Vec<u8>), String> {
+        let target = Target::parse(url)?;
+        let kind = "application/x-www-form-urlencoded";
+        let mut request = Request::post(&*target.path).header(header::CONTENT_TYPE, kind);
+        if let Some(authorization) = authorization {
+            request = request.header(header::AUTHORIZATION, authorization);
+        }
+        let length = form.len();
+        let request = of(request, &target).header(header::CONTENT_LENGTH, length).body(form);
+        self.ask_in_time(&target, request.map_err(|error| error.to_string())?).await
+    }
+}
+
+/// What every request says.
+fn of(request: http::request::Builder, target: &Target) -> http::request::Builder {
+    request
+        .header(header::HOST, &*target.authority)
+        .header(header::ACCEPT, "application/json")
+        .header(header::CONNECTION, "close")
 }
 
 impl Fetch for Web {
     async fn get(&self, url: &str) -> Result<Vec<u8>, String> {
-        let asked = tokio::time::timeout(PATIENCE, self.ask(url)).await;
-        asked.map_err(|_| format!("no answer within {} s", PATIENCE.as_secs()))?
+        let target = Target::parse(url)?;
+        let request = of(Request::get(&*target.path), &target).body(String::new());
+        let request = request.map_err(|error| error.to_string())?;
+        match self.ask_in_time(&target, request).await? {
+            (StatusCode::OK, document) => Ok(document),
+            (status, _) => Err(format!("it answers {status}")),
+        }
     }
 }
 
@@ -132,7 +180,7 @@ fn connector() -> Result<TlsConnector, String> {
     Ok(TlsConnector::from(Arc::new(config)))
 }
 
-async fn exchange<S>(stream: S, target: &Target) -> Result<Vec<u8>, String>
+async fn exchange<S>(stream: S, request: Request<String>) -> Result<(StatusCode, Vec<u8>), String>
 where
     S: Read + Write + Unpin + Send + 'static,
 {
@@ -141,20 +189,12 @@ where
     // It ends with this function.
     let mut driven = JoinSet::new();
     driven.spawn(connection);
-    let request = Request::get(&*target.path)
-        .header(header::HOST, &*target.authority)
-        .header(header::ACCEPT, "application/json")
-        .header(header::CONNECTION, "close")
-        .body(String::new())
-        .map_err(|error| error.to_string())?;
     let response = sender.send_request(request).await.map_err(broke)?;
-    match response.status() {
-        StatusCode::OK => read(response).await,
-        status if status.is_redirection() => {
-            Err(format!("it redirects ({status}), which is not followed"))
-        }
-        status => Err(format!("it answers {status}")),
+    let status = response.status();
+    if status.is_redirection() {
+        return Err(format!("it redirects ({status}), which is not followed"));
     }
+    Ok((status, read(response).await?))
 }
 
 async fn read(response: Response<Incoming>) -> Result<Vec<u8>, String> {

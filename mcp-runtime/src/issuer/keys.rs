@@ -131,7 +131,7 @@ impl<F: Fetch> Asking<F> {
         let found = async {
             let address = match &shared.jwks_uri {
                 Some(address) => address.clone(),
-                None => discovery::jwks_uri(&shared.fetch, &shared.issuer).await?,
+                None => discovery::jwks_uri(&*shared.fetch, &shared.issuer).await?,
             };
             let found = match shared.fetch.get(&address).await {
                 Ok(document) => KeySet::parse(&document),

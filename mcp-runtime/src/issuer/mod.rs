@@ -18,5 +18,7 @@ mod token;
 
 pub use algorithm::Algorithm;
 #[cfg(feature = "auth-server")]
+pub(crate) use discovery::discover;
+#[cfg(feature = "auth-server")]
 pub(crate) use fetch::{Fetch, Web};
 pub use jwt::Jwt;

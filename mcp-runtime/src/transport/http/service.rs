@@ -76,9 +76,9 @@ impl HttpService {
         }
         #[cfg(feature = "auth-server")]
         if let Some(protected) = &settings.protected {
-            let name = server.identity.title.as_ref().unwrap_or(&server.identity.name).clone();
-            let place = crate::auth::Place { name, path: settings.path.clone(), bound };
-            protected.open(place).await.map_err(ServeError::Auth)?;
+            let name = server.identity.title.as_ref().unwrap_or(&server.identity.name);
+            let opened = protected.open(name, &settings.path, bound).await;
+            opened.map_err(ServeError::Auth)?;
         }
         let endpoint = Endpoint::new(server.start().await?, settings, bound);
         Ok(Self { endpoint, desks: Arc::default() })

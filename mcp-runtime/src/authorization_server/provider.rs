@@ -1,0 +1,340 @@
+//! Another provider says who somebody is (OpenID Connect Core 1.0, section 3.1).
+
+use std::{sync::Arc, time::Duration};
+
+use base64::{
+    Engine as _,
+    engine::general_purpose::{STANDARD, URL_SAFE_NO_PAD},
+};
+use http::{HeaderValue, StatusCode};
+use serde::{Deserialize, Serialize};
+use tokio::{sync::Mutex, time::Instant};
+
+use super::{
+    form,
+    grants::{Backing, name},
+    refusal::Refusal,
+    seal::Sealer,
+    secret::{Digest, random},
+    upstream::{Identity, Upstream},
+    user::User,
+};
+use crate::{
+    auth::TokenVerifier as _,
+    issuer::{Jwt, Web, discover},
+};
+
+/// How old what is known of the provider may be.
+const FRESH: Duration = Duration::from_secs(60 * 60);
+
+/// How long an access token is good whose provider does not say.
+const USUAL: u64 = 60 * 60;
+
+/// What is known of the provider (OpenID Connect Discovery 1.0, section 3; RFC 8414).
+#[derive(Deserialize)]
+struct Metadata {
+    issuer: String,
+    authorization_endpoint: String,
+    token_endpoint: String,
+    jwks_uri: String,
+    #[serde(default)]
+    token_endpoint_auth_methods_supported: Vec<String>,
+    #[serde(default)]
+    authorization_response_iss_parameter_supported: bool,
+}
+
+/// What we must show or see again when a browser comes back.
+#[derive(Clone)]
+pub(super) struct Journey {
+    verifier: String,
+    nonce: String,
+}
+
+/// What a provider gives.
+#[derive(Deserialize)]
+struct Tokens {
+    access_token: String,
+    refresh_token: Option<String>,
+    id_token: Option<String>,
+    expires_in: Option<u64>,
+}
+
+/// What of it is kept.
+#[derive(Clone, Serialize, Deserialize)]
+pub(super) struct Given {
+    access: String,
+    refresh: Option<String>,
+    /// When the access token ends, in seconds since 1970.
+    until: u64,
+}
+
+#[derive(Deserialize)]
+struct Claims {
+    sub: String,
+    nonce: Option<String>,
+    azp: Option<String>,
+}
+
+/// The provider while the server runs.
+pub(super) struct Provider {
+    said: Upstream,
+    web: Web,
+    jwt: Jwt,
+    sealer: Sealer,
+    known: Mutex<Option<(Instant, Arc<Metadata>)>>,
+    /// One refresh of a grant at a time: the provider may take a second one for theft, as we do.
+    turns: [Mutex<()>; 32],
+}
+
+/// Why the provider does not say who somebody is, or says so no longer.
+pub(super) enum Failed {
+    /// It has decided so.
+    Refused,
+    /// It cannot be asked.
+    Away,
+}
+
+impl Provider {
+    pub(super) fn new(said: Upstream) -> Self {
+        let web = Web::from_issuer(&said.issuer);
+        let jwt = Jwt::new(&*said.issuer, &*said.id);
+        let sealer = Sealer::new(said.key);
+        Self { said, web, jwt, sealer, known: Mutex::default(), turns: Default::default() }
+    }
+
+    pub(super) fn problem(&self) -> Option<String> {
+        let is_empty = self.said.id.is_empty();
+        let nameless = || "the `client_id` of the `Upstream` is empty".to_owned();
+        self.web.problem().map(str::to_owned).or_else(|| is_empty.then(nameless))
+    }
+
+    async fn metadata(&self) -> Result<Arc<Metadata>, Failed> {
+        let mut known = self.known.lock().await;
+        if let Some((_, metadata)) = known.as_ref().filter(|it| it.0.elapsed() < FRESH) {
+            return Ok(metadata.clone());
+        }
+        let read = |document: &[u8]| {
+            let metadata: Metadata = serde_json::from_slice(document)
+                .map_err(|_| "it is no metadata of an OpenID provider".to_owned())?;
+            if metadata.issuer != self.said.issuer {
+                return Err("it is the metadata of another issuer".to_owned());
+            }
+            for url in
+                [&metadata.authorization_endpoint, &metadata.token_endpoint, &metadata.jwks_uri]
+            {
+                self.web.check(url)?;
+            }
+            Ok(metadata)
+        };
+        match discover(&self.web, &self.said.issuer, read).await {
+            Ok(found) => Ok(known.insert((Instant::now(), Arc::new(found))).1.clone()),
+            Err(problem) => {
+                tracing::warn!("the provider {} cannot be asked: {problem}", self.said.issuer);
+                // What it said an hour ago is better than nothing.
+                known.as_ref().map(|it| it.1.clone()).ok_or(Failed::Away)
+            }
+        }
+    }
+
+    /// What has to come back with a browser that is sent to the provider.
+    ///
+    /// # Errors
+    /// When the system gives no random numbers.
+    pub(super) fn journey() -> Result<Journey, Refusal> {
+        Ok(Journey { verifier: random::<32>()?, nonce: random::<16>()? })
+    }
+
+    /// Where the browser goes, to come back to `redirect` with `state`.
+    pub(super) async fn begin(
+        &self,
+        journey: &Journey,
+        redirect: &str,
+        state: &str,
+    ) -> Result<String, Failed> {
+        let metadata = self.metadata().await?;
+        let mut url = metadata.authorization_endpoint.clone();
+        for (name, value) in [
+            ("response_type", "code"),
+            ("client_id", &self.said.id),
+            ("redirect_uri", redirect),
+            ("scope", &self.said.scopes.join(" ")),
+            ("state", state),
+            ("nonce", &journey.nonce),
+            ("code_challenge", &Digest::of(&journey.verifier).text()),
+            ("code_challenge_method", "S256"),
+        ] {
+            form::push(&mut url, name, value);
+        }
+        Ok(url)
+    }
+
+    /// Whether an answer that says to be of this issuer can be the provider's (RFC 9207).
+    pub(super) async fn is_answer_of(&self, issuer: Option<&str>) -> Result<bool, Failed> {
+        let metadata = self.metadata().await?;
+        Ok(match issuer {
+            Some(issuer) => issuer == self.said.issuer,
+            None => !metadata.authorization_response_iss_parameter_supported,
+        })
+    }
+
+    /// Who has come back with this code.
+    pub(super) async fn finish(
+        &self,
+        journey: &Journey,
+        redirect: &str,
+        code: &str,
+        now: u64,
+    ) -> Result<(User, Given), Failed> {
+        let fields = [
+            ("grant_type", "authorization_code"),
+            ("code", code),
+            ("redirect_uri", redirect),
+            ("code_verifier", &*journey.verifier),
+        ];
+        let tokens = self.ask(&fields).await?;
+        let identity = self.identify(&tokens, &journey.nonce).await?;
+        let user = (self.said.user)(&identity).ok_or(Failed::Refused)?;
+        Ok((user, Given::of(tokens, None, now)))
+    }
+
+    async fn identify(&self, tokens: &Tokens, nonce: &str) -> Result<Identity, Failed> {
+        let refused = |why: &str| {
+            tracing::warn!("the ID token of {} is not accepted: {why}", self.said.issuer);
+            Failed::Refused
+        };
+        let token = tokens.id_token.as_deref().ok_or_else(|| refused("there is none"))?;
+        self.jwt.verify(token).await.map_err(|why| refused(&why.to_string()))?;
+        // Verified, it is what it says.
+        let payload = token.split('.').nth(1).and_then(|it| URL_SAFE_NO_PAD.decode(it).ok());
+        let claims = payload.and_then(|it| String::from_utf8(it).ok());
+        let claims = claims.ok_or_else(|| refused("it cannot be read"))?;
+        let said: Claims =
+            serde_json::from_str(&claims).map_err(|_| refused("it cannot be read"))?;
+        if said.nonce.as_deref() != Some(nonce) {
+            return Err(refused("it is of another login"));
+        }
+        if said.azp.is_some_and(|it| it != self.said.id) {
+            return Err(refused("it is for another client"));
+        }
+        Ok(Identity { subject: said.sub, claims })
+    }
+
+    async fn ask(&self, fields: &[(&str, &str)]) -> Result<Tokens, Failed> {
+        let metadata = self.metadata().await?;
+        let methods = &metadata.token_endpoint_auth_methods_supported;
+        let posts = methods.iter().any(|it| it == "client_secret_post")
+            && !methods.iter().any(|it| it == "client_secret_basic");
+        let mut body = String::from("?");
+        for (name, value) in fields {
+            form::push(&mut body, name, value);
+        }
+        let basic = match &self.said.secret {
+            Some(secret) if !posts => Some(basic(&self.said.id, secret)?),
+            secret => {
+                form::push(&mut body, "client_id", &self.said.id);
+                if let Some(secret) = secret {
+                    form::push(&mut body, "client_secret", secret);
+                }
+                None
+            }
+        };
+        let body = body.trim_start_matches(['?', '&']).to_owned();
+        let answered = self.web.post(&metadata.token_endpoint, body, basic).await;
+        let issuer = &self.said.issuer;
+        match answered {
+            Ok((StatusCode::OK, document)) => {
+                // Serde would quote what it cannot read.
+                serde_json::from_slice(&document).map_err(|_| {
+                    tracing::warn!("the provider {issuer} gives no tokens that can be read");
+                    Failed::Away
+                })
+            }
+            Ok((status, _))
+                if status.is_client_error() && status != StatusCode::TOO_MANY_REQUESTS =>
+            {
+                tracing::warn!("the provider {issuer} gives no tokens: {status}");
+                Err(Failed::Refused)
+            }
+            Ok((status, _)) => {
+                tracing::warn!("the provider {issuer} gives no tokens now: {status}");
+                Err(Failed::Away)
+            }
+            Err(problem) => {
+                tracing::warn!("the provider {issuer} cannot be asked: {problem}");
+                Err(Failed::Away)
+            }
+        }
+    }
+
+    /// Waits until nobody else refreshes the same grant.
+    pub(super) async fn turn(&self, token: &str) -> tokio::sync::MutexGuard<'_, ()> {
+        let number =
+            name(token).bytes().fold(0_usize, |all, it| all.wrapping_mul(31) + usize::from(it));
+        self.turns[number % self.turns.len()].lock().await
+    }
+
+    /// What is kept of what the provider has given, bound to one grant.
+    ///
+    /// # Errors
+    /// When it cannot be sealed.
+    pub(super) fn seal(&self, given: &Given, grant: &Digest) -> Result<Backing, Refusal> {
+        let text = serde_json::to_vec(given);
+        let text = text.map_err(|why| Refusal::broken("nothing can be sealed", &why))?;
+        Ok(Backing {
+            sealed: self.sealer.seal(text, &grant.text())?,
+            until: given.until,
+            refreshes: given.refresh.is_some(),
+            token: self.handed(given),
+        })
+    }
+
+    fn handed(&self, given: &Given) -> Option<Arc<str>> {
+        self.said.hands_over.then(|| given.access.as_str().into())
+    }
+
+    fn open(&self, backing: &Backing, grant: &Digest) -> Option<Given> {
+        serde_json::from_slice(&self.sealer.open(&backing.sealed, &grant.text())?).ok()
+    }
+
+    /// Takes up what was kept before a restart; whether that could be opened.
+    pub(super) fn restore(&self, backing: &mut Backing, grant: &Digest) -> bool {
+        let Some(given) = self.open(backing, grant) else { return false };
+        backing.token = self.handed(&given);
+        true
+    }
+
+    /// New tokens in place of these.
+    pub(super) async fn refresh(
+        &self,
+        backing: &Backing,
+        grant: &Digest,
+        now: u64,
+    ) -> Result<Given, Failed> {
+        let given = self.open(backing, grant).ok_or(Failed::Refused)?;
+        let token = given.refresh.ok_or(Failed::Refused)?;
+        let fields = [("grant_type", "refresh_token"), ("refresh_token", &*token)];
+        let tokens = self.ask(&fields).await?;
+        Ok(Given::of(tokens, Some(token), now))
+    }
+}
+
+impl Given {
+    /// A refresh token that is not replaced is good still (RFC 6749, section 6).
+    fn of(tokens: Tokens, refresh: Option<String>, now: u64) -> Self {
+        Self {
+            access: tokens.access_token,
+            refresh: tokens.refresh_token.or(refresh),
+            until: now.saturating_add(tokens.expires_in.unwrap_or(USUAL)),
+        }
+    }
+}
+
+fn basic(id: &str, secret: &str) -> Result<HeaderValue, Failed> {
+    let (mut user, mut password) = (String::new(), String::new());
+    crate::percent::encode(id, |_| false, &mut user);
+    crate::percent::encode(secret, |_| false, &mut password);
+    let value = format!("Basic {}", STANDARD.encode(format!("{user}:{password}")));
+    let mut value = HeaderValue::try_from(value).map_err(|_| Failed::Away)?;
+    value.set_sensitive(true);
+    Ok(value)
+}

@@ -1,0 +1,287 @@
+//! Logins that another provider decides about.
+
+use std::sync::Arc;
+
+use mcp_runtime::{Auth, AuthorizationServer, Builder, SqliteTasks, Upstream, User, prelude::*};
+use serde_json::json;
+
+use crate::{
+    authorization::Served,
+    authorization_server::whoami_with,
+    browser::{Back, Browser, Client, Page, Tokens, form, text},
+    client::{Reply, run},
+    provider::{Manner, Provider, SECRET},
+};
+
+/// Says who calls, and with what at the provider.
+#[tool]
+fn whoami(caller: Auth) -> String {
+    let upstream = caller.authorization().upstream_token();
+    format!("{} {}", caller.principal(), upstream.unwrap_or("-"))
+}
+
+fn upstream(provider: &Provider) -> Upstream {
+    let user = |identity: &mcp_runtime::UpstreamIdentity| {
+        let email = identity.claim::<String>("email")?;
+        Some(User::new(email).name(identity.claim::<String>("name")?))
+    };
+    Upstream::new(&*provider.url, "our-id", SECRET).scope("email").user(user)
+}
+
+fn server(upstream: Upstream) -> Builder {
+    let own = AuthorizationServer::delegated(upstream).scope("notes:read", "Read your notes");
+    mcp_runtime::server!(name = "notebook").items(items![whoami]).auth(own)
+}
+
+/// The way to the provider, up to its own page.
+async fn leave(browser: &mut Browser, client: &Client) -> String {
+    let sent = browser.open(&client.authorize(&[("scope", "")])).await;
+    assert_eq!(sent.status(), 303, "{}", text(&sent));
+    sent.head.get("location").unwrap()
+}
+
+async fn come_back(browser: &mut Browser, query: &[(&'static str, String)]) -> Reply {
+    let query: Vec<_> = query.iter().map(|it| (it.0, &*it.1)).collect();
+    browser.open(&format!("/callback?{}", form(&query))).await
+}
+
+async fn log_in(provider: &Provider, client: &Client) -> Tokens {
+    let mut browser = Browser::new(client);
+    let url = leave(&mut browser, client).await;
+    let consent = come_back(&mut browser, &provider.log_in(&url)).await;
+    assert!(text(&consent).contains("logged in as <b>Ada</b>"), "{}", text(&consent));
+    // Our own page asks, whatever the provider remembers.
+    let code = Back::of(&browser.agree(&Page::of(&consent)).await).code();
+    Tokens::of_any(&client.exchange(&code, &[]).await)
+}
+
+#[test]
+fn another_provider_says_who_somebody_is() {
+    run(async {
+        let provider = Provider::start().await;
+        for hands_over in [false, true] {
+            let upstream = upstream(&provider);
+            let upstream = if hands_over { upstream.hand_over() } else { upstream };
+            let served = Served::start(server(upstream)).await;
+            let client = Client::register(served.address).await;
+            let tokens = log_in(&provider, &client).await;
+            let expected = if hands_over { "upstream-access-0" } else { "-" };
+            let said = whoami_with(served.address, &tokens.access).await.text();
+            assert_eq!(said, format!("ada@example.com {expected}"));
+            // The provider's own token opens nothing here.
+            assert_eq!(whoami_with(served.address, "upstream-access-0").await.status(), 401);
+            served.end().await;
+        }
+        provider.end().await;
+    });
+}
+
+#[test]
+fn who_comes_back_must_have_been_sent_in_this_browser() {
+    run(async {
+        let provider = Provider::start().await;
+        let served = Served::start(server(upstream(&provider))).await;
+        let client = Client::register(served.address).await;
+        let mut browser = Browser::new(&client);
+        let query = provider.log_in(&leave(&mut browser, &client).await);
+        let but = |name: &str, value: &str| {
+            let mut query = query.clone();
+            query.iter_mut().find(|it| it.0 == name).unwrap().1 = value.to_owned();
+            query
+        };
+        let (_, state) = query[1].clone();
+        let id = state.split('.').next().unwrap();
+        for (mut browser, query) in [
+            (Browser::new(&client), query.clone()),
+            (browser.clone(), but("state", "x")),
+            (browser.clone(), but("state", &format!("{id}.x"))),
+            (browser.clone(), but("state", &format!("x{state}"))),
+        ] {
+            let stray = come_back(&mut browser, &query).await;
+            assert_eq!((stray.status(), stray.head.get("location")), (403, None), "{query:?}");
+        }
+        // No page of ours takes a name and a password.
+        let page =
+            Page { pending: id.into(), ticket: state[id.len() + 1..].into(), scopes: vec![] };
+        assert_eq!(browser.clone().log_in(&page, "ada", "right").await.status(), 403);
+        assert_eq!(browser.clone().agree(&page).await.status(), 403);
+
+        let consent = come_back(&mut browser, &query).await;
+        assert_eq!(consent.status(), 200, "{}", text(&consent));
+        // Once.
+        assert_eq!(come_back(&mut browser, &query).await.status(), 403);
+        let agreed = browser.agree(&Page::of(&consent)).await;
+        Back::of(&agreed).code();
+
+        let refused =
+            async |query: fn(Vec<(&'static str, String)>) -> Vec<(&'static str, String)>,
+                   error: &str| {
+                let mut browser = Browser::new(&client);
+                let come = query(provider.log_in(&leave(&mut browser, &client).await));
+                Back::of(&come_back(&mut browser, &come).await).check_error(error);
+            };
+        refused(
+            |it| vec![it[1].clone(), it[2].clone(), ("error", "access_denied".into())],
+            "access_denied",
+        )
+        .await;
+        refused(
+            |it| vec![it[0].clone(), it[1].clone(), ("iss", "https://evil.example".into())],
+            "access_denied",
+        )
+        .await;
+        refused(|it| vec![it[0].clone(), it[1].clone()], "access_denied").await;
+        refused(
+            |it| vec![("code", "unknown".into()), it[1].clone(), it[2].clone()],
+            "access_denied",
+        )
+        .await;
+        served.end().await;
+        provider.end().await;
+    });
+}
+
+#[test]
+fn only_good_id_tokens_are_believed() {
+    run(async {
+        let provider = Provider::start().await;
+        let served = Served::start(server(upstream(&provider))).await;
+        let client = Client::register(served.address).await;
+        for claims in [
+            json!({ "nonce": "another" }),
+            json!({ "nonce": null }),
+            json!({ "aud": "another" }),
+            json!({ "aud": ["our-id", "another"], "azp": "another" }),
+            json!({ "iss": "https://other.example" }),
+            json!({ "exp": 1 }),
+            json!({ "sub": null }),
+            // Nobody we know.
+            json!({ "email": null }),
+        ] {
+            provider.behave(Manner { claims: claims.clone(), ..Manner::default() });
+            let mut browser = Browser::new(&client);
+            let query = provider.log_in(&leave(&mut browser, &client).await);
+            let back = come_back(&mut browser, &query).await;
+            assert_eq!(back.status(), 303, "{claims}: {}", text(&back));
+            Back::of(&back).check_error("access_denied");
+        }
+        // Nobody is everybody.
+        provider.behave(Manner { claims: json!({ "email": "" }), ..Manner::default() });
+        let mut browser = Browser::new(&client);
+        let query = provider.log_in(&leave(&mut browser, &client).await);
+        assert_eq!(come_back(&mut browser, &query).await.status(), 500);
+        served.end().await;
+        provider.end().await;
+    });
+}
+
+#[test]
+fn ours_live_as_long_as_theirs() {
+    run(async {
+        let provider = Provider::start().await;
+        let served = Served::start(server(upstream(&provider).hand_over())).await;
+        let client = Client::register(served.address).await;
+        let tokens = log_in(&provider, &client).await;
+        let tokens = Tokens::of(&client.refresh(&tokens.refresh).await);
+        let said = whoami_with(served.address, &tokens.access).await.text();
+        assert_eq!(said, "ada@example.com upstream-access-1");
+        // Who cannot be asked has not said no.
+        provider.behave(Manner { is_away: true, ..Manner::default() });
+        let away = client.refresh(&tokens.refresh).await;
+        assert_eq!(
+            (away.status(), &away.json()["error"]),
+            (503, &json!("temporarily_unavailable"))
+        );
+        provider.behave(Manner::default());
+        let tokens = Tokens::of(&client.refresh(&tokens.refresh).await);
+        provider.behave(Manner { refuses: true, ..Manner::default() });
+        let refused = client.refresh(&tokens.refresh).await;
+        assert_eq!((refused.status(), &refused.json()["error"]), (400, &json!("invalid_grant")));
+        assert_eq!(whoami_with(served.address, &tokens.access).await.status(), 401);
+        provider.behave(Manner::default());
+        assert_eq!(client.refresh(&tokens.refresh).await.status(), 400);
+
+        // One that gives nothing to refresh lets ours end with its own.
+        provider.behave(Manner { only: Some(2), ..Manner::default() });
+        let tokens = log_in(&provider, &client).await;
+        assert!(tokens.expires_in <= 2, "{tokens:?}");
+        assert_eq!(whoami_with(served.address, &tokens.access).await.status(), 200);
+        tokio::time::pause();
+        tokio::time::advance(std::time::Duration::from_secs(3)).await;
+        tokio::time::resume();
+        assert_eq!(whoami_with(served.address, &tokens.access).await.status(), 401);
+        assert_eq!(client.refresh(&tokens.refresh).await.status(), 400);
+        served.end().await;
+        provider.end().await;
+    });
+}
+
+#[test]
+fn what_was_given_outlasts_the_process_with_its_key() {
+    run(async {
+        let provider = Provider::start().await;
+        let folder = std::env::temp_dir().join(format!("mcp-sealed-{}", std::process::id()));
+        std::fs::create_dir_all(&folder).unwrap();
+        let start = async |key: Option<u8>| {
+            let upstream = upstream(&provider).hand_over();
+            let upstream = match key {
+                Some(key) => upstream.seal_key([key; 32]),
+                None => upstream,
+            };
+            let own = AuthorizationServer::delegated(upstream)
+                .keep_in(Arc::new(SqliteTasks::new(folder.join("one.db"))));
+            Served::start(mcp_runtime::server!(name = "notebook").items(items![whoami]).auth(own))
+                .await
+        };
+        let served = start(Some(1)).await;
+        let client = Client::register(served.address).await;
+        let tokens = log_in(&provider, &client).await;
+        served.end().await;
+        let bytes = std::fs::read(folder.join("one.db")).unwrap();
+        assert!(!bytes.windows(8).any(|it| it == b"upstream"), "it is not sealed");
+
+        let served = start(Some(1)).await;
+        let client = Client { address: served.address, ..client };
+        let said = whoami_with(served.address, &tokens.access).await.text();
+        assert_eq!(said, "ada@example.com upstream-access-0");
+        let tokens = Tokens::of(&client.refresh(&tokens.refresh).await);
+        served.end().await;
+
+        for key in [Some(2), Some(1)] {
+            let served = start(key).await;
+            let client = Client { address: served.address, ..client.clone() };
+            // With another key it is gone for good.
+            assert_eq!(whoami_with(served.address, &tokens.access).await.status(), 401, "{key:?}");
+            assert_eq!(client.refresh(&tokens.refresh).await.status(), 400, "{key:?}");
+            client.post("/revoke", &[("token", "x"), ("client_id", &client.id)]).await;
+            served.end().await;
+        }
+        std::fs::remove_dir_all(&folder).unwrap();
+        provider.end().await;
+    });
+}
+
+#[test]
+fn a_provider_that_is_away_sends_nobody_astray() {
+    run(async {
+        let provider = Provider::start().await;
+        provider.behave(Manner { is_away: true, ..Manner::default() });
+        let served = Served::start(server(upstream(&provider))).await;
+        let client = Client::register(served.address).await;
+        let sent = Browser::new(&client).open(&client.authorize(&[("scope", "")])).await;
+        Back::of(&sent).check_error("temporarily_unavailable");
+        provider.behave(Manner::default());
+        log_in(&provider, &client).await;
+        let problem = async |upstream: Upstream| {
+            server(upstream).bind_http("127.0.0.1:0").await.unwrap_err().to_string()
+        };
+        assert!(problem(Upstream::new("http://login.example", "a", "b")).await.contains("https"));
+        assert!(
+            problem(Upstream::new("https://login.example", "", "b")).await.contains("client_id")
+        );
+        let shown = format!("{:?}", upstream(&provider));
+        assert!(shown.contains("our-id") && !shown.contains("secret: with"), "{shown}");
+        served.end().await;
+        provider.end().await;
+    });
+}

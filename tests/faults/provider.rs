@@ -1,0 +1,186 @@
+//! An OpenID provider on this machine, to which logins are delegated, and which may change its mind.
+
+use std::{
+    collections::HashMap,
+    sync::{Arc, Mutex},
+};
+
+use axum::{
+    Router,
+    body::to_bytes,
+    extract::{Request, State},
+    http::{StatusCode, header},
+    response::{IntoResponse as _, Response},
+};
+use base64::{
+    Engine as _,
+    engine::general_purpose::{STANDARD, URL_SAFE_NO_PAD},
+};
+use ring::digest::{SHA256, digest};
+use serde_json::{Value, json};
+
+use crate::{
+    browser::parameters,
+    issuer::{Key, now},
+    mounted::Application,
+};
+
+pub(crate) const SECRET: &str = "a secret: with+letters%";
+
+/// How it behaves.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Manner {
+    /// What is different about the ID token.
+    pub(crate) claims: Value,
+    /// It lets nobody refresh any more.
+    pub(crate) refuses: bool,
+    pub(crate) is_away: bool,
+    /// It gives no refresh tokens, and access tokens that end so soon.
+    pub(crate) only: Option<u64>,
+}
+
+pub(crate) struct Provider {
+    pub(crate) url: String,
+    shared: Arc<Shared>,
+    application: Application,
+}
+
+struct Shared {
+    key: Key,
+    manner: Mutex<Manner>,
+    /// What was asked for, by the code that was given for it.
+    codes: Mutex<HashMap<String, HashMap<String, String>>>,
+    refreshed: Mutex<Vec<String>>,
+}
+
+impl Shared {
+    fn tokens(&self, own: &str, nonce: Option<&str>, number: usize) -> Value {
+        let manner = self.manner.lock().unwrap().clone();
+        let mut said =
+            json!({ "access_token": format!("upstream-access-{number}"), "token_type": "Bearer" });
+        match manner.only {
+            Some(seconds) => said["expires_in"] = json!(seconds),
+            None => said["refresh_token"] = json!(format!("upstream-refresh-{number}")),
+        }
+        if let Some(nonce) = nonce {
+            let mut claims = json!({
+                "iss": own, "aud": "our-id", "sub": "248289761001", "exp": now() + 600,
+                "nonce": nonce, "name": "Ada", "email": "ada@example.com",
+            });
+            if let Some(other) = manner.claims.as_object() {
+                claims.as_object_mut().unwrap().extend(other.clone());
+            }
+            let header = json!({ "alg": self.key.algorithm(), "kid": self.key.id });
+            said["id_token"] = json!(self.key.token_with(&header, &claims));
+        }
+        said
+    }
+
+    fn exchange(&self, own: &str, form: &HashMap<String, String>) -> Result<Value, String> {
+        let asked = self.codes.lock().unwrap().remove(&form["code"]).ok_or("unknown code")?;
+        let challenge = URL_SAFE_NO_PAD.encode(digest(&SHA256, form["code_verifier"].as_bytes()));
+        if asked["code_challenge"] != challenge || asked["redirect_uri"] != form["redirect_uri"] {
+            return Err("foreign code".into());
+        }
+        Ok(self.tokens(own, Some(&asked["nonce"]), 0))
+    }
+
+    fn refresh(&self, own: &str, form: &HashMap<String, String>) -> Result<Value, String> {
+        let mut refreshed = self.refreshed.lock().unwrap();
+        let token = &form["refresh_token"];
+        // Each is good once.
+        if self.manner.lock().unwrap().refuses
+            || *token != format!("upstream-refresh-{}", refreshed.len())
+        {
+            return Err("no longer".into());
+        }
+        refreshed.push(token.clone());
+        Ok(self.tokens(own, None, refreshed.len()))
+    }
+}
+
+async fn answer(State(shared): State<Arc<Shared>>, request: Request) -> Response {
+    let (parts, body) = request.into_parts();
+    let own = format!("http://{}", parts.headers[header::HOST].to_str().unwrap());
+    if shared.manner.lock().unwrap().is_away {
+        return StatusCode::BAD_GATEWAY.into_response();
+    }
+    match parts.uri.path() {
+        "/.well-known/openid-configuration" => json!({
+            "issuer": own,
+            "authorization_endpoint": format!("{own}/authorize?tenant=1"),
+            "token_endpoint": format!("{own}/token"),
+            "jwks_uri": format!("{own}/keys"),
+            "authorization_response_iss_parameter_supported": true,
+        })
+        .to_string()
+        .into_response(),
+        "/keys" => json!({ "keys": [shared.key.public()] }).to_string().into_response(),
+        "/token" => {
+            let basic = STANDARD.encode("our-id:a%20secret%3A%20with%2Bletters%25");
+            if parts.headers[header::AUTHORIZATION] != format!("Basic {basic}") {
+                return StatusCode::UNAUTHORIZED.into_response();
+            }
+            let body = to_bytes(body, 1 << 16).await.unwrap();
+            let form =
+                parameters(str::from_utf8(&body).unwrap()).into_iter().collect::<HashMap<_, _>>();
+            let answer = match &*form["grant_type"] {
+                "refresh_token" => shared.refresh(&own, &form),
+                _ => shared.exchange(&own, &form),
+            };
+            match answer {
+                Ok(tokens) => tokens.to_string().into_response(),
+                Err(why) => {
+                    let error = json!({ "error": "invalid_grant", "error_description": why });
+                    (StatusCode::BAD_REQUEST, error.to_string()).into_response()
+                }
+            }
+        }
+        _ => StatusCode::NOT_FOUND.into_response(),
+    }
+}
+
+impl Provider {
+    pub(crate) async fn start() -> Self {
+        let shared = Arc::new(Shared {
+            key: Key::ed25519("d", 1),
+            manner: Mutex::default(),
+            codes: Mutex::default(),
+            refreshed: Mutex::default(),
+        });
+        let router = Router::new().fallback(answer).with_state(shared.clone());
+        let application = Application::start(router).await;
+        Self { url: format!("http://{}", application.address), shared, application }
+    }
+
+    pub(crate) fn behave(&self, manner: Manner) {
+        *self.shared.manner.lock().unwrap() = manner;
+    }
+
+    /// What the page of the provider does when somebody logs in on it: the query that the browser comes back with.
+    pub(crate) fn log_in(&self, url: &str) -> Vec<(&'static str, String)> {
+        let (page, query) = url.split_once('?').unwrap();
+        assert_eq!(page, format!("{}/authorize", self.url));
+        let asked: HashMap<_, _> = parameters(query).into_iter().collect();
+        let get = |name: &str| asked.get(name).unwrap_or_else(|| panic!("{name}: {url}")).as_str();
+        assert_eq!(
+            [
+                get("tenant"),
+                get("response_type"),
+                get("client_id"),
+                get("scope"),
+                get("code_challenge_method")
+            ],
+            ["1", "code", "our-id", "openid email", "S256"]
+        );
+        assert_eq!(get("redirect_uri"), "http://localhost/callback");
+        let code = format!("code-{}", get("nonce"));
+        let state = get("state").to_owned();
+        self.shared.codes.lock().unwrap().insert(code.clone(), asked);
+        vec![("code", code), ("state", state), ("iss", self.url.clone())]
+    }
+
+    pub(crate) async fn end(self) {
+        self.application.end().await;
+    }
+}
