@@ -283,6 +283,30 @@ fn callers_without_a_token_are_told_which_one_to_get() {
     });
 }
 
+#[test]
+fn a_client_may_see_what_it_would_have_to_ask_more_for() {
+    run(async {
+        let protected = protected().optional().list_beyond_scopes();
+        let served = Served::start(server().auth(protected)).await;
+        let list = async |request: Request, member: &str| {
+            names(&request.ask(served.address).await.json()["result"][member])
+        };
+        for (method, member, anybodys, adas) in [
+            ("tools/list", "tools", "runs write", "runs write delete"),
+            ("prompts/list", "prompts", "summary", "summary"),
+            ("resources/list", "resources", "all public", "all public"),
+            ("resources/templates/list", "resourceTemplates", "", "note"),
+        ] {
+            let request = Way::Alone.request(method, json!({}));
+            assert_eq!(list(request.clone(), member).await, anybodys, "{method}");
+            assert_eq!(list(with("none", request), member).await, adas, "{method}");
+        }
+        let refused = with("none", Way::Alone.call("write", json!({}))).ask(served.address).await;
+        check_step_up(&refused, "`notes:write` too", "notes:write");
+        served.end().await;
+    });
+}
+
 fn names(list: &Value) -> String {
     let names = list.as_array().into_iter().flatten().filter_map(|it| it["name"].as_str());
     names.collect::<Vec<_>>().join(" ")
