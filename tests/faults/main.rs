@@ -29,4 +29,5 @@ mod tasks;
 mod tokens;
 mod unread;
 mod vanish;
+mod visible;
 mod working;
