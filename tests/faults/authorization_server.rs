@@ -464,6 +464,8 @@ fn clients_register_what_they_may() {
         let long = "x".repeat(70 << 10);
         let refused = register("client_name", json!(long)).await;
         assert_eq!(refused.status(), 413);
+        let endless = Request::sending("/register", "application/json", " ".repeat(70 << 10));
+        assert_eq!(endless.chunked().ask(served.address).await.status(), 413);
         for _ in 0..100 {
             if register("unknown", json!(1)).await.status() == 429 {
                 return served.end().await;

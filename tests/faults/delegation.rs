@@ -13,6 +13,8 @@ use crate::{
     provider::{Manner, Provider, SECRET},
 };
 
+type Query = Vec<(&'static str, String)>;
+
 /// Says who calls, and with what at the provider.
 #[tool]
 fn whoami(caller: Auth) -> String {
@@ -33,10 +35,14 @@ fn server(upstream: Upstream) -> Builder {
     mcp_runtime::server!(name = "notebook").items(items![whoami]).auth(own)
 }
 
-/// The way to the provider, up to its own page.
+/// The way to the provider, up to its own page: only who has allowed it is sent there.
 async fn leave(browser: &mut Browser, client: &Client) -> String {
-    let sent = browser.open(&client.authorize(&[("scope", "")])).await;
+    let asked = browser.open(&client.authorize(&[("scope", "")])).await;
+    let before = browser.cookies.clone();
+    let sent = browser.agree(&Page::of(&asked)).await;
     assert_eq!(sent.status(), 303, "{}", text(&sent));
+    // It comes back with another cookie than it was asked with.
+    assert!(browser.cookies != before && browser.cookies.len() == before.len());
     sent.head.get("location").unwrap()
 }
 
@@ -48,10 +54,8 @@ async fn come_back(browser: &mut Browser, query: &[(&'static str, String)]) -> R
 async fn log_in(provider: &Provider, client: &Client) -> Tokens {
     let mut browser = Browser::new(client);
     let url = leave(&mut browser, client).await;
-    let consent = come_back(&mut browser, &provider.log_in(&url)).await;
-    assert!(text(&consent).contains("logged in as <b>Ada</b>"), "{}", text(&consent));
-    // Our own page asks, whatever the provider remembers.
-    let code = Back::of(&browser.agree(&Page::of(&consent)).await).code();
+    let code = Back::of(&come_back(&mut browser, &provider.log_in(&url)).await).code();
+    assert!(browser.cookies.is_empty());
     Tokens::of_any(&client.exchange(&code, &[]).await)
 }
 
@@ -106,20 +110,15 @@ fn who_comes_back_must_have_been_sent_in_this_browser() {
         assert_eq!(browser.clone().log_in(&page, "ada", "right").await.status(), 403);
         assert_eq!(browser.clone().agree(&page).await.status(), 403);
 
-        let consent = come_back(&mut browser, &query).await;
-        assert_eq!(consent.status(), 200, "{}", text(&consent));
+        Back::of(&come_back(&mut browser.clone(), &query).await).code();
         // Once.
         assert_eq!(come_back(&mut browser, &query).await.status(), 403);
-        let agreed = browser.agree(&Page::of(&consent)).await;
-        Back::of(&agreed).code();
 
-        let refused =
-            async |query: fn(Vec<(&'static str, String)>) -> Vec<(&'static str, String)>,
-                   error: &str| {
-                let mut browser = Browser::new(&client);
-                let come = query(provider.log_in(&leave(&mut browser, &client).await));
-                Back::of(&come_back(&mut browser, &come).await).check_error(error);
-            };
+        let refused = async |query: fn(Query) -> Query, error: &str| {
+            let mut browser = Browser::new(&client);
+            let come = query(provider.log_in(&leave(&mut browser, &client).await));
+            Back::of(&come_back(&mut browser, &come).await).check_error(error);
+        };
         refused(
             |it| vec![it[1].clone(), it[2].clone(), ("error", "access_denied".into())],
             "access_denied",
@@ -136,6 +135,52 @@ fn who_comes_back_must_have_been_sent_in_this_browser() {
             "access_denied",
         )
         .await;
+        served.end().await;
+        provider.end().await;
+    });
+}
+
+#[test]
+fn our_own_page_asks_before_anybody_goes_there() {
+    run(async {
+        let provider = Provider::start().await;
+        let served = Served::start(server(upstream(&provider))).await;
+        let client = Client::register(served.address).await;
+        let mut browser = Browser::new(&client);
+        let asked = browser.open(&client.authorize(&[])).await;
+        let (page, html) = (Page::of(&asked), text(&asked));
+        for said in
+            [&provider.url["http://".len()..], "openid email", "Suite", "127.0.0.1", "Any program"]
+        {
+            assert!(html.contains(said), "{said}: {html}");
+        }
+        let policy = asked.head.get("content-security-policy").unwrap();
+        assert!(
+            policy.contains(&format!(
+                "form-action 'self' http://127.0.0.1:4711 https: {};",
+                provider.url
+            )),
+            "{policy}"
+        );
+
+        // Somebody else has come back from the provider, sent by who was asked: the cookie of the asked one is not theirs, and before the
+        // question there is none that would do.
+        let state = format!("{}.{}", page.pending, page.ticket);
+        let query = [("code", "x".into()), ("state", state), ("iss", provider.url.clone())];
+        assert_eq!(come_back(&mut browser.clone(), &query).await.status(), 403);
+        Back::of(&browser.clone().submit(&page, &[("action", "deny")]).await)
+            .check_error("access_denied");
+
+        let asked = browser.open(&client.authorize(&[])).await;
+        let page = Page::of(&asked);
+        let before = browser.clone();
+        let sent = browser.agree(&page).await;
+        let query = provider.log_in(&sent.head.get("location").unwrap());
+        let stray = come_back(&mut before.clone(), &query).await;
+        assert_eq!(stray.status(), 403, "the cookie of the question lets somebody come back");
+        // What was allowed is allowed, neither more nor again.
+        assert_eq!(browser.clone().agree(&page).await.status(), 403);
+        Back::of(&come_back(&mut browser, &query).await).code();
         served.end().await;
         provider.end().await;
     });
@@ -268,7 +313,9 @@ fn a_provider_that_is_away_sends_nobody_astray() {
         provider.behave(Manner { is_away: true, ..Manner::default() });
         let served = Served::start(server(upstream(&provider))).await;
         let client = Client::register(served.address).await;
-        let sent = Browser::new(&client).open(&client.authorize(&[("scope", "")])).await;
+        let mut browser = Browser::new(&client);
+        let page = Page::of(&browser.open(&client.authorize(&[("scope", "")])).await);
+        let sent = browser.agree(&page).await;
         Back::of(&sent).check_error("temporarily_unavailable");
         provider.behave(Manner::default());
         log_in(&provider, &client).await;

@@ -76,6 +76,19 @@ impl ProtectedResource {
         self.pages.as_ref()
     }
 
+    /// What every request needs and nobody could be granted.
+    pub(super) fn nobody_grants(&self) -> Option<String> {
+        let granted = self.pages.as_ref()?.scopes();
+        let is_granted = |it: &&str| {
+            granted.iter().any(|granted| granted == it)
+                || self.hierarchy.scopes().any(|other| other == *it)
+        };
+        let missing = self.required().find(|it| !is_granted(it))?;
+        Some(format!(
+            "every request needs `{missing}`, which nobody can be granted: say `.scope(\"{missing}\", \"…\")` of the `AuthorizationServer`"
+        ))
+    }
+
     /// # Errors
     /// Why the authorization server cannot be used.
     pub(crate) async fn open(

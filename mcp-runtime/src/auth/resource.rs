@@ -29,7 +29,7 @@ pub struct ProtectedResource {
     servers: Vec<String>,
     scopes: Vec<String>,
     required: Vec<String>,
-    hierarchy: Hierarchy,
+    pub(super) hierarchy: Hierarchy,
     /// The same, for each caller.
     shared: Option<Arc<Hierarchy>>,
     lists_beyond_scopes: bool,
@@ -189,6 +189,8 @@ impl ProtectedResource {
         }
         let own = self.scopes.iter().chain(&self.required).map(String::as_str);
         problems.extend(own.chain(self.hierarchy.scopes()).filter_map(scope::problem));
+        #[cfg(feature = "auth-server")]
+        problems.extend(self.nobody_grants());
         problems
     }
 

@@ -5,14 +5,12 @@ use std::sync::Arc;
 use http::HeaderValue;
 
 use super::{
-    callback,
     client::Client,
     core::{Core, Way},
     form::{self, Form},
     login::LoginPage,
-    page,
+    page::{self, Who},
     pkce::Challenge,
-    provider::{Journey, Provider},
     redirect::is_registered,
     refusal::Refusal,
     reply::{self, Reply},
@@ -76,7 +74,7 @@ pub(super) async fn begin(core: &Core, visit: &Visit) -> Reply {
         Ok((challenge, scopes)) => {
             let resource = visit.resource.clone();
             let asked = Asked { client, back, challenge, scopes, resource };
-            wait(core, visit, Arc::new(asked)).await
+            wait(core, visit, Arc::new(asked))
         }
         Err(refusal) => reply::redirect(&back.refusal(&refusal)),
     }
@@ -114,42 +112,18 @@ fn read(core: &Core, visit: &Visit, form: &Form) -> Result<(Challenge, Vec<Strin
     Ok((challenge, core.wanted(form.one("scope")?)?))
 }
 
-async fn wait(core: &Core, visit: &Visit, asked: Arc<Asked>) -> Reply {
-    let waits = match &core.way {
-        Way::Asked { page, .. } => hold(core, visit, &asked, None)
-            .map(|held| login_page(core, &held, &page::source(&asked), page)),
-        Way::Delegated(provider) => send_on(core, visit, &asked, provider).await,
+fn wait(core: &Core, visit: &Visit, asked: Arc<Asked>) -> Reply {
+    let held = match core.waiting.add(asked.clone(), core.has_tls(&visit.origin)) {
+        Ok(held) => held,
+        Err(refusal) => return page::problem(core, &refusal),
     };
-    waits.unwrap_or_else(|refusal| page::problem(core, &refusal))
-}
-
-fn hold(
-    core: &Core,
-    visit: &Visit,
-    asked: &Arc<Asked>,
-    journey: Option<Journey>,
-) -> Result<Held, Refusal> {
-    core.waiting.add(asked.clone(), journey, core.has_tls(&visit.origin))
-}
-
-/// Sends the browser to the provider that knows who somebody is.
-async fn send_on(
-    core: &Core,
-    visit: &Visit,
-    asked: &Arc<Asked>,
-    provider: &Provider,
-) -> Result<Reply, Refusal> {
-    let journey = Provider::journey()?;
-    let held = hold(core, visit, asked, Some(journey.clone()))?;
-    let state = callback::state(&held.id, &held.ticket);
-    let begun = provider.begin(&journey, &callback::address(core, visit), &state).await;
-    Ok(match begun {
-        Ok(url) => with_cookie(reply::redirect(&url), &held),
-        Err(failed) => {
-            core.waiting.take(&held.id);
-            callback::failed(&asked.back, &failed)
+    match &core.way {
+        Way::Asked { page, .. } => login_page(core, &held, &page::source(&asked), page),
+        // Who is known elsewhere is asked before going there: the provider knows one client only, and may ask nobody.
+        Way::Delegated(provider) => {
+            with_cookie(page::consent(core, &held, &asked, &Who::Elsewhere(provider)), &held)
         }
-    })
+    }
 }
 
 /// The page on which somebody says who they are.
@@ -157,7 +131,7 @@ pub(super) fn login_page(core: &Core, held: &Held, shown: &page::Shown, page: &L
     with_cookie(page::login(core, held, shown, page), held)
 }
 
-fn with_cookie(mut reply: Reply, held: &Held) -> Reply {
+pub(super) fn with_cookie(mut reply: Reply, held: &Held) -> Reply {
     if let Some(cookie) = held.cookie.as_deref().and_then(|it| HeaderValue::from_str(it).ok()) {
         reply.headers_mut().insert(http::header::SET_COOKIE, cookie);
     }

@@ -1,15 +1,13 @@
 //! Coming back from another provider.
 
 use super::{
-    authorize::Back,
     core::Core,
-    decide::{finish, logged_in},
+    decide::{check_user, coded, finish, nothing_to_grant},
     form::Form,
     page,
     provider::{Failed, Provider},
     refusal::Refusal,
     reply::Reply,
-    waiting::Found,
 };
 use crate::auth::Visit;
 
@@ -37,23 +35,30 @@ async fn come(core: &Core, visit: &Visit, provider: &Provider) -> Result<Reply, 
     let (id, ticket) = form.required("state")?.split_once('.').ok_or_else(stray)?;
     let has_tls = core.has_tls(&visit.origin);
     let found = core.waiting.find(id, ticket, &visit.parts.headers, has_tls).ok_or_else(stray)?;
-    // The way back is gone once.
-    let journey = core.waiting.take_journey(&found.id).ok_or_else(stray)?;
-    let end = |found: &Found, failed| Ok(finish(core, visit, found, Err(refusal(&failed))));
+    // Whoever has not been asked here has nothing to come back for; whoever has, comes back once.
+    let approved = core.waiting.take_approved(&found.id).ok_or_else(stray)?;
+    let end = |code| Ok(finish(core, visit, &found, code));
     match provider.is_answer_of(form.one("iss")?).await {
         Ok(true) => {}
-        Ok(false) => return end(&found, Failed::Refused),
-        Err(failed) => return end(&found, failed),
+        Ok(false) => return end(Err(refusal(&Failed::Refused))),
+        Err(failed) => return end(Err(refusal(&failed))),
     }
     let (None, Some(code)) = (form.one("error")?, form.one("code")?) else {
-        return end(&found, Failed::Refused);
+        return end(Err(refusal(&Failed::Refused)));
     };
-    let now = core.clock.now();
-    let (user, given) = match provider.finish(&journey, &address(core, visit), code, now).await {
+    let (now, address) = (core.clock.now(), address(core, visit));
+    let (user, given) = match provider.finish(&approved.journey, &address, code, now).await {
         Ok(known) => known,
-        Err(failed) => return end(&found, failed),
+        Err(failed) => return end(Err(refusal(&failed))),
     };
-    logged_in(core, visit, &found, user, Some(given))
+    check_user(&user)?;
+    let mut scopes = approved.scopes;
+    let is_for_some = !scopes.is_empty();
+    scopes.retain(|it| user.may(it));
+    if is_for_some && scopes.is_empty() {
+        return end(Err(nothing_to_grant()));
+    }
+    end(coded(core, &found.asked, scopes, user, Some(given)))
 }
 
 /// What a client is told.
@@ -62,9 +67,4 @@ pub(super) fn refusal(failed: &Failed) -> Refusal {
         Failed::Refused => Refusal::denied(),
         Failed::Away => Refusal::away(),
     }
-}
-
-/// Sends the browser back where it cannot be sent on.
-pub(super) fn failed(back: &Back, failed: &Failed) -> Reply {
-    super::reply::redirect(&back.refusal(&refusal(failed)))
 }

@@ -168,6 +168,10 @@ impl Core {
             Kind::Grant => {
                 let mut grant: Grant = serde_json::from_str(&row.json)?;
                 let Some(key) = Digest::parse(&row.key) else { return Ok(()) };
+                if !self.is_own(&grant.resource) {
+                    // It was given out under another name, or by another server.
+                    return Ok(());
+                }
                 let is_backed = match (&mut grant.backing, self.provider()) {
                     (None, None) => true,
                     (Some(backing), Some(provider)) => provider.restore(backing, &key),

@@ -6,18 +6,19 @@ use http::{HeaderValue, StatusCode, header};
 use tokio::time::timeout;
 
 use super::{
-    authorize::login_page,
+    authorize::{Asked, login_page, with_cookie},
+    callback,
     codes::Code,
     core::{Core, Way},
     form::Form,
     login::{Login, LoginPage, LoginRequest},
-    page,
-    provider::Given,
+    page::{self, Who},
+    provider::{Given, Provider},
     refusal::Refusal,
     reply::{self, Reply},
     token,
     user::User,
-    waiting::{Found, Held, forget},
+    waiting::{Approved, Found, Held, forget},
 };
 use crate::auth::Visit;
 
@@ -39,23 +40,46 @@ async fn decide(core: &Core, visit: &Visit) -> Result<Reply, Refusal> {
     let (id, ticket) = (form.required("pending")?, form.required("ticket")?);
     let has_tls = core.has_tls(&visit.origin);
     let found = core.waiting.find(id, ticket, &visit.parts.headers, has_tls);
-    let found = found.ok_or_else(stray)?;
+    let found = found.filter(|it| !it.is_approved).ok_or_else(stray)?;
     let action = form.one("action")?;
     if action == Some("deny") {
         return Ok(finish(core, visit, &found, Err(Refusal::denied())));
     }
-    match &found.user {
-        None => match &core.way {
-            Way::Asked { login, page } => log_in(core, visit, form, found, login, page).await,
-            Way::Delegated(_) => Err(stray()),
-        },
+    match (&core.way, &found.user) {
+        (Way::Asked { login, page }, None) => log_in(core, visit, form, found, login, page).await,
         // A page that asked for something else than this.
-        Some(_) if action != Some("allow") => Err(stray()),
-        Some(user) => {
-            let code = allowed(core, &form, &found, user);
+        _ if action != Some("allow") => Err(stray()),
+        (Way::Asked { .. }, Some(user)) => {
+            let scopes = chosen(&form, &found.asked, |it| user.may(it));
+            let code = scopes.and_then(|it| coded(core, &found.asked, it, user.clone(), None));
             Ok(finish(core, visit, &found, code))
         }
+        (Way::Delegated(provider), _) => match chosen(&form, &found.asked, |_| true) {
+            Ok(scopes) => send_on(core, visit, &found, scopes, provider).await,
+            Err(refusal) => Ok(finish(core, visit, &found, Err(refusal))),
+        },
     }
+}
+
+/// Sends the browser to the provider that knows who somebody is.
+async fn send_on(
+    core: &Core,
+    visit: &Visit,
+    found: &Found,
+    scopes: Vec<String>,
+    provider: &Provider,
+) -> Result<Reply, Refusal> {
+    let journey = Provider::journey()?;
+    let gone = || Refusal::request("This page was used before.");
+    let approved = Approved { scopes, journey: journey.clone() };
+    let held = core.waiting.approve(&found.id, approved, core.has_tls(&visit.origin))?;
+    let held = held.ok_or_else(gone)?;
+    let state = callback::state(&held.id, &held.ticket);
+    let begun = provider.begin(&journey, &callback::address(core, visit), &state).await;
+    Ok(match begun {
+        Ok(url) => with_cookie(reply::redirect(&url), &held),
+        Err(failed) => finish(core, visit, found, Err(callback::refusal(&failed))),
+    })
 }
 
 /// A form that another page has sent is none of ours, whatever it says.
@@ -93,7 +117,7 @@ async fn log_in(
     let page = match judged {
         Ok(user) => {
             core.logins.give_back(visit.address);
-            return logged_in(core, visit, &found, user, None);
+            return logged_in(core, visit, &found, user);
         }
         Err(page) => page,
     };
@@ -108,24 +132,28 @@ async fn log_in(
 }
 
 /// Asks a user who has logged in.
-pub(super) fn logged_in(
-    core: &Core,
-    visit: &Visit,
-    found: &Found,
-    user: User,
-    given: Option<Given>,
-) -> Result<Reply, Refusal> {
-    if let Some(problem) = user.problem() {
-        return Err(Refusal::broken("nobody can be logged in now", &problem));
-    }
+fn logged_in(core: &Core, visit: &Visit, found: &Found, user: User) -> Result<Reply, Refusal> {
+    check_user(&user)?;
     let asked = &found.asked;
     if !asked.scopes.is_empty() && !asked.scopes.iter().any(|it| user.may(it)) {
-        let why = "the user may grant nothing of this";
-        return Ok(finish(core, visit, found, Err(Refusal::scope(why))));
+        return Ok(finish(core, visit, found, Err(nothing_to_grant())));
     }
     let gone = || Refusal::request("This page has expired.");
-    let held = core.waiting.log_in(&found.id, user.clone(), given)?.ok_or_else(gone)?;
-    Ok(page::consent(core, &held, asked, &user))
+    let held = core.waiting.log_in(&found.id, user.clone())?.ok_or_else(gone)?;
+    Ok(page::consent(core, &held, asked, &Who::User(&user)))
+}
+
+pub(super) fn nothing_to_grant() -> Refusal {
+    Refusal::scope("the user may grant nothing of this")
+}
+
+/// # Errors
+/// When nobody can be this user.
+pub(super) fn check_user(user: &User) -> Result<(), Refusal> {
+    match user.problem() {
+        Some(problem) => Err(Refusal::broken("nobody can be logged in now", &problem)),
+        None => Ok(()),
+    }
 }
 
 /// The page that is shown again: the one the author has given, or the first one with what this one says.
@@ -134,15 +162,28 @@ fn again(first: &LoginPage, page: LoginPage) -> LoginPage {
     LoginPage { html: page.html.or_else(|| first.html.clone()), message: Some(message) }
 }
 
-/// The code for what the user has allowed.
-fn allowed(core: &Core, form: &Form, found: &Found, user: &User) -> Result<String, Refusal> {
-    let asked = &found.asked;
+/// What is ticked on a page, of what was asked for and may be granted.
+///
+/// # Errors
+/// When it is nothing.
+fn chosen(form: &Form, asked: &Asked, may: impl Fn(&str) -> bool) -> Result<Vec<String>, Refusal> {
     let ticked: Vec<_> = form.all("scope").collect();
-    let scopes = asked.scopes.iter().filter(|it| user.may(it) && ticked.contains(&&***it));
+    let scopes = asked.scopes.iter().filter(|it| may(it) && ticked.contains(&&***it));
     let scopes: Vec<_> = scopes.cloned().collect();
-    if scopes.is_empty() && !asked.scopes.is_empty() {
-        return Err(Refusal::denied());
-    }
+    if scopes.is_empty() && !asked.scopes.is_empty() { Err(Refusal::denied()) } else { Ok(scopes) }
+}
+
+/// The code for what a user has allowed.
+///
+/// # Errors
+/// When there is no room for it.
+pub(super) fn coded(
+    core: &Core,
+    asked: &Asked,
+    scopes: Vec<String>,
+    user: User,
+    given: Option<Given>,
+) -> Result<String, Refusal> {
     core.codes.add(Code {
         client: asked.client.id.clone(),
         redirect: asked.back.redirect.clone(),
@@ -150,8 +191,8 @@ fn allowed(core: &Core, form: &Form, found: &Found, user: &User) -> Result<Strin
         challenge: asked.challenge,
         resource: asked.resource.clone(),
         scopes,
-        user: user.clone(),
-        given: found.given.clone(),
+        user,
+        given,
     })
 }
 

@@ -8,6 +8,7 @@ use std::{
 use serde::{Deserialize, Serialize};
 
 use super::{
+    access::AccessTokens,
     journal::{Journal, Kind},
     refusal::Refusal,
     secret::{Digest, random},
@@ -75,15 +76,6 @@ struct Access {
     scopes: Vec<String>,
 }
 
-/// An access token that is good.
-struct Known {
-    authorization: Authorization,
-    resource: String,
-    grant: Digest,
-    expires: u64,
-    is_used: bool,
-}
-
 /// What a client is given.
 pub(super) struct Issued {
     /// Which grant it is of.
@@ -95,12 +87,15 @@ pub(super) struct Issued {
 }
 
 #[derive(Default)]
-pub(super) struct Grants(Mutex<State>);
+pub(super) struct Grants {
+    table: Mutex<HashMap<Digest, Grant>>,
+    tokens: AccessTokens,
+}
 
-#[derive(Default)]
-struct State {
-    grants: HashMap<Digest, Grant>,
-    tokens: HashMap<Digest, Known>,
+/// The grants, while somebody works on them.
+struct State<'a> {
+    grants: MutexGuard<'a, HashMap<Digest, Grant>>,
+    tokens: &'a AccessTokens,
 }
 
 impl Grant {
@@ -127,24 +122,21 @@ impl Grant {
 }
 
 impl Grants {
-    fn state(&self) -> MutexGuard<'_, State> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    fn state(&self) -> State<'_> {
+        let grants = self.table.lock().unwrap_or_else(PoisonError::into_inner);
+        State { grants, tokens: &self.tokens }
     }
 
-    /// Takes up one that was kept. Its tokens count as used: nobody knows.
-    pub(super) fn restore(&self, key: Digest, grant: Grant) {
-        let mut state = self.state();
+    /// Takes up one that was kept. Whether its tokens were used nobody knows, so its last refresh is not repeated.
+    pub(super) fn restore(&self, key: Digest, mut grant: Grant) {
         for access in &grant.tokens {
-            let known = Known {
-                authorization: grant.authorization(&access.scopes, access.expires),
-                resource: grant.resource.clone(),
-                grant: key,
-                expires: access.expires,
-                is_used: true,
-            };
-            state.tokens.insert(access.digest, known);
+            let authorization = grant.authorization(&access.scopes, access.expires);
+            self.tokens.insert(access.digest, key, authorization, access.expires);
         }
-        state.grants.insert(key, grant);
+        if let Some(refresh) = &mut grant.refresh {
+            refresh.previous = None;
+        }
+        self.state().grants.insert(key, grant);
     }
 
     /// The first tokens of a grant.
@@ -252,10 +244,9 @@ impl Grants {
     pub(super) fn revoke(&self, token: &str, client: &str, journal: &Journal) {
         let mut state = self.state();
         let digest = Digest::of(token);
-        if let Some(known) = state.tokens.get(&digest) {
-            let key = known.grant;
+        if let Some(key) = self.tokens.grant(&digest) {
             if state.grants.get(&key).is_some_and(|it| it.client == client) {
-                state.tokens.remove(&digest);
+                self.tokens.remove(&digest);
                 state.change(key, journal, |it| it.tokens.retain(|it| it.digest != digest));
             }
             return;
@@ -271,13 +262,9 @@ impl Grants {
         self.state().end(key, journal);
     }
 
-    /// Whom an access token lets in, and where.
-    pub(super) fn verify(&self, token: &str, now: u64) -> Option<(Authorization, String)> {
-        let digest = Digest::of(token);
-        let mut state = self.state();
-        let known = state.tokens.get_mut(&digest).filter(|it| it.expires > now)?;
-        known.is_used = true;
-        Some((known.authorization.clone(), known.resource.clone()))
+    /// Whom an access token lets in.
+    pub(super) fn verify(&self, token: &str, now: u64) -> Option<Authorization> {
+        self.tokens.verify(&Digest::of(token), now)
     }
 }
 
@@ -290,14 +277,14 @@ fn refresh_token(name: &str) -> Result<String, Refusal> {
     Ok(format!("{name}{}", random::<32>()?))
 }
 
-impl State {
+impl State<'_> {
     /// Whether this refresh token was the one before the current one, a moment ago, and nobody has used what came of it.
     fn has_lost_answer(&self, key: &Digest, shown: Digest, now: u64) -> bool {
         let Some(grant) = self.grants.get(key) else { return false };
         let previous = grant.refresh.as_ref().and_then(|it| it.previous);
         let was_just_used = previous.is_some_and(|(it, at)| it == shown && now <= at + GRACE);
-        let last = grant.tokens.last().and_then(|it| self.tokens.get(&it.digest));
-        was_just_used && last.is_some_and(|it| !it.is_used)
+        let last = grant.tokens.last();
+        was_just_used && last.is_some_and(|it| !self.tokens.is_used(&it.digest))
     }
 
     fn drop_last_token(&mut self, key: &Digest) {
@@ -322,13 +309,8 @@ impl State {
         };
         let until = grant.backing.as_ref().map_or(u64::MAX, |it| it.until);
         let expires = until.min(now + ACCESS);
-        let known = Known {
-            authorization: grant.authorization(&scopes, expires),
-            resource: grant.resource.clone(),
-            grant: key,
-            expires,
-            is_used: false,
-        };
+        let authorization = grant.authorization(&scopes, expires);
+        self.tokens.insert(digest, key, authorization, expires);
         grant.tokens.push(Access { digest, expires, scopes: scopes.clone() });
         let beyond = grant.tokens.len().saturating_sub(TOKENS);
         let mut gone: Vec<_> = grant.tokens.drain(..beyond).map(|it| it.digest).collect();
@@ -343,7 +325,6 @@ impl State {
         for digest in gone {
             self.tokens.remove(&digest);
         }
-        self.tokens.insert(digest, known);
         Ok(Issued { grant: key, access, refresh, scopes, expires_in: expires - now.min(expires) })
     }
 
@@ -416,8 +397,8 @@ mod tests {
     fn access_tokens_end_and_refresh_tokens_change() {
         let table = Table::new();
         let first = table.begin("ada");
-        let (authorization, resource) = table.0.verify(&first.access, NOW).unwrap();
-        assert_eq!((authorization.principal().as_str(), &*resource), ("ada", "http://r"));
+        let authorization = table.0.verify(&first.access, NOW).unwrap();
+        assert_eq!(authorization.principal().as_str(), "ada");
         assert!(authorization.has_scope("a") && authorization.has_scope("b"));
         assert!(table.is_good(&first.access, NOW + ACCESS - 1));
         assert!(!table.is_good(&first.access, NOW + ACCESS));
@@ -474,7 +455,7 @@ mod tests {
         assert_eq!(refresh("d", &["a"]).err().unwrap().error, "invalid_grant");
         assert_eq!(refresh("c", &["a", "x"]).err().unwrap().error, "invalid_scope");
         let less = refresh("c", &["a"]).ok().unwrap();
-        let authorization = table.0.verify(&less.access, NOW).unwrap().0;
+        let authorization = table.0.verify(&less.access, NOW).unwrap();
         assert_eq!(authorization.granted().collect::<Vec<_>>(), ["a"]);
         // What is refreshed has all of it still.
         let all =
@@ -511,8 +492,7 @@ mod tests {
         for _ in 0..TOKENS * 2 {
             refresh = table.refresh(&refresh, NOW).unwrap().1;
         }
-        let state = table.0.state();
-        assert_eq!(state.tokens.len(), OF_USER + TOKENS);
-        assert_eq!(state.grants.len(), OF_USER + 1);
+        assert_eq!(table.0.tokens.len(), OF_USER + TOKENS);
+        assert_eq!(table.0.state().grants.len(), OF_USER + 1);
     }
 }

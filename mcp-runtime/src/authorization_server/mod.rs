@@ -4,6 +4,7 @@
 //! is entered on the pages of `page`, and what comes of it is one of `codes`. `token` gives tokens of `grants` for it. What must outlast the
 //! process goes through `journal`. Where another `provider` knows the users, `callback` takes the place of a page to log in.
 
+mod access;
 mod address;
 mod authorize;
 mod callback;

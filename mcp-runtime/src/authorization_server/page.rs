@@ -7,8 +7,8 @@ use http::{HeaderValue, Response, StatusCode, header};
 use ring::digest::{SHA256, digest};
 
 use super::{
-    authorize::Asked, core::Core, login::LoginPage, redirect::Redirect, refusal::Refusal,
-    reply::Reply, user::User, waiting::Held,
+    authorize::Asked, core::Core, login::LoginPage, provider::Provider, redirect::Redirect,
+    refusal::Refusal, reply::Reply, user::User, waiting::Held,
 };
 
 const STYLE: &str = "\
@@ -49,11 +49,14 @@ pub(super) struct Shown {
     place: String,
     /// What the page must allow so that it gets there.
     source: String,
+    /// What is to be thought of.
+    warning: Option<&'static str>,
 }
 
 pub(super) fn source(asked: &Asked) -> Shown {
     let redirect = Redirect::parse(&asked.back.redirect);
-    let (place, source) = redirect.map(|it| (it.place(), it.source())).unwrap_or_default();
+    let known = redirect.map(|it| (it.place(), it.source(), it.warning()));
+    let (place, source, warning) = known.unwrap_or_default();
     let client = &asked.client;
     let named = client.name.as_deref().map(str::trim).filter(|it| !it.is_empty());
     let origin = match client.host() {
@@ -61,7 +64,7 @@ pub(super) fn source(asked: &Asked) -> Shown {
         None => "it says so itself; nobody has checked it".to_owned(),
     };
     let name = named.or(client.host()).unwrap_or("An unnamed application").to_owned();
-    Shown { name, origin, place, source }
+    Shown { name, origin, place, source, warning }
 }
 
 fn html(status: StatusCode, body: String, policy: &str) -> Reply {
@@ -172,11 +175,23 @@ pub(super) fn login(core: &Core, held: &Held, shown: &Shown, page: &LoginPage) -
     html(status, framed(&title, &content), &policy(&own_style(), &forms))
 }
 
+/// Whom a page asks.
+pub(super) enum Who<'a> {
+    /// Somebody who has logged in.
+    User(&'a User),
+    /// Somebody whom another provider knows.
+    Elsewhere(&'a Provider),
+}
+
 /// The page on which a user decides.
-pub(super) fn consent(core: &Core, held: &Held, asked: &Asked, user: &User) -> Reply {
+pub(super) fn consent(core: &Core, held: &Held, asked: &Asked, who: &Who<'_>) -> Reply {
     let shown = source(asked);
     let mut scopes = String::new();
-    for scope in asked.scopes.iter().filter(|it| user.may(it)) {
+    let may = |scope: &str| match who {
+        Who::User(user) => user.may(scope),
+        Who::Elsewhere(_) => true,
+    };
+    for scope in asked.scopes.iter().filter(|it| may(it)) {
         let _ = write!(
             scopes,
             "<label><input type=\"checkbox\" name=\"scope\" value=\"{}\" checked> {}</label>",
@@ -184,23 +199,38 @@ pub(super) fn consent(core: &Core, held: &Held, asked: &Asked, user: &User) -> R
             escaped(core.words(scope))
         );
     }
+    if scopes.is_empty() {
+        scopes.push_str("<p>Use this server in your name.</p>");
+    }
+    let (introduction, further) = match who {
+        Who::User(user) => (
+            format!("<p>You are logged in as <b>{}</b>.</p>", escaped(user.shown())),
+            String::new(),
+        ),
+        Who::Elsewhere(provider) => (
+            format!(
+                "<p>To go on you log in at <b>{}</b>, which is asked for: {}.</p>",
+                escaped(provider.place()),
+                escaped(&provider.scopes())
+            ),
+            // Browsers look at all redirects of a form, and a provider leads through hosts that nobody here knows.
+            format!(" https: {}", provider.source()),
+        ),
+    };
+    let warning = shown.warning.map(|it| format!("<p class=\"message\">{it}</p>"));
     let content = format!(
-        "<p>You are logged in as <b>{}</b>.</p>\
-         <dl><dt>Application</dt><dd><b>{}</b> ({})</dd><dt>You will be sent to</dt><dd>{}</dd></dl>\
-         <form method=\"post\" action=\"authorize\">{}<p>It may:</p>{}\
+        "{introduction}\
+         <dl><dt>Application</dt><dd><b>{}</b> ({})</dd><dt>You will be sent to</dt><dd>{}</dd></dl>{}\
+         <form method=\"post\" action=\"authorize\">{}<p>It may:</p>{scopes}\
          <button name=\"action\" value=\"allow\">Allow</button>\
          <button name=\"action\" value=\"deny\">Deny</button></form>",
-        escaped(user.shown()),
         escaped(&shown.name),
         escaped(&shown.origin),
         escaped(&shown.place),
+        warning.unwrap_or_default(),
         hidden(held),
-        if scopes.is_empty() { "<p>Use this server in your name.</p>".to_owned() } else { scopes },
     );
     let title = format!("Let an application use {}?", core.name());
-    html(
-        StatusCode::OK,
-        framed(&title, &content),
-        &policy(&own_style(), &format!("'self' {}", shown.source)),
-    )
+    let forms = format!("'self' {}{further}", shown.source);
+    html(StatusCode::OK, framed(&title, &content), &policy(&own_style(), &forms))
 }

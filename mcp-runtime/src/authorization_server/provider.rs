@@ -13,6 +13,7 @@ use tokio::{sync::Mutex, time::Instant};
 use super::{
     form,
     grants::{Backing, name},
+    redirect::Redirect,
     refusal::Refusal,
     seal::Sealer,
     secret::{Digest, random},
@@ -100,6 +101,22 @@ impl Provider {
         let jwt = Jwt::new(&*said.issuer, &*said.id);
         let sealer = Sealer::new(said.key);
         Self { said, web, jwt, sealer, known: Mutex::default(), turns: Default::default() }
+    }
+
+    /// The host at which somebody logs in, as people are shown it.
+    pub(super) fn place(&self) -> &str {
+        let url = &self.said.issuer;
+        url.split_once("://").map_or(&**url, |it| it.1)
+    }
+
+    /// What it is asked for.
+    pub(super) fn scopes(&self) -> String {
+        self.said.scopes.join(" ")
+    }
+
+    /// What a page has to allow, that leads there.
+    pub(super) fn source(&self) -> String {
+        Redirect::parse(&self.said.issuer).map(|it| it.source()).unwrap_or_default()
     }
 
     pub(super) fn problem(&self) -> Option<String> {

@@ -74,6 +74,19 @@ impl<'a> Redirect<'a> {
         }
     }
 
+    /// What somebody should think of before going there: nobody can tell which program is there.
+    pub(super) fn warning(&self) -> Option<&'static str> {
+        match self {
+            Self::Site { .. } => None,
+            Self::Loopback { .. } => Some(
+                "Any program on this computer can claim to be this application. Go on only if you have just started it yourself.",
+            ),
+            Self::Private { .. } => Some(
+                "Any application can claim such links. Go on only if you have just started this one yourself.",
+            ),
+        }
+    }
+
     /// Where it leads, in words.
     pub(super) fn place(&self) -> String {
         match self {

@@ -153,10 +153,8 @@ impl fmt::Debug for AuthorizationServer {
 
 impl TokenVerifier for AuthorizationServer {
     async fn verify(&self, token: &str) -> Result<Authorization, Denied> {
-        let core = &self.core;
-        let found = core.grants.verify(token, core.clock.now());
-        let found = found.filter(|it| core.is_own(&it.1));
-        found.map(|it| it.0).ok_or(Denied::invalid("the token is not good, or no longer"))
+        let found = self.core.grants.verify(token, self.core.clock.now());
+        found.ok_or(Denied::invalid("the token is not good, or no longer"))
     }
 
     fn problem(&self) -> Option<String> {

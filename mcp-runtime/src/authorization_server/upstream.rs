@@ -18,8 +18,8 @@ use super::user::User;
 /// # let _ = server;
 /// ```
 ///
-/// The provider must know our redirect URI: the issuer's URL with `/callback` behind it. Once somebody has logged in there, our own page asks
-/// whether the client may act for them: the provider knows of one client only, which is this server.
+/// The provider must know our redirect URI: the issuer's URL with `/callback` behind it. Before a browser is sent there, our own page asks
+/// whether the client may act for its user: the provider knows of one client only, which is this server, and may ask nobody.
 ///
 /// [`AuthorizationServer::delegated`]: crate::AuthorizationServer::delegated
 pub struct Upstream {

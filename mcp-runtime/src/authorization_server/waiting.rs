@@ -11,7 +11,7 @@ use tokio::time::Instant;
 
 use super::{
     authorize::Asked,
-    provider::{Given, Journey},
+    provider::Journey,
     refusal::Refusal,
     secret::{Digest, random},
     user::User,
@@ -33,10 +33,8 @@ struct Pending {
     cookie: Digest,
     ticket: Digest,
     user: Option<User>,
-    /// On the way to another provider.
-    journey: Option<Journey>,
-    /// What that one has given.
-    given: Option<Given>,
+    /// What was allowed before the browser went to another provider.
+    approved: Option<Approved>,
     tries: u32,
     until: Instant,
 }
@@ -54,7 +52,14 @@ pub(super) struct Found {
     pub(super) id: String,
     pub(super) asked: Arc<Asked>,
     pub(super) user: Option<User>,
-    pub(super) given: Option<Given>,
+    /// Nothing more is asked here.
+    pub(super) is_approved: bool,
+}
+
+/// What comes back with a browser from another provider.
+pub(super) struct Approved {
+    pub(super) scopes: Vec<String>,
+    pub(super) journey: Journey,
 }
 
 #[derive(Default)]
@@ -69,20 +74,14 @@ impl Waiting {
     ///
     /// # Errors
     /// When the system gives no random numbers.
-    pub(super) fn add(
-        &self,
-        asked: Arc<Asked>,
-        journey: Option<Journey>,
-        has_tls: bool,
-    ) -> Result<Held, Refusal> {
+    pub(super) fn add(&self, asked: Arc<Asked>, has_tls: bool) -> Result<Held, Refusal> {
         let (id, cookie, ticket) = (random::<16>()?, random::<32>()?, random::<32>()?);
         let pending = Pending {
             asked,
             cookie: Digest::of(&cookie),
             ticket: Digest::of(&ticket),
             user: None,
-            journey,
-            given: None,
+            approved: None,
             tries: 0,
             until: Instant::now() + TIME,
         };
@@ -123,13 +122,37 @@ impl Waiting {
             id: id.to_owned(),
             asked: pending.asked.clone(),
             user: pending.user.clone(),
-            given: pending.given.clone(),
+            is_approved: pending.approved.is_some(),
         })
     }
 
-    /// What was remembered when the browser was sent to another provider, once.
-    pub(super) fn take_journey(&self, id: &str) -> Option<Journey> {
-        self.all().get_mut(id)?.journey.take()
+    /// Somebody has allowed it before they are known. The browser gets another cookie for its way to the provider, so that nobody comes back
+    /// who has not been asked.
+    ///
+    /// # Errors
+    /// When the system gives no random numbers.
+    pub(super) fn approve(
+        &self,
+        id: &str,
+        approved: Approved,
+        has_tls: bool,
+    ) -> Result<Option<Held>, Refusal> {
+        let (cookie, ticket) = (random::<32>()?, random::<32>()?);
+        let mut all = self.all();
+        let Some(pending) = all.get_mut(id).filter(|it| it.approved.is_none()) else {
+            return Ok(None);
+        };
+        pending.approved = Some(approved);
+        pending.cookie = Digest::of(&cookie);
+        pending.ticket = Digest::of(&ticket);
+        pending.until = Instant::now() + TIME;
+        let cookie = set_cookie(id, &cookie, TIME.as_secs(), has_tls);
+        Ok(Some(Held { id: id.to_owned(), ticket, cookie: Some(cookie) }))
+    }
+
+    /// What was allowed, once.
+    pub(super) fn take_approved(&self, id: &str) -> Option<Approved> {
+        self.all().get_mut(id)?.approved.take()
     }
 
     /// Counts one time of trying to log in; the last one ends the authorization.
@@ -153,17 +176,11 @@ impl Waiting {
     ///
     /// # Errors
     /// When the system gives no random numbers.
-    pub(super) fn log_in(
-        &self,
-        id: &str,
-        user: User,
-        given: Option<Given>,
-    ) -> Result<Option<Held>, Refusal> {
+    pub(super) fn log_in(&self, id: &str, user: User) -> Result<Option<Held>, Refusal> {
         let ticket = random::<32>()?;
         let mut all = self.all();
         let Some(pending) = all.get_mut(id).filter(|it| it.user.is_none()) else { return Ok(None) };
         pending.user = Some(user);
-        pending.given = given;
         pending.ticket = Digest::of(&ticket);
         Ok(Some(Held { id: id.to_owned(), ticket, cookie: None }))
     }

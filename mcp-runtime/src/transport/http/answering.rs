@@ -364,7 +364,11 @@ impl<B: HttpBody + Unpin> Answering<B> {
             if let Err(response) = entered {
                 return Poll::Ready(response.into());
             }
-            if let Err(unread) = self.body.check(limits) {
+            #[cfg(feature = "auth-server")]
+            let most = gate::most(self.place, limits);
+            #[cfg(not(feature = "auth-server"))]
+            let most = limits.message;
+            if let Err(unread) = self.body.check(most) {
                 return Poll::Ready(unread.reply(endpoint).into());
             }
         }

@@ -149,6 +149,15 @@ fn derived(endpoint: &Endpoint, parts: &Parts) -> String {
 #[cfg(feature = "auth-server")]
 const MOST: usize = 64 << 10;
 
+/// Bytes that a body may have.
+#[cfg(feature = "auth-server")]
+pub(super) fn most(place: Place, limits: &crate::limits::Limits) -> usize {
+    match place {
+        Place::Beside(_) => MOST.min(limits.message),
+        _ => limits.message,
+    }
+}
+
 /// The answer of the authorization server.
 #[cfg(feature = "auth-server")]
 pub(super) fn beside(
@@ -161,10 +170,6 @@ pub(super) fn beside(
     let Some((protected, pages)) = protected.and_then(|it| Some((it, it.pages()?))) else {
         return reply::refuse(StatusCode::NOT_FOUND, "there is nothing here").into();
     };
-    if read.bytes.len() > MOST {
-        let why = format!("the body is longer than {MOST} bytes");
-        return reply::refuse(StatusCode::PAYLOAD_TOO_LARGE, why).into();
-    }
     let visit = protected.visit(derived(endpoint, parts), parts, read.bytes.clone(), address);
     let answer = pages.clone().answer(visit);
     Answer::later(async move { answer.await.map(|it| Body::whole(it.into())).into() })

@@ -13,12 +13,13 @@ use http_body::Body as HttpBody;
 use tokio::time::{Sleep, sleep};
 
 use super::{body::Body, endpoint::Endpoint, reply};
-use crate::limits::{Limit, Limits};
+use crate::limits::Limit;
 
 /// Why there is no body.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum Unread {
-    TooLong,
+    /// Than so many bytes.
+    TooLong(usize),
     TooSlow,
     /// Too many others are being read.
     Busy,
@@ -29,7 +30,7 @@ pub(super) enum Unread {
 impl Unread {
     fn limit(&self) -> Option<Limit> {
         match self {
-            Self::TooLong => Some(Limit::Message),
+            Self::TooLong(_) => Some(Limit::Message),
             Self::TooSlow => Some(Limit::BodyTime),
             Self::Busy => Some(Limit::AllBodies),
             Self::Broken => None,
@@ -42,9 +43,9 @@ impl Unread {
             endpoint.service.tally().refuse(limit);
         }
         match self {
-            Self::TooLong => reply::refuse(
+            Self::TooLong(most) => reply::refuse(
                 StatusCode::PAYLOAD_TOO_LARGE,
-                format_args!("the body is longer than {} bytes", limits.message),
+                format_args!("the body is longer than {most} bytes"),
             ),
             Self::TooSlow => reply::refuse(
                 StatusCode::REQUEST_TIMEOUT,
@@ -93,6 +94,8 @@ pub(super) struct Reading<B> {
     first: Bytes,
     all: BytesMut,
     counted: Option<Counted>,
+    /// Bytes that it may have.
+    most: usize,
     /// Runs from when there was something to wait for.
     patience: Option<Pin<Box<Sleep>>>,
 }
@@ -100,16 +103,17 @@ pub(super) struct Reading<B> {
 impl<B: HttpBody + Unpin> Reading<B> {
     pub(super) fn of(body: B) -> Self {
         let (first, all) = (Bytes::new(), BytesMut::new());
-        Self { body, first, all, counted: None, patience: None }
+        Self { body, first, all, counted: None, most: 0, patience: None }
     }
 
     /// Refuses a body before anything of it has come.
     ///
     /// # Errors
-    /// When it will be longer than the limits allow.
-    pub(super) fn check(&self, limits: &Limits) -> Result<(), Unread> {
-        let is_long = self.body.size_hint().lower() > limits.message as u64;
-        if is_long { Err(Unread::TooLong) } else { Ok(()) }
+    /// When it will be longer than this.
+    pub(super) fn check(&mut self, most: usize) -> Result<(), Unread> {
+        self.most = most;
+        let is_long = self.body.size_hint().lower() > most as u64;
+        if is_long { Err(Unread::TooLong(most)) } else { Ok(()) }
     }
 
     /// Waits for all of it.
@@ -147,8 +151,8 @@ impl<B: HttpBody + Unpin> Reading<B> {
     fn take(&mut self, mut data: B::Data, endpoint: &Arc<Endpoint>) -> Result<(), Unread> {
         let (before, more) = (self.first.len().max(self.all.len()), data.remaining());
         let length = before + more;
-        if more > endpoint.limits().message - before {
-            return Err(Unread::TooLong);
+        if more > self.most - before {
+            return Err(Unread::TooLong(self.most));
         }
         if length > Counted::SMALL {
             let counted = || Counted { endpoint: endpoint.clone(), bytes: 0 };

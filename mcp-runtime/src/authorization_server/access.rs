@@ -1,0 +1,65 @@
+//! Access tokens that are good, as every request looks for them.
+
+use std::{
+    collections::HashMap,
+    sync::{Mutex, MutexGuard, PoisonError},
+};
+
+use super::secret::Digest;
+use crate::context::Authorization;
+
+/// In parts, so that sessions seldom wait for each other, and never for a login.
+#[derive(Default)]
+pub(super) struct AccessTokens([Mutex<HashMap<Digest, Known>>; 16]);
+
+/// What a request needs to know of its token.
+struct Known {
+    authorization: Authorization,
+    grant: Digest,
+    expires: u64,
+    is_used: bool,
+}
+
+impl AccessTokens {
+    fn part(&self, digest: &Digest) -> MutexGuard<'_, HashMap<Digest, Known>> {
+        let part = &self.0[usize::from(digest.first()) % self.0.len()];
+        part.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    pub(super) fn insert(
+        &self,
+        digest: Digest,
+        grant: Digest,
+        authorization: Authorization,
+        expires: u64,
+    ) {
+        let known = Known { authorization, grant, expires, is_used: false };
+        self.part(&digest).insert(digest, known);
+    }
+
+    pub(super) fn remove(&self, digest: &Digest) {
+        self.part(digest).remove(digest);
+    }
+
+    /// Which grant one is of, used or not.
+    pub(super) fn grant(&self, digest: &Digest) -> Option<Digest> {
+        self.part(digest).get(digest).map(|it| it.grant)
+    }
+
+    pub(super) fn is_used(&self, digest: &Digest) -> bool {
+        self.part(digest).get(digest).is_none_or(|it| it.is_used)
+    }
+
+    /// Whom it lets in.
+    pub(super) fn verify(&self, digest: &Digest, now: u64) -> Option<Authorization> {
+        let mut part = self.part(digest);
+        let known = part.get_mut(digest).filter(|it| it.expires > now)?;
+        known.is_used = true;
+        Some(known.authorization.clone())
+    }
+
+    #[cfg(test)]
+    pub(super) fn len(&self) -> usize {
+        self.0.iter().map(|it| it.lock().unwrap().len()).sum()
+    }
+}
