@@ -1,12 +1,15 @@
-//! Running the suite: `conformance server --url URL --requirements REVISION --output-dir FOLDER`.
+//! Running the suite: `conformance server --url URL --requirements REVISION --output-dir FOLDER`, and for authorization servers
+//! `conformance authorization --url ISSUER --spec-version REVISION --port PORT --output-dir FOLDER`.
 //!
-//! It writes `FOLDER/server-SCENARIO-TIME/checks.json` for each scenario, and says first how many scenarios there will be.
+//! It writes `FOLDER/server-SCENARIO-TIME/checks.json` for each scenario (`authorization-server-…`), and says first how many scenarios
+//! there will be. Where somebody has to log in, it says a URL, and waits at the port for the browser to come back.
 
 use std::{
     fs,
     path::{Path, PathBuf},
-    process::Stdio,
-    time::Duration,
+    process::{Command, Stdio},
+    sync::{Mutex, MutexGuard, PoisonError},
+    time::{Duration, Instant},
 };
 
 use serde::Deserialize;
@@ -17,9 +20,13 @@ const CLI: &str = "node_modules/@modelcontextprotocol/conformance/dist/index.js"
 /// A run takes about ten seconds; a scenario that hangs is given up by the suite after the thirty of its own.
 const MOST: Duration = Duration::from_secs(300);
 
+/// It measures time, so nothing may run beside it.
+static ALONE: Mutex<()> = Mutex::new(());
+
 pub(crate) struct Suite {
     node: Node,
     results: PathBuf,
+    _alone: MutexGuard<'static, ()>,
 }
 
 /// What a scenario found.
@@ -44,51 +51,93 @@ pub(crate) struct Check {
 
 impl Suite {
     pub(crate) fn installed() -> Result<Self, Missing> {
+        let alone = ALONE.lock().unwrap_or_else(PoisonError::into_inner);
         let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).with_file_name("conformance");
         let node = Node::installed(&folder, "suite-0.2.0-alpha.12", PACKAGE)?;
-        Ok(Self { node, results: folder.join("results") })
+        Ok(Self { node, results: folder.join("results"), _alone: alone })
     }
 
     /// Every scenario of the revision, also those that are not scored.
     pub(crate) fn run(&self, url: &str, revision: &str) -> Vec<Scenario> {
-        let results = self.results.join(revision);
+        let mut command = self.node.run(CLI);
+        command.args(["server", "--url", url, "--requirements", revision]);
+        self.carry_out(&mut command, revision, "server-", |_| {})
+    }
+
+    /// Those for authorization servers. `browse` takes the URL to which a browser is sent, and is done when that is back.
+    pub(crate) fn authorize(
+        &self,
+        issuer: &str,
+        revision: &str,
+        port: u16,
+        options: &[&str],
+        browse: impl Fn(&str),
+    ) -> Vec<Scenario> {
+        let mut command = self.node.run(CLI);
+        command.args(["authorization", "--url", issuer, "--spec-version", revision]);
+        command.args(["--port", &port.to_string()]).args(options);
+        let results = format!("authorization-{revision}");
+        let mut has_browsed = false;
+        self.carry_out(&mut command, &results, "authorization-server-", |said| {
+            // It says the URL and listens after that.
+            let listens = said.contains("Callback server started");
+            let url =
+                said.lines().find(|it| it.starts_with(issuer) && it.contains("redirect_uri="));
+            if let Some(url) = url.filter(|_| listens && !has_browsed) {
+                has_browsed = true;
+                browse(url);
+            }
+        })
+    }
+
+    fn carry_out(
+        &self,
+        command: &mut Command,
+        results: &str,
+        prefix: &str,
+        mut hear: impl FnMut(&str),
+    ) -> Vec<Scenario> {
+        let results = self.results.join(results);
         let _ = fs::remove_dir_all(&results);
         fs::create_dir_all(&results).expect("target is writable");
         let said = results.join("said.txt");
         let file = fs::File::create(&said).expect("target is writable");
         let mut process = Running::start(
-            self.node
-                .run(CLI)
-                .args(["server", "--url", url, "--requirements", revision, "--output-dir"])
+            command
+                .arg("--output-dir")
                 .arg(&results)
                 .current_dir(&results)
                 .stdin(Stdio::null())
                 .stdout(file.try_clone().expect("a file can be shared"))
                 .stderr(file),
         );
-        let ended = process.wait(MOST);
+        let (begun, mut ended) = (Instant::now(), None);
+        while ended.is_none() && begun.elapsed() < MOST {
+            ended = process.wait(Duration::from_millis(100));
+            hear(&fs::read_to_string(&said).unwrap_or_default());
+        }
         let said = fs::read_to_string(said).unwrap_or_default();
         assert!(ended.is_some(), "the suite does not end:\n{said}");
-        let scenarios = read(&results);
+        let scenarios = read(&results, prefix);
         // A scenario that broke off has left nothing.
         assert_eq!(Some(scenarios.len()), announced(&said), "not all scenarios ran:\n{said}");
         scenarios
     }
 }
 
-/// The number in `Running requirements REVISION (33 scenarios) against URL`.
+/// The number in `Running requirements REVISION (33 scenarios) against URL`, or `Running test (2 scenarios) …`.
 fn announced(said: &str) -> Option<usize> {
     let (before, _) = said.lines().next()?.split_once(" scenarios)")?;
     before.rsplit_once('(')?.1.parse().ok()
 }
 
-fn read(results: &Path) -> Vec<Scenario> {
+fn read(results: &Path, prefix: &str) -> Vec<Scenario> {
     let entries = fs::read_dir(results).expect("target is readable");
     let mut folders: Vec<_> = entries.map(|it| it.expect("target is readable").path()).collect();
     folders.sort();
     folders
         .iter()
-        .filter_map(|it| Some((scenario(it)?, it)))
+        .filter_map(|it| Some((scenario(it, prefix)?, it)))
         .map(|(name, folder)| {
             let text = fs::read_to_string(folder.join("checks.json")).unwrap_or_default();
             let checks = serde_json::from_str(&text)
@@ -99,16 +148,17 @@ fn read(results: &Path) -> Vec<Scenario> {
 }
 
 /// The name in `server-NAME-2026-07-28T12-00-00-000Z`.
-fn scenario(folder: &Path) -> Option<String> {
-    let name = folder.file_name()?.to_str()?.strip_prefix("server-")?;
+fn scenario(folder: &Path, prefix: &str) -> Option<String> {
+    let name = folder.file_name()?.to_str()?.strip_prefix(prefix)?;
     Some(name.get(..name.len().checked_sub("-2026-07-28T12-00-00-000Z".len())?)?.to_owned())
 }
 
 #[test]
 fn its_words_are_understood() {
     let folder = Path::new("x/server-tools-list-2026-07-28T12-00-00-000Z");
-    assert_eq!(scenario(folder).as_deref(), Some("tools-list"));
-    assert_eq!(scenario(Path::new("x/said.txt")), None);
+    assert_eq!(scenario(folder, "server-").as_deref(), Some("tools-list"));
+    assert_eq!(scenario(Path::new("x/said.txt"), "server-"), None);
     assert_eq!(announced("Running requirements 2025-11-25 (33 scenarios) against x\n"), Some(33));
+    assert_eq!(announced("Running test (2 scenarios) against x\n"), Some(2));
     assert_eq!(announced("Unknown spec revision"), None);
 }

@@ -38,4 +38,5 @@ mod tokens;
 mod two_users;
 mod unread;
 mod vanish;
+mod visible;
 mod working;

@@ -5,19 +5,12 @@ use std::{
     sync::atomic::{AtomicUsize, Ordering},
 };
 
-use axum::{
-    extract::Request as HttpRequest,
-    middleware::{Next, from_fn},
-};
-use mcp_runtime::{
-    Access, Authorization, Builder, Principal, ProtectedResource, StaticTokens, prelude::*,
-};
+use mcp_runtime::{Access, Authorization, Builder, ProtectedResource, StaticTokens, prelude::*};
 use serde_json::{Value, json};
 
 use crate::{
     authorization::{Served, challenge, with},
     client::{Reply, Request, Session, initialize, message, modern, run, tool_call},
-    mounted::Application,
 };
 
 /// How often handlers ran.
@@ -84,7 +77,7 @@ fn public() -> &'static str {
     "public"
 }
 
-fn server() -> Builder {
+pub(crate) fn server() -> Builder {
     mcp_runtime::server!(name = "scopes")
         .items(items![runs, write, delete, summary, all, note, public])
         .state(Runs::default())
@@ -105,7 +98,7 @@ const ISSUER: &str = "https://login.example.com";
 const RESOURCE: &str = "https://api.example.com/mcp";
 const METADATA: &str = "https://api.example.com/.well-known/oauth-protected-resource/mcp";
 
-fn protected() -> ProtectedResource {
+pub(crate) fn protected() -> ProtectedResource {
     ProtectedResource::new(tokens())
         .resource(RESOURCE)
         .authorization_server(ISSUER)
@@ -114,14 +107,14 @@ fn protected() -> ProtectedResource {
 }
 
 /// What a client sends and how, whatever it speaks.
-enum Way {
+pub(crate) enum Way {
     Alone,
     Session(Session),
 }
 
 impl Way {
     /// One of every revision that has statuses for it.
-    async fn all(address: SocketAddr, token: &str) -> Vec<Self> {
+    pub(crate) async fn all(address: SocketAddr, token: &str) -> Vec<Self> {
         let mut all = vec![Self::Alone];
         for revision in ["2025-03-26", "2025-06-18", "2025-11-25"] {
             all.push(Self::session(address, revision, token).await);
@@ -129,20 +122,20 @@ impl Way {
         all
     }
 
-    async fn session(address: SocketAddr, revision: &'static str, token: &str) -> Self {
+    pub(crate) async fn session(address: SocketAddr, revision: &'static str, token: &str) -> Self {
         let begun = with(token, initialize(revision)).ask(address).await;
         let id = begun.head.get("mcp-session-id").expect("a session");
         Self::Session(Session { address, revision, id })
     }
 
-    fn request(&self, method: &str, params: Value) -> Request {
+    pub(crate) fn request(&self, method: &str, params: Value) -> Request {
         match self {
             Self::Alone => modern(7, method, params),
             Self::Session(session) => session.post(&message(7, method, params)),
         }
     }
 
-    fn call(&self, tool: &str, arguments: Value) -> Request {
+    pub(crate) fn call(&self, tool: &str, arguments: Value) -> Request {
         self.request(
             "tools/call",
             json!({ "name": tool, "arguments": arguments, "_meta": { "progressToken": 1 } }),
@@ -157,7 +150,7 @@ async fn runs_of(address: SocketAddr) -> String {
 
 /// Answered with this status before anything ran, as one JSON message that has the request's id.
 #[track_caller]
-fn check_refused(reply: &Reply, status: u16, says: &str) {
+pub(crate) fn check_refused(reply: &Reply, status: u16, says: &str) {
     assert_eq!(reply.head.get("content-type").as_deref(), Some("application/json"), "{reply:?}");
     let answer = reply.json();
     let text = answer["error"]["message"].as_str().unwrap_or_default();
@@ -167,7 +160,7 @@ fn check_refused(reply: &Reply, status: u16, says: &str) {
 
 /// The same with a challenge for a token that grants more: these scopes.
 #[track_caller]
-fn check_step_up(reply: &Reply, says: &str, scopes: &str) {
+pub(crate) fn check_step_up(reply: &Reply, says: &str, scopes: &str) {
     check_refused(reply, 403, says);
     let said = challenge(reply);
     let text = reply.json()["error"]["message"].as_str().unwrap_or_default().replace('"', "'");
@@ -283,87 +276,9 @@ fn callers_without_a_token_are_told_which_one_to_get() {
     });
 }
 
-fn names(list: &Value) -> String {
+pub(crate) fn names(list: &Value) -> String {
     let names = list.as_array().into_iter().flatten().filter_map(|it| it["name"].as_str());
     names.collect::<Vec<_>>().join(" ")
-}
-
-#[test]
-fn lists_have_what_a_caller_may_use_page_by_page() {
-    run(async {
-        let build = server().tools_per_page(2).items_per_page(1).auth(protected());
-        let served = Served::start(build).await;
-        let address = served.address;
-        let ways =
-            Way::all(address, "none").await.into_iter().zip(Way::all(address, "grace").await);
-        for (of_ada, of_grace) in ways {
-            for (token, tools, prompts, resources) in [
-                ("none", "runs", "", "public"),
-                ("read", "runs", "summary", "all|public"),
-                ("write", "runs write", "summary", "all|public"),
-                ("admin", "runs write|delete", "summary", "all|public"),
-                ("grace", "runs write|delete", "summary", "all|public"),
-                ("none", "runs", "", "public"),
-            ] {
-                let way = if token == "grace" { &of_grace } else { &of_ada };
-                for (method, member, expected) in [
-                    ("tools/list", "tools", tools),
-                    ("prompts/list", "prompts", prompts),
-                    ("resources/list", "resources", resources),
-                    ("resources/templates/list", "resourceTemplates", "note"),
-                ] {
-                    let mut pages = Vec::new();
-                    let mut params = json!({});
-                    loop {
-                        let reply = with(token, way.request(method, params)).ask(address).await;
-                        let result = reply.json()["result"].take();
-                        pages.push(names(&result[member]));
-                        if matches!(way, Way::Alone) {
-                            assert_eq!(result["cacheScope"], "private");
-                        }
-                        let Some(cursor) = result.get("nextCursor") else { break };
-                        params = json!({ "cursor": cursor });
-                    }
-                    assert_eq!(pages.join("|"), expected, "{token} {method}");
-                }
-            }
-        }
-        served.end().await;
-    });
-}
-
-#[test]
-fn nobody_hears_of_what_they_may_not_read() {
-    run(async {
-        let served = Served::start(server().auth(protected())).await;
-        let address = served.address;
-        let session = Way::session(address, "2025-11-25", "none").await;
-        let listen = |uris: &[&str]| {
-            let filter = json!({ "notifications": { "resourceSubscriptions": uris } });
-            with("none", Way::Alone.request("subscriptions/listen", filter))
-        };
-        let subscribe =
-            |uri: &str| with("none", session.request("resources/subscribe", json!({ "uri": uri })));
-        for (uri, says) in
-            [("notes://grace/1", "may not use"), ("notes://gr%61ce/1", "may not use")]
-        {
-            check_refused(&subscribe(uri).ask(address).await, 403, says);
-            check_refused(&listen(&["notes://public", uri]).ask(address).await, 403, says);
-        }
-        check_step_up(&subscribe("notes://all").ask(address).await, "notes:read", "notes:read");
-        check_step_up(
-            &listen(&["notes://public", "notes://all"]).ask(address).await,
-            "notes:read",
-            "notes:read",
-        );
-        assert_eq!(subscribe("notes://ada/1").ask(address).await.status(), 200);
-        let mut stream =
-            listen(&["notes://public", "notes://ada/1"]).open(address).await.check_events();
-        let first = stream.message().await.unwrap();
-        assert_eq!(first["method"], "notifications/subscriptions/acknowledged");
-        drop(stream);
-        served.end().await;
-    });
 }
 
 /// In an array, and where answers come on a stream of their own, there is no status to say it with.
@@ -441,58 +356,6 @@ fn a_task_is_begun_by_who_may_call_its_tool() {
         let begun = with("write", call).ask(address).await.json();
         assert_eq!(begun["result"]["task"]["status"], "working", "{begun}");
         served.end().await;
-    });
-}
-
-fn header(request: &HttpRequest, name: &str) -> Option<String> {
-    request.headers().get(name).and_then(|it| it.to_str().ok()).map(str::to_owned)
-}
-
-/// Middleware that knows some callers.
-async fn sign_in(mut request: HttpRequest, next: Next) -> axum::response::Response {
-    let (user, scopes) = (header(&request, "x-user"), header(&request, "x-scopes"));
-    if let Some(name) = user {
-        let scopes = scopes.unwrap_or_default();
-        let scopes = scopes.split(' ').map(Box::<str>::from);
-        request.extensions_mut().insert(Authorization::new(name).scopes(scopes));
-    } else if let Some(name) = header(&request, "x-principal") {
-        request.extensions_mut().insert(Principal::new(name));
-    }
-    next.run(request).await
-}
-
-#[test]
-fn an_application_may_say_who_calls() {
-    run(async {
-        let router = server().into_router().await.unwrap().layer(from_fn(sign_in));
-        let application = Application::start(router).await;
-        let address = application.address;
-        let call = || Way::Alone.call("delete", json!({ "owner": "ada" }));
-        let ada = |scopes: &str, request: Request| {
-            request.header("X-User", "ada").header("X-Scopes", scopes)
-        };
-        let done = ada("notes:write notes:delete", call()).ask(address).await;
-        assert_eq!(done.text(), "what ada wrote is gone");
-        let refused = ada("notes:write", call()).ask(address).await;
-        check_refused(&refused, 403, "`notes:delete` too");
-        assert!(challenge(&refused).ends_with("scope=\"notes:write notes:delete\""), "{refused:?}");
-        // Whom it does not know, or knows nothing of, is let in to what is for everybody.
-        for request in [call(), call().header("X-Principal", "ada"), call().header("X-User", "")] {
-            let refused = request.ask(address).await;
-            check_refused(&refused, 401, "wants an access token");
-            assert_eq!(challenge(&refused), "Bearer scope=\"notes:write notes:delete\"");
-        }
-        let public = Way::Alone.request("resources/read", json!({ "uri": "notes://public" }));
-        assert_eq!(public.ask(address).await.status(), 200);
-        // Who is known by that alone has sessions of their own.
-        let begun = ada("", initialize("2025-11-25")).ask(address).await;
-        let id = begun.head.get("mcp-session-id").expect("a session");
-        let session = Way::Session(Session { address, revision: "2025-11-25", id });
-        let ping = || session.request("ping", json!({}));
-        assert_eq!(ping().ask(address).await.status(), 404);
-        assert_eq!(ping().header("X-User", "grace").ask(address).await.status(), 404);
-        assert_eq!(ada("", ping()).ask(address).await.status(), 200);
-        application.end().await;
     });
 }
 

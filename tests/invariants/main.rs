@@ -7,6 +7,7 @@ mod crates;
 mod layers;
 mod rules;
 mod sources;
+mod threats;
 mod traits;
 
 use sources::{Source, planted};
@@ -96,6 +97,14 @@ fn every_public_trait_says_what_is_missing() {
     assert_eq!(traits::silent(&violations).len(), 1, "the first of both says it");
     check(traits::silent, &sources::runtime(), &violations);
     check(traits::stale, &sources::runtime(), &violations);
+}
+
+#[test]
+fn what_is_done_about_each_threat_is_shown() {
+    let planted =
+        "| a threat | something | nothing | `faults::no_such_test` |\n| another | x | y | |";
+    assert_eq!(threats::unshown(planted).len(), 2);
+    assert_eq!(threats::unshown(include_str!("../../SECURITY.md")), Vec::<String>::new());
 }
 
 #[test]

@@ -16,10 +16,16 @@
 //! `--strict` only warns (on stderr, status 0) of type arrays, remote `$ref` and schemas without
 //! a keyword; [`list`] therefore wants its stderr free of them as well.
 
-use std::{ffi::OsStr, process::Stdio, sync::OnceLock};
+use std::{
+    ffi::OsStr,
+    io::{BufRead, BufReader},
+    net::TcpListener,
+    process::{Command, Stdio},
+    sync::OnceLock,
+};
 
 use serde_json::Value;
-use support::{node::Node, requirement::Missing};
+use support::{browser::log_in, node::Node, requirement::Missing};
 
 use crate::{peers, server::Server};
 
@@ -36,14 +42,13 @@ impl Inspector {
         inspector.as_ref().map_err(Missing::new)
     }
 
-    /// Runs one method on a server.
-    fn run(&self, server: &Server, address: &OsStr, era: &str, arguments: &[&str]) -> Answer {
+    /// The command line that runs one method on a server.
+    fn command(&self, server: &Server, address: &OsStr, era: &str, arguments: &[&str]) -> Command {
         let environment = server.environment().into_iter().filter(|_| !server.is_http());
         let environment = environment
             .flat_map(|(name, value)| ["-e".to_owned(), format!("{name}={}", value.display())]);
-        let output = self
-            .0
-            .run(CLI)
+        let mut command = self.0.run(CLI);
+        command
             .arg("--cli")
             // Before the options, some of which take every word that follows.
             .arg(address)
@@ -52,16 +57,56 @@ impl Inspector {
             .args(arguments)
             // It keeps a catalog and credentials in the home folder.
             .env("HOME", &self.0.folder)
-            .stdin(Stdio::null())
-            .output()
-            .expect("an installed Inspector starts");
+            .stdin(Stdio::null());
+        command
+    }
+
+    fn run(&self, server: &Server, address: &OsStr, era: &str, arguments: &[&str]) -> Answer {
+        let output = self.command(server, address, era, arguments).output();
+        let output = output.expect("an installed Inspector starts");
         Answer {
             status: output.status.code(),
-            result: serde_json::from_slice::<Value>(&output.stdout).unwrap_or_default()["result"]
-                .take(),
+            result: result(&output.stdout),
             stderr: String::from_utf8_lossy(&output.stderr).into_owned(),
         }
     }
+
+    /// The same, with a user who is there when it says where to log in. What it is given it keeps in the folder of the server.
+    fn run_for(
+        &self,
+        server: &Server,
+        user: (&str, &str),
+        era: &str,
+        arguments: &[&str],
+    ) -> Answer {
+        let port = TcpListener::bind("127.0.0.1:0").and_then(|it| it.local_addr());
+        let callback = format!("http://{}/callback", port.expect("a free port"));
+        let mut command = self.command(server, server.address(), era, arguments);
+        command
+            .args(["--callback-url", &callback])
+            .env("HOME", &server.folder)
+            .env("MCP_INSPECTOR_SECRET_STORE", "file")
+            // It may log in without a terminal, but finds no browser to open.
+            .env("MCP_AUTO_OPEN_ENABLED", "true")
+            .env("PATH", &server.folder)
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped());
+        let mut child = command.spawn().expect("an installed Inspector starts");
+        let lines = BufReader::new(child.stderr.take().expect("stderr is piped")).lines();
+        let mut stderr = String::new();
+        for line in lines.map_while(Result::ok) {
+            if let Some(url) = line.strip_prefix("Please navigate to: ") {
+                log_in(url, user.0, user.1);
+            }
+            stderr.extend([&*line, "\n"]);
+        }
+        let output = child.wait_with_output().expect("it ends");
+        Answer { status: output.status.code(), result: result(&output.stdout), stderr }
+    }
+}
+
+fn result(stdout: &[u8]) -> Value {
+    serde_json::from_slice::<Value>(stdout).unwrap_or_default()["result"].take()
 }
 
 #[derive(Debug)]
@@ -108,6 +153,28 @@ pub(crate) fn list(server: &Server) {
         let tools = answer.result["tools"].as_array();
         tools.is_some_and(|tools| !tools.is_empty()) && !answer.stderr.contains("Warning: tool")
     });
+}
+
+/// Has a user log in and the Inspector call a tool, in each era, then call another one with what it has kept.
+#[track_caller]
+pub(crate) fn log_in_and_call(
+    server: &dyn Fn() -> Server,
+    user: (&str, &str),
+    calls: [&[&str]; 2],
+    expected: impl Fn(&[Answer; 2]) -> bool,
+) {
+    let inspector = match Inspector::get() {
+        Ok(inspector) => inspector,
+        Err(missing) => return missing.skip(),
+    };
+    for era in ["legacy", "modern"] {
+        let server = server();
+        let first = inspector.run_for(&server, user, era, calls[0]);
+        let again = [calls[1], &["--stored-auth-only"]].concat();
+        let answers = [first, inspector.run_for(&server, user, era, &again)];
+        assert!(answers.iter().all(|it| it.status == Some(0)), "{era}: {answers:#?}");
+        assert!(expected(&answers), "{era}: {answers:#?}");
+    }
 }
 
 /// The command line of a call.

@@ -132,7 +132,10 @@ class Peer {
         try {
             return await action();
         } catch (error) {
-            if (!(await this.login?.finish(this.transport))) throw error;
+            if (!this.login) throw error;
+            // The SDK complains of a refusal, and throws it as well.
+            this.complaints = this.complaints.filter((it) => it !== String(error));
+            if (!(await this.login.finish(this.transport))) throw error;
             return action();
         }
     }

@@ -2,6 +2,7 @@
 
 use std::{
     collections::BTreeMap,
+    env,
     path::{Path, PathBuf},
     process::{Command, Stdio},
     sync::OnceLock,
@@ -38,7 +39,16 @@ fn built() -> &'static BTreeMap<String, PathBuf> {
 }
 
 fn build() -> BTreeMap<String, PathBuf> {
-    let output = Command::new(env!("CARGO"))
+    let mut cargo = Command::new(env!("CARGO"));
+    // What cargo tells this test of its own package would have crates compiled anew that look at it, here and by the next cargo.
+    for (name, _) in env::vars_os() {
+        let is_of_package =
+            |it: &str| it.starts_with("CARGO_PKG_") || it.starts_with("CARGO_MANIFEST_");
+        if name.to_str().is_some_and(is_of_package) {
+            cargo.env_remove(name);
+        }
+    }
+    let output = cargo
         // The whole workspace has the features that `cargo test --workspace` built it with.
         .args(["build", "--workspace", "--examples", "--message-format=json"])
         .current_dir(env!("CARGO_MANIFEST_DIR"))

@@ -1,5 +1,6 @@
 //! What the whole-server suites beside this folder share.
 //!
+//! - [`browser`]: somebody who logs in and agrees.
 //! - [`examples`]: the example servers, built once per test binary.
 //! - [`schema`]: judges a server's messages by the official schema of their revision.
 //! - [`transcript`], [`pattern`], [`replay`]: recorded conversations and how they are held against a server.
@@ -11,6 +12,7 @@
 
 #![forbid(unsafe_code)]
 
+pub mod browser;
 pub mod examples;
 pub mod http;
 pub mod install;

@@ -79,7 +79,10 @@ impl No {
                     Refusal::Insufficient { scopes: more, .. }
                     | Refusal::Unknown { scopes: more, .. },
                 ),
-            ) => *scopes = scope::together(scopes.split(' ').chain(more.split(' ')), []),
+            ) => {
+                *scopes =
+                    scope::together(scopes.split_whitespace().chain(more.split_whitespace()), [])
+            }
             // No token would help.
             (Some(Refusal::Insufficient { .. } | Refusal::Unknown { .. }), refusal) => {
                 return Self { refusal, error: other.error };
@@ -176,5 +179,41 @@ impl Rules {
             return Err(Refusal::Forbidden(why).into());
         }
         Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_refused_twice_asks_for_both_at_once() {
+        let step_up = |scopes: &str| -> No {
+            Refusal::Insufficient { why: format!("needs {scopes}"), scopes: scopes.into() }.into()
+        };
+        let forbidden = || -> No { Refusal::Forbidden("no".into()).into() };
+        let check = |one: No, other: No, expected: Option<(u16, &str)>| {
+            let refusal = one.and(other).refusal;
+            let found = refusal.as_ref().map(|it| {
+                let scopes = match it {
+                    Refusal::Insufficient { scopes, .. } | Refusal::Unknown { scopes, .. } => {
+                        &**scopes
+                    }
+                    _ => "",
+                };
+                (it.status().as_u16(), scopes)
+            });
+            assert_eq!(found, expected);
+        };
+        check(step_up("a b"), step_up("c a"), Some((403, "a b c")));
+        let unknown = |scopes: &str| -> No {
+            Refusal::Unknown { why: String::new(), scopes: scopes.into() }.into()
+        };
+        check(unknown("a"), unknown("b"), Some((401, "a b")));
+        check(unknown(""), unknown("b"), Some((401, "b")));
+        // No token helps against the one, so none is asked for.
+        check(step_up("a"), forbidden(), Some((403, "")));
+        check(forbidden(), step_up("a"), Some((403, "")));
+        check(step_up("a"), Error::no_resource("x://y").into(), None);
     }
 }

@@ -161,3 +161,21 @@ fn object(text: &[u8]) -> Map {
     // We have written it ourselves.
     serde_json::from_slice(text).unwrap_or_default()
 }
+
+#[cfg(all(test, feature = "auth"))]
+mod tests {
+    use super::*;
+    use crate::{
+        catalog::{Item as _, Tool},
+        context::Context,
+    };
+
+    #[test]
+    fn what_an_item_needs_of_its_caller_is_published() {
+        let tool = || Tool::new("write").handler(async |_: Context| "");
+        let published = |tool: Tool| item(&tool.into_entry().expect("a good tool").0);
+        let scopes = published(tool().scopes(["notes:write", "notes:read"]));
+        assert_eq!(scopes["scopes"], json!(["notes:read", "notes:write"]));
+        assert!(published(tool().auth(|_, _| true)).get("scopes").is_none());
+    }
+}

@@ -173,12 +173,16 @@ both_eras! {
             expected.sort_unstable();
             let mut found = listed(client).await;
             found.sort_unstable();
-            assert_eq!(found.iter().map(|it| &**it).collect::<Vec<_>>(), expected.into_iter().copied().collect::<Vec<_>>());
+            assert_eq!(
+                found.iter().map(|it| &**it).collect::<Vec<_>>(),
+                expected.into_iter().copied().collect::<Vec<_>>()
+            );
         };
         check(&mut client, &[], &[]).await;
         check(&mut client, &["notes:read", "other"], &["read", "diary", "all"]).await;
         check(&mut client, &["notes:write"], &[]).await;
-        check(&mut client, &["notes:write", "notes:read"], &["read", "write", "diary", "all"]).await;
+        check(&mut client, &["notes:write", "notes:read"], &["read", "write", "diary", "all"])
+            .await;
     }
 
     async fn what_a_caller_may_not_use_does_not_run(revision) {
@@ -186,8 +190,20 @@ both_eras! {
         let mut client = connect(all_items(&runs), revision).await;
         client.authorization(ada(&["notes:write"]));
         let needs = "needs a token that grants `notes:read` too";
-        check_refused(&mut client, "tools/call", tool("write", json!({})), "the tool `write` needs a token that grants `notes:read` too").await;
-        check_refused(&mut client, "prompts/get", json!({ "name": "diary", "arguments": { "year": "2024" } }), needs).await;
+        check_refused(
+            &mut client,
+            "tools/call",
+            tool("write", json!({})),
+            "the tool `write` needs a token that grants `notes:read` too",
+        )
+        .await;
+        check_refused(
+            &mut client,
+            "prompts/get",
+            json!({ "name": "diary", "arguments": { "year": "2024" } }),
+            needs,
+        )
+        .await;
         check_refused(&mut client, "resources/read", json!({ "uri": "notes://all" }), needs).await;
         assert_eq!(runs.count(), 0);
         client.authorization(ada(&["notes:write", "notes:read"]));
@@ -202,18 +218,39 @@ both_eras! {
         let mut client = connect(all_items(&runs), revision).await;
         client.authorization(ada(&["notes:read"]));
         let no = "this caller may not use the tool `owned` like this";
-        for arguments in [json!({ "owner": "grace" }), json!({}), json!({ "owner": null }), json!({ "owner": "ada", "number": 10 })] {
+        for arguments in [
+            json!({ "owner": "grace" }),
+            json!({}),
+            json!({ "owner": null }),
+            json!({ "owner": "ada", "number": 10 }),
+        ] {
             check_refused(&mut client, "tools/call", tool("owned", arguments), no).await;
         }
         for unreadable in [json!({ "owner": 5 }), json!({ "owner": "ada", "number": "many" })] {
-            let (code, message) = refused(&mut client, "tools/call", tool("owned", unreadable)).await;
+            let (code, message) =
+                refused(&mut client, "tools/call", tool("owned", unreadable)).await;
             assert!(code == -32602 && message.contains("cannot be read"), "{code} {message}");
         }
-        check_refused(&mut client, "prompts/get", json!({ "name": "diary", "arguments": { "year": "1999" } }), "the prompt `diary`").await;
-        check_refused(&mut client, "resources/read", json!({ "uri": "notes://grace" }), "the resource `notes://{title}`").await;
+        check_refused(
+            &mut client,
+            "prompts/get",
+            json!({ "name": "diary", "arguments": { "year": "1999" } }),
+            "the prompt `diary`",
+        )
+        .await;
+        check_refused(
+            &mut client,
+            "resources/read",
+            json!({ "uri": "notes://grace" }),
+            "the resource `notes://{title}`",
+        )
+        .await;
         assert_eq!(runs.count(), 0);
         // Numbers that came as texts are read as the handler reads them.
-        assert_eq!(said(&mut client, "owned", json!({ "owner": "ada", "number": "9" })).await, "ada Some(9)");
+        assert_eq!(
+            said(&mut client, "owned", json!({ "owner": "ada", "number": "9" })).await,
+            "ada Some(9)"
+        );
         assert_eq!(client.read("notes://ada").await.unwrap()[0].text.as_deref(), Some("ada"));
         assert_eq!(client.read("notes://%61da").await.unwrap()[0].text.as_deref(), Some("ada"));
         // Another template's, whose variable fits its type.
@@ -227,7 +264,8 @@ both_eras! {
         let mut client = connect(all_items(&runs), revision).await;
         client.authorization(ada(&[]));
         assert!(!listed(&mut client).await.contains(&"undecided".to_owned()));
-        let (code, message) = refused(&mut client, "tools/call", tool("undecided", json!({}))).await;
+        let (code, message) =
+            refused(&mut client, "tools/call", tool("undecided", json!({}))).await;
         assert_eq!((code, &*message, runs.count()), (-32603, "internal error", 0));
     }
 
@@ -264,7 +302,11 @@ both_eras! {
     }
 
     async fn pages_are_full_of_what_is_shown(revision) {
-        let (mut client, handle) = connect_held(server!().items(items![open]).state(Runs::default()).tools_per_page(2), revision).await;
+        let (mut client, handle) = connect_held(
+            server!().items(items![open]).state(Runs::default()).tools_per_page(2),
+            revision,
+        )
+        .await;
         for at in 0..9 {
             let tool = Tool::new(format!("t{at}")).handler(async |_: Context| "");
             let tool = if at % 3 == 0 { tool } else { tool.scopes(["more"]) };
@@ -294,24 +336,42 @@ both_eras! {
 
     async fn items_made_by_value_say_it_too(revision) {
         let runs = Runs::default();
-        let (mut client, handle) = connect_held(server!().items(items![open]).state(runs.clone()), revision).await;
-        handle.add(Tool::new("admin").auth(|caller, _| caller.has_scope("admin")).handler(async |_: Context| "done")).unwrap();
-        handle.add(Prompt::new("help").scopes(["help"]).handler(async |_: Variables, _: Context| "help")).unwrap();
+        let (mut client, handle) =
+            connect_held(server!().items(items![open]).state(runs.clone()), revision).await;
+        handle
+            .add(
+                Tool::new("admin")
+                    .auth(|caller, _| caller.has_scope("admin"))
+                    .handler(async |_: Context| "done"),
+            )
+            .unwrap();
+        handle
+            .add(
+                Prompt::new("help")
+                    .scopes(["help"])
+                    .handler(async |_: Variables, _: Context| "help"),
+            )
+            .unwrap();
         let page = Resource::new("pages://{name}", "page").auth(|_, access| {
-            access.is_listing() || access.argument::<String>("name").is_some_and(|it| it != "secret") && access.uri() == Some("pages://open")
+            access.is_listing()
+                || access.argument::<String>("name").is_some_and(|it| it != "secret")
+                    && access.uri() == Some("pages://open")
         });
         handle.add(page.handler(async |_: Variables, _: Context| "page")).unwrap();
         client.authorization(ada(&[]));
         assert_eq!(listed(&mut client).await, ["open", "page"]);
         check_refused(&mut client, "tools/call", tool("admin", json!({})), "may not").await;
         check_refused(&mut client, "prompts/get", json!({ "name": "help" }), "`help`").await;
-        check_refused(&mut client, "resources/read", json!({ "uri": "pages://secret" }), "pages").await;
+        check_refused(&mut client, "resources/read", json!({ "uri": "pages://secret" }), "pages")
+            .await;
         assert_eq!(client.read("pages://open").await.unwrap().len(), 1);
         client.authorization(ada(&["admin", "help"]));
         assert_eq!(said(&mut client, "admin", json!({})).await, "done");
         assert_eq!(listed(&mut client).await.len(), 4);
         for wrong in ["", "a b", "offline_access", "ä"] {
-            let error = handle.add(Tool::new("x").scopes([wrong]).handler(async |_: Context| "")).unwrap_err();
+            let error = handle
+                .add(Tool::new("x").scopes([wrong]).handler(async |_: Context| ""))
+                .unwrap_err();
             assert!(error.to_string().contains("`x`"), "{error}");
         }
     }
@@ -333,6 +393,24 @@ both_eras! {
         assert_eq!(runs.count(), 0);
     }
 
+    async fn what_is_refused_runs_nothing_around_it_either(revision) {
+        let (runs, around) = (Runs::default(), Runs::default());
+        let counted = around.clone();
+        let server = all_items(&runs).around(move |call, next| {
+            counted.run();
+            async move { next.run(call).await }
+        });
+        let mut client = connect(server, revision).await;
+        client.authorization(ada(&[]));
+        check_refused(&mut client, "tools/call", tool("write", json!({})), "notes:read").await;
+        assert_eq!((runs.count(), around.count()), (0, 0));
+        assert_eq!(names(&client.tools().await.unwrap()), ["open", "owned", "known"]);
+        assert_eq!(said(&mut client, "open", json!({})).await, "open");
+        assert_eq!((runs.count(), around.count()), (1, 2));
+        let (_, message) = refused(&mut client, "tools/call", tool("writ", json!({}))).await;
+        assert_eq!(message, "unknown tool `writ`");
+    }
+
     async fn a_broader_scope_is_as_good(revision) {
         let runs = Runs::default();
         let protected = ProtectedResource::new(StaticTokens::new().token("a", "ada"))
@@ -348,7 +426,8 @@ both_eras! {
 
     async fn lists_may_show_what_scopes_are_missing_for(revision) {
         let runs = Runs::default();
-        let protected = ProtectedResource::new(StaticTokens::new().token("a", "ada")).list_beyond_scopes();
+        let protected =
+            ProtectedResource::new(StaticTokens::new().token("a", "ada")).list_beyond_scopes();
         let mut client = connect(all_items(&runs).auth(protected), revision).await;
         client.authorization(ada(&[]));
         let found = listed(&mut client).await;

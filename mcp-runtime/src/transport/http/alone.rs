@@ -78,6 +78,8 @@ pub(super) fn answer(
             }
         };
     }
+    // Its peer stands for the next request only if nobody else has something of it.
+    drop(arrival);
     let keep_alive = endpoint.limits().keep_alive;
     let at_once = turn.waiting.is_empty().then(|| Begun::at_once(peer.outbox(), accepts));
     match at_once.flatten() {

@@ -132,7 +132,7 @@ pub(super) fn post(
         message.pop();
         return gate::not_allowed(why, &desk.endpoint, &arrival.carrier, message).into();
     }
-    // What is left of it holds no place in the outbox.
+    // The outbox is there for the next request only if nobody else has it.
     drop(arrival);
     let status = status(&turn);
     // Not driven from here: a client that leaves has not cancelled (HL-10).

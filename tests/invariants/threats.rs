@@ -1,0 +1,47 @@
+//! The tables of SECURITY.md: each threat names a test that shows what is done about it.
+
+use std::{fs, path::Path};
+
+const SUITES: [(&str, &str); 4] = [
+    ("unit", "mcp-runtime/src"),
+    ("behaviour", "mcp-runtime/tests/behaviour"),
+    ("faults", "tests/faults"),
+    ("peers", "tests/peers"),
+];
+
+/// Rows of the tables that name no test, and tests that are nowhere.
+pub(crate) fn unshown(text: &str) -> Vec<String> {
+    let rows = text.lines().filter(|it| it.starts_with("| "));
+    let rows = rows.filter(|it| !it.starts_with("| threat "));
+    rows.filter_map(problem).collect()
+}
+
+fn problem(row: &str) -> Option<String> {
+    let threat = row.split('|').nth(1).unwrap_or_default().trim();
+    let shown = row.trim_end_matches(['|', ' ']).rsplit('|').next().unwrap_or_default();
+    let tests: Vec<_> =
+        shown.split('`').skip(1).step_by(2).filter_map(|it| it.split_once("::")).collect();
+    if tests.is_empty() {
+        return Some(format!("{threat}: no test"));
+    }
+    let missing = tests.iter().find(|(suite, name)| !exists(suite, name))?;
+    Some(format!("{threat}: there is no `{}::{}`", missing.0, missing.1))
+}
+
+fn exists(suite: &str, name: &str) -> bool {
+    let folder = SUITES.iter().find(|it| it.0 == suite);
+    let root =
+        Path::new(env!("CARGO_MANIFEST_DIR")).parent().expect("the package lies in the workspace");
+    folder.is_some_and(|it| contains(&root.join(it.1), &format!("fn {name}(")))
+}
+
+fn contains(folder: &Path, text: &str) -> bool {
+    let entries = fs::read_dir(folder).expect("the tests can be listed");
+    entries.map(|it| it.expect("the tests can be listed").path()).any(|path| {
+        if path.is_dir() {
+            return contains(&path, text);
+        }
+        let is_rust = path.extension().is_some_and(|it| it == "rs");
+        is_rust && fs::read_to_string(&path).is_ok_and(|it| it.contains(text))
+    })
+}

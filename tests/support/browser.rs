@@ -1,0 +1,116 @@
+//! Somebody with a browser who logs in to a server of this machine and agrees to what a client asks for.
+
+use std::{future::Future, net::SocketAddr, time::Duration};
+
+use crate::http::{connection::Connection, head::Head};
+
+const PATIENCE: Duration = Duration::from_secs(20);
+
+/// A whole response.
+#[derive(Debug)]
+pub struct Page {
+    head: Head,
+    /// Its body.
+    pub text: String,
+}
+
+impl Page {
+    /// The values that stand after this, as long as they are in quotes.
+    fn values(&self, before: &str) -> Vec<&str> {
+        self.text.split(before).skip(1).filter_map(|it| it.split('"').next()).collect()
+    }
+
+    fn hidden<'a>(&'a self, name: &'a str) -> (&'a str, &'a str) {
+        let before = format!("name=\"{name}\" value=\"");
+        let [value] = self.values(&before)[..] else { panic!("no {name}: {}", self.text) };
+        (name, value)
+    }
+
+    /// The form of the page with these fields, sent from there.
+    fn submit(&self, url: &str, cookie: &str, fields: &[(&str, &str)]) -> Self {
+        let origin = format!("http://{}", split(url).0);
+        let headers = [
+            ("Cookie", cookie),
+            ("Origin", &*origin),
+            ("Content-Type", "application/x-www-form-urlencoded"),
+        ];
+        let bound = [self.hidden("pending"), self.hidden("ticket")];
+        let fields = bound.iter().chain(fields);
+        let form: Vec<_> = fields.map(|it| format!("{}={}", it.0, encoded(it.1))).collect();
+        // The forms of all pages are sent to where the first one was.
+        let action = url.split('?').next().unwrap_or(url);
+        send("POST", action, &headers, &form.join("&"))
+    }
+}
+
+/// Follows the pages of an authorization, agrees to everything, and goes back to the client, which waits on this machine too.
+///
+/// # Panics
+///
+/// When it does not get there.
+pub fn log_in(url: &str, name: &str, password: &str) {
+    let page = send("GET", url, &[], "");
+    assert_eq!(page.head.status, 200, "{}", page.text);
+    let cookie = page.head.get("set-cookie").expect("the authorization is bound to the browser");
+    let cookie = cookie.split(';').next().unwrap_or_default();
+    let entered = [("name", name), ("password", password), ("action", "login")];
+    let page = page.submit(url, cookie, &entered);
+    let mut agreed = vec![("action", "allow")];
+    agreed.extend(page.values("name=\"scope\" value=\"").iter().map(|it| ("scope", *it)));
+    let page = page.submit(url, cookie, &agreed);
+    let back = page.head.get("location").unwrap_or_else(|| panic!("no redirect: {}", page.text));
+    assert_eq!(send("GET", &back, &[], "").head.status, 200, "{back}");
+}
+
+/// Sends a request to a server of this machine.
+///
+/// # Panics
+///
+/// When there is no answer.
+pub fn send(method: &str, url: &str, headers: &[(&str, &str)], body: &str) -> Page {
+    let (host, path) = split(url);
+    let address: SocketAddr = host.parse().expect("an address of this machine");
+    let mut request = format!("{method} {path} HTTP/1.1\r\nHost: {host}\r\n");
+    for (name, value) in headers {
+        request.extend([name, ": ", value, "\r\n"]);
+    }
+    request.push_str(&format!("Content-Length: {}\r\nConnection: close\r\n\r\n{body}", body.len()));
+    block_on(async {
+        let mut connection = Connection::open(address).await.expect("somebody listens there");
+        connection.send(request.as_bytes(), PATIENCE).await.expect("the request is read");
+        let head = connection.head(false, PATIENCE).await.expect("a response");
+        let body = connection.body(PATIENCE).await.expect("a whole body");
+        Page { head, text: String::from_utf8_lossy(&body).into_owned() }
+    })
+}
+
+fn block_on<T>(future: impl Future<Output = T>) -> T {
+    let mut runtime = tokio::runtime::Builder::new_current_thread();
+    runtime.enable_all().build().expect("a runtime").block_on(future)
+}
+
+/// Host and path of an `http` URL.
+fn split(url: &str) -> (&str, &str) {
+    let rest = url.strip_prefix("http://").expect("an http URL");
+    rest.split_at(rest.find('/').unwrap_or(rest.len()))
+}
+
+/// A value of a form.
+fn encoded(text: &str) -> String {
+    let letter = |byte: u8| match byte {
+        b'-' | b'.' | b'_' | b'~' => char::from(byte).to_string(),
+        _ if byte.is_ascii_alphanumeric() => char::from(byte).to_string(),
+        _ => format!("%{byte:02X}"),
+    };
+    text.bytes().map(letter).collect()
+}
+
+#[test]
+fn forms_and_urls_are_understood() {
+    assert_eq!(split("http://127.0.0.1:8000/a?b=http://c/"), ("127.0.0.1:8000", "/a?b=http://c/"));
+    assert_eq!(split("http://127.0.0.1:8000"), ("127.0.0.1:8000", ""));
+    assert_eq!(encoded("b & é-1"), "b%20%26%20%C3%A9-1");
+    let text = r#"<input type="hidden" name="ticket" value="x">"#.to_owned();
+    let page = Page { head: Head::default(), text };
+    assert_eq!(page.hidden("ticket"), ("ticket", "x"));
+}
