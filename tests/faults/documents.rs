@@ -134,13 +134,20 @@ fn a_public_server_asks_nobody_on_its_own_machine() {
         let asked = Arc::new(Asked::default());
         let router = Router::new().fallback(publish).with_state(asked.clone());
         let site = Application::start(router).await;
-        let own = authorization_server().issuer("https://notes.example.com");
-        let application = Application::start(server(own).into_router().await.unwrap()).await;
-        let id = format!("http://{}/good.json", site.address);
-        let client = Client { address: application.address, host: "notes.example.com".into(), id };
-        let path = client.authorize(&[("resource", "https://notes.example.com/mcp")]);
-        assert_eq!(Browser::new(&client).open(&path).await.status(), 400);
+        let own = || server(authorization_server().issuer("https://notes.example.com"));
+        let application = Application::start(own().into_router().await.unwrap()).await;
+        // Behind something else on its own machine too.
+        let served = Served::start(own()).await;
+        for address in [application.address, served.address] {
+            for site in [site.address.to_string(), format!("localhost:{}", site.address.port())] {
+                let id = format!("http://{site}/good.json");
+                let client = Client { address, host: "notes.example.com".into(), id };
+                let path = client.authorize(&[("resource", "https://notes.example.com/mcp")]);
+                assert_eq!(Browser::new(&client).open(&path).await.status(), 400);
+            }
+        }
         assert_eq!(asked.documents.load(Ordering::Relaxed), 0);
+        served.end().await;
         application.end().await;
         site.end().await;
     });

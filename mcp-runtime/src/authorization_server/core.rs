@@ -218,7 +218,7 @@ impl Core {
     /// When there is none.
     pub(super) async fn client(&self, id: &str, visit: &Visit) -> Result<Arc<Client>, Refusal> {
         if Documents::is_id(id) {
-            return self.documents.find(id, self, visit.address).await;
+            return self.documents.find(id, self, visit).await;
         }
         let found = self.clients.find(id, self.clock.now());
         found.ok_or_else(|| Refusal::client("nobody here knows the application that sent you, or no longer: remove this server there, and add it again"))
@@ -290,7 +290,9 @@ impl Pages for Core {
 
     fn open(&self, place: Place) -> Pin<Box<dyn Future<Output = Result<(), String>> + Send + '_>> {
         // Of a server that is built once there is one.
-        self.documents.open(place.bound.is_some_and(|it| it.is_loopback()));
+        if place.bound.is_some_and(|it| it.is_loopback()) {
+            self.documents.listen_on_loopback();
+        }
         let _ = self.place.set(place);
         Box::pin(async {
             for row in self.journal.load(self.clock.now()).await? {

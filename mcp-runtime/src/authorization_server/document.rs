@@ -2,7 +2,6 @@
 
 use std::{
     collections::HashMap,
-    net::IpAddr,
     sync::{Arc, Mutex, OnceLock, PoisonError},
     time::Duration,
 };
@@ -13,7 +12,10 @@ use super::{
     client::Client, core::Core, guard::Guard, redirect::Redirect, refusal::Refusal,
     registration::Said,
 };
-use crate::issuer::{Fetch as _, Web};
+use crate::{
+    auth::Visit,
+    issuer::{Fetch as _, Web},
+};
 
 /// How long a document is good without being asked for again.
 const FRESH: Duration = Duration::from_secs(10 * 60);
@@ -29,7 +31,9 @@ const AT_ONCE: usize = 8;
 
 /// What clients have published of themselves.
 pub(super) struct Documents {
-    web: OnceLock<Web>,
+    web: Web,
+    /// Where the server is there for this machine alone.
+    own: OnceLock<Web>,
     known: Mutex<HashMap<String, (Instant, Arc<Client>)>>,
     places: Semaphore,
     /// Whoever names a URL makes us ask there.
@@ -39,7 +43,8 @@ pub(super) struct Documents {
 impl Documents {
     pub(super) fn new() -> Self {
         Self {
-            web: OnceLock::new(),
+            web: Web::of_strangers(false),
+            own: OnceLock::new(),
             known: Mutex::default(),
             places: Semaphore::new(AT_ONCE),
             guard: Guard::new(30, Duration::from_secs(3)),
@@ -51,9 +56,9 @@ impl Documents {
         id.starts_with("https://") || id.starts_with("http://")
     }
 
-    /// Asks on this machine only where the server is there for nobody else.
-    pub(super) fn open(&self, on_loopback: bool) {
-        let _ = self.web.set(Web::of_strangers(on_loopback));
+    /// The server listens for this machine alone.
+    pub(super) fn listen_on_loopback(&self) {
+        let _ = self.own.set(Web::of_strangers(true));
     }
 
     /// The client that has published its metadata at this URL.
@@ -64,14 +69,14 @@ impl Documents {
         &self,
         url: &str,
         core: &Core,
-        address: Option<IpAddr>,
+        visit: &Visit,
     ) -> Result<Arc<Client>, Refusal> {
         check_id(url)?;
         if let Some(known) = self.known(url) {
             return Ok(known);
         }
         let busy = || Refusal::busy("too many applications are being looked up: try again later");
-        if !self.guard.take(address) {
+        if !self.guard.take(visit.address) {
             return Err(busy());
         }
         let _place = self.places.try_acquire().map_err(|_| busy())?;
@@ -80,7 +85,9 @@ impl Documents {
                 "the application that sent you has no metadata at the URL that is its id",
             )
         };
-        let asked = self.web.get().ok_or_else(unknown)?.get(url).await;
+        // What is called by a public name is asked by strangers, through whatever is before it.
+        let own = self.own.get().filter(|_| !core.has_tls(&visit.origin));
+        let asked = own.unwrap_or(&self.web).get(url).await;
         let document = asked.map_err(|why| {
             // Only the log may tell what can be reached from here.
             tracing::debug!("the metadata of a client cannot be had: {why}");

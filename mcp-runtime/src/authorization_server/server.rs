@@ -55,7 +55,7 @@ impl AuthorizationServer {
     /// One whose users this function knows: it gets what somebody has entered and says who that is, or shows the page again.
     ///
     /// It may take 30 seconds. Somebody may try five times for each authorization, and from one address twenty times at once and then
-    /// ten times a minute, all clients together.
+    /// ten times a minute, all clients together. Behind a proxy all addresses are the proxy's, which then has to count itself.
     pub fn new<F, L>(login: F) -> Self
     where
         F: Fn(LoginRequest) -> L + Send + Sync + 'static,
