@@ -379,10 +379,9 @@ impl<S: tracing::Subscriber> tracing_subscriber::Layer<S> for Logged {
 #[test]
 fn no_token_gets_into_a_log() {
     let logged = Logged::default();
-    let subscriber = tracing_subscriber::registry().with(logged.clone());
-    // As long as there is only one, `tracing` takes the word of whichever thread comes to an event first for all of them: that of
-    // another test, which has no subscriber.
+    // With one alone, tracing asks the thread that comes to a place first whether anybody listens, which may be another test's.
     let _other = tracing::Dispatch::new(tracing_subscriber::registry());
+    let subscriber = tracing_subscriber::registry().with(logged.clone());
     let _default = tracing::subscriber::set_default(subscriber);
     run(async {
         let key = Key::ed25519("1", 1);

@@ -155,6 +155,24 @@ fn who_has_the_wrong_password_gets_nothing() {
     }
 }
 
+/// A token ends for all calls that are under way, and the SDK asks for a new one for each of them, all with one refresh token.
+#[test]
+fn calls_at_once_outlast_their_token() {
+    for client in ["client", "sdk"] {
+        let together = json!({"do": "together", "steps": vec![list(); 4]});
+        let steps =
+            [add("milk"), json!({"do": "expire"}), together, json!({"do": "expire"}), list()];
+        let report = match TypeScript(client, "auto").log_in(&notes(), "ada", &json!([]), &steps) {
+            Ok(report) => report,
+            Err(missing) => return missing.skip(),
+        };
+        let calls = report["steps"][2]["result"].as_array().expect("one outcome for each call");
+        assert!(calls.iter().all(|it| listed(it) == ["milk"]), "{client}\n{report:#}");
+        assert_eq!(listed(&report["steps"][4]), ["milk"], "{client}\n{report:#}");
+        assert_eq!(report["logins"].as_array().map(Vec::len), Some(1), "{client}\n{report:#}");
+    }
+}
+
 #[test]
 fn the_inspector_logs_in_and_keeps_what_it_is_given() {
     let (add, list) = (call("add_note", r#"{"text": "milk"}"#), call("list_notes", "{}"));

@@ -10,6 +10,7 @@
 //
 // The plan on stdin, the report on stdout, the steps and the outcomes are those of `python_peer.py`, with these steps: tools,
 // resources, templates, prompts, call, cancel, read, prompt, complete, watch, hear, log, log_level, ping, expire, and
+//     together   steps              does not wait for one before the next
 //     authorize  scope              sends the user to the server once more, for `sdk`, which does not do so by itself
 // The report has no "logs".
 
@@ -172,6 +173,8 @@ class Peer {
                 return client.setLoggingLevel(step.level);
             case 'ping':
                 return client.ping();
+            case 'together':
+                return Promise.all(step.steps.map((it) => this.take(it)));
             case 'expire':
                 return this.login.expire();
             case 'authorize':

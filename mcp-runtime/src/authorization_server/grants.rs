@@ -11,7 +11,7 @@ use super::{
     access::AccessTokens,
     journal::{Journal, Kind},
     refusal::Refusal,
-    secret::{Digest, random},
+    secret::{Chain, Digest, random},
     user::User,
 };
 use crate::context::Authorization;
@@ -22,7 +22,7 @@ const ACCESS: u64 = 60 * 60;
 /// How long a grant waits for its client to come back.
 const IDLE: u64 = 30 * 24 * 60 * 60;
 
-/// How long a refresh token that was used may be used again by a client that has not had the answer.
+/// How long a refresh token that was used may be used again by a client that has not used the answer.
 const GRACE: u64 = 30;
 
 /// Access tokens of one grant at once: the oldest go.
@@ -90,6 +90,7 @@ pub(super) struct Issued {
 pub(super) struct Grants {
     table: Mutex<HashMap<Digest, Grant>>,
     tokens: AccessTokens,
+    chain: Chain,
 }
 
 /// The grants, while somebody works on them.
@@ -156,18 +157,22 @@ impl Grants {
         grant.backing = back(&key)?;
         let mut state = self.state();
         state.make_room(grant.user.principal(), now, journal)?;
-        let refresh = refreshes.then(|| refresh_token(&name)).transpose()?;
+        let access = random::<32>()?;
+        let refresh = match refreshes {
+            true => Some(format!("{name}{}", random::<32>()?)),
+            false => None,
+        };
         grant.ends = if refreshes { grant.end_from(now) } else { now + ACCESS };
         grant.refresh =
             refresh.as_ref().map(|it| Refresh { current: Digest::of(it), previous: None });
         let scopes = grant.scopes.clone();
         state.grants.insert(key, grant);
-        state.issue(key, scopes, refresh, now, journal)
+        state.issue(key, access, scopes, refresh, now, journal)
     }
 
     /// New tokens for a refresh token, which is good once. One that was used before has been stolen, from its client or by it: the grant
-    /// ends. But a client that has not had our answer asks again at once, and then nobody has used what we answered: it gets another
-    /// answer, and the first one is good no longer. Whoever has that one, and shows it later, ends the grant as well.
+    /// ends. But a client that has not had our answer asks again at once, and one that has several calls under way asks for each of them:
+    /// as long as nobody has used what we answered, the answer is the same again, so that whichever the client keeps is good.
     ///
     /// # Errors
     /// When it is not good.
@@ -204,10 +209,8 @@ impl Grants {
         if !scopes.iter().all(|it| granted.contains(it)) {
             return Err(Refusal::scope("the user has not granted all of this"));
         }
-        let next = refresh_token(name)?;
-        if !is_current {
-            state.drop_last_token(&key);
-        }
+        let next = format!("{name}{}", self.chain.next("refresh", token)?);
+        let access = self.chain.next(&format!("access {}", scopes.join(" ")), token)?;
         if let Some(grant) = state.grants.get_mut(&key) {
             let at = match &grant.refresh {
                 Some(Refresh { previous: Some((_, at)), .. }) if !is_current => *at,
@@ -220,7 +223,7 @@ impl Grants {
             }
             grant.ends = grant.end_from(now);
         }
-        state.issue(key, scopes, Some(next), now, journal)
+        state.issue(key, access, scopes, Some(next), now, journal)
     }
 
     /// What another provider has given for the grant of a refresh token that is good and may get these scopes.
@@ -273,10 +276,6 @@ pub(super) fn name(token: &str) -> &str {
     token.get(..NAME).unwrap_or(token)
 }
 
-fn refresh_token(name: &str) -> Result<String, Refusal> {
-    Ok(format!("{name}{}", random::<32>()?))
-}
-
 impl State<'_> {
     /// Whether this refresh token was the one before the current one, a moment ago, and nobody has used what came of it.
     fn has_lost_answer(&self, key: &Digest, shown: Digest, now: u64) -> bool {
@@ -287,22 +286,15 @@ impl State<'_> {
         was_just_used && last.is_some_and(|it| !self.tokens.is_used(&it.digest))
     }
 
-    fn drop_last_token(&mut self, key: &Digest) {
-        let last = self.grants.get_mut(key).and_then(|it| it.tokens.pop());
-        if let Some(last) = last {
-            self.tokens.remove(&last.digest);
-        }
-    }
-
     fn issue(
         &mut self,
         key: Digest,
+        access: String,
         scopes: Vec<String>,
         refresh: Option<String>,
         now: u64,
         journal: &Journal,
     ) -> Result<Issued, Refusal> {
-        let access = random::<32>()?;
         let digest = Digest::of(&access);
         let Some(grant) = self.grants.get_mut(&key) else {
             return Err(Refusal::grant("the user has taken it back"));
@@ -311,6 +303,8 @@ impl State<'_> {
         let expires = until.min(now + ACCESS);
         let authorization = grant.authorization(&scopes, expires);
         self.tokens.insert(digest, key, authorization, expires);
+        // It is there already when the same answer is given again.
+        grant.tokens.retain(|it| it.digest != digest);
         grant.tokens.push(Access { digest, expires, scopes: scopes.clone() });
         let beyond = grant.tokens.len().saturating_sub(TOKENS);
         let mut gone: Vec<_> = grant.tokens.drain(..beyond).map(|it| it.digest).collect();
@@ -420,15 +414,24 @@ mod tests {
     }
 
     #[test]
-    fn whoever_has_not_had_the_answer_asks_again() {
+    fn whoever_has_not_used_the_answer_may_ask_again() {
         let table = Table::new();
         let first = table.begin("ada").refresh.unwrap();
-        let lost = table.refresh(&first, NOW).unwrap();
-        let second = table.refresh(&first, NOW + GRACE).unwrap();
-        assert!(!table.is_good(&lost.0, NOW) && table.is_good(&second.0, NOW));
-        // Whoever had the answer after all ends what came of the other.
-        assert!(table.refresh(&lost.1, NOW + GRACE).is_none());
-        assert!(!table.is_good(&second.0, NOW));
+        let answer = table.refresh(&first, NOW).unwrap();
+        for _ in 0..TOKENS * 2 {
+            assert_eq!(table.refresh(&first, NOW + GRACE), Some(answer.clone()));
+        }
+        assert!(table.is_good(&answer.0, NOW + GRACE + ACCESS - 1));
+        assert!(table.refresh(&first, NOW + GRACE).is_none());
+        assert!(table.refresh(&answer.1, NOW).is_none());
+
+        // Nobody else comes to the same.
+        let [one, other] = [Table::new(), Table::new()];
+        let token = one.begin("ada").refresh.unwrap();
+        assert_ne!(
+            one.0.chain.next("refresh", &token).ok(),
+            other.0.chain.next("refresh", &token).ok()
+        );
 
         let table = Table::new();
         let first = table.begin("ada").refresh.unwrap();

@@ -1,7 +1,12 @@
 //! What nobody can guess, and what is kept of it.
 
+use std::sync::OnceLock;
+
 use base64::{Engine as _, engine::general_purpose::URL_SAFE_NO_PAD};
-use ring::digest::{SHA256, digest};
+use ring::{
+    digest::{SHA256, digest},
+    hmac,
+};
 use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
 use subtle::ConstantTimeEq as _;
 
@@ -15,6 +20,29 @@ pub(super) fn random<const N: usize>() -> Result<String, Refusal> {
     let mut bytes = [0; N];
     getrandom::fill(&mut bytes).map_err(|error| Refusal::broken("no random numbers", &error))?;
     Ok(URL_SAFE_NO_PAD.encode(bytes))
+}
+
+/// Secrets that follow from others for this process, and for nobody who does not know its key.
+#[derive(Default)]
+pub(super) struct Chain(OnceLock<hmac::Key>);
+
+impl Chain {
+    /// The secret of this purpose that comes after another one, the same each time.
+    ///
+    /// # Errors
+    /// When the system gives no random numbers.
+    pub(super) fn next(&self, purpose: &str, secret: &str) -> Result<String, Refusal> {
+        let key = match self.0.get() {
+            Some(key) => key,
+            None => {
+                let made = hmac::Key::new(hmac::HMAC_SHA256, random::<32>()?.as_bytes());
+                self.0.get_or_init(|| made)
+            }
+        };
+        // No secret has a blank in it.
+        let tag = hmac::sign(key, format!("{secret} {purpose}").as_bytes());
+        Ok(URL_SAFE_NO_PAD.encode(tag))
+    }
 }
 
 /// What is kept in place of a secret. Being of 256 random bits, it needs no salt and no slow function.
