@@ -113,7 +113,11 @@ fn a_user_decides() {
         let decide = async |name: &str, asked: &str, fields: Fields<'_>| {
             let mut browser = Browser::new(&client);
             let page = Page::of(&browser.open(&client.authorize(&[("scope", asked)])).await);
-            let page = Page::of(&browser.log_in(&page, name, "right").await);
+            let consent = browser.log_in(&page, name, "right").await;
+            let html = text(&consent);
+            // Any program of the user's machine may wait there.
+            assert!(html.contains("127.0.0.1") && html.contains("Any program on this computer"));
+            let page = Page::of(&consent);
             (page.scopes.clone(), Back::of(&browser.submit(&page, fields).await))
         };
         let granted = async |back: Back| {
@@ -343,6 +347,7 @@ fn pages_run_nothing_and_are_framed_by_nobody() {
         let name = "&lt;/b&gt;&lt;script&gt;alert(1)&lt;/script&gt;&quot;&#39;&amp;{{hidden}}";
         assert!(text(&login).contains(name) && text(&consent).contains(name), "{}", text(&consent));
         assert!(text(&consent).contains("app.example:8443"));
+        assert!(!text(&consent).contains("Any program"));
         served.end().await;
     });
 }
