@@ -409,3 +409,47 @@ fn an_algorithm_has_one_name() {
         assert_eq!(named.len(), 1, "{algorithm:?}");
     }
 }
+
+mod properties {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    proptest! {
+        /// Parts that are a token's or nearly so, and texts that are nothing.
+        #[test]
+        fn no_text_makes_it_panic_or_is_signed(
+            header in prop_oneof![Just(r#"{"alg":"EdDSA"}"#.to_owned()), ".{0,40}"],
+            claims in prop_oneof![Just(r#"{"exp":1e300,"nbf":-1,"aud":[]}"#.to_owned()), ".{0,40}"],
+            signature in prop::collection::vec(any::<u8>(), 0..80),
+            raw in ".{0,80}",
+        ) {
+            let all = set(&EXAMPLES.map(|it| it.1));
+            let parts = [header.as_bytes(), claims.as_bytes(), &signature];
+            let token = parts.map(|it| URL_SAFE_NO_PAD.encode(it)).join(".");
+            for text in [&token, &raw, &header, &format!("{raw}.{token}"), &format!("..{raw}")] {
+                prop_assert!(!is_signed(text, &all));
+            }
+            if let Ok(claims) = Claims::parse(&claims) {
+                let audiences = [AUDIENCE.to_owned()];
+                prop_assert!(claims.judge(ISSUER, &audiences, SystemTime::now()).is_err());
+            }
+            let _ = KeySet::parse(raw.as_bytes());
+        }
+
+        /// Every letter counts, also the last one of a part, in which there are bits to spare.
+        #[test]
+        fn whatever_one_letter_is_changed_to_nothing_is_signed(
+            example in 0..EXAMPLES.len(),
+            at in any::<prop::sample::Index>(),
+            letter in "[A-Za-z0-9_.=+/ -]",
+        ) {
+            let (token, key) = EXAMPLES[example];
+            let at = at.index(token.len());
+            prop_assume!(token[at..=at] != letter);
+            let mut other = token.to_owned();
+            other.replace_range(at..=at, &letter);
+            prop_assert!(!is_signed(&other, &set(&[key])), "{other}");
+        }
+    }
+}
