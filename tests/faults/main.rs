@@ -20,6 +20,7 @@ mod expiry;
 mod fleet;
 mod flood;
 mod issuer;
+mod login;
 mod mounted;
 mod owners;
 mod pair;

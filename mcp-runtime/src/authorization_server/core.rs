@@ -22,6 +22,7 @@ use super::{
     journal::{Journal, Kind, Row},
     login::{Login, LoginPage},
     metadata::Metadata,
+    page,
     provider::Provider,
     redirect::Redirect,
     refusal::Refusal,
@@ -306,7 +307,19 @@ impl Pages for Core {
     }
 
     fn answer(self: Arc<Self>, visit: Visit) -> Pin<Box<dyn Future<Output = Reply> + Send>> {
-        Box::pin(async move { self.answered(&visit).await })
+        Box::pin(async move {
+            // A browser or client that leaves takes nothing along that another provider has already given for it, and an author's
+            // function that panics takes nothing but its own answer.
+            let (core, parts) = (self.clone(), visit.parts.clone());
+            let answered = tokio::spawn(async move { core.answered(&visit).await });
+            answered.await.unwrap_or_else(|why| {
+                let refusal = Refusal::broken("this cannot be answered", &why);
+                match Address::of(parts.uri.path(), self.path()) {
+                    Some(Address::Authorize) => page::problem(&self, &refusal),
+                    _ => reply::refused(&refusal, &parts.headers),
+                }
+            })
+        })
     }
 }
 

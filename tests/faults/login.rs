@@ -1,0 +1,68 @@
+//! What the author's own function does while somebody logs in.
+
+use std::{sync::Arc, time::Duration};
+
+use mcp_runtime::{AuthorizationServer, LoginPage, LoginRequest, User};
+use tokio::sync::Semaphore;
+
+use crate::{
+    authorization::Served,
+    authorization_server::server,
+    browser::{Browser, Client, Page},
+    client::{SOON, run},
+};
+
+/// Whoever is called `nobody` makes it panic.
+async fn login(request: LoginRequest) -> Result<User, LoginPage> {
+    assert_ne!(request.name(), "nobody", "as it was told");
+    Ok(User::new(request.name()))
+}
+
+#[test]
+fn a_login_that_panics_ends_nothing_else() {
+    run(async {
+        let served = Served::start(server(AuthorizationServer::new(login))).await;
+        let client = Client::register(served.address).await;
+        let mut browser = Browser::new(&client);
+        let page = Page::of(&browser.open(&client.authorize(&[])).await);
+        let broken = browser.log_in(&page, "nobody", "right").await;
+        assert_eq!(broken.status(), 500);
+        let text = String::from_utf8_lossy(&broken.body).into_owned();
+        assert!(text.contains("cannot be answered") && !text.contains("as it was told"), "{text}");
+        assert_eq!(browser.log_in(&page, "ada", "right").await.status(), 200);
+        served.end().await;
+    });
+}
+
+/// What was begun is done, whether or not anybody waits for it.
+#[test]
+fn a_browser_that_leaves_takes_nothing_along() {
+    run(async {
+        let steps = Arc::new([(); 3].map(|()| Semaphore::new(0)));
+        let own = steps.clone();
+        let login = move |request: LoginRequest| {
+            let steps = own.clone();
+            async move {
+                let [begun, go, done] = &*steps;
+                begun.add_permits(1);
+                go.acquire().await.expect("nobody closes it").forget();
+                done.add_permits(1);
+                Ok(User::new(request.name()))
+            }
+        };
+        let [begun, go, done] = &*steps;
+        let served = Served::start(server(AuthorizationServer::new(login))).await;
+        let client = Client::register(served.address).await;
+        let mut browser = Browser::new(&client);
+        let page = Page::of(&browser.open(&client.authorize(&[])).await);
+        let leaving = tokio::spawn(async move { browser.log_in(&page, "ada", "right").await });
+        begun.acquire().await.unwrap().forget();
+        leaving.abort();
+        // Long enough for the server to notice, were it to give up.
+        tokio::time::sleep(Duration::from_millis(200)).await;
+        go.add_permits(1);
+        let finished = tokio::time::timeout(SOON, done.acquire()).await;
+        assert!(finished.is_ok(), "the login went on");
+        served.end().await;
+    });
+}
