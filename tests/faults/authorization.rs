@@ -303,6 +303,7 @@ impl TokenVerifier for Slow {
             "ada" => Ok(Authorization::new("ada").claims(String::from("no claims"))),
             "nobody" => Ok(Authorization::new("")),
             "old" => Ok(Authorization::new("ada").expires(std::time::SystemTime::now())),
+            "broken" => panic!("as it was told"),
             "later" => Err(Denied::unavailable("the accounts cannot be read")),
             _ => Err(Denied::invalid("nobody has this one")),
         }
@@ -320,6 +321,7 @@ fn a_verifier_of_the_authors_own_may_take_its_time() {
             check_refused(&reply, 401, "error=\"invalid_token\"", "", token);
         }
         ask(address, "later").await.check_busy("the accounts cannot be read");
+        ask(address, "broken").await.check_busy("cannot be verified now");
         // Claims that are no such claims are a fault of the program, not of the caller.
         ask(address, "ada").await.check_error(200, -32603, "");
         served.end().await;

@@ -1,6 +1,7 @@
 //! The way through the resource's guard, before anything else is known of a request.
 
 use std::{
+    panic::{AssertUnwindSafe, catch_unwind},
     sync::Arc,
     task::{Context, Poll, ready},
 };
@@ -11,7 +12,7 @@ use super::{access, answering::Place, body::Body, endpoint::Endpoint, reply};
 #[cfg(feature = "auth-server")]
 use super::{answering::Answer, read::Read};
 use crate::{
-    auth::{ProtectedResource, Refusal, Verifying},
+    auth::{Denied, ProtectedResource, Refusal, Verifying},
     context::Carrier,
 };
 
@@ -75,7 +76,15 @@ impl Gate {
                     Err(refusal) => break Err(refusal),
                 },
                 Self::Verifying(verifying) => {
-                    let verified = ready!(verifying.as_mut().poll(cx));
+                    // The author's own code, which must not take the connection along. It is not polled again.
+                    let polled = AssertUnwindSafe(|| verifying.as_mut().poll(cx));
+                    let verified = match catch_unwind(polled) {
+                        Ok(polled) => ready!(polled),
+                        Err(_) => {
+                            tracing::error!("the verifier of tokens panicked");
+                            Err(Denied::unavailable("the token cannot be verified now"))
+                        }
+                    };
                     *self = Self::Open;
                     break protected.finish(verified, parts);
                 }
