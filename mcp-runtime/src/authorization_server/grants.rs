@@ -254,7 +254,13 @@ impl Grants {
         if let Some(key) = self.tokens.grant(&digest) {
             if state.grants.get(&key).is_some_and(|it| it.client == client) {
                 self.tokens.remove(&digest);
-                state.change(key, journal, |it| it.tokens.retain(|it| it.digest != digest));
+                state.change(key, journal, |it| {
+                    it.tokens.retain(|it| it.digest != digest);
+                    // Whoever gives it back has had the answer that it came in.
+                    if let Some(refresh) = &mut it.refresh {
+                        refresh.previous = None;
+                    }
+                });
             }
             return;
         }
@@ -479,6 +485,17 @@ mod tests {
         assert_eq!(issued.scopes, ["a", "b"]);
         let authorization = table.0.verify(&issued.access, NOW).unwrap();
         assert_eq!(authorization.granted().count(), 2);
+    }
+
+    #[test]
+    fn what_is_given_back_is_not_given_out_again() {
+        let table = Table::new();
+        let first = table.begin("ada").refresh.unwrap();
+        let (access, _) = table.refresh(&first, NOW).unwrap();
+        assert!(table.is_good(&access, NOW));
+        table.0.revoke(&access, "c", &table.1);
+        assert!(table.refresh(&first, NOW).is_none());
+        assert!(!table.is_good(&access, NOW));
     }
 
     #[test]
