@@ -456,6 +456,11 @@ fn clients_register_what_they_may() {
             ("redirect_uris", json!(["cursor://callback"]), "invalid_redirect_uri"),
             ("redirect_uris", json!(["javascript:alert(1)"]), "invalid_redirect_uri"),
             ("redirect_uris", json!(vec!["https://app.example/"; 21]), "invalid_redirect_uri"),
+            (
+                "redirect_uris",
+                json!(vec![format!("https://app.example/{}", "a".repeat(2000)); 3]),
+                "invalid_redirect_uri",
+            ),
             ("redirect_uris", json!("https://app.example/"), "invalid_client_metadata"),
             ("grant_types", json!(["client_credentials"]), "invalid_client_metadata"),
             ("response_types", json!(["token"]), "invalid_client_metadata"),

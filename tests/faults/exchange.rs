@@ -313,6 +313,10 @@ fn a_server_that_others_can_reach_says_what_it_is_called() {
         start(authorization_server().issuer("https://notes.example.com"), "0.0.0.0:0")
             .await
             .unwrap();
+        let plain = authorization_server().issuer("http://localhost:8080");
+        let plain = start(plain, "0.0.0.0:0").await.unwrap_err();
+        assert!(plain.contains(".issuer(\"https://"), "{plain}");
+        start(authorization_server().issuer("http://localhost:8080"), "127.0.0.1:0").await.unwrap();
         let mounted = server(authorization_server()).into_router().await.unwrap_err().to_string();
         assert!(mounted.contains(".issuer("), "{mounted}");
         for wrong in [

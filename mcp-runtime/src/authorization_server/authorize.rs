@@ -37,6 +37,11 @@ pub(super) struct Back {
 }
 
 impl Back {
+    #[cfg(test)]
+    pub(super) fn to(redirect: &str) -> Self {
+        Self { redirect: redirect.to_owned(), state: None, issuer: String::new() }
+    }
+
     /// The URL with these parameters, `state` as it came, and whose answer it is (RFC 9207).
     fn url(&self, parameters: &[(&str, &str)]) -> String {
         let mut url = self.redirect.clone();
@@ -113,7 +118,7 @@ fn read(core: &Core, visit: &Visit, form: &Form) -> Result<(Challenge, Vec<Strin
 }
 
 fn wait(core: &Core, visit: &Visit, asked: Arc<Asked>) -> Reply {
-    let held = match core.waiting.add(asked.clone(), core.has_tls(&visit.origin)) {
+    let held = match core.waiting.add(asked.clone(), visit.address, core.has_tls(&visit.origin)) {
         Ok(held) => held,
         Err(refusal) => return page::problem(core, &refusal),
     };

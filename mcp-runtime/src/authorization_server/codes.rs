@@ -69,6 +69,10 @@ impl Codes {
         let mut all = self.all();
         all.retain(|_, it| now < it.0 + REMEMBERED);
         if all.len() >= MOST {
+            // Nobody waits for what was used, or is too old to be.
+            all.retain(|_, it| matches!(it.1, Entry::Fresh(_)) && now < it.0 + TIME);
+        }
+        if all.len() >= MOST {
             return Err(Refusal::busy("there are too many authorizations"));
         }
         all.insert(Digest::of(&text), (now, Entry::Fresh(Box::new(code))));
@@ -94,5 +98,45 @@ impl Codes {
         if let Some((_, entry)) = self.all().get_mut(&Digest::of(code)) {
             *entry = Entry::Used(Some(grant));
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::authorization_server::form::Form;
+
+    fn code() -> Code {
+        let challenge =
+            "code_challenge=E9Melhoa2OwvFrEMTJguCHaoeK1t8URWbuGJSstw-cM&code_challenge_method=S256";
+        Code {
+            client: "c".into(),
+            redirect: "http://127.0.0.1/".into(),
+            refreshes: false,
+            challenge: Challenge::asked(&Form::parse(challenge).unwrap()).unwrap(),
+            resource: "http://r".into(),
+            scopes: Vec::new(),
+            user: User::new("ada"),
+            given: None,
+        }
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn what_nobody_waits_for_takes_nobodys_room() {
+        let codes = Codes::default();
+        let all: Vec<_> = (0..MOST).map(|_| codes.add(code()).unwrap()).collect();
+        assert_eq!(codes.add(code()).unwrap_err().error, "temporarily_unavailable");
+        for code in &all[1..] {
+            assert!(matches!(codes.take(code), Taken::Good(_)));
+        }
+        // Those that are used make room, and one that is still good keeps its own.
+        let last = codes.add(code()).unwrap();
+        assert!(matches!(codes.take(&all[0]), Taken::Good(_)));
+        for _ in 0..MOST - 2 {
+            codes.add(code()).unwrap();
+        }
+        tokio::time::advance(TIME).await;
+        codes.add(code()).unwrap();
+        assert!(matches!(codes.take(&last), Taken::Unknown));
     }
 }

@@ -205,10 +205,14 @@ impl Grants {
             return Err(gone());
         }
         let granted = &grant.scopes;
-        let scopes = scopes.unwrap_or_else(|| granted.clone());
-        if !scopes.iter().all(|it| granted.contains(it)) {
-            return Err(Refusal::scope("the user has not granted all of this"));
-        }
+        let scopes = match scopes {
+            Some(asked) if !asked.iter().all(|it| granted.contains(it)) => {
+                return Err(Refusal::scope("the user has not granted all of this"));
+            }
+            // Each of them once, however often it is named: they are kept with the token.
+            Some(asked) => granted.iter().filter(|it| asked.contains(it)).cloned().collect(),
+            None => granted.clone(),
+        };
         let next = format!("{name}{}", self.chain.next("refresh", token)?);
         let access = self.chain.next(&format!("access {}", scopes.join(" ")), token)?;
         if let Some(grant) = state.grants.get_mut(&key) {
@@ -250,7 +254,13 @@ impl Grants {
         if let Some(key) = self.tokens.grant(&digest) {
             if state.grants.get(&key).is_some_and(|it| it.client == client) {
                 self.tokens.remove(&digest);
-                state.change(key, journal, |it| it.tokens.retain(|it| it.digest != digest));
+                state.change(key, journal, |it| {
+                    it.tokens.retain(|it| it.digest != digest);
+                    // Whoever gives it back has had the answer that it came in.
+                    if let Some(refresh) = &mut it.refresh {
+                        refresh.previous = None;
+                    }
+                });
             }
             return;
         }
@@ -464,6 +474,28 @@ mod tests {
         let all =
             table.0.refresh(&less.refresh.unwrap(), "c", None, None, NOW, &table.1).ok().unwrap();
         assert_eq!(all.scopes, ["a", "b"]);
+    }
+
+    #[test]
+    fn a_scope_that_is_named_often_is_kept_once() {
+        let table = Table::new();
+        let token = table.begin("ada").refresh.unwrap();
+        let scopes = ["b", "a"].repeat(10_000).into_iter().map(str::to_owned).collect();
+        let issued = table.0.refresh(&token, "c", Some(scopes), None, NOW, &table.1).ok().unwrap();
+        assert_eq!(issued.scopes, ["a", "b"]);
+        let authorization = table.0.verify(&issued.access, NOW).unwrap();
+        assert_eq!(authorization.granted().count(), 2);
+    }
+
+    #[test]
+    fn what_is_given_back_is_not_given_out_again() {
+        let table = Table::new();
+        let first = table.begin("ada").refresh.unwrap();
+        let (access, _) = table.refresh(&first, NOW).unwrap();
+        assert!(table.is_good(&access, NOW));
+        table.0.revoke(&access, "c", &table.1);
+        assert!(table.refresh(&first, NOW).is_none());
+        assert!(!table.is_good(&access, NOW));
     }
 
     #[test]

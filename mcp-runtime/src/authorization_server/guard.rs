@@ -55,17 +55,20 @@ impl Guard {
     }
 }
 
-/// Of IPv6 the network of 64 bits counts, of which one client usually has all.
-fn place(known: &HashMap<IpAddr, Instant>, address: Option<IpAddr>) -> IpAddr {
-    const SHARED: IpAddr = IpAddr::V4(Ipv4Addr::UNSPECIFIED);
-    let own = match address.map(|it| it.to_canonical()) {
-        Some(IpAddr::V6(it)) => {
+/// Whose an address is, as far as that can be told: of IPv6 the network of 64 bits counts, of which one client usually has all.
+pub(super) fn network(address: IpAddr) -> IpAddr {
+    match address.to_canonical() {
+        IpAddr::V6(it) => {
             let [a, b, c, d, ..] = it.segments();
             IpAddr::V6([a, b, c, d, 0, 0, 0, 0].into())
         }
-        Some(it) => it,
-        None => SHARED,
-    };
+        it => it,
+    }
+}
+
+fn place(known: &HashMap<IpAddr, Instant>, address: Option<IpAddr>) -> IpAddr {
+    const SHARED: IpAddr = IpAddr::V4(Ipv4Addr::UNSPECIFIED);
+    let own = address.map_or(SHARED, network);
     if known.len() < MOST || known.contains_key(&own) { own } else { SHARED }
 }
 

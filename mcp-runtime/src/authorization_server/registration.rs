@@ -16,6 +16,9 @@ use crate::auth::Visit;
 /// Redirect URIs of one client.
 const REDIRECTS: usize = 20;
 
+/// Bytes of all of them: of each client that says so they are kept.
+const REDIRECT_BYTES: usize = 4 << 10;
+
 /// Letters of a name or a URL that is shown.
 const LONGEST: usize = 500;
 
@@ -63,6 +66,9 @@ impl Said {
         }
         if self.redirect_uris.len() > REDIRECTS {
             return Err(Refusal::redirect("redirect_uris names more than 20 addresses"));
+        }
+        if self.redirect_uris.iter().map(String::len).sum::<usize>() > REDIRECT_BYTES {
+            return Err(Refusal::redirect("redirect_uris are longer than 4,096 bytes together"));
         }
         for uri in &self.redirect_uris {
             match Redirect::parse(uri).map_err(Refusal::redirect)? {

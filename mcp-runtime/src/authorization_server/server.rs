@@ -163,8 +163,10 @@ impl TokenVerifier for AuthorizationServer {
 
     fn may_serve_at(&self, address: Option<IpAddr>) -> Result<(), String> {
         match address {
-            _ if self.core.issuer.is_some() => Ok(()),
             Some(address) if address.is_loopback() => Ok(()),
+            _ if self.core.issuer.as_deref().is_some_and(|it| it.starts_with("https://")) => Ok(()),
+            // Whoever mounts it knows who gets there.
+            None if self.core.issuer.is_some() => Ok(()),
             Some(address) => Err(format!(
                 "{address} can be reached from elsewhere, and nobody knows by which name: say `.issuer(\"https://…\")` of the `AuthorizationServer`, or listen on 127.0.0.1"
             )),

@@ -1,7 +1,9 @@
 //! Authorizations that somebody is deciding about, each bound to the browser that began it.
 
 use std::{
+    cmp::Reverse,
     collections::HashMap,
+    net::IpAddr,
     sync::{Arc, Mutex, MutexGuard, PoisonError},
     time::Duration,
 };
@@ -11,6 +13,7 @@ use tokio::time::Instant;
 
 use super::{
     authorize::Asked,
+    guard::network,
     provider::Journey,
     refusal::Refusal,
     secret::{Digest, random},
@@ -37,6 +40,8 @@ struct Pending {
     approved: Option<Approved>,
     tries: u32,
     until: Instant,
+    /// Where it was begun, as far as that is known.
+    from: Option<IpAddr>,
 }
 
 /// How a page and its browser show which authorization they are about.
@@ -74,7 +79,12 @@ impl Waiting {
     ///
     /// # Errors
     /// When the system gives no random numbers.
-    pub(super) fn add(&self, asked: Arc<Asked>, has_tls: bool) -> Result<Held, Refusal> {
+    pub(super) fn add(
+        &self,
+        asked: Arc<Asked>,
+        address: Option<IpAddr>,
+        has_tls: bool,
+    ) -> Result<Held, Refusal> {
         let (id, cookie, ticket) = (random::<16>()?, random::<32>()?, random::<32>()?);
         let pending = Pending {
             asked,
@@ -84,6 +94,7 @@ impl Waiting {
             approved: None,
             tries: 0,
             until: Instant::now() + TIME,
+            from: address.map(network),
         };
         let mut all = self.all();
         if all.len() >= MOST {
@@ -91,9 +102,11 @@ impl Waiting {
             all.retain(|_, it| it.until > now);
         }
         if all.len() >= MOST {
-            // Who has logged in already goes last.
-            let first = all.iter().min_by_key(|it| (it.1.user.is_some(), it.1.until));
-            let first = first.map(|it| it.0.clone());
+            // Whoever begins without end is in the way of its own; then, who has logged in already goes last.
+            let mut begun: HashMap<_, usize> = HashMap::new();
+            all.values().for_each(|it| *begun.entry(it.from).or_default() += 1);
+            let rank = |it: &Pending| (Reverse(begun[&it.from]), it.user.is_some(), it.until);
+            let first = all.iter().min_by_key(|it| rank(it.1)).map(|it| it.0.clone());
             first.map(|it| all.remove(&it));
         }
         all.insert(id.clone(), pending);
@@ -210,4 +223,51 @@ fn cookies<'a>(headers: &'a HeaderMap, name: &'a str) -> impl Iterator<Item = &'
     let all = headers.get_all(header::COOKIE).iter().filter_map(|it| it.to_str().ok());
     let pairs = all.flat_map(|it| it.split(';')).filter_map(|it| it.trim().split_once('='));
     pairs.filter(move |it| it.0 == name).map(|it| it.1)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::authorization_server::{
+        authorize::Back, client::Client, form::Form, pkce::Challenge,
+    };
+
+    fn asked() -> Arc<Asked> {
+        let challenge =
+            "code_challenge=E9Melhoa2OwvFrEMTJguCHaoeK1t8URWbuGJSstw-cM&code_challenge_method=S256";
+        let client = Client {
+            id: "c".into(),
+            name: None,
+            uri: None,
+            redirects: Vec::new(),
+            secret: None,
+            refreshes: false,
+            expires: u64::MAX,
+        };
+        Arc::new(Asked {
+            client: Arc::new(client),
+            back: Back::to("http://127.0.0.1/"),
+            challenge: Challenge::asked(&Form::parse(challenge).unwrap()).unwrap(),
+            scopes: Vec::new(),
+            resource: "http://r".into(),
+        })
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn whoever_begins_without_end_is_in_nobody_elses_way() {
+        let (waiting, asked) = (Waiting::default(), asked());
+        let add = |address: IpAddr| waiting.add(asked.clone(), Some(address), false).unwrap().id;
+        let own = add([10, 0, 0, 1].into());
+        let user = || User::new("mallory");
+        // Of a few hundred networks, each with as many as its guard lets through.
+        for it in 0..(MOST * 3).try_into().unwrap() {
+            tokio::time::advance(Duration::from_millis(1)).await;
+            let id = add([0x2001, 0xdb8, 0, it % 300, it, 0, 0, 1].into());
+            // Not those either that somebody logs in to.
+            waiting.log_in(&id, user()).unwrap();
+        }
+        assert_eq!(waiting.all().len(), MOST);
+        assert!(waiting.has_tries(&own));
+        assert!(waiting.has_tries(&add([10, 0, 0, 2].into())) && waiting.has_tries(&own));
+    }
 }

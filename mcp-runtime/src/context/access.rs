@@ -67,7 +67,9 @@ impl<'a> Access<'a> {
                 read_json(raw, strict).map(|it| it.0)
             }
             Given::Texts(arguments) => {
-                let raw = arguments.get(name).filter(|it| !it.is_null())?;
+                // As the prompt finds it: what is null is not there, also when it comes after something that is.
+                let given = arguments.members().filter(|it| it.0 == name && !it.1.is_null());
+                let raw = given.last()?.1;
                 let text = raw.string().unwrap_or_else(|| raw.as_str().into());
                 read_text(&text, ',')
             }
@@ -132,4 +134,27 @@ impl<F: Fn(&Authorization, &Access<'_>) -> bool + Send + Sync + 'static> Policy 
 /// What generated code calls. The bound is on the parameter itself: from it the compiler knows what a closure takes.
 pub fn decide(policy: impl Policy, caller: &Authorization, access: &Access<'_>) -> bool {
     policy(caller, access)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn owner(given: Given<'_>) -> Option<String> {
+        let (kind, item, is_unreadable) = ("prompt", "summary", Cell::new(false));
+        let access = Access { kind, item, uri: None, is_listing: false, given, is_unreadable };
+        access.argument("owner")
+    }
+
+    #[test]
+    fn a_policy_sees_the_argument_that_the_handler_gets() {
+        let texts = |text| owner(Given::Texts(Raw::trusted(text)));
+        let grace = Some("grace".to_owned());
+        assert_eq!(texts(r#"{"owner":"ada","owner":"grace"}"#), grace);
+        assert_eq!(texts(r#"{"owner":"grace","owner":null}"#), grace);
+        assert_eq!(texts(r#"{"owner":null}"#), None);
+        let json = |text| owner(Given::Json(Raw::trusted(text).into(), true));
+        assert_eq!(json(r#"{"owner":"ada","owner":"grace"}"#), grace);
+        assert_eq!(json(r#"{"owner":"grace","owner":null}"#), None);
+    }
 }
