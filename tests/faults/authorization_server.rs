@@ -432,6 +432,25 @@ fn guessing_ends_soon() {
 }
 
 #[test]
+fn no_page_uses_up_what_its_reader_may_begin() {
+    run(async {
+        let served = Served::start(server(authorization_server())).await;
+        let client = Client::register(served.address).await;
+        let open = async |kind: &str| {
+            let request =
+                Request::new("GET", &client.authorize(&[])).header("Sec-Fetch-Dest", kind);
+            request.host(&client.host).ask(served.address).await
+        };
+        for kind in ["image", "empty", "iframe", "script"].repeat(20) {
+            let refused = open(kind).await;
+            assert_eq!((refused.status(), refused.head.get("set-cookie")), (403, None), "{kind}");
+        }
+        assert_eq!(open("document").await.status(), 200);
+        served.end().await;
+    });
+}
+
+#[test]
 fn clients_register_what_they_may() {
     run(async {
         let own = authorization_server().allow_redirect("com.example.app:/callback");

@@ -1,5 +1,7 @@
 //! What a caller sees in lists and hears of, and callers that an application in front of the server knows.
 
+use std::time::Duration;
+
 use axum::{
     extract::Request as HttpRequest,
     middleware::{Next, from_fn},
@@ -126,7 +128,13 @@ async fn sign_in(mut request: HttpRequest, next: Next) -> axum::response::Respon
     if let Some(name) = user {
         let scopes = scopes.unwrap_or_default();
         let scopes = scopes.split(' ').map(Box::<str>::from);
-        request.extensions_mut().insert(Authorization::new(name).scopes(scopes));
+        let authorization = Authorization::new(name).scopes(scopes);
+        let left = header(&request, "x-left").and_then(|it| it.parse().ok());
+        let ends = |it| std::time::SystemTime::now() + Duration::from_secs(it);
+        request.extensions_mut().insert(match left.map(ends) {
+            Some(ends) => authorization.expires(ends),
+            None => authorization,
+        });
     } else if let Some(name) = header(&request, "x-principal") {
         request.extensions_mut().insert(Principal::new(name));
     }
@@ -154,8 +162,18 @@ fn an_application_may_say_who_calls() {
             check_refused(&refused, 401, "wants an access token");
             assert_eq!(challenge(&refused), "Bearer scope=\"notes:write notes:delete\"");
         }
-        let public = Way::Alone.request("resources/read", json!({ "uri": "notes://public" }));
-        assert_eq!(public.ask(address).await.status(), 200);
+        let public = || Way::Alone.request("resources/read", json!({ "uri": "notes://public" }));
+        assert_eq!(public().ask(address).await.status(), 200);
+        // Nobody is let in for longer than the application says.
+        let done =
+            ada("notes:write notes:delete", call()).header("X-Left", "60").ask(address).await;
+        assert_eq!(done.text(), "what ada wrote is gone");
+        for request in [call(), public(), initialize("2025-11-25")] {
+            let late = ada("notes:write notes:delete", request).header("X-Left", "0");
+            let late = late.ask(address).await;
+            assert_eq!(late.status(), 401);
+            assert!(challenge(&late).starts_with("Bearer error=\"invalid_token\""), "{late:?}");
+        }
         // Who is known by that alone has sessions of their own.
         let begun = ada("", initialize("2025-11-25")).ask(address).await;
         let id = begun.head.get("mcp-session-id").expect("a session");

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use http::HeaderValue;
+use http::{HeaderValue, StatusCode};
 
 use super::{
     client::Client,
@@ -66,6 +66,13 @@ impl Back {
 
 /// Shows the first page, or sends the browser back at once.
 pub(super) async fn begin(core: &Core, visit: &Visit) -> Reply {
+    // Other pages could use up what the reader may begin, with pictures of ours.
+    let shown_in = visit.parts.headers.get("sec-fetch-dest");
+    if shown_in.is_some_and(|it| it != "document") {
+        let status = StatusCode::FORBIDDEN;
+        let why = "This page is to be opened by itself.";
+        return page::problem(core, &Refusal { status, ..Refusal::request(why) });
+    }
     if !core.authorizations.take(visit.address) {
         let why = "Too many applications have sent somebody here. Wait a moment.";
         return page::problem(core, &Refusal::busy(why));

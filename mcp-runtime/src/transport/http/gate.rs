@@ -4,6 +4,7 @@ use std::{
     panic::{AssertUnwindSafe, catch_unwind},
     sync::Arc,
     task::{Context, Poll, ready},
+    time::SystemTime,
 };
 
 use http::{HeaderValue, Response, StatusCode, header, request::Parts};
@@ -13,7 +14,7 @@ use super::{access, answering::Place, body::Body, endpoint::Endpoint, reply};
 use super::{answering::Answer, read::Read};
 use crate::{
     auth::{Denied, ProtectedResource, Refusal, Verifying},
-    context::Carrier,
+    context::{Authorization, Carrier},
 };
 
 /// The addresses that a protected resource has beside its endpoint.
@@ -114,6 +115,18 @@ fn challenging(mut response: Response<Body>, challenge: Option<String>) -> Respo
         response.headers_mut().insert(header::WWW_AUTHENTICATE, value);
     }
     response
+}
+
+/// The answer to a request that an application let in with an authorization that has ended.
+pub(super) fn has_ended(parts: &Parts) -> Option<Response<Body>> {
+    let expiry = parts.extensions.get::<Authorization>()?.expiry()?;
+    if expiry > SystemTime::now() {
+        return None;
+    }
+    let refusal = Refusal::Invalid("the authorization of the caller has ended".into());
+    let why = refusal.why();
+    tracing::debug!("refused: {why}");
+    Some(challenging(reply::refuse(refusal.status(), why), refusal.challenge(None, "")))
 }
 
 /// The answer to a message of somebody who may not send it: what its peer has said of that, and how to come by the right to.

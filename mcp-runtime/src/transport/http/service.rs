@@ -15,6 +15,8 @@ use http::{Request, Response};
 use http_body::Body as HttpBody;
 use tower_service::Service;
 
+#[cfg(feature = "auth")]
+use super::gate;
 use super::{
     answering::{Answering, Desk, Place},
     body::Body,
@@ -127,6 +129,11 @@ where
         Box::pin(async move {
             let place = Place::of_name(&work.desk().endpoint, request.uri().path());
             let (parts, body) = request.into_parts();
+            // What the application says of a caller holds as long as it says.
+            #[cfg(feature = "auth")]
+            if let Some(refused) = gate::has_ended(&parts) {
+                return Ok(refused);
+            }
             let body = pin!(body);
             Answering::new(work, place, parts, body).await
         })
