@@ -231,12 +231,16 @@ fn ours_live_as_long_as_theirs() {
         let said = whoami_with(served.address, &tokens.access).await.text();
         assert_eq!(said, "ada@example.com upstream-access-1");
         // Who cannot be asked has not said no.
-        provider.behave(Manner { is_away: true, ..Manner::default() });
-        let away = client.refresh(&tokens.refresh).await;
-        assert_eq!(
-            (away.status(), &away.json()["error"]),
-            (503, &json!("temporarily_unavailable"))
-        );
+        let away = Manner { is_away: true, ..Manner::default() };
+        // Nor has who finds fault with us.
+        for manner in [away, Manner { forgets_us: true, ..Manner::default() }] {
+            provider.behave(manner);
+            let away = client.refresh(&tokens.refresh).await;
+            assert_eq!(
+                (away.status(), &away.json()["error"]),
+                (503, &json!("temporarily_unavailable"))
+            );
+        }
         provider.behave(Manner::default());
         let tokens = Tokens::of(&client.refresh(&tokens.refresh).await);
         provider.behave(Manner { refuses: true, ..Manner::default() });

@@ -155,6 +155,15 @@ fn everything_ends() {
         check_refused(&client.exchange(&code, &[]).await, 400, "invalid_grant", "old code");
 
         let tokens = client.log_in("ada").await;
+        // Whether it stays signed in is nothing that a user grants.
+        let fields = [
+            ("grant_type", "refresh_token"),
+            ("refresh_token", &*tokens.refresh),
+            ("client_id", &*client.id),
+            ("scope", "offline_access"),
+        ];
+        let tokens = Tokens::of(&client.token(&fields).await);
+        assert_eq!(tokens.scope, "notes:read notes:write");
         wait(59 * 60).await;
         assert!(passes(&client, &tokens.access).await);
         wait(61).await;

@@ -35,6 +35,8 @@ pub(crate) struct Manner {
     /// It lets nobody refresh any more.
     pub(crate) refuses: bool,
     pub(crate) is_away: bool,
+    /// It does not know us any more.
+    pub(crate) forgets_us: bool,
     /// It gives no refresh tokens, and access tokens that end so soon.
     pub(crate) only: Option<u64>,
 }
@@ -118,8 +120,10 @@ async fn answer(State(shared): State<Arc<Shared>>, request: Request) -> Response
         "/keys" => json!({ "keys": [shared.key.public()] }).to_string().into_response(),
         "/token" => {
             let basic = STANDARD.encode("our-id:a%20secret%3A%20with%2Bletters%25");
-            if parts.headers[header::AUTHORIZATION] != format!("Basic {basic}") {
-                return StatusCode::UNAUTHORIZED.into_response();
+            let is_known = parts.headers[header::AUTHORIZATION] == format!("Basic {basic}");
+            if !is_known || shared.manner.lock().unwrap().forgets_us {
+                let error = json!({ "error": "invalid_client" });
+                return (StatusCode::UNAUTHORIZED, error.to_string()).into_response();
             }
             let body = to_bytes(body, 1 << 16).await.unwrap();
             let form =

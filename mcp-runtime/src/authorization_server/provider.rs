@@ -266,9 +266,8 @@ impl Provider {
                     Failed::Away
                 })
             }
-            Ok((status, _))
-                if status.is_client_error() && status != StatusCode::TOO_MANY_REQUESTS =>
-            {
+            // Any other error is about us, or whoever stands between, and may pass.
+            Ok((status, document)) if status.is_client_error() && is_over(&document) => {
                 tracing::warn!("the provider {issuer} gives no tokens: {status}");
                 Err(Failed::Refused)
             }
@@ -344,6 +343,15 @@ impl Given {
             until: now.saturating_add(tokens.expires_in.unwrap_or(USUAL)),
         }
     }
+}
+
+/// Whether an error says that what was shown is good no longer (RFC 6749, section 5.2).
+fn is_over(document: &[u8]) -> bool {
+    #[derive(Deserialize)]
+    struct Said {
+        error: String,
+    }
+    serde_json::from_slice(document).is_ok_and(|it: Said| it.error == "invalid_grant")
 }
 
 fn basic(id: &str, secret: &str) -> Result<HeaderValue, Failed> {

@@ -54,7 +54,8 @@ pub struct AuthorizationServer {
 impl AuthorizationServer {
     /// One whose users this function knows: it gets what somebody has entered and says who that is, or shows the page again.
     ///
-    /// It may take 30 seconds. Somebody may try five times for each authorization, and from one address twenty times at once and then
+    /// It may take 30 seconds, but it runs where calls do: what computes for long, such as the check of a slow hash, belongs into
+    /// `tokio::task::spawn_blocking`. Somebody may try five times for each authorization, and from one address twenty times at once and then
     /// ten times a minute, all clients together. Behind a proxy all addresses are the proxy's, which then has to count itself.
     pub fn new<F, L>(login: F) -> Self
     where

@@ -124,7 +124,9 @@ async fn refresh(core: &Core, visit: &Visit, form: &Form, client: &str) -> Resul
     let scopes = form.one("scope")?;
     let scopes =
         scopes.map(|it| it.split(' ').filter(|it| !it.is_empty() && *it != "offline_access"));
+    // Who asks for nothing that is granted here asks for all of it.
     let scopes = scopes.map(|it| it.map(str::to_owned).collect::<Vec<_>>());
+    let scopes = scopes.filter(|it| !it.is_empty());
     if !form.all("resource").all(|it| core.is_resource(it, &visit.resource)) {
         return Err(Refusal::target());
     }
