@@ -463,3 +463,36 @@ fn a_policy_and_callers_nobody_knows_contradict_each_other() {
     let found = problems(all_items(&Runs::default()).auth(implied)).join("; ");
     assert!(found.contains("`b c` is no scope"), "{found}");
 }
+
+/// Leaves out what it does not know.
+#[tool(lenient, auth(|caller, access| {
+    let owner = access.argument::<String>("owner");
+    access.is_listing() || owner.as_deref() == Some(caller.principal().as_str())
+}))]
+fn lent(owner: &str) -> String {
+    format!("lent to {owner}")
+}
+
+/// What is said twice is not one thing to the policy and another to the handler.
+#[tokio::test]
+async fn a_policy_sees_the_argument_that_the_handler_gets() {
+    let server = server!().items(items![lent, owned]).state(Runs::default());
+    let mut client = TestClient::connect_with(server, Revision::V2025_11_25).await.unwrap();
+    client.authorization(ada(&[]));
+    let texts = ["\"ada\"", "\"grace\"", "null"];
+    for (tool, one, other) in ["lent", "owned"]
+        .into_iter()
+        .flat_map(|tool| texts.map(|one| (tool, one)))
+        .flat_map(|(tool, one)| texts.map(|other| (tool, one, other)))
+    {
+        client.send_raw(
+            format!(
+                r#"{{"jsonrpc":"2.0","id":"x","method":"tools/call","params":{{"name":"{tool}","arguments":{{"owner":{one},"owner":{other}}}}}}}"#
+            )
+            .as_bytes(),
+        );
+        let answer = client.receive_raw(std::time::Duration::from_secs(20)).await.unwrap();
+        let answer = String::from_utf8(answer).unwrap();
+        assert!(!answer.contains("lent to grace") && !answer.contains("grace None"), "{answer}");
+    }
+}
