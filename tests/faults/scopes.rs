@@ -327,7 +327,7 @@ fn a_task_is_begun_by_who_may_call_its_tool() {
     run(async {
         let served = Served::start(server().auth(protected())).await;
         let address = served.address;
-        let extension = json!({ "extensions": { "io.modelcontextprotocol/tasks": {} } });
+        let extension = &json!({ "extensions": { "io.modelcontextprotocol/tasks": {} } });
         let alone = Way::Alone.request(
             "tools/call",
             json!({
@@ -355,6 +355,38 @@ fn a_task_is_begun_by_who_may_call_its_tool() {
         assert_eq!(tasks["result"]["tasks"], json!([]));
         let begun = with("write", call).ask(address).await.json();
         assert_eq!(begun["result"]["task"]["status"], "working", "{begun}");
+
+        // Nor is it there for who may do less, of the same user: not while it runs, and not from where it is kept.
+        let id = begun["result"]["task"]["taskId"].as_str().expect("an id");
+        let asked = |method: &str| {
+            let own = json!({ "taskId": id, "inputResponses": {} });
+            let mut meant = own.clone();
+            meant["_meta"] = json!({ "io.modelcontextprotocol/clientCapabilities": extension });
+            [session.request(method, own), Way::Alone.request(method, meant)]
+        };
+        let listed = async |token: &str| {
+            let list = session.request("tasks/list", json!({}));
+            let listed = with(token, list).ask(address).await.json();
+            listed["result"]["tasks"].as_array().map(Vec::len)
+        };
+        for _ in 0..2 {
+            for request in ["tasks/get", "tasks/cancel"].into_iter().flat_map(asked) {
+                let unknown = with("read", request).ask(address).await.json();
+                let text = unknown["error"]["message"].as_str().unwrap_or_default();
+                assert!(text.contains("there is no task of this id"), "{unknown}");
+            }
+            let [result, _] = asked("tasks/result");
+            let unknown = with("read", result.clone()).ask(address).await.json();
+            assert_eq!(unknown["error"]["code"], -32602, "{unknown}");
+            assert_eq!((listed("read").await, listed("write").await), (Some(0), Some(1)));
+            for request in asked("tasks/get") {
+                let seen = with("write", request).ask(address).await.json();
+                assert!(seen["result"]["status"].is_string(), "{seen}");
+            }
+            // It ends meanwhile.
+            let ended = with("write", result).ask(address).await.json();
+            assert!(ended["result"]["content"].is_array(), "{ended}");
+        }
         served.end().await;
     });
 }

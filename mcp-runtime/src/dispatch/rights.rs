@@ -2,7 +2,7 @@
 
 #[cfg(feature = "auth")]
 use std::cell::Cell;
-use std::sync::Arc;
+use std::{collections::BTreeSet, sync::Arc};
 
 use super::Dispatcher;
 #[cfg(feature = "auth")]
@@ -45,6 +45,26 @@ impl Dispatcher {
     ) -> impl Iterator<Item = &'a Arc<Entry>> {
         let all = !snapshot.guards(kind) || !carrier.is_judged();
         snapshot.list(kind).iter().filter(move |it| all || self.shows(it, carrier))
+    }
+
+    /// The tools whose tasks are not there for a caller who may not call them.
+    pub(crate) fn barred(&self, snapshot: &Snapshot, carrier: &Carrier) -> BTreeSet<Box<str>> {
+        if !snapshot.guards(ListKind::Tools) || !carrier.is_judged() {
+            return BTreeSet::new();
+        }
+        let tools = snapshot.list(ListKind::Tools).iter();
+        let barred = tools.filter(|it| it.task().is_some() && !self.may_call(it, carrier));
+        barred.map(|it| (*it.name).into()).collect()
+    }
+
+    #[cfg(not(feature = "auth"))]
+    fn may_call(&self, _: &Entry, _: &Carrier) -> bool {
+        true
+    }
+
+    #[cfg(feature = "auth")]
+    fn may_call(&self, entry: &Entry, carrier: &Carrier) -> bool {
+        self.check(entry, carrier, listing(entry)).is_ok()
     }
 
     #[cfg(not(feature = "auth"))]

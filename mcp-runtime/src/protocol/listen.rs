@@ -270,11 +270,12 @@ impl Peer {
             return Err(wrong());
         }
         let service = &self.shared.service;
+        let viewer = self.viewer(&self.shared.snapshot(), request);
         let mut found: Vec<Arc<Live>> = Vec::new();
         let mut known = HashSet::new();
         for id in ids.elements() {
             let id = id.string().ok_or_else(wrong)?;
-            let live = service.tasks.live(&id, request.carrier.principal());
+            let live = service.tasks.live(&id, &viewer);
             found.extend(live.filter(|it| known.insert(it.id().clone())));
         }
         Ok(found)

@@ -179,8 +179,8 @@ impl KeptTask {
     ///
     /// # Errors
     /// When it was not written by this server.
-    pub(super) fn read_outline(&self) -> Result<TaskView, Error> {
-        Ok(self.record(read_outline).ok_or_else(|| self.unreadable())?.view)
+    pub(super) fn read_outline(&self) -> Result<Record, Error> {
+        self.record(read_outline).ok_or_else(|| self.unreadable())
     }
 
     #[cold]

@@ -14,6 +14,7 @@ mod recover;
 mod result;
 mod store;
 mod tasks;
+mod viewer;
 mod way;
 
 pub(crate) use live::{Live, Waiter};
@@ -21,4 +22,5 @@ pub use memory::MemoryTasks;
 pub(crate) use store::no_room;
 pub use store::{Keeping, KeptTask, TaskStore};
 pub(crate) use tasks::{Answers, NewTask, Tasks};
+pub(crate) use viewer::Viewer;
 pub(crate) use way::Way;

@@ -13,6 +13,7 @@ use super::{
     kept::Record,
     live::Origin,
     places::{Place, Places},
+    viewer::Viewer,
 };
 use crate::{
     catalog::{Catalog, Entry},
@@ -127,35 +128,37 @@ impl Tasks {
         self.has_kept.store(true, Ordering::Release);
     }
 
-    /// The task of this id that runs here, for whom it belongs to.
-    pub(crate) fn live(&self, id: &str, owner: &str) -> Option<Arc<Live>> {
+    /// The task of this id that runs here, for who may see it.
+    pub(crate) fn live(&self, id: &str, viewer: &Viewer) -> Option<Arc<Live>> {
         let found = self.table().get(id).cloned();
-        found.filter(|it| *it.origin.owner == *owner && !it.is_expired())
+        found.filter(|it| viewer.sees(&it.origin.owner, &it.origin.tool) && !it.is_expired())
     }
 
     /// How far a task has come.
     ///
     /// # Errors
-    /// When there is none of this id, or it is somebody else's: nobody learns which.
-    pub(crate) async fn view(&self, id: &str, owner: &str) -> Result<TaskView> {
-        if let Some(live) = self.live(id, owner) {
+    /// When there is none of this id, or it is not theirs to see: nobody learns which.
+    pub(crate) async fn view(&self, id: &str, viewer: &Viewer) -> Result<TaskView> {
+        if let Some(live) = self.live(id, viewer) {
             return Ok(live.view());
         }
         let kept = self.store.get(id).await?;
-        let kept = kept.filter(|it| it.owner == owner && !it.is_expired());
-        Ok(kept.ok_or_else(unknown)?.read()?.view)
+        let kept = kept.filter(|it| it.owner == viewer.owner() && !it.is_expired());
+        let kept = kept.ok_or_else(unknown)?;
+        let record = kept.read()?;
+        if viewer.sees(&kept.owner, &record.tool) { Ok(record.view) } else { Err(unknown()) }
     }
 
     /// Gives a task up. Returns how it stands then, and whether it had ended before.
     ///
     /// # Errors
     /// When there is no such task.
-    pub(crate) async fn cancel(&self, id: &str, owner: &str) -> Result<(TaskView, bool)> {
-        if let Some(live) = self.live(id, owner) {
+    pub(crate) async fn cancel(&self, id: &str, viewer: &Viewer) -> Result<(TaskView, bool)> {
+        if let Some(live) = self.live(id, viewer) {
             let had_ended = !live.cancel("the client has cancelled it");
             return Ok((live.view(), had_ended));
         }
-        let view = self.view(id, owner).await?;
+        let view = self.view(id, viewer).await?;
         let had_ended = matches!(view.state, TaskState::Ended(_));
         Ok((view, had_ended))
     }
@@ -164,9 +167,9 @@ impl Tasks {
     ///
     /// # Errors
     /// When there is no such task.
-    pub(crate) async fn update(&self, id: &str, owner: &str, answers: Answers) -> Result<()> {
-        let Some(live) = self.live(id, owner) else {
-            return self.view(id, owner).await.map(drop);
+    pub(crate) async fn update(&self, id: &str, viewer: &Viewer, answers: Answers) -> Result<()> {
+        let Some(live) = self.live(id, viewer) else {
+            return self.view(id, viewer).await.map(drop);
         };
         for (key, json) in answers {
             live.answer(&key, Ok(json));
@@ -180,7 +183,7 @@ impl Tasks {
     /// When the cursor is none of ours.
     pub(crate) async fn list(
         &self,
-        owner: &str,
+        viewer: &Viewer,
         cursor: Option<&str>,
     ) -> Result<(Vec<TaskView>, Option<String>)> {
         let after = match cursor {
@@ -194,15 +197,19 @@ impl Tasks {
                 })?)
             }
         };
-        let found = self.store.list(owner, after, PAGE + 1).await?;
+        let found = self.store.list(viewer.owner(), after, PAGE + 1).await?;
         let next = found.get(PAGE).is_some().then(|| &found[PAGE - 1]);
         let next = next.map(|it| format!("{:x}-{}", it.created, it.id));
         let mut views = Vec::new();
         for kept in found.iter().take(PAGE).filter(|it| !it.is_expired()) {
-            views.push(match self.live(&kept.id, owner) {
-                Some(live) => live.view(),
-                None => kept.read_outline()?,
-            });
+            if let Some(live) = self.live(&kept.id, viewer) {
+                views.push(live.view());
+                continue;
+            }
+            let outline = kept.read_outline()?;
+            if viewer.sees(&kept.owner, &outline.tool) {
+                views.push(outline.view);
+            }
         }
         Ok((views, next))
     }

@@ -16,11 +16,12 @@ use super::{
     turn::{Refusal, Turn},
 };
 use crate::{
+    catalog::Snapshot,
     context::{Caller, Context},
     dispatch::{Dispatched, Pending},
     error::{Error, Kind},
     model::{Answer, ClientInfo, Done, TaskAnswer, TaskEnd, TaskState, TaskView},
-    task::Answers,
+    task::{Answers, Viewer},
     wire::{Kind as JsonKind, Raw},
 };
 
@@ -97,7 +98,8 @@ impl Peer {
         {
             return self.reject(request, revision, Refusal::Malformed.because(error), turn);
         }
-        let work = match self.task_work(method, terms, request) {
+        let viewer = self.viewer(&snapshot, request);
+        let work = match self.task_work(method, terms, request, viewer) {
             Ok(work) => work,
             Err(error) => return shared.refuse(request, revision, &error),
         };
@@ -112,14 +114,20 @@ impl Peer {
         self.drive(Dispatched::Pending(pending), request, way, turn);
     }
 
+    /// With whose eyes this client looks at tasks.
+    pub(super) fn viewer(&self, snapshot: &Snapshot, request: &ClientRequest<'_>) -> Viewer {
+        let barred = self.shared.service.dispatcher.barred(snapshot, request.carrier);
+        Viewer::of(request.carrier.principal(), barred)
+    }
+
     fn task_work(
         &self,
         method: TaskMethod,
         terms: &Terms,
         request: &ClientRequest<'_>,
+        viewer: Viewer,
     ) -> Result<Work, Error> {
         let tasks = self.shared.service.tasks.clone();
-        let owner: Box<str> = request.carrier.principal().into();
         if method == TaskMethod::List {
             let cursor = request.params.get("cursor").filter(|it| !it.is_null());
             let cursor = match cursor {
@@ -130,7 +138,7 @@ impl Peer {
                 }
             };
             return Ok(Box::pin(async move {
-                let (tasks, next) = tasks.list(&owner, cursor.as_deref()).await?;
+                let (tasks, next) = tasks.list(&viewer, cursor.as_deref()).await?;
                 Ok(Done::Task(TaskAnswer::Listed { tasks, next }))
             }));
         }
@@ -138,22 +146,22 @@ impl Peer {
         Ok(match method {
             TaskMethod::Get => {
                 Box::pin(
-                    async move { Ok(Done::Task(TaskAnswer::Got(tasks.view(&id, &owner).await?))) },
+                    async move { Ok(Done::Task(TaskAnswer::Got(tasks.view(&id, &viewer).await?))) },
                 )
             }
             TaskMethod::Update => {
                 let answers = answers(request.params.get("inputResponses"))?;
                 Box::pin(async move {
-                    tasks.update(&id, &owner, answers).await?;
+                    tasks.update(&id, &viewer, answers).await?;
                     Ok(Done::Task(TaskAnswer::Acknowledged))
                 })
             }
             TaskMethod::Cancel if terms.revision.is_modern() => Box::pin(async move {
-                tasks.cancel(&id, &owner).await?;
+                tasks.cancel(&id, &viewer).await?;
                 Ok(Done::Task(TaskAnswer::Acknowledged))
             }),
             TaskMethod::Cancel => Box::pin(async move {
-                let (view, had_ended) = tasks.cancel(&id, &owner).await?;
+                let (view, had_ended) = tasks.cancel(&id, &viewer).await?;
                 if had_ended {
                     let text = format!("the task has ended already: {}", ending(&view));
                     return Err(invalid(text));
@@ -167,7 +175,7 @@ impl Peer {
             }),
             TaskMethod::Result | TaskMethod::List => {
                 let (shared, to) = (self.shared.clone(), request.to.clone());
-                let waiting = wait::Waiting { shared, to, terms: terms.clone(), id, owner };
+                let waiting = wait::Waiting { shared, to, terms: terms.clone(), id, viewer };
                 Box::pin(waiting.result())
             }
         })

@@ -10,7 +10,7 @@ use crate::{
     context::{Asker as _, Asking},
     model::{Answer, Done, TaskAnswer, TaskState},
     protocol::{call::ReplyTo, questions::Questioner, request::Terms, shared::Shared},
-    task::{Live, Waiter},
+    task::{Live, Viewer, Waiter},
 };
 
 pub(super) struct Waiting {
@@ -18,18 +18,18 @@ pub(super) struct Waiting {
     pub(super) to: ReplyTo,
     pub(super) terms: Terms,
     pub(super) id: Box<str>,
-    pub(super) owner: Box<str>,
+    pub(super) viewer: Viewer,
 }
 
 impl Waiting {
     /// What the call would have been answered with, when it is there.
     pub(super) async fn result(self) -> Answer {
         let tasks = self.shared.service.tasks.clone();
-        if let Some(live) = tasks.live(&self.id, &self.owner) {
+        if let Some(live) = tasks.live(&self.id, &self.viewer) {
             self.answer_questions(&live).await;
             return Ok(Done::Task(TaskAnswer::Result(live.view())));
         }
-        let view = tasks.view(&self.id, &self.owner).await?;
+        let view = tasks.view(&self.id, &self.viewer).await?;
         if !matches!(view.state, TaskState::Ended(_)) {
             let text = "the task runs in another process: nobody here learns of its end";
             return Err(crate::error::Error::msg(text));
