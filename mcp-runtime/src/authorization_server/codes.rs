@@ -41,8 +41,12 @@ pub(super) struct Code {
 
 enum Entry {
     Fresh(Box<Code>),
-    /// With the grant that came of it, once there is one.
-    Used(Option<Digest>),
+    /// Nothing has come of it, or not yet.
+    Used,
+    /// This came of it.
+    Gave(Digest),
+    /// It was brought again before anything had come of it.
+    Doubled,
 }
 
 /// What has become of a code that somebody brings.
@@ -83,21 +87,32 @@ impl Codes {
     pub(super) fn take(&self, code: &str) -> Taken {
         let mut all = self.all();
         let Some((made, entry)) = all.get_mut(&Digest::of(code)) else { return Taken::Unknown };
-        match std::mem::replace(entry, Entry::Used(None)) {
+        match std::mem::replace(entry, Entry::Used) {
             Entry::Fresh(code) if Instant::now() < *made + TIME => Taken::Good(code),
             Entry::Fresh(_) => Taken::Unknown,
-            Entry::Used(grant) => {
-                *entry = Entry::Used(grant);
-                Taken::Again(grant)
+            Entry::Gave(grant) => {
+                *entry = Entry::Gave(grant);
+                Taken::Again(Some(grant))
+            }
+            Entry::Used | Entry::Doubled => {
+                *entry = Entry::Doubled;
+                Taken::Again(None)
             }
         }
     }
 
-    /// Remembers what came of a code.
-    pub(super) fn gave(&self, code: &str, grant: Digest) {
-        if let Some((_, entry)) = self.all().get_mut(&Digest::of(code)) {
-            *entry = Entry::Used(Some(grant));
+    /// Remembers what came of a code, unless somebody has brought it again meanwhile: then nothing may.
+    #[must_use]
+    pub(super) fn gave(&self, code: &str, grant: Digest) -> bool {
+        let mut all = self.all();
+        let entry = all.get_mut(&Digest::of(code)).map(|it| &mut it.1);
+        if matches!(entry, Some(Entry::Doubled)) {
+            return false;
         }
+        if let Some(entry) = entry {
+            *entry = Entry::Gave(grant);
+        }
+        true
     }
 }
 
@@ -119,6 +134,25 @@ mod tests {
             user: User::new("ada"),
             given: None,
         }
+    }
+
+    #[test]
+    fn what_is_brought_twice_gives_nothing() {
+        let codes = Codes::default();
+        let again = |code: &str, grant: Option<Digest>| {
+            assert!(matches!(codes.take(code), Taken::Again(it) if it == grant));
+        };
+        let grant = Digest::of("grant");
+        let first = codes.add(code()).unwrap();
+        assert!(matches!(codes.take(&first), Taken::Good(_)) && codes.gave(&first, grant));
+        again(&first, Some(grant));
+        again(&first, Some(grant));
+        // Also when both come at once.
+        let both = codes.add(code()).unwrap();
+        assert!(matches!(codes.take(&both), Taken::Good(_)));
+        again(&both, None);
+        assert!(!codes.gave(&both, grant));
+        again(&both, None);
     }
 
     #[tokio::test(start_paused = true)]

@@ -115,8 +115,12 @@ async fn exchange(
         _ => Ok(None),
     };
     let issued = core.grants.begin(grant, refreshes, back, core.clock.now(), &core.journal)?;
-    core.codes.gave(text, issued.grant);
-    Ok(issued)
+    if core.codes.gave(text, issued.grant) {
+        return Ok(issued);
+    }
+    core.grants.end(issued.grant, &core.journal);
+    core.journal.save().await?;
+    Err(Refusal::grant("the code was used before"))
 }
 
 async fn refresh(core: &Core, visit: &Visit, form: &Form, client: &str) -> Result<Issued, Refusal> {
