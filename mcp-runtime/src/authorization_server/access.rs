@@ -17,7 +17,6 @@ struct Known {
     authorization: Authorization,
     grant: Digest,
     expires: u64,
-    is_used: bool,
 }
 
 impl AccessTokens {
@@ -33,7 +32,7 @@ impl AccessTokens {
         authorization: Authorization,
         expires: u64,
     ) {
-        let known = Known { authorization, grant, expires, is_used: false };
+        let known = Known { authorization, grant, expires };
         self.part(&digest).insert(digest, known);
     }
 
@@ -41,20 +40,15 @@ impl AccessTokens {
         self.part(digest).remove(digest);
     }
 
-    /// Which grant one is of, used or not.
+    /// Which grant one is of.
     pub(super) fn grant(&self, digest: &Digest) -> Option<Digest> {
         self.part(digest).get(digest).map(|it| it.grant)
     }
 
-    pub(super) fn is_used(&self, digest: &Digest) -> bool {
-        self.part(digest).get(digest).is_none_or(|it| it.is_used)
-    }
-
     /// Whom it lets in.
     pub(super) fn verify(&self, digest: &Digest, now: u64) -> Option<Authorization> {
-        let mut part = self.part(digest);
-        let known = part.get_mut(digest).filter(|it| it.expires > now)?;
-        known.is_used = true;
+        let part = self.part(digest);
+        let known = part.get(digest).filter(|it| it.expires > now)?;
         Some(known.authorization.clone())
     }
 
