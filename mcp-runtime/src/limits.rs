@@ -5,6 +5,7 @@ mod gate;
 mod pace;
 mod stats;
 mod tally;
+mod turnstile;
 
 use std::time::Duration;
 
@@ -13,6 +14,8 @@ pub(crate) use gate::{Gate, Permit, Wanted};
 pub use stats::{ItemStats, Stats};
 pub use tally::Limit;
 pub(crate) use tally::Tally;
+#[cfg(feature = "auth-server")]
+pub(crate) use turnstile::Turnstile;
 
 use crate::wire;
 

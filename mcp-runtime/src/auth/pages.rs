@@ -4,6 +4,7 @@ use bytes::Bytes;
 use http::{Response, request::Parts};
 
 use super::{ProtectedResource, metadata};
+use crate::limits::Who;
 
 /// The addresses beside the endpoint that belong to whoever verifies the tokens: those of an authorization server that is in the same
 /// process. The transport leads their requests here, without asking them for a token.
@@ -63,6 +64,13 @@ pub(crate) struct Visit {
     pub(crate) origin: String,
     /// The other end, where that is known.
     pub(crate) address: Option<IpAddr>,
+}
+
+impl Visit {
+    /// Whose request it is, as far as limits can tell.
+    pub(crate) fn who(&self) -> Who<'static> {
+        self.address.map_or(Who::Anybody, Who::at)
+    }
 }
 
 /// Scheme and host of a URL.

@@ -73,7 +73,7 @@ pub(super) async fn begin(core: &Core, visit: &Visit) -> Reply {
         let why = "This page is to be opened by itself.";
         return page::problem(core, &Refusal { status, ..Refusal::request(why) });
     }
-    if !core.authorizations.take(visit.address) {
+    if core.authorizations.pass(visit.who()).is_err() {
         let why = "Too many applications have sent somebody here. Wait a moment.";
         return page::problem(core, &Refusal::busy(why));
     }
@@ -125,7 +125,7 @@ fn read(core: &Core, visit: &Visit, form: &Form) -> Result<(Challenge, Vec<Strin
 }
 
 fn wait(core: &Core, visit: &Visit, asked: Arc<Asked>) -> Reply {
-    let held = match core.waiting.add(asked.clone(), visit.address, core.has_tls(&visit.origin)) {
+    let held = match core.waiting.add(asked.clone(), visit.who(), core.has_tls(&visit.origin)) {
         Ok(held) => held,
         Err(refusal) => return page::problem(core, &refusal),
     };

@@ -4,7 +4,6 @@ use std::{
     future::Future,
     pin::Pin,
     sync::{Arc, OnceLock},
-    time::Duration,
 };
 
 use http::{Method, StatusCode, header};
@@ -18,7 +17,6 @@ use super::{
     decide,
     document::Documents,
     grants::{Grant, Grants},
-    guard::Guard,
     journal::{Journal, Kind, Row},
     login::{Login, LoginPage},
     metadata::Metadata,
@@ -32,7 +30,11 @@ use super::{
     token,
     waiting::Waiting,
 };
-use crate::auth::{Pages, Place, Visit, scope_problem};
+use crate::{
+    auth::{Pages, Place, Visit, scope_problem},
+    limits::Turnstile,
+    model::Rate,
+};
 
 /// What somebody may be granted.
 pub(super) struct Scope {
@@ -62,10 +64,10 @@ pub(super) struct Core {
     pub(super) grants: Grants,
     pub(super) journal: Arc<Journal>,
     /// Times somebody could not be logged in.
-    pub(super) logins: Guard,
-    pub(super) registrations: Guard,
+    pub(super) logins: Turnstile,
+    pub(super) registrations: Turnstile,
     /// Those that were begun, which take room until somebody decides.
-    pub(super) authorizations: Guard,
+    pub(super) authorizations: Turnstile,
 }
 
 impl Core {
@@ -83,9 +85,9 @@ impl Core {
             codes: Codes::default(),
             grants: Grants::default(),
             journal: Arc::default(),
-            logins: Guard::new(20, Duration::from_secs(6)),
-            registrations: Guard::new(50, Duration::from_secs(6)),
-            authorizations: Guard::new(60, Duration::from_secs(1)),
+            logins: Turnstile::new(Rate::per_minute(10).burst(20)),
+            registrations: Turnstile::new(Rate::per_minute(10).burst(50)),
+            authorizations: Turnstile::new(Rate::per_second(1).burst(60)),
         }
     }
 

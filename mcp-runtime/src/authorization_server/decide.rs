@@ -106,7 +106,7 @@ async fn log_in(
     let often =
         || Refusal::busy("Too many have tried to log in. Wait a minute before you start again.");
     // Both are counted before anybody looks, so that nobody tries several times at once.
-    if !core.logins.take(visit.address) || !core.waiting.may_try(&found.id) {
+    if core.logins.pass(visit.who()).is_err() || !core.waiting.may_try(&found.id) {
         return Err(often());
     }
     let ticket = form.required("ticket")?.to_owned();
@@ -116,7 +116,7 @@ async fn log_in(
     let judged = judged.map_err(|why| Refusal::broken("logging in took too long", &why))?;
     let page = match judged {
         Ok(user) => {
-            core.logins.give_back(visit.address);
+            core.logins.give_back(visit.who());
             return logged_in(core, visit, &found, user);
         }
         Err(page) => page,

@@ -8,13 +8,12 @@ use std::{
 
 use tokio::{sync::Semaphore, time::Instant};
 
-use super::{
-    client::Client, core::Core, guard::Guard, redirect::Redirect, refusal::Refusal,
-    registration::Said,
-};
+use super::{client::Client, core::Core, redirect::Redirect, refusal::Refusal, registration::Said};
 use crate::{
     auth::Visit,
     issuer::{Fetch as _, Web},
+    limits::Turnstile,
+    model::Rate,
 };
 
 /// How long a document is good without being asked for again.
@@ -37,7 +36,7 @@ pub(super) struct Documents {
     known: Mutex<HashMap<String, (Instant, Arc<Client>)>>,
     places: Semaphore,
     /// Whoever names a URL makes us ask there.
-    guard: Guard,
+    asking: Turnstile,
 }
 
 impl Documents {
@@ -47,7 +46,7 @@ impl Documents {
             own: OnceLock::new(),
             known: Mutex::default(),
             places: Semaphore::new(AT_ONCE),
-            guard: Guard::new(30, Duration::from_secs(3)),
+            asking: Turnstile::new(Rate::per_minute(20).burst(30)),
         }
     }
 
@@ -76,7 +75,7 @@ impl Documents {
             return Ok(known);
         }
         let busy = || Refusal::busy("too many applications are being looked up: try again later");
-        if !self.guard.take(visit.address) {
+        if self.asking.pass(visit.who()).is_err() {
             return Err(busy());
         }
         let _place = self.places.try_acquire().map_err(|_| busy())?;

@@ -16,7 +16,6 @@ mod decide;
 mod document;
 mod form;
 mod grants;
-mod guard;
 mod journal;
 mod login;
 mod metadata;

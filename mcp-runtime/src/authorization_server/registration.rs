@@ -101,7 +101,7 @@ impl Said {
 }
 
 pub(super) async fn answer(core: &Core, visit: &Visit) -> Result<Reply, Refusal> {
-    if !core.registrations.take(visit.address) {
+    if core.registrations.pass(visit.who()).is_err() {
         return Err(Refusal::busy("too many clients have registered: try again later"));
     }
     let said: Said = serde_json::from_slice(&visit.body)

@@ -3,7 +3,6 @@
 use std::{
     cmp::Reverse,
     collections::HashMap,
-    net::IpAddr,
     sync::{Arc, Mutex, MutexGuard, PoisonError},
     time::Duration,
 };
@@ -13,12 +12,12 @@ use tokio::time::Instant;
 
 use super::{
     authorize::Asked,
-    guard::network,
     provider::Journey,
     refusal::Refusal,
     secret::{Digest, random},
     user::User,
 };
+use crate::limits::Who;
 
 /// How long somebody may take.
 pub(super) const TIME: Duration = Duration::from_secs(10 * 60);
@@ -41,7 +40,7 @@ struct Pending {
     tries: u32,
     until: Instant,
     /// Where it was begun, as far as that is known.
-    from: Option<IpAddr>,
+    from: Who<'static>,
 }
 
 /// How a page and its browser show which authorization they are about.
@@ -82,7 +81,7 @@ impl Waiting {
     pub(super) fn add(
         &self,
         asked: Arc<Asked>,
-        address: Option<IpAddr>,
+        from: Who<'static>,
         has_tls: bool,
     ) -> Result<Held, Refusal> {
         let (id, cookie, ticket) = (random::<16>()?, random::<32>()?, random::<32>()?);
@@ -94,7 +93,7 @@ impl Waiting {
             approved: None,
             tries: 0,
             until: Instant::now() + TIME,
-            from: address.map(network),
+            from,
         };
         let mut all = self.all();
         if all.len() >= MOST {
@@ -227,6 +226,8 @@ fn cookies<'a>(headers: &'a HeaderMap, name: &'a str) -> impl Iterator<Item = &'
 
 #[cfg(test)]
 mod tests {
+    use std::net::IpAddr;
+
     use super::*;
     use crate::authorization_server::{
         authorize::Back, client::Client, form::Form, pkce::Challenge,
@@ -256,7 +257,7 @@ mod tests {
     #[tokio::test(start_paused = true)]
     async fn whoever_begins_without_end_is_in_nobody_elses_way() {
         let (waiting, asked) = (Waiting::default(), asked());
-        let add = |address: IpAddr| waiting.add(asked.clone(), Some(address), false).unwrap().id;
+        let add = |address: IpAddr| waiting.add(asked.clone(), Who::at(address), false).unwrap().id;
         let own = add([10, 0, 0, 1].into());
         let user = || User::new("mallory");
         // Of a few hundred networks, each with as many as its guard lets through.

@@ -3,19 +3,13 @@
 use std::{
     fmt,
     sync::{
-        Arc, OnceLock,
+        Arc,
         atomic::{AtomicU32, AtomicU64, Ordering},
     },
     time::Duration,
 };
 
-use tokio::time::Instant;
-
-use super::{
-    Limit,
-    callers::{Callers, Who},
-    pace::Pace,
-};
+use super::{Limit, callers::Who, turnstile::Turnstile};
 use crate::model::Rate;
 
 /// What an item lets through. Those without `rate` and `concurrency` have none.
@@ -25,33 +19,6 @@ pub(crate) struct Gate {
     concurrency: Option<u32>,
     running: AtomicU32,
     refused: [AtomicU64; 2],
-}
-
-/// How often each caller may come.
-struct Turnstile {
-    rate: Rate,
-    pace: Pace,
-    callers: Callers,
-    /// When it was first come to.
-    since: OnceLock<Instant>,
-}
-
-impl Turnstile {
-    fn new(rate: Rate) -> Self {
-        Self { rate, pace: Pace::new(rate), callers: Callers::new(), since: OnceLock::new() }
-    }
-
-    /// # Errors
-    /// How long this caller has to wait.
-    fn pass(&self, who: Who<'_>) -> Result<(), Duration> {
-        let since = self.since.get_or_init(Instant::now);
-        let now = u64::try_from(since.elapsed().as_nanos()).unwrap_or(u64::MAX);
-        let key = self.callers.key(who);
-        let mut part = self.callers.part(key);
-        let due = part.due(key, now);
-        *due = self.pace.take(*due, now)?;
-        Ok(())
-    }
 }
 
 /// What an item or the server says.
@@ -151,7 +118,7 @@ impl Gate {
         };
         if let Some(turnstile) = &self.turnstile {
             let passed = turnstile.pass(who);
-            passed.map_err(|wait| self.refuse(Closed::TooOften(turnstile.rate, wait)))?;
+            passed.map_err(|wait| self.refuse(Closed::TooOften(turnstile.rate(), wait)))?;
         }
         Ok(permit)
     }
@@ -209,7 +176,7 @@ mod tests {
     async fn what_is_remembered_of_callers_is_bounded_and_goes() {
         let wanted = Wanted { rate: Some(Rate::per_second(1)), concurrency: Some(2) };
         let gate = wanted.gate().unwrap();
-        let remembered = || gate.turnstile.as_ref().unwrap().callers.len();
+        let remembered = || gate.turnstile.as_ref().unwrap().remembered();
         for caller in 0..100_000 {
             assert!(gate.enter(Who::Peer(caller)).is_ok(), "{caller}");
         }
