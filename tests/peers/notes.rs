@@ -160,8 +160,8 @@ fn who_has_the_wrong_password_gets_nothing() {
 fn calls_at_once_outlast_their_token() {
     for client in ["client", "sdk"] {
         let together = json!({"do": "together", "steps": vec![list(); 4]});
-        let steps =
-            [add("milk"), json!({"do": "expire"}), together, json!({"do": "expire"}), list()];
+        let expire = json!({"do": "expire", "messages": 4});
+        let steps = [add("milk"), expire, together, json!({"do": "expire"}), list()];
         let report = match TypeScript(client, "auto").log_in(&notes(), "ada", &json!([]), &steps) {
             Ok(report) => report,
             Err(missing) => return missing.skip(),

@@ -28,10 +28,23 @@ function read(page) {
     };
 }
 
-// An `OAuthClientProvider` of either SDK.
+// An `OAuthClientProvider` of either SDK, and the `fetch` of its transport.
 class Login {
     constructor(name, plan) {
-        Object.assign(this, { name, plan, logins: [], given: [], states: new Set() });
+        Object.assign(this, { name, plan, logins: [], given: [], states: new Set(), refusals: [] });
+        this.fetch = this.fetch.bind(this);
+    }
+
+    async fetch(url, options) {
+        const answer = await fetch(url, options);
+        if (answer.status !== 401 || options.method !== 'POST' || !this.awaited) return answer;
+        // The body too, or the SDK would have to wait for it after the last refusal has come.
+        await answer.clone().text();
+        const together = new Promise((resolve) => this.refusals.push(resolve));
+        this.awaited -= 1;
+        if (!this.awaited) for (const resolve of this.refusals.splice(0)) resolve();
+        await together;
+        return answer;
     }
 
     get redirectUrl() {
@@ -86,9 +99,11 @@ class Login {
         this.answer = await this.browse(url);
     }
 
-    // The server knows the access token no more.
-    expire() {
+    // The server knows the access token no more, and the next so many messages hear of it together. Otherwise chance would say how
+    // many of them ask for new tokens, and `sdk` fails with each that is refused after another one has got some.
+    expire(messages) {
         this.current = { ...this.current, access_token: 'expired' };
+        this.awaited = messages;
     }
 
     // Brings the browser's answer to the client, if its user was sent anywhere.

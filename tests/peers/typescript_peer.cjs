@@ -9,8 +9,9 @@
 // VERSION is `auto`, which the SDK understands as the newest version it knows, or for `client` the only version to accept.
 //
 // The plan on stdin, the report on stdout, the steps and the outcomes are those of `python_peer.py`, with these steps: tools,
-// resources, templates, prompts, call, cancel, read, prompt, complete, watch, hear, log, log_level, ping, expire, and
+// resources, templates, prompts, call, cancel, read, prompt, complete, watch, hear, log, log_level, ping, and
 //     together   steps              does not wait for one before the next
+//     expire     messages            the time of the client's token is over, which so many messages (1) hear of together
 //     authorize  scope              sends the user to the server once more, for `sdk`, which does not do so by itself
 // The report has no "logs".
 
@@ -52,7 +53,7 @@ function connection(plan, login) {
     const capabilities = Object.fromEntries(declared);
     const isHttp = address.startsWith('http://');
     const server = { command: address, env: { ...process.env, ...plan.environment } };
-    const options = { authProvider: login };
+    const options = { authProvider: login, fetch: login?.fetch };
     if (name === 'client') {
         const { Client, StreamableHTTPClientTransport } = load('@modelcontextprotocol/client');
         const { StdioClientTransport } = load('@modelcontextprotocol/client/stdio');
@@ -176,7 +177,7 @@ class Peer {
             case 'together':
                 return Promise.all(step.steps.map((it) => this.take(it)));
             case 'expire':
-                return this.login.expire();
+                return this.login.expire(step.messages ?? 1);
             case 'authorize':
                 return this.authorize(step);
             default:
