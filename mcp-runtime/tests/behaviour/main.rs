@@ -17,6 +17,8 @@ mod around;
 mod asking;
 mod asks;
 mod blocking;
+#[cfg(feature = "auth")]
+mod callers;
 mod cancellation;
 mod completion;
 mod constraints;

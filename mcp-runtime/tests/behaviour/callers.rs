@@ -1,0 +1,57 @@
+//! What a handler learns of who calls: `Auth`.
+
+use mcp_runtime::{Auth, Authorization, items, prelude::*, server};
+use serde_json::json;
+
+use crate::support::{both_eras, connect, refused, said};
+
+/// What the verifier of these tests knows of somebody.
+#[derive(Deserialize)]
+struct Account {
+    plan: String,
+}
+
+/// Who needs no claims takes none.
+#[tool]
+fn name(caller: Auth) -> String {
+    caller.principal().to_owned()
+}
+
+/// The same, for those who need not be known.
+#[tool]
+fn name_if_any(caller: Option<Auth>) -> String {
+    caller.map_or("nobody".to_owned(), |it| it.principal().to_owned())
+}
+
+/// What the claims say.
+#[tool]
+fn plan(caller: Auth<Account>) -> String {
+    caller.plan.clone()
+}
+
+both_eras! {
+    async fn claims_are_of_the_verifiers_type_or_json_and_need_not_be_taken(revision) {
+        let mut client = connect(server!().items(items![name, name_if_any, plan]), revision).await;
+        let free = || Account { plan: "free".to_owned() };
+        let ada = || Authorization::new("ada");
+        for (caller, expected) in [
+            (ada().claims(free()), Some("free")),
+            (ada().claims_json(r#"{"plan": "free"}"#), Some("free")),
+            (ada().claims(String::from("others")), None),
+            (ada().claims_json(r#"{"plan": 5}"#), None),
+            (ada(), None),
+        ] {
+            client.authorization(caller);
+            assert_eq!(said(&mut client, "name", json!({})).await, "ada");
+            assert_eq!(said(&mut client, "name_if_any", json!({})).await, "ada");
+            match expected {
+                Some(expected) => assert_eq!(said(&mut client, "plan", json!({})).await, expected),
+                None => {
+                    let params = json!({ "name": "plan", "arguments": {} });
+                    let (code, _) = refused(&mut client, "tools/call", params).await;
+                    assert_eq!(code, -32603);
+                }
+            }
+        }
+    }
+}
