@@ -19,6 +19,11 @@ impl Builder {
     /// restart, and one that was running ends and says why, or runs again if its tool is `idempotent`. `SqliteTasks` (feature
     /// `sqlite`) is such a store.
     ///
+    /// What runs again runs for the caller who began it, if the tool's `scopes` and policies still let that one use it: with what
+    /// its token granted then, and with claims that were JSON, such as those of `Jwt`. Both are in the store for as long as
+    /// the task runs; the token is not, nor is another provider's. A handler that takes claims which a verifier gave as a type of its own
+    /// fails, and says that it has to be called again.
+    ///
     /// ```
     /// use mcp_runtime::MemoryTasks;
     ///

@@ -5,7 +5,7 @@ use std::{
     fmt,
     ops::Deref,
     sync::Arc,
-    time::SystemTime,
+    time::{Duration, SystemTime},
 };
 
 use serde::de::{DeserializeOwned, IgnoredAny};
@@ -14,6 +14,8 @@ use super::{Carrier, Context, Hierarchy, Principal};
 use crate::{
     error::{Error, Kind, Result},
     extract::FromCall,
+    model::millis,
+    wire::{Object, Raw, validate},
 };
 
 /// Who calls, as a [`TokenVerifier`](crate::TokenVerifier) has found out; handlers see it as [`Auth`].
@@ -50,7 +52,12 @@ enum Claims {
     None,
     Json(Arc<str>),
     Typed(Arc<dyn Any + Send + Sync>),
+    /// They were typed, before a restart.
+    Lost,
 }
+
+/// No claims are deeper that are kept.
+const DEEPEST: usize = 128;
 
 impl Authorization {
     /// The authorization of the principal with this name, which must tell it from all others. No caller is let in whose name is empty.
@@ -137,6 +144,48 @@ impl Authorization {
         self.upstream.as_deref()
     }
 
+    /// Writes down what a call needs that runs again after a restart: nobody's token.
+    pub(crate) fn keep(&self) -> Box<str> {
+        let mut text = Vec::new();
+        let mut object = Object::begin(&mut text);
+        object.str("principal", self.principal.as_str());
+        let mut scopes = object.array("scopes");
+        self.granted().for_each(|it| _ = scopes.str(it));
+        scopes.end();
+        if let Some(since) = self.expires.map(|it| it.duration_since(SystemTime::UNIX_EPOCH)) {
+            object.u64("expires", millis(since.unwrap_or_default()));
+        }
+        match &self.claims {
+            Claims::None => {}
+            // An author's verifier may have given any text.
+            Claims::Json(text) => match validate(text.as_bytes(), DEEPEST) {
+                Ok(claims) => drop(object.raw("claims", claims.as_str())),
+                Err(_) => drop(object.bool("lost", true)),
+            },
+            Claims::Typed(_) | Claims::Lost => drop(object.bool("lost", true)),
+        }
+        object.end();
+        String::from_utf8(text).unwrap_or_default().into()
+    }
+
+    /// What was written down.
+    pub(crate) fn kept(text: &str) -> Option<Self> {
+        let raw = validate(text.as_bytes(), 2 * DEEPEST).ok()?;
+        let [principal, scopes, expires, claims, lost] =
+            raw.pick(["principal", "scopes", "expires", "claims", "lost"]);
+        let mut it = Self::new(&*principal?.string()?);
+        let scopes: Vec<Box<str>> = serde_json::from_str(scopes?.as_str()).ok()?;
+        it.scopes = scopes.into();
+        let since = |it: Raw<'_>| it.u64().map(Duration::from_millis);
+        it.expires = expires.and_then(since).and_then(|it| SystemTime::UNIX_EPOCH.checked_add(it));
+        it.claims = match claims {
+            Some(claims) => Claims::Json(claims.as_str().into()),
+            None if lost.is_some() => Claims::Lost,
+            None => Claims::None,
+        };
+        Some(it)
+    }
+
     fn read<C: DeserializeOwned + Send + Sync + 'static>(&self) -> Result<Arc<C>> {
         let text = match &self.claims {
             // A plain `Auth` takes none, whatever they are.
@@ -149,6 +198,10 @@ impl Authorization {
             }
             Claims::Json(text) => text,
             Claims::None => "{}",
+            Claims::Lost => {
+                let lost = "a restart of the server came in between, and what it knew of its caller was lost: call again";
+                return Err(Error::msg(lost));
+            }
         };
         serde_json::from_str(text).map(Arc::new).map_err(|error| {
             let name = std::any::type_name::<C>();

@@ -33,6 +33,24 @@ impl Carrier {
         Self::default()
     }
 
+    /// The same for a caller of whom this is known.
+    #[cfg(feature = "auth")]
+    pub(crate) fn of_caller(owner: &str, authorization: super::Authorization) -> Self {
+        let mut it = Self::of(owner);
+        if let Some(head) = it.http.as_mut().and_then(Arc::get_mut) {
+            head.extensions.insert(authorization);
+        }
+        it
+    }
+
+    /// What is kept of who calls, for a call that may run again.
+    pub(crate) fn kept_caller(&self) -> Option<Box<str>> {
+        #[cfg(feature = "auth")]
+        return self.authorization().map(super::Authorization::keep);
+        #[cfg(not(feature = "auth"))]
+        None
+    }
+
     /// Whether who calls decides what it may use: over stdio whoever has started the process may use all of it.
     pub(crate) fn is_judged(&self) -> bool {
         #[cfg(feature = "auth")]

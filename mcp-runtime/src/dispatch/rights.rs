@@ -78,6 +78,18 @@ impl Dispatcher {
     }
 }
 
+impl Dispatcher {
+    /// What a call comes in that runs again after a restart, for this owner, and of whose caller this was kept.
+    pub(crate) fn carrier_of(&self, owner: &str, caller: Option<&str>) -> Carrier {
+        #[cfg(feature = "auth")]
+        if let Some(it) = caller.and_then(Authorization::kept) {
+            return Carrier::of_caller(owner, self.rules.completed(it));
+        }
+        let _ = caller;
+        Carrier::of(owner)
+    }
+}
+
 #[cfg(feature = "auth")]
 impl Dispatcher {
     /// Lets a caller use what a request is for. `target` is the request's; what is for no item is for everybody.

@@ -15,6 +15,7 @@ pub(super) struct Record {
     pub(super) tool: String,
     /// Those of a tool that may run again.
     pub(super) arguments: Option<String>,
+    pub(super) caller: Option<String>,
     pub(super) client: ClientInfo,
 }
 
@@ -40,6 +41,9 @@ impl Live {
             TaskState::Working | TaskState::InputRequired(_) => {
                 if let Some(arguments) = &self.origin.arguments {
                     object.raw("arguments", arguments);
+                }
+                if let Some(caller) = &self.origin.caller {
+                    object.raw("caller", caller);
                 }
                 client(&mut object.object("client"), &self.origin.client);
                 false
@@ -190,8 +194,16 @@ impl KeptTask {
 
     fn record(&self, end: impl FnOnce(Raw<'_>) -> Option<TaskEnd>) -> Option<Record> {
         let raw = validate(self.json.as_bytes(), 1024).ok()?;
-        let [tool, updated, message, poll, ttl, arguments, client] =
-            raw.pick(["tool", "updated", "message", "poll", "ttl", "arguments", "client"]);
+        let [tool, updated, message, poll, ttl, arguments, caller, client] = raw.pick([
+            "tool",
+            "updated",
+            "message",
+            "poll",
+            "ttl",
+            "arguments",
+            "caller",
+            "client",
+        ]);
         let time = |it: Raw<'_>| it.u64().map(Duration::from_millis);
         let view = TaskView {
             id: self.id.as_str().into(),
@@ -210,6 +222,7 @@ impl KeptTask {
             view,
             tool: tool?.string()?.into_owned(),
             arguments: arguments.map(|it| it.as_str().to_owned()),
+            caller: caller.map(|it| it.as_str().to_owned()),
             client: client.map(read_client).unwrap_or_default(),
         })
     }

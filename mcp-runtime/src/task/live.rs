@@ -38,6 +38,8 @@ pub(super) struct Origin {
     pub(super) tool: Box<str>,
     /// Those of a tool that may run again.
     pub(super) arguments: Option<Box<str>>,
+    /// What is kept of who called it.
+    pub(super) caller: Option<Box<str>>,
     pub(super) client: Arc<ClientInfo>,
     pub(super) created: Instant,
     pub(super) ttl: Option<Duration>,

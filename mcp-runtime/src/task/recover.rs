@@ -1,10 +1,10 @@
 //! What a restart left behind.
 
-use std::sync::Arc;
+use std::{borrow::Cow, sync::Arc};
 
-use super::{Live, Tasks, way::Way};
+use super::{Live, Tasks, live::Origin, way::Way};
 use crate::{
-    context::{Caller, Carrier},
+    context::Caller,
     dispatch::{Dispatched, Dispatcher, Request},
     error::Result,
     limits::Gate,
@@ -32,25 +32,36 @@ impl Tasks {
                 }
             };
             let live = self.reopen(&kept.owner, record);
-            if !self.run_again(dispatcher, &live) {
-                live.fail("the server ended before this was done");
+            if let Err(why) = self.run_again(dispatcher, &live) {
+                live.fail(&why);
                 self.put(&live).await?;
             }
         }
         Ok(())
     }
 
-    /// Returns whether it runs.
-    fn run_again(self: &Arc<Self>, dispatcher: &Arc<Dispatcher>, live: &Arc<Live>) -> bool {
-        let Some(arguments) = live.origin.arguments.as_deref() else { return false };
+    /// # Errors
+    /// Why it does not run.
+    fn run_again(
+        self: &Arc<Self>,
+        dispatcher: &Arc<Dispatcher>,
+        live: &Arc<Live>,
+    ) -> Result<(), Cow<'static, str>> {
+        let Origin { tool, arguments, client, owner, caller, .. } = &live.origin;
+        let arguments = arguments.as_deref().ok_or(ENDED)?;
         let snapshot = dispatcher.catalog.snapshot();
-        let entry = snapshot.find(ListKind::Tools, &live.origin.tool);
-        let entry = entry.filter(|it| it.is_idempotent() && it.task().is_some());
-        let Some(entry) = entry else { return false };
-        let Ok(arguments) = validate(arguments.as_bytes(), 1024) else { return false };
-        let name = (&*live.origin.tool).into();
-        let request = Request::CallTool { name, arguments: Some(arguments.into()) };
-        let (client, carrier) = (live.origin.client.clone(), Carrier::of(&live.origin.owner));
+        let entry = snapshot.find(ListKind::Tools, tool);
+        let entry = entry.filter(|it| it.is_idempotent() && it.task().is_some()).ok_or(ENDED)?;
+        let arguments = validate(arguments.as_bytes(), 1024).map_err(|_| ENDED)?;
+        let request =
+            Request::CallTool { name: (&**tool).into(), arguments: Some(arguments.into()) };
+        let carrier = dispatcher.carrier_of(owner, caller.as_deref());
+        // What the tool wants of its callers may be different now.
+        #[cfg(feature = "auth")]
+        if let Err(no) = dispatcher.permit(&snapshot, Some(entry), &carrier, &request) {
+            return Err(format!("{ENDED}: {}", no.error.message()).into());
+        }
+        let client = client.clone();
         let caller = Way::new(live.clone()).lead(Caller { client, carrier, ..Caller::default() });
         let permit = entry.gate.as_ref().and_then(Gate::reenter);
         match dispatcher.dispatch(&snapshot, None, caller, request).holding(permit) {
@@ -61,6 +72,8 @@ impl Tasks {
                 tokio::spawn(async move { tasks.put(&live).await });
             }
         }
-        true
+        Ok(())
     }
 }
+
+const ENDED: &str = "the server ended before this was done";

@@ -17,6 +17,7 @@ use super::{
 };
 use crate::{
     catalog::{Catalog, Entry},
+    context::Carrier,
     error::{Error, Kind, Result},
     limits::Limits,
     model::{ClientInfo, Instant, TaskState, TaskSupport, TaskView},
@@ -39,7 +40,7 @@ pub(crate) struct NewTask<'a> {
     /// JSON text.
     pub(crate) arguments: &'a str,
     pub(crate) client: Arc<ClientInfo>,
-    pub(crate) owner: &'a str,
+    pub(crate) carrier: &'a Carrier,
     /// How long its client wants it kept.
     pub(crate) ttl: Option<Duration>,
 }
@@ -69,15 +70,17 @@ impl Tasks {
     /// # Errors
     /// When there is none.
     pub(crate) fn open(&self, new: NewTask<'_>) -> Result<Arc<Live>> {
-        let place = self.place(new.owner)?;
+        let owner = new.carrier.principal();
+        let place = self.place(owner)?;
         let longest = new.support.ttl.unwrap_or(self.limits.task_ttl);
         let ttl = new.ttl.map_or(longest, |it| it.clamp(SHORTEST.min(longest), longest));
         let may_run_again = new.entry.is_idempotent();
         let origin = Origin {
             id: new_id()?,
-            owner: new.owner.into(),
+            owner: owner.into(),
             tool: new.entry.name.as_ref().into(),
             arguments: may_run_again.then(|| new.arguments.into()),
+            caller: new.carrier.kept_caller().filter(|_| may_run_again),
             client: new.client,
             created: Instant::now(),
             ttl: Some(ttl),
@@ -216,12 +219,13 @@ impl Tasks {
 
     /// A task that was left unfinished, to be run or ended.
     pub(super) fn reopen(&self, owner: &str, record: Record) -> Arc<Live> {
-        let Record { view, tool, arguments, client } = record;
+        let Record { view, tool, arguments, caller, client } = record;
         let origin = Origin {
             id: view.id,
             owner: owner.into(),
             tool: tool.into(),
             arguments: arguments.map(Into::into),
+            caller: caller.map(Into::into),
             client: Arc::new(client),
             created: view.created,
             ttl: view.ttl,

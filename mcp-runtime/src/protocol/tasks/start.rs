@@ -87,7 +87,7 @@ impl Peer {
             support,
             arguments: arguments.map_or(Raw::EMPTY_OBJECT, |it| it.whole).as_str(),
             client: terms.client.clone(),
-            owner: request.carrier.principal(),
+            carrier: request.carrier,
             ttl,
         };
         let opened = self.shared.service.tasks.open(new);

@@ -26,7 +26,6 @@ struct Word {
 struct Seen {
     ends: AtomicUsize,
     flag: AtomicBool,
-    text: std::sync::Mutex<String>,
 }
 
 #[tool(task)]
@@ -96,14 +95,6 @@ async fn begins_beside_a_question(ctx: &Context) -> Result<String> {
     Ok(format!("{} {}", word?.word, done?))
 }
 
-#[tool(task, idempotent)]
-async fn says_who(ctx: &Context, seen: &Arc<Seen>) -> String {
-    let who = ctx.principal().unwrap_or("nobody").to_owned();
-    tokio::time::sleep(Duration::from_secs(60)).await;
-    *seen.text.lock().unwrap() = who.clone();
-    who
-}
-
 fn edges(seen: &Arc<Seen>) -> Builder {
     server!().state(seen.clone()).items(items![
         sleeps,
@@ -113,8 +104,7 @@ fn edges(seen: &Arc<Seen>) -> Builder {
         must_ask,
         begins_after,
         leaves_behind,
-        begins_beside_a_question,
-        says_who
+        begins_beside_a_question
     ])
 }
 
@@ -346,50 +336,6 @@ async fn a_call_that_is_cancelled_while_its_task_is_kept_leaves_none_running() {
     assert_eq!(store.unfinished().await.unwrap(), [], "nobody will ever finish it");
     pause(60).await;
     assert_eq!(seen.ends.load(Ordering::SeqCst), 0);
-}
-
-/// What another server left behind.
-#[cfg(feature = "http")]
-struct Left(MemoryTasks, std::sync::Mutex<Vec<KeptTask>>);
-
-#[cfg(feature = "http")]
-impl TaskStore for Left {
-    fn put(&self, task: KeptTask) -> Keeping<'_, ()> {
-        self.0.put(task)
-    }
-
-    fn get<'a>(&'a self, id: &'a str) -> Keeping<'a, Option<KeptTask>> {
-        self.0.get(id)
-    }
-
-    fn list<'a>(
-        &'a self,
-        owner: &'a str,
-        after: Option<(u64, &'a str)>,
-        most: usize,
-    ) -> Keeping<'a, Vec<KeptTask>> {
-        self.0.list(owner, after, most)
-    }
-
-    fn unfinished(&self) -> Keeping<'_, Vec<KeptTask>> {
-        let left = self.1.lock().unwrap().clone();
-        Box::pin(async move { Ok(left) })
-    }
-}
-
-#[cfg(feature = "http")]
-#[tokio::test(start_paused = true)]
-async fn who_has_a_task_is_known_when_it_runs_again() {
-    let (seen, store) = (Arc::new(Seen::default()), Arc::new(MemoryTasks::new()));
-    let mut client = connect_to(edges(&seen).task_store(store.clone()), V5).await;
-    begin(&mut client, "says_who", json!({})).await;
-    let mut kept = store.unfinished().await.unwrap();
-    drop(client);
-    kept[0].owner = "alice".to_owned();
-    let left = Left(MemoryTasks::new(), std::sync::Mutex::new(kept));
-    let _client = connect_to(edges(&seen).task_store(left), V5).await;
-    pause(70).await;
-    assert_eq!(*seen.text.lock().unwrap(), "alice");
 }
 
 /// Reports from a thread without end.

@@ -16,6 +16,8 @@ use mcp_runtime::{
 };
 use serde_json::{Value, json};
 
+#[cfg(feature = "auth")]
+mod again;
 mod edges;
 mod kept;
 mod news;
