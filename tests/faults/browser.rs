@@ -222,6 +222,8 @@ pub(crate) struct Browser {
     pub(crate) cookies: Vec<(String, String)>,
     /// What it says of the page that a form was on.
     pub(crate) origin: Option<String>,
+    /// What a proxy between it and the server says of where it is.
+    pub(crate) forwarded_for: Option<String>,
 }
 
 /// A form that a page shows.
@@ -250,7 +252,7 @@ impl Browser {
     pub(crate) fn new(client: &Client) -> Self {
         let (address, host) = (client.address, client.host.clone());
         let origin = Some(format!("http://{host}"));
-        Self { address, host, cookies: Vec::new(), origin }
+        Self { address, host, cookies: Vec::new(), origin, forwarded_for: None }
     }
 
     async fn send(&mut self, request: Request) -> Reply {
@@ -258,6 +260,9 @@ impl Browser {
         let mut request = request.host(&self.host);
         if !cookies.is_empty() {
             request = request.header("Cookie", cookies.join("; "));
+        }
+        if let Some(said) = &self.forwarded_for {
+            request = request.header("X-Forwarded-For", said.as_str());
         }
         let reply = request.ask(self.address).await;
         if let Some(cookie) = reply.head.get("set-cookie") {

@@ -26,6 +26,7 @@ mod owners;
 mod pair;
 mod principals;
 mod provider;
+mod proxies;
 mod rates;
 mod rounds;
 mod scopes;

@@ -40,7 +40,10 @@ impl Pair {
 
     /// Posts a message, and gives the status.
     pub(crate) async fn try_post(&self, message: &Value) -> u16 {
-        let request = Request::post(message.to_string()).to(&self.path);
-        request.ask(self.address).await.status()
+        self.request(message).ask(self.address).await.status()
+    }
+
+    pub(crate) fn request(&self, message: &Value) -> Request {
+        Request::post(message.to_string()).to(&self.path)
     }
 }

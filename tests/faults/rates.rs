@@ -55,7 +55,7 @@ fn refused(server: Handle) -> String {
     refused.map(|(limit, count)| format!("{limit} {count}")).collect::<Vec<_>>().join(", ")
 }
 
-fn server() -> Builder {
+pub(crate) fn server() -> Builder {
     mcp_runtime::server!(name = "rates").items(items![once, refused, count])
 }
 
@@ -82,7 +82,7 @@ async fn from(source: &str, request: &Request, address: SocketAddr) -> String {
     answer
 }
 
-const TOO_OFTEN: &str = "`once` may be called once an hour; try again in 3";
+pub(crate) const TOO_OFTEN: &str = "`once` may be called once an hour; try again in 3";
 
 async fn check_addresses(address: SocketAddr) {
     let once = || plain_call(1, "once", json!({}));

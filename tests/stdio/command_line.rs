@@ -269,6 +269,11 @@ fn a_wrong_command_line_is_told_what_would_be_right() {
     check_refused(&["--path", "/x"], USAGE, &["`--path` goes with `--http`"]);
     check_refused(&["--http", "--path", "x"], USAGE, &["`--path`: `x` does not begin with `/`"]);
     check_refused(
+        &["--http", "--trust-proxy", "10.0.0.1/8"],
+        USAGE,
+        &["`--trust-proxy`: `10.0.0.1/8`", "write `10.0.0.1` or `10.0.0.0/8`"],
+    );
+    check_refused(
         &["--http", "nobody.invalid:1"],
         FAILURE,
         &["nobody.invalid:1: cannot listen there"],

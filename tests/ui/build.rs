@@ -411,8 +411,40 @@ fn settings_of_the_endpoint() {
         "`https://*.example.com` stands for many origins: name each of them, or let all in with `*`",
     );
     origin("https://", "`https://` is no origin, such as `https://app.example.com`");
+    let proxy = |network: &str, problem: &str| {
+        let server = nothing().trust_proxy(network); // proxy
+        check(server, &format!("`.trust_proxy(…)` at ⟨// proxy⟩: {problem}"));
+    };
+    let no_network =
+        "is no address or network, such as `10.0.0.7` or `10.0.0.0/8`; names are not looked up";
+    for text in ["", "nginx", "*", "10.0.0", "http://10.0.0.7", "/8", "10.0.0.*"] {
+        proxy(text, &format!("`{text}` {no_network}"));
+    }
+    proxy("10.0.0.7:8080", "`10.0.0.7:8080` is more than an address: write `10.0.0.7`");
+    proxy("[::1]", "`[::1]` is more than an address: write `::1`");
+    for text in ["10.0.0.0/33", "10.0.0.0/", "10.0.0.0/-1", "10.0.0.0/255.0.0.0"] {
+        let up_to = "is no network: behind the `/` belongs a number up to 32";
+        proxy(text, &format!("`{text}` {up_to}"));
+    }
+    proxy("::1/129", "`::1/129` is no network: behind the `/` belongs a number up to 128");
+    proxy(
+        "10.1.2.3/8",
+        "`10.1.2.3/8` is an address in a network: write `10.1.2.3` or `10.0.0.0/8`",
+    );
+    proxy(
+        "2001:db8::1/32",
+        "`2001:db8::1/32` is an address in a network: write `2001:db8::1` or `2001:db8::/32`",
+    );
+    for text in ["0.0.0.0/0", "10.0.0.1/0", "::/0", "::1/0", "::ffff:0:0/96", "::/1"] {
+        let everybody = "is everybody, and anybody could say then where they are: name the proxies, such as `10.0.0.0/8`";
+        proxy(text, &format!("`{text}` {everybody}"));
+    }
     let fine = nothing()
         .path("/tools/mcp")
+        .trust_proxy("127.0.0.1")
+        .trust_proxy("10.0.0.0/8")
+        .trust_proxy("::1")
+        .trust_proxy("2001:db8::/32")
         .allow_host("api.example.com:8443")
         .allow_host("[::1]")
         .allow_origin("*")

@@ -62,7 +62,7 @@ pub(crate) struct Visit {
     pub(crate) resource: String,
     /// Scheme and host, as the request shows them.
     pub(crate) origin: String,
-    /// The other end, where that is known.
+    /// Where it comes from, where that is known.
     pub(crate) address: Option<IpAddr>,
 }
 

@@ -56,7 +56,8 @@ impl AuthorizationServer {
     ///
     /// It may take 30 seconds, but it runs where calls do: what computes for long, such as the check of a slow hash, belongs into
     /// `tokio::task::spawn_blocking`. Somebody may try five times for each authorization, and from one address twenty times at once and then
-    /// ten times a minute, all clients together. Behind a proxy all addresses are the proxy's, which then has to count itself.
+    /// ten times a minute, all clients together. Behind a
+    /// proxy the server must be told to believe it ([`trust_proxy`](crate::Builder::trust_proxy)), or all addresses are the proxy's.
     pub fn new<F, L>(login: F) -> Self
     where
         F: Fn(LoginRequest) -> L + Send + Sync + 'static,

@@ -3,7 +3,7 @@
 #[cfg(feature = "auth")]
 use std::sync::Arc;
 
-use super::Builder;
+use super::{Builder, network::Network};
 #[cfg(feature = "auth")]
 use crate::auth::ProtectedResource;
 
@@ -15,6 +15,8 @@ pub(crate) struct HttpSettings {
     /// Lower case.
     pub(crate) origins: Vec<String>,
     pub(crate) legacy_sse: bool,
+    /// Who is believed about where requests come from.
+    pub(crate) proxies: Vec<Network>,
     /// Whose callers need a token.
     #[cfg(feature = "auth")]
     pub(crate) protected: Option<Arc<ProtectedResource>>,
@@ -27,6 +29,7 @@ impl Default for HttpSettings {
             hosts: Vec::new(),
             origins: Vec::new(),
             legacy_sse: false,
+            proxies: Vec::new(),
             #[cfg(feature = "auth")]
             protected: None,
         }
@@ -82,6 +85,44 @@ impl Builder {
             self.refuse("allow_origin", problem);
         }
         self.http.origins.push(origin.trim_end_matches('/').to_ascii_lowercase());
+        self
+    }
+
+    /// Believes the reverse proxy at this address, or all in this network, about where requests come from: `127.0.0.1`, `10.0.0.0/8`,
+    /// `2001:db8::/32`. May be said several times.
+    ///
+    /// Limits count by address where nothing else is known of a caller ([`rate`](Self::rate), logins of an `AuthorizationServer`). Behind a proxy
+    /// all callers have the proxy's address, and one of them takes the rate of all, unless the proxy is named here: then a request comes from the
+    /// last address in its `X-Forwarded-For` that is not itself named. What stands before that was written by whoever called, and counts for nothing;
+    /// where the header is missing, or something in it is no address, the nearest address that is known counts.
+    ///
+    /// The proxy has to add to that header, or to replace it: behind one that passes it on as it came, every client chooses its address. Most add
+    /// unasked; HAProxy needs `option forwardfor`, and nginx a line of its configuration:
+    ///
+    /// ```nginx
+    /// location /mcp {
+    ///     proxy_pass http://127.0.0.1:8000;
+    ///     proxy_buffering off;
+    ///     proxy_set_header Host $host;
+    ///     proxy_set_header X-Forwarded-For $proxy_add_x_forwarded_for;
+    /// }
+    /// ```
+    ///
+    /// ```
+    /// let server = mcp_runtime::server!().allow_host("api.example.com").trust_proxy("127.0.0.1");
+    /// # assert!(server.build().is_ok());
+    /// ```
+    ///
+    /// Name no more than the proxies: who calls from a network that is named, without a proxy between, may say any address. The header `Forwarded`
+    /// (RFC 7239) is not read: a proxy that sets one of the two passes the other on as the client sent it.
+    /// [`build`](Self::build) refuses what is no address or network, or all of them.
+    #[must_use]
+    #[track_caller]
+    pub fn trust_proxy(mut self, network: &str) -> Self {
+        match Network::parse(network) {
+            Ok(network) => self.http.proxies.push(network),
+            Err(problem) => self.refuse("trust_proxy", problem),
+        }
         self
     }
 

@@ -10,6 +10,8 @@ mod check;
 mod http;
 mod identity;
 mod items;
+#[cfg(feature = "http")]
+mod network;
 mod pace;
 mod place;
 mod server;
@@ -33,6 +35,8 @@ pub(crate) use http::HttpSettings;
 pub(crate) use http::{host_problem, origin_problem, path_problem};
 pub use identity::Identity;
 pub use items::{Items, items, named};
+#[cfg(feature = "http")]
+pub(crate) use network::{Network, written_address};
 pub use server::Server;
 pub(crate) use server::Started;
 pub use setup::{Made, Opening, Setup};

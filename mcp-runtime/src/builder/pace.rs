@@ -7,7 +7,8 @@ impl Builder {
     ///
     /// A caller is the [`Principal`](crate::Principal) where one is known, else the session or the connection; over HTTP without a
     /// session it is the address that the request came from, of IPv6 its network of 64 bits. An axum application says it with
-    /// `into_make_service_with_connect_info::<SocketAddr>()`; where it does not, all of those are one caller. Headers are never asked.
+    /// `into_make_service_with_connect_info::<SocketAddr>()`; where it does not, all of those are one caller. Headers are asked only behind a
+    /// [proxy that is believed](Builder::trust_proxy).
     #[must_use]
     #[track_caller]
     pub fn rate(mut self, rate: Rate) -> Self {

@@ -5,7 +5,7 @@ use lexopt::Parser;
 use super::Stop;
 use crate::builder::Builder;
 #[cfg(feature = "http")]
-use crate::builder::{host_problem, origin_problem, path_problem};
+use crate::builder::{Network, host_problem, origin_problem, path_problem};
 
 /// What the command line says of HTTP.
 #[derive(Default)]
@@ -20,11 +20,12 @@ pub(super) struct HttpOptions {
 
 type Setting = Box<dyn FnOnce(Builder) -> Builder>;
 
-pub(super) static OPTIONS: [(&str, &str); 5] = [
+pub(super) static OPTIONS: [(&str, &str); 6] = [
     ("--http [ADDR]", "serves over HTTP, at 127.0.0.1:8000 unless said"),
     ("--path PATH", "the endpoint, /mcp unless said"),
     ("--allow-host NAME", "answers to this host too; may be repeated"),
     ("--allow-origin ORIGIN", "lets pages of this origin call; may be repeated"),
+    ("--trust-proxy NET", "believes proxies there about where requests come from; may be repeated"),
     ("--legacy-sse", "also serves the HTTP+SSE transport of the oldest revision, at /sse"),
 ];
 
@@ -58,6 +59,9 @@ impl HttpOptions {
         let (problem, setting): (_, Setting) = match option {
             "allow-host" => (host_problem(&value), Box::new(move |it| it.allow_host(&value))),
             "allow-origin" => (origin_problem(&value), Box::new(move |it| it.allow_origin(&value))),
+            "trust-proxy" => {
+                (Network::parse(&value).err(), Box::new(move |it| it.trust_proxy(&value)))
+            }
             _ => (path_problem(&value), Box::new(move |it| it.path(value))),
         };
         if let Some(problem) = problem {

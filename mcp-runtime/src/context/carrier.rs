@@ -15,10 +15,10 @@ pub(crate) struct Carrier {
 }
 
 impl Carrier {
-    /// That of an HTTP request, from nobody knows where.
+    /// That of an HTTP request.
     #[cfg(feature = "http")]
-    pub(crate) fn of_request(head: &Arc<http::request::Parts>) -> Self {
-        Self { http: Some(head.clone()), ..Self::default() }
+    pub(crate) fn of_request(head: &Arc<http::request::Parts>, address: Option<IpAddr>) -> Self {
+        Self { http: Some(head.clone()), address, ..Self::default() }
     }
 
     /// What a call comes in that runs for somebody without having been sent.

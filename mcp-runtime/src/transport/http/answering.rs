@@ -20,6 +20,7 @@ use super::{
     connection::{Pulse, Work},
     cors,
     endpoint::Endpoint,
+    forwarded,
     head::Head,
     legacy, pair,
     read::{Read, Reading},
@@ -37,7 +38,7 @@ use crate::{
 pub(super) struct Desk {
     pub(super) endpoint: Arc<Endpoint>,
     pub(super) remembered: Arc<Remembered>,
-    /// The other end, where the connection is our own.
+    /// The other end, where the connection is our own; a proxy's, maybe.
     address: Option<IpAddr>,
     pub(super) pulse: Pulse,
     spare: Mutex<Spare>,
@@ -294,13 +295,10 @@ impl Place {
     /// Takes one message, and hands it to the era it belongs to.
     fn take(self, desk: &Desk, parts: &Arc<Parts>, head: &Head<'_>, read: &Read) -> Answer {
         let endpoint = &desk.endpoint;
+        let address = forwarded::address(desk.address, &endpoint.settings.proxies, parts);
         if matches!(self, Self::PairPost) {
-            return pair::post(endpoint, parts, read).into();
+            return pair::post(endpoint, Carrier::of_request(parts, address), parts, read).into();
         }
-        #[cfg(feature = "axum")]
-        let address = desk.address.or_else(|| super::router::address(parts));
-        #[cfg(not(feature = "axum"))]
-        let address = desk.address;
         #[cfg(feature = "auth-server")]
         if let Self::Beside(_) = self {
             return gate::beside(endpoint, parts, read, address);
@@ -322,7 +320,7 @@ impl Place {
                 return refuse(None, &Error::of(Kind::Parse, malformed));
             }
         };
-        let carrier = Carrier { address, ..Carrier::of_request(parts) };
+        let carrier = Carrier::of_request(parts, address);
         let accepts = Accepts::said(head, &parts.headers);
         match route(&incoming, head.version.first.map(HeaderValue::as_bytes)) {
             Route::Modern => alone::answer(desk, incoming, carrier, accepts, false),

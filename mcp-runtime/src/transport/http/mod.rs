@@ -16,6 +16,7 @@ mod endpoint;
 mod events;
 #[cfg(feature = "auth")]
 mod expiry;
+mod forwarded;
 #[cfg(feature = "auth")]
 mod gate;
 mod head;

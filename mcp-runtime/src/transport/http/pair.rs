@@ -156,7 +156,12 @@ pub(super) fn check(
 }
 
 /// Takes a message; what it is answered with comes on the stream.
-pub(super) fn post(endpoint: &Endpoint, parts: &Arc<Parts>, read: &Read) -> Response<Body> {
+pub(super) fn post(
+    endpoint: &Endpoint,
+    carrier: Carrier,
+    parts: &Parts,
+    read: &Read,
+) -> Response<Body> {
     // Looked for again: a session may end while a body is on its way.
     let mailbox = match named(endpoint, parts) {
         Ok(mailbox) => mailbox,
@@ -176,7 +181,6 @@ pub(super) fn post(endpoint: &Endpoint, parts: &Arc<Parts>, read: &Read) -> Resp
             return reply::refuse(StatusCode::BAD_REQUEST, why);
         }
         Ok(incoming) => {
-            let carrier = Carrier::of_request(parts);
             let to = ReplyTo::each(peer.outbox().clone());
             peer.handle(&incoming, &Arrival { to, carrier, is_modern: false }, &mut turn);
         }

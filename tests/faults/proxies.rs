@@ -1,0 +1,166 @@
+//! Callers behind a proxy that is believed are themselves to every limit, and nobody else's word counts.
+
+use std::net::SocketAddr;
+
+use mcp_runtime::Builder;
+use serde_json::json;
+use support::http::connection::Connection;
+use tokio::net::TcpListener;
+
+use crate::{
+    authorization::Served,
+    authorization_server::{authorization_server, server as with_logins},
+    browser::{Browser, Client, Page, text},
+    client::{Request, SOON, Session, message, plain_call, run, text_of},
+    pair::Pair,
+    rates::{TOO_OFTEN, server, serving},
+};
+
+const ADA: &str = "203.0.113.5";
+const BOB: &str = "203.0.113.6";
+
+/// The addresses of proxies: that of the suite, and one more before it.
+fn behind(server: Builder) -> Builder {
+    server.trust_proxy("127.0.0.0/8").trust_proxy("10.0.0.1")
+}
+
+fn once() -> Request {
+    plain_call(1, "once", json!({}))
+}
+
+/// Each call may say something else of where it comes from, all over one connection, as from a proxy.
+async fn check(address: SocketAddr, calls: &[(&[&str], &str)]) {
+    let mut connection = Connection::open(address).await.unwrap();
+    for (said, expected) in calls {
+        let request = said.iter().fold(once(), |it, said| it.header("X-Forwarded-For", *said));
+        connection.send(&request.bytes(), SOON).await.unwrap();
+        assert_eq!(connection.head(false, SOON).await.unwrap().status, 200);
+        let body = connection.body(SOON).await.unwrap();
+        let answer = text_of(&serde_json::from_slice(&body).unwrap());
+        assert!(answer.starts_with(expected), "{said:?}: {answer}");
+    }
+}
+
+async fn check_believed(address: SocketAddr) {
+    let all: [(&[&str], &str); 12] = [
+        (&[ADA], "said"),
+        (&[ADA], TOO_OFTEN),
+        (&[BOB], "said"),
+        // Who has called too often stays who it is, whatever it sends along.
+        (&["198.51.100.1, 203.0.113.5"], TOO_OFTEN),
+        (&["198.51.100.1", ADA], TOO_OFTEN),
+        (&["10.0.0.1, 127.0.0.1, 203.0.113.5:4711"], TOO_OFTEN),
+        (&[ADA, "10.0.0.1"], TOO_OFTEN),
+        (&["198.51.100.1, 203.0.113.7, 10.0.0.1"], "said"),
+        // Without a word it is the proxy that calls, and so it is behind what cannot be read.
+        (&[], "said"),
+        (&["198.51.100.2, unknown"], TOO_OFTEN),
+        (&["198.51.100.2, unknown, 10.0.0.1"], "said"),
+        (&["2001:db8::1, [2001:db8::2]:443"], "said"),
+    ];
+    check(address, &all).await;
+    // One client usually has all of such a network.
+    check(address, &[(&["2001:db8::3"], TOO_OFTEN), (&["2001:db8:0:1::3"], "said")]).await;
+}
+
+#[test]
+fn callers_behind_a_proxy_do_not_limit_each_other() {
+    run(serving(behind(server()), check_believed));
+}
+
+#[test]
+fn in_an_application_too() {
+    run(async {
+        let router = behind(server()).into_router().await.unwrap();
+        let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+        let address = listener.local_addr().unwrap();
+        let service = router.into_make_service_with_connect_info::<SocketAddr>();
+        let served = tokio::spawn(async move { axum::serve(listener, service).await });
+        check_believed(address).await;
+        served.abort();
+        // Where it does not say who the peer is, that is no proxy.
+        let router = behind(server()).into_router().await.unwrap();
+        let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+        let address = listener.local_addr().unwrap();
+        let served = tokio::spawn(async move { axum::serve(listener, router).await });
+        check(address, &[(&[ADA], "said"), (&[BOB], TOO_OFTEN)]).await;
+        served.abort();
+    });
+}
+
+#[test]
+fn nobody_else_is_believed() {
+    run(serving(server().trust_proxy("10.0.0.1"), async |address| {
+        check(address, &[(&[ADA], "said"), (&[BOB], TOO_OFTEN), (&[BOB, "10.0.0.1"], TOO_OFTEN)])
+            .await;
+    }));
+}
+
+/// There the session is the caller, wherever its requests come from.
+#[test]
+fn a_session_is_one_caller_behind_a_proxy() {
+    run(serving(behind(server()).legacy_sse(true), async |address| {
+        let sessions = [
+            Session::begin(address, "2025-11-25").await,
+            Session::begin(address, "2025-03-26").await,
+        ];
+        for (from, expected) in [(ADA, "said"), (BOB, TOO_OFTEN)] {
+            for session in &sessions {
+                let request = session.call(2, "once", json!({})).header("X-Forwarded-For", from);
+                let reply = request.ask(address).await;
+                assert!(reply.text().contains(expected), "{}", reply.text());
+            }
+        }
+        let mut pairs = [Pair::begin(address).await, Pair::begin(address).await];
+        for (from, expected) in [(ADA, "said"), (BOB, TOO_OFTEN)] {
+            for pair in &mut pairs {
+                let call = message(2, "tools/call", json!({ "name": "once", "arguments": {} }));
+                let request = pair.request(&call).header("X-Forwarded-For", from);
+                assert_eq!(request.ask(address).await.status(), 202);
+                let answer = text_of(&pair.stream.message().await.unwrap());
+                assert!(answer.contains(expected), "{answer}");
+            }
+        }
+    }));
+}
+
+/// Guesses from here until there are no more, and tries what is right then. Each time something else is to the left.
+async fn guess(client: &Client, from: impl Fn(u32) -> String) {
+    let mut browser = Browser::new(client);
+    for round in 0..4 {
+        browser.forwarded_for = Some(from(round));
+        let page = Page::of(&browser.open(&client.authorize(&[])).await);
+        for _ in 0..5 {
+            let again = browser.log_in(&page, "ada", "wrong").await;
+            assert!(matches!(again.status(), 403 | 303), "{round}: {}", text(&again));
+        }
+    }
+    browser.forwarded_for = Some(from(4));
+    let page = Page::of(&browser.open(&client.authorize(&[])).await);
+    let refused = browser.log_in(&page, "ada", "right").await;
+    assert_eq!(refused.status(), 429, "{}", text(&refused));
+}
+
+#[test]
+fn guessing_behind_a_proxy_holds_up_only_who_guesses() {
+    run(async {
+        let served = Served::start(behind(with_logins(authorization_server()))).await;
+        let client = Client::register(served.address).await;
+        guess(&client, |round| format!("198.51.100.{round}, {BOB}")).await;
+        let mut browser = Browser::new(&client);
+        browser.forwarded_for = Some(ADA.to_owned());
+        browser.allow("ada", &client.authorize(&[])).await.code();
+        served.end().await;
+    });
+}
+
+#[test]
+fn who_guesses_is_not_somebody_else_for_saying_so() {
+    run(async {
+        let server = with_logins(authorization_server()).trust_proxy("10.0.0.1");
+        let served = Served::start(server).await;
+        let client = Client::register(served.address).await;
+        guess(&client, |round| format!("198.51.100.{round}")).await;
+        served.end().await;
+    });
+}
