@@ -21,6 +21,7 @@ mod fleet;
 mod flood;
 mod issuer;
 mod login;
+mod logins;
 mod mounted;
 mod owners;
 mod pair;

@@ -125,10 +125,11 @@ fn read(core: &Core, visit: &Visit, form: &Form) -> Result<(Challenge, Vec<Strin
 }
 
 fn wait(core: &Core, visit: &Visit, asked: Arc<Asked>) -> Reply {
-    let held = match core.waiting.add(asked.clone(), visit.who(), core.has_tls(&visit.origin)) {
-        Ok(held) => held,
-        Err(refusal) => return page::problem(core, &refusal),
-    };
+    let held =
+        match core.records.waiting.add(asked.clone(), visit.who(), core.has_tls(&visit.origin)) {
+            Ok(held) => held,
+            Err(refusal) => return page::problem(core, &refusal),
+        };
     match &core.way {
         Way::Asked { page, .. } => login_page(core, &held, &page::source(&asked), page),
         // Who is known elsewhere is asked before going there: the provider knows one client only, and may ask nobody.

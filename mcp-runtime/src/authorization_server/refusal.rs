@@ -52,6 +52,11 @@ impl Refusal {
         Self::of("access_denied", "the user has denied it")
     }
 
+    /// Somebody was logged out while they logged in.
+    pub(super) fn ended() -> Self {
+        Self::of("access_denied", "all logins of the user have been ended meanwhile: begin again")
+    }
+
     /// Another provider cannot be asked now.
     pub(super) fn away() -> Self {
         let status = StatusCode::SERVICE_UNAVAILABLE;

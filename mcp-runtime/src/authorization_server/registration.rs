@@ -116,7 +116,7 @@ pub(super) async fn answer(core: &Core, visit: &Visit) -> Result<Reply, Refusal>
             return Err(Refusal::metadata(why));
         }
     };
-    let now = core.clock.now();
+    let now = core.records.clock.now();
     let refreshes = said.refreshes();
     let client = Client {
         id: random::<16>()?,
@@ -127,8 +127,8 @@ pub(super) async fn answer(core: &Core, visit: &Visit) -> Result<Reply, Refusal>
         refreshes,
         expires: now + UNUSED,
     };
-    core.clients.add(client.clone(), now, &core.journal)?;
-    core.journal.save().await?;
+    core.records.clients.add(client.clone(), now, &core.records.journal)?;
+    core.records.journal.save().await?;
     let grant_types: &[_] =
         if refreshes { &["authorization_code", "refresh_token"] } else { &["authorization_code"] };
     let registered = Registered {

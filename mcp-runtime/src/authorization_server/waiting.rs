@@ -34,13 +34,20 @@ struct Pending {
     /// What the browser shows by itself, and what only the page shows that it got.
     cookie: Digest,
     ticket: Digest,
-    user: Option<User>,
+    user: Option<Known>,
     /// What was allowed before the browser went to another provider.
     approved: Option<Approved>,
     tries: u32,
     until: Instant,
     /// Where it was begun, as far as that is known.
     from: Who<'static>,
+}
+
+/// Who has logged in, and when they began to.
+#[derive(Clone)]
+pub(super) struct Known {
+    pub(super) user: User,
+    pub(super) since: Instant,
 }
 
 /// How a page and its browser show which authorization they are about.
@@ -55,7 +62,7 @@ pub(super) struct Held {
 pub(super) struct Found {
     pub(super) id: String,
     pub(super) asked: Arc<Asked>,
-    pub(super) user: Option<User>,
+    pub(super) user: Option<Known>,
     /// Nothing more is asked here.
     pub(super) is_approved: bool,
 }
@@ -64,6 +71,8 @@ pub(super) struct Found {
 pub(super) struct Approved {
     pub(super) scopes: Vec<String>,
     pub(super) journey: Journey,
+    /// When the browser went there.
+    pub(super) since: Instant,
 }
 
 #[derive(Default)]
@@ -188,11 +197,11 @@ impl Waiting {
     ///
     /// # Errors
     /// When the system gives no random numbers.
-    pub(super) fn log_in(&self, id: &str, user: User) -> Result<Option<Held>, Refusal> {
+    pub(super) fn log_in(&self, id: &str, known: Known) -> Result<Option<Held>, Refusal> {
         let ticket = random::<32>()?;
         let mut all = self.all();
         let Some(pending) = all.get_mut(id).filter(|it| it.user.is_none()) else { return Ok(None) };
-        pending.user = Some(user);
+        pending.user = Some(known);
         pending.ticket = Digest::of(&ticket);
         Ok(Some(Held { id: id.to_owned(), ticket, cookie: None }))
     }
@@ -259,13 +268,13 @@ mod tests {
         let (waiting, asked) = (Waiting::default(), asked());
         let add = |address: IpAddr| waiting.add(asked.clone(), Who::at(address), false).unwrap().id;
         let own = add([10, 0, 0, 1].into());
-        let user = || User::new("mallory");
+        let known = || Known { user: User::new("mallory"), since: Instant::now() };
         // Of a few hundred networks, each with as many as its guard lets through.
         for it in 0..(MOST * 3).try_into().unwrap() {
             tokio::time::advance(Duration::from_millis(1)).await;
             let id = add([0x2001, 0xdb8, 0, it % 300, it, 0, 0, 1].into());
             // Not those either that somebody logs in to.
-            waiting.log_in(&id, user()).unwrap();
+            waiting.log_in(&id, known()).unwrap();
         }
         assert_eq!(waiting.all().len(), MOST);
         assert!(waiting.has_tries(&own));
