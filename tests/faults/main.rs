@@ -24,6 +24,7 @@ mod login;
 mod logins;
 mod mounted;
 mod owners;
+mod pages;
 mod pair;
 mod principals;
 mod provider;
