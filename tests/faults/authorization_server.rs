@@ -1,16 +1,19 @@
 //! The authorization server inside of a server: how one comes to its pages, from nothing but the URL, and who does not.
 
-use std::net::SocketAddr;
+use std::{
+    net::SocketAddr,
+    sync::{Arc, OnceLock},
+};
 
 use mcp_runtime::{
-    Auth, AuthorizationServer, Builder, LoginPage, LoginRequest, ProtectedResource, User,
+    Auth, AuthorizationServer, Builder, Limit, LoginPage, LoginRequest, ProtectedResource, User,
     prelude::*,
 };
 use serde_json::{Value, json};
 
 use crate::{
     authorization::Served,
-    browser::{Back, Browser, CALLBACK, Client, Fields, Tokens, register, registration},
+    browser::{Back, Browser, CALLBACK, Client, Fields, Page, Tokens, register, registration},
     client::{Reply, Request, plain_call, run},
 };
 
@@ -214,6 +217,55 @@ fn no_page_uses_up_what_its_reader_may_begin() {
             assert_eq!((refused.status(), refused.head.get("set-cookie")), (403, None), "{kind}");
         }
         assert_eq!(open("document").await.status(), 200);
+        served.end().await;
+    });
+}
+
+#[test]
+fn what_an_authorization_server_refuses_is_counted() {
+    run(async {
+        let slot = Arc::new(OnceLock::new());
+        let own = slot.clone();
+        let counted = server(authorization_server()).setup(async move |handle: Handle| {
+            let _ = own.set(handle);
+            Ok::<_, Error>(own)
+        });
+        let served = Served::start(counted).await;
+        let client = Client::register(served.address).await;
+        let refused = |limit: Limit| {
+            let handle: &Handle = slot.get().expect("the server has started");
+            handle.stats().refused(limit)
+        };
+        let counts = || {
+            let limits = [Limit::LoginAttempts, Limit::Registrations];
+            let others = [Limit::Authorizations, Limit::ClientDocuments];
+            limits.into_iter().chain(others).map(refused).collect::<Vec<_>>()
+        };
+        let begin = async |path: &str| Browser::new(&client).open(path).await.status();
+        for round in 0..4 {
+            let mut browser = Browser::new(&client);
+            let page = Page::of(&browser.open(&client.authorize(&[])).await);
+            for _ in 0..5 {
+                browser.log_in(&page, "ada", "wrong").await;
+            }
+            assert_eq!(counts(), [round + 1, 0, 0, 0]);
+        }
+        let mut browser = Browser::new(&client);
+        let page = Page::of(&browser.open(&client.authorize(&[])).await);
+        assert_eq!(browser.log_in(&page, "ada", "right").await.status(), 429);
+        assert_eq!(counts(), [5, 0, 0, 0]);
+
+        while register(served.address, &registration()).await.status() != 429 {}
+        assert_eq!(counts(), [5, 1, 0, 0]);
+        // Nobody is there.
+        let unknown = client.authorize(&[("client_id", "https://127.0.0.1:1/client.json")]);
+        let mut asked = 0;
+        while begin(&unknown).await != 429 {
+            asked += 1;
+        }
+        assert_eq!((asked, counts()), (30, vec![5, 1, 0, 1]));
+        while begin(&client.authorize(&[])).await != 429 {}
+        assert_eq!(counts(), [5, 1, 1, 1]);
         served.end().await;
     });
 }

@@ -16,7 +16,7 @@ use super::{
     reply::{self, Reply},
     waiting::Held,
 };
-use crate::auth::Visit;
+use crate::{auth::Visit, limits::Limit};
 
 /// What a client asks a user for.
 pub(super) struct Asked {
@@ -75,7 +75,7 @@ pub(super) async fn begin(core: &Core, visit: &Visit) -> Reply {
     }
     if core.authorizations.pass(visit.who()).is_err() {
         let why = "Too many applications have sent somebody here. Wait a moment.";
-        return page::problem(core, &Refusal::busy(why));
+        return page::problem(core, &core.records.counts.busy(Limit::Authorizations, why));
     }
     let (client, form, back) = match who(core, visit).await {
         Ok(known) => known,

@@ -9,6 +9,7 @@ use std::{
 use tokio::time::Instant;
 
 use super::{
+    counts::Counts,
     pkce::Challenge,
     provider::Given,
     refusal::Refusal,
@@ -16,6 +17,7 @@ use super::{
     user::User,
     waiting,
 };
+use crate::limits::Limit;
 
 /// How long a code is good.
 const TIME: Duration = Duration::from_secs(60);
@@ -63,7 +65,10 @@ pub(super) enum Taken {
 }
 
 #[derive(Default)]
-pub(super) struct Codes(Mutex<State>);
+pub(super) struct Codes {
+    state: Mutex<State>,
+    counts: Counts,
+}
 
 #[derive(Default)]
 struct State {
@@ -73,8 +78,12 @@ struct State {
 }
 
 impl Codes {
+    pub(super) fn new(counts: Counts) -> Self {
+        Self { counts, ..Self::default() }
+    }
+
     fn state(&self) -> MutexGuard<'_, State> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// `since` is when it began to be found out who the user is.
@@ -94,7 +103,7 @@ impl Codes {
             all.retain(|_, it| matches!(it.1, Entry::Fresh(_)) && now < it.0 + TIME);
         }
         if all.len() >= MOST {
-            return Err(Refusal::busy("there are too many authorizations"));
+            return Err(self.counts.busy(Limit::Codes, "there are too many authorizations"));
         }
         all.insert(Digest::of(&text), (now, Entry::Fresh(Box::new(code))));
         Ok(text)
@@ -221,9 +230,11 @@ mod tests {
 
     #[tokio::test(start_paused = true)]
     async fn what_nobody_waits_for_takes_nobodys_room() {
-        let codes = Codes::default();
+        let (counts, tally) = Counts::of_test();
+        let codes = Codes::new(counts);
         let all: Vec<_> = (0..MOST).map(|_| codes.add(code(), Instant::now()).unwrap()).collect();
         assert_eq!(codes.add(code(), Instant::now()).unwrap_err().error, "temporarily_unavailable");
+        assert_eq!(tally.refused(Limit::Codes), 1);
         for code in &all[1..] {
             assert!(matches!(codes.take(code), Taken::Good(_)));
         }

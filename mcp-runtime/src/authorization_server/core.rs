@@ -272,6 +272,7 @@ impl Pages for Core {
         if place.bound.is_some_and(|it| it.is_loopback()) {
             self.documents.listen_on_loopback();
         }
+        self.records.counts.are(place.tally.clone());
         let _ = self.place.set(place);
         Box::pin(async {
             let records = &self.records;

@@ -20,7 +20,7 @@ use super::{
     user::User,
     waiting::{Approved, Found, Held, Known, forget},
 };
-use crate::auth::Visit;
+use crate::{auth::Visit, limits::Limit};
 
 /// How long the author's function may take.
 const PATIENCE: Duration = Duration::from_secs(30);
@@ -103,11 +103,10 @@ async fn log_in(
     login: &Judge,
     first: &LoginPage,
 ) -> Result<Reply, Refusal> {
-    let often =
-        || Refusal::busy("Too many have tried to log in. Wait a minute before you start again.");
     // Both are counted before anybody looks, so that nobody tries several times at once.
     if core.logins.pass(visit.who()).is_err() || !core.records.waiting.may_try(&found.id) {
-        return Err(often());
+        let why = "Too many have tried to log in. Wait a minute before you start again.";
+        return Err(core.records.counts.busy(Limit::LoginAttempts, why));
     }
     let ticket = form.required("ticket")?.to_owned();
     let request =
@@ -126,6 +125,7 @@ async fn log_in(
         return Err(Refusal::broken("the page cannot be shown", &problem));
     }
     if !core.records.waiting.has_tries(&found.id) {
+        core.records.counts.count(Limit::LoginAttempts);
         return Ok(finish(core, visit, &found, Err(Refusal::denied())));
     }
     let held = Held { id: found.id, ticket, cookie: None };

@@ -7,12 +7,13 @@ use std::{
 
 use super::{
     access::AccessTokens,
+    counts::Counts,
     grant::{Access, Backing, Grant, Refresh},
     journal::{Journal, Kind},
     refusal::Refusal,
     secret::{Chain, Digest, random},
 };
-use crate::context::Authorization;
+use crate::{context::Authorization, limits::Limit};
 
 /// How long an access token is good.
 const ACCESS: u64 = 60 * 60;
@@ -56,18 +57,24 @@ pub(super) struct Grants {
     aside: Mutex<HashMap<Digest, Grant>>,
     tokens: AccessTokens,
     chain: Chain,
+    counts: Counts,
 }
 
 /// The grants, while somebody works on them.
 struct State<'a> {
     grants: MutexGuard<'a, HashMap<Digest, Grant>>,
     tokens: &'a AccessTokens,
+    counts: &'a Counts,
 }
 
 impl Grants {
+    pub(super) fn new(counts: Counts) -> Self {
+        Self { counts, ..Self::default() }
+    }
+
     fn state(&self) -> State<'_> {
         let grants = self.table.lock().unwrap_or_else(PoisonError::into_inner);
-        State { grants, tokens: &self.tokens }
+        State { grants, tokens: &self.tokens, counts: &self.counts }
     }
 
     fn aside(&self) -> MutexGuard<'_, HashMap<Digest, Grant>> {
@@ -364,10 +371,11 @@ impl State<'_> {
             let first = self.grants.iter().filter(own).min_by_key(|it| it.1.ends);
             if let Some(key) = first.map(|it| *it.0) {
                 self.end(key, journal);
+                self.counts.count(Limit::Logins);
             }
         }
         if self.grants.len() >= MOST {
-            return Err(Refusal::busy("there are too many grants"));
+            return Err(self.counts.busy(Limit::Logins, "there are too many grants"));
         }
         Ok(())
     }
@@ -525,11 +533,13 @@ mod tests {
 
     #[test]
     fn one_user_does_not_fill_the_table() {
-        let table = Table::new();
+        let (counts, tally) = Counts::of_test();
+        let table = Table(Grants::new(counts), Journal::default());
         let bob = table.begin("bob");
         let all: Vec<_> = (0..OF_USER + 3).map(|_| table.begin("ada")).collect();
         let kept = all.iter().filter(|it| table.is_good(&it.access, NOW)).count();
         assert_eq!(kept, OF_USER);
+        assert_eq!(tally.refused(Limit::Logins), 3);
         assert!(table.is_good(&bob.access, NOW));
         let mut refresh = bob.refresh.unwrap();
         for _ in 0..TOKENS * 2 {

@@ -13,6 +13,7 @@ mod client;
 mod clock;
 mod codes;
 mod core;
+mod counts;
 mod decide;
 mod document;
 mod form;

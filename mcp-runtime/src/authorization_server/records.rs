@@ -8,6 +8,7 @@ use super::{
     client::Clients,
     clock::Clock,
     codes::Codes,
+    counts::Counts,
     grants::Grants,
     journal::{Journal, Kind, Row},
     secret::Digest,
@@ -17,6 +18,7 @@ use super::{
 /// There before the server is built and after it has ended, for whoever has the author's handle.
 pub(super) struct Records {
     pub(super) clock: Clock,
+    pub(super) counts: Counts,
     pub(super) clients: Clients,
     pub(super) waiting: Waiting,
     pub(super) codes: Codes,
@@ -27,12 +29,14 @@ pub(super) struct Records {
 
 impl Records {
     pub(super) fn new() -> Self {
+        let counts = Counts::default();
         Self {
             clock: Clock::new(),
-            clients: Clients::default(),
-            waiting: Waiting::default(),
-            codes: Codes::default(),
-            grants: Grants::default(),
+            clients: Clients::new(counts.clone()),
+            waiting: Waiting::new(counts.clone()),
+            codes: Codes::new(counts.clone()),
+            grants: Grants::new(counts.clone()),
+            counts,
             journal: Arc::default(),
             is_loaded: Mutex::default(),
         }

@@ -75,9 +75,7 @@ impl Refusal {
     /// There are too many of something now.
     pub(super) fn busy(why: impl Into<Cow<'static, str>>) -> Self {
         let status = StatusCode::TOO_MANY_REQUESTS;
-        let busy = Self { status, ..Self::of("temporarily_unavailable", why) };
-        tracing::debug!("refused: {}", busy.why);
-        busy
+        Self { status, ..Self::of("temporarily_unavailable", why) }
     }
 
     /// It is our own fault, whose reason is for the log alone.

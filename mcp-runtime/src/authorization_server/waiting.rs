@@ -12,12 +12,13 @@ use tokio::time::Instant;
 
 use super::{
     authorize::Asked,
+    counts::Counts,
     provider::Journey,
     refusal::Refusal,
     secret::{Digest, random},
     user::User,
 };
-use crate::limits::Who;
+use crate::limits::{Limit, Who};
 
 /// How long somebody may take.
 pub(super) const TIME: Duration = Duration::from_secs(10 * 60);
@@ -76,11 +77,18 @@ pub(super) struct Approved {
 }
 
 #[derive(Default)]
-pub(super) struct Waiting(Mutex<HashMap<String, Pending>>);
+pub(super) struct Waiting {
+    all: Mutex<HashMap<String, Pending>>,
+    counts: Counts,
+}
 
 impl Waiting {
+    pub(super) fn new(counts: Counts) -> Self {
+        Self { counts, ..Self::default() }
+    }
+
     fn all(&self) -> MutexGuard<'_, HashMap<String, Pending>> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+        self.all.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Begins to wait.
@@ -116,6 +124,7 @@ impl Waiting {
             let rank = |it: &Pending| (Reverse(begun[&it.from]), it.user.is_some(), it.until);
             let first = all.iter().min_by_key(|it| rank(it.1)).map(|it| it.0.clone());
             first.map(|it| all.remove(&it));
+            self.counts.count(Limit::Authorizations);
         }
         all.insert(id.clone(), pending);
         let cookie = set_cookie(&id, &cookie, TIME.as_secs(), has_tls);
@@ -265,7 +274,8 @@ mod tests {
 
     #[tokio::test(start_paused = true)]
     async fn whoever_begins_without_end_is_in_nobody_elses_way() {
-        let (waiting, asked) = (Waiting::default(), asked());
+        let (counts, tally) = Counts::of_test();
+        let (waiting, asked) = (Waiting::new(counts), asked());
         let add = |address: IpAddr| waiting.add(asked.clone(), Who::at(address), false).unwrap().id;
         let own = add([10, 0, 0, 1].into());
         let known = || Known { user: User::new("mallory"), since: Instant::now() };
@@ -277,6 +287,7 @@ mod tests {
             waiting.log_in(&id, known()).unwrap();
         }
         assert_eq!(waiting.all().len(), MOST);
+        assert_eq!(tally.refused(Limit::Authorizations), 2 * MOST as u64 + 1);
         assert!(waiting.has_tries(&own));
         assert!(waiting.has_tries(&add([10, 0, 0, 2].into())) && waiting.has_tries(&own));
     }
