@@ -110,7 +110,8 @@ mod wire;
 pub use auth::{Denied, ProtectedResource, StaticTokens, TokenVerifier};
 #[cfg(feature = "auth-server")]
 pub use authorization_server::{
-    AuthorizationServer, Identity as UpstreamIdentity, LoginPage, LoginRequest, Upstream, User,
+    AuthorizationServer, Identity as UpstreamIdentity, Login, LoginPage, LoginRequest, Logins,
+    Upstream, User,
 };
 pub use builder::{Builder, Identity, Items, Made, Opening, Server, Setup, Size};
 pub use catalog::{Handle, Item, Prompt, Resource, Tool, Variables};

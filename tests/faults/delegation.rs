@@ -266,6 +266,31 @@ fn ours_live_as_long_as_theirs() {
 }
 
 #[test]
+fn a_login_is_ended_here_whoever_knows_the_user() {
+    run(async {
+        let provider = Provider::start().await;
+        let own = AuthorizationServer::delegated(upstream(&provider).hand_over());
+        let logins = own.logins();
+        let server = mcp_runtime::server!(name = "notebook").items(items![whoami]).auth(own);
+        let served = Served::start(server).await;
+        let client = Client::register(served.address).await;
+        let tokens = log_in(&provider, &client).await;
+        let mut away = Browser::new(&client);
+        let query = provider.log_in(&leave(&mut away, &client).await);
+        assert_eq!(logins.end_all("ada@example.com").await.unwrap(), 1);
+        assert_eq!(whoami_with(served.address, &tokens.access).await.status(), 401);
+        let refused = client.refresh(&tokens.refresh).await;
+        assert_eq!((refused.status(), &refused.json()["error"]), (400, &json!("invalid_grant")));
+        // Who was at the provider meanwhile may have logged in there before.
+        Back::of(&come_back(&mut away, &query).await).check_error("access_denied");
+        let tokens = log_in(&provider, &client).await;
+        assert_eq!(whoami_with(served.address, &tokens.access).await.status(), 200);
+        served.end().await;
+        provider.end().await;
+    });
+}
+
+#[test]
 fn what_was_given_outlasts_the_process_with_its_key() {
     run(async {
         let provider = Provider::start().await;

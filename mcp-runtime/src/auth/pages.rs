@@ -4,7 +4,7 @@ use bytes::Bytes;
 use http::{Response, request::Parts};
 
 use super::{ProtectedResource, metadata};
-use crate::limits::Who;
+use crate::limits::{Tally, Who};
 
 /// The addresses beside the endpoint that belong to whoever verifies the tokens: those of an authorization server that is in the same
 /// process. The transport leads their requests here, without asking them for a token.
@@ -52,6 +52,8 @@ pub(crate) struct Place {
     pub(crate) resource: Option<String>,
     /// The address that is listened at, where that is known.
     pub(crate) bound: Option<IpAddr>,
+    /// Where it counts what it refuses.
+    pub(crate) tally: Arc<Tally>,
 }
 
 /// One request to one of the pages.
@@ -104,10 +106,12 @@ impl ProtectedResource {
         name: &str,
         path: &str,
         bound: Option<IpAddr>,
+        tally: &Arc<Tally>,
     ) -> Result<(), String> {
         let Some(pages) = &self.pages else { return Ok(()) };
         let resource = self.resource.clone().or_else(|| pages.resource(path));
-        pages.open(Place { name: name.to_owned(), resource, bound }).await
+        let (name, tally) = (name.to_owned(), tally.clone());
+        pages.open(Place { name, resource, bound, tally }).await
     }
 
     /// A request to one of the pages. `derived` is the resource as it shows it.

@@ -16,7 +16,7 @@ use super::{
     reply::{self, Reply},
     waiting::Held,
 };
-use crate::auth::Visit;
+use crate::{auth::Visit, limits::Limit};
 
 /// What a client asks a user for.
 pub(super) struct Asked {
@@ -75,7 +75,7 @@ pub(super) async fn begin(core: &Core, visit: &Visit) -> Reply {
     }
     if core.authorizations.pass(visit.who()).is_err() {
         let why = "Too many applications have sent somebody here. Wait a moment.";
-        return page::problem(core, &Refusal::busy(why));
+        return page::problem(core, &core.records.counts.busy(Limit::Authorizations, why));
     }
     let (client, form, back) = match who(core, visit).await {
         Ok(known) => known,
@@ -125,10 +125,11 @@ fn read(core: &Core, visit: &Visit, form: &Form) -> Result<(Challenge, Vec<Strin
 }
 
 fn wait(core: &Core, visit: &Visit, asked: Arc<Asked>) -> Reply {
-    let held = match core.waiting.add(asked.clone(), visit.who(), core.has_tls(&visit.origin)) {
-        Ok(held) => held,
-        Err(refusal) => return page::problem(core, &refusal),
-    };
+    let held =
+        match core.records.waiting.add(asked.clone(), visit.who(), core.has_tls(&visit.origin)) {
+            Ok(held) => held,
+            Err(refusal) => return page::problem(core, &refusal),
+        };
     match &core.way {
         Way::Asked { page, .. } => login_page(core, &held, &page::source(&asked), page),
         // Who is known elsewhere is asked before going there: the provider knows one client only, and may ask nobody.

@@ -8,6 +8,7 @@ use super::{
     provider::{Failed, Provider},
     refusal::Refusal,
     reply::Reply,
+    waiting::Known,
 };
 use crate::auth::Visit;
 
@@ -34,9 +35,10 @@ async fn come(core: &Core, visit: &Visit, provider: &Provider) -> Result<Reply, 
     let form = Form::parse(visit.parts.uri.query().unwrap_or_default())?;
     let (id, ticket) = form.required("state")?.split_once('.').ok_or_else(stray)?;
     let has_tls = core.has_tls(&visit.origin);
-    let found = core.waiting.find(id, ticket, &visit.parts.headers, has_tls).ok_or_else(stray)?;
+    let found =
+        core.records.waiting.find(id, ticket, &visit.parts.headers, has_tls).ok_or_else(stray)?;
     // Whoever has not been asked here has nothing to come back for; whoever has, comes back once.
-    let approved = core.waiting.take_approved(&found.id).ok_or_else(stray)?;
+    let approved = core.records.waiting.take_approved(&found.id).ok_or_else(stray)?;
     let end = |code| Ok(finish(core, visit, &found, code));
     match provider.is_answer_of(form.one("iss")?).await {
         Ok(true) => {}
@@ -46,7 +48,7 @@ async fn come(core: &Core, visit: &Visit, provider: &Provider) -> Result<Reply, 
     let (None, Some(code)) = (form.one("error")?, form.one("code")?) else {
         return end(Err(refusal(&Failed::Refused)));
     };
-    let (now, address) = (core.clock.now(), address(core, visit));
+    let (now, address) = (core.records.clock.now(), address(core, visit));
     let (user, given) = match provider.finish(&approved.journey, &address, code, now).await {
         Ok(known) => known,
         Err(failed) => return end(Err(refusal(&failed))),
@@ -58,7 +60,8 @@ async fn come(core: &Core, visit: &Visit, provider: &Provider) -> Result<Reply, 
     if is_for_some && scopes.is_empty() {
         return end(Err(nothing_to_grant()));
     }
-    end(coded(core, &found.asked, scopes, user, Some(given)))
+    let known = Known { user, since: approved.since };
+    end(coded(core, &found.asked, scopes, known, Some(given)))
 }
 
 /// What a client is told.

@@ -10,12 +10,14 @@ use http::{HeaderMap, header};
 use serde::{Deserialize, Serialize};
 
 use super::{
+    counts::Counts,
     document::Documents,
     form::{self, Form},
     journal::{Journal, Kind},
     refusal::Refusal,
     secret::Digest,
 };
+use crate::limits::Limit;
 
 /// So many are known at once.
 const MOST: usize = 10_000;
@@ -43,11 +45,18 @@ pub(super) struct Client {
 
 /// Those that have registered themselves.
 #[derive(Default)]
-pub(super) struct Clients(Mutex<HashMap<String, Arc<Client>>>);
+pub(super) struct Clients {
+    all: Mutex<HashMap<String, Arc<Client>>>,
+    counts: Counts,
+}
 
 impl Clients {
+    pub(super) fn new(counts: Counts) -> Self {
+        Self { counts, ..Self::default() }
+    }
+
     fn all(&self) -> MutexGuard<'_, HashMap<String, Arc<Client>>> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+        self.all.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Takes up one that was kept.
@@ -72,7 +81,10 @@ impl Clients {
             // Whoever registers without end is in the way of its own kind, not of those that are used.
             let unused = all.values().filter(|it| it.expires <= now + UNUSED);
             let oldest = unused.min_by_key(|it| it.expires).map(|it| it.id.clone());
-            let oldest = oldest.ok_or_else(|| Refusal::busy("there are too many clients"))?;
+            let limit = Limit::RegisteredClients;
+            let busy = || self.counts.busy(limit, "there are too many clients");
+            let oldest = oldest.ok_or_else(busy)?;
+            self.counts.count(limit);
             all.remove(&oldest);
             journal.remove(Kind::Client, &oldest);
         }
@@ -160,5 +172,31 @@ impl Client {
     pub(super) fn host(&self) -> Option<&str> {
         let rest = self.id.split_once("://")?.1;
         rest.split('/').next()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn whoever_registers_without_end_is_in_nobody_elses_way() {
+        let (counts, tally) = Counts::of_test();
+        let (clients, journal) = (Clients::new(counts), Journal::default());
+        let add = |id: String, now: u64| {
+            let (name, uri, secret) = (None, None, None);
+            let (redirects, refreshes, expires) = (Vec::new(), false, now + UNUSED);
+            let client = Client { id, name, uri, redirects, secret, refreshes, expires };
+            clients.add(client, now, &journal).is_ok()
+        };
+        assert!(add("used".into(), 0) && add("first".into(), 1));
+        clients.touch("used", 1, &journal);
+        assert!((0..MOST).all(|it| add(it.to_string(), 2)));
+        assert_eq!((clients.all().len(), tally.refused(Limit::RegisteredClients)), (MOST, 2));
+        assert!(clients.find("used", 2).is_some() && clients.find("first", 2).is_none());
+        // Those that nobody uses are forgotten in the end.
+        assert!(add("late".into(), 3 + UNUSED));
+        assert_eq!(clients.all().len(), 2);
+        assert_eq!(tally.refused(Limit::RegisteredClients), 2);
     }
 }

@@ -2,19 +2,22 @@
 
 use std::{
     collections::HashMap,
-    sync::{Mutex, PoisonError},
+    sync::{Mutex, MutexGuard, PoisonError},
     time::Duration,
 };
 
 use tokio::time::Instant;
 
 use super::{
+    counts::Counts,
     pkce::Challenge,
     provider::Given,
     refusal::Refusal,
     secret::{Digest, random},
     user::User,
+    waiting,
 };
+use crate::limits::Limit;
 
 /// How long a code is good.
 const TIME: Duration = Duration::from_secs(60);
@@ -22,12 +25,16 @@ const TIME: Duration = Duration::from_secs(60);
 /// How long it is known that it was used.
 const REMEMBERED: Duration = Duration::from_secs(10 * 60);
 
+/// What is decided about a user may have begun so long ago: on our pages, and then at another provider.
+const LONGEST: Duration = waiting::TIME.saturating_mul(3);
+
 const MOST: usize = 4000;
 
 /// What a code stands for.
 #[derive(Clone)]
 pub(super) struct Code {
     pub(super) client: String,
+    pub(super) client_name: Option<String>,
     pub(super) redirect: String,
     /// Whether the client gets refresh tokens.
     pub(super) refreshes: bool,
@@ -41,12 +48,12 @@ pub(super) struct Code {
 
 enum Entry {
     Fresh(Box<Code>),
-    /// Nothing has come of it, or not yet.
-    Used,
+    /// This user's; nothing has come of it yet.
+    Used(Box<str>),
     /// This came of it.
     Gave(Digest),
-    /// It was brought again before anything had come of it.
-    Doubled,
+    /// Nothing may come of it any more: it was brought again before anything had, or its user was logged out.
+    Over,
 }
 
 /// What has become of a code that somebody brings.
@@ -58,26 +65,45 @@ pub(super) enum Taken {
 }
 
 #[derive(Default)]
-pub(super) struct Codes(Mutex<HashMap<Digest, (Instant, Entry)>>);
+pub(super) struct Codes {
+    state: Mutex<State>,
+    counts: Counts,
+}
+
+#[derive(Default)]
+struct State {
+    all: HashMap<Digest, (Instant, Entry)>,
+    /// Users whose logins were ended, and when.
+    ended: HashMap<String, Instant>,
+}
 
 impl Codes {
-    fn all(&self) -> std::sync::MutexGuard<'_, HashMap<Digest, (Instant, Entry)>> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    pub(super) fn new(counts: Counts) -> Self {
+        Self { counts, ..Self::default() }
     }
 
+    fn state(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// `since` is when it began to be found out who the user is.
+    ///
     /// # Errors
-    /// When the system gives no random numbers, or there is no room.
-    pub(super) fn add(&self, code: Code) -> Result<String, Refusal> {
+    /// When the system gives no random numbers, there is no room, or all logins of the user were ended since.
+    pub(super) fn add(&self, code: Code, since: Instant) -> Result<String, Refusal> {
         let text = random::<32>()?;
         let now = Instant::now();
-        let mut all = self.all();
+        let State { all, ended } = &mut *self.state();
+        if ended.get(code.user.principal()).is_some_and(|at| since <= *at) {
+            return Err(Refusal::ended());
+        }
         all.retain(|_, it| now < it.0 + REMEMBERED);
         if all.len() >= MOST {
             // Nobody waits for what was used, or is too old to be.
             all.retain(|_, it| matches!(it.1, Entry::Fresh(_)) && now < it.0 + TIME);
         }
         if all.len() >= MOST {
-            return Err(Refusal::busy("there are too many authorizations"));
+            return Err(self.counts.busy(Limit::Codes, "there are too many authorizations"));
         }
         all.insert(Digest::of(&text), (now, Entry::Fresh(Box::new(code))));
         Ok(text)
@@ -85,34 +111,53 @@ impl Codes {
 
     /// Takes it, whatever comes of it: it is good once.
     pub(super) fn take(&self, code: &str) -> Taken {
-        let mut all = self.all();
-        let Some((made, entry)) = all.get_mut(&Digest::of(code)) else { return Taken::Unknown };
-        match std::mem::replace(entry, Entry::Used) {
-            Entry::Fresh(code) if Instant::now() < *made + TIME => Taken::Good(code),
+        let mut state = self.state();
+        let Some((made, entry)) = state.all.get_mut(&Digest::of(code)) else {
+            return Taken::Unknown;
+        };
+        match std::mem::replace(entry, Entry::Over) {
+            Entry::Fresh(code) if Instant::now() < *made + TIME => {
+                *entry = Entry::Used(code.user.principal().into());
+                Taken::Good(code)
+            }
             Entry::Fresh(_) => Taken::Unknown,
             Entry::Gave(grant) => {
                 *entry = Entry::Gave(grant);
                 Taken::Again(Some(grant))
             }
-            Entry::Used | Entry::Doubled => {
-                *entry = Entry::Doubled;
-                Taken::Again(None)
-            }
+            Entry::Used(_) | Entry::Over => Taken::Again(None),
         }
     }
 
-    /// Remembers what came of a code, unless somebody has brought it again meanwhile: then nothing may.
+    /// Remembers what came of a code, if anything still may.
     #[must_use]
     pub(super) fn gave(&self, code: &str, grant: Digest) -> bool {
-        let mut all = self.all();
-        let entry = all.get_mut(&Digest::of(code)).map(|it| &mut it.1);
-        if matches!(entry, Some(Entry::Doubled)) {
-            return false;
+        let mut state = self.state();
+        match state.all.get_mut(&Digest::of(code)) {
+            Some((_, entry @ Entry::Used(_))) => {
+                *entry = Entry::Gave(grant);
+                true
+            }
+            _ => false,
         }
-        if let Some(entry) = entry {
-            *entry = Entry::Gave(grant);
-        }
-        true
+    }
+
+    /// Ends those of a user, also those that somebody has just brought, and whatever else was begun before.
+    pub(super) fn end(&self, user: &str) {
+        let now = Instant::now();
+        let State { all, ended } = &mut *self.state();
+        ended.retain(|_, at| now < *at + LONGEST);
+        ended.insert(user.to_owned(), now);
+        all.retain(|_, (_, entry)| match entry {
+            Entry::Fresh(code) => code.user.principal() != user,
+            Entry::Used(of) => {
+                if **of == *user {
+                    *entry = Entry::Over;
+                }
+                true
+            }
+            Entry::Gave(_) | Entry::Over => true,
+        });
     }
 }
 
@@ -125,6 +170,7 @@ mod tests {
         let challenge =
             "code_challenge=E9Melhoa2OwvFrEMTJguCHaoeK1t8URWbuGJSstw-cM&code_challenge_method=S256";
         Code {
+            client_name: None,
             client: "c".into(),
             redirect: "http://127.0.0.1/".into(),
             refreshes: false,
@@ -143,12 +189,12 @@ mod tests {
             assert!(matches!(codes.take(code), Taken::Again(it) if it == grant));
         };
         let grant = Digest::of("grant");
-        let first = codes.add(code()).unwrap();
+        let first = codes.add(code(), Instant::now()).unwrap();
         assert!(matches!(codes.take(&first), Taken::Good(_)) && codes.gave(&first, grant));
         again(&first, Some(grant));
         again(&first, Some(grant));
         // Also when both come at once.
-        let both = codes.add(code()).unwrap();
+        let both = codes.add(code(), Instant::now()).unwrap();
         assert!(matches!(codes.take(&both), Taken::Good(_)));
         again(&both, None);
         assert!(!codes.gave(&both, grant));
@@ -156,21 +202,50 @@ mod tests {
     }
 
     #[tokio::test(start_paused = true)]
-    async fn what_nobody_waits_for_takes_nobodys_room() {
+    async fn nothing_comes_of_what_was_begun_before_a_user_was_logged_out() {
         let codes = Codes::default();
-        let all: Vec<_> = (0..MOST).map(|_| codes.add(code()).unwrap()).collect();
-        assert_eq!(codes.add(code()).unwrap_err().error, "temporarily_unavailable");
+        let of = |user: &str| Code { user: User::new(user), ..code() };
+        let since = Instant::now();
+        let [fresh, brought, theirs] =
+            ["ada", "ada", "bob"].map(|it| codes.add(of(it), since).unwrap());
+        assert!(matches!(codes.take(&brought), Taken::Good(_)));
+        tokio::time::advance(Duration::from_secs(1)).await;
+        codes.end("ada");
+        assert!(matches!(codes.take(&fresh), Taken::Unknown));
+        assert!(!codes.gave(&brought, Digest::of("grant")));
+        assert!(matches!(codes.take(&theirs), Taken::Good(_)));
+        assert!(codes.gave(&theirs, Digest::of("theirs")));
+        let refused = |since| codes.add(of("ada"), since).err().map(|it| it.error);
+        assert_eq!(refused(since), Some("access_denied"));
+        assert!(codes.add(of("bob"), since).is_ok());
+        tokio::time::advance(Duration::from_secs(1)).await;
+        assert_eq!(refused(Instant::now()), None);
+        // It is remembered for as long as somebody may be deciding, and no longer.
+        tokio::time::advance(waiting::TIME * 2).await;
+        assert_eq!(refused(since), Some("access_denied"));
+        tokio::time::advance(LONGEST).await;
+        codes.end("bob");
+        assert_eq!(codes.state().ended.len(), 1);
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn what_nobody_waits_for_takes_nobodys_room() {
+        let (counts, tally) = Counts::of_test();
+        let codes = Codes::new(counts);
+        let all: Vec<_> = (0..MOST).map(|_| codes.add(code(), Instant::now()).unwrap()).collect();
+        assert_eq!(codes.add(code(), Instant::now()).unwrap_err().error, "temporarily_unavailable");
+        assert_eq!(tally.refused(Limit::Codes), 1);
         for code in &all[1..] {
             assert!(matches!(codes.take(code), Taken::Good(_)));
         }
         // Those that are used make room, and one that is still good keeps its own.
-        let last = codes.add(code()).unwrap();
+        let last = codes.add(code(), Instant::now()).unwrap();
         assert!(matches!(codes.take(&all[0]), Taken::Good(_)));
         for _ in 0..MOST - 2 {
-            codes.add(code()).unwrap();
+            codes.add(code(), Instant::now()).unwrap();
         }
         tokio::time::advance(TIME).await;
-        codes.add(code()).unwrap();
+        codes.add(code(), Instant::now()).unwrap();
         assert!(matches!(codes.take(&last), Taken::Unknown));
     }
 }

@@ -11,24 +11,22 @@ use http::{Method, StatusCode, header};
 use super::{
     address::Address,
     authorize, callback,
-    client::{Client, Clients},
-    clock::Clock,
-    codes::Codes,
+    client::Client,
     decide,
     document::Documents,
-    grants::{Grant, Grants},
-    journal::{Journal, Kind, Row},
-    login::{Login, LoginPage},
+    grant::Grant,
+    grants::Standing,
+    login::{Judge, LoginPage},
     metadata::Metadata,
     page,
     provider::Provider,
+    records::Records,
     redirect::Redirect,
     refusal::Refusal,
     registration,
     reply::{self, Reply},
     secret::Digest,
     token,
-    waiting::Waiting,
 };
 use crate::{
     auth::{Pages, Place, Visit, scope_problem},
@@ -45,7 +43,7 @@ pub(super) struct Scope {
 /// How it is found out who somebody is.
 pub(super) enum Way {
     /// By the author's function, on a page of ours.
-    Asked { login: Login, page: LoginPage },
+    Asked { login: Judge, page: LoginPage },
     /// By another provider.
     Delegated(Box<Provider>),
 }
@@ -56,13 +54,8 @@ pub(super) struct Core {
     pub(super) scopes: Vec<Scope>,
     pub(super) redirects: Vec<String>,
     place: OnceLock<Place>,
-    pub(super) clock: Clock,
-    pub(super) clients: Clients,
     documents: Documents,
-    pub(super) waiting: Waiting,
-    pub(super) codes: Codes,
-    pub(super) grants: Grants,
-    pub(super) journal: Arc<Journal>,
+    pub(super) records: Arc<Records>,
     /// Times somebody could not be logged in.
     pub(super) logins: Turnstile,
     pub(super) registrations: Turnstile,
@@ -78,13 +71,8 @@ impl Core {
             scopes: Vec::new(),
             redirects: Vec::new(),
             place: OnceLock::new(),
-            clock: Clock::new(),
-            clients: Clients::default(),
             documents: Documents::new(),
-            waiting: Waiting::default(),
-            codes: Codes::default(),
-            grants: Grants::default(),
-            journal: Arc::default(),
+            records: Arc::new(Records::new()),
             logins: Turnstile::new(Rate::per_minute(10).burst(20)),
             registrations: Turnstile::new(Rate::per_minute(10).burst(50)),
             authorizations: Turnstile::new(Rate::per_second(1).burst(60)),
@@ -164,31 +152,19 @@ impl Core {
         place.resource.as_deref().is_none_or(|own| self.is_resource(resource, own))
     }
 
-    /// Takes up what was kept before a restart.
-    fn restore(&self, row: &Row) -> serde_json::Result<()> {
-        match row.kind {
-            Kind::Client => self.clients.restore(serde_json::from_str(&row.json)?),
-            Kind::Grant => {
-                let mut grant: Grant = serde_json::from_str(&row.json)?;
-                let Some(key) = Digest::parse(&row.key) else { return Ok(()) };
-                if !self.is_own(&grant.resource) {
-                    // It was given out under another name, or by another server.
-                    return Ok(());
-                }
-                let is_backed = match (&mut grant.backing, self.provider()) {
-                    (None, None) => true,
-                    (Some(backing), Some(provider)) => provider.restore(backing, &key),
-                    _ => false,
-                };
-                if is_backed {
-                    self.grants.restore(key, grant);
-                } else {
-                    // Whoever gave it is somebody else now, or its key has gone with the process.
-                    self.journal.remove(Kind::Grant, &row.key);
-                }
-            }
+    /// What a grant is worth that was kept before a restart.
+    fn standing(&self, key: &Digest, grant: &mut Grant) -> Standing {
+        if !self.is_own(&grant.resource) {
+            // It was given out under another name, or by another server.
+            return Standing::Elsewhere;
         }
-        Ok(())
+        let is_backed = match (&mut grant.backing, self.provider()) {
+            (None, None) => true,
+            (Some(backing), Some(provider)) => provider.restore(backing, key),
+            _ => false,
+        };
+        // Whoever gave it is somebody else now, or its key has gone with the process.
+        if is_backed { Standing::Good } else { Standing::Lost }
     }
 
     /// The words of a scope.
@@ -223,7 +199,7 @@ impl Core {
         if Documents::is_id(id) {
             return self.documents.find(id, self, visit).await;
         }
-        let found = self.clients.find(id, self.clock.now());
+        let found = self.records.clients.find(id, self.records.clock.now());
         found.ok_or_else(|| Refusal::client("nobody here knows the application that sent you, or no longer: remove this server there, and add it again"))
     }
 
@@ -296,14 +272,12 @@ impl Pages for Core {
         if place.bound.is_some_and(|it| it.is_loopback()) {
             self.documents.listen_on_loopback();
         }
+        self.records.counts.are(place.tally.clone());
         let _ = self.place.set(place);
         Box::pin(async {
-            for row in self.journal.load(self.clock.now()).await? {
-                self.restore(&row).map_err(|why| {
-                    let kind = row.kind.name();
-                    format!("a {kind} that was kept cannot be read, so the file is another version's: {why}")
-                })?;
-            }
+            let records = &self.records;
+            records.load().await?;
+            records.grants.wake(|key, grant| self.standing(key, grant), &records.journal);
             Ok(())
         })
     }

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use http::{HeaderValue, StatusCode, header};
-use tokio::time::timeout;
+use tokio::time::{Instant, timeout};
 
 use super::{
     authorize::{Asked, login_page, with_cookie},
@@ -11,16 +11,16 @@ use super::{
     codes::Code,
     core::{Core, Way},
     form::Form,
-    login::{Login, LoginPage, LoginRequest},
+    login::{Judge, LoginPage, LoginRequest},
     page::{self, Who},
     provider::{Given, Provider},
     refusal::Refusal,
     reply::{self, Reply},
     token,
     user::User,
-    waiting::{Approved, Found, Held, forget},
+    waiting::{Approved, Found, Held, Known, forget},
 };
-use crate::auth::Visit;
+use crate::{auth::Visit, limits::Limit};
 
 /// How long the author's function may take.
 const PATIENCE: Duration = Duration::from_secs(30);
@@ -39,7 +39,7 @@ async fn decide(core: &Core, visit: &Visit) -> Result<Reply, Refusal> {
     let form = token::form(visit)?;
     let (id, ticket) = (form.required("pending")?, form.required("ticket")?);
     let has_tls = core.has_tls(&visit.origin);
-    let found = core.waiting.find(id, ticket, &visit.parts.headers, has_tls);
+    let found = core.records.waiting.find(id, ticket, &visit.parts.headers, has_tls);
     let found = found.filter(|it| !it.is_approved).ok_or_else(stray)?;
     let action = form.one("action")?;
     if action == Some("deny") {
@@ -49,9 +49,9 @@ async fn decide(core: &Core, visit: &Visit) -> Result<Reply, Refusal> {
         (Way::Asked { login, page }, None) => log_in(core, visit, form, found, login, page).await,
         // A page that asked for something else than this.
         _ if action != Some("allow") => Err(stray()),
-        (Way::Asked { .. }, Some(user)) => {
-            let scopes = chosen(&form, &found.asked, |it| user.may(it));
-            let code = scopes.and_then(|it| coded(core, &found.asked, it, user.clone(), None));
+        (Way::Asked { .. }, Some(known)) => {
+            let scopes = chosen(&form, &found.asked, |it| known.user.may(it));
+            let code = scopes.and_then(|it| coded(core, &found.asked, it, known.clone(), None));
             Ok(finish(core, visit, &found, code))
         }
         (Way::Delegated(provider), _) => match chosen(&form, &found.asked, |_| true) {
@@ -71,8 +71,8 @@ async fn send_on(
 ) -> Result<Reply, Refusal> {
     let journey = Provider::journey()?;
     let gone = || Refusal::request("This page was used before.");
-    let approved = Approved { scopes, journey: journey.clone() };
-    let held = core.waiting.approve(&found.id, approved, core.has_tls(&visit.origin))?;
+    let approved = Approved { scopes, journey: journey.clone(), since: Instant::now() };
+    let held = core.records.waiting.approve(&found.id, approved, core.has_tls(&visit.origin))?;
     let held = held.ok_or_else(gone)?;
     let state = callback::state(&held.id, &held.ticket);
     let begun = provider.begin(&journey, &callback::address(core, visit), &state).await;
@@ -100,31 +100,32 @@ async fn log_in(
     visit: &Visit,
     form: Form,
     found: Found,
-    login: &Login,
+    login: &Judge,
     first: &LoginPage,
 ) -> Result<Reply, Refusal> {
-    let often =
-        || Refusal::busy("Too many have tried to log in. Wait a minute before you start again.");
     // Both are counted before anybody looks, so that nobody tries several times at once.
-    if core.logins.pass(visit.who()).is_err() || !core.waiting.may_try(&found.id) {
-        return Err(often());
+    if core.logins.pass(visit.who()).is_err() || !core.records.waiting.may_try(&found.id) {
+        let why = "Too many have tried to log in. Wait a minute before you start again.";
+        return Err(core.records.counts.busy(Limit::LoginAttempts, why));
     }
     let ticket = form.required("ticket")?.to_owned();
     let request =
         LoginRequest { form, headers: visit.parts.headers.clone(), asked: found.asked.clone() };
+    let since = Instant::now();
     let judged = timeout(PATIENCE, login.begin(request)).await;
     let judged = judged.map_err(|why| Refusal::broken("logging in took too long", &why))?;
     let page = match judged {
         Ok(user) => {
             core.logins.give_back(visit.who());
-            return logged_in(core, visit, &found, user);
+            return logged_in(core, visit, &found, Known { user, since });
         }
         Err(page) => page,
     };
     if let Some(problem) = page.problem() {
         return Err(Refusal::broken("the page cannot be shown", &problem));
     }
-    if !core.waiting.has_tries(&found.id) {
+    if !core.records.waiting.has_tries(&found.id) {
+        core.records.counts.count(Limit::LoginAttempts);
         return Ok(finish(core, visit, &found, Err(Refusal::denied())));
     }
     let held = Held { id: found.id, ticket, cookie: None };
@@ -132,15 +133,16 @@ async fn log_in(
 }
 
 /// Asks a user who has logged in.
-fn logged_in(core: &Core, visit: &Visit, found: &Found, user: User) -> Result<Reply, Refusal> {
-    check_user(&user)?;
+fn logged_in(core: &Core, visit: &Visit, found: &Found, known: Known) -> Result<Reply, Refusal> {
+    let user = &known.user;
+    check_user(user)?;
     let asked = &found.asked;
     if !asked.scopes.is_empty() && !asked.scopes.iter().any(|it| user.may(it)) {
         return Ok(finish(core, visit, found, Err(nothing_to_grant())));
     }
     let gone = || Refusal::request("This page has expired.");
-    let held = core.waiting.log_in(&found.id, user.clone())?.ok_or_else(gone)?;
-    Ok(page::consent(core, &held, asked, &Who::User(&user)))
+    let held = core.records.waiting.log_in(&found.id, known.clone())?.ok_or_else(gone)?;
+    Ok(page::consent(core, &held, asked, &Who::User(user)))
 }
 
 pub(super) fn nothing_to_grant() -> Refusal {
@@ -176,16 +178,17 @@ fn chosen(form: &Form, asked: &Asked, may: impl Fn(&str) -> bool) -> Result<Vec<
 /// The code for what a user has allowed.
 ///
 /// # Errors
-/// When there is no room for it.
+/// When there is no room for it, or the user was logged out meanwhile.
 pub(super) fn coded(
     core: &Core,
     asked: &Asked,
     scopes: Vec<String>,
-    user: User,
+    Known { user, since }: Known,
     given: Option<Given>,
 ) -> Result<String, Refusal> {
-    core.codes.add(Code {
+    let code = Code {
         client: asked.client.id.clone(),
+        client_name: asked.client.name.clone(),
         redirect: asked.back.redirect.clone(),
         refreshes: asked.client.refreshes,
         challenge: asked.challenge,
@@ -193,7 +196,8 @@ pub(super) fn coded(
         scopes,
         user,
         given,
-    })
+    };
+    core.records.codes.add(code, since)
 }
 
 /// Ends the authorization, and sends the browser back to the client.
@@ -204,7 +208,7 @@ pub(super) fn finish(
     code: Result<String, Refusal>,
 ) -> Reply {
     let back = &found.asked.back;
-    if !core.waiting.take(&found.id) {
+    if !core.records.waiting.take(&found.id) {
         return page::problem(core, &Refusal::request("This page was used before."));
     }
     let url = match code {

@@ -12,7 +12,7 @@ use super::{client::Client, core::Core, redirect::Redirect, refusal::Refusal, re
 use crate::{
     auth::Visit,
     issuer::{Fetch as _, Web},
-    limits::Turnstile,
+    limits::{Limit, Turnstile},
     model::Rate,
 };
 
@@ -74,7 +74,10 @@ impl Documents {
         if let Some(known) = self.known(url) {
             return Ok(known);
         }
-        let busy = || Refusal::busy("too many applications are being looked up: try again later");
+        let busy = || {
+            let why = "too many applications are being looked up: try again later";
+            core.records.counts.busy(Limit::ClientDocuments, why)
+        };
         if self.asking.pass(visit.who()).is_err() {
             return Err(busy());
         }

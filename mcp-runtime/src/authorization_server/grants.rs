@@ -2,25 +2,21 @@
 
 use std::{
     collections::HashMap,
-    sync::{Arc, Mutex, MutexGuard, PoisonError},
+    sync::{Mutex, MutexGuard, PoisonError},
 };
-
-use serde::{Deserialize, Serialize};
 
 use super::{
     access::AccessTokens,
+    counts::Counts,
+    grant::{Access, Backing, Grant, Refresh},
     journal::{Journal, Kind},
     refusal::Refusal,
     secret::{Chain, Digest, random},
-    user::User,
 };
-use crate::context::Authorization;
+use crate::{context::Authorization, limits::Limit};
 
 /// How long an access token is good.
 const ACCESS: u64 = 60 * 60;
-
-/// How long a grant waits for its client to come back.
-const IDLE: u64 = 30 * 24 * 60 * 60;
 
 /// How long a refresh token that was used is answered again, in the same way.
 const GRACE: u64 = 10;
@@ -36,46 +32,6 @@ const MOST: usize = 20_000;
 /// Letters of a refresh token that say which grant it is of.
 const NAME: usize = 22;
 
-#[derive(Clone, Serialize, Deserialize)]
-pub(super) struct Grant {
-    pub(super) client: String,
-    pub(super) user: User,
-    pub(super) scopes: Vec<String>,
-    pub(super) resource: String,
-    pub(super) ends: u64,
-    refresh: Option<Refresh>,
-    tokens: Vec<Access>,
-    /// What it stands on, where another provider has said who the user is.
-    pub(super) backing: Option<Backing>,
-}
-
-/// What another provider has given for a grant.
-#[derive(Clone, Serialize, Deserialize)]
-pub(super) struct Backing {
-    pub(super) sealed: String,
-    /// When its access token ends. Ours do no later.
-    pub(super) until: u64,
-    /// Whether it can be had anew.
-    pub(super) refreshes: bool,
-    /// For handlers, where they may have it.
-    #[serde(skip)]
-    pub(super) token: Option<Arc<str>>,
-}
-
-#[derive(Clone, Serialize, Deserialize)]
-struct Refresh {
-    current: Digest,
-    /// The one that was used last, and when.
-    previous: Option<(Digest, u64)>,
-}
-
-#[derive(Clone, Serialize, Deserialize)]
-struct Access {
-    digest: Digest,
-    expires: u64,
-    scopes: Vec<String>,
-}
-
 /// What a client is given.
 pub(super) struct Issued {
     /// Which grant it is of.
@@ -86,58 +42,65 @@ pub(super) struct Issued {
     pub(super) expires_in: u64,
 }
 
+/// What a grant is worth that was kept before a restart.
+pub(super) enum Standing {
+    Good,
+    /// It is another server's, or would be good if this one were called as it was.
+    Elsewhere,
+    Lost,
+}
+
 #[derive(Default)]
 pub(super) struct Grants {
     table: Mutex<HashMap<Digest, Grant>>,
+    /// Kept, and good for nothing here: not yet, or under another name of the server. Whoever has both has the table first.
+    aside: Mutex<HashMap<Digest, Grant>>,
     tokens: AccessTokens,
     chain: Chain,
+    counts: Counts,
 }
 
 /// The grants, while somebody works on them.
 struct State<'a> {
     grants: MutexGuard<'a, HashMap<Digest, Grant>>,
     tokens: &'a AccessTokens,
-}
-
-impl Grant {
-    pub(super) fn new(client: String, user: User, scopes: Vec<String>, resource: String) -> Self {
-        let (refresh, tokens, backing) = (None, Vec::new(), None);
-        Self { client, user, scopes, resource, ends: 0, refresh, tokens, backing }
-    }
-
-    /// When it ends if nobody comes back.
-    fn end_from(&self, now: u64) -> u64 {
-        match &self.backing {
-            Some(backing) if !backing.refreshes => backing.until,
-            _ => now + IDLE,
-        }
-    }
-
-    fn authorization(&self, scopes: &[String], expires: u64) -> Authorization {
-        let authorization = self.user.authorization(scopes, expires);
-        match self.backing.as_ref().and_then(|it| it.token.clone()) {
-            Some(token) => authorization.upstream(token),
-            None => authorization,
-        }
-    }
+    counts: &'a Counts,
 }
 
 impl Grants {
-    fn state(&self) -> State<'_> {
-        let grants = self.table.lock().unwrap_or_else(PoisonError::into_inner);
-        State { grants, tokens: &self.tokens }
+    pub(super) fn new(counts: Counts) -> Self {
+        Self { counts, ..Self::default() }
     }
 
-    /// Takes up one that was kept. The key that its last answer followed from is gone, so that one is not given again.
-    pub(super) fn restore(&self, key: Digest, mut grant: Grant) {
-        for access in &grant.tokens {
-            let authorization = grant.authorization(&access.scopes, access.expires);
-            self.tokens.insert(access.digest, key, authorization, access.expires);
+    fn state(&self) -> State<'_> {
+        let grants = self.table.lock().unwrap_or_else(PoisonError::into_inner);
+        State { grants, tokens: &self.tokens, counts: &self.counts }
+    }
+
+    fn aside(&self) -> MutexGuard<'_, HashMap<Digest, Grant>> {
+        self.aside.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Takes note of one that was kept.
+    pub(super) fn set_aside(&self, key: Digest, grant: Grant) {
+        self.aside().insert(key, grant);
+    }
+
+    /// Takes up those that were set aside and are good.
+    pub(super) fn wake(
+        &self,
+        standing: impl Fn(&Digest, &mut Grant) -> Standing,
+        journal: &Journal,
+    ) {
+        let mut state = self.state();
+        let mut aside = self.aside();
+        for (key, mut grant) in std::mem::take(&mut *aside) {
+            match standing(&key, &mut grant) {
+                Standing::Good => state.wake(key, grant),
+                Standing::Elsewhere => drop(aside.insert(key, grant)),
+                Standing::Lost => journal.remove(Kind::Grant, &key.text()),
+            }
         }
-        if let Some(refresh) = &mut grant.refresh {
-            refresh.previous = None;
-        }
-        self.state().grants.insert(key, grant);
     }
 
     /// The first tokens of a grant.
@@ -162,6 +125,7 @@ impl Grants {
             true => Some(format!("{name}{}", random::<32>()?)),
             false => None,
         };
+        grant.since = now;
         grant.ends = if refreshes { grant.end_from(now) } else { now + ACCESS };
         grant.refresh =
             refresh.as_ref().map(|it| Refresh { current: Digest::of(it), previous: None });
@@ -276,6 +240,43 @@ impl Grants {
         self.state().end(key, journal);
     }
 
+    /// Those of a user that have not ended.
+    pub(super) fn of<T>(
+        &self,
+        user: &str,
+        now: u64,
+        mut each: impl FnMut(&Digest, &Grant) -> T,
+    ) -> Vec<T> {
+        let (state, aside) = (self.state(), self.aside());
+        let all = state.grants.iter().chain(aside.iter());
+        let own = all.filter(|it| it.1.user.principal() == user && it.1.ends > now);
+        own.map(|(key, grant)| each(key, grant)).collect()
+    }
+
+    /// Ends one of a user's, or all of them: how many there were.
+    pub(super) fn end_of(
+        &self,
+        user: &str,
+        one: Option<&Digest>,
+        now: u64,
+        journal: &Journal,
+    ) -> usize {
+        let is_meant = |key: &Digest, grant: &Grant| {
+            grant.user.principal() == user && one.is_none_or(|it| it == key)
+        };
+        let mut state = self.state();
+        let mut ended = Vec::new();
+        for (key, grant) in self.aside().extract_if(|key, grant| is_meant(key, grant)) {
+            journal.remove(Kind::Grant, &key.text());
+            ended.push(grant);
+        }
+        let own = state.grants.iter().filter(|it| is_meant(it.0, it.1)).map(|it| *it.0);
+        for key in own.collect::<Vec<_>>() {
+            ended.extend(state.end(key, journal));
+        }
+        ended.iter().filter(|it| it.ends > now).count()
+    }
+
     /// Whom an access token lets in.
     pub(super) fn verify(&self, token: &str, now: u64) -> Option<Authorization> {
         self.tokens.verify(&Digest::of(token), now)
@@ -331,6 +332,18 @@ impl State<'_> {
         Ok(Issued { grant: key, access, refresh, scopes, expires_in: expires - now.min(expires) })
     }
 
+    /// Takes up one that was kept. The key that its last answer followed from is gone, so that one is not given again.
+    fn wake(&mut self, key: Digest, mut grant: Grant) {
+        for access in &grant.tokens {
+            let authorization = grant.authorization(&access.scopes, access.expires);
+            self.tokens.insert(access.digest, key, authorization, access.expires);
+        }
+        if let Some(refresh) = &mut grant.refresh {
+            refresh.previous = None;
+        }
+        self.grants.insert(key, grant);
+    }
+
     fn change(&mut self, key: Digest, journal: &Journal, change: impl FnOnce(&mut Grant)) {
         if let Some(grant) = self.grants.get_mut(&key) {
             change(grant);
@@ -338,13 +351,13 @@ impl State<'_> {
         }
     }
 
-    fn end(&mut self, key: Digest, journal: &Journal) {
-        if let Some(grant) = self.grants.remove(&key) {
-            for access in grant.tokens {
-                self.tokens.remove(&access.digest);
-            }
-            journal.remove(Kind::Grant, &key.text());
+    fn end(&mut self, key: Digest, journal: &Journal) -> Option<Grant> {
+        let grant = self.grants.remove(&key)?;
+        for access in &grant.tokens {
+            self.tokens.remove(&access.digest);
         }
+        journal.remove(Kind::Grant, &key.text());
+        Some(grant)
     }
 
     /// For one more grant of this user.
@@ -358,10 +371,11 @@ impl State<'_> {
             let first = self.grants.iter().filter(own).min_by_key(|it| it.1.ends);
             if let Some(key) = first.map(|it| *it.0) {
                 self.end(key, journal);
+                self.counts.count(Limit::Logins);
             }
         }
         if self.grants.len() >= MOST {
-            return Err(Refusal::busy("there are too many grants"));
+            return Err(self.counts.busy(Limit::Logins, "there are too many grants"));
         }
         Ok(())
     }
@@ -370,6 +384,7 @@ impl State<'_> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::authorization_server::{grant::IDLE, user::User};
 
     const NOW: u64 = 1_000_000;
 
@@ -382,7 +397,7 @@ mod tests {
 
         fn begin(&self, user: &str) -> Issued {
             let scopes = ["a", "b"].map(str::to_owned).to_vec();
-            let grant = Grant::new("c".into(), User::new(user), scopes, "http://r".into());
+            let grant = Grant::new("c".into(), None, User::new(user), scopes, "http://r".into());
             self.0.begin(grant, true, |_| Ok(None), NOW, &self.1).ok().unwrap()
         }
 
@@ -518,11 +533,13 @@ mod tests {
 
     #[test]
     fn one_user_does_not_fill_the_table() {
-        let table = Table::new();
+        let (counts, tally) = Counts::of_test();
+        let table = Table(Grants::new(counts), Journal::default());
         let bob = table.begin("bob");
         let all: Vec<_> = (0..OF_USER + 3).map(|_| table.begin("ada")).collect();
         let kept = all.iter().filter(|it| table.is_good(&it.access, NOW)).count();
         assert_eq!(kept, OF_USER);
+        assert_eq!(tally.refused(Limit::Logins), 3);
         assert!(table.is_good(&bob.access, NOW));
         let mut refresh = bob.refresh.unwrap();
         for _ in 0..TOKENS * 2 {

@@ -2,7 +2,7 @@
 
 use std::{
     collections::BTreeMap,
-    sync::{Arc, Mutex, PoisonError},
+    sync::{Arc, Mutex, PoisonError, RwLock},
 };
 
 use serde::Serialize;
@@ -74,19 +74,28 @@ type Dirty = BTreeMap<(Kind, String), Option<Row>>;
 /// What has changed and is not kept yet: of each thing the last that was said of it.
 #[derive(Default)]
 pub(super) struct Journal {
-    ledger: Option<Arc<dyn Ledger>>,
+    ledger: RwLock<Option<Arc<dyn Ledger>>>,
     dirty: Mutex<Dirty>,
     writing: tokio::sync::Mutex<()>,
 }
 
 impl Journal {
-    #[cfg(feature = "sqlite")]
-    pub(super) fn in_ledger(ledger: Arc<dyn Ledger>) -> Self {
-        Self { ledger: Some(ledger), ..Self::default() }
+    #[cfg(any(feature = "sqlite", test))]
+    pub(super) fn keep_in(&self, ledger: Arc<dyn Ledger>) {
+        *self.ledger.write().unwrap_or_else(PoisonError::into_inner) = Some(ledger);
+    }
+
+    fn ledger(&self) -> Option<Arc<dyn Ledger>> {
+        self.ledger.read().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+
+    /// Whether anything outlasts the process.
+    pub(super) fn outlasts(&self) -> bool {
+        self.ledger().is_some()
     }
 
     pub(super) fn put(&self, kind: Kind, key: &str, expires: u64, value: &impl Serialize) {
-        if self.ledger.is_none() {
+        if !self.outlasts() {
             return;
         }
         match serde_json::to_string(value) {
@@ -99,7 +108,7 @@ impl Journal {
     }
 
     pub(super) fn remove(&self, kind: Kind, key: &str) {
-        if self.ledger.is_some() {
+        if self.outlasts() {
             self.dirty().insert((kind, key.to_owned()), None);
         }
     }
@@ -113,7 +122,7 @@ impl Journal {
     /// # Errors
     /// When it cannot be read.
     pub(super) async fn load(&self, now: u64) -> Result<Vec<Row>, String> {
-        match &self.ledger {
+        match self.ledger() {
             Some(ledger) => ledger.load(now).await.map_err(|why| why.message().to_owned()),
             None => Ok(Vec::new()),
         }
@@ -124,7 +133,7 @@ impl Journal {
     /// # Errors
     /// When it is not. It is tried again the next time.
     pub(super) async fn save(self: &Arc<Self>) -> Result<(), Refusal> {
-        let Some(ledger) = self.ledger.clone() else { return Ok(()) };
+        let Some(ledger) = self.ledger() else { return Ok(()) };
         let own = self.clone();
         let saved = tokio::spawn(async move {
             // One after the other, so that what is older never comes last.

@@ -108,9 +108,9 @@ impl fmt::Debug for LoginPage {
 type LoggingIn = Pin<Box<dyn Future<Output = Result<User, LoginPage>> + Send>>;
 
 /// The author's function.
-pub(super) struct Login(Box<dyn Fn(LoginRequest) -> LoggingIn + Send + Sync>);
+pub(super) struct Judge(Box<dyn Fn(LoginRequest) -> LoggingIn + Send + Sync>);
 
-impl Login {
+impl Judge {
     pub(super) fn new<F, L>(login: F) -> Self
     where
         F: Fn(LoginRequest) -> L + Send + Sync + 'static,

@@ -12,7 +12,8 @@ use tokio::{sync::Mutex, time::Instant};
 
 use super::{
     form,
-    grants::{Backing, name},
+    grant::Backing,
+    grants::name,
     redirect::Redirect,
     refusal::Refusal,
     seal::Sealer,

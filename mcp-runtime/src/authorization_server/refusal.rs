@@ -52,6 +52,11 @@ impl Refusal {
         Self::of("access_denied", "the user has denied it")
     }
 
+    /// Somebody was logged out while they logged in.
+    pub(super) fn ended() -> Self {
+        Self::of("access_denied", "all logins of the user have been ended meanwhile: begin again")
+    }
+
     /// Another provider cannot be asked now.
     pub(super) fn away() -> Self {
         let status = StatusCode::SERVICE_UNAVAILABLE;
@@ -70,9 +75,7 @@ impl Refusal {
     /// There are too many of something now.
     pub(super) fn busy(why: impl Into<Cow<'static, str>>) -> Self {
         let status = StatusCode::TOO_MANY_REQUESTS;
-        let busy = Self { status, ..Self::of("temporarily_unavailable", why) };
-        tracing::debug!("refused: {}", busy.why);
-        busy
+        Self { status, ..Self::of("temporarily_unavailable", why) }
     }
 
     /// It is our own fault, whose reason is for the log alone.

@@ -11,7 +11,7 @@ use super::{
     reply::{self, Reply},
     secret::{Digest, random},
 };
-use crate::auth::Visit;
+use crate::{auth::Visit, limits::Limit};
 
 /// Redirect URIs of one client.
 const REDIRECTS: usize = 20;
@@ -102,7 +102,8 @@ impl Said {
 
 pub(super) async fn answer(core: &Core, visit: &Visit) -> Result<Reply, Refusal> {
     if core.registrations.pass(visit.who()).is_err() {
-        return Err(Refusal::busy("too many clients have registered: try again later"));
+        let why = "too many clients have registered: try again later";
+        return Err(core.records.counts.busy(Limit::Registrations, why));
     }
     let said: Said = serde_json::from_slice(&visit.body)
         .map_err(|_| Refusal::metadata("the body is no JSON that describes a client"))?;
@@ -116,7 +117,7 @@ pub(super) async fn answer(core: &Core, visit: &Visit) -> Result<Reply, Refusal>
             return Err(Refusal::metadata(why));
         }
     };
-    let now = core.clock.now();
+    let now = core.records.clock.now();
     let refreshes = said.refreshes();
     let client = Client {
         id: random::<16>()?,
@@ -127,8 +128,8 @@ pub(super) async fn answer(core: &Core, visit: &Visit) -> Result<Reply, Refusal>
         refreshes,
         expires: now + UNUSED,
     };
-    core.clients.add(client.clone(), now, &core.journal)?;
-    core.journal.save().await?;
+    core.records.clients.add(client.clone(), now, &core.records.journal)?;
+    core.records.journal.save().await?;
     let grant_types: &[_] =
         if refreshes { &["authorization_code", "refresh_token"] } else { &["authorization_code"] };
     let registered = Registered {

@@ -1,10 +1,9 @@
 use std::{fmt, future::Future, net::IpAddr, sync::Arc};
 
-#[cfg(feature = "sqlite")]
-use super::journal::Journal;
 use super::{
     core::{Core, Scope, Way},
-    login::{Login, LoginPage, LoginRequest},
+    login::{Judge, LoginPage, LoginRequest},
+    logins::Logins,
     provider::Provider,
     upstream::Upstream,
     user::User,
@@ -46,7 +45,8 @@ use crate::{
 /// Access tokens are good for an hour and for this server alone, and users stay signed in for 30 days after a client was last there.
 ///
 /// **What it does not do.** No login is remembered: each authorization asks who somebody is, so that no page can make a browser authorize
-/// anything on the quiet. There is no second factor but the one the author asks for, and no page on which users see what they have granted.
+/// anything on the quiet. There is no second factor but the one the author asks for, and no page on which users see what they have granted: what such a page
+/// or tool needs is in [`logins`](Self::logins).
 pub struct AuthorizationServer {
     core: Arc<Core>,
 }
@@ -65,7 +65,7 @@ impl AuthorizationServer {
     {
         Self {
             core: Arc::new(Core::new(Way::Asked {
-                login: Login::new(login),
+                login: Judge::new(login),
                 page: LoginPage::form(),
             })),
         }
@@ -122,7 +122,14 @@ impl AuthorizationServer {
     #[cfg(feature = "sqlite")]
     #[must_use]
     pub fn keep_in(self, file: Arc<crate::store::SqliteTasks>) -> Self {
-        self.change(|it| it.journal = Arc::new(Journal::in_ledger(file)))
+        self.core.records.journal.keep_in(file);
+        self
+    }
+
+    /// All that users have granted, for the author to see and to end: "my laptop was stolen", "the password was changed", an account that is
+    /// deleted. Asked for before the server is built, it goes on to be good for as long as there is one.
+    pub fn logins(&self) -> Logins {
+        Logins(self.core.records.clone())
     }
 
     /// The page that is shown first, in place of the framework's own.
@@ -155,7 +162,8 @@ impl fmt::Debug for AuthorizationServer {
 
 impl TokenVerifier for AuthorizationServer {
     async fn verify(&self, token: &str) -> Result<Authorization, Denied> {
-        let found = self.core.grants.verify(token, self.core.clock.now());
+        let records = &self.core.records;
+        let found = records.grants.verify(token, records.clock.now());
         found.ok_or(Denied::invalid("the token is not good, or no longer"))
     }
 

@@ -7,7 +7,8 @@ use super::{
     codes::{Code, Taken},
     core::Core,
     form::Form,
-    grants::{Backing, Grant, Issued},
+    grant::{Backing, Grant},
+    grants::Issued,
     provider::{Failed, Provider},
     refusal::Refusal,
     reply::{self, Reply},
@@ -45,14 +46,15 @@ pub(super) fn form(visit: &Visit) -> Result<Form, Refusal> {
 pub(super) async fn answer(core: &Core, visit: &Visit) -> Result<Reply, Refusal> {
     let form = form(visit)?;
     let kind = form.required("grant_type")?;
-    let client = core.clients.authenticate(&visit.parts.headers, &form, core.clock.now())?;
+    let client =
+        core.records.clients.authenticate(&visit.parts.headers, &form, core.records.clock.now())?;
     let issued = match kind {
         "authorization_code" => exchange(core, visit, &form, &client).await?,
         "refresh_token" => refresh(core, visit, &form, &client).await?,
         _ => return Err(Refusal::grant_type()),
     };
-    core.clients.touch(&client, core.clock.now(), &core.journal);
-    core.journal.save().await?;
+    core.records.clients.touch(&client, core.records.clock.now(), &core.records.journal);
+    core.records.journal.save().await?;
     Ok(reply::json(
         StatusCode::OK,
         &Tokens {
@@ -74,28 +76,20 @@ async fn exchange(
     let text = form.required("code")?;
     let verifier = form.required("code_verifier")?;
     let redirect = form.one("redirect_uri")?;
-    let code = match core.codes.take(text) {
+    let code = match core.records.codes.take(text) {
         Taken::Good(code) => code,
         Taken::Again(grant) => {
             tracing::warn!("an authorization code was used twice: what it gave has been revoked");
             if let Some(grant) = grant {
-                core.grants.end(grant, &core.journal);
-                core.journal.save().await?;
+                core.records.grants.end(grant, &core.records.journal);
+                core.records.journal.save().await?;
             }
             return Err(Refusal::grant("the code was used before"));
         }
         Taken::Unknown => return Err(Refusal::grant("the code is not good, or no longer")),
     };
-    let Code {
-        client: owner,
-        redirect: asked,
-        refreshes,
-        challenge,
-        resource,
-        scopes,
-        user,
-        given,
-    } = *code;
+    let Code { client: owner, client_name, redirect: asked, refreshes, challenge, .. } = *code;
+    let Code { resource, scopes, user, given, .. } = *code;
     if owner != client {
         return Err(Refusal::grant("the code is another client's"));
     }
@@ -109,18 +103,24 @@ async fn exchange(
     if !form.all("resource").all(|it| core.is_resource(it, &visit.resource)) {
         return Err(Refusal::target());
     }
-    let grant = Grant::new(owner, user, scopes, resource);
+    let grant = Grant::new(owner, client_name, user, scopes, resource);
     let back = |key: &Digest| match (core.provider(), &given) {
         (Some(provider), Some(given)) => provider.seal(given, key).map(Some),
         _ => Ok(None),
     };
-    let issued = core.grants.begin(grant, refreshes, back, core.clock.now(), &core.journal)?;
-    if core.codes.gave(text, issued.grant) {
+    let issued = core.records.grants.begin(
+        grant,
+        refreshes,
+        back,
+        core.records.clock.now(),
+        &core.records.journal,
+    )?;
+    if core.records.codes.gave(text, issued.grant) {
         return Ok(issued);
     }
-    core.grants.end(issued.grant, &core.journal);
-    core.journal.save().await?;
-    Err(Refusal::grant("the code was used before"))
+    core.records.grants.end(issued.grant, &core.records.journal);
+    core.records.journal.save().await?;
+    Err(Refusal::grant("the code was used before, or its user has been logged out"))
 }
 
 async fn refresh(core: &Core, visit: &Visit, form: &Form, client: &str) -> Result<Issued, Refusal> {
@@ -143,11 +143,12 @@ async fn refresh(core: &Core, visit: &Visit, form: &Form, client: &str) -> Resul
         Some(provider) => renew(core, provider, token, client, scopes.as_deref()).await?,
         None => None,
     };
-    let now = core.clock.now();
-    let refreshed = core.grants.refresh(token, client, scopes, backing, now, &core.journal);
+    let now = core.records.clock.now();
+    let refreshed =
+        core.records.grants.refresh(token, client, scopes, backing, now, &core.records.journal);
     if refreshed.is_err() {
         // It may have ended the grant.
-        core.journal.save().await?;
+        core.records.journal.save().await?;
     }
     refreshed
 }
@@ -160,14 +161,14 @@ async fn renew(
     client: &str,
     scopes: Option<&[String]>,
 ) -> Result<Option<Backing>, Refusal> {
-    let found = core.grants.backing(token, client, scopes, core.clock.now());
+    let found = core.records.grants.backing(token, client, scopes, core.records.clock.now());
     let Some((key, backing)) = found.filter(|it| it.1.refreshes) else { return Ok(None) };
-    match provider.refresh(&backing, &key, core.clock.now()).await {
+    match provider.refresh(&backing, &key, core.records.clock.now()).await {
         Ok(given) => provider.seal(&given, &key).map(Some),
         Err(Failed::Away) => Err(Refusal::away()),
         Err(Failed::Refused) => {
-            core.grants.end(key, &core.journal);
-            core.journal.save().await?;
+            core.records.grants.end(key, &core.records.journal);
+            core.records.journal.save().await?;
             Err(Refusal::grant("the provider that knows the user no longer lets them in"))
         }
     }
@@ -175,9 +176,10 @@ async fn renew(
 
 pub(super) async fn revoke(core: &Core, visit: &Visit) -> Result<Reply, Refusal> {
     let form = form(visit)?;
-    let client = core.clients.authenticate(&visit.parts.headers, &form, core.clock.now())?;
-    core.grants.revoke(form.required("token")?, &client, &core.journal);
-    core.journal.save().await?;
+    let client =
+        core.records.clients.authenticate(&visit.parts.headers, &form, core.records.clock.now())?;
+    core.records.grants.revoke(form.required("token")?, &client, &core.records.journal);
+    core.records.journal.save().await?;
     // Also for one that nobody knows: there is nothing left to do (section 2.2).
     Ok(reply::empty(StatusCode::OK))
 }

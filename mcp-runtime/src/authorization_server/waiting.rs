@@ -12,12 +12,13 @@ use tokio::time::Instant;
 
 use super::{
     authorize::Asked,
+    counts::Counts,
     provider::Journey,
     refusal::Refusal,
     secret::{Digest, random},
     user::User,
 };
-use crate::limits::Who;
+use crate::limits::{Limit, Who};
 
 /// How long somebody may take.
 pub(super) const TIME: Duration = Duration::from_secs(10 * 60);
@@ -34,13 +35,20 @@ struct Pending {
     /// What the browser shows by itself, and what only the page shows that it got.
     cookie: Digest,
     ticket: Digest,
-    user: Option<User>,
+    user: Option<Known>,
     /// What was allowed before the browser went to another provider.
     approved: Option<Approved>,
     tries: u32,
     until: Instant,
     /// Where it was begun, as far as that is known.
     from: Who<'static>,
+}
+
+/// Who has logged in, and when they began to.
+#[derive(Clone)]
+pub(super) struct Known {
+    pub(super) user: User,
+    pub(super) since: Instant,
 }
 
 /// How a page and its browser show which authorization they are about.
@@ -55,7 +63,7 @@ pub(super) struct Held {
 pub(super) struct Found {
     pub(super) id: String,
     pub(super) asked: Arc<Asked>,
-    pub(super) user: Option<User>,
+    pub(super) user: Option<Known>,
     /// Nothing more is asked here.
     pub(super) is_approved: bool,
 }
@@ -64,14 +72,23 @@ pub(super) struct Found {
 pub(super) struct Approved {
     pub(super) scopes: Vec<String>,
     pub(super) journey: Journey,
+    /// When the browser went there.
+    pub(super) since: Instant,
 }
 
 #[derive(Default)]
-pub(super) struct Waiting(Mutex<HashMap<String, Pending>>);
+pub(super) struct Waiting {
+    all: Mutex<HashMap<String, Pending>>,
+    counts: Counts,
+}
 
 impl Waiting {
+    pub(super) fn new(counts: Counts) -> Self {
+        Self { counts, ..Self::default() }
+    }
+
     fn all(&self) -> MutexGuard<'_, HashMap<String, Pending>> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+        self.all.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Begins to wait.
@@ -107,6 +124,7 @@ impl Waiting {
             let rank = |it: &Pending| (Reverse(begun[&it.from]), it.user.is_some(), it.until);
             let first = all.iter().min_by_key(|it| rank(it.1)).map(|it| it.0.clone());
             first.map(|it| all.remove(&it));
+            self.counts.count(Limit::Authorizations);
         }
         all.insert(id.clone(), pending);
         let cookie = set_cookie(&id, &cookie, TIME.as_secs(), has_tls);
@@ -188,11 +206,11 @@ impl Waiting {
     ///
     /// # Errors
     /// When the system gives no random numbers.
-    pub(super) fn log_in(&self, id: &str, user: User) -> Result<Option<Held>, Refusal> {
+    pub(super) fn log_in(&self, id: &str, known: Known) -> Result<Option<Held>, Refusal> {
         let ticket = random::<32>()?;
         let mut all = self.all();
         let Some(pending) = all.get_mut(id).filter(|it| it.user.is_none()) else { return Ok(None) };
-        pending.user = Some(user);
+        pending.user = Some(known);
         pending.ticket = Digest::of(&ticket);
         Ok(Some(Held { id: id.to_owned(), ticket, cookie: None }))
     }
@@ -256,18 +274,20 @@ mod tests {
 
     #[tokio::test(start_paused = true)]
     async fn whoever_begins_without_end_is_in_nobody_elses_way() {
-        let (waiting, asked) = (Waiting::default(), asked());
+        let (counts, tally) = Counts::of_test();
+        let (waiting, asked) = (Waiting::new(counts), asked());
         let add = |address: IpAddr| waiting.add(asked.clone(), Who::at(address), false).unwrap().id;
         let own = add([10, 0, 0, 1].into());
-        let user = || User::new("mallory");
+        let known = || Known { user: User::new("mallory"), since: Instant::now() };
         // Of a few hundred networks, each with as many as its guard lets through.
         for it in 0..(MOST * 3).try_into().unwrap() {
             tokio::time::advance(Duration::from_millis(1)).await;
             let id = add([0x2001, 0xdb8, 0, it % 300, it, 0, 0, 1].into());
             // Not those either that somebody logs in to.
-            waiting.log_in(&id, user()).unwrap();
+            waiting.log_in(&id, known()).unwrap();
         }
         assert_eq!(waiting.all().len(), MOST);
+        assert_eq!(tally.refused(Limit::Authorizations), 2 * MOST as u64 + 1);
         assert!(waiting.has_tries(&own));
         assert!(waiting.has_tries(&add([10, 0, 0, 2].into())) && waiting.has_tries(&own));
     }

@@ -14,6 +14,9 @@ use super::Limit;
 /// # fn main() {}
 /// ```
 ///
+/// It has all that [`Limits`](crate::Limits) names, the items with a `rate` or a `concurrency`, and what an `AuthorizationServer` has refused:
+/// attempts to log in, registrations and what there was no room for.
+///
 /// Numbers are counted each for itself, so that two of them need not be of the same moment.
 #[derive(Clone, Debug)]
 pub struct Stats {

@@ -13,7 +13,8 @@ use tokio::time::Instant;
 
 macro_rules! limit {
     ($($(#[$doc:meta])* $variant:ident = $name:literal,)*) => {
-        /// Something that a server refuses more of: one of the [`Limits`](crate::Limits), or of what an item says of itself.
+        /// Something that a server refuses more of: one of the [`Limits`](crate::Limits), of what an item says of itself, or of those that
+        /// `AuthorizationServer` has.
         #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
         #[non_exhaustive]
         pub enum Limit { $($(#[$doc])* $variant,)* }
@@ -22,7 +23,7 @@ macro_rules! limit {
             /// All of them.
             pub const ALL: &[Self] = &[$(Self::$variant),*];
 
-            /// Its name, which is that of the setting.
+            /// Its name, which is that of the setting where there is one.
             pub const fn name(self) -> &'static str {
                 match self { $(Self::$variant => $name,)* }
             }
@@ -80,6 +81,20 @@ limit! {
     Rate = "rate",
     /// Calls beyond those of their item that may run at once.
     Concurrency = "concurrency",
+    /// Attempts to log in beyond those that one authorization, or one address, may have.
+    LoginAttempts = "login_attempts",
+    /// Authorizations that were begun too often from one address, or had to give way to others while nobody had decided yet.
+    Authorizations = "authorizations",
+    /// Clients that registered themselves too often from one address.
+    Registrations = "registrations",
+    /// Clients for which there was no room, or that were forgotten for others before anybody had used them.
+    RegisteredClients = "registered_clients",
+    /// Clients whose metadata was to be looked up too often from one address, or while too many others were.
+    ClientDocuments = "client_documents",
+    /// Codes for which there was no room.
+    Codes = "codes",
+    /// Logins for which there was no room, or that ended because their user had too many.
+    Logins = "logins",
 }
 
 impl fmt::Display for Limit {

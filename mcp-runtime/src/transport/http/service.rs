@@ -79,7 +79,8 @@ impl HttpService {
         #[cfg(feature = "auth-server")]
         if let Some(protected) = &settings.protected {
             let name = server.identity.title.as_ref().unwrap_or(&server.identity.name);
-            let opened = protected.open(name, &settings.path, bound).await;
+            let tally = &server.catalog.tally;
+            let opened = protected.open(name, &settings.path, bound, tally).await;
             opened.map_err(ServeError::Auth)?;
         }
         let endpoint = Endpoint::new(server.start().await?, settings, bound);

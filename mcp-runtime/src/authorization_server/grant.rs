@@ -1,0 +1,94 @@
+use std::sync::Arc;
+
+use serde::{Deserialize, Serialize};
+
+use super::{secret::Digest, user::User};
+use crate::context::Authorization;
+
+/// How long a grant waits for its client to come back.
+pub(super) const IDLE: u64 = 30 * 24 * 60 * 60;
+
+/// What a user has granted to a client.
+#[derive(Clone, Serialize, Deserialize)]
+pub(super) struct Grant {
+    pub(super) client: String,
+    /// What the client called itself when the user was asked.
+    pub(super) client_name: Option<String>,
+    pub(super) user: User,
+    pub(super) scopes: Vec<String>,
+    pub(super) resource: String,
+    pub(super) since: u64,
+    pub(super) ends: u64,
+    pub(super) refresh: Option<Refresh>,
+    pub(super) tokens: Vec<Access>,
+    /// What it stands on, where another provider has said who the user is.
+    pub(super) backing: Option<Backing>,
+}
+
+/// What another provider has given for a grant.
+#[derive(Clone, Serialize, Deserialize)]
+pub(super) struct Backing {
+    pub(super) sealed: String,
+    /// When its access token ends. Ours do no later.
+    pub(super) until: u64,
+    /// Whether it can be had anew.
+    pub(super) refreshes: bool,
+    /// For handlers, where they may have it.
+    #[serde(skip)]
+    pub(super) token: Option<Arc<str>>,
+}
+
+/// Which refresh tokens are known.
+#[derive(Clone, Serialize, Deserialize)]
+pub(super) struct Refresh {
+    pub(super) current: Digest,
+    /// The one that was used last, and when.
+    pub(super) previous: Option<(Digest, u64)>,
+}
+
+/// An access token.
+#[derive(Clone, Serialize, Deserialize)]
+pub(super) struct Access {
+    pub(super) digest: Digest,
+    pub(super) expires: u64,
+    pub(super) scopes: Vec<String>,
+}
+
+impl Grant {
+    pub(super) fn new(
+        client: String,
+        client_name: Option<String>,
+        user: User,
+        scopes: Vec<String>,
+        resource: String,
+    ) -> Self {
+        Self {
+            client,
+            client_name,
+            user,
+            scopes,
+            resource,
+            since: 0,
+            ends: 0,
+            refresh: None,
+            tokens: Vec::new(),
+            backing: None,
+        }
+    }
+
+    /// When it ends if nobody comes back.
+    pub(super) fn end_from(&self, now: u64) -> u64 {
+        match &self.backing {
+            Some(backing) if !backing.refreshes => backing.until,
+            _ => now + IDLE,
+        }
+    }
+
+    pub(super) fn authorization(&self, scopes: &[String], expires: u64) -> Authorization {
+        let authorization = self.user.authorization(scopes, expires);
+        match self.backing.as_ref().and_then(|it| it.token.clone()) {
+            Some(token) => authorization.upstream(token),
+            None => authorization,
+        }
+    }
+}

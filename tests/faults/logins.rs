@@ -1,0 +1,204 @@
+//! What the author of a server ends is over, for whoever has it and for good.
+
+use std::{sync::Arc, time::SystemTime};
+
+use mcp_runtime::{AuthorizationServer, Login, LoginRequest, Logins, SqliteTasks, User};
+use tokio::sync::Semaphore;
+
+use crate::{
+    authorization::Served,
+    authorization_server::{authorization_server, server, whoami_with},
+    browser::{Back, Browser, Client, Page, Tokens, register, registration},
+    client::run,
+};
+
+async fn start(own: AuthorizationServer) -> (Served, Logins) {
+    let logins = own.logins();
+    (Served::start(server(own)).await, logins)
+}
+
+async fn passes(client: &Client, tokens: &Tokens) -> bool {
+    let called = whoami_with(client.address, &tokens.access).await.status() == 200;
+    let refreshed = client.refresh(&tokens.refresh).await;
+    if refreshed.status() == 400 {
+        assert_eq!(refreshed.json()["error"], "invalid_grant");
+    }
+    assert_eq!(called, refreshed.status() == 200);
+    called
+}
+
+async fn ids(logins: &Logins, user: &str) -> Vec<String> {
+    let all = logins.of(user).await.unwrap();
+    all.iter().map(|it| it.id().to_owned()).collect()
+}
+
+#[test]
+fn a_login_that_is_ended_is_over_at_once() {
+    run(async {
+        let (served, logins) = start(authorization_server()).await;
+        let mut other = registration();
+        other["client_name"] = "Laptop".into();
+        let laptop = register(served.address, &other).await.json();
+        let phone = Client::register(served.address).await;
+        let laptop = Client { id: laptop["client_id"].as_str().unwrap().into(), ..phone.clone() };
+        let stolen = laptop.log_in("ada").await;
+        let (kept, bob) = (phone.log_in("ada").await, phone.log_in("bob").await);
+
+        let seen = logins.of("ada").await.unwrap();
+        let named = |it: &Login| (it.client().to_owned(), it.client_name().unwrap().to_owned());
+        let mut names: Vec<_> = seen.iter().map(named).collect();
+        names.sort_by(|a, b| a.1.cmp(&b.1));
+        assert_eq!(
+            names,
+            [(laptop.id.clone(), "Laptop".to_owned()), (phone.id.clone(), "Suite".to_owned())]
+        );
+        for it in &seen {
+            assert_eq!(it.scopes().collect::<Vec<_>>(), ["notes:read", "notes:write"]);
+            assert!(it.since() <= SystemTime::now() && it.until() > SystemTime::now());
+            let shown = format!("{it:?}");
+            for secret in [&stolen.access, &stolen.refresh, &kept.access, &kept.refresh] {
+                assert!(!shown.contains(&**secret), "{shown}");
+            }
+        }
+        assert_eq!(ids(&logins, "nobody").await.len(), 0);
+
+        let id = seen.iter().find(|it| it.client() == laptop.id).unwrap().id();
+        // What another has seen is no right to end it.
+        assert!(!logins.end("bob", id).await.unwrap());
+        assert!(!logins.end("ada", "unknown").await.unwrap());
+        let moved = Tokens::of(&laptop.refresh(&stolen.refresh).await);
+        assert!(logins.end("ada", id).await.unwrap());
+        assert!(!logins.end("ada", id).await.unwrap());
+        // What was used a moment ago is not answered again either.
+        for tokens in [&stolen, &moved] {
+            assert!(!passes(&laptop, tokens).await);
+        }
+        assert!(passes(&phone, &kept).await && passes(&phone, &bob).await);
+        assert_eq!((ids(&logins, "ada").await.len(), ids(&logins, "bob").await.len()), (1, 1));
+        served.end().await;
+    });
+}
+
+#[test]
+fn who_is_logged_out_everywhere_has_to_log_in_anew() {
+    run(async {
+        let (served, logins) = start(authorization_server()).await;
+        let client = Client::register(served.address).await;
+        let (one, other) = (client.log_in("ada").await, client.log_in("ada").await);
+        let bob = client.log_in("bob").await;
+        let asked = client.authorize(&[]);
+        let code = Browser::new(&client).allow("ada", &asked).await.code();
+        let theirs = Browser::new(&client).allow("bob", &asked).await.code();
+        let mut deciding = Browser::new(&client);
+        let page = Page::of(&deciding.open(&asked).await);
+        let consent = Page::of(&deciding.log_in(&page, "ada", "right").await);
+        let mut entering = Browser::new(&client);
+        let login = Page::of(&entering.open(&asked).await);
+
+        assert_eq!(logins.end_all("ada").await.unwrap(), 2);
+        assert_eq!(logins.end_all("ada").await.unwrap(), 0);
+        assert!(!passes(&client, &one).await && !passes(&client, &other).await);
+        let late = client.exchange(&code, &[]).await;
+        assert_eq!((late.status(), &late.json()["error"]), (400, &"invalid_grant".into()));
+        Back::of(&deciding.agree(&consent).await).check_error("access_denied");
+
+        assert!(passes(&client, &bob).await);
+        Tokens::of(&client.exchange(&theirs, &[]).await);
+        // A page that nobody had logged in on yet is as good as a new one.
+        let consent = Page::of(&entering.log_in(&login, "ada", "right").await);
+        let code = Back::of(&entering.agree(&consent).await).code();
+        let anew = Tokens::of(&client.exchange(&code, &[]).await);
+        assert!(passes(&client, &anew).await);
+        assert_eq!(ids(&logins, "ada").await.len(), 1);
+        served.end().await;
+    });
+}
+
+/// The password that is being looked at may be the one that was changed.
+#[test]
+fn a_login_that_was_begun_before_comes_to_nothing() {
+    run(async {
+        let steps = Arc::new([(); 2].map(|()| Semaphore::new(0)));
+        let own = steps.clone();
+        let login = move |request: LoginRequest| {
+            let steps = own.clone();
+            async move {
+                let [begun, go] = &*steps;
+                begun.add_permits(1);
+                go.acquire().await.expect("nobody closes it").forget();
+                Ok(User::new(request.name()))
+            }
+        };
+        let [begun, go] = &*steps;
+        let (served, logins) = start(AuthorizationServer::new(login)).await;
+        let client = Client::register(served.address).await;
+        let mut browser = Browser::new(&client);
+        let page = Page::of(&browser.open(&client.authorize(&[("scope", "")])).await);
+        let waiting = tokio::spawn(async move {
+            let consent = Page::of(&browser.log_in(&page, "ada", "right").await);
+            Back::of(&browser.agree(&consent).await)
+        });
+        begun.acquire().await.unwrap().forget();
+        assert_eq!(logins.end_all("ada").await.unwrap(), 0);
+        go.add_permits(1);
+        waiting.await.unwrap().check_error("access_denied");
+        served.end().await;
+    });
+}
+
+#[test]
+fn what_was_ended_stays_so() {
+    run(async {
+        let folder = std::env::temp_dir().join(format!("mcp-ended-{}", std::process::id()));
+        std::fs::create_dir_all(&folder).unwrap();
+        let kept = || {
+            let file = Arc::new(SqliteTasks::new(folder.join("one.db")));
+            // Whether it is asked for before or after.
+            let own = authorization_server();
+            let logins = own.logins();
+            (own.keep_in(file), logins)
+        };
+        let (own, logins) = kept();
+        let served = Served::start(server(own)).await;
+        let client = Client::register(served.address).await;
+        let mut all = Vec::new();
+        for name in ["ada", "ada", "ada", "bob"] {
+            all.push(client.log_in(name).await);
+        }
+        let newest = ids(&logins, "ada").await;
+        assert!(logins.end("ada", &newest[0]).await.unwrap());
+        served.end().await;
+        // After the server has ended.
+        assert!(logins.end("ada", &newest[1]).await.unwrap());
+        drop(logins);
+
+        // Before it has begun, and by another one that is called something else.
+        let (own, logins) = kept();
+        let own = own.issuer("https://notes.example.com");
+        assert_eq!(ids(&logins, "ada").await, [&*newest[2]]);
+        let served = Served::start(server(own)).await;
+        assert_eq!(ids(&logins, "ada").await, [&*newest[2]]);
+        assert_eq!(logins.end_all("ada").await.unwrap(), 1);
+        served.end().await;
+        drop(logins);
+
+        let (own, logins) = kept();
+        let served = Served::start(server(own)).await;
+        let client = Client { address: served.address, ..client };
+        for ended in &all[..3] {
+            assert!(!passes(&client, ended).await);
+        }
+        assert!(passes(&client, &all[3]).await);
+        assert_eq!((ids(&logins, "ada").await.len(), ids(&logins, "bob").await.len()), (0, 1));
+        served.end().await;
+        drop(logins);
+
+        let (own, logins) = kept();
+        assert_eq!(logins.end_all("bob").await.unwrap(), 1);
+        let served = Served::start(server(own)).await;
+        let client = Client { address: served.address, ..client };
+        assert!(!passes(&client, &all[3]).await);
+        served.end().await;
+        std::fs::remove_dir_all(&folder).unwrap();
+    });
+}

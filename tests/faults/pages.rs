@@ -1,0 +1,245 @@
+//! What is on the pages of an authorization server, and what somebody can do with them.
+
+use std::time::Duration;
+
+use mcp_runtime::{AuthorizationServer, LoginPage, LoginRequest, User};
+use serde_json::{Value, json};
+
+use crate::{
+    authorization::Served,
+    authorization_server::{authorization_server, server, whoami_with},
+    browser::{Back, Browser, Client, Fields, Page, Tokens, register, registration, text},
+    client::run,
+};
+
+#[test]
+fn a_user_decides() {
+    run(async {
+        let served = Served::start(server(authorization_server())).await;
+        let client = Client::register(served.address).await;
+        let decide = async |name: &str, asked: &str, fields: Fields<'_>| {
+            let mut browser = Browser::new(&client);
+            let page = Page::of(&browser.open(&client.authorize(&[("scope", asked)])).await);
+            let consent = browser.log_in(&page, name, "right").await;
+            let html = text(&consent);
+            // Any program of the user's machine may wait there.
+            assert!(html.contains("127.0.0.1") && html.contains("Any program on this computer"));
+            let page = Page::of(&consent);
+            (page.scopes.clone(), Back::of(&browser.submit(&page, fields).await))
+        };
+        let granted = async |back: Back| {
+            let tokens = Tokens::of(&client.exchange(&back.code(), &[]).await);
+            whoami_with(served.address, &tokens.access).await.text()
+        };
+        let both = [("action", "allow"), ("scope", "notes:read"), ("scope", "notes:write")];
+        let read = [("action", "allow"), ("scope", "notes:read")];
+
+        let (shown, back) = decide("ada", "notes:read notes:write", &read).await;
+        assert_eq!(shown, ["notes:read", "notes:write"]);
+        assert_eq!(granted(back).await, "ada (free): notes:read");
+        // Who asks for nothing is shown everything.
+        let (shown, back) = decide("ada", "", &both).await;
+        assert_eq!(shown, ["notes:read", "notes:write"]);
+        assert_eq!(granted(back).await, "ada (free): notes:read notes:write");
+        // More than was asked for, or than the user has, is not granted, whatever the form says.
+        let (shown, back) = decide("ada", "offline_access notes:read other", &both).await;
+        assert_eq!(shown, ["notes:read"]);
+        assert_eq!(granted(back).await, "ada (free): notes:read");
+        let (shown, back) = decide("bob", "notes:read notes:write", &both).await;
+        assert_eq!(shown, ["notes:read"]);
+        assert_eq!(granted(back).await, "bob (free): notes:read");
+
+        // Who may grant nothing of it is not asked.
+        let mut browser = Browser::new(&client);
+        let page = Page::of(&browser.open(&client.authorize(&[("scope", "notes:write")])).await);
+        Back::of(&browser.log_in(&page, "bob", "right").await).check_error("invalid_scope");
+
+        let (_, back) = decide("ada", "notes:read", &[("action", "allow")]).await;
+        back.check_error("access_denied");
+        let (_, back) = decide("ada", "notes:read", &[("action", "deny")]).await;
+        back.check_error("access_denied");
+        assert_eq!(
+            (back.get("state"), back.get("iss")),
+            (Some("s t&=/ü"), Some("http://localhost"))
+        );
+        // Before anybody has logged in, too.
+        let mut browser = Browser::new(&client);
+        let page = Page::of(&browser.open(&client.authorize(&[])).await);
+        let denied = browser.submit(&page, &[("action", "deny")]).await;
+        Back::of(&denied).check_error("access_denied");
+        served.end().await;
+    });
+}
+
+#[test]
+fn forms_are_good_in_their_own_browser_and_once() {
+    run(async {
+        let served = Served::start(server(authorization_server())).await;
+        let client = Client::register(served.address).await;
+        let mut browser = Browser::new(&client);
+        let first = Page::of(&browser.open(&client.authorize(&[])).await);
+        let other = Page::of(&browser.open(&client.authorize(&[])).await);
+
+        let stray = async |mut browser: Browser, page: Page| {
+            let reply = browser.log_in(&page, "ada", "right").await;
+            assert_eq!(
+                (reply.status(), reply.head.get("location")),
+                (403, None),
+                "{}",
+                text(&reply)
+            );
+        };
+        stray(Browser { cookies: Vec::new(), ..browser.clone() }, first.clone()).await;
+        stray(Browser::new(&client), Page { pending: other.pending.clone(), ..first.clone() })
+            .await;
+        let swapped: Vec<_> = {
+            let (names, values): (Vec<_>, Vec<_>) = browser.cookies.iter().cloned().unzip();
+            names.into_iter().zip(values.into_iter().rev()).collect()
+        };
+        stray(Browser { cookies: swapped, ..browser.clone() }, first.clone()).await;
+        stray(browser.clone(), Page { ticket: other.ticket.clone(), ..first.clone() }).await;
+        stray(browser.clone(), Page { ticket: "x".into(), ..first.clone() }).await;
+        stray(browser.clone(), Page { pending: "x".into(), ..first.clone() }).await;
+        for origin in ["http://localhost:1", "http://127.0.0.1", "https://localhost"] {
+            let origin = Some(origin.to_owned());
+            stray(Browser { origin, ..browser.clone() }, first.clone()).await;
+        }
+
+        // Nobody decides who has not logged in, and the page before is good no longer.
+        let early = browser.clone().agree(&first).await;
+        assert_eq!(early.status(), 403);
+        let consent = Page::of(&browser.log_in(&other, "ada", "right").await);
+        stray(browser.clone(), other.clone()).await;
+        assert_eq!(browser.submit(&consent, &[("action", "")]).await.status(), 403);
+        let agreed = browser.clone().agree(&consent).await;
+        Back::of(&agreed).code();
+        assert_eq!(browser.agree(&consent).await.status(), 403);
+        served.end().await;
+    });
+}
+
+#[test]
+fn pages_run_nothing_and_are_framed_by_nobody() {
+    run(async {
+        let served = Served::start(server(authorization_server())).await;
+        let mut hostile = registration();
+        hostile["client_name"] = json!("</b><script>alert(1)</script>\"'&\u{202e}{{hidden}}");
+        hostile["redirect_uris"] = json!(["https://app.example:8443/'callback'?x=1"]);
+        let said = register(served.address, &hostile).await.json();
+        let id = said["client_id"].as_str().unwrap().to_owned();
+        let client = Client { id, ..Client::register(served.address).await };
+        let mut browser = Browser::new(&client);
+        let there = [("redirect_uri", ""), ("scope", "")];
+        let login = browser.open(&client.authorize(&there)).await;
+        let page = Page::of(&login);
+        let again = browser.log_in(&page, "ada", "wrong").await;
+        assert!(text(&again).contains("this &lt;password&gt;."), "{}", text(&again));
+        let consent = browser.log_in(&page, "ada", "right").await;
+        assert!(
+            text(&consent).contains("Read your &lt;notes&gt;")
+                && text(&consent).contains("A &amp; A")
+        );
+        let problem = browser.open("/authorize").await;
+        for reply in [&login, &again, &consent, &problem] {
+            let html = text(reply);
+            assert!(!html.contains("<script") && !html.contains('\u{202e}'), "{html}");
+            let get = |name: &str| reply.head.get(name).unwrap_or_default();
+            let policy = get("content-security-policy");
+            assert!(policy.starts_with("default-src 'none'; style-src 'sha256-"), "{policy}");
+            assert!(policy.contains("frame-ancestors 'none'") && !policy.contains("unsafe"));
+            let forms = if std::ptr::eq(reply, &problem) {
+                "form-action 'none';"
+            } else {
+                "form-action 'self' https://app.example:8443;"
+            };
+            assert!(policy.contains(forms), "{policy}");
+            assert_eq!((&*get("x-frame-options"), &*get("cache-control")), ("DENY", "no-store"));
+            assert_eq!(&*get("referrer-policy"), "same-origin");
+            assert_eq!(reply.head.get("access-control-allow-origin"), None);
+        }
+        let name = "&lt;/b&gt;&lt;script&gt;alert(1)&lt;/script&gt;&quot;&#39;&amp;{{hidden}}";
+        assert!(text(&login).contains(name) && text(&consent).contains(name), "{}", text(&consent));
+        assert!(text(&consent).contains("app.example:8443"));
+        assert!(!text(&consent).contains("Any program"));
+        served.end().await;
+    });
+}
+
+#[test]
+fn an_author_may_have_a_page_of_their_own() {
+    run(async {
+        let page = "<title>{{server}}</title>{{client}}<p>{{message}}<form method=post>{{hidden}}{{other}}</form>{{";
+        let own = async |request: LoginRequest| match request.field("key") {
+            "right" => Ok(User::new("ada").claims(&json!({ "plan": "free" }))),
+            "plain" => Err(LoginPage::form()),
+            _ => Err(LoginPage::html("{{hidden}}<b>{{message}}</b>").message("<no>")),
+        };
+        let own = AuthorizationServer::new(own).login_page(LoginPage::html(page));
+        let served = Served::start(server(own)).await;
+        let mut said = registration();
+        said["client_name"] = json!("{{hidden}}<i>");
+        let id =
+            register(served.address, &said).await.json()["client_id"].as_str().unwrap().to_owned();
+        let client = Client { id, ..Client::register(served.address).await };
+        let mut browser = Browser::new(&client);
+        let first = browser.open(&client.authorize(&[("scope", "")])).await;
+        let html = text(&first);
+        assert!(
+            html.starts_with(
+                "<title>notebook</title>{{hidden}}&lt;i&gt;<p><form method=post><input"
+            ),
+            "{html}"
+        );
+        assert!(
+            first
+                .head
+                .get("content-security-policy")
+                .unwrap()
+                .contains("default-src 'none'; style-src 'unsafe-inline'")
+        );
+        let page = Page::of(&first);
+        let again = browser.submit(&page, &[("key", "wrong")]).await;
+        assert!(text(&again).ends_with("<b>&lt;no&gt;</b>"), "{}", text(&again));
+        let again = browser.submit(&page, &[("key", "plain")]).await;
+        assert!(text(&again).starts_with("<title>notebook"), "{}", text(&again));
+        let consent = Page::of(&browser.submit(&page, &[("key", "right")]).await);
+        let code = Back::of(&browser.agree(&consent).await).code();
+        // Where nothing can be granted in particular, nothing is said of it.
+        let tokens = client.exchange(&code, &[]).await;
+        assert_eq!(tokens.json()["scope"], Value::Null);
+        let access = tokens.json()["access_token"].as_str().unwrap().to_owned();
+        assert_eq!(whoami_with(served.address, &access).await.text(), "ada (free): ");
+        served.end().await;
+        let broken = authorization_server().login_page(LoginPage::html("<form></form>"));
+        let refused = server(broken).bind_http("127.0.0.1:0").await.unwrap_err().to_string();
+        assert!(refused.contains("{{hidden}}"), "{refused}");
+    });
+}
+
+#[test]
+fn guessing_ends_soon() {
+    run(async {
+        let served = Served::start(server(authorization_server())).await;
+        let client = Client::register(served.address).await;
+        for round in 0..4 {
+            let mut browser = Browser::new(&client);
+            let page = Page::of(&browser.open(&client.authorize(&[])).await);
+            for _ in 0..4 {
+                let again = browser.log_in(&page, "ada", "wrong").await;
+                assert_eq!(Page::of(&again).ticket, page.ticket, "{round}");
+            }
+            Back::of(&browser.log_in(&page, "ada", "wrong").await).check_error("access_denied");
+            assert_eq!(browser.log_in(&page, "ada", "right").await.status(), 403);
+        }
+        // Twenty were wrong: this address has to wait, also for what is right.
+        let mut browser = Browser::new(&client);
+        let page = Page::of(&browser.open(&client.authorize(&[])).await);
+        let refused = browser.log_in(&page, "ada", "right").await;
+        assert_eq!(refused.status(), 429, "{}", text(&refused));
+        tokio::time::pause();
+        tokio::time::advance(Duration::from_secs(6)).await;
+        tokio::time::resume();
+        assert_eq!(browser.log_in(&page, "ada", "right").await.status(), 200);
+        served.end().await;
+    });
+}
