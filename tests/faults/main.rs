@@ -24,6 +24,7 @@ mod login;
 mod mounted;
 mod owners;
 mod pair;
+mod panics;
 mod phishing;
 mod principals;
 mod provider;
