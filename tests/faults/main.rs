@@ -26,6 +26,7 @@ mod owners;
 mod pair;
 mod panics;
 mod phishing;
+mod places;
 mod principals;
 mod provider;
 mod rates;
