@@ -43,4 +43,5 @@ mod two_users;
 mod unread;
 mod vanish;
 mod visible;
+mod withdrawn;
 mod working;

@@ -13,6 +13,7 @@ use crate::{
 pub(super) struct Record {
     pub(super) view: TaskView,
     pub(super) tool: String,
+    pub(super) was_guarded: bool,
     /// Those of a tool that may run again.
     pub(super) arguments: Option<String>,
     pub(super) client: ClientInfo,
@@ -24,6 +25,9 @@ impl Live {
         let view = self.view();
         let mut json = Vec::new();
         let mut object = Object::begin(&mut json);
+        if self.origin.was_guarded {
+            object.bool("guarded", true);
+        }
         object.str("tool", &self.origin.tool).u64("updated", view.updated.0);
         object.opt_str("message", view.message.as_deref());
         object.u64("poll", millis(view.poll));
@@ -190,8 +194,16 @@ impl KeptTask {
 
     fn record(&self, end: impl FnOnce(Raw<'_>) -> Option<TaskEnd>) -> Option<Record> {
         let raw = validate(self.json.as_bytes(), 1024).ok()?;
-        let [tool, updated, message, poll, ttl, arguments, client] =
-            raw.pick(["tool", "updated", "message", "poll", "ttl", "arguments", "client"]);
+        let [tool, guarded, updated, message, poll, ttl, arguments, client] = raw.pick([
+            "tool",
+            "guarded",
+            "updated",
+            "message",
+            "poll",
+            "ttl",
+            "arguments",
+            "client",
+        ]);
         let time = |it: Raw<'_>| it.u64().map(Duration::from_millis);
         let view = TaskView {
             id: self.id.as_str().into(),
@@ -209,6 +221,7 @@ impl KeptTask {
         Some(Record {
             view,
             tool: tool?.string()?.into_owned(),
+            was_guarded: guarded.and_then(Raw::bool).unwrap_or_default(),
             arguments: arguments.map(|it| it.as_str().to_owned()),
             client: client.map(read_client).unwrap_or_default(),
         })
