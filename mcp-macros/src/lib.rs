@@ -83,7 +83,7 @@ use proc_macro::TokenStream;
 /// | `blocking` | a plain `fn` runs on the pool of blocking threads |
 /// | `timeout = "30s"` | answers with an error after this time: `500ms`, `30s`, `5m`, `1h` |
 /// | `rate = "10/s"` | how often one caller may call it: `10/s`, `10/m`, `10/h`; `rate("10/s", burst = 20)`: so many at once after a pause, ten here if not given. Each round of a call that asks counts (2026-07-28) |
-/// | `concurrency = 4` | how many calls run at once, of all callers together, until they have been answered or, as tasks, have ended |
+/// | `concurrency = 4` | how many calls run at once, of all callers together, until they have been answered or, as tasks, have ended; what is `blocking` counts until it has, also when nobody waits for it any more |
 /// | `scopes("files:write")` | what a caller's access token must grant, all of it: over HTTP others are told what to ask for (403), and lists do not show it to them; needs the feature `auth` |
 /// | `auth(may_write)`, `auth(\|caller, access\| …)` | a function, or a closure that captures nothing, that decides who may use it, and with which arguments: a `Policy`; needs the feature `auth` |
 /// | `single_use` | answers to its questions are taken once (2026-07-28): a client that sends the same round again is refused, by each process for itself; needs the feature `ask` |

@@ -186,9 +186,6 @@ fn what_is_wrong_is_told_to_the_client() {
                 "{other:?}"
             );
         }
-        let there = [("redirect_uri", "https://app.example/callback?from=us"), ("scope", "x")];
-        let back = Back::of(&Browser::new(&client).open(&client.authorize(&there)).await);
-        assert_eq!((back.get("from"), back.get("error")), (Some("us"), Some("invalid_scope")));
         // What nobody knows is passed over, and what need not be said is not missed.
         for other in [
             &[("prompt", "none"), ("nonce", "1"), ("request", "x")][..],

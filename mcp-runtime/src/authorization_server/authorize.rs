@@ -11,7 +11,7 @@ use super::{
     login::LoginPage,
     page::{self, Who},
     pkce::Challenge,
-    redirect::is_registered,
+    redirect::{Redirect, is_registered},
     refusal::Refusal,
     reply::{self, Reply},
     waiting::Held,
@@ -88,7 +88,17 @@ pub(super) async fn begin(core: &Core, visit: &Visit) -> Reply {
             let asked = Asked { client, back, challenge, scopes, resource };
             wait(core, visit, Arc::new(asked))
         }
-        Err(refusal) => reply::redirect(&back.refusal(&refusal)),
+        Err(refusal) => turned_back(core, &back, &refusal),
+    }
+}
+
+/// Tells a client that it has asked for what it cannot get. Nobody has said yes to anything here, and whoever registers a site and asks for
+/// nonsense could send readers there with a link of ours (RFC 9700, section 4.11.2): where that is a site, the reader decides.
+fn turned_back(core: &Core, back: &Back, refusal: &Refusal) -> Reply {
+    let url = back.refusal(refusal);
+    match Redirect::parse(&back.redirect) {
+        Ok(site @ Redirect::Site { .. }) => page::turned_back(core, refusal, &url, &site.place()),
+        _ => reply::redirect(&url),
     }
 }
 

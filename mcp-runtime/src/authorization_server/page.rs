@@ -62,7 +62,9 @@ pub(super) fn source(asked: &Asked) -> Shown {
     let known = redirect.map(|it| (it.place(), it.source(), it.warning()));
     let (place, source, warning) = known.unwrap_or_default();
     let client = &asked.client;
-    let named = client.name.as_deref().map(str::trim).filter(|it| !it.is_empty());
+    // One that has nothing to be read in it would be a gap in a sentence of ours.
+    let is_name = |it: &&str| it.chars().any(char::is_alphanumeric);
+    let named = client.name.as_deref().map(str::trim).filter(is_name);
     let origin = match client.host() {
         Some(host) => format!("{host} says so"),
         None => "it says so itself; nobody has checked it".to_owned(),
@@ -134,11 +136,24 @@ fn filled(page: &str, fill: impl Fn(&str) -> String) -> String {
 
 /// Nothing can be done here.
 pub(super) fn problem(core: &Core, refusal: &Refusal) -> Reply {
-    let title = format!("{}: this does not work", core.name());
-    let content = format!(
-        "<p class=\"message\">{}</p><p>Go back to the application that sent you here, and start again.</p>",
-        escaped(&refusal.why)
+    let way = "Go back to the application that sent you here, and start again.";
+    ended(core, refusal, way)
+}
+
+/// The same where the application can be told: at this URL, which is at this place.
+pub(super) fn turned_back(core: &Core, refusal: &Refusal, url: &str, place: &str) -> Reply {
+    let way = format!(
+        "The application that sent you here asks for what it cannot get. <a href=\"{}\">Go to <b>{}</b></a> only if you have come from there.",
+        escaped(url),
+        escaped(place)
     );
+    ended(core, refusal, &way)
+}
+
+/// `way` is markup.
+fn ended(core: &Core, refusal: &Refusal, way: &str) -> Reply {
+    let title = format!("{}: this does not work", core.name());
+    let content = format!("<p class=\"message\">{}</p><p>{way}</p>", escaped(&refusal.why));
     let status = match refusal.status {
         StatusCode::UNAUTHORIZED => StatusCode::BAD_REQUEST,
         status => status,

@@ -73,6 +73,8 @@ pub(crate) struct Snapshot {
     index: [FxHashSet<ByKey>; 4],
     completions: Arc<FxHashMap<TypeId, Arc<Entry>>>,
     pub(crate) offers: Offers,
+    /// Tools that are disabled and not for everybody, whose tasks may still be there.
+    hidden: Vec<Arc<Entry>>,
     /// Lists of which not everybody sees all, and whether there is one.
     guarded: [bool; 4],
     pub(crate) is_guarded: bool,
@@ -87,12 +89,14 @@ impl Snapshot {
     pub(super) fn new(epoch: u64, items: &Items, pages: PageSizes) -> Self {
         let mut lists: [Vec<Arc<Entry>>; 4] = Default::default();
         let mut offers = Offers::default();
-        let mut guarded = [false; 4];
+        let (mut guarded, mut hidden) = ([false; 4], Vec::new());
         for (list, entry, enabled) in items.iter() {
             offers.add(entry);
             if enabled {
                 lists[list as usize].push(entry.clone());
                 guarded[list as usize] |= entry.is_guarded();
+            } else if entry.is_guarded() && entry.task().is_some() {
+                hidden.push(entry.clone());
             }
         }
         let index = std::array::from_fn(|list| lists[list].iter().cloned().map(ByKey).collect());
@@ -102,6 +106,7 @@ impl Snapshot {
             offers,
             is_guarded: guarded.contains(&true),
             guarded,
+            hidden,
             lists,
             index,
             completions: items.completions().clone(),
@@ -126,6 +131,13 @@ impl Snapshot {
     /// Whether not everybody sees all of this list.
     pub(crate) fn guards(&self, kind: ListKind) -> bool {
         self.guarded[kind as usize]
+    }
+
+    /// The tools that are not for everybody and have tasks, also those that are disabled.
+    pub(crate) fn guarded_with_tasks(&self) -> impl Iterator<Item = &Arc<Entry>> {
+        let all = if self.guards(ListKind::Tools) { self.list(ListKind::Tools) } else { &[] };
+        let listed = all.iter().filter(|it| it.is_guarded() && it.task().is_some());
+        listed.chain(&self.hidden)
     }
 
     /// The page a cursor points at: what comes after the last item it has seen, whether or not that item is

@@ -26,9 +26,10 @@ mod scope;
 mod task;
 
 use std::{
+    any::Any,
     fmt,
     sync::{
-        Arc, Mutex, MutexGuard, OnceLock, PoisonError,
+        Arc, Mutex, MutexGuard, OnceLock, PoisonError, Weak,
         atomic::{AtomicBool, Ordering},
     },
     time::Duration,
@@ -161,6 +162,8 @@ pub(crate) struct Inner {
     pub(crate) progress: Mutex<ProgressState>,
     /// Boxed, since few handlers use it.
     onces: OnceLock<Box<Mutex<Onces>>>,
+    /// What is given back when the call ends, for work of it that goes on after that.
+    place: OnceLock<Weak<dyn Any + Send + Sync>>,
 }
 
 impl Context {
@@ -175,7 +178,19 @@ impl Context {
             over: AtomicBool::new(false),
             progress: Mutex::default(),
             onces: OnceLock::new(),
+            place: OnceLock::new(),
         }))
+    }
+
+    /// Says what the call holds as long as it runs.
+    pub(crate) fn hold(&self, place: Weak<dyn Any + Send + Sync>) {
+        let _ = self.0.place.set(place);
+    }
+
+    /// What it holds, for work that cannot be stopped when the call is given up.
+    pub(crate) fn place(&self) -> Option<Arc<dyn Any + Send + Sync>> {
+        let own = self.0.place.get().and_then(Weak::upgrade);
+        own.or_else(|| self.0.caller.outer.as_ref()?.place())
     }
 
     /// What the client says of itself.

@@ -1,4 +1,5 @@
 use std::{
+    any::Any,
     fmt,
     future::Future,
     panic::AssertUnwindSafe,
@@ -32,7 +33,7 @@ pub(crate) struct Pending {
     sleep: Option<Pin<Box<Sleep>>>,
     settings: Settings,
     /// Its place among the calls of its caller, until it ends or is given up.
-    permit: Option<Permit>,
+    permit: Option<Arc<Permit>>,
     done: bool,
 }
 
@@ -81,6 +82,9 @@ impl Pending {
     }
 
     pub(crate) fn hold(&mut self, permit: Permit) {
+        let permit = Arc::new(permit);
+        let shared: Arc<dyn Any + Send + Sync> = permit.clone();
+        self.context.hold(Arc::downgrade(&shared));
         self.permit = Some(permit);
     }
 

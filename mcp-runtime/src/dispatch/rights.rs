@@ -47,14 +47,20 @@ impl Dispatcher {
         snapshot.list(kind).iter().filter(move |it| all || self.shows(it, carrier))
     }
 
-    /// The tools whose tasks are not there for a caller who may not call them.
-    pub(crate) fn barred(&self, snapshot: &Snapshot, carrier: &Carrier) -> BTreeSet<Box<str>> {
-        if !snapshot.guards(ListKind::Tools) || !carrier.is_judged() {
-            return BTreeSet::new();
-        }
-        let tools = snapshot.list(ListKind::Tools).iter();
-        let barred = tools.filter(|it| it.task().is_some() && !self.may_call(it, carrier));
-        barred.map(|it| (*it.name).into()).collect()
+    /// The tools that are not for everybody and have tasks: those that a caller may not call, and those that it may. `None` where nobody
+    /// is asked.
+    pub(crate) fn judged(
+        &self,
+        snapshot: &Snapshot,
+        carrier: &Carrier,
+    ) -> Option<[BTreeSet<Box<str>>; 2]> {
+        carrier.is_judged().then(|| {
+            let mut judged = [BTreeSet::new(), BTreeSet::new()];
+            for entry in snapshot.guarded_with_tasks() {
+                judged[usize::from(self.may_call(entry, carrier))].insert((*entry.name).into());
+            }
+            judged
+        })
     }
 
     #[cfg(not(feature = "auth"))]

@@ -1,6 +1,11 @@
 //! What a URI is read through.
 
-use std::{borrow::Cow, cell::Cell, sync::Arc};
+use std::{
+    borrow::Cow,
+    cell::Cell,
+    panic::{AssertUnwindSafe, catch_unwind},
+    sync::Arc,
+};
 
 use crate::{
     catalog::{Entry, Handler, Snapshot},
@@ -42,13 +47,13 @@ pub(super) fn template<'s>(snapshot: &'s Snapshot, uri: &str) -> Option<&'s Arc<
     None
 }
 
-/// Reads the variables as a call would, and runs nothing.
+/// Reads the variables as a call would, and runs nothing. Those that make their types panic do the same in the call, where it is answered.
 fn fits(entry: &Entry, variables: Variables<'_>) -> bool {
     let Handler::Static(read) = entry.handler else { return true };
     let fits = Cell::new(false);
     let environment = Arc::new(Environment::new(States::default(), 0));
     let context = LazyContext::new(&environment, Caller::default(), None);
     let mode = Mode::Fit { fits: &fits };
-    read(Call::new(mode, Arguments::Text(variables), &entry.names, &context));
-    fits.get()
+    let call = Call::new(mode, Arguments::Text(variables), &entry.names, &context);
+    catch_unwind(AssertUnwindSafe(|| read(call))).is_err() || fits.get()
 }

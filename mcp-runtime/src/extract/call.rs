@@ -270,8 +270,8 @@ impl<'a> Call<'a> {
         Running::Pending(Box::pin(run(self.context.get().clone())))
     }
 
-    /// Runs a plain function on a thread for blocking work. The job holds its place among the blocking jobs
-    /// until it ends, also when its answer has been given up.
+    /// Runs a plain function on a thread for blocking work. The job holds its place among the blocking jobs, and among the calls of its
+    /// item, until it ends, also when its answer has been given up.
     pub fn blocking(self, run: impl FnOnce(&Context) -> Answer + Send + 'static) -> Running {
         let context = self.context.get().clone();
         Running::Pending(Box::pin(async move {
@@ -281,8 +281,9 @@ impl<'a> Call<'a> {
                     "the server is busy: {max} blocking calls are running; try again later"
                 )));
             };
+            let place = context.place();
             let job = move || {
-                let _permit = permit;
+                let _places = (permit, place);
                 let _scope = crate::context::enter(&context);
                 // A panic is caught here, so that it travels as a value and not through tokio's join error.
                 std::panic::catch_unwind(AssertUnwindSafe(|| run(&context)))

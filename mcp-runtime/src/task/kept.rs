@@ -13,6 +13,7 @@ use crate::{
 pub(super) struct Record {
     pub(super) view: TaskView,
     pub(super) tool: String,
+    pub(super) was_guarded: bool,
     /// Those of a tool that may run again.
     pub(super) arguments: Option<String>,
     pub(super) caller: Option<String>,
@@ -25,6 +26,9 @@ impl Live {
         let view = self.view();
         let mut json = Vec::new();
         let mut object = Object::begin(&mut json);
+        if self.origin.was_guarded {
+            object.bool("guarded", true);
+        }
         object.str("tool", &self.origin.tool).u64("updated", view.updated.0);
         object.opt_str("message", view.message.as_deref());
         object.u64("poll", millis(view.poll));
@@ -194,8 +198,9 @@ impl KeptTask {
 
     fn record(&self, end: impl FnOnce(Raw<'_>) -> Option<TaskEnd>) -> Option<Record> {
         let raw = validate(self.json.as_bytes(), 1024).ok()?;
-        let [tool, updated, message, poll, ttl, arguments, caller, client] = raw.pick([
+        let [tool, guarded, updated, message, poll, ttl, arguments, caller, client] = raw.pick([
             "tool",
+            "guarded",
             "updated",
             "message",
             "poll",
@@ -221,6 +226,7 @@ impl KeptTask {
         Some(Record {
             view,
             tool: tool?.string()?.into_owned(),
+            was_guarded: guarded.and_then(Raw::bool).unwrap_or_default(),
             arguments: arguments.map(|it| it.as_str().to_owned()),
             caller: caller.map(|it| it.as_str().to_owned()),
             client: client.map(read_client).unwrap_or_default(),

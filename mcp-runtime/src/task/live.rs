@@ -36,6 +36,8 @@ pub(super) struct Origin {
     pub(super) id: Arc<str>,
     pub(super) owner: Box<str>,
     pub(super) tool: Box<str>,
+    /// The tool was not for everybody.
+    pub(super) was_guarded: bool,
     /// Those of a tool that may run again.
     pub(super) arguments: Option<Box<str>>,
     /// What is kept of who called it.

@@ -79,6 +79,7 @@ impl Tasks {
             id: new_id()?,
             owner: owner.into(),
             tool: new.entry.name.as_ref().into(),
+            was_guarded: new.entry.is_guarded(),
             arguments: may_run_again.then(|| new.arguments.into()),
             caller: new.carrier.kept_caller().filter(|_| may_run_again),
             client: new.client,
@@ -134,7 +135,10 @@ impl Tasks {
     /// The task of this id that runs here, for who may see it.
     pub(crate) fn live(&self, id: &str, viewer: &Viewer) -> Option<Arc<Live>> {
         let found = self.table().get(id).cloned();
-        found.filter(|it| viewer.sees(&it.origin.owner, &it.origin.tool) && !it.is_expired())
+        found.filter(|it| {
+            let origin = &it.origin;
+            viewer.sees(&origin.owner, &origin.tool, origin.was_guarded) && !it.is_expired()
+        })
     }
 
     /// How far a task has come.
@@ -149,7 +153,8 @@ impl Tasks {
         let kept = kept.filter(|it| it.owner == viewer.owner() && !it.is_expired());
         let kept = kept.ok_or_else(unknown)?;
         let record = kept.read()?;
-        if viewer.sees(&kept.owner, &record.tool) { Ok(record.view) } else { Err(unknown()) }
+        let is_seen = viewer.sees(&kept.owner, &record.tool, record.was_guarded);
+        if is_seen { Ok(record.view) } else { Err(unknown()) }
     }
 
     /// Gives a task up. Returns how it stands then, and whether it had ended before.
@@ -210,7 +215,7 @@ impl Tasks {
                 continue;
             }
             let outline = kept.read_outline()?;
-            if viewer.sees(&kept.owner, &outline.tool) {
+            if viewer.sees(&kept.owner, &outline.tool, outline.was_guarded) {
                 views.push(outline.view);
             }
         }
@@ -219,11 +224,12 @@ impl Tasks {
 
     /// A task that was left unfinished, to be run or ended.
     pub(super) fn reopen(&self, owner: &str, record: Record) -> Arc<Live> {
-        let Record { view, tool, arguments, caller, client } = record;
+        let Record { view, tool, was_guarded, arguments, caller, client } = record;
         let origin = Origin {
             id: view.id,
             owner: owner.into(),
             tool: tool.into(),
+            was_guarded,
             arguments: arguments.map(Into::into),
             caller: caller.map(Into::into),
             client: Arc::new(client),

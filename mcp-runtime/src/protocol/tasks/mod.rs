@@ -116,8 +116,8 @@ impl Peer {
 
     /// With whose eyes this client looks at tasks.
     pub(super) fn viewer(&self, snapshot: &Snapshot, request: &ClientRequest<'_>) -> Viewer {
-        let barred = self.shared.service.dispatcher.barred(snapshot, request.carrier);
-        Viewer::of(request.carrier.principal(), barred)
+        let judged = self.shared.service.dispatcher.judged(snapshot, request.carrier);
+        Viewer::of(request.carrier.principal(), judged)
     }
 
     fn task_work(

@@ -1,0 +1,93 @@
+//! Places of an item that nobody can have more of than there are.
+
+use std::{
+    sync::{
+        Arc, Condvar, Mutex, PoisonError,
+        atomic::{AtomicUsize, Ordering},
+    },
+    time::Duration,
+};
+
+use mcp_runtime::prelude::*;
+use serde_json::json;
+
+use crate::{
+    client::{SOON, plain_call, run},
+    rates::serving,
+};
+
+/// What works until it may stop.
+#[derive(Default)]
+struct Works {
+    running: AtomicUsize,
+    stop: Mutex<bool>,
+    stopped: Condvar,
+}
+
+impl Works {
+    async fn wait_for(&self, running: usize) {
+        let deadline = tokio::time::Instant::now() + SOON;
+        while self.running.load(Ordering::SeqCst) != running {
+            assert!(tokio::time::Instant::now() < deadline, "{running}");
+            tokio::time::sleep(Duration::from_millis(2)).await;
+        }
+    }
+
+    fn stop(&self) {
+        *self.stop.lock().unwrap_or_else(PoisonError::into_inner) = true;
+        self.stopped.notify_all();
+    }
+}
+
+/// Lets all of them stop also when the test fails.
+struct Stopping(Arc<Works>);
+
+impl Drop for Stopping {
+    fn drop(&mut self) {
+        self.0.stop();
+    }
+}
+
+/// Works for as long as it takes, whether or not anybody waits.
+#[tool(blocking, concurrency = 1)]
+fn work(works: &Arc<Works>) -> &'static str {
+    works.running.fetch_add(1, Ordering::SeqCst);
+    let stop = works.stop.lock().unwrap_or_else(PoisonError::into_inner);
+    drop(works.stopped.wait_while(stop, |it| !*it));
+    works.running.fetch_sub(1, Ordering::SeqCst);
+    "done"
+}
+
+/// What is behind an item is still at work for a call that was given up.
+#[test]
+fn giving_calls_up_makes_no_room_for_more_of_them() {
+    run(async {
+        for is_wrapped in [false, true] {
+            let works = Arc::new(Works::default());
+            let _stopping = Stopping(works.clone());
+            let mut server = mcp_runtime::server!().items(items![work]).state(works.clone());
+            if is_wrapped {
+                server = server.around(async |call, next| next.run(call).await);
+            }
+            serving(server, async |address| {
+                let leaving = plain_call(1, "work", json!({})).send(address).await;
+                works.wait_for(1).await;
+                drop(leaving);
+                let deadline = tokio::time::Instant::now() + Duration::from_millis(300);
+                while tokio::time::Instant::now() < deadline {
+                    let refused = plain_call(1, "work", json!({}));
+                    let refused = tokio::time::timeout(SOON, refused.ask(address)).await;
+                    let text = refused.expect("an answer at once").text();
+                    assert!(text.contains("is running already"), "{text}");
+                    assert_eq!(works.running.load(Ordering::SeqCst), 1);
+                    tokio::time::sleep(Duration::from_millis(20)).await;
+                }
+                works.stop();
+                works.wait_for(0).await;
+                let done = plain_call(1, "work", json!({})).ask(address).await.text();
+                assert_eq!(done, "done");
+            })
+            .await;
+        }
+    });
+}
