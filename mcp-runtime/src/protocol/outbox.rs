@@ -146,21 +146,18 @@ impl Outbox {
 
     /// Moves everything that is ready into `into`, which must be empty. Returns whether there was anything.
     pub(crate) fn take(&self, into: &mut Vec<u8>) -> bool {
+        self.queue().take(into)
+    }
+
+    /// The same until nothing is left, where nothing is said meanwhile.
+    #[cfg(feature = "http")]
+    pub(crate) fn take_all(&self, into: &mut Vec<u8>) {
         let mut queue = self.queue();
-        if queue.bytes.is_empty() {
-            queue.write_events();
+        queue.take(into);
+        let mut part = Vec::new();
+        while queue.take(&mut part) {
+            into.append(&mut part);
         }
-        if queue.bytes.is_empty() {
-            return false;
-        }
-        std::mem::swap(&mut queue.bytes, into);
-        if let Some(rest) = &mut queue.rest {
-            for slot in std::mem::take(&mut rest.reports).into_values() {
-                slot.write_pending(&mut queue.bytes);
-            }
-            queue.write_events();
-        }
-        true
     }
 
     /// How many bytes wait. A transport stops reading while this is large.
@@ -295,6 +292,23 @@ impl Queue {
         if let Some(reader) = reader {
             reader.wake();
         }
+    }
+
+    fn take(&mut self, into: &mut Vec<u8>) -> bool {
+        if self.bytes.is_empty() {
+            self.write_events();
+        }
+        if self.bytes.is_empty() {
+            return false;
+        }
+        std::mem::swap(&mut self.bytes, into);
+        if let Some(rest) = &mut self.rest {
+            for slot in std::mem::take(&mut rest.reports).into_values() {
+                slot.write_pending(&mut self.bytes);
+            }
+            self.write_events();
+        }
+        true
     }
 
     fn rest(&mut self) -> &mut Rest {

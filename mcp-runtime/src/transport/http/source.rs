@@ -110,11 +110,7 @@ impl Begun {
         }
         // What the outbox gets in return is the room for its next message.
         let mut lines = Vec::with_capacity(512);
-        outbox.take(&mut lines);
-        let mut part = Vec::new();
-        while outbox.take(&mut part) {
-            lines.append(&mut part);
-        }
+        outbox.take_all(&mut lines);
         Some(Self::whole(lines, accepts))
     }
 
