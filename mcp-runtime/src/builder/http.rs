@@ -102,6 +102,7 @@ impl Builder {
     /// ```nginx
     /// location /mcp {
     ///     proxy_pass http://127.0.0.1:8000;
+    ///     proxy_http_version 1.1;
     ///     proxy_buffering off;
     ///     proxy_set_header Host $host;
     ///     proxy_set_header X-Forwarded-For $proxy_add_x_forwarded_for;
