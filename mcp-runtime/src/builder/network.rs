@@ -1,4 +1,4 @@
-use std::net::{IpAddr, Ipv6Addr, SocketAddr};
+use core::net::{IpAddr, Ipv6Addr, SocketAddr};
 
 /// An address that an operator has named, or all of a network. Those of IPv4 are what they are in IPv6 (`::ffff:0:0/96`), so that it does not
 /// matter in which of the two a socket has them.

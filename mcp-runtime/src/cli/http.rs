@@ -25,7 +25,10 @@ pub(super) static OPTIONS: [(&str, &str); 6] = [
     ("--path PATH", "the endpoint, /mcp unless said"),
     ("--allow-host NAME", "answers to this host too; may be repeated"),
     ("--allow-origin ORIGIN", "lets pages of this origin call; may be repeated"),
-    ("--trust-proxy NET", "believes proxies there about where requests come from; may be repeated"),
+    (
+        "--trust-proxy NET",
+        "believes a proxy at this address, or in this network, about where requests come from; may be repeated",
+    ),
     ("--legacy-sse", "also serves the HTTP+SSE transport of the oldest revision, at /sse"),
 ];
 
