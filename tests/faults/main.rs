@@ -20,6 +20,7 @@ mod expiry;
 mod fleet;
 mod flood;
 mod issuer;
+mod listening;
 mod login;
 mod mounted;
 mod owners;
