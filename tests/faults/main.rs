@@ -19,6 +19,7 @@ mod exchange;
 mod expiry;
 mod fleet;
 mod flood;
+mod hostile;
 mod issuer;
 mod listening;
 mod login;
