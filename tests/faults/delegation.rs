@@ -22,7 +22,7 @@ fn whoami(caller: Auth) -> String {
     format!("{} {}", caller.principal(), upstream.unwrap_or("-"))
 }
 
-fn upstream(provider: &Provider) -> Upstream {
+pub(crate) fn upstream(provider: &Provider) -> Upstream {
     let user = |identity: &mcp_runtime::UpstreamIdentity| {
         let email = identity.claim::<String>("email")?;
         Some(User::new(email).name(identity.claim::<String>("name")?))
@@ -30,13 +30,13 @@ fn upstream(provider: &Provider) -> Upstream {
     Upstream::new(&*provider.url, "our-id", SECRET).scope("email").user(user)
 }
 
-fn server(upstream: Upstream) -> Builder {
+pub(crate) fn server(upstream: Upstream) -> Builder {
     let own = AuthorizationServer::delegated(upstream).scope("notes:read", "Read your notes");
     mcp_runtime::server!(name = "notebook").items(items![whoami]).auth(own)
 }
 
 /// The way to the provider, up to its own page: only who has allowed it is sent there.
-async fn leave(browser: &mut Browser, client: &Client) -> String {
+pub(crate) async fn leave(browser: &mut Browser, client: &Client) -> String {
     let asked = browser.open(&client.authorize(&[("scope", "")])).await;
     let before = browser.cookies.clone();
     let sent = browser.agree(&Page::of(&asked)).await;
@@ -46,7 +46,7 @@ async fn leave(browser: &mut Browser, client: &Client) -> String {
     sent.head.get("location").unwrap()
 }
 
-async fn come_back(browser: &mut Browser, query: &[(&'static str, String)]) -> Reply {
+pub(crate) async fn come_back(browser: &mut Browser, query: &[(&'static str, String)]) -> Reply {
     let query: Vec<_> = query.iter().map(|it| (it.0, &*it.1)).collect();
     browser.open(&format!("/callback?{}", form(&query))).await
 }

@@ -35,6 +35,8 @@ pub(crate) struct Manner {
     /// It lets nobody refresh any more.
     pub(crate) refuses: bool,
     pub(crate) is_away: bool,
+    /// It does not even answer.
+    pub(crate) is_silent: bool,
     /// It does not know us any more.
     pub(crate) forgets_us: bool,
     /// It gives no refresh tokens, and access tokens that end so soon.
@@ -106,6 +108,9 @@ async fn answer(State(shared): State<Arc<Shared>>, request: Request) -> Response
     let own = format!("http://{}", parts.headers[header::HOST].to_str().unwrap());
     if shared.manner.lock().unwrap().is_away {
         return StatusCode::BAD_GATEWAY.into_response();
+    }
+    if shared.manner.lock().unwrap().is_silent {
+        std::future::pending::<()>().await;
     }
     match parts.uri.path() {
         "/.well-known/openid-configuration" => json!({

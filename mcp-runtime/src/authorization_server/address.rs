@@ -27,14 +27,15 @@ impl Address {
         if let Some(rest) = path.strip_prefix(WELL_KNOWN) {
             return (rest == issuer).then_some(Self::Metadata);
         }
-        match path.strip_prefix(issuer).unwrap_or(path) {
+        // An issuer's path may begin like one of ours: `/a` and `/authorize`.
+        [path.strip_prefix(issuer), Some(path)].into_iter().flatten().find_map(|it| match it {
             AUTHORIZE => Some(Self::Authorize),
             TOKEN => Some(Self::Token),
             REGISTER => Some(Self::Register),
             REVOKE => Some(Self::Revoke),
             CALLBACK => Some(Self::Callback),
             _ => None,
-        }
+        })
     }
 
     /// All paths.
@@ -52,9 +53,12 @@ mod tests {
 
     #[test]
     fn paths_are_found_behind_the_issuers() {
-        for issuer in ["", "/a"] {
+        for issuer in ["", "/a", "/auth", "/t"] {
             for path in Address::paths(issuer) {
                 assert!(Address::of(&path, issuer).is_some(), "{path}");
+            }
+            for path in [AUTHORIZE, TOKEN, REGISTER, REVOKE, CALLBACK] {
+                assert!(Address::of(path, issuer).is_some(), "{issuer}: {path}");
             }
         }
         for (path, issuer) in [

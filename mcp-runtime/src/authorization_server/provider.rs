@@ -29,6 +29,9 @@ use crate::{
 /// How old what is known of the provider may be.
 const FRESH: Duration = Duration::from_secs(60 * 60);
 
+/// Bytes of what it gives at once: some of it is kept for each grant.
+const MOST: usize = 64 << 10;
+
 /// How long an access token is good whose provider does not say.
 const USUAL: u64 = 60 * 60;
 
@@ -83,9 +86,16 @@ pub(super) struct Provider {
     web: Web,
     jwt: Jwt,
     sealer: Sealer,
-    known: Mutex<Option<(Instant, Arc<Metadata>)>>,
+    known: Mutex<Known>,
     /// One refresh of a grant at a time: the provider may take a second one for theft, as we do.
     turns: [Mutex<()>; 32],
+}
+
+/// What it has said of itself, and when it was last found out that it cannot be asked.
+#[derive(Default)]
+struct Known {
+    said: Option<(Instant, Arc<Metadata>)>,
+    failed: Option<Instant>,
 }
 
 /// Why the provider does not say who somebody is, or says so no longer.
@@ -127,9 +137,14 @@ impl Provider {
     }
 
     async fn metadata(&self) -> Result<Arc<Metadata>, Failed> {
+        let since = Instant::now();
         let mut known = self.known.lock().await;
-        if let Some((_, metadata)) = known.as_ref().filter(|it| it.0.elapsed() < FRESH) {
-            return Ok(metadata.clone());
+        // What it said an hour ago is better than nothing.
+        let said = known.said.as_ref().map(|it| it.1.clone()).ok_or(Failed::Away);
+        let is_fresh = known.said.as_ref().is_some_and(|it| it.0.elapsed() < FRESH);
+        // Whoever has waited for one who asked in vain does not ask again.
+        if is_fresh || known.failed.is_some_and(|it| it >= since) {
+            return said;
         }
         let read = |document: &[u8]| {
             let metadata: Metadata = serde_json::from_slice(document)
@@ -145,11 +160,15 @@ impl Provider {
             Ok(metadata)
         };
         match discover(&self.web, &self.said.issuer, read).await {
-            Ok(found) => Ok(known.insert((Instant::now(), Arc::new(found))).1.clone()),
+            Ok(found) => {
+                let found = Arc::new(found);
+                *known = Known { said: Some((Instant::now(), found.clone())), failed: None };
+                Ok(found)
+            }
             Err(problem) => {
                 tracing::warn!("the provider {} cannot be asked: {problem}", self.said.issuer);
-                // What it said an hour ago is better than nothing.
-                known.as_ref().map(|it| it.1.clone()).ok_or(Failed::Away)
+                known.failed = Some(Instant::now());
+                said
             }
         }
     }
@@ -260,6 +279,10 @@ impl Provider {
         let answered = self.web.post(&metadata.token_endpoint, body, basic).await;
         let issuer = &self.said.issuer;
         match answered {
+            Ok((StatusCode::OK, document)) if document.len() > MOST => {
+                tracing::warn!("the provider {issuer} gives more than {MOST} bytes at once");
+                Err(Failed::Away)
+            }
             Ok((StatusCode::OK, document)) => {
                 // Serde would quote what it cannot read.
                 serde_json::from_slice(&document).map_err(|_| {

@@ -1,9 +1,9 @@
 //! `subscriptions/listen`: the streams on which a modern client hears of events.
 
+#[cfg(feature = "auth")]
+use std::collections::BTreeSet;
 use std::{collections::HashSet, sync::Arc};
 
-#[cfg(feature = "auth")]
-use super::turn::Refused;
 use super::{
     Service,
     encode::{self, Feature},
@@ -17,6 +17,8 @@ use super::{
     turn::{Refusal, Turn},
     uris::Uris,
 };
+#[cfg(feature = "auth")]
+use super::{turn::Refused, uris::too_many};
 use crate::{
     catalog::{Event, Listener as _, Topic},
     error::{Error, Kind},
@@ -222,11 +224,18 @@ impl Peer {
     #[cfg(feature = "auth")]
     fn permit_listening(&self, request: &ClientRequest<'_>) -> Result<(), Refused> {
         let wanted = request.params.get("notifications");
-        let uris = wanted.and_then(|it| it.get("resourceSubscriptions"));
-        let uris = uris.filter(|it| it.kind() == JsonKind::Array);
+        let named = wanted.and_then(|it| it.get("resourceSubscriptions"));
+        let named = named.filter(|it| it.kind() == JsonKind::Array);
+        let (service, mut uris) = (&self.shared.service, BTreeSet::new());
         // What is no text is refused later.
-        let uris: Vec<_> =
-            uris.into_iter().flat_map(Raw::elements).filter_map(Raw::string).collect();
+        for uri in named.into_iter().flat_map(Raw::elements).filter_map(Raw::string) {
+            uris.insert(uri);
+            // Nobody is asked about more than anybody may hear of.
+            if uris.len() > service.limits.subscriptions {
+                let (limit, error) = too_many(&service.limits, true);
+                return Err(service.note(limit, error).into());
+            }
+        }
         self.permit_uris(&self.shared.snapshot(), request, uris.iter().map(|it| &**it))
     }
 

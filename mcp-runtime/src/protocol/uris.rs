@@ -18,6 +18,16 @@ pub(super) struct Uris {
     bytes: usize,
 }
 
+/// What somebody is told who wants to hear of more than there is room for: of too many resources, or ones with too long URIs.
+#[cold]
+pub(super) fn too_many(limits: &Limits, by_number: bool) -> (Limit, Error) {
+    let (most, bytes) = (limits.subscriptions, limits.subscription_bytes);
+    let error = invalid(format_args!(
+        "at most {most} resources, of {bytes} bytes together, can be subscribed to: end some subscriptions"
+    ));
+    (if by_number { Limit::Subscriptions } else { Limit::SubscriptionBytes }, error)
+}
+
 fn plain(uri: &str) -> Cow<'_, str> {
     percent::decode(uri).unwrap_or(Cow::Borrowed(uri))
 }
@@ -47,12 +57,7 @@ impl Uris {
         }
         let (count, bytes) = (self.said.len() + others, self.bytes + 2 * uri.len());
         if count >= limits.subscriptions || bytes > 2 * limits.subscription_bytes {
-            let (most, bytes) = (limits.subscriptions, limits.subscription_bytes);
-            let error = invalid(format_args!(
-                "at most {most} resources, of {bytes} bytes together, can be subscribed to: end some subscriptions"
-            ));
-            let limit = if count >= most { Limit::Subscriptions } else { Limit::SubscriptionBytes };
-            return Err((limit, error));
+            return Err(too_many(limits, count >= limits.subscriptions));
         }
         self.bytes = bytes;
         self.said.insert(plain.into_owned(), uri.to_owned());

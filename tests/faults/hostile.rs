@@ -1,0 +1,60 @@
+//! A provider, to which logins are delegated, that wants to do harm.
+
+use std::time::Duration;
+
+use serde_json::json;
+
+use crate::{
+    authorization::Served,
+    browser::{Back, Browser, Client, Page},
+    client::run,
+    delegation::{come_back, leave, server, upstream},
+    provider::{Manner, Provider},
+};
+
+/// Each of those who wait would ask again, one after the other, and the last one for minutes.
+#[test]
+fn all_who_wait_for_a_provider_learn_together_that_it_is_silent() {
+    run(async {
+        let provider = Provider::start().await;
+        let served = Served::start(server(upstream(&provider))).await;
+        let client = Client::register(served.address).await;
+        provider.behave(Manner { is_silent: true, ..Manner::default() });
+        let mut waiting = Vec::new();
+        for _ in 0..6 {
+            let mut browser = Browser::new(&client);
+            let page = Page::of(&browser.open(&client.authorize(&[("scope", "")])).await);
+            waiting.push(tokio::spawn(async move { browser.agree(&page).await }));
+        }
+        // It takes twice three seconds to find that out.
+        let all = async {
+            for it in waiting {
+                Back::of(&it.await.unwrap()).check_error("temporarily_unavailable");
+            }
+        };
+        tokio::time::timeout(Duration::from_secs(11), all).await.expect("together");
+        served.end().await;
+        provider.end().await;
+    });
+}
+
+/// What it gives is kept for each grant.
+#[test]
+fn what_a_provider_gives_is_kept_only_when_it_is_short() {
+    run(async {
+        let provider = Provider::start().await;
+        let served = Served::start(server(upstream(&provider))).await;
+        let client = Client::register(served.address).await;
+        let log_in = async |length: usize| {
+            provider
+                .behave(Manner { claims: json!({ "x": "x".repeat(length) }), ..Manner::default() });
+            let mut browser = Browser::new(&client);
+            let url = leave(&mut browser, &client).await;
+            Back::of(&come_back(&mut browser, &provider.log_in(&url)).await)
+        };
+        log_in(20 << 10).await.code();
+        log_in(60 << 10).await.check_error("temporarily_unavailable");
+        served.end().await;
+        provider.end().await;
+    });
+}

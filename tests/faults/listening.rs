@@ -1,0 +1,52 @@
+//! What is asked for at once is judged at once, within limits.
+
+use std::sync::{
+    Arc,
+    atomic::{AtomicUsize, Ordering},
+};
+
+use mcp_runtime::{Limits, StaticTokens, prelude::*};
+use serde_json::json;
+
+use crate::{
+    authorization::{Served, with},
+    client::{modern, run},
+};
+
+/// A note.
+#[resource("notes://{owner}/{number}", subscribe)]
+fn note(owner: &str, number: u32) -> String {
+    format!("{owner} {number}")
+}
+
+#[test]
+fn no_policy_is_asked_about_more_than_anybody_may_hear_of() {
+    run(async {
+        let asked = Arc::new(AtomicUsize::new(0));
+        let own = asked.clone();
+        let server = mcp_runtime::server!()
+            .items(items![note])
+            .limits(Limits::new().subscriptions(100))
+            .auth(StaticTokens::new().token("ada", "ada"))
+            .policy(move |_, _| {
+                own.fetch_add(1, Ordering::Relaxed);
+                true
+            });
+        let served = Served::start(server).await;
+        let listen = |uris: Vec<String>| {
+            let filter = json!({ "notifications": { "resourceSubscriptions": uris } });
+            with("ada", modern(1, "subscriptions/listen", filter))
+        };
+        let all = (0..5000).map(|it| format!("notes://ada/{it}")).collect();
+        let refused = listen(all).ask(served.address).await;
+        refused.check_error(200, -32602, "at most 100 resources");
+        assert!(asked.load(Ordering::Relaxed) <= 200, "{asked:?}");
+        // What is said twice is one.
+        let same = vec!["notes://ada/1".to_owned(); 5000];
+        let mut stream = listen(same).open(served.address).await.check_events();
+        let first = stream.message().await.expect("an acknowledgement");
+        assert!(first["method"].as_str().is_some_and(|it| it.ends_with("acknowledged")), "{first}");
+        drop(stream);
+        served.end().await;
+    });
+}
