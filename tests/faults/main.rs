@@ -47,3 +47,4 @@ mod vanish;
 mod visible;
 mod withdrawn;
 mod working;
+mod wrapped;
