@@ -50,3 +50,4 @@ mod vanish;
 mod visible;
 mod withdrawn;
 mod working;
+mod wrapped;

@@ -62,7 +62,7 @@ mod sealed {
 
     use super::*;
     use crate::{
-        ask::{Bound, Sealer, Spent, seal::Broken, state},
+        ask::{Bound, Sealer, seal::Broken, spent::Own, state},
         limits::{Limit, Tally},
     };
 
@@ -76,7 +76,7 @@ mod sealed {
         pub(crate) sealer: Arc<Sealer>,
         pub(crate) tally: Arc<Tally>,
         /// Where rounds are marked that must not be sent twice.
-        pub(crate) spent: Option<Arc<Spent>>,
+        pub(crate) spent: Option<Own>,
     }
 
     impl Keeper {

@@ -45,7 +45,8 @@ impl<'a> Access<'a> {
         self.item
     }
 
-    /// The URI that is read or subscribed to; none while a template is listed, and of tools and prompts.
+    /// The URI that is read or subscribed to, as its client writes it: `note://%61da/1` names the same as `note://ada/1`, so decide by
+    /// [`argument`](Self::argument). None while a template is listed, and of tools and prompts.
     pub fn uri(&self) -> Option<&str> {
         self.uri
     }

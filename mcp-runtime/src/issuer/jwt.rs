@@ -135,7 +135,13 @@ impl<F: Fetch> Verifier<F> {
         if let (Some(fingerprint), Some(version)) = (&fingerprint, self.keys.fresh())
             && let Some(authorization) = self.seen.find(fingerprint, version)
         {
-            return Ok(authorization);
+            // Also where a verifier of the author's own makes something else of it.
+            let has_ended = authorization.expiry().is_some_and(|it| it <= SystemTime::now());
+            return if has_ended {
+                Err(Denied::invalid("the token has expired"))
+            } else {
+                Ok(authorization)
+            };
         }
         let unverified = Unverified::parse(token).map_err(Denied::invalid)?;
         let algorithm = unverified.algorithm;

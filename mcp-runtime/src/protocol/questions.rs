@@ -294,7 +294,8 @@ impl Asker for Questioner {
                     if matches!(question, Question::Roots) {
                         *roots.lock().unwrap_or_else(PoisonError::into_inner) = Some(json.clone());
                     }
-                    if keeps {
+                    // Of each session that says so it is kept, and there are many.
+                    if keeps && json.len() <= open.shared.service.limits.client {
                         let mut questions = open.shared.begin().questions();
                         if questions.changes == changes {
                             questions.roots = Some(json.clone());

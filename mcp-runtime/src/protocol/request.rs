@@ -200,7 +200,7 @@ impl Peer {
             depth: service.limits.depth,
             sealer: service.sealer.clone(),
             tally: service.tally().clone(),
-            spent: entry.single_use.then(|| service.spent.clone()),
+            spent: entry.single_use.then(|| service.spent.of(request.carrier.principal())),
         }
     }
 

@@ -449,6 +449,24 @@ async fn roots_are_asked_for_once_until_they_change() {
     }
 }
 
+/// Sessions are many, and each could have megabytes of them kept.
+#[tokio::test]
+async fn roots_that_are_long_are_asked_for_each_time() {
+    let can = json!({ "roots": { "listChanged": true } });
+    let (mut client, _) = client(Revision::V2025_11_25, can).await;
+    let asked = Arc::new(Mutex::new(0));
+    let seen = asked.clone();
+    client.answer_with(move |_, _| {
+        *seen.lock().unwrap() += 1;
+        let name = "x".repeat(100 << 10);
+        json!({ "roots": [{ "uri": "file:///a", "name": name }] })
+    });
+    for _ in 0..3 {
+        assert_eq!(client.call("directories", json!({})).await.unwrap().text(), "file:///a");
+    }
+    assert_eq!(*asked.lock().unwrap(), 3);
+}
+
 #[cfg(feature = "ask")]
 mod sealed {
     use super::*;

@@ -1,0 +1,46 @@
+//! Verifiers of an author's own that leave the signature to ours.
+
+use std::time::Duration;
+
+use mcp_runtime::{Authorization, Denied, Jwt, TokenVerifier};
+use serde_json::json;
+
+use crate::{
+    authorization::{Served, check_refused, server, with},
+    client::{plain_call, run},
+    issuer::{AUDIENCE, Issuer, Key, Manner, now},
+};
+
+/// Calls users what they are called here, and says nothing else of them.
+struct Named(Jwt);
+
+impl TokenVerifier for Named {
+    async fn verify(&self, token: &str) -> Result<Authorization, Denied> {
+        let known = self.0.verify(token).await?;
+        Ok(Authorization::new(format!("our {}", known.principal().as_str())))
+    }
+}
+
+#[test]
+fn what_is_remembered_of_a_token_ends_with_it_for_others_too() {
+    run(async {
+        let key = Key::ed25519("d", 1);
+        let issuer = Issuer::start(Manner::Good, &[&key]).await;
+        let served = Served::start(server().auth(Named(Jwt::new(&*issuer.url, AUDIENCE)))).await;
+        let ask = async |token: &str| {
+            with(token, plain_call(1, "greet", json!({}))).ask(served.address).await
+        };
+        let mut claims = issuer.claims();
+        // Clocks may differ by 30 seconds.
+        claims["exp"] = json!(now() - 27);
+        let token = key.token(&claims);
+        for _ in 0..2 {
+            assert_eq!(ask(&token).await.text(), "Hello, our ada!");
+        }
+        tokio::time::sleep(Duration::from_millis(3_100)).await;
+        let refused = ask(&token).await;
+        check_refused(&refused, 401, "error=\"invalid_token\"", "expired", "ended");
+        served.end().await;
+        issuer.end().await;
+    });
+}
