@@ -335,6 +335,35 @@ fn what_was_given_outlasts_the_process_with_its_key() {
     });
 }
 
+/// Who is `ada` to the one may be somebody else to the other, and tokens are not for showing around.
+#[test]
+fn what_one_provider_has_given_is_nothing_to_another() {
+    run(async {
+        let folder = std::env::temp_dir().join(format!("mcp-moved-{}", std::process::id()));
+        std::fs::create_dir_all(&folder).unwrap();
+        let start = async |provider: &Provider| {
+            let own = AuthorizationServer::delegated(upstream(provider).seal_key([1; 32]))
+                .keep_in(Arc::new(SqliteTasks::new(folder.join("one.db"))));
+            Served::start(mcp_runtime::server!(name = "notebook").items(items![whoami]).auth(own))
+                .await
+        };
+        let (one, other) = (Provider::start().await, Provider::start().await);
+        let served = start(&one).await;
+        let client = Client::register(served.address).await;
+        let tokens = log_in(&one, &client).await;
+        served.end().await;
+        let served = start(&other).await;
+        let client = Client { address: served.address, ..client };
+        assert_eq!(whoami_with(served.address, &tokens.access).await.status(), 401);
+        let refused = client.refresh(&tokens.refresh).await;
+        assert_eq!((refused.status(), &refused.json()["error"]), (400, &json!("invalid_grant")));
+        served.end().await;
+        std::fs::remove_dir_all(&folder).unwrap();
+        one.end().await;
+        other.end().await;
+    });
+}
+
 #[test]
 fn a_provider_that_is_away_sends_nobody_astray() {
     run(async {

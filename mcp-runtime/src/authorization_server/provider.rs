@@ -290,6 +290,11 @@ impl Provider {
         self.turns[number % self.turns.len()].lock().await
     }
 
+    /// What is sealed is this provider's, and of one grant: another provider may use the same names for other users.
+    fn bound(&self, grant: &Digest) -> String {
+        format!("{} {}", self.said.issuer, grant.text())
+    }
+
     /// What is kept of what the provider has given, bound to one grant.
     ///
     /// # Errors
@@ -298,7 +303,7 @@ impl Provider {
         let text = serde_json::to_vec(given);
         let text = text.map_err(|why| Refusal::broken("nothing can be sealed", &why))?;
         Ok(Backing {
-            sealed: self.sealer.seal(text, &grant.text())?,
+            sealed: self.sealer.seal(text, &self.bound(grant))?,
             until: given.until,
             refreshes: given.refresh.is_some(),
             token: self.handed(given),
@@ -310,7 +315,7 @@ impl Provider {
     }
 
     fn open(&self, backing: &Backing, grant: &Digest) -> Option<Given> {
-        serde_json::from_slice(&self.sealer.open(&backing.sealed, &grant.text())?).ok()
+        serde_json::from_slice(&self.sealer.open(&backing.sealed, &self.bound(grant))?).ok()
     }
 
     /// Takes up what was kept before a restart; whether that could be opened.
