@@ -30,8 +30,9 @@ use crate::error::{Error, Result};
 /// knows the users.
 ///
 /// **What has ended** gives nothing any more: no access token of it is let in, no refresh token answered, and what another provider has
-/// given for it is gone from here; the provider is told, if it wants to know and can be asked then. Calls that were let in go on, and a stream that is open goes on until the token would have ended, within
-/// the hour. Where [`keep_in`](AuthorizationServer::keep_in) names a file, it has ended there too before a method says so.
+/// given for it is gone from here; the provider is told, if it wants to know and can be asked then. Streams
+/// that are open for whatever will come end before they send anything more, a comment too ([`Limits::keep_alive`](crate::Limits::keep_alive));
+/// calls that were let in go on. Where [`keep_in`](AuthorizationServer::keep_in) names a file, it has ended there too before a method says so.
 ///
 /// **When.** Before the server serves, while it does and after. Whoever comes before has the file read at once. Over stdio, where nobody
 /// logs in, too.
