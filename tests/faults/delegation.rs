@@ -1,6 +1,9 @@
 //! Logins that another provider decides about.
 
-use std::sync::Arc;
+use std::{
+    sync::Arc,
+    time::{Duration, Instant},
+};
 
 use mcp_runtime::{Auth, AuthorizationServer, Builder, SqliteTasks, Upstream, User, prelude::*};
 use serde_json::json;
@@ -256,7 +259,7 @@ fn ours_live_as_long_as_theirs() {
         assert!(tokens.expires_in <= 2, "{tokens:?}");
         assert_eq!(whoami_with(served.address, &tokens.access).await.status(), 200);
         tokio::time::pause();
-        tokio::time::advance(std::time::Duration::from_secs(3)).await;
+        tokio::time::advance(Duration::from_secs(3)).await;
         tokio::time::resume();
         assert_eq!(whoami_with(served.address, &tokens.access).await.status(), 401);
         assert_eq!(client.refresh(&tokens.refresh).await.status(), 400);
@@ -285,6 +288,50 @@ fn a_login_is_ended_here_whoever_knows_the_user() {
         Back::of(&come_back(&mut away, &query).await).check_error("access_denied");
         let tokens = log_in(&provider, &client).await;
         assert_eq!(whoami_with(served.address, &tokens.access).await.status(), 200);
+        served.end().await;
+        provider.end().await;
+    });
+}
+
+#[test]
+fn the_provider_is_told_of_what_has_ended_and_keeps_nobody_waiting() {
+    run(async {
+        let provider = Provider::start().await;
+        let own = AuthorizationServer::delegated(upstream(&provider));
+        let logins = own.logins();
+        let server = mcp_runtime::server!(name = "notebook").items(items![whoami]).auth(own);
+        let served = Served::start(server).await;
+        let client = Client::register(served.address).await;
+        let give_back = async |tokens: &Tokens| {
+            let fields = [("token", &*tokens.refresh), ("client_id", &*client.id)];
+            assert_eq!(client.post("/revoke", &fields).await.status(), 200);
+        };
+        let tokens = log_in(&provider, &client).await;
+        let tokens = Tokens::of(&client.refresh(&tokens.refresh).await);
+        give_back(&tokens).await;
+        assert_eq!(provider.revoked(1).await, ["refresh_token upstream-refresh-1"]);
+        log_in(&provider, &client).await;
+        provider.behave(Manner { only: Some(600), ..Manner::default() });
+        log_in(&provider, &client).await;
+        assert_eq!(logins.end_all("ada@example.com").await.unwrap(), 2);
+        let mut told = provider.revoked(2).await;
+        told.sort();
+        assert_eq!(told, ["access_token upstream-access-0", "refresh_token upstream-refresh-0"]);
+
+        for manner in [
+            Manner { is_away: true, ..Manner::default() },
+            Manner { is_silent: true, ..Manner::default() },
+        ] {
+            provider.behave(Manner::default());
+            let [one, _] = [log_in(&provider, &client).await, log_in(&provider, &client).await];
+            provider.behave(manner);
+            let begun = Instant::now();
+            give_back(&one).await;
+            assert_eq!(logins.end_all("ada@example.com").await.unwrap(), 1);
+            assert!(begun.elapsed() < Duration::from_secs(2), "{:?}", begun.elapsed());
+            assert_eq!(whoami_with(served.address, &one.access).await.status(), 401);
+        }
+        provider.behave(Manner::default());
         served.end().await;
         provider.end().await;
     });
@@ -332,6 +379,35 @@ fn what_was_given_outlasts_the_process_with_its_key() {
         }
         std::fs::remove_dir_all(&folder).unwrap();
         provider.end().await;
+    });
+}
+
+/// Who is `ada` to the one may be somebody else to the other, and tokens are not for showing around.
+#[test]
+fn what_one_provider_has_given_is_nothing_to_another() {
+    run(async {
+        let folder = std::env::temp_dir().join(format!("mcp-moved-{}", std::process::id()));
+        std::fs::create_dir_all(&folder).unwrap();
+        let start = async |provider: &Provider| {
+            let own = AuthorizationServer::delegated(upstream(provider).seal_key([1; 32]))
+                .keep_in(Arc::new(SqliteTasks::new(folder.join("one.db"))));
+            Served::start(mcp_runtime::server!(name = "notebook").items(items![whoami]).auth(own))
+                .await
+        };
+        let (one, other) = (Provider::start().await, Provider::start().await);
+        let served = start(&one).await;
+        let client = Client::register(served.address).await;
+        let tokens = log_in(&one, &client).await;
+        served.end().await;
+        let served = start(&other).await;
+        let client = Client { address: served.address, ..client };
+        assert_eq!(whoami_with(served.address, &tokens.access).await.status(), 401);
+        let refused = client.refresh(&tokens.refresh).await;
+        assert_eq!((refused.status(), &refused.json()["error"]), (400, &json!("invalid_grant")));
+        served.end().await;
+        std::fs::remove_dir_all(&folder).unwrap();
+        one.end().await;
+        other.end().await;
     });
 }
 

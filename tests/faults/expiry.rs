@@ -56,7 +56,7 @@ fn with(token: &str, request: Request) -> Request {
 }
 
 /// Opens a stream for whatever will come.
-async fn listen(address: SocketAddr, token: &str) -> Stream {
+pub(crate) async fn listen(address: SocketAddr, token: &str) -> Stream {
     let wanted = json!({ "notifications": { "toolsListChanged": true } });
     let open = with(token, modern("listen", "subscriptions/listen", wanted)).open(address).await;
     let mut stream = open.check_events();
@@ -66,7 +66,7 @@ async fn listen(address: SocketAddr, token: &str) -> Stream {
 }
 
 /// Opens a session, and its stream for what belongs to no request.
-async fn session(address: SocketAddr, token: &str) -> (Session, Stream) {
+pub(crate) async fn session(address: SocketAddr, token: &str) -> (Session, Stream) {
     let begun = with(token, initialize("2025-11-25")).ask(address).await;
     let id = begun.head.get("mcp-session-id").expect("a session");
     let session = Session { address, revision: "2025-11-25", id };
@@ -75,7 +75,7 @@ async fn session(address: SocketAddr, token: &str) -> (Session, Stream) {
     (session, stream)
 }
 
-async fn say_initialized(session: &Session, token: &str) {
+pub(crate) async fn say_initialized(session: &Session, token: &str) {
     let initialized = json!({ "jsonrpc": "2.0", "method": "notifications/initialized" });
     let accepted = with(token, session.post(&initialized)).ask(session.address).await;
     assert_eq!(accepted.status(), 202, "{accepted:?}");
@@ -97,7 +97,7 @@ async fn pair(address: SocketAddr, tokens: [&str; 2]) -> Stream {
 }
 
 /// Comments come all the time, so it is not silence that tells.
-async fn ends(stream: &mut Stream) {
+pub(crate) async fn ends(stream: &mut Stream) {
     let rest = tokio::time::timeout(SOON, stream.rest()).await.expect("it ends");
     assert_eq!(rest, Vec::<Value>::new());
 }

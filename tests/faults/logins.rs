@@ -1,8 +1,11 @@
 //! What the author of a server ends is over, for whoever has it and for good.
 
-use std::{sync::Arc, time::SystemTime};
+use std::{
+    sync::Arc,
+    time::{Duration, SystemTime},
+};
 
-use mcp_runtime::{AuthorizationServer, Login, LoginRequest, Logins, SqliteTasks, User};
+use mcp_runtime::{AuthorizationServer, Limits, Login, LoginRequest, Logins, SqliteTasks, User};
 use tokio::sync::Semaphore;
 
 use crate::{
@@ -10,6 +13,7 @@ use crate::{
     authorization_server::{authorization_server, server, whoami_with},
     browser::{Back, Browser, Client, Page, Tokens, register, registration},
     client::run,
+    expiry::{ends, listen, say_initialized, session},
 };
 
 async fn start(own: AuthorizationServer) -> (Served, Logins) {
@@ -110,6 +114,39 @@ fn who_is_logged_out_everywhere_has_to_log_in_anew() {
         let anew = Tokens::of(&client.exchange(&code, &[]).await);
         assert!(passes(&client, &anew).await);
         assert_eq!(ids(&logins, "ada").await.len(), 1);
+        served.end().await;
+    });
+}
+
+#[test]
+fn streams_end_with_the_login_that_they_were_opened_with() {
+    run(async {
+        let own = authorization_server();
+        let logins = own.logins();
+        let limits = Limits::new().keep_alive(Duration::from_millis(100));
+        let served = Served::start(server(own).limits(limits)).await;
+        let (address, client) = (served.address, Client::register(served.address).await);
+        let (ada, bob) = (client.log_in("ada").await, client.log_in("bob").await);
+        let other = client.log_in("ada").await;
+        let (renewed, stream) = session(address, &ada.access).await;
+        say_initialized(&renewed, &other.access).await;
+        let mut ending =
+            [listen(address, &ada.access).await, session(address, &ada.access).await.1];
+        let mut staying = [listen(address, &bob.access).await, stream];
+        let revoke = [("token", &*ada.refresh), ("client_id", &*client.id)];
+        assert_eq!(client.post("/revoke", &revoke).await.status(), 200);
+        for stream in &mut ending {
+            ends(stream).await;
+        }
+        let [theirs, own] = &mut staying;
+        for stream in [&mut *theirs, &mut *own] {
+            let nothing = tokio::time::timeout(Duration::from_millis(300), stream.message()).await;
+            assert!(nothing.is_err(), "{nothing:?}");
+        }
+        assert_eq!(logins.end_all("ada").await.unwrap(), 1);
+        ends(own).await;
+        let nothing = tokio::time::timeout(Duration::from_millis(300), theirs.message()).await;
+        assert!(nothing.is_err(), "{nothing:?}");
         served.end().await;
     });
 }

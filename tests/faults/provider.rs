@@ -3,6 +3,7 @@
 use std::{
     collections::HashMap,
     sync::{Arc, Mutex},
+    time::Duration,
 };
 
 use axum::{
@@ -21,6 +22,7 @@ use serde_json::{Value, json};
 
 use crate::{
     browser::parameters,
+    client::SOON,
     issuer::{Key, now},
     mounted::Application,
 };
@@ -55,6 +57,8 @@ struct Shared {
     /// What was asked for, by the code that was given for it.
     codes: Mutex<HashMap<String, HashMap<String, String>>>,
     refreshed: Mutex<Vec<String>>,
+    /// What was given back.
+    revoked: Mutex<Vec<String>>,
 }
 
 impl Shared {
@@ -118,6 +122,7 @@ async fn answer(State(shared): State<Arc<Shared>>, request: Request) -> Response
             "authorization_endpoint": format!("{own}/authorize?tenant=1"),
             "token_endpoint": format!("{own}/token"),
             "jwks_uri": format!("{own}/keys"),
+            "revocation_endpoint": format!("{own}/revoke"),
             "authorization_response_iss_parameter_supported": true,
         })
         .to_string()
@@ -145,6 +150,16 @@ async fn answer(State(shared): State<Arc<Shared>>, request: Request) -> Response
                 }
             }
         }
+        "/revoke" => {
+            let basic = STANDARD.encode("our-id:a%20secret%3A%20with%2Bletters%25");
+            assert_eq!(parts.headers[header::AUTHORIZATION], format!("Basic {basic}"));
+            let body = to_bytes(body, 1 << 16).await.unwrap();
+            let form =
+                parameters(str::from_utf8(&body).unwrap()).into_iter().collect::<HashMap<_, _>>();
+            let told = format!("{} {}", form["token_type_hint"], form["token"]);
+            shared.revoked.lock().unwrap().push(told);
+            StatusCode::OK.into_response()
+        }
         _ => StatusCode::NOT_FOUND.into_response(),
     }
 }
@@ -156,6 +171,7 @@ impl Provider {
             manner: Mutex::default(),
             codes: Mutex::default(),
             refreshed: Mutex::default(),
+            revoked: Mutex::default(),
         });
         let router = Router::new().fallback(answer).with_state(shared.clone());
         let application = Application::start(router).await;
@@ -187,6 +203,17 @@ impl Provider {
         let state = get("state").to_owned();
         self.shared.codes.lock().unwrap().insert(code.clone(), asked);
         vec![("code", code), ("state", state), ("iss", self.url.clone())]
+    }
+
+    /// Waits until so much was given back, and says what.
+    pub(crate) async fn revoked(&self, count: usize) -> Vec<String> {
+        let told = async {
+            while self.shared.revoked.lock().unwrap().len() < count {
+                tokio::time::sleep(Duration::from_millis(5)).await;
+            }
+        };
+        tokio::time::timeout(SOON, told).await.expect("it is told");
+        std::mem::take(&mut self.shared.revoked.lock().unwrap())
     }
 
     pub(crate) async fn end(self) {

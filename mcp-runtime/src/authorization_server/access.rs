@@ -2,7 +2,10 @@
 
 use std::{
     collections::HashMap,
-    sync::{Mutex, MutexGuard, PoisonError},
+    sync::{
+        Arc, Mutex, MutexGuard, PoisonError,
+        atomic::{AtomicBool, Ordering},
+    },
 };
 
 use super::secret::Digest;
@@ -32,12 +35,20 @@ impl AccessTokens {
         authorization: Authorization,
         expires: u64,
     ) {
-        let known = Known { authorization, grant, expires };
-        self.part(&digest).insert(digest, known);
+        let mut part = self.part(&digest);
+        // One that is given out again is the same.
+        let known = part.get(&digest).and_then(|it| it.authorization.revoked().cloned());
+        let revoked = known.unwrap_or_else(|| Arc::new(AtomicBool::new(false)));
+        let authorization = authorization.revocable(revoked);
+        part.insert(digest, Known { authorization, grant, expires });
     }
 
+    /// Ends one, also for the streams that were opened with it.
     pub(super) fn remove(&self, digest: &Digest) {
-        self.part(digest).remove(digest);
+        let known = self.part(digest).remove(digest);
+        if let Some(revoked) = known.as_ref().and_then(|it| it.authorization.revoked()) {
+            revoked.store(true, Ordering::Release);
+        }
     }
 
     /// Which grant one is of.

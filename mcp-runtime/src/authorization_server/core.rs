@@ -45,7 +45,7 @@ pub(super) enum Way {
     /// By the author's function, on a page of ours.
     Asked { login: Judge, page: LoginPage },
     /// By another provider.
-    Delegated(Box<Provider>),
+    Delegated(Arc<Provider>),
 }
 
 pub(super) struct Core {
@@ -65,6 +65,10 @@ pub(super) struct Core {
 
 impl Core {
     pub(super) fn new(way: Way) -> Self {
+        let provider = match &way {
+            Way::Asked { .. } => None,
+            Way::Delegated(provider) => Some(provider.clone()),
+        };
         Self {
             way,
             issuer: None,
@@ -72,7 +76,7 @@ impl Core {
             redirects: Vec::new(),
             place: OnceLock::new(),
             documents: Documents::new(),
-            records: Arc::new(Records::new()),
+            records: Arc::new(Records::new(provider)),
             logins: Turnstile::new(Rate::per_minute(10).burst(20)),
             registrations: Turnstile::new(Rate::per_minute(10).burst(50)),
             authorizations: Turnstile::new(Rate::per_second(1).burst(60)),

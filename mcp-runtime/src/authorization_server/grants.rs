@@ -212,8 +212,13 @@ impl Grants {
         (is_good && may).then(|| Some((key, grant.backing.clone()?))).flatten()
     }
 
-    /// Ends what a token is of: the whole grant for a refresh token (RFC 7009, section 2.1), itself for an access token.
-    pub(super) fn revoke(&self, token: &str, client: &str, journal: &Journal) {
+    /// Ends what a token is of: the whole grant for a refresh token (RFC 7009, section 2.1), which it returns; itself for an access token.
+    pub(super) fn revoke(
+        &self,
+        token: &str,
+        client: &str,
+        journal: &Journal,
+    ) -> Option<(Digest, Grant)> {
         let mut state = self.state();
         let digest = Digest::of(token);
         if let Some(key) = self.tokens.grant(&digest) {
@@ -227,13 +232,12 @@ impl Grants {
                     }
                 });
             }
-            return;
+            return None;
         }
         let key = Digest::of(name(token));
         let is_of = |it: &Grant| it.client == client && it.refresh.is_some();
-        if state.grants.get(&key).is_some_and(is_of) {
-            state.end(key, journal);
-        }
+        state.grants.get(&key).filter(|it| is_of(it))?;
+        Some((key, state.end(key, journal)?))
     }
 
     pub(super) fn end(&self, key: Digest, journal: &Journal) {
@@ -253,14 +257,13 @@ impl Grants {
         own.map(|(key, grant)| each(key, grant)).collect()
     }
 
-    /// Ends one of a user's, or all of them: how many there were.
+    /// Ends one of a user's, or all of them.
     pub(super) fn end_of(
         &self,
         user: &str,
         one: Option<&Digest>,
-        now: u64,
         journal: &Journal,
-    ) -> usize {
+    ) -> Vec<(Digest, Grant)> {
         let is_meant = |key: &Digest, grant: &Grant| {
             grant.user.principal() == user && one.is_none_or(|it| it == key)
         };
@@ -268,13 +271,13 @@ impl Grants {
         let mut ended = Vec::new();
         for (key, grant) in self.aside().extract_if(|key, grant| is_meant(key, grant)) {
             journal.remove(Kind::Grant, &key.text());
-            ended.push(grant);
+            ended.push((key, grant));
         }
         let own = state.grants.iter().filter(|it| is_meant(it.0, it.1)).map(|it| *it.0);
         for key in own.collect::<Vec<_>>() {
-            ended.extend(state.end(key, journal));
+            ended.extend(state.end(key, journal).map(|it| (key, it)));
         }
-        ended.iter().filter(|it| it.ends > now).count()
+        ended
     }
 
     /// Whom an access token lets in.

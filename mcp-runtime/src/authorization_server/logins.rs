@@ -2,7 +2,7 @@
 
 use std::{fmt, sync::Arc, time::SystemTime};
 
-use super::{clock::time, grant::Grant, records::Records, secret::Digest};
+use super::{clock::time, farewell, grant::Grant, records::Records, secret::Digest};
 use crate::error::{Error, Result};
 
 /// All logins at an [`AuthorizationServer`], for its author: what users have granted to which clients, and the end of it.
@@ -30,8 +30,9 @@ use crate::error::{Error, Result};
 /// knows the users.
 ///
 /// **What has ended** gives nothing any more: no access token of it is let in, no refresh token answered, and what another provider has
-/// given for it is gone from here. Calls that were let in go on, and a stream that is open goes on until the token would have ended, within
-/// the hour. Where [`keep_in`](AuthorizationServer::keep_in) names a file, it has ended there too before a method says so.
+/// given for it is gone from here; the provider is told, if it wants to know and can be asked then. Streams
+/// that are open for whatever will come end before they send anything more, a comment too ([`Limits::keep_alive`](crate::Limits::keep_alive));
+/// calls that were let in go on. Where [`keep_in`](AuthorizationServer::keep_in) names a file, it has ended there too before a method says so.
 ///
 /// **When.** Before the server serves, while it does and after. Whoever comes before has the file read at once. Over stdio, where nobody
 /// logs in, too.
@@ -89,15 +90,18 @@ impl Logins {
 
     async fn ended(&self, user: &str, one: Option<Digest>) -> Result<usize> {
         self.load().await?;
-        let Records { clock, codes, grants, journal, .. } = &*self.0;
+        let Records { clock, codes, grants, journal, provider, .. } = &*self.0;
         if one.is_none() {
             // Before the grants: of a code that is on its way to become one nothing comes then.
             codes.end(user);
         }
-        let ended = grants.end_of(user, one.as_ref(), clock.now(), journal);
+        let ended = grants.end_of(user, one.as_ref(), journal);
+        let now = clock.now();
+        let count = ended.iter().filter(|it| it.1.ends > now).count();
         let saved = journal.save().await;
         saved.map_err(|why| Error::internal(format_args!("logins have ended: {}", why.why)))?;
-        Ok(ended)
+        farewell::say(provider.as_ref(), ended);
+        Ok(count)
     }
 
     async fn load(&self) -> Result<()> {
@@ -194,7 +198,7 @@ mod tests {
 
     #[tokio::test]
     async fn what_cannot_be_kept_has_ended_and_is_not_said_to_be() {
-        let (disk, logins) = (Arc::new(Disk::default()), Logins(Arc::new(Records::new())));
+        let (disk, logins) = (Arc::new(Disk::default()), Logins(Arc::new(Records::new(None))));
         let Records { clock, grants, journal, .. } = &*logins.0;
         journal.keep_in(disk.clone());
         let now = clock.now();

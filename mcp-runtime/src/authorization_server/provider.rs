@@ -2,16 +2,16 @@
 
 use std::{sync::Arc, time::Duration};
 
-use base64::{
-    Engine as _,
-    engine::general_purpose::{STANDARD, URL_SAFE_NO_PAD},
-};
-use http::{HeaderValue, StatusCode};
+use base64::{Engine as _, engine::general_purpose::URL_SAFE_NO_PAD};
+use http::StatusCode;
 use serde::{Deserialize, Serialize};
-use tokio::{sync::Mutex, time::Instant};
+use tokio::{
+    sync::{Mutex, Semaphore},
+    time::Instant,
+};
 
 use super::{
-    form,
+    credentials, form,
     grant::Backing,
     grants::name,
     redirect::Redirect,
@@ -32,6 +32,9 @@ const FRESH: Duration = Duration::from_secs(60 * 60);
 /// Bytes of what it gives at once: some of it is kept for each grant.
 const MOST: usize = 64 << 10;
 
+/// So often at once it is told of logins that have ended.
+const FAREWELLS: usize = 4;
+
 /// How long an access token is good whose provider does not say.
 const USUAL: u64 = 60 * 60;
 
@@ -44,6 +47,9 @@ struct Metadata {
     jwks_uri: String,
     #[serde(default)]
     token_endpoint_auth_methods_supported: Vec<String>,
+    revocation_endpoint: Option<String>,
+    /// Unless said those of the token endpoint.
+    revocation_endpoint_auth_methods_supported: Option<Vec<String>>,
     #[serde(default)]
     authorization_response_iss_parameter_supported: bool,
 }
@@ -89,6 +95,7 @@ pub(super) struct Provider {
     known: Mutex<Known>,
     /// One refresh of a grant at a time: the provider may take a second one for theft, as we do.
     turns: [Mutex<()>; 32],
+    pub(super) farewells: Semaphore,
 }
 
 /// What it has said of itself, and when it was last found out that it cannot be asked.
@@ -111,7 +118,9 @@ impl Provider {
         let web = Web::from_issuer(&said.issuer);
         let jwt = Jwt::new(&*said.issuer, &*said.id);
         let sealer = Sealer::new(said.key);
-        Self { said, web, jwt, sealer, known: Mutex::default(), turns: Default::default() }
+        let farewells = Semaphore::new(FAREWELLS);
+        let (known, turns) = (Mutex::default(), Default::default());
+        Self { said, web, jwt, sealer, known, turns, farewells }
     }
 
     /// The host at which somebody logs in, as people are shown it.
@@ -256,27 +265,22 @@ impl Provider {
         Ok(Identity { subject: said.sub, claims })
     }
 
+    /// Sends a form, as the client that the provider knows us as.
+    async fn send(
+        &self,
+        url: &str,
+        methods: &[String],
+        fields: &[(&str, &str)],
+    ) -> Result<(StatusCode, Vec<u8>), String> {
+        let Upstream { id, secret, .. } = &self.said;
+        let (body, basic) = credentials::with(id, secret.as_deref(), methods, fields)?;
+        self.web.post(url, body, basic).await
+    }
+
     async fn ask(&self, fields: &[(&str, &str)]) -> Result<Tokens, Failed> {
         let metadata = self.metadata().await?;
         let methods = &metadata.token_endpoint_auth_methods_supported;
-        let posts = methods.iter().any(|it| it == "client_secret_post")
-            && !methods.iter().any(|it| it == "client_secret_basic");
-        let mut body = String::from("?");
-        for (name, value) in fields {
-            form::push(&mut body, name, value);
-        }
-        let basic = match &self.said.secret {
-            Some(secret) if !posts => Some(basic(&self.said.id, secret)?),
-            secret => {
-                form::push(&mut body, "client_id", &self.said.id);
-                if let Some(secret) = secret {
-                    form::push(&mut body, "client_secret", secret);
-                }
-                None
-            }
-        };
-        let body = body.trim_start_matches(['?', '&']).to_owned();
-        let answered = self.web.post(&metadata.token_endpoint, body, basic).await;
+        let answered = self.send(&metadata.token_endpoint, methods, fields).await;
         let issuer = &self.said.issuer;
         match answered {
             Ok((StatusCode::OK, document)) if document.len() > MOST => {
@@ -313,6 +317,11 @@ impl Provider {
         self.turns[number % self.turns.len()].lock().await
     }
 
+    /// What is sealed is this provider's, and of one grant: another provider may use the same names for other users.
+    fn bound(&self, grant: &Digest) -> String {
+        format!("{} {}", self.said.issuer, grant.text())
+    }
+
     /// What is kept of what the provider has given, bound to one grant.
     ///
     /// # Errors
@@ -321,7 +330,7 @@ impl Provider {
         let text = serde_json::to_vec(given);
         let text = text.map_err(|why| Refusal::broken("nothing can be sealed", &why))?;
         Ok(Backing {
-            sealed: self.sealer.seal(text, &grant.text())?,
+            sealed: self.sealer.seal(text, &self.bound(grant))?,
             until: given.until,
             refreshes: given.refresh.is_some(),
             token: self.handed(given),
@@ -333,7 +342,7 @@ impl Provider {
     }
 
     fn open(&self, backing: &Backing, grant: &Digest) -> Option<Given> {
-        serde_json::from_slice(&self.sealer.open(&backing.sealed, &grant.text())?).ok()
+        serde_json::from_slice(&self.sealer.open(&backing.sealed, &self.bound(grant))?).ok()
     }
 
     /// Takes up what was kept before a restart; whether that could be opened.
@@ -356,6 +365,33 @@ impl Provider {
         let tokens = self.ask(&fields).await?;
         Ok(Given::of(tokens, Some(token), now))
     }
+
+    /// Tells the provider that what it has given is of use to nobody any more (RFC 7009), if it wants to know.
+    ///
+    /// # Errors
+    /// Why it cannot be asked.
+    pub(super) async fn revoke(&self, backing: &Backing, grant: &Digest) -> Result<(), String> {
+        let Some(given) = self.open(backing, grant) else { return Ok(()) };
+        let metadata = self.metadata().await.map_err(|_| "nothing is known of it")?;
+        let Some(url) = &metadata.revocation_endpoint else { return Ok(()) };
+        let methods = &metadata.revocation_endpoint_auth_methods_supported;
+        let methods = methods.as_ref().unwrap_or(&metadata.token_endpoint_auth_methods_supported);
+        // With the one that is refreshed the others go.
+        let (token, kind) = match &given.refresh {
+            Some(refresh) => (refresh, "refresh_token"),
+            None => (&given.access, "access_token"),
+        };
+        match self.send(url, methods, &[("token", token), ("token_type_hint", kind)]).await? {
+            (status, _) if status.is_success() => {}
+            (status, _) => tracing::debug!("{} takes nothing back: {status}", self.said.issuer),
+        }
+        Ok(())
+    }
+
+    /// How people know it, in a log.
+    pub(super) fn issuer(&self) -> &str {
+        &self.said.issuer
+    }
 }
 
 impl Given {
@@ -376,14 +412,4 @@ fn is_over(document: &[u8]) -> bool {
         error: String,
     }
     serde_json::from_slice(document).is_ok_and(|it: Said| it.error == "invalid_grant")
-}
-
-fn basic(id: &str, secret: &str) -> Result<HeaderValue, Failed> {
-    let (mut user, mut password) = (String::new(), String::new());
-    crate::percent::encode(id, |_| false, &mut user);
-    crate::percent::encode(secret, |_| false, &mut password);
-    let value = format!("Basic {}", STANDARD.encode(format!("{user}:{password}")));
-    let mut value = HeaderValue::try_from(value).map_err(|_| Failed::Away)?;
-    value.set_sensitive(true);
-    Ok(value)
 }

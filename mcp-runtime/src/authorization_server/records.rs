@@ -11,6 +11,7 @@ use super::{
     counts::Counts,
     grants::Grants,
     journal::{Journal, Kind, Row},
+    provider::Provider,
     secret::Digest,
     waiting::Waiting,
 };
@@ -24,11 +25,13 @@ pub(super) struct Records {
     pub(super) codes: Codes,
     pub(super) grants: Grants,
     pub(super) journal: Arc<Journal>,
+    /// Who knows the users, if it is another provider.
+    pub(super) provider: Option<Arc<Provider>>,
     is_loaded: Mutex<bool>,
 }
 
 impl Records {
-    pub(super) fn new() -> Self {
+    pub(super) fn new(provider: Option<Arc<Provider>>) -> Self {
         let counts = Counts::default();
         Self {
             clock: Clock::new(),
@@ -38,6 +41,7 @@ impl Records {
             grants: Grants::new(counts.clone()),
             counts,
             journal: Arc::default(),
+            provider,
             is_loaded: Mutex::default(),
         }
     }

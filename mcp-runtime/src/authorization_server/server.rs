@@ -74,7 +74,7 @@ impl AuthorizationServer {
     /// One whose users another provider knows. What that one gives is kept sealed, and ours ends no later: it is refreshed with ours,
     /// and a user who is refused there is logged out here.
     pub fn delegated(upstream: Upstream) -> Self {
-        let provider = Box::new(Provider::new(upstream));
+        let provider = Arc::new(Provider::new(upstream));
         Self { core: Arc::new(Core::new(Way::Delegated(provider))) }
     }
 

@@ -6,6 +6,7 @@ use serde::Serialize;
 use super::{
     codes::{Code, Taken},
     core::Core,
+    farewell,
     form::Form,
     grant::{Backing, Grant},
     grants::Issued,
@@ -178,8 +179,10 @@ pub(super) async fn revoke(core: &Core, visit: &Visit) -> Result<Reply, Refusal>
     let form = form(visit)?;
     let client =
         core.records.clients.authenticate(&visit.parts.headers, &form, core.records.clock.now())?;
-    core.records.grants.revoke(form.required("token")?, &client, &core.records.journal);
-    core.records.journal.save().await?;
+    let records = &core.records;
+    let ended = records.grants.revoke(form.required("token")?, &client, &records.journal);
+    records.journal.save().await?;
+    farewell::say(records.provider.as_ref(), ended.into_iter().collect());
     // Also for one that nobody knows: there is nothing left to do (section 2.2).
     Ok(reply::empty(StatusCode::OK))
 }

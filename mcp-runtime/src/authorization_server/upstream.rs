@@ -19,7 +19,9 @@ use super::user::User;
 /// ```
 ///
 /// The provider must know our redirect URI: the issuer's URL with `/callback` behind it. Before a browser is sent there, our own page asks
-/// whether the client may act for its user: the provider knows of one client only, which is this server, and may ask nobody.
+/// whether the client may act for its user: the provider knows of one client only, which is this server, and may ask nobody. When a client
+/// gives its tokens back, or [`Logins`](crate::Logins) ends them, the provider is told at its `revocation_endpoint`, if it has one and can be
+/// asked then.
 ///
 /// [`AuthorizationServer::delegated`]: crate::AuthorizationServer::delegated
 pub struct Upstream {

@@ -4,7 +4,7 @@ use std::{
     any::{Any, TypeId},
     fmt,
     ops::Deref,
-    sync::Arc,
+    sync::{Arc, atomic::AtomicBool},
     time::{Duration, SystemTime},
 };
 
@@ -42,6 +42,8 @@ pub struct Authorization {
     hierarchy: Option<Arc<Hierarchy>>,
     claims: Claims,
     expires: Option<SystemTime>,
+    /// Of a token that can be taken back: whether it was.
+    revoked: Option<Arc<AtomicBool>>,
     /// What another provider has given for it.
     #[cfg(feature = "auth-server")]
     upstream: Option<Arc<str>>,
@@ -69,6 +71,7 @@ impl Authorization {
             hierarchy: None,
             claims: Claims::None,
             expires: None,
+            revoked: None,
             #[cfg(feature = "auth-server")]
             upstream: None,
         }
@@ -129,6 +132,18 @@ impl Authorization {
     /// When the token ends, where that is known.
     pub fn expiry(&self) -> Option<SystemTime> {
         self.expires
+    }
+
+    /// Of a token that can be taken back: whether it was.
+    #[cfg_attr(not(feature = "http"), allow(dead_code, reason = "only HTTP has streams that end"))]
+    pub(crate) fn revoked(&self) -> Option<&Arc<AtomicBool>> {
+        self.revoked.as_ref()
+    }
+
+    #[cfg(feature = "auth-server")]
+    pub(crate) fn revocable(mut self, revoked: Arc<AtomicBool>) -> Self {
+        self.revoked = Some(revoked);
+        self
     }
 
     #[cfg(feature = "auth-server")]

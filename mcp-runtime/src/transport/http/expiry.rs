@@ -3,7 +3,10 @@
 use std::{
     future::Future,
     pin::Pin,
-    sync::atomic::{AtomicU64, Ordering},
+    sync::{
+        Arc, Mutex, MutexGuard, PoisonError,
+        atomic::{AtomicBool, AtomicU64, Ordering},
+    },
     task::{Context, Poll},
     time::{Duration, SystemTime},
 };
@@ -15,7 +18,12 @@ use crate::context::Authorization;
 
 /// When the last of the tokens ends that somebody has shown, who may get a new one while a stream is open: in seconds since 1970.
 #[derive(Default)]
-pub(super) struct Until(AtomicU64);
+pub(super) struct Until {
+    /// Of those that nobody can take back.
+    last: AtomicU64,
+    /// The others, as long as they are good.
+    revocable: Mutex<Vec<(u64, Arc<AtomicBool>)>>,
+}
 
 /// Nobody has shown one.
 const NEVER_SHOWN: u64 = 0;
@@ -38,12 +46,35 @@ impl Until {
             // The end of the second it is in.
             since.as_secs().saturating_add(1)
         };
-        self.0.fetch_max(authorization.expiry().map_or(FOR_EVER, seconds), Ordering::Relaxed);
+        let until = authorization.expiry().map_or(FOR_EVER, seconds);
+        let Some(revoked) = authorization.revoked() else {
+            self.last.fetch_max(until, Ordering::Relaxed);
+            return;
+        };
+        let mut all = self.revocable();
+        if !all.iter().any(|it| Arc::ptr_eq(&it.1, revoked)) {
+            let now = seconds(SystemTime::now());
+            all.retain(|it| it.0 >= now && is_good(it));
+            all.push((until, revoked.clone()));
+        }
+    }
+
+    fn revocable(&self) -> MutexGuard<'_, Vec<(u64, Arc<AtomicBool>)>> {
+        self.revocable.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Whether there were some that have all been taken back.
+    fn is_revoked(&self) -> bool {
+        let all = self.revocable();
+        let is_other = self.last.load(Ordering::Relaxed) != NEVER_SHOWN;
+        !all.is_empty() && !is_other && !all.iter().any(is_good)
     }
 
     /// How long it is until then, where it ends.
     fn left(&self) -> Option<Duration> {
-        match self.0.load(Ordering::Relaxed) {
+        let kept = self.revocable().iter().filter(|it| is_good(it)).map(|it| it.0).max();
+        match self.last.load(Ordering::Relaxed).max(kept.unwrap_or(NEVER_SHOWN)) {
+            NEVER_SHOWN if self.is_revoked() => Some(Duration::ZERO),
             NEVER_SHOWN | FOR_EVER => None,
             seconds => {
                 let at = SystemTime::UNIX_EPOCH.checked_add(Duration::from_secs(seconds))?;
@@ -51,6 +82,10 @@ impl Until {
             }
         }
     }
+}
+
+fn is_good((_, revoked): &(u64, Arc<AtomicBool>)) -> bool {
+    !revoked.load(Ordering::Acquire)
 }
 
 /// Waits for the end of a stream.
@@ -64,6 +99,10 @@ impl Expiry {
 
     /// Whether nothing more may come on the stream.
     pub(super) fn poll(&mut self, cx: &mut Context<'_>, until: &Until) -> Poll<()> {
+        // Whoever takes a token back wakes no stream: this is seen before anything is sent, a comment at the latest.
+        if until.is_revoked() {
+            return Poll::Ready(());
+        }
         while self.0.as_mut().poll(cx).is_ready() {
             match until.left() {
                 // A newer token was shown, or the clock of the timer is not the one on the wall.
@@ -101,5 +140,35 @@ mod tests {
         assert!(left > Duration::from_secs(30) && left <= Duration::from_secs(61), "{left:?}");
         until.show(&shown(None));
         assert_eq!(until.left(), None);
+    }
+
+    #[cfg(feature = "auth-server")]
+    #[test]
+    fn the_last_token_that_nobody_has_taken_back_counts() {
+        let until = Until::default();
+        let show = |seconds: u64| {
+            let revoked = Arc::new(AtomicBool::new(false));
+            let ada = Authorization::new("ada").revocable(revoked.clone());
+            let mut extensions = Extensions::new();
+            extensions.insert(ada.expires(SystemTime::now() + Duration::from_secs(seconds)));
+            until.show(&extensions);
+            until.show(&extensions);
+            revoked
+        };
+        let long = show(600);
+        let short = show(60);
+        let within = |seconds: u64| {
+            let left = until.left().unwrap();
+            left > Duration::from_secs(seconds - 30) && left <= Duration::from_secs(seconds + 1)
+        };
+        assert_eq!(until.revocable().len(), 2);
+        assert!(within(600));
+        long.store(true, Ordering::Relaxed);
+        assert!(within(60) && !until.is_revoked());
+        short.store(true, Ordering::Relaxed);
+        assert!(until.left().unwrap().is_zero() && until.is_revoked());
+        // What is good no longer is not kept.
+        show(600);
+        assert!(within(600) && until.revocable().len() == 1);
     }
 }
