@@ -5,7 +5,7 @@ use std::{
     pin::Pin,
     sync::{
         Arc, Mutex, MutexGuard, PoisonError,
-        atomic::{AtomicBool, AtomicU64, Ordering},
+        atomic::{AtomicBool, Ordering},
     },
     task::{Context, Poll},
     time::{Duration, SystemTime},
@@ -18,14 +18,18 @@ use crate::context::Authorization;
 
 /// When the last of the tokens ends that somebody has shown, who may get a new one while a stream is open: in seconds since 1970.
 #[derive(Default)]
-pub(super) struct Until {
-    /// Of those that nobody can take back.
-    last: AtomicU64,
+pub(super) struct Until(Mutex<Option<Box<Shown>>>);
+
+/// Boxed, since where nobody shows a token there is none.
+#[derive(Default)]
+struct Shown {
+    /// When the last of those ends that nobody can take back.
+    last: u64,
     /// The others, as long as they are good.
-    revocable: Mutex<Vec<(u64, Arc<AtomicBool>)>>,
+    revocable: Vec<(u64, Arc<AtomicBool>)>,
 }
 
-/// Nobody has shown one.
+/// Nobody has shown one that is good still.
 const NEVER_SHOWN: u64 = 0;
 /// One of them has no end.
 const FOR_EVER: u64 = u64::MAX;
@@ -47,40 +51,49 @@ impl Until {
             since.as_secs().saturating_add(1)
         };
         let until = authorization.expiry().map_or(FOR_EVER, seconds);
+        let mut shown = self.shown();
+        let Shown { last, revocable } = &mut **shown.get_or_insert_default();
         let Some(revoked) = authorization.revoked() else {
-            self.last.fetch_max(until, Ordering::Relaxed);
+            *last = until.max(*last);
             return;
         };
-        let mut all = self.revocable();
-        if !all.iter().any(|it| Arc::ptr_eq(&it.1, revoked)) {
+        if !revocable.iter().any(|it| Arc::ptr_eq(&it.1, revoked)) {
             let now = seconds(SystemTime::now());
-            all.retain(|it| it.0 >= now && is_good(it));
-            all.push((until, revoked.clone()));
+            revocable.retain(|it| it.0 >= now && is_good(it));
+            revocable.push((until, revoked.clone()));
         }
     }
 
-    fn revocable(&self) -> MutexGuard<'_, Vec<(u64, Arc<AtomicBool>)>> {
-        self.revocable.lock().unwrap_or_else(PoisonError::into_inner)
+    fn shown(&self) -> MutexGuard<'_, Option<Box<Shown>>> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Whether there were some that have all been taken back.
     fn is_revoked(&self) -> bool {
-        let all = self.revocable();
-        let is_other = self.last.load(Ordering::Relaxed) != NEVER_SHOWN;
-        !all.is_empty() && !is_other && !all.iter().any(is_good)
+        self.shown().as_ref().is_some_and(|it| it.is_revoked())
     }
 
     /// How long it is until then, where it ends.
     fn left(&self) -> Option<Duration> {
-        let kept = self.revocable().iter().filter(|it| is_good(it)).map(|it| it.0).max();
-        match self.last.load(Ordering::Relaxed).max(kept.unwrap_or(NEVER_SHOWN)) {
-            NEVER_SHOWN if self.is_revoked() => Some(Duration::ZERO),
-            NEVER_SHOWN | FOR_EVER => None,
+        match self.shown().as_ref()?.until() {
+            NEVER_SHOWN => Some(Duration::ZERO),
+            FOR_EVER => None,
             seconds => {
                 let at = SystemTime::UNIX_EPOCH.checked_add(Duration::from_secs(seconds))?;
                 Some(at.duration_since(SystemTime::now()).unwrap_or_default())
             }
         }
+    }
+}
+
+impl Shown {
+    fn until(&self) -> u64 {
+        let kept = self.revocable.iter().filter(|it| is_good(it)).map(|it| it.0);
+        kept.max().unwrap_or(NEVER_SHOWN).max(self.last)
+    }
+
+    fn is_revoked(&self) -> bool {
+        self.last == NEVER_SHOWN && !self.revocable.iter().any(is_good)
     }
 }
 
@@ -161,7 +174,8 @@ mod tests {
             let left = until.left().unwrap();
             left > Duration::from_secs(seconds - 30) && left <= Duration::from_secs(seconds + 1)
         };
-        assert_eq!(until.revocable().len(), 2);
+        let kept = || until.shown().as_ref().unwrap().revocable.len();
+        assert_eq!(kept(), 2);
         assert!(within(600));
         long.store(true, Ordering::Relaxed);
         assert!(within(60) && !until.is_revoked());
@@ -169,6 +183,6 @@ mod tests {
         assert!(until.left().unwrap().is_zero() && until.is_revoked());
         // What is good no longer is not kept.
         show(600);
-        assert!(within(600) && until.revocable().len() == 1);
+        assert!(within(600) && kept() == 1);
     }
 }

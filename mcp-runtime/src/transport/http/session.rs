@@ -4,7 +4,7 @@ use std::{
     collections::VecDeque,
     sync::{
         Arc, Mutex, MutexGuard, PoisonError,
-        atomic::{AtomicBool, AtomicU64, Ordering},
+        atomic::{AtomicU64, Ordering::Relaxed},
     },
     time::Duration,
 };
@@ -39,13 +39,32 @@ pub(super) struct Session {
     streams: Mutex<Option<Box<Streams>>>,
     /// Until the session ends, something may still come on the standalone stream.
     open: Mutex<Option<Hold>>,
-    /// When, in milliseconds since the start.
-    used: AtomicU64,
-    /// Something came after `initialize`.
-    has_spoken: AtomicBool,
+    used: Used,
     #[cfg(feature = "auth")]
     pub(super) until: Until,
     _place: Place,
+}
+
+/// When it was used last, in milliseconds since the start, twice that, and one more where something came after `initialize`: in one word,
+/// of which there are many.
+struct Used(AtomicU64);
+
+impl Used {
+    fn touch(&self, now: u64) {
+        let _ = self.0.fetch_update(Relaxed, Relaxed, |it| Some(2 * now + it % 2));
+    }
+
+    fn speak(&self, now: u64) {
+        self.0.store(2 * now + 1, Relaxed);
+    }
+
+    fn has_spoken(&self) -> bool {
+        self.0.load(Relaxed) % 2 == 1
+    }
+
+    fn last(&self) -> u64 {
+        self.0.load(Relaxed) / 2
+    }
 }
 
 #[derive(Default)]
@@ -65,7 +84,7 @@ impl Session {
         memory: Arc<Memory>,
         place: Place,
     ) -> Self {
-        let used = AtomicU64::new(memory.millis());
+        let used = Used(AtomicU64::new(2 * memory.millis()));
         let outbox = peer.outbox().clone();
         outbox.set_unread(Some(peer.limits().event_bytes));
         Self {
@@ -76,7 +95,6 @@ impl Session {
             streams: Mutex::default(),
             open: Mutex::new(Some(outbox.hold())),
             used,
-            has_spoken: AtomicBool::new(false),
             #[cfg(feature = "auth")]
             until: Until::default(),
             _place: place,
@@ -116,19 +134,18 @@ impl Session {
     }
 
     pub(super) fn touch(&self) {
-        self.used.store(self.memory.millis(), Ordering::Relaxed);
+        self.used.touch(self.memory.millis());
     }
 
     /// The client uses the session.
     pub(super) fn spoken(&self, now: u64) {
-        self.has_spoken.store(true, Ordering::Relaxed);
-        self.used.store(now, Ordering::Relaxed);
+        self.used.speak(now);
     }
 
     /// Whether nobody has used it for so long. One that was opened and never used counts as `unused`.
     pub(super) fn is_idle(self: &Arc<Self>, now: u64, idle: Duration, unused: Duration) -> bool {
-        let allowed = if self.has_spoken.load(Ordering::Relaxed) { idle } else { unused };
-        let since = now.saturating_sub(self.used.load(Ordering::Relaxed));
+        let allowed = if self.used.has_spoken() { idle } else { unused };
+        let since = now.saturating_sub(self.used.last());
         // The table has one reference; readers have others.
         since >= millis(allowed) && Arc::strong_count(self) == 1 && self.peer.in_flight() == 0
     }
