@@ -83,6 +83,15 @@ impl Session {
         }
     }
 
+    pub(super) fn principal(&self) -> &str {
+        &self.principal
+    }
+
+    /// When, in milliseconds since the start.
+    pub(super) fn used(&self) -> u64 {
+        self.used.load(Ordering::Relaxed)
+    }
+
     pub(super) fn is_of(&self, principal: &str) -> bool {
         *self.principal == *principal
     }
