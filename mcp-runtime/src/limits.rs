@@ -135,7 +135,7 @@ impl Limits {
         streams: usize;
         /// Streams of sessions and listen streams that are open, of all clients together. 4,096.
         all_streams: usize;
-        /// Sessions over HTTP. 16,384.
+        /// Sessions over HTTP; where there are so many, a [`Principal`](crate::Principal) that has more than half makes room for others. 16,384.
         sessions: usize;
         /// How long a session is kept that nobody uses. 30 minutes.
         session_idle: Duration;

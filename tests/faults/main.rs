@@ -12,6 +12,7 @@ mod authorization_server;
 mod bodies;
 mod browser;
 mod client;
+mod crowd;
 mod delegation;
 mod documents;
 mod eras;

@@ -1,6 +1,7 @@
 //! What all connections of one HTTP endpoint share.
 
 use std::{
+    collections::HashMap,
     net::IpAddr,
     sync::{
         Arc, Mutex, OnceLock, PoisonError,
@@ -105,18 +106,18 @@ impl Endpoint {
     /// # Errors
     /// Why there is none.
     pub(super) fn session(self: &Arc<Self>, principal: &str) -> Result<Session, String> {
-        let (place, key) = (self.place()?, id()?);
+        let (place, key) = (self.place(principal)?, id()?);
         let remembered = &self.remembered[key.part(self.remembered.len())];
         let remembered = remembered.get_or_init(|| Remembered::new(&self.service));
         let peer = Peer::remembering(self.service.clone(), remembered.clone());
         Ok(Session::new(key, principal, peer, self.memory.clone(), place))
     }
 
-    /// A place for one more session, of either kind.
+    /// A place for one more session of this principal's, of either kind.
     ///
     /// # Errors
     /// Why there is none.
-    pub(super) fn place(self: &Arc<Self>) -> Result<Place, String> {
+    pub(super) fn place(self: &Arc<Self>, principal: &str) -> Result<Place, String> {
         let limits = self.limits();
         let room = |it: usize| (it < limits.sessions).then_some(it + 1);
         let take = || self.places.fetch_update(Ordering::AcqRel, Ordering::Acquire, room).is_ok();
@@ -128,7 +129,7 @@ impl Endpoint {
                 self.searched.store(now, Ordering::Relaxed);
                 self.sessions.sweep(|it| it.is_idle(now, idle, idle.min(UNUSED)));
             }
-            is_due && take()
+            is_due && (take() || (self.displace(principal, now) && take()))
         };
         if taken {
             Ok(Place(self.places.clone()))
@@ -136,6 +137,27 @@ impl Endpoint {
             self.service.tally().refuse(Limit::Sessions);
             Err(format!("there are {} sessions already: try again later", limits.sessions))
         }
+    }
+
+    /// Ends some of the sessions of whoever has more than half of all, for somebody else: those that were not used for longest. Returns
+    /// whether there is somebody.
+    fn displace(&self, principal: &str, now: u64) -> bool {
+        let mut of: HashMap<Box<str>, Vec<u64>> = HashMap::new();
+        self.sessions.for_each(|it| of.entry(it.principal().into()).or_default().push(it.used()));
+        let most = of.into_iter().max_by_key(|it| it.1.len());
+        // Those who have no name may be many.
+        let Some((owner, mut used)) = most.filter(|it| {
+            let (owner, used) = it;
+            !owner.is_empty() && **owner != *principal && used.len() > self.limits().sessions / 2
+        }) else {
+            return false;
+        };
+        used.sort_unstable();
+        let last = used[used.len() / 16];
+        let none = Duration::ZERO;
+        self.sessions
+            .sweep(|it| it.is_of(&owner) && it.used() <= last && it.is_idle(now, none, none));
+        true
     }
 
     /// Milliseconds since the start.

@@ -95,16 +95,16 @@ pub(super) fn open(endpoint: &Arc<Endpoint>, head: &Head<'_>, parts: &Parts) -> 
     let Some(permit) = endpoint.permit() else {
         return reply::busy("there are too many streams: try again later");
     };
-    let (place, key) = match endpoint.place().and_then(|it| Ok((it, id()?))) {
+    let principal = Principal::named_in(&parts.extensions);
+    let (place, key) = match endpoint.place(principal).and_then(|it| Ok((it, id()?))) {
         Ok(taken) => taken,
         Err(why) => return reply::busy(why),
     };
     let peer = Peer::new(endpoint.service.clone());
     let open = Mutex::new(Some(peer.outbox().hold()));
-    let principal = Principal::named_in(&parts.extensions).into();
     let mailbox = Arc::new(Mailbox {
         key,
-        principal,
+        principal: principal.into(),
         peer,
         open,
         #[cfg(feature = "auth")]

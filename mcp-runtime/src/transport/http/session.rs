@@ -101,6 +101,15 @@ impl Session {
         }
     }
 
+    pub(super) fn principal(&self) -> &str {
+        &self.principal
+    }
+
+    /// When it was used last, in milliseconds since the start.
+    pub(super) fn used(&self) -> u64 {
+        self.used.last()
+    }
+
     pub(super) fn is_of(&self, principal: &str) -> bool {
         *self.principal == *principal
     }

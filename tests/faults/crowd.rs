@@ -1,0 +1,46 @@
+//! Sessions of one user, and room for others.
+
+use mcp_runtime::{Limits, StaticTokens};
+
+use crate::{
+    authorization::{Served, server, with},
+    client::{Session, initialize, message, run},
+};
+
+#[test]
+fn nobody_has_all_sessions_for_long() {
+    run(async {
+        let tokens = StaticTokens::new().token("ada", "ada").token("grace", "grace");
+        let served = Served::start(server().limits(Limits::new().sessions(4)).auth(tokens)).await;
+        let begin = async |token: &str| {
+            let begun = with(token, initialize("2025-11-25")).ask(served.address).await;
+            let id = begun.head.get("mcp-session-id");
+            id.map(|id| Session { address: served.address, revision: "2025-11-25", id })
+        };
+        let uses = async |token: &str, session: &Session| {
+            let ping = session.post(&message(2, "ping", serde_json::json!({})));
+            with(token, ping).ask(served.address).await.status() == 200
+        };
+        let mut all = Vec::new();
+        for _ in 0..4 {
+            let session = begin("ada").await.expect("there is room");
+            assert!(uses("ada", &session).await);
+            // Milliseconds tell which was used last.
+            tokio::time::sleep(std::time::Duration::from_millis(5)).await;
+            all.push(session);
+        }
+        // Whoever has so many has to wait, and nobody else.
+        assert!(begin("ada").await.is_none());
+        tokio::time::sleep(std::time::Duration::from_millis(150)).await;
+        let grace = begin("grace").await.expect("there is room for others");
+        assert!(uses("grace", &grace).await);
+        assert!(!uses("ada", &all[0]).await, "the one that was used first has gone");
+        for session in &all[1..] {
+            assert!(uses("ada", session).await);
+        }
+        // Who has no more than others keeps what there is.
+        tokio::time::sleep(std::time::Duration::from_millis(150)).await;
+        assert!(begin("ada").await.is_none());
+        served.end().await;
+    });
+}
