@@ -30,15 +30,14 @@ use crate::error::{Error, Result};
 /// knows the users.
 ///
 /// **What has ended** gives nothing any more: no access token of it is let in, no refresh token answered, and what another provider has
-/// given for it is gone from here; the provider is told, if it wants to know and can be asked then. Streams
-/// that are open for whatever will come end before they send anything more, a comment too ([`Limits::keep_alive`](crate::Limits::keep_alive));
-/// calls that were let in go on. Where [`keep_in`](AuthorizationServer::keep_in) names a file, it has ended there too before a method says so.
+/// given for it is gone from here; the provider is told, if it wants to know and can be asked then. Streams that are open for whatever
+/// will come end before they send anything more, a comment too ([`Limits::keep_alive`](crate::Limits::keep_alive)); calls that were let
+/// in go on. Where [`keep_in`](crate::AuthorizationServer::keep_in) names a file, it has ended there too before a method says so.
 ///
-/// **When.** Before the server serves, while it does and after. Whoever comes before has the file read at once. Over stdio, where nobody
-/// logs in, too.
+/// **When.** Before the server serves, while it does and after. Whoever comes before has the file read at once, and whoever comes after
+/// keeps it open.
 ///
 /// [`AuthorizationServer`]: crate::AuthorizationServer
-/// [`AuthorizationServer::keep_in`]: crate::AuthorizationServer::keep_in
 #[derive(Clone)]
 pub struct Logins(pub(super) Arc<Records>);
 
