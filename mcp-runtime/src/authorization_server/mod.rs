@@ -16,6 +16,7 @@ mod core;
 mod counts;
 mod credentials;
 mod decide;
+mod discovery;
 mod document;
 mod farewell;
 mod form;

@@ -1,17 +1,16 @@
 //! Another provider says who somebody is (OpenID Connect Core 1.0, section 3.1).
 
-use std::{sync::Arc, time::Duration};
+use std::sync::Arc;
 
 use base64::{Engine as _, engine::general_purpose::URL_SAFE_NO_PAD};
 use http::StatusCode;
 use serde::{Deserialize, Serialize};
-use tokio::{
-    sync::{Mutex, Semaphore},
-    time::Instant,
-};
+use tokio::sync::{Mutex, Semaphore};
 
 use super::{
-    credentials, form,
+    credentials,
+    discovery::{Discovery, Metadata},
+    form,
     grant::Backing,
     grants::name,
     redirect::Redirect,
@@ -23,11 +22,8 @@ use super::{
 };
 use crate::{
     auth::TokenVerifier as _,
-    issuer::{Jwt, Web, discover},
+    issuer::{Jwt, Web},
 };
-
-/// How old what is known of the provider may be.
-const FRESH: Duration = Duration::from_secs(60 * 60);
 
 /// Bytes of what it gives at once: some of it is kept for each grant.
 const MOST: usize = 64 << 10;
@@ -37,22 +33,6 @@ const FAREWELLS: usize = 4;
 
 /// How long an access token is good whose provider does not say.
 const USUAL: u64 = 60 * 60;
-
-/// What is known of the provider (OpenID Connect Discovery 1.0, section 3; RFC 8414).
-#[derive(Deserialize)]
-struct Metadata {
-    issuer: String,
-    authorization_endpoint: String,
-    token_endpoint: String,
-    jwks_uri: String,
-    #[serde(default)]
-    token_endpoint_auth_methods_supported: Vec<String>,
-    revocation_endpoint: Option<String>,
-    /// Unless said those of the token endpoint.
-    revocation_endpoint_auth_methods_supported: Option<Vec<String>>,
-    #[serde(default)]
-    authorization_response_iss_parameter_supported: bool,
-}
 
 /// What we must show or see again when a browser comes back.
 #[derive(Clone)]
@@ -92,17 +72,10 @@ pub(super) struct Provider {
     web: Web,
     jwt: Jwt,
     sealer: Sealer,
-    known: Mutex<Known>,
+    discovery: Discovery,
     /// One refresh of a grant at a time: the provider may take a second one for theft, as we do.
     turns: [Mutex<()>; 32],
     pub(super) farewells: Semaphore,
-}
-
-/// What it has said of itself, and when it was last found out that it cannot be asked.
-#[derive(Default)]
-struct Known {
-    said: Option<(Instant, Arc<Metadata>)>,
-    failed: Option<Instant>,
 }
 
 /// Why the provider does not say who somebody is, or says so no longer.
@@ -119,8 +92,8 @@ impl Provider {
         let jwt = Jwt::new(&*said.issuer, &*said.id);
         let sealer = Sealer::new(said.key);
         let farewells = Semaphore::new(FAREWELLS);
-        let (known, turns) = (Mutex::default(), Default::default());
-        Self { said, web, jwt, sealer, known, turns, farewells }
+        let (discovery, turns) = Default::default();
+        Self { said, web, jwt, sealer, discovery, turns, farewells }
     }
 
     /// The host at which somebody logs in, as people are shown it.
@@ -146,40 +119,7 @@ impl Provider {
     }
 
     async fn metadata(&self) -> Result<Arc<Metadata>, Failed> {
-        let since = Instant::now();
-        let mut known = self.known.lock().await;
-        // What it said an hour ago is better than nothing.
-        let said = known.said.as_ref().map(|it| it.1.clone()).ok_or(Failed::Away);
-        let is_fresh = known.said.as_ref().is_some_and(|it| it.0.elapsed() < FRESH);
-        // Whoever has waited for one who asked in vain does not ask again.
-        if is_fresh || known.failed.is_some_and(|it| it >= since) {
-            return said;
-        }
-        let read = |document: &[u8]| {
-            let metadata: Metadata = serde_json::from_slice(document)
-                .map_err(|_| "it is no metadata of an OpenID provider".to_owned())?;
-            if metadata.issuer != self.said.issuer {
-                return Err("it is the metadata of another issuer".to_owned());
-            }
-            for url in
-                [&metadata.authorization_endpoint, &metadata.token_endpoint, &metadata.jwks_uri]
-            {
-                self.web.check(url)?;
-            }
-            Ok(metadata)
-        };
-        match discover(&self.web, &self.said.issuer, read).await {
-            Ok(found) => {
-                let found = Arc::new(found);
-                *known = Known { said: Some((Instant::now(), found.clone())), failed: None };
-                Ok(found)
-            }
-            Err(problem) => {
-                tracing::warn!("the provider {} cannot be asked: {problem}", self.said.issuer);
-                known.failed = Some(Instant::now());
-                said
-            }
-        }
+        self.discovery.metadata(&self.web, &self.said.issuer).await
     }
 
     /// What has to come back with a browser that is sent to the provider.
