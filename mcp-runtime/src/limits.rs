@@ -3,6 +3,7 @@
 mod callers;
 mod gate;
 mod pace;
+mod room;
 mod stats;
 mod tally;
 mod turnstile;
@@ -11,6 +12,7 @@ use std::time::Duration;
 
 pub(crate) use callers::Who;
 pub(crate) use gate::{Gate, Permit, Wanted};
+pub(crate) use room::{Room, Taken};
 pub use stats::{ItemStats, Stats};
 pub use tally::Limit;
 pub(crate) use tally::Tally;
@@ -42,6 +44,7 @@ pub struct Limits {
     pub(crate) connections: usize,
     pub(crate) all_bodies: usize,
     pub(crate) subscription_bytes: usize,
+    pub(crate) all_subscription_bytes: usize,
     pub(crate) subscriptions: usize,
     pub(crate) streams: usize,
     pub(crate) all_streams: usize,
@@ -87,6 +90,7 @@ impl Limits {
             connections: 16_384,
             all_bodies: 1 << 30,
             subscription_bytes: 1 << 20,
+            all_subscription_bytes: 256 << 20,
             subscriptions: 4096,
             streams: 64,
             all_streams: 4096,
@@ -127,6 +131,8 @@ impl Limits {
         all_bodies: usize;
         /// Bytes of all URIs that a session, or the listen streams of a connection, may subscribe to. 1 MiB.
         subscription_bytes: usize;
+        /// Bytes that the subscriptions of all clients together take: twice each URI, and 128. 256 MiB.
+        all_subscription_bytes: usize;
         /// Bytes of a URI that is subscribed to. 8 KiB.
         uri: usize;
         /// Resources that a session, or all listen streams of a connection, may subscribe to. 4,096.

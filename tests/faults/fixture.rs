@@ -209,6 +209,7 @@ fn limits(text: &str) -> Limits {
             "all_calls" => limits.all_calls(value),
             "uri" => limits.uri(value),
             "subscriptions" => limits.subscriptions(value),
+            "all_subscription_bytes" => limits.all_subscription_bytes(value),
             "streams" => limits.streams(value),
             "all_streams" => limits.all_streams(value),
             "sessions" => limits.sessions(value),

@@ -1,5 +1,7 @@
 //! Calls, streams, events and subscriptions beyond their limits, and what is on this side of each.
 
+use std::time::Duration;
+
 use serde_json::{Value, json};
 
 use crate::{
@@ -227,6 +229,48 @@ fn as_many_bytes_of_all_events_are_kept_as_the_limit_says() {
         assert_eq!(first.delete().ask(server.address()).await.status(), 204);
         let again = ids(&second, "torrent", json!({ "n": 10, "bytes": 1000 })).await;
         assert_eq!(resumed(&second, &again[0]).await, again.len() - 1);
+    });
+}
+
+#[test]
+fn subscriptions_of_all_clients_are_refused_beyond_the_limit() {
+    run(async {
+        // Each takes 128 bytes, and twice those of its URI.
+        let server = Server::start("all_subscription_bytes=300");
+        let address = server.address();
+        let sessions =
+            [Session::begin(address, REVISION).await, Session::begin(address, REVISION).await];
+        let ask = async |session: &Session, method: &str, uri: &str| {
+            let request = message(1, method, json!({ "uri": uri }));
+            session.post(&request).ask(address).await
+        };
+        let subscribe = async |number: usize, uri: &str| {
+            ask(&sessions[number], "resources/subscribe", uri).await
+        };
+        for (number, uri) in [(0, "notes://0"), (1, "notes://1"), (1, "notes://1")] {
+            assert_eq!(subscribe(number, uri).await.json()["result"], json!({}));
+        }
+        let refused = subscribe(1, "notes://2").await;
+        refused.check_error(200, -32603, "all clients together");
+        listen(1).ask(address).await.check_error(503, -32603, "all clients together");
+        // What one gives back is there for others: one by one, and when its session ends.
+        ask(&sessions[0], "resources/unsubscribe", "notes://0").await;
+        drop(listen(1).open(address).await.check_events());
+        let again = async |uri: &str| {
+            for _ in 0..200 {
+                if subscribe(1, uri).await.json()["result"] == json!({}) {
+                    return;
+                }
+                tokio::time::sleep(Duration::from_millis(20)).await;
+            }
+            panic!("there is no room for {uri}");
+        };
+        // Its listener has left, which is seen in a moment.
+        again("notes://2").await;
+        assert_eq!(sessions[1].delete().ask(address).await.status(), 204);
+        for uri in ["notes://3", "notes://4"] {
+            assert_eq!(subscribe(0, uri).await.json()["result"], json!({}));
+        }
     });
 }
 

@@ -52,6 +52,8 @@ limit! {
     AllBodies = "all_bodies",
     /// Subscriptions that were too long together.
     SubscriptionBytes = "subscription_bytes",
+    /// Subscriptions for which there was no room beside others.
+    AllSubscriptionBytes = "all_subscription_bytes",
     /// Subscriptions that were too many.
     Subscriptions = "subscriptions",
     /// Streams beyond those that one connection or session may have: listen streams, which are refused, and those of sessions, which

@@ -312,11 +312,13 @@ impl Peer {
                 let uri = string(params.get("uri"), "uri")?;
                 #[cfg(feature = "auth")]
                 self.permit_uris(&shared.snapshot(), request, [&*uri])?;
-                let limits = &shared.service.limits;
+                let service = &shared.service;
                 shared.hear(Topic::Resources);
-                let add = |it: &mut Wishes| it.subscriptions.add(&uri, 0, limits);
+                let add = |it: &mut Wishes| {
+                    it.subscriptions.add(&uri, 0, &service.limits, &service.subscribed)
+                };
                 let added = shared.session().wish(add).unwrap_or(Ok(()));
-                added.map_err(|(limit, error)| shared.service.note(limit, error))?;
+                added.map_err(|(limit, error)| service.note(limit, error))?;
             }
             SessionMethod::Unsubscribe => {
                 let uri = string(params.get("uri"), "uri")?;

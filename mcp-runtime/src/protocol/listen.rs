@@ -321,7 +321,7 @@ impl Peer {
                     .string()
                     .ok_or_else(|| invalid("`resourceSubscriptions` must be an array of URIs"))?;
                 let service = &self.shared.service;
-                let added = filter.uris.add(&uri, others, &service.limits);
+                let added = filter.uris.add(&uri, others, &service.limits, &service.subscribed);
                 added.map_err(|(limit, error)| service.note(limit, error))?;
             }
             if !Feature::Subscriptions.is_served(&snapshot) {

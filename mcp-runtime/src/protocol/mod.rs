@@ -58,7 +58,7 @@ use crate::{
     builder::{Identity, Started},
     dispatch::Dispatcher,
     error::Error,
-    limits::{Limit, Limits, Tally},
+    limits::{Limit, Limits, Room, Tally},
     task::Tasks,
     wire::{Invalid, Malformed, Object},
 };
@@ -69,6 +69,8 @@ pub(crate) struct Service {
     pub(crate) dispatcher: Arc<Dispatcher>,
     pub(crate) limits: Limits,
     tasks: Arc<Tasks>,
+    /// What all subscriptions take.
+    subscribed: Arc<Room>,
     /// The server's `Implementation` for every result of the modern era, JSON text.
     server_info: String,
     #[cfg(feature = "ask")]
@@ -118,6 +120,7 @@ impl Service {
             dispatcher: started.dispatcher.clone(),
             limits: started.limits,
             tasks: started.tasks.clone(),
+            subscribed: Arc::default(),
             server_info: String::from_utf8(info).unwrap_or_default(),
             #[cfg(feature = "ask")]
             sealer: started.sealer.clone(),

@@ -1,9 +1,9 @@
-use std::{borrow::Cow, collections::BTreeMap};
+use std::{borrow::Cow, collections::BTreeMap, sync::Arc};
 
 use super::method::invalid;
 use crate::{
-    error::Error,
-    limits::{Limit, Limits},
+    error::{Error, Kind},
+    limits::{Limit, Limits, Room, Taken},
     percent,
 };
 
@@ -16,6 +16,15 @@ pub(super) struct Uris {
     /// What they say, and how the client said it.
     said: BTreeMap<String, String>,
     bytes: usize,
+    taken: Taken,
+}
+
+/// What one takes in memory beside its texts.
+const ENTRY: usize = 128;
+
+/// What one takes of the room that all clients share.
+fn size(uri: &str) -> usize {
+    ENTRY + 2 * uri.len()
 }
 
 /// What somebody is told who wants to hear of more than there is room for: of too many resources, or ones with too long URIs.
@@ -36,12 +45,14 @@ impl Uris {
     /// Adds one: it is kept as long as the subscription.
     ///
     /// # Errors
-    /// When it is too long, or there are too many already, `others` counted: which limit says so, and in which words.
+    /// When it is too long, there are too many already, `others` counted, or all clients together have no room for it: which limit
+    /// says so, and in which words.
     pub(super) fn add(
         &mut self,
         uri: &str,
         others: usize,
         limits: &Limits,
+        room: &Arc<Room>,
     ) -> Result<(), (Limit, Error)> {
         if uri.len() > limits.uri {
             let error = invalid(format_args!(
@@ -59,6 +70,10 @@ impl Uris {
         if count >= limits.subscriptions || bytes > 2 * limits.subscription_bytes {
             return Err(too_many(limits, count >= limits.subscriptions));
         }
+        if !self.taken.grow(room, size(uri), limits.all_subscription_bytes) {
+            let text = "all clients together have subscribed to too much: try again later";
+            return Err((Limit::AllSubscriptionBytes, Error::of(Kind::Failed, text)));
+        }
         self.bytes = bytes;
         self.said.insert(plain.into_owned(), uri.to_owned());
         Ok(())
@@ -67,6 +82,7 @@ impl Uris {
     pub(super) fn remove(&mut self, uri: &str) {
         if let Some(said) = self.said.remove(&*plain(uri)) {
             self.bytes -= 2 * said.len();
+            self.taken.shrink(size(&said));
         }
     }
 
@@ -97,7 +113,7 @@ mod tests {
         fn check(updated: &str, expected: Option<&str>) {
             let mut uris = Uris::default();
             for it in ["note://a%20b", "note://100%25", "note://%zz"] {
-                uris.add(it, 0, &Limits::new()).unwrap();
+                uris.add(it, 0, &Limits::new(), &Arc::default()).unwrap();
             }
             assert_eq!(uris.get(updated), expected, "{updated}");
         }
@@ -111,16 +127,16 @@ mod tests {
     #[test]
     fn they_are_few_and_short() {
         let limits = Limits::new().uri(10).subscriptions(3).subscription_bytes(12);
-        let mut uris = Uris::default();
-        assert!(uris.add("12345678901", 0, &limits).is_err());
+        let (mut uris, room) = (Uris::default(), Arc::default());
+        assert!(uris.add("12345678901", 0, &limits, &room).is_err());
         for uri in ["12345", "1", "1", "123456"] {
-            assert!(uris.add(uri, 0, &limits).is_ok(), "{uri}");
+            assert!(uris.add(uri, 0, &limits, &room).is_ok(), "{uri}");
         }
         assert_eq!(uris.len(), 3);
-        assert!(uris.add("2", 0, &limits).is_err(), "too many");
+        assert!(uris.add("2", 0, &limits, &room).is_err(), "too many");
         uris.remove("1");
-        assert!(uris.add("22", 0, &limits).is_err(), "too long together");
-        assert!(uris.add("2", 1, &limits).is_err(), "too many with others");
-        assert!(uris.add("2", 0, &limits).is_ok());
+        assert!(uris.add("22", 0, &limits, &room).is_err(), "too long together");
+        assert!(uris.add("2", 1, &limits, &room).is_err(), "too many with others");
+        assert!(uris.add("2", 0, &limits, &room).is_ok());
     }
 }

@@ -1,0 +1,61 @@
+use std::sync::{
+    Arc,
+    atomic::{AtomicUsize, Ordering},
+};
+
+/// Bytes that all clients share.
+#[derive(Debug, Default)]
+pub(crate) struct Room(AtomicUsize);
+
+/// What somebody has of them, until it is dropped.
+#[derive(Debug, Default)]
+pub(crate) struct Taken {
+    of: Option<Arc<Room>>,
+    bytes: usize,
+}
+
+impl Taken {
+    /// Takes more, of which all together may have `most`. Returns whether there was room.
+    #[must_use]
+    pub(crate) fn grow(&mut self, room: &Arc<Room>, bytes: usize, most: usize) -> bool {
+        let room = self.of.get_or_insert_with(|| room.clone());
+        let grown = |all: usize| all.checked_add(bytes).filter(|it| *it <= most);
+        let is_taken = room.0.fetch_update(Ordering::AcqRel, Ordering::Acquire, grown).is_ok();
+        if is_taken {
+            self.bytes += bytes;
+        }
+        is_taken
+    }
+
+    /// Gives some back, of what was taken.
+    pub(crate) fn shrink(&mut self, bytes: usize) {
+        if let Some(room) = &self.of {
+            let bytes = bytes.min(self.bytes);
+            self.bytes -= bytes;
+            room.0.fetch_sub(bytes, Ordering::AcqRel);
+        }
+    }
+}
+
+impl Drop for Taken {
+    fn drop(&mut self) {
+        self.shrink(self.bytes);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn all_have_no_more_together_than_there_is() {
+        let room = Arc::<Room>::default();
+        let [mut one, mut other] = [Taken::default(), Taken::default()];
+        assert!(one.grow(&room, 6, 10) && !other.grow(&room, 5, 10) && other.grow(&room, 4, 10));
+        assert!(!one.grow(&room, usize::MAX, 10));
+        one.shrink(1);
+        assert!(other.grow(&room, 1, 10) && !one.grow(&room, 1, 10));
+        drop(other);
+        assert!(one.grow(&room, 5, 10) && !one.grow(&room, 1, 10));
+    }
+}
