@@ -151,6 +151,7 @@ impl Outbox {
 
     /// The same until nothing is left, where nothing is said meanwhile.
     #[cfg(feature = "http")]
+    #[inline]
     pub(crate) fn take_all(&self, into: &mut Vec<u8>) {
         let mut queue = self.queue();
         queue.take(into);
@@ -294,6 +295,7 @@ impl Queue {
         }
     }
 
+    #[inline]
     fn take(&mut self, into: &mut Vec<u8>) -> bool {
         if self.bytes.is_empty() {
             self.write_events();

@@ -342,6 +342,7 @@ fn unable(entry: &Entry, terms: &Terms) -> Option<String> {
     })
 }
 
+#[inline]
 fn caller(terms: &Terms, request: &ClientRequest<'_>) -> (Caller, Option<Arc<ProgressSlot>>) {
     let ClientRequest { meta, to, .. } = request;
     // A string or an integer, as ids are.

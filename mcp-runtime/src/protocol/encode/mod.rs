@@ -170,6 +170,7 @@ pub(super) fn cache(result: &mut Object<'_>, revision: Revision, ttl_ms: u64, pu
     }
 }
 
+#[inline]
 fn done(result: &mut Object<'_>, service: &Service, revision: Revision, done: &Done) {
     result_type(result, revision, "complete");
     match done {

@@ -79,11 +79,13 @@ impl Desk {
     }
 
     /// One for the answer to a request of a session.
+    #[inline]
     pub(super) fn outbox(&self) -> Arc<Outbox> {
         self.spare().outbox.take().unwrap_or_default()
     }
 
     /// Takes back one that is empty, unless somebody may still write into it.
+    #[inline]
     pub(super) fn keep_outbox(&self, mut outbox: Arc<Outbox>) {
         if Arc::get_mut(&mut outbox).is_some_and(|it| it.is_empty()) {
             self.spare().outbox = Some(outbox);

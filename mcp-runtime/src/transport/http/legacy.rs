@@ -103,6 +103,7 @@ fn status(turn: &Turn) -> StatusCode {
 }
 
 /// Answers what is posted in a session.
+#[inline]
 pub(super) fn post(
     desk: &Desk,
     incoming: Incoming<'_>,

@@ -126,6 +126,7 @@ impl<T: Keyed> Table<T> {
         self.part(value.key()).insert(Entry(value));
     }
 
+    #[inline]
     pub(super) fn find(&self, key: &Key) -> Option<Arc<T>> {
         self.part(key).get(key).map(|it| it.0.clone())
     }
