@@ -2,7 +2,10 @@
 
 use std::{
     collections::HashMap,
-    sync::{Arc, Mutex},
+    sync::{
+        Arc, Mutex,
+        atomic::{AtomicUsize, Ordering},
+    },
     time::Duration,
 };
 
@@ -59,6 +62,8 @@ struct Shared {
     refreshed: Mutex<Vec<String>>,
     /// What was given back.
     revoked: Mutex<Vec<String>>,
+    /// How often it was asked and said nothing.
+    silences: AtomicUsize,
 }
 
 impl Shared {
@@ -107,6 +112,10 @@ impl Shared {
     }
 }
 
+fn our_secret() -> String {
+    format!("Basic {}", STANDARD.encode("our-id:a%20secret%3A%20with%2Bletters%25"))
+}
+
 async fn answer(State(shared): State<Arc<Shared>>, request: Request) -> Response {
     let (parts, body) = request.into_parts();
     let own = format!("http://{}", parts.headers[header::HOST].to_str().unwrap());
@@ -114,6 +123,7 @@ async fn answer(State(shared): State<Arc<Shared>>, request: Request) -> Response
         return StatusCode::BAD_GATEWAY.into_response();
     }
     if shared.manner.lock().unwrap().is_silent {
+        shared.silences.fetch_add(1, Ordering::Relaxed);
         std::future::pending::<()>().await;
     }
     match parts.uri.path() {
@@ -129,9 +139,9 @@ async fn answer(State(shared): State<Arc<Shared>>, request: Request) -> Response
         .into_response(),
         "/keys" => json!({ "keys": [shared.key.public()] }).to_string().into_response(),
         "/token" => {
-            let basic = STANDARD.encode("our-id:a%20secret%3A%20with%2Bletters%25");
-            let is_known = parts.headers[header::AUTHORIZATION] == format!("Basic {basic}");
-            if !is_known || shared.manner.lock().unwrap().forgets_us {
+            if parts.headers[header::AUTHORIZATION] != our_secret()
+                || shared.manner.lock().unwrap().forgets_us
+            {
                 let error = json!({ "error": "invalid_client" });
                 return (StatusCode::UNAUTHORIZED, error.to_string()).into_response();
             }
@@ -151,8 +161,7 @@ async fn answer(State(shared): State<Arc<Shared>>, request: Request) -> Response
             }
         }
         "/revoke" => {
-            let basic = STANDARD.encode("our-id:a%20secret%3A%20with%2Bletters%25");
-            assert_eq!(parts.headers[header::AUTHORIZATION], format!("Basic {basic}"));
+            assert_eq!(parts.headers[header::AUTHORIZATION], our_secret());
             let body = to_bytes(body, 1 << 16).await.unwrap();
             let form =
                 parameters(str::from_utf8(&body).unwrap()).into_iter().collect::<HashMap<_, _>>();
@@ -172,10 +181,15 @@ impl Provider {
             codes: Mutex::default(),
             refreshed: Mutex::default(),
             revoked: Mutex::default(),
+            silences: AtomicUsize::new(0),
         });
         let router = Router::new().fallback(answer).with_state(shared.clone());
         let application = Application::start(router).await;
         Self { url: format!("http://{}", application.address), shared, application }
+    }
+
+    pub(crate) fn silences(&self) -> usize {
+        self.shared.silences.load(Ordering::Relaxed)
     }
 
     pub(crate) fn behave(&self, manner: Manner) {
