@@ -3,7 +3,7 @@
 use std::{
     future::Future,
     pin::Pin,
-    sync::{Arc, atomic::Ordering},
+    sync::Arc,
     task::{Context, Poll},
 };
 
@@ -13,7 +13,7 @@ use http_body::Body as HttpBody;
 use tokio::time::{Sleep, sleep};
 
 use super::{body::Body, endpoint::Endpoint, reply};
-use crate::limits::Limit;
+use crate::limits::{Limit, Taken};
 
 /// Why there is no body.
 #[derive(Debug, PartialEq, Eq)]
@@ -60,32 +60,11 @@ impl Unread {
 /// A body, which counts among all that are being worked on.
 pub(super) struct Read {
     pub(super) bytes: Bytes,
-    _counted: Option<Counted>,
+    _taken: Taken,
 }
 
-/// Bytes of bodies, of all requests together.
-struct Counted {
-    endpoint: Arc<Endpoint>,
-    bytes: usize,
-}
-
-impl Counted {
-    /// Small bodies are not worth a look at what all requests share.
-    const SMALL: usize = 64 << 10;
-
-    fn grow(&mut self, to: usize) -> Result<(), Unread> {
-        let more = to - self.bytes;
-        let all = self.endpoint.bodies.fetch_add(more, Ordering::AcqRel) + more;
-        self.bytes = to;
-        if all > self.endpoint.limits().all_bodies { Err(Unread::Busy) } else { Ok(()) }
-    }
-}
-
-impl Drop for Counted {
-    fn drop(&mut self) {
-        self.endpoint.bodies.fetch_sub(self.bytes, Ordering::AcqRel);
-    }
-}
+/// Small bodies are not worth a look at what all requests share.
+const SMALL: usize = 64 << 10;
 
 /// A body that is being read.
 pub(super) struct Reading<B> {
@@ -93,7 +72,7 @@ pub(super) struct Reading<B> {
     /// What came first: most bodies come in one piece, which is not copied.
     first: Bytes,
     all: BytesMut,
-    counted: Option<Counted>,
+    taken: Taken,
     /// Bytes that it may have.
     most: usize,
     /// Runs from when there was something to wait for.
@@ -103,7 +82,7 @@ pub(super) struct Reading<B> {
 impl<B: HttpBody + Unpin> Reading<B> {
     pub(super) fn of(body: B) -> Self {
         let (first, all) = (Bytes::new(), BytesMut::new());
-        Self { body, first, all, counted: None, most: 0, patience: None }
+        Self { body, first, all, taken: Taken::default(), most: 0, patience: None }
     }
 
     /// Refuses a body before anything of it has come.
@@ -154,9 +133,12 @@ impl<B: HttpBody + Unpin> Reading<B> {
         if more > self.most - before {
             return Err(Unread::TooLong(self.most));
         }
-        if length > Counted::SMALL {
-            let counted = || Counted { endpoint: endpoint.clone(), bytes: 0 };
-            self.counted.get_or_insert_with(counted).grow(length)?;
+        if length > SMALL {
+            // What came while it was small is not counted yet.
+            let new = if before > SMALL { more } else { length };
+            if !self.taken.grow(&endpoint.bodies, new, endpoint.limits().all_bodies) {
+                return Err(Unread::Busy);
+            }
         }
         if before == 0 {
             self.first = data.copy_to_bytes(more);
@@ -179,6 +161,6 @@ impl<B: HttpBody + Unpin> Reading<B> {
         let first = std::mem::take(&mut self.first);
         let all = std::mem::take(&mut self.all);
         let bytes = if all.is_empty() { first } else { all.freeze() };
-        Read { bytes, _counted: self.counted.take() }
+        Read { bytes, _taken: std::mem::take(&mut self.taken) }
     }
 }
