@@ -81,7 +81,7 @@ impl Tasks {
             tool: new.entry.name.as_ref().into(),
             was_guarded: new.entry.is_guarded(),
             arguments: may_run_again.then(|| new.arguments.into()),
-            caller: new.carrier.kept_caller().filter(|_| may_run_again),
+            caller: may_run_again.then(|| new.carrier.kept_caller()).flatten(),
             client: new.client,
             created: Instant::now(),
             ttl: Some(ttl),
