@@ -59,7 +59,8 @@ impl Tasks {
         // What the tool wants of its callers may be different now.
         #[cfg(feature = "auth")]
         if let Err(no) = dispatcher.permit(&snapshot, Some(entry), &carrier, &request) {
-            return Err(format!("{ENDED}: {}", no.error.message()).into());
+            let why = no.error.message();
+            return Err(format!("the server ended before this was done: {why}").into());
         }
         let client = client.clone();
         let caller = Way::new(live.clone()).lead(Caller { client, carrier, ..Caller::default() });
@@ -76,4 +77,5 @@ impl Tasks {
     }
 }
 
-const ENDED: &str = "the server ended before this was done";
+const ENDED: &str =
+    "the server ended before this was done: look at what it has done before you call again";
