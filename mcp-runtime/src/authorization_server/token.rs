@@ -45,17 +45,17 @@ pub(super) fn form(visit: &Visit) -> Result<Form, Refusal> {
 }
 
 pub(super) async fn answer(core: &Core, visit: &Visit) -> Result<Reply, Refusal> {
+    let records = &core.records;
     let form = form(visit)?;
     let kind = form.required("grant_type")?;
-    let client =
-        core.records.clients.authenticate(&visit.parts.headers, &form, core.records.clock.now())?;
+    let client = records.clients.authenticate(&visit.parts.headers, &form, records.clock.now())?;
     let issued = match kind {
         "authorization_code" => exchange(core, visit, &form, &client).await?,
         "refresh_token" => refresh(core, visit, &form, &client).await?,
         _ => return Err(Refusal::grant_type()),
     };
-    core.records.clients.touch(&client, core.records.clock.now(), &core.records.journal);
-    core.records.journal.save().await?;
+    records.clients.touch(&client, records.clock.now(), &records.journal);
+    records.journal.save().await?;
     Ok(reply::json(
         StatusCode::OK,
         &Tokens {
@@ -74,16 +74,17 @@ async fn exchange(
     form: &Form,
     client: &str,
 ) -> Result<Issued, Refusal> {
+    let records = &core.records;
     let text = form.required("code")?;
     let verifier = form.required("code_verifier")?;
     let redirect = form.one("redirect_uri")?;
-    let code = match core.records.codes.take(text) {
+    let code = match records.codes.take(text) {
         Taken::Good(code) => code,
         Taken::Again(grant) => {
             tracing::warn!("an authorization code was used twice: what it gave has been revoked");
             if let Some(grant) = grant {
-                core.records.grants.end(grant, &core.records.journal);
-                core.records.journal.save().await?;
+                records.grants.end(grant, &records.journal);
+                records.journal.save().await?;
             }
             return Err(Refusal::grant("the code was used before"));
         }
@@ -109,22 +110,18 @@ async fn exchange(
         (Some(provider), Some(given)) => provider.seal(given, key).map(Some),
         _ => Ok(None),
     };
-    let issued = core.records.grants.begin(
-        grant,
-        refreshes,
-        back,
-        core.records.clock.now(),
-        &core.records.journal,
-    )?;
-    if core.records.codes.gave(text, issued.grant) {
+    let issued =
+        records.grants.begin(grant, refreshes, back, records.clock.now(), &records.journal)?;
+    if records.codes.gave(text, issued.grant) {
         return Ok(issued);
     }
-    core.records.grants.end(issued.grant, &core.records.journal);
-    core.records.journal.save().await?;
+    records.grants.end(issued.grant, &records.journal);
+    records.journal.save().await?;
     Err(Refusal::grant("the code was used before, or its user has been logged out"))
 }
 
 async fn refresh(core: &Core, visit: &Visit, form: &Form, client: &str) -> Result<Issued, Refusal> {
+    let records = &core.records;
     let token = form.required("refresh_token")?;
     let scopes = form.one("scope")?;
     let scopes =
@@ -144,12 +141,11 @@ async fn refresh(core: &Core, visit: &Visit, form: &Form, client: &str) -> Resul
         Some(provider) => renew(core, provider, token, client, scopes.as_deref()).await?,
         None => None,
     };
-    let now = core.records.clock.now();
-    let refreshed =
-        core.records.grants.refresh(token, client, scopes, backing, now, &core.records.journal);
+    let now = records.clock.now();
+    let refreshed = records.grants.refresh(token, client, scopes, backing, now, &records.journal);
     if refreshed.is_err() {
         // It may have ended the grant.
-        core.records.journal.save().await?;
+        records.journal.save().await?;
     }
     refreshed
 }
@@ -162,24 +158,24 @@ async fn renew(
     client: &str,
     scopes: Option<&[String]>,
 ) -> Result<Option<Backing>, Refusal> {
-    let found = core.records.grants.backing(token, client, scopes, core.records.clock.now());
+    let records = &core.records;
+    let found = records.grants.backing(token, client, scopes, records.clock.now());
     let Some((key, backing)) = found.filter(|it| it.1.refreshes) else { return Ok(None) };
-    match provider.refresh(&backing, &key, core.records.clock.now()).await {
+    match provider.refresh(&backing, &key, records.clock.now()).await {
         Ok(given) => provider.seal(&given, &key).map(Some),
         Err(Failed::Away) => Err(Refusal::away()),
         Err(Failed::Refused) => {
-            core.records.grants.end(key, &core.records.journal);
-            core.records.journal.save().await?;
+            records.grants.end(key, &records.journal);
+            records.journal.save().await?;
             Err(Refusal::grant("the provider that knows the user no longer lets them in"))
         }
     }
 }
 
 pub(super) async fn revoke(core: &Core, visit: &Visit) -> Result<Reply, Refusal> {
-    let form = form(visit)?;
-    let client =
-        core.records.clients.authenticate(&visit.parts.headers, &form, core.records.clock.now())?;
     let records = &core.records;
+    let form = form(visit)?;
+    let client = records.clients.authenticate(&visit.parts.headers, &form, records.clock.now())?;
     let ended = records.grants.revoke(form.required("token")?, &client, &records.journal);
     records.journal.save().await?;
     farewell::say(records.provider.as_ref(), ended.into_iter().collect());

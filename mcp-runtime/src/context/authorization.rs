@@ -135,7 +135,6 @@ impl Authorization {
     }
 
     /// Of a token that can be taken back: whether it was.
-    #[cfg_attr(not(feature = "http"), allow(dead_code, reason = "only HTTP has streams that end"))]
     pub(crate) fn revoked(&self) -> Option<&Arc<AtomicBool>> {
         self.revoked.as_ref()
     }
