@@ -18,9 +18,12 @@ use crate::{
 /// The issuer's keys are found through its metadata (RFC 8414, or OpenID Connect), kept, and asked for again when they are old or a token
 /// names one that is not among them: at most once in ten seconds, whoever sends what.
 ///
-/// A token must be signed with one of those keys, by an [`Algorithm`] that is allowed; its `iss` must be this issuer, its `aud` this
-/// server, its `exp` (30 seconds are granted to clocks that differ) must not have passed, `nbf` must have. It has a `sub`, which
-/// is the caller's [`Principal`](crate::Principal). Scopes are those in `scope`, or `scp`.
+/// A token must be signed with one of those keys, by an [`Algorithm`] that is allowed; its `iss` must be this issuer, its `aud` must be
+/// an audience of this server or, as an array, contain one; its `exp` (30 seconds are granted to clocks that differ) must not have
+/// passed, `nbf` must have. It has a `sub`, which is the caller's [`Principal`](crate::Principal). Scopes are those in `scope`, or `scp`.
+///
+/// A token for several audiences is accepted, as RFC 9068 allows, so each of the other services that it is for can use it here. Have the
+/// issuer give every service tokens of its own.
 ///
 /// ```
 /// use mcp_runtime::Jwt;
