@@ -435,3 +435,32 @@ fn a_restart_logs_nobody_out() {
         std::fs::remove_dir_all(&folder).unwrap();
     });
 }
+
+#[test]
+fn a_refresh_whose_answer_was_lost_works_after_a_restart() {
+    run(async {
+        let folder = std::env::temp_dir().join(format!("mcp-refresh-{}", std::process::id()));
+        std::fs::create_dir_all(&folder).unwrap();
+        let start = async || {
+            let file = Arc::new(SqliteTasks::new(folder.join("one.db")));
+            Served::start(server(authorization_server().keep_in(file))).await
+        };
+        let served = start().await;
+        let client = Client::register(served.address).await;
+        let tokens = client.log_in("ada").await;
+        let lost = Tokens::of(&client.refresh(&tokens.refresh).await);
+        served.end().await;
+
+        let served = start().await;
+        let client = Client { address: served.address, ..client };
+        let found = Tokens::of(&client.refresh(&tokens.refresh).await);
+        assert!(passes(&client, &found.access).await);
+        let next = Tokens::of(&client.refresh(&found.refresh).await);
+        assert!(passes(&client, &next.access).await);
+        // The answer that was lost is one of the past now: a second user of it is a thief, or the client is.
+        check_refused(&client.refresh(&lost.refresh).await, 400, "invalid_grant", "lost");
+        assert!(!passes(&client, &next.access).await);
+        served.end().await;
+        std::fs::remove_dir_all(&folder).unwrap();
+    });
+}

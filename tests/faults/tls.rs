@@ -1,12 +1,18 @@
 //! An issuer behind TLS: its keys are taken only from whom a certificate names, signed by an authority that the system trusts.
 
-use std::{net::SocketAddr, sync::Arc};
+use std::{
+    net::SocketAddr,
+    sync::{Arc, Mutex},
+};
 
 use axum::serve::Listener;
 use rcgen::{BasicConstraints, CertificateParams, IsCa, Issuer as Authority, KeyPair};
 use serde_json::json;
 use support::examples::example;
-use tokio::net::{TcpListener, TcpStream};
+use tokio::{
+    io::{AsyncReadExt as _, AsyncWriteExt as _, copy_bidirectional},
+    net::{TcpListener, TcpStream},
+};
 use tokio_rustls::{
     TlsAcceptor,
     rustls::{
@@ -110,6 +116,69 @@ fn keys_come_from_whom_a_trusted_certificate_names() {
             }
             assert_eq!(issuer.asked(), usize::from(status == 200), "{name}");
         }
+        std::fs::remove_file(roots).unwrap();
+    });
+}
+
+/// A proxy that looks every name up as this machine. Gives its address, and the first lines of the requests that it has had.
+async fn proxy() -> (SocketAddr, Arc<Mutex<Vec<String>>>) {
+    let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let address = listener.local_addr().unwrap();
+    let asked = Arc::new(Mutex::new(Vec::new()));
+    let log = asked.clone();
+    tokio::spawn(async move {
+        loop {
+            let (mut client, _) = listener.accept().await.unwrap();
+            let mut head = Vec::new();
+            while !head.ends_with(b"\r\n\r\n") {
+                head.push(client.read_u8().await.unwrap());
+            }
+            let head = String::from_utf8(head).unwrap();
+            let line = head.lines().next().unwrap().to_owned();
+            let port = line.split([' ', ':']).nth(2).and_then(|it| it.parse::<u16>().ok());
+            log.lock().unwrap().push(line);
+            let mut issuer = TcpStream::connect(("127.0.0.1", port.unwrap())).await.unwrap();
+            client.write_all(b"HTTP/1.1 200 Connection established\r\n\r\n").await.unwrap();
+            tokio::spawn(async move { copy_bidirectional(&mut client, &mut issuer).await });
+        }
+    });
+    (address, asked)
+}
+
+#[test]
+fn keys_come_through_the_proxy_of_the_environment() {
+    let rig = example("rig");
+    run(async {
+        let certifier = Certifier::new();
+        let roots = std::path::Path::new(env!("CARGO_TARGET_TMPDIR"));
+        let roots = roots.join(format!("proxy-roots-{}.pem", std::process::id()));
+        std::fs::write(&roots, &certifier.pem).unwrap();
+        let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+        let port = listener.local_addr().unwrap().port();
+        let listener = Secure(listener, certifier.acceptor("login.example"));
+        let key = Key::ed25519("k", 1);
+        let mut issuer = Issuer::start_at(listener, "https", Manner::Good, &[&key]);
+        // A name that only the proxy knows.
+        issuer.url = format!("https://login.example:{port}");
+        let (address, asked) = proxy().await;
+        let proxy = format!("http://{address}");
+        let settings = [
+            ("ISSUER", &*issuer.url),
+            ("SSL_CERT_FILE", roots.to_str().expect("a path in UTF-8")),
+            ("HTTPS_PROXY", &*proxy),
+            ("https_proxy", ""),
+            ("NO_PROXY", ""),
+            ("no_proxy", ""),
+        ];
+        let server = Server::start_program(rig, &settings);
+        let mut claims = issuer.claims();
+        claims["aud"] = json!("https://rig.example/mcp");
+        let call = plain_call(1, "echo", json!({ "message": "hello" }));
+        let call = call.header("Authorization", format!("Bearer {}", key.token(&claims)));
+        let reply = call.ask(server.address()).await;
+        assert_eq!((reply.status(), reply.text()), (200, "hello".into()), "{reply:?}");
+        let asked = asked.lock().unwrap().clone();
+        assert_eq!(asked, vec![format!("CONNECT login.example:{port} HTTP/1.1"); 2]);
         std::fs::remove_file(roots).unwrap();
     });
 }

@@ -38,12 +38,37 @@ pub(super) struct Backing {
     pub(super) token: Option<Arc<str>>,
 }
 
-/// Which refresh tokens are known.
+/// The refresh tokens of a grant.
 #[derive(Clone, Serialize, Deserialize)]
 pub(super) struct Refresh {
     pub(super) current: Digest,
+    /// Answers to `previous` from processes that have ended since: their client may have received one, or none. Each is as good as
+    /// `current`, and all of them end when one is used. A process adds at most one.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub(super) alternatives: Vec<Digest>,
     /// The one that was used last, and when.
     pub(super) previous: Option<(Digest, u64)>,
+}
+
+impl Refresh {
+    pub(super) fn first(current: Digest) -> Self {
+        Self { current, alternatives: Vec::new(), previous: None }
+    }
+
+    /// Whether this token may be used now.
+    pub(super) fn is_current(&self, shown: Digest) -> bool {
+        self.current == shown || self.alternatives.contains(&shown)
+    }
+
+    /// Takes note that `shown` was used now, and answered with `next`.
+    pub(super) fn used(&mut self, shown: Digest, next: Digest, now: u64) {
+        if self.is_current(shown) {
+            *self = Self { previous: Some((shown, now)), ..Self::first(next) };
+        } else if !self.is_current(next) {
+            // The answer of another process to the same token: its key has ended with it.
+            self.alternatives.push(std::mem::replace(&mut self.current, next));
+        }
+    }
 }
 
 /// An access token.

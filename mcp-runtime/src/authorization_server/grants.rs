@@ -127,8 +127,7 @@ impl Grants {
         };
         grant.since = now;
         grant.ends = if refreshes { grant.end_from(now) } else { now + ACCESS };
-        grant.refresh =
-            refresh.as_ref().map(|it| Refresh { current: Digest::of(it), previous: None });
+        grant.refresh = refresh.as_ref().map(|it| Refresh::first(Digest::of(it)));
         let scopes = grant.scopes.clone();
         state.grants.insert(key, grant);
         state.issue(key, access, scopes, refresh, now, journal)
@@ -138,6 +137,8 @@ impl Grants {
     /// ends. But a client that has not had our answer asks again at once, and one that has several calls under way asks for each of them,
     /// while others go on with the first answer: for some seconds the answer is the same again. Whoever steals a token in that time has
     /// what its client has, and one of both shows it too late.
+    ///
+    /// A process that was killed before it answered leaves only digests behind, so the next one gives another answer, beside the first.
     ///
     /// # Errors
     /// When it is not good.
@@ -163,8 +164,7 @@ impl Grants {
             state.end(key, journal);
             return Err(gone());
         }
-        let is_current = refresh.current == shown;
-        if !is_current && !state.was_just_used(&key, shown, now) {
+        if !refresh.is_current(shown) && !state.was_just_used(&key, shown, now) {
             tracing::warn!("a refresh token was used twice: its grant has been revoked");
             state.end(key, journal);
             return Err(gone());
@@ -181,12 +181,9 @@ impl Grants {
         let next = format!("{name}{}", self.chain.next("refresh", token)?);
         let access = self.chain.next(&format!("access {}", scopes.join(" ")), token)?;
         if let Some(grant) = state.grants.get_mut(&key) {
-            let at = match &grant.refresh {
-                Some(Refresh { previous: Some((_, at)), .. }) if !is_current => *at,
-                _ => now,
-            };
-            let previous = Some((shown, at));
-            grant.refresh = Some(Refresh { current: Digest::of(&next), previous });
+            if let Some(refresh) = &mut grant.refresh {
+                refresh.used(shown, Digest::of(&next), now);
+            }
             if backing.is_some() {
                 grant.backing = backing;
             }
@@ -206,7 +203,7 @@ impl Grants {
         let (key, shown) = (Digest::of(name(token)), Digest::of(token));
         let state = self.state();
         let grant = state.grants.get(&key).filter(|it| it.client == client && it.ends > now)?;
-        let is_current = grant.refresh.as_ref().is_some_and(|it| it.current == shown);
+        let is_current = grant.refresh.as_ref().is_some_and(|it| it.is_current(shown));
         let is_good = is_current || state.was_just_used(&key, shown, now);
         let may = scopes.is_none_or(|it| it.iter().all(|it| grant.scopes.contains(it)));
         (is_good && may).then(|| Some((key, grant.backing.clone()?))).flatten()
@@ -292,11 +289,11 @@ pub(super) fn name(token: &str) -> &str {
 }
 
 impl State<'_> {
-    /// Whether this refresh token was the one before the current one, until a moment ago.
+    /// Whether this refresh token was the one before the current one, until a moment ago. A restart may have set the clock back.
     fn was_just_used(&self, key: &Digest, shown: Digest, now: u64) -> bool {
         let refresh = self.grants.get(key).and_then(|it| it.refresh.as_ref());
         let previous = refresh.and_then(|it| it.previous);
-        previous.is_some_and(|(it, at)| it == shown && now <= at + GRACE)
+        previous.is_some_and(|(it, at)| it == shown && now.abs_diff(at) <= GRACE)
     }
 
     fn issue(
@@ -335,14 +332,11 @@ impl State<'_> {
         Ok(Issued { grant: key, access, refresh, scopes, expires_in: expires - now.min(expires) })
     }
 
-    /// Takes up one that was kept. The key that its last answer followed from is gone, so that one is not given again.
-    fn wake(&mut self, key: Digest, mut grant: Grant) {
+    /// Takes up one that was kept.
+    fn wake(&mut self, key: Digest, grant: Grant) {
         for access in &grant.tokens {
             let authorization = grant.authorization(&access.scopes, access.expires);
             self.tokens.insert(access.digest, key, authorization, access.expires);
-        }
-        if let Some(refresh) = &mut grant.refresh {
-            refresh.previous = None;
         }
         self.grants.insert(key, grant);
     }

@@ -16,13 +16,20 @@ use hyper::{
     rt::{Read, Write},
 };
 use hyper_util::rt::TokioIo;
-use tokio::{net::TcpStream, task::JoinSet};
+use tokio::{
+    io::{AsyncRead, AsyncWrite},
+    task::JoinSet,
+};
 use tokio_rustls::{
     TlsConnector,
     rustls::{ClientConfig, RootCertStore, crypto::ring, pki_types::ServerName},
 };
 
-use super::reachable::{Reachable, Target};
+use super::{
+    dial::{Resolve, SystemResolver, dial},
+    proxy::{HttpProxy, ProxySettings},
+    reachable::{Reachable, Target},
+};
 
 /// How long one answer may take.
 const PATIENCE: Duration = Duration::from_secs(3);
@@ -39,21 +46,47 @@ pub(crate) trait Fetch: Send + Sync + 'static {
     fn get(&self, url: &str) -> impl Future<Output = Result<Vec<u8>, String>> + Send;
 }
 
-/// The network.
-pub(crate) struct Web {
+/// HTTPS client for issuer metadata, key sets and client metadata.
+pub(crate) struct Web<R = SystemResolver> {
     reachable: Result<Reachable, String>,
+    resolver: R,
+    proxies: ProxySettings,
     tls: OnceLock<TlsConnector>,
 }
 
+/// A connection, with or without TLS, direct or through a proxy.
+trait ByteStream: AsyncRead + AsyncWrite + Send + Unpin {}
+
+impl<S: AsyncRead + AsyncWrite + Send + Unpin> ByteStream for S {}
+
 impl Web {
     pub(crate) fn from_issuer(issuer: &str) -> Self {
-        Self { reachable: Reachable::from_issuer(issuer), tls: OnceLock::new() }
+        Self::of(Reachable::from_issuer(issuer))
+    }
+
+    /// Lets another URL that the author has named be anywhere, as the issuer may be.
+    #[must_use]
+    pub(crate) fn and(mut self, url: &str) -> Self {
+        if let (Ok(reachable), Ok(target)) = (&mut self.reachable, Target::parse(url)) {
+            reachable.name(&target);
+        }
+        self
     }
 
     /// For what nobody here has named: nothing in private networks, and nothing of this machine unless that is said.
     #[cfg(feature = "auth-server")]
     pub(crate) fn of_strangers(on_loopback: bool) -> Self {
-        Self { reachable: Ok(Reachable::to_strangers(on_loopback)), tls: OnceLock::new() }
+        Self::of(Ok(Reachable::to_strangers(on_loopback)))
+    }
+
+    fn of(reachable: Result<Reachable, String>) -> Self {
+        Self::with(reachable, SystemResolver, ProxySettings::from_environment())
+    }
+}
+
+impl<R: Resolve> Web<R> {
+    fn with(reachable: Result<Reachable, String>, resolver: R, proxies: ProxySettings) -> Self {
+        Self { reachable, resolver, proxies, tls: OnceLock::new() }
     }
 
     /// What is wrong with the issuer.
@@ -68,23 +101,82 @@ impl Web {
         reachable.check(&Target::parse(url)?)
     }
 
-    /// A connection to one of the addresses that a host may be at. What is connected to is what has been checked: a name is looked
-    /// up once.
-    async fn connect(&self, target: &Target) -> Result<TcpStream, String> {
+    /// A connection to a target. What is connected to is what has been checked: a name is looked up once.
+    async fn connect(&self, target: &Target) -> Result<Box<dyn ByteStream>, String> {
         let reachable = self.reachable.as_ref().map_err(Clone::clone)?;
         reachable.check(target)?;
-        let found = tokio::net::lookup_host((&*target.host, target.port)).await;
-        let found = found.map_err(|error| format!("{} is not known: {error}", target.host))?;
-        let found: Vec<SocketAddr> =
-            found.filter(|it| reachable.may_be_at(target, it.ip())).collect();
-        let mut problem = format!("{} is in a private network", target.host);
-        for address in found {
-            match TcpStream::connect(address).await {
+        let Some(proxy) = self.proxies.find(target)? else {
+            let addresses = self.addresses(reachable, target).await?;
+            return Ok(Box::new(dial(addresses).await?));
+        };
+        // What the author has named may be anywhere, so the proxy may look the name up.
+        if reachable.is_named(target) {
+            return self.connect_through(proxy, &target.host_and_port()).await;
+        }
+        // The proxy would look any other name up once more, and could find an address in a private network that it reaches and that
+        // has not been checked. So it is given the address.
+        let addresses = self.addresses(reachable, target).await.map_err(|why| {
+            format!("{why}; through a proxy only addresses that were checked here are asked")
+        })?;
+        let mut problem = String::new();
+        for address in addresses {
+            match self.connect_through(proxy, &address.to_string()).await {
                 Ok(stream) => return Ok(stream),
-                Err(error) => problem = format!("{address} does not answer: {error}"),
+                Err(why) => problem = why,
             }
         }
         Err(problem)
+    }
+
+    /// The addresses of a target that may be connected to; at least one.
+    async fn addresses(
+        &self,
+        reachable: &Reachable,
+        target: &Target,
+    ) -> Result<Vec<SocketAddr>, String> {
+        let found = self.resolve(target).await?;
+        let allowed: Vec<_> =
+            found.into_iter().filter(|it| reachable.may_be_at(target, it.ip())).collect();
+        if allowed.is_empty() {
+            return Err(format!("{} is in a private network", target.host));
+        }
+        Ok(allowed)
+    }
+
+    async fn resolve(&self, target: &Target) -> Result<Vec<SocketAddr>, String> {
+        let found = self.resolver.resolve(&target.host, target.port).await;
+        let found = found.map_err(|error| format!("{} is not known: {error}", target.host))?;
+        if found.is_empty() {
+            return Err(format!("{} is not known: it has no address", target.host));
+        }
+        Ok(found)
+    }
+
+    /// The operator has named the proxy, so it may be anywhere.
+    async fn connect_through(
+        &self,
+        proxy: &HttpProxy,
+        authority: &str,
+    ) -> Result<Box<dyn ByteStream>, String> {
+        let target = &proxy.target;
+        let stream = async { dial(self.resolve(target).await?).await };
+        let stream = stream.await.map_err(|why| format!("the proxy {}: {why}", target.authority));
+        let mut stream: Box<dyn ByteStream> = Box::new(stream?);
+        if target.has_tls {
+            stream = self.secured(target, stream).await?;
+        }
+        Ok(Box::new(proxy.tunnel(stream, authority).await?))
+    }
+
+    /// TLS with a target, for the name by which it is known.
+    async fn secured(
+        &self,
+        target: &Target,
+        stream: Box<dyn ByteStream>,
+    ) -> Result<Box<dyn ByteStream>, String> {
+        let name = ServerName::try_from(target.host.clone()).map_err(|error| error.to_string())?;
+        let stream = self.tls().await?.connect(name, stream).await;
+        Ok(Box::new(stream.map_err(|error| error.to_string())?))
     }
 
     async fn tls(&self) -> Result<TlsConnector, String> {
@@ -103,13 +195,11 @@ impl Web {
         target: &Target,
         request: Request<String>,
     ) -> Result<(StatusCode, Vec<u8>), String> {
-        let stream = self.connect(target).await?;
-        if !target.has_tls {
-            return exchange(TokioIo::new(stream), request).await;
+        let mut stream = self.connect(target).await?;
+        if target.has_tls {
+            stream = self.secured(target, stream).await?;
         }
-        let name = ServerName::try_from(target.host.clone()).map_err(|error| error.to_string())?;
-        let stream = self.tls().await?.connect(name, stream).await;
-        exchange(TokioIo::new(stream.map_err(|error| error.to_string())?), request).await
+        exchange(TokioIo::new(stream), request).await
     }
 
     async fn ask_in_time(
@@ -152,7 +242,7 @@ fn of(request: http::request::Builder, target: &Target) -> http::request::Builde
         .header(header::CONNECTION, "close")
 }
 
-impl Fetch for Web {
+impl<R: Resolve> Fetch for Web<R> {
     async fn get(&self, url: &str) -> Result<Vec<u8>, String> {
         let target = Target::parse(url)?;
         let request = of(Request::get(&*target.path), &target).body(String::new());
@@ -209,4 +299,169 @@ async fn read(response: Response<Incoming>) -> Result<Vec<u8>, String> {
         bytes.extend_from_slice(&data);
     }
     Ok(bytes)
+}
+
+#[cfg(test)]
+mod tests {
+    use std::{io, sync::Mutex};
+
+    use tokio::{
+        io::{AsyncReadExt as _, AsyncWriteExt as _},
+        net::{TcpListener, TcpSocket, TcpStream},
+    };
+
+    use super::*;
+
+    /// A resolver that knows these names.
+    #[derive(Default)]
+    struct Names(Vec<(&'static str, SocketAddr)>);
+
+    impl Resolve for Names {
+        async fn resolve(&self, host: &str, _: u16) -> io::Result<Vec<SocketAddr>> {
+            let found: Vec<_> = self.0.iter().filter(|it| it.0 == host).map(|it| it.1).collect();
+            if found.is_empty() { Err(io::ErrorKind::NotFound.into()) } else { Ok(found) }
+        }
+    }
+
+    fn direct() -> ProxySettings {
+        ProxySettings::read(|_| None)
+    }
+
+    /// Listens on loopback. Gives the address.
+    async fn listen() -> (TcpListener, SocketAddr) {
+        let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+        let address = listener.local_addr().unwrap();
+        (listener, address)
+    }
+
+    /// Reads the head of a request.
+    async fn head(stream: &mut TcpStream) -> String {
+        let mut bytes = Vec::new();
+        while !bytes.ends_with(b"\r\n\r\n") {
+            bytes.push(stream.read_u8().await.unwrap());
+        }
+        String::from_utf8(bytes).unwrap()
+    }
+
+    /// An address that takes no more connections, because the queue of its listener is full: on Linux packets to it vanish. The
+    /// first value keeps it so.
+    async fn black_hole() -> ((TcpListener, JoinSet<io::Result<TcpStream>>), SocketAddr) {
+        let socket = TcpSocket::new_v4().unwrap();
+        socket.bind("127.0.0.1:0".parse().unwrap()).unwrap();
+        let listener = socket.listen(0).unwrap();
+        let address = listener.local_addr().unwrap();
+        let mut queue = JoinSet::new();
+        for _ in 0..4 {
+            queue.spawn(TcpStream::connect(address));
+        }
+        // One has found a place, so the others have tried.
+        queue.join_next().await.unwrap().unwrap().unwrap();
+        ((listener, queue), address)
+    }
+
+    #[tokio::test]
+    async fn an_address_that_does_not_answer_is_no_end() {
+        let (_hole, hole) = black_hole().await;
+        let (listener, address) = listen().await;
+        let names = Names(vec![("localhost", hole), ("localhost", address)]);
+        let reachable = Reachable::from_issuer("http://localhost:1");
+        let web = Web::with(reachable, names, direct());
+        let answer = tokio::spawn(async move {
+            let (mut stream, _) = listener.accept().await.unwrap();
+            head(&mut stream).await;
+            let response = b"HTTP/1.1 200 OK\r\ncontent-length: 4\r\n\r\nkeys";
+            stream.write_all(response).await.unwrap();
+        });
+        let document = web.get("http://localhost:1/keys").await;
+        answer.abort();
+        assert_eq!(document.as_deref(), Ok(&b"keys"[..]));
+    }
+
+    /// Asks for `url` through a proxy of the test. Gives what the proxy was asked for, in each connection, and how the request ended.
+    async fn asked_of_proxy(
+        reachable: Reachable,
+        names: Vec<(&'static str, SocketAddr)>,
+        url: &str,
+        status: &'static str,
+    ) -> (Vec<String>, String) {
+        let (listener, address) = listen().await;
+        let mut names = names;
+        names.push(("proxy.example", address));
+        let proxies = ProxySettings::read(|name| {
+            (name == "HTTPS_PROXY").then(|| "http://user:secret@proxy.example:3128".to_owned())
+        });
+        let web = Web::with(Ok(reachable), Names(names), proxies);
+        let heads = Arc::new(Mutex::new(Vec::new()));
+        let log = heads.clone();
+        let proxy = tokio::spawn(async move {
+            loop {
+                let (mut stream, _) = listener.accept().await.unwrap();
+                let head = head(&mut stream).await;
+                log.lock().unwrap().push(head);
+                stream.write_all(format!("HTTP/1.1 {status}\r\n\r\n").as_bytes()).await.unwrap();
+                let mut first = [0; 3];
+                if status.starts_with("200") {
+                    stream.read_exact(&mut first).await.unwrap();
+                    // A handshake of TLS 1.x begins.
+                    assert_eq!(first[..2], [22, 3]);
+                }
+            }
+        });
+        let error = web.get(url).await.unwrap_err();
+        proxy.abort();
+        let heads = heads.lock().unwrap().clone();
+        (heads, error)
+    }
+
+    #[tokio::test]
+    async fn a_proxy_looks_up_what_the_author_has_named() {
+        let issuer = Reachable::from_issuer("https://login.example:8443").unwrap();
+        let url = "https://login.example:8443/keys";
+        let (heads, _) = asked_of_proxy(issuer, Vec::new(), url, "200 OK").await;
+        let [head] = &heads[..] else { panic!("{heads:?}") };
+        assert!(head.starts_with("CONNECT login.example:8443 HTTP/1.1\r\n"), "{head}");
+        assert!(head.contains("\r\nhost: login.example:8443\r\n"), "{head}");
+        let sign_in = "\r\nproxy-authorization: Basic dXNlcjpzZWNyZXQ=\r\n";
+        assert!(head.contains(sign_in), "{head}");
+    }
+
+    #[tokio::test]
+    async fn a_proxy_gets_addresses_that_were_checked_of_what_others_have_named() {
+        let address = |text: &str| SocketAddr::new(text.parse().unwrap(), 443);
+        let issuer = || Reachable::from_issuer("https://login.example").unwrap();
+        let names = || {
+            vec![
+                ("keys.example", address("10.0.0.1")),
+                ("keys.example", address("93.184.216.34")),
+                ("intranet.example", address("10.0.0.1")),
+                ("10.0.0.1", address("10.0.0.1")),
+            ]
+        };
+        let url = "https://keys.example/k";
+        let (heads, _) = asked_of_proxy(issuer(), names(), url, "200 OK").await;
+        let [head] = &heads[..] else { panic!("{heads:?}") };
+        assert!(head.starts_with("CONNECT 93.184.216.34:443 HTTP/1.1\r\n"), "{head}");
+        for (url, says) in [
+            ("https://intranet.example/k", "private network"),
+            ("https://unknown.example/k", "unknown.example is not known"),
+            ("https://10.0.0.1/k", "private network"),
+        ] {
+            let (heads, error) = asked_of_proxy(issuer(), names(), url, "200 OK").await;
+            assert_eq!(heads, [""; 0], "{url}");
+            assert!(error.contains(says), "{error}");
+        }
+    }
+
+    #[tokio::test]
+    async fn the_refusal_of_a_proxy_names_the_proxy_and_no_password() {
+        let issuer = Reachable::from_issuer("https://login.example").unwrap();
+        let status = "407 Proxy Authentication Required";
+        let url = "https://login.example/keys";
+        let (_, error) = asked_of_proxy(issuer, Vec::new(), url, status).await;
+        assert!(
+            error.contains("the proxy proxy.example:3128 opens no tunnel to login.example:443"),
+            "{error}"
+        );
+        assert!(error.contains("407") && !error.contains("secret"), "{error}");
+    }
 }

@@ -18,9 +18,12 @@ use crate::{
 /// The issuer's keys are found through its metadata (RFC 8414, or OpenID Connect), kept, and asked for again when they are old or a token
 /// names one that is not among them: at most once in ten seconds, whoever sends what.
 ///
-/// A token must be signed with one of those keys, by an [`Algorithm`] that is allowed; its `iss` must be this issuer, its `aud` this
-/// server, its `exp` (30 seconds are granted to clocks that differ) must not have passed, `nbf` must have. It has a `sub`, which
-/// is the caller's [`Principal`](crate::Principal). Scopes are those in `scope`, or `scp`.
+/// A token must be signed with one of those keys, by an [`Algorithm`] that is allowed; its `iss` must be this issuer, its `aud` must be
+/// an audience of this server or, as an array, contain one; its `exp` (30 seconds are granted to clocks that differ) must not have
+/// passed, `nbf` must have. It has a `sub`, which is the caller's [`Principal`](crate::Principal). Scopes are those in `scope`, or `scp`.
+///
+/// A token for several audiences is accepted, as RFC 9068 allows, so each of the other services that it is for can use it here. Have the
+/// issuer give every service tokens of its own.
 ///
 /// ```
 /// use mcp_runtime::Jwt;
@@ -29,8 +32,12 @@ use crate::{
 /// # let _ = server;
 /// ```
 ///
-/// Only `https` is asked, without following redirects, and nothing in private networks but the issuer itself; an issuer on
-/// this machine (`http://localhost:8080`) may be asked without TLS.
+/// Only `https` is asked, without following redirects, and nothing in private networks but what you name: the issuer, and a
+/// [`jwks_uri`](Self::jwks_uri). An issuer on this machine (`http://localhost:8080`) may be asked without TLS.
+///
+/// A proxy that the environment names is used as curl does (`HTTPS_PROXY`, `ALL_PROXY`, `NO_PROXY`, in small letters too), with a
+/// name and a password if it has them. Hosts that the issuer's documents name, and you do not, are looked up here and asked for by their
+/// address, because the proxy could find a private one: where names are not known here, give the `jwks_uri`.
 pub struct Jwt {
     verifier: Verifier<Web>,
     problem: Option<String>,
@@ -57,7 +64,8 @@ impl Jwt {
     #[must_use]
     pub fn jwks_uri(self, url: impl Into<String>) -> Self {
         let Verifier { issuer, audiences, algorithms, .. } = self.verifier;
-        let (web, url) = (Web::from_issuer(&issuer), url.into());
+        let url = url.into();
+        let web = Web::from_issuer(&issuer).and(&url);
         let problem = self.problem.or_else(|| web.check(&url).err());
         let made = Verifier::new(web, issuer, String::new(), Some(url));
         Self { verifier: Verifier { audiences, algorithms, ..made }, problem }

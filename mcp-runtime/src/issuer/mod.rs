@@ -1,15 +1,17 @@
 //! Access tokens that an issuer has signed: its keys, found and kept, and what is in the tokens (AUTH-05).
 //!
-//! `jwt` → `token` takes a token apart, `keys` finds the key for it (`discovery`, `jwks`, through `fetch`), `algorithm` checks the
+//! `jwt` → `token` takes a token apart, `keys` finds the key for it (`discovery`, `jwks`, through `fetch`, which connects with `dial` and `proxy`), `algorithm` checks the
 //! signature. A token that was good a moment ago is remembered (`seen`).
 
 mod algorithm;
 mod claims;
+mod dial;
 mod discovery;
 mod fetch;
 mod jwks;
 mod jwt;
 mod keys;
+mod proxy;
 mod reachable;
 mod seen;
 #[cfg(test)]

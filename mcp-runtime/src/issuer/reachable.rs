@@ -7,9 +7,8 @@ use http::{Uri, uri::Scheme};
 
 /// What the author named decides what may be asked.
 pub(super) struct Reachable {
-    /// Of the issuer, lower case.
-    host: String,
-    port: u16,
+    /// Hosts in lower case, with their ports: that of the issuer first.
+    named: Vec<(String, u16)>,
     is_loopback: bool,
 }
 
@@ -52,7 +51,14 @@ impl Target {
         })
     }
 
-    fn is_loopback(&self) -> bool {
+    /// The host with its port, as `CONNECT` wants them.
+    pub(super) fn host_and_port(&self) -> String {
+        let Self { host, port, .. } = self;
+        if host.contains(':') { format!("[{host}]:{port}") } else { format!("{host}:{port}") }
+    }
+
+    /// Whether the target is named as one on this machine.
+    pub(super) fn is_loopback(&self) -> bool {
         self.host == "localhost"
             || self.host.parse::<IpAddr>().is_ok_and(|address| address.is_loopback())
     }
@@ -72,13 +78,23 @@ impl Reachable {
                 "`{issuer}` is not https: whoever is between here and there could give us keys of their own"
             ));
         }
-        Ok(Self { host: target.host, port: target.port, is_loopback })
+        Ok(Self { named: vec![(target.host, target.port)], is_loopback })
     }
 
     /// Nobody is named who may be anywhere.
     #[cfg(feature = "auth-server")]
     pub(super) fn to_strangers(is_loopback: bool) -> Self {
-        Self { host: String::new(), port: 0, is_loopback }
+        Self { named: Vec::new(), is_loopback }
+    }
+
+    /// Adds a host that the author has named.
+    pub(super) fn name(&mut self, target: &Target) {
+        self.named.push((target.host.clone(), target.port));
+    }
+
+    /// Whether the author has named this host.
+    pub(super) fn is_named(&self, target: &Target) -> bool {
+        self.named.iter().any(|(host, port)| *host == target.host && *port == target.port)
     }
 
     /// # Errors
@@ -91,11 +107,9 @@ impl Reachable {
         }
     }
 
-    /// Whether a host may be at this address. The issuer itself may be anywhere, because its author has said so.
+    /// Whether a host may be at this address. A host that the author has named may be anywhere.
     pub(super) fn may_be_at(&self, target: &Target, address: IpAddr) -> bool {
-        (target.host == self.host && target.port == self.port)
-            || (self.is_loopback && address.is_loopback())
-            || is_public(address)
+        self.is_named(target) || (self.is_loopback && address.is_loopback()) || is_public(address)
     }
 }
 

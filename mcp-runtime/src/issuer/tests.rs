@@ -208,6 +208,25 @@ fn claims_let_in_whom_they_should() {
     assert_eq!(scopes(r#","scp":"a b""#), ["a", "b"]);
 }
 
+/// SECURITY.md says so of the threat of tokens for other services.
+#[test]
+fn a_token_for_several_audiences_is_accepted_if_ours_is_among_them() {
+    let own = [AUDIENCE.to_owned()];
+    let judge = |audience: &str| {
+        let claims = format!(r#"{{"iss":"{ISSUER}","aud":{audience},"exp":1000001,"sub":"ada"}}"#);
+        let now = UNIX_EPOCH + Duration::from_secs(1_000_000);
+        Claims::parse(&claims).unwrap().judge(ISSUER, &own, now).is_ok()
+    };
+    for (audience, expected) in [
+        (format!(r#""{AUDIENCE}""#), true),
+        (format!(r#"["https://other.example/mcp","{AUDIENCE}"]"#), true),
+        (r#"["https://other.example/mcp"]"#.to_owned(), false),
+        (r#""https://other.example/mcp""#.to_owned(), false),
+    ] {
+        assert_eq!(judge(&audience), expected, "{audience}");
+    }
+}
+
 /// An issuer in the same process.
 #[derive(Clone)]
 struct Fake {

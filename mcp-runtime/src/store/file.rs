@@ -3,10 +3,11 @@
 use std::{fs::OpenOptions, io, path::Path, time::Duration};
 
 use rusqlite::{
-    Connection, ErrorCode, OpenFlags, OptionalExtension as _, Params, Row, Transaction,
+    Connection, OpenFlags, OptionalExtension as _, Params, Row, Transaction,
     TransactionBehavior::Immediate, params,
 };
 
+use super::advice;
 use crate::{model::Instant, task::KeptTask};
 
 /// Says in the file's header whose it is.
@@ -77,13 +78,16 @@ impl TaskFile {
             return Err("that is no file: `MemoryTasks` keeps them in memory".to_owned());
         }
         // Made absolute, no name means anything else than a file to SQLite.
-        let path = std::path::absolute(path).map_err(|why| unusable(&why))?;
-        make(&path).map_err(|why| unusable(&why))?;
+        let path = std::path::absolute(path).map_err(|why| advice::for_path(path, &why))?;
+        make(&path).map_err(|why| advice::for_path(&path, &why))?;
+        if let Some(other) = advice::for_kind(&path) {
+            return Err(other.to_owned());
+        }
+        let refused = |why: rusqlite::Error| advice::for_database(&path, &why);
         let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
-        let mut connection =
-            Connection::open_with_flags(path, flags).map_err(|why| refused(&why))?;
-        prepare(&mut connection, wait).map_err(|why| refused(&why))??;
-        let kept = count(&connection).map_err(|why| refused(&why))?;
+        let mut connection = Connection::open_with_flags(&path, flags).map_err(refused)?;
+        prepare(&mut connection, wait).map_err(refused)??;
+        let kept = count(&connection).map_err(refused)?;
         Ok(Self { connection, kept })
     }
 
@@ -245,27 +249,4 @@ fn read(row: &Row<'_>) -> rusqlite::Result<KeptTask> {
 /// SQLite's integers have a sign. No time that anybody lives to see is that late.
 pub(super) fn integer(number: u64) -> i64 {
     i64::try_from(number).unwrap_or(i64::MAX)
-}
-
-fn unusable(why: &dyn std::error::Error) -> String {
-    format!("{why}: name a file in a directory that is there and that this process may write to")
-}
-
-fn refused(why: &rusqlite::Error) -> String {
-    match why.sqlite_error_code() {
-        Some(ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked) => {
-            "somebody has it open: each server needs a file of its own".to_owned()
-        }
-        Some(ErrorCode::NotADatabase) => {
-            "it is something else than a SQLite database: name another file, or a new one"
-                .to_owned()
-        }
-        Some(ErrorCode::CannotOpen | ErrorCode::ReadOnly | ErrorCode::PermissionDenied) => {
-            unusable(why)
-        }
-        Some(ErrorCode::DatabaseCorrupt) => {
-            format!("{why}: put a copy of it that is whole in its place, or name another file")
-        }
-        _ => why.to_string(),
-    }
 }

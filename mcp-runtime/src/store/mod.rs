@@ -1,5 +1,6 @@
 //! Where tasks outlast the process.
 
+mod advice;
 mod file;
 #[cfg(feature = "auth-server")]
 mod ledger;

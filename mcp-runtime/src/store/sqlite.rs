@@ -2,7 +2,10 @@ use std::{fmt, path::PathBuf, sync::Arc, time::Duration};
 
 use tokio::{sync::Mutex, task::spawn_blocking};
 
-use super::file::{Amount, TaskFile};
+use super::{
+    advice,
+    file::{Amount, TaskFile},
+};
 use crate::{
     error::{Error, Result},
     task::{Keeping, KeptTask, TaskStore, no_room},
@@ -48,7 +51,8 @@ impl SqliteTasks {
     /// In this file: at most 65,536 tasks, of 1 GiB.
     ///
     /// A server with it does not start when the file cannot be read and written, is no SQLite database or one of something else, or
-    /// comes from another version of this crate; nothing that is not its own is written to. Where another process has it open, which
+    /// comes from another version of this crate; nothing that is not its own is written to. The error names the file, the cause and what to
+    /// do. The process must be able to make files in the directory, where SQLite keeps its journals. Where another process has it open, which
     /// may be about to end, the server waits for it, for six seconds.
     pub fn new(path: impl Into<PathBuf>) -> Self {
         Self::waiting(path, WAIT)
@@ -92,7 +96,10 @@ impl SqliteTasks {
                     empty.insert(opened)
                 }
             };
-            work(file).map_err(|why| format!("the tasks in `{}`: {why}", path.display()))
+            work(file).map_err(|why| {
+                let advice = advice::for_database(&path, &why);
+                format!("the tasks in `{}`: {advice}", path.display())
+            })
         });
         // Clients need not know where a server has its files.
         let done = done.await.map_err(Error::internal)?;

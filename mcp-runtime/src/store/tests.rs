@@ -180,13 +180,83 @@ async fn an_empty_file_is_a_new_one() {
 }
 
 #[tokio::test]
-async fn what_cannot_be_a_file_is_refused() {
+async fn a_path_that_cannot_be_a_file_is_refused() {
     let folder = Folder::new();
-    check_refused(&folder.0, "name a file in a directory").await;
-    check_refused(&folder.0.join("none").join("tasks.db"), "name a file in a directory").await;
+    check_refused(&folder.0, "it is a directory: name a file in it").await;
+    let missing = folder.0.join("none");
+    let says = format!("the directory `{}` does not exist: make it", missing.display());
+    check_refused(&missing.join("tasks.db"), &says).await;
+    fs::write(folder.0.join("notes"), "").unwrap();
+    check_refused(&folder.0.join("notes").join("tasks.db"), "notes` is no directory").await;
     check_refused(Path::new(""), "name a file in a directory").await;
     check_refused(Path::new("a\0b"), "name a file in a directory").await;
     check_refused(Path::new(":memory:"), "`MemoryTasks`").await;
+}
+
+#[cfg(unix)]
+#[tokio::test]
+async fn a_socket_is_no_file() {
+    let folder = Folder::new();
+    let _socket = std::os::unix::net::UnixListener::bind(folder.file()).unwrap();
+    check_refused(&folder.file(), "it is a device, a socket or a pipe: name a file").await;
+}
+
+#[tokio::test]
+async fn a_journal_that_cannot_be_written_is_named() {
+    for journal in ["tasks.db-journal", "tasks.db-wal"] {
+        let folder = Folder::new();
+        drop(open(&folder.file()).await.unwrap());
+        if journal == "tasks.db-journal" {
+            folder.database("PRAGMA journal_mode = DELETE");
+        }
+        fs::create_dir(folder.0.join(journal)).unwrap();
+        let says =
+            format!("its journal `{}` cannot be written (", folder.0.join(journal).display());
+        check_refused(&folder.file(), &says).await;
+    }
+}
+
+/// The superuser may write everywhere, so the test runs again as a user who may not.
+#[cfg(unix)]
+#[tokio::test]
+async fn a_directory_that_takes_no_files_is_named() {
+    use std::os::unix::{fs::PermissionsExt as _, process::CommandExt as _};
+
+    const NOBODY: u32 = 65_534;
+    const TEST: &str = "store::tests::a_directory_that_takes_no_files_is_named";
+    const AGAIN: &str = "MCP_STORE_TEST_UNPRIVILEGED";
+
+    let set_mode = |path: &Path, mode| {
+        fs::set_permissions(path, fs::Permissions::from_mode(mode)).unwrap();
+    };
+    let folder = Folder::new();
+    let new = folder.0.join("new.db");
+    set_mode(&folder.0, 0o555);
+    if fs::write(folder.0.join("probe"), "").is_ok() {
+        assert!(
+            env::var_os(AGAIN).is_none(),
+            "an unprivileged user writes to a read-only directory"
+        );
+        let mut again = process::Command::new(env::current_exe().unwrap());
+        again.args(["--exact", TEST]).env(AGAIN, "1").uid(NOBODY).current_dir("/");
+        let output = again.output().unwrap();
+        let said = String::from_utf8_lossy(&output.stdout);
+        assert!(output.status.success() && said.contains("1 passed"), "{said}");
+        return;
+    }
+    let says = format!("no file can be made in `{}` (Permission denied", folder.0.display());
+    check_refused(&new, &says).await;
+    // A file from before, in each of the modes that SQLite has for journals.
+    for mode in ["WAL", "DELETE"] {
+        set_mode(&folder.0, 0o755);
+        drop(open(&folder.file()).await.unwrap());
+        folder.database(&format!("PRAGMA journal_mode = {mode}"));
+        set_mode(&folder.0, 0o555);
+        check_refused(&folder.file(), &says).await;
+    }
+    set_mode(&folder.0, 0o755);
+    set_mode(&folder.file(), 0o444);
+    check_refused(&folder.file(), "this process may not write to it (Permission denied").await;
 }
 
 #[cfg(unix)]

@@ -56,6 +56,7 @@ impl Tasks {
         live.finish(Some(answer));
         live.set_place(None);
         self.put(live).await?;
+        live.publish_end();
         Ok(Done::Task(TaskAnswer::Created(live.view())))
     }
 
@@ -86,10 +87,18 @@ impl Tasks {
                 }
             }
             let Some(tasks) = tasks.upgrade() else { return };
-            if tasks.put(&live).await.is_ok() {
-                tasks.leave(&live);
-            }
+            tasks.settle(&live).await;
         });
+    }
+
+    /// Stores the end of a task, and only then lets clients see it. An end that the store refuses is visible all the same, as long as
+    /// this process runs: its client would otherwise wait for a result that is there.
+    pub(super) async fn settle(&self, live: &Live) {
+        let is_stored = self.put(live).await.is_ok();
+        live.publish_end();
+        if is_stored {
+            self.leave(live);
+        }
     }
 
     /// Puts what there is of it into the store.

@@ -23,7 +23,7 @@ pub(super) struct Record {
 impl Live {
     /// What a store keeps of it now.
     pub(super) fn kept(&self) -> KeptTask {
-        let view = self.view();
+        let view = self.latest_view();
         let mut json = Vec::new();
         let mut object = Object::begin(&mut json);
         if self.origin.was_guarded {

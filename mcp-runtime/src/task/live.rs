@@ -63,7 +63,7 @@ struct State {
     waiters: Vec<(u64, Arc<ClientInfo>)>,
     /// The roots as the client named them.
     roots: Option<Box<str>>,
-    end: Option<Arc<TaskEnd>>,
+    end: Option<End>,
     context: Option<Context>,
     place: Option<Place>,
 }
@@ -76,6 +76,15 @@ enum Phase {
     Wanted,
     /// Its client knows it, or is about to.
     Task,
+}
+
+/// How a task has ended, and since when.
+struct End {
+    outcome: Arc<TaskEnd>,
+    message: Option<Arc<str>>,
+    at: Instant,
+    /// Clients see the end only once the store holds it: a process that is killed in between runs the task again.
+    is_public: bool,
 }
 
 /// A question without an answer.
@@ -115,23 +124,14 @@ impl Live {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
+    /// The task as clients may see it: as running until the store holds its end.
     pub(crate) fn view(&self) -> TaskView {
-        let state = self.state();
-        TaskView {
-            id: self.origin.id.clone(),
-            message: state.message.clone(),
-            created: self.origin.created,
-            updated: state.updated,
-            ttl: self.origin.ttl,
-            poll: self.origin.poll,
-            state: match &state.end {
-                Some(end) => TaskState::Ended(end.clone()),
-                None if state.open.is_empty() => TaskState::Working,
-                None => TaskState::InputRequired(
-                    state.open.iter().map(|it| (it.key.clone(), it.question.clone())).collect(),
-                ),
-            },
-        }
+        self.state().view(&self.origin, |end| end.is_public)
+    }
+
+    /// The task as it is, for the store.
+    pub(super) fn latest_view(&self) -> TaskView {
+        self.state().view(&self.origin, |_| true)
     }
 
     /// Tells whoever waits or listens that something is different now.
@@ -186,8 +186,17 @@ impl Live {
         self.origin.later
     }
 
+    /// Whether clients can see that the task has ended.
     pub(crate) fn has_ended(&self) -> bool {
-        self.state().end.is_some()
+        self.state().end.as_ref().is_some_and(|end| end.is_public)
+    }
+
+    /// Lets clients see the end. The caller has stored it, or has tried to.
+    pub(super) fn publish_end(&self) {
+        if let Some(end) = &mut self.state().end {
+            end.is_public = true;
+        }
+        self.news();
     }
 
     /// Waits until `look` finds something; it is asked again after each change.
@@ -224,16 +233,19 @@ impl Live {
         self.news();
     }
 
-    /// Ends it, if it has not ended; nobody is told yet. Gives back what it waited for, and the call that ran: who drops the one wakes
-    /// the handler, and the other would hold this as long as it is held itself.
-    fn end(&self, end: TaskEnd, message: Option<&str>) -> Option<(Vec<Open>, Option<Context>)> {
+    /// Ends the task unless it has ended; clients cannot see that yet. Returns the open questions and the context of the call. Dropping
+    /// the questions wakes the handler; the context would keep this task alive as long as the task keeps the context.
+    fn end(&self, outcome: TaskEnd, message: Option<&str>) -> Option<(Vec<Open>, Option<Context>)> {
         let mut state = self.state();
         if state.end.is_some() {
             return None;
         }
-        state.end = Some(Arc::new(end));
-        state.updated = Instant::now();
-        state.message = message.map(Into::into);
+        state.end = Some(End {
+            outcome: Arc::new(outcome),
+            message: message.map(Into::into),
+            at: Instant::now(),
+            is_public: false,
+        });
         Some((std::mem::take(&mut state.open), state.context.take()))
     }
 
@@ -260,21 +272,17 @@ impl Live {
             }
             None => (TaskEnd::Cancelled, None),
         };
-        let ended = self.end(end, message.as_deref());
-        if ended.is_some() {
-            self.news();
-        }
+        drop(self.end(end, message.as_deref()));
     }
 
-    /// Gives it up. Returns whether it had not ended yet.
+    /// Cancels the task. Returns whether it was still running.
     pub(super) fn cancel(&self, why: &str) -> bool {
         let Some((open, context)) = self.end(TaskEnd::Cancelled, Some(why)) else { return false };
         if let Some(context) = context {
-            // Before anybody hears of the end: no report follows it.
+            // Before clients can see the end: no report follows it.
             context.close();
             context.set_cancelled();
         }
-        self.news();
         drop(open);
         true
     }
@@ -346,6 +354,28 @@ impl Live {
         drop(state);
         let _ = open.answer.send(answer);
         self.news();
+    }
+}
+
+impl State {
+    /// The task with its end, if it has one that `shows` accepts.
+    fn view(&self, origin: &Origin, shows: impl FnOnce(&End) -> bool) -> TaskView {
+        let end = self.end.as_ref().filter(|end| shows(end));
+        TaskView {
+            id: origin.id.clone(),
+            message: end.map_or(&self.message, |end| &end.message).clone(),
+            created: origin.created,
+            updated: end.map_or(self.updated, |end| end.at),
+            ttl: origin.ttl,
+            poll: origin.poll,
+            state: match end {
+                Some(end) => TaskState::Ended(end.outcome.clone()),
+                None if self.open.is_empty() => TaskState::Working,
+                None => TaskState::InputRequired(
+                    self.open.iter().map(|it| (it.key.clone(), it.question.clone())).collect(),
+                ),
+            },
+        }
     }
 }
 

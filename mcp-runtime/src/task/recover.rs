@@ -8,7 +8,7 @@ use crate::{
     dispatch::{Dispatched, Dispatcher, Request},
     error::Result,
     limits::Gate,
-    model::ListKind,
+    model::{Answer, ListKind},
     wire::validate,
 };
 
@@ -32,21 +32,31 @@ impl Tasks {
                 }
             };
             let live = self.reopen(&kept.owner, record);
-            if let Err(why) = self.run_again(dispatcher, &live) {
-                live.fail(&why);
-                self.put(&live).await?;
+            match self.run_again(dispatcher, &live) {
+                Ok(None) => {}
+                Ok(Some(answer)) => {
+                    live.finish(Some(answer));
+                    self.enter(&live);
+                    self.settle(&live).await;
+                }
+                Err(why) => {
+                    live.fail(&why);
+                    self.put(&live).await?;
+                }
             }
         }
         Ok(())
     }
 
+    /// Runs the tool of a task again. Returns the answer of a tool that is ready at once.
+    ///
     /// # Errors
-    /// Why it does not run.
+    /// The reason why the tool does not run.
     fn run_again(
         self: &Arc<Self>,
         dispatcher: &Arc<Dispatcher>,
         live: &Arc<Live>,
-    ) -> Result<(), Cow<'static, str>> {
+    ) -> Result<Option<Answer>, Cow<'static, str>> {
         let Origin { tool, arguments, client, owner, caller, .. } = &live.origin;
         let arguments = arguments.as_deref().ok_or(ENDED)?;
         let snapshot = dispatcher.catalog.snapshot();
@@ -66,14 +76,12 @@ impl Tasks {
         let caller = Way::new(live.clone()).lead(Caller { client, carrier, ..Caller::default() });
         let permit = entry.gate.as_ref().and_then(Gate::reenter);
         match dispatcher.dispatch(&snapshot, None, caller, request).holding(permit) {
-            Dispatched::Pending(pending) => self.run(live, pending),
-            Dispatched::Ready(answer) => {
-                live.finish(Some(answer));
-                let (tasks, live) = (self.clone(), live.clone());
-                tokio::spawn(async move { tasks.put(&live).await });
+            Dispatched::Pending(pending) => {
+                self.run(live, pending);
+                Ok(None)
             }
+            Dispatched::Ready(answer) => Ok(Some(answer)),
         }
-        Ok(())
     }
 }
 

@@ -157,13 +157,14 @@ impl Tasks {
         if is_seen { Ok(record.view) } else { Err(unknown()) }
     }
 
-    /// Gives a task up. Returns how it stands then, and whether it had ended before.
+    /// Cancels a task, and waits until the store holds its end. Returns the task then, and whether it had ended before.
     ///
     /// # Errors
     /// When there is no such task.
     pub(crate) async fn cancel(&self, id: &str, viewer: &Viewer) -> Result<(TaskView, bool)> {
         if let Some(live) = self.live(id, viewer) {
             let had_ended = !live.cancel("the client has cancelled it");
+            live.until(|it| it.has_ended().then_some(())).await;
             return Ok((live.view(), had_ended));
         }
         let view = self.view(id, viewer).await?;
@@ -245,7 +246,7 @@ impl Tasks {
 }
 
 impl Drop for Tasks {
-    /// What runs ends here, and is in the store as it was: whoever takes that over decides what becomes of it.
+    /// What runs ends here, and is in the store as it was: whoever takes that over decides what becomes of it. No client sees these ends.
     fn drop(&mut self) {
         for live in std::mem::take(&mut *self.table()).into_values() {
             live.cancel("the server has stopped");

@@ -21,6 +21,17 @@ impl Table {
         Some((issued.access, issued.refresh.unwrap()))
     }
 
+    /// What the next process finds, when this one is killed after it has written the file.
+    fn restarted(&self) -> Self {
+        let next = Self::new();
+        for (key, grant) in self.0.state().grants.iter() {
+            let kept = serde_json::to_string(grant).unwrap();
+            next.0.set_aside(*key, serde_json::from_str(&kept).unwrap());
+        }
+        next.0.wake(|_, _| Standing::Good, &next.1);
+        next
+    }
+
     fn is_good(&self, access: &str, now: u64) -> bool {
         self.0.verify(access, now).is_some()
     }
@@ -86,6 +97,61 @@ fn whoever_asks_again_at_once_has_the_same_answer() {
     let (_, next) = table.refresh(&first, NOW).unwrap();
     table.refresh(&next, NOW).unwrap();
     assert!(table.refresh(&first, NOW).is_none());
+}
+
+#[test]
+fn a_refresh_whose_answer_was_lost_works_after_a_restart() {
+    let table = Table::new();
+    let first = table.begin("ada").refresh.unwrap();
+    let lost = table.refresh(&first, NOW).unwrap();
+    let table = table.restarted();
+    let answer = table.refresh(&first, NOW + GRACE).unwrap();
+    assert_ne!(answer, lost, "the key of the process before is gone");
+    assert_eq!(table.refresh(&first, NOW + GRACE), Some(answer.clone()));
+    assert!(table.is_good(&answer.0, NOW + GRACE) && table.is_good(&lost.0, NOW + GRACE));
+    let (_, third) = table.refresh(&answer.1, NOW + GRACE).unwrap();
+    assert!(table.refresh(&third, NOW + GRACE).is_some());
+    // A clock that the restart has set back by some seconds makes no difference.
+    let table = Table::new();
+    let first = table.begin("ada").refresh.unwrap();
+    table.refresh(&first, NOW).unwrap();
+    assert!(table.restarted().refresh(&first, NOW - GRACE).is_some());
+}
+
+#[test]
+fn the_answer_of_the_process_before_is_as_good_as_the_answer_after_a_restart() {
+    let table = Table::new();
+    let first = table.begin("ada").refresh.unwrap();
+    let answers: Vec<_> = (0..3)
+        .scan(table, |table, at| {
+            let answer = table.refresh(&first, NOW + at).unwrap();
+            *table = table.restarted();
+            Some((answer, table.restarted()))
+        })
+        .collect();
+    let (_, table) = answers.last().unwrap();
+    for ((access, refresh), _) in &answers {
+        // Each of them ends the others.
+        let table = table.restarted();
+        assert!(table.is_good(access, NOW));
+        let (_, next) = table.refresh(refresh, NOW + GRACE + 1).unwrap();
+        assert!(table.refresh(&next, NOW + GRACE + 1).is_some());
+        for ((_, other), _) in answers.iter().filter(|it| it.0.1 != *refresh).take(1) {
+            assert!(table.refresh(other, NOW + GRACE + 1).is_none());
+        }
+        assert!(table.refresh(&next, NOW + GRACE + 1).is_none(), "the grant has ended");
+    }
+}
+
+#[test]
+fn a_refresh_token_that_is_used_twice_ends_everything_after_a_restart_too() {
+    let table = Table::new();
+    let stolen = table.begin("ada").refresh.unwrap();
+    let (access, refresh) = table.refresh(&stolen, NOW).unwrap();
+    let table = table.restarted();
+    assert!(table.is_good(&access, NOW));
+    assert!(table.refresh(&stolen, NOW + GRACE + 1).is_none());
+    assert!(!table.is_good(&access, NOW) && table.refresh(&refresh, NOW).is_none());
 }
 
 #[test]

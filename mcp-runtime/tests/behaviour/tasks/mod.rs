@@ -21,6 +21,7 @@ mod again;
 mod edges;
 mod kept;
 mod news;
+mod order;
 mod questions;
 
 const V4: Revision = Revision::V2025_11_25;

@@ -1,0 +1,258 @@
+//! The proxy that the environment names for TLS connections, by the variables that curl reads.
+
+use std::net::IpAddr;
+
+use base64::{Engine as _, engine::general_purpose::STANDARD};
+use http::{HeaderValue, Request, header};
+use hyper::client::conn::http1;
+use hyper_util::rt::TokioIo;
+use tokio::{
+    io::{AsyncRead, AsyncWrite},
+    task::JoinSet,
+};
+
+use super::reachable::Target;
+use crate::percent;
+
+/// Variables that name the proxy; the first that is set counts.
+const PROXY: [&str; 4] = ["https_proxy", "HTTPS_PROXY", "all_proxy", "ALL_PROXY"];
+
+/// Variables that name the hosts that are asked directly.
+const NO_PROXY: [&str; 2] = ["no_proxy", "NO_PROXY"];
+
+/// What the environment says of proxies.
+pub(super) struct ProxySettings {
+    proxy: Option<Result<HttpProxy, String>>,
+    /// Entries of `NO_PROXY`, in lower case.
+    direct: Vec<String>,
+}
+
+/// A proxy that opens tunnels (`CONNECT`, RFC 9110, section 9.3.6).
+#[derive(Debug)]
+pub(super) struct HttpProxy {
+    pub(super) target: Target,
+    authorization: Option<HeaderValue>,
+}
+
+impl ProxySettings {
+    pub(super) fn from_environment() -> Self {
+        Self::read(|name| std::env::var(name).ok())
+    }
+
+    /// Reads the settings through `variable`, which gives the value of a variable of this name.
+    pub(super) fn read(variable: impl Fn(&str) -> Option<String>) -> Self {
+        let first = |names: &[&'static str]| {
+            let mut set = names.iter().filter_map(|name| Some((*name, variable(name)?)));
+            set.find(|(_, value)| !value.trim().is_empty())
+        };
+        let proxy = first(&PROXY).map(|(name, value)| {
+            // Without the value, which may have a password in it.
+            HttpProxy::parse(value.trim()).map_err(|why| format!("the variable `{name}` {why}"))
+        });
+        let direct = first(&NO_PROXY).map(|it| it.1).unwrap_or_default();
+        let direct = direct.split([',', ' ']).filter(|it| !it.is_empty());
+        Self { proxy, direct: direct.map(str::to_ascii_lowercase).collect() }
+    }
+
+    /// The proxy for this target; `None` where the target is asked directly. A proxy has another loopback interface than this machine,
+    /// so what is on this machine is always asked directly.
+    ///
+    /// # Errors
+    /// When the environment names something that is no proxy.
+    pub(super) fn find(&self, target: &Target) -> Result<Option<&HttpProxy>, String> {
+        let Some(proxy) = &self.proxy else { return Ok(None) };
+        if !target.has_tls
+            || target.is_loopback()
+            || self.direct.iter().any(|it| is_direct(it, target))
+        {
+            return Ok(None);
+        }
+        proxy.as_ref().map(Some).map_err(Clone::clone)
+    }
+}
+
+/// Whether an entry of `NO_PROXY` is for this target: `*`, an address, a network, or a name with those below it, maybe with a port.
+fn is_direct(entry: &str, target: &Target) -> bool {
+    if entry == "*" {
+        return true;
+    }
+    if let Ok(address) = target.host.parse::<IpAddr>() {
+        let entry = entry.trim_start_matches('[').trim_end_matches(']');
+        return match entry.split_once('/') {
+            Some((network, bits)) => is_in(address, network, bits),
+            None => entry.parse() == Ok(address),
+        };
+    }
+    let (name, port) = match entry.rsplit_once(':') {
+        Some((name, port)) => (name, Some(port)),
+        None => (entry, None),
+    };
+    let name = name.strip_prefix('*').unwrap_or(name);
+    let name = name.strip_prefix('.').unwrap_or(name);
+    let is_below = || target.host.strip_suffix(name).is_some_and(|it| it.ends_with('.'));
+    port.is_none_or(|it| it.parse() == Ok(target.port)) && (target.host == name || is_below())
+}
+
+fn is_in(address: IpAddr, network: &str, bits: &str) -> bool {
+    let (Ok(network), Ok(bits)) = (network.parse::<IpAddr>(), bits.parse::<u32>()) else {
+        return false;
+    };
+    match (address, network) {
+        (IpAddr::V4(address), IpAddr::V4(network)) if bits <= 32 => {
+            (address.to_bits() ^ network.to_bits()).checked_shr(32 - bits).unwrap_or(0) == 0
+        }
+        (IpAddr::V6(address), IpAddr::V6(network)) if bits <= 128 => {
+            (address.to_bits() ^ network.to_bits()).checked_shr(128 - bits).unwrap_or(0) == 0
+        }
+        _ => false,
+    }
+}
+
+impl HttpProxy {
+    /// # Errors
+    /// What is wrong, and what to write.
+    fn parse(text: &str) -> Result<Self, String> {
+        let wrong = || {
+            "is no proxy that can be used: write `http://host:port` or `https://host:port`"
+                .to_owned()
+        };
+        let (scheme, rest) = text.split_once("://").unwrap_or(("http", text));
+        let authority = rest.split(['/', '?', '#']).next().unwrap_or_default();
+        let (user, host) = match authority.rsplit_once('@') {
+            Some((user, host)) => (Some(user), host),
+            None => (None, authority),
+        };
+        let authorization = user.map(|user| {
+            let (name, password) = user.split_once(':').unwrap_or((user, ""));
+            let (name, password) = (percent::decode(name)?, percent::decode(password)?);
+            let value = format!("Basic {}", STANDARD.encode(format!("{name}:{password}")));
+            let mut value = HeaderValue::from_str(&value).ok()?;
+            value.set_sensitive(true);
+            Some(value)
+        });
+        let authorization = match authorization {
+            Some(None) => return Err(wrong()),
+            Some(Some(value)) => Some(value),
+            None => None,
+        };
+        let url = format!("{}://{host}", scheme.to_ascii_lowercase());
+        let target = Target::parse(&url).map_err(|_| wrong())?;
+        Ok(Self { target, authorization })
+    }
+
+    /// Opens a tunnel to `authority`, on a connection to this proxy.
+    ///
+    /// # Errors
+    /// When the proxy opens none.
+    pub(super) async fn tunnel<S>(
+        &self,
+        stream: S,
+        authority: &str,
+    ) -> Result<impl AsyncRead + AsyncWrite + Send + Unpin + use<S>, String>
+    where
+        S: AsyncRead + AsyncWrite + Send + Unpin + 'static,
+    {
+        let failed = |why: &dyn std::fmt::Display| {
+            format!("the proxy {} opens no tunnel to {authority}: {why}", self.target.authority)
+        };
+        let broke = |error: hyper::Error| failed(&error);
+        let (mut sender, connection) =
+            http1::handshake::<_, String>(TokioIo::new(stream)).await.map_err(broke)?;
+        // It ends with this function, when the tunnel has been taken out of it.
+        let mut driven = JoinSet::new();
+        driven.spawn(connection.with_upgrades());
+        let mut request = Request::connect(authority).header(header::HOST, authority);
+        if let Some(authorization) = &self.authorization {
+            request = request.header(header::PROXY_AUTHORIZATION, authorization);
+        }
+        let request = request.body(String::new()).map_err(|error| failed(&error))?;
+        let response = sender.send_request(request).await.map_err(broke)?;
+        if !response.status().is_success() {
+            return Err(failed(&format_args!("it answers {}", response.status())));
+        }
+        hyper::upgrade::on(response).await.map(TokioIo::new).map_err(broke)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn settings(variables: &[(&str, &str)]) -> ProxySettings {
+        ProxySettings::read(|name| {
+            let value = variables.iter().find(|it| it.0 == name)?.1;
+            Some(value.to_owned())
+        })
+    }
+
+    /// The proxy for a URL, if it is asked through one.
+    fn found(variables: &[(&str, &str)], url: &str) -> Option<String> {
+        let (settings, target) = (settings(variables), Target::parse(url).unwrap());
+        let proxy = settings.find(&target).unwrap();
+        proxy.map(|it| format!("{}:{}", it.target.host, it.target.port))
+    }
+
+    #[test]
+    fn the_environment_names_the_proxy() {
+        let url = "https://login.example/x";
+        for (variables, expected) in [
+            (&[][..], None),
+            (&[("HTTPS_PROXY", "http://proxy:3128")], Some("proxy:3128")),
+            (&[("https_proxy", "proxy:3128/")], Some("proxy:3128")),
+            (&[("HTTPS_PROXY", "https://user:p%40ss@Proxy")], Some("proxy:443")),
+            (&[("ALL_PROXY", "http://[::1]:8080")], Some("::1:8080")),
+            (&[("HTTPS_PROXY", " "), ("ALL_PROXY", "http://all")], Some("all:80")),
+            (&[("HTTPS_PROXY", "http://upper"), ("https_proxy", "http://lower")], Some("lower:80")),
+            // For connections without TLS, which go to this machine alone.
+            (&[("HTTP_PROXY", "http://proxy:3128"), ("http_proxy", "http://proxy:3128")], None),
+        ] {
+            assert_eq!(found(variables, url).as_deref(), expected, "{variables:?}");
+        }
+        let sign_in = settings(&[("HTTPS_PROXY", "http://user:p%40ss@proxy")]);
+        let proxy = sign_in.find(&Target::parse(url).unwrap()).unwrap().unwrap();
+        assert_eq!(proxy.authorization.as_ref().unwrap(), "Basic dXNlcjpwQHNz");
+    }
+
+    #[test]
+    fn a_proxy_that_cannot_be_used_is_an_error_without_its_password() {
+        for wrong in ["socks5://secret:secret@proxy", "http://", "http://se%zzcret@proxy", "a b"] {
+            let settings = settings(&[("HTTPS_PROXY", wrong)]);
+            let why = settings.find(&Target::parse("https://a.example").unwrap()).unwrap_err();
+            assert!(why.contains("`HTTPS_PROXY`") && why.contains("write `http://"), "{why}");
+            assert!(!why.contains("cret"), "{why}");
+            let local = Target::parse("http://localhost:1").unwrap();
+            assert!(settings.find(&local).unwrap().is_none());
+        }
+    }
+
+    #[test]
+    fn hosts_of_no_proxy_are_asked_directly() {
+        let check = |direct: &str, url: &str, expected: bool| {
+            let variables = [("HTTPS_PROXY", "http://proxy:1"), ("NO_PROXY", direct)];
+            assert_eq!(found(&variables, url).is_none(), expected, "{direct} {url}");
+        };
+        for local in ["https://localhost:1", "https://127.0.0.2", "https://[::1]"] {
+            check("", local, true);
+        }
+        check("*", "https://a.example", true);
+        for direct in ["example", ".example", "*.example", "x, EXAMPLE", "example:443", "x example"]
+        {
+            check(direct, "https://a.example", true);
+        }
+        for direct in ["", "xample", "b.example", "example:8443", "10.0.0.0/8", "a.example.org"] {
+            check(direct, "https://a.example", false);
+        }
+        check(".example", "https://example", true);
+        check("10.0.0.0/8", "https://10.255.0.1", true);
+        check("10.0.0.7/8", "https://10.255.0.1", true);
+        check("10.0.0.0/8", "https://11.0.0.1", false);
+        check("10.0.0.1", "https://10.0.0.1", true);
+        check("10.0.0.1", "https://10.0.0.2", false);
+        check("0.0.0.0/0", "https://10.0.0.2", true);
+        check("10.0.0.0/33", "https://10.0.0.0", false);
+        check("[2001:db8::1]", "https://[2001:db8::1]", true);
+        check("2001:db8::/32", "https://[2001:db8:1::]", true);
+        check("2001:db8::/32", "https://[2001:db9::]", false);
+        check("2001:db8::/32", "https://10.0.0.1", false);
+    }
+}

@@ -1,0 +1,129 @@
+//! The cause for which a file cannot be used, and what to do about it: SQLite itself says no more than "disk I/O error".
+
+use std::{
+    error::Error,
+    ffi::OsString,
+    fs::{self, OpenOptions},
+    io::{self, ErrorKind},
+    path::{Path, PathBuf},
+};
+
+use rusqlite::ErrorCode;
+
+/// Advice for a path where no file can be made.
+pub(super) fn for_path(path: &Path, why: &io::Error) -> String {
+    let directory = directory(path);
+    let shown = directory.display();
+    if directory.is_dir() && is_denied(why) {
+        return closed_directory(&directory, why);
+    }
+    match why.kind() {
+        ErrorKind::NotFound if !directory.exists() => {
+            format!(
+                "the directory `{shown}` does not exist: make it, or name a file in another directory"
+            )
+        }
+        _ if directory.is_file() => {
+            format!("`{shown}` is no directory: name a file in a directory")
+        }
+        _ => format!(
+            "{why}: name a file in a directory that is there and that this process may write to"
+        ),
+    }
+}
+
+/// Advice for something that has the name of the file and is none. SQLite is never let near devices and sockets.
+pub(super) fn for_kind(path: &Path) -> Option<&'static str> {
+    let kind = fs::metadata(path).ok()?.file_type();
+    if kind.is_dir() {
+        Some("it is a directory: name a file in it")
+    } else if kind.is_file() {
+        None
+    } else {
+        Some("it is a device, a socket or a pipe: name a file")
+    }
+}
+
+/// Advice for what SQLite says of the file.
+pub(super) fn for_database(path: &Path, why: &rusqlite::Error) -> String {
+    match why.sqlite_error_code() {
+        Some(ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked) => {
+            "another process has it open: give each server a file of its own".to_owned()
+        }
+        Some(ErrorCode::NotADatabase) => {
+            "it is something else than a SQLite database: name another file, or a new one"
+                .to_owned()
+        }
+        Some(ErrorCode::DatabaseCorrupt) => {
+            format!("{why}: put a copy of it that is whole in its place, or name another file")
+        }
+        Some(ErrorCode::DiskFull) => format!("{why}: make room, or name a file on another disk"),
+        Some(
+            ErrorCode::CannotOpen
+            | ErrorCode::ReadOnly
+            | ErrorCode::PermissionDenied
+            | ErrorCode::SystemIoFailure,
+        ) => obstacle(path).unwrap_or_else(|| {
+            format!("{why}: look whether the disk is full, damaged or gone, or name a file on another disk")
+        }),
+        _ => format!("{why}: name another file, or a new one"),
+    }
+}
+
+/// The first thing that keeps a process from writing the file, or the journals that SQLite makes beside it.
+fn obstacle(path: &Path) -> Option<String> {
+    let open = |path: &Path| OpenOptions::new().read(true).write(true).open(path).err();
+    if let Some(why) = open(path) {
+        return Some(format!(
+            "this process may not write to it ({why}): change its permissions, or name another file"
+        ));
+    }
+    if let Some(why) = probe(path) {
+        return Some(closed_directory(&directory(path), &why));
+    }
+    let journals = ["-journal", "-wal"].map(|end| beside(path, end));
+    let blocked = journals.iter().find_map(|journal| {
+        let why = open(journal).filter(|why| why.kind() != ErrorKind::NotFound)?;
+        let shown = journal.display();
+        Some(format!(
+            "its journal `{shown}` cannot be written ({why}): let this process write to it, and do not delete it, or name another file"
+        ))
+    });
+    blocked
+}
+
+/// The reason why no file can be made beside this one.
+fn probe(path: &Path) -> Option<io::Error> {
+    let probe = beside(path, "-probe");
+    match OpenOptions::new().write(true).create_new(true).open(&probe) {
+        Ok(_) => {
+            // A file that stays behind is empty and does no harm.
+            let _ = fs::remove_file(probe);
+            None
+        }
+        Err(why) => Some(why).filter(|why| why.kind() != ErrorKind::AlreadyExists),
+    }
+}
+
+fn closed_directory(directory: &Path, why: &dyn Error) -> String {
+    format!(
+        "no file can be made in `{}` ({why}), where SQLite keeps journals beside its file: let this process write to the directory, or \
+         name a file in another one",
+        directory.display()
+    )
+}
+
+fn is_denied(why: &io::Error) -> bool {
+    matches!(why.kind(), ErrorKind::PermissionDenied | ErrorKind::ReadOnlyFilesystem)
+}
+
+fn directory(path: &Path) -> PathBuf {
+    let parent = path.parent().filter(|it| !it.as_os_str().is_empty());
+    parent.unwrap_or(Path::new(".")).to_owned()
+}
+
+fn beside(path: &Path, end: &str) -> PathBuf {
+    let mut name = OsString::from(path);
+    name.push(end);
+    name.into()
+}
