@@ -40,9 +40,12 @@ pub(super) fn initialize(
     accepts: Accepts,
 ) -> Response<Body> {
     if head.session.first.is_some() {
-        // In a session that is there, it is refused as the second one.
         return match named(endpoint, head, carrier.principal()) {
-            Ok(session) => begun(&session, incoming, carrier, accepts).1,
+            Ok(session) => {
+                show(&session, &carrier);
+                let (_, response) = begun(&session, incoming, carrier, accepts);
+                naming(&session, response)
+            }
             Err(unnamed) => unnamed.reply(incoming.id()),
         };
     }
@@ -54,14 +57,20 @@ pub(super) fn initialize(
         Err(why) => return reply::busy(why),
     };
     show(&session, &carrier);
-    let (has_begun, mut response) = begun(&session, incoming, carrier, accepts);
+    let (has_begun, response) = begun(&session, incoming, carrier, accepts);
     if !has_begun {
         return response;
     }
+    let response = naming(&session, response);
+    endpoint.sessions.insert(session);
+    response
+}
+
+/// Adds the header that names the session.
+fn naming(session: &Session, mut response: Response<Body>) -> Response<Body> {
     if let Ok(id) = HeaderValue::from_bytes(session.key().as_bytes()) {
         response.headers_mut().insert(SESSION, id);
     }
-    endpoint.sessions.insert(session);
     response
 }
 
