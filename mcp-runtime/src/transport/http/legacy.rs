@@ -24,14 +24,14 @@ use crate::{
     context::{Carrier, Principal},
     error::{Error, Kind, shown},
     limits::Limit,
-    protocol::{Arrival, Outbox, Refusal, ReplyTo, Revision, Turn, VERSION_HEADER},
+    protocol::{Arrival, Era, Outbox, Refusal, ReplyTo, Revision, Turn, VERSION_HEADER},
     wire::{Id, Incoming},
 };
 
 pub(super) const SESSION: &str = "mcp-session-id";
 const LAST_EVENT: &str = "last-event-id";
 
-/// Begins a session, and answers with its id.
+/// Begins a session, or replaces the client of the one that the headers name, and answers with its id.
 pub(super) fn initialize(
     endpoint: &Arc<Endpoint>,
     incoming: Incoming<'_>,
@@ -89,7 +89,7 @@ fn begun(
 ) -> (bool, Response<Body>) {
     // The session's own outbox is for what belongs to no request.
     let outbox = Arc::<Outbox>::default();
-    let arrival = Arrival { to: ReplyTo::each(outbox.clone()), carrier, is_modern: false };
+    let arrival = Arrival { to: ReplyTo::each(outbox.clone()), carrier, era: Era::OfRequest };
     let mut turn = Turn::default();
     session.peer.handle(&incoming, &arrival, &mut turn);
     let mut message = Vec::new();
@@ -133,7 +133,7 @@ pub(super) fn post(
         (true, false) => to,
     };
     let mut turn = Turn::default();
-    let arrival = Arrival { to, carrier, is_modern: false };
+    let arrival = Arrival { to, carrier, era: Era::OfRequest };
     session.peer.handle(&incoming, &arrival, &mut turn);
     #[cfg(feature = "auth")]
     if let Some(Refusal::NotAllowed(why)) = &turn.refusal {

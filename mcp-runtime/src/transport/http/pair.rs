@@ -22,7 +22,7 @@ use super::{
 use crate::{
     context::{Carrier, Principal},
     limits::Limit,
-    protocol::{Arrival, Hold, Peer, ReplyTo, Route, Turn, route},
+    protocol::{Arrival, Era, Hold, Peer, ReplyTo, Turn},
     transport::stream::spawn,
     wire::{self, Parsed},
 };
@@ -176,13 +176,9 @@ pub(super) fn post(
     }
     let mut turn = Turn::default();
     match wire::parse(&read.bytes, endpoint.limits().of_wire(), &mut Parsed::default()) {
-        Ok(incoming) if matches!(route(&incoming, None), Route::Modern | Route::Listen) => {
-            let why = format!("requests of this revision go to {}", endpoint.settings.path);
-            return reply::refuse(StatusCode::BAD_REQUEST, why);
-        }
         Ok(incoming) => {
             let to = ReplyTo::each(peer.outbox().clone());
-            peer.handle(&incoming, &Arrival { to, carrier, is_modern: false }, &mut turn);
+            peer.handle(&incoming, &Arrival { to, carrier, era: Era::Legacy }, &mut turn);
         }
         // The answer to what cannot be read comes on the stream too.
         Err(_) => peer.receive(&read.bytes, &mut turn),
