@@ -310,10 +310,7 @@ impl Unnamed {
                 StatusCode::BAD_REQUEST,
                 "the header `Mcp-Session-Id` is missing: `initialize` is answered with it",
             ),
-            Self::Unknown => refuse(
-                StatusCode::NOT_FOUND,
-                "there is no such session: it has ended, so `initialize` a new one",
-            ),
+            Self::Unknown => reply::no_session("send `initialize` without `Mcp-Session-Id`"),
             Self::Refused(why) => refuse(StatusCode::BAD_REQUEST, &why),
         }
     }

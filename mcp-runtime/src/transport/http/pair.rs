@@ -137,8 +137,7 @@ fn named(endpoint: &Endpoint, parts: &Parts) -> Result<Arc<Mailbox>, Box<Respons
     let found = Key::parse(id.as_bytes()).and_then(|it| endpoint.mailboxes.find(&it));
     let found = found.filter(|it| *it.principal == *principal);
     found.ok_or_else(|| {
-        let why = "there is no such session: open a new stream";
-        Box::new(reply::refuse(StatusCode::NOT_FOUND, why))
+        Box::new(reply::no_session("open a new stream"))
     })
 }
 
