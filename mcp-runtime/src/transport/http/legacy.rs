@@ -227,9 +227,9 @@ pub(super) fn get(endpoint: &Arc<Endpoint>, head: &Head<'_>, parts: &Parts) -> R
         return reply::busy("there are too many streams: try again later");
     };
     session.show(&parts.extensions);
-    let mut first = Vec::new();
     let reader = match parts.headers.get(LAST_EVENT) {
-        None => session.listen().inspect(|it| it.prime(&mut first)),
+        // Not primed: clients that read every event as a message report an error for an empty one.
+        None => session.listen(),
         Some(last) => resume(&session, last),
     };
     let reader = match reader {
@@ -242,7 +242,7 @@ pub(super) fn get(endpoint: &Arc<Endpoint>, head: &Head<'_>, parts: &Parts) -> R
             return reply::refuse(StatusCode::BAD_REQUEST, why);
         }
     };
-    let events = Events::new(Feed::Resumable(reader), first, endpoint.limits().keep_alive);
+    let events = Events::new(Feed::Resumable(reader), Vec::new(), endpoint.limits().keep_alive);
     reply::events(Body::events(events.counted(permit).expiring(&parts.extensions)))
 }
 
