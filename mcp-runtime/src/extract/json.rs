@@ -4,7 +4,10 @@ use std::{any::Any, borrow::Cow};
 
 use serde::de::DeserializeOwned;
 
-use crate::wire::{Kind, Raw, validate};
+use crate::{
+    error::shown,
+    wire::{Kind, Raw, validate},
+};
 
 /// The deepest nesting that `serde_json` reads.
 pub(super) const DEPTH: usize = 127;
@@ -65,7 +68,7 @@ fn explain<T: DeserializeOwned>(text: &str, first: &serde_json::Error) -> String
         Err(error) => {
             let path = error.path().to_string();
             let reason = wording(&error.inner().to_string());
-            if path == "." { reason } else { format!("at `{path}`: {reason}") }
+            if path == "." { reason } else { format!("at `{}`: {reason}", shown(&path)) }
         }
         Ok(_) => wording(&first.to_string()),
     }
@@ -87,7 +90,11 @@ pub(crate) fn wording(error: &str) -> String {
         "a map" => "an object",
         other => other,
     };
-    format!("{before}expected {expected}")
+    // The value itself comes first, and may be long.
+    match shown(before) {
+        all if all.len() == before.len() => format!("{before}expected {expected}"),
+        start => format!("{start}…, expected {expected}"),
+    }
 }
 
 #[cfg(test)]

@@ -6,7 +6,10 @@ use super::{
     Argument, Call,
     json::{DEPTH, wording},
 };
-use crate::wire::{Kind, Raw, validate};
+use crate::{
+    error::shown,
+    wire::{Kind, Raw, validate},
+};
 
 /// A struct whose fields are the tool's arguments, for those who have the struct already.
 ///
@@ -104,7 +107,7 @@ pub(crate) fn read<T: Argument>(call: &mut Call<'_>) -> Option<T> {
         for (i, _) in &open {
             members[*i].taken = true;
         }
-        call.problem(if path == "." { error } else { format!("`{path}`: {error}") });
+        call.problem(if path == "." { error } else { format!("`{}`: {error}", shown(&path)) });
         return None;
     }
 }

@@ -17,7 +17,7 @@ use super::{
 use crate::{
     catalog::{Event, Topic},
     context::logging,
-    error::{Error, Kind},
+    error::{Error, Kind, shown},
     limits::Limit,
     model::{ClientInfo, Level, Meta, TaskState},
     wire::{Raw, notification, response},
@@ -357,6 +357,6 @@ impl Peer {
 pub(super) fn level(name: &str) -> Result<Level, Error> {
     Level::parse(name).ok_or_else(|| {
         let names: Vec<_> = Level::ALL.iter().map(|it| it.name()).collect();
-        invalid(format_args!("`{name}` is no log level: {}", names.join(", ")))
+        invalid(format_args!("`{}` is no log level: {}", shown(name), names.join(", ")))
     })
 }

@@ -13,7 +13,7 @@ use super::{
 };
 use crate::{
     context::{Carrier, Context},
-    error::{Error, Kind},
+    error::{Error, Kind, shown},
     limits::{Limit, Limits},
     wire::{self, Id, Incoming, Invalid, Message, Params, Parsed, Raw},
 };
@@ -190,7 +190,8 @@ impl Peer {
         let [id, reason] = params.unwrap_or(&Params::NONE).pick(["requestId", "reason"]);
         let Some(id) = id.and_then(Id::parse) else { return };
         if let Some(reason) = reason.and_then(Raw::string) {
-            tracing::debug!("request {id} was cancelled: {reason}");
+            let id = shown(id.as_str());
+            tracing::debug!("request {id} was cancelled: {}", shown(&reason));
         }
         let context = self.shared.ongoing().and_then(|it| it.calls().remove(id.as_str()));
         match context {

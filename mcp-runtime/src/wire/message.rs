@@ -207,7 +207,11 @@ impl<'a> Envelope<'a> {
     /// The message that it is.
     fn open(&self) -> Result<Message<'_>, Invalid<'_>> {
         if self.is_other {
-            return Err(Invalid { id: None, reason: "a message is an object".into(), answer: true });
+            return Err(Invalid {
+                id: None,
+                reason: "a message is an object".into(),
+                answer: true,
+            });
         }
         let id = self.id.and_then(Id::parse);
         let invalid = |reason: Cow<'static, str>| {

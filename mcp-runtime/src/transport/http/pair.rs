@@ -136,9 +136,7 @@ fn named(endpoint: &Endpoint, parts: &Parts) -> Result<Arc<Mailbox>, Box<Respons
     let principal = Principal::named_in(&parts.extensions);
     let found = Key::parse(id.as_bytes()).and_then(|it| endpoint.mailboxes.find(&it));
     let found = found.filter(|it| *it.principal == *principal);
-    found.ok_or_else(|| {
-        Box::new(reply::no_session("open a new stream"))
-    })
+    found.ok_or_else(|| Box::new(reply::no_session("open a new stream")))
 }
 
 /// Looks at what a message comes in, before it is read.
