@@ -116,12 +116,14 @@ impl Error {
 
     /// The answer to a URI that nothing is found at (RES-04).
     pub(crate) fn no_resource(uri: &str) -> Self {
-        Self::of(Kind::ResourceNotFound, format_args!("there is no resource `{uri}`")).with_uri(uri)
+        let text = format_args!("there is no resource `{}`", shown(uri));
+        Self::of(Kind::ResourceNotFound, text).with_uri(uri)
     }
 
-    /// `data.uri`, unless the author has given data already.
+    /// Adds `data.uri`, unless the author has given data already. A URI longer than 2 KiB is left out: the first part of it would be
+    /// another resource's.
     pub(crate) fn with_uri(mut self, uri: &str) -> Self {
-        if self.0.data.is_none() {
+        if self.0.data.is_none() && uri.len() <= 2048 {
             self = self.with_data(std::collections::BTreeMap::from([("uri", uri)]));
         }
         self
@@ -225,8 +227,12 @@ impl fmt::Debug for Error {
 
 /// A client's own words as far as they help in a message: an answer must not grow with what was wrong.
 pub(crate) fn shown(text: &str) -> &str {
-    const MOST: usize = 100;
-    match text.char_indices().nth(MOST) {
+    truncated(text, 100)
+}
+
+/// At most so many characters from the start of a text.
+pub(crate) fn truncated(text: &str, most: usize) -> &str {
+    match text.char_indices().nth(most) {
         Some((end, _)) => &text[..end],
         None => text,
     }

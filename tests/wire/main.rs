@@ -15,6 +15,7 @@
 #![forbid(unsafe_code)]
 
 mod complaints;
+mod echoes;
 mod http;
 mod noise;
 mod server;

@@ -4,7 +4,7 @@ use super::{Dispatched, Dispatcher, Pending, Reference, texts};
 use crate::{
     catalog::{Entry, EntryKind, Snapshot},
     context::Caller,
-    error::{Error, Kind},
+    error::{Error, Kind, shown},
     extract::{Arguments, Mode},
     item::Completer,
     model::{Answer, Completion, Done, ListKind},
@@ -26,7 +26,7 @@ impl Dispatcher {
             Err(error) => return Dispatched::Ready(Err(error)),
         };
         let Some(argument) = entry.arguments().iter().find(|it| it.name == argument) else {
-            let text = format!("`{}` has no argument `{argument}`", entry.name);
+            let text = format!("`{}` has no argument `{}`", entry.name, shown(argument));
             return Dispatched::failed(Kind::InvalidParams, text);
         };
         let values: Vec<String> = match argument.completer {
@@ -79,7 +79,7 @@ pub(super) fn find<'a>(
     match reference {
         Reference::Prompt(name) => snapshot
             .find(ListKind::Prompts, name)
-            .ok_or_else(|| Error::of(Kind::InvalidParams, format_args!("unknown prompt `{name}`"))),
+            .ok_or_else(|| Error::invalid_params(format_args!("unknown prompt `{}`", shown(name)))),
         Reference::Resource(uri) => snapshot
             .find(ListKind::Templates, uri)
             .or_else(|| snapshot.find(ListKind::Resources, uri))
@@ -92,7 +92,7 @@ pub(super) fn find<'a>(
                 snapshot.list(ListKind::Templates).iter().find(matches)
             })
             .ok_or_else(|| {
-                Error::of(Kind::InvalidParams, format_args!("no template is or matches `{uri}`"))
+                Error::invalid_params(format_args!("no template is or matches `{}`", shown(uri)))
             }),
     }
 }

@@ -370,7 +370,7 @@ fn texts<'a>(arguments: Option<Raw<'a>>) -> Result<Vec<Member<'a, Cow<'a, str>>>
             JsonKind::Array | JsonKind::Object => {
                 return Err(Error::of(
                     Kind::InvalidParams,
-                    format_args!("argument `{name}` must be a string"),
+                    format_args!("argument `{}` must be a string", shown(&name)),
                 ));
             }
         };

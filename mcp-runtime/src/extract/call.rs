@@ -2,7 +2,7 @@ use std::{borrow::Cow, cell::Cell, future::Future, panic::AssertUnwindSafe, pin:
 
 use crate::{
     context::{Context, LazyContext},
-    error::{Error, shown},
+    error::{Error, shown, truncated},
     model::{Answer, Done, ToolResult},
     nearest::nearest,
     wire::{Known, Raw},
@@ -173,8 +173,12 @@ impl<'a> Call<'a> {
         Self { mode, arguments, context, names, problems: Vec::new() }
     }
 
+    /// Takes note of what is wrong with an argument. The text may repeat what the client sent, through the author's own types too.
     pub(crate) fn problem(&mut self, text: String) {
-        self.problems.push(text);
+        self.problems.push(match truncated(&text, LONGEST_PROBLEM) {
+            all if all.len() == text.len() => text,
+            start => format!("{start}…"),
+        });
     }
 
     /// The JSON argument of this name, marked as taken.
@@ -296,6 +300,9 @@ impl<'a> Call<'a> {
         }))
     }
 }
+
+/// Characters of what is told about one argument.
+const LONGEST_PROBLEM: usize = 1000;
 
 /// More unknown arguments are only counted.
 const MOST_UNKNOWN: usize = 10;

@@ -4,7 +4,13 @@ use std::{any::Any, borrow::Cow};
 
 use serde::de::DeserializeOwned;
 
-use crate::wire::{Kind, Raw};
+use crate::{
+    error::shown,
+    wire::{Kind, Raw, validate},
+};
+
+/// The deepest nesting that `serde_json` reads.
+pub(super) const DEPTH: usize = 127;
 
 /// Reads `raw` as a `T`. When only its type is wrong and it came as a string (`"5"`, `"[1,2]"`), the string's
 /// content is read once more as JSON, since many models write arguments so; `strict` turns that off. A type
@@ -27,7 +33,12 @@ pub(crate) fn read<T: DeserializeOwned + 'static>(
         && let Some(inner) = raw.string()
         && let Ok(value) = serde_json::from_str(&inner)
     {
-        return Ok((value, Some(inner.into_owned())));
+        // What holds for a message holds for JSON inside a string of it.
+        let json = validate(inner.as_bytes(), DEPTH).ok();
+        return match json.and_then(Raw::doubled) {
+            Some(doubled) => Err(doubled.to_string()),
+            None => Ok((value, Some(inner.into_owned()))),
+        };
     }
     Err(explain::<T>(raw.as_str(), &first))
 }
@@ -57,7 +68,7 @@ fn explain<T: DeserializeOwned>(text: &str, first: &serde_json::Error) -> String
         Err(error) => {
             let path = error.path().to_string();
             let reason = wording(&error.inner().to_string());
-            if path == "." { reason } else { format!("at `{path}`: {reason}") }
+            if path == "." { reason } else { format!("at `{}`: {reason}", shown(&path)) }
         }
         Ok(_) => wording(&first.to_string()),
     }
@@ -79,11 +90,17 @@ pub(crate) fn wording(error: &str) -> String {
         "a map" => "an object",
         other => other,
     };
-    format!("{before}expected {expected}")
+    // The value itself comes first, and may be long.
+    match shown(before) {
+        all if all.len() == before.len() => format!("{before}expected {expected}"),
+        start => format!("{start}…, expected {expected}"),
+    }
 }
 
 #[cfg(test)]
 mod tests {
+    use std::collections::BTreeMap;
+
     use super::*;
 
     fn check<T: DeserializeOwned + std::fmt::Debug + 'static>(
@@ -100,6 +117,12 @@ mod tests {
         check::<i64>(r#""5""#, false, Ok("5"));
         check::<Vec<i64>>(r#""[1,2]""#, false, Ok("[1, 2]"));
         check::<String>(r#""5""#, false, Ok(r#""5""#));
+        check::<BTreeMap<String, i64>>(r#""{\"a\":1}""#, false, Ok(r#"{"a": 1}"#));
+        check::<BTreeMap<String, i64>>(
+            r#""{\"a\":1,\"a\":7}""#,
+            false,
+            Err("`a` appears twice in one object"),
+        );
         check::<i64>(r#""5""#, true, Err(r#"invalid type: string "5", expected an integer"#));
         check::<i64>(
             r#""five""#,

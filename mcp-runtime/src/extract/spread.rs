@@ -2,8 +2,14 @@ use std::{collections::BTreeSet, ops::Deref};
 
 use schemars::{Schema, SchemaGenerator};
 
-use super::{Argument, Call, json::wording};
-use crate::wire::{Kind, Raw, validate};
+use super::{
+    Argument, Call,
+    json::{DEPTH, wording},
+};
+use crate::{
+    error::shown,
+    wire::{Kind, Raw, validate},
+};
 
 /// A struct whose fields are the tool's arguments, for those who have the struct already.
 ///
@@ -101,17 +107,14 @@ pub(crate) fn read<T: Argument>(call: &mut Call<'_>) -> Option<T> {
         for (i, _) in &open {
             members[*i].taken = true;
         }
-        call.problem(if path == "." { error } else { format!("`{path}`: {error}") });
+        call.problem(if path == "." { error } else { format!("`{}`: {error}", shown(&path)) });
         return None;
     }
 }
 
-/// What `serde_json` goes into.
-const DEPTH: usize = 127;
-
-/// The JSON inside a JSON string, when there is some other than a string.
+/// The JSON inside a JSON string, when there is some other than a string, and no object in it has a name twice.
 fn stringified(value: &str) -> Option<String> {
     let inner = Raw::trusted(value).string()?;
     let inner = validate(inner.as_bytes(), DEPTH).ok()?;
-    (inner.kind() != Kind::String).then(|| inner.as_str().to_owned())
+    (inner.kind() != Kind::String && inner.doubled().is_none()).then(|| inner.as_str().to_owned())
 }

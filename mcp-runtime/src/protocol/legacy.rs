@@ -17,7 +17,7 @@ use super::{
 use crate::{
     catalog::{Event, Topic},
     context::logging,
-    error::{Error, Kind},
+    error::{Error, Kind, shown},
     limits::Limit,
     model::{ClientInfo, Level, Meta, TaskState},
     wire::{Raw, notification, response},
@@ -48,6 +48,27 @@ struct Wishes {
 }
 
 impl Session {
+    /// Begins the session, or replaces its revision and its client.
+    ///
+    /// A gateway may share one session between clients, each of which sends its own `initialize`. Subscriptions, the log level and
+    /// whether the session is ready therefore stay as they are. Tasks and pages do not outlast a change of the revision, since another
+    /// revision may have no notification for them.
+    fn initialize(&mut self, revision: Revision, client: Arc<ClientInfo>) {
+        match &mut self.open {
+            Some(open) => {
+                if let Some(wishes) = open.wishes.as_mut().filter(|_| open.revision != revision) {
+                    wishes.tasks.clear();
+                    wishes.pages = Pages::default();
+                }
+                (open.revision, open.client) = (revision, client);
+            }
+            None => {
+                let (log_level, is_initialized, wishes) = (None, false, None);
+                self.open = Some(Open { revision, client, log_level, is_initialized, wishes });
+            }
+        }
+    }
+
     pub(super) fn revision(&self) -> Option<Revision> {
         self.open.as_ref().map(|it| it.revision)
     }
@@ -246,9 +267,6 @@ impl Peer {
         if request.to.is_batch() {
             return refuse("`initialize` cannot be part of a batch");
         }
-        if shared.session().open.is_some() {
-            return refuse("the session has been initialized already");
-        }
         let params = request.params;
         let Ok(wanted) = string(params.get("protocolVersion"), "protocolVersion") else {
             let error = invalid("`protocolVersion` must be a string");
@@ -264,8 +282,9 @@ impl Peer {
             return shared.refuse(request, shared.spoken(), &error);
         }
         let client = shared.client(info, capabilities.unwrap_or(Raw::EMPTY_OBJECT));
-        shared.session().open =
-            Some(Open { revision, client, log_level: None, is_initialized: false, wishes: None });
+        shared.session().initialize(revision, client);
+        // The roots that are known belong to the client before.
+        shared.forget_roots();
         shared.hear(Topic::Lists);
         let (service, snapshot) = (&shared.service, shared.snapshot());
         request.to.write(|out| {
@@ -338,6 +357,6 @@ impl Peer {
 pub(super) fn level(name: &str) -> Result<Level, Error> {
     Level::parse(name).ok_or_else(|| {
         let names: Vec<_> = Level::ALL.iter().map(|it| it.name()).collect();
-        invalid(format_args!("`{name}` is no log level: {}", names.join(", ")))
+        invalid(format_args!("`{}` is no log level: {}", shown(name), names.join(", ")))
     })
 }

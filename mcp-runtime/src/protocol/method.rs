@@ -6,7 +6,7 @@ use super::{encode::Feature, revision::Revision};
 use crate::{
     catalog::Snapshot,
     dispatch::{Reference, Request},
-    error::{Error, Kind},
+    error::{Error, Kind, shown},
     limits::Limits,
     model::ListKind,
     wire::{Params, Raw},
@@ -127,7 +127,8 @@ fn complete<'a>(params: &Params<'a>) -> Result<Request<'a>, Error> {
         "ref/resource" => Reference::Resource(member("uri")?),
         other => {
             return Err(invalid(format_args!(
-                "`ref.type` is `ref/prompt` or `ref/resource`, not `{other}`"
+                "`ref.type` is `ref/prompt` or `ref/resource`, not `{}`",
+                shown(other)
             )));
         }
     };

@@ -12,6 +12,8 @@ use crate::{
 
 const METHOD: &str = "mcp-method";
 const NAME: &str = "mcp-name";
+/// The member that names a task.
+const TASK: &str = "taskId";
 
 /// The headers that every request has.
 ///
@@ -28,13 +30,15 @@ pub(super) fn check(
     let member = match request.method {
         "tools/call" | "prompts/get" => "name",
         "resources/read" => "uri",
-        "tasks/get" | "tasks/update" | "tasks/cancel" => "taskId",
+        "tasks/get" | "tasks/update" | "tasks/cancel" => TASK,
         _ => return Ok(()),
     };
     let header = said_name?.0;
     match (header, request.params.get(member).and_then(Raw::string)) {
         // What the body lacks is another error, and a later one.
         (None, None) => Ok(()),
+        // Clients in the field leave it out (HDR-02). One that is there must be right all the same.
+        (None, Some(_)) if member == TASK => Ok(()),
         (None, Some(_)) => Err(missing(NAME, &format!("`params.{member}`"))),
         (Some(_), None) => Err(mismatch(format_args!(
             "`{NAME}` is there, but the body has no text `params.{member}`"

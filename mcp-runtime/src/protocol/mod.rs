@@ -42,6 +42,8 @@ pub(crate) use encode::{Scope, answer};
 pub(crate) use encode::{listed, presented};
 #[cfg(feature = "http")]
 pub(crate) use outbox::{Hold, Outbox};
+#[cfg(feature = "http")]
+pub(crate) use peer::Era;
 pub(crate) use peer::{Arrival, Peer};
 #[cfg(feature = "http")]
 pub(crate) use remembered::Remembered;

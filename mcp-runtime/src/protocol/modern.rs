@@ -14,7 +14,7 @@ use super::{
 };
 use crate::{
     context::logging,
-    error::{Error, Kind},
+    error::{Error, Kind, shown},
     limits::Limit,
     model::ClientInfo,
     wire::{Kind as JsonKind, Known, Raw, response},
@@ -171,6 +171,7 @@ impl Peer {
 
 #[cold]
 fn unsupported(version: &str) -> Error {
+    let version = shown(version);
     let supported: Vec<_> = Revision::MODERN.iter().map(|it| it.name()).collect();
     let text = format!("revision `{version}` is not served; served: {}", supported.join(", "));
     let data = serde_json::json!({ "supported": supported, "requested": version });

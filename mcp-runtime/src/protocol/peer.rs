@@ -13,7 +13,7 @@ use super::{
 };
 use crate::{
     context::{Carrier, Context},
-    error::{Error, Kind},
+    error::{Error, Kind, shown},
     limits::{Limit, Limits},
     wire::{self, Id, Incoming, Invalid, Message, Params, Parsed, Raw},
 };
@@ -28,8 +28,20 @@ pub(crate) struct Peer {
 pub(crate) struct Arrival {
     pub(crate) to: ReplyTo,
     pub(crate) carrier: Carrier,
-    /// What it came in says that it is of the modern era.
-    pub(crate) is_modern: bool,
+    pub(crate) era: Era,
+}
+
+/// The era that a request is read in.
+#[derive(Clone, Copy)]
+pub(crate) enum Era {
+    /// Decided for each request by its `_meta` and its method, on a transport that serves both eras.
+    OfRequest,
+    /// Always the legacy era: the transport belongs to it, and `_meta` of the other means nothing there.
+    #[cfg_attr(not(feature = "http"), allow(dead_code, reason = "only HTTP has such a transport"))]
+    Legacy,
+    /// Always the modern era: the head of the HTTP request says so.
+    #[cfg_attr(not(feature = "http"), allow(dead_code, reason = "only HTTP has such a head"))]
+    Modern,
 }
 
 impl Peer {
@@ -46,7 +58,7 @@ impl Peer {
     /// How messages come when the transport has nothing to say of them.
     pub(crate) fn plainly(&self) -> Arrival {
         let to = ReplyTo::each(self.shared.outbox.clone());
-        Arrival { to, carrier: Carrier::default(), is_modern: false }
+        Arrival { to, carrier: Carrier::default(), era: Era::OfRequest }
     }
 
     pub(crate) fn outbox(&self) -> &Arc<Outbox> {
@@ -98,7 +110,7 @@ impl Peer {
                 let arrival = Arrival {
                     to: arrival.to.batch(),
                     carrier: arrival.carrier.clone(),
-                    is_modern: false,
+                    era: arrival.era,
                 };
                 // Each element is refused in its own place; what holds for the whole is decided.
                 let mut elements = Turn::default();
@@ -137,7 +149,7 @@ impl Peer {
             Err(invalid) => {
                 turn.refusal = Some(Refusal::Malformed);
                 self.shared.service.note_invalid(invalid);
-                let error = Error::of(Kind::InvalidRequest, invalid.reason);
+                let error = Error::of(Kind::InvalidRequest, &invalid.reason);
                 self.shared.error(self.shared.spoken(), invalid.id, &error, to);
             }
             Ok(Message::Request { id, method, params }) => {
@@ -145,7 +157,12 @@ impl Peer {
                 let meta = RequestMeta::read(params.meta());
                 let carrier = &arrival.carrier;
                 let request = ClientRequest { id: *id, method, params, meta, to, carrier };
-                if !arrival.is_modern && !request.meta.claims(method) {
+                let is_modern = match arrival.era {
+                    Era::OfRequest => request.meta.claims(method),
+                    Era::Legacy => false,
+                    Era::Modern => true,
+                };
+                if !is_modern {
                     self.legacy_request(&request, turn);
                 } else if to.is_batch() {
                     // A session of 2025-03-26 does not bring its arrays to the other era (RPC-11).
@@ -173,7 +190,8 @@ impl Peer {
         let [id, reason] = params.unwrap_or(&Params::NONE).pick(["requestId", "reason"]);
         let Some(id) = id.and_then(Id::parse) else { return };
         if let Some(reason) = reason.and_then(Raw::string) {
-            tracing::debug!("request {id} was cancelled: {reason}");
+            let id = shown(id.as_str());
+            tracing::debug!("request {id} was cancelled: {}", shown(&reason));
         }
         let context = self.shared.ongoing().and_then(|it| it.calls().remove(id.as_str()));
         match context {

@@ -16,7 +16,7 @@ use crate::{
     ask::asked_twice,
     catalog::Topic,
     context::{Asker, Asking},
-    error::{Error, Kind, Result},
+    error::{Error, Kind, Result, truncated},
     limits::Limit,
     model::{NeedInput, Question},
     wire::{self, Id, Object, Raw},
@@ -62,7 +62,8 @@ impl Shared {
         let Some(waiting) = waiting else { return };
         let answer = result.map(|it| it.as_str().into()).map_err(|error| {
             let message = error.get("message").and_then(Raw::string).unwrap_or_default();
-            message.into_owned()
+            // It goes on to the handler, and often from there back to the client.
+            truncated(&message, 1000).to_owned()
         });
         // Wakes somebody, which is not done under a lock.
         let _ = waiting.send(answer);

@@ -64,7 +64,8 @@ pub(crate) struct Features {
     /// An error whose request id could not be read leaves the id out, instead of sending null.
     pub(crate) omits_unknown_id: bool,
     #[cfg_attr(not(feature = "http"), allow(dead_code, reason = "only HTTP has streams"))]
-    /// A stream over HTTP begins with an event that has nothing but an id, and may end before its answer (SEP-1699).
+    /// The stream of a response over HTTP begins with an event that has nothing but an id, and may end before its response
+    /// (SEP-1699).
     pub(crate) resumes: bool,
     /// `resultType`, cache fields, `serverInfo` in `_meta`; no session.
     pub(crate) modern: bool,

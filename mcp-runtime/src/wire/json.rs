@@ -6,6 +6,7 @@
 
 use std::{borrow::Cow, fmt};
 
+use super::names::{Doubled, Names, Place};
 use super::nesting::Nesting;
 use super::raw::Raw;
 use super::scan::{plain_until, space_until};
@@ -56,6 +57,8 @@ pub(super) struct Scanner<'a> {
     max_depth: usize,
     /// What [`Broken`] stands for.
     why: Option<Malformed>,
+    /// The first name that an object has twice: legal JSON, which is refused as a message.
+    doubled: Option<Doubled<'a>>,
 }
 
 /// The text is no JSON, and the scanner knows why. Small, because every step may return it.
@@ -70,7 +73,7 @@ impl<'a> Scanner<'a> {
         match std::str::from_utf8(bytes) {
             Ok(text) => {
                 let at = space_until(bytes, 0);
-                Ok(Scanner { text, at, outside: 0, max_depth, why: None })
+                Ok(Scanner { text, at, outside: 0, max_depth, why: None, doubled: None })
             }
             Err(error) => Err(Malformed::Utf8 { at: error.valid_up_to() }),
         }
@@ -79,6 +82,17 @@ impl<'a> Scanner<'a> {
     #[inline]
     pub(super) fn peek(&self) -> Option<u8> {
         self.text.as_bytes().get(self.at).copied()
+    }
+
+    /// An object has a name twice.
+    #[cold]
+    pub(super) fn note_doubled(&mut self, name: Cow<'a, str>, object: Place) {
+        self.doubled.get_or_insert_with(|| Doubled::new(name, object));
+    }
+
+    /// The first name that an object has had twice since this was asked last.
+    pub(super) fn take_doubled(&mut self) -> Option<Doubled<'a>> {
+        self.doubled.take()
     }
 
     #[inline]
@@ -163,6 +177,8 @@ impl<'a> Scanner<'a> {
     fn any_value(&mut self) -> Step<Raw<'a>> {
         let start = self.at;
         let mut open = Nesting::default();
+        // Made for the first object that has members.
+        let mut names = None;
         loop {
             match self.peek() {
                 Some(b'"') => {
@@ -172,8 +188,9 @@ impl<'a> Scanner<'a> {
                     self.enter(open.depth())?;
                     if !self.opens_empty(b'}') {
                         open.push(true);
-                        self.name()?;
-                        self.colon()?;
+                        let names = names.get_or_insert_with(Names::new);
+                        names.open();
+                        self.named(names)?;
                         continue;
                     }
                 }
@@ -194,10 +211,13 @@ impl<'a> Scanner<'a> {
                 match open.top() {
                     None => return Ok(self.since(start, self.at)),
                     Some(true) => {
+                        let names = names.get_or_insert_with(Names::new);
                         if self.another(b'}', "`,` or `}`")? {
-                            self.name()?;
-                            self.colon()?;
+                            self.named(names)?;
                             break;
+                        }
+                        if let Some(name) = names.close() {
+                            self.note_doubled(name, Place::Elsewhere);
                         }
                     }
                     Some(false) => {
@@ -249,6 +269,15 @@ impl<'a> Scanner<'a> {
     #[inline]
     fn name(&mut self) -> Step<bool> {
         if self.peek() == Some(b'"') { self.string() } else { self.expected("a member's name") }
+    }
+
+    /// Passes the name of a member inside a value, up to the member's own value.
+    #[inline]
+    fn named(&mut self, names: &mut Names<'a>) -> Step<()> {
+        let start = self.at;
+        let is_plain = self.name()?;
+        names.add(&self.text[start..self.at], is_plain);
+        self.colon()
     }
 
     #[inline]

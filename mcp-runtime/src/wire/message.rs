@@ -4,6 +4,7 @@ use std::borrow::Cow;
 
 use super::id::Id;
 use super::json::{Broken, Malformed, Scanner};
+use super::names::{Doubled, Place};
 use super::params::Params;
 use super::raw::{Kind, Raw};
 
@@ -20,7 +21,7 @@ pub(crate) enum Message<'a> {
 pub(crate) struct Invalid<'a> {
     /// The id to answer with, where there is a readable one.
     pub(crate) id: Option<Id<'a>>,
-    pub(crate) reason: &'static str,
+    pub(crate) reason: Cow<'static, str>,
     /// False when the text looks like a notification or a response: those are never answered (RPC-05).
     pub(crate) answer: bool,
 }
@@ -87,7 +88,7 @@ impl Parsed<'_> {
             Self::Batch(all) if all.is_empty() => Incoming::EmptyBatch,
             Self::Batch(all) => Incoming::Batch(all.iter().map(Envelope::open).collect()),
             Self::LongBatch => {
-                Incoming::One(Err(Invalid { id: None, reason: LONG_BATCH, answer: true }))
+                Incoming::One(Err(Invalid { id: None, reason: LONG_BATCH.into(), answer: true }))
             }
         }
     }
@@ -138,7 +139,10 @@ pub(crate) struct Envelope<'a> {
     pub(super) params: Option<Params<'a>>,
     pub(super) result: Option<Raw<'a>>,
     pub(super) error: Option<Raw<'a>>,
-    pub(super) doubled: Option<&'static str>,
+    /// The first name that the message, or an object in it, has twice.
+    pub(super) doubled: Option<Doubled<'a>>,
+    /// Some member means nothing here.
+    has_unknown: bool,
     /// It is no object.
     is_other: bool,
 }
@@ -146,45 +150,56 @@ pub(crate) struct Envelope<'a> {
 impl<'a> Envelope<'a> {
     /// Reads the message at the cursor.
     fn read(&mut self, scanner: &mut Scanner<'a>) -> Result<(), Broken> {
-        if scanner.peek() == Some(b'{') {
-            return scanner.object(|scanner| self.member(scanner));
+        let start = scanner.at();
+        if scanner.peek() != Some(b'{') {
+            self.is_other = true;
+            return scanner.value().map(|_| ());
         }
-        self.is_other = true;
-        scanner.value().map(|_| ())
+        scanner.object(|scanner| self.member(scanner))?;
+        if self.has_unknown
+            && let Some(name) = scanner.since(start, scanner.at()).doubled_member()
+        {
+            scanner.note_doubled(name, Place::Message);
+        }
+        self.doubled = scanner.take_doubled();
+        Ok(())
     }
 
     /// Reads the member at the cursor.
     fn member(&mut self, scanner: &mut Scanner<'a>) -> Result<(), Broken> {
         // Nearly every message has these, as nearly every serializer writes them.
-        let (member, doubled) = if scanner.passes(r#""jsonrpc":"2.0""#) {
+        let (member, name) = if scanner.passes(r#""jsonrpc":"2.0""#) {
             if self.jsonrpc.replace(Raw::VERSION).is_some() {
-                self.doubled = Some("`jsonrpc` appears twice");
+                scanner.note_doubled("jsonrpc".into(), Place::Message);
             }
             return Ok(());
         } else if scanner.passes(r#""id":"#) {
             scanner.space();
-            (&mut self.id, "`id` appears twice")
+            (&mut self.id, "id")
         } else if scanner.passes(r#""method":"#) {
             scanner.space();
-            (&mut self.method, "`method` appears twice")
+            (&mut self.method, "method")
         } else {
             match &*scanner.key()? {
                 "params" => {
                     if self.params.is_some() {
-                        self.doubled = Some("`params` appears twice");
+                        scanner.note_doubled("params".into(), Place::Message);
                     }
                     return self.params.insert(Params::none()).read(scanner);
                 }
-                "jsonrpc" => (&mut self.jsonrpc, "`jsonrpc` appears twice"),
-                "id" => (&mut self.id, "`id` appears twice"),
-                "method" => (&mut self.method, "`method` appears twice"),
-                "result" => (&mut self.result, "`result` appears twice"),
-                "error" => (&mut self.error, "`error` appears twice"),
-                _ => return scanner.value().map(|_| ()),
+                "jsonrpc" => (&mut self.jsonrpc, "jsonrpc"),
+                "id" => (&mut self.id, "id"),
+                "method" => (&mut self.method, "method"),
+                "result" => (&mut self.result, "result"),
+                "error" => (&mut self.error, "error"),
+                _ => {
+                    self.has_unknown = true;
+                    return scanner.value().map(|_| ());
+                }
             }
         };
         if member.replace(scanner.value()?).is_some() {
-            self.doubled = Some(doubled);
+            scanner.note_doubled(name.into(), Place::Message);
         }
         Ok(())
     }
@@ -192,20 +207,25 @@ impl<'a> Envelope<'a> {
     /// The message that it is.
     fn open(&self) -> Result<Message<'_>, Invalid<'_>> {
         if self.is_other {
-            return Err(Invalid { id: None, reason: "a message is an object", answer: true });
+            return Err(Invalid {
+                id: None,
+                reason: "a message is an object".into(),
+                answer: true,
+            });
         }
         let id = self.id.and_then(Id::parse);
-        let invalid = |reason| {
-            // With two of them nobody can say which request the answer would be for.
-            let id = id.filter(|_| self.doubled != Some("`id` appears twice"));
+        let invalid = |reason: Cow<'static, str>| {
+            // With two of them it is unknown which request the answer would be for.
+            let id = id.filter(|_| !self.doubled.as_ref().is_some_and(|it| it.is_member("id")));
             let response = self.method.is_none() && (self.result.is_some() || self.error.is_some());
             let notification = self.method.is_some() && self.id.is_none();
             Err(Invalid { id, reason, answer: !response && !notification })
         };
 
-        if let Some(doubled) = self.doubled {
-            return invalid(doubled);
+        if let Some(doubled) = &self.doubled {
+            return invalid(doubled.to_string().into());
         }
+        let invalid = |reason: &'static str| invalid(reason.into());
         let is_ours = |it: Raw<'_>| {
             it.as_str() == "\"2.0\"" || it.string().is_some_and(|version| version == "2.0")
         };
@@ -386,7 +406,7 @@ mod tests {
         assert!(matches!(batch[0], Ok(Message::Notification { .. })));
         assert_eq!(
             batch[1],
-            Err(Invalid { id: None, reason: "a message is an object", answer: true })
+            Err(Invalid { id: None, reason: "a message is an object".into(), answer: true })
         );
         assert!(matches!(batch[2], Ok(Message::Request { .. })));
         assert_eq!(parse(b"[ ]", LIMITS, &mut Parsed::default()), Ok(Incoming::EmptyBatch));

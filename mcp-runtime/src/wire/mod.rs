@@ -9,6 +9,7 @@ mod envelope;
 mod id;
 mod json;
 mod message;
+mod names;
 mod nesting;
 mod noted;
 mod params;

@@ -4,6 +4,7 @@ use std::borrow::Cow;
 
 use super::{
     json::{Scanner, Step},
+    names::Place,
     raw::Raw,
 };
 
@@ -35,18 +36,19 @@ impl<'a, const N: usize> Noted<'a, N> {
         Self { whole: Raw::EMPTY_OBJECT, members: [None; N], known: Some(0) }
     }
 
-    /// Reads the value at the cursor.
-    pub(super) fn read(&mut self, scanner: &mut Scanner<'a>) -> Step<Raw<'a>> {
+    /// Reads the value at the cursor, which has this place in its message.
+    pub(super) fn read(&mut self, scanner: &mut Scanner<'a>, place: Place) -> Step<Raw<'a>> {
         let start = scanner.at();
         if scanner.peek() != Some(b'{') {
             self.set(scanner.value()?);
         } else {
             scanner.object(|scanner| {
                 let name = scanner.key()?;
-                self.add(name, scanner.value()?);
+                let value = scanner.value()?;
+                self.add(name, value, scanner, place);
                 Ok(())
             })?;
-            self.end(scanner.since(start, scanner.at()));
+            self.end(start, scanner, place);
         }
         Ok(self.whole)
     }
@@ -57,10 +59,21 @@ impl<'a, const N: usize> Noted<'a, N> {
     }
 
     /// Takes in the next member of the object that is being read.
-    pub(super) fn add(&mut self, name: Cow<'a, str>, value: Raw<'a>) {
+    #[inline]
+    pub(super) fn add(
+        &mut self,
+        name: Cow<'a, str>,
+        value: Raw<'a>,
+        scanner: &mut Scanner<'a>,
+        place: Place,
+    ) {
         let Some(known) = self.known else { return };
-        self.known = match (name, self.members.get_mut(known)) {
+        let (earlier, rest) = self.members.split_at_mut(known);
+        self.known = match (name, rest.first_mut()) {
             (Cow::Borrowed(name), Some(member)) => {
+                if find(earlier, name).is_some() {
+                    scanner.note_doubled(name.into(), place);
+                }
                 *member = Some((name, value));
                 Some(known + 1)
             }
@@ -68,9 +81,15 @@ impl<'a, const N: usize> Noted<'a, N> {
         };
     }
 
-    /// The object has been read.
-    pub(super) fn end(&mut self, whole: Raw<'a>) {
-        self.whole = whole;
+    /// The object that began at `start` has been read.
+    pub(super) fn end(&mut self, start: usize, scanner: &mut Scanner<'a>, place: Place) {
+        self.whole = scanner.since(start, scanner.at());
+        // Members that are not known one by one have not been compared.
+        if self.known.is_none()
+            && let Some(name) = self.whole.doubled_member()
+        {
+            scanner.note_doubled(name, place);
+        }
     }
 
     pub(super) fn whole(&self) -> Raw<'a> {

@@ -4,6 +4,7 @@ use std::borrow::Cow;
 
 use super::{
     json::{Scanner, Step},
+    names::Place,
     noted::{Known, Noted},
     raw::{Kind, Raw},
 };
@@ -58,14 +59,16 @@ impl<'a> Params<'a> {
                 scanner.key()?
             };
             let value = match &*name {
-                "arguments" => self.arguments.insert(Noted::empty()).read(scanner)?,
-                "_meta" => self.meta.insert(Noted::empty()).read(scanner)?,
+                "arguments" => {
+                    self.arguments.insert(Noted::empty()).read(scanner, Place::Arguments)?
+                }
+                "_meta" => self.meta.insert(Noted::empty()).read(scanner, Place::Meta)?,
                 _ => scanner.value()?,
             };
-            self.all.add(name, value);
+            self.all.add(name, value, scanner, Place::Params);
             Ok(())
         })?;
-        self.all.end(scanner.since(start, scanner.at()));
+        self.all.end(start, scanner, Place::Params);
         Ok(())
     }
 

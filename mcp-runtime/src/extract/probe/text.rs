@@ -10,7 +10,7 @@ use super::{
 };
 use crate::{
     context::HasContext,
-    error::Result,
+    error::{Result, shown},
     extract::{Call, Params, missing, params::Source, text, values},
     item::ArgDef,
 };
@@ -92,13 +92,13 @@ macro_rules! text_handles {
 }
 text_handles! {
     ParsedArgument<T> [T: FromStr<Err: std::fmt::Display> + Send + 'static] holds T, gives T, lends |slot| slot.take(),
-        parses |text, _separator| text.parse().map_err(|error: T::Err| format!("{text:?}: {error}")),
+        parses |text, _separator| text.parse().map_err(|error: T::Err| format!("{:?}: {error}", shown(&text))),
         absent Err("missing".to_owned()),
         required true,
         values parsed_values::<T>;
     ParsedOption<T> [T: FromStr<Err: std::fmt::Display> + Send + 'static] holds Option<T>, gives Option<T>,
         lends |slot| slot.take(),
-        parses |text, _separator| text.parse().map(Some).map_err(|error: T::Err| format!("{text:?}: {error}")),
+        parses |text, _separator| text.parse().map(Some).map_err(|error: T::Err| format!("{:?}: {error}", shown(&text))),
         absent Ok(None),
         required false,
         values parsed_values::<T>;

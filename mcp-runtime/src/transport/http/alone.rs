@@ -18,7 +18,7 @@ use super::{
 };
 use crate::{
     context::Carrier,
-    protocol::{Arrival, Refusal, ReplyTo, Turn},
+    protocol::{Arrival, Era, Refusal, ReplyTo, Turn},
     wire::{Incoming, Message},
 };
 
@@ -60,7 +60,7 @@ pub(super) fn answer(
     let to = ReplyTo::each(peer.outbox().clone());
     let to = if accepts.events { to } else { to.quiet() };
     let mut turn = Turn::default();
-    let arrival = Arrival { to, carrier, is_modern: true };
+    let arrival = Arrival { to, carrier, era: Era::Modern };
     peer.handle(&incoming, &arrival, &mut turn);
     if let Some(refusal) = turn.refusal {
         let mut message = Vec::new();

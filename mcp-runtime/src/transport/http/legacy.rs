@@ -24,14 +24,14 @@ use crate::{
     context::{Carrier, Principal},
     error::{Error, Kind, shown},
     limits::Limit,
-    protocol::{Arrival, Outbox, Refusal, ReplyTo, Revision, Turn, VERSION_HEADER},
+    protocol::{Arrival, Era, Outbox, Refusal, ReplyTo, Revision, Turn, VERSION_HEADER},
     wire::{Id, Incoming},
 };
 
 pub(super) const SESSION: &str = "mcp-session-id";
 const LAST_EVENT: &str = "last-event-id";
 
-/// Begins a session, and answers with its id.
+/// Begins a session, or replaces the client of the one that the headers name, and answers with its id.
 pub(super) fn initialize(
     endpoint: &Arc<Endpoint>,
     incoming: Incoming<'_>,
@@ -40,9 +40,12 @@ pub(super) fn initialize(
     accepts: Accepts,
 ) -> Response<Body> {
     if head.session.first.is_some() {
-        // In a session that is there, it is refused as the second one.
         return match named(endpoint, head, carrier.principal()) {
-            Ok(session) => begun(&session, incoming, carrier, accepts).1,
+            Ok(session) => {
+                show(&session, &carrier);
+                let (_, response) = begun(&session, incoming, carrier, accepts);
+                naming(&session, response)
+            }
             Err(unnamed) => unnamed.reply(incoming.id()),
         };
     }
@@ -54,14 +57,20 @@ pub(super) fn initialize(
         Err(why) => return reply::busy(why),
     };
     show(&session, &carrier);
-    let (has_begun, mut response) = begun(&session, incoming, carrier, accepts);
+    let (has_begun, response) = begun(&session, incoming, carrier, accepts);
     if !has_begun {
         return response;
     }
+    let response = naming(&session, response);
+    endpoint.sessions.insert(session);
+    response
+}
+
+/// Adds the header that names the session.
+fn naming(session: &Session, mut response: Response<Body>) -> Response<Body> {
     if let Ok(id) = HeaderValue::from_bytes(session.key().as_bytes()) {
         response.headers_mut().insert(SESSION, id);
     }
-    endpoint.sessions.insert(session);
     response
 }
 
@@ -80,7 +89,7 @@ fn begun(
 ) -> (bool, Response<Body>) {
     // The session's own outbox is for what belongs to no request.
     let outbox = Arc::<Outbox>::default();
-    let arrival = Arrival { to: ReplyTo::each(outbox.clone()), carrier, is_modern: false };
+    let arrival = Arrival { to: ReplyTo::each(outbox.clone()), carrier, era: Era::OfRequest };
     let mut turn = Turn::default();
     session.peer.handle(&incoming, &arrival, &mut turn);
     let mut message = Vec::new();
@@ -124,7 +133,7 @@ pub(super) fn post(
         (true, false) => to,
     };
     let mut turn = Turn::default();
-    let arrival = Arrival { to, carrier, is_modern: false };
+    let arrival = Arrival { to, carrier, era: Era::OfRequest };
     session.peer.handle(&incoming, &arrival, &mut turn);
     #[cfg(feature = "auth")]
     if let Some(Refusal::NotAllowed(why)) = &turn.refusal {
@@ -218,9 +227,9 @@ pub(super) fn get(endpoint: &Arc<Endpoint>, head: &Head<'_>, parts: &Parts) -> R
         return reply::busy("there are too many streams: try again later");
     };
     session.show(&parts.extensions);
-    let mut first = Vec::new();
     let reader = match parts.headers.get(LAST_EVENT) {
-        None => session.listen().inspect(|it| it.prime(&mut first)),
+        // Not primed: clients that read every event as a message report an error for an empty one.
+        None => session.listen(),
         Some(last) => resume(&session, last),
     };
     let reader = match reader {
@@ -233,7 +242,7 @@ pub(super) fn get(endpoint: &Arc<Endpoint>, head: &Head<'_>, parts: &Parts) -> R
             return reply::refuse(StatusCode::BAD_REQUEST, why);
         }
     };
-    let events = Events::new(Feed::Resumable(reader), first, endpoint.limits().keep_alive);
+    let events = Events::new(Feed::Resumable(reader), Vec::new(), endpoint.limits().keep_alive);
     reply::events(Body::events(events.counted(permit).expiring(&parts.extensions)))
 }
 
@@ -301,10 +310,7 @@ impl Unnamed {
                 StatusCode::BAD_REQUEST,
                 "the header `Mcp-Session-Id` is missing: `initialize` is answered with it",
             ),
-            Self::Unknown => refuse(
-                StatusCode::NOT_FOUND,
-                "there is no such session: it has ended, so `initialize` a new one",
-            ),
+            Self::Unknown => reply::no_session("send `initialize` without `Mcp-Session-Id`"),
             Self::Refused(why) => refuse(StatusCode::BAD_REQUEST, &why),
         }
     }

@@ -22,7 +22,7 @@ use super::{
 use crate::{
     context::{Carrier, Principal},
     limits::Limit,
-    protocol::{Arrival, Hold, Peer, ReplyTo, Route, Turn, route},
+    protocol::{Arrival, Era, Hold, Peer, ReplyTo, Turn},
     transport::stream::spawn,
     wire::{self, Parsed},
 };
@@ -136,10 +136,7 @@ fn named(endpoint: &Endpoint, parts: &Parts) -> Result<Arc<Mailbox>, Box<Respons
     let principal = Principal::named_in(&parts.extensions);
     let found = Key::parse(id.as_bytes()).and_then(|it| endpoint.mailboxes.find(&it));
     let found = found.filter(|it| *it.principal == *principal);
-    found.ok_or_else(|| {
-        let why = "there is no such session: open a new stream";
-        Box::new(reply::refuse(StatusCode::NOT_FOUND, why))
-    })
+    found.ok_or_else(|| Box::new(reply::no_session("open a new stream")))
 }
 
 /// Looks at what a message comes in, before it is read.
@@ -176,13 +173,9 @@ pub(super) fn post(
     }
     let mut turn = Turn::default();
     match wire::parse(&read.bytes, endpoint.limits().of_wire(), &mut Parsed::default()) {
-        Ok(incoming) if matches!(route(&incoming, None), Route::Modern | Route::Listen) => {
-            let why = format!("requests of this revision go to {}", endpoint.settings.path);
-            return reply::refuse(StatusCode::BAD_REQUEST, why);
-        }
         Ok(incoming) => {
             let to = ReplyTo::each(peer.outbox().clone());
-            peer.handle(&incoming, &Arrival { to, carrier, is_modern: false }, &mut turn);
+            peer.handle(&incoming, &Arrival { to, carrier, era: Era::Legacy }, &mut turn);
         }
         // The answer to what cannot be read comes on the stream too.
         Err(_) => peer.receive(&read.bytes, &mut turn),

@@ -7,7 +7,7 @@ use super::body::Body;
 use crate::{
     error::{Error, Kind, shown},
     protocol::{Revision, unread},
-    wire::Id,
+    wire::{Id, Object},
 };
 
 const JSON: HeaderValue = HeaderValue::from_static("application/json");
@@ -69,6 +69,19 @@ pub(super) fn error(
     error: &Error,
 ) -> Response<Body> {
     json(status, unread(revision, id, error))
+}
+
+/// Answers a request that names a session which has ended or never was.
+///
+/// The status says that the client has to begin a new session. The body is no JSON-RPC message: clients that find one under an error
+/// status deliver it as the answer to the request and keep the dead session (Python SDK 2.x and what is built on it, AI SDK 2.x).
+/// Others look for the code that the TypeScript SDK's server gives for such a session.
+pub(super) fn no_session(hint: &str) -> Response<Body> {
+    let mut body = Vec::new();
+    let mut object = Object::begin(&mut body);
+    object.raw("code", "-32001").str("message", &format!("Session not found: {hint}"));
+    object.end();
+    json(StatusCode::NOT_FOUND, body)
 }
 
 /// The body is not of the type that is read here.

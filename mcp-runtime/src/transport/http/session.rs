@@ -237,7 +237,7 @@ mod tests {
         builder::{HttpSettings, Identity, builder, items},
         catalog::Tool,
         context::{Carrier, Context},
-        protocol::{Arrival, ReplyTo, Turn},
+        protocol::{Arrival, Era, ReplyTo, Turn},
         wire::{Parsed, parse},
     };
 
@@ -264,7 +264,7 @@ mod tests {
         ] {
             let outbox = Arc::<Outbox>::default();
             let to = ReplyTo::each(outbox.clone());
-            let arrival = Arrival { to, carrier: Carrier::default(), is_modern: false };
+            let arrival = Arrival { to, carrier: Carrier::default(), era: Era::OfRequest };
             let (limits, mut parsed) = (endpoint.limits().of_wire(), Parsed::default());
             let incoming = parse(message.as_bytes(), limits, &mut parsed).unwrap();
             session.peer.handle(&incoming, &arrival, &mut turn);
