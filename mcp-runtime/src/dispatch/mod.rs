@@ -8,7 +8,7 @@ mod pending;
 mod rights;
 mod target;
 
-use std::{borrow::Cow, cell::Cell, panic::AssertUnwindSafe, sync::Arc, time::Duration};
+use std::{borrow::Cow, cell::Cell, sync::Arc, time::Duration};
 
 pub(crate) use around::Around;
 pub use around::{Next, OperationCall};
@@ -24,6 +24,7 @@ use crate::{
     limits::Permit,
     model::{Answer, Body, Content, Data, Done, ListKind, Operation, ToolResult},
     nearest::nearest,
+    unwind,
     wire::{Kind as JsonKind, Known, Raw},
 };
 
@@ -255,7 +256,7 @@ impl Dispatcher {
         let running = {
             let _scope = wants_log.then(|| crate::context::enter(context.get()));
             let _watch = pending::Watch::start(entry);
-            std::panic::catch_unwind(AssertUnwindSafe(|| entry.handler.run(call)))
+            unwind::catch(|| entry.handler.run(call))
         };
         if let Ok(Running::Pending(future)) = running {
             let timeout = entry.timeout.or(self.settings.timeout);
