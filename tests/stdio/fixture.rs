@@ -44,6 +44,18 @@ fn panic_blocking() {
     panic!("panicked on a thread");
 }
 
+/// Reports that it begins, and computes for a minute without a pause.
+#[tool]
+async fn compute(progress: Progress) -> &'static str {
+    progress.step();
+    tokio::task::yield_now().await;
+    let until = std::time::Instant::now() + Duration::from_secs(60);
+    while std::time::Instant::now() < until {
+        std::hint::spin_loop();
+    }
+    "computed"
+}
+
 /// A value that panics when it is dropped.
 struct Bomb;
 

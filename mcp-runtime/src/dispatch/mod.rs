@@ -2,6 +2,7 @@
 //!
 //! A handler that is ready at its first poll costs no task, no timer and no entry in any table.
 
+mod activity;
 mod around;
 mod complete;
 mod pending;
@@ -10,6 +11,10 @@ mod target;
 
 use std::{borrow::Cow, cell::Cell, sync::Arc, time::Duration};
 
+#[cfg(any(feature = "http", all(feature = "stdio", unix)))]
+pub(crate) use activity::ReactorActivity;
+#[cfg(feature = "http")]
+pub(crate) use activity::Unresponsive;
 pub(crate) use around::Around;
 pub use around::{Next, OperationCall};
 pub(crate) use pending::Pending;
@@ -256,6 +261,7 @@ impl Dispatcher {
         let running = {
             let _scope = wants_log.then(|| crate::context::enter(context.get()));
             let _watch = pending::Watch::start(entry);
+            let _entered = activity::Entered::new(entry);
             unwind::catch(|| entry.handler.run(call))
         };
         if let Ok(Running::Pending(future)) = running {

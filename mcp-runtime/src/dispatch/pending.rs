@@ -10,7 +10,7 @@ use std::{
 
 use tokio::{task::unconstrained, time::Sleep};
 
-use super::{Settings, around::around_panicked, finish, panicked};
+use super::{Settings, activity::Entered, around::around_panicked, finish, panicked};
 use crate::{
     catalog::{Entry, EntryKind},
     context::Context,
@@ -129,6 +129,7 @@ impl Future for Pending {
         let polled = {
             let _scope = crate::context::enter(&this.context);
             let _watch = this.entry.as_ref().and_then(|it| Watch::start(it));
+            let _entered = this.entry.as_ref().map(Entered::new);
             unwind::catch(|| this.future.as_mut().poll(cx))
         };
         match polled {
