@@ -6,12 +6,12 @@
 use std::{
     collections::BTreeMap,
     env, fs,
-    io::{self, BufRead, BufReader, Read},
+    io::{self, BufRead, BufReader, Read, Write},
 };
 
 use cap_std::{
     ambient_authority,
-    fs::{Dir, File},
+    fs::{Dir, File, OpenOptions},
 };
 use fast_glob::glob_match;
 use mcp_runtime::prelude::*;
@@ -50,7 +50,7 @@ impl Roots {
         /// How many lines are wanted; all if not given
         lines: Option<usize>,
     ) -> Result<String> {
-        let mut file = BufReader::new(self.open_file(path)?);
+        let mut file = BufReader::new(self.open_file(path, OpenOptions::new().read(true))?);
         for line in 1..from {
             if file.skip_until(b'\n')? == 0 {
                 let last = line - 1;
@@ -81,11 +81,10 @@ impl Roots {
         /// All that will be in the file
         content: &str,
     ) -> Result<String> {
-        let (root, inside) = self.find(path)?;
-        if root.exists(inside) {
-            self.open_file(path)?;
-        }
-        root.write(inside, content).map_err(|error| failed(path, error))?;
+        let mut file = self.open_file(path, OpenOptions::new().write(true).create(true))?;
+        // Not cut short before it is known to be a file.
+        let written = file.set_len(0).and_then(|()| file.write_all(content.as_bytes()));
+        written.map_err(|error| failed(path, error))?;
         Ok(format!("{} bytes written", content.len()))
     }
 
@@ -254,18 +253,26 @@ impl Roots {
         Ok(names)
     }
 
-    /// A regular file: opening a pipe would wait for somebody at its other end.
-    fn open_file(&self, path: &str) -> Result<File> {
+    /// A regular file. The path may name something else by the time it is opened, so the file is looked at again once it is open; until
+    /// then nothing waits, as opening a pipe would for somebody at its other end.
+    fn open_file(&self, path: &str, options: &mut OpenOptions) -> Result<File> {
+        let no_file = || Error::msg(format!("`{path}` is not a file"));
         let (root, inside) = self.find(path)?;
-        match root.metadata(inside) {
-            Ok(it) if !it.is_file() => Err(Error::msg(format!("`{path}` is not a file"))),
-            _ => root.open(inside).map_err(|error| failed(path, error)),
+        // Opening a device can do something already.
+        if root.metadata(inside).is_ok_and(|it| !it.is_file()) {
+            return Err(no_file());
         }
+        do_not_wait(options);
+        let file = root.open_with(inside, options).map_err(|error| failed(path, error))?;
+        let is_file = file.metadata().map_err(|error| failed(path, error))?.is_file();
+        if is_file { Ok(file) } else { Err(no_file()) }
     }
 
     fn bytes(&self, path: &str) -> Result<Vec<u8>> {
         let mut bytes = Vec::new();
-        self.open_file(path)?.take(LIMIT as u64 + 1).read_to_end(&mut bytes)?;
+        self.open_file(path, OpenOptions::new().read(true))?
+            .take(LIMIT as u64 + 1)
+            .read_to_end(&mut bytes)?;
         if bytes.len() > LIMIT {
             return Err(Error::msg(format!("`{path}` is larger than {LIMIT} bytes")));
         }
@@ -280,6 +287,18 @@ impl Roots {
         lines.map(|(line, number)| format!("{path}:{number}: {line}")).collect()
     }
 }
+
+/// Makes opening a pipe return at once. It changes nothing for files.
+#[cfg(unix)]
+fn do_not_wait(options: &mut OpenOptions) {
+    use cap_std::fs::OpenOptionsExt as _;
+
+    options.custom_flags(rustix::fs::OFlags::NONBLOCK.bits().cast_signed());
+}
+
+/// Nothing in a directory waits to be opened here.
+#[cfg(not(unix))]
+fn do_not_wait(_: &mut OpenOptions) {}
 
 fn text(path: &str, bytes: Vec<u8>) -> Result<String> {
     String::from_utf8(bytes).map_err(|_| Error::msg(format!("`{path}` is not a text in UTF-8")))

@@ -283,6 +283,8 @@ pub enum ServeError {
     Auth(String),
     /// The address cannot be listened at.
     Bind(io::Error),
+    /// A handler computed without a pause and kept the server from ending in time, so it was cut off: which one, and what to do.
+    Unresponsive(String),
     /// The transport broke.
     Io(io::Error),
 }
@@ -292,7 +294,7 @@ impl fmt::Display for ServeError {
         match self {
             Self::Build(error) => error.fmt(f),
             Self::Setup(error) => write!(f, "setup failed: {error}"),
-            Self::TaskStore(error) => f.write_str(error),
+            Self::TaskStore(why) | Self::Unresponsive(why) => f.write_str(why),
             #[cfg(feature = "auth")]
             Self::Auth(why) => f.write_str(why),
             Self::Bind(error) => write!(f, "cannot listen there: {error}"),
@@ -305,7 +307,7 @@ impl std::error::Error for ServeError {
     fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
         match self {
             Self::Build(error) => Some(error),
-            Self::Setup(_) | Self::TaskStore(_) => None,
+            Self::Setup(_) | Self::TaskStore(_) | Self::Unresponsive(_) => None,
             #[cfg(feature = "auth")]
             Self::Auth(_) => None,
             Self::Bind(error) | Self::Io(error) => Some(error),

@@ -104,6 +104,7 @@ mod store;
 mod task;
 pub mod testing;
 mod transport;
+mod unwind;
 mod wire;
 
 #[cfg(feature = "auth")]

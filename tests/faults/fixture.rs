@@ -69,6 +69,17 @@ async fn torrent(n: u32, bytes: usize, progress: Progress) -> String {
     format!("{n} reports")
 }
 
+/// Says that it begins, and computes for a minute without a pause.
+#[tool]
+async fn compute() -> &'static str {
+    eprintln!("computing");
+    let until = std::time::Instant::now() + Duration::from_secs(60);
+    while std::time::Instant::now() < until {
+        std::hint::spin_loop();
+    }
+    "computed"
+}
+
 /// Works on a thread until nobody wants the answer.
 #[tool(blocking)]
 fn spin(spinning: &Spinning, cancel: Cancel) -> Result<()> {

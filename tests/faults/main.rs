@@ -18,6 +18,8 @@ mod documents;
 mod eras;
 mod exchange;
 mod expiry;
+#[cfg(unix)]
+mod files;
 mod fleet;
 mod flood;
 mod hostile;

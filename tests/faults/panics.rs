@@ -3,11 +3,11 @@
 use std::{convert::Infallible, str::FromStr};
 
 use mcp_runtime::prelude::*;
-use serde_json::json;
+use serde_json::{Value, json};
 
 use crate::{
     authorization::Served,
-    client::{modern, run},
+    client::{Session, Stream, call, modern, run, text_of},
 };
 
 /// Four letters and the rest.
@@ -46,6 +46,71 @@ fn a_variable_that_makes_its_type_panic_answers_that_one_call() {
         assert_eq!(good["result"]["contents"][0]["text"], "abcd-ef", "{good}");
         let broken = read("things://a").await;
         assert_eq!(broken["error"]["code"], -32603, "{broken}");
+        served.end().await;
+    });
+}
+
+/// A value that panics when it is dropped.
+struct Bomb;
+
+impl Drop for Bomb {
+    fn drop(&mut self) {
+        panic!("dropped")
+    }
+}
+
+/// Panics with a bomb.
+#[tool]
+fn throw() {
+    std::panic::panic_any(Bomb)
+}
+
+/// Panics with a bomb after a wait.
+#[tool]
+async fn throw_later() {
+    tokio::task::yield_now().await;
+    std::panic::panic_any(Bomb)
+}
+
+/// Panics with a bomb on another thread.
+#[tool(blocking)]
+fn throw_elsewhere() {
+    std::panic::panic_any(Bomb)
+}
+
+/// Holds a bomb for longer than it may take.
+#[tool(timeout = "20ms")]
+async fn hold_bomb() {
+    let _bomb = Bomb;
+    std::future::pending::<()>().await;
+}
+
+async fn answer(mut stream: Stream) -> Value {
+    if stream.head.is_stream() {
+        return stream.rest().await.pop().expect("an answer");
+    }
+    let body = stream.connection.body(crate::client::SOON).await.expect("a whole body");
+    crate::client::Reply { head: stream.head, body }.json()
+}
+
+#[test]
+fn a_panic_in_a_drop_answers_that_one_call() {
+    run(async {
+        let tools = items![throw, throw_later, throw_elsewhere, hold_bomb];
+        let served = Served::start(mcp_runtime::server!().items(tools)).await;
+        let session = Session::begin(served.address, "2025-11-25").await;
+        for (tool, says) in [
+            ("throw", "the tool `throw` panicked"),
+            ("throw_later", "the tool `throw_later` panicked"),
+            ("throw_elsewhere", "the tool `throw_elsewhere` panicked"),
+            ("hold_bomb", "the tool `hold_bomb` took longer than 20ms and was given up"),
+        ] {
+            for request in [call(1, tool, json!({})), session.call(1, tool, json!({}))] {
+                let answered = answer(request.open(served.address).await).await;
+                assert_eq!(answered["result"]["isError"], true, "{answered}");
+                assert!(text_of(&answered).contains(says), "{tool}: {answered}");
+            }
+        }
         served.end().await;
     });
 }

@@ -98,6 +98,11 @@ impl Server {
         kill_process(pid, Signal::TERM).expect("the process is there");
     }
 
+    /// Waits until this is a line on stderr. Those before it are not in [`Ended::stderr`].
+    pub(crate) fn wait_for_line(&self, expected: &str) {
+        while self.stderr.recv_timeout(DEADLINE).expect("the fixture says so") != expected {}
+    }
+
     /// Ends it as `kill -9` does: nothing in it hears of that.
     pub(crate) fn kill(mut self) {
         self.child.kill().expect("the process is there");

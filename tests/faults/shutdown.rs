@@ -252,3 +252,26 @@ fn a_second_signal_ends_the_grace() {
         assert!(ended.status.success() && ended.took < Duration::from_secs(10), "{ended:?}");
     });
 }
+
+#[test]
+fn a_server_whose_handler_computes_ends_after_the_grace_or_at_a_second_signal() {
+    run(async {
+        for (limits, signals) in [("grace=700", 1), ("grace=20000", 2)] {
+            let server = started(limits).await;
+            let _call = call(1, "compute", json!({})).send(server.address()).await;
+            server.wait_for_line("computing");
+            server.terminate();
+            // Two signals that come together are one for the system.
+            closed_to_others(&server).await;
+            if signals == 2 {
+                server.terminate();
+            }
+            let ended = server.wait();
+            assert_eq!(ended.status.code(), Some(1), "{ended:?}");
+            let said = &ended.stderr;
+            assert!(said.contains("the tool `compute` at tests/faults/fixture.rs:"), "{said}");
+            assert!(ended.took < Duration::from_secs(10), "{ended:?}");
+            assert_eq!(said.matches("on_shutdown has run").count(), 1, "{said}");
+        }
+    });
+}

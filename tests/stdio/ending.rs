@@ -225,3 +225,48 @@ fn a_result_that_never_comes_is_given_up_after_the_grace() {
     assert!(ended.status.success(), "{ended:?}");
     check_given_up(&ended);
 }
+
+/// A server whose only thread computes.
+fn computing() -> Server {
+    let mut server = started();
+    let mut message = call("x", "compute", json!({}));
+    message["params"]["_meta"]["progressToken"] = json!("begun");
+    server.send(&message);
+    let begun = server.message().expect("a report");
+    assert_eq!(begun["method"], "notifications/progress", "{begun}");
+    server
+}
+
+#[track_caller]
+fn check_cut_off(ended: &Ended) {
+    assert_eq!(ended.status.code(), Some(1), "{ended:?}");
+    let said = &ended.stderr;
+    assert!(said.contains("error: the tool `compute` at tests/stdio/fixture.rs:"), "{said}");
+    assert!(said.contains("mark it `blocking`"), "{said}");
+}
+
+#[test]
+fn a_signal_ends_a_server_whose_handler_computes() {
+    let ended = terminated(computing());
+    check_cut_off(&ended);
+    assert!(ended.took < 3 * GRACE, "{ended:?}");
+}
+
+#[test]
+fn a_second_signal_ends_a_server_whose_handler_computes_at_once() {
+    let server = computing();
+    server.terminate();
+    // Two signals that come together are one for the system.
+    thread::sleep(Duration::from_millis(500));
+    let ended = terminated(server);
+    check_cut_off(&ended);
+    assert!(ended.took < GRACE, "{ended:?}");
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn closing_stdin_ends_a_server_whose_handler_computes() {
+    let ended = computing().finish();
+    check_cut_off(&ended);
+    assert!(ended.took < 3 * GRACE, "{ended:?}");
+}

@@ -44,6 +44,53 @@ fn panic_blocking() {
     panic!("panicked on a thread");
 }
 
+/// Reports that it begins, and computes for a minute without a pause.
+#[tool]
+async fn compute(progress: Progress) -> &'static str {
+    progress.step();
+    tokio::task::yield_now().await;
+    let until = std::time::Instant::now() + Duration::from_secs(60);
+    while std::time::Instant::now() < until {
+        std::hint::spin_loop();
+    }
+    "computed"
+}
+
+/// A value that panics when it is dropped.
+struct Bomb;
+
+impl Drop for Bomb {
+    fn drop(&mut self) {
+        panic!("dropped");
+    }
+}
+
+/// Panics with a bomb where it stands.
+#[tool]
+fn throw_now() {
+    std::panic::panic_any(Bomb);
+}
+
+/// Panics with a bomb after a wait.
+#[tool]
+async fn throw_later() {
+    tokio::time::sleep(Duration::from_millis(1)).await;
+    std::panic::panic_any(Bomb);
+}
+
+/// Panics with a bomb on a thread for blocking work.
+#[tool(blocking)]
+fn throw_blocking() {
+    std::panic::panic_any(Bomb);
+}
+
+/// Holds a bomb for longer than it may take.
+#[tool(timeout = "200ms")]
+async fn oversleep_with_bomb() {
+    let _bomb = Bomb;
+    tokio::time::sleep(Duration::from_secs(3600)).await;
+}
+
 /// Works until nobody wants the answer.
 #[tool]
 async fn spin() {

@@ -51,6 +51,15 @@ fn a_panic_answers_its_own_call() {
 }
 
 #[test]
+fn a_panic_in_a_drop_answers_its_own_call() {
+    for tool in ["throw_now", "throw_later", "throw_blocking"] {
+        check(tool, json!({}), &format!("error: the tool `{tool}` panicked"), &["dropped"]);
+    }
+    let late = "error: the tool `oversleep_with_bomb` took longer than 200ms and was given up";
+    check("oversleep_with_bomb", json!({}), late, &["dropped"]);
+}
+
+#[test]
 fn a_call_that_takes_too_long_is_given_up() {
     for tool in ["oversleep", "oversleep_blocking"] {
         let expected = format!("error: the tool `{tool}` took longer than 200ms and was given up");

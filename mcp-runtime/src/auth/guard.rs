@@ -1,12 +1,13 @@
 //! What an item, or the server, demands of whoever uses something.
 
-use std::{borrow::Cow, panic::AssertUnwindSafe, sync::Arc};
+use std::{borrow::Cow, sync::Arc};
 
 use super::{ProtectedResource, Refusal, scope};
 use crate::{
     context::{Access, Authorization, Policy},
     error::{Error, Kind},
     item::ItemDef,
+    unwind,
 };
 
 /// Any [`Policy`].
@@ -164,8 +165,8 @@ impl Rules {
     fn ask(&self, guard: &Guard, caller: &Authorization, access: &Access<'_>) -> Result<(), No> {
         let says_yes = |it: &Decide| it(caller, access);
         let (kind, item) = (access.kind(), access.item());
-        let all = AssertUnwindSafe(|| self.policies.iter().chain(&guard.policy).all(says_yes));
-        let Ok(may) = std::panic::catch_unwind(all) else {
+        let all = || self.policies.iter().chain(&guard.policy).all(says_yes);
+        let Ok(may) = unwind::catch(all) else {
             let text = format!("a policy panicked that was asked about the {kind} `{item}`");
             return Err(Error::internal(text).into());
         };

@@ -32,6 +32,7 @@ use crate::{
     auth::{Pages, Place, Visit, scope_problem},
     limits::Turnstile,
     model::Rate,
+    unwind,
 };
 
 /// What somebody may be granted.
@@ -294,6 +295,8 @@ impl Pages for Core {
             let answered = tokio::spawn(async move { core.answered(&visit).await });
             answered.await.unwrap_or_else(|why| {
                 let refusal = Refusal::broken("this cannot be answered", &why);
+                // It has what the author's function panicked with.
+                unwind::discard(why);
                 match Address::of(parts.uri.path(), self.path()) {
                     Some(Address::Authorize) => page::problem(&self, &refusal),
                     _ => reply::refused(&refusal, &parts.headers),

@@ -116,6 +116,10 @@ impl Builder {
     /// **It ends** when the client closes stdin or stops reading stdout, or at SIGTERM, with exit code 0. Calls that run then may
     /// finish for five seconds, or until (another) SIGTERM comes; after that they are given up. Threads of
     /// `blocking` functions are not waited for.
+    ///
+    /// A handler that computes without a pause then is cut off: the process ends with exit code 1, and stderr names the handler. Over stdio
+    /// `on_shutdown` does not run in that case. Where stdin is neither a pipe nor a socket, only SIGTERM ends such a server; on Windows
+    /// it ends with its handler.
     pub fn run(self) -> Exit {
         #[cfg(feature = "client-log")]
         crate::observe::install();

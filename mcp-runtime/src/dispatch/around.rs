@@ -1,4 +1,4 @@
-use std::{fmt, future::Future, panic::AssertUnwindSafe, pin::Pin, sync::Arc};
+use std::{fmt, future::Future, pin::Pin, sync::Arc};
 
 use super::{Dispatched, Dispatcher, Pending, Reference, Request};
 use crate::{
@@ -6,6 +6,7 @@ use crate::{
     context::{Caller, Context},
     error::Error,
     model::{ListKind, Operation, Outcome},
+    unwind::{self, Panicked},
     wire::Raw,
 };
 
@@ -88,7 +89,7 @@ impl Around {
         };
         let started = {
             let _scope = crate::context::enter(&context);
-            std::panic::catch_unwind(AssertUnwindSafe(|| (self.0)(call, next)))
+            unwind::catch(|| (self.0)(call, next))
         };
         match started {
             Ok(outcome) => Dispatched::Pending(Pending::bare(
@@ -96,7 +97,7 @@ impl Around {
                 context,
                 dispatcher.settings,
             )),
-            Err(_) => Dispatched::Ready(Err(around_panicked())),
+            Err(Panicked) => Dispatched::Ready(Err(around_panicked())),
         }
     }
 }

@@ -2,14 +2,19 @@
 //!
 //! A handler that is ready at its first poll costs no task, no timer and no entry in any table.
 
+mod activity;
 mod around;
 mod complete;
 mod pending;
 mod rights;
 mod target;
 
-use std::{borrow::Cow, cell::Cell, panic::AssertUnwindSafe, sync::Arc, time::Duration};
+use std::{borrow::Cow, cell::Cell, sync::Arc, time::Duration};
 
+#[cfg(any(feature = "http", all(feature = "stdio", unix)))]
+pub(crate) use activity::ReactorActivity;
+#[cfg(feature = "http")]
+pub(crate) use activity::Unresponsive;
 pub(crate) use around::Around;
 pub use around::{Next, OperationCall};
 pub(crate) use pending::Pending;
@@ -24,6 +29,7 @@ use crate::{
     limits::Permit,
     model::{Answer, Body, Content, Data, Done, ListKind, Operation, ToolResult},
     nearest::nearest,
+    unwind,
     wire::{Kind as JsonKind, Known, Raw},
 };
 
@@ -255,7 +261,8 @@ impl Dispatcher {
         let running = {
             let _scope = wants_log.then(|| crate::context::enter(context.get()));
             let _watch = pending::Watch::start(entry);
-            std::panic::catch_unwind(AssertUnwindSafe(|| entry.handler.run(call)))
+            let _entered = activity::Entered::new(entry);
+            unwind::catch(|| entry.handler.run(call))
         };
         if let Ok(Running::Pending(future)) = running {
             let timeout = entry.timeout.or(self.settings.timeout);

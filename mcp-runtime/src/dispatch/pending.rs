@@ -2,7 +2,6 @@ use std::{
     any::Any,
     fmt,
     future::Future,
-    panic::AssertUnwindSafe,
     pin::{Pin, pin},
     sync::Arc,
     task::{self, Poll},
@@ -11,13 +10,14 @@ use std::{
 
 use tokio::{task::unconstrained, time::Sleep};
 
-use super::{Settings, around::around_panicked, finish, panicked};
+use super::{Settings, activity::Entered, around::around_panicked, finish, panicked};
 use crate::{
     catalog::{Entry, EntryKind},
     context::Context,
     error::Error,
     limits::Permit,
     model::{Answer, Done, ToolResult},
+    unwind::{self, Panicked},
 };
 
 /// A handler that has to wait. Yields `None` when the call was cancelled, which is not answered.
@@ -129,7 +129,8 @@ impl Future for Pending {
         let polled = {
             let _scope = crate::context::enter(&this.context);
             let _watch = this.entry.as_ref().and_then(|it| Watch::start(it));
-            std::panic::catch_unwind(AssertUnwindSafe(|| this.future.as_mut().poll(cx)))
+            let _entered = this.entry.as_ref().map(Entered::new);
+            unwind::catch(|| this.future.as_mut().poll(cx))
         };
         match polled {
             Ok(Poll::Ready(answer)) => return this.end(answer),
@@ -141,7 +142,7 @@ impl Future for Pending {
                     Err(error) => return this.end(Err(error)),
                 }
             }
-            Err(_) => {
+            Err(Panicked) => {
                 let answer = match &this.entry {
                     Some(entry) => panicked(entry),
                     None => Err(around_panicked()),
@@ -178,6 +179,9 @@ impl Drop for Pending {
             self.context.set_cancelled();
             self.context.close();
         }
+        // What the handler holds may panic when it is dropped. The call has its answer, or none; nothing else must hear of that.
+        let nothing = Box::pin(std::future::pending());
+        unwind::discard(std::mem::replace(&mut self.future, nothing));
     }
 }
 

@@ -1,17 +1,13 @@
 //! What a URI is read through.
 
-use std::{
-    borrow::Cow,
-    cell::Cell,
-    panic::{AssertUnwindSafe, catch_unwind},
-    sync::Arc,
-};
+use std::{borrow::Cow, cell::Cell, sync::Arc};
 
 use crate::{
     catalog::{Entry, Handler, Snapshot},
     context::{Caller, Environment, LazyContext, States},
     extract::{Arguments, Call, Member, Mode},
     model::ListKind,
+    unwind,
 };
 
 type Variables<'a> = Vec<Member<'a, Cow<'a, str>>>;
@@ -55,5 +51,5 @@ fn fits(entry: &Entry, variables: Variables<'_>) -> bool {
     let context = LazyContext::new(&environment, Caller::default(), None);
     let mode = Mode::Fit { fits: &fits };
     let call = Call::new(mode, Arguments::Text(variables), &entry.names, &context);
-    catch_unwind(AssertUnwindSafe(|| read(call))).is_err() || fits.get()
+    unwind::catch(|| read(call)).is_err() || fits.get()
 }

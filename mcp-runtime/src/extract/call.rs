@@ -1,10 +1,11 @@
-use std::{borrow::Cow, cell::Cell, future::Future, panic::AssertUnwindSafe, pin::Pin};
+use std::{borrow::Cow, cell::Cell, future::Future, pin::Pin};
 
 use crate::{
     context::{Context, LazyContext},
     error::{Error, shown, truncated},
     model::{Answer, Done, ToolResult},
     nearest::nearest,
+    unwind,
     wire::{Known, Raw},
 };
 
@@ -290,11 +291,12 @@ impl<'a> Call<'a> {
                 let _places = (permit, place);
                 let _scope = crate::context::enter(&context);
                 // A panic is caught here, so that it travels as a value and not through tokio's join error.
-                std::panic::catch_unwind(AssertUnwindSafe(|| run(&context)))
+                unwind::catch(|| run(&context))
             };
             match tokio::task::spawn_blocking(job).await {
                 Ok(Ok(answer)) => answer,
-                Ok(Err(panic)) => std::panic::resume_unwind(panic),
+                // Without what it was made with: that is gone, and could panic once more.
+                Ok(Err(panicked)) => std::panic::resume_unwind(Box::new(panicked)),
                 Err(error) => Err(Error::internal(error)),
             }
         }))

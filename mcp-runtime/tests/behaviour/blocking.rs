@@ -6,7 +6,7 @@ use std::{
     time::Duration,
 };
 
-use mcp_runtime::{Builder, items, prelude::*, server};
+use mcp_runtime::{Builder, Next, Operation, OperationCall, items, prelude::*, server};
 use serde_json::json;
 
 use crate::support::{both_eras, connect, refused, said};
@@ -182,5 +182,116 @@ both_eras! {
         gate.open();
         assert_eq!(client.wait(held).await.unwrap()["content"][0]["text"], "through");
         assert_eq!(client.in_flight(), 0);
+    }
+}
+
+/// A value that panics when it is dropped.
+struct Bomb;
+
+impl Drop for Bomb {
+    fn drop(&mut self) {
+        panic!("hunter2")
+    }
+}
+
+#[tool]
+fn throws_bomb() {
+    std::panic::panic_any(Bomb)
+}
+
+#[tool]
+async fn throws_bomb_at_once() {
+    std::panic::panic_any(Bomb)
+}
+
+#[tool]
+async fn throws_bomb_later() {
+    tokio::task::yield_now().await;
+    std::panic::panic_any(Bomb)
+}
+
+#[tool(blocking)]
+fn throws_bomb_elsewhere() {
+    std::panic::panic_any(Bomb)
+}
+
+#[tool(timeout = "10ms")]
+async fn holds_bomb() {
+    let _bomb = Bomb;
+    std::future::pending::<()>().await;
+}
+
+/// A bomb in the argument of a job whose answer nobody waits for any more.
+#[tool(blocking, timeout = "10ms")]
+fn holds_bomb_elsewhere(gate: &Gate) {
+    let _bomb = Bomb;
+    gate.pass();
+}
+
+both_eras! {
+    async fn a_panic_in_a_drop_answers_that_one_call(revision) {
+        let items = items![
+            throws_bomb, throws_bomb_at_once, throws_bomb_later, throws_bomb_elsewhere, holds_bomb, holds_bomb_elsewhere, quick
+        ];
+        let gate = Gate::default();
+        let mut client = connect(server!().items(items).state(gate.clone()), revision).await;
+        for tool in ["throws_bomb", "throws_bomb_at_once", "throws_bomb_later", "throws_bomb_elsewhere"] {
+            assert_eq!(said(&mut client, tool, json!({})).await, format!("error: the tool `{tool}` panicked"));
+            assert_eq!(said(&mut client, "quick", json!({})).await, "quick");
+        }
+        for tool in ["holds_bomb", "holds_bomb_elsewhere"] {
+            let expected = format!("error: the tool `{tool}` took longer than 10ms and was given up");
+            assert_eq!(said(&mut client, tool, json!({})).await, expected);
+            assert_eq!(said(&mut client, "quick", json!({})).await, "quick");
+        }
+        gate.open();
+        // One that its client gives up.
+        let held = client.start("tools/call", json!({ "name": "holds_bomb" }));
+        client.cancel(held);
+        assert_eq!(said(&mut client, "quick", json!({})).await, "quick");
+        assert_eq!(client.in_flight(), 0);
+    }
+
+    async fn a_panic_in_a_drop_around_calls_answers_that_one_call(revision) {
+        let around = async |call: OperationCall, next: Next| {
+            let is_bomb = matches!(call.operation(), Operation::CallTool(name) if name == "quick");
+            if is_bomb {
+                std::panic::panic_any(Bomb);
+            }
+            next.run(call).await
+        };
+        let mut client = connect(server!().items(items![quick, throws_bomb]).around(around), revision).await;
+        let error = client.call("quick", json!({})).await.unwrap_err();
+        assert_eq!((error.code, &*error.message), (-32603, "internal error"));
+        assert_eq!(said(&mut client, "throws_bomb", json!({})).await, "error: the tool `throws_bomb` panicked");
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_task_whose_drop_panics_ends() {
+    #[tool(task, timeout = "10s")]
+    async fn holds_bomb_as_task() {
+        let _bomb = Bomb;
+        std::future::pending::<()>().await;
+    }
+    let can = json!({ "extensions": { "io.modelcontextprotocol/tasks": {} } });
+    let server = server!().items(items![holds_bomb_as_task, quick]);
+    let revision = mcp_runtime::testing::Revision::V2026_07_28;
+    let mut client =
+        mcp_runtime::testing::Client::connect_capable(server, revision, can).await.unwrap();
+    for cancels in [false, true] {
+        let created = client
+            .request("tools/call", json!({ "name": "holds_bomb_as_task" }))
+            .await
+            .expect("the call becomes a task");
+        let which = json!({ "taskId": created["taskId"] });
+        if cancels {
+            client.request("tasks/cancel", which.clone()).await.expect("the task is there");
+        }
+        tokio::time::sleep(Duration::from_secs(11)).await;
+        let task = client.request("tasks/get", which).await.expect("the task is there");
+        let expected = if cancels { "cancelled" } else { "completed" };
+        assert_eq!(task["status"], expected, "{task}");
+        assert_eq!(said(&mut client, "quick", json!({})).await, "quick");
     }
 }

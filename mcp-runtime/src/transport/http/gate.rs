@@ -1,7 +1,6 @@
 //! The way through the resource's guard, before anything else is known of a request.
 
 use std::{
-    panic::{AssertUnwindSafe, catch_unwind},
     sync::Arc,
     task::{Context, Poll, ready},
     time::SystemTime,
@@ -15,6 +14,7 @@ use super::{answering::Answer, read::Read};
 use crate::{
     auth::{Denied, ProtectedResource, Refusal, Verifying},
     context::{Authorization, Carrier},
+    unwind::{self, Panicked},
 };
 
 /// The addresses that a protected resource has beside its endpoint.
@@ -78,15 +78,14 @@ impl Gate {
                 },
                 Self::Verifying(verifying) => {
                     // The author's own code, which must not take the connection along. It is not polled again.
-                    let polled = AssertUnwindSafe(|| verifying.as_mut().poll(cx));
-                    let verified = match catch_unwind(polled) {
+                    let verified = match unwind::catch(|| verifying.as_mut().poll(cx)) {
                         Ok(polled) => ready!(polled),
-                        Err(_) => {
+                        Err(Panicked) => {
                             tracing::error!("the verifier of tokens panicked");
                             Err(Denied::unavailable("the token cannot be verified now"))
                         }
                     };
-                    *self = Self::Open;
+                    unwind::discard(std::mem::replace(self, Self::Open));
                     break protected.finish(verified, parts);
                 }
             }

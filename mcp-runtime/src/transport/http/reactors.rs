@@ -1,6 +1,12 @@
 //! Where the connections of a server are served that brings its own runtime.
 
-use std::{io, pin::pin, sync::Arc, thread};
+use std::{
+    io,
+    pin::pin,
+    sync::{Arc, mpsc},
+    thread,
+    time::Duration,
+};
 
 use tokio::{
     net::TcpStream,
@@ -9,7 +15,12 @@ use tokio::{
     task::JoinSet,
 };
 
-use crate::{error::ServeError, transport::block_on};
+use crate::{
+    catalog::Snapshot,
+    dispatch::{ReactorActivity, Unresponsive},
+    error::ServeError,
+    transport::block_on,
+};
 
 /// Threads that each drive the connections they were given, from the first byte to the last: a request is never handed
 /// from one thread to another, and none wakes another one up.
@@ -19,6 +30,7 @@ struct Reactor {
     handle: Handle,
     /// Held by each of its connections.
     load: Arc<()>,
+    activity: &'static ReactorActivity,
     /// Dropped when the thread shall end.
     _runs: oneshot::Sender<()>,
 }
@@ -31,6 +43,33 @@ impl Reactors {
     pub(super) fn start() -> io::Result<Self> {
         let count = thread::available_parallelism().map_or(1, |it| it.get() - 1).max(1);
         (0..count).map(Reactor::start).collect::<io::Result<_>>().map(Self)
+    }
+
+    /// Ends what is left of connections. A handler that does not let go of its reactor is not waited for.
+    ///
+    /// # Errors
+    /// When there is such a handler.
+    pub(super) async fn shut_down(
+        &self,
+        connections: &mut JoinSet<()>,
+        snapshot: &Snapshot,
+    ) -> Result<(), Unresponsive> {
+        connections.abort_all();
+        for _ in 0..LOOKS {
+            let before: Vec<_> = self.0.iter().map(|it| it.activity.current()).collect();
+            let all = async { while connections.join_next().await.is_some() {} };
+            if tokio::time::timeout(LOOK, all).await.is_ok() {
+                return Ok(());
+            }
+            let mut polls = self.0.iter().zip(before);
+            let held = polls.find_map(|(reactor, before)| {
+                before.filter(|it| reactor.activity.current() == Some(*it))
+            });
+            if let Some(poll) = held {
+                return Err(poll.problem(snapshot));
+            }
+        }
+        Err(Unresponsive("code that is no item of this server".to_owned()))
     }
 
     /// Lets the one that has the fewest connections serve this one.
@@ -58,12 +97,20 @@ impl Reactors {
     }
 }
 
+/// Time between two looks at what a reactor does.
+const LOOK: Duration = Duration::from_millis(100);
+
+/// Looks at a reactor that runs no item and lets no connection end.
+const LOOKS: usize = 20;
+
 impl Reactor {
     fn start(number: usize) -> io::Result<Self> {
         let runtime = runtime::Builder::new_current_thread().enable_all().build()?;
         let handle = runtime.handle().clone();
         let (runs, ended) = oneshot::channel::<()>();
+        let (told, activity) = mpsc::channel();
         let run = move || {
+            let _ = told.send(ReactorActivity::of_this_thread());
             let ended = pin!(async {
                 // An error is the end too.
                 let _ = ended.await;
@@ -72,6 +119,7 @@ impl Reactor {
             block_on(runtime, ended)
         };
         thread::Builder::new().name(format!("mcp-http-{number}")).spawn(run)?;
-        Ok(Self { handle, load: Arc::default(), _runs: runs })
+        let activity = activity.recv().map_err(io::Error::other)?;
+        Ok(Self { handle, load: Arc::default(), activity, _runs: runs })
     }
 }

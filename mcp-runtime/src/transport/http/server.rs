@@ -110,6 +110,7 @@ impl HttpServer {
         let (stopping, is_stopping) = watch::channel(false);
         let mut connections = JoinSet::new();
         let limits = *self.endpoint().limits();
+        let catalog = self.endpoint().service.dispatcher.catalog.clone();
         let most = limits.connections.max(1);
         let tally = self.endpoint().service.tally().clone();
         let is_full = || tally.refuse(Limit::Connections);
@@ -156,9 +157,15 @@ impl HttpServer {
                 connections.len()
             );
         }
-        connections.shutdown().await;
+        let ended = match reactors {
+            Some(reactors) => reactors.shut_down(&mut connections, &catalog.snapshot()).await,
+            None => {
+                connections.shutdown().await;
+                Ok(())
+            }
+        };
         self.service.close().await;
-        Ok(())
+        ended.map_err(|held| ServeError::Unresponsive(held.to_string()))
     }
 
     fn endpoint(&self) -> &Arc<Endpoint> {

@@ -39,6 +39,15 @@ impl Input {
         Input { source: Source::Blocking(Reader::new(file)), terminal }
     }
 
+    /// Another descriptor of a stream that is polled.
+    #[cfg(unix)]
+    pub(super) fn try_clone_polled(&self) -> Option<std::os::fd::OwnedFd> {
+        match &self.source {
+            Source::Polled(source) => source.try_clone().ok(),
+            Source::Blocking(_) => None,
+        }
+    }
+
     /// Whether a person sits at the other end, and would like to be told what this program is.
     pub fn is_terminal(&self) -> bool {
         self.terminal
@@ -82,6 +91,10 @@ mod polled {
     impl Source {
         pub(super) fn new(descriptor: Arc<Descriptor>) -> Self {
             Source { receiver: None, descriptor }
+        }
+
+        pub(super) fn try_clone(&self) -> io::Result<std::os::fd::OwnedFd> {
+            self.descriptor.try_clone()
         }
 
         pub(super) fn poll_read(

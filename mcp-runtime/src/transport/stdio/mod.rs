@@ -17,6 +17,8 @@ mod input;
 mod output;
 mod run;
 mod terminated;
+#[cfg(unix)]
+mod watchdog;
 
 pub use self::guard::{Guard, restore};
 pub use self::input::Input;

@@ -2,6 +2,8 @@
 
 use std::{io::Write as _, pin::pin};
 
+#[cfg(unix)]
+use super::watchdog;
 use super::{Guard, restore, terminated::terminated};
 use crate::{
     builder::{Builder, Identity, Server},
@@ -14,15 +16,23 @@ use crate::{
 pub(crate) fn run(builder: Builder) -> Result<(), ServeError> {
     let server = builder.build()?;
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
-    block_on(runtime, pin!(serve(server)))
+    block_on(runtime, pin!(serve(server, true)))
 }
 
-async fn serve(server: Server) -> Result<(), ServeError> {
+/// `owns_process` says that the process is there for this server alone, and may be ended.
+async fn serve(server: Server, owns_process: bool) -> Result<(), ServeError> {
     let (guard, input, output) = Guard::install()?;
     if input.is_terminal() {
         hint(&server.identity);
     }
     let started = server.start().await?;
+    #[cfg(unix)]
+    if owns_process {
+        let catalog = started.dispatcher.catalog.clone();
+        watchdog::arm(catalog, started.limits.grace, input.try_clone_polled());
+    }
+    #[cfg(not(unix))]
+    let _ = owns_process;
     let peer = Peer::new(Service::new(&started));
     let served = stream::serve(&peer, input, output, terminated()).await;
     started.stop().await;
@@ -38,7 +48,7 @@ impl Builder {
     /// # Errors
     /// When the server cannot be built, `setup` fails, or reading or writing does.
     pub async fn serve_stdio(self) -> Result<(), ServeError> {
-        serve(self.build()?).await
+        serve(self.build()?, false).await
     }
 }
 

@@ -1,0 +1,124 @@
+//! The item that the thread of a reactor works on. A thread beside it can see that, and end a process whose reactor does not answer.
+
+use std::{
+    cell::Cell,
+    fmt,
+    sync::{
+        Arc, Mutex, PoisonError,
+        atomic::{AtomicUsize, Ordering::Relaxed},
+    },
+};
+
+use crate::{
+    catalog::{Entry, Snapshot},
+    model::ListKind,
+};
+
+thread_local! {
+    static OF_THIS_THREAD: Cell<Option<&'static ReactorActivity>> = const { Cell::new(None) };
+}
+
+/// Runs once, before the first call of a reactor.
+type Beginning = Box<dyn FnOnce() + Send>;
+
+/// What one reactor works on. It is written with two plain stores for each call, and holds the address of an entry, not the entry, whose
+/// counter all reactors would share.
+#[derive(Default)]
+pub(crate) struct ReactorActivity {
+    /// The address of the entry that is running; zero between calls.
+    entry: AtomicUsize,
+    /// Numbers the polls, so that two looks can tell one long poll from two short ones.
+    polls: AtomicUsize,
+    beginning: Mutex<Option<Beginning>>,
+}
+
+/// One poll of a handler.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct ActivePoll {
+    entry: usize,
+    number: usize,
+}
+
+impl ReactorActivity {
+    /// Makes this thread tell what it works on. The value is never freed: there is one for each reactor of a process.
+    pub(crate) fn of_this_thread() -> &'static Self {
+        let activity: &'static Self = Box::leak(Box::default());
+        OF_THIS_THREAD.set(Some(activity));
+        activity
+    }
+
+    /// Runs `beginning` before the first call: a server that is never called does not pay for it.
+    #[cfg_attr(not(all(feature = "stdio", unix)), allow(dead_code, reason = "for the watchdog"))]
+    pub(crate) fn before_first_call(&self, beginning: impl FnOnce() + Send + 'static) {
+        *self.beginning.lock().unwrap_or_else(PoisonError::into_inner) = Some(Box::new(beginning));
+    }
+
+    /// The poll that is running now.
+    pub(crate) fn current(&self) -> Option<ActivePoll> {
+        let (entry, number) = (self.entry.load(Relaxed), self.polls.load(Relaxed));
+        (entry != 0).then_some(ActivePoll { entry, number })
+    }
+
+    #[cold]
+    fn begin(&self) {
+        let beginning = self.beginning.lock().unwrap_or_else(PoisonError::into_inner).take();
+        if let Some(beginning) = beginning {
+            beginning();
+        }
+    }
+}
+
+impl ActivePoll {
+    /// The words about a reactor that this poll does not let go of.
+    pub(crate) fn problem(self, snapshot: &Snapshot) -> Unresponsive {
+        let kinds = [ListKind::Tools, ListKind::Resources, ListKind::Templates, ListKind::Prompts];
+        let mut entries = kinds.into_iter().flat_map(|kind| snapshot.list(kind));
+        let found = entries.find(|entry| Arc::as_ptr(entry).addr() == self.entry);
+        Unresponsive(found.map_or_else(
+            || "an item that is in no list".to_owned(),
+            |entry| format!("the {} {}", entry.kind_name(), entry.place()),
+        ))
+    }
+}
+
+/// An item that holds its reactor while the process shall end.
+#[derive(Debug)]
+pub(crate) struct Unresponsive(pub(crate) String);
+
+impl fmt::Display for Unresponsive {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(
+            f,
+            "{} held its thread for so long that the server could not end, and was cut off: mark it `blocking`, or await something in it",
+            self.0
+        )
+    }
+}
+
+/// Tells that the item runs, until this is dropped.
+pub(super) struct Entered(Option<&'static ReactorActivity>);
+
+impl Entered {
+    #[inline]
+    pub(super) fn new(entry: &Arc<Entry>) -> Self {
+        let activity = OF_THIS_THREAD.get();
+        if let Some(activity) = activity {
+            let polls = activity.polls.load(Relaxed);
+            if polls == 0 {
+                activity.begin();
+            }
+            activity.polls.store(polls.wrapping_add(1), Relaxed);
+            activity.entry.store(Arc::as_ptr(entry).addr(), Relaxed);
+        }
+        Self(activity)
+    }
+}
+
+impl Drop for Entered {
+    #[inline]
+    fn drop(&mut self) {
+        if let Some(activity) = self.0 {
+            activity.entry.store(0, Relaxed);
+        }
+    }
+}
