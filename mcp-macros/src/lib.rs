@@ -86,7 +86,7 @@ use proc_macro::TokenStream;
 /// | `concurrency = 4` | how many calls run at once, of all callers together, until they have been answered or, as tasks, have ended; what is `blocking` counts until it has, also when nobody waits for it any more |
 /// | `scopes("files:write")` | what a caller's access token must grant, all of it: over HTTP others are told what to ask for (403), and lists do not show it to them; needs the feature `auth` |
 /// | `auth(may_write)`, `auth(\|caller, access\| …)` | a function, or a closure that captures nothing, that decides who may use it, and with which arguments: a `Policy`; needs the feature `auth` |
-/// | `single_use` | answers to its questions are taken once (2026-07-28): a client that sends the same round again is refused, by each process for itself; needs the feature `ask` |
+/// | `single_use` | answers to its questions are taken once (2026-07-28): a client that sends the same round again is refused, by each process for itself |
 /// | `task`, `task = "required"` | a call may, or must, become a task that its client looks after (2025-11-25 and later); `task(required, later, ttl = "1h", poll = "2s")`: with `later` it becomes one at `ctx.begin_task()` |
 /// | `asks(elicitation, sampling, roots)` | what the function asks of the client; one that cannot do it is refused before anything runs. A parameter `Elicit`, `Sample` or `Roots` says the same |
 /// | `order = -1` | the place in lists: lower comes first, 0 if not given, then by name |

@@ -172,14 +172,14 @@ pub fn read_cursor(text: &str) -> bool {
 }
 
 /// The key of a server that keeps its calls' state in the hands of their clients.
-#[cfg(feature = "ask")]
+#[cfg(feature = "state-key")]
 #[derive(Debug)]
 pub struct Sealed(crate::ask::Sealer);
 
-#[cfg(feature = "ask")]
+#[cfg(feature = "state-key")]
 impl Sealed {
     pub fn new(key: [u8; 32]) -> Self {
-        Self(crate::ask::Sealer::new(vec![key], std::time::Duration::from_secs(60)))
+        Self(crate::ask::Sealer::new(vec![key]).expect("there is a key"))
     }
 
     /// # Errors

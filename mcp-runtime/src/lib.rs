@@ -62,7 +62,7 @@
 //! | `axum` | `into_router`, for axum applications |
 //! | `auth` | over HTTP, only callers with an access token: `.auth(…)`, `Jwt`, `TokenVerifier`, `Auth` |
 //! | `auth-server` | an OAuth authorization server inside of this one: `AuthorizationServer` |
-//! | `ask` | questions over several rounds, and `once`, for clients of 2026-07-28 |
+//! | `state-key` | `.state_key(…)`: the rounds of a call that asks (2026-07-28) may go to several instances, and survive a restart |
 //! | `sqlite` | `SqliteTasks`: tasks that outlast the process, in a file; builds SQLite from its C source |
 //! | `inventory` | registration through constructors instead of the linker (always so on wasm) |
 
@@ -95,6 +95,7 @@ mod nearest;
 mod observe;
 mod percent;
 mod protocol;
+mod random;
 #[allow(missing_docs, reason = "public only for generated code")]
 mod registry;
 mod reply;

@@ -59,6 +59,7 @@ pub struct Limits {
     pub(crate) grace: Duration,
     pub(crate) question_time: Duration,
     pub(crate) state: usize,
+    pub(crate) all_state: usize,
     pub(crate) tasks: usize,
     pub(crate) owner_tasks: usize,
     pub(crate) task_ttl: Duration,
@@ -105,6 +106,7 @@ impl Limits {
             grace: Duration::from_secs(5),
             question_time: Duration::from_secs(600),
             state: 64 << 10,
+            all_state: 64 << 20,
             tasks: 1024,
             owner_tasks: 256,
             task_ttl: Duration::from_secs(60 * 60),
@@ -162,6 +164,10 @@ impl Limits {
         question_time: Duration;
         /// Bytes that a call may keep between its rounds (2026-07-28). 64 KiB.
         state: usize;
+        /// Bytes that the rounds of all clients together take in the process (2026-07-28): their state, and 256 each. Where there is no room,
+        /// the caller that has most of them loses its oldest round, and its client has to begin that call again. With `.state_key(…)` there is
+        /// no such limit, since the process keeps nothing. 64 MiB.
+        all_state: usize;
         /// Tasks of all clients together that run at once, and calls that may become one. 1,024.
         tasks: usize;
         /// Tasks of one [`Principal`](crate::Principal) that run at once, where it is known who calls. 256.
@@ -187,6 +193,7 @@ impl Limits {
             ("all_bodies", self.all_bodies == 0),
             ("body_time", self.body_time.is_zero()),
             ("question_time", self.question_time.is_zero()),
+            ("all_state", self.all_state == 0),
         ];
         zeros.into_iter().filter(|it| it.1).map(|it| it.0)
     }

@@ -37,7 +37,8 @@ fn processes_without_a_key_know_their_own_rounds_only() {
         let [a, b] = servers.each_ref().map(Server::address);
         let mut call = journey();
         call.begin(a).await;
-        check_refused(&call.saying("one").ask(b).await);
+        let refused = call.saying("one").ask(b).await;
+        refused.check_error(200, -32602, "another process of this server");
         // The refusal costs nothing: it goes on where it is known.
         assert_eq!(call.say(a, "one").await, "Word 2?");
     });

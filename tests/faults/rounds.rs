@@ -70,6 +70,6 @@ impl Rounds {
 /// State that a server does not know is refused, and nothing is said of why.
 #[track_caller]
 pub(crate) fn check_refused(reply: &Reply) {
-    let says = "`requestState` is not what this call was answered with, or too old: start again without it";
+    let says = "`requestState` does not belong to this call, has expired or is no longer kept: call again without `requestState`";
     reply.check_error(200, -32602, says);
 }

@@ -113,6 +113,6 @@ fn a_server_brings_few_crates() {
     crates::check("stdio,client-log,http", 63);
     crates::check("stdio,client-log,auth", 63 + 15);
     crates::check("stdio,client-log,auth-server", 63 + 15);
-    crates::check("stdio,client-log,ask", 50 + 16);
+    crates::check("stdio,client-log,state-key", 50 + 14);
     crates::check("stdio,client-log,sqlite", 50 + 11);
 }

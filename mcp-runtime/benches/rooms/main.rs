@@ -1,4 +1,4 @@
-//! What each room on the way of a call costs: `cargo bench -p mcp-runtime --bench rooms`, with `--features ask` for sealed state too.
+//! What each room on the way of a call costs: `cargo bench -p mcp-runtime --bench rooms`, with `--features state-key` for sealed state too.
 //!
 //! `cargo bench -p mcp-runtime --bench rooms -- encode` measures one room. What the whole way costs is counted by the
 //! benchmark `instructions`.
@@ -9,7 +9,7 @@ mod encode;
 mod extract;
 mod frame;
 mod parse;
-#[cfg(feature = "ask")]
+#[cfg(feature = "state-key")]
 mod sealed;
 mod template;
 
@@ -28,7 +28,7 @@ fn main() {
     dispatch::bench(&mut criterion);
     extract::bench(&mut criterion);
     encode::bench(&mut criterion);
-    #[cfg(feature = "ask")]
+    #[cfg(feature = "state-key")]
     sealed::bench(&mut criterion);
     template::bench(&mut criterion);
     cursor::bench(&mut criterion);

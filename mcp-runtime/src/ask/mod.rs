@@ -1,26 +1,29 @@
 //! Asking by being called again (2026-07-28): a call that needs an answer ends with its questions, and the client repeats it with the
 //! answers. The handler starts from the top each time; what it has asked and done before comes back at once.
 //!
-//! Between two rounds everything travels through the client, sealed (feature `ask`): a server keeps nothing, and another one with the same key
-//! can go on. Without the feature a call has one round.
+//! The state of a call between two rounds is kept in this process ([`in_process`]), or sealed and sent to the client where the author has set
+//! a key ([`sealed`], feature `state-key`): then another process with the same key can go on. Both storages are bound to the same things.
 
-#[cfg(feature = "ask")]
 mod bound;
-#[cfg(feature = "ask")]
 mod canonical;
+mod in_process;
 mod keeper;
 mod rounds;
-#[cfg(feature = "ask")]
+#[cfg(feature = "state-key")]
 mod seal;
-#[cfg(feature = "ask")]
+#[cfg(feature = "state-key")]
+mod sealed;
+#[cfg(feature = "state-key")]
 mod spent;
 mod state;
+mod storage;
 
-#[cfg(feature = "ask")]
 pub(crate) use bound::Bound;
-pub(crate) use keeper::Keeper;
+pub(crate) use in_process::ProcessStorage;
+pub(crate) use keeper::{Keeper, RoundStates};
 pub(crate) use rounds::{Rounds, asked_twice, lacking};
-#[cfg(feature = "ask")]
+#[cfg(feature = "state-key")]
 pub(crate) use seal::Sealer;
-#[cfg(feature = "ask")]
-pub(crate) use spent::Spent;
+#[cfg(feature = "state-key")]
+pub(crate) use sealed::SealedStorage;
+pub(crate) use storage::StateStorage;

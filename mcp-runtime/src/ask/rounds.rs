@@ -5,8 +5,8 @@ use std::{
 
 use super::{
     Keeper,
-    keeper::Nonce,
     state::{State, Texts},
+    storage::RoundId,
 };
 use crate::{
     context::{Asker, Asking},
@@ -23,8 +23,8 @@ pub(crate) struct Rounds {
     earlier: State,
     /// The answers that came with this round, as they came.
     answers: Texts,
-    /// Of the state that came with it.
-    nonce: Option<Nonce>,
+    /// The round that left the state that came with this one.
+    resumes: Option<RoundId>,
     round: Mutex<Round>,
 }
 
@@ -47,22 +47,22 @@ impl Rounds {
     /// Takes up a call where it was left.
     ///
     /// # Errors
-    /// Answers that are no object, and state that was not sealed here for this call, or too long ago.
+    /// Answers that are no object, and state that does not belong to this call or is no longer kept.
     pub(crate) fn resume(
         client: Arc<ClientInfo>,
         keeper: Keeper,
         responses: Option<Raw<'_>>,
-        sealed: Option<Raw<'_>>,
+        state: Option<Raw<'_>>,
     ) -> Result<Arc<Self>> {
-        let (earlier, nonce) = keeper.open(sealed)?;
+        let (earlier, resumes) = keeper.open(state)?;
         let responses = responses.filter(|it| !it.is_null()).unwrap_or(Raw::EMPTY_OBJECT);
         if responses.kind() != JsonKind::Object {
             return Err(Error::invalid_params("`inputResponses` must be an object"));
         }
         let members = responses.members().map(|(key, json)| (key.into(), json.as_str().into()));
-        let answers = if keeper.takes_answers(nonce) { members.collect() } else { Texts::new() };
+        let answers = if keeper.takes_answers(resumes) { members.collect() } else { Texts::new() };
         let round = Round { state: earlier.clone(), ..Round::default() };
-        Ok(Arc::new(Self { client, keeper, earlier, answers, nonce, round: Mutex::new(round) }))
+        Ok(Arc::new(Self { client, keeper, earlier, answers, resumes, round: Mutex::new(round) }))
     }
 
     fn round(&self) -> MutexGuard<'_, Round> {
@@ -72,7 +72,7 @@ impl Rounds {
     /// Whether an answer that has come under this key was given to these words. Who answers before anybody has asked knows the
     /// question.
     fn is_same(&self, key: &str, words: &str) -> bool {
-        if self.nonce.is_none() {
+        if self.resumes.is_none() {
             return true;
         }
         let asked = self.earlier.asked.get(key);
@@ -101,7 +101,9 @@ impl Rounds {
         }
         // Made anew in each round: the key that made the last one may be gone by the next.
         match self.keeper.digest(&words) {
-            Ok(digest) => round.state.asked.extend(digest.map(|it| (key.into(), it.into()))),
+            Ok(digest) => {
+                round.state.asked.insert(key.into(), digest.into());
+            }
             Err(error) => return Some(Err(error)),
         }
         // An answer of another kind, to other words, or with a wrong value, is no answer: the client is asked again. Who declines means it
@@ -159,7 +161,7 @@ impl Asker for Rounds {
     }
 
     fn begin(&self) -> Result<()> {
-        self.nonce.map_or(Ok(()), |it| self.keeper.spend(it))
+        self.resumes.map_or(Ok(()), |it| self.keeper.spend(it))
     }
 
     fn need_input(&self) -> Result<Option<NeedInput>> {

@@ -1,6 +1,6 @@
 //! State that travels through the client: nobody but a server with the key can read or make it (MRTR-05).
 
-use std::{fmt, sync::OnceLock, time::Duration};
+use std::fmt;
 
 use base64::{Engine as _, engine::general_purpose::URL_SAFE_NO_PAD};
 use chacha20poly1305::{
@@ -8,36 +8,31 @@ use chacha20poly1305::{
     aead::{Aead as _, Payload},
 };
 
-use crate::error::Error;
+use crate::{error::Error, random::random};
 
 /// Bytes of a nonce: so many that random ones do not meet.
 pub(crate) const NONCE: usize = 24;
 
-/// The keys of a server: one seals, all open.
+/// The keys of a server.
 #[derive(Clone)]
 pub(crate) struct Sealer {
-    /// Made when it is first needed where nobody gave one.
-    keys: OnceLock<Vec<[u8; 32]>>,
-    /// How long what it seals can be opened.
-    pub(crate) lifetime: Duration,
+    /// Seals and opens.
+    newest: [u8; 32],
+    /// Only open.
+    older: Vec<[u8; 32]>,
 }
 
 /// What is wrong with a text that claims to be sealed. Nobody is told which: it would help to forge one.
 pub(crate) struct Broken;
 
 impl Sealer {
-    /// Seals with the first of these keys, or with a random one that nobody else has.
-    pub(crate) fn new(keys: Vec<[u8; 32]>, lifetime: Duration) -> Self {
-        let keys = if keys.is_empty() { OnceLock::new() } else { OnceLock::from(keys) };
-        Self { keys, lifetime }
+    /// Seals with the first of these keys. Returns `None` when there is none.
+    pub(crate) fn new(mut keys: Vec<[u8; 32]>) -> Option<Self> {
+        (!keys.is_empty()).then(|| Self { newest: keys.remove(0), older: keys })
     }
 
-    fn keys(&self) -> &[[u8; 32]] {
-        self.keys.get_or_init(|| random().into_iter().collect())
-    }
-
-    fn sealing(&self) -> Result<[u8; 32], Error> {
-        self.keys().first().copied().ok_or_else(|| Error::internal("there is no key to seal with"))
+    fn keys(&self) -> impl Iterator<Item = &[u8; 32]> {
+        std::iter::once(&self.newest).chain(&self.older)
     }
 
     /// Seals a text for whoever shows it with the same `bound`.
@@ -46,7 +41,7 @@ impl Sealer {
     /// When the system gives no random numbers.
     pub(crate) fn seal(&self, text: &[u8], bound: &[u8]) -> Result<String, Error> {
         let nonce: [u8; NONCE] = random()?;
-        let cipher = XChaCha20Poly1305::new(&Key::from(self.sealing()?));
+        let cipher = XChaCha20Poly1305::new(&Key::from(self.newest));
         let sealed = cipher
             .encrypt(&XNonce::from(nonce), Payload { msg: text, aad: bound })
             .map_err(|_| Error::internal("the state could not be sealed"))?;
@@ -55,13 +50,13 @@ impl Sealer {
 
     /// A few letters that stand for a text, for state that is sealed itself: nobody without the key can find another text for
     /// them. Random nonces do not meet the one that is used here.
-    pub(super) fn digest(&self, text: &[u8]) -> Result<String, Error> {
-        Ok(URL_SAFE_NO_PAD.encode(tag(&self.sealing()?, text)))
+    pub(super) fn digest(&self, text: &[u8]) -> String {
+        URL_SAFE_NO_PAD.encode(tag(&self.newest, text))
     }
 
     /// Whether one of the keys has made these letters of the text.
     pub(super) fn is_digest(&self, digest: &str, text: &[u8]) -> bool {
-        self.keys().iter().any(|key| URL_SAFE_NO_PAD.encode(tag(key, text)) == digest)
+        self.keys().any(|key| URL_SAFE_NO_PAD.encode(tag(key, text)) == digest)
     }
 
     /// Opens what one of the keys has sealed for the same `bound`, and gives the nonce with it, which no other text has.
@@ -76,7 +71,7 @@ impl Sealer {
             let cipher = XChaCha20Poly1305::new(&Key::from(*key));
             cipher.decrypt(&XNonce::from(*nonce), Payload { msg: sealed, aad: bound }).ok()
         };
-        self.keys().iter().find_map(open).map(|it| (it, *nonce)).ok_or(Broken)
+        self.keys().find_map(open).map(|it| (it, *nonce)).ok_or(Broken)
     }
 }
 
@@ -89,18 +84,8 @@ fn tag(key: &[u8; 32], text: &[u8]) -> [u8; 12] {
 
 impl fmt::Debug for Sealer {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Sealer")
-            .field("keys", &self.keys.get().map(Vec::len))
-            .finish_non_exhaustive()
+        f.debug_struct("Sealer").field("keys", &self.keys().count()).finish_non_exhaustive()
     }
-}
-
-/// Bytes that nobody can guess.
-pub(crate) fn random<const N: usize>() -> Result<[u8; N], Error> {
-    let mut bytes = [0; N];
-    getrandom::fill(&mut bytes)
-        .map_err(|error| Error::internal(format!("no random numbers: {error}")))?;
-    Ok(bytes)
 }
 
 #[cfg(test)]
@@ -108,7 +93,7 @@ mod tests {
     use super::*;
 
     fn sealer(keys: &[u8]) -> Sealer {
-        Sealer::new(keys.iter().map(|it| [*it; 32]).collect(), Duration::from_secs(60))
+        Sealer::new(keys.iter().map(|it| [*it; 32]).collect()).unwrap()
     }
 
     fn opened(sealer: &Sealer, sealed: &str, bound: &[u8]) -> Option<Vec<u8>> {
@@ -126,14 +111,6 @@ mod tests {
     }
 
     #[test]
-    fn without_a_key_each_server_makes_its_own() {
-        let (own, other) = (sealer(&[]), sealer(&[]));
-        let sealed = own.seal(b"text", b"").unwrap();
-        assert_eq!(opened(&own, &sealed, b"").as_deref(), Some(&b"text"[..]));
-        assert_eq!(opened(&other, &sealed, b""), None);
-    }
-
-    #[test]
     fn keys_can_be_rotated() {
         let sealed = sealer(&[1]).seal(b"text", b"").unwrap();
         let rotated = sealer(&[2, 1]);
@@ -145,7 +122,7 @@ mod tests {
 
     #[test]
     fn a_digest_is_of_one_text_and_survives_a_rotation() {
-        let digest = sealer(&[1]).digest(b"text").unwrap();
+        let digest = sealer(&[1]).digest(b"text");
         assert_eq!(digest.len(), 16);
         assert!(sealer(&[1]).is_digest(&digest, b"text"));
         assert!(sealer(&[2, 1]).is_digest(&digest, b"text"));

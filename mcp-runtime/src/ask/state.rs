@@ -1,8 +1,5 @@
 use std::collections::BTreeMap;
-#[cfg(feature = "ask")]
-use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
-#[cfg(feature = "ask")]
 use crate::{
     gathered::gathered,
     wire::{Object, Raw, write},
@@ -22,12 +19,10 @@ pub(super) struct State {
     pub(super) asked: Texts,
 }
 
-#[cfg(feature = "ask")]
 impl State {
-    pub(super) fn write(&self, expires: u64) -> Vec<u8> {
+    pub(super) fn write(&self) -> Vec<u8> {
         let mut out = Vec::new();
         let mut object = Object::begin(&mut out);
-        object.u64("e", expires);
         for (name, texts) in [("a", &self.answers), ("d", &self.done)] {
             let mut members = object.object(name);
             for (key, json) in texts {
@@ -43,10 +38,9 @@ impl State {
         out
     }
 
-    /// What was written and when it expires, unless it has.
-    pub(super) fn read(text: Raw<'_>, now: u64) -> Option<(Self, u64)> {
-        let [expires, answers, done, asked] = text.pick(["e", "a", "d", "q"]);
-        let expires = expires.and_then(Raw::u64).filter(|it| *it >= now)?;
+    /// Reads what was written.
+    pub(super) fn read(text: Raw<'_>) -> Self {
+        let [answers, done, asked] = text.pick(["a", "d", "q"]);
         let texts = |of: Option<Raw<'_>>| -> Texts {
             let members = of.into_iter().flat_map(Raw::members);
             gathered(members.map(|(key, json)| (key.into(), json.as_str().into())))
@@ -54,7 +48,7 @@ impl State {
         let members = asked.into_iter().flat_map(Raw::members);
         let digest = |it: Raw<'_>| it.string().unwrap_or_default().into();
         let asked = gathered(members.map(|(key, it)| (key.into(), digest(it))));
-        Some((Self { answers: texts(answers), done: texts(done), asked }, expires))
+        Self { answers: texts(answers), done: texts(done), asked }
     }
 
     /// The key that takes the most room.
@@ -62,15 +56,4 @@ impl State {
         let all = self.answers.iter().chain(&self.done);
         all.map(|(key, json)| (&**key, key.len() + json.len())).max_by_key(|it| it.1)
     }
-}
-
-/// Seconds since 1970: what several machines agree on.
-#[cfg(feature = "ask")]
-pub(super) fn now() -> u64 {
-    SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |it| it.as_secs())
-}
-
-#[cfg(feature = "ask")]
-pub(super) fn after(lifetime: Duration) -> u64 {
-    now().saturating_add(lifetime.as_secs().max(1))
 }

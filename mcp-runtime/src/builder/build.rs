@@ -42,8 +42,7 @@ impl Builder {
             unverified,
             max_blocking: self.max_blocking,
             limits: self.limits,
-            #[cfg(feature = "ask")]
-            state_keys: self.state_keys,
+            state_settings: self.state_settings,
             task_store: self.task_store.0,
         })
     }

@@ -303,12 +303,6 @@ fn check_item(def: &'static ItemDef, params: &Params, problems: &mut Vec<String>
             def.origin
         ));
     }
-    if def.single_use && cfg!(not(feature = "ask")) {
-        problems.push(format!(
-            "{}: `single_use` needs the feature `ask` of mcp-runtime, without which no round is told from its copy",
-            def.origin
-        ));
-    }
     for field in &params.fields {
         // Those that are written out the macro has judged.
         let default = field.default.as_ref().map(ToString::to_string);

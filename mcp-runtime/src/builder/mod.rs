@@ -14,11 +14,10 @@ mod items;
 mod network;
 mod pace;
 mod place;
+mod round_state;
 mod server;
 mod setup;
 mod size;
-#[cfg(feature = "ask")]
-mod state_keys;
 mod task_store;
 
 use std::{
@@ -42,9 +41,7 @@ pub(crate) use server::Started;
 pub use setup::{Made, Opening, Setup};
 pub use size::Size;
 
-#[cfg(feature = "ask")]
-use self::state_keys::StateKeys;
-use self::{place::Place, task_store::ChosenStore};
+use self::{place::Place, round_state::StateSettings, task_store::ChosenStore};
 #[cfg(feature = "auth")]
 use crate::auth::Decide;
 use crate::{
@@ -82,8 +79,7 @@ pub struct Builder {
     wanted: Wanted,
     max_blocking: usize,
     limits: Limits,
-    #[cfg(feature = "ask")]
-    state_keys: StateKeys,
+    state_settings: StateSettings,
     task_store: ChosenStore,
     #[cfg(feature = "http")]
     pub(crate) http: HttpSettings,
@@ -121,8 +117,7 @@ pub fn builder(identity: Identity) -> Builder {
         wanted: Wanted::default(),
         max_blocking: 256,
         limits: Limits::new(),
-        #[cfg(feature = "ask")]
-        state_keys: StateKeys::default(),
+        state_settings: StateSettings::default(),
         task_store: ChosenStore::default(),
         #[cfg(feature = "http")]
         http: HttpSettings::default(),

@@ -1,13 +1,10 @@
 use std::{fmt, sync::Arc};
 
-#[cfg(feature = "ask")]
-use super::state_keys::StateKeys;
-use super::{Identity, Prepare, Shutdown};
-#[cfg(feature = "ask")]
-use crate::ask::Sealer;
+use super::{Identity, Prepare, Shutdown, round_state::StateSettings};
 #[cfg(feature = "auth")]
 use crate::auth::Rules;
 use crate::{
+    ask::RoundStates,
     catalog::{Catalog, Handle, Origin},
     context::{Caller, Context, Environment, States},
     dispatch::{Around, Dispatcher, Settings},
@@ -35,8 +32,7 @@ pub struct Server {
     pub(crate) unverified: Option<String>,
     pub(super) max_blocking: usize,
     pub(super) limits: Limits,
-    #[cfg(feature = "ask")]
-    pub(super) state_keys: StateKeys,
+    pub(super) state_settings: StateSettings,
     pub(super) task_store: Arc<dyn TaskStore>,
 }
 
@@ -52,8 +48,7 @@ pub(crate) struct Started {
     pub(crate) dispatcher: Arc<Dispatcher>,
     pub(crate) limits: Limits,
     pub(crate) tasks: Arc<Tasks>,
-    #[cfg(feature = "ask")]
-    pub(crate) sealer: Arc<Sealer>,
+    pub(crate) round_states: Arc<RoundStates>,
     pub(super) shutdowns: Vec<Shutdown>,
 }
 
@@ -104,6 +99,9 @@ impl Server {
     fn started(mut self) -> Started {
         self.states.insert(Origin(self.catalog.clone()));
         let environment = Arc::new(Environment::new(self.states, self.max_blocking));
+        let tally = self.catalog.tally.clone();
+        let storage = self.state_settings.storage(&self.limits, tally.clone());
+        let round_states = RoundStates::new(storage, &self.limits, tally);
         let tasks = Tasks::new(self.task_store, self.catalog.clone(), self.limits);
         let dispatcher = Dispatcher {
             catalog: self.catalog,
@@ -118,8 +116,7 @@ impl Server {
             dispatcher: Arc::new(dispatcher),
             limits: self.limits,
             tasks: Arc::new(tasks),
-            #[cfg(feature = "ask")]
-            sealer: Arc::new(self.state_keys.sealer()),
+            round_states: Arc::new(round_states),
             shutdowns: self.shutdowns,
         }
     }

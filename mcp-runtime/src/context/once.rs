@@ -64,6 +64,10 @@ impl Context {
     /// error. A client that sends one round twice repeats what follows it, unless
     /// the item is `single_use`.
     ///
+    /// Between two rounds the server keeps what this gives in its process, or sealed in the hands of the client with `Builder::state_key`
+    /// (feature `state-key`): for [`Builder::state_lifetime`](crate::Builder::state_lifetime), and at most
+    /// [`Limits::state`](crate::Limits::state) bytes for all keys of a call together.
+    ///
     /// ```
     /// # use mcp_runtime::prelude::*;
     /// # #[form] struct Consent { deploy: bool }

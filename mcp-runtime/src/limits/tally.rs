@@ -75,6 +75,8 @@ limit! {
     QuestionTime = "question_time",
     /// Calls that had to keep too much between their rounds.
     State = "state",
+    /// Rounds of calls that made room for others before they had expired.
+    AllState = "all_state",
     /// Tasks of all clients together.
     Tasks = "tasks",
     /// Tasks of one principal.
@@ -106,12 +108,18 @@ impl fmt::Display for Limit {
 }
 
 /// The counters of a server.
-#[derive(Default)]
 pub(crate) struct Tally {
     counts: [Count; Limit::ALL.len()],
     /// Calls that wait for their handlers, of all clients together.
     waiting: AtomicUsize,
     since: OnceLock<Instant>,
+}
+
+impl Default for Tally {
+    fn default() -> Self {
+        let counts = std::array::from_fn(|_| Count::default());
+        Self { counts, waiting: AtomicUsize::new(0), since: OnceLock::new() }
+    }
 }
 
 #[derive(Default)]

@@ -109,7 +109,7 @@ pub struct NeedInput {
     /// By their keys, in the order they were asked.
     pub(crate) questions: Vec<(Box<str>, Question)>,
     /// What the client must send back with the answers.
-    pub(crate) state: Option<String>,
+    pub(crate) state: String,
 }
 
 /// What a tool gave back.

@@ -54,9 +54,8 @@ pub(crate) use route::{Route, VERSION_HEADER, route};
 pub(crate) use turn::Refusal;
 pub(crate) use turn::Turn;
 
-#[cfg(feature = "ask")]
-use crate::ask::{Sealer, Spent};
 use crate::{
+    ask::RoundStates,
     builder::{Identity, Started},
     dispatch::Dispatcher,
     error::Error,
@@ -75,10 +74,7 @@ pub(crate) struct Service {
     subscribed: Arc<Room>,
     /// The server's `Implementation` for every result of the modern era, JSON text.
     server_info: String,
-    #[cfg(feature = "ask")]
-    sealer: Arc<Sealer>,
-    #[cfg(feature = "ask")]
-    spent: Arc<Spent>,
+    round_states: Arc<RoundStates>,
 }
 
 impl Service {
@@ -124,10 +120,7 @@ impl Service {
             tasks: started.tasks.clone(),
             subscribed: Arc::default(),
             server_info: String::from_utf8(info).unwrap_or_default(),
-            #[cfg(feature = "ask")]
-            sealer: started.sealer.clone(),
-            #[cfg(feature = "ask")]
-            spent: Arc::default(),
+            round_states: started.round_states.clone(),
         })
     }
 }

@@ -3,6 +3,8 @@ use std::{
     hash::{BuildHasher as _, RandomState},
 };
 
+use crate::random::random;
+
 /// The pages that the user of a session was sent to and is perhaps not done with, each with the id under which only its client
 /// knows it (ELIC-08).
 #[derive(Default)]
@@ -38,14 +40,10 @@ impl Pages {
 
 /// An id that no server gives twice, and that nobody can guess who was not told it.
 fn elicitation_id() -> String {
-    #[cfg(any(feature = "http", feature = "ask"))]
-    {
-        let mut bits = [0; 16];
-        if getrandom::fill(&mut bits).is_ok() {
-            return format!("{:032x}", u128::from_ne_bytes(bits));
-        }
+    if let Ok(bits) = random() {
+        return format!("{:032x}", u128::from_ne_bytes(bits));
     }
-    // Without these features the standard library's keys are the only randomness there is: each is another one, and secret.
+    // On wasm without a generator the standard library's keys are the only randomness there is: each is another one, and secret.
     let half = || RandomState::new().hash_one(());
     format!("{:016x}{:016x}", half(), half())
 }

@@ -18,10 +18,8 @@ use super::{
     revision::{Revision, TaskDialect},
     turn::{Refusal, Refused, Turn},
 };
-#[cfg(feature = "ask")]
-use crate::ask::Bound;
 use crate::{
-    ask::{Keeper, Rounds},
+    ask::{Bound, Keeper, Rounds},
     catalog::{Entry, Snapshot},
     context::{Asker, Caller, Carrier, logging, meta_text},
     dispatch::{Dispatched, Request},
@@ -174,15 +172,15 @@ impl Peer {
             let questioner = Questioner::new(self.shared.clone(), request.to, terms.clone());
             return Ok(Arc::new(questioner));
         }
-        let keeper = self.keeper(entry, request, operation);
+        let keeper = self.keeper(entry, terms, request, operation);
         let [responses, state] = request.params.pick(["inputResponses", "requestState"]);
         Ok(Rounds::resume(terms.client.clone(), keeper, responses, state)?)
     }
 
-    #[cfg(feature = "ask")]
     fn keeper(
         &self,
         entry: &Entry,
+        terms: &Terms,
         request: &ClientRequest<'_>,
         operation: &Request<'_>,
     ) -> Keeper {
@@ -193,21 +191,9 @@ impl Peer {
             Request::List { .. } | Request::Complete { .. } => ("", None),
         };
         let arguments = arguments.unwrap_or(Raw::EMPTY_OBJECT);
-        let service = &self.shared.service;
-        Keeper {
-            bound: Bound::to(request.method, item, arguments, request.carrier.principal()),
-            most: service.limits.state,
-            depth: service.limits.depth,
-            sealer: service.sealer.clone(),
-            tally: service.tally().clone(),
-            spent: entry.single_use.then(|| service.spent.of(request.carrier.principal())),
-        }
-    }
-
-    #[cfg(not(feature = "ask"))]
-    fn keeper(&self, entry: &Entry, _: &ClientRequest<'_>, _: &Request<'_>) -> Keeper {
-        let _ = (entry.single_use, self.shared.service.limits.state);
-        Keeper
+        let bound = Bound::to(request.method, item, arguments, request.carrier.principal());
+        let who = self.shared.who(request, terms.revision);
+        self.shared.service.round_states.keeper(bound, who, entry.single_use)
     }
 
     /// Refuses a call that could not be seen through, or comes too often: a tool tells the model.

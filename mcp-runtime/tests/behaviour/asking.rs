@@ -13,6 +13,8 @@ use mcp_runtime::{
 };
 use serde_json::{Value, json};
 
+use crate::support::{SEALED, keeping_state};
+
 /// The revisions in which a person can be asked to fill in a form.
 const WITH_FORMS: [Revision; 3] =
     [Revision::V2025_06_18, Revision::V2025_11_25, Revision::V2026_07_28];
@@ -107,6 +109,15 @@ fn everything() -> Value {
 
 /// A client that answers with what its person would say, and what it was asked.
 async fn client(revision: Revision, capabilities: Value) -> (TestClient, Arc<Mutex<Vec<Value>>>) {
+    client_of(revision, capabilities, false).await
+}
+
+/// The same of a server that seals its state, or keeps it.
+async fn client_of(
+    revision: Revision,
+    capabilities: Value,
+    sealed: bool,
+) -> (TestClient, Arc<Mutex<Vec<Value>>>) {
     let server = server!().state(Counters::default()).items(items![
         interview,
         together,
@@ -117,6 +128,7 @@ async fn client(revision: Revision, capabilities: Value) -> (TestClient, Arc<Mut
         asking_prompt,
         asking_resource
     ]);
+    let server = keeping_state(server, sealed);
     let mut client = TestClient::connect_capable(server, revision, capabilities).await.unwrap();
     let asked = Arc::new(Mutex::new(Vec::new()));
     let seen = asked.clone();
@@ -145,18 +157,19 @@ fn methods(asked: &Mutex<Vec<Value>>) -> Vec<String> {
     asked.iter().map(|it| it["method"].as_str().unwrap().to_owned()).collect()
 }
 
-#[cfg(feature = "ask")]
 #[tokio::test]
 async fn one_handler_asks_in_every_revision() {
-    for revision in WITH_FORMS {
-        let (mut client, asked) = client(revision, everything()).await;
-        let called = client.call("interview", json!({ "greeting": "Hello" })).await.unwrap();
-        assert_eq!(called.text(), "Hello Ada (36), plan 1", "{revision}");
-        assert_eq!(methods(&asked), ["elicitation/create"; 2], "{revision}");
-        let asked = asked.lock().unwrap();
-        let schema = &asked[1]["params"]["requestedSchema"];
-        assert_eq!(asked[1]["params"]["message"], "How old are you, Ada?", "{revision}");
-        assert_eq!(schema["properties"]["age"]["maximum"], 150, "{revision}: {schema}");
+    for sealed in SEALED {
+        for revision in WITH_FORMS {
+            let (mut client, asked) = client_of(revision, everything(), *sealed).await;
+            let called = client.call("interview", json!({ "greeting": "Hello" })).await.unwrap();
+            assert_eq!(called.text(), "Hello Ada (36), plan 1", "{revision}");
+            assert_eq!(methods(&asked), ["elicitation/create"; 2], "{revision}");
+            let asked = asked.lock().unwrap();
+            let schema = &asked[1]["params"]["requestedSchema"];
+            assert_eq!(asked[1]["params"]["message"], "How old are you, Ada?", "{revision}");
+            assert_eq!(schema["properties"]["age"]["maximum"], 150, "{revision}: {schema}");
+        }
     }
 }
 
@@ -301,7 +314,6 @@ async fn a_client_that_cannot_be_asked_is_told_apart() {
     );
 }
 
-#[cfg(feature = "ask")]
 #[tokio::test]
 async fn every_question_of_a_loop_has_a_key_of_its_own() {
     for revision in WITH_FORMS {
@@ -314,7 +326,6 @@ async fn every_question_of_a_loop_has_a_key_of_its_own() {
     }
 }
 
-#[cfg(feature = "ask")]
 #[tokio::test]
 async fn an_answer_that_is_none_is_asked_for_again() {
     let (mut client, _) = client(Revision::V2026_07_28, everything()).await;
@@ -467,8 +478,7 @@ async fn roots_that_are_long_are_asked_for_each_time() {
     assert_eq!(*asked.lock().unwrap(), 3);
 }
 
-#[cfg(feature = "ask")]
-mod sealed {
+mod rounds {
     use super::*;
 
     /// The first round of a call, as the client got it.
@@ -487,29 +497,31 @@ mod sealed {
 
     #[tokio::test]
     async fn state_belongs_to_its_call() {
-        let (mut client, _) = client(Revision::V2026_07_28, everything()).await;
-        let round = first(&mut client, "Hello").await;
-        let state = &round["requestState"];
-        assert!(state.as_str().is_some_and(|it| !it.contains("plan")), "{round}");
-        let ongoing = client.start("tools/call", second(state, "Hello"));
-        let next = client.wait(ongoing).await.unwrap();
-        assert_eq!(next["inputRequests"]["age"]["params"]["message"], "How old are you, Ada?");
-        assert_ne!(&next["requestState"], state);
-        for (state, greeting) in [
-            (json!(format!("{}-TAMPERED", state.as_str().unwrap())), "Hello"),
-            (json!("nonsense"), "Hello"),
-            (json!(7), "Hello"),
-            (state.clone(), "Goodbye"),
-        ] {
-            let ongoing = client.start("tools/call", second(&state, greeting));
-            let error = client.wait(ongoing).await.unwrap_err();
-            assert_eq!(error.code, -32602, "{state} {greeting}: {error}");
+        for sealed in SEALED {
+            let (mut client, _) = client_of(Revision::V2026_07_28, everything(), *sealed).await;
+            let round = first(&mut client, "Hello").await;
+            let state = &round["requestState"];
+            assert!(state.as_str().is_some_and(|it| !it.contains("plan")), "{round}");
+            let ongoing = client.start("tools/call", second(state, "Hello"));
+            let next = client.wait(ongoing).await.unwrap();
+            assert_eq!(next["inputRequests"]["age"]["params"]["message"], "How old are you, Ada?");
+            assert_ne!(&next["requestState"], state);
+            for (state, greeting) in [
+                (json!(format!("{}-TAMPERED", state.as_str().unwrap())), "Hello"),
+                (json!("nonsense"), "Hello"),
+                (json!(7), "Hello"),
+                (state.clone(), "Goodbye"),
+            ] {
+                let ongoing = client.start("tools/call", second(&state, greeting));
+                let error = client.wait(ongoing).await.unwrap_err();
+                assert_eq!(error.code, -32602, "{state} {greeting}: {error}");
+            }
+            let mut elsewhere = second(state, "Hello");
+            elsewhere["name"] = json!("together");
+            elsewhere["arguments"] = json!({});
+            let ongoing = client.start("tools/call", elsewhere);
+            assert_eq!(client.wait(ongoing).await.unwrap_err().code, -32602);
         }
-        let mut elsewhere = second(state, "Hello");
-        elsewhere["name"] = json!("together");
-        elsewhere["arguments"] = json!({});
-        let ongoing = client.start("tools/call", elsewhere);
-        assert_eq!(client.wait(ongoing).await.unwrap_err().code, -32602);
     }
 
     /// Asks, and then does what must not be done twice.
@@ -528,22 +540,25 @@ mod sealed {
 
     #[tokio::test]
     async fn a_round_is_repeated_unless_it_is_for_single_use() {
-        let server = server!().state(Counters::default()).items(items![pays, counts]);
-        let can = json!({ "elicitation": {} });
-        let mut client =
-            TestClient::connect_capable(server, Revision::V2026_07_28, can).await.unwrap();
-        for (tool, repeats) in [("pays", false), ("counts", true)] {
-            let call = json!({ "name": tool, "arguments": {} });
-            let ongoing = client.start("tools/call", call.clone());
-            let round = client.wait(ongoing).await.unwrap();
-            let mut last = call;
-            last["requestState"] = round["requestState"].clone();
-            last["inputResponses"] =
-                json!({ "name": { "action": "accept", "content": { "name": "Ada" } } });
-            for again in [false, true] {
-                let ongoing = client.start("tools/call", last.clone());
-                let result = client.wait(ongoing).await;
-                assert_eq!(result.is_ok(), !again || repeats, "{tool} {again}: {result:?}");
+        for sealed in SEALED {
+            let server = server!().state(Counters::default()).items(items![pays, counts]);
+            let server = keeping_state(server, *sealed);
+            let can = json!({ "elicitation": {} });
+            let mut client =
+                TestClient::connect_capable(server, Revision::V2026_07_28, can).await.unwrap();
+            for (tool, repeats) in [("pays", false), ("counts", true)] {
+                let call = json!({ "name": tool, "arguments": {} });
+                let ongoing = client.start("tools/call", call.clone());
+                let round = client.wait(ongoing).await.unwrap();
+                let mut last = call;
+                last["requestState"] = round["requestState"].clone();
+                last["inputResponses"] =
+                    json!({ "name": { "action": "accept", "content": { "name": "Ada" } } });
+                for again in [false, true] {
+                    let ongoing = client.start("tools/call", last.clone());
+                    let result = client.wait(ongoing).await;
+                    assert_eq!(result.is_ok(), !again || repeats, "{tool} {again}: {result:?}");
+                }
             }
         }
     }
@@ -600,30 +615,36 @@ mod sealed {
 
     #[tokio::test]
     async fn an_answer_that_was_taken_stays() {
-        let (mut client, _) = client(Revision::V2026_07_28, everything()).await;
-        let round = first(&mut client, "Hello").await;
-        let ongoing = client.start("tools/call", second(&round["requestState"], "Hello"));
-        let round = client.wait(ongoing).await.unwrap();
-        let mut last = second(&round["requestState"], "Hello");
-        let answer = |content: Value| json!({ "action": "accept", "content": content });
-        last["inputResponses"] = json!({ "name": answer(json!({ "name": "Eve" })), "age": answer(json!({ "age": 36 })) });
-        let ongoing = client.start("tools/call", last);
-        let result = client.wait(ongoing).await.unwrap();
-        assert_eq!(result["content"][0]["text"], "Hello Ada (36), plan 1");
+        for sealed in SEALED {
+            let (mut client, _) = client_of(Revision::V2026_07_28, everything(), *sealed).await;
+            let round = first(&mut client, "Hello").await;
+            let ongoing = client.start("tools/call", second(&round["requestState"], "Hello"));
+            let round = client.wait(ongoing).await.unwrap();
+            let mut last = second(&round["requestState"], "Hello");
+            let answer = |content: Value| json!({ "action": "accept", "content": content });
+            last["inputResponses"] = json!({ "name": answer(json!({ "name": "Eve" })), "age": answer(json!({ "age": 36 })) });
+            let ongoing = client.start("tools/call", last);
+            let result = client.wait(ongoing).await.unwrap();
+            assert_eq!(result["content"][0]["text"], "Hello Ada (36), plan 1");
+        }
     }
 
     #[tokio::test]
     async fn answers_for_single_use_come_with_their_state() {
-        let server = server!().state(Counters::default()).items(items![pays]);
-        let can = json!({ "elicitation": {} });
-        let mut client =
-            TestClient::connect_capable(server, Revision::V2026_07_28, can).await.unwrap();
-        let answers = json!({ "name": { "action": "accept", "content": { "name": "Ada" } } });
-        let call = json!({ "name": "pays", "arguments": {}, "inputResponses": answers });
-        let ongoing = client.start("tools/call", call);
-        assert_eq!(client.wait(ongoing).await.unwrap()["resultType"], "input_required");
+        for sealed in SEALED {
+            let server = server!().state(Counters::default()).items(items![pays]);
+            let server = keeping_state(server, *sealed);
+            let can = json!({ "elicitation": {} });
+            let mut client =
+                TestClient::connect_capable(server, Revision::V2026_07_28, can).await.unwrap();
+            let answers = json!({ "name": { "action": "accept", "content": { "name": "Ada" } } });
+            let call = json!({ "name": "pays", "arguments": {}, "inputResponses": answers });
+            let ongoing = client.start("tools/call", call);
+            assert_eq!(client.wait(ongoing).await.unwrap()["resultType"], "input_required");
+        }
     }
 
+    #[cfg(feature = "state-key")]
     #[tokio::test]
     async fn two_processes_with_one_key_take_turns() {
         let connect = async |key: u8| {
@@ -694,6 +715,28 @@ async fn who_declines_means_it_whatever_the_words() {
         client.answer_with(move |_, _| json!({ "action": action }));
         let called = client.call("restless", json!({})).await.unwrap();
         assert!(called.is_error && called.text().contains("the user"), "{}", called.text());
+    }
+}
+
+/// The answer to one question is not taken for another one that has the same key.
+#[tokio::test]
+async fn an_answer_to_run_0_is_refused_for_run_1() {
+    for sealed in SEALED {
+        let server = server!().state(Counters::default()).items(items![restless]);
+        let server = keeping_state(server, *sealed);
+        let can = json!({ "elicitation": {} });
+        let mut client =
+            TestClient::connect_capable(server, Revision::V2026_07_28, can).await.unwrap();
+        let mut call = json!({ "name": "restless", "arguments": {} });
+        for run in 0..3 {
+            let ongoing = client.start("tools/call", call.clone());
+            let round = client.wait(ongoing).await.unwrap();
+            let message = &round["inputRequests"]["name"]["params"]["message"];
+            assert_eq!(*message, format!("Name, run {run}?"), "{round}");
+            call["requestState"] = round["requestState"].clone();
+            call["inputResponses"] =
+                json!({ "name": { "action": "accept", "content": { "name": "Al" } } });
+        }
     }
 }
 

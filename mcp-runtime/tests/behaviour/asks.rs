@@ -123,27 +123,6 @@ async fn the_template_that_is_read_is_the_one_that_asks() {
     assert_eq!(client.read("either://ada").await.unwrap()[0].text.as_deref(), Some("ada true"));
 }
 
-/// Is paid once.
-#[tool(single_use)]
-async fn pays(ctx: &Context) -> Result<String> {
-    Ok(ctx.elicit::<Yes>("yes", "Pay?").await?.yes.to_string())
-}
-
-/// What nobody can keep is not promised.
-#[test]
-fn single_use_needs_what_tells_rounds_apart() {
-    let built = server!().items(items![pays]).build();
-    if cfg!(feature = "ask") {
-        assert!(built.is_ok());
-        return;
-    }
-    let error = built.unwrap_err();
-    let [problem] = error.problems() else { panic!("{error}") };
-    for part in ["`pays` at ", "asks.rs:", "`single_use` needs the feature `ask`"] {
-        assert!(problem.contains(part), "{problem}");
-    }
-}
-
 #[tokio::test]
 async fn a_client_that_can_is_served() {
     let capabilities =

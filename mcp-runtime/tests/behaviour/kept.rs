@@ -7,7 +7,7 @@ use std::{
 };
 
 use mcp_runtime::{
-    Builder, Limits, items,
+    Builder, Limit, Limits, items,
     prelude::*,
     server,
     testing::{Client as TestClient, Revision, RpcError},
@@ -113,7 +113,77 @@ async fn what_grew_too_large_is_named() {
     assert_eq!(done["content"][0]["text"], "100 100 5000");
 }
 
-/// By the clock of the machine, which no test can move.
+/// Without a key the process keeps the time, and nothing else is known of a round that has expired.
+#[tokio::test(start_paused = true)]
+async fn what_the_process_keeps_expires() {
+    let server = server!().items(items![tell]).state_lifetime(Duration::from_secs(60));
+    let mut client = connected(server).await;
+    let call = json!({ "name": "tell", "arguments": { "bytes": 1 } });
+    let round = sent(&mut client, &call).await.unwrap();
+    let next = answering(&call, &round, "first", 1);
+    tokio::time::advance(Duration::from_secs(60)).await;
+    let second = sent(&mut client, &next).await.unwrap();
+    assert_eq!(second["resultType"], "input_required", "{second}");
+    tokio::time::advance(Duration::from_millis(1)).await;
+    let error = sent(&mut client, &next).await.unwrap_err();
+    assert!(error.code == -32602 && error.message.contains("has expired"), "{error}");
+    assert!(error.message.contains("call again without `requestState`"), "{error}");
+    let done = sent(&mut client, &answering(&call, &second, "second", 1)).await.unwrap();
+    assert_eq!(done["content"][0]["text"], "1 1 1");
+}
+
+/// The client is told to begin again, and the author of the server is told once how calls go on in every process.
+#[tokio::test]
+async fn a_round_that_another_process_keeps_is_refused_with_the_reason() {
+    let log = Log::default();
+    let _other = tracing::Dispatch::new(Log::default());
+    let _logging = tracing::subscriber::set_default(log.clone());
+    let (mut one, mut other) = (
+        connected(server!().items(items![tell])).await,
+        connected(server!().items(items![tell])).await,
+    );
+    let call = json!({ "name": "tell", "arguments": { "bytes": 1 } });
+    let round = sent(&mut one, &call).await.unwrap();
+    for _ in 0..2 {
+        let error = sent(&mut other, &answering(&call, &round, "first", 1)).await.unwrap_err();
+        assert_eq!(error.code, -32602, "{error}");
+        for part in ["another process", "restarted", "call again without `requestState`"] {
+            let message = error.message.to_lowercase();
+            assert!(message.contains(&part.to_lowercase()), "{part}: {error}");
+        }
+    }
+    let logged = log.0.lock().unwrap().clone();
+    assert_eq!(logged.matches("set the same `.state_key(…)`").count(), 1, "{logged}");
+}
+
+/// How many rounds have made room for others.
+#[tool]
+fn evicted(server: Handle) -> u64 {
+    server.stats().refused(Limit::AllState)
+}
+
+/// What the process keeps is bounded, and what had to go is counted.
+#[tokio::test]
+async fn the_oldest_round_makes_room_and_is_counted() {
+    let server = server!().items(items![tell, evicted]).limits(Limits::new().all_state(2000));
+    let mut client = connected(server).await;
+    let call = json!({ "name": "tell", "arguments": { "bytes": 100 } });
+    let mut rounds = Vec::new();
+    for _ in 0..10 {
+        rounds.push(sent(&mut client, &call).await.unwrap());
+    }
+    let (first, last) = (&rounds[0], &rounds[9]);
+    let error = sent(&mut client, &answering(&call, first, "first", 1)).await.unwrap_err();
+    assert!(error.message.contains("no longer kept"), "{error}");
+    let next = sent(&mut client, &answering(&call, last, "first", 1)).await.unwrap();
+    assert_eq!(next["resultType"], "input_required", "{next}");
+    // Of eleven rounds of about 400 bytes, at most five have room.
+    let evicted: u64 = client.call("evicted", json!({})).await.unwrap().text().parse().unwrap();
+    assert!((6..=8).contains(&evicted), "{evicted}");
+}
+
+/// By the clock of the machine, which no test can move: several machines have to agree on it.
+#[cfg(feature = "state-key")]
 #[tokio::test]
 async fn what_is_kept_expires() {
     let server = |seconds| {
@@ -130,7 +200,7 @@ async fn what_is_kept_expires() {
     // When it ends is sealed with it: whoever opens it has no say.
     for client in [&mut brief, &mut patient] {
         let error = sent(client, &answering(&call, &short, "first", 1)).await.unwrap_err();
-        assert!(error.code == -32602 && error.message.contains("too old"), "{error}");
+        assert!(error.code == -32602 && error.message.contains("has expired"), "{error}");
         let round = sent(client, &answering(&call, &long, "first", 1)).await.unwrap();
         assert_eq!(round["resultType"], "input_required", "{round}");
     }

@@ -26,7 +26,6 @@ mod groups;
 mod handle;
 #[cfg(feature = "http")]
 mod http;
-#[cfg(feature = "ask")]
 mod kept;
 #[cfg(feature = "client-log")]
 mod logging;
@@ -38,13 +37,11 @@ mod pagination;
 mod progress;
 mod prompts;
 mod rates;
-#[cfg(feature = "ask")]
 mod replay;
 mod resources;
 mod results;
 #[cfg(feature = "auth")]
 mod rights;
-#[cfg(feature = "ask")]
 mod rounds;
 mod server_values;
 mod state;

@@ -16,6 +16,8 @@ use mcp_runtime::{
 use proptest::prelude::*;
 use serde_json::{Map, Value, json};
 
+use crate::support::{SEALED, keeping_state};
+
 #[form]
 struct Name {
     #[arg(len(1..=20))]
@@ -182,12 +184,18 @@ fn everything() -> Value {
 }
 
 fn server(done: &Done) -> Builder {
-    server!().state(done.clone()).items(items![repeatable, unrepeatable]).state_key([7; 32])
+    server!().state(done.clone()).items(items![repeatable, unrepeatable])
 }
 
-async fn connected(done: &Done) -> TestClient {
-    let client = TestClient::connect_capable(server(done), Revision::V2026_07_28, everything());
-    client.await.unwrap()
+/// The processes that the rounds of one call may go to: two where they share a key.
+async fn connected(done: &Done, sealed: bool) -> Vec<TestClient> {
+    let mut clients = Vec::new();
+    for _ in 0..=usize::from(sealed) {
+        let server = keeping_state(server(done), sealed);
+        let client = TestClient::connect_capable(server, Revision::V2026_07_28, everything());
+        clients.push(client.await.unwrap());
+    }
+    clients
 }
 
 /// What the call is answered with where it waits.
@@ -266,24 +274,28 @@ proptest! {
         run(async {
             let (expected, once) = waited(Revision::V2025_11_25, &script).await;
             assert!(once.values().all(|it| *it == 1), "{once:?}");
-            let done = Done::default();
-            let mut clients = [connected(&done).await, connected(&done).await];
-            let (_, text) = played(&mut clients, "repeatable", &script, &moves).await;
-            assert_eq!(text, expected);
-            assert_eq!(done.counts(), once);
+            for sealed in SEALED {
+                let done = Done::default();
+                let mut clients = connected(&done, *sealed).await;
+                let (_, text) = played(&mut clients, "repeatable", &script, &moves).await;
+                assert_eq!(text, expected);
+                assert_eq!(done.counts(), once);
+            }
         });
     }
 
     #[test]
     fn the_last_round_again_repeats_what_follows_it(script in script(), moves in moves()) {
         run(async {
-            let done = Done::default();
-            let mut clients = [connected(&done).await];
-            let (rounds, text) = played(&mut clients, "repeatable", &script, &moves).await;
-            let again = sent(&mut clients[0], rounds.last().unwrap()).await.unwrap();
-            assert_eq!(again["content"][0]["text"], text);
-            let twice = done.counts().values().filter(|it| **it == 2).count();
-            assert_eq!(twice, done_last(&script));
+            for sealed in SEALED {
+                let done = Done::default();
+                let mut clients = connected(&done, *sealed).await;
+                let (rounds, text) = played(&mut clients, "repeatable", &script, &moves).await;
+                let again = sent(&mut clients[0], rounds.last().unwrap()).await.unwrap();
+                assert_eq!(again["content"][0]["text"], text);
+                let twice = done.counts().values().filter(|it| **it == 2).count();
+                assert_eq!(twice, done_last(&script));
+            }
         });
     }
 
@@ -291,16 +303,20 @@ proptest! {
     fn no_round_is_taken_again_for_single_use(script in script(), moves in moves()) {
         run(async {
             let (expected, once) = waited(Revision::V2025_11_25, &script).await;
-            let done = Done::default();
-            let mut clients = [connected(&done).await];
-            let (rounds, text) = played(&mut clients, "unrepeatable", &script, &moves).await;
-            assert_eq!(text, expected);
-            // The first round has nothing to be known by: it is another call.
-            for round in &rounds[1..] {
-                let error = sent(&mut clients[0], round).await.unwrap_err();
-                assert!(error.code == -32602 && error.message.contains("already"), "{error}");
+            for sealed in SEALED {
+                let done = Done::default();
+                let mut clients = connected(&done, *sealed).await;
+                // Each process knows only the rounds that it has taken itself.
+                clients.truncate(1);
+                let (rounds, text) = played(&mut clients, "unrepeatable", &script, &moves).await;
+                assert_eq!(text, expected);
+                // The first round has nothing to be known by: it is another call.
+                for round in &rounds[1..] {
+                    let error = sent(&mut clients[0], round).await.unwrap_err();
+                    assert!(error.code == -32602 && error.message.contains("already"), "{error}");
+                }
+                assert_eq!(done.counts(), once);
             }
-            assert_eq!(done.counts(), once);
         });
     }
 }
@@ -321,7 +337,7 @@ async fn every_revision_that_waits_ends_alike() {
 #[tokio::test]
 async fn an_answer_before_its_question_stays() {
     let done = Done::default();
-    let mut client = connected(&done).await;
+    let mut client = connected(&done, false).await.remove(0);
     let call = json!({ "name": "repeatable", "arguments": { "script": "1 do 1 1" } });
     let sample = json!({ "messages": [{ "content": { "text": "0?" } }] });
     let mut params = call.clone();

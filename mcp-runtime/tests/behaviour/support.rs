@@ -50,6 +50,20 @@ macro_rules! both_eras_paused {
 }
 pub(crate) use both_eras_paused;
 
+/// Whether the state of calls that ask is sealed, for each storage that this build has.
+pub(crate) const SEALED: &[bool] =
+    if cfg!(feature = "state-key") { &[false, true] } else { &[false] };
+
+/// The server with one of these storages. Without the feature `state-key` there is only that of the process.
+pub(crate) fn keeping_state(server: Builder, sealed: bool) -> Builder {
+    #[cfg(feature = "state-key")]
+    if sealed {
+        return server.state_key([7; 32]);
+    }
+    assert!(!sealed, "this build cannot seal");
+    server
+}
+
 pub(crate) async fn connect(server: Builder, revision: Revision) -> Client {
     Client::connect_with(server, revision).await.expect("the server starts")
 }

@@ -44,7 +44,7 @@ pub(super) fn need_input(
 ) -> Result<(), String> {
     result_type(result, scope.revision, "input_required");
     requests(result, scope.revision, &input.questions)?;
-    result.opt_str("requestState", input.state.as_deref());
+    result.str("requestState", &input.state);
     super::meta(result, service, scope.revision, None);
     Ok(())
 }

@@ -1,0 +1,420 @@
+//! State that stays in this process between two rounds. The client holds a random text that stands for it.
+
+use std::{
+    collections::{BTreeSet, VecDeque},
+    hash::{BuildHasher as _, RandomState},
+    sync::{
+        Arc, Mutex, MutexGuard, OnceLock, PoisonError,
+        atomic::{AtomicBool, Ordering},
+    },
+    time::Duration,
+};
+
+use base64::{Engine as _, engine::general_purpose::URL_SAFE_NO_PAD};
+use rustc_hash::FxHashMap;
+use tokio::time::Instant;
+
+use super::storage::{Owner, RoundId, StateStorage, StoredState, sent_already, unknown_state};
+use crate::{
+    error::{Error, Result},
+    limits::{Limit, Tally},
+    random::random,
+};
+
+/// Process-local storage, bounded in bytes and in time.
+///
+/// Where there is no room, the caller that has most loses its oldest round (max-min fairness). One caller therefore cannot displace the rounds
+/// of all others, however many it begins.
+pub(crate) struct ProcessStorage {
+    /// Time after which a round is forgotten.
+    lifetime: Duration,
+    /// Bytes of all rounds together.
+    most: usize,
+    tally: Arc<Tally>,
+    /// Made with the first round: most servers never need them.
+    secrets: OnceLock<Secrets>,
+    rounds: Mutex<StoredRounds>,
+    /// Whether the log has said that rounds arrive from another process.
+    has_warned: AtomicBool,
+}
+
+struct Secrets {
+    /// First bytes of each text of this process, which tell it from those of others.
+    process: [u8; TAG],
+    /// Keeps clients from computing hashes themselves, also where `RandomState` is predictable (wasm).
+    seed: [u8; 16],
+    hasher: RandomState,
+}
+
+/// Bytes that name the process in a text.
+const TAG: usize = 8;
+
+/// Random part of a text.
+type Id = [u8; 16];
+
+#[derive(Default)]
+struct StoredRounds {
+    /// Ids are made here, so clients cannot make them collide.
+    by_id: FxHashMap<Id, StoredRound>,
+    by_owner: FxHashMap<u64, OwnedRounds>,
+    /// Owners by their bytes. The last one has most.
+    by_bytes: BTreeSet<(usize, u64)>,
+    bytes: usize,
+    /// When expired rounds were last looked for.
+    swept: Option<Instant>,
+}
+
+struct StoredRound {
+    state: Box<[u8]>,
+    bound: [u64; 2],
+    owner: u64,
+    expires: Instant,
+    is_spent: bool,
+}
+
+#[derive(Default)]
+struct OwnedRounds {
+    bytes: usize,
+    /// All rounds live equally long, so the oldest expires first.
+    oldest_first: VecDeque<Id>,
+}
+
+impl StoredRound {
+    /// About what one round takes beside its state, in all collections.
+    const OVERHEAD: usize = 256;
+
+    fn bytes(&self) -> usize {
+        self.state.len() + Self::OVERHEAD
+    }
+}
+
+impl Secrets {
+    fn new() -> Result<Self> {
+        Ok(Self { process: random()?, seed: random()?, hasher: RandomState::new() })
+    }
+
+    /// Hash of a text that never leaves the process.
+    fn hash(&self, text: &[u8]) -> [u64; 2] {
+        [0_u8, 1].map(|half| self.hasher.hash_one((self.seed, half, text)))
+    }
+}
+
+impl ProcessStorage {
+    /// Pause between two searches for expired rounds.
+    const SWEEP: Duration = Duration::from_secs(60);
+    /// The same where there is no room.
+    const SWEEP_FULL: Duration = Duration::from_secs(1);
+
+    pub(crate) fn new(lifetime: Duration, most: usize, tally: Arc<Tally>) -> Self {
+        Self {
+            lifetime,
+            most,
+            tally,
+            secrets: OnceLock::new(),
+            rounds: Mutex::default(),
+            has_warned: AtomicBool::new(false),
+        }
+    }
+
+    fn secrets(&self) -> Result<&Secrets> {
+        if self.secrets.get().is_none() {
+            // Of two that race for it, the first one counts for both.
+            let _ = self.secrets.set(Secrets::new()?);
+        }
+        self.secrets.get().ok_or_else(|| Error::internal("there are no secrets"))
+    }
+
+    fn rounds(&self) -> MutexGuard<'_, StoredRounds> {
+        self.rounds.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// The error for a text with the form of ours that another process has made.
+    #[cold]
+    fn foreign(&self) -> Error {
+        if !self.has_warned.swap(true, Ordering::Relaxed) {
+            tracing::warn!(
+                "a client goes on with a call that another process of this server has begun: set the same `.state_key(…)` \
+                 (feature `state-key`) in all instances, and calls go on in each of them and after a restart"
+            );
+        }
+        Error::invalid_params(
+            "`requestState` was made by another process of this server: the server has restarted, or has several instances without a \
+             common `.state_key(…)`. Call again without `requestState`",
+        )
+    }
+}
+
+impl StateStorage for ProcessStorage {
+    fn put(&self, state: &[u8], bound: &[u8], owner: Owner) -> Result<String> {
+        let secrets = self.secrets()?;
+        let id: Id = random()?;
+        let now = Instant::now();
+        let round = StoredRound {
+            state: state.into(),
+            bound: secrets.hash(bound),
+            owner: owner.key,
+            // A time so long that no clock shows it is as good as a year.
+            expires: now
+                .checked_add(self.lifetime)
+                .unwrap_or_else(|| now + Duration::from_secs(31_536_000)),
+            is_spent: false,
+        };
+        if round.bytes() > self.most {
+            self.tally.refuse(Limit::AllState);
+            return Err(Error::internal(format!(
+                "a round takes {} bytes, and those of all clients may take {}: raise `Limits::all_state`",
+                round.bytes(),
+                self.most
+            )));
+        }
+        let mut rounds = self.rounds();
+        let is_full = rounds.bytes + round.bytes() > self.most;
+        let pause = if is_full { Self::SWEEP_FULL } else { Self::SWEEP };
+        if rounds.swept.is_none_or(|it| now.duration_since(it) >= pause) {
+            rounds.sweep(now);
+        }
+        let evicted = rounds.make_room(round.bytes(), owner.key, self.most);
+        rounds.insert(id, round);
+        drop(rounds);
+        for _ in 0..evicted {
+            self.tally.refuse(Limit::AllState);
+        }
+        Ok(URL_SAFE_NO_PAD.encode([&secrets.process[..], &id].concat()))
+    }
+
+    fn get(&self, text: &str, bound: &[u8]) -> Result<StoredState> {
+        let mut bytes = [0; TAG + 16];
+        let read = URL_SAFE_NO_PAD.decode_slice(text, &mut bytes);
+        if read.ok() != Some(bytes.len()) {
+            return Err(unknown_state());
+        }
+        let secrets = self.secrets()?;
+        if bytes[..TAG] != secrets.process {
+            return Err(self.foreign());
+        }
+        let bound = secrets.hash(bound);
+        let rounds = self.rounds();
+        let round = id_of(&bytes).and_then(|it| rounds.by_id.get(it)).ok_or_else(unknown_state)?;
+        if round.expires < Instant::now() || round.bound != bound {
+            return Err(unknown_state());
+        }
+        Ok(StoredState { text: round.state.to_vec(), round: RoundId { bytes, expires: 0 } })
+    }
+
+    fn spend(&self, round: RoundId, _: Owner) -> Result<()> {
+        let mut rounds = self.rounds();
+        let round = id_of(&round.bytes).and_then(|it| rounds.by_id.get_mut(it));
+        let round = round.ok_or_else(unknown_state)?;
+        if std::mem::replace(&mut round.is_spent, true) {
+            return Err(sent_already());
+        }
+        Ok(())
+    }
+
+    fn digest(&self, words: &str) -> Result<String> {
+        let hash = self.secrets()?.hash(words.as_bytes());
+        let bytes = hash.map(u64::to_le_bytes);
+        // As long as that of sealed state, so that both count alike for `Limits::state`.
+        Ok(URL_SAFE_NO_PAD.encode(&bytes.as_flattened()[..12]))
+    }
+
+    fn is_digest(&self, digest: &str, words: &str) -> bool {
+        self.digest(words).is_ok_and(|it| it == digest)
+    }
+}
+
+fn id_of(bytes: &[u8]) -> Option<&Id> {
+    bytes.last_chunk()
+}
+
+impl StoredRounds {
+    fn insert(&mut self, id: Id, round: StoredRound) {
+        self.resize(round.owner, |it| it + round.bytes());
+        self.by_owner.entry(round.owner).or_default().oldest_first.push_back(id);
+        self.by_id.insert(id, round);
+    }
+
+    /// Evicts rounds until there is room for one more of this owner, and returns how many.
+    fn make_room(&mut self, bytes: usize, owner: u64, most: usize) -> usize {
+        let mut evicted = 0;
+        while self.bytes + bytes > most {
+            let own = self.by_owner.get(&owner).map_or(0, |it| it.bytes);
+            let Some((largest, other)) = self.by_bytes.last().copied() else { break };
+            // An owner that would have most gives up its own.
+            let from = if own > 0 && own + bytes >= largest { owner } else { other };
+            self.evict_oldest(from);
+            evicted += 1;
+        }
+        evicted
+    }
+
+    fn evict_oldest(&mut self, owner: u64) {
+        let Some(owned) = self.by_owner.get_mut(&owner) else { return };
+        let id = owned.oldest_first.pop_front();
+        let is_last = owned.oldest_first.is_empty();
+        if let Some(round) = id.and_then(|it| self.by_id.remove(&it)) {
+            self.resize(owner, |it| it - round.bytes());
+        }
+        if is_last {
+            self.by_owner.remove(&owner);
+        }
+    }
+
+    /// Changes the bytes of an owner wherever they are counted.
+    fn resize(&mut self, owner: u64, change: impl FnOnce(usize) -> usize) {
+        let owned = self.by_owner.entry(owner).or_default();
+        let before = owned.bytes;
+        owned.bytes = change(before);
+        self.bytes = self.bytes - before + owned.bytes;
+        self.by_bytes.remove(&(before, owner));
+        if owned.bytes > 0 {
+            self.by_bytes.insert((owned.bytes, owner));
+        }
+    }
+
+    fn sweep(&mut self, now: Instant) {
+        self.swept = Some(now);
+        let owners: Vec<u64> = self.by_owner.keys().copied().collect();
+        for owner in owners {
+            while self.oldest_of(owner).is_some_and(|it| it.expires < now) {
+                self.evict_oldest(owner);
+            }
+        }
+        self.by_id.shrink_to(2 * self.by_id.len());
+        self.by_owner.shrink_to(2 * self.by_owner.len());
+    }
+
+    fn oldest_of(&self, owner: u64) -> Option<&StoredRound> {
+        let id = self.by_owner.get(&owner)?.oldest_first.front()?;
+        self.by_id.get(id)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const ROUND: usize = 100 + StoredRound::OVERHEAD;
+
+    /// A storage with room for so many rounds of 100 bytes.
+    fn storage(rounds: usize) -> ProcessStorage {
+        ProcessStorage::new(Duration::from_secs(60), rounds * ROUND, Arc::default())
+    }
+
+    fn owner(key: u64) -> Owner {
+        Owner { key, is_principal: false }
+    }
+
+    fn put(storage: &ProcessStorage, key: u64) -> String {
+        storage.put(&[b'x'; 100], b"call", owner(key)).unwrap()
+    }
+
+    fn has(storage: &ProcessStorage, text: &str) -> bool {
+        storage.get(text, b"call").is_ok()
+    }
+
+    #[test]
+    fn a_text_stands_for_the_state_of_its_call_alone() {
+        let storage = storage(10);
+        let text = storage.put(b"state", b"call", owner(1)).unwrap();
+        assert_eq!(storage.get(&text, b"call").unwrap().text, b"state");
+        assert!(storage.get(&text, b"another").is_err());
+        assert_ne!(text, storage.put(b"state", b"call", owner(1)).unwrap());
+        for at in 0..text.len() {
+            let mut other = text.clone().into_bytes();
+            other[at] = if other[at] == b'A' { b'B' } else { b'A' };
+            assert!(!has(&storage, std::str::from_utf8(&other).unwrap()), "{at}");
+        }
+        for wrong in ["", "A", "-TAMPERED", &format!("{text}-TAMPERED"), &text[1..], "ÄÖÜ"] {
+            assert!(!has(&storage, wrong), "{wrong}");
+        }
+    }
+
+    #[test]
+    fn state_of_another_process_is_refused_with_the_reason() {
+        let (one, other) = (storage(10), storage(10));
+        let text = put(&one, 1);
+        let error = other.get(&text, b"call").unwrap_err();
+        assert!(error.message().contains("another process"), "{error:?}");
+        assert!(error.message().contains("`.state_key(…)`"), "{error:?}");
+    }
+
+    #[test]
+    fn a_round_is_spent_once_and_found_again_unless_it_is() {
+        let storage = storage(10);
+        let text = put(&storage, 1);
+        let round = storage.get(&text, b"call").unwrap().round;
+        assert_eq!(storage.get(&text, b"call").unwrap().round, round);
+        storage.spend(round, owner(1)).unwrap();
+        let error = storage.spend(round, owner(1)).unwrap_err();
+        assert!(error.message().contains("already"), "{error:?}");
+        // A round that was evicted meanwhile is not taken either.
+        let text = put(&storage, 1);
+        let round = storage.get(&text, b"call").unwrap().round;
+        for _ in 0..10 {
+            put(&storage, 1);
+        }
+        assert!(storage.spend(round, owner(1)).is_err());
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn a_round_expires_and_its_room_is_used_again() {
+        let storage = storage(4);
+        let texts: Vec<_> = (0..4).map(|it| put(&storage, it)).collect();
+        tokio::time::advance(Duration::from_secs(60)).await;
+        assert!(texts.iter().all(|it| has(&storage, it)));
+        tokio::time::advance(Duration::from_millis(1)).await;
+        assert!(!texts.iter().any(|it| has(&storage, it)));
+        put(&storage, 9);
+        let rounds = storage.rounds();
+        assert_eq!((rounds.by_id.len(), rounds.bytes), (1, ROUND));
+        assert_eq!(storage.tally.refused(Limit::AllState), 0);
+    }
+
+    #[test]
+    fn a_caller_with_many_rounds_loses_its_own() {
+        let storage = storage(10);
+        let [ada, grace] = [put(&storage, 1), put(&storage, 2)];
+        let greedy: Vec<_> = (0..1000).map(|_| put(&storage, 3)).collect();
+        assert!(has(&storage, &ada) && has(&storage, &grace));
+        assert!(greedy[992..].iter().all(|it| has(&storage, it)), "the newest are kept");
+        assert!(!greedy[..992].iter().any(|it| has(&storage, it)));
+        assert_eq!(storage.tally.refused(Limit::AllState), 992);
+        // A caller with few rounds takes the room of the caller with most.
+        let more: Vec<_> = (0..3).map(|_| put(&storage, 1)).collect();
+        assert!(has(&storage, &ada) && more.iter().all(|it| has(&storage, it)));
+    }
+
+    /// The counters agree with what is stored, whatever comes.
+    #[test]
+    fn nothing_is_left_of_evicted_rounds() {
+        let storage = storage(7);
+        for number in 0..5000_u64 {
+            let size = (number * 37 % 300) as usize;
+            let key = number * number % 23;
+            storage.put(&vec![b'x'; size], b"call", owner(key)).unwrap();
+            let rounds = storage.rounds();
+            let bytes: usize = rounds.by_id.values().map(StoredRound::bytes).sum();
+            assert!(bytes <= storage.most && bytes == rounds.bytes, "{number}");
+            let owned: usize = rounds.by_owner.values().map(|it| it.oldest_first.len()).sum();
+            assert_eq!(owned, rounds.by_id.len(), "{number}");
+            assert_eq!(rounds.by_bytes.len(), rounds.by_owner.len(), "{number}");
+            let sizes = rounds.by_bytes.iter().map(|it| it.0).sum::<usize>();
+            assert_eq!(sizes, bytes, "{number}");
+        }
+    }
+
+    #[test]
+    fn a_round_that_never_has_room_is_an_error() {
+        let error = storage(1).put(&[b'x'; 101], b"call", owner(1)).unwrap_err();
+        assert!(error.message().contains("`Limits::all_state`"), "{error:?}");
+    }
+
+    #[test]
+    fn a_digest_is_of_one_text() {
+        let storage = storage(1);
+        let digest = storage.digest("text").unwrap();
+        assert_eq!(digest.len(), 16);
+        assert!(storage.is_digest(&digest, "text") && !storage.is_digest(&digest, "test"));
+    }
+}

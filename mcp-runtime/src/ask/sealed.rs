@@ -1,0 +1,82 @@
+//! State that travels through the client between two rounds, sealed with the author's key.
+
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
+
+use super::{
+    Sealer,
+    seal::Broken,
+    spent::Spent,
+    storage::{Owner, RoundId, StateStorage, StoredState, unknown_state},
+};
+use crate::error::Result;
+
+/// Storage in the hands of clients. Every process with the same key opens what another one has sealed.
+pub(crate) struct SealedStorage {
+    sealer: Sealer,
+    /// Time for which sealed state can be opened.
+    lifetime: Duration,
+    /// Rounds for single use that this process has seen.
+    spent: Spent,
+}
+
+impl SealedStorage {
+    pub(crate) fn new(sealer: Sealer, lifetime: Duration) -> Self {
+        Self { sealer, lifetime, spent: Spent::default() }
+    }
+}
+
+impl StateStorage for SealedStorage {
+    /// The time of its expiry is sealed before the state: the process that opens it has no say.
+    fn put(&self, state: &[u8], bound: &[u8], _: Owner) -> Result<String> {
+        let expires = now().saturating_add(self.lifetime.as_secs().max(1));
+        self.sealer.seal(&[&expires.to_le_bytes()[..], state].concat(), bound)
+    }
+
+    fn get(&self, text: &str, bound: &[u8]) -> Result<StoredState> {
+        let (opened, bytes) = self.sealer.open(text, bound).map_err(|Broken| unknown_state())?;
+        let (expires, state) = opened.split_first_chunk().ok_or_else(unknown_state)?;
+        let expires = u64::from_le_bytes(*expires);
+        if expires < now() {
+            return Err(unknown_state());
+        }
+        Ok(StoredState { text: state.to_vec(), round: RoundId { bytes, expires } })
+    }
+
+    fn spend(&self, round: RoundId, owner: Owner) -> Result<()> {
+        self.spent.spend(round, owner, now())
+    }
+
+    fn digest(&self, words: &str) -> Result<String> {
+        Ok(self.sealer.digest(words.as_bytes()))
+    }
+
+    fn is_digest(&self, digest: &str, words: &str) -> bool {
+        self.sealer.is_digest(digest, words.as_bytes())
+    }
+}
+
+/// Seconds since 1970: the clock that several machines agree on.
+fn now() -> u64 {
+    SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |it| it.as_secs())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn storage(lifetime: u64) -> SealedStorage {
+        let sealer = Sealer::new(vec![[1; 32]]).unwrap();
+        SealedStorage::new(sealer, Duration::from_secs(lifetime))
+    }
+
+    /// A round is remembered for as long as a client could send it again, whichever process made it.
+    #[test]
+    fn a_round_lives_as_long_as_its_maker_said() {
+        let owner = Owner { key: 1, is_principal: true };
+        let sealed = storage(1000).put(b"state", b"call", owner).unwrap();
+        let stored = storage(1).get(&sealed, b"call").unwrap();
+        assert_eq!(stored.text, b"state");
+        assert!(stored.round.expires >= now() + 990);
+        assert!(storage(1).get(&sealed, b"another").is_err());
+    }
+}

@@ -1,0 +1,74 @@
+use crate::error::{Error, Result};
+
+/// Storage of the state that calls keep between their rounds.
+///
+/// The text that stands for a state is the client's to send back, so it is never trusted: it is found for the same [`Bound`](super::Bound)
+/// alone, and only until its lifetime has passed.
+pub(crate) trait StateStorage: Send + Sync {
+    /// Stores a state and returns the text that stands for it (`requestState`).
+    ///
+    /// # Errors
+    /// There are no random numbers, or there is no room.
+    fn put(&self, state: &[u8], bound: &[u8], owner: Owner) -> Result<String>;
+
+    /// Returns the state that a text stands for. The same text may come several times.
+    ///
+    /// # Errors
+    /// The text stands for no state of this call, or no longer. It does not say which: that would help to forge one.
+    fn get(&self, text: &str, bound: &[u8]) -> Result<StoredState>;
+
+    /// Marks a round of a call for single use as sent.
+    ///
+    /// # Errors
+    /// The round has been sent already.
+    fn spend(&self, round: RoundId, owner: Owner) -> Result<()>;
+
+    /// Returns a few letters that stand for the words of a question. A client cannot find other words for them.
+    fn digest(&self, words: &str) -> Result<String>;
+
+    /// Whether these letters stand for these words.
+    fn is_digest(&self, digest: &str, words: &str) -> bool;
+}
+
+/// State of an earlier round, as it was stored.
+#[derive(Debug)]
+pub(crate) struct StoredState {
+    pub(super) text: Vec<u8>,
+    pub(super) round: RoundId,
+}
+
+/// Identity of a round. No two rounds share it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[cfg_attr(
+    not(feature = "state-key"),
+    allow(dead_code, reason = "only sealed state carries its expiry")
+)]
+pub(crate) struct RoundId {
+    pub(super) bytes: [u8; 24],
+    /// When the round expires, in seconds since 1970. Zero where the storage itself knows.
+    pub(super) expires: u64,
+}
+
+/// Caller that a round is counted for, by a hash that clients cannot make collide.
+#[derive(Clone, Copy, Debug)]
+#[cfg_attr(
+    not(feature = "state-key"),
+    allow(dead_code, reason = "only sealed rounds ask for the name")
+)]
+pub(crate) struct Owner {
+    pub(super) key: u64,
+    /// Whether the caller is a principal. The spent rounds of all other callers are counted together.
+    pub(super) is_principal: bool,
+}
+
+/// The error for a text that stands for no state of the call.
+pub(super) fn unknown_state() -> Error {
+    Error::invalid_params(
+        "`requestState` does not belong to this call, has expired or is no longer kept: call again without `requestState`",
+    )
+}
+
+/// The error for a round for single use that comes a second time.
+pub(super) fn sent_already() -> Error {
+    Error::invalid_params("this round has been sent already: call again without `requestState`")
+}

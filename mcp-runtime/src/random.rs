@@ -1,0 +1,25 @@
+//! Random numbers of the operating system.
+
+use crate::error::{Error, Result};
+
+/// Returns random bytes for an id or a key that must not be guessable.
+///
+/// # Errors
+/// The operating system gives no random numbers, or no enabled feature has a generator for wasm.
+pub(crate) fn random<const N: usize>() -> Result<[u8; N]> {
+    let mut bytes = [0; N];
+    fill(&mut bytes)?;
+    Ok(bytes)
+}
+
+#[cfg(any(not(target_family = "wasm"), feature = "http", feature = "state-key"))]
+fn fill(bytes: &mut [u8]) -> Result<()> {
+    getrandom::fill(bytes).map_err(|why| Error::internal(format!("no random numbers: {why}")))
+}
+
+/// The application that embeds the module chooses the generator of the browser.
+#[cfg(not(any(not(target_family = "wasm"), feature = "http", feature = "state-key")))]
+fn fill(_: &mut [u8]) -> Result<()> {
+    let text = "no random numbers: on wasm, tasks and questions over several rounds need the feature `state-key` or `http`";
+    Err(Error::internal(text))
+}
