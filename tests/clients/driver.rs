@@ -25,6 +25,8 @@ pub(crate) struct Driver {
     stdin: ChildStdin,
     answers: Receiver<String>,
     log: Arc<Mutex<Vec<String>>>,
+    /// Whether the process still answers.
+    pub(crate) is_there: bool,
 }
 
 impl Driver {
@@ -49,7 +51,7 @@ impl Driver {
                 lines.lock().unwrap_or_else(PoisonError::into_inner).push(line);
             }
         });
-        let driver = Self { child, stdin, answers, log };
+        let mut driver = Self { child, stdin, answers, log, is_there: true };
         driver.answer("start").map(|_| driver)
     }
 
@@ -65,7 +67,8 @@ impl Driver {
         }
     }
 
-    fn answer(&self, step: &str) -> Result<Value, String> {
+    fn answer(&mut self, step: &str) -> Result<Value, String> {
+        self.is_there = false;
         loop {
             let line = self.answers.recv_timeout(PATIENCE).map_err(|error| match error {
                 RecvTimeoutError::Timeout => self.told(step, "no answer in time"),
@@ -74,6 +77,7 @@ impl Driver {
             let message: Value = serde_json::from_str(&line)
                 .map_err(|error| self.told(step, &format!("{error}: {line}")))?;
             let Some(url) = message["browse"].as_str().map(str::to_owned) else {
+                self.is_there = true;
                 return Ok(message);
             };
             // A user is not at two places at once, but a client can be.

@@ -63,7 +63,7 @@ impl<'a> Bench<'a> {
         Self { client, transport, driver: None }
     }
 
-    /// Fills a cell. A client that has failed is started anew for the next.
+    /// Fills a cell.
     pub(crate) fn fill(&mut self, cell: Cell) -> Result<(), String> {
         let filled = match cell {
             Cell::List => self.list(),
@@ -76,9 +76,17 @@ impl<'a> Bench<'a> {
             Cell::Login => self.login(),
         };
         if filled.is_err() {
-            self.driver = None;
+            self.give_up();
         }
         filled
+    }
+
+    /// Leaves a connection that has failed. A client that does not answer is started anew for the next.
+    fn give_up(&mut self) {
+        if self.driver.as_ref().is_some_and(|driver| driver.is_there) {
+            let _ = self.close();
+        }
+        self.driver.take_if(|driver| !driver.is_there);
     }
 
     fn server(&self, name: &'static str) -> Server {
@@ -141,7 +149,7 @@ impl<'a> Bench<'a> {
                 self.open(&server).and_then(|()| self.compare(name, &mut mistakes))
             {
                 mistakes.push(format!("{name}: {failure}"));
-                self.driver = None;
+                self.give_up();
             } else {
                 self.close()?;
             }
@@ -273,9 +281,7 @@ impl<'a> Bench<'a> {
             if let Again::Open(_) = self.client.again(self.transport) {
                 // Whatever the client makes of that, its user opens another connection.
                 let _ = self.step(&call("greet", greet()));
-                if self.close().is_err() {
-                    self.driver = None;
-                }
+                self.give_up();
                 self.open(&server)?;
             }
         }

@@ -38,7 +38,8 @@ export async function connect(place) {
     client = await open();
   }
   const mistakes = () => {
-    if (errors.length) throw new Error(`the client complains: ${errors.splice(0).map(String)}`);
+    const dislikes = errors.splice(0).map(String).filter((it) => !isExpected(it, place));
+    if (dislikes.length) throw new Error(`the client complains: ${dislikes}`);
   };
   return {
     async tools() {
@@ -68,4 +69,12 @@ export async function connect(place) {
     },
     close: () => client.close(),
   };
+}
+
+/** What the client dislikes although the specification asks for it. */
+function isExpected(complaint, place) {
+  // Without discovery it asks for the stream of a session before there is one, and goes on after the refusal.
+  if (complaint.includes("GET SSE failed: 400")) return true;
+  // The stream of a call that can be resumed begins with an event without data (SEP-1699); that of a session must not.
+  return place.asked.length > 0 && complaint.includes("Failed to parse message");
 }

@@ -52,8 +52,6 @@ class Connection:
         response = part.function_response.response
         if "error" in response:
             return {"error": str(response["error"])}
-        return response["result"] | {"text": read(response["result"])}
-
-
-def read(result):
-    return result["content"][0]["text"] if result.get("content") else str(result)
+        result = response["result"]
+        text = "".join(getattr(it, "text", "") for it in result.content)
+        return {"text": text, "structured": result.structured_content}
