@@ -6,7 +6,7 @@ use support::requirement::Missing;
 use crate::{
     inspector, python,
     python::{failure, text},
-    server::Server,
+    server::{Server, asking},
     typescript,
 };
 
@@ -173,7 +173,7 @@ fn check_pages(report: Result<Value, Missing>, revision: &str) {
 
 #[test]
 fn users_are_sent_to_pages() {
-    for server in [Server::asking(), Server::asking().served()] {
+    for server in [asking(), asking().served()] {
         check_pages(python::carry_out(&server, "auto", pages()), MODERN);
         check_pages(python::carry_out(&server, "legacy", pages()), PAGES);
         for revision in [MODERN, PAGES, FORMS] {

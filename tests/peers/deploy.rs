@@ -6,7 +6,7 @@ use support::{proxy::Proxy, requirement::Missing};
 use crate::{
     python,
     python::{failure, text},
-    server::Server,
+    server::{Server, asking},
     typescript,
 };
 
@@ -116,17 +116,17 @@ fn check(peer: Peer, server: &Server) {
 #[test]
 fn one_function_asks_in_every_revision_over_every_transport() {
     for peer in PEERS {
-        check(peer, &Server::asking());
-        check(peer, &Server::asking().served());
+        check(peer, &asking());
+        check(peer, &asking().served());
     }
 }
 
 /// Each request of a client goes to the other of two processes.
 #[track_caller]
 fn check_fleet(drive: impl Fn(&Server, Value) -> Result<Value, Missing>) {
-    let servers = [Server::asking().served(), Server::asking().served()];
+    let servers = [asking().served(), asking().served()];
     let proxy = Proxy::before(servers.iter().map(Server::socket).collect());
-    let fleet = Server::asking().found_at(proxy.address);
+    let fleet = asking().found_at(proxy.address);
     let calls = json!([deploy("testing"), deploy("testing")]);
     let report = match drive(&fleet, json!({ "elicitation": person(), "steps": calls })) {
         Ok(report) => report,

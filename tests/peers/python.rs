@@ -1,36 +1,20 @@
 //! The Python SDK's client; `python_peer.py` beside this file says what it can be asked.
 
-use std::{collections::BTreeMap, path::PathBuf, process::Command, sync::OnceLock};
+use std::{collections::BTreeMap, sync::OnceLock};
 
 use serde_json::{Value, json};
-use support::{
-    install::installed,
-    requirement::{Missing, output_of},
-};
+use support::{python::Python, requirement::Missing};
 
 use crate::{driver::report, peers, server::Server};
 
 const REQUIREMENTS: &str = include_str!("requirements.txt");
 const SCRIPT: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/peers/python_peer.py");
 
-fn interpreter() -> Result<&'static PathBuf, Missing> {
-    static INTERPRETER: OnceLock<Result<PathBuf, String>> = OnceLock::new();
-    let install = || -> Result<PathBuf, Missing> {
-        let folder = installed(&peers(), "python-2.3.0", REQUIREMENTS, |folder| {
-            output_of(Command::new("python3").args(["-m", "venv"]).arg(folder))?;
-            let pip = folder.join("bin/python");
-            let requirements = concat!(env!("CARGO_MANIFEST_DIR"), "/peers/requirements.txt");
-            output_of(
-                Command::new(pip)
-                    .args(["-m", "pip", "install", "--quiet", "--disable-pip-version-check"])
-                    .args(["-r", requirements]),
-            )?;
-            Ok(())
-        })?;
-        Ok(folder.join("bin/python"))
-    };
-    let interpreter = INTERPRETER.get_or_init(|| install().map_err(|missing| missing.to_string()));
-    interpreter.as_ref().map_err(Missing::new)
+fn python() -> Result<&'static Python, Missing> {
+    static PYTHON: OnceLock<Result<Python, String>> = OnceLock::new();
+    let install = || Python::installed(&peers(), "python-2.3.0", REQUIREMENTS);
+    let python = PYTHON.get_or_init(|| install().map_err(|missing| missing.to_string()));
+    python.as_ref().map_err(Missing::new)
 }
 
 /// Has the client carry out these steps and returns its report.
@@ -42,10 +26,8 @@ pub(crate) fn drive(server: &Server, era: &str, steps: &[Value]) -> Result<Value
 pub(crate) fn carry_out(server: &Server, era: &str, mut plan: Value) -> Result<Value, Missing> {
     let environment: BTreeMap<_, _> = server.environment().into();
     plan["environment"] = json!(environment);
-    let mut command = Command::new(interpreter()?);
-    command.args([SCRIPT, "--era", era, "--"]).arg(server.address());
-    // Not beside the script, which is in the repository.
-    command.env("PYTHONDONTWRITEBYTECODE", "1");
+    let mut command = python()?.run(SCRIPT);
+    command.args(["--era", era, "--"]).arg(server.address());
     Ok(report(&mut command, &plan, &format!("{}, Python, {era}", server.name)))
 }
 

@@ -5,9 +5,11 @@
 //! - [`schema`]: judges a server's messages by the official schema of their revision.
 //! - [`transcript`], [`pattern`], [`replay`]: recorded conversations and how they are held against a server.
 //! - [`http`]: the same over HTTP, with a client that can send anything.
+//! - [`server`]: a server for clients that are processes of their own.
 //! - [`install`], [`node`]: what other people made, installed into `target` at a pinned version.
 //! - [`process`]: servers and clients as processes that end with the test.
 //! - [`proxy`]: stands before several servers that take turns.
+//! - [`python`]: programs from PyPI.
 //! - [`requirement`]: what happens when something outside the repository is missing.
 
 #![forbid(unsafe_code)]
@@ -21,7 +23,9 @@ pub mod node;
 pub mod pattern;
 pub mod process;
 pub mod proxy;
+pub mod python;
 pub mod replay;
 pub mod requirement;
 pub mod schema;
+pub mod server;
 pub mod transcript;

@@ -23,6 +23,16 @@ pub struct Node {
 }
 
 impl Node {
+    /// Installs the packages of `manifest`, a `package.json`, at the versions of `lock`, its `package-lock.json`, otherwise as
+    /// [`installed`](Self::installed) does.
+    ///
+    /// # Errors
+    ///
+    /// Those of [`installed`](Self::installed).
+    pub fn locked(parent: &Path, name: &str, manifest: &str, lock: &str) -> Result<Self, Missing> {
+        Self::filled(parent, name, manifest, Some(lock))
+    }
+
     /// Installs the packages of `manifest`, a `package.json`, into a folder of its own in `parent`, once. No script of theirs is run.
     ///
     /// The manifest should name the packages `node-linux-…` among the optional dependencies: they are Node.js itself, and the machine's
@@ -32,15 +42,32 @@ impl Node {
     ///
     /// [`Missing`] when there is no npm, a package cannot be had, or there is no Node.js that is new enough.
     pub fn installed(parent: &Path, name: &str, manifest: &str) -> Result<Self, Missing> {
-        let folder = installed(parent, name, manifest, |folder| {
-            fs::write(folder.join("package.json"), manifest)
-                .map_err(|error| Missing::new(error.to_string()))?;
-            output_of(
-                Command::new("npm")
-                    .args(["install", "--no-audit", "--no-fund", "--no-package-lock"])
-                    .args(["--ignore-scripts", "--loglevel=error"])
-                    .current_dir(folder),
-            )?;
+        Self::filled(parent, name, manifest, None)
+    }
+
+    fn filled(
+        parent: &Path,
+        name: &str,
+        manifest: &str,
+        lock: Option<&str>,
+    ) -> Result<Self, Missing> {
+        let pins = [manifest, lock.unwrap_or_default()].concat();
+        let folder = installed(parent, name, &pins, |folder| {
+            let write = |file, text| {
+                let written = fs::write(folder.join(file), text);
+                written.map_err(|error| Missing::new(format!("installing {name}: {error}")))
+            };
+            write("package.json", manifest)?;
+            let mut npm = Command::new("npm");
+            match lock {
+                Some(lock) => {
+                    write("package-lock.json", lock)?;
+                    npm.arg("ci")
+                }
+                None => npm.args(["install", "--no-package-lock"]),
+            };
+            npm.args(["--no-audit", "--no-fund", "--ignore-scripts", "--loglevel=error"]);
+            output_of(npm.current_dir(folder))?;
             Ok(())
         })?;
         let packaged = folder.join("node_modules/.bin/node");

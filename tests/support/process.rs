@@ -2,6 +2,7 @@
 
 use std::{
     io::{BufRead, BufReader},
+    net::SocketAddr,
     path::{Path, PathBuf},
     process::{Child, Command, ExitStatus, Stdio},
     sync::mpsc,
@@ -62,10 +63,24 @@ impl HttpServer {
         options: &[&str],
         environment: impl IntoIterator<Item = &'a (&'a str, PathBuf)>,
     ) -> Self {
+        Self::start_at(SocketAddr::from(([127, 0, 0, 1], 0)), binary, options, environment)
+    }
+
+    /// Starts the program at an address of the loopback interface, as [`start`](Self::start) does at a free port.
+    ///
+    /// # Panics
+    ///
+    /// When it ends, or says no URL within 20 seconds.
+    pub fn start_at<'a>(
+        address: SocketAddr,
+        binary: &Path,
+        options: &[&str],
+        environment: impl IntoIterator<Item = &'a (&'a str, PathBuf)>,
+    ) -> Self {
         let environment = environment.into_iter().map(|it| (it.0, &it.1));
         let mut process = Running::start(
             Command::new(binary)
-                .args(["--http", "127.0.0.1:0"])
+                .args(["--http", &address.to_string()])
                 .args(options)
                 .envs(environment)
                 .stdin(Stdio::null())

@@ -1,0 +1,162 @@
+//! A client: where it comes from, what it can do, and what not.
+
+use std::{
+    process::Command,
+    sync::{Mutex, PoisonError},
+};
+
+use support::{node::Node, python::Python, requirement::Missing, server::target};
+
+use crate::matrix::Cell;
+
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) enum Transport {
+    Stdio,
+    Http,
+    /// HTTP+SSE of protocol revision 2024-11-05.
+    Sse,
+}
+
+impl Transport {
+    pub(crate) const ALL: [Self; 3] = [Self::Stdio, Self::Http, Self::Sse];
+
+    pub(crate) fn name(self) -> &'static str {
+        match self {
+            Self::Stdio => "stdio",
+            Self::Http => "http",
+            Self::Sse => "sse",
+        }
+    }
+}
+
+/// How a client finds a server again that has been started anew.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Again {
+    /// With the next call.
+    Call,
+    /// With another connection, for this reason.
+    Open(&'static str),
+}
+
+/// Registry that a client comes from.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Source {
+    /// A requirements file, and the package in it that is the client.
+    Python(&'static str, &'static str),
+    /// The package in `node/package.json` that is the client.
+    Node(&'static str),
+}
+
+const PACKAGE: &str = include_str!("node/package.json");
+const LOCK: &str = include_str!("node/package-lock.json");
+const FOLDER: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/clients");
+
+/// A client of the matrix.
+pub(crate) struct Client {
+    pub(crate) name: &'static str,
+    /// Name of the file in `python/adapters` or `node/adapters` that speaks for it.
+    pub(crate) adapter: &'static str,
+    /// Words for the adapter.
+    pub(crate) options: &'static [&'static str],
+    pub(crate) source: Source,
+    /// Reason why there is nothing to try in a cell.
+    pub(crate) lacks: fn(Transport, Cell) -> Option<&'static str>,
+    pub(crate) again: fn(Transport) -> Again,
+    /// Tools whose fields the client cannot keep, and why.
+    pub(crate) loses: &'static [(&'static str, &'static str)],
+}
+
+impl Client {
+    /// A client that lacks nothing.
+    pub(crate) const NEW: Self = Self {
+        name: "",
+        adapter: "",
+        options: &[],
+        source: Source::Node(""),
+        lacks: |_, _| None,
+        again: |_| Again::Call,
+        loses: &[],
+    };
+
+    /// Whether the client has a transport.
+    pub(crate) fn has(&self, transport: Transport) -> bool {
+        Cell::ALL.iter().any(|cell| (self.lacks)(transport, *cell).is_none())
+    }
+
+    /// Reason why a cell is not applicable.
+    pub(crate) fn lacks(&self, transport: Transport, cell: Cell) -> Option<&'static str> {
+        match (transport, cell) {
+            (Transport::Stdio, Cell::Login) => Some("there is no login over stdio"),
+            (Transport::Sse, Cell::Login) => Some(
+                "the revision of HTTP+SSE has no authorization: clients that log in do so for the URL of the other transport",
+            ),
+            _ => (self.lacks)(transport, cell),
+        }
+    }
+
+    pub(crate) fn again(&self, transport: Transport) -> Again {
+        (self.again)(transport)
+    }
+
+    /// Pinned version of the client.
+    pub(crate) fn version(&self) -> &'static str {
+        let found = match self.source {
+            Source::Python(requirements, package) => requirements
+                .lines()
+                .find_map(|line| line.trim().strip_prefix(package)?.strip_prefix("=="))
+                .map(|it| it.split([' ', ';']).next().unwrap_or(it)),
+            Source::Node(package) => {
+                let pin = format!("\"{package}\": \"");
+                PACKAGE.split_once(&pin).and_then(|(_, rest)| rest.split('"').next())
+            }
+        };
+        found.unwrap_or("not pinned")
+    }
+
+    /// Command that starts the driver of the client, which is installed first where it is not.
+    pub(crate) fn command(&self) -> Result<Command, String> {
+        let mut command = self.install().map_err(|missing| missing.to_string())?;
+        // Clients count their users; here nothing leaves the machine.
+        command.envs(QUIET).env("HOME", target().join("tmp"));
+        Ok(command)
+    }
+
+    /// The same, where what is missing can be told from what fails.
+    pub(crate) fn install(&self) -> Result<Command, Missing> {
+        let parent = target().join("clients");
+        let mut command = match self.source {
+            Source::Python(requirements, _) => {
+                let python = Python::installed(&parent, self.name, requirements)?;
+                python.run(format!("{FOLDER}/python/driver.py"))
+            }
+            Source::Node(_) => {
+                // All clients of npm are in one folder, which only one test should fill.
+                static FILLED: Mutex<()> = Mutex::new(());
+                let _turn = FILLED.lock().unwrap_or_else(PoisonError::into_inner);
+                let node = Node::locked(&parent, "npm", PACKAGE, LOCK)?;
+                let mut command = node.run(format!("{FOLDER}/node/driver.mjs"));
+                command.arg(&node.folder);
+                command
+            }
+        };
+        command.arg(self.adapter).args(self.options);
+        Ok(command)
+    }
+}
+
+/// Switches that turn off telemetry, update checks and traces.
+const QUIET: [(&str, &str); 13] = [
+    ("AGNO_TELEMETRY", "false"),
+    ("ANONYMIZED_TELEMETRY", "false"),
+    ("CREWAI_DISABLE_TELEMETRY", "true"),
+    ("CREWAI_DISABLE_TRACKING", "true"),
+    ("CREWAI_TRACING_ENABLED", "false"),
+    ("CREWAI_DISABLE_VERSION_CHECK", "true"),
+    ("DO_NOT_TRACK", "1"),
+    ("FASTMCP_CHECK_FOR_UPDATES", "off"),
+    ("LANGSMITH_TRACING", "false"),
+    ("MASTRA_TELEMETRY_DISABLED", "1"),
+    ("MCP_USE_ANONYMIZED_TELEMETRY", "false"),
+    ("OPENAI_AGENTS_DISABLE_TRACING", "1"),
+    ("OTEL_SDK_DISABLED", "true"),
+];

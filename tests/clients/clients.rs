@@ -1,0 +1,241 @@
+//! The clients of the matrix, with what each of them cannot do, and why.
+
+use crate::{
+    client::{Again, Client, Source, Transport},
+    matrix::Cell::{Elicit, Login, Progress},
+};
+use Transport::{Http, Sse, Stdio};
+
+/// A requirements file, and the package in it that is the client.
+macro_rules! python {
+    ($file:literal, $package:literal) => {
+        Source::Python(include_str!(concat!("requirements/", $file, ".txt")), $package)
+    };
+}
+
+/// Declares the clients, and a test for each, which is named after it.
+macro_rules! clients {
+    ($($test:ident = $client:expr;)*) => {
+        /// Number of clients.
+        pub(crate) const NUMBER: usize = [$(stringify!($test)),*].len();
+
+        $(
+            #[test]
+            #[ignore = "installs hundreds of megabytes of clients; see CONTRIBUTING.md"]
+            fn $test() {
+                static CLIENT: Client = $client;
+                crate::check(&CLIENT);
+            }
+        )*
+    };
+}
+
+const NO_PROGRESS: Option<&str> = Some("the client has nothing that could hear of progress");
+const NO_QUESTIONS: Option<&str> = Some("the client does not declare elicitation");
+const ONLY_HEADERS: Option<&str> =
+    Some("the client sends headers that it is given, and does not log in");
+const NO_SSE: Option<&str> = Some("the client does not speak HTTP+SSE");
+
+/// Clients of the SDKs, which leave a session that is over to the application.
+const ANEW: fn(Transport) -> Again = |_| Again::Open(SESSION);
+const SESSION: &str = "a session that is over stays so: the application opens another";
+/// Its stream is the session, and no client opens another by itself.
+const ANEW_OVER_SSE: fn(Transport) -> Again = |transport| match transport {
+    Sse => Again::Open(SESSION),
+    Stdio | Http => Again::Call,
+};
+
+/// The conformance suite prescribes the schema of this tool, which is published as it is written.
+const PRESCRIBED: &str = "json_schema_2020_12_tool";
+
+clients! {
+    supergateway = Client {
+        name: "supergateway",
+        adapter: "supergateway",
+        source: Source::Node("supergateway"),
+        lacks: |transport, cell| match (transport, cell) {
+            (Http | Sse, Progress) => Some("the gateway to stdio passes no progress on"),
+            (Http | Sse, Elicit) => Some("the gateway to stdio passes no question on"),
+            (_, Login) => ONLY_HEADERS,
+            _ => None,
+        },
+        again: ANEW,
+        ..Client::NEW
+    };
+    google_genai = Client {
+        name: "google-genai",
+        adapter: "google_genai",
+        source: python!("google-genai", "google-genai"),
+        lacks: |_, cell| match cell {
+            Progress => NO_PROGRESS,
+            _ => None,
+        },
+        again: ANEW,
+        ..Client::NEW
+    };
+    openai_agents = Client {
+        name: "openai-agents",
+        adapter: "openai_agents",
+        source: python!("openai-agents", "openai-agents"),
+        lacks: |_, cell| match cell {
+            Progress => NO_PROGRESS,
+            Elicit => NO_QUESTIONS,
+            _ => None,
+        },
+        again: ANEW,
+        ..Client::NEW
+    };
+    strands = Client {
+        name: "strands",
+        adapter: "strands",
+        source: python!("strands", "strands-agents"),
+        again: ANEW,
+        ..Client::NEW
+    };
+    smolagents = Client {
+        name: "smolagents",
+        adapter: "smolagents",
+        source: python!("smolagents", "smolagents"),
+        lacks: |_, cell| match cell {
+            Progress => NO_PROGRESS,
+            Elicit => NO_QUESTIONS,
+            _ => None,
+        },
+        again: ANEW,
+        ..Client::NEW
+    };
+    crewai = Client {
+        name: "crewai",
+        adapter: "crewai",
+        source: python!("crewai", "crewai"),
+        lacks: |_, cell| match cell {
+            Progress => NO_PROGRESS,
+            Elicit => NO_QUESTIONS,
+            Login => ONLY_HEADERS,
+            _ => None,
+        },
+        loses: &[(PRESCRIBED, "crewai makes no model of a schema with `if` and `allOf` (json_schema_2020_12_tool)")],
+        ..Client::NEW
+    };
+    google_adk = Client {
+        name: "google-adk",
+        adapter: "google_adk",
+        source: python!("google-adk", "google-adk"),
+        lacks: |_, cell| match cell {
+            Login => Some("the client asks the user interface of an agent to log in, and finds no authorization server itself"),
+            _ => None,
+        },
+        ..Client::NEW
+    };
+    mcp_use = Client {
+        name: "mcp-use",
+        adapter: "mcp_use",
+        source: python!("mcp-use", "mcp-use"),
+        lacks: |_, cell| match cell {
+            Progress => NO_PROGRESS,
+            _ => None,
+        },
+        again: ANEW,
+        ..Client::NEW
+    };
+    ai_sdk = Client {
+        name: "ai-sdk",
+        adapter: "ai_sdk",
+        source: Source::Node("@ai-sdk/mcp"),
+        lacks: |_, cell| match cell {
+            Progress => NO_PROGRESS,
+            _ => None,
+        },
+        again: ANEW_OVER_SSE,
+        ..Client::NEW
+    };
+    ai_sdk_with_sessions = Client {
+        name: "ai-sdk without discovery",
+        adapter: "ai_sdk",
+        options: &["legacy"],
+        source: Source::Node("@ai-sdk/mcp"),
+        lacks: |_, cell| match cell {
+            Progress => NO_PROGRESS,
+            _ => None,
+        },
+        again: ANEW_OVER_SSE,
+        ..Client::NEW
+    };
+    mcporter = Client {
+        name: "mcporter",
+        adapter: "mcporter",
+        source: Source::Node("mcporter"),
+        lacks: |_, cell| match cell {
+            Progress => NO_PROGRESS,
+            Elicit => NO_QUESTIONS,
+            _ => None,
+        },
+        again: ANEW,
+        ..Client::NEW
+    };
+    mcp_remote = Client {
+        name: "mcp-remote",
+        adapter: "mcp_remote",
+        source: Source::Node("mcp-remote"),
+        lacks: |transport, _| match transport {
+            Stdio => Some("the client is one for servers over HTTP"),
+            Http | Sse => None,
+        },
+        again: ANEW_OVER_SSE,
+        ..Client::NEW
+    };
+    fastmcp = Client {
+        name: "fastmcp",
+        adapter: "fastmcp",
+        source: python!("fastmcp", "fastmcp"),
+        again: ANEW_OVER_SSE,
+        ..Client::NEW
+    };
+    pydantic_ai = Client {
+        name: "pydantic-ai",
+        adapter: "pydantic_ai",
+        source: python!("pydantic-ai", "pydantic-ai-slim"),
+        again: ANEW_OVER_SSE,
+        ..Client::NEW
+    };
+    langchain = Client {
+        name: "langchain",
+        adapter: "langchain",
+        source: python!("langchain", "langchain-mcp-adapters"),
+        again: ANEW,
+        ..Client::NEW
+    };
+    llama_index = Client {
+        name: "llama-index",
+        adapter: "llama_index",
+        source: python!("llama-index", "llama-index-tools-mcp"),
+        lacks: |_, cell| match cell {
+            Elicit => NO_QUESTIONS,
+            _ => None,
+        },
+        ..Client::NEW
+    };
+    agno = Client {
+        name: "agno",
+        adapter: "agno",
+        source: python!("agno", "agno"),
+        lacks: |_, cell| match cell {
+            Progress => NO_PROGRESS,
+            Elicit => NO_QUESTIONS,
+            Login => ONLY_HEADERS,
+            _ => None,
+        },
+        again: ANEW,
+        ..Client::NEW
+    };
+    mastra = Client {
+        name: "mastra",
+        adapter: "mastra",
+        source: Source::Node("@mastra/mcp"),
+        lacks: |transport, _| match transport {
+            Sse => NO_SSE,
+            Stdio | Http => None,
+        },
+        ..Client::NEW
+    };
+}

@@ -1,0 +1,59 @@
+//! Clients of other people against the examples: a matrix of clients, transports and abilities.
+//!
+//! The clients are hundreds of megabytes, so these tests are ignored unless they are asked for:
+//! `cargo test -p mcp-tests --test clients -- --ignored`. Each client is installed once, at a pinned version, into
+//! `target/clients`, where `table.md` is written too. A client is driven at its MCP layer; no model is called, and
+//! nothing leaves the machine.
+
+#![forbid(unsafe_code)]
+
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+mod client;
+mod clients;
+mod driver;
+mod matrix;
+mod schema;
+mod table;
+
+use client::{Again, Client, Transport};
+use matrix::{Bench, Cell};
+use table::Entry;
+
+/// Fills the rows of a client, and fails with everything that is wrong in them.
+#[track_caller]
+fn check(client: &'static Client) {
+    if let Err(missing) = client.install() {
+        return missing.skip();
+    }
+    let mut mistakes = Vec::new();
+    for (order, transport) in Transport::ALL.into_iter().enumerate() {
+        if !client.has(transport) {
+            continue;
+        }
+        let mut bench = Bench::new(client, transport);
+        let row = format!("{} {}, {}", client.name, client.version(), transport.name());
+        let entries = Cell::ALL.map(|cell| {
+            if let Some(reason) = client.lacks(transport, cell) {
+                return Entry::None(reason);
+            }
+            if let Err(mistake) = bench.fill(cell) {
+                mistakes.push(format!("{row}, {cell:?}: {mistake}"));
+                return Entry::Wrong;
+            }
+            match (cell, client.again(transport), client.loses) {
+                (Cell::List, _, [(_, note), ..]) => Entry::Noted(note),
+                (Cell::Reconnect, Again::Open(note), _) if transport != Transport::Stdio => {
+                    Entry::Noted(note)
+                }
+                _ => Entry::Right,
+            }
+        });
+        table::add(client.name, order, row, entries);
+    }
+    static TRIED: AtomicUsize = AtomicUsize::new(0);
+    if TRIED.fetch_add(1, Ordering::SeqCst) + 1 == clients::NUMBER {
+        table::print();
+    }
+    assert!(mistakes.is_empty(), "{}\n", mistakes.join("\n\n"));
+}

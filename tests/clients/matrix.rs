@@ -1,0 +1,311 @@
+//! The cells of the matrix: each has a client do something with the examples, and judges the outcome.
+
+use serde_json::{Value, json};
+use std::process::Command;
+use support::{examples::example, server::Server};
+
+use crate::{
+    client::{Again, Client, Transport},
+    driver::{Driver, call, open},
+    schema::paths,
+};
+
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) enum Cell {
+    /// Every tool of every example reaches the model, with all fields of its arguments.
+    List,
+    /// Answers and arguments arrive, also where there is nothing to answer and where arguments are left out.
+    Call,
+    /// The model reads why a tool has failed, and the connection goes on.
+    Error,
+    /// Structured content arrives as a value.
+    Structured,
+    /// Each report of a running call arrives.
+    Progress,
+    /// The user is asked in the middle of a call.
+    Elicit,
+    /// A client finds a server again that has been started anew.
+    Reconnect,
+    /// A user logs in, for a client that knows nothing but the URL.
+    Login,
+}
+
+impl Cell {
+    pub(crate) const ALL: [Self; 8] = [
+        Self::List,
+        Self::Call,
+        Self::Error,
+        Self::Structured,
+        Self::Progress,
+        Self::Elicit,
+        Self::Reconnect,
+        Self::Login,
+    ];
+}
+
+/// Examples that need no login.
+const OPEN: [&str; 6] = ["quickstart", "everything", "book", "files", "memory", "time"];
+
+/// Fails with `what` and the outcome.
+fn expect(is_right: bool, what: &str, outcome: &Value) -> Result<(), String> {
+    if is_right { Ok(()) } else { Err(format!("{what}: {outcome}")) }
+}
+
+/// A client with a transport, and the process that holds it.
+pub(crate) struct Bench<'a> {
+    pub(crate) client: &'a Client,
+    pub(crate) transport: Transport,
+    driver: Option<Driver>,
+}
+
+impl<'a> Bench<'a> {
+    pub(crate) fn new(client: &'a Client, transport: Transport) -> Self {
+        Self { client, transport, driver: None }
+    }
+
+    /// Fills a cell.
+    pub(crate) fn fill(&mut self, cell: Cell) -> Result<(), String> {
+        let filled = match cell {
+            Cell::List => self.list(),
+            Cell::Call => self.call(),
+            Cell::Error => self.error(),
+            Cell::Structured => self.structured(),
+            Cell::Progress => self.progress(),
+            Cell::Elicit => self.elicit(),
+            Cell::Reconnect => self.reconnect(),
+            Cell::Login => self.login(),
+        };
+        if filled.is_err() {
+            self.give_up();
+        }
+        filled
+    }
+
+    /// Leaves a connection that has failed. A client that does not answer is started anew for the next.
+    fn give_up(&mut self) {
+        if self.driver.as_ref().is_some_and(|driver| driver.is_there) {
+            let _ = self.close();
+        }
+        self.driver.take_if(|driver| !driver.is_there);
+    }
+
+    fn server(&self, name: &'static str) -> Server {
+        let server = Server::new(name);
+        // The root of `files` has to be there before the server.
+        server.file("a.txt");
+        match self.transport {
+            Transport::Stdio => server,
+            Transport::Http | Transport::Sse => server.served(),
+        }
+    }
+
+    fn step(&mut self, step: &Value) -> Result<Value, String> {
+        let driver = match &mut self.driver {
+            Some(driver) => driver,
+            none => none.insert(Driver::start(self.client.command()?)?),
+        };
+        driver.step(step)
+    }
+
+    fn open(&mut self, server: &Server) -> Result<(), String> {
+        self.open_for(server, false)
+    }
+
+    fn open_for(&mut self, server: &Server, login: bool) -> Result<(), String> {
+        let environment: serde_json::Map<_, _> = server
+            .environment()
+            .into_iter()
+            .map(|(name, path)| (name.to_owned(), json!(path)))
+            .collect();
+        let transport = self.transport.name();
+        let at = match self.transport {
+            Transport::Stdio => json!({
+                "transport": transport, "command": server.address().to_str(), "environment": environment,
+            }),
+            Transport::Http => json!({"transport": transport, "url": server.address().to_str()}),
+            Transport::Sse => json!({"transport": transport, "url": server.sse()}),
+        };
+        self.step(&open(at, login)).map(drop)
+    }
+
+    fn close(&mut self) -> Result<(), String> {
+        self.step(&json!({"do": "close"})).map(drop)
+    }
+
+    /// Calls a tool that must succeed, and returns the text that a model would read.
+    fn text(&mut self, name: &str, arguments: Value) -> Result<String, String> {
+        let outcome = self.step(&call(name, arguments))?;
+        match outcome["text"].as_str() {
+            Some(text) => Ok(text.to_owned()),
+            None => Err(format!("{name} has no text: {outcome}")),
+        }
+    }
+
+    fn list(&mut self) -> Result<(), String> {
+        let mut mistakes = Vec::new();
+        for name in OPEN {
+            let server = self.server(name);
+            if let Err(failure) =
+                self.open(&server).and_then(|()| self.compare(name, &mut mistakes))
+            {
+                mistakes.push(format!("{name}: {failure}"));
+                self.give_up();
+            } else {
+                self.close()?;
+            }
+        }
+        if mistakes.is_empty() { Ok(()) } else { Err(mistakes.join("\n")) }
+    }
+
+    /// Compares what a client makes of the tools with what the server publishes.
+    fn compare(&mut self, name: &'static str, mistakes: &mut Vec<String>) -> Result<(), String> {
+        let outcome = self.step(&json!({"do": "tools"}))?;
+        let forms = outcome["tools"].as_object().filter(|it| !it.is_empty());
+        let forms = forms.ok_or_else(|| format!("no tools: {outcome}"))?;
+        for tool in published(name)? {
+            let tool_name = tool["name"].as_str().unwrap_or_default();
+            for (form, tools) in forms {
+                let Some(schema) = tools.get(tool_name) else {
+                    mistakes.push(format!("{name}: {tool_name} is dropped ({form})"));
+                    continue;
+                };
+                let (expected, found) = (paths(&tool["inputSchema"]), paths(schema));
+                let lost: Vec<_> = expected.difference(&found).cloned().collect();
+                let is_known = self.client.loses.iter().any(|it| it.0 == tool_name);
+                if is_known && lost.is_empty() {
+                    mistakes.push(format!("{name}: {tool_name} keeps its fields now ({form})"));
+                } else if !lost.is_empty() && !is_known {
+                    let lost = lost.join(", ");
+                    mistakes.push(format!("{name}: {tool_name} loses {lost} ({form})"));
+                }
+            }
+        }
+        Ok(())
+    }
+
+    fn call(&mut self) -> Result<(), String> {
+        let server = self.server("quickstart");
+        self.open(&server)?;
+        let sum = self.text("add", json!({"a": 2, "b": 3}))?;
+        expect(sum.contains('5'), "2 + 3", &json!(sum))?;
+        self.close()?;
+
+        let server = self.server("files");
+        let file = server.file("a.txt");
+        std::fs::write(&file, "first\nsecond\n").map_err(|error| error.to_string())?;
+        self.open(&server)?;
+        let read = self.text("read_file", json!({"path": "tree/a.txt"}))?;
+        expect(read.contains("second"), "a file that is read", &json!(read))?;
+        let nothing = self.text("create_directory", json!({"path": "tree/made"}))?;
+        expect(file.with_file_name("made").is_dir(), "a directory that is made", &json!(nothing))?;
+        let is_told = !nothing.is_empty() && !nothing.contains("content") && nothing != "[]";
+        expect(is_told, "a tool without an answer says so", &json!(nothing))?;
+        self.close()?;
+
+        let server = self.server("memory");
+        self.open(&server)?;
+        // The second leaves out the field that has a default.
+        let entities = json!([
+            {"name": "Ada", "entityType": "person", "observations": ["wrote notes"]},
+            {"name": "Engine", "entityType": "machine"},
+        ]);
+        self.text("create_entities", json!({"entities": entities}))?;
+        let relation = json!({"from": "Ada", "relationType": "programs", "to": "Engine"});
+        let made = self.text("create_relations", json!({"relations": [relation]}))?;
+        expect(made.contains('1'), "a relation that is made", &json!(made))?;
+        let graph = self.text("read_graph", json!({}))?;
+        let is_whole = ["wrote notes", "Engine", "programs"].iter().all(|it| graph.contains(it));
+        expect(is_whole, "what is remembered", &json!(graph))?;
+        self.close()
+    }
+
+    fn error(&mut self) -> Result<(), String> {
+        let server = self.server("everything");
+        self.open(&server)?;
+        let outcome = self.step(&call("test_error_handling", json!({})))?;
+        let told = outcome["error"].as_str().or(outcome["text"].as_str()).unwrap_or_default();
+        let is_told = told.contains("This tool intentionally returns an error for testing");
+        expect(is_told, "a tool that fails", &outcome)?;
+        let outcome = self.step(&call("greet", json!({"name": 7})))?;
+        let told = outcome["error"].as_str().or(outcome["text"].as_str()).unwrap_or_default();
+        expect(told.contains("name") && !told.contains("Hello"), "a wrong argument", &outcome)?;
+        let greeting = self.text("greet", json!({"name": "Ada"}))?;
+        expect(greeting.contains("Hello, Ada!"), "a call after errors", &json!(greeting))?;
+        self.close()
+    }
+
+    fn structured(&mut self) -> Result<(), String> {
+        let server = self.server("time");
+        self.open(&server)?;
+        let mut step = call("get_current_time", json!({"timezone": "Europe/London"}));
+        step["structured"] = true.into();
+        let outcome = self.step(&step)?;
+        let moment = &outcome["structured"];
+        let is_right = moment["timezone"] == "Europe/London"
+            && moment["isDst"].as_bool().or(moment["is_dst"].as_bool()).is_some();
+        expect(is_right, "the time in London", &outcome)?;
+        self.close()
+    }
+
+    fn progress(&mut self) -> Result<(), String> {
+        let server = self.server("everything");
+        self.open(&server)?;
+        let outcome = self.step(&call("test_tool_with_progress", json!({})))?;
+        let done = outcome["progress"].as_array().into_iter().flatten();
+        let done: Vec<_> = done.filter_map(Value::as_f64).collect();
+        expect(done == [0.0, 50.0, 100.0], "three reports", &outcome)?;
+        self.close()
+    }
+
+    fn elicit(&mut self) -> Result<(), String> {
+        let server = self.server("everything");
+        self.open(&server)?;
+        let outcome = self.step(&call("test_elicitation", json!({"message": "Who are you?"})))?;
+        expect(outcome["asked"] == json!(["Who are you?"]), "one question", &outcome)?;
+        let text = outcome["text"].as_str().unwrap_or_default();
+        expect(text.contains("ada <ada@example.com>"), "what the user has answered", &outcome)?;
+        self.close()
+    }
+
+    fn reconnect(&mut self) -> Result<(), String> {
+        let mut server = self.server("everything");
+        let greet = || json!({"name": "Ada"});
+        self.open(&server)?;
+        self.text("greet", greet())?;
+        if self.transport == Transport::Stdio {
+            // A process ends with its connection.
+            self.close()?;
+            self.open(&server)?;
+        } else {
+            server.restart();
+            if let Again::Open(_) = self.client.again(self.transport) {
+                // Whatever the client makes of that, its user opens another connection.
+                let _ = self.step(&call("greet", greet()));
+                self.give_up();
+                self.open(&server)?;
+            }
+        }
+        let greeting = self.text("greet", greet())?;
+        expect(greeting.contains("Hello, Ada!"), "a call to the new process", &json!(greeting))?;
+        self.close()
+    }
+
+    fn login(&mut self) -> Result<(), String> {
+        let server = self.server("notes");
+        self.open_for(&server, true)?;
+        self.text("add_note", json!({"text": "milk"}))?;
+        let listed = self.text("list_notes", json!({}))?;
+        expect(listed.contains("milk"), "the notes of the user", &json!(listed))?;
+        self.close()
+    }
+}
+
+/// Tools that an example publishes.
+fn published(name: &str) -> Result<Vec<Value>, String> {
+    let output = Command::new(example(name)).arg("schema").output();
+    let output = output.map_err(|error| format!("{name}: {error}"))?;
+    let manifest: Value =
+        serde_json::from_slice(&output.stdout).map_err(|error| format!("{name}: {error}"))?;
+    let tools = manifest["tools"].as_array().filter(|it| !it.is_empty());
+    tools.cloned().ok_or_else(|| format!("{name} publishes no tools"))
+}

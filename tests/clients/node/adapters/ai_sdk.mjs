@@ -1,0 +1,80 @@
+// The AI SDK: `@ai-sdk/mcp`, whose tools are executed as `generateText` does. With the option `legacy` it opens a session.
+
+import { createMCPClient, ElicitationRequestSchema } from "@ai-sdk/mcp";
+import { Experimental_StdioMCPTransport } from "@ai-sdk/mcp/mcp-stdio";
+import { asSchema } from "ai";
+
+export async function connect(place) {
+  const errors = [];
+  let expired = false;
+  const open = async (authProvider) => {
+    const transport =
+      place.transport === "stdio"
+        ? new Experimental_StdioMCPTransport({ command: place.command, args: [], env: place.environment, stderr: "inherit" })
+        : { type: place.transport, url: place.url, authProvider, onSessionExpired: () => (expired = true) };
+    const onUncaughtError = (error) => errors.push(error);
+    const protocolVersionDiscovery = !place.options.includes("legacy");
+    const options = { capabilities: { elicitation: {} }, protocolVersionDiscovery, onUncaughtError };
+    const client = await createMCPClient({ transport, ...options });
+    client.onElicitationRequest(ElicitationRequestSchema, (request) => place.answer(request.params.message));
+    return client;
+  };
+  let client;
+  if (place.login) {
+    const { auth } = await import("@ai-sdk/mcp");
+    const { provider, back } = await place.oauth();
+    try {
+      client = await open(provider);
+    } catch (error) {
+      // The provider has sent the user to log in.
+      const query = await back();
+      const returned = { authorizationCode: query.get("code"), callbackState: query.get("state"), callbackIss: query.get("iss") };
+      await auth(provider, { serverUrl: place.url, ...returned });
+      client = await open(provider);
+      // It has complained that nobody was logged in.
+      errors.length = 0;
+    }
+  } else {
+    client = await open();
+  }
+  const mistakes = () => {
+    const dislikes = errors.splice(0).map(String).filter((it) => !isExpected(it, place));
+    if (dislikes.length) throw new Error(`the client complains: ${dislikes}`);
+  };
+  return {
+    async tools() {
+      const tools = {};
+      for (const [name, tool] of Object.entries(await client.tools())) {
+        tools[name] = await asSchema(tool.inputSchema).jsonSchema;
+      }
+      mistakes();
+      return { "JSON Schema": tools };
+    },
+    async call(name, args) {
+      const execute = async () => (await client.tools())[name].execute(args, { toolCallId: "1", messages: [] });
+      let result;
+      try {
+        result = await execute();
+      } catch (error) {
+        if (!expired) throw error;
+        // It tells an application that the session is over, and leaves it to the application to open another.
+        expired = false;
+        client = await open();
+        result = await execute();
+        errors.length = 0;
+      }
+      mistakes();
+      const text = result.content?.map((it) => it.text ?? "").join("");
+      return result.isError ? { error: text } : { text, structured: result.structuredContent };
+    },
+    close: () => client.close(),
+  };
+}
+
+/** What the client dislikes although the specification asks for it. */
+function isExpected(complaint, place) {
+  // Without discovery it asks for the stream of a session before there is one, and goes on after the refusal.
+  if (complaint.includes("GET SSE failed: 400")) return true;
+  // The stream of a call that can be resumed begins with an event without data (SEP-1699); that of a session must not.
+  return place.asked.length > 0 && complaint.includes("Failed to parse message");
+}

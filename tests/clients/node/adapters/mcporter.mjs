@@ -1,0 +1,58 @@
+// mcporter: its runtime, and the TypeScript that it writes for a server.
+
+import { execFile } from "node:child_process";
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { stripTypeScriptTypes } from "node:module";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { promisify } from "node:util";
+import { createCallResult, createRuntime } from "mcporter";
+
+export async function connect(place) {
+  const directory = mkdtempSync(join(tmpdir(), "mcporter-"));
+  const server =
+    place.transport === "stdio"
+      ? { command: place.command, args: [], env: place.environment }
+      : { url: place.url, ...(place.login && { auth: "oauth", tokenCacheDir: directory }) };
+  const configPath = join(directory, "mcporter.json");
+  writeFileSync(configPath, JSON.stringify({ mcpServers: { server }, imports: [] }));
+  // Where it finds no browser to open, it tells the user where to go.
+  const logger = { debug() {}, info: look, warn: look, error: look };
+  function look(line) {
+    console.error(line);
+    const url = String(line).match(/visit (http:\S+) manually/);
+    if (url) place.browse(url[1]);
+  }
+  process.env.PATH = directory;
+  const runtime = await createRuntime({ configPath, rootDir: directory, logger });
+  await runtime.connect("server");
+  return {
+    async tools() {
+      const listed = await runtime.listTools("server", { includeSchema: true });
+      // The types and the client that it writes must be TypeScript.
+      for (const mode of ["types", "client"]) {
+        const out = join(directory, mode === "types" ? "server.d.ts" : "server.ts");
+        const cli = join(place.folder, "node_modules/mcporter/dist/cli.js");
+        const args = [cli, "--config", configPath, "emit-ts", "server", "--mode", mode, "--out", out, "--include-optional"];
+        await promisify(execFile)(place.node, args, { cwd: directory, timeout: 60_000 });
+        const code = readFileSync(out, "utf8");
+        try {
+          stripTypeScriptTypes(code);
+        } catch (error) {
+          throw new Error(`what emit-ts writes is no TypeScript: ${error.message}`);
+        }
+      }
+      return { "JSON Schema": Object.fromEntries(listed.map((it) => [it.name, it.inputSchema])) };
+    },
+    async call(name, args) {
+      const raw = await runtime.callTool("server", name, { args });
+      const result = createCallResult(raw);
+      const text = result.text() ?? JSON.stringify(raw);
+      return raw.isError ? { error: text } : { text, structured: result.structuredContent() };
+    },
+    async close() {
+      await runtime.close();
+      rmSync(directory, { recursive: true, force: true });
+    },
+  };
+}

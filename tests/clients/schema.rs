@@ -1,0 +1,63 @@
+//! Field paths of a JSON Schema, to see whether a converter has lost one.
+
+use std::collections::BTreeSet;
+
+use serde_json::Value;
+
+/// Depth at which a schema that contains itself is not followed any more.
+const DEEPEST: usize = 12;
+
+/// Paths of all fields that an instance of `schema` can have, such as `entities[].name`.
+pub(crate) fn paths(schema: &Value) -> BTreeSet<String> {
+    let mut found = BTreeSet::new();
+    walk(schema, schema, "", DEEPEST, &mut found);
+    found
+}
+
+fn walk(root: &Value, schema: &Value, at: &str, depth: usize, found: &mut BTreeSet<String>) {
+    let Some(depth) = depth.checked_sub(1) else { return };
+    if let Some(target) = schema["$ref"].as_str().and_then(|it| it.strip_prefix('#')) {
+        if let Some(target) = root.pointer(target) {
+            walk(root, target, at, depth, found);
+        }
+    }
+    // The Gemini API has names of its own for some keywords.
+    for branches in ["anyOf", "any_of", "oneOf", "one_of", "allOf", "all_of", "prefixItems"] {
+        let path = if branches == "prefixItems" { format!("{at}[]") } else { at.to_owned() };
+        for branch in schema[branches].as_array().into_iter().flatten() {
+            walk(root, branch, &path, depth, found);
+        }
+    }
+    for (name, property) in schema["properties"].as_object().into_iter().flatten() {
+        let path = if at.is_empty() { name.clone() } else { format!("{at}.{name}") };
+        walk(root, property, &path, depth, found);
+        found.insert(path);
+    }
+    if schema["items"].is_object() {
+        walk(root, &schema["items"], &format!("{at}[]"), depth, found);
+    }
+    for values in ["additionalProperties", "additional_properties"] {
+        if schema[values].is_object() {
+            walk(root, &schema[values], &format!("{at}.*"), depth, found);
+        }
+    }
+}
+
+#[test]
+fn paths_go_through_arrays_branches_and_references() {
+    let schema = serde_json::json!({
+        "properties": {
+            "a": {"anyOf": [{"type": "null"}, {"$ref": "#/$defs/B"}]},
+            "m": {"additionalProperties": {"properties": {"x": {}}}},
+        },
+        "$defs": {"B": {"items": {"properties": {"c": {}}}}},
+    });
+    let found: Vec<_> = paths(&schema).into_iter().collect();
+    assert_eq!(found, ["a", "a[].c", "m", "m.*.x"]);
+}
+
+#[test]
+fn a_schema_that_contains_itself_has_an_end() {
+    let schema = serde_json::json!({"properties": {"a": {"$ref": "#"}}});
+    assert!(paths(&schema).contains("a.a"));
+}

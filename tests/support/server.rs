@@ -1,0 +1,162 @@
+//! A server for a client that is a process of its own, and the folder that the server may fill.
+
+use std::{
+    env,
+    ffi::OsStr,
+    fs,
+    net::SocketAddr,
+    path::{Path, PathBuf},
+    process, thread,
+};
+
+use crate::{examples::example, process::HttpServer};
+
+/// Names and passwords of the users of the example `notes`.
+pub const PASSWORDS: [(&str, &str); 2] = [("ada", "correct horse"), ("bob", "battery & <staple>")];
+
+/// A server that clients start over stdio, or find over HTTP.
+#[derive(Debug)]
+pub struct Server {
+    /// Name of the server, for messages.
+    pub name: &'static str,
+    program: &'static Path,
+    /// Folder of the server: empty at first, and removed with the value.
+    pub folder: PathBuf,
+    /// Without one, each client starts a process of its own.
+    url: Option<String>,
+    process: Option<HttpServer>,
+}
+
+impl Server {
+    /// The example of this name.
+    ///
+    /// # Panics
+    ///
+    /// When there is no such example, or its folder cannot be created.
+    pub fn new(name: &'static str) -> Self {
+        Self::of(name, example(name))
+    }
+
+    /// A server of a test suite.
+    ///
+    /// # Panics
+    ///
+    /// When its folder cannot be created.
+    pub fn of(name: &'static str, program: &'static Path) -> Self {
+        // A test runs on a thread of its own, of its own name.
+        let test = thread::current().name().unwrap_or("test").replace("::", "-");
+        let folder = target().join("tmp").join(format!("{test}-{name}-{}", process::id()));
+        fs::create_dir_all(&folder).expect("target is writable");
+        Self { name, program, folder, url: None, process: None }
+    }
+
+    /// The example of this name as one process for all clients.
+    ///
+    /// # Panics
+    ///
+    /// When there is no such example, or it does not start.
+    pub fn over_http(name: &'static str) -> Self {
+        Self::new(name).served()
+    }
+
+    /// One process for all clients, over HTTP and over HTTP+SSE.
+    ///
+    /// # Panics
+    ///
+    /// When it does not start.
+    pub fn served(mut self) -> Self {
+        let http = HttpServer::start(self.program, &["--legacy-sse"], &self.environment());
+        self.url = Some(http.url.clone());
+        self.process = Some(http);
+        self
+    }
+
+    /// Ends the process and starts another at the same address, which knows no session of the first.
+    ///
+    /// # Panics
+    ///
+    /// When the server is not there over HTTP, or does not start again.
+    pub fn restart(&mut self) {
+        let address = self.socket();
+        self.process = None;
+        let environment = self.environment();
+        let again = HttpServer::start_at(address, self.program, &["--legacy-sse"], &environment);
+        self.process = Some(again);
+    }
+
+    /// Has clients look for this server at another address.
+    pub fn found_at(mut self, address: SocketAddr) -> Self {
+        self.url = Some(format!("http://{address}/mcp"));
+        self
+    }
+
+    /// Address that the server listens at.
+    ///
+    /// # Panics
+    ///
+    /// When the server is not there over HTTP.
+    pub fn socket(&self) -> SocketAddr {
+        let url = self.url.as_ref().expect("the server is there over HTTP");
+        let address = url.strip_prefix("http://").and_then(|it| it.strip_suffix("/mcp"));
+        address.and_then(|it| it.parse().ok()).expect("the usual URL")
+    }
+
+    /// Whether clients find it over HTTP.
+    pub fn is_http(&self) -> bool {
+        self.url.is_some()
+    }
+
+    /// Program that clients start, or URL where they find it.
+    pub fn address(&self) -> &OsStr {
+        self.url.as_ref().map_or(self.program.as_ref(), AsRef::as_ref)
+    }
+
+    /// URL of the HTTP+SSE transport.
+    ///
+    /// # Panics
+    ///
+    /// When the server is not there over HTTP.
+    pub fn sse(&self) -> String {
+        let url = self.url.as_ref().expect("the server is there over HTTP");
+        url.strip_suffix("/mcp").expect("the usual path").to_owned() + "/sse"
+    }
+
+    /// Environment of the process: the files of `memory`, the root `tree` of `files`, and the passwords of `notes`.
+    pub fn environment(&self) -> [(&'static str, PathBuf); 4] {
+        let [(_, ada), (_, bob)] = PASSWORDS;
+        [
+            ("MEMORY_DB", self.folder.join("memory.db")),
+            ("FILES_ROOTS", self.folder.join("tree")),
+            ("NOTES_ADA", ada.into()),
+            ("NOTES_BOB", bob.into()),
+        ]
+    }
+
+    /// Path of a file in the root of `files`, in directories that exist.
+    ///
+    /// # Panics
+    ///
+    /// When the folder is not writable.
+    pub fn file(&self, path: &str) -> PathBuf {
+        let path = self.folder.join("tree").join(path);
+        path.parent().map(fs::create_dir_all).transpose().expect("the folder is writable");
+        path
+    }
+}
+
+impl Drop for Server {
+    fn drop(&mut self) {
+        let _ = fs::remove_dir_all(&self.folder);
+    }
+}
+
+/// Folder that cargo builds into, as the path of the running test says.
+///
+/// # Panics
+///
+/// When the running program is no test that cargo has built.
+pub fn target() -> PathBuf {
+    let test = env::current_exe().expect("a running program has a path");
+    let target = test.ancestors().nth(3).expect("tests are in target/PROFILE/deps");
+    target.to_owned()
+}
