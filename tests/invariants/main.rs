@@ -3,6 +3,7 @@
 //! Each rule is a function over sources, used twice: on the tree, where it must find nothing, and on a planted violation, which it must
 //! find, so that a rule that has gone blind is noticed.
 
+mod clocks;
 mod crates;
 mod layers;
 mod rules;
@@ -105,6 +106,30 @@ fn what_is_done_about_each_threat_is_shown() {
         "| a threat | something | nothing | `faults::no_such_test` |\n| another | x | y | |";
     assert_eq!(threats::unshown(planted).len(), 2);
     assert_eq!(threats::unshown(include_str!("../../SECURITY.md")), Vec::<String>::new());
+}
+
+#[test]
+fn tests_wait_for_conditions_and_not_for_a_while() {
+    let sleeping = planted("tests/faults/new.rs", "sleep(Duration::from_millis(5)).await;");
+    let mixed = planted(
+        "mcp-runtime/tests/behaviour/new.rs",
+        "#[tokio::test(start_paused = true)]\nasync fn paused() {}\n#[tokio::test]\nasync fn x() { sleep(1) }",
+    );
+    for violation in [sleeping, mixed] {
+        check(clocks::violations, &sources::tests(), &[violation]);
+    }
+    check(clocks::stale, &sources::tests(), &[]);
+}
+
+#[test]
+fn the_paused_clock_may_be_waited_for_and_the_machines_may_not() {
+    let test = |line: &str| {
+        let text = format!("#[tokio::test(start_paused = true)]\nasync fn x() {{ {line} }}");
+        clocks::violations(&[planted("mcp-runtime/tests/behaviour/new.rs", &text)]).len()
+    };
+    assert_eq!(test("tokio::time::sleep(SECOND).await;"), 0);
+    assert_eq!(test("std::thread::sleep(SECOND);"), 1);
+    assert_eq!(test("let now = SystemTime::now();"), 1);
 }
 
 #[test]
