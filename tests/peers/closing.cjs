@@ -13,6 +13,8 @@ ChildProcess.prototype.kill = function (...signal) {
 
 // Runs `close` with thirty times the patience, and returns whether a server was killed nevertheless.
 async function closing(close) {
+    // A client that probes for the revision ends the server it has probed.
+    killed = false;
     const wait = globalThis.setTimeout;
     globalThis.setTimeout = (run, ms, ...rest) => wait(run, 30 * ms, ...rest);
     try {

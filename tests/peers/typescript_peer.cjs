@@ -303,13 +303,14 @@ async function talk(plan, login) {
         steps,
     };
     for (const step of plan.steps) steps.push(await peer.take(step));
+    let complaints;
     const killed = await closing(async () => {
         await transport.terminateSession?.();
         await client.close();
+        // What it closed itself it complains of later.
+        complaints = [...peer.complaints];
     });
-    const { asked, complaints } = peer;
-    // What it closed itself it complains of later.
-    return { ...report, asked, complaints: [...complaints], killed };
+    return { ...report, asked: peer.asked, complaints, killed };
 }
 
 async function main() {
