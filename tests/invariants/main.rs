@@ -6,6 +6,7 @@
 mod clocks;
 mod crates;
 mod layers;
+mod packages;
 mod rules;
 mod sources;
 mod threats;
@@ -130,6 +131,19 @@ fn the_paused_clock_may_be_waited_for_and_the_machines_may_not() {
     assert_eq!(test("tokio::time::sleep(SECOND).await;"), 0);
     assert_eq!(test("std::thread::sleep(SECOND);"), 1);
     assert_eq!(test("let now = SystemTime::now();"), 1);
+}
+
+#[test]
+fn packages_bring_a_readme_and_their_licences() {
+    let planted = packages::Package {
+        files: "Cargo.toml\nREADME.md\nLICENSE-MIT".to_owned(),
+        readme: "See [the limits](SECURITY.md), and [the site](https://docs.rs).".to_owned(),
+        licences: [String::new(), String::new()],
+    };
+    assert_eq!(packages::problems(&planted).len(), 4);
+    for name in ["mcp-macros", "mcp-runtime"] {
+        assert_eq!(packages::problems(&packages::read(name)), Vec::<String>::new(), "{name}");
+    }
 }
 
 #[test]
