@@ -66,7 +66,13 @@
 //! | `sqlite` | `SqliteTasks`: tasks that outlast the process, in a file; builds SQLite from its C source |
 //! | `inventory` | registration through constructors instead of the linker (always so on wasm) |
 
+// On the documentation site, which builds with a nightly compiler, each item says which feature it needs.
 #![cfg_attr(docsrs, feature(doc_cfg))]
+
+/// The example of README.md compiles.
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+struct Readme;
 
 mod ask;
 #[cfg(feature = "auth")]

@@ -9,11 +9,11 @@ use std::{
     path::{Path, PathBuf},
     process::{Command, Stdio},
     sync::{Mutex, MutexGuard, PoisonError},
-    time::{Duration, Instant},
+    time::Duration,
 };
 
 use serde::Deserialize;
-use support::{node::Node, process::Running, requirement::Missing};
+use support::{clock::Stopwatch, node::Node, process::Running, requirement::Missing};
 
 const PACKAGE: &str = include_str!("package.json");
 const CLI: &str = "node_modules/@modelcontextprotocol/conformance/dist/index.js";
@@ -111,7 +111,7 @@ impl Suite {
                 .stdout(file.try_clone().expect("a file can be shared"))
                 .stderr(file),
         );
-        let (begun, mut ended) = (Instant::now(), None);
+        let (begun, mut ended) = (Stopwatch::start(), None);
         while ended.is_none() && begun.elapsed() < MOST {
             ended = process.wait(Duration::from_millis(100));
             hear(&fs::read_to_string(&said).unwrap_or_default());

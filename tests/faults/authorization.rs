@@ -4,7 +4,6 @@ use std::{
     fmt::Write as _,
     net::SocketAddr,
     sync::{Arc, Mutex},
-    time::Duration,
 };
 
 use mcp_runtime::{
@@ -298,11 +297,11 @@ struct Slow;
 
 impl TokenVerifier for Slow {
     async fn verify(&self, token: &str) -> Result<Authorization, Denied> {
-        tokio::time::sleep(Duration::from_millis(20)).await;
+        tokio::task::yield_now().await;
         match token {
             "ada" => Ok(Authorization::new("ada").claims(String::from("no claims"))),
             "nobody" => Ok(Authorization::new("")),
-            "old" => Ok(Authorization::new("ada").expires(std::time::SystemTime::now())),
+            "old" => Ok(Authorization::new("ada").expires(std::time::UNIX_EPOCH)),
             "broken" => panic!("as it was told"),
             "later" => Err(Denied::unavailable("the accounts cannot be read")),
             _ => Err(Denied::invalid("nobody has this one")),

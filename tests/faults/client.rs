@@ -3,17 +3,20 @@
 use std::{future::Future, net::SocketAddr, time::Duration};
 
 use serde_json::{Value, json};
-use support::http::{
-    connection::{Connection, Next},
-    events::{Event, Item},
-    head::Head,
+use support::{
+    clock::LIMIT,
+    http::{
+        connection::{Connection, Next},
+        events::{Event, Item},
+        head::Head,
+    },
 };
 use tokio::time::timeout;
 
 use crate::server::DEADLINE;
 
-/// About twenty times what an answer takes on a machine with other things to do.
-pub(crate) const SOON: Duration = Duration::from_secs(10);
+/// How long a client waits for what must come, before the server counts as hanging.
+pub(crate) const SOON: Duration = LIMIT;
 
 pub(crate) const MODERN: &str = "2026-07-28";
 
@@ -286,6 +289,15 @@ fn params(tool: &str, arguments: Value) -> Value {
 /// Calls a tool and waits for its text.
 pub(crate) async fn ask(address: SocketAddr, tool: &str, arguments: Value) -> String {
     plain_call(1, tool, arguments).ask(address).await.text()
+}
+
+/// Returns when the server has read what was sent to it before: each of its reactors reads in order, and answers at least one of these
+/// later connections.
+pub(crate) async fn read_by_every_reactor(address: SocketAddr) {
+    let mut others = Vec::new();
+    for _ in 0..2 * std::thread::available_parallelism().map_or(1, usize::from) {
+        others.push(plain_call(1, "echo", json!({ "text": "read" })).open(address).await);
+    }
 }
 
 /// Another client is answered.

@@ -1,6 +1,9 @@
 //! Sessions of one user, and room for others.
 
+use std::time::Duration;
+
 use mcp_runtime::{Limits, StaticTokens};
+use support::clock::jump;
 
 use crate::{
     authorization::{Served, server, with},
@@ -26,12 +29,12 @@ fn nobody_has_all_sessions_for_long() {
             let session = begin("ada").await.expect("there is room");
             assert!(uses("ada", &session).await);
             // Milliseconds tell which was used last.
-            tokio::time::sleep(std::time::Duration::from_millis(5)).await;
+            jump(Duration::from_millis(5)).await;
             all.push(session);
         }
         // Whoever has so many has to wait, and nobody else.
         assert!(begin("ada").await.is_none());
-        tokio::time::sleep(std::time::Duration::from_millis(150)).await;
+        jump(Duration::from_millis(150)).await;
         let grace = begin("grace").await.expect("there is room for others");
         assert!(uses("grace", &grace).await);
         assert!(!uses("ada", &all[0]).await, "the one that was used first has gone");
@@ -39,7 +42,7 @@ fn nobody_has_all_sessions_for_long() {
             assert!(uses("ada", session).await);
         }
         // Who has no more than others keeps what there is.
-        tokio::time::sleep(std::time::Duration::from_millis(150)).await;
+        jump(Duration::from_millis(150)).await;
         assert!(begin("ada").await.is_none());
         served.end().await;
     });

@@ -6,6 +6,7 @@ use axum::Router;
 use base64::{Engine as _, engine::general_purpose::STANDARD};
 use mcp_runtime::{AuthorizationServer, ProtectedResource, SqliteTasks};
 use serde_json::json;
+use support::clock::jump;
 
 use crate::{
     authorization::Served,
@@ -33,9 +34,7 @@ async fn passes(client: &Client, token: &str) -> bool {
 
 /// Lets so many seconds pass at once.
 async fn wait(seconds: u64) {
-    tokio::time::pause();
-    tokio::time::advance(Duration::from_secs(seconds)).await;
-    tokio::time::resume();
+    jump(Duration::from_secs(seconds)).await;
 }
 
 /// Like [`run`], for tests in which a lot of time passes.

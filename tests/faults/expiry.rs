@@ -2,27 +2,35 @@
 
 use std::{
     net::SocketAddr,
+    sync::Arc,
     time::{Duration, SystemTime},
 };
 
 use mcp_runtime::{Authorization, Builder, Denied, Limits, TokenVerifier, prelude::*};
 use serde_json::{Value, json};
+use support::{
+    clock::{Validity, before_it_ends, moment_after},
+    http::{connection::Next, events::Item},
+};
+use tokio::sync::Semaphore;
 
 use crate::{
-    client::{Request, SOON, Session, Stream, initialize, modern, plain_call, run},
+    client::{Reply, Request, SOON, Session, Stream, initialize, modern, plain_call, run},
     rates::serving,
 };
 
-/// Tokens are the seconds that they hold, from the moment they are shown first.
-struct Seconds(SystemTime);
+/// Knows a token that ends at this moment, and others that end earlier, later or never.
+struct Ends(SystemTime);
 
-impl TokenVerifier for Seconds {
+impl TokenVerifier for Ends {
     async fn verify(&self, token: &str) -> Result<Authorization, Denied> {
         let ada = Authorization::new("ada");
-        match token.parse() {
-            Ok(seconds) => Ok(ada.expires(self.0 + Duration::from_secs(seconds))),
-            Err(_) if token == "endless" => Ok(ada),
-            Err(_) => Err(Denied::invalid("no number of seconds")),
+        match token {
+            "short" => Ok(ada.expires(self.0)),
+            "shorter" => Ok(ada.expires(self.0 - Duration::from_millis(500))),
+            "long" => Ok(ada.expires(self.0 + Duration::from_secs(600))),
+            "endless" => Ok(ada),
+            _ => Err(Denied::invalid("it is not known")),
         }
     }
 }
@@ -33,21 +41,21 @@ fn change(server: Handle) -> bool {
     server.disable("slow")
 }
 
-/// Takes its time, and says so.
+/// Waits until it may go.
 #[tool]
-async fn slow(progress: Progress) -> &'static str {
-    progress.report(1);
-    tokio::time::sleep(Duration::from_secs(7)).await;
+async fn slow(go: &Arc<Semaphore>) -> &'static str {
+    go.acquire().await.expect("it is never closed").forget();
     "done"
 }
 
-fn server() -> Builder {
+fn server(valid: &Validity, go: &Arc<Semaphore>) -> Builder {
     let limits = Limits::new().keep_alive(Duration::from_millis(100));
-    let verifier = Seconds(SystemTime::now());
+    let ends = moment_after(Duration::from_secs(valid.seconds));
     mcp_runtime::server!()
         .items(items![change, slow])
+        .state(go.clone())
         .limits(limits)
-        .auth(verifier)
+        .auth(Ends(ends))
         .legacy_sse(true)
 }
 
@@ -98,45 +106,65 @@ async fn pair(address: SocketAddr, tokens: [&str; 2]) -> Stream {
 
 /// Comments come all the time, so it is not silence that tells.
 pub(crate) async fn ends(stream: &mut Stream) {
-    let rest = tokio::time::timeout(SOON, stream.rest()).await.expect("it ends");
-    assert_eq!(rest, Vec::<Value>::new());
+    assert_eq!(stream.rest().await, Vec::<Value>::new());
+}
+
+/// The server sends something on it from now on, and no message comes.
+pub(crate) async fn goes_on(stream: &mut Stream) {
+    let mut patience = Duration::ZERO;
+    loop {
+        match stream.connection.next(patience).await.expect("a stream of events") {
+            // What was sent before, such as the event that names the stream.
+            Next::Item(Item::Event(event)) if event.data.as_deref() == Some("") => {}
+            Next::Item(Item::Comment(_)) if patience.is_zero() => {}
+            Next::Item(Item::Comment(_)) => return,
+            Next::Silence if patience.is_zero() => patience = SOON,
+            other => panic!("{other:?}"),
+        }
+    }
 }
 
 async fn is_open(stream: &mut Stream) {
-    let next = tokio::time::timeout(SOON, stream.message()).await.expect("something comes");
-    let next = next.expect("it is open");
+    let next = stream.message().await.expect("it is open");
     assert_eq!(next["method"], "notifications/tools/list_changed", "{next}");
 }
 
 #[test]
 fn a_stream_ends_with_the_last_token_that_was_shown_for_it() {
-    run(serving(server(), async |address| {
-        let mut ending = [
-            listen(address, "5").await,
-            session(address, "5").await.1,
-            pair(address, ["5", "4"]).await,
-        ];
-        let (renewed, stream) = session(address, "5").await;
-        say_initialized(&renewed, "600").await;
-        let mut staying = [
-            listen(address, "600").await,
-            listen(address, "endless").await,
-            session(address, "600").await.1,
-            stream,
-            pair(address, ["5", "600"]).await,
-            pair(address, ["endless", "5"]).await,
-        ];
-        let running = with("5", plain_call(1, "slow", json!({})));
-        let running = tokio::spawn(async move { running.ask(address).await.text() });
-        for stream in &mut ending {
-            ends(stream).await;
-        }
-        assert_eq!(with("5", plain_call(1, "change", json!({}))).ask(address).await.status(), 401);
-        with("600", plain_call(1, "change", json!({}))).ask(address).await.text();
-        for stream in &mut staying {
-            is_open(stream).await;
-        }
-        // Who was let in with a call has its answer.
-        assert_eq!(running.await.unwrap(), "done");
+    run(before_it_ends(3, async |valid| {
+        let go = Arc::new(Semaphore::new(0));
+        serving(server(valid, &go), async |address| check_streams(address, &go).await).await;
     }));
+}
+
+async fn check_streams(address: SocketAddr, go: &Semaphore) {
+    let mut ending = [
+        listen(address, "short").await,
+        session(address, "short").await.1,
+        pair(address, ["short", "shorter"]).await,
+    ];
+    let (renewed, stream) = session(address, "short").await;
+    say_initialized(&renewed, "long").await;
+    let mut staying = [
+        listen(address, "long").await,
+        listen(address, "endless").await,
+        session(address, "long").await.1,
+        stream,
+        pair(address, ["short", "long"]).await,
+        pair(address, ["endless", "short"]).await,
+    ];
+    let mut running = with("short", plain_call(1, "slow", json!({}))).send(address).await;
+    for stream in &mut ending {
+        ends(stream).await;
+    }
+    assert_eq!(with("short", plain_call(1, "change", json!({}))).ask(address).await.status(), 401);
+    with("long", plain_call(1, "change", json!({}))).ask(address).await.text();
+    for stream in &mut staying {
+        is_open(stream).await;
+    }
+    // Who was let in with a call has its answer.
+    go.add_permits(1);
+    let head = running.head(false, SOON).await.expect("a response");
+    let body = running.body(SOON).await.expect("a whole body");
+    assert_eq!(Reply { head, body }.text(), "done");
 }

@@ -32,6 +32,13 @@ async fn wait(ms: u64, text: String) -> String {
     text
 }
 
+/// Gives the text back as soon as there is such a file.
+#[tool]
+async fn wait_for_file(path: String, text: String) -> String {
+    await_file(path).await;
+    text
+}
+
 /// Answers with this many bytes.
 #[tool]
 fn big(bytes: usize) -> String {

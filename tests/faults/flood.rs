@@ -1,8 +1,7 @@
 //! Calls, streams, events and subscriptions beyond their limits, and what is on this side of each.
 
-use std::time::Duration;
-
 use serde_json::{Value, json};
+use support::clock::eventually;
 
 use crate::{
     client::{
@@ -257,13 +256,10 @@ fn subscriptions_of_all_clients_are_refused_beyond_the_limit() {
         ask(&sessions[0], "resources/unsubscribe", "notes://0").await;
         drop(listen(1).open(address).await.check_events());
         let again = async |uri: &str| {
-            for _ in 0..200 {
-                if subscribe(1, uri).await.json()["result"] == json!({}) {
-                    return;
-                }
-                tokio::time::sleep(Duration::from_millis(20)).await;
-            }
-            panic!("there is no room for {uri}");
+            eventually("room for a subscription", async || {
+                (subscribe(1, uri).await.json()["result"] == json!({})).then_some(())
+            })
+            .await;
         };
         // Its listener has left, which is seen in a moment.
         again("notes://2").await;

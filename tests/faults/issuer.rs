@@ -6,7 +6,6 @@ use std::{
         Arc, Mutex,
         atomic::{AtomicUsize, Ordering},
     },
-    time::{Duration, SystemTime, UNIX_EPOCH},
 };
 
 use axum::{
@@ -26,6 +25,7 @@ use ring::{
     },
 };
 use serde_json::{Value, json};
+use support::clock::unix_seconds;
 use tokio::net::TcpListener;
 
 use crate::mounted::Application;
@@ -150,8 +150,7 @@ impl Issuer {
 }
 
 pub(crate) fn now() -> i64 {
-    let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or(Duration::ZERO);
-    i64::try_from(since.as_secs()).unwrap()
+    i64::try_from(unix_seconds()).unwrap()
 }
 
 /// What signs.

@@ -1,6 +1,6 @@
 //! What the author's own function does while somebody logs in.
 
-use std::{sync::Arc, time::Duration};
+use std::sync::Arc;
 
 use mcp_runtime::{AuthorizationServer, LoginPage, LoginRequest, User};
 use tokio::sync::Semaphore;
@@ -9,7 +9,7 @@ use crate::{
     authorization::Served,
     authorization_server::server,
     browser::{Browser, Client, Page},
-    client::{SOON, run},
+    client::run,
 };
 
 /// Whoever is called `nobody` makes it panic.
@@ -58,11 +58,12 @@ fn a_browser_that_leaves_takes_nothing_along() {
         let leaving = tokio::spawn(async move { browser.log_in(&page, "ada", "right").await });
         begun.acquire().await.unwrap().forget();
         leaving.abort();
-        // Long enough for the server to notice, were it to give up.
-        tokio::time::sleep(Duration::from_millis(200)).await;
+        // The server reads of the end of that connection before it answers on another one.
+        for _ in 0..2 {
+            Browser::new(&client).open(&client.authorize(&[])).await;
+        }
         go.add_permits(1);
-        let finished = tokio::time::timeout(SOON, done.acquire()).await;
-        assert!(finished.is_ok(), "the login went on");
+        done.acquire().await.expect("it is never closed").forget();
         served.end().await;
     });
 }

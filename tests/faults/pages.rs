@@ -4,6 +4,7 @@ use std::time::Duration;
 
 use mcp_runtime::{AuthorizationServer, LoginPage, LoginRequest, User};
 use serde_json::{Value, json};
+use support::clock::jump;
 
 use crate::{
     authorization::Served,
@@ -236,9 +237,7 @@ fn guessing_ends_soon() {
         let page = Page::of(&browser.open(&client.authorize(&[])).await);
         let refused = browser.log_in(&page, "ada", "right").await;
         assert_eq!(refused.status(), 429, "{}", text(&refused));
-        tokio::time::pause();
-        tokio::time::advance(Duration::from_secs(6)).await;
-        tokio::time::resume();
+        jump(Duration::from_secs(6)).await;
         assert_eq!(browser.log_in(&page, "ada", "right").await.status(), 200);
         served.end().await;
     });

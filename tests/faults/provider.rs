@@ -6,7 +6,6 @@ use std::{
         Arc, Mutex,
         atomic::{AtomicUsize, Ordering},
     },
-    time::Duration,
 };
 
 use axum::{
@@ -22,10 +21,10 @@ use base64::{
 };
 use ring::digest::{SHA256, digest};
 use serde_json::{Value, json};
+use support::clock::eventually;
 
 use crate::{
     browser::parameters,
-    client::SOON,
     issuer::{Key, now},
     mounted::Application,
 };
@@ -221,12 +220,10 @@ impl Provider {
 
     /// Waits until so much was given back, and says what.
     pub(crate) async fn revoked(&self, count: usize) -> Vec<String> {
-        let told = async {
-            while self.shared.revoked.lock().unwrap().len() < count {
-                tokio::time::sleep(Duration::from_millis(5)).await;
-            }
-        };
-        tokio::time::timeout(SOON, told).await.expect("it is told");
+        eventually("the provider is told", async || {
+            (self.shared.revoked.lock().unwrap().len() >= count).then_some(())
+        })
+        .await;
         std::mem::take(&mut self.shared.revoked.lock().unwrap())
     }
 

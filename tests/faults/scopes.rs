@@ -7,6 +7,7 @@ use std::{
 
 use mcp_runtime::{Access, Authorization, Builder, ProtectedResource, StaticTokens, prelude::*};
 use serde_json::{Value, json};
+use tokio::sync::Semaphore;
 
 use crate::{
     authorization::{Served, challenge, with},
@@ -29,12 +30,18 @@ fn runs(runs: &Runs) -> String {
     runs.0.load(Ordering::SeqCst).to_string()
 }
 
+/// Permits for the calls of `write` that are held.
+static LET_GO: Semaphore = Semaphore::const_new(0);
+
 /// Writes, and reports before it is done.
 #[tool(scopes("notes:write"), rate = "1/h", task)]
-async fn write(runs: &Runs, progress: Progress, ms: Option<u64>) -> &'static str {
+async fn write(runs: &Runs, progress: Progress, is_held: Option<bool>) -> &'static str {
     runs.run();
     progress.step();
-    tokio::time::sleep(std::time::Duration::from_millis(ms.unwrap_or(1))).await;
+    tokio::task::yield_now().await;
+    if is_held.unwrap_or_default() {
+        LET_GO.acquire().await.expect("it is never closed").forget();
+    }
     "written"
 }
 
@@ -331,7 +338,7 @@ fn a_task_is_begun_by_who_may_call_its_tool() {
         let alone = Way::Alone.request(
             "tools/call",
             json!({
-                "name": "write", "arguments": { "ms": 500 },
+                "name": "write", "arguments": { "is_held": true },
                 "_meta": { "io.modelcontextprotocol/clientCapabilities": extension },
             }),
         );
@@ -343,7 +350,7 @@ fn a_task_is_begun_by_who_may_call_its_tool() {
         let session = Way::session(address, "2025-11-25", "read").await;
         let call = session.request(
             "tools/call",
-            json!({ "name": "write", "arguments": { "ms": 500 }, "task": {} }),
+            json!({ "name": "write", "arguments": { "is_held": true }, "task": {} }),
         );
         check_step_up(
             &with("read", call.clone()).ask(address).await,
@@ -369,7 +376,7 @@ fn a_task_is_begun_by_who_may_call_its_tool() {
             let listed = with(token, list).ask(address).await.json();
             listed["result"]["tasks"].as_array().map(Vec::len)
         };
-        for _ in 0..2 {
+        for is_running in [true, false] {
             for request in ["tasks/get", "tasks/cancel"].into_iter().flat_map(asked) {
                 let unknown = with("read", request).ask(address).await.json();
                 let text = unknown["error"]["message"].as_str().unwrap_or_default();
@@ -383,7 +390,9 @@ fn a_task_is_begun_by_who_may_call_its_tool() {
                 let seen = with("write", request).ask(address).await.json();
                 assert!(seen["result"]["status"].is_string(), "{seen}");
             }
-            // It ends meanwhile.
+            if is_running {
+                LET_GO.add_permits(1);
+            }
             let ended = with("write", result).ask(address).await.json();
             assert!(ended["result"]["content"].is_array(), "{ended}");
         }

@@ -5,12 +5,16 @@ use std::{
     net::SocketAddr,
     path::Path,
     process::{Child, Command, ExitStatus, Stdio},
-    sync::mpsc::{Receiver, RecvTimeoutError, channel},
+    sync::{
+        OnceLock,
+        mpsc::{Receiver, RecvTimeoutError, channel},
+    },
     thread,
-    time::{Duration, Instant},
+    time::Duration,
 };
 
 use rustix::process::{Pid, Signal, kill_process};
+use support::clock::{Stopwatch, eventually_blocking};
 
 /// When a test counts as hanging.
 pub(crate) const DEADLINE: Duration = Duration::from_secs(60);
@@ -20,13 +24,15 @@ pub(crate) struct Server {
     child: Child,
     address: SocketAddr,
     stderr: Receiver<String>,
+    /// When it was asked to end first.
+    asked: OnceLock<Stopwatch>,
 }
 
 /// What is left of a server that has ended.
 #[derive(Debug)]
 pub(crate) struct Ended {
     pub(crate) status: ExitStatus,
-    /// From the moment that its end was waited for.
+    /// From the moment before it was asked to end first: a lower bound of this holds on every machine.
     pub(crate) took: Duration,
     /// What it said since it listened.
     pub(crate) stderr: String,
@@ -82,7 +88,7 @@ impl Server {
         let hint = stderr.recv_timeout(DEADLINE).expect("the fixture says where it listens");
         let url = hint.split_once("http://").map(|it| it.1.trim_end_matches("/mcp"));
         let address = url.and_then(|it| it.parse().ok()).unwrap_or_else(|| panic!("{hint}"));
-        Self { child, address, stderr }
+        Self { child, address, stderr, asked: OnceLock::new() }
     }
 
     pub(crate) fn address(&self) -> SocketAddr {
@@ -95,6 +101,7 @@ impl Server {
 
     pub(crate) fn terminate(&self) {
         let pid = Pid::from_raw(self.child.id().cast_signed()).expect("a pid");
+        self.asked.get_or_init(Stopwatch::start);
         kill_process(pid, Signal::TERM).expect("the process is there");
     }
 
@@ -111,15 +118,11 @@ impl Server {
 
     /// Waits for the process to end.
     pub(crate) fn wait(mut self) -> Ended {
-        let from = Instant::now();
-        let status = loop {
-            if let Some(status) = self.child.try_wait().expect("the child is ours") {
-                break status;
-            }
-            assert!(from.elapsed() < DEADLINE, "the server does not end");
-            thread::sleep(Duration::from_millis(1));
-        };
-        let took = from.elapsed();
+        let asked = *self.asked.get_or_init(Stopwatch::start);
+        let status = eventually_blocking("the server ends", || {
+            self.child.try_wait().expect("the child is ours")
+        });
+        let took = asked.elapsed();
         let mut stderr = String::new();
         loop {
             match self.stderr.recv_timeout(DEADLINE) {

@@ -1,9 +1,7 @@
 //! Sessions that are opened and forgotten.
 
-use std::time::Duration;
-
 use serde_json::{Value, json};
-use tokio::time::sleep;
+use support::clock::{before_it_ends, eventually};
 
 use crate::{
     client::{Session, check_echo, initialize, message, run},
@@ -115,21 +113,22 @@ fn over_their_limit_there_is_no_session_until_one_is_deleted() {
 
 #[test]
 fn sessions_that_are_idle_make_room() {
-    run(async {
-        let (server, sessions) = filled("sessions=3,session_idle=1000", 3).await;
+    run(before_it_ends(1, async |valid| {
+        let (server, _sessions) = filled("sessions=3,session_idle=600000", 3).await;
+        initialize(REVISION).ask(server.address()).await.check_busy("3 sessions");
+        let limits = format!("sessions=3,session_idle={}", 1000 * valid.seconds);
+        let (server, sessions) = filled(&limits, 3).await;
         // A stream that is read from is use, and so is a call that runs.
         let _stream = sessions[0].get().open(server.address()).await.check_events();
         let hold = json!({ "key": "a" });
         let _call = sessions[1].call(1, "hold", hold).open(server.address()).await.check_events();
-        initialize(REVISION).ask(server.address()).await.check_busy("3 sessions");
-        sleep(Duration::from_millis(1500)).await;
-        Session::begin(server.address(), REVISION).await;
+        begun_eventually(&server).await;
         let ping = message(1, "ping", Value::Object(serde_json::Map::new()));
         for (session, expected) in sessions.iter().zip([200, 200, 404]) {
             let reply = session.post(&ping).ask(server.address()).await;
             assert_eq!(reply.status(), expected, "{reply:?}");
         }
-    });
+    }));
 }
 
 /// Nobody uses a session less than one who never used it at all.
@@ -140,8 +139,15 @@ fn sessions_that_were_never_used_make_room_no_later() {
         for _ in 0..3 {
             Session::open(server.address(), REVISION).await;
         }
-        sleep(Duration::from_millis(900)).await;
-        let reply = initialize(REVISION).ask(server.address()).await;
-        assert_eq!(reply.status(), 200, "{}", reply.json());
+        begun_eventually(&server).await;
     });
+}
+
+/// Begins a session as soon as there is room for it.
+async fn begun_eventually(server: &Server) {
+    eventually("room for a session", async || {
+        let reply = initialize(REVISION).ask(server.address()).await;
+        (reply.status() == 200).then_some(())
+    })
+    .await;
 }

@@ -1,22 +1,24 @@
 //! How a server that is asked to end treats those it talks to.
 
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use serde_json::json;
-use support::http::{connection::Connection, head::Head};
-use tokio::time::sleep;
+use support::{
+    clock::{Stopwatch, eventually},
+    http::{connection::Connection, head::Head},
+};
 
 use crate::{
     client::{
         MODERN, Reply, Request, SOON, Session, Stream, call, check_echo, message, modern,
-        plain_call, run, send, text_of,
+        plain_call, read_by_every_reactor, run, send, text_of,
     },
     server::{Ended, Server},
+    tasks::Folder,
 };
 
-/// Twenty times the slack: what is to take less than 100 ms may take so long on a busy machine. Well below the five
-/// seconds of grace.
-const AT_ONCE: Duration = Duration::from_secs(2);
+/// Longer than a test may take, so that a server which ends has not waited for it.
+const ENDLESS: &str = "grace=600000";
 /// What servers with `grace=700` give.
 const GRACE: Duration = Duration::from_millis(700);
 
@@ -29,16 +31,17 @@ async fn started(limits: &str) -> Server {
 #[track_caller]
 fn check_soon(what: &str, ended: &Ended) {
     eprintln!("{what}: ended after {:?}", ended.took);
-    assert!(ended.status.success() && ended.took < AT_ONCE, "{what}: {ended:?}");
+    assert!(ended.status.success(), "{what}: {ended:?}");
     assert_eq!(ended.stderr.matches("on_shutdown has run").count(), 1, "{ended:?}");
     assert!(!ended.stderr.contains("given up"), "{ended:?}");
 }
 
 /// Nobody new is let in.
 async fn closed_to_others(server: &Server) {
-    while Connection::open(server.address()).await.is_ok() {
-        sleep(Duration::from_millis(1)).await;
-    }
+    eventually("the server lets no connection in", async || {
+        Connection::open(server.address()).await.err()
+    })
+    .await;
 }
 
 async fn check_closed(connection: &mut Connection) {
@@ -55,13 +58,13 @@ async fn reply(connection: &mut Connection) -> Reply {
 #[test]
 fn idle_connections_close() {
     run(async {
-        let server = started("").await;
+        let server = started(ENDLESS).await;
         let mut used = call(1, "echo", json!({ "text": "x" })).send(server.address()).await;
         assert_eq!(reply(&mut used).await.text(), "x");
         assert!(used.is_free());
         let mut unused = send(server.address(), b"").await;
         let _session = Session::begin(server.address(), "2025-11-25").await;
-        sleep(Duration::from_millis(50)).await;
+        read_by_every_reactor(server.address()).await;
         server.terminate();
         check_closed(&mut used).await;
         check_closed(&mut unused).await;
@@ -72,22 +75,24 @@ fn idle_connections_close() {
 #[test]
 fn calls_that_run_are_finished_and_answered() {
     run(async {
-        let server = started("").await;
+        let server = started(ENDLESS).await;
         let session = Session::begin(server.address(), "2025-11-25").await;
-        let slow = json!({ "ms": 400, "text": "in time" });
+        let folder = Folder::new();
+        let mut until = folder.flag("go");
+        until["text"] = json!("in time");
         let mut calls = [
-            plain_call(1, "wait", slow.clone()).send(server.address()).await,
-            session.call(1, "wait", slow).send(server.address()).await,
+            plain_call(1, "wait_for_file", until.clone()).send(server.address()).await,
+            session.call(1, "wait_for_file", until).send(server.address()).await,
         ];
         let ticks = json!({ "n": 20, "ms": 20 });
         let mut streams = [
             call(1, "ticks", ticks.clone()).open(server.address()).await.check_events(),
             session.call(2, "ticks", ticks).open(server.address()).await.check_events(),
         ];
-        let from = Instant::now();
+        read_by_every_reactor(server.address()).await;
         server.terminate();
         closed_to_others(&server).await;
-        assert!(from.elapsed() < AT_ONCE);
+        folder.raise("go");
         for connection in &mut calls {
             assert_eq!(reply(connection).await.text(), "in time");
         }
@@ -96,7 +101,7 @@ fn calls_that_run_are_finished_and_answered() {
             assert_eq!(messages.len(), 21);
             assert_eq!(text_of(&messages[20]), "20 ticks");
         }
-        check_soon("calls of 400 ms", &server.wait());
+        check_soon("calls", &server.wait());
     });
 }
 
@@ -104,13 +109,13 @@ fn calls_that_run_are_finished_and_answered() {
 #[test]
 fn a_request_that_is_on_its_way_is_answered() {
     run(async {
-        let server = started("").await;
+        let server = started(ENDLESS).await;
         let bytes = call(1, "echo", json!({ "text": "on its way" })).bytes();
         let mut body = send(server.address(), &bytes[..bytes.len() - 10]).await;
         let mut ready =
             send(server.address(), b"GET /readyz HTTP/1.1\r\nHost: localhost\r\n").await;
         let mut listen = send(server.address(), b"POST /mcp").await;
-        sleep(Duration::from_millis(100)).await;
+        read_by_every_reactor(server.address()).await;
         server.terminate();
         closed_to_others(&server).await;
         body.send(&bytes[bytes.len() - 10..], SOON).await.unwrap();
@@ -128,7 +133,7 @@ fn a_request_that_is_on_its_way_is_answered() {
 #[test]
 fn listen_streams_end_with_their_result() {
     run(async {
-        let server = started("").await;
+        let server = started(ENDLESS).await;
         let uris = ["notes://1"];
         let filter = json!({ "notifications": { "resourceSubscriptions": uris } });
         let mut streams: Vec<Stream> = Vec::new();
@@ -139,7 +144,7 @@ fn listen_streams_end_with_their_result() {
             assert_eq!(first["method"], "notifications/subscriptions/acknowledged");
             streams.push(stream);
         }
-        let from = Instant::now();
+        let from = Stopwatch::start();
         server.terminate();
         for (stream, id) in streams.iter_mut().zip([json!("a"), json!(7)]) {
             let rest = stream.rest().await;
@@ -150,7 +155,6 @@ fn listen_streams_end_with_their_result() {
             assert_eq!(meta["io.modelcontextprotocol/subscriptionId"], id);
         }
         eprintln!("{MODERN} streams have ended after {:?}", from.elapsed());
-        assert!(from.elapsed() < AT_ONCE);
         check_soon("listening", &server.wait());
     });
 }
@@ -158,7 +162,7 @@ fn listen_streams_end_with_their_result() {
 #[test]
 fn streams_of_the_older_revisions_end() {
     run(async {
-        let server = started("").await;
+        let server = started(ENDLESS).await;
         let mut streams = Vec::new();
         for revision in ["2025-03-26", "2025-06-18", "2025-11-25"] {
             let session = Session::begin(server.address(), revision).await;
@@ -185,6 +189,7 @@ fn what_never_ends_is_given_up_after_the_grace() {
             session.call(1, "hold", json!({ "key": "b" })).send(server.address()).await;
         let mut stubborn = call(1, "stubborn", json!({})).send(server.address()).await;
         let mut half = send(server.address(), b"GET /mcp").await;
+        read_by_every_reactor(server.address()).await;
         assert!(of_session.head(false, SOON).await.unwrap().is_stream());
         for key in ["a", "b"] {
             plain_call(1, "begun", json!({ "key": key })).ask(server.address()).await;
@@ -193,8 +198,7 @@ fn what_never_ends_is_given_up_after_the_grace() {
         let ended = server.wait();
         eprintln!("never: ended after {:?}", ended.took);
         assert!(ended.status.success(), "{ended:?}");
-        assert!(ended.took > GRACE - Duration::from_millis(100), "{ended:?}");
-        assert!(ended.took < GRACE + AT_ONCE, "{ended:?}");
+        assert!(ended.took >= GRACE, "{ended:?}");
         assert!(ended.stderr.contains("given up; connections: 4,"), "{ended:?}");
         assert_eq!(ended.stderr.matches("on_shutdown has run").count(), 1, "{ended:?}");
         for connection in [&mut held, &mut stubborn, &mut half] {
@@ -213,7 +217,7 @@ fn who_does_not_read_is_given_up_after_the_grace() {
         assert_eq!(connection.head(false, SOON).await.unwrap().status, 200);
         server.terminate();
         let ended = server.wait();
-        assert!(ended.status.success() && ended.took < AT_ONCE, "{ended:?}");
+        assert!(ended.status.success(), "{ended:?}");
         assert!(ended.stderr.contains("given up; connections: 1,"), "{ended:?}");
     });
 }
@@ -230,11 +234,10 @@ fn a_call_whose_client_has_left_has_its_grace() {
         drop(stream);
         let ping = session.post(&message(2, "ping", json!({}))).ask(server.address()).await;
         assert_eq!(ping.status(), 200);
-        sleep(Duration::from_millis(100)).await;
+        read_by_every_reactor(server.address()).await;
         server.terminate();
         let ended = server.wait();
-        assert!(ended.status.success() && ended.took < AT_ONCE, "{ended:?}");
-        assert!(ended.took > GRACE - Duration::from_millis(100), "{ended:?}");
+        assert!(ended.status.success() && ended.took >= GRACE, "{ended:?}");
         assert!(ended.stderr.contains("given up; connections: 0, calls: 1"), "{ended:?}");
     });
 }
@@ -243,13 +246,13 @@ fn a_call_whose_client_has_left_has_its_grace() {
 #[test]
 fn a_second_signal_ends_the_grace() {
     run(async {
-        let server = started("grace=20000").await;
+        let server = started(ENDLESS).await;
         let _held = call(1, "hold", json!({ "key": "a" })).open(server.address()).await;
         server.terminate();
         closed_to_others(&server).await;
         server.terminate();
         let ended = server.wait();
-        assert!(ended.status.success() && ended.took < Duration::from_secs(10), "{ended:?}");
+        assert!(ended.status.success(), "{ended:?}");
     });
 }
 

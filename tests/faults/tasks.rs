@@ -9,12 +9,10 @@ use std::{
         Arc,
         atomic::{AtomicUsize, Ordering},
     },
-    time::Duration,
 };
 
 use serde_json::{Value, json};
-use support::http::connection::Connection;
-use tokio::time::{sleep, timeout};
+use support::{clock::eventually, http::connection::Connection};
 
 use crate::{
     client::{Reply, Request, SOON, Session, message, modern, run},
@@ -22,10 +20,10 @@ use crate::{
 };
 
 /// A folder of its own for each test, which goes when it ends.
-struct Folder(PathBuf);
+pub(crate) struct Folder(PathBuf);
 
 impl Folder {
-    fn new() -> Self {
+    pub(crate) fn new() -> Self {
         static FOLDERS: AtomicUsize = AtomicUsize::new(0);
         let number = FOLDERS.fetch_add(1, Ordering::Relaxed);
         let name = format!("tasks-{}-{number}", std::process::id());
@@ -39,11 +37,11 @@ impl Folder {
     }
 
     /// What a tool waits for.
-    fn flag(&self, name: &str) -> Value {
+    pub(crate) fn flag(&self, name: &str) -> Value {
         json!({ "path": self.0.join(name) })
     }
 
-    fn raise(&self, name: &str) {
+    pub(crate) fn raise(&self, name: &str) {
         fs::write(self.0.join(name), "").expect("the folder is there");
     }
 }
@@ -82,13 +80,11 @@ async fn get(server: &Server, id: &str) -> Value {
 
 /// Asks until the task is no longer at work.
 async fn end(server: &Server, id: &str) -> Value {
-    loop {
+    eventually("the task has ended", async || {
         let task = get(server, id).await;
-        if task["status"] != "working" {
-            return task;
-        }
-        sleep(Duration::from_millis(10)).await;
-    }
+        (task["status"] != "working").then_some(task)
+    })
+    .await
 }
 
 fn text(task: &Value) -> &str {
@@ -166,12 +162,10 @@ fn a_task_that_was_answered_is_there_after_any_end() {
                 .map(|_| keep_on(server.address(), folder.flag("never"), answered.clone()))
                 .map(tokio::spawn)
                 .collect();
-            let enough = async {
-                while answered.load(Ordering::SeqCst) < count {
-                    sleep(Duration::from_millis(1)).await;
-                }
-            };
-            timeout(SOON, enough).await.expect("tasks are begun");
+            eventually("tasks are begun", async || {
+                (answered.load(Ordering::SeqCst) >= count).then_some(())
+            })
+            .await;
             server.kill();
             for client in clients {
                 begun.extend(client.await.expect("the client goes on"));

@@ -8,6 +8,7 @@ use std::{
 
 use mcp_runtime::{Builder, StaticTokens, prelude::*};
 use serde_json::{Value, json};
+use support::clock::eventually;
 use tokio::sync::Semaphore;
 
 use crate::{
@@ -180,12 +181,10 @@ fn a_call_that_stands_alone_is_cancelled_by_nobody_else() {
         let other = by("bob", plain_call("same", "wait", json!({}))).send(address).await;
         both.begun("bob").await;
         drop(other);
-        for _ in 0..2_000 {
-            if !both.given_up.lock().unwrap().is_empty() {
-                break;
-            }
-            tokio::time::sleep(std::time::Duration::from_millis(5)).await;
-        }
+        eventually("a call is given up", async || {
+            (!both.given_up.lock().unwrap().is_empty()).then_some(())
+        })
+        .await;
         assert_eq!(*both.given_up.lock().unwrap(), ["bob"]);
         both.of("ada").go.add_permits(1);
         assert_eq!(running.await.unwrap(), "ada's");

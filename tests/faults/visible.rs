@@ -8,6 +8,7 @@ use axum::{
 };
 use mcp_runtime::{Authorization, Principal};
 use serde_json::json;
+use support::clock::moment_after;
 
 use crate::{
     authorization::{Served, challenge, with},
@@ -130,7 +131,7 @@ async fn sign_in(mut request: HttpRequest, next: Next) -> axum::response::Respon
         let scopes = scopes.split(' ').map(Box::<str>::from);
         let authorization = Authorization::new(name).scopes(scopes);
         let left = header(&request, "x-left").and_then(|it| it.parse().ok());
-        let ends = |it| std::time::SystemTime::now() + Duration::from_secs(it);
+        let ends = |it| moment_after(Duration::from_secs(it));
         request.extensions_mut().insert(match left.map(ends) {
             Some(ends) => authorization.expires(ends),
             None => authorization,

@@ -2,6 +2,7 @@
 
 use mcp_runtime::{Authorization, Builder, StaticTokens, prelude::*};
 use serde_json::{Value, json};
+use support::clock::eventually;
 
 use crate::{
     authorization::{Served, with},
@@ -10,16 +11,24 @@ use crate::{
 
 /// Says what few may hear.
 #[tool(scopes("secrets"), task)]
-async fn tell(ms: u64) -> &'static str {
-    tokio::time::sleep(std::time::Duration::from_millis(ms)).await;
+async fn tell(ends: bool) -> &'static str {
+    ends_or_never(ends).await;
     "a secret"
 }
 
 /// Says what everybody may hear.
 #[tool(task)]
-async fn chat(ms: u64) -> &'static str {
-    tokio::time::sleep(std::time::Duration::from_millis(ms)).await;
+async fn chat(ends: bool) -> &'static str {
+    ends_or_never(ends).await;
     "hello"
+}
+
+async fn ends_or_never(ends: bool) {
+    // A call that is done at once becomes no task.
+    tokio::task::yield_now().await;
+    if !ends {
+        std::future::pending::<()>().await;
+    }
 }
 
 /// Takes tools away.
@@ -49,20 +58,24 @@ fn a_task_does_not_lose_its_guard_with_its_tool() {
                 } });
                 with(token, modern(1, method, params)).ask(served.address).await.json()
             };
-            let begin = async |tool: &str, ms: u64| {
-                let call = json!({ "name": tool, "arguments": { "ms": ms } });
+            let begin = async |tool: &str, ends: bool| {
+                let call = json!({ "name": tool, "arguments": { "ends": ends } });
                 let begun = ask("strong", "tools/call", call).await;
                 begun["result"]["taskId"].as_str().expect("a task").to_owned()
             };
             // One that has ended by the time, and one that runs.
-            let tasks = [begin("tell", 1).await, begin("tell", 60_000).await];
-            let open = begin("chat", 60_000).await;
+            let tasks = [begin("tell", true).await, begin("tell", false).await];
+            eventually("the first task has ended", async || {
+                let seen = ask("strong", "tasks/get", json!({ "taskId": tasks[0] })).await;
+                (seen["result"]["status"] == "completed").then_some(())
+            })
+            .await;
+            let open = begin("chat", false).await;
             for name in ["tell", "chat"] {
                 let call = json!({ "name": "withdraw", "arguments": { "name": name, "how": how } });
                 let done = ask("weak", "tools/call", call).await;
                 assert_ne!(done["result"]["isError"], true, "{done}");
             }
-            tokio::time::sleep(std::time::Duration::from_millis(50)).await;
             for id in &tasks {
                 for method in ["tasks/get", "tasks/cancel"] {
                     let unknown = ask("weak", method, json!({ "taskId": id })).await;

@@ -4,23 +4,22 @@ use std::{
     collections::BTreeSet,
     net::SocketAddr,
     sync::atomic::{AtomicU64, Ordering},
-    thread,
-    time::{Duration, Instant},
+    time::Duration,
 };
 
 use serde_json::{Value, json};
-use tokio::time::sleep;
+use support::clock::{eventually, linger, pause};
 
 use crate::{
     client::{
         Reply, Request, SOON, Session, Stream, ask, check_echo, initialize_as, message, modern,
-        plain_call, run, text_of,
+        plain_call, read_by_every_reactor, run, text_of,
     },
     server::Server,
 };
 
-/// Twenty times what it is to take.
-const AT_ONCE: Duration = Duration::from_secs(2);
+/// Longer than a test may take, so that a server which ends has not waited for it.
+const ENDLESS: &str = "grace=600000";
 /// What servers with `grace=700` give.
 const GRACE: Duration = Duration::from_millis(700);
 
@@ -97,7 +96,7 @@ impl Client {
                 if seen["status"] != "working" {
                     return text_of(&seen);
                 }
-                sleep(Duration::from_millis(10)).await;
+                pause().await;
             },
         }
     }
@@ -167,7 +166,7 @@ fn answered(question: &Value, word: &str) -> Value {
 #[test]
 fn tasks_that_nobody_waits_for_do_not_hold_the_process() {
     run(async {
-        let server = Server::start("");
+        let server = Server::start(ENDLESS);
         for client in Client::both(&server).await {
             for (tool, arguments) in [
                 ("hold_task", held("a")),
@@ -180,7 +179,7 @@ fn tasks_that_nobody_waits_for_do_not_hold_the_process() {
         }
         server.terminate();
         let ended = server.wait();
-        assert!(ended.status.success() && ended.took < AT_ONCE, "{ended:?}");
+        assert!(ended.status.success(), "{ended:?}");
         assert_eq!(ended.stderr.matches("on_shutdown has run").count(), 1, "{ended:?}");
     });
 }
@@ -188,18 +187,18 @@ fn tasks_that_nobody_waits_for_do_not_hold_the_process() {
 #[test]
 fn a_result_that_comes_in_time_is_answered() {
     run(async {
-        let server = Server::start("");
+        let server = Server::start(ENDLESS);
         let client = Client::Session(session(&server).await);
         let slow = json!({ "ms": 400, "text": "in time" });
         let task = client.begin("wait_task", slow).await;
         let mut waiting = client.about("tasks/result", &task).send(server.address()).await;
-        sleep(Duration::from_millis(100)).await;
+        read_by_every_reactor(server.address()).await;
         server.terminate();
         let head = waiting.head(false, SOON).await.expect("a response");
         let body = waiting.body(SOON).await.expect("a whole body");
         assert_eq!(Reply { head, body }.text(), "in time");
         let ended = server.wait();
-        assert!(ended.status.success() && ended.took < AT_ONCE, "{ended:?}");
+        assert!(ended.status.success(), "{ended:?}");
         assert!(!ended.stderr.contains("given up"), "{ended:?}");
     });
 }
@@ -214,18 +213,11 @@ fn a_result_that_never_comes_is_given_up_after_the_grace() {
             let task = client.begin(tool, arguments).await;
             waiting.push(client.about("tasks/result", &task).send(server.address()).await);
         }
-        // Each of the server's threads reads in order, and has at least one of these, which come later.
-        let mut others = Vec::new();
-        for _ in 0..2 * thread::available_parallelism().map_or(1, usize::from) {
-            let echo = plain_call(1, "echo", json!({ "text": "read" }));
-            others.push(echo.open(server.address()).await);
-        }
-        drop(others);
+        read_by_every_reactor(server.address()).await;
         server.terminate();
         let ended = server.wait();
         assert!(ended.status.success(), "{ended:?}");
-        assert!(ended.took > GRACE - Duration::from_millis(100), "{ended:?}");
-        assert!(ended.took < GRACE + AT_ONCE, "{ended:?}");
+        assert!(ended.took >= GRACE, "{ended:?}");
         assert!(ended.stderr.contains("given up; connections: 2,"), "{ended:?}");
         for connection in &mut waiting {
             assert!(connection.head(false, SOON).await.is_err());
@@ -246,22 +238,19 @@ fn who_leaves_with_the_call_takes_no_place_for_good() {
             for round in 0..PLACES {
                 let connection = client.call("hold_task", held(&key)).send(server.address()).await;
                 // At once, or a little later.
-                sleep(Duration::from_micros(100 * (round as u64 % 8))).await;
+                linger(Duration::from_micros(100 * (round as u64 % 8))).await;
                 drop(connection);
             }
             check_echo(server.address()).await;
             let_go(&server, &key).await;
             let full = format!("full {dialect}");
-            let from = Instant::now();
             let mut tasks = Vec::new();
-            while tasks.len() < PLACES {
-                let reply = client.ask(client.call("hold_task", held(&full))).await;
-                if reply["error"].is_object() {
-                    assert!(from.elapsed() < SOON, "{} places are left", tasks.len());
-                    sleep(Duration::from_millis(10)).await;
-                } else {
-                    tasks.push(begun(&reply));
-                }
+            for _ in 0..PLACES {
+                let begun = eventually("room for a task", async || {
+                    let reply = client.ask(client.call("hold_task", held(&full))).await;
+                    (!reply["error"].is_object()).then(|| begun(&reply))
+                });
+                tasks.push(begun.await);
             }
             let refused = client.ask(client.call("hold_task", held(&full))).await;
             check_full(&refused, PLACES);
@@ -283,9 +272,11 @@ fn a_task_outlasts_the_connection_that_asked_for_it() {
             let task = client.begin("hold_task", held(&key)).await;
             is_begun(&server, &key).await;
             // Whoever waits leaves, once before there is anything to read.
-            for ms in [0, 50] {
+            for is_read in [false, true] {
                 let waiting = client.about("tasks/result", &task).send(server.address()).await;
-                sleep(Duration::from_millis(ms)).await;
+                if is_read {
+                    read_by_every_reactor(server.address()).await;
+                }
                 drop(waiting);
             }
             assert_eq!(client.get(&task).await["status"], "working");
@@ -358,8 +349,10 @@ fn who_cannot_be_asked_takes_no_question() {
             let task = task.clone();
             async move { onlooker.result(&task).await }
         });
-        sleep(Duration::from_millis(100)).await;
-        assert_eq!(client.get(&task).await["status"], "input_required");
+        eventually("the task asks", async || {
+            (client.get(&task).await["status"] == "input_required").then_some(())
+        })
+        .await;
         let mut stream = client.about("tasks/result", &task).open(address).await.check_events();
         let asked = question(&mut stream).await;
         let accepted = own.post(&answered(&asked, "mine")).ask(address).await;

@@ -1,14 +1,13 @@
 //! Verifiers of an author's own that leave the signature to ours.
 
-use std::time::Duration;
-
 use mcp_runtime::{Authorization, Denied, Jwt, TokenVerifier};
 use serde_json::json;
+use support::clock::{before_it_ends, eventually, unix_seconds};
 
 use crate::{
     authorization::{Served, check_refused, server, with},
     client::{plain_call, run},
-    issuer::{AUDIENCE, Issuer, Key, Manner, now},
+    issuer::{AUDIENCE, Issuer, Key, Manner},
 };
 
 /// Calls users what they are called here, and says nothing else of them.
@@ -30,16 +29,21 @@ fn what_is_remembered_of_a_token_ends_with_it_for_others_too() {
         let ask = async |token: &str| {
             with(token, plain_call(1, "greet", json!({}))).ask(served.address).await
         };
-        let mut claims = issuer.claims();
-        // Clocks may differ by 30 seconds.
-        claims["exp"] = json!(now() - 27);
-        let token = key.token(&claims);
-        for _ in 0..2 {
-            assert_eq!(ask(&token).await.text(), "Hello, our ada!");
-        }
-        tokio::time::sleep(Duration::from_millis(3_100)).await;
-        let refused = ask(&token).await;
-        check_refused(&refused, 401, "error=\"invalid_token\"", "expired", "ended");
+        before_it_ends(3, async |valid| {
+            let mut claims = issuer.claims();
+            // Clocks may differ by 30 seconds.
+            claims["exp"] = json!(unix_seconds() + valid.seconds - 30);
+            let token = key.token(&claims);
+            for _ in 0..2 {
+                assert_eq!(ask(&token).await.text(), "Hello, our ada!");
+            }
+            let refused = eventually("the token expires", async || {
+                let reply = ask(&token).await;
+                (reply.status() != 200).then_some(reply)
+            });
+            check_refused(&refused.await, 401, "error=\"invalid_token\"", "expired", "ended");
+        })
+        .await;
         served.end().await;
         issuer.end().await;
     });

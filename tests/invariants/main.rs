@@ -3,8 +3,10 @@
 //! Each rule is a function over sources, used twice: on the tree, where it must find nothing, and on a planted violation, which it must
 //! find, so that a rule that has gone blind is noticed.
 
+mod clocks;
 mod crates;
 mod layers;
+mod packages;
 mod rules;
 mod sources;
 mod threats;
@@ -105,6 +107,43 @@ fn what_is_done_about_each_threat_is_shown() {
         "| a threat | something | nothing | `faults::no_such_test` |\n| another | x | y | |";
     assert_eq!(threats::unshown(planted).len(), 2);
     assert_eq!(threats::unshown(include_str!("../../SECURITY.md")), Vec::<String>::new());
+}
+
+#[test]
+fn tests_wait_for_conditions_and_not_for_a_while() {
+    let sleeping = planted("tests/faults/new.rs", "sleep(Duration::from_millis(5)).await;");
+    let mixed = planted(
+        "mcp-runtime/tests/behaviour/new.rs",
+        "#[tokio::test(start_paused = true)]\nasync fn paused() {}\n#[tokio::test]\nasync fn x() { sleep(1) }",
+    );
+    for violation in [sleeping, mixed] {
+        check(clocks::violations, &sources::tests(), &[violation]);
+    }
+    check(clocks::stale, &sources::tests(), &[]);
+}
+
+#[test]
+fn the_paused_clock_may_be_waited_for_and_the_machines_may_not() {
+    let test = |line: &str| {
+        let text = format!("#[tokio::test(start_paused = true)]\nasync fn x() {{ {line} }}");
+        clocks::violations(&[planted("mcp-runtime/tests/behaviour/new.rs", &text)]).len()
+    };
+    assert_eq!(test("tokio::time::sleep(SECOND).await;"), 0);
+    assert_eq!(test("std::thread::sleep(SECOND);"), 1);
+    assert_eq!(test("let now = SystemTime::now();"), 1);
+}
+
+#[test]
+fn packages_bring_a_readme_and_their_licences() {
+    let planted = packages::Package {
+        files: "Cargo.toml\nREADME.md\nLICENSE-MIT".to_owned(),
+        readme: "See [the limits](SECURITY.md), and [the site](https://docs.rs).".to_owned(),
+        licences: [String::new(), String::new()],
+    };
+    assert_eq!(packages::problems(&planted).len(), 4);
+    for name in ["mcp-macros", "mcp-runtime"] {
+        assert_eq!(packages::problems(&packages::read(name)), Vec::<String>::new(), "{name}");
+    }
 }
 
 #[test]

@@ -1,6 +1,9 @@
-//! The sources the rules read: without comments and without test code.
+//! The sources the rules read: without comments, and either without test code or nothing but that.
 
-use std::{fs, path::Path};
+use std::{
+    fs,
+    path::{Path, PathBuf},
+};
 
 /// One file of Rust.
 pub(crate) struct Source {
@@ -36,14 +39,56 @@ pub(crate) fn library() -> Vec<Source> {
     all
 }
 
+/// Test code: whole files, and what follows `#[cfg(test)]` in others. The programs of the `ui` suite are not run.
+pub(crate) fn tests() -> Vec<Source> {
+    let mut files = Vec::new();
+    for folder in ["mcp-runtime", "mcp-macros", "tests", "examples"] {
+        rust_files(&root().join(folder), &mut files);
+    }
+    let sources = files.iter().filter_map(|file| {
+        let path = file.strip_prefix(root()).expect("it lies in the workspace");
+        let path = path.to_string_lossy().replace('\\', "/");
+        let name = path.rsplit('/').next().unwrap_or_default();
+        let is_test = path.starts_with("tests/") || path.contains("/tests/") || is_test_file(name);
+        let text = fs::read_to_string(file).expect("sources are readable");
+        let shipped = shipped(&text);
+        let code = |(line, shipped): (&str, &String)| {
+            let is_comment = line.trim_start().starts_with("//");
+            let is_code = !is_comment && (is_test || shipped.is_empty());
+            let code = line.split(" // ").next().filter(|_| is_code);
+            code.unwrap_or_default().to_owned()
+        };
+        let lines = text.lines().zip(&shipped).map(code).collect();
+        let is_run = !path.starts_with("tests/ui/") && !path.contains("/benches/");
+        is_run.then_some(Source { path, lines })
+    });
+    sources.collect()
+}
+
+pub(crate) fn root() -> &'static Path {
+    Path::new(env!("CARGO_MANIFEST_DIR")).parent().expect("the package lies in the workspace")
+}
+
+fn rust_files(folder: &Path, all: &mut Vec<PathBuf>) {
+    for entry in fs::read_dir(folder).expect("the sources can be listed") {
+        let path = entry.expect("the sources can be listed").path();
+        if path.is_dir() {
+            if !path.ends_with("target") {
+                rust_files(&path, all);
+            }
+        } else if path.extension().is_some_and(|it| it == "rs") {
+            all.push(path);
+        }
+    }
+}
+
 /// What the attributes expand to, as the macro crate's own tests hold it.
 pub(crate) fn expansions() -> Vec<Source> {
     read("mcp-macros", |it| it.ends_with(".out.rs"))
 }
 
 fn read(folder: &str, wanted: fn(&str) -> bool) -> Vec<Source> {
-    let root =
-        Path::new(env!("CARGO_MANIFEST_DIR")).parent().expect("the package lies in the workspace");
+    let root = root();
     let mut all = Vec::new();
     walk(root, &root.join(folder), wanted, &mut all);
     assert!(!all.is_empty(), "no sources in {folder}");

@@ -4,11 +4,11 @@ use std::{
     io::{BufRead, BufReader, Write},
     net::SocketAddr,
     process::{Child, Command, Stdio},
-    time::Duration,
 };
 
 use serde_json::{Value, json};
 use support::{
+    clock::LIMIT,
     examples::example,
     http::{connection::Connection, head::Head},
     process::HttpServer,
@@ -16,8 +16,6 @@ use support::{
 };
 
 use crate::{inspector, python, python::text, server::Server, typescript};
-
-const SOON: Duration = Duration::from_secs(10);
 
 /// A person who has no other wish, whatever is asked.
 fn plan(guests: u8, steps: &[Value]) -> Value {
@@ -150,9 +148,9 @@ fn http(address: SocketAddr, line: &str, headers: &str, body: &str) -> (Head, St
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
     runtime.expect("a runtime").block_on(async {
         let mut connection = Connection::open(address).await.expect("somebody listens there");
-        connection.send(request.as_bytes(), SOON).await.expect("the request is read");
-        let head = connection.head(false, SOON).await.expect("a response");
-        let body = connection.body(SOON).await.expect("a whole body");
+        connection.send(request.as_bytes(), LIMIT).await.expect("the request is read");
+        let head = connection.head(false, LIMIT).await.expect("a response");
+        let body = connection.body(LIMIT).await.expect("a whole body");
         (head, String::from_utf8(body).expect("UTF-8"))
     })
 }

@@ -20,6 +20,7 @@
 const { readFileSync } = require('node:fs');
 const { createRequire } = require('node:module');
 const { setTimeout: sleep } = require('node:timers/promises');
+const { closing } = require('./closing.cjs');
 const { Login } = require('./typescript_login.cjs');
 
 const [folder, name, version, address] = process.argv.slice(2);
@@ -27,7 +28,7 @@ const load = createRequire(`${folder}/`);
 const INFO = { name: `typescript-${name}`, version: '1' };
 const MODERN = '2026-07-28';
 const LOG_LEVEL = 'io.modelcontextprotocol/logLevel';
-const TIMEOUT_MS = 30_000;
+const TIMEOUT_MS = 120_000;
 
 const LISTS = {
     tools: ['listTools', 'tools'],
@@ -302,13 +303,14 @@ async function talk(plan, login) {
         steps,
     };
     for (const step of plan.steps) steps.push(await peer.take(step));
-    const closing = performance.now();
-    await transport.terminateSession?.();
-    await client.close();
-    const closed_after = (performance.now() - closing) / 1000;
-    const { asked, complaints } = peer;
-    // What it closed itself it complains of later.
-    return { ...report, asked, complaints: [...complaints], closed_after };
+    let complaints;
+    const killed = await closing(async () => {
+        await transport.terminateSession?.();
+        await client.close();
+        // What it closed itself it complains of later.
+        complaints = [...peer.complaints];
+    });
+    return { ...report, asked: peer.asked, complaints, killed };
 }
 
 async function main() {
@@ -316,7 +318,7 @@ async function main() {
     const login = plan.login && new Login(INFO.name, plan.login);
     const report = await talk(plan, login).catch((error) => {
         if (!login) throw error;
-        return { rejected: [String(error)], steps: [], complaints: [], closed_after: 0 };
+        return { rejected: [String(error)], steps: [], complaints: [], killed: false };
     });
     console.log(JSON.stringify({ ...report, ...login?.report() }, null, 2));
 }

@@ -1,6 +1,7 @@
 //! Streams that are closed: from the start, or because the client has gone.
 
 use serde_json::{Value, json};
+use support::clock::eventually_blocking;
 
 use crate::server::{Server, call, echo, fixture, fixture_in_shell};
 
@@ -8,9 +9,11 @@ use crate::server::{Server, call, echo, fixture, fixture_in_shell};
 fn a_client_that_does_not_read_any_more_ends_the_server() {
     let mut server = Server::start();
     drop(server.take_stdout());
-    // A child that another test forks at this moment has the other end until it runs its program.
-    std::thread::sleep(std::time::Duration::from_millis(200));
-    server.send(&echo("unheard"));
+    // A child that another test forks at this moment has the other end until it runs its program, so one answer may still be written.
+    eventually_blocking("the server finds nobody to answer", || {
+        let _ = server.try_send(&echo("unheard"));
+        server.has_ended().then_some(())
+    });
     let ended = server.wait();
     ended.check_soon();
     assert_eq!(ended.stderr, "");

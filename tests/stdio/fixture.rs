@@ -202,15 +202,18 @@ fn wait_blocking(ms: u64) -> String {
     format!("waited {ms} ms")
 }
 
-/// Reports each of this many steps.
+/// Reports each of this many steps, and then writes a file, where one is named.
 #[tool]
-async fn count(steps: u32, progress: Progress) -> String {
+async fn count(steps: u32, flag: Option<String>, progress: Progress) -> Result<String> {
     for n in progress.over(0..steps) {
         if n % 16 == 0 {
             tokio::task::yield_now().await;
         }
     }
-    format!("{steps} steps")
+    if let Some(flag) = flag {
+        std::fs::write(flag, "")?;
+    }
+    Ok(format!("{steps} steps"))
 }
 
 /// Fails.
@@ -400,9 +403,15 @@ fn main() -> mcp_runtime::Exit {
         let own = tracing::subscriber::NoSubscriber::new();
         tracing::subscriber::set_global_default(own).expect("nobody was before this");
     }
-    let server = mcp_runtime::server!().setup(async || Ok::<_, Error>(Prepared)).on_shutdown(
-        async |context: Context| assert!(context.state::<Prepared>().is_some(), "no state"),
-    );
+    let grace = std::env::var("FIXTURE_GRACE").ok().and_then(|it| it.parse().ok());
+    let limits = match grace.map(Duration::from_millis) {
+        Some(grace) => mcp_runtime::Limits::new().grace(grace),
+        None => mcp_runtime::Limits::new(),
+    };
+    let server =
+        mcp_runtime::server!().limits(limits).setup(async || Ok::<_, Error>(Prepared)).on_shutdown(
+            async |context: Context| assert!(context.state::<Prepared>().is_some(), "no state"),
+        );
     if std::env::var_os("FIXTURE_AROUND").is_none() {
         return server.run();
     }

@@ -8,6 +8,7 @@ use std::{
 };
 
 use serde_json::{Value, json};
+use support::clock::linger_blocking;
 
 use crate::server::{Server, call, cancelled};
 
@@ -43,7 +44,8 @@ fn check(calls: usize, tool: &str, bytes: usize, bound: usize) {
             stdin
         }
     });
-    thread::sleep(Duration::from_secs(1));
+    // Time to take more than it should. Where a slow machine does not suffice, it shows in the peak below.
+    linger_blocking(Duration::from_secs(1));
     let peak = peak_memory(pid);
     eprintln!(
         "{calls} calls of `{tool}`, {} MiB of answers unread: peak {} MiB",

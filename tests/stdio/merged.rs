@@ -1,8 +1,9 @@
 //! stderr in the same pipe, and readers that are slow.
 
-use std::{io::Read, thread, time::Duration};
+use std::{io::Read, path::Path, thread, time::Duration};
 
 use serde_json::{Value, json};
+use support::clock::{eventually_blocking, linger_blocking};
 
 use crate::flow::{MIB, peak_memory};
 use crate::server::{Server, call, echo, fixture_in_shell, message, text_of};
@@ -15,7 +16,7 @@ fn read_slowly(mut stream: impl Read) -> String {
     let mut chunk = [0; 8192];
     loop {
         if text.len() % (16 * chunk.len()) < chunk.len() {
-            thread::sleep(Duration::from_millis(20));
+            linger_blocking(Duration::from_millis(20));
         }
         match stream.read(&mut chunk).unwrap() {
             0 => return String::from_utf8(text).unwrap(),
@@ -59,10 +60,14 @@ fn log_and_messages_in_one_pipe_break_no_line() {
 fn reports_are_merged_under_a_slow_reader() {
     const STEPS: u32 = 100_000;
     let mut server = Server::start();
-    let mut request = call("count", "count", json!({ "steps": STEPS }));
+    let flag =
+        Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("counted-{}", std::process::id()));
+    let arguments = json!({ "steps": STEPS, "flag": flag });
+    let mut request = call("count", "count", arguments);
     request["params"]["_meta"]["progressToken"] = json!("token");
     server.send(&request);
-    thread::sleep(Duration::from_millis(500));
+    eventually_blocking("all steps are reported", || flag.exists().then_some(()));
+    std::fs::remove_file(&flag).unwrap();
     let peak = peak_memory(server.pid());
     assert!(peak < 48 * MIB, "{} MiB", peak / MIB);
     let mut last = 0.0;

@@ -3,19 +3,17 @@
 use std::{
     io::{BufRead, BufReader, Read, Write},
     process::{Child, ChildStderr, ChildStdin, ChildStdout, Command, ExitStatus, Stdio},
-    sync::mpsc::{Receiver, RecvTimeoutError, channel},
+    sync::{
+        OnceLock,
+        mpsc::{Receiver, RecvTimeoutError, channel},
+    },
     thread::{self, JoinHandle},
-    time::{Duration, Instant},
+    time::Duration,
 };
 
 use rustix::process::{Pid, Signal, kill_process};
 use serde_json::{Value, json};
-
-/// When a test counts as hanging.
-const DEADLINE: Duration = Duration::from_secs(60);
-
-/// What "at once" means to a process that may have to share its processor: well below the five seconds of grace.
-pub(crate) const SOON: Duration = Duration::from_secs(3);
+use support::clock::{LIMIT, Stopwatch, eventually_blocking};
 
 /// One process of the fixture. It is killed when this is dropped.
 pub(crate) struct Server {
@@ -26,14 +24,15 @@ pub(crate) struct Server {
     stderr: Option<JoinHandle<String>>,
     /// Responses that were read while waiting for another one.
     kept: Vec<Value>,
-    deadline: Instant,
+    /// When its end began: it was asked to end, or its stdin was closed.
+    asked: OnceLock<Stopwatch>,
 }
 
 /// What is left of a server that has ended.
 #[derive(Debug)]
 pub(crate) struct Ended {
     pub(crate) status: ExitStatus,
-    /// From the moment that its end was waited for.
+    /// From the moment before it was asked to end first: a lower bound of this holds on every machine.
     pub(crate) took: Duration,
     /// Messages nobody had read.
     pub(crate) rest: Vec<Value>,
@@ -59,6 +58,8 @@ fn prepared(mut command: Command) -> Command {
     // On a machine that is busy any handler may hold the reactor for long, and the warning would be the machine's fault.
     command
         .env("RUST_LOG", "info,mcp_runtime::dispatch::pending=error")
+        // A server that ends has not waited for its grace to be over, unless a test sets another one.
+        .env("FIXTURE_GRACE", "600000")
         .env_remove("RUST_BACKTRACE");
     command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
     command
@@ -110,7 +111,7 @@ impl Server {
             lines: None,
             stderr,
             kept: Vec::new(),
-            deadline: Instant::now() + DEADLINE,
+            asked: OnceLock::new(),
         }
     }
 
@@ -126,12 +127,30 @@ impl Server {
         self.write(format!("{message}\n").as_bytes());
     }
 
+    /// The same where the server may have ended.
+    pub(crate) fn try_send(&mut self, message: &Value) -> std::io::Result<()> {
+        self.stdin.as_mut().expect("stdin is open").write_all(format!("{message}\n").as_bytes())
+    }
+
+    /// Waits until the server has read all that was written, where the system can tell.
+    pub(crate) fn wait_until_read(&self) {
+        let stdin = self.stdin.as_ref().expect("stdin is open");
+        eventually_blocking("the server has read its stdin", || {
+            (rustix::io::ioctl_fionread(stdin).unwrap_or(0) == 0).then_some(())
+        });
+    }
+
+    pub(crate) fn has_ended(&mut self) -> bool {
+        self.child.try_wait().expect("the child is ours").is_some()
+    }
+
     /// The writing end, for a test that writes more than the server reads.
     pub(crate) fn take_stdin(&mut self) -> ChildStdin {
         self.stdin.take().expect("stdin is open")
     }
 
     pub(crate) fn close_stdin(&mut self) {
+        self.asked.get_or_init(Stopwatch::start);
         self.stdin = None;
     }
 
@@ -142,6 +161,7 @@ impl Server {
 
     pub(crate) fn terminate(&self) {
         let pid = Pid::from_raw(self.child.id().cast_signed()).expect("a pid");
+        self.asked.get_or_init(Stopwatch::start);
         kill_process(pid, Signal::TERM).expect("the process is there");
     }
 
@@ -159,7 +179,7 @@ impl Server {
             });
             receiver
         });
-        match lines.recv_timeout(self.deadline.saturating_duration_since(Instant::now())) {
+        match lines.recv_timeout(LIMIT) {
             Ok(line) => Some(line),
             Err(RecvTimeoutError::Disconnected) => None,
             Err(RecvTimeoutError::Timeout) => panic!("the server says nothing"),
@@ -208,19 +228,12 @@ impl Server {
 
     /// Waits for the process to end.
     pub(crate) fn wait(mut self) -> Ended {
-        let from = Instant::now();
-        let status = loop {
-            if let Some(status) = self.child.try_wait().expect("the child is ours") {
-                break status;
-            }
-            if Instant::now() > self.deadline {
-                let _ = self.child.kill();
-                panic!("the server does not end");
-            }
-            // What it still writes must not hold it; `line` reads on a thread of its own once it has been called.
-            thread::sleep(Duration::from_millis(2));
-        };
-        let took = from.elapsed();
+        let asked = *self.asked.get_or_init(Stopwatch::start);
+        // What it still writes must not hold it; `line` reads on a thread of its own once it has been called.
+        let status = eventually_blocking("the server ends", || {
+            self.child.try_wait().expect("the child is ours")
+        });
+        let took = asked.elapsed();
         let mut rest = std::mem::take(&mut self.kept);
         if self.stdout.is_some() || self.lines.is_some() {
             while let Some(message) = self.message() {
@@ -240,11 +253,13 @@ impl Drop for Server {
 }
 
 impl Ended {
-    /// The process ended by itself, in success and before any grace was over.
+    /// The process ended by itself, in success and without giving anything up, which it does when its grace is over.
     #[track_caller]
     pub(crate) fn check_soon(&self) {
         assert!(self.status.success(), "{self:?}");
-        assert!(self.took < SOON, "{self:?}");
+        for given_up in ["have been given up", "did not read its last answers"] {
+            assert!(!self.stderr.contains(given_up), "{self:?}");
+        }
     }
 }
 

@@ -7,12 +7,13 @@ use std::{
     os::{fd::OwnedFd, unix::ffi::OsStrExt},
     sync::mpsc::{Receiver, channel},
     thread,
-    time::Duration,
 };
 
 use rustix::pty::{OpenptFlags, grantpt, openpt, ptsname, unlockpt};
 
-use crate::server::{SOON, Server, echo, fixture};
+use support::clock::LIMIT;
+
+use crate::server::{Server, echo, fixture};
 
 /// A terminal: the person's side, and the program's.
 pub(crate) fn terminal() -> (File, File) {
@@ -46,7 +47,7 @@ pub(crate) fn screen(person: &File) -> Receiver<String> {
 #[track_caller]
 pub(crate) fn wait_for(screen: &Receiver<String>, seen: &mut String, text: &str) {
     while !seen.contains(text) {
-        let more = screen.recv_timeout(10 * SOON);
+        let more = screen.recv_timeout(LIMIT);
         seen.push_str(&more.unwrap_or_else(|error| panic!("no {text:?} ({error}) in {seen:?}")));
     }
 }
@@ -78,7 +79,6 @@ fn the_hint_does_not_go_to_the_wire() {
     let mut command = fixture();
     command.stdin(OwnedFd::from(program.try_clone().unwrap()));
     let server = Server::start_as(command);
-    thread::sleep(Duration::from_millis(300));
     person.write_all(&[4]).unwrap();
     let ended = server.wait();
     ended.check_soon();

@@ -4,7 +4,7 @@ use std::{future::Future, net::SocketAddr, time::Duration};
 
 use crate::http::{connection::Connection, head::Head};
 
-const PATIENCE: Duration = Duration::from_secs(20);
+const PATIENCE: Duration = crate::clock::LIMIT;
 
 /// A whole response.
 #[derive(Debug)]

@@ -15,4 +15,4 @@ pub mod request;
 pub mod transcript;
 
 #[cfg(test)]
-mod fake;
+pub(crate) mod fake;

@@ -1,6 +1,7 @@
 //! What the whole-server suites beside this folder share.
 //!
 //! - [`browser`]: somebody who logs in and agrees.
+//! - [`clock`]: waiting for conditions, measuring, and everything else about time.
 //! - [`examples`]: the example servers, built once per test binary.
 //! - [`schema`]: judges a server's messages by the official schema of their revision.
 //! - [`transcript`], [`pattern`], [`replay`]: recorded conversations and how they are held against a server.
@@ -15,6 +16,7 @@
 #![forbid(unsafe_code)]
 
 pub mod browser;
+pub mod clock;
 pub mod examples;
 pub mod http;
 pub mod install;

@@ -202,7 +202,7 @@ fn what_a_cancelled_handler_reports_is_not_sent() {
         assert_eq!(first["params"]["progress"], 1);
         client.cancel(call);
         // The runtime stands still, so only the handler's own thread goes on.
-        std::thread::sleep(Duration::from_millis(50));
+        support::clock::linger_blocking(Duration::from_millis(50));
         assert_eq!(client.notification(Duration::from_millis(50)).await, None);
     });
 }

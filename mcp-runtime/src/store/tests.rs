@@ -3,8 +3,7 @@ use std::{
     path::{Path, PathBuf},
     process,
     sync::atomic::{AtomicUsize, Ordering},
-    thread,
-    time::{Duration, Instant},
+    time::Duration,
 };
 
 use rusqlite::Connection;
@@ -41,6 +40,11 @@ impl Drop for Folder {
 }
 
 async fn open(path: &Path) -> Result<SqliteTasks, String> {
+    open_within(path, Duration::from_secs(60)).await
+}
+
+/// Does not wait for another server to let the file go.
+async fn open_at_once(path: &Path) -> Result<SqliteTasks, String> {
     open_within(path, Duration::from_millis(20)).await
 }
 
@@ -89,7 +93,7 @@ async fn what_was_put_is_there_when_the_file_is_opened_again() {
 async fn a_file_has_one_server() {
     let folder = Folder::new();
     let first = open(&folder.file()).await.unwrap();
-    let why = open(&folder.file()).await.unwrap_err();
+    let why = open_at_once(&folder.file()).await.unwrap_err();
     assert!(why.contains("tasks.db") && why.contains("a file of its own"), "{why}");
     // Not even for a look.
     let look = Connection::open(folder.file()).unwrap();
@@ -100,21 +104,21 @@ async fn a_file_has_one_server() {
     // The other way round as well: who looks at it keeps a server out.
     let look = Connection::open(folder.file()).unwrap();
     look.query_row("SELECT count(*) FROM task", [], |_| Ok(())).unwrap();
-    assert!(open(&folder.file()).await.is_err());
+    assert!(open_at_once(&folder.file()).await.is_err());
 }
 
 #[tokio::test]
 async fn a_server_waits_for_the_one_before_it() {
     let folder = Folder::new();
     let first = open(&folder.file()).await.unwrap();
-    let ending = thread::spawn(move || {
-        thread::sleep(Duration::from_millis(200));
-        drop(first);
-    });
-    let from = Instant::now();
-    open_within(&folder.file(), Duration::from_secs(60)).await.unwrap();
-    assert!(from.elapsed() >= Duration::from_millis(150));
-    ending.join().unwrap();
+    let file = folder.file();
+    let next = tokio::spawn(async move { open(&file).await });
+    for _ in 0..3 {
+        assert!(open_at_once(&folder.file()).await.is_err());
+    }
+    assert!(!next.is_finished(), "the file still has a server");
+    drop(first);
+    next.await.unwrap().unwrap();
 }
 
 #[tokio::test]

@@ -1,11 +1,11 @@
 //! `around`: what runs around every operation.
 
-use std::sync::{Arc, Mutex};
+use std::sync::{Arc, Mutex, mpsc};
 
 use mcp_runtime::{Builder, Operation, Outcome, items, prelude::*, server, testing::Revision};
 use serde_json::json;
 
-use crate::support::{both_eras, connect, names, refused, said};
+use crate::support::{LIMIT, both_eras, connect, hold_thread, names, refused, said};
 
 #[tool]
 fn shout(text: &str) -> String {
@@ -193,9 +193,10 @@ both_eras! {
 
 #[tokio::test]
 async fn it_waits_and_answers_in_the_order_things_end() {
+    static LET_GO: tokio::sync::Semaphore = tokio::sync::Semaphore::const_new(0);
     let server = served().around(async |call, next| {
         if matches!(call.operation(), Operation::CallTool(name) if name == "secret") {
-            tokio::time::sleep(std::time::Duration::from_millis(20)).await;
+            LET_GO.acquire().await.expect("it is never closed").forget();
         }
         next.run(call).await
     });
@@ -203,6 +204,7 @@ async fn it_waits_and_answers_in_the_order_things_end() {
     let slow = client.start("tools/call", json!({ "name": "secret" }));
     assert_eq!(said(&mut client, "shout", json!({ "text": "a" })).await, "A");
     assert_eq!(client.in_flight(), 1);
+    LET_GO.add_permits(1);
     assert_eq!(client.wait(slow).await.unwrap()["content"][0]["text"], "secret");
 }
 
@@ -222,16 +224,16 @@ fn saying_it_twice_stops_the_server() {
 fn steps(progress: Progress, cancel: Cancel) {
     progress.report(1);
     while !cancel.is_cancelled() {
-        std::thread::sleep(std::time::Duration::from_millis(1));
+        hold_thread(std::time::Duration::from_millis(1));
     }
     progress.report(2);
 }
 
-/// Reports without asking whether anybody wants to know.
+/// Reports without asking whether anybody wants to know, as soon as its call has been cancelled.
 #[tool(blocking)]
-fn late(progress: Progress) {
+fn late(progress: Progress, cancelled: &Mutex<mpsc::Receiver<()>>) {
     progress.report(1);
-    std::thread::sleep(std::time::Duration::from_millis(50));
+    let _ = cancelled.lock().unwrap().recv();
     progress.report(2);
 }
 
@@ -246,7 +248,7 @@ both_eras! {
         let mut client = connect(server!().items(items![steps]).around(around), revision).await;
         let params = json!({ "name": "steps", "_meta": { "progressToken": "t" } });
         let ongoing = client.start("tools/call", params);
-        let first = client.receive_raw(std::time::Duration::from_secs(1)).await;
+        let first = client.receive_raw(LIMIT).await;
         assert!(first.is_some_and(|it| String::from_utf8_lossy(&it).contains(r#""progress":1"#)));
         assert_eq!(client.receive_raw(std::time::Duration::from_millis(50)).await, None);
         client.cancel(ongoing);
@@ -257,12 +259,15 @@ both_eras! {
         let around = async |call: mcp_runtime::OperationCall, next: mcp_runtime::Next| {
             tokio::spawn(next.run(call)).await.unwrap_or_else(|_| Outcome::failed(Error::msg("gone")))
         };
-        let mut client = connect(server!().items(items![late]).around(around), revision).await;
+        let (cancelled, is_cancelled) = mpsc::channel();
+        let server = server!().items(items![late]).state(Mutex::new(is_cancelled)).around(around);
+        let mut client = connect(server, revision).await;
         let params = json!({ "name": "late", "_meta": { "progressToken": "t" } });
         let ongoing = client.start("tools/call", params);
-        let first = client.receive_raw(std::time::Duration::from_secs(1)).await;
+        let first = client.receive_raw(LIMIT).await;
         assert!(first.is_some_and(|it| String::from_utf8_lossy(&it).contains(r#""progress":1"#)));
         client.cancel(ongoing);
+        cancelled.send(()).unwrap();
         assert_eq!(client.receive_raw(std::time::Duration::from_millis(150)).await, None);
     }
 }

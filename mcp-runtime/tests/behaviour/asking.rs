@@ -13,7 +13,7 @@ use mcp_runtime::{
 };
 use serde_json::{Value, json};
 
-use crate::support::{SEALED, keeping_state};
+use crate::support::{LIMIT, SEALED, keeping_state, pass};
 
 /// The revisions in which a person can be asked to fill in a form.
 const WITH_FORMS: [Revision; 3] =
@@ -360,7 +360,7 @@ async fn an_answer_that_is_none_is_asked_for_again() {
 #[tool(timeout = "1s")]
 async fn patient(user: Elicit) -> Result<String> {
     let name: Name = user.form("name", "Name?").await?;
-    tokio::time::sleep(std::time::Duration::from_millis(800)).await;
+    pass(std::time::Duration::from_millis(800)).await;
     Ok(name.name)
 }
 
@@ -386,7 +386,7 @@ async fn no_time_runs_while_a_person_thinks() {
     let mut client = waiting(mcp_runtime::Limits::new()).await;
     let ongoing = client.start("tools/call", call());
     let id = question(&mut client).await;
-    tokio::time::sleep(std::time::Duration::from_secs(300)).await;
+    pass(std::time::Duration::from_secs(300)).await;
     let result = json!({ "action": "accept", "content": { "name": "Ada" } });
     client.send_raw(json!({ "jsonrpc": "2.0", "id": id, "result": result }).to_string().as_bytes());
     assert_eq!(client.wait(ongoing).await.unwrap()["content"][0]["text"], "Ada");
@@ -442,7 +442,7 @@ async fn nobody_waits_for_an_answer_when_the_session_has_ended() {
     question(&mut client).await;
     assert!(heard.try_recv().is_err(), "nobody has answered yet");
     drop(client);
-    let heard = tokio::time::timeout(std::time::Duration::from_secs(5), heard.recv()).await;
+    let heard = tokio::time::timeout(LIMIT, heard.recv()).await;
     assert_eq!(heard.unwrap().unwrap(), "the client has gone without an answer");
 }
 
@@ -567,7 +567,7 @@ mod rounds {
     #[tool]
     async fn elsewhere(ctx: Context) -> Result<String> {
         let asking = tokio::spawn(async move {
-            tokio::time::sleep(std::time::Duration::from_millis(20)).await;
+            tokio::task::yield_now().await;
             ctx.elicit::<Name>("name", "Name?").await
         });
         Ok(asking.await??.name)

@@ -9,7 +9,7 @@ use std::{
 use mcp_runtime::{Builder, Next, Operation, OperationCall, items, prelude::*, server};
 use serde_json::json;
 
-use crate::support::{both_eras, connect, refused, said};
+use crate::support::{both_eras, connect, eventually, refused, said};
 
 /// A gate that threads wait at, for ten seconds at most: a test that fails must end all the same.
 #[derive(Clone, Default)]
@@ -87,13 +87,10 @@ both_eras! {
         assert_eq!(said(&mut client, "held", json!({})).await, format!("error: {busy}"));
         gate.open();
         assert_eq!(client.wait(second).await.unwrap()["content"][0]["text"], "through");
-        for _ in 0..1000 {
-            if said(&mut client, "held", json!({})).await == "through" {
-                return;
-            }
-            tokio::time::sleep(std::time::Duration::from_millis(1)).await;
-        }
-        panic!("the place was not given back");
+        eventually("the place is given back", async || {
+            said(&mut client, "held", json!({})).await == "through"
+        })
+        .await;
     }
 }
 

@@ -6,7 +6,7 @@ use mcp_runtime::{Builder, items, prelude::*, server, testing::Client as Tester}
 use serde_json::{Value, json};
 use tokio::sync::{Notify, mpsc};
 
-use crate::support::{both_eras, connect, said};
+use crate::support::{LIMIT, both_eras, connect, hold_thread, said};
 
 /// Says what happens inside of handlers.
 struct Diary(mpsc::UnboundedSender<&'static str>);
@@ -30,7 +30,7 @@ async fn forever(diary: &Diary) {
 fn busy(diary: &Diary, cancel: Cancel) -> Result<()> {
     let _ = diary.0.send("began");
     while cancel.check().is_ok() {
-        std::thread::sleep(Duration::from_millis(1));
+        hold_thread(Duration::from_millis(1));
     }
     let _ = diary.0.send("stopped");
     cancel.check()
@@ -84,10 +84,7 @@ fn served() -> (Builder, mpsc::UnboundedReceiver<&'static str>) {
 }
 
 async fn next(diary: &mut mpsc::UnboundedReceiver<&'static str>) -> &'static str {
-    tokio::time::timeout(Duration::from_secs(5), diary.recv())
-        .await
-        .expect("something happens")
-        .unwrap_or("nothing")
+    tokio::time::timeout(LIMIT, diary.recv()).await.expect("something happens").unwrap_or("nothing")
 }
 
 fn request(method: &str) -> Value {

@@ -10,7 +10,7 @@ use mcp_runtime::{
 };
 use serde_json::{Value, json};
 
-use crate::support::{both_eras, connect, names, refused, said};
+use crate::support::{LIMIT, both_eras, connect, names, refused, said};
 
 #[data]
 struct Sum {
@@ -237,6 +237,7 @@ both_eras! {
         let mut client = connect(server!().items(items![change, waits]), revision).await;
         let ongoing = client.start("tools/call", json!({ "name": "waits" }));
         assert_eq!(changed(&mut client, "remove", "waits").await, "true");
+        LET_GO.add_permits(1);
         assert_eq!(client.wait(ongoing).await.unwrap()["content"][0]["text"], "waited");
         assert_eq!(client.call("waits", json!({})).await.unwrap_err().code, -32602);
     }
@@ -250,9 +251,12 @@ both_eras! {
     }
 }
 
+/// Permits for the calls of `waits`.
+static LET_GO: tokio::sync::Semaphore = tokio::sync::Semaphore::const_new(0);
+
 #[tool]
 async fn waits() -> &'static str {
-    tokio::time::sleep(Duration::from_millis(20)).await;
+    LET_GO.acquire().await.expect("it is never closed").forget();
     "waited"
 }
 
@@ -332,7 +336,7 @@ fn what_a_tool_owned_may_change_the_server_when_it_is_dropped() {
             act(&handle);
             done.send(handle.remove("companion")).unwrap();
         });
-        let left = is_done.recv_timeout(Duration::from_secs(5));
+        let left = is_done.recv_timeout(LIMIT);
         assert_eq!(left, Ok(false), "{name}");
     }
     check("removed", |handle| assert!(handle.remove("guarded")));

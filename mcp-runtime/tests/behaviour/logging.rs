@@ -12,7 +12,7 @@ use mcp_runtime::{
 use serde_json::{Value, json};
 use tracing_subscriber::prelude::*;
 
-use crate::support::{both_eras, capabilities, connect, said};
+use crate::support::{both_eras, capabilities, connect, hold_thread, said};
 
 #[tool]
 fn speaks() {
@@ -54,7 +54,8 @@ fn hides() -> Result<()> {
 
 #[tool]
 async fn holds_the_reactor() {
-    std::thread::sleep(Duration::from_millis(120));
+    // Longer than a poll may take without a warning; more than that is no harm.
+    hold_thread(Duration::from_millis(120));
 }
 
 fn served() -> mcp_runtime::Builder {

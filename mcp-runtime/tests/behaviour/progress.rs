@@ -15,7 +15,7 @@ use mcp_runtime::{
 };
 use serde_json::{Value, json};
 
-use crate::support::{both_eras, both_eras_paused, connect};
+use crate::support::{LIMIT, both_eras, both_eras_paused, connect};
 
 /// A stream of so many items that waits before each.
 struct Slow(u8);
@@ -90,11 +90,13 @@ async fn read(progress: Progress) -> &'static str {
     ""
 }
 
-/// Reports without end, from a thread that is given up.
+/// Reports from a thread until it is given up, and goes on for a while.
 #[tool(blocking, timeout = "5ms")]
-fn babbles(progress: Progress) {
-    let end = std::time::Instant::now() + Duration::from_millis(30);
-    while std::time::Instant::now() < end {
+fn babbles(progress: Progress, cancel: Cancel) {
+    while !cancel.is_cancelled() {
+        progress.step();
+    }
+    for _ in 0..100_000 {
         progress.step();
     }
 }
@@ -243,7 +245,8 @@ both_eras! {
         for _ in 0..5 {
             client.start("tools/call", json!({ "name": "babbles", "_meta": { "progressToken": 1 } }));
             let mut answered = false;
-            while let Some(line) = client.receive_raw(Duration::from_millis(60)).await {
+            let patience = |answered| if answered { Duration::from_millis(60) } else { LIMIT };
+            while let Some(line) = client.receive_raw(patience(answered)).await {
                 assert!(!answered, "after the answer: {}", String::from_utf8_lossy(&line));
                 answered = serde_json::from_slice::<Value>(&line).unwrap().get("result").is_some();
             }

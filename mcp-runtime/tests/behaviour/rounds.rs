@@ -16,6 +16,8 @@ use mcp_runtime::{
 };
 use serde_json::json;
 
+use crate::support::pass;
+
 #[form]
 struct Name {
     name: String,
@@ -31,7 +33,7 @@ struct Work {
 impl Work {
     async fn slowly(&self) -> Result<usize> {
         self.begun.fetch_add(1, Ordering::SeqCst);
-        tokio::time::sleep(Duration::from_millis(20)).await;
+        pass(Duration::from_millis(20)).await;
         Ok(self.ended.fetch_add(1, Ordering::SeqCst) + 1)
     }
 }
@@ -51,7 +53,7 @@ async fn beside(ctx: &Context, way: &str, work: &Arc<Work>) -> Result<String> {
             let task =
                 tokio::spawn(async move { ctx.once("work", async || work.slowly().await).await });
             // It has to have begun to be waited for.
-            tokio::time::sleep(Duration::from_millis(5)).await;
+            pass(Duration::from_millis(5)).await;
             let (answer, done) = tokio::join!(ask(), task);
             (answer, done?)
         }

@@ -1,7 +1,5 @@
 //! What every store of tasks promises.
 
-use std::time::{SystemTime, UNIX_EPOCH};
-
 use mcp_runtime::{KeptTask, MemoryTasks, TaskStore};
 #[cfg(feature = "sqlite")]
 use proptest::prelude::*;
@@ -90,8 +88,7 @@ fn finished(id: &str, owner: &str, created: u64) -> KeptTask {
 }
 
 fn now() -> u64 {
-    let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap();
-    since.as_millis().try_into().unwrap()
+    crate::support::since_1970().as_millis().try_into().unwrap()
 }
 
 async fn ids(store: &dyn TaskStore, owner: &str) -> Vec<String> {

@@ -1,3 +1,5 @@
+use std::time::Duration;
+
 use mcp_runtime::{
     Builder,
     testing::{Client, Revision},
@@ -62,6 +64,35 @@ pub(crate) fn keeping_state(server: Builder, sealed: bool) -> Builder {
     }
     assert!(!sealed, "this build cannot seal");
     server
+}
+
+/// How long a test waits for what another thread brings about, before it counts as hanging.
+pub(crate) const LIMIT: Duration = Duration::from_secs(60);
+
+/// Polls until `holds` says so, and fails after [`LIMIT`], naming what was `awaited`. A sleep instead would fail on a busy machine.
+pub(crate) async fn eventually(awaited: &str, mut holds: impl AsyncFnMut() -> bool) {
+    let since = std::time::Instant::now();
+    while !holds().await {
+        assert!(since.elapsed() < LIMIT, "still waiting for this: {awaited}");
+        tokio::time::sleep(Duration::from_millis(1)).await;
+    }
+}
+
+/// Lets time pass on the paused clock, in a file that has tests without it too.
+pub(crate) async fn pass(time: Duration) {
+    // It panics where the clock is that of the machine.
+    tokio::time::advance(Duration::ZERO).await;
+    tokio::time::sleep(time).await;
+}
+
+/// Keeps a thread from going on for so long, which is what the test is about: nothing waits for it to be enough.
+pub(crate) fn hold_thread(time: Duration) {
+    std::thread::sleep(time);
+}
+
+/// Time since 1970 by the clock of the machine.
+pub(crate) fn since_1970() -> Duration {
+    std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH).unwrap_or_default()
 }
 
 pub(crate) async fn connect(server: Builder, revision: Revision) -> Client {

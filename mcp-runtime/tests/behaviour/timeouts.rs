@@ -8,17 +8,19 @@ use std::{
 use mcp_runtime::{Builder, items, prelude::*, server};
 use serde_json::json;
 
-use crate::support::{both_eras, both_eras_paused, connect, refused, said};
+use crate::support::{
+    both_eras, both_eras_paused, connect, eventually, hold_thread, pass, refused, said,
+};
 
 #[tool(timeout = "30s")]
 async fn waits(seconds: u64) -> &'static str {
-    tokio::time::sleep(Duration::from_secs(seconds)).await;
+    pass(Duration::from_secs(seconds)).await;
     "done"
 }
 
 #[tool]
 async fn waits_without(seconds: u64) -> &'static str {
-    tokio::time::sleep(Duration::from_secs(seconds)).await;
+    pass(Duration::from_secs(seconds)).await;
     "done"
 }
 
@@ -80,7 +82,7 @@ both_eras_paused! {
         assert_eq!(said(&mut client, "waits", json!({ "seconds": 5 })).await, "done");
         // The client of the tests is patient for ten seconds only.
         let ongoing = client.start("tools/call", json!({ "name": "waits", "arguments": { "seconds": 31 } }));
-        tokio::time::sleep(Duration::from_secs(29)).await;
+        pass(Duration::from_secs(29)).await;
         assert_eq!(client.in_flight(), 1);
         let result = client.wait(ongoing).await.unwrap();
         assert_eq!(result["isError"], true);
@@ -105,7 +107,7 @@ both_eras_paused! {
         });
         assert_eq!(refused(&mut client, "completion/complete", params).await, (-32603, text.into()));
         let ongoing = client.start("resources/read", json!({ "uri": "waiting://" }));
-        tokio::time::sleep(Duration::from_secs(59)).await;
+        pass(Duration::from_secs(59)).await;
         let error = client.wait(ongoing).await.unwrap_err();
         assert_eq!(error.message, "the resource `waiting_resource` took longer than 60s and was given up");
     }
@@ -123,7 +125,7 @@ both_eras_paused! {
 #[tool(blocking, timeout = "20ms")]
 fn blocks(cancel: Cancel, dropped: &AtomicBool) {
     while !cancel.is_cancelled() {
-        std::thread::sleep(Duration::from_millis(1));
+        hold_thread(Duration::from_millis(1));
     }
     dropped.store(true, Ordering::Release);
 }
@@ -134,12 +136,9 @@ both_eras! {
         let mut client = connect(server, revision).await;
         let text = "error: the tool `blocks` took longer than 20ms and was given up";
         assert_eq!(said(&mut client, "blocks", json!({})).await, text);
-        for _ in 0..1000 {
-            if said(&mut client, "is_clean", json!({})).await == "true" {
-                return;
-            }
-            tokio::time::sleep(Duration::from_millis(1)).await;
-        }
-        panic!("the blocking call was not told");
+        eventually("the blocking call is told", async || {
+            said(&mut client, "is_clean", json!({})).await == "true"
+        })
+        .await;
     }
 }

@@ -84,6 +84,11 @@ impl Connection {
         open && !self.closed && !self.last && self.body.has_ended()
     }
 
+    /// Whether the server has neither closed nor sent anything that is still to be read.
+    pub fn is_silent(&mut self) -> bool {
+        self.is_free() && self.buffer.is_empty()
+    }
+
     /// Whether a response is still being read.
     pub fn is_reading(&self) -> bool {
         !self.body.has_ended()

@@ -108,7 +108,7 @@ fn edges(seen: &Arc<Seen>) -> Builder {
     ])
 }
 
-fn capable() -> Value {
+pub(super) fn capable() -> Value {
     json!({ "elicitation": {}, "extensions": { "io.modelcontextprotocol/tasks": {} } })
 }
 
@@ -336,48 +336,6 @@ async fn a_call_that_is_cancelled_while_its_task_is_kept_leaves_none_running() {
     assert_eq!(store.unfinished().await.unwrap(), [], "nobody will ever finish it");
     pause(60).await;
     assert_eq!(seen.ends.load(Ordering::SeqCst), 0);
-}
-
-/// Reports from a thread without end.
-#[tool(task(later))]
-async fn hurries(ctx: &Context, progress: Progress) -> &'static str {
-    let cancel = ctx.cancel();
-    std::thread::spawn(move || {
-        while !cancel.is_cancelled() {
-            progress.step();
-        }
-    });
-    tokio::time::sleep(Duration::from_millis(2)).await;
-    ctx.begin_task().await;
-    tokio::time::sleep(Duration::from_secs(60)).await;
-    "never"
-}
-
-#[tokio::test(flavor = "multi_thread")]
-async fn no_report_follows_the_answer() {
-    let mut client = connect_to(server!().items(items![hurries]), V5).await;
-    for round in 0..80 {
-        let meta = json!({
-            "progressToken": round,
-            "io.modelcontextprotocol/protocolVersion": V5.name(),
-            "io.modelcontextprotocol/clientCapabilities": capable(),
-        });
-        let params = json!({ "name": "hurries", "_meta": meta });
-        let call =
-            json!({ "jsonrpc": "2.0", "id": "call", "method": "tools/call", "params": params });
-        client.send_raw(call.to_string().as_bytes());
-        let mut answer = Value::Null;
-        let patience = |answer: &Value| if answer.is_null() { 5000 } else { 5 };
-        while let Some(line) = client.receive_raw(Duration::from_millis(patience(&answer))).await {
-            let message: Value = serde_json::from_slice(&line).unwrap();
-            assert!(answer.is_null(), "round {round}: {message} after {answer}");
-            if message["id"] == "call" {
-                answer = message;
-            }
-        }
-        let id = answer["result"]["taskId"].as_str().unwrap();
-        client.request("tasks/cancel", json!({ "taskId": id })).await.unwrap();
-    }
 }
 
 #[tool(task)]

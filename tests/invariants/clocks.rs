@@ -1,0 +1,78 @@
+//! Tests neither sleep nor read a clock, outside of the modules that do it for them.
+
+use crate::sources::Source;
+
+/// Where a test waits or measures, and a busy machine makes it fail.
+const WORDS: [&str; 3] = ["sleep(", "Instant::now", "SystemTime::now"];
+
+/// Files that may, and why. What a test itself needs is in the first two.
+const EXCEPTED: [(&str, &str); 15] = [
+    ("tests/support/clock.rs", "the helpers"),
+    (
+        "mcp-runtime/tests/behaviour/support.rs",
+        "the helpers, for a crate that cannot use the others",
+    ),
+    ("tests/support/process.rs", "polls a child until it ends"),
+    ("tests/support/http/connection.rs", "the patience of a client, which its caller says"),
+    ("tests/support/http/fake.rs", WIRE),
+    ("tests/support/http/replay.rs", "a step of a transcript that lets the clock jump"),
+    ("tests/faults/fixture.rs", SERVER),
+    ("tests/stdio/fixture.rs", SERVER),
+    ("examples/book/tests/", "`run` in `mod.rs` begins with the paused clock"),
+    (
+        "mcp-runtime/src/dispatch/pending/tests.rs",
+        "all but one are on the paused clock, and that one waits for no more than the timeout that it is about",
+    ),
+    (
+        "mcp-runtime/src/transport/http/expiry.rs",
+        "tokens end by the clock of the machine: half a minute is no matter",
+    ),
+    (
+        "mcp-runtime/tests/stdio_guard.rs",
+        "readers that are slow: what they read does not depend on it",
+    ),
+    ("tests/wire/server/tools.rs", PAUSED),
+    ("tests/wire/server/tasks.rs", PAUSED),
+    ("tests/invariants/", "the words themselves"),
+];
+const SERVER: &str =
+    "a server in a process of its own that keeps itself busy: no test waits for it by the clock";
+const WIRE: &str = "sends bytes in pieces: read as one piece, they mean the same";
+const PAUSED: &str = "a server whose clock the transcripts stop, or let jump";
+
+/// Sleeps and clocks in tests whose runtime does not stand still.
+pub(crate) fn violations(sources: &[Source]) -> Vec<String> {
+    let checked =
+        sources.iter().filter(|it| !EXCEPTED.iter().any(|(path, _)| it.path.starts_with(path)));
+    checked.flat_map(|it| it.find(|line| is_violation(line, is_paused(it)))).collect()
+}
+
+fn is_violation(line: &str, is_paused: bool) -> bool {
+    let of_the_machine = ["thread::sleep(", "std::time::Instant", "SystemTime::now"];
+    let words = if is_paused { &of_the_machine } else { &WORDS };
+    words.iter().any(|it| line.contains(it))
+}
+
+/// Whether every runtime in the file begins with the paused clock, on which waiting costs nothing and is exact.
+fn is_paused(source: &Source) -> bool {
+    let has =
+        |words: &[&str]| source.lines.iter().any(|line| words.iter().any(|it| line.contains(it)));
+    let runs = [
+        "#[tokio::test]",
+        "#[tokio::test(flavor",
+        "both_eras! {",
+        "enable_all()",
+        "time::{Duration, Instant}",
+    ];
+    has(&["start_paused", "both_eras_paused! {"]) && !has(&runs)
+}
+
+/// Exceptions for files that are gone, or have nothing to except any more.
+pub(crate) fn stale(sources: &[Source]) -> Vec<String> {
+    let is_needed = |path: &str| {
+        let of = |it: &&Source| it.path.starts_with(path);
+        sources.iter().filter(of).any(|it| !it.find(|line| is_violation(line, false)).is_empty())
+    };
+    let stale = EXCEPTED.iter().filter(|it| !is_needed(it.0));
+    stale.map(|it| format!("{} needs no exception", it.0)).collect()
+}

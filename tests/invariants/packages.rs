@@ -1,0 +1,54 @@
+//! What `cargo package` puts into a crate, beside its sources.
+
+use std::{fs, process::Command};
+
+use crate::sources::root;
+
+const LICENCES: [&str; 2] = ["LICENSE-MIT", "LICENSE-APACHE"];
+
+/// A crate as it is published.
+pub(crate) struct Package {
+    /// The paths of its files, one a line.
+    pub(crate) files: String,
+    pub(crate) readme: String,
+    /// The texts of [`LICENCES`].
+    pub(crate) licences: [String; 2],
+}
+
+pub(crate) fn read(name: &str) -> Package {
+    let output = Command::new(env!("CARGO"))
+        .current_dir(root())
+        .args(["package", "--list", "--allow-dirty", "--offline", "-p", name])
+        .output()
+        .expect("cargo runs");
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    let text = |file: &str| fs::read_to_string(root().join(name).join(file)).unwrap_or_default();
+    Package {
+        files: String::from_utf8(output.stdout).expect("cargo prints UTF-8"),
+        readme: text("README.md"),
+        licences: LICENCES.map(text),
+    }
+}
+
+/// What is missing or would not be understood on the page of the crate.
+pub(crate) fn problems(package: &Package) -> Vec<String> {
+    let mut found = Vec::new();
+    for file in ["README.md", LICENCES[0], LICENCES[1]] {
+        if !package.files.lines().any(|it| it == file) {
+            found.push(format!("{file} is not in the package"));
+        }
+    }
+    for (name, text) in LICENCES.iter().zip(&package.licences) {
+        // A copy, because links to files outside of a crate do not work on all systems.
+        let own = fs::read_to_string(root().join(name)).expect("the repository has its licences");
+        if own != *text {
+            found.push(format!("{name} is not that of the repository"));
+        }
+    }
+    let links = package.readme.split("](").skip(1);
+    for link in links.filter(|it| !it.starts_with("https://")) {
+        let link = link.split(')').next().unwrap_or_default();
+        found.push(format!("README.md links to {link}, which the page of the crate does not have"));
+    }
+    found
+}

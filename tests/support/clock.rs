@@ -1,0 +1,252 @@
+//! Time in tests: the only module of the suites that may sleep or read a clock. `invariants` finds every other place.
+//!
+//! A test that sleeps until something has "probably" happened fails on a busy machine. Use instead, in this order:
+//!
+//! 1. the paused clock of tokio (`start_paused`), where nothing real has to pass,
+//! 2. an event: a channel, a `Semaphore`, an answer that can only come afterwards,
+//! 3. [`eventually`], which polls a condition until it holds,
+//! 4. [`jump`] and [`Frozen`], where sockets rule the paused clock out, and a deadline has to pass, or must not,
+//! 5. [`before_it_ends`], where something ends by the clock of the machine.
+
+use std::{
+    panic::{AssertUnwindSafe, catch_unwind, resume_unwind},
+    pin::pin,
+    sync::mpsc::{Sender, channel},
+    task::Poll,
+    thread,
+    time::{Duration, Instant, SystemTime, UNIX_EPOCH},
+};
+
+/// Time after which a condition counts as never met: a test hangs, rather than the machine being slow.
+pub const LIMIT: Duration = Duration::from_secs(60);
+
+/// Pause between two looks at a condition.
+const PAUSE: Duration = Duration::from_millis(5);
+
+/// Polls until `look` finds something, and returns it.
+///
+/// # Panics
+///
+/// After [`LIMIT`], naming what was `awaited`.
+pub async fn eventually<T>(awaited: &str, mut look: impl AsyncFnMut() -> Option<T>) -> T {
+    let watch = Stopwatch::start();
+    loop {
+        if let Some(found) = look().await {
+            return found;
+        }
+        assert!(watch.elapsed() < LIMIT, "still waiting for this: {awaited}");
+        pause().await;
+    }
+}
+
+/// Pause between two looks at a condition, for loops that [`eventually`] cannot express and that the test bounds.
+pub async fn pause() {
+    tokio::time::sleep(PAUSE).await;
+}
+
+/// [`eventually`] for tests without a runtime.
+///
+/// # Panics
+///
+/// After [`LIMIT`], naming what was `awaited`.
+pub fn eventually_blocking<T>(awaited: &str, mut look: impl FnMut() -> Option<T>) -> T {
+    let watch = Stopwatch::start();
+    loop {
+        if let Some(found) = look() {
+            return found;
+        }
+        assert!(watch.elapsed() < LIMIT, "still waiting for this: {awaited}");
+        thread::sleep(PAUSE);
+    }
+}
+
+/// Measures how long something took.
+///
+/// Assert lower bounds with it ("not before its time"), and start it before the cause: load only makes times longer. As an upper
+/// bound use [`LIMIT`], or better none.
+#[derive(Clone, Copy, Debug)]
+pub struct Stopwatch(Instant);
+
+impl Stopwatch {
+    /// Starts to measure.
+    #[must_use]
+    pub fn start() -> Self {
+        Self(Instant::now())
+    }
+
+    /// Time since the start.
+    #[must_use]
+    pub fn elapsed(self) -> Duration {
+        self.0.elapsed()
+    }
+}
+
+/// Lets the clock of this test's runtime jump, so that deadlines pass which tokio keeps. The clock of the machine stays.
+///
+/// # Panics
+///
+/// On a runtime with several threads, and where the clock is paused already.
+pub async fn jump(time: Duration) {
+    tokio::time::pause();
+    tokio::time::advance(time).await;
+    tokio::time::resume();
+}
+
+/// Clock of this test's runtime that stands still: no deadline that tokio keeps can pass, however slow the machine is.
+///
+/// It shows that something does not wait for a deadline. Where it does wait, [`Frozen::end`] fails after [`LIMIT`].
+#[derive(Debug)]
+pub struct Frozen {
+    end: Sender<()>,
+    // The clock does not jump to the next deadline while a thread is at work.
+    thread: tokio::task::JoinHandle<bool>,
+}
+
+impl Frozen {
+    /// Stops the clock.
+    ///
+    /// # Panics
+    ///
+    /// On a runtime with several threads, and where the clock is paused already.
+    #[must_use]
+    pub fn start() -> Self {
+        let (end, ended) = channel();
+        let thread = tokio::task::spawn_blocking(move || ended.recv_timeout(LIMIT).is_ok());
+        tokio::time::pause();
+        Self { end, thread }
+    }
+
+    /// Lets the clock run again.
+    ///
+    /// # Panics
+    ///
+    /// When this comes after [`LIMIT`]: something has waited for a deadline.
+    pub async fn end(self) {
+        let _ = self.end.send(());
+        let was_frozen = self.thread.await.expect("the thread only waits");
+        assert!(was_frozen, "a deadline was waited for");
+        tokio::time::resume();
+    }
+}
+
+/// Lets real time pass, where the time itself is what the test is about: a client that sends or reads slowly.
+///
+/// Never wait with it for something to have happened: that is [`eventually`].
+pub async fn linger(time: Duration) {
+    tokio::time::sleep(time).await;
+}
+
+/// [`linger`] for tests without a runtime.
+pub fn linger_blocking(time: Duration) {
+    thread::sleep(time);
+}
+
+/// Time since 1970 by the clock of the machine, in seconds.
+#[must_use]
+pub fn unix_seconds() -> u64 {
+    SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |it| it.as_secs())
+}
+
+/// The moment after so much time, by the clock of the machine.
+#[must_use]
+pub fn moment_after(time: Duration) -> SystemTime {
+    SystemTime::now() + time
+}
+
+/// Runs `test` with a number of seconds for which it may let things be valid, by the clock of the machine.
+///
+/// A machine that is too slow for the first `seconds` makes the test fail for the wrong reason. So a failure counts only when the
+/// test failed before its time was over, or with the longest time; otherwise it is repeated with a longer one.
+pub async fn before_it_ends(seconds: u64, test: impl AsyncFn(&Validity)) {
+    for factor in [1, 4, 16] {
+        let validity = Validity { seconds: seconds * factor, since: Stopwatch::start() };
+        let mut running = pin!(test(&validity));
+        let ended = std::future::poll_fn(|context| {
+            match catch_unwind(AssertUnwindSafe(|| running.as_mut().poll(context))) {
+                Ok(Poll::Pending) => Poll::Pending,
+                Ok(Poll::Ready(())) => Poll::Ready(Ok(())),
+                Err(panic) => Poll::Ready(Err(panic)),
+            }
+        });
+        match ended.await {
+            Ok(()) => return,
+            Err(_) if validity.is_over() && factor < 16 => {}
+            Err(panic) => resume_unwind(panic),
+        }
+    }
+}
+
+/// Time that [`before_it_ends`] gives a test.
+#[derive(Debug)]
+pub struct Validity {
+    /// How long things may be valid from now on, in seconds.
+    pub seconds: u64,
+    since: Stopwatch,
+}
+
+impl Validity {
+    /// Whether the time was over when this was called.
+    #[must_use]
+    pub fn is_over(&self) -> bool {
+        self.since.elapsed() >= Duration::from_secs(self.seconds)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::http::fake::block_on;
+
+    #[test]
+    fn a_condition_is_polled_until_it_holds() {
+        let mut looks = 0;
+        let found = eventually_blocking("the third look", || {
+            looks += 1;
+            (looks == 3).then_some("found")
+        });
+        assert_eq!((found, looks), ("found", 3));
+    }
+
+    #[test]
+    fn a_jump_takes_no_time_of_the_machine() {
+        let watch = Stopwatch::start();
+        block_on(async {
+            let deadline = tokio::spawn(linger(Duration::from_secs(3600)));
+            tokio::task::yield_now().await;
+            jump(Duration::from_secs(3601)).await;
+            deadline.await.unwrap();
+        });
+        assert!(watch.elapsed() < Duration::from_secs(3600));
+    }
+
+    #[test]
+    fn no_deadline_passes_while_the_clock_is_frozen() {
+        block_on(async {
+            let deadline = tokio::spawn(linger(Duration::from_millis(1)));
+            let frozen = Frozen::start();
+            linger_blocking(Duration::from_millis(20));
+            tokio::task::yield_now().await;
+            assert!(!deadline.is_finished());
+            frozen.end().await;
+            deadline.await.unwrap();
+        });
+    }
+
+    #[test]
+    fn only_a_failure_in_time_counts() {
+        let runs = std::cell::Cell::new(0);
+        block_on(before_it_ends(0, async |validity| {
+            runs.set(runs.get() + 1);
+            assert!(validity.is_over() && runs.get() == 2, "the first run fails late");
+        }));
+        assert_eq!(runs.get(), 2);
+        let early = AssertUnwindSafe(|| {
+            block_on(before_it_ends(1000, async |_| {
+                runs.set(runs.get() + 1);
+                panic!("early");
+            }));
+        });
+        assert!(catch_unwind(early).is_err());
+        assert_eq!(runs.get(), 3, "it is not repeated");
+    }
+}
