@@ -36,6 +36,7 @@ mod principals;
 mod provider;
 mod proxies;
 mod rates;
+mod refused;
 mod rounds;
 mod scopes;
 mod server;

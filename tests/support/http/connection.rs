@@ -69,6 +69,18 @@ impl Connection {
         }
     }
 
+    /// Sends all of these bytes.
+    ///
+    /// # Errors
+    ///
+    /// When the server does not take them all, or not in time.
+    pub async fn send_all(&mut self, bytes: &[u8], patience: Duration) -> Result<(), String> {
+        match timeout(patience, self.stream.write_all(bytes)).await {
+            Ok(sent) => sent.map_err(|error| error.to_string()),
+            Err(_) => Err(format!("the server did not read the request within {patience:?}")),
+        }
+    }
+
     /// Whether another request may follow: all was read, and neither side wants to close.
     pub fn is_free(&mut self) -> bool {
         let mut byte = [0];

@@ -8,7 +8,6 @@ use std::{
 };
 
 use http::{HeaderValue, Method, Response, StatusCode, request::Parts};
-use http_body::Body as HttpBody;
 
 #[cfg(feature = "auth")]
 use super::gate::{self, Gate};
@@ -23,7 +22,7 @@ use super::{
     forwarded,
     head::Head,
     legacy, pair,
-    read::{Read, Reading},
+    read::{Read, Reading, RequestBody},
     reply,
 };
 use crate::{
@@ -186,7 +185,7 @@ impl Answer {
     }
 }
 
-impl<B: HttpBody + Unpin> Answering<B> {
+impl<B: RequestBody> Answering<B> {
     pub(super) fn new(work: Work, place: Place, parts: Parts, body: B) -> Self {
         Self {
             work,
@@ -335,7 +334,23 @@ impl Place {
     }
 }
 
-impl<B: HttpBody + Unpin> Answering<B> {
+/// The answer to a request whose body is not read. It says when the connection ends with it, because a client that is still
+/// sending would only see its next request fail.
+#[cold]
+fn refuse<B: RequestBody>(
+    body: &mut Reading<B>,
+    desk: &Desk,
+    parts: &Parts,
+    response: Box<Response<Body>>,
+) -> Answer {
+    if body.leave(&parts.headers) {
+        return response.into();
+    }
+    desk.pulse.leave_body();
+    reply::last(response, parts).into()
+}
+
+impl<B: RequestBody> Answering<B> {
     fn poll_answer(&mut self, cx: &mut Context<'_>) -> Poll<Answer> {
         if let Some(waiting) = &mut self.waiting {
             return waiting.as_mut().poll(cx);
@@ -349,11 +364,11 @@ impl<B: HttpBody + Unpin> Answering<B> {
                 && let Err(answer) =
                     self.place.admit(endpoint, &self.parts, &head, &mut self.origin)
             {
-                return Poll::Ready(answer.into());
+                return Poll::Ready(refuse(&mut self.body, desk, &self.parts, answer));
             }
             let let_in = self.gate.poll(cx, self.place, endpoint, protected, &mut self.parts);
             if let Err(refusal) = ready!(let_in) {
-                return Poll::Ready(refusal.into());
+                return Poll::Ready(refuse(&mut self.body, desk, &self.parts, refusal));
             }
         }
         let head = Head::of(&self.parts.headers);
@@ -362,19 +377,20 @@ impl<B: HttpBody + Unpin> Answering<B> {
             let admitted = self.place.admit(endpoint, &self.parts, &head, &mut self.origin);
             let entered = admitted.and_then(|()| self.place.enter(endpoint, &self.parts, &head));
             if let Err(response) = entered {
-                return Poll::Ready(response.into());
+                return Poll::Ready(refuse(&mut self.body, desk, &self.parts, response));
             }
             #[cfg(feature = "auth-server")]
             let most = gate::most(self.place, limits);
             #[cfg(not(feature = "auth-server"))]
             let most = limits.message;
             if let Err(unread) = self.body.check(most) {
-                return Poll::Ready(unread.reply(endpoint).into());
+                let response = unread.reply(endpoint).into();
+                return Poll::Ready(refuse(&mut self.body, desk, &self.parts, response));
             }
         }
         Poll::Ready(match ready!(self.body.poll(cx, endpoint)) {
             Ok(read) => self.place.take(desk, &self.parts, &head, &read),
-            Err(unread) => unread.reply(endpoint).into(),
+            Err(unread) => refuse(&mut self.body, desk, &self.parts, unread.reply(endpoint).into()),
         })
     }
 
@@ -401,7 +417,7 @@ impl<B: HttpBody + Unpin> Answering<B> {
     }
 }
 
-impl<B: HttpBody + Unpin> Future for Answering<B> {
+impl<B: RequestBody> Future for Answering<B> {
     type Output = Result<Response<Body>, Infallible>;
 
     fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Self::Output> {

@@ -1,5 +1,5 @@
 use std::{
-    future::poll_fn,
+    future::{Future as _, poll_fn},
     io,
     net::IpAddr,
     pin::{Pin, pin},
@@ -7,7 +7,7 @@ use std::{
         Arc,
         atomic::{AtomicBool, AtomicU32, Ordering::Relaxed},
     },
-    task::{Context, Poll, Waker},
+    task::{Context, Poll, Waker, ready},
     time::Duration,
 };
 
@@ -19,10 +19,11 @@ use hyper::{
 };
 use hyper_util::rt::TokioIo;
 use tokio::{
+    io::{AsyncRead as _, ReadBuf},
     net::TcpStream,
     runtime::Handle,
     sync::watch,
-    time::{Instant, Sleep, sleep},
+    time::{Instant, Sleep, sleep, timeout},
 };
 
 use super::{
@@ -47,6 +48,8 @@ pub(super) struct Pulse {
     at_work: AtomicU32,
     /// The client does not read as fast as it is written to.
     is_blocked: AtomicBool,
+    /// The last request was refused, and the rest of its body is on its way.
+    has_unread_body: AtomicBool,
 }
 
 /// Held while a request is answered.
@@ -77,6 +80,11 @@ impl Drop for Work {
 }
 
 impl Pulse {
+    /// Notes that the connection ends before the body of its last request.
+    pub(super) fn leave_body(&self) {
+        self.has_unread_body.store(true, Relaxed);
+    }
+
     fn is_waiting(&self) -> bool {
         self.at_work.load(Relaxed) == 0 && !self.is_blocked.load(Relaxed)
     }
@@ -141,10 +149,9 @@ impl Connection {
         let (desk, timers) = (self.desk.clone(), self.timers.clone());
         let limits = desk.endpoint.limits();
         let wire = Wire { stream: TokioIo::new(stream), desk: desk.clone() };
-        let connection = http1::Builder::new()
+        let mut connection = http1::Builder::new()
             .max_buf_size(limits.head.max(8 << 10))
             .serve_connection(wire, self);
-        let mut connection = pin!(connection);
         let mut stops = pin!(is_stopping.wait_for(|it| *it));
         let mut driven: Option<(Bell, Patience)> = None;
         let mut has_asked = false;
@@ -160,23 +167,58 @@ impl Connection {
             };
             if !has_asked && desk.endpoint.is_stopping() {
                 has_asked = true;
-                connection.as_mut().graceful_shutdown();
+                Pin::new(&mut connection).graceful_shutdown();
             }
-            if connection.as_mut().poll(&mut Context::from_waker(bell.waker()))?.is_ready()
-                || patience.is_over(&desk.pulse)
-            {
-                return Poll::Ready(Ok::<_, hyper::Error>(()));
+            if Pin::new(&mut connection).poll(&mut Context::from_waker(bell.waker()))?.is_ready() {
+                return Poll::Ready(Ok::<_, hyper::Error>(End::Finished));
             }
-            Poll::Pending
+            if patience.is_over(&desk.pulse) {
+                Poll::Ready(Ok(End::GivenUp))
+            } else {
+                Poll::Pending
+            }
         });
-        if let Err(error) = served.await {
-            if error.is_parse_too_large() {
-                // So long that it never became a request.
-                desk.endpoint.service.tally().refuse(Limit::Head);
+        match served.await {
+            Ok(End::Finished) if desk.pulse.has_unread_body.load(Relaxed) => {
+                linger(connection.into_parts().io.stream.into_inner()).await;
             }
-            tracing::debug!("a connection broke: {error}");
+            Ok(_) => {}
+            Err(error) => {
+                if error.is_parse_too_large() {
+                    // So long that it never became a request.
+                    desk.endpoint.service.tally().refuse(Limit::Head);
+                }
+                tracing::debug!("a connection broke: {error}");
+            }
         }
     }
+}
+
+/// How the service of a connection ends.
+enum End {
+    /// Its last response has been written.
+    Finished,
+    /// No request has come in time.
+    GivenUp,
+}
+
+/// Time for a client that is still sending to see that it has been answered.
+const LINGER: Duration = Duration::from_secs(2);
+
+/// Reads and drops what a client goes on sending after the last response. A socket that is closed with unread bytes resets the
+/// connection, and the response can be lost with it (RFC 9112, section 9.6).
+async fn linger(mut stream: TcpStream) {
+    let mut dropped = vec![0; 16 << 10];
+    let read = poll_fn(|cx| {
+        loop {
+            let mut buffer = ReadBuf::new(&mut dropped);
+            let read = ready!(Pin::new(&mut stream).poll_read(cx, &mut buffer));
+            if read.is_err() || buffer.filled().is_empty() {
+                return Poll::Ready(());
+            }
+        }
+    });
+    let _ = timeout(LINGER, read).await;
 }
 
 impl hyper::service::Service<Request<Incoming>> for Connection {

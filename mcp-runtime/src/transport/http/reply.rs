@@ -1,7 +1,7 @@
 //! Responses that are whole when they begin.
 
 use bytes::Bytes;
-use http::{HeaderMap, HeaderValue, Response, StatusCode, header};
+use http::{HeaderMap, HeaderValue, Response, StatusCode, Version, header, request::Parts};
 
 use super::body::Body;
 use crate::{
@@ -88,6 +88,14 @@ pub(super) fn busy(why: impl std::fmt::Display) -> Response<Body> {
 /// Says when to try again.
 pub(super) fn later(mut response: Response<Body>) -> Response<Body> {
     response.headers_mut().insert(header::RETRY_AFTER, HeaderValue::from_static("5"));
+    response
+}
+
+/// Says that the connection ends with this response. HTTP/2 has no header for that, and its requests end by themselves.
+pub(super) fn last(mut response: Box<Response<Body>>, parts: &Parts) -> Box<Response<Body>> {
+    if parts.version < Version::HTTP_2 {
+        response.headers_mut().insert(header::CONNECTION, HeaderValue::from_static("close"));
+    }
     response
 }
 
