@@ -3,6 +3,7 @@
 mod callers;
 mod gate;
 mod pace;
+mod reservation;
 mod room;
 mod stats;
 mod tally;
@@ -12,6 +13,7 @@ use std::time::Duration;
 
 pub(crate) use callers::Who;
 pub(crate) use gate::{Gate, Permit, Wanted};
+pub(crate) use reservation::Reservation;
 pub(crate) use room::{Room, Taken};
 pub use stats::{ItemStats, Stats};
 pub use tally::Limit;
@@ -20,6 +22,9 @@ pub(crate) use tally::Tally;
 pub(crate) use turnstile::Turnstile;
 
 use crate::wire;
+
+/// Messages of more bytes count among those of all clients. Smaller ones are not worth a look at what all requests share.
+pub(crate) const LARGE: usize = 64 << 10;
 
 /// How much a server takes, from one client and from all of them together: [`Builder::limits`](crate::Builder::limits).
 ///
@@ -127,7 +132,11 @@ impl Limits {
         client: usize;
         /// Connections over HTTP that are open at once; more have to wait for one to end. 16,384.
         connections: usize;
-        /// Bytes of all HTTP bodies together that are being read, or being worked on; more are answered with 503. 1 GiB.
+        /// Bytes of all large messages together: HTTP bodies that are being read, and requests of all transports whose calls
+        /// run. Default: 1 GiB.
+        ///
+        /// A message counts with its bytes on the wire when it has more than 64 KiB, until its call ends. Beyond the limit an
+        /// HTTP request is refused with 503, and a call with an error.
         all_bodies: usize;
         /// Bytes of all URIs that a session, or the listen streams of a connection, may subscribe to. 1 MiB.
         subscription_bytes: usize;

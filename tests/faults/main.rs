@@ -11,6 +11,7 @@ mod authorization;
 mod authorization_server;
 mod bodies;
 mod browser;
+mod budgets;
 mod client;
 mod crowd;
 mod delegation;

@@ -48,7 +48,7 @@ limit! {
     Client = "client",
     /// How often there were so many connections that nobody was let in until one of them had ended.
     Connections = "connections",
-    /// HTTP bodies for which there was no room beside others.
+    /// HTTP bodies and calls for which there was no room beside other large messages.
     AllBodies = "all_bodies",
     /// Subscriptions that were too long together.
     SubscriptionBytes = "subscription_bytes",

@@ -7,7 +7,7 @@ use crate::{
     context::Caller,
     dispatch::{Dispatched, Dispatcher, Request},
     error::Result,
-    limits::Gate,
+    limits::{Gate, Reservation},
     model::ListKind,
     wire::validate,
 };
@@ -65,7 +65,10 @@ impl Tasks {
         let client = client.clone();
         let caller = Way::new(live.clone()).lead(Caller { client, carrier, ..Caller::default() });
         let permit = entry.gate.as_ref().and_then(Gate::reenter);
-        match dispatcher.dispatch(&snapshot, None, caller, request).holding(permit) {
+        match dispatcher
+            .dispatch(&snapshot, None, caller, request)
+            .holding(Reservation::new(permit, None))
+        {
             Dispatched::Pending(pending) => self.run(live, pending),
             Dispatched::Ready(answer) => {
                 live.finish(Some(answer));

@@ -21,7 +21,7 @@ use super::{
 };
 use crate::{
     builder::{HttpSettings, Started},
-    limits::{Limit, Limits, Room},
+    limits::{Limit, Limits},
     protocol::{Peer, Remembered, Service},
 };
 
@@ -43,8 +43,6 @@ pub(super) struct Endpoint {
     places: Arc<AtomicUsize>,
     /// When a session was last looked for that could make room, in milliseconds since the start.
     searched: AtomicU64,
-    /// Bytes of bodies that are being worked on.
-    pub(super) bodies: Arc<Room>,
     memory: Arc<Memory>,
     /// What sessions share, so that none has it for itself; more than one, so that they seldom wait for each other.
     remembered: [OnceLock<Arc<Remembered>>; 16],
@@ -71,7 +69,6 @@ impl Endpoint {
             streams: AtomicUsize::new(0),
             places: Arc::default(),
             searched: AtomicU64::new(0),
-            bodies: Arc::default(),
             memory: Arc::new(Memory::new(started.limits)),
             remembered: Default::default(),
             swept: AtomicU64::new(0),

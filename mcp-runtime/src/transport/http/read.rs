@@ -13,7 +13,7 @@ use http_body::Body as HttpBody;
 use tokio::time::{Sleep, sleep};
 
 use super::{body::Body, endpoint::Endpoint, quiet::Quiet, reply};
-use crate::limits::{Limit, Taken};
+use crate::limits::{LARGE, Limit, Taken};
 
 /// Why there is no body.
 #[derive(Debug, PartialEq, Eq)]
@@ -62,9 +62,6 @@ pub(super) struct Read {
     pub(super) bytes: Bytes,
     _taken: Taken,
 }
-
-/// Small bodies are not worth a look at what all requests share.
-const SMALL: usize = 64 << 10;
 
 /// Bytes of a refused body that are read and dropped to keep its connection. A new connection costs less than reading more.
 const DRAINED: u64 = 256 << 10;
@@ -179,10 +176,10 @@ impl<B: RequestBody> Reading<B> {
         if more > self.most - before {
             return Err(Unread::TooLong(self.most));
         }
-        if length > SMALL {
+        if length > LARGE {
             // What came while it was small is not counted yet.
-            let new = if before > SMALL { more } else { length };
-            if !self.taken.grow(&endpoint.bodies, new, endpoint.limits().all_bodies) {
+            let new = if before > LARGE { more } else { length };
+            if !self.taken.grow(&endpoint.service.bodies, new, endpoint.limits().all_bodies) {
                 return Err(Unread::Busy);
             }
         }
