@@ -7,12 +7,14 @@
 #![cfg(unix)]
 #![forbid(unsafe_code)]
 
+mod attack;
 mod authorization;
 mod authorization_server;
 mod bodies;
 mod browser;
 mod budgets;
 mod client;
+mod connections;
 mod crowd;
 mod delegation;
 mod documents;

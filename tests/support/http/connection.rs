@@ -155,6 +155,40 @@ impl Connection {
         }
     }
 
+    /// Waits until the server closes the connection or resets it, and reads nothing.
+    pub async fn closed(&self) {
+        let ready = tokio::io::Interest::READABLE | tokio::io::Interest::WRITABLE;
+        loop {
+            match self.stream.ready(ready).await {
+                Ok(ready) if ready.is_write_closed() || ready.is_read_closed() => return,
+                // What has come stays where it is, and is no news.
+                Ok(_) => tokio::time::sleep(Duration::from_millis(10)).await,
+                Err(_) => return,
+            }
+        }
+    }
+
+    /// The next piece of the body of the response whose head was read last: of this length at least, unless the body ends.
+    ///
+    /// # Errors
+    ///
+    /// When it does not come in time, or not completely.
+    pub async fn piece(&mut self, length: usize, patience: Duration) -> Result<Vec<u8>, String> {
+        let until = Instant::now() + patience;
+        let mut piece = Vec::new();
+        loop {
+            piece.extend(self.body.take(&mut self.buffer)?);
+            if self.body.has_ended() || piece.len() >= length {
+                return Ok(piece);
+            }
+            match self.fill(until).await {
+                Some(true) => {}
+                Some(false) => return Err("closed in the middle of the body".into()),
+                None => return Err(format!("no more of the body within {patience:?}")),
+            }
+        }
+    }
+
     /// What comes next on the stream whose head was read last.
     ///
     /// # Errors

@@ -16,12 +16,12 @@ use super::{
     access::Refused,
     alone,
     body::Body,
-    connection::{Pulse, Work},
     cors,
     endpoint::Endpoint,
     forwarded,
     head::Head,
     legacy, pair,
+    pulse::{Pulse, Work},
     read::{Read, Reading, RequestBody},
     reply,
 };
@@ -53,7 +53,7 @@ struct Spare {
 impl Desk {
     pub(super) fn new(endpoint: Arc<Endpoint>, address: Option<IpAddr>) -> Arc<Self> {
         let remembered = Remembered::new(&endpoint.service);
-        let (pulse, spare) = (Pulse::default(), Mutex::default());
+        let (pulse, spare) = (Pulse::opened_at(endpoint.open.now()), Mutex::default());
         Arc::new(Self { endpoint, remembered, address, pulse, spare })
     }
 
@@ -100,6 +100,8 @@ pub(super) enum Place {
     PairPost,
     Health,
     Readiness,
+    /// Any other one while there is no connection left for it.
+    Full,
     /// Where clients find out how to get a token.
     #[cfg(feature = "auth")]
     Metadata,
@@ -122,6 +124,11 @@ impl Place {
             pair::POST if endpoint.settings.legacy_sse => Self::PairPost,
             _ => Self::Endpoint,
         }
+    }
+
+    /// What is left of an address when every connection is in use.
+    pub(super) fn when_full(self) -> Self {
+        if let Self::Health | Self::Readiness = self { self } else { Self::Full }
     }
 
     /// The address at a server of our own.
@@ -219,6 +226,9 @@ impl Place {
                 return Err(reply::text(StatusCode::SERVICE_UNAVAILABLE, "stopping\n").into());
             }
             Self::Readiness => return Err(reply::text(StatusCode::OK, "ready\n").into()),
+            Self::Full => {
+                return Err(reply::busy("there are too many connections: try again later").into());
+            }
             Self::Nowhere => {
                 let why =
                     format!("there is nothing here: the endpoint is {}", endpoint.settings.path);
@@ -388,7 +398,17 @@ impl<B: RequestBody> Answering<B> {
                 return Poll::Ready(refuse(&mut self.body, desk, &self.parts, response));
             }
         }
-        Poll::Ready(match ready!(self.body.poll(cx, endpoint)) {
+        let read = match self.body.poll(cx, endpoint) {
+            Poll::Ready(read) => read,
+            Poll::Pending => {
+                desk.pulse.receive(endpoint.open.now());
+                return Poll::Pending;
+            }
+        };
+        if self.body.has_waited() {
+            desk.pulse.has_received();
+        }
+        Poll::Ready(match read {
             Ok(read) => self.place.take(desk, &self.parts, &head, &read),
             Err(unread) => refuse(&mut self.body, desk, &self.parts, unread.reply(endpoint).into()),
         })
@@ -422,7 +442,11 @@ impl<B: RequestBody> Future for Answering<B> {
 
     fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Self::Output> {
         let mut response = ready!(self.poll_response(cx));
-        response.body_mut().keep_at(&self.work);
+        if !response.body_mut().keep_at(&self.work) {
+            response = reply::busy(
+                "too many answers wait to be read, and there is no room for this one: try again later",
+            );
+        }
         if let Some(origin) = self.origin.take() {
             cors::allow(&mut response, origin);
         }

@@ -131,6 +131,11 @@ impl<B: RequestBody> Reading<B> {
         if is_long { Err(Unread::TooLong(most)) } else { Ok(()) }
     }
 
+    /// Whether the client has been waited for.
+    pub(super) fn has_waited(&self) -> bool {
+        self.patience.is_some()
+    }
+
     /// Waits for all of it.
     ///
     /// # Errors

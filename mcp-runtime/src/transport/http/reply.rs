@@ -6,6 +6,7 @@ use http::{HeaderMap, HeaderValue, Response, StatusCode, Version, header, reques
 use super::body::Body;
 use crate::{
     error::{Error, Kind, shown},
+    limits::LARGE,
     protocol::{Revision, unread},
     wire::Id,
 };
@@ -29,8 +30,12 @@ pub(super) fn json(status: StatusCode, message: Vec<u8>) -> Response<Body> {
 pub(super) fn json_in(
     mut headers: HeaderMap,
     status: StatusCode,
-    message: Vec<u8>,
+    mut message: Vec<u8>,
 ) -> Response<Body> {
+    if message.len() > LARGE {
+        // A large answer counts with its bytes, so it must not have room for more.
+        message.shrink_to_fit();
+    }
     headers.clear();
     headers.insert(header::CONTENT_TYPE, JSON);
     let mut response = Response::new(Body::whole(Bytes::from(message)));

@@ -18,8 +18,8 @@ use tower_service::Service;
 use super::{
     answering::{Answering, Desk, Place},
     body::Body,
-    connection::Work,
     endpoint::Endpoint,
+    pulse::Work,
 };
 #[cfg(feature = "auth")]
 use super::{gate, reply};
