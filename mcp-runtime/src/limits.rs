@@ -3,6 +3,7 @@
 mod callers;
 mod gate;
 mod pace;
+mod reservation;
 mod room;
 mod stats;
 mod tally;
@@ -12,6 +13,7 @@ use std::time::Duration;
 
 pub(crate) use callers::Who;
 pub(crate) use gate::{Gate, Permit, Wanted};
+pub(crate) use reservation::Reservation;
 pub(crate) use room::{Room, Taken};
 pub use stats::{ItemStats, Stats};
 pub use tally::Limit;
@@ -20,6 +22,9 @@ pub(crate) use tally::Tally;
 pub(crate) use turnstile::Turnstile;
 
 use crate::wire;
+
+/// Messages of more bytes count among those of all clients. Smaller ones are not worth a look at what all requests share.
+pub(crate) const LARGE: usize = 64 << 10;
 
 /// How much a server takes, from one client and from all of them together: [`Builder::limits`](crate::Builder::limits).
 ///
@@ -43,6 +48,7 @@ pub struct Limits {
     pub(crate) client: usize,
     pub(crate) connections: usize,
     pub(crate) all_bodies: usize,
+    pub(crate) all_answers: usize,
     pub(crate) subscription_bytes: usize,
     pub(crate) all_subscription_bytes: usize,
     pub(crate) subscriptions: usize,
@@ -55,6 +61,7 @@ pub struct Limits {
     pub(crate) all_event_bytes: usize,
     pub(crate) head: usize,
     pub(crate) body_time: Duration,
+    pub(crate) write_time: Duration,
     pub(crate) keep_alive: Duration,
     pub(crate) grace: Duration,
     pub(crate) question_time: Duration,
@@ -90,6 +97,7 @@ impl Limits {
             client: 64 << 10,
             connections: 16_384,
             all_bodies: 1 << 30,
+            all_answers: 1 << 30,
             subscription_bytes: 1 << 20,
             all_subscription_bytes: 256 << 20,
             subscriptions: 4096,
@@ -102,6 +110,7 @@ impl Limits {
             all_event_bytes: 256 << 20,
             head: 64 << 10,
             body_time: Duration::from_secs(30),
+            write_time: Duration::from_secs(60),
             keep_alive: Duration::from_secs(15),
             grace: Duration::from_secs(5),
             question_time: Duration::from_secs(600),
@@ -127,10 +136,25 @@ impl Limits {
         all_calls: usize;
         /// Bytes in which a client says who it is and what it can do. 64 KiB.
         client: usize;
-        /// Connections over HTTP that are open at once; more have to wait for one to end. 16,384.
+        /// Connections over HTTP that are open at once. Default: 16,384. On Unix at most three quarters of the descriptors that
+        /// the process may open (`ulimit -n`).
+        ///
+        /// Beyond the limit a new connection takes the place of the connection that has waited longest for its client: for a
+        /// request, for a body, or for the client to read. While the server works for every connection, health checks are
+        /// answered and all other requests are refused with 503.
         connections: usize;
-        /// Bytes of all HTTP bodies together that are being read, or being worked on; more are answered with 503. 1 GiB.
+        /// Bytes of all large messages together: HTTP bodies that are being read, and requests of all transports whose calls
+        /// run. Default: 1 GiB.
+        ///
+        /// A message counts with its bytes on the wire when it has more than 64 KiB, until its call ends. Beyond the limit an
+        /// HTTP request is refused with 503, and a call with an error.
         all_bodies: usize;
+        /// Bytes of all large HTTP answers together that clients have not read yet. Default: 1 GiB.
+        ///
+        /// An answer counts with all of its bytes when it has more than 64 KiB, until the last of them is written. Beyond the
+        /// limit connections are closed whose clients do not read, those first that have read nothing for longest. Where these
+        /// hold too little, the new answer is replaced by a 503, and a stream of events ends.
+        all_answers: usize;
         /// Bytes of all URIs that a session, or the listen streams of a connection, may subscribe to. 1 MiB.
         subscription_bytes: usize;
         /// Bytes that the subscriptions of all clients together take: twice each URI, and 128. 256 MiB.
@@ -158,6 +182,9 @@ impl Limits {
         /// How long an HTTP request may take to arrive, its head and its body each; a connection that waits for one as long is
         /// closed, at most a quarter of it later. 30 seconds.
         body_time: Duration;
+        /// Time in which a client over HTTP must read on while an answer waits for it; then the connection is closed, at most a
+        /// quarter later. A client that reads slowly keeps its connection. Default: 60 seconds.
+        write_time: Duration;
         /// How long a stream over HTTP stays silent before a comment shows that it lives. 15 seconds.
         keep_alive: Duration;
         /// How long a person may think about a question before it is taken back, in the revisions where the call waits. 10 minutes.
@@ -191,7 +218,9 @@ impl Limits {
             ("all_calls", self.all_calls == 0),
             ("client", self.client == 0),
             ("all_bodies", self.all_bodies == 0),
+            ("all_answers", self.all_answers == 0),
             ("body_time", self.body_time.is_zero()),
+            ("write_time", self.write_time.is_zero()),
             ("question_time", self.question_time.is_zero()),
             ("all_state", self.all_state == 0),
         ];

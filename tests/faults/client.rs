@@ -62,6 +62,20 @@ impl Request {
         Self { body: body.into(), ..request }
     }
 
+    /// With another value of a header that it has.
+    #[must_use]
+    pub(crate) fn replace(mut self, name: &str, value: &str) -> Self {
+        let header = self.headers.iter_mut().find(|it| it.0 == name);
+        value.clone_into(&mut header.expect("the header is there").1);
+        self
+    }
+
+    #[must_use]
+    pub(crate) fn method(mut self, method: &'static str) -> Self {
+        self.method = method;
+        self
+    }
+
     /// To another name of the same server.
     #[must_use]
     pub(crate) fn host(mut self, host: &str) -> Self {
@@ -103,8 +117,8 @@ impl Request {
         }
         match (self.method, self.chunked) {
             (_, true) => head.push_str("Transfer-Encoding: chunked\r\n"),
-            ("POST", _) => head.push_str(&format!("Content-Length: {}\r\n", self.body.len())),
-            _ => {}
+            ("GET" | "DELETE", _) if self.body.is_empty() => {}
+            _ => head.push_str(&format!("Content-Length: {}\r\n", self.body.len())),
         }
         head
     }
@@ -276,10 +290,7 @@ pub(crate) fn call(id: impl Into<Value>, tool: &str, arguments: Value) -> Reques
 
 /// The same of a client that takes no stream.
 pub(crate) fn plain_call(id: impl Into<Value>, tool: &str, arguments: Value) -> Request {
-    let mut request = call(id, tool, arguments);
-    let accept = request.headers.iter_mut().find(|it| it.0 == "Accept");
-    accept.expect("a post accepts").1 = "application/json".into();
-    request
+    call(id, tool, arguments).replace("Accept", "application/json")
 }
 
 fn params(tool: &str, arguments: Value) -> Value {

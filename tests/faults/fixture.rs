@@ -237,6 +237,7 @@ fn limits(text: &str) -> Limits {
             "all_event_bytes" => limits.all_event_bytes(value),
             "head" => limits.head(value),
             "body_time" => limits.body_time(time),
+            "connections" => limits.connections(value),
             "keep_alive" => limits.keep_alive(time),
             "grace" => limits.grace(time),
             other => panic!("no limit is called `{other}`"),

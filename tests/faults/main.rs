@@ -7,11 +7,14 @@
 #![cfg(unix)]
 #![forbid(unsafe_code)]
 
+mod attack;
 mod authorization;
 mod authorization_server;
 mod bodies;
 mod browser;
+mod budgets;
 mod client;
+mod connections;
 mod crowd;
 mod delegation;
 mod documents;
@@ -38,6 +41,7 @@ mod principals;
 mod provider;
 mod proxies;
 mod rates;
+mod refused;
 mod rounds;
 mod scopes;
 mod server;

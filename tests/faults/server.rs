@@ -64,8 +64,18 @@ impl Server {
         Self::start_program(program, &[])
     }
 
+    /// With so many descriptors.
+    pub(crate) fn start_with_descriptors(count: u32) -> Self {
+        let mut command = Command::new("sh");
+        command.args(["-c", "ulimit -n \"$0\" && exec \"$@\"", &count.to_string()]).arg(fixture());
+        Self::start_command(command, &[])
+    }
+
     pub(crate) fn start_program(program: &Path, settings: &[(&str, &str)]) -> Self {
-        let mut command = Command::new(program);
+        Self::start_command(Command::new(program), settings)
+    }
+
+    fn start_command(mut command: Command, settings: &[(&str, &str)]) -> Self {
         command
             .args(["--http", "127.0.0.1:0", "--legacy-sse"])
             // On a machine that is busy any handler may hold the reactor for long: the machine's fault, not the server's.

@@ -26,7 +26,7 @@ use crate::{
     context::{Caller, Environment, LazyContext},
     error::{Error, Kind, shown},
     extract::{Arguments, Call, Member, Mode, Running},
-    limits::Permit,
+    limits::Reservation,
     model::{Answer, Body, Content, Data, Done, ListKind, Operation, ToolResult},
     nearest::nearest,
     unwind,
@@ -124,10 +124,12 @@ pub(crate) enum Dispatched {
 }
 
 impl Dispatched {
-    /// As long as it is not done, it takes up one of the places of its caller.
-    pub(crate) fn holding(mut self, permit: Option<Permit>) -> Self {
-        if let (Self::Pending(pending), Some(permit)) = (&mut self, permit) {
-            pending.hold(permit);
+    /// As long as it is not done, it takes this up.
+    pub(crate) fn holding(mut self, reservation: Reservation) -> Self {
+        if let Self::Pending(pending) = &mut self
+            && !reservation.is_empty()
+        {
+            pending.hold(reservation);
         }
         self
     }

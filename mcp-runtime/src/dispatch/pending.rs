@@ -15,7 +15,7 @@ use crate::{
     catalog::{Entry, EntryKind},
     context::Context,
     error::Error,
-    limits::Permit,
+    limits::Reservation,
     model::{Answer, Done, ToolResult},
     unwind::{self, Panicked},
 };
@@ -32,8 +32,8 @@ pub(crate) struct Pending {
     left: Option<Duration>,
     sleep: Option<Pin<Box<Sleep>>>,
     settings: Settings,
-    /// Its place among the calls of its caller, until it ends or is given up.
-    permit: Option<Arc<Permit>>,
+    /// What it takes up until it ends or is given up.
+    reservation: Option<Arc<Reservation>>,
     done: bool,
 }
 
@@ -53,7 +53,7 @@ impl Pending {
             left: timeout,
             sleep: None,
             settings,
-            permit: None,
+            reservation: None,
             done: false,
         }
     }
@@ -72,7 +72,7 @@ impl Pending {
             left: None,
             sleep: None,
             settings,
-            permit: None,
+            reservation: None,
             done: false,
         }
     }
@@ -81,11 +81,11 @@ impl Pending {
         &self.context
     }
 
-    pub(crate) fn hold(&mut self, permit: Permit) {
-        let permit = Arc::new(permit);
-        let shared: Arc<dyn Any + Send + Sync> = permit.clone();
+    pub(crate) fn hold(&mut self, reservation: Reservation) {
+        let reservation = Arc::new(reservation);
+        let shared: Arc<dyn Any + Send + Sync> = reservation.clone();
         self.context.hold(Arc::downgrade(&shared));
-        self.permit = Some(permit);
+        self.reservation = Some(reservation);
     }
 
     /// What goes on as a task is there to take long, unless its own item says how long.
@@ -97,7 +97,7 @@ impl Pending {
         let misuse = self.entry.as_ref().and_then(|_| self.context.misuse());
         let answer = misuse.map_or(answer, Err);
         self.done = true;
-        self.permit = None;
+        self.reservation = None;
         self.context.close();
         if matches!(answer, Ok(Done::NeedInput(_))) {
             // Whatever of it runs elsewhere has nobody to wait for any more.
@@ -122,7 +122,7 @@ impl Future for Pending {
         this.context.watch_cancel(cx.waker());
         if this.context.is_cancelled() {
             this.done = true;
-            this.permit = None;
+            this.reservation = None;
             this.context.close();
             return Poll::Ready(None);
         }

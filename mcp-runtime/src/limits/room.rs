@@ -27,6 +27,13 @@ impl Taken {
         is_taken
     }
 
+    /// Takes more even where there is no room: for what takes the place of something that is about to be given back.
+    #[cfg(feature = "http")]
+    pub(crate) fn grow_over(&mut self, room: &Arc<Room>, bytes: usize) {
+        self.of.get_or_insert_with(|| room.clone()).0.fetch_add(bytes, Ordering::AcqRel);
+        self.bytes += bytes;
+    }
+
     /// Gives some back, of what was taken.
     pub(crate) fn shrink(&mut self, bytes: usize) {
         if let Some(room) = &self.of {

@@ -46,10 +46,12 @@ limit! {
     Uri = "uri",
     /// Clients that say too much of themselves.
     Client = "client",
-    /// How often there were so many connections that nobody was let in until one of them had ended.
+    /// Connections that were closed for others, or refused, because there were too many.
     Connections = "connections",
-    /// HTTP bodies for which there was no room beside others.
+    /// HTTP bodies and calls for which there was no room beside other large messages.
     AllBodies = "all_bodies",
+    /// HTTP answers for which there was no room beside others that were not read.
+    AllAnswers = "all_answers",
     /// Subscriptions that were too long together.
     SubscriptionBytes = "subscription_bytes",
     /// Subscriptions for which there was no room beside others.
@@ -71,6 +73,8 @@ limit! {
     Head = "head",
     /// HTTP bodies that took too long.
     BodyTime = "body_time",
+    /// Connections whose clients did not read their answers for too long.
+    WriteTime = "write_time",
     /// Questions that were taken back, because nobody answered.
     QuestionTime = "question_time",
     /// Calls that had to keep too much between their rounds.
@@ -127,6 +131,13 @@ struct Count {
     refused: AtomicU64,
     /// When it was last said aloud, in milliseconds since the first time that anything was; one more than that, so that 0 is never.
     said: AtomicU64,
+}
+
+impl Default for Tally {
+    fn default() -> Self {
+        let counts = std::array::from_fn(|_| Count::default());
+        Self { counts, waiting: AtomicUsize::new(0), since: OnceLock::new() }
+    }
 }
 
 impl Tally {

@@ -70,6 +70,8 @@ pub(crate) struct Service {
     pub(crate) dispatcher: Arc<Dispatcher>,
     pub(crate) limits: Limits,
     tasks: Arc<Tasks>,
+    /// Bytes of large messages that are being read, or whose calls run.
+    pub(crate) bodies: Arc<Room>,
     /// What all subscriptions take.
     subscribed: Arc<Room>,
     /// The server's `Implementation` for every result of the modern era, JSON text.
@@ -118,6 +120,7 @@ impl Service {
             dispatcher: started.dispatcher.clone(),
             limits: started.limits,
             tasks: started.tasks.clone(),
+            bodies: Arc::default(),
             subscribed: Arc::default(),
             server_info: String::from_utf8(info).unwrap_or_default(),
             round_states: started.round_states.clone(),

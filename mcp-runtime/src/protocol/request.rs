@@ -24,7 +24,7 @@ use crate::{
     context::{Asker, Caller, Carrier, logging, meta_text},
     dispatch::{Dispatched, Request},
     error::{Error, Kind, shown},
-    limits::{Limit, Permit},
+    limits::{LARGE, Limit, Permit, Reservation, Taken},
     model::{Asks, ClientInfo, Done, Level, ToolResult},
     wire::{Id, Params, Raw},
 };
@@ -97,6 +97,7 @@ impl Peer {
             None => None,
         };
         self.admit(request.id)?;
+        let held = self.reserve(request)?;
         let permit =
             match target.filter(|_| unable.is_none()).map(|it| self.enter(it, terms, request)) {
                 None => None,
@@ -123,7 +124,7 @@ impl Peer {
             // Who asks for a task gets one, and learns why from its result.
             Some(why) => Dispatched::Ready(Ok(Done::Tool(ToolResult::failure(why)))),
         };
-        dispatched = dispatched.holding(permit);
+        dispatched = dispatched.holding(Reservation::new(permit, held));
         if let Some(live) = live {
             let always = revision.features().tasks == TaskDialect::Core;
             dispatched = shared.service.tasks.follow(dispatcher, live, dispatched, always);
@@ -258,6 +259,28 @@ impl Peer {
             }
         }
         Ok(())
+    }
+
+    /// Room for what a call may hold of a large request until it ends. Most requests are small, and take none.
+    ///
+    /// # Errors
+    /// When the requests of all calls that run are too large for this one to run beside them.
+    fn reserve(&self, request: &ClientRequest<'_>) -> Result<Option<Taken>, Refused> {
+        let bytes = request.params.size() + request.id.as_str().len();
+        if bytes > LARGE { self.reserve_large(bytes).map(Some) } else { Ok(None) }
+    }
+
+    #[cold]
+    fn reserve_large(&self, bytes: usize) -> Result<Taken, Refused> {
+        let service = &*self.shared.service;
+        let mut taken = Taken::default();
+        if taken.grow(&service.bodies, bytes, service.limits.all_bodies) {
+            return Ok(taken);
+        }
+        let text =
+            "the requests of the calls that run are too large together: wait for some of them";
+        let error = service.note(Limit::AllBodies, Error::of(Kind::Failed, text));
+        Err(Refusal::Busy.because(error))
     }
 
     /// Answers a request that is not run.

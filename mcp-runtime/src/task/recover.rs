@@ -7,7 +7,7 @@ use crate::{
     context::Caller,
     dispatch::{Dispatched, Dispatcher, Request},
     error::Result,
-    limits::Gate,
+    limits::{Gate, Reservation},
     model::{Answer, ListKind},
     wire::validate,
 };
@@ -75,7 +75,8 @@ impl Tasks {
         let client = client.clone();
         let caller = Way::new(live.clone()).lead(Caller { client, carrier, ..Caller::default() });
         let permit = entry.gate.as_ref().and_then(Gate::reenter);
-        match dispatcher.dispatch(&snapshot, None, caller, request).holding(permit) {
+        let reservation = Reservation::new(permit, None);
+        match dispatcher.dispatch(&snapshot, None, caller, request).holding(reservation) {
             Dispatched::Pending(pending) => {
                 self.run(live, pending);
                 Ok(None)

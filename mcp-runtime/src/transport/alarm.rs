@@ -24,7 +24,6 @@ impl Alarm {
     }
 
     /// From here on it wakes this task.
-    #[cfg(all(unix, feature = "stdio"))]
     pub(crate) fn follow(&self, task: &Waker) {
         self.task().clone_from(task);
     }
@@ -36,7 +35,6 @@ impl Alarm {
     }
 
     /// Rings, and wakes nobody.
-    #[cfg(all(unix, feature = "stdio"))]
     pub(crate) fn ring(&self) {
         self.has_rung.store(true, Ordering::Release);
     }

@@ -40,6 +40,11 @@ impl<'a> Params<'a> {
         Params { all: Noted::empty(), arguments: None, meta: None }
     }
 
+    /// Bytes of their text.
+    pub(crate) fn size(&self) -> usize {
+        self.all.whole().as_str().len()
+    }
+
     /// Reads the value at the cursor.
     pub(super) fn read(&mut self, scanner: &mut Scanner<'a>) -> Step<()> {
         if scanner.peek() != Some(b'{') {

@@ -29,6 +29,7 @@ mod http;
 mod kept;
 #[cfg(feature = "client-log")]
 mod logging;
+mod large_requests;
 mod max_result;
 mod meta;
 mod methods;

@@ -69,6 +69,18 @@ impl Connection {
         }
     }
 
+    /// Sends all of these bytes.
+    ///
+    /// # Errors
+    ///
+    /// When the server does not take them all, or not in time.
+    pub async fn send_all(&mut self, bytes: &[u8], patience: Duration) -> Result<(), String> {
+        match timeout(patience, self.stream.write_all(bytes)).await {
+            Ok(sent) => sent.map_err(|error| error.to_string()),
+            Err(_) => Err(format!("the server did not read the request within {patience:?}")),
+        }
+    }
+
     /// Whether another request may follow: all was read, and neither side wants to close.
     pub fn is_free(&mut self) -> bool {
         let mut byte = [0];
@@ -144,6 +156,40 @@ impl Connection {
                     return Err(format!("closed in the middle of the body: {got:?}"));
                 }
                 None => return Err(format!("no complete body within {patience:?}")),
+            }
+        }
+    }
+
+    /// Waits until the server closes the connection or resets it, and reads nothing.
+    pub async fn closed(&self) {
+        let ready = tokio::io::Interest::READABLE | tokio::io::Interest::WRITABLE;
+        loop {
+            match self.stream.ready(ready).await {
+                Ok(ready) if ready.is_write_closed() || ready.is_read_closed() => return,
+                // What has come stays where it is, and is no news.
+                Ok(_) => tokio::time::sleep(Duration::from_millis(10)).await,
+                Err(_) => return,
+            }
+        }
+    }
+
+    /// The next piece of the body of the response whose head was read last: of this length at least, unless the body ends.
+    ///
+    /// # Errors
+    ///
+    /// When it does not come in time, or not completely.
+    pub async fn piece(&mut self, length: usize, patience: Duration) -> Result<Vec<u8>, String> {
+        let until = Instant::now() + patience;
+        let mut piece = Vec::new();
+        loop {
+            piece.extend(self.body.take(&mut self.buffer)?);
+            if self.body.has_ended() || piece.len() >= length {
+                return Ok(piece);
+            }
+            match self.fill(until).await {
+                Some(true) => {}
+                Some(false) => return Err("closed in the middle of the body".into()),
+                None => return Err(format!("no more of the body within {patience:?}")),
             }
         }
     }

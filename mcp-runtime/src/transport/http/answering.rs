@@ -8,7 +8,6 @@ use std::{
 };
 
 use http::{HeaderValue, Method, Response, StatusCode, request::Parts};
-use http_body::Body as HttpBody;
 
 #[cfg(feature = "auth")]
 use super::gate::{self, Gate};
@@ -17,13 +16,13 @@ use super::{
     access::Refused,
     alone,
     body::Body,
-    connection::{Pulse, Work},
     cors,
     endpoint::Endpoint,
     forwarded,
     head::Head,
     legacy, pair,
-    read::{Read, Reading},
+    pulse::{Pulse, Work},
+    read::{Read, Reading, RequestBody},
     reply,
 };
 use crate::{
@@ -54,7 +53,7 @@ struct Spare {
 impl Desk {
     pub(super) fn new(endpoint: Arc<Endpoint>, address: Option<IpAddr>) -> Arc<Self> {
         let remembered = Remembered::new(&endpoint.service);
-        let (pulse, spare) = (Pulse::default(), Mutex::default());
+        let (pulse, spare) = (Pulse::opened_at(endpoint.open.now()), Mutex::default());
         Arc::new(Self { endpoint, remembered, address, pulse, spare })
     }
 
@@ -101,6 +100,8 @@ pub(super) enum Place {
     PairPost,
     Health,
     Readiness,
+    /// Any other one while there is no connection left for it.
+    Full,
     /// Where clients find out how to get a token.
     #[cfg(feature = "auth")]
     Metadata,
@@ -123,6 +124,11 @@ impl Place {
             pair::POST if endpoint.settings.legacy_sse => Self::PairPost,
             _ => Self::Endpoint,
         }
+    }
+
+    /// What is left of an address when every connection is in use.
+    pub(super) fn when_full(self) -> Self {
+        if let Self::Health | Self::Readiness = self { self } else { Self::Full }
     }
 
     /// The address at a server of our own.
@@ -186,7 +192,7 @@ impl Answer {
     }
 }
 
-impl<B: HttpBody + Unpin> Answering<B> {
+impl<B: RequestBody> Answering<B> {
     pub(super) fn new(work: Work, place: Place, parts: Parts, body: B) -> Self {
         Self {
             work,
@@ -220,6 +226,9 @@ impl Place {
                 return Err(reply::text(StatusCode::SERVICE_UNAVAILABLE, "stopping\n").into());
             }
             Self::Readiness => return Err(reply::text(StatusCode::OK, "ready\n").into()),
+            Self::Full => {
+                return Err(reply::busy("there are too many connections: try again later").into());
+            }
             Self::Nowhere => {
                 let why =
                     format!("there is nothing here: the endpoint is {}", endpoint.settings.path);
@@ -335,7 +344,23 @@ impl Place {
     }
 }
 
-impl<B: HttpBody + Unpin> Answering<B> {
+/// The answer to a request whose body is not read. It says when the connection ends with it, because a client that is still
+/// sending would only see its next request fail.
+#[cold]
+fn refuse<B: RequestBody>(
+    body: &mut Reading<B>,
+    desk: &Desk,
+    parts: &Parts,
+    response: Box<Response<Body>>,
+) -> Answer {
+    if body.leave(&parts.headers) {
+        return response.into();
+    }
+    desk.pulse.leave_body();
+    reply::last(response, parts).into()
+}
+
+impl<B: RequestBody> Answering<B> {
     fn poll_answer(&mut self, cx: &mut Context<'_>) -> Poll<Answer> {
         if let Some(waiting) = &mut self.waiting {
             return waiting.as_mut().poll(cx);
@@ -349,11 +374,11 @@ impl<B: HttpBody + Unpin> Answering<B> {
                 && let Err(answer) =
                     self.place.admit(endpoint, &self.parts, &head, &mut self.origin)
             {
-                return Poll::Ready(answer.into());
+                return Poll::Ready(refuse(&mut self.body, desk, &self.parts, answer));
             }
             let let_in = self.gate.poll(cx, self.place, endpoint, protected, &mut self.parts);
             if let Err(refusal) = ready!(let_in) {
-                return Poll::Ready(refusal.into());
+                return Poll::Ready(refuse(&mut self.body, desk, &self.parts, refusal));
             }
         }
         let head = Head::of(&self.parts.headers);
@@ -362,19 +387,30 @@ impl<B: HttpBody + Unpin> Answering<B> {
             let admitted = self.place.admit(endpoint, &self.parts, &head, &mut self.origin);
             let entered = admitted.and_then(|()| self.place.enter(endpoint, &self.parts, &head));
             if let Err(response) = entered {
-                return Poll::Ready(response.into());
+                return Poll::Ready(refuse(&mut self.body, desk, &self.parts, response));
             }
             #[cfg(feature = "auth-server")]
             let most = gate::most(self.place, limits);
             #[cfg(not(feature = "auth-server"))]
             let most = limits.message;
             if let Err(unread) = self.body.check(most) {
-                return Poll::Ready(unread.reply(endpoint).into());
+                let response = unread.reply(endpoint).into();
+                return Poll::Ready(refuse(&mut self.body, desk, &self.parts, response));
             }
         }
-        Poll::Ready(match ready!(self.body.poll(cx, endpoint)) {
+        let read = match self.body.poll(cx, endpoint) {
+            Poll::Ready(read) => read,
+            Poll::Pending => {
+                desk.pulse.receive(endpoint.open.now());
+                return Poll::Pending;
+            }
+        };
+        if self.body.has_waited() {
+            desk.pulse.has_received();
+        }
+        Poll::Ready(match read {
             Ok(read) => self.place.take(desk, &self.parts, &head, &read),
-            Err(unread) => unread.reply(endpoint).into(),
+            Err(unread) => refuse(&mut self.body, desk, &self.parts, unread.reply(endpoint).into()),
         })
     }
 
@@ -401,12 +437,16 @@ impl<B: HttpBody + Unpin> Answering<B> {
     }
 }
 
-impl<B: HttpBody + Unpin> Future for Answering<B> {
+impl<B: RequestBody> Future for Answering<B> {
     type Output = Result<Response<Body>, Infallible>;
 
     fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Self::Output> {
         let mut response = ready!(self.poll_response(cx));
-        response.body_mut().keep_at(&self.work);
+        if !response.body_mut().keep_at(&self.work) {
+            response = reply::busy(
+                "too many answers wait to be read, and there is no room for this one: try again later",
+            );
+        }
         if let Some(origin) = self.origin.take() {
             cors::allow(&mut response, origin);
         }

@@ -8,7 +8,8 @@ use std::{
 use bytes::Bytes;
 use http_body::{Frame, SizeHint};
 
-use super::{connection::Work, events::Events};
+use super::{events::Events, open::HeldAnswer, pulse::Work};
+use crate::limits::LARGE;
 
 /// The body of an answer: nothing, one message, or a stream of events.
 ///
@@ -17,11 +18,18 @@ pub struct Body(Inner);
 
 enum Inner {
     Whole(Option<Bytes>),
+    Large(Box<Large>),
     Events(Box<Events>),
 }
 
 /// What is written at once of a large message: it is copied beside its head, and the room for that stays with the connection.
-const PIECE: usize = 32 << 10;
+pub(super) const PIECE: usize = 32 << 10;
+
+/// A large message, which is in memory until the last of it is written.
+struct Large {
+    rest: Bytes,
+    held: Option<HeldAnswer>,
+}
 
 impl Body {
     pub(super) fn empty() -> Self {
@@ -29,14 +37,24 @@ impl Body {
     }
 
     pub(super) fn whole(bytes: Bytes) -> Self {
+        if bytes.len() > LARGE {
+            return Self(Inner::Large(Box::new(Large { rest: bytes, held: None })));
+        }
         Self(Inner::Whole(Some(bytes).filter(|it| !it.is_empty())))
     }
 
-    /// A connection whose answer goes on does not wait for a request.
-    pub(super) fn keep_at(&mut self, work: &Work) {
-        if let Inner::Events(events) = &mut self.0 {
-            events.keep_at(work.clone());
+    /// Tells the connection of an answer that is not written at once: while it goes on no request is waited for, and a large
+    /// one counts among those of all connections. Returns whether there is room for it.
+    pub(super) fn keep_at(&mut self, work: &Work) -> bool {
+        match &mut self.0 {
+            Inner::Whole(_) => {}
+            Inner::Large(large) => {
+                large.held = HeldAnswer::take(work.desk(), large.rest.len());
+                return large.held.is_some();
+            }
+            Inner::Events(events) => events.keep_at(work.clone()),
         }
+        true
     }
 
     pub(super) fn events(events: Events) -> Self {
@@ -53,17 +71,23 @@ impl http_body::Body for Body {
         cx: &mut Context<'_>,
     ) -> Poll<Option<Result<Frame<Bytes>, Infallible>>> {
         let next = match &mut self.0 {
-            Inner::Whole(Some(bytes)) if bytes.len() > PIECE => {
-                Poll::Ready(Some(bytes.split_to(PIECE)))
-            }
             Inner::Whole(bytes) => Poll::Ready(bytes.take()),
+            Inner::Large(large) if large.rest.is_empty() => Poll::Ready(None),
+            Inner::Large(large) => {
+                let piece = large.rest.len().min(PIECE);
+                Poll::Ready(Some(large.rest.split_to(piece)))
+            }
             Inner::Events(events) => events.poll_next(cx),
         };
         next.map(|it| it.map(|bytes| Ok(Frame::data(bytes))))
     }
 
     fn is_end_stream(&self) -> bool {
-        matches!(self.0, Inner::Whole(None))
+        match &self.0 {
+            Inner::Whole(bytes) => bytes.is_none(),
+            Inner::Large(large) => large.rest.is_empty(),
+            Inner::Events(_) => false,
+        }
     }
 
     fn size_hint(&self) -> SizeHint {
@@ -71,6 +95,7 @@ impl http_body::Body for Body {
             Inner::Whole(bytes) => {
                 SizeHint::with_exact(bytes.as_ref().map_or(0, Bytes::len) as u64)
             }
+            Inner::Large(large) => SizeHint::with_exact(large.rest.len() as u64),
             Inner::Events(_) => SizeHint::default(),
         }
     }
@@ -80,7 +105,7 @@ impl fmt::Debug for Body {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self.0 {
             Inner::Whole(None) => "Body(empty)",
-            Inner::Whole(Some(_)) => "Body(message)",
+            Inner::Whole(Some(_)) | Inner::Large(_) => "Body(message)",
             Inner::Events(_) => "Body(events)",
         })
     }

@@ -14,6 +14,7 @@ use tokio::time::Instant;
 
 use super::{
     access::Access,
+    open::OpenConnections,
     pair::Mailbox,
     resumable::Memory,
     session::{KEPT, Session},
@@ -43,8 +44,9 @@ pub(super) struct Endpoint {
     places: Arc<AtomicUsize>,
     /// When a session was last looked for that could make room, in milliseconds since the start.
     searched: AtomicU64,
-    /// Bytes of bodies that are being worked on.
-    pub(super) bodies: Arc<Room>,
+    pub(super) open: OpenConnections,
+    /// Bytes of large answers that clients have not read.
+    pub(super) answers: Arc<Room>,
     memory: Arc<Memory>,
     /// What sessions share, so that none has it for itself; more than one, so that they seldom wait for each other.
     remembered: [OnceLock<Arc<Remembered>>; 16],
@@ -71,7 +73,8 @@ impl Endpoint {
             streams: AtomicUsize::new(0),
             places: Arc::default(),
             searched: AtomicU64::new(0),
-            bodies: Arc::default(),
+            open: OpenConnections::default(),
+            answers: Arc::default(),
             memory: Arc::new(Memory::new(started.limits)),
             remembered: Default::default(),
             swept: AtomicU64::new(0),

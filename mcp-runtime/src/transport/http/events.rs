@@ -11,14 +11,19 @@ use tokio::time::{Instant, Sleep, sleep};
 #[cfg(feature = "auth")]
 use super::expiry::{Expiry, Until};
 use super::{
-    connection::Work, endpoint::Permit, pair::Pair, resumable::Reader, source::Source, sse,
+    body::PIECE, endpoint::Permit, open::HeldAnswer, pair::Pair, pulse::Work, resumable::Reader,
+    source::Source, sse,
 };
+use crate::limits::LARGE;
 
 /// A stream of events: what its feed gives, and a comment now and then when it gives nothing (HM-06).
 pub(super) struct Events {
     feed: Feed,
     /// What is sent before anything else.
     first: Vec<u8>,
+    /// What is left of frames that are too large to be written at once.
+    rest: Bytes,
+    held: Option<HeldAnswer>,
     silence: Pin<Box<Sleep>>,
     keep_alive: Duration,
     is_over: bool,
@@ -27,7 +32,7 @@ pub(super) struct Events {
     expiry: Option<(Expiry, Until)>,
     /// Held while the stream is open, where streams are counted.
     _permit: Option<Permit>,
-    _work: Option<Work>,
+    work: Option<Work>,
 }
 
 /// Where the events come from.
@@ -48,13 +53,15 @@ impl Events {
         Self {
             feed,
             first,
+            rest: Bytes::new(),
+            held: None,
             silence,
             keep_alive,
             is_over: false,
             #[cfg(feature = "auth")]
             expiry: None,
             _permit: None,
-            _work: None,
+            work: None,
         }
     }
 
@@ -88,12 +95,25 @@ impl Events {
     }
 
     pub(super) fn keep_at(&mut self, work: Work) {
-        self._work = Some(work);
+        self.work = Some(work);
+    }
+
+    /// The next piece of what is left.
+    fn piece(&mut self) -> Bytes {
+        let piece = self.rest.split_to(self.rest.len().min(PIECE));
+        if self.rest.is_empty() {
+            // The last piece keeps all of them until it is written, which is soon: only pieces are buffered.
+            self.held = None;
+        }
+        piece
     }
 
     pub(super) fn poll_next(&mut self, cx: &mut Context<'_>) -> Poll<Option<Bytes>> {
         if self.poll_expiry(cx).is_ready() {
             return Poll::Ready(None);
+        }
+        if !self.rest.is_empty() {
+            return Poll::Ready(Some(self.piece()));
         }
         let mut frames = std::mem::take(&mut self.first);
         if !self.is_over {
@@ -101,7 +121,18 @@ impl Events {
         }
         if !frames.is_empty() {
             self.silence.as_mut().reset(Instant::now() + self.keep_alive);
-            return Poll::Ready(Some(frames.into()));
+            if frames.len() <= LARGE {
+                return Poll::Ready(Some(frames.into()));
+            }
+            frames.shrink_to_fit();
+            self.held = self.work.as_ref().and_then(|it| HeldAnswer::take(it.desk(), frames.len()));
+            if self.held.is_none() {
+                tracing::debug!("a stream ends, because too many answers wait to be read");
+                self.is_over = true;
+                return Poll::Ready(None);
+            }
+            self.rest = frames.into();
+            return Poll::Ready(Some(self.piece()));
         }
         if self.is_over {
             return Poll::Ready(None);

@@ -12,6 +12,7 @@ mod answering;
 mod body;
 mod connection;
 mod cors;
+mod deadlines;
 mod endpoint;
 mod events;
 #[cfg(feature = "auth")]
@@ -21,7 +22,9 @@ mod forwarded;
 mod gate;
 mod head;
 mod legacy;
+mod open;
 mod pair;
+mod pulse;
 mod quiet;
 #[cfg_attr(not(feature = "stdio"), expect(dead_code, reason = "only `.run()` brings threads"))]
 mod reactors;

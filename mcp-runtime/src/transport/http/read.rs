@@ -1,19 +1,19 @@
 //! The body of a request, within its limits.
 
 use std::{
-    future::Future,
+    future::{Future, poll_fn},
     pin::Pin,
     sync::Arc,
     task::{Context, Poll},
 };
 
 use bytes::{Buf, Bytes, BytesMut};
-use http::{Response, StatusCode};
+use http::{HeaderMap, Response, StatusCode, header};
 use http_body::Body as HttpBody;
 use tokio::time::{Sleep, sleep};
 
-use super::{body::Body, endpoint::Endpoint, reply};
-use crate::limits::{Limit, Taken};
+use super::{body::Body, endpoint::Endpoint, quiet::Quiet, reply};
+use crate::limits::{LARGE, Limit, Taken};
 
 /// Why there is no body.
 #[derive(Debug, PartialEq, Eq)]
@@ -63,26 +63,62 @@ pub(super) struct Read {
     _taken: Taken,
 }
 
-/// Small bodies are not worth a look at what all requests share.
-const SMALL: usize = 64 << 10;
+/// Bytes of a refused body that are read and dropped to keep its connection. A new connection costs less than reading more.
+const DRAINED: u64 = 256 << 10;
+
+/// The body of a request, as the server of its connection hands it over.
+pub(super) trait RequestBody: HttpBody + Unpin {
+    /// Reads and drops the rest in the background. Returns whether the connection can be used again after that.
+    fn drain(self) -> bool;
+}
+
+impl RequestBody for Quiet {
+    /// The task ends with the body or with its connection, which waits for the next request no longer than for any other.
+    fn drain(self) -> bool {
+        // The task is not the connection's, which has to be woken for each piece.
+        let Self(mut body) = self;
+        tokio::spawn(async move {
+            while let Some(Ok(_)) = poll_fn(|cx| Pin::new(&mut body).poll_frame(cx)).await {}
+        });
+        true
+    }
+}
+
+/// The body of a mounted service belongs to the future of its request, and ends with it.
+impl<B: HttpBody> RequestBody for Pin<&mut B> {
+    fn drain(self) -> bool {
+        false
+    }
+}
 
 /// A body that is being read.
 pub(super) struct Reading<B> {
-    body: B,
+    /// Until it is drained.
+    body: Option<B>,
     /// What came first: most bodies come in one piece, which is not copied.
     first: Bytes,
     all: BytesMut,
     taken: Taken,
     /// Bytes that it may have.
     most: usize,
+    /// It broke a limit while it was read.
+    is_over: bool,
     /// Runs from when there was something to wait for.
     patience: Option<Pin<Box<Sleep>>>,
 }
 
-impl<B: HttpBody + Unpin> Reading<B> {
+impl<B: RequestBody> Reading<B> {
     pub(super) fn of(body: B) -> Self {
         let (first, all) = (Bytes::new(), BytesMut::new());
-        Self { body, first, all, taken: Taken::default(), most: 0, patience: None }
+        Self {
+            body: Some(body),
+            first,
+            all,
+            taken: Taken::default(),
+            most: 0,
+            is_over: false,
+            patience: None,
+        }
     }
 
     /// Refuses a body before anything of it has come.
@@ -91,8 +127,13 @@ impl<B: HttpBody + Unpin> Reading<B> {
     /// When it will be longer than this.
     pub(super) fn check(&mut self, most: usize) -> Result<(), Unread> {
         self.most = most;
-        let is_long = self.body.size_hint().lower() > most as u64;
+        let is_long = self.body.as_ref().is_some_and(|it| it.size_hint().lower() > most as u64);
         if is_long { Err(Unread::TooLong(most)) } else { Ok(()) }
+    }
+
+    /// Whether the client has been waited for.
+    pub(super) fn has_waited(&self) -> bool {
+        self.patience.is_some()
     }
 
     /// Waits for all of it.
@@ -104,19 +145,20 @@ impl<B: HttpBody + Unpin> Reading<B> {
         cx: &mut Context<'_>,
         endpoint: &Arc<Endpoint>,
     ) -> Poll<Result<Read, Unread>> {
-        loop {
-            match Pin::new(&mut self.body).poll_frame(cx) {
+        while let Some(body) = &mut self.body {
+            match Pin::new(&mut *body).poll_frame(cx) {
                 Poll::Pending => break,
                 Poll::Ready(None) => return Poll::Ready(Ok(self.whole())),
-                Poll::Ready(Some(Err(_))) => return Poll::Ready(Err(Unread::Broken)),
+                Poll::Ready(Some(Err(_))) => return Poll::Ready(self.fail(Unread::Broken)),
                 Poll::Ready(Some(Ok(frame))) => {
+                    let is_last = body.is_end_stream();
                     // What is not data are trailers, which say nothing here.
                     if let Ok(data) = frame.into_data()
                         && let Err(why) = self.take(data, endpoint)
                     {
-                        return Poll::Ready(Err(why));
+                        return Poll::Ready(self.fail(why));
                     }
-                    if self.body.is_end_stream() {
+                    if is_last {
                         return Poll::Ready(Ok(self.whole()));
                     }
                 }
@@ -124,7 +166,13 @@ impl<B: HttpBody + Unpin> Reading<B> {
         }
         let most = endpoint.limits().body_time;
         let patience = self.patience.get_or_insert_with(|| Box::pin(sleep(most)));
-        patience.as_mut().poll(cx).map(|()| Err(Unread::TooSlow))
+        patience.as_mut().poll(cx).map(|()| self.fail(Unread::TooSlow))
+    }
+
+    #[cold]
+    fn fail(&mut self, why: Unread) -> Result<Read, Unread> {
+        self.is_over = true;
+        Err(why)
     }
 
     fn take(&mut self, mut data: B::Data, endpoint: &Arc<Endpoint>) -> Result<(), Unread> {
@@ -133,10 +181,10 @@ impl<B: HttpBody + Unpin> Reading<B> {
         if more > self.most - before {
             return Err(Unread::TooLong(self.most));
         }
-        if length > SMALL {
+        if length > LARGE {
             // What came while it was small is not counted yet.
-            let new = if before > SMALL { more } else { length };
-            if !self.taken.grow(&endpoint.bodies, new, endpoint.limits().all_bodies) {
+            let new = if before > LARGE { more } else { length };
+            if !self.taken.grow(&endpoint.service.bodies, new, endpoint.limits().all_bodies) {
                 return Err(Unread::Busy);
             }
         }
@@ -155,6 +203,17 @@ impl<B: HttpBody + Unpin> Reading<B> {
             data.advance(count);
         }
         Ok(())
+    }
+
+    /// Leaves the rest of a body unread whose request is refused. Returns whether the connection can take another request.
+    pub(super) fn leave(&mut self, headers: &HeaderMap) -> bool {
+        let Some(body) = self.body.take() else { return true };
+        if body.is_end_stream() {
+            return true;
+        }
+        // A client that waits for permission has not sent the body, and to read it would give the permission.
+        let is_short = body.size_hint().upper().is_some_and(|it| it <= DRAINED);
+        is_short && !self.is_over && !headers.contains_key(header::EXPECT) && body.drain()
     }
 
     fn whole(&mut self) -> Read {

@@ -1,11 +1,12 @@
 //! Responses that are whole when they begin.
 
 use bytes::Bytes;
-use http::{HeaderMap, HeaderValue, Response, StatusCode, header};
+use http::{HeaderMap, HeaderValue, Response, StatusCode, Version, header, request::Parts};
 
 use super::body::Body;
 use crate::{
     error::{Error, Kind, shown},
+    limits::LARGE,
     protocol::{Revision, unread},
     wire::{Id, Object},
 };
@@ -29,8 +30,12 @@ pub(super) fn json(status: StatusCode, message: Vec<u8>) -> Response<Body> {
 pub(super) fn json_in(
     mut headers: HeaderMap,
     status: StatusCode,
-    message: Vec<u8>,
+    mut message: Vec<u8>,
 ) -> Response<Body> {
+    if message.len() > LARGE {
+        // A large answer counts with its bytes, so it must not have room for more.
+        message.shrink_to_fit();
+    }
     headers.clear();
     headers.insert(header::CONTENT_TYPE, JSON);
     let mut response = Response::new(Body::whole(Bytes::from(message)));
@@ -101,6 +106,14 @@ pub(super) fn busy(why: impl std::fmt::Display) -> Response<Body> {
 /// Says when to try again.
 pub(super) fn later(mut response: Response<Body>) -> Response<Body> {
     response.headers_mut().insert(header::RETRY_AFTER, HeaderValue::from_static("5"));
+    response
+}
+
+/// Says that the connection ends with this response. HTTP/2 has no header for that, and its requests end by themselves.
+pub(super) fn last(mut response: Box<Response<Body>>, parts: &Parts) -> Box<Response<Body>> {
+    if parts.version < Version::HTTP_2 {
+        response.headers_mut().insert(header::CONNECTION, HeaderValue::from_static("close"));
+    }
     response
 }
 

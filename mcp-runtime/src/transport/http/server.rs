@@ -17,7 +17,13 @@ use tokio::{
     task::JoinSet,
 };
 
-use super::{connection::Connection, endpoint::Endpoint, reactors::Reactors, service::HttpService};
+use super::{
+    connection::Connection,
+    endpoint::Endpoint,
+    open::{OpenConnections, RESERVE, is_out_of_descriptors},
+    reactors::Reactors,
+    service::HttpService,
+};
 use crate::{builder::Builder, error::ServeError, limits::Limit};
 
 /// A server that listens and does not answer yet: see [`Builder::bind_http`].
@@ -111,15 +117,19 @@ impl HttpServer {
         let mut connections = JoinSet::new();
         let limits = *self.endpoint().limits();
         let catalog = self.endpoint().service.dispatcher.catalog.clone();
-        let most = limits.connections.max(1);
-        let tally = self.endpoint().service.tally().clone();
-        let is_full = || tally.refuse(Limit::Connections);
+        let most = OpenConnections::most(&limits);
+        let (open, tally) = (&self.endpoint().open, self.endpoint().service.tally());
         while let Some(accepted) =
-            next(&self.listener, &mut connections, most, is_full, &mut stop).await
+            next(&self.listener, &mut connections, most + RESERVE, &mut stop).await
         {
             match accepted {
                 Ok((stream, address)) => {
-                    let connection = Connection::new(self.endpoint(), address.ip());
+                    let beyond = (connections.len() + 1).saturating_sub(most + open.ending());
+                    if beyond > 0 {
+                        tally.refuse(Limit::Connections);
+                    }
+                    let is_full = beyond > 0 && !open.displace();
+                    let connection = Connection::new(self.endpoint(), address.ip(), is_full);
                     let is_stopping = is_stopping.clone();
                     let serve = |stream| connection.serve(stream, is_stopping);
                     match reactors {
@@ -127,9 +137,13 @@ impl HttpServer {
                         None => drop(connections.spawn(serve(stream))),
                     }
                 }
-                // Most likely there are no descriptors left: others must end first.
                 Err(error) => {
                     tracing::warn!("a connection could not be accepted: {error}");
+                    if is_out_of_descriptors(&error) {
+                        tally.refuse(Limit::Connections);
+                        open.displace();
+                    }
+                    // Others must end first.
                     tokio::time::sleep(Duration::from_millis(50)).await;
                 }
             }
@@ -181,6 +195,11 @@ impl HttpServer {
 /// How many clients may wait to be let in: more than the 128 that are usual, which a burst of them overflows.
 const BACKLOG: u32 = 4096;
 
+/// Bytes that the system takes of an answer before its client has read any; it may make that twice as many. Left to itself the
+/// system takes up to several MiB. Then a client that reads slowly would not be seen to read for minutes, and a client that reads
+/// nothing would hold that much of the system's memory.
+const SEND_BUFFER: u32 = 256 << 10;
+
 async fn listen(address: impl ToSocketAddrs) -> io::Result<TcpListener> {
     let mut last = io::Error::from(io::ErrorKind::AddrNotAvailable);
     for address in tokio::net::lookup_host(address).await? {
@@ -189,6 +208,8 @@ async fn listen(address: impl ToSocketAddrs) -> io::Result<TcpListener> {
         // something else.
         #[cfg(not(windows))]
         socket.set_reuseaddr(true)?;
+        // Each accepted connection has that of its listener. What the system refuses costs memory only.
+        let _ = socket.set_send_buffer_size(SEND_BUFFER);
         match socket.bind(address).and_then(|()| socket.listen(BACKLOG)) {
             Ok(listener) => return Ok(listener),
             Err(error) => last = error,
@@ -202,19 +223,14 @@ async fn next(
     listener: &TcpListener,
     connections: &mut JoinSet<()>,
     most: usize,
-    is_full: impl FnOnce(),
     stop: &mut impl FnMut(&mut Context<'_>) -> Poll<()>,
 ) -> Option<io::Result<(TcpStream, SocketAddr)>> {
-    let mut is_full = Some(is_full);
     poll_fn(|cx| {
         if stop(cx).is_ready() {
             return Poll::Ready(None);
         }
         while let Poll::Ready(Some(_)) = connections.poll_join_next(cx) {}
         if connections.len() >= most {
-            if let Some(is_full) = is_full.take() {
-                is_full();
-            }
             return Poll::Pending;
         }
         listener.poll_accept(cx).map(Some)

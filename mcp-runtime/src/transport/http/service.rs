@@ -15,14 +15,14 @@ use http::{Request, Response};
 use http_body::Body as HttpBody;
 use tower_service::Service;
 
-#[cfg(feature = "auth")]
-use super::gate;
 use super::{
     answering::{Answering, Desk, Place},
     body::Body,
-    connection::Work,
     endpoint::Endpoint,
+    pulse::Work,
 };
+#[cfg(feature = "auth")]
+use super::{gate, reply};
 use crate::{builder::Builder, error::ServeError};
 
 /// A server as a [`tower_service::Service`]: what an application mounts.
@@ -133,7 +133,7 @@ where
             // What the application says of a caller holds as long as it says.
             #[cfg(feature = "auth")]
             if let Some(refused) = gate::has_ended(&parts) {
-                return Ok(refused);
+                return Ok(*reply::last(refused.into(), &parts));
             }
             let body = pin!(body);
             Answering::new(work, place, parts, body).await

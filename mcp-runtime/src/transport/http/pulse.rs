@@ -1,0 +1,148 @@
+use std::sync::{
+    Arc,
+    atomic::{AtomicBool, AtomicU32, AtomicU64, AtomicUsize, Ordering::Relaxed},
+};
+
+use super::answering::Desk;
+
+/// What a connection is doing: whether it waits for its client, and since when.
+///
+/// Only the thread that serves the connection writes here, but for what displaces it.
+#[derive(Default)]
+pub(super) struct Pulse {
+    requests: AtomicU32,
+    /// Requests that have no answer yet, and answers that go on.
+    at_work: AtomicU32,
+    /// Rises when the client stops reading and when it reads on.
+    turns: AtomicU32,
+    /// When the connection began to wait for its client last, by the count of the open connections.
+    since: AtomicU64,
+    /// Bytes of large answers that the client has not read.
+    unread: AtomicUsize,
+    /// The client does not read as fast as it is written to.
+    is_blocked: AtomicBool,
+    /// The body of a request is on its way.
+    is_receiving: AtomicBool,
+    /// The last request was refused, and the rest of its body is on its way.
+    has_unread_body: AtomicBool,
+    /// The connection is to end for another one, unless it has a request by then.
+    is_displaced: AtomicBool,
+}
+
+impl Pulse {
+    pub(super) fn opened_at(now: u64) -> Self {
+        Self { since: AtomicU64::new(now), ..Self::default() }
+    }
+
+    /// Whether nothing can happen before the client sends or reads something.
+    pub(super) fn is_waiting(&self) -> bool {
+        !self.is_working() || self.is_blocked() || self.is_receiving.load(Relaxed)
+    }
+
+    /// Whether a request has no answer yet, or an answer goes on.
+    pub(super) fn is_working(&self) -> bool {
+        self.at_work.load(Relaxed) > 0
+    }
+
+    pub(super) fn is_blocked(&self) -> bool {
+        self.is_blocked.load(Relaxed)
+    }
+
+    pub(super) fn waits_since(&self) -> u64 {
+        self.since.load(Relaxed)
+    }
+
+    pub(super) fn requests(&self) -> u32 {
+        self.requests.load(Relaxed)
+    }
+
+    pub(super) fn turns(&self) -> u32 {
+        self.turns.load(Relaxed)
+    }
+
+    /// The client has stopped reading, or reads on.
+    #[cold]
+    pub(super) fn block(&self, is_blocked: bool, now: u64) {
+        self.turns.fetch_add(1, Relaxed);
+        self.is_blocked.store(is_blocked, Relaxed);
+        self.since.store(now, Relaxed);
+    }
+
+    /// More of a body has to come.
+    #[cold]
+    pub(super) fn receive(&self, now: u64) {
+        self.is_receiving.store(true, Relaxed);
+        self.since.store(now, Relaxed);
+    }
+
+    /// The body is there, or will not be.
+    #[cold]
+    pub(super) fn has_received(&self) {
+        self.is_receiving.store(false, Relaxed);
+    }
+
+    /// Notes that the connection ends before the body of its last request.
+    pub(super) fn leave_body(&self) {
+        self.has_unread_body.store(true, Relaxed);
+    }
+
+    pub(super) fn has_unread_body(&self) -> bool {
+        self.has_unread_body.load(Relaxed)
+    }
+
+    /// Bytes of large answers that the client has not read.
+    pub(super) fn unread(&self) -> usize {
+        self.unread.load(Relaxed)
+    }
+
+    pub(super) fn hold(&self, bytes: usize) {
+        self.unread.fetch_add(bytes, Relaxed);
+    }
+
+    pub(super) fn let_go(&self, bytes: usize) {
+        self.unread.fetch_sub(bytes, Relaxed);
+    }
+
+    pub(super) fn is_displaced(&self) -> bool {
+        self.is_displaced.load(Relaxed)
+    }
+
+    pub(super) fn displace(&self) {
+        self.is_displaced.store(true, Relaxed);
+    }
+
+    /// Takes back that the connection is to end. Returns whether it was.
+    pub(super) fn spare(&self) -> bool {
+        self.is_displaced.swap(false, Relaxed)
+    }
+}
+
+/// Held while a request is answered.
+pub(super) struct Work(Arc<Desk>);
+
+impl Work {
+    pub(super) fn at(desk: Arc<Desk>) -> Self {
+        desk.pulse.at_work.fetch_add(1, Relaxed);
+        desk.pulse.requests.fetch_add(1, Relaxed);
+        Self(desk)
+    }
+
+    pub(super) fn desk(&self) -> &Arc<Desk> {
+        &self.0
+    }
+}
+
+impl Clone for Work {
+    fn clone(&self) -> Self {
+        Self::at(self.0.clone())
+    }
+}
+
+impl Drop for Work {
+    fn drop(&mut self) {
+        let Desk { pulse, endpoint, .. } = &*self.0;
+        if pulse.at_work.fetch_sub(1, Relaxed) == 1 {
+            pulse.since.store(endpoint.open.now(), Relaxed);
+        }
+    }
+}

@@ -1,0 +1,120 @@
+//! Clients that do not read, and calls that hold much: another client is served meanwhile, in bounded memory.
+
+use std::{
+    net::SocketAddr,
+    sync::{
+        Arc,
+        atomic::{AtomicUsize, Ordering::Relaxed},
+    },
+    time::{Duration, Instant},
+};
+
+use serde_json::json;
+use support::http::connection::Connection;
+use tokio::{task::JoinSet, time::timeout};
+
+use crate::{
+    client::{Request, SOON, Session, call, check_echo, plain_call, run, send, tool_call},
+    server::{MIB, Server},
+};
+
+/// The most that the server may have in memory with default limits.
+const MEMORY: usize = 1536 * MIB;
+
+/// Requests whose answers an attacker never reads, and how often it comes back when it is shut out.
+struct Attacker {
+    bytes: Vec<u8>,
+    times: usize,
+}
+
+impl Attacker {
+    /// Holds its connection for as long as the server lets it.
+    async fn attack(self, address: SocketAddr, connected: Arc<AtomicUsize>) {
+        for _ in 0..self.times {
+            let Ok(mut connection) = Connection::open(address).await else { return };
+            connected.fetch_add(1, Relaxed);
+            // Sends until the server reads no more, or closes the connection.
+            while let Ok(Ok(())) =
+                timeout(Duration::from_secs(2), connection.send_all(&self.bytes, SOON)).await
+            {
+            }
+            connection.closed().await;
+        }
+    }
+}
+
+fn check_memory(what: &str, server: &Server) {
+    let peak = server.memory().peak;
+    eprintln!("{what}: at most {} MiB", peak >> 20);
+    assert!(peak < MEMORY, "{what}: {} MiB", peak >> 20);
+}
+
+/// Asks for an answer like any other client, and gives the time that it takes.
+async fn served(address: SocketAddr) -> Duration {
+    let from = Instant::now();
+    check_echo(address).await;
+    assert_eq!(Request::new("GET", "/healthz").ask(address).await.status(), 200);
+    from.elapsed()
+}
+
+#[test]
+fn a_client_is_served_beside_clients_that_do_not_read() {
+    run(async {
+        let server = Server::start_with_descriptors(256);
+        let address = server.address();
+        let answer = || json!({ "bytes": 4 * MIB });
+        let connected = Arc::new(AtomicUsize::new(0));
+        let mut attackers = JoinSet::new();
+        let mut slowest = served(address).await;
+        for n in 0..300 {
+            let bytes = match n % 3 {
+                0 => Request::new("GET", "/healthz").bytes().repeat(1000),
+                1 => plain_call(n, "big", answer()).bytes(),
+                _ => call(n, "late", json!({ "bytes": 4 * MIB, "ms": 1 })).bytes(),
+            };
+            let attacker = Attacker { bytes, times: 2 };
+            attackers.spawn(attacker.attack(address, connected.clone()));
+            if n % 4 == 0 {
+                slowest = slowest.max(served(address).await);
+            }
+        }
+        let until = Instant::now() + SOON;
+        while connected.load(Relaxed) < 300 {
+            assert!(Instant::now() < until, "{connected:?} attackers have come");
+            slowest = slowest.max(served(address).await);
+        }
+        let connected = connected.load(Relaxed);
+        eprintln!("{connected} connections that are not read: an answer took at most {slowest:?}");
+        check_memory("connections that are not read", &server);
+        attackers.shutdown().await;
+    });
+}
+
+#[test]
+fn a_client_is_served_beside_calls_that_hold_large_arguments() {
+    run(async {
+        let server = Server::start_with_descriptors(256);
+        let address = server.address();
+        let session = Session::begin(address, "2025-11-25").await;
+        let arguments = json!({ "key": "attack", "text": "x".repeat(15 * MIB) });
+        // Each has an id of its own, in as many bytes.
+        let bytes = session.post(&tool_call("no-000", "hold_task", arguments)).bytes();
+        let id = bytes.windows(6).position(|it| it == b"no-000").unwrap();
+        let mut bytes = bytes;
+        let (mut slowest, mut begun) = (served(address).await, 0);
+        for n in 0..300 {
+            bytes[id..id + 6].copy_from_slice(format!("no-{n:03}").as_bytes());
+            let mut leaving = send(address, &bytes).await;
+            // A call that has begun says so with an event.
+            let is_stream = leaving.head(false, SOON).await.is_ok_and(|it| it.is_stream());
+            begun += usize::from(is_stream);
+            drop(leaving);
+            if n % 10 == 0 {
+                slowest = slowest.max(served(address).await);
+            }
+        }
+        eprintln!("{begun} of 300 calls hold 15 MiB: an answer took at most {slowest:?}");
+        check_memory("calls that hold large arguments", &server);
+        assert!((1..100).contains(&begun), "{begun}");
+    });
+}

@@ -1,0 +1,138 @@
+//! Bytes of large requests, which count until their calls end.
+
+use std::{
+    net::SocketAddr,
+    sync::atomic::{AtomicUsize, Ordering::Relaxed},
+};
+
+use mcp_runtime::{Builder, Limits, prelude::*};
+use serde_json::{Value, json};
+use tokio::{sync::Semaphore, time::Instant};
+
+use crate::{
+    client::{Request, SOON, Session, plain_call, run},
+    rates::serving,
+    server::MIB,
+};
+
+/// Calls that hold a text, and a permit for each that may end.
+struct Calls {
+    held: AtomicUsize,
+    ends: Semaphore,
+}
+
+/// Holds a text until it may end.
+#[tool]
+async fn keep(text: String, calls: &Calls) -> usize {
+    calls.held.fetch_add(1, Relaxed);
+    calls.ends.acquire().await.expect("the semaphore is open").forget();
+    text.len()
+}
+
+/// Holds a text on a thread until it may end, whether or not the client still waits.
+#[tool(blocking)]
+fn keep_on_a_thread(text: String, calls: &Calls) -> usize {
+    calls.held.fetch_add(1, Relaxed);
+    loop {
+        if let Ok(permit) = calls.ends.try_acquire() {
+            permit.forget();
+            return text.len();
+        }
+        std::thread::sleep(std::time::Duration::from_millis(1));
+    }
+}
+
+/// How many calls have held a text.
+#[tool]
+fn held(calls: &Calls) -> usize {
+    calls.held.load(Relaxed)
+}
+
+/// Lets a call end.
+#[tool]
+fn end(calls: &Calls) {
+    calls.ends.add_permits(1);
+}
+
+/// The length of a text.
+#[tool]
+fn length(text: String) -> usize {
+    text.len()
+}
+
+/// Room for two texts of 400 KiB: one that is held, and one that is read.
+fn server() -> Builder {
+    mcp_runtime::server!(name = "budgets")
+        .items(items![keep, keep_on_a_thread, held, end, length])
+        .state(Calls { held: AtomicUsize::new(0), ends: Semaphore::new(0) })
+        .limits(Limits::new().all_bodies(MIB))
+}
+
+fn text() -> Value {
+    json!({ "text": "x".repeat(400 << 10) })
+}
+
+fn ask(tool: &str) -> Request {
+    plain_call(1, tool, text())
+}
+
+const FULL: &str = "too large together";
+
+/// Waits until a call holds a text.
+async fn until_held(address: SocketAddr) {
+    let until = Instant::now() + SOON;
+    while plain_call(1, "held", json!({})).ask(address).await.text() != "1" {
+        assert!(Instant::now() < until, "no call begins");
+    }
+}
+
+#[test]
+fn a_large_request_counts_until_its_call_ends() {
+    run(async {
+        for tool in ["keep", "keep_on_a_thread"] {
+            serving(server(), async |address| {
+                assert_eq!(ask("length").ask(address).await.text(), (400 << 10).to_string());
+                let mut held = ask(tool).send(address).await;
+                until_held(address).await;
+                ask("length").ask(address).await.check_busy(FULL);
+                let small = plain_call(1, "length", json!({ "text": "small" })).ask(address).await;
+                assert_eq!(small.text(), "5");
+                plain_call(1, "end", json!({})).ask(address).await;
+                assert_eq!(held.head(false, SOON).await.unwrap().status, 200);
+                assert_eq!(ask("length").ask(address).await.text(), (400 << 10).to_string());
+            })
+            .await;
+        }
+    });
+}
+
+/// A call of a session goes on without its client, and so does a thread.
+#[test]
+fn a_client_that_leaves_gives_nothing_back_that_is_still_held() {
+    run(async {
+        for tool in ["keep", "keep_on_a_thread"] {
+            serving(server(), async |address| {
+                let session = Session::begin(address, "2025-11-25").await;
+                let length = async || {
+                    session.call(2, "length", text()).ask(address).await.json().to_string()
+                };
+                let leaving = session.call(1, tool, text()).send(address).await;
+                until_held(address).await;
+                drop(leaving);
+                assert!(length().await.contains(FULL));
+                if tool == "keep_on_a_thread" {
+                    let params = json!({ "requestId": 1 });
+                    let cancelled = json!({ "jsonrpc": "2.0", "method": "notifications/cancelled", "params": params });
+                    session.post(&cancelled).ask(address).await;
+                    assert!(length().await.contains(FULL), "the thread has the text");
+                }
+                plain_call(1, "end", json!({})).ask(address).await;
+                let until = Instant::now() + SOON;
+                while length().await.contains(FULL) {
+                    assert!(Instant::now() < until, "the call has ended");
+                }
+            })
+            .await;
+        }
+    });
+}

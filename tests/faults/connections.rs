@@ -1,0 +1,256 @@
+//! Connections that wait for their clients, and how they give way.
+
+use std::time::Duration;
+
+use mcp_runtime::{Builder, Limit, Limits, prelude::*};
+use serde_json::json;
+use support::http::connection::Connection;
+use tokio::time::{Instant, sleep};
+
+use crate::{
+    authorization::Served,
+    client::{Request, SOON, modern, plain_call, run, send},
+    server::MIB,
+};
+
+/// Far more than the systems on both ends keep of an answer that is not read.
+const MUCH: usize = 16 * MIB;
+
+/// Answers with this many bytes.
+#[tool]
+fn large(bytes: usize) -> String {
+    "x".repeat(bytes)
+}
+
+/// How often a limit has refused something.
+#[tool]
+fn refused(name: String, server: Handle) -> Result<u64, &'static str> {
+    let limit = Limit::ALL.iter().find(|it| it.name() == name).ok_or("unknown")?;
+    Ok(server.stats().refused(*limit))
+}
+
+/// Never ends.
+#[tool]
+async fn waits() {
+    std::future::pending().await
+}
+
+fn server(limits: Limits) -> Builder {
+    mcp_runtime::server!(name = "connections").items(items![large, refused, waits]).limits(limits)
+}
+
+fn ask_large(bytes: usize) -> Request {
+    plain_call(1, "large", json!({ "bytes": bytes }))
+}
+
+fn ask_refused(limit: &str) -> Request {
+    plain_call(1, "refused", json!({ "name": limit }))
+}
+
+/// Sends a request, and reads the whole answer.
+async fn exchange(connection: &mut Connection, request: &Request) -> Result<u16, String> {
+    connection.send(&request.bytes(), SOON).await?;
+    let status = connection.head(false, SOON).await?.status;
+    connection.body(SOON).await?;
+    Ok(status)
+}
+
+/// Asks for an answer that blocks the connection, since the client does not read it.
+async fn blocked(served: &Served) -> Connection {
+    let mut connection = ask_large(MUCH).send(served.address).await;
+    // The head has come, so the server writes.
+    assert_eq!(connection.head(false, SOON).await.unwrap().status, 200);
+    connection
+}
+
+/// Runs a test on a clock that jumps ahead whenever everything waits.
+fn run_paused(test: impl Future<Output = ()>) {
+    let mut runtime = tokio::runtime::Builder::new_current_thread();
+    runtime.enable_all().start_paused(true).build().unwrap().block_on(test);
+}
+
+const DAY: Duration = Duration::from_secs(86_400);
+
+#[test]
+fn a_connection_whose_client_does_not_read_is_closed() {
+    run_paused(async {
+        let limits = Limits::new().write_time(Duration::from_secs(60));
+        let served = Served::start(server(limits)).await;
+        let from = Instant::now();
+        let mut unread = ask_large(MUCH).send(served.address).await;
+        let mut other = Connection::open(served.address).await.unwrap();
+        while {
+            sleep(Duration::from_secs(5)).await;
+            other.send(&ask_refused("write_time").bytes(), DAY).await.unwrap();
+            other.head(false, DAY).await.unwrap();
+            !String::from_utf8(other.body(DAY).await.unwrap()).unwrap().contains("\"1\"")
+        } {
+            assert!(from.elapsed() < Duration::from_secs(600), "the connection stays open");
+        }
+        let took = from.elapsed();
+        assert!(took >= Duration::from_secs(60) && took < Duration::from_secs(85), "{took:?}");
+        let rest = async {
+            unread.head(false, DAY).await?;
+            unread.body(DAY).await
+        };
+        rest.await.unwrap_err();
+        served.end().await;
+    });
+}
+
+/// Each time it reads something within the limit, for much longer than the limit.
+#[test]
+fn a_client_that_reads_slowly_is_given_the_whole_answer() {
+    run_paused(async {
+        let limits = Limits::new().write_time(Duration::from_secs(60));
+        let served = Served::start(server(limits)).await;
+        let mut slow = ask_large(MUCH).send(served.address).await;
+        slow.head(false, DAY).await.unwrap();
+        let mut read = 0;
+        loop {
+            let piece = slow.piece(MIB / 2, DAY).await.unwrap();
+            if piece.is_empty() {
+                break;
+            }
+            read += piece.len();
+            sleep(Duration::from_secs(40)).await;
+        }
+        assert!(read > MUCH, "{read}");
+        served.end().await;
+    });
+}
+
+#[test]
+fn the_connection_that_waited_longest_gives_way_to_a_new_one() {
+    run(async {
+        let served = Served::start(server(Limits::new().connections(4))).await;
+        let ping = || modern(1, "server/discover", json!({}));
+        let mut idle = Vec::new();
+        for _ in 0..4 {
+            let mut connection = Connection::open(served.address).await.unwrap();
+            assert_eq!(exchange(&mut connection, &ping()).await, Ok(200));
+            idle.push(connection);
+        }
+        // The first is used again, so the second has waited longest.
+        assert_eq!(exchange(&mut idle[0], &ping()).await, Ok(200));
+        let mut new = Connection::open(served.address).await.unwrap();
+        assert_eq!(exchange(&mut new, &ask_refused("connections")).await, Ok(200));
+        let error = idle.remove(1).head(false, SOON).await.unwrap_err();
+        assert_eq!(error, "closed without a response: \"\"");
+        idle.push(new);
+        for mut connection in idle {
+            assert_eq!(exchange(&mut connection, &ping()).await, Ok(200));
+        }
+        served.end().await;
+    });
+}
+
+#[test]
+fn connections_whose_clients_do_not_read_or_send_give_way() {
+    run(async {
+        let served = Served::start(server(Limits::new().connections(4))).await;
+        let mut waiting = vec![blocked(&served).await, blocked(&served).await];
+        let upload = ask_large(1).padded(MIB).bytes();
+        for _ in 0..2 {
+            waiting.push(send(served.address, &upload[..2000]).await);
+        }
+        for _ in 0..20 {
+            let mut new = Connection::open(served.address).await.unwrap();
+            assert_eq!(exchange(&mut new, &ask_large(1)).await, Ok(200));
+            waiting.push(new);
+        }
+        for connection in &mut waiting[..2] {
+            connection.body(SOON).await.unwrap_err();
+        }
+        served.end().await;
+    });
+}
+
+#[test]
+fn health_checks_are_answered_while_every_connection_is_worked_for() {
+    run(async {
+        let served = Served::start(server(Limits::new().connections(3))).await;
+        let address = served.address;
+        let mut working = Vec::new();
+        for _ in 0..3 {
+            working.push(plain_call(1, "waits", json!({})).send(address).await);
+        }
+        // More than there are in the reserve, since each ends with its answer.
+        for _ in 0..40 {
+            let healthy = Request::new("GET", "/healthz").ask(address).await;
+            assert_eq!(healthy.status(), 200);
+            let refused = ask_large(1).ask(address).await;
+            refused.check_busy("too many connections");
+            assert_eq!(refused.head.get("connection").as_deref(), Some("close"));
+        }
+        // A connection of the reserve that waits gives way too.
+        let mut silent = Vec::new();
+        for _ in 0..40 {
+            silent.push(Connection::open(address).await.unwrap());
+        }
+        assert_eq!(Request::new("GET", "/readyz").ask(address).await.status(), 200);
+        drop(working.pop());
+        let until = Instant::now() + SOON;
+        while ask_large(1).ask(address).await.status() != 200 {
+            assert!(Instant::now() < until, "there is room again");
+        }
+        drop((working, silent));
+        served.end().await;
+    });
+}
+
+/// A response without a body is small, but there is no end to the requests that a client can send.
+#[test]
+fn no_requests_are_read_from_a_client_that_does_not_read() {
+    run(async {
+        let served = Served::start(server(Limits::new())).await;
+        let notification = json!({ "jsonrpc": "2.0", "method": "notifications/initialized" });
+        let many = Request::post(notification.to_string())
+            .header("MCP-Protocol-Version", "2026-07-28")
+            .bytes()
+            .repeat(1000);
+        let mut unread = Connection::open(served.address).await.unwrap();
+        let sent = async {
+            for n in 0..1000 {
+                if unread.send(&many, Duration::from_millis(500)).await.is_err() {
+                    return n;
+                }
+            }
+            1000
+        };
+        // What fits into the buffers of both systems, and not 200 MB.
+        let sent = sent.await;
+        assert!(sent < 500, "{sent},000 requests have been read");
+        served.end().await;
+    });
+}
+
+#[test]
+fn a_large_answer_takes_the_room_of_answers_that_are_not_read() {
+    run(async {
+        let served = Served::start(server(Limits::new().all_answers(MUCH + MUCH / 2))).await;
+        let mut unread = blocked(&served).await;
+        for _ in 0..3 {
+            let read = ask_large(MUCH).ask(served.address).await;
+            assert_eq!((read.status(), read.body.len() > MUCH), (200, true));
+        }
+        unread.body(SOON).await.unwrap_err();
+        let refused = ask_refused("all_answers").ask(served.address).await;
+        assert_ne!(refused.text(), "0");
+        served.end().await;
+    });
+}
+
+#[test]
+fn an_answer_is_refused_when_there_is_no_room_for_it_at_all() {
+    run(async {
+        let served = Served::start(server(Limits::new().all_answers(MIB))).await;
+        let mut connection = Connection::open(served.address).await.unwrap();
+        for _ in 0..3 {
+            let refused = ask_large(2 * MIB).ask(served.address).await;
+            refused.check_busy("too many answers wait to be read");
+            assert_eq!(exchange(&mut connection, &ask_large(MIB / 2)).await, Ok(200));
+        }
+        served.end().await;
+    });
+}
