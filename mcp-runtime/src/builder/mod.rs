@@ -6,6 +6,7 @@ mod auth;
 mod build;
 mod caught;
 mod check;
+mod duplicates;
 #[cfg(feature = "http")]
 mod http;
 mod identity;
@@ -37,6 +38,7 @@ pub use identity::Identity;
 pub use items::{Items, items, named};
 #[cfg(feature = "http")]
 pub(crate) use network::{Network, written_address};
+pub(crate) use place::Place;
 pub use server::Server;
 pub(crate) use server::Started;
 pub use setup::{Made, Opening, Setup};
@@ -44,7 +46,7 @@ pub use size::Size;
 
 #[cfg(feature = "ask")]
 use self::state_keys::StateKeys;
-use self::{place::Place, task_store::ChosenStore};
+use self::task_store::ChosenStore;
 #[cfg(feature = "auth")]
 use crate::auth::Decide;
 use crate::{
@@ -70,9 +72,11 @@ pub struct Builder {
     with: Vec<(&'static str, Place)>,
     group: Option<&'static str>,
     items: Option<Items>,
+    /// Lists follow the source instead of the names.
+    as_written: bool,
     states: States,
     /// Types of the state there will be once `setup` has run.
-    promised: Vec<(TypeId, Place)>,
+    promised: Vec<PromisedState>,
     setups: Vec<Prepare>,
     shutdowns: Vec<Shutdown>,
     around: Option<(Around, Place)>,
@@ -94,6 +98,13 @@ pub struct Builder {
     problems: Vec<String>,
 }
 
+/// State that handlers find once `setup` has run.
+struct PromisedState {
+    id: TypeId,
+    name: &'static str,
+    place: Place,
+}
+
 impl fmt::Debug for Builder {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Builder").field("identity", &self.identity).finish_non_exhaustive()
@@ -110,6 +121,7 @@ pub fn builder(identity: Identity) -> Builder {
         with: Vec::new(),
         group: None,
         items: None,
+        as_written: false,
         states: States::default(),
         promised: Vec::new(),
         setups: Vec::new(),
@@ -193,6 +205,21 @@ impl Builder {
         self
     }
 
+    /// Lists tools, resources and prompts in the order of the source, by file and line, instead of by name.
+    ///
+    /// An item with [`order`](crate::prelude::tool#keys) keeps its place before or after those of another order. Items that a [`Handle`] adds
+    /// come after those of the source, by name. With [`items`](Self::items) it has no effect: that list is an order already.
+    ///
+    /// ```
+    /// let server = mcp_runtime::server!().as_written();
+    /// # let _ = server;
+    /// ```
+    #[must_use]
+    pub fn as_written(mut self) -> Self {
+        self.as_written = true;
+        self
+    }
+
     /// State for handlers that take `&T` or `State<T>`; once for each type.
     #[must_use]
     #[track_caller]
@@ -232,15 +259,17 @@ impl Builder {
 
     #[track_caller]
     fn promise<T: 'static>(&mut self, method: &str) {
-        let (id, place) = (TypeId::of::<T>(), Place::here());
-        if let Some((_, first)) = self.promised.iter().find(|it| it.0 == id) {
+        let state =
+            PromisedState { id: TypeId::of::<T>(), name: type_name::<T>(), place: Place::here() };
+        if let Some(PromisedState { name, place, .. }) =
+            self.promised.iter().find(|it| it.id == state.id)
+        {
             let problem = format!(
-                "there are two states of type `{}`, the other at {first}: handlers could not tell them apart",
-                type_name::<T>()
+                "there are two states of type `{name}`, the other at {place}: handlers could not tell them apart"
             );
             self.refuse(method, problem);
         }
-        self.promised.push((id, place));
+        self.promised.push(state);
     }
 
     /// Remembers what is wrong with what the user's call of this method said; [`build`](Self::build) tells it with the rest.
