@@ -9,6 +9,7 @@
 
 mod authorization;
 mod authorization_server;
+mod banner;
 mod bodies;
 mod browser;
 mod client;
