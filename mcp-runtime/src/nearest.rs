@@ -5,20 +5,36 @@ pub(crate) fn likeness(a: &str, b: &str) -> f64 {
     strsim::jaro_winkler(a, b)
 }
 
-/// Names less alike than this are two names.
-const ALIKE: f64 = 0.75;
-
-/// So many names at most are compared letter by letter, which costs about two thousand instructions each: a client that calls what is
-/// not there must not make the others wait.
+/// Maximum number of names that are compared letter by letter, which costs about two thousand instructions each. It bounds what a client that
+/// calls unknown items can cost the others.
 const MOST: usize = 1000;
 
-/// The name most like `wrong`, when one is like it at all. Of more than a thousand that could be it, the first ones are looked at.
+/// Returns the name that differs from `wrong` by the fewest slips, if they are few enough: one for each three letters of the shorter
+/// name, and at least one. A letter that is missing, added, replaced or swapped with the next one is a slip; capitals and the kind of separator are
+/// none. Beyond [`MOST`] names that may qualify, the rest is not looked at.
 #[cold]
 pub(crate) fn nearest<'a>(wrong: &str, names: impl Iterator<Item = &'a str>) -> Option<&'a str> {
     let letters = Letters::of(wrong);
-    let likely = names.filter(|it| letters.may_be_alike(it)).take(MOST);
-    let scored = likely.map(|it| (likeness(it, wrong), it));
-    scored.filter(|it| it.0 > ALIKE).max_by(|a, b| a.0.total_cmp(&b.0)).map(|it| it.1)
+    let likely = names.filter(|it| letters.may_be_near(it)).take(MOST);
+    let near = likely.filter_map(|it| slips(it, wrong).map(|slips| (slips, it)));
+    near.min_by_key(|it| it.0).map(|it| it.1)
+}
+
+/// The number of slips between two names; `None` when the names are too different.
+fn slips(a: &str, b: &str) -> Option<usize> {
+    let plain = |it: &str| it.chars().map(plain_char).collect::<String>();
+    let (a, b) = (plain(a), plain(b));
+    let count = strsim::osa_distance(&a, &b);
+    is_near(count, a.chars().count(), b.chars().count()).then_some(count)
+}
+
+fn is_near(slips: usize, one: usize, other: usize) -> bool {
+    let shorter = one.min(other);
+    slips <= (shorter / 3).max(1) && slips < shorter
+}
+
+fn plain_char(char: char) -> char {
+    if matches!(char, '-' | '.' | ' ') { '_' } else { char.to_ascii_lowercase() }
 }
 
 /// How often each byte is in a name, for a quick look at others.
@@ -31,38 +47,39 @@ struct Letters {
 impl Letters {
     fn of(name: &str) -> Self {
         let mut count = [0_u8; 256];
-        for byte in name.bytes() {
+        for byte in name.bytes().map(plain_byte) {
             count[usize::from(byte)] = count[usize::from(byte)].saturating_add(1);
         }
         Self { count, len: name.len(), is_ascii: name.is_ascii() }
     }
 
     /// False only for names of which it is certain: those with too few letters in common.
-    fn may_be_alike(&self, other: &str) -> bool {
-        // Other letters are several bytes, names of more than 255 bytes have been counted badly, and nothing is like nothing.
-        let is_plain = self.is_ascii && other.is_ascii() && self.len <= 255;
-        if !is_plain || self.len == 0 || other.is_empty() {
+    fn may_be_near(&self, other: &str) -> bool {
+        // Other letters are several bytes, and names of more than 255 bytes have been counted badly.
+        if !(self.is_ascii && other.is_ascii() && self.len <= 255) {
             return true;
         }
         let mut left = self.count;
-        let mut common = 0_u32;
-        for byte in other.bytes() {
+        let mut common = 0;
+        for byte in other.bytes().map(plain_byte) {
             let left = &mut left[usize::from(byte)];
-            common += u32::from(*left > 0);
+            common += usize::from(*left > 0);
             *left = left.saturating_sub(1);
         }
-        // Jaro is a third of the sum of: matches in one, in the other, and of those without a swap; Winkler adds up to 0.4 of the rest.
-        let common = f64::from(common);
-        let jaro = (common / self.len as f64 + common / other.len() as f64 + 1.0) / 3.0;
-        jaro + 0.4 * (1.0 - jaro) > ALIKE
+        // Each letter of the longer name that the other one lacks is a slip of its own.
+        is_near(self.len.max(other.len()) - common, self.len, other.len())
     }
+}
+
+fn plain_byte(byte: u8) -> u8 {
+    plain_char(byte.into()) as u8
 }
 
 #[cfg(test)]
 mod tests {
     use proptest::prelude::*;
 
-    use super::{ALIKE, Letters, MOST, likeness, nearest};
+    use super::{Letters, MOST, nearest, slips};
 
     #[test]
     fn a_slip_is_recognised_and_another_word_is_not() {
@@ -73,7 +90,24 @@ mod tests {
         check("serach", Some("search"));
         check("Add", Some("add"));
         check("weather", None);
+        // Nothing but a first letter in common.
+        check("a", None);
         assert_eq!(nearest("add", std::iter::empty()), None);
+    }
+
+    #[test]
+    fn a_common_beginning_alone_is_no_likeness() {
+        fn check(wrong: &str, names: &[&str], expected: Option<&str>) {
+            assert_eq!(nearest(wrong, names.iter().copied()), expected, "{wrong}");
+        }
+        check("git_nope", &["git_log", "git_diff", "git_status"], None);
+        check("git_lgo", &["git_log", "git_diff"], Some("git_log"));
+        check("getWeather", &["get_weather", "get_whether"], Some("get_weather"));
+        check("get-weather", &["get_weather"], Some("get_weather"));
+        check("read_file", &["read_files", "read_text"], Some("read_files"));
+        check("create_user", &["create_team", "delete_user"], None);
+        check("x", &["y"], None);
+        check("point", &["count", "names"], None);
     }
 
     #[test]
@@ -90,8 +124,8 @@ mod tests {
 
     proptest! {
         #[test]
-        fn the_quick_look_passes_over_nothing_that_is_alike(a in "[a-e_é]{0,8}", b in "[a-e_é]{0,8}") {
-            prop_assert!(likeness(&b, &a) <= ALIKE || Letters::of(&a).may_be_alike(&b));
+        fn the_quick_look_passes_over_nothing_that_is_near(a in "[a-eB_.é]{0,8}", b in "[a-eB_.é]{0,8}") {
+            prop_assert!(slips(&b, &a).is_none() || Letters::of(&a).may_be_near(&b));
         }
     }
 }

@@ -10,6 +10,7 @@
 mod attack;
 mod authorization;
 mod authorization_server;
+mod banner;
 mod bodies;
 mod browser;
 mod budgets;

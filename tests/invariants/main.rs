@@ -4,6 +4,7 @@
 //! find, so that a rule that has gone blind is noticed.
 
 mod clocks;
+mod codes;
 mod crates;
 mod layers;
 mod packages;
@@ -12,7 +13,7 @@ mod sources;
 mod threats;
 mod traits;
 
-use sources::{Source, planted};
+use sources::{Source, Text, planted};
 
 fn check(rule: fn(&[Source]) -> Vec<String>, sources: &[Source], planted: &[Source]) {
     let found = rule(planted);
@@ -99,6 +100,39 @@ fn every_public_trait_says_what_is_missing() {
     assert_eq!(traits::silent(&violations).len(), 1, "the first of both says it");
     check(traits::silent, &sources::runtime(), &violations);
     check(traits::stale, &sources::runtime(), &violations);
+}
+
+#[test]
+fn no_code_of_a_rule_is_published() {
+    let text = |path: &str, text: &str| Text { path: path.to_owned(), text: text.to_owned() };
+    let violations = [
+        text(
+            "mcp-runtime/src/model/client.rs",
+            "/// What the client is (META-03).\n#[derive(Debug)]\npub struct Client;",
+        ),
+        text(
+            "mcp-runtime/src/limits.rs",
+            "/// A limit.\npub enum Limit {\n    /// Calls (PROG-05).\n    Calls,\n}",
+        ),
+        text(
+            "mcp-runtime/src/reply/tool.rs",
+            "pub trait Reply {\n    /// Answers (TOOLS-18).\n    fn reply(self);\n}",
+        ),
+        text("mcp-runtime/src/lib.rs", "//! Servers (LIFE-04)."),
+        text("mcp-runtime/src/error.rs", "fn f() -> &'static str {\n    \"refused by RPC-12\"\n}"),
+        text("README.md", "Prompts are listed (PROMPT-04)."),
+    ];
+    for violation in &violations {
+        let found = codes::published(std::slice::from_ref(violation));
+        assert_eq!(found.len(), 1, "{}: {found:?}", violation.path);
+    }
+    let internal = text(
+        "mcp-runtime/src/wire/id.rs",
+        "//! An id (RPC-02).\n\n/// As sent (RPC-01).\nfn f() {}",
+    );
+    assert_eq!(codes::published(&[internal]), Vec::<String>::new());
+    let found = codes::published(&sources::texts());
+    assert!(found.is_empty(), "{}", found.join("\n"));
 }
 
 #[test]

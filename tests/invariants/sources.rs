@@ -25,6 +25,32 @@ impl Source {
     }
 }
 
+/// One file as it is written.
+pub(crate) struct Text {
+    /// Relative to the workspace.
+    pub(crate) path: String,
+    pub(crate) text: String,
+}
+
+/// All that users may read of the crates: their sources without test code, and the documents.
+pub(crate) fn texts() -> Vec<Text> {
+    let mut all = Vec::new();
+    for folder in ["mcp-runtime/src", "mcp-macros/src", "mcp-macros/docs", "examples"] {
+        walk(root(), &root().join(folder), &mut all);
+    }
+    for document in ["README.md", "SECURITY.md", "CHANGELOG.md", "BENCHMARKS.md"] {
+        all.push(text(document));
+    }
+    all.retain(|it| it.path.ends_with(".rs") || it.path.ends_with(".md"));
+    assert!(all.len() > 400, "only {} texts", all.len());
+    all
+}
+
+fn text(path: &str) -> Text {
+    let text = fs::read_to_string(root().join(path)).expect("sources are readable");
+    Text { path: path.to_owned(), text }
+}
+
 pub(crate) fn planted(path: &str, text: &str) -> Source {
     Source::new(path, text)
 }
@@ -88,26 +114,25 @@ pub(crate) fn expansions() -> Vec<Source> {
 }
 
 fn read(folder: &str, wanted: fn(&str) -> bool) -> Vec<Source> {
-    let root = root();
     let mut all = Vec::new();
-    walk(root, &root.join(folder), wanted, &mut all);
+    walk(root(), &root().join(folder), &mut all);
+    let all: Vec<_> = all.into_iter().filter(|it| wanted(&it.path)).collect();
     assert!(!all.is_empty(), "no sources in {folder}");
-    all
+    all.iter().map(|it| Source::new(&it.path, &it.text)).collect()
 }
 
-fn walk(root: &Path, folder: &Path, wanted: fn(&str) -> bool, all: &mut Vec<Source>) {
+fn walk(root: &Path, folder: &Path, all: &mut Vec<Text>) {
     for entry in fs::read_dir(folder).expect("the sources can be listed") {
         let path = entry.expect("the sources can be listed").path();
         let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
         if path.is_dir() {
             // `target` is not ours, and `src/tests` holds test code only.
             if name != "target" && !(name == "tests" && folder.ends_with("src")) {
-                walk(root, &path, wanted, all);
+                walk(root, &path, all);
             }
-        } else if wanted(&name) && !is_test_file(&name) {
+        } else if !is_test_file(&name) {
             let relative = path.strip_prefix(root).expect("it lies in the workspace");
-            let text = fs::read_to_string(&path).expect("sources are readable");
-            all.push(Source::new(&relative.to_string_lossy().replace('\\', "/"), &text));
+            all.push(text(&relative.to_string_lossy().replace('\\', "/")));
         }
     }
 }

@@ -83,6 +83,7 @@ fn list_has_every_item_with_its_usage() {
     for line in [
         "\ntools\n",
         "\n  repeat word=<string> times=<integer 0..=255> [separator=<string>]  Repeats a word.\n",
+        "\n  shout [volume=<integer 0..=255>] phrase=<string> again=<boolean>  Has an argument",
         "  Waits as a task for something that never happens. (task)\n",
         "  Asks, begins a task, reports, asks again. (task required; asks elicitation)\n",
         "\nresources\n  notes://today",
@@ -294,6 +295,43 @@ fn a_wrong_command_line_is_told_what_would_be_right() {
     check_refused(&["get", "greet"], USAGE, &["`name` is missing", "usage: greet name=…"]);
     check_refused(&["list", "tools"], USAGE, &["`list` takes no argument"]);
     check_refused(&["read", "notes://today", "now"], USAGE, &["`read` takes one argument"]);
+}
+
+#[test]
+fn a_dropped_failure_sets_the_exit_code() {
+    let dropped = |arguments: &[&str]| {
+        let mut command = fixture();
+        command.args(arguments).env("FIXTURE_DROPPED", "").stdin(Stdio::null());
+        command.output().expect("the fixture starts")
+    };
+    let broken = fixture()
+        .env("FIXTURE_DROPPED", "")
+        .env("FIXTURE_FLAWED", "")
+        .env("FIXTURE_BROKEN", "")
+        .stdin(Stdio::null())
+        .output()
+        .expect("the fixture starts");
+    assert_eq!(broken.status.code(), Some(FAILURE), "{broken:?}");
+    assert!(text(&broken.stderr).contains("the disk is full"), "{broken:?}");
+    assert_eq!(dropped(&["frobnicate"]).status.code(), Some(USAGE));
+    assert_eq!(dropped(&["list"]).status.code(), Some(SUCCESS));
+    assert_eq!(dropped(&[]).status.code(), Some(SUCCESS));
+}
+
+#[test]
+fn run_on_a_runtime_is_refused_in_words() {
+    for arguments in [&[][..], &["list"], &["--http", "127.0.0.1:0"]] {
+        let mut command = fixture();
+        command.args(arguments).env("FIXTURE_ON_A_RUNTIME", "").stdin(Stdio::null());
+        let output = command.output().expect("the fixture starts");
+        let stderr = text(&output.stderr);
+        assert!(stderr.starts_with("error: `.run()` at tests/stdio/fixture.rs:"), "{stderr}");
+        for part in ["a plain `fn main` without `#[tokio::main]`", "`.serve_stdio().await`"] {
+            assert!(stderr.contains(part), "{stderr}");
+        }
+        assert!(!stderr.contains("panicked"), "{stderr}");
+        assert_eq!((output.status.code(), text(&output.stdout)), (Some(FAILURE), String::new()));
+    }
 }
 
 /// stdout has what was asked for, so that it can be piped on; the rest goes to stderr as when the server serves.

@@ -4,7 +4,7 @@
 #![allow(clippy::print_stdout, clippy::needless_pass_by_value)]
 
 use std::{
-    process::{Command, Stdio},
+    process::{Command, ExitCode, Stdio, Termination as _},
     thread,
     time::Duration,
 };
@@ -233,6 +233,12 @@ fn repeat(
     vec![word; times.into()].join(separator.as_deref().unwrap_or(" "))
 }
 
+/// Has an argument that may be left out before one that may not, and neither is the first in the alphabet.
+#[tool]
+fn shout(volume: Option<u8>, phrase: String, again: bool) -> String {
+    format!("{phrase} {volume:?} {again}")
+}
+
 #[form]
 #[serde(rename_all = "lowercase")]
 enum Size {
@@ -392,7 +398,19 @@ mod lazy {
     }
 }
 
-fn main() -> mcp_runtime::Exit {
+fn main() -> ExitCode {
+    if std::env::var_os("FIXTURE_DROPPED").is_some() {
+        drop(run());
+        return ExitCode::SUCCESS;
+    }
+    if std::env::var_os("FIXTURE_ON_A_RUNTIME").is_some() {
+        let runtime = tokio::runtime::Builder::new_current_thread().build().expect("a runtime");
+        return runtime.block_on(async { run() }).report();
+    }
+    run().report()
+}
+
+fn run() -> mcp_runtime::Exit {
     if std::env::var_os("FIXTURE_LAZY").is_some() {
         return lazy::run();
     }

@@ -4,7 +4,7 @@ use std::{
     io::{BufRead, BufReader},
     net::SocketAddr,
     path::{Path, PathBuf},
-    process::{Child, Command, ExitStatus, Stdio},
+    process::{Child, ChildStderr, Command, ExitStatus, Stdio},
     sync::mpsc,
     thread,
     time::{Duration, Instant},
@@ -23,6 +23,11 @@ impl Running {
     pub fn start(command: &mut Command) -> Self {
         let child = command.spawn();
         Self(child.unwrap_or_else(|error| panic!("{command:?} does not start: {error}")))
+    }
+
+    /// Its stderr, the first time, where that is piped.
+    pub fn stderr(&mut self) -> Option<ChildStderr> {
+        self.0.stderr.take()
     }
 
     /// How it ended, if it did so in time.
@@ -87,7 +92,7 @@ impl HttpServer {
                 .stdout(Stdio::null())
                 .stderr(Stdio::piped()),
         );
-        let stderr = BufReader::new(process.0.stderr.take().expect("stderr is piped"));
+        let stderr = BufReader::new(process.stderr().expect("stderr is piped"));
         let (found, urls) = mpsc::channel();
         // It reads to the end, for the server must never wait for somebody to read its log.
         let reader = thread::spawn(move || {

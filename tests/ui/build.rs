@@ -46,6 +46,43 @@ fn count(db: State<Db>) -> bool {
 }
 
 /// Counts.
+#[tool(group = "state in an arc")]
+fn counted(db: &Db) -> bool {
+    let _ = db;
+    true
+}
+
+/// By one name.
+#[resource("HOST://A/{x}{?q,r}", group = "one shape", order = 1)]
+fn by_x(x: &str, q: Option<&str>, r: Option<&str>) -> String {
+    format!("{x}{q:?}{r:?}")
+}
+
+/// By another name.
+#[resource("host://a/{y}{?r,q}", group = "one shape", order = 2)]
+fn by_y(y: &str, q: Option<&str>, r: Option<&str>) -> String {
+    format!("{y}{q:?}{r:?}")
+}
+
+/// Reads what is no number elsewhere.
+#[resource("host://a/{z}{?q,r}", group = "one shape", order = 0)]
+fn by_number(z: u32, q: Option<&str>, r: Option<&str>) -> String {
+    format!("{z}{q:?}{r:?}")
+}
+
+/// Of another shape.
+#[resource("host://a/{+y}", group = "one shape", order = 3)]
+fn anywhere(y: &str) -> String {
+    y.to_owned()
+}
+
+/// Of another query.
+#[resource("host://a/{y}{?s}", group = "one shape", order = 4)]
+fn queried(y: &str, s: Option<&str>) -> String {
+    format!("{y}{s:?}")
+}
+
+/// Counts.
 #[tool(group = "borrowed text")]
 #[allow(clippy::ptr_arg)]
 fn greet(name: &String) -> String {
@@ -62,12 +99,6 @@ fn sum(numbers: &Vec<i64>) -> i64 {
 /// Has no attribute.
 fn plain(typed: &str) -> Vec<String> {
     vec![typed.to_owned()]
-}
-
-/// Paints.
-#[prompt(group = "completed")]
-fn paint(#[complete(plain)] color: &str) -> String {
-    color.to_owned()
 }
 
 /// What only schemars knows the schema of. Of other types the compiler says what is wrong.
@@ -234,6 +265,24 @@ fn state_that_nobody_gave() {
 }
 
 #[test]
+fn two_templates_of_one_shape() {
+    check(
+        server!(group = "one shape"),
+        "the templates `HOST://A/{x}{?q,r}` and `host://a/{y}{?r,q}` stand for the same URIs, so one of them would never be read: \
+         `by_x` at ⟨\"one shape\", order = 1⟩ and `by_y` at ⟨\"one shape\", order = 2⟩: give one of them another URI",
+    );
+}
+
+#[test]
+fn state_in_an_arc_that_is_needed_without() {
+    check(
+        server!(group = "state in an arc").state(std::sync::Arc::new(Db)), // shared twice
+        "`counted` at ⟨group = \"state in an arc\"⟩ needs shared state of type `ui::build::Db`, and there is none: \
+         the state at ⟨// shared twice⟩ is an `Arc<Db>`; give the `Db` itself, since all calls share it already, or take `&Arc<Db>`",
+    );
+}
+
+#[test]
 fn references_to_what_was_meant_as_an_argument() {
     check(
         server!(group = "borrowed text"),
@@ -256,10 +305,6 @@ fn a_function_without_attribute() {
         "the server cannot start, for 2 reasons:\n\
          - `items![…]` at ⟨// again⟩: `hello` is there twice: remove one\n\
          - there are two tools `hello`: `hello` at ⟨\"twins\", order = 1⟩ and `hello` at ⟨\"twins\", order = 2⟩: rename one, or give it `name = \"…\"`",
-    );
-    check(
-        server!(group = "completed"),
-        "`paint` at ⟨group = \"completed\"⟩: the function that completes `color` has no `#[completion]`: put it on that function",
     );
 }
 

@@ -1,14 +1,19 @@
 //! From the registry to the entries of the catalog, with every problem named by its place in the user's code.
 
 use std::{
-    any::TypeId,
+    any::{TypeId, type_name},
     cell::LazyCell,
     collections::{HashMap, HashSet},
+    sync::Arc,
 };
 
-use super::{Builder, caught::caught};
+use super::{
+    Builder, PromisedState,
+    caught::caught,
+    duplicates::{self, Shape},
+};
 use crate::{
-    catalog::{Entry, EntryKind, Handle, PromptArgument, ToolEntry},
+    catalog::{Entry, Handle, PromptArgument, ToolEntry},
     context::{Cancel, Progress},
     extract::{Client, Elicit, Needs, Params, Roots, Sample, Source},
     item::{Completer, ItemDef, KindDef},
@@ -30,6 +35,8 @@ pub(super) enum Depth {
 #[derive(Default)]
 pub(super) struct Found {
     pub(super) entries: Vec<Entry>,
+    /// Of those that are templates, in the order of the entries.
+    pub(super) shapes: Vec<Option<Shape>>,
     pub(super) problems: Vec<String>,
     pub(super) needs_handle: bool,
 }
@@ -42,6 +49,7 @@ pub(super) fn entries(builder: &Builder, depth: Depth) -> Found {
     let mut chosen = choose(builder, &all, &by_identity, &mut found.problems);
     let mut completions: HashSet<_> =
         chosen.iter().filter(|it| is_completion(it)).map(|it| (it.identity)()).collect();
+    let listed = chosen.len();
     let mut position = 0;
     let mut missing = MissingState::default();
     // It grows while it is walked: the functions that complete arguments come along with those who name them.
@@ -70,6 +78,7 @@ pub(super) fn entries(builder: &Builder, depth: Depth) -> Found {
                     || it.def.header.is_some()
                     || matches!(it.source, Source::Spread { .. })
             });
+        let variables = duplicates::variables(&params);
         let mut entry = match Entry::of(def, params) {
             Ok(entry) => entry,
             Err(problem) => {
@@ -86,11 +95,15 @@ pub(super) fn entries(builder: &Builder, depth: Depth) -> Found {
         if let Some(items) = &builder.items {
             // `items![…]` keeps its own order; what is added later comes after it, unless it says otherwise.
             entry.order = distance(items.named.len(), position - 1);
+        } else if builder.as_written {
+            entry.order += distance(listed, position - 1);
         }
+        let template = entry.resource().and_then(|it| it.template.as_ref());
+        found.shapes.push(template.and_then(|it| duplicates::shape(it, &variables)));
         found.entries.push(entry);
     }
-    missing.report(depth, &mut found.problems);
-    check_duplicates(&found.entries, &mut found.problems);
+    missing.report(builder, depth, &mut found.problems);
+    duplicates::check(&mut found);
     found
 }
 
@@ -235,7 +248,7 @@ struct MissingState(Vec<(TypeId, &'static str, Vec<String>)>);
 impl MissingState {
     fn look(&mut self, builder: &Builder, def: &'static ItemDef, needs: &Needs) {
         for &(id, name) in
-            needs.states.iter().filter(|(id, _)| !builder.promised.iter().any(|it| it.0 == *id))
+            needs.states.iter().filter(|(id, _)| !builder.promised.iter().any(|it| it.id == *id))
         {
             let place = def.origin.to_string();
             match self.0.iter_mut().find(|it| it.0 == id) {
@@ -247,12 +260,12 @@ impl MissingState {
     }
 
     /// One problem for each type: who forgot a state forgot it for all items.
-    fn report(self, depth: Depth, problems: &mut Vec<String>) {
+    fn report(self, builder: &Builder, depth: Depth, problems: &mut Vec<String>) {
         let known = |id: &TypeId| depth != Depth::Stateless || is_made_for_a_call(*id);
         let missing = self.0.into_iter().filter(|it| known(&it.0));
         problems.extend(missing.map(|(id, name, places)| {
             let verb = if places.len() == 1 { "needs" } else { "need" };
-            let advice = advice(id, name);
+            let advice = advice(builder, id, name);
             let places = places.join(", ");
             format!("{places} {verb} shared state of type `{name}`, and there is none: {advice}")
         }));
@@ -274,7 +287,7 @@ fn is_made_for_a_call(id: TypeId) -> bool {
     .contains(&id)
 }
 
-fn advice(id: TypeId, name: &str) -> String {
+fn advice(builder: &Builder, id: TypeId, name: &str) -> String {
     if is_made_for_a_call(id) {
         return "it is made for each call: take it by value".to_owned();
     }
@@ -285,6 +298,14 @@ fn advice(id: TypeId, name: &str) -> String {
         return format!("for a list from the client write `&[{inner}]` or `Vec<{inner}>`");
     }
     let short = name.rsplit("::").next().unwrap_or(name);
+    let in_an_arc = format!("{}<{name}>", type_name::<Arc<()>>().trim_end_matches("<()>"));
+    if let Some(PromisedState { place, .. }) =
+        builder.promised.iter().find(|it| it.name == in_an_arc)
+    {
+        return format!(
+            "the state at {place} is an `Arc<{short}>`; give the `{short}` itself, since all calls share it already, or take `&Arc<{short}>`"
+        );
+    }
     format!(
         "add `.state(…)` with a `{short}`, or make it in `.setup(async || …)`; if it is an argument, take it by value"
     )
@@ -339,21 +360,4 @@ fn completions_of(
         }
     }
     found
-}
-
-fn check_duplicates(entries: &[Entry], problems: &mut Vec<String>) {
-    let mut seen: HashMap<(&str, &str), &Entry> = HashMap::new();
-    for entry in entries.iter().filter(|it| !matches!(it.kind, EntryKind::Completion { .. })) {
-        let key = (entry.kind_name(), entry.key());
-        if let Some(first) = seen.insert(key, entry) {
-            let (kind, name) = key;
-            let (first, second) = (first.place(), entry.place());
-            let fix = if matches!(entry.kind, EntryKind::Resource(_)) {
-                "give one of them another URI"
-            } else {
-                "rename one, or give it `name = \"…\"`"
-            };
-            problems.push(format!("there are two {kind}s `{name}`: {first} and {second}: {fix}"));
-        }
-    }
 }

@@ -6,6 +6,7 @@ mod auth;
 mod build;
 mod caught;
 mod check;
+mod duplicates;
 #[cfg(feature = "http")]
 mod http;
 mod identity;
@@ -36,12 +37,13 @@ pub use identity::Identity;
 pub use items::{Items, items, named};
 #[cfg(feature = "http")]
 pub(crate) use network::{Network, written_address};
+pub(crate) use place::Place;
 pub use server::Server;
 pub(crate) use server::Started;
 pub use setup::{Made, Opening, Setup};
 pub use size::Size;
 
-use self::{place::Place, round_state::StateSettings, task_store::ChosenStore};
+use self::{round_state::StateSettings, task_store::ChosenStore};
 #[cfg(feature = "auth")]
 use crate::auth::Decide;
 use crate::{
@@ -67,9 +69,11 @@ pub struct Builder {
     with: Vec<(&'static str, Place)>,
     group: Option<&'static str>,
     items: Option<Items>,
+    /// Lists follow the source instead of the names.
+    as_written: bool,
     states: States,
     /// Types of the state there will be once `setup` has run.
-    promised: Vec<(TypeId, Place)>,
+    promised: Vec<PromisedState>,
     setups: Vec<Prepare>,
     shutdowns: Vec<Shutdown>,
     around: Option<(Around, Place)>,
@@ -90,6 +94,13 @@ pub struct Builder {
     problems: Vec<String>,
 }
 
+/// State that handlers find once `setup` has run.
+struct PromisedState {
+    id: TypeId,
+    name: &'static str,
+    place: Place,
+}
+
 impl fmt::Debug for Builder {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Builder").field("identity", &self.identity).finish_non_exhaustive()
@@ -106,6 +117,7 @@ pub fn builder(identity: Identity) -> Builder {
         with: Vec::new(),
         group: None,
         items: None,
+        as_written: false,
         states: States::default(),
         promised: Vec::new(),
         setups: Vec::new(),
@@ -188,6 +200,21 @@ impl Builder {
         self
     }
 
+    /// Lists tools, resources and prompts in the order of the source, by file and line, instead of by name.
+    ///
+    /// An item with [`order`](crate::prelude::tool#keys) keeps its place before or after those of another order. Items that a [`Handle`] adds
+    /// come after those of the source, by name. With [`items`](Self::items) it has no effect: that list is an order already.
+    ///
+    /// ```
+    /// let server = mcp_runtime::server!().as_written();
+    /// # let _ = server;
+    /// ```
+    #[must_use]
+    pub fn as_written(mut self) -> Self {
+        self.as_written = true;
+        self
+    }
+
     /// State for handlers that take `&T` or `State<T>`; once for each type.
     #[must_use]
     #[track_caller]
@@ -227,15 +254,17 @@ impl Builder {
 
     #[track_caller]
     fn promise<T: 'static>(&mut self, method: &str) {
-        let (id, place) = (TypeId::of::<T>(), Place::here());
-        if let Some((_, first)) = self.promised.iter().find(|it| it.0 == id) {
+        let state =
+            PromisedState { id: TypeId::of::<T>(), name: type_name::<T>(), place: Place::here() };
+        if let Some(PromisedState { name, place, .. }) =
+            self.promised.iter().find(|it| it.id == state.id)
+        {
             let problem = format!(
-                "there are two states of type `{}`, the other at {first}: handlers could not tell them apart",
-                type_name::<T>()
+                "there are two states of type `{name}`, the other at {place}: handlers could not tell them apart"
             );
             self.refuse(method, problem);
         }
-        self.promised.push((id, place));
+        self.promised.push(state);
     }
 
     /// Remembers what is wrong with what the user's call of this method said; [`build`](Self::build) tells it with the rest.

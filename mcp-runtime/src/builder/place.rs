@@ -7,7 +7,7 @@ pub(crate) struct Place(&'static Location<'static>);
 impl Place {
     /// The caller of the caller, when that one has `#[track_caller]`.
     #[track_caller]
-    pub(super) fn here() -> Self {
+    pub(crate) fn here() -> Self {
         Self(Location::caller())
     }
 }

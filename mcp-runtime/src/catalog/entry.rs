@@ -29,6 +29,11 @@ use crate::{
 
 type Text = Cow<'static, str>;
 
+/// The place in lists that the key `order` stands for. Between two of them is room for the order of `items![…]` or of the source.
+pub(super) fn rank(order: i32) -> i64 {
+    i64::from(order) << 32
+}
+
 /// One item of the catalog, annotated or added while running.
 pub(crate) struct Entry {
     pub(crate) name: Text,
@@ -151,7 +156,7 @@ pub(crate) struct PromptArgument {
 impl PromptArgument {
     fn of(field: &Field) -> Self {
         let (required, values): (bool, fn() -> Vec<&'static str>) = match field.source {
-            Source::Text { required, values } => (required && !field.has_default, values),
+            Source::Text { required, values, .. } => (required && !field.has_default, values),
             Source::Json { .. } | Source::Spread { .. } => (true, Vec::new),
         };
         Self {
@@ -282,7 +287,7 @@ impl Entry {
             title: def.title.map(Into::into),
             description: def.description.map(Into::into),
             icons: def.icons,
-            order: def.order.into(),
+            order: rank(def.order),
             timeout: def.timeout,
             wanted: Wanted { rate: def.rate, concurrency: def.concurrency },
             gate: None,

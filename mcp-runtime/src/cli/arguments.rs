@@ -3,7 +3,7 @@
 use serde_json::{Map, Value};
 
 use super::{Stop, member, show};
-use crate::{gathered::gathered, nearest::nearest};
+use crate::{catalog::Snapshot, gathered::gathered, nearest::nearest};
 
 pub(super) fn find<'a>(
     list: &'a [Value],
@@ -25,7 +25,7 @@ pub(super) fn find<'a>(
 }
 
 /// Values as the tool's schema types them: what is not a string there is read as JSON.
-pub(super) fn for_tool(tool: &Value, given: &[String]) -> Result<Value, Stop> {
+pub(super) fn for_tool(tool: &Value, snapshot: &Snapshot, given: &[String]) -> Result<Value, Stop> {
     let properties = &tool["inputSchema"]["properties"];
     let known: Vec<&str> = properties
         .as_object()
@@ -34,7 +34,7 @@ pub(super) fn for_tool(tool: &Value, given: &[String]) -> Result<Value, Stop> {
     let required = tool["inputSchema"]["required"].as_array().into_iter().flatten();
     let required = required.filter_map(Value::as_str).collect();
     let mut arguments = Map::new();
-    for (name, text) in pairs(given, &known, required, || show::usage_of_tool(tool))? {
+    for (name, text) in pairs(given, &known, required, || show::usage_of_tool(tool, snapshot))? {
         let is_string = properties[name]["type"] == "string";
         let json = if is_string { None } else { serde_json::from_str(text).ok() };
         arguments.insert(name.to_owned(), json.unwrap_or_else(|| Value::from(text)));

@@ -81,7 +81,7 @@ impl HttpOptions {
     #[cfg(not(feature = "http"))]
     pub(super) fn take(&mut self, option: &str, _: &mut Parser) -> Result<(), Stop> {
         Err(Stop::usage(format!(
-            "`--{option}`: this server was built without HTTP; give mcp-runtime the feature `http` in its Cargo.toml"
+            "`--{option}`: this server was built without HTTP: run `cargo add mcp-runtime --features http`, and build it again"
         )))
     }
 

@@ -3,6 +3,7 @@
 mod against;
 mod arguments;
 mod check;
+mod exit;
 mod http;
 mod person;
 mod questions;
@@ -10,13 +11,13 @@ mod schema;
 mod show;
 mod task;
 
-use self::{http::HttpOptions, questions::Answers};
+pub use self::exit::Exit;
+use self::{exit::Code, http::HttpOptions, questions::Answers};
 
 use std::{
     ffi::OsString,
     io::Write as _,
     pin::{Pin, pin},
-    process::Termination,
 };
 
 use serde::de::DeserializeOwned;
@@ -24,7 +25,7 @@ use serde_json::{Value, json};
 use tokio::io::AsyncWriteExt as _;
 
 use crate::{
-    builder::{Builder, Identity},
+    builder::{Builder, Identity, Place},
     nearest::nearest,
     protocol::Revision,
     task::MemoryTasks,
@@ -35,23 +36,6 @@ use crate::{
     },
 };
 
-/// What `main` returns: the process's exit code. 0 is success, 1 a failure, 2 a wrong command line.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[must_use]
-pub struct Exit(u8);
-
-impl Exit {
-    const SUCCESS: Self = Self(0);
-    const FAILURE: Self = Self(1);
-    const USAGE: Self = Self(2);
-}
-
-impl Termination for Exit {
-    fn report(self) -> std::process::ExitCode {
-        self.0.into()
-    }
-}
-
 static COMMANDS: [(&str, &str); 7] = [
     ("list", "what the server has"),
     ("call TOOL [NAME=VALUE …]", "calls a tool"),
@@ -61,6 +45,14 @@ static COMMANDS: [(&str, &str); 7] = [
     ("check [--strict] [--against FILE]", "finds what clients would refuse, or miss"),
     ("help", "prints this"),
 ];
+
+/// The fix for `.run()` on a runtime, which would panic when it starts a second one there.
+#[cfg(feature = "http")]
+const ON_A_RUNTIME: &str = "it brings its own tokio runtime and cannot be called on another one: call it from a plain `fn main` without \
+     `#[tokio::main]`, or write `.serve_stdio().await` or `.serve_http(…).await` instead";
+#[cfg(not(feature = "http"))]
+const ON_A_RUNTIME: &str = "it brings its own tokio runtime and cannot be called on another one: call it from a plain `fn main` without \
+     `#[tokio::main]`, or write `.serve_stdio().await` instead";
 
 /// What a command leaves: what it has for stdout, what it says beside that on stderr, and how it ends.
 struct Printed {
@@ -78,16 +70,16 @@ impl From<String> for Printed {
 /// Something to say on stderr, and the exit code.
 struct Stop {
     text: String,
-    exit: Exit,
+    code: Code,
 }
 
 impl Stop {
     fn usage(text: impl Into<String>) -> Self {
-        Self { text: text.into(), exit: Exit::USAGE }
+        Self { text: text.into(), code: Code::Usage }
     }
 
     fn failure(text: impl std::fmt::Display) -> Self {
-        Self { text: text.to_string(), exit: Exit::FAILURE }
+        Self { text: text.to_string(), code: Code::Failure }
     }
 }
 
@@ -103,7 +95,11 @@ impl Builder {
     /// A call that asks the user ([`Context::elicit`](crate::Context::elicit)) asks the person at the terminal; elsewhere it takes
     /// `--answer KEY=JSON`: `call deploy env=prod --answer consent='{"deploy":true}'`, or `consent=decline`.
     ///
-    /// What goes wrong is said on stderr, and the exit code tells: 0 is success, 1 a failure, 2 a wrong command line.
+    /// What goes wrong is said on stderr, and the exit code tells: 0 is success, 1 a failure, 2 a wrong command line. `main` returns
+    /// the [`Exit`]. A `main` that drops a failure instead ends with its exit code too.
+    ///
+    /// `run` cannot be called on a tokio runtime, as in a `main` with `#[tokio::main]`: it then prints an error and the exit code is 1. Call it from a
+    /// plain `fn main`, or await [`serve_stdio`](Self::serve_stdio) or `serve_http` on your runtime.
     ///
     /// **While it serves**, stdout is the protocol's alone: what is printed, by this process or its children, goes to stderr, and reading
     /// stdin finds its end. The same holds for the commands, so `call` can be piped on. A call that panics is
@@ -120,17 +116,25 @@ impl Builder {
     /// A handler that computes without a pause then is cut off: the process ends with exit code 1, and stderr names the handler. Over stdio
     /// `on_shutdown` does not run in that case. Where stdin is neither a pipe nor a socket, only SIGTERM ends such a server; on Windows
     /// it ends with its handler.
+    #[track_caller]
     pub fn run(self) -> Exit {
         #[cfg(feature = "client-log")]
         crate::observe::install();
+        let place = Place::here();
         let arguments: Vec<OsString> = std::env::args_os().skip(1).collect();
-        let result = if arguments.is_empty() { self.run_stdio() } else { self.command(arguments) };
+        let result = if tokio::runtime::Handle::try_current().is_ok() {
+            Err(Stop::failure(format_args!("`.run()` at {place}: {ON_A_RUNTIME}")))
+        } else if arguments.is_empty() {
+            self.run_stdio()
+        } else {
+            self.command(arguments)
+        };
         match result {
-            Ok(()) => Exit::SUCCESS,
+            Ok(()) => Code::Success.into(),
             Err(stop) => {
                 // Where nobody reads stderr, the exit code is left.
                 let _ = writeln!(std::io::stderr(), "error: {}", stop.text);
-                stop.exit
+                stop.code.into()
             }
         }
     }
@@ -323,7 +327,7 @@ async fn run_command(
     match command {
         "call" => {
             let tool = arguments::find(&everything.tools, "name", target, "tool")?;
-            let given = arguments::for_tool(tool, given)?;
+            let given = arguments::for_tool(tool, &client.snapshot(), given)?;
             let params = json!({ "name": target, "arguments": given });
             let called: Called = typed(answers.call(client, "tools/call", params).await?)?;
             if called.is_error {

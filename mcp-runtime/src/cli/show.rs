@@ -8,6 +8,7 @@ use crate::{
     catalog::{Entry, Snapshot},
     model::ListKind,
     testing::{Client, ReadContents, RpcError},
+    wire::Raw,
 };
 
 /// All lists of a server. A list it does not have is empty.
@@ -62,20 +63,25 @@ pub(super) fn help(
 pub(super) fn list(identity: &Identity, everything: &Everything, snapshot: &Snapshot) -> String {
     let mut page = format!("{} {}\n", identity.name, identity.version);
     for (title, kind, list, usage) in [
-        ("tools", ListKind::Tools, &everything.tools, usage_of_tool as fn(&Value) -> String),
-        ("resources", ListKind::Resources, &everything.resources, |it| {
+        (
+            "tools",
+            ListKind::Tools,
+            &everything.tools,
+            usage_of_tool as fn(&Value, &Snapshot) -> String,
+        ),
+        ("resources", ListKind::Resources, &everything.resources, |it, _| {
             member(it, "uri").to_owned()
         }),
-        ("templates", ListKind::Templates, &everything.templates, |it| {
+        ("templates", ListKind::Templates, &everything.templates, |it, _| {
             member(it, "uriTemplate").to_owned()
         }),
-        ("prompts", ListKind::Prompts, &everything.prompts, usage_of_prompt),
+        ("prompts", ListKind::Prompts, &everything.prompts, |it, _| usage_of_prompt(it)),
     ] {
         if list.is_empty() {
             continue;
         }
         page.push_str(&format!("\n{title}\n"));
-        let usages: Vec<String> = list.iter().map(usage).collect();
+        let usages: Vec<String> = list.iter().map(|it| usage(it, snapshot)).collect();
         let width = usages.iter().map(|it| it.chars().count()).max().unwrap_or_default().min(72);
         for (item, usage) in list.iter().zip(usages) {
             let description = member(item, "description").lines().next().unwrap_or_default();
@@ -105,19 +111,24 @@ fn mark(entry: &Entry) -> String {
     if marks.is_empty() { String::new() } else { format!(" ({})", marks.join("; ")) }
 }
 
-/// What must be given comes first, in the order of the parameters.
-pub(super) fn usage_of_tool(tool: &Value) -> String {
+/// The arguments in the order of the function's parameters, which only the text of the schema has: [`Value`] sorts its members.
+pub(super) fn usage_of_tool(tool: &Value, snapshot: &Snapshot) -> String {
     let schema = &tool["inputSchema"];
-    let required: Vec<&str> =
-        schema["required"].as_array().into_iter().flatten().filter_map(Value::as_str).collect();
+    let is_required =
+        |name: &str| schema["required"].as_array().is_some_and(|it| it.iter().any(|it| it == name));
     let mut usage = member(tool, "name").to_owned();
-    for name in &required {
-        usage.push_str(&format!(" {name}=<{}>", kind_of(&schema["properties"][*name])));
-    }
-    for (name, property) in schema["properties"].as_object().into_iter().flatten() {
-        if !required.contains(&name.as_str()) {
-            usage.push_str(&format!(" [{name}=<{}>]", kind_of(property)));
-        }
+    let entry = snapshot.find(ListKind::Tools, &usage);
+    let properties = entry.and_then(|it| it.tool()).and_then(|it| {
+        let [properties] = Raw::trusted(&it.schemas().input.text).pick(["properties"]);
+        properties
+    });
+    for (name, _) in properties.into_iter().flat_map(Raw::members) {
+        let kind = kind_of(&schema["properties"][&*name]);
+        usage.push_str(&if is_required(&name) {
+            format!(" {name}=<{kind}>")
+        } else {
+            format!(" [{name}=<{kind}>]")
+        });
     }
     usage
 }

@@ -1,4 +1,4 @@
-use std::fmt;
+use std::{any::TypeId, fmt};
 
 use schemars::{Schema, SchemaGenerator};
 use serde_json::Value;
@@ -32,8 +32,9 @@ pub(crate) enum Source {
     Json { schema: fn(&mut SchemaGenerator) -> Schema, required: fn() -> bool },
     /// An object whose members are arguments.
     Spread { schema: fn(&mut SchemaGenerator) -> Schema },
-    /// A text argument of a prompt or template; `values` are those its type allows, when it allows only some.
-    Text { required: bool, values: fn() -> Vec<&'static str> },
+    /// A text argument of a prompt or template; `values` are those its type allows, when it allows only some. `read_as` is the type that the text
+    /// becomes.
+    Text { required: bool, values: fn() -> Vec<&'static str>, read_as: TypeId },
 }
 
 impl fmt::Debug for Params {

@@ -71,7 +71,7 @@ pub(crate) struct Template {
     query: Vec<Name>,
 }
 
-type Name = Cow<'static, str>;
+pub(crate) type Name = Cow<'static, str>;
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 enum Part {
@@ -116,6 +116,27 @@ impl Template {
             Part::Literal(_) => None,
         });
         path.chain(self.query.iter().map(|name| &**name))
+    }
+
+    /// The template without the names of its variables, which decide nothing about the URIs that it stands for, and these names in the order
+    /// of the shape. Names in the query are part of a URI and stay.
+    pub(crate) fn shape(&self) -> (String, Vec<Name>) {
+        let mut shape = self.clone();
+        let mut names = Vec::new();
+        for (index, part) in shape.parts.iter_mut().enumerate() {
+            match part {
+                Part::Literal(text) if index == 0 => {
+                    let (before, after) = text.split_at(self.any_case);
+                    *text = format!("{}{after}", before.to_ascii_lowercase()).into();
+                }
+                Part::Literal(_) => {}
+                Part::Variable { name, .. } => names.push(std::mem::take(name)),
+            }
+        }
+        shape.fixed.sort_unstable();
+        shape.query.sort_unstable();
+        names.extend_from_slice(&shape.query);
+        (shape.to_string(), names)
     }
 
     /// The text to publish as `uriTemplate`.

@@ -119,13 +119,6 @@ pub(crate) struct Tally {
     since: OnceLock<Instant>,
 }
 
-impl Default for Tally {
-    fn default() -> Self {
-        let counts = std::array::from_fn(|_| Count::default());
-        Self { counts, waiting: AtomicUsize::new(0), since: OnceLock::new() }
-    }
-}
-
 #[derive(Default)]
 struct Count {
     refused: AtomicU64,

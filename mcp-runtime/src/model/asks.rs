@@ -1,7 +1,7 @@
 use super::ClientInfo;
 
 /// What an item may ask of the client while it runs. Known before anything runs, so that a client that lacks one
-/// of these can be refused while nothing has been sent yet (C-03).
+/// of these can be refused while nothing has been sent yet.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Asks {
     elicitation: bool,

@@ -1,7 +1,6 @@
 use crate::model::Meta;
 
-/// Who is calling, as the client says of itself. Nothing here is verified: no decision about rights may rest
-/// on it (META-03).
+/// Name, version and capabilities that the client sends about itself. Nothing here is verified, so never decide by it what a caller may do.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct ClientInfo {
     /// The program's name, empty when it did not say.

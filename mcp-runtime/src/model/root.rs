@@ -6,7 +6,7 @@ use crate::{
     wire::{Kind, Raw},
 };
 
-/// A place that the client lets servers work in (`roots/list`, client/roots): guidance, not access control (ROOTS-03).
+/// Directory or file that the client lets servers work in, from `roots/list`. It is guidance, not access control: the server itself must keep to it.
 ///
 /// ```
 /// use mcp_runtime::Root;

@@ -104,7 +104,7 @@ pub enum IncludeContext {
 }
 
 impl Sampling {
-    /// An empty conversation, with the most tokens that the answer may have. Every question has to say so (SAMP-02).
+    /// An empty conversation, with the maximum number of tokens of the answer, which the protocol requires in every request.
     pub fn new(max_tokens: u32) -> Self {
         Self {
             max_tokens,
@@ -237,14 +237,13 @@ impl Sampling {
         self
     }
 
-    /// Whether the model may or must use a tool. A loop needs an end: say [`ToolChoice::None`] in its last round
-    /// (SAMP-04).
+    /// Whether the model may or must use a tool. A loop needs an end: set [`ToolChoice::None`] in its last round.
     pub fn tool_choice(mut self, choice: ToolChoice) -> Self {
         self.tool_choice = Some(choice);
         self
     }
 
-    /// Whether only a client with the capability `sampling.tools` can be asked this (SAMP-01).
+    /// Whether only a client with the capability `sampling.tools` can be asked this.
     ///
     /// ```
     /// use mcp_runtime::{Sampling, SamplingTool};
@@ -264,7 +263,7 @@ impl Sampling {
     }
 
     /// Whether it asks for what others say: since 2025-11-25 only a client with the capability `sampling.context` should
-    /// be asked for that (SAMP-01).
+    /// be asked for that.
     ///
     /// ```
     /// use mcp_runtime::{IncludeContext, Sampling};

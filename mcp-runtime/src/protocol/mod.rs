@@ -40,6 +40,8 @@ pub(crate) use encode::unread;
 #[cfg(feature = "bench")]
 pub(crate) use encode::{Scope, answer};
 pub(crate) use encode::{listed, presented};
+#[cfg(all(feature = "http", feature = "stdio"))]
+pub(crate) use modern::example_request;
 #[cfg(feature = "http")]
 pub(crate) use outbox::{Hold, Outbox};
 #[cfg(feature = "http")]

@@ -25,6 +25,17 @@ const CAPABILITIES: &str = "io.modelcontextprotocol/clientCapabilities";
 const CLIENT: &str = "io.modelcontextprotocol/clientInfo";
 const LOG_LEVEL: &str = "io.modelcontextprotocol/logLevel";
 
+/// Headers and body of `server/discover`, the shortest request that every server answers with 200 and without a session.
+#[cfg(all(feature = "http", feature = "stdio"))]
+pub(crate) fn example_request() -> ([(&'static str, String); 2], String) {
+    const METHOD: &str = "server/discover";
+    let revision = Revision::MODERN[0];
+    let body = format!(
+        r#"{{"jsonrpc":"2.0","id":1,"method":"{METHOD}","params":{{"_meta":{{"{VERSION}":"{revision}","{CAPABILITIES}":{{}}}}}}}}"#
+    );
+    ([("MCP-Protocol-Version", revision.to_string()), ("Mcp-Method", METHOD.to_owned())], body)
+}
+
 /// `_meta` of a request, of which every member that means something here is found in one pass.
 pub(super) struct RequestMeta<'a> {
     pub(super) whole: Option<Raw<'a>>,

@@ -15,7 +15,7 @@ pub(crate) struct Turn {
 pub(crate) enum Refusal {
     /// No message, or one that contradicts itself, its headers or its session.
     Malformed,
-    /// A method this server does not have (HM-08).
+    /// A method this server does not have.
     UnknownMethod,
     /// There is no room for the call now.
     Busy,

@@ -9,7 +9,7 @@ use crate::{
 impl Sampling {
     /// Adds the result of what the model wanted done: anything that a tool can return. An `Err` is shown to the model.
     /// Results that follow one another are one message, which has to have one for each
-    /// [`tool_use`](crate::Sampled::tool_uses) of the answer before it (SAMP-03).
+    /// [`tool_use`](crate::Sampled::tool_uses) of the answer before it.
     ///
     /// ```
     /// use mcp_runtime::{Sampled, Sampling};

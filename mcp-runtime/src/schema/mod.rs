@@ -43,7 +43,7 @@ pub(crate) type Map = serde_json::Map<String, serde_json::Value>;
 ///
 /// # Errors
 ///
-/// When it is no JSON, or no object schema, which every input schema must be (TOOLS-05).
+/// When the text is no JSON, or the schema is no object schema, as the protocol requires of every input schema.
 pub fn given(schema: impl serde::Serialize) -> Result<Box<str>, String> {
     let wrong =
         |problem: &dyn std::fmt::Display| format!("`input_schema` is not usable: {problem}");

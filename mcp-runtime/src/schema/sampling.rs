@@ -16,7 +16,7 @@ impl SamplingTool {
     }
 
     /// The arguments are what this schema says: JSON text, or anything that serializes to it. Its root has to be an
-    /// object (TOOLS-05).
+    /// object schema, as the protocol requires.
     #[must_use]
     pub fn input_schema(mut self, schema: impl Serialize) -> Self {
         self.schema = super::given(schema);

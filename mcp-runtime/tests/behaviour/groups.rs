@@ -44,6 +44,19 @@ both_eras! {
         assert_eq!(names(&client.tools().await.unwrap()), ["grape"]);
     }
 
+    async fn items_are_listed_as_they_are_written_where_the_author_says_so(revision) {
+        let server = server!(group = "alpha").as_written().setup(async |handle: Handle| {
+            handle.add(Tool::new("aardvark").handler(async |_: Context| ""))?;
+            handle.add(Tool::new("zebra").order(-1).handler(async |_: Context| ""))?;
+            Ok::<_, Error>(())
+        });
+        let mut client = connect(server, revision).await;
+        assert_eq!(
+            names(&client.tools().await.unwrap()),
+            ["zucchini", "zebra", "avocado", "almond", "aardvark", "apple"]
+        );
+    }
+
     async fn several_servers_live_in_one_process(revision) {
         let mut alpha = connect(server!(group = "alpha", name = "alpha"), revision).await;
         let mut beta = connect(server!(group = "beta", name = "beta").state(Shelf), revision).await;

@@ -123,7 +123,7 @@ macro_rules! common {
                 entry.wanted = self.wanted;
                 entry.title = self.title;
                 entry.description = self.description;
-                entry.order = self.order.into();
+                entry.order = $crate::catalog::entry::rank(self.order);
                 entry.timeout = self.timeout;
                 Ok(EntryBox(entry))
             }

@@ -1,6 +1,6 @@
 //! Arguments of prompts and templates, which travel as texts, and what the user has typed for a completion.
 
-use std::{borrow::Cow, str::FromStr};
+use std::{any::TypeId, borrow::Cow, str::FromStr};
 
 use serde_json::Value;
 
@@ -81,7 +81,7 @@ macro_rules! text_handles {
             type Value = $value;
 
             fn describe(self, params: &mut Params, def: &'static ArgDef) {
-                params.field(def, Source::Text { required: $required, values: $values });
+                params.field(def, Source::Text { required: $required, values: $values, read_as: TypeId::of::<$t>() });
             }
 
             fn default_json(self, default: $value) -> Option<Value> {

@@ -33,7 +33,7 @@ pub struct SamplingTool {
 }
 
 impl SamplingTool {
-    /// A tool without arguments: 1 to 128 letters, digits, `_`, `-` and `.` (TOOLS-02).
+    /// A tool without arguments. Its name has 1 to 128 letters, digits, `_`, `-` and `.`.
     pub fn new(name: impl Into<String>) -> Self {
         let schema = r#"{"type":"object","properties":{},"additionalProperties":false}"#;
         Self { name: name.into(), description: None, schema: Ok(schema.into()) }

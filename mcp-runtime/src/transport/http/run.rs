@@ -3,7 +3,7 @@
 use std::{io::Write as _, pin::pin};
 
 use super::{reactors::Reactors, server::HttpServer};
-use crate::{builder::Builder, error::ServeError, transport::block_on};
+use crate::{builder::Builder, error::ServeError, protocol::example_request, transport::block_on};
 
 /// Where a server listens when nobody says where.
 pub(crate) const DEFAULT: &str = "127.0.0.1:8000";
@@ -35,16 +35,41 @@ fn hint(server: &HttpServer) {
     // Where stderr leads nowhere, nobody needs the hint.
     let _ = writeln!(
         std::io::stderr(),
-        "{} {}: an MCP server at {}\ngive the address to a client, or try `curl`; Ctrl-C ends it, and `help` lists the options",
+        "{} {}: an MCP server at {}\ngive the address to a client, or try it with\n  {}\nCtrl-C ends the server, and `help` lists the options",
         identity.name,
         identity.version,
-        server.url()
+        server.url(),
+        curl(&server.url(), server.is_protected())
     );
+}
+
+/// A line for a shell that asks the server for its name and its capabilities.
+fn curl(url: &str, is_protected: bool) -> String {
+    let (headers, body) = example_request();
+    let mut line = format!("curl {}", quoted(url));
+    let mut header = |name: &str, value: &str| {
+        line.push_str(&format!(" -H {}", quoted(&format!("{name}: {value}"))));
+    };
+    header("Content-Type", "application/json");
+    header("Accept", "application/json, text/event-stream");
+    for (name, value) in &headers {
+        header(name, value);
+    }
+    if is_protected {
+        header("Authorization", "Bearer TOKEN");
+    }
+    line.push_str(&format!(" -d {}", quoted(&body)));
+    line
+}
+
+/// A word for a shell: in single quotes, where no character but the quote has a meaning.
+fn quoted(word: &str) -> String {
+    format!("'{}'", word.replace('\'', r"'\''"))
 }
 
 #[cfg(test)]
 mod tests {
-    use super::address;
+    use super::{address, curl};
 
     #[test]
     fn an_address_may_leave_something_out() {
@@ -60,5 +85,20 @@ mod tests {
         ] {
             assert_eq!(address(given), expected);
         }
+    }
+
+    #[test]
+    fn a_line_for_curl_survives_a_shell() {
+        let line = curl("http://127.0.0.1:1/it's", false);
+        assert!(
+            line.starts_with(
+                r"curl 'http://127.0.0.1:1/it'\''s' -H 'Content-Type: application/json' "
+            ),
+            "{line}"
+        );
+        assert!(!line.contains("Authorization"), "{line}");
+        assert!(
+            curl("http://127.0.0.1:1/mcp", true).contains(" -H 'Authorization: Bearer TOKEN' ")
+        );
     }
 }

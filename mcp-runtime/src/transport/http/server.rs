@@ -186,6 +186,15 @@ impl HttpServer {
         self.service.endpoint()
     }
 
+    /// Whether callers need an access token.
+    #[cfg(feature = "stdio")]
+    pub(super) fn is_protected(&self) -> bool {
+        #[cfg(feature = "auth")]
+        return self.endpoint().settings.protected.is_some();
+        #[cfg(not(feature = "auth"))]
+        false
+    }
+
     #[cfg(feature = "stdio")]
     pub(super) fn identity(&self) -> &crate::builder::Identity {
         &self.endpoint().service.identity

@@ -1,0 +1,64 @@
+//! Items that clients, or the server itself, could not tell apart.
+
+use std::{any::TypeId, collections::HashMap};
+
+use super::check::Found;
+use crate::{
+    catalog::{Entry, EntryKind},
+    extract::{Params, Source},
+    item::template::Template,
+};
+
+/// The URIs that a template reads: its shape, and the types that its variables are read as. Of two templates of one shape, the second is asked where
+/// the first cannot read a value.
+pub(super) type Shape = (String, Vec<TypeId>);
+
+/// What two items of a list must not have in common.
+#[derive(PartialEq, Eq, Hash)]
+enum Key<'a> {
+    Name(&'a str),
+    Shape(&'a Shape),
+}
+
+/// The parameters that are read from a text, with their types. Those whose values are constrained as well are left out.
+pub(super) fn variables(params: &Params) -> Vec<(&'static str, TypeId)> {
+    let fields = params.fields.iter().filter(|it| it.def.constraints.is_empty());
+    let variables = fields.filter_map(|it| match it.source {
+        Source::Text { read_as, .. } => Some((it.def.name, read_as)),
+        Source::Json { .. } | Source::Spread { .. } => None,
+    });
+    variables.collect()
+}
+
+/// Which URIs a template reads; `None` where that depends on more than its shape and the types of its variables.
+pub(super) fn shape(template: &Template, variables: &[(&'static str, TypeId)]) -> Option<Shape> {
+    let (shape, names) = template.shape();
+    let type_of = |name: &str| variables.iter().find(|it| it.0 == name).map(|it| it.1);
+    let types = names.iter().map(|it| type_of(it)).collect::<Option<_>>()?;
+    Some((shape, types))
+}
+
+pub(super) fn check(found: &mut Found) {
+    let mut seen: HashMap<(&str, Key<'_>), &Entry> = HashMap::new();
+    let items = found.entries.iter().zip(&found.shapes);
+    for (entry, shape) in items.filter(|it| !matches!(it.0.kind, EntryKind::Completion { .. })) {
+        let kind = entry.kind_name();
+        let same_name = seen.insert((kind, Key::Name(entry.key())), entry);
+        let same_shape = shape.as_ref().and_then(|it| seen.insert((kind, Key::Shape(it)), entry));
+        let Some(other) = same_name.or(same_shape) else { continue };
+        let (first, second) = (other.place(), entry.place());
+        let fix = match entry.kind {
+            EntryKind::Resource(_) => "give one of them another URI",
+            _ => "rename one, or give it `name = \"…\"`",
+        };
+        found.problems.push(if other.key() == entry.key() {
+            format!("there are two {kind}s `{}`: {first} and {second}: {fix}", entry.key())
+        } else {
+            format!(
+                "the templates `{}` and `{}` stand for the same URIs, so one of them would never be read: {first} and {second}: {fix}",
+                other.key(),
+                entry.key()
+            )
+        });
+    }
+}

@@ -1,0 +1,89 @@
+use std::{
+    future::Future,
+    pin::Pin,
+    process::{ExitCode, Termination},
+    task::{Context, Poll},
+};
+
+use crate::error::ServeError;
+
+/// Outcome of a command or a server, as the exit code of the process.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Code {
+    Success = 0,
+    Failure = 1,
+    Usage = 2,
+}
+
+/// Exit code of the process, which [`run`](crate::Builder::run) returns and `main` passes on: 0 is success, 1 a failure, 2 a wrong command line.
+///
+/// ```no_run
+/// fn main() -> mcp_runtime::Exit {
+///     mcp_runtime::server!().run()
+/// }
+/// ```
+///
+/// A `main` with `?` in it returns a `Result` of an `Exit`:
+///
+/// ```no_run
+/// use mcp_runtime::Exit;
+///
+/// fn main() -> Result<Exit, Box<dyn std::error::Error>> {
+///     let motto = std::fs::read_to_string("motto.txt")?;
+///     Ok(mcp_runtime::server!().state(motto).run())
+/// }
+/// ```
+///
+/// A failure that is dropped before `main` returns it ends the process with its code at that point. A server that cannot start therefore never
+/// exits with 0, with any return type of `main`. During a panic the drop has no effect: the panic decides the exit code.
+#[derive(Debug, PartialEq, Eq)]
+#[must_use = "the exit code of the process: return it from `main`"]
+pub struct Exit(Code);
+
+impl From<Code> for Exit {
+    fn from(code: Code) -> Self {
+        Self(code)
+    }
+}
+
+impl Termination for Exit {
+    fn report(mut self) -> ExitCode {
+        // `self` is dropped at the end of this function, and must not end the process there.
+        ExitCode::from(std::mem::replace(&mut self.0, Code::Success) as u8)
+    }
+}
+
+impl Drop for Exit {
+    fn drop(&mut self) {
+        if self.0 != Code::Success && !std::thread::panicking() {
+            std::process::exit(self.0 as i32);
+        }
+    }
+}
+
+/// Subject of the bound that nothing fulfils. Its lifetime keeps the compiler from looking before somebody writes `.await`.
+#[doc(hidden)]
+#[derive(Debug)]
+pub struct Returned<'a>(std::marker::PhantomData<&'a ()>);
+
+/// No type implements it.
+#[doc(hidden)]
+#[diagnostic::on_unimplemented(
+    message = "`run` blocks until the server has ended, so there is nothing to await",
+    label = "not a future",
+    note = "call `run()` from a plain `fn main`, without `async`, `#[tokio::main]` and `.await`; on a runtime of your own write `.serve_stdio().await`"
+)]
+pub trait Awaited {}
+
+/// Never applies. Without it the compiler would only propose to remove the `.await`, and `run` would then fail on the runtime it is called on.
+#[doc(hidden)]
+impl Future for Exit
+where
+    for<'a> Returned<'a>: Awaited,
+{
+    type Output = Result<(), ServeError>;
+
+    fn poll(self: Pin<&mut Self>, _: &mut Context<'_>) -> Poll<Self::Output> {
+        Poll::Ready(Ok(()))
+    }
+}

@@ -1,0 +1,90 @@
+//! Codes of the rules that this project keeps for itself, such as the number of a row in its matrix of the specification. They mean nothing to
+//! the users of the crates, so no page, error or document that users read has them.
+
+use crate::sources::Text;
+
+/// Codes in what users read: documents, documentation of public items, and texts of the program.
+pub(crate) fn published(texts: &[Text]) -> Vec<String> {
+    texts.iter().flat_map(in_text).collect()
+}
+
+fn in_text(text: &Text) -> Vec<String> {
+    let is_read = readable(text);
+    let lines = text.text.lines().enumerate().zip(is_read);
+    let hits = lines.filter(|((_, line), is_read)| *is_read && has_code(line));
+    hits.map(|((at, line), _)| format!("{}:{}: {}", text.path, at + 1, line.trim())).collect()
+}
+
+/// Which lines users read.
+fn readable(text: &Text) -> Vec<bool> {
+    let lines: Vec<&str> = text.text.lines().collect();
+    if !text.path.ends_with(".rs") {
+        return vec![true; lines.len()];
+    }
+    let is_page = text.path.ends_with("src/lib.rs") || text.path.ends_with("testing/mod.rs");
+    let mut in_public_trait = false;
+    let mut readable = vec![false; lines.len()];
+    for (at, line) in lines.iter().enumerate() {
+        let code = line.trim_start();
+        if line.starts_with("pub trait ") {
+            in_public_trait = true;
+        } else if line.starts_with('}') {
+            in_public_trait = false;
+        }
+        if code.starts_with("//!") {
+            readable[at] = is_page;
+        } else if code.starts_with("///") {
+            readable[at] = documents_public_item(&lines[at..], in_public_trait);
+        } else if !code.starts_with("//") {
+            // What is quoted may be said.
+            readable[at] = line.contains('"');
+        }
+    }
+    readable
+}
+
+/// Whether the doc comment at the beginning of `lines` belongs to a page of the documentation. Variants of private enums count as public: that
+/// is stricter than it need be.
+fn documents_public_item(lines: &[&str], in_public_trait: bool) -> bool {
+    let mut code = lines.iter().map(|it| it.trim_start());
+    let item = code.find(|it| !it.is_empty() && !it.starts_with("//") && !it.starts_with("#["));
+    item.is_some_and(|it| {
+        let is_method =
+            ["fn ", "async fn ", "type ", "const "].iter().any(|word| it.starts_with(word));
+        it.starts_with("pub ")
+            || it.starts_with(|first: char| first.is_ascii_uppercase())
+            || in_public_trait && is_method
+    })
+}
+
+/// Whether a line has letters, a hyphen and two digits: `META-03`, `C-20`.
+fn has_code(line: &str) -> bool {
+    line.match_indices('-').any(|(at, _)| {
+        let letters = line[..at].chars().rev().take_while(char::is_ascii_alphanumeric);
+        let word: String = letters.collect::<Vec<_>>().into_iter().rev().collect();
+        let digits = line[at + 1..].chars().take_while(char::is_ascii_digit).count();
+        let after = line[at + 1 + digits..].chars().next();
+        let is_upper = word.chars().all(|it| it.is_ascii_uppercase() || it.is_ascii_digit())
+            && word.starts_with(|first: char| first.is_ascii_uppercase());
+        digits == 2
+            && is_upper
+            && word != "UTF"
+            && !after.is_some_and(|it| it.is_ascii_alphanumeric() || it == '-')
+    })
+}
+
+#[test]
+fn a_code_is_told_from_other_words() {
+    for (line, expected) in [
+        ("on it (META-03).", true),
+        ("(TASK4-10)", true),
+        ("see C-20", true),
+        ("UTF-16 as Windows writes it", false),
+        ("SEP-1699", false),
+        ("2025-11-25", false),
+        ("RFC 6749", false),
+        ("gpt-4o and GPT-4", false),
+    ] {
+        assert_eq!(has_code(line), expected, "{line}");
+    }
+}
