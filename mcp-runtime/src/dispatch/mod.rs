@@ -2,6 +2,10 @@
 //!
 //! A handler that is ready at its first poll costs no task, no timer and no entry in any table.
 
+#[cfg_attr(
+    not(any(feature = "http", all(feature = "stdio", unix))),
+    allow(dead_code, reason = "only reactors of our own are watched")
+)]
 mod activity;
 mod around;
 mod complete;

@@ -81,15 +81,14 @@ fn obstacle(path: &Path) -> Option<String> {
     if let Some(why) = probe(path) {
         return Some(closed_directory(&directory(path), &why));
     }
-    let journals = ["-journal", "-wal"].map(|end| beside(path, end));
-    let blocked = journals.iter().find_map(|journal| {
-        let why = open(journal).filter(|why| why.kind() != ErrorKind::NotFound)?;
+    ["-journal", "-wal"].into_iter().find_map(|end| {
+        let journal = beside(path, end);
+        let why = open(&journal).filter(|why| why.kind() != ErrorKind::NotFound)?;
         let shown = journal.display();
         Some(format!(
             "its journal `{shown}` cannot be written ({why}): let this process write to it, and do not delete it, or name another file"
         ))
-    });
-    blocked
+    })
 }
 
 /// The reason why no file can be made beside this one.
