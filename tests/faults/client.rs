@@ -15,7 +15,7 @@ use tokio::time::timeout;
 
 use crate::server::DEADLINE;
 
-/// How long a client waits for what must come, before the server counts as hanging.
+/// Time that a client waits for an answer, before the server counts as hanging.
 pub(crate) const SOON: Duration = LIMIT;
 
 pub(crate) const MODERN: &str = "2026-07-28";
@@ -302,8 +302,8 @@ pub(crate) async fn ask(address: SocketAddr, tool: &str, arguments: Value) -> St
     plain_call(1, tool, arguments).ask(address).await.text()
 }
 
-/// Returns when the server has read what was sent to it before: each of its reactors reads in order, and answers at least one of these
-/// later connections.
+/// Returns when the server has read everything that was sent before. Each of its reactors reads in order, and has to answer at least
+/// one of these later connections.
 pub(crate) async fn read_by_every_reactor(address: SocketAddr) {
     let mut others = Vec::new();
     for _ in 0..2 * std::thread::available_parallelism().map_or(1, usize::from) {

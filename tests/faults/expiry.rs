@@ -114,7 +114,7 @@ pub(crate) async fn goes_on(stream: &mut Stream) {
     let mut patience = Duration::ZERO;
     loop {
         match stream.connection.next(patience).await.expect("a stream of events") {
-            // What was sent before, such as the event that names the stream.
+            // The event that names the stream, from before.
             Next::Item(Item::Event(event)) if event.data.as_deref() == Some("") => {}
             Next::Item(Item::Comment(_)) if patience.is_zero() => {}
             Next::Item(Item::Comment(_)) => return,
@@ -162,7 +162,7 @@ async fn check_streams(address: SocketAddr, go: &Semaphore) {
     for stream in &mut staying {
         is_open(stream).await;
     }
-    // Who was let in with a call has its answer.
+    // A call that was let in is answered after its token has ended.
     go.add_permits(1);
     let head = running.head(false, SOON).await.expect("a response");
     let body = running.body(SOON).await.expect("a whole body");

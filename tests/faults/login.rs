@@ -58,7 +58,7 @@ fn a_browser_that_leaves_takes_nothing_along() {
         let leaving = tokio::spawn(async move { browser.log_in(&page, "ada", "right").await });
         begun.acquire().await.unwrap().forget();
         leaving.abort();
-        // The server reads of the end of that connection before it answers on another one.
+        // The server learns of the end of that connection before it answers on later ones.
         for _ in 0..2 {
             Browser::new(&client).open(&client.authorize(&[])).await;
         }

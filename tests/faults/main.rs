@@ -1,8 +1,8 @@
 //! Whole servers over real connections: what other clients see, and what it costs, when one client is slow, leaves, asks for
 //! too much or does not read, and when the process is asked to end, or another one takes its place.
 //!
-//! Every wait has a deadline, which tells an answer from a hang, never a fast machine from a slow one. Times are asserted from below
-//! only: `support::clock` says how to wait.
+//! Every wait has a deadline, which tells an answer from a hang, never a fast machine from a slow one. Tests assert lower bounds of
+//! times only: `support::clock` says how to wait.
 
 #![cfg(unix)]
 #![forbid(unsafe_code)]

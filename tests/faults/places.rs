@@ -70,7 +70,7 @@ fn giving_calls_up_makes_no_room_for_more_of_them() {
                 let leaving = plain_call(1, "work", json!({})).send(address).await;
                 works.wait_for(1).await;
                 drop(leaving);
-                // The server sees at one of these that the client has left.
+                // The server learns that the client has left before it answers the first of these.
                 for _ in 0..50 {
                     let text = plain_call(1, "work", json!({})).ask(address).await.text();
                     assert!(text.contains("is running already"), "{text}");

@@ -1,10 +1,14 @@
 //! Sessions that are opened and forgotten.
 
+use std::time::Duration;
+
+use mcp_runtime::Limits;
 use serde_json::{Value, json};
-use support::clock::{before_it_ends, eventually};
+use support::clock::{before_it_ends, eventually, jump};
 
 use crate::{
     client::{Session, check_echo, initialize, message, run},
+    rates::{self, serving},
     server::Server,
 };
 
@@ -134,13 +138,14 @@ fn sessions_that_are_idle_make_room() {
 /// Nobody uses a session less than one who never used it at all.
 #[test]
 fn sessions_that_were_never_used_make_room_no_later() {
-    run(async {
-        let server = Server::start("sessions=3,session_idle=300");
+    let limits = Limits::new().sessions(3).session_idle(Duration::from_millis(300));
+    run(serving(rates::server().limits(limits), async |address| {
         for _ in 0..3 {
-            Session::open(server.address(), REVISION).await;
+            Session::open(address, REVISION).await;
         }
-        begun_eventually(&server).await;
-    });
+        jump(Duration::from_millis(301)).await;
+        Session::open(address, REVISION).await;
+    }));
 }
 
 /// Begins a session as soon as there is room for it.

@@ -5,7 +5,7 @@ use crate::sources::Source;
 /// Where a test waits or measures, and a busy machine makes it fail.
 const WORDS: [&str; 3] = ["sleep(", "Instant::now", "SystemTime::now"];
 
-/// Files that may, and why. What a test itself needs is in the first two.
+/// Files that may use these words, each with its reason. The helpers for tests are in the first two.
 const EXCEPTED: [(&str, &str); 15] = [
     ("tests/support/clock.rs", "the helpers"),
     (

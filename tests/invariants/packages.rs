@@ -1,4 +1,4 @@
-//! What `cargo package` puts into a crate, beside its sources.
+//! Files that `cargo package` adds to the sources of a crate.
 
 use std::{fs, process::Command};
 
@@ -30,7 +30,7 @@ pub(crate) fn read(name: &str) -> Package {
     }
 }
 
-/// What is missing or would not be understood on the page of the crate.
+/// Missing files, and links that the page of the crate does not have.
 pub(crate) fn problems(package: &Package) -> Vec<String> {
     let mut found = Vec::new();
     for file in ["README.md", LICENCES[0], LICENCES[1]] {

@@ -65,7 +65,7 @@ pub(crate) fn library() -> Vec<Source> {
     all
 }
 
-/// Test code: whole files, and what follows `#[cfg(test)]` in others. The programs of the `ui` suite are not run.
+/// Test code: whole files, and the modules under `#[cfg(test)]` in others. The programs of the `ui` suite are never run.
 pub(crate) fn tests() -> Vec<Source> {
     let mut files = Vec::new();
     for folder in ["mcp-runtime", "mcp-macros", "tests", "examples"] {

@@ -195,7 +195,7 @@ async function main() {
         await peer.close();
         await peer.transport.terminateSession?.();
         await peer.client.close();
-        // What it closed itself it complains of later.
+        // After this the client complains of streams that it has closed itself.
         heard = [...complaints];
     });
     console.log(JSON.stringify({ ...report, complaints: heard, killed }, null, 2));

@@ -307,7 +307,7 @@ async function talk(plan, login) {
     const killed = await closing(async () => {
         await transport.terminateSession?.();
         await client.close();
-        // What it closed itself it complains of later.
+        // After this the client complains of streams that it has closed itself.
         complaints = [...peer.complaints];
     });
     return { ...report, asked: peer.asked, complaints, killed };

@@ -9,8 +9,8 @@ use crate::server::{Server, call, echo, fixture, fixture_in_shell};
 fn a_client_that_does_not_read_any_more_ends_the_server() {
     let mut server = Server::start();
     drop(server.take_stdout());
-    // A child that another test forks at this moment has the other end until it runs its program, so one answer may still be written.
-    eventually_blocking("the server finds nobody to answer", || {
+    // A child that another test forks at this moment holds the other end until it runs its program, so the first answers may be written.
+    eventually_blocking("the server finds that its client has gone", || {
         let _ = server.try_send(&echo("unheard"));
         server.has_ended().then_some(())
     });

@@ -202,7 +202,7 @@ fn wait_blocking(ms: u64) -> String {
     format!("waited {ms} ms")
 }
 
-/// Reports each of this many steps, and then writes a file, where one is named.
+/// Reports each of this many steps, and then writes the file `flag`.
 #[tool]
 async fn count(steps: u32, flag: Option<String>, progress: Progress) -> Result<String> {
     for n in progress.over(0..steps) {

@@ -58,7 +58,7 @@ fn prepared(mut command: Command) -> Command {
     // On a machine that is busy any handler may hold the reactor for long, and the warning would be the machine's fault.
     command
         .env("RUST_LOG", "info,mcp_runtime::dispatch::pending=error")
-        // A server that ends has not waited for its grace to be over, unless a test sets another one.
+        // So long that a server which ends has not waited for it. Some tests remove this setting.
         .env("FIXTURE_GRACE", "600000")
         .env_remove("RUST_BACKTRACE");
     command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());

@@ -27,7 +27,7 @@ const PAUSE: Duration = Duration::from_millis(5);
 ///
 /// # Panics
 ///
-/// After [`LIMIT`], naming what was `awaited`.
+/// After [`LIMIT`], with the text `awaited`.
 pub async fn eventually<T>(awaited: &str, mut look: impl AsyncFnMut() -> Option<T>) -> T {
     let watch = Stopwatch::start();
     loop {
@@ -48,7 +48,7 @@ pub async fn pause() {
 ///
 /// # Panics
 ///
-/// After [`LIMIT`], naming what was `awaited`.
+/// After [`LIMIT`], with the text `awaited`.
 pub fn eventually_blocking<T>(awaited: &str, mut look: impl FnMut() -> Option<T>) -> T {
     let watch = Stopwatch::start();
     loop {
@@ -129,7 +129,41 @@ impl Frozen {
     }
 }
 
-/// Lets real time pass, where the time itself is what the test is about: a client that sends or reads slowly.
+/// Runs `test` on a clock that does not run ahead of it.
+///
+/// It follows the clock of the machine in small steps, and all tasks have a turn between two of them. So a deadline of a second does
+/// not pass because the machine was busy for a second. The clock counts as paused: let it jump with `tokio::time::advance`.
+///
+/// # Panics
+///
+/// When there is no thread for a runtime.
+pub fn in_step<T>(test: impl Future<Output = T>) -> T {
+    const STEP: Duration = Duration::from_millis(5);
+    let mut runtime = tokio::runtime::Builder::new_current_thread();
+    let runtime = runtime.enable_all().start_paused(true).build().expect("a runtime");
+    runtime.block_on(async {
+        // Steps that the runtime has no time for are left out.
+        let (step, mut steps) = tokio::sync::mpsc::channel(1);
+        // A thread at work keeps the paused clock from jumping by itself.
+        let ticking = tokio::task::spawn_blocking(move || {
+            while !step.is_closed() {
+                let _ = step.try_send(());
+                thread::sleep(STEP);
+            }
+        });
+        let stepping = tokio::spawn(async move {
+            while steps.recv().await.is_some() {
+                tokio::time::advance(STEP).await;
+            }
+        });
+        let done = test.await;
+        stepping.abort();
+        let _ = (stepping.await, ticking.await);
+        done
+    })
+}
+
+/// Lets real time pass, where the time itself is the subject of the test: a client that sends or reads slowly.
 ///
 /// Never wait with it for something to have happened: that is [`eventually`].
 pub async fn linger(time: Duration) {
@@ -155,8 +189,8 @@ pub fn moment_after(time: Duration) -> SystemTime {
 
 /// Runs `test` with a number of seconds for which it may let things be valid, by the clock of the machine.
 ///
-/// A machine that is too slow for the first `seconds` makes the test fail for the wrong reason. So a failure counts only when the
-/// test failed before its time was over, or with the longest time; otherwise it is repeated with a longer one.
+/// A machine that is too slow for the first `seconds` makes the test fail for the wrong reason. A failure counts if it comes before
+/// that time is over, or with the longest time. After any other failure the test is repeated with a longer time.
 pub async fn before_it_ends(seconds: u64, test: impl AsyncFn(&Validity)) {
     for factor in [1, 4, 16] {
         let validity = Validity { seconds: seconds * factor, since: Stopwatch::start() };
@@ -228,6 +262,18 @@ mod tests {
             tokio::task::yield_now().await;
             assert!(!deadline.is_finished());
             frozen.end().await;
+            deadline.await.unwrap();
+        });
+    }
+
+    #[test]
+    fn no_deadline_passes_while_the_runtime_has_no_time() {
+        in_step(async {
+            let deadline = tokio::spawn(linger(Duration::from_millis(50)));
+            tokio::task::yield_now().await;
+            linger_blocking(Duration::from_millis(200));
+            tokio::task::yield_now().await;
+            assert!(!deadline.is_finished());
             deadline.await.unwrap();
         });
     }

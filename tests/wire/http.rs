@@ -35,8 +35,7 @@ fn transcripts() -> Vec<Transcript> {
 /// A runtime for one server and its clients, whose clock a transcript may let jump.
 fn block_on<T>(test: impl Future<Output = T>) -> T {
     log_to_clients();
-    let mut runtime = tokio::runtime::Builder::new_current_thread();
-    runtime.enable_all().build().expect("a runtime").block_on(test)
+    support::clock::in_step(test)
 }
 
 /// Replays a transcript against its server, which must then stop.

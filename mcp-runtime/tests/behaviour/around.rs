@@ -229,7 +229,7 @@ fn steps(progress: Progress, cancel: Cancel) {
     progress.report(2);
 }
 
-/// Reports without asking whether anybody wants to know, as soon as its call has been cancelled.
+/// Reports a second time as soon as its call has been cancelled, without looking whether it was.
 #[tool(blocking)]
 fn late(progress: Progress, cancelled: &Mutex<mpsc::Receiver<()>>) {
     progress.report(1);

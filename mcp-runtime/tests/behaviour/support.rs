@@ -66,10 +66,10 @@ pub(crate) fn keeping_state(server: Builder, sealed: bool) -> Builder {
     server
 }
 
-/// How long a test waits for what another thread brings about, before it counts as hanging.
+/// Time after which a test that waits for another thread counts as hanging.
 pub(crate) const LIMIT: Duration = Duration::from_secs(60);
 
-/// Polls until `holds` says so, and fails after [`LIMIT`], naming what was `awaited`. A sleep instead would fail on a busy machine.
+/// Polls until `holds` returns true, and fails after [`LIMIT`] with the text `awaited`. A sleep instead would fail on a busy machine.
 pub(crate) async fn eventually(awaited: &str, mut holds: impl AsyncFnMut() -> bool) {
     let since = std::time::Instant::now();
     while !holds().await {
@@ -85,7 +85,7 @@ pub(crate) async fn pass(time: Duration) {
     tokio::time::sleep(time).await;
 }
 
-/// Keeps a thread from going on for so long, which is what the test is about: nothing waits for it to be enough.
+/// Keeps a thread busy for this long. The result of a test must not depend on the time: it only makes the server wait.
 pub(crate) fn hold_thread(time: Duration) {
     std::thread::sleep(time);
 }

@@ -1,10 +1,10 @@
 use super::*;
-use crate::clock::Stopwatch;
-use crate::http::fake::{Exchange, Fake, block_on};
+use crate::clock::{Stopwatch, in_step};
+use crate::http::fake::{Exchange, Fake};
 
 fn run(text: &str, connections: Vec<Vec<Exchange>>) -> (Result<(), String>, usize) {
     let transcript = Transcript::parse("t", "2025-11-25", text).unwrap();
-    block_on(async {
+    in_step(async {
         let fake = Fake::start(connections).await;
         let mut stops = 0;
         let replayed = replay(&transcript, fake.address(), &mut || stops += 1).await;
