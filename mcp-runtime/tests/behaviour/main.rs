@@ -28,9 +28,9 @@ mod handle;
 mod http;
 #[cfg(feature = "ask")]
 mod kept;
+mod large_requests;
 #[cfg(feature = "client-log")]
 mod logging;
-mod large_requests;
 mod max_result;
 mod meta;
 mod methods;
