@@ -238,6 +238,8 @@ fn limits(text: &str) -> Limits {
             "head" => limits.head(value),
             "body_time" => limits.body_time(time),
             "connections" => limits.connections(value),
+            "all_answers" => limits.all_answers(value),
+            "all_bodies" => limits.all_bodies(value),
             "keep_alive" => limits.keep_alive(time),
             "grace" => limits.grace(time),
             other => panic!("no limit is called `{other}`"),

@@ -64,11 +64,11 @@ impl Server {
         Self::start_program(program, &[])
     }
 
-    /// With so many descriptors.
-    pub(crate) fn start_with_descriptors(count: u32) -> Self {
+    /// With so many descriptors, and these limits.
+    pub(crate) fn start_with_descriptors(count: u32, limits: &str) -> Self {
         let mut command = Command::new("sh");
         command.args(["-c", "ulimit -n \"$0\" && exec \"$@\"", &count.to_string()]).arg(fixture());
-        Self::start_command(command, &[])
+        Self::start_command(command, &[("FIXTURE_LIMITS", limits)])
     }
 
     pub(crate) fn start_program(program: &Path, settings: &[(&str, &str)]) -> Self {

@@ -27,9 +27,9 @@ mod handle;
 #[cfg(feature = "http")]
 mod http;
 mod kept;
+mod large_requests;
 #[cfg(feature = "client-log")]
 mod logging;
-mod large_requests;
 mod max_result;
 mod meta;
 mod methods;

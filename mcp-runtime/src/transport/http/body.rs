@@ -25,7 +25,7 @@ enum Inner {
 /// What is written at once of a large message: it is copied beside its head, and the room for that stays with the connection.
 pub(super) const PIECE: usize = 32 << 10;
 
-/// A large message, which is in memory until the last of it is written.
+/// A large message. All of it is in memory until the last piece is written.
 struct Large {
     rest: Bytes,
     held: Option<HeldAnswer>,
@@ -71,6 +71,9 @@ impl http_body::Body for Body {
         cx: &mut Context<'_>,
     ) -> Poll<Option<Result<Frame<Bytes>, Infallible>>> {
         let next = match &mut self.0 {
+            Inner::Whole(Some(bytes)) if bytes.len() > PIECE => {
+                Poll::Ready(Some(bytes.split_to(PIECE)))
+            }
             Inner::Whole(bytes) => Poll::Ready(bytes.take()),
             Inner::Large(large) if large.rest.is_empty() => Poll::Ready(None),
             Inner::Large(large) => {

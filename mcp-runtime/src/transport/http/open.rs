@@ -102,9 +102,9 @@ impl OpenConnections {
         }
     }
 
-    /// Tells connections to end whose clients do not read, as many as hold so many bytes of answers; those first whose
-    /// clients have read nothing for longest. Returns how many, or `None` when all of them hold less.
-    pub(super) fn displace_unread(&self, bytes: usize) -> Option<usize> {
+    /// Tells connections to end whose clients do not read, until these hold so many bytes of answers together. The connections
+    /// go first whose clients have read nothing for longest. Returns whether there are enough.
+    pub(super) fn displace_unread(&self, bytes: usize) -> bool {
         let table = self.table();
         let unread = |open: &Open| {
             let held = open.desk.pulse.unread();
@@ -115,12 +115,13 @@ impl OpenConnections {
             table.all.values().filter_map(|it| Some((unread(it)?, it))).collect();
         found.sort_unstable_by_key(|it| it.0.0);
         let mut freed = 0;
-        let count = found.iter().position(|it| {
+        let last = found.iter().position(|it| {
             freed += it.0.1;
             freed >= bytes
-        })? + 1;
-        found[..count].iter().for_each(|it| self.end(it.1));
-        Some(count)
+        });
+        let Some(last) = last else { return false };
+        found[..=last].iter().for_each(|it| self.end(it.1));
+        true
     }
 
     fn end(&self, open: &Open) {
@@ -180,7 +181,9 @@ impl HeldAnswer {
         if !taken.grow(&endpoint.answers, bytes, endpoint.limits().all_answers) {
             let tally = endpoint.service.tally();
             tally.refuse(Limit::AllAnswers);
-            endpoint.open.displace_unread(bytes)?;
+            if !endpoint.open.displace_unread(bytes) {
+                return None;
+            }
             // What the others hold is given back in a moment.
             taken.grow_over(&endpoint.answers, bytes);
         }
