@@ -38,7 +38,10 @@ pub(crate) fn function(kind: Kind, attr: TokenStream, tokens: TokenStream) -> To
     match errors.finish() {
         Ok(()) if check::refused_by_rustc(&item) => {}
         Ok(()) => all.extend(expand::item::item(&item)),
-        Err(errors) => all.extend(errors),
+        Err(errors) => {
+            all.extend(errors);
+            all.extend(expand::mark::mark(&item));
+        }
     }
     all
 }
@@ -95,6 +98,7 @@ pub(crate) fn server_impl(attr: TokenStream, tokens: TokenStream) -> TokenStream
     check::server_impl(&block, &errors);
     let items: Vec<Item<'_>> =
         block.marked().filter_map(|it| method(it, &block.self_ty, &keys, &errors)).collect();
+    check::shared(&keys, &block, &items, &errors);
     check::duplicates(&items, &errors);
     let mut all = block.plain();
     match errors.finish() {
@@ -102,7 +106,10 @@ pub(crate) fn server_impl(attr: TokenStream, tokens: TokenStream) -> TokenStream
             let items = items.iter().filter(|it| !check::refused_by_rustc(it));
             all.extend(items.map(expand::item::item));
         }
-        Err(errors) => all.extend(errors),
+        Err(errors) => {
+            all.extend(errors);
+            all.extend(items.iter().filter_map(expand::mark::mark));
+        }
     }
     all
 }

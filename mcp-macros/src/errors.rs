@@ -38,6 +38,8 @@ impl Errors {
             return Ok(());
         }
         found.sort_by_key(|error| position(error.span()));
+        // A key that several items share is looked at with each of them.
+        found.dedup_by_key(|error| (position(error.span()), error.to_string()));
         Err(found.iter().map(syn::Error::to_compile_error).collect())
     }
 }

@@ -64,7 +64,7 @@ use proc_macro::TokenStream;
 /// | key | meaning |
 /// |---|---|
 /// | `name = "…"` | the name clients use, if not the parameter's |
-/// | `title = "…"`, `description = "…"` | for people and models; the doc comment is the description otherwise |
+/// | `title = "…"`, `description = "…"` | for people and models; the doc comment is the description otherwise. Both take a constant too: `description = CITY` with a `const CITY: &str` |
 /// | `default`, `default = expr` | what an absent argument is: `Default::default()`, or the expression; the schema shows numbers, texts, `bool`, lists of those, and enums without fields |
 /// | `range(1..=10)` | smallest and greatest number; `a..b` excludes `b` |
 /// | `len(..=200)` | fewest and most characters or items |
@@ -77,7 +77,7 @@ use proc_macro::TokenStream;
 /// | key | meaning |
 /// |---|---|
 /// | `name = "…"` | 1 to 128 letters, digits, `_`, `-` and `.`; the function's name otherwise |
-/// | `title`, `description` | text, or an expression that is text at compile time |
+/// | `title`, `description` | text, or an expression that is a `&'static str` at compile time, such as a constant: `description = ABOUT`, or `include_str!("about.md")` |
 /// | `icon = "https://…"` | repeatable; `icon("https://…", mime_type = "image/png", sizes("48x48"))` |
 /// | `read_only`, `destructive`, `idempotent`, `open_world` | hints to the client; `key = false` says the opposite |
 /// | `blocking` | a plain `fn` runs on the pool of blocking threads |
@@ -192,7 +192,7 @@ pub fn resource(attr: TokenStream, item: TokenStream) -> TokenStream {
 /// ```
 ///
 /// `#[complete("a", "b")]` proposes these values, `#[complete(function)]` asks a [`macro@completion`] function; a method
-/// is named by its type, `#[complete(Self::people)]`. Enums and `bool` complete themselves. `#[arg(…)]` is that of [`macro@tool`].
+/// is named by its type, `#[complete(Self::people)]`. A function without that attribute does not compile there. Enums and `bool` complete themselves. `#[arg(…)]` is that of [`macro@tool`].
 ///
 /// The keys are `name`, `title`, `description`, `icon`, `blocking`, `timeout`, `rate`, `concurrency`, `scopes`, `auth`, `asks`, `order`,
 /// `group`, `meta` and `crate`, as for [`macro@tool`].
@@ -223,6 +223,9 @@ pub fn prompt(attr: TokenStream, item: TokenStream) -> TokenStream {
 /// }
 /// # fn main() {}
 /// ```
+///
+/// Beside the function the attribute puts a hidden type of the same name, by which `#[complete(function)]` knows it. A module or a type of that name
+/// cannot be in the same scope.
 ///
 /// The keys are `blocking`, `timeout` and `crate`, as for [`macro@tool`]; `#[arg(name = "…")]` names an argument whose
 /// name is no Rust name.
@@ -271,10 +274,7 @@ pub fn completion(attr: TokenStream, item: TokenStream) -> TokenStream {
 /// The state is shared by concurrent calls, so a method cannot take `&mut self` or `self`. The block is one of
 /// the type itself, without type parameters.
 ///
-/// | key | meaning |
-/// |---|---|
-/// | `group = "…"` | the group of all its items that name no other |
-/// | `crate = path` | where `mcp_runtime` is |
+#[doc = include_str!("../docs/shared_keys.md")]
 #[proc_macro_attribute]
 pub fn server(attr: TokenStream, item: TokenStream) -> TokenStream {
     entry::server_impl(attr.into(), item.into()).into()

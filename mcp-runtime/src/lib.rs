@@ -32,8 +32,13 @@
 //!
 //! /// Reviews code.
 //! #[prompt]
-//! fn review(#[complete("rust", "python", "go")] language: &str, code: &str) -> String {
+//! fn review(#[complete(languages)] language: &str, code: &str) -> String {
 //!     format!("Review this {language} code:\n{code}")
+//! }
+//!
+//! #[completion]
+//! fn languages(typed: &str) -> Vec<String> {
+//!     ["rust", "python", "go"].iter().filter(|it| it.starts_with(typed)).map(ToString::to_string).collect()
 //! }
 //!
 //! fn main() -> mcp_runtime::Exit {
@@ -50,9 +55,11 @@
 //! **Serving.** `Builder::run` serves stdio, and listens with `--http` when the feature `http` is there; a tokio application calls
 //! `Builder::serve_stdio`, [`Builder::serve`], `serve_http` or `bind_http`, or mounts `into_service` (tower) or `into_router` (axum).
 //! **Attributes.** See [`tool`](prelude::tool), [`resource`](prelude::resource), [`prompt`](prelude::prompt),
-//! [`server`](prelude::server) and [`server!`](server).
+//! [`completion`](prelude::completion), [`server`](prelude::server) and [`server!`](server).
 //!
 //! # Features
+//!
+//! Code that needs a feature that is off does not compile, and the compiler names the feature and the command that turns it on.
 //!
 //! | feature | what it brings |
 //! |---|---|
@@ -114,20 +121,21 @@ mod transport;
 mod unwind;
 mod wire;
 
-#[cfg(feature = "auth")]
+// Where a feature is off, the compiler shows the line of its `cfg` beside the name that it cannot find.
+#[cfg(feature = "auth")] // cargo add mcp-runtime --features auth
 pub use auth::{Denied, ProtectedResource, StaticTokens, TokenVerifier};
-#[cfg(feature = "auth-server")]
+#[cfg(feature = "auth-server")] // cargo add mcp-runtime --features auth-server
 pub use authorization_server::{
     AuthorizationServer, Identity as UpstreamIdentity, Login, LoginPage, LoginRequest, Logins,
     Upstream, User,
 };
 pub use builder::{Builder, Identity, Items, Made, Opening, Server, Setup, Size};
 pub use catalog::{Handle, Item, Prompt, Resource, Tool, Variables};
-#[cfg(feature = "stdio")]
+#[cfg(feature = "stdio")] // cargo add mcp-runtime --features stdio
 pub use cli::Exit;
-#[cfg(feature = "http")]
+#[cfg(feature = "http")] // cargo add mcp-runtime --features http
 pub use context::Extension;
-#[cfg(feature = "auth")]
+#[cfg(feature = "auth")] // cargo add mcp-runtime --features auth
 pub use context::{Access, Auth, Authorization, Policy};
 pub use context::{Amount, AskAll, Asked, Cancel, Context, Over, OverStream, Principal, Progress};
 pub use dispatch::{Next, OperationCall};
@@ -135,9 +143,9 @@ pub use error::{BuildError, Error, Result, ServeError, Unanswered};
 pub use extract::{
     Args, Client, Elicit, Form, FormField, FromCall, Needs, Roots, Sample, Shared, State,
 };
-#[cfg(feature = "http")]
+#[cfg(feature = "http")] // cargo add mcp-runtime --features http
 pub use http::HeaderMap;
-#[cfg(feature = "auth")]
+#[cfg(feature = "auth")] // cargo add mcp-runtime --features auth
 pub use issuer::{Algorithm, Jwt};
 pub use limits::{ItemStats, Limit, Limits, Stats};
 pub use mcp_macros::{build_server as server, items};
@@ -147,19 +155,22 @@ pub use model::{
     ResourceLink, Role, Root, Sampled, SampledContent, Sampling, SamplingContent, SamplingTool,
     TaskSupport, Text, ToolChoice, ToolUse,
 };
-#[cfg(feature = "client-log")]
+#[cfg(feature = "client-log")] // cargo add mcp-runtime --features client-log
 pub use observe::{ClientLog, client_log};
 pub use reply::{
     CompletionReply, IntoFailure, Json, PromptReply, ResourceReply, ToolReply, WithMeta,
 };
 pub use schema::SchemaProfile;
-#[cfg(feature = "sqlite")]
+#[cfg(feature = "sqlite")] // cargo add mcp-runtime --features sqlite
 pub use store::SqliteTasks;
 pub use task::{Keeping, KeptTask, MemoryTasks, TaskStore};
-#[cfg(feature = "http")]
+#[cfg(feature = "http")] // cargo add mcp-runtime --features http
 pub use transport::http::{Body as HttpBody, HttpServer, HttpService};
 
 /// Everything a server's source names: `use mcp_runtime::prelude::*;`.
+///
+/// Its derives, `Serialize`, `Deserialize` and `JsonSchema`, look for the crates `serde` and `schemars` among your dependencies.
+/// [`data`](macro@data) derives all three without them.
 pub mod prelude {
     pub use mcp_macros::{Schema, completion, data, form, items, prompt, resource, server, tool};
     pub use schemars::JsonSchema;
@@ -208,7 +219,7 @@ pub mod __private {
         model::{
             Asks, CachePolicy, Choices, FormSchema, Icon, Rate, Role, TaskSupport, TextFormat,
         },
-        registry::identity,
+        registry::{Completes, Unmarked, completed, completed_by, identity, unmarked},
         reply::{ConstantOutput, completion_reply, prompt_reply, resource_reply, tool_reply},
         schema::{
             CompiledPattern, Data, Held, Range, SchemaProfile, Whole,

@@ -6,7 +6,7 @@
 
 use std::any::TypeId;
 
-use crate::item::ItemDef;
+use crate::{extract::probe::Nothing, item::ItemDef};
 
 #[cfg(not(any(target_family = "wasm", feature = "inventory")))]
 mod gathered {
@@ -47,6 +47,44 @@ pub(crate) fn all() -> impl Iterator<Item = &'static ItemDef> {
 /// The identity of a function: the type that the compiler gives it alone.
 pub fn identity<F: 'static>(_: &F) -> TypeId {
     TypeId::of::<F>()
+}
+
+/// The type that the attribute `#[completion]` puts beside a function, under the function's name.
+#[derive(Clone, Copy, Debug)]
+pub struct Completes;
+
+/// Stands in for the mark of a function that has none.
+#[derive(Clone, Copy, Debug)]
+pub struct Unmarked;
+
+/// For an import with `*`, which a mark of the same name overrides.
+pub mod unmarked {
+    pub type __Completion = super::Unmarked;
+}
+
+/// The mark of a function of type `F`.
+#[diagnostic::on_unimplemented(
+    message = "this function completes no arguments: it has no `#[completion]`",
+    label = "not marked with `#[completion]`",
+    note = "write `#[completion]` above the function that is named here"
+)]
+pub trait MarksCompletion<F> {}
+
+#[diagnostic::do_not_recommend]
+impl<F> MarksCompletion<F> for Completes {}
+
+/// Never applies. It keeps the compiler from a second error where the function does not exist and its type is unknown.
+#[diagnostic::do_not_recommend]
+impl<F: Nothing> MarksCompletion<F> for Unmarked {}
+
+/// The identity of a free function with `#[completion]`.
+pub fn completed<M: MarksCompletion<F>, F: 'static>(function: &F) -> TypeId {
+    identity(function)
+}
+
+/// The same for a method.
+pub fn completed_by<M: MarksCompletion<F>, F: 'static>(function: &F, _: M) -> TypeId {
+    identity(function)
 }
 
 /// Puts an item into the slice.

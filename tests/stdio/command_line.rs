@@ -83,7 +83,7 @@ fn list_has_every_item_with_its_usage() {
     for line in [
         "\ntools\n",
         "\n  repeat word=<string> times=<integer 0..=255> [separator=<string>]  Repeats a word.\n",
-        "\n  shout [volume=<integer 0..=255>] phrase=<string> again=<boolean>  Has an argument",
+        "\n  shout [volume=<integer 0..=255>] phrase=<string> again=<boolean>  ",
         "  Waits as a task for something that never happens. (task)\n",
         "  Asks, begins a task, reports, asks again. (task required; asks elicitation)\n",
         "\nresources\n  notes://today",

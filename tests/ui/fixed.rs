@@ -63,14 +63,16 @@ fn twins_compile() {
     let mut library = String::from(
         "#![deny(warnings)]\n// Nobody calls them, and every `main` is one of many.\n#![allow(dead_code)]\n",
     );
-    for (number, twin) in crate::sources().filter(|it| crate::is_twin(it)).enumerate() {
+    let twins = crate::sources().filter(|it| crate::is_twin(it));
+    // A feature is turned on outside of the program, so these programs are their own twins.
+    for (number, twin) in twins.chain(crate::features::programs()).enumerate() {
         library.push_str(&format!("#[path = {:?}]\nmod twin{number};\n", tests.join(twin)));
     }
     let runtime = tests.join("../mcp-runtime");
     // Any crate is one that a server can be `with`.
     let manifest = format!(
         "[package]\nname = \"twins\"\nedition = \"2024\"\n\n[lib]\npath = \"lib.rs\"\n\n[workspace]\n\n\
-         [dependencies]\nmcp-runtime = {{ path = {runtime:?}, features = [\"ask\", \"auth\"] }}\nserde = \"1\"\n\
+         [dependencies]\nmcp-runtime = {{ path = {runtime:?}, features = [\"ask\", \"auth-server\", \"axum\", \"sqlite\"] }}\nserde = \"1\"\ntracing = \"0.1\"\n\
          my_tools = {{ package = \"serde_json\", version = \"1\" }}\n",
     );
     fs::create_dir_all(&folder).expect("the folder for tests can be written");

@@ -6,6 +6,7 @@
 #![forbid(unsafe_code)]
 
 mod build;
+mod features;
 mod fixed;
 mod pass;
 

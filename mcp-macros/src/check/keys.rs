@@ -3,22 +3,29 @@
 use crate::errors::{Errors, position};
 use crate::item::{Item, Kind, Mode};
 use crate::keys::Given;
+use crate::keys::tables::ItemKeys;
 use crate::keys::task::Task;
 use crate::keys::text::Flag;
 
 pub(super) fn check(item: &Item<'_>, errors: &Errors) {
     name(item, errors);
-    let keys = &item.keys;
+    contradictions(&item.keys, errors);
+    mode(item, errors);
+    task(item, errors);
+    useless(item, errors);
+}
+
+/// Reports pairs of keys of which an attribute can have one, and returns whether there are any.
+pub(super) fn contradictions(keys: &ItemKeys, errors: &Errors) -> bool {
     let pairs = [
         (&keys.read_only, &keys.destructive, "a tool that only reads destroys nothing"),
         (&keys.strict, &keys.lenient, "one refuses what the other lets pass"),
     ];
+    let mut found = false;
     for (one, other, reason) in pairs {
-        contradiction(one.as_ref(), other.as_ref(), reason, errors);
+        found |= contradiction(one.as_ref(), other.as_ref(), reason, errors);
     }
-    mode(item, errors);
-    task(item, errors);
-    useless(item, errors);
+    found
 }
 
 /// TOOLS-07: the names that every client and model accepts.
@@ -51,10 +58,10 @@ fn contradiction(
     other: Option<&Given<Flag>>,
     reason: &str,
     errors: &Errors,
-) {
-    let (Some(one), Some(other)) = (one, other) else { return };
+) -> bool {
+    let (Some(one), Some(other)) = (one, other) else { return false };
     if !(one.value.0 && other.value.0) {
-        return;
+        return false;
     }
     let (first, second) =
         if position(one.span()) < position(other.span()) { (one, other) } else { (other, one) };
@@ -62,6 +69,7 @@ fn contradiction(
         second.span(),
         format!("`{}` contradicts `{}`: {reason}: remove one of the two", second.key, first.key),
     );
+    true
 }
 
 fn mode(item: &Item<'_>, errors: &Errors) {

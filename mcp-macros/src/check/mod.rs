@@ -15,7 +15,7 @@ use crate::item::Item;
 pub(crate) use form::{borrows, check as form};
 pub(crate) use params::{is_borrowed_argument, refused_by_rustc, strip_groups};
 pub(crate) use schema::check as schema;
-pub(crate) use server::{check as server_impl, duplicates};
+pub(crate) use server::{check as server_impl, duplicates, shared};
 
 /// Reports everything that is wrong with an item.
 pub(crate) fn check(item: &Item<'_>, errors: &Errors) {

@@ -3,9 +3,10 @@
 use crate::errors::Errors;
 use crate::item::impl_block::ImplBlock;
 use crate::item::{Item, Kind};
+use crate::keys::tables::ItemKeys;
 use std::collections::HashMap;
-use syn::GenericParam;
 use syn::spanned::Spanned as _;
+use syn::{GenericParam, Ident};
 
 const CONCRETE: &str = "is one type: write `impl Type<…>` with concrete parameters";
 
@@ -36,6 +37,33 @@ pub(crate) fn check(block: &ImplBlock, errors: &Errors) {
         let message = "no method here has `#[tool]`, `#[resource]`, `#[prompt]` or `#[completion]`: mark one, or remove `#[server]`";
         errors.at(block.keyword.span(), message);
     }
+}
+
+/// Keys that are shared and have no meaning for any of the items, or contradict each other.
+pub(crate) fn shared(keys: &ItemKeys, block: &ImplBlock, items: &[Item<'_>], errors: &Errors) {
+    if super::keys::contradictions(keys, errors) || items.is_empty() || block.has_macros() {
+        return;
+    }
+    let useless = |key: Option<&Ident>, is_own: &dyn Fn(&ItemKeys) -> bool| {
+        let Some(key) = key else { return };
+        let name = key.to_string();
+        if !items.iter().any(|it| it.can_take(&name) || is_own(&it.keys)) {
+            let message = format!(
+                "no item of this block can have `{name}`, so sharing it says nothing: remove it"
+            );
+            errors.at(key.span(), message);
+        }
+    };
+    macro_rules! useless {
+        ($($key:ident)*) => {$(
+            useless(keys.$key.as_ref().map(|it| &it.key), &|it| it.$key.is_some());
+        )*};
+    }
+    useless! {
+        blocking read_only destructive idempotent open_world timeout rate concurrency scopes auth task order mime_type cache
+        subscribe audience priority strict lenient schema
+    }
+    useless(keys.icon.first().map(|it| &it.key), &|it| !it.icon.is_empty());
 }
 
 /// Two items of one name. Those in different groups never meet, and of those that depend on `cfg` there may be only one.

@@ -54,6 +54,15 @@ fn lent(reference: &TypeReference, errors: &Errors) {
             "state is found by its type, so it has one: give the server an `Arc` with `.state::<Arc<dyn {name} + Send + Sync>>(…)`, and take `&std::sync::Arc<dyn {name} + Send + Sync>`"
         );
         errors.push(syn::Error::new_spanned(reference, message));
+    } else if let Type::Slice(slice) = strip_groups(&reference.elem)
+        && let Type::Reference(item) = strip_groups(&slice.elem)
+    {
+        let owned = match strip_groups(&item.elem) {
+            Type::Path(path) if path.path.is_ident("str") => "String".to_owned(),
+            ty => written(ty),
+        };
+        let message = format!("a list that a client sends owns its items: write `&[{owned}]`");
+        errors.push(syn::Error::new_spanned(reference, message));
     } else if let Some(lifetime) = reference.lifetime.as_ref().filter(|it| it.ident == "static") {
         errors.at(lifetime.span(), "a parameter is lent for the call: remove `'static`");
     }

@@ -16,8 +16,10 @@ pub(super) fn check(item: &Item<'_>, errors: &Errors) {
         names.iter().map(String::as_str).filter(|it| template.variable(it).is_none()).collect();
     for variable in template.variables().filter(|it| !names.contains(&it.name)) {
         let name = &variable.name;
-        let hint = match suggest(name, &free) {
-            Some(found) => format!("did you mean the parameter `{found}`?"),
+        let hint = match suggest(name, &free).or_else(|| of_same_word(name, &free)) {
+            Some(found) => format!(
+                "did you mean the parameter `{found}`? Write `{{{found}}}`, or `#[arg(name = \"{name}\")] {found}`"
+            ),
             None => format!("add one: `{}`", example(name)),
         };
         errors.at(
@@ -25,6 +27,13 @@ pub(super) fn check(item: &Item<'_>, errors: &Errors) {
             format!("the variable `{{{name}}}` has no parameter of its name; {hint}"),
         );
     }
+}
+
+/// The only parameter whose name has the variable's as one of its words, or the other way round: `user_id` for `id`.
+fn of_same_word<'a>(name: &str, free: &[&'a str]) -> Option<&'a str> {
+    let has = |name: &str, word: &str| name.split('_').any(|it| it == word);
+    let mut found = free.iter().filter(|it| has(it, name) || has(name, it));
+    found.next().filter(|_| found.next().is_none()).copied()
 }
 
 /// A parameter that would take the variable.

@@ -2,6 +2,7 @@
 
 use super::call::call;
 use super::definition::definition;
+use super::mark::mark;
 use super::param::{Field, fields};
 use super::{here, root, schema};
 use crate::item::{Item, Kind, Mode};
@@ -22,8 +23,10 @@ pub(crate) fn item(item: &Item<'_>) -> TokenStream {
     let params = params(item, &fields);
     let call = call(item, &fields, &target);
     let definition = definition(item, &target);
+    let mark = mark(item);
     let schemas = schema::constants(item, &fields);
     quote_spanned! {here()=>
+        #mark
         #inherited
         const _: () = {
             use #root::__private as __mcp;
@@ -48,7 +51,7 @@ fn target(item: &Item<'_>) -> TokenStream {
 
 /// A function that is configured away must not be registered, and one that is deprecated may be. The
 /// `allow` is the only one that is ever emitted: a crate that forbids it cannot have such a function.
-fn inherited(item: &Item<'_>) -> TokenStream {
+pub(super) fn inherited(item: &Item<'_>) -> TokenStream {
     let attrs = &item.function.attrs;
     let cfgs = attrs.iter().filter(|it| it.path().is_ident("cfg"));
     let deprecated = attrs.iter().any(|it| it.path().is_ident("deprecated"));

@@ -8,6 +8,7 @@ pub(crate) mod field;
 pub(crate) mod form;
 pub(crate) mod item;
 pub(crate) mod items;
+pub(crate) mod mark;
 mod param;
 mod schema;
 pub(crate) mod server;

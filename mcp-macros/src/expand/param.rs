@@ -1,5 +1,6 @@
 //! Parameters: their definitions, and the handles that read them.
 
+use super::mark::marked;
 use super::text::{description, text};
 use super::{at, here, reexport, root_text};
 use crate::check::is_borrowed_argument;
@@ -356,8 +357,8 @@ fn completer(completer: &Completer, owner: Option<&TokenStream>) -> TokenStream 
             quote_spanned!(here()=> .complete(__mcp::Completer::Values(&[#(#values),*])))
         }
         Completer::Function(path) => {
-            let path = outside(path.to_token_stream(), owner);
-            quote_spanned!(here()=> .complete(__mcp::Completer::Function(|| __mcp::identity(&#path))))
+            let identity = marked(path, owner);
+            quote_spanned!(here()=> .complete(__mcp::Completer::Function(|| #identity)))
         }
     }
 }

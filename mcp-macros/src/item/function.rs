@@ -8,13 +8,14 @@ use syn::{Attribute, Signature, Token, Visibility};
 /// What is known of a function: all but its body.
 pub(crate) struct Function {
     pub(crate) attrs: Vec<Attribute>,
+    pub(crate) visibility: Visibility,
     pub(crate) sig: Signature,
 }
 
 impl Parse for Function {
     fn parse(input: ParseStream<'_>) -> syn::Result<Self> {
         let attrs = input.call(Attribute::parse_outer)?;
-        input.parse::<Visibility>()?;
+        let visibility = input.parse()?;
         let sig: Signature = input.parse()?;
         if input.peek(Token![;]) {
             let message = "this function has no body that a client could call: remove the attribute, and write it at the method of a type, in an impl block with `#[server]`";
@@ -24,7 +25,7 @@ impl Parse for Function {
             return Err(input.error("expected the function's body"));
         }
         input.parse::<TokenTree>()?;
-        Ok(Self { attrs, sig })
+        Ok(Self { attrs, visibility, sig })
     }
 }
 

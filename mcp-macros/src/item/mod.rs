@@ -12,6 +12,7 @@ use crate::docs::{self, Doc};
 use crate::errors::Errors;
 use crate::keys::arg::Completer;
 use crate::keys::tables::{self, ArgKeys, ItemKeys};
+use crate::keys::text::Flag;
 use crate::keys::{self, Given, Table};
 use crate::uri::Template;
 use function::Function;
@@ -146,11 +147,41 @@ impl<'a> Item<'a> {
         }
     }
 
-    /// Takes from the impl block's `#[server]` what the method does not say itself.
+    /// Takes from the impl block's `#[server]` the keys that the method does not have itself.
     pub(crate) fn inherit(&mut self, server: &ItemKeys) {
         let keys = &mut self.keys;
         keys.group = keys.group.take().or_else(|| server.group.clone());
         keys.crate_path = keys.crate_path.take().or_else(|| server.crate_path.clone());
+        if keys.icon.is_empty() && self.can_take("icon") {
+            self.keys.icon.clone_from(&server.icon);
+        }
+        macro_rules! inherit {
+            ($($key:ident)*) => {$(
+                if self.keys.$key.is_none() && self.can_take(stringify!($key)) {
+                    self.keys.$key.clone_from(&server.$key);
+                }
+            )*};
+        }
+        // `blocking` comes first: a plain function that does not block can have no timeout and be no task.
+        inherit! {
+            blocking read_only destructive idempotent open_world timeout rate concurrency scopes auth task order mime_type cache
+            subscribe audience priority strict lenient schema
+        }
+    }
+
+    /// Whether a key that all items of a block share has a meaning here, beside what the item itself says.
+    pub(crate) fn can_take(&self, key: &str) -> bool {
+        let is_set = |flag: &Option<Given<Flag>>| flag.as_ref().is_some_and(|it| it.value.0);
+        self.kind.table().names.contains(&key)
+            && match key {
+                "blocking" => self.function.sig.asyncness.is_none(),
+                "timeout" | "task" => self.mode() != Mode::InPlace,
+                "read_only" => !is_set(&self.keys.destructive),
+                "destructive" => !is_set(&self.keys.read_only),
+                "strict" => !is_set(&self.keys.lenient),
+                "lenient" => !is_set(&self.keys.strict),
+                _ => true,
+            }
     }
 
     /// The name that clients see, and where it is written.

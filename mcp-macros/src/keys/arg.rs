@@ -8,6 +8,7 @@ use syn::parse::ParseStream;
 use syn::{Expr, Ident, LitStr, Path, Token};
 
 /// `default` or `default = expression`.
+#[derive(Clone)]
 pub(crate) struct Default(pub(crate) Option<Expr>);
 
 impl Value for Default {
@@ -22,6 +23,7 @@ impl Value for Default {
 }
 
 /// `example = literal`, as JSON text.
+#[derive(Clone)]
 pub(crate) struct Example {
     pub(crate) json: String,
     /// As it is written.
@@ -48,6 +50,7 @@ impl Value for Example {
 }
 
 /// `header = "Region"`: the name of an HTTP header (RFC 9110, section 5.1).
+#[derive(Clone)]
 pub(crate) struct Header(pub(crate) LitStr);
 
 impl Value for Header {
@@ -109,6 +112,7 @@ impl Value for Format {
 }
 
 /// Where the proposals for a value come from.
+#[derive(Clone)]
 pub(crate) enum Completer {
     /// `complete("a", "b")`
     Values(Vec<LitStr>),

@@ -8,6 +8,7 @@ use syn::parse::ParseStream;
 use syn::{Ident, Token};
 
 /// `asks(elicitation, sampling, roots)`: names of client capabilities, each known to be one.
+#[derive(Clone)]
 pub(crate) struct Asks(pub(crate) Vec<Ident>);
 
 const CAPABILITIES: [&str; 3] = ["elicitation", "sampling", "roots"];

@@ -102,7 +102,7 @@ macro_rules! keys {
     (@name $field:ident $name:literal) => { $name };
     ($(#[$meta:meta])* struct $Keys:ident { $($field:ident $(= $name:literal)?: $slot:ty,)* }) => {
         $(#[$meta])*
-        #[derive(Default)]
+        #[derive(Clone, Default)]
         pub(crate) struct $Keys { $(pub(crate) $field: $slot,)* }
 
         impl $crate::keys::Keys for $Keys {

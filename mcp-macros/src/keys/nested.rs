@@ -11,6 +11,7 @@ use syn::punctuated::Punctuated;
 use syn::{Ident, LitStr, Token};
 
 /// `icon = "https://…"` or `icon("https://…", mime_type = "image/png", sizes("48x48"))`.
+#[derive(Clone)]
 pub(crate) struct Icon {
     pub(crate) src: LitStr,
     pub(crate) keys: IconKeys,
@@ -47,6 +48,7 @@ impl Value for Icon {
 }
 
 /// `sizes("48x48", "any")`.
+#[derive(Clone)]
 pub(crate) struct Sizes(pub(crate) Vec<LitStr>);
 
 impl Value for Sizes {
@@ -91,6 +93,7 @@ impl Value for Cache {
 }
 
 /// `meta("vendor.com/key" = 1, other = "text")`: names and JSON text.
+#[derive(Clone)]
 pub(crate) struct Meta(pub(crate) Vec<(String, String)>);
 
 impl Value for Meta {

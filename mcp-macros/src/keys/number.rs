@@ -7,6 +7,7 @@ use syn::parse::{Parse as _, ParseStream};
 use syn::{Expr, ExprLit, Ident, Lit, LitFloat, LitInt, LitStr, Token};
 
 /// `timeout = "30s"`, in milliseconds.
+#[derive(Clone)]
 pub(crate) struct Duration(pub(crate) u64);
 
 impl Value for Duration {
@@ -32,6 +33,7 @@ fn millis(text: &str) -> Option<u64> {
 }
 
 /// `size = 1024` or `size = "1MB"`, in bytes.
+#[derive(Clone)]
 pub(crate) struct Size(pub(crate) u64);
 
 impl Value for Size {
@@ -50,6 +52,7 @@ impl Value for Size {
 const SIZE: &str = "expected a number of bytes, or a whole number and a unit: \"512KB\", \"1MB\", \"16MiB\" or \"1GB\"";
 
 /// `max_result = "1MB"`: a literal is checked here, any other expression is a number of bytes.
+#[derive(Clone)]
 pub(crate) enum SizeExpr {
     Bytes(u64),
     Expr(Box<Expr>),
@@ -92,6 +95,7 @@ fn scaled(text: &str, units: &[(&str, u64)]) -> Option<u64> {
 }
 
 /// `order = -1`.
+#[derive(Clone)]
 pub(crate) struct Order(pub(crate) i32);
 
 impl Value for Order {
@@ -111,6 +115,7 @@ impl Value for Order {
 }
 
 /// `priority = 0.8`, from 0 to 1.
+#[derive(Clone)]
 pub(crate) struct Priority(pub(crate) f64);
 
 impl Value for Priority {
@@ -135,6 +140,7 @@ impl Value for Priority {
 }
 
 /// A regular expression the runtime can compile, because the macro just did.
+#[derive(Clone)]
 pub(crate) struct Pattern(pub(crate) LitStr);
 
 impl Pattern {

@@ -38,6 +38,7 @@ impl Bound {
 }
 
 /// `range(1..=10)`; the end of `a..b` is outside.
+#[derive(Clone)]
 pub(crate) struct Range {
     pub(crate) start: Option<Bound>,
     pub(crate) end: Option<Bound>,
@@ -131,6 +132,7 @@ fn bound(expr: &Expr) -> syn::Result<Bound> {
 }
 
 /// `len(..=200)`: fewest and most, both allowed.
+#[derive(Clone)]
 pub(crate) struct Len {
     pub(crate) min: Option<usize>,
     pub(crate) max: Option<usize>,

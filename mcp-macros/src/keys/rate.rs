@@ -7,6 +7,7 @@ use syn::parse::ParseStream;
 use syn::{Ident, LitInt, LitStr};
 
 /// `rate = "10/s"` or `rate("10/s", burst = 20)`.
+#[derive(Clone)]
 pub(crate) struct Rate {
     pub(crate) count: u32,
     pub(crate) unit: Unit,
@@ -95,6 +96,7 @@ fn meant(unit: &str) -> Option<&'static str> {
 }
 
 /// `concurrency = 4`: a whole number from 1 on.
+#[derive(Clone)]
 pub(crate) struct Count(pub(crate) u32);
 
 impl Value for Count {

@@ -6,6 +6,7 @@ use syn::parse::{Parse as _, ParseStream};
 use syn::{Expr, Ident, LitStr, Token};
 
 /// `scopes("files:read", "files:write")`: names of what a caller has been granted, all of which are needed.
+#[derive(Clone)]
 pub(crate) struct Scopes(pub(crate) Vec<LitStr>);
 
 impl Value for Scopes {
@@ -59,6 +60,7 @@ fn problem(scope: &str) -> Option<String> {
 }
 
 /// `auth(function)` or `auth(|caller, access| …)`.
+#[derive(Clone)]
 pub(crate) struct Policy(pub(crate) Expr);
 
 impl Value for Policy {

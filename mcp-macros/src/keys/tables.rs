@@ -141,8 +141,47 @@ pub(crate) const COMPLETION: Table = Table {
     hint: None,
 };
 
-pub(crate) const SERVER_IMPL: Table =
-    Table { owner: "#[server]", names: &["group", "crate"], refused: &[], hint: None };
+/// Keys that all items of a block can share.
+pub(crate) const SERVER_IMPL: Table = Table {
+    owner: "#[server]",
+    names: &[
+        "group",
+        "icon",
+        "read_only",
+        "destructive",
+        "idempotent",
+        "open_world",
+        "blocking",
+        "timeout",
+        "rate",
+        "concurrency",
+        "scopes",
+        "auth",
+        "task",
+        "order",
+        "mime_type",
+        "cache",
+        "subscribe",
+        "audience",
+        "priority",
+        "strict",
+        "lenient",
+        "schema",
+        "crate",
+    ],
+    refused: &[
+        ("name", OWN),
+        ("title", OWN),
+        ("description", OWN),
+        ("size", OWN),
+        ("meta", OWN),
+        ("input_schema", OWN),
+        ("asks", "what a function asks is its own: write it at the item"),
+        ("single_use", "what a function asks is its own: write it at the item"),
+    ],
+    hint: None,
+};
+const OWN: &str = "each item has one of its own: write it at the item";
 
 pub(crate) const DATA: Table = Table {
     owner: "#[data]",

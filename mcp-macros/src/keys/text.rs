@@ -7,6 +7,7 @@ use syn::parse::{Parse as _, ParseStream};
 use syn::{Expr, ExprLit, Ident, Lit, LitBool, LitStr, Path, Token};
 
 /// `key` or `key = false`.
+#[derive(Clone)]
 pub(crate) struct Flag(pub(crate) bool);
 
 impl Value for Flag {
@@ -28,6 +29,7 @@ impl Value for Flag {
 }
 
 /// `key = "text"`, or an expression that is text at compile time.
+#[derive(Clone)]
 pub(crate) enum Text {
     Literal(LitStr),
     Expr(Box<Expr>),
@@ -73,6 +75,7 @@ pub(crate) fn literal<V: Value>(key: &Ident, input: ParseStream<'_>) -> syn::Res
 }
 
 /// `key = expression`.
+#[derive(Clone)]
 pub(crate) struct Expression(pub(crate) Expr);
 
 impl Value for Expression {
@@ -129,6 +132,7 @@ pub(crate) enum Role {
 }
 
 /// `audience(user, assistant)`.
+#[derive(Clone)]
 pub(crate) struct Audience(pub(crate) Vec<Role>);
 
 impl Value for Audience {
@@ -161,6 +165,7 @@ impl Value for Audience {
 }
 
 /// `with = [one_crate, another]`.
+#[derive(Clone)]
 pub(crate) struct With(pub(crate) Vec<Ident>);
 
 impl Value for With {

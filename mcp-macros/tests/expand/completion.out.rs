@@ -1,4 +1,6 @@
 fn cities(typed: &str, country: Option<String>, db: State<Db>) -> Vec<String> {}
+#[doc(hidden)]
+type cities = ::mcp_runtime::__private::Completes;
 const _: () = {
     use ::mcp_runtime::__private as __mcp;
     use __mcp::param::*;

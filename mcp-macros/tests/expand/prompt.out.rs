@@ -7,7 +7,13 @@ const _: () = {
         __mcp::ArgDef::new("language")
             .complete(__mcp::Completer::Values(&["rust", "go"])),
         __mcp::ArgDef::new("city")
-            .complete(__mcp::Completer::Function(|| __mcp::identity(&places::cities))),
+            .complete(
+                __mcp::Completer::Function(|| {
+                    use __mcp::unmarked::*;
+                    use places::cities as __Completion;
+                    __mcp::completed::<__Completion, _>(&__Completion)
+                }),
+            ),
     ];
     fn __params(__to: &mut __mcp::Params) {
         __to.in_place();

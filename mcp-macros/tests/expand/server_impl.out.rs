@@ -156,7 +156,15 @@ const _: () = {
     use __mcp::param::*;
     static __ARGS: [__mcp::ArgDef; 1] = [
         __mcp::ArgDef::new("word")
-            .complete(__mcp::Completer::Function(|| __mcp::identity(&<Notes>::words))),
+            .complete(
+                __mcp::Completer::Function(|| {
+                    trait __Unmarked {
+                        const __MCP_COMPLETES_WORDS: __mcp::Unmarked = __mcp::Unmarked;
+                    }
+                    impl<__T: ?Sized> __Unmarked for __T {}
+                    __mcp::completed_by(&<Notes>::words, <Notes>::__MCP_COMPLETES_WORDS)
+                }),
+            ),
     ];
     fn __params(__to: &mut __mcp::Params) {
         __to.in_place();

@@ -13,7 +13,7 @@ use crate::{
 /// the first cannot read a value.
 pub(super) type Shape = (String, Vec<TypeId>);
 
-/// What two items of a list must not have in common.
+/// Property that two items of a list must not share.
 #[derive(PartialEq, Eq, Hash)]
 enum Key<'a> {
     Name(&'a str),
@@ -30,7 +30,7 @@ pub(super) fn variables(params: &Params) -> Vec<(&'static str, TypeId)> {
     variables.collect()
 }
 
-/// Which URIs a template reads; `None` where that depends on more than its shape and the types of its variables.
+/// The URIs that a template reads; `None` where that depends on more than its shape and the types of its variables.
 pub(super) fn shape(template: &Template, variables: &[(&'static str, TypeId)]) -> Option<Shape> {
     let (shape, names) = template.shape();
     let type_of = |name: &str| variables.iter().find(|it| it.0 == name).map(|it| it.1);

@@ -6,6 +6,8 @@ mod auth;
 mod build;
 mod caught;
 mod check;
+#[cfg(not(all(feature = "stdio", feature = "axum", feature = "auth", feature = "ask")))]
+mod disabled;
 mod duplicates;
 #[cfg(feature = "http")]
 mod http;

@@ -5,8 +5,6 @@ use std::{
     task::{Context, Poll},
 };
 
-use crate::error::ServeError;
-
 /// Outcome of a command or a server, as the exit code of the process.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Code {
@@ -73,7 +71,9 @@ pub struct Returned<'a>(std::marker::PhantomData<&'a ()>);
     label = "not a future",
     note = "call `run()` from a plain `fn main`, without `async`, `#[tokio::main]` and `.await`; on a runtime of your own write `.serve_stdio().await`"
 )]
-pub trait Awaited {}
+pub trait Awaited {
+    type Output;
+}
 
 /// Never applies. Without it the compiler would only propose to remove the `.await`, and `run` would then fail on the runtime it is called on.
 #[doc(hidden)]
@@ -81,9 +81,10 @@ impl Future for Exit
 where
     for<'a> Returned<'a>: Awaited,
 {
-    type Output = Result<(), ServeError>;
+    // Of no known type, so that its use causes no further error.
+    type Output = <Returned<'static> as Awaited>::Output;
 
     fn poll(self: Pin<&mut Self>, _: &mut Context<'_>) -> Poll<Self::Output> {
-        Poll::Ready(Ok(()))
+        unreachable!("no `.await` of it compiles")
     }
 }

@@ -11,6 +11,8 @@ mod asking;
 mod authorization;
 mod cancel;
 mod carrier;
+#[allow(missing_docs, reason = "public only for the compiler")]
+mod elsewhere;
 mod environment;
 #[cfg(feature = "auth")]
 mod hierarchy;

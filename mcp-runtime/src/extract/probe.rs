@@ -39,6 +39,7 @@ use crate::{
     message = "`{Self}` cannot be a parameter",
     label = "clients cannot send it, and the server does not have it",
     note = "what clients send is `String`, a number, `bool`, a list or map, or your own type with `#[data]`: it implements `Deserialize` and `JsonSchema`, with everything in it",
+    note = "a type of another crate needs that crate's feature for serde, and schemars' for the crate: `cargo add uuid --features serde` and `cargo add schemars --features uuid1` for `Uuid`",
     note = "what the server has is `&T` or `State<T>`, `&Context`, `Progress`, `Cancel`, `Meta`, `Client`, `Handle`, or a type of yours with `impl FromCall`"
 )]
 pub trait Argument: DeserializeOwned + JsonSchema + Send + 'static {}

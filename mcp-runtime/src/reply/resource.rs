@@ -12,6 +12,7 @@ use crate::{
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is not something a resource can return",
     label = "cannot become a resource's contents",
+    note = "bytes go out as a `Blob`: for `Vec<u8>` return `Blob`, made with `Blob::new(bytes)`",
     note = "numbers, lists and types of your own go out as JSON: write `Json<u32>`, or `Json<YourType>` with `#[data]` on the type",
     note = "a resource returns text, `Json<T>`, `Blob`, `Image`, `ResourceContents`, `Vec<ResourceContents>`, an `Option` of those (`None` is \"not found\"), or a `Result` of any of them"
 )]

@@ -5,7 +5,7 @@ use std::sync::Mutex;
 use mcp_runtime::{items, prelude::*, server};
 use serde_json::json;
 
-use crate::support::{both_eras, connect, names, problems, said};
+use crate::support::{both_eras, connect, named, names, problems, said};
 
 struct Notes {
     all: Mutex<Vec<String>>,
@@ -94,6 +94,64 @@ fn zulu() {}
 
 #[tool(order = 9)]
 fn alpha() {}
+
+/// The keys of the block hold for each item that can have them and has none of its own.
+#[server(
+    group = "sharing",
+    read_only,
+    open_world = false,
+    blocking,
+    timeout = "30s",
+    mime_type = "text/markdown"
+)]
+impl Shelf {
+    #[tool]
+    fn plain(&self) -> String {
+        std::thread::current().name().unwrap_or_default().to_owned()
+    }
+
+    #[tool(destructive, open_world, blocking = false)]
+    fn own(&self) -> String {
+        std::thread::current().name().unwrap_or_default().to_owned()
+    }
+
+    #[tool(idempotent)]
+    async fn waiting(&self) -> String {
+        String::new()
+    }
+
+    #[resource("shelf://one")]
+    fn one(&self) -> &'static str {
+        "one"
+    }
+
+    #[resource("shelf://two", mime_type = "text/csv")]
+    fn two(&self) -> &'static str {
+        "two"
+    }
+}
+
+struct Shelf;
+
+both_eras! {
+    async fn items_share_the_keys_of_their_block(revision) {
+        let mut client = connect(server!(group = "sharing").state(Shelf), revision).await;
+        let tools = client.tools().await.unwrap();
+        let hints = |name: &str| named(&tools, name)["annotations"].clone();
+        assert_eq!(hints("plain"), json!({ "readOnlyHint": true, "openWorldHint": false }));
+        assert_eq!(hints("own"), json!({ "destructiveHint": true, "openWorldHint": true }));
+        assert_eq!(
+            hints("waiting"),
+            json!({ "readOnlyHint": true, "idempotentHint": true, "openWorldHint": false })
+        );
+        let resources = client.resources().await.unwrap();
+        assert_eq!(named(&resources, "one")["mimeType"], "text/markdown");
+        assert_eq!(named(&resources, "two")["mimeType"], "text/csv");
+        // Blocking handlers run on threads of the pool.
+        let here = said(&mut client, "own", json!({})).await;
+        assert_ne!(said(&mut client, "plain", json!({})).await, here);
+    }
+}
 
 #[test]
 fn a_method_without_its_state_stops_the_server() {

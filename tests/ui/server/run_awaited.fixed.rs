@@ -1,5 +1,4 @@
-#[allow(clippy::unused_async)]
-async fn start() -> mcp_runtime::Exit {
+fn start() -> mcp_runtime::Exit {
     mcp_runtime::server!().run()
 }
 

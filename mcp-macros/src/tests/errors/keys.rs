@@ -38,7 +38,7 @@ fn unknown_keys() {
     check("#[completion(title = \"x\")] fn f() {}", &[("title", "Keys: blocking, timeout, crate")]);
     check(
         "#[server(name = \"x\")] impl N { #[tool] fn f() {} }",
-        &[("name", "Keys: group, crate")],
+        &[("name", "each item has one of its own: write it at the item")],
     );
     check(
         "#[data(rename = \"x\")] struct S;",

@@ -3,7 +3,7 @@
 //! Its handle can do everything the others can, without a bound, so that nothing follows from the mistake;
 //! never run, because nobody gets past `check`. That is where the one error comes from.
 
-use std::marker::PhantomData;
+use std::{marker::PhantomData, sync::Arc};
 
 use serde_json::Value;
 
@@ -44,6 +44,18 @@ pub trait Lends<T> {}
 impl<T: Shared> Lends<T> for &T {}
 #[diagnostic::do_not_recommend]
 impl<T: Shared> Lends<T> for State<T> {}
+
+/// What lends a `T` to all calls without an `Arc` around it.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` cannot be a parameter: all calls share the server's state already, without an `Arc`",
+    label = "clients cannot send it, and the server does not have it",
+    note = "take `&{T}`, and give the server the value itself: `.state(…)` with a `{T}`",
+    note = "a parameter `State<{T}>` can be cloned and kept, as an `Arc` can"
+)]
+pub trait SharesWithoutArc<T> {}
+
+#[diagnostic::do_not_recommend]
+impl<X: ?Sized + Nothing, T> SharesWithoutArc<T> for X {}
 
 /// What serde reads by borrowing from what is read.
 pub trait Borrows {}
@@ -132,6 +144,8 @@ handles! {
     UnseenState;
     /// A reference to what calls cannot share.
     UnfitState;
+    /// An `Arc` that clients cannot send.
+    UnfitArc;
 }
 
 impl<T> Unfit<T> {
@@ -170,6 +184,34 @@ impl<T> UnfitState<State<T>> {
     }
 }
 
+macro_rules! state_params {
+    ($visibility:vis $handle:ident<$ty:ty>) => {
+        $visibility fn tool_param(&self) -> $handle<$ty> {
+            $handle::NEW
+        }
+        $visibility fn text_param(&self) -> $handle<$ty> {
+            $handle::NEW
+        }
+        $visibility fn server_param(&self) -> $handle<$ty> {
+            $handle::NEW
+        }
+        $visibility fn completion_param(&self) -> $handle<$ty> {
+            $handle::NEW
+        }
+    };
+}
+
+impl<T> UnfitArc<Arc<T>> {
+    pub fn check<X: SharesWithoutArc<T>>(self) -> Self {
+        self
+    }
+}
+
+/// Inherent, so that they win over `UnfitLevel`, whose methods are of the same receiver, and lose to all others.
+impl<T> Probe<Arc<T>> {
+    state_params!(pub UnfitArc<Arc<T>>);
+}
+
 pub trait UnfitLevel<T> {
     fn tool_param(&self) -> Unfit<T> {
         Unfit::NEW
@@ -186,34 +228,17 @@ pub trait UnfitLevel<T> {
 }
 impl<T> UnfitLevel<T> for Probe<T> {}
 
-macro_rules! state_params {
-    ($handle:ident) => {
-        fn tool_param(&self) -> $handle<T> {
-            $handle::NEW
-        }
-        fn text_param(&self) -> $handle<T> {
-            $handle::NEW
-        }
-        fn server_param(&self) -> $handle<T> {
-            $handle::NEW
-        }
-        fn completion_param(&self) -> $handle<T> {
-            $handle::NEW
-        }
-    };
-}
-
 /// `&T` and `State<T>` that did not pass as values from the server: only that calls cannot share a `T` can be
 /// the reason. Here it can move to another thread.
 pub trait UnseenStateLevel<T> {
-    state_params!(UnseenState);
+    state_params!(UnseenState<T>);
 }
 impl<'s, T: Send> UnseenStateLevel<&'s T> for &&Probe<&'s T> {}
 impl<T: Send> UnseenStateLevel<State<T>> for &&Probe<State<T>> {}
 
 /// The same of what cannot move either.
 pub trait UnfitStateLevel<T> {
-    state_params!(UnfitState);
+    state_params!(UnfitState<T>);
 }
 impl<'s, T> UnfitStateLevel<&'s T> for &Probe<&'s T> {}
 impl<T> UnfitStateLevel<State<T>> for &Probe<State<T>> {}

@@ -1,0 +1,96 @@
+//! The marks beside functions with `#[completion]`, by which the compiler knows them where `#[complete(function)]` names one.
+//!
+//! The type of a function cannot tell whether it has an attribute, and its name is all that another attribute sees of it. So a free function has a
+//! type of its name beside it, which paths, imports and renames bring along, and a method has a constant. A name without a mark finds a stand-in,
+//! whose type the runtime refuses.
+
+use super::item::inherited;
+use super::{at, here, root};
+use crate::item::tokens::outside;
+use crate::item::{Item, Kind};
+use proc_macro2::{Ident, Span, TokenStream};
+use quote::{format_ident, quote, quote_spanned};
+use syn::ext::IdentExt as _;
+use syn::{Path, PathSegment};
+
+/// The mark of a completion. It is there also where the rest of the expansion is not, so that a mistake in the function is the only error.
+pub(crate) fn mark(item: &Item<'_>) -> Option<TokenStream> {
+    if item.kind != Kind::Completion {
+        return None;
+    }
+    let root = root(item.keys.crate_path.as_ref());
+    let (door, inherited) = (quote_spanned!(here()=> #root::__private), inherited(item));
+    let name = &item.function.sig.ident;
+    Some(match item.owner {
+        None => {
+            let (visibility, mut name) = (&item.function.visibility, name.clone());
+            name.set_span(at(name.span()));
+            quote_spanned!(here()=> #inherited #[doc(hidden)] #visibility type #name = #door::Completes;)
+        }
+        Some(owner) => {
+            let name = constant(name);
+            quote_spanned! {here()=>
+                #inherited
+                impl #owner {
+                    #[doc(hidden)]
+                    pub const #name: #door::Completes = #door::Completes;
+                }
+            }
+        }
+    })
+}
+
+fn constant(name: &Ident) -> Ident {
+    format_ident!("__MCP_COMPLETES_{}", name.unraw().to_string().to_uppercase(), span = here())
+}
+
+/// The identity of the function that `path` names, if it has a mark. `__mcp` is in scope where it stands.
+pub(super) fn marked(path: &Path, owner: Option<&TokenStream>) -> TokenStream {
+    let Some((last, before)) =
+        path.segments.iter().collect::<Vec<_>>().split_last().map(|it| (*it.0, it.1.to_vec()))
+    else {
+        return TokenStream::new();
+    };
+    let span = at(last.ident.span());
+    let is_method = before.last().is_some_and(|it| is_type(it));
+    if is_method {
+        let mut mark = path.clone();
+        let name = constant(&last.ident);
+        if let Some(it) = mark.segments.last_mut() {
+            it.ident = located(&name, span);
+        }
+        let (path, mark) = (outside(quote!(#path), owner), outside(quote!(#mark), owner));
+        return quote_spanned! {span=> {
+            trait __Unmarked {
+                const #name: __mcp::Unmarked = __mcp::Unmarked;
+            }
+            impl<__T: ?Sized> __Unmarked for __T {}
+            __mcp::completed_by(&#path, #mark)
+        }};
+    }
+    // An import takes what there is of a name: function, mark or both. With a macro of that name it also takes none, so that what is said
+    // of a name that does not exist is said once, where the function is used.
+    let (stand_in, used) = if before.is_empty() && path.leading_colon.is_none() {
+        let name = located(&last.ident, span);
+        (Some(quote_spanned!(span=> macro_rules! #name { () => {} })), quote!(#path))
+    } else {
+        (None, quote_spanned!(span=> __Completion))
+    };
+    quote_spanned! {span=> {
+        use __mcp::unmarked::*;
+        #stand_in
+        use #path as __Completion;
+        __mcp::completed::<__Completion, _>(&#used)
+    }}
+}
+
+/// Types are written in camel case and modules are not; nothing else tells them apart here.
+fn is_type(segment: &PathSegment) -> bool {
+    segment.ident.unraw().to_string().starts_with(char::is_uppercase)
+}
+
+fn located(ident: &Ident, span: Span) -> Ident {
+    let mut ident = ident.clone();
+    ident.set_span(span);
+    ident
+}

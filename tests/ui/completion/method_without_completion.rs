@@ -1,0 +1,18 @@
+use mcp_runtime::prelude::*;
+
+struct Notes;
+
+#[server]
+impl Notes {
+    /// Recalls.
+    #[prompt]
+    fn recall(&self, #[complete(Self::titles)] title: &str) -> String {
+        title.to_owned()
+    }
+
+    fn titles(typed: &str) -> Vec<String> {
+        vec![typed.to_owned()]
+    }
+}
+
+fn main() {}

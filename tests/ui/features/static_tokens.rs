@@ -1,0 +1,8 @@
+// auth
+use mcp_runtime::StaticTokens; // mistake
+
+pub fn tokens() -> StaticTokens {
+    StaticTokens::new().token("ada-secret", "ada")
+}
+
+fn main() {}

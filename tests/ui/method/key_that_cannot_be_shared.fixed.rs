@@ -1,0 +1,14 @@
+use mcp_runtime::prelude::*;
+
+struct Notes;
+
+#[server]
+impl Notes {
+    /// Counts.
+    #[tool(title = "Notes")]
+    fn count(&self) -> u8 {
+        1
+    }
+}
+
+fn main() {}

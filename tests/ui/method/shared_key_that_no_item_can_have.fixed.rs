@@ -1,0 +1,14 @@
+use mcp_runtime::prelude::*;
+
+struct Notes;
+
+#[server(open_world = false)]
+impl Notes {
+    /// Counts.
+    #[tool]
+    fn count(&self) -> u8 {
+        1
+    }
+}
+
+fn main() {}

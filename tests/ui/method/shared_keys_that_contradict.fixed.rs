@@ -1,0 +1,20 @@
+use mcp_runtime::prelude::*;
+
+struct Notes;
+
+#[server(read_only)]
+impl Notes {
+    /// Counts.
+    #[tool]
+    fn count(&self) -> u8 {
+        1
+    }
+
+    /// Counts again.
+    #[tool]
+    fn recount(&self) -> u8 {
+        1
+    }
+}
+
+fn main() {}
