@@ -3,7 +3,9 @@
 //! Put `#[tool]`, `#[resource]` or `#[prompt]` on a function, and `cargo run` gives a server that every MCP
 //! client can use:
 //!
-//! ```no_run
+#![cfg_attr(feature = "stdio", doc = "```no_run")]
+// Without the feature there is no `run`, so there is nothing to compile.
+#![cfg_attr(not(feature = "stdio"), doc = "```ignore")]
 //! use mcp_runtime::prelude::*;
 //!
 //! /// Adds two numbers.

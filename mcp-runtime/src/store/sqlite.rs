@@ -31,7 +31,9 @@ const WAIT: Duration = Duration::from_secs(6);
 /// **Who can read it.** On Unix the file is made for the user alone whom the process runs as; one that is there already keeps its
 /// permissions. It is not encrypted, and what was forgotten may stay in it until the space is used again. It does not shrink.
 ///
-/// ```no_run
+#[cfg_attr(feature = "stdio", doc = "```no_run")]
+// Without the feature there is no `run`, so there is nothing to compile.
+#[cfg_attr(not(feature = "stdio"), doc = "```ignore")]
 /// use mcp_runtime::{Exit, SqliteTasks};
 ///
 /// fn main() -> Exit {
