@@ -184,12 +184,26 @@ impl<'a> Bench<'a> {
     }
 
     fn call(&mut self) -> Result<(), String> {
+        let mut mistakes = Vec::new();
+        for part in [Self::call_plainly, Self::call_for_nothing, Self::call_with_arrays] {
+            if let Err(mistake) = part(self) {
+                mistakes.push(mistake);
+                self.give_up();
+            }
+        }
+        if mistakes.is_empty() { Ok(()) } else { Err(mistakes.join("\n")) }
+    }
+
+    fn call_plainly(&mut self) -> Result<(), String> {
         let server = self.server("quickstart");
         self.open(&server)?;
         let sum = self.text("add", json!({"a": 2, "b": 3}))?;
         expect(sum.contains('5'), "2 + 3", &json!(sum))?;
-        self.close()?;
+        self.close()
+    }
 
+    /// Calls a tool that has no answer.
+    fn call_for_nothing(&mut self) -> Result<(), String> {
         let server = self.server("files");
         let file = server.file("a.txt");
         std::fs::write(&file, "first\nsecond\n").map_err(|error| error.to_string())?;
@@ -200,11 +214,13 @@ impl<'a> Bench<'a> {
         expect(file.with_file_name("made").is_dir(), "a directory that is made", &json!(nothing))?;
         let is_told = !nothing.is_empty() && !nothing.contains("content") && nothing != "[]";
         expect(is_told, "a tool without an answer says so", &json!(nothing))?;
-        self.close()?;
+        self.close()
+    }
 
+    /// Calls tools with arrays of objects, one of which leaves out a field that has a default.
+    fn call_with_arrays(&mut self) -> Result<(), String> {
         let server = self.server("memory");
         self.open(&server)?;
-        // The second leaves out the field that has a default.
         let entities = json!([
             {"name": "Ada", "entityType": "person", "observations": ["wrote notes"]},
             {"name": "Engine", "entityType": "machine"},
@@ -213,7 +229,7 @@ impl<'a> Bench<'a> {
         let relation = json!({"from": "Ada", "relationType": "programs", "to": "Engine"});
         let made = self.text("create_relations", json!({"relations": [relation]}))?;
         expect(made.contains('1'), "a relation that is made", &json!(made))?;
-        let graph = self.text("read_graph", json!({}))?;
+        let graph = self.text("search_nodes", json!({"query": "Ada"}))?;
         let is_whole = ["wrote notes", "Engine", "programs"].iter().all(|it| graph.contains(it));
         expect(is_whole, "what is remembered", &json!(graph))?;
         self.close()

@@ -130,6 +130,10 @@ class Browser:
         self.redirect = f"http://127.0.0.1:{self.listener.getsockname()[1]}/callback"
         self.query = None
 
+    def __deepcopy__(self, memo):
+        # A client that copies what it is given must not copy the port.
+        return self
+
     async def open(self, url):
         loop = asyncio.get_running_loop()
         self.query = loop.create_future()
