@@ -1,4 +1,4 @@
-//! A client: where it comes from, what it can do, and what not.
+//! A client: its origin, its abilities and its transports.
 
 use std::{
     process::Command,
@@ -29,7 +29,7 @@ impl Transport {
     }
 }
 
-/// How a client finds a server again that has been started anew.
+/// Recovery of a client whose server has been started anew.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Again {
     /// With the next call.
@@ -121,7 +121,7 @@ impl Client {
         Ok(command)
     }
 
-    /// The same, where what is missing can be told from what fails.
+    /// Command that starts the driver, without the environment of a test.
     pub(crate) fn install(&self) -> Result<Command, Missing> {
         let parent = target().join("clients");
         let mut command = match self.source {
@@ -130,7 +130,7 @@ impl Client {
                 python.run(format!("{FOLDER}/python/driver.py"))
             }
             Source::Node(_) => {
-                // All clients of npm are in one folder, which only one test should fill.
+                // All clients of npm share a folder, which must not be filled twice at the same time.
                 static FILLED: Mutex<()> = Mutex::new(());
                 let _turn = FILLED.lock().unwrap_or_else(PoisonError::into_inner);
                 let node = Node::locked(&parent, "npm", PACKAGE, LOCK)?;

@@ -1,4 +1,4 @@
-//! The clients of the matrix, with what each of them cannot do, and why.
+//! Clients of the matrix. Each names the abilities that it lacks, with the reason.
 
 use crate::{
     client::{Again, Client, Source, Transport},
@@ -36,10 +36,10 @@ const ONLY_HEADERS: Option<&str> =
     Some("the client sends headers that it is given, and does not log in");
 const NO_SSE: Option<&str> = Some("the client does not speak HTTP+SSE");
 
-/// Clients of the SDKs, which leave a session that is over to the application.
+/// Recovery of a client that leaves the end of a session to its application.
 const ANEW: fn(Transport) -> Again = |_| Again::Open(SESSION);
 const SESSION: &str = "a session that is over stays so: the application opens another";
-/// Its stream is the session, and no client opens another by itself.
+/// Recovery of a client that opens a new HTTP session by itself, but no new SSE stream.
 const ANEW_OVER_SSE: fn(Transport) -> Again = |transport| match transport {
     Sse => Again::Open(SESSION),
     Stdio | Http => Again::Call,
@@ -178,7 +178,7 @@ clients! {
         adapter: "mcp_remote",
         source: Source::Node("mcp-remote"),
         lacks: |transport, _| match transport {
-            Stdio => Some("the client is one for servers over HTTP"),
+            Stdio => Some("the client connects to servers over HTTP only"),
             Http | Sse => None,
         },
         again: ANEW_OVER_SSE,

@@ -1,4 +1,4 @@
-//! The process that holds a client, and takes one step after the other.
+//! Process that holds a client and takes its steps in order.
 
 use std::{
     io::{BufRead, BufReader, Write},
@@ -44,7 +44,7 @@ impl Driver {
         });
         let log = Arc::new(Mutex::new(Vec::new()));
         let lines = Arc::clone(&log);
-        // A client that nobody listens to would wait at some point. Its log may have bytes that are no UTF-8.
+        // A full pipe would block the client, so its log is read to the end. It can have bytes that are not UTF-8.
         thread::spawn(move || {
             for line in stderr.split(b'\n').map_while(Result::ok) {
                 let line = String::from_utf8_lossy(&line).into_owned();
@@ -71,25 +71,25 @@ impl Driver {
         self.is_there = false;
         loop {
             let line = self.answers.recv_timeout(PATIENCE).map_err(|error| match error {
-                RecvTimeoutError::Timeout => self.told(step, "no answer in time"),
-                RecvTimeoutError::Disconnected => self.told(step, "the client has ended"),
+                RecvTimeoutError::Timeout => self.failure(step, "no answer in time"),
+                RecvTimeoutError::Disconnected => self.failure(step, "the client has ended"),
             })?;
             let message: Value = serde_json::from_str(&line)
-                .map_err(|error| self.told(step, &format!("{error}: {line}")))?;
+                .map_err(|error| self.failure(step, &format!("{error}: {line}")))?;
             let Some(url) = message["browse"].as_str().map(str::to_owned) else {
                 self.is_there = true;
                 return Ok(message);
             };
-            // A user is not at two places at once, but a client can be.
+            // The client waits for the redirect, and the test for the client.
             let (user, password) = PASSWORDS[0];
             thread::spawn(move || log_in(&url, user, password));
         }
     }
 
-    fn told(&self, step: &str, what: &str) -> String {
+    fn failure(&self, step: &str, cause: &str) -> String {
         let log = self.log.lock().unwrap_or_else(PoisonError::into_inner);
         let tail = log[log.len().saturating_sub(LOG)..].join("\n");
-        format!("{step}: {what}\n{tail}")
+        format!("{step}: {cause}\n{tail}")
     }
 }
 

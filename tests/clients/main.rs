@@ -20,7 +20,7 @@ use client::{Again, Client, Transport};
 use matrix::{Bench, Cell};
 use table::Entry;
 
-/// Fills the rows of a client, and fails with everything that is wrong in them.
+/// Fills the rows of a client, and fails with the list of all wrong cells.
 #[track_caller]
 fn check(client: &'static Client) {
     if let Err(missing) = client.install() {

@@ -1,4 +1,4 @@
-//! Field paths of a JSON Schema, to see whether a converter has lost one.
+//! Field paths of a JSON Schema, to see whether a converter has lost a field.
 
 use std::collections::BTreeSet;
 

@@ -12,7 +12,7 @@ use support::server::target;
 
 use crate::matrix::Cell;
 
-/// What a cell of the table says.
+/// Entry of the table.
 #[derive(Clone, Debug)]
 pub(crate) enum Entry {
     Right,

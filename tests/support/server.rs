@@ -22,7 +22,7 @@ pub struct Server {
     program: &'static Path,
     /// Folder of the server: empty at first, and removed with the value.
     pub folder: PathBuf,
-    /// Without one, each client starts a process of its own.
+    /// Set for a server over HTTP. Over stdio each client starts a process of its own.
     url: Option<String>,
     process: Option<HttpServer>,
 }

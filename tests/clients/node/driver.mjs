@@ -1,4 +1,4 @@
-// Drives one MCP client of npm, as `../python/driver.py` does one of Python: the steps and the answers are the same.
+// Drives an MCP client of npm, with the same steps and answers as `../python/driver.py`.
 //
 //     node driver.mjs FOLDER ADAPTER [OPTION ...]
 //
@@ -15,9 +15,9 @@ import { fileURLToPath, pathToFileURL } from "node:url";
 
 const [folder, name, ...options] = process.argv.slice(2);
 const tell = (message) => process.stdout.write(`${JSON.stringify(message)}\n`);
-// Everything that a client prints goes to stderr.
+// stdout belongs to the answers, so the output of a client goes to stderr.
 for (const method of ["log", "info", "debug"]) console[method] = console.error;
-// A rejection that a client forgets is its own affair.
+// A rejection that a client forgets must not end the driver.
 process.on("unhandledRejection", (error) => console.error("unhandled:", error));
 
 class Place {
@@ -38,7 +38,7 @@ class Place {
     tell({ browse: String(url) });
   }
 
-  /** What an application keeps for the OAuth client of an SDK, and the parameters of the redirect that comes back. */
+  /** OAuth provider of an application, and a promise of the parameters of the redirect. */
   async oauth() {
     let arrived;
     const back = new Promise((resolve) => (arrived = resolve));

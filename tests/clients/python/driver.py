@@ -1,4 +1,4 @@
-"""Drives one MCP client of Python, one JSON document a line on stdin, one a line on stdout.
+"""Drives an MCP client of Python. Steps arrive on stdin and answers leave on stdout, a JSON document on each line.
 
     driver.py ADAPTER
 
@@ -14,7 +14,7 @@ Steps, by "do":
     call     "name", "arguments", "structured": bool
     close
 
-Each step is answered by one object, which has "failed" where the client failed. An answer to `call` also has the numbers of the
+The answer to a step is an object, which has "failed" where the client failed. An answer to `call` also has the numbers of the
 "progress" and the "asked" messages. Between a step and its answer {"browse": URL} can ask for a user to log in there; the client waits
 for the user on a port of its own.
 """
@@ -35,7 +35,7 @@ ANSWERS = {"username": "ada", "email": "ada@example.com"}
 
 
 class Wire:
-    """The two pipes to the test. Everything that a client prints goes to stderr."""
+    """Pipes to the test. The output of a client goes to stderr."""
 
     def __init__(self):
         self.output = os.fdopen(os.dup(1), "w", buffering=1)
@@ -51,7 +51,7 @@ class Wire:
 
 
 def plain(value):
-    """A model of pydantic, or anything else, as JSON."""
+    """A model of pydantic as JSON; other values as text."""
     return value.model_dump(mode="json", by_alias=True) if hasattr(value, "model_dump") else str(value)
 
 
@@ -103,7 +103,7 @@ class Place:
 
 
 class Storage:
-    """Keeps what the OAuth client of the SDK is given."""
+    """Keeps the tokens and the registration of the OAuth client of the SDK."""
 
     def __init__(self):
         self.tokens, self.client_info = None, None
@@ -129,6 +129,10 @@ class Browser:
         self.listener = socket.create_server(("127.0.0.1", 0))
         self.redirect = f"http://127.0.0.1:{self.listener.getsockname()[1]}/callback"
         self.query = None
+
+    def __deepcopy__(self, memo):
+        # mcpadapt copies its parameters, and a port cannot be copied.
+        return self
 
     async def open(self, url):
         loop = asyncio.get_running_loop()
@@ -171,7 +175,7 @@ async def take(connection, place, step):
 
 
 def told(error):
-    """An exception, with those that it stands for."""
+    """Text of an exception, of its causes and of its group."""
     if isinstance(error, BaseExceptionGroup):
         return "; ".join(told(it) for it in error.exceptions)
     cause = f" ({told(error.__cause__)})" if error.__cause__ else ""

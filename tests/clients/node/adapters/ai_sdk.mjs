@@ -31,7 +31,7 @@ export async function connect(place) {
       const returned = { authorizationCode: query.get("code"), callbackState: query.get("state"), callbackIss: query.get("iss") };
       await auth(provider, { serverUrl: place.url, ...returned });
       client = await open(provider);
-      // It has complained that nobody was logged in.
+      // The complaints are about the missing login.
       errors.length = 0;
     }
   } else {
@@ -57,7 +57,7 @@ export async function connect(place) {
         result = await execute();
       } catch (error) {
         if (!expired) throw error;
-        // It tells an application that the session is over, and leaves it to the application to open another.
+        // The client reports the end of the session, and the application opens another.
         expired = false;
         client = await open();
         result = await execute();
@@ -71,9 +71,9 @@ export async function connect(place) {
   };
 }
 
-/** What the client dislikes although the specification asks for it. */
+/** Whether the specification asks for the behaviour that the client complains about. */
 function isExpected(complaint, place) {
-  // Without discovery it asks for the stream of a session before there is one, and goes on after the refusal.
+  // Without discovery the client asks for the stream of a session before it has the session, and goes on after the refusal.
   if (complaint.includes("GET SSE failed: 400")) return true;
   // The stream of a call that can be resumed begins with an event without data (SEP-1699); that of a session must not.
   return place.asked.length > 0 && complaint.includes("Failed to parse message");

@@ -10,7 +10,7 @@ import { through } from "./sdk.mjs";
 export async function connect(place) {
   const only = place.transport === "sse" ? "sse-only" : "http-only";
   const args = [join(place.folder, "node_modules/mcp-remote/dist/proxy.js"), place.url, "--transport", only, "--host", "127.0.0.1"];
-  // What it keeps, and no browser that it could open.
+  // A folder for its tokens, and a PATH without a browser.
   const directory = mkdtempSync(join(tmpdir(), "mcp-remote-"));
   const env = { MCP_REMOTE_CONFIG_DIR: directory, HOME: directory, PATH: directory };
   const transport = new StdioClientTransport({ command: place.node, args, env, stderr: "pipe" });

@@ -16,7 +16,7 @@ export async function connect(place) {
       : { url: place.url, ...(place.login && { auth: "oauth", tokenCacheDir: directory }) };
   const configPath = join(directory, "mcporter.json");
   writeFileSync(configPath, JSON.stringify({ mcpServers: { server }, imports: [] }));
-  // Where it finds no browser to open, it tells the user where to go.
+  // Without a browser on the PATH, mcporter logs the address for the user.
   const logger = { debug() {}, info: look, warn: look, error: look };
   function look(line) {
     console.error(line);
@@ -39,7 +39,7 @@ export async function connect(place) {
         try {
           stripTypeScriptTypes(code);
         } catch (error) {
-          throw new Error(`what emit-ts writes is no TypeScript: ${error.message}`);
+          throw new Error(`emit-ts writes invalid TypeScript: ${error.message}`);
         }
       }
       return { "JSON Schema": Object.fromEntries(listed.map((it) => [it.name, it.inputSchema])) };

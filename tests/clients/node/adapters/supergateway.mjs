@@ -1,4 +1,4 @@
-// supergateway: it serves a program of stdio to many clients over SSE, and a server of HTTP or SSE to one over stdio.
+// supergateway: serves a stdio program to many clients over SSE, and an HTTP or SSE server to a client over stdio.
 
 import { spawn } from "node:child_process";
 import { createServer } from "node:net";

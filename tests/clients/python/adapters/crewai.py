@@ -1,4 +1,4 @@
-"""CrewAI: what its agents do with `mcps=[...]`, without an agent."""
+"""CrewAI: the tools that its agents make of `mcps=[...]`."""
 
 import asyncio
 import json

@@ -29,7 +29,7 @@ async def connect(place):
 
 
 class Connection:
-    """What `generate_content` does with the configuration before and after the model, of which there is none here."""
+    """The steps of `generate_content` before and after the model."""
 
     def __init__(self, session):
         self.session = session
