@@ -1,68 +1,49 @@
 use std::{
     collections::HashMap,
-    hash::{BuildHasher as _, RandomState},
     sync::{Arc, Mutex, PoisonError},
 };
 
-use crate::{ask::keeper::Nonce, error::Error};
+use crate::{
+    ask::keeper::Nonce,
+    error::Error,
+    limits::{Pool, Share, Tenant},
+};
 
 /// Rounds that must not be sent twice and have been sent once, until they expire by themselves.
 #[derive(Default)]
 pub(crate) struct Spent {
-    hasher: RandomState,
     rounds: Mutex<Rounds>,
 }
 
 #[derive(Default)]
 struct Rounds {
-    /// When each expires, and whose it is.
-    all: HashMap<[u8; 24], (u64, Owner)>,
-    /// How many each has, while it has any.
-    of: HashMap<Owner, usize>,
+    /// When each expires, and its share of all that are kept.
+    all: HashMap<[u8; 24], (u64, Share)>,
     /// When those that have expired were looked for.
     swept: u64,
 }
 
-/// Somebody, by the hash of a name; `None` is everybody who has none.
-type Owner = Option<u64>;
-
 /// The rounds of one caller.
 pub(crate) struct Own {
     spent: Arc<Spent>,
-    owner: Owner,
+    tenant: Arc<Tenant>,
 }
 
 impl Spent {
-    /// Of all who have a name, and as many of those who have none.
+    /// Rounds of all callers together.
     const MOST: usize = 65_536;
 
-    /// Of one who has a name: nobody makes others wait.
-    const OF_ONE: usize = 4096;
-
-    pub(crate) fn of(self: &Arc<Self>, principal: &str) -> Own {
-        let owner = (!principal.is_empty()).then(|| self.hasher.hash_one(principal));
-        Own { spent: self.clone(), owner }
+    pub(crate) fn of(self: &Arc<Self>, tenant: Arc<Tenant>) -> Own {
+        Own { spent: self.clone(), tenant }
     }
 }
 
 impl Rounds {
-    fn has_room(&self, owner: Owner) -> bool {
-        let of = |owner| self.of.get(&owner).copied().unwrap_or_default();
-        match owner {
-            None => of(None) < Spent::MOST,
-            Some(_) => of(owner) < Spent::OF_ONE && self.all.len() - of(None) < Spent::MOST,
-        }
-    }
-
+    /// Forgets those that have expired, if that was not done in this second.
     fn sweep(&mut self, now: u64) {
-        if self.swept == now {
-            return;
-        }
-        self.swept = now;
-        self.all.retain(|_, it| it.0 >= now);
-        self.of.clear();
-        for (_, owner) in self.all.values() {
-            *self.of.entry(*owner).or_default() += 1;
+        if self.swept != now {
+            self.swept = now;
+            self.all.retain(|_, it| it.0 >= now);
         }
     }
 }
@@ -79,14 +60,13 @@ impl Own {
                 "this round has been sent already: start again without `requestState`",
             ));
         }
-        if !rounds.has_room(self.owner) {
+        let take = || self.tenant.take(Pool::Rounds, 1, Spent::MOST);
+        let share = take().or_else(|_| {
             rounds.sweep(now);
-        }
-        if !rounds.has_room(self.owner) {
-            return Err(Error::msg("too many conversations are going on: try again later"));
-        }
-        rounds.all.insert(nonce.bytes, (nonce.expires, self.owner));
-        *rounds.of.entry(self.owner).or_default() += 1;
+            take()
+        });
+        let busy = |_| Error::msg("too many conversations are going on: try again later");
+        rounds.all.insert(nonce.bytes, (nonce.expires, share.map_err(busy)?));
         Ok(())
     }
 }
@@ -94,20 +74,23 @@ impl Own {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::limits::{Shares, Who};
 
     #[test]
-    fn nobody_makes_others_wait_and_no_round_is_sent_twice() {
-        let spent = Arc::<Spent>::default();
+    fn a_caller_with_many_rounds_leaves_room_for_others_and_no_round_is_sent_twice() {
+        let (spent, shares) = (Arc::<Spent>::default(), Shares::default());
         let nonce = |number: usize, expires: u64| {
             let mut bytes = [0; 24];
             bytes[..8].copy_from_slice(&number.to_le_bytes());
             Nonce { bytes, expires }
         };
-        let [ada, grace, nobody] = ["ada", "grace", ""].map(|it| spent.of(it));
-        for number in 0..Spent::OF_ONE {
+        let [ada, grace, nobody] =
+            ["ada", "grace", ""].map(|it| spent.of(shares.tenant(Who::named(it))));
+        let share = Spent::MOST - Spent::MOST / 8;
+        for number in 0..share {
             assert!(ada.spend(nonce(number, 10), 1).is_ok(), "{number}");
         }
-        let more = Spent::OF_ONE;
+        let more = share;
         assert!(ada.spend(nonce(more, 10), 2).is_err());
         assert!(
             grace.spend(nonce(more, 10), 2).is_ok() && nobody.spend(nonce(more + 1, 10), 2).is_ok()
@@ -118,7 +101,7 @@ mod tests {
                 assert!(why.message().contains("sent already"));
             }
         }
-        // What nobody could send again is forgotten.
+        // Rounds that cannot be sent again are forgotten.
         assert!(ada.spend(nonce(more + 2, 20), 11).is_ok());
         assert_eq!(spent.rounds.lock().unwrap().all.len(), 1);
     }

@@ -4,7 +4,7 @@ use std::{
     fmt,
     sync::{
         OnceLock,
-        atomic::{AtomicU64, AtomicUsize, Ordering},
+        atomic::{AtomicU64, Ordering},
     },
     time::Duration,
 };
@@ -109,8 +109,6 @@ impl fmt::Display for Limit {
 #[derive(Default)]
 pub(crate) struct Tally {
     counts: [Count; Limit::ALL.len()],
-    /// Calls that wait for their handlers, of all clients together.
-    waiting: AtomicUsize,
     since: OnceLock<Instant>,
 }
 
@@ -154,19 +152,6 @@ impl Tally {
 
     pub(crate) fn refused(&self, limit: Limit) -> u64 {
         self.counts[limit as usize].refused.load(Ordering::Relaxed)
-    }
-
-    /// How many calls wait for their handlers.
-    pub(crate) fn waiting(&self) -> usize {
-        self.waiting.load(Ordering::Acquire)
-    }
-
-    pub(crate) fn begin(&self) {
-        self.waiting.fetch_add(1, Ordering::AcqRel);
-    }
-
-    pub(crate) fn end(&self) {
-        self.waiting.fetch_sub(1, Ordering::AcqRel);
     }
 }
 

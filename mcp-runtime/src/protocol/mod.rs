@@ -60,7 +60,7 @@ use crate::{
     builder::{Identity, Started},
     dispatch::Dispatcher,
     error::Error,
-    limits::{Limit, Limits, Room, Tally},
+    limits::{Limit, Limits, Shares, Tally},
     task::Tasks,
     wire::{Invalid, Malformed, Object},
 };
@@ -71,8 +71,6 @@ pub(crate) struct Service {
     pub(crate) dispatcher: Arc<Dispatcher>,
     pub(crate) limits: Limits,
     tasks: Arc<Tasks>,
-    /// What all subscriptions take.
-    subscribed: Arc<Room>,
     /// The server's `Implementation` for every result of the modern era, JSON text.
     server_info: String,
     #[cfg(feature = "ask")]
@@ -85,11 +83,16 @@ impl Service {
     /// How many calls wait for their handlers.
     #[cfg(feature = "http")]
     pub(crate) fn calls_waiting(&self) -> usize {
-        self.tally().waiting()
+        self.shares().used(crate::limits::Pool::Calls)
     }
 
     pub(crate) fn tally(&self) -> &Arc<Tally> {
         &self.dispatcher.catalog.tally
+    }
+
+    /// Shares of everything that all clients have together.
+    pub(crate) fn shares(&self) -> &Shares {
+        &self.dispatcher.catalog.shares
     }
 
     /// Counts what one of the limits does not let pass.
@@ -122,7 +125,6 @@ impl Service {
             dispatcher: started.dispatcher.clone(),
             limits: started.limits,
             tasks: started.tasks.clone(),
-            subscribed: Arc::default(),
             server_info: String::from_utf8(info).unwrap_or_default(),
             #[cfg(feature = "ask")]
             sealer: started.sealer.clone(),

@@ -26,7 +26,7 @@ use crate::{
     context::{Asker, Caller, Carrier, logging, meta_text},
     dispatch::{Dispatched, Request},
     error::{Error, Kind, shown},
-    limits::{Limit, Permit},
+    limits::{Limit, NoShare, Permit, Pool},
     model::{Asks, ClientInfo, Done, Level, ToolResult},
     wire::{Id, Params, Raw},
 };
@@ -98,7 +98,7 @@ impl Peer {
             Some(entry) => Some(self.asker(entry, terms, request, &operation)?),
             None => None,
         };
-        self.admit(request.id)?;
+        self.admit(request, revision)?;
         let permit =
             match target.filter(|_| unable.is_none()).map(|it| self.enter(it, terms, request)) {
                 None => None,
@@ -153,10 +153,15 @@ impl Peer {
                 match Pin::new(&mut pending).poll(&mut cx) {
                     Poll::Ready(Some(answer)) => way.answer(request.id, &answer),
                     Poll::Ready(None) => {}
-                    Poll::Pending => match PendingCall::new(pending, request.id.to_owned(), way) {
-                        Some(call) => turn.waiting.push(call),
-                        None => way.answer(request.id, &Err(id_in_use())),
-                    },
+                    Poll::Pending => {
+                        let revision = way.scope.revision;
+                        let share =
+                            || self.shared.tenant(request.carrier, revision).hold(Pool::Calls);
+                        match PendingCall::new(pending, request.id.to_owned(), way, share) {
+                            Some(call) => turn.waiting.push(call),
+                            None => way.answer(request.id, &Err(id_in_use())),
+                        }
+                    }
                 }
             }
         }
@@ -174,7 +179,7 @@ impl Peer {
             let questioner = Questioner::new(self.shared.clone(), request.to, terms.clone());
             return Ok(Arc::new(questioner));
         }
-        let keeper = self.keeper(entry, request, operation);
+        let keeper = self.keeper(entry, terms, request, operation);
         let [responses, state] = request.params.pick(["inputResponses", "requestState"]);
         Ok(Rounds::resume(terms.client.clone(), keeper, responses, state)?)
     }
@@ -183,6 +188,7 @@ impl Peer {
     fn keeper(
         &self,
         entry: &Entry,
+        terms: &Terms,
         request: &ClientRequest<'_>,
         operation: &Request<'_>,
     ) -> Keeper {
@@ -200,12 +206,14 @@ impl Peer {
             depth: service.limits.depth,
             sealer: service.sealer.clone(),
             tally: service.tally().clone(),
-            spent: entry.single_use.then(|| service.spent.of(request.carrier.principal())),
+            spent: entry
+                .single_use
+                .then(|| service.spent.of(self.shared.tenant(request.carrier, terms.revision))),
         }
     }
 
     #[cfg(not(feature = "ask"))]
-    fn keeper(&self, entry: &Entry, _: &ClientRequest<'_>, _: &Request<'_>) -> Keeper {
+    fn keeper(&self, entry: &Entry, _: &Terms, _: &ClientRequest<'_>, _: &Request<'_>) -> Keeper {
         let _ = (entry.single_use, self.shared.service.limits.state);
         Keeper
     }
@@ -250,8 +258,12 @@ impl Peer {
     }
 
     /// Whether the id is free and there is room for one more call.
-    pub(super) fn admit(&self, id: Id<'_>) -> Result<(), Refused> {
-        let service = &*self.shared.service;
+    pub(super) fn admit(
+        &self,
+        request: &ClientRequest<'_>,
+        revision: Revision,
+    ) -> Result<(), Refused> {
+        let (service, id) = (&*self.shared.service, request.id);
         let limits = &service.limits;
         let mut in_flight = 0;
         if let Some(ongoing) = self.shared.ongoing() {
@@ -261,17 +273,31 @@ impl Peer {
             }
             in_flight = calls.len();
         }
-        let all = service.tally().waiting();
-        let most =
-            [(in_flight, limits.calls, Limit::Calls), (all, limits.all_calls, Limit::AllCalls)];
-        for (count, limit, which) in most {
-            if count >= limit {
-                let text = format!("{limit} calls are running already: wait for some of them");
-                let error = service.note(which, Error::of(Kind::Failed, text));
-                return Err(Refusal::Busy.because(error));
+        let busy = |which: Limit, text: String| {
+            let error = service.note(which, Error::of(Kind::Failed, text));
+            Err(Refusal::Busy.because(error))
+        };
+        if in_flight >= limits.calls {
+            let text = format!("{} calls are running already: wait for some of them", limits.calls);
+            return busy(Limit::Calls, text);
+        }
+        let all = limits.all_calls;
+        if service.shares().has_plenty(Pool::Calls, all) {
+            return Ok(());
+        }
+        match self.shared.tenant(request.carrier, revision).admits(Pool::Calls, all.into()) {
+            Ok(()) => Ok(()),
+            Err(NoShare::Empty) => {
+                let text = format!("{all} calls are running already: wait for some of them");
+                busy(Limit::AllCalls, text)
+            }
+            Err(NoShare::Reserved | NoShare::Own) => {
+                let text = format!(
+                    "this client has its share of the {all} calls that may run: wait for some of them"
+                );
+                busy(Limit::AllCalls, text)
             }
         }
-        Ok(())
     }
 
     /// Answers a request that is not run.

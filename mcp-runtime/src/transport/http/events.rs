@@ -10,9 +10,8 @@ use tokio::time::{Instant, Sleep, sleep};
 
 #[cfg(feature = "auth")]
 use super::expiry::{Expiry, Until};
-use super::{
-    connection::Work, endpoint::Permit, pair::Pair, resumable::Reader, source::Source, sse,
-};
+use super::{connection::Work, pair::Pair, resumable::Reader, source::Source, sse};
+use crate::limits::Share;
 
 /// A stream of events: what its feed gives, and a comment now and then when it gives nothing (HM-06).
 pub(super) struct Events {
@@ -25,8 +24,8 @@ pub(super) struct Events {
     /// Where it is open for whatever will come, which is for those alone whose tokens hold.
     #[cfg(feature = "auth")]
     expiry: Option<(Expiry, Until)>,
-    /// Held while the stream is open, where streams are counted.
-    _permit: Option<Permit>,
+    /// Share of all open streams, where streams are counted.
+    _share: Option<Share>,
     _work: Option<Work>,
 }
 
@@ -53,7 +52,7 @@ impl Events {
             is_over: false,
             #[cfg(feature = "auth")]
             expiry: None,
-            _permit: None,
+            _share: None,
             _work: None,
         }
     }
@@ -82,8 +81,8 @@ impl Events {
         Poll::Pending
     }
 
-    pub(super) fn counted(mut self, permit: Permit) -> Self {
-        self._permit = Some(permit);
+    pub(super) fn counted(mut self, share: Share) -> Self {
+        self._share = Some(share);
         self
     }
 
