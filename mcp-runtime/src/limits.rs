@@ -5,6 +5,7 @@ mod gate;
 mod pace;
 mod reservation;
 mod room;
+mod shares;
 mod stats;
 mod tally;
 mod turnstile;
@@ -15,6 +16,7 @@ pub(crate) use callers::Who;
 pub(crate) use gate::{Gate, Permit, Wanted};
 pub(crate) use reservation::Reservation;
 pub(crate) use room::{Room, Taken};
+pub(crate) use shares::{Capacity, NoShare, Pool, Share, Shares, Tenant};
 pub use stats::{ItemStats, Stats};
 pub use tally::Limit;
 pub(crate) use tally::Tally;
@@ -30,6 +32,11 @@ pub(crate) const LARGE: usize = 64 << 10;
 ///
 /// What goes beyond a limit is answered with an error that names it; nothing is queued without bound.
 /// [`Handle::stats`](crate::Handle::stats) counts it.
+///
+/// Limits of all clients together (`all_calls`, `all_streams`, `sessions`, `tasks`, `all_subscription_bytes`) are shared fairly. From the last
+/// eighth of each, a client gets more only as long as it has less than is left, so a client alone has at most seven eighths. A client is a
+/// [`Principal`](crate::Principal), else an address (behind a proxy named with `trust_proxy`, the address of the caller), else
+/// the connection. A limit below 8 has no such reserve.
 ///
 /// ```
 /// use mcp_runtime::Limits;
@@ -167,7 +174,8 @@ impl Limits {
         streams: usize;
         /// Streams of sessions and listen streams that are open, of all clients together. 4,096.
         all_streams: usize;
-        /// Sessions over HTTP; where there are so many, a [`Principal`](crate::Principal) that has more than half makes room for others. 16,384.
+        /// Sessions over HTTP. Where they run out, the client with the most of them makes room for a client with less than an equal part: those of
+        /// its sessions end that nothing uses now and that were not used for longest. 16,384.
         sessions: usize;
         /// How long a session is kept that nobody uses. 30 minutes.
         session_idle: Duration;

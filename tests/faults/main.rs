@@ -47,6 +47,7 @@ mod rounds;
 mod scopes;
 mod server;
 mod sessions;
+mod shares;
 mod shutdown;
 mod slow;
 mod tasks;

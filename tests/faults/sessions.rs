@@ -111,7 +111,8 @@ fn over_their_limit_there_is_no_session_until_one_is_deleted() {
         // Those that are left still work.
         let echo = |at: usize| sessions[at].call(1, "echo", json!({ "text": "mine" }));
         assert_eq!(echo(0).ask(server.address()).await.text(), "mine");
-        echo(1).ask(server.address()).await.check_error(404, -32600, "initialize");
+        let gone = echo(1).ask(server.address()).await;
+        assert_eq!((gone.status(), &gone.json()["code"]), (404, &json!(-32001)), "{gone:?}");
     });
 }
 

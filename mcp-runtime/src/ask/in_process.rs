@@ -14,10 +14,10 @@ use base64::{Engine as _, engine::general_purpose::URL_SAFE_NO_PAD};
 use rustc_hash::FxHashMap;
 use tokio::time::Instant;
 
-use super::storage::{Owner, RoundId, StateStorage, StoredState, sent_already, unknown_state};
+use super::storage::{RoundId, StateStorage, StoredState, sent_already, unknown_state};
 use crate::{
     error::{Error, Result},
-    limits::{Limit, Tally},
+    limits::{Limit, Tally, Tenant},
     random::random,
 };
 
@@ -52,13 +52,20 @@ const TAG: usize = 8;
 /// Random part of a text.
 type Id = [u8; 16];
 
+/// Address of a [`Tenant`]. Every round holds its tenant, so no other tenant gets the address while it is in use.
+type TenantKey = usize;
+
+fn key_of(tenant: &Arc<Tenant>) -> TenantKey {
+    Arc::as_ptr(tenant).addr()
+}
+
 #[derive(Default)]
 struct StoredRounds {
     /// Ids are made here, so clients cannot make them collide.
     by_id: FxHashMap<Id, StoredRound>,
-    by_owner: FxHashMap<u64, OwnedRounds>,
-    /// Owners by their bytes. The last one has most.
-    by_bytes: BTreeSet<(usize, u64)>,
+    by_tenant: FxHashMap<TenantKey, OwnedRounds>,
+    /// Tenants by their bytes. The last entry is the tenant with most.
+    by_bytes: BTreeSet<(usize, TenantKey)>,
     bytes: usize,
     /// When expired rounds were last looked for.
     swept: Option<Instant>,
@@ -67,7 +74,7 @@ struct StoredRounds {
 struct StoredRound {
     state: Box<[u8]>,
     bound: [u64; 2],
-    owner: u64,
+    tenant: Arc<Tenant>,
     expires: Instant,
     is_spent: bool,
 }
@@ -145,14 +152,14 @@ impl ProcessStorage {
 }
 
 impl StateStorage for ProcessStorage {
-    fn put(&self, state: &[u8], bound: &[u8], owner: Owner) -> Result<String> {
+    fn put(&self, state: &[u8], bound: &[u8], tenant: &Arc<Tenant>) -> Result<String> {
         let secrets = self.secrets()?;
         let id: Id = random()?;
         let now = Instant::now();
         let round = StoredRound {
             state: state.into(),
             bound: secrets.hash(bound),
-            owner: owner.key,
+            tenant: tenant.clone(),
             // A time so long that no clock shows it is as good as a year.
             expires: now
                 .checked_add(self.lifetime)
@@ -173,7 +180,7 @@ impl StateStorage for ProcessStorage {
         if rounds.swept.is_none_or(|it| now.duration_since(it) >= pause) {
             rounds.sweep(now);
         }
-        let evicted = rounds.make_room(round.bytes(), owner.key, self.most);
+        let evicted = rounds.make_room(round.bytes(), key_of(tenant), self.most);
         rounds.insert(id, round);
         drop(rounds);
         for _ in 0..evicted {
@@ -201,7 +208,7 @@ impl StateStorage for ProcessStorage {
         Ok(StoredState { text: round.state.to_vec(), round: RoundId { bytes, expires: 0 } })
     }
 
-    fn spend(&self, round: RoundId, _: Owner) -> Result<()> {
+    fn spend(&self, round: RoundId, _: &Arc<Tenant>) -> Result<()> {
         let mut rounds = self.rounds();
         let round = id_of(&round.bytes).and_then(|it| rounds.by_id.get_mut(it));
         let round = round.ok_or_else(unknown_state)?;
@@ -229,63 +236,64 @@ fn id_of(bytes: &[u8]) -> Option<&Id> {
 
 impl StoredRounds {
     fn insert(&mut self, id: Id, round: StoredRound) {
-        self.resize(round.owner, |it| it + round.bytes());
-        self.by_owner.entry(round.owner).or_default().oldest_first.push_back(id);
+        let tenant = key_of(&round.tenant);
+        self.resize(tenant, |it| it + round.bytes());
+        self.by_tenant.entry(tenant).or_default().oldest_first.push_back(id);
         self.by_id.insert(id, round);
     }
 
-    /// Evicts rounds until there is room for one more of this owner, and returns how many.
-    fn make_room(&mut self, bytes: usize, owner: u64, most: usize) -> usize {
+    /// Evicts rounds until there is room for one more of this tenant, and returns how many.
+    fn make_room(&mut self, bytes: usize, tenant: TenantKey, most: usize) -> usize {
         let mut evicted = 0;
         while self.bytes + bytes > most {
-            let own = self.by_owner.get(&owner).map_or(0, |it| it.bytes);
+            let own = self.by_tenant.get(&tenant).map_or(0, |it| it.bytes);
             let Some((largest, other)) = self.by_bytes.last().copied() else { break };
-            // An owner that would have most gives up its own.
-            let from = if own > 0 && own + bytes >= largest { owner } else { other };
+            // A tenant that would have most gives up its own.
+            let from = if own > 0 && own + bytes >= largest { tenant } else { other };
             self.evict_oldest(from);
             evicted += 1;
         }
         evicted
     }
 
-    fn evict_oldest(&mut self, owner: u64) {
-        let Some(owned) = self.by_owner.get_mut(&owner) else { return };
+    fn evict_oldest(&mut self, tenant: TenantKey) {
+        let Some(owned) = self.by_tenant.get_mut(&tenant) else { return };
         let id = owned.oldest_first.pop_front();
         let is_last = owned.oldest_first.is_empty();
         if let Some(round) = id.and_then(|it| self.by_id.remove(&it)) {
-            self.resize(owner, |it| it - round.bytes());
+            self.resize(tenant, |it| it - round.bytes());
         }
         if is_last {
-            self.by_owner.remove(&owner);
+            self.by_tenant.remove(&tenant);
         }
     }
 
-    /// Changes the bytes of an owner wherever they are counted.
-    fn resize(&mut self, owner: u64, change: impl FnOnce(usize) -> usize) {
-        let owned = self.by_owner.entry(owner).or_default();
+    /// Changes the bytes of a tenant wherever they are counted.
+    fn resize(&mut self, tenant: TenantKey, change: impl FnOnce(usize) -> usize) {
+        let owned = self.by_tenant.entry(tenant).or_default();
         let before = owned.bytes;
         owned.bytes = change(before);
         self.bytes = self.bytes - before + owned.bytes;
-        self.by_bytes.remove(&(before, owner));
+        self.by_bytes.remove(&(before, tenant));
         if owned.bytes > 0 {
-            self.by_bytes.insert((owned.bytes, owner));
+            self.by_bytes.insert((owned.bytes, tenant));
         }
     }
 
     fn sweep(&mut self, now: Instant) {
         self.swept = Some(now);
-        let owners: Vec<u64> = self.by_owner.keys().copied().collect();
-        for owner in owners {
-            while self.oldest_of(owner).is_some_and(|it| it.expires < now) {
-                self.evict_oldest(owner);
+        let tenants: Vec<TenantKey> = self.by_tenant.keys().copied().collect();
+        for tenant in tenants {
+            while self.oldest_of(tenant).is_some_and(|it| it.expires < now) {
+                self.evict_oldest(tenant);
             }
         }
         self.by_id.shrink_to(2 * self.by_id.len());
-        self.by_owner.shrink_to(2 * self.by_owner.len());
+        self.by_tenant.shrink_to(2 * self.by_tenant.len());
     }
 
-    fn oldest_of(&self, owner: u64) -> Option<&StoredRound> {
-        let id = self.by_owner.get(&owner)?.oldest_first.front()?;
+    fn oldest_of(&self, tenant: TenantKey) -> Option<&StoredRound> {
+        let id = self.by_tenant.get(&tenant)?.oldest_first.front()?;
         self.by_id.get(id)
     }
 }
@@ -293,6 +301,7 @@ impl StoredRounds {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::limits::{Shares, Who};
 
     const ROUND: usize = 100 + StoredRound::OVERHEAD;
 
@@ -301,12 +310,13 @@ mod tests {
         ProcessStorage::new(Duration::from_secs(60), rounds * ROUND, Arc::default())
     }
 
-    fn owner(key: u64) -> Owner {
-        Owner { key, is_principal: false }
+    fn tenants<const COUNT: usize>() -> [Arc<Tenant>; COUNT] {
+        let shares = Shares::default();
+        std::array::from_fn(|number| shares.tenant(Who::Peer(number as u64)))
     }
 
-    fn put(storage: &ProcessStorage, key: u64) -> String {
-        storage.put(&[b'x'; 100], b"call", owner(key)).unwrap()
+    fn put(storage: &ProcessStorage, tenant: &Arc<Tenant>) -> String {
+        storage.put(&[b'x'; 100], b"call", tenant).unwrap()
     }
 
     fn has(storage: &ProcessStorage, text: &str) -> bool {
@@ -315,11 +325,11 @@ mod tests {
 
     #[test]
     fn a_text_stands_for_the_state_of_its_call_alone() {
-        let storage = storage(10);
-        let text = storage.put(b"state", b"call", owner(1)).unwrap();
+        let (storage, [ada]) = (storage(10), tenants());
+        let text = storage.put(b"state", b"call", &ada).unwrap();
         assert_eq!(storage.get(&text, b"call").unwrap().text, b"state");
         assert!(storage.get(&text, b"another").is_err());
-        assert_ne!(text, storage.put(b"state", b"call", owner(1)).unwrap());
+        assert_ne!(text, storage.put(b"state", b"call", &ada).unwrap());
         for at in 0..text.len() {
             let mut other = text.clone().into_bytes();
             other[at] = if other[at] == b'A' { b'B' } else { b'A' };
@@ -332,8 +342,8 @@ mod tests {
 
     #[test]
     fn state_of_another_process_is_refused_with_the_reason() {
-        let (one, other) = (storage(10), storage(10));
-        let text = put(&one, 1);
+        let (one, other, [ada]) = (storage(10), storage(10), tenants());
+        let text = put(&one, &ada);
         let error = other.get(&text, b"call").unwrap_err();
         assert!(error.message().contains("another process"), "{error:?}");
         assert!(error.message().contains("`.state_key(…)`"), "{error:?}");
@@ -341,31 +351,31 @@ mod tests {
 
     #[test]
     fn a_round_is_spent_once_and_found_again_unless_it_is() {
-        let storage = storage(10);
-        let text = put(&storage, 1);
+        let (storage, [ada]) = (storage(10), tenants());
+        let text = put(&storage, &ada);
         let round = storage.get(&text, b"call").unwrap().round;
         assert_eq!(storage.get(&text, b"call").unwrap().round, round);
-        storage.spend(round, owner(1)).unwrap();
-        let error = storage.spend(round, owner(1)).unwrap_err();
+        storage.spend(round, &ada).unwrap();
+        let error = storage.spend(round, &ada).unwrap_err();
         assert!(error.message().contains("already"), "{error:?}");
         // A round that was evicted meanwhile is not taken either.
-        let text = put(&storage, 1);
+        let text = put(&storage, &ada);
         let round = storage.get(&text, b"call").unwrap().round;
         for _ in 0..10 {
-            put(&storage, 1);
+            put(&storage, &ada);
         }
-        assert!(storage.spend(round, owner(1)).is_err());
+        assert!(storage.spend(round, &ada).is_err());
     }
 
     #[tokio::test(start_paused = true)]
     async fn a_round_expires_and_its_room_is_used_again() {
-        let storage = storage(4);
-        let texts: Vec<_> = (0..4).map(|it| put(&storage, it)).collect();
+        let (storage, callers) = (storage(4), tenants::<5>());
+        let texts: Vec<_> = callers[..4].iter().map(|it| put(&storage, it)).collect();
         tokio::time::advance(Duration::from_secs(60)).await;
         assert!(texts.iter().all(|it| has(&storage, it)));
         tokio::time::advance(Duration::from_millis(1)).await;
         assert!(!texts.iter().any(|it| has(&storage, it)));
-        put(&storage, 9);
+        put(&storage, &callers[4]);
         let rounds = storage.rounds();
         assert_eq!((rounds.by_id.len(), rounds.bytes), (1, ROUND));
         assert_eq!(storage.tally.refused(Limit::AllState), 0);
@@ -373,32 +383,32 @@ mod tests {
 
     #[test]
     fn a_caller_with_many_rounds_loses_its_own() {
-        let storage = storage(10);
-        let [ada, grace] = [put(&storage, 1), put(&storage, 2)];
-        let greedy: Vec<_> = (0..1000).map(|_| put(&storage, 3)).collect();
-        assert!(has(&storage, &ada) && has(&storage, &grace));
+        let (storage, [ada, grace, eve]) = (storage(10), tenants());
+        let [of_ada, of_grace] = [put(&storage, &ada), put(&storage, &grace)];
+        let greedy: Vec<_> = (0..1000).map(|_| put(&storage, &eve)).collect();
+        assert!(has(&storage, &of_ada) && has(&storage, &of_grace));
         assert!(greedy[992..].iter().all(|it| has(&storage, it)), "the newest are kept");
         assert!(!greedy[..992].iter().any(|it| has(&storage, it)));
         assert_eq!(storage.tally.refused(Limit::AllState), 992);
         // A caller with few rounds takes the room of the caller with most.
-        let more: Vec<_> = (0..3).map(|_| put(&storage, 1)).collect();
-        assert!(has(&storage, &ada) && more.iter().all(|it| has(&storage, it)));
+        let more: Vec<_> = (0..3).map(|_| put(&storage, &ada)).collect();
+        assert!(has(&storage, &of_ada) && more.iter().all(|it| has(&storage, it)));
     }
 
     /// The counters agree with what is stored, whatever comes.
     #[test]
     fn nothing_is_left_of_evicted_rounds() {
-        let storage = storage(7);
+        let (storage, callers) = (storage(7), tenants::<23>());
         for number in 0..5000_u64 {
             let size = (number * 37 % 300) as usize;
-            let key = number * number % 23;
-            storage.put(&vec![b'x'; size], b"call", owner(key)).unwrap();
+            let caller = &callers[(number * number % 23) as usize];
+            storage.put(&vec![b'x'; size], b"call", caller).unwrap();
             let rounds = storage.rounds();
             let bytes: usize = rounds.by_id.values().map(StoredRound::bytes).sum();
             assert!(bytes <= storage.most && bytes == rounds.bytes, "{number}");
-            let owned: usize = rounds.by_owner.values().map(|it| it.oldest_first.len()).sum();
+            let owned: usize = rounds.by_tenant.values().map(|it| it.oldest_first.len()).sum();
             assert_eq!(owned, rounds.by_id.len(), "{number}");
-            assert_eq!(rounds.by_bytes.len(), rounds.by_owner.len(), "{number}");
+            assert_eq!(rounds.by_bytes.len(), rounds.by_tenant.len(), "{number}");
             let sizes = rounds.by_bytes.iter().map(|it| it.0).sum::<usize>();
             assert_eq!(sizes, bytes, "{number}");
         }
@@ -406,7 +416,8 @@ mod tests {
 
     #[test]
     fn a_round_that_never_has_room_is_an_error() {
-        let error = storage(1).put(&[b'x'; 101], b"call", owner(1)).unwrap_err();
+        let [ada] = tenants();
+        let error = storage(1).put(&[b'x'; 101], b"call", &ada).unwrap_err();
         assert!(error.message().contains("`Limits::all_state`"), "{error:?}");
     }
 

@@ -1,18 +1,15 @@
 //! The way of a call's state from one round to the next.
 
-use std::{
-    hash::{BuildHasher as _, RandomState},
-    sync::{Arc, LazyLock},
-};
+use std::sync::Arc;
 
 use super::{
     Bound,
     state::State,
-    storage::{Owner, RoundId, StateStorage, unknown_state},
+    storage::{RoundId, StateStorage, unknown_state},
 };
 use crate::{
     error::{Error, Result},
-    limits::{Limit, Limits, Tally, Who},
+    limits::{Limit, Limits, Tally, Tenant},
     wire::Raw,
 };
 
@@ -24,33 +21,30 @@ pub(crate) struct RoundStates {
     most: usize,
     /// Arrays and objects inside one another in a message.
     depth: usize,
-    owners: LazyLock<RandomState>,
 }
 
 /// State between rounds, of one call.
 pub(crate) struct Keeper {
     states: Arc<RoundStates>,
     bound: Bound,
-    owner: Owner,
+    /// The caller that the rounds count for.
+    tenant: Arc<Tenant>,
     /// Whether each round may be sent once.
     is_single_use: bool,
 }
 
 impl RoundStates {
     pub(crate) fn new(storage: Box<dyn StateStorage>, limits: &Limits, tally: Arc<Tally>) -> Self {
-        let owners = LazyLock::new(RandomState::new as fn() -> _);
-        Self { storage, tally, most: limits.state, depth: limits.depth, owners }
+        Self { storage, tally, most: limits.state, depth: limits.depth }
     }
 
     pub(crate) fn keeper(
         self: &Arc<Self>,
         bound: Bound,
-        who: Who<'_>,
+        tenant: Arc<Tenant>,
         is_single_use: bool,
     ) -> Keeper {
-        let is_principal = matches!(who, Who::Principal(_));
-        let owner = Owner { key: self.owners.hash_one(who), is_principal };
-        Keeper { states: self.clone(), bound, owner, is_single_use }
+        Keeper { states: self.clone(), bound, tenant, is_single_use }
     }
 }
 
@@ -82,7 +76,7 @@ impl Keeper {
         if !self.is_single_use {
             return Ok(());
         }
-        self.states.storage.spend(round, self.owner)
+        self.states.storage.spend(round, &self.tenant)
     }
 
     /// What stands for the words of a question.
@@ -108,6 +102,6 @@ impl Keeper {
             let is_answer = state.answers.contains_key(key);
             return Err(if is_answer { Error::invalid_params(why) } else { Error::internal(why) });
         }
-        self.states.storage.put(&text, self.bound.as_bytes(), self.owner)
+        self.states.storage.put(&text, self.bound.as_bytes(), &self.tenant)
     }
 }

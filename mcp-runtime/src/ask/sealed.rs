@@ -1,14 +1,17 @@
 //! State that travels through the client between two rounds, sealed with the author's key.
 
-use std::time::{Duration, SystemTime, UNIX_EPOCH};
+use std::{
+    sync::Arc,
+    time::{Duration, SystemTime, UNIX_EPOCH},
+};
 
 use super::{
     Sealer,
     seal::Broken,
     spent::Spent,
-    storage::{Owner, RoundId, StateStorage, StoredState, unknown_state},
+    storage::{RoundId, StateStorage, StoredState, unknown_state},
 };
-use crate::error::Result;
+use crate::{error::Result, limits::Tenant};
 
 /// Storage in the hands of clients. Every process with the same key opens what another one has sealed.
 pub(crate) struct SealedStorage {
@@ -27,7 +30,7 @@ impl SealedStorage {
 
 impl StateStorage for SealedStorage {
     /// The time of its expiry is sealed before the state: the process that opens it has no say.
-    fn put(&self, state: &[u8], bound: &[u8], _: Owner) -> Result<String> {
+    fn put(&self, state: &[u8], bound: &[u8], _: &Arc<Tenant>) -> Result<String> {
         let expires = now().saturating_add(self.lifetime.as_secs().max(1));
         self.sealer.seal(&[&expires.to_le_bytes()[..], state].concat(), bound)
     }
@@ -42,8 +45,8 @@ impl StateStorage for SealedStorage {
         Ok(StoredState { text: state.to_vec(), round: RoundId { bytes, expires } })
     }
 
-    fn spend(&self, round: RoundId, owner: Owner) -> Result<()> {
-        self.spent.spend(round, owner, now())
+    fn spend(&self, round: RoundId, tenant: &Arc<Tenant>) -> Result<()> {
+        self.spent.spend(round, tenant, now())
     }
 
     fn digest(&self, words: &str) -> Result<String> {
@@ -63,6 +66,7 @@ fn now() -> u64 {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::limits::{Shares, Who};
 
     fn storage(lifetime: u64) -> SealedStorage {
         let sealer = Sealer::new(vec![[1; 32]]).unwrap();
@@ -72,8 +76,8 @@ mod tests {
     /// A round is remembered for as long as a client could send it again, whichever process made it.
     #[test]
     fn a_round_lives_as_long_as_its_maker_said() {
-        let owner = Owner { key: 1, is_principal: true };
-        let sealed = storage(1000).put(b"state", b"call", owner).unwrap();
+        let tenant = Shares::default().tenant(Who::Peer(1));
+        let sealed = storage(1000).put(b"state", b"call", &tenant).unwrap();
         let stored = storage(1).get(&sealed, b"call").unwrap();
         assert_eq!(stored.text, b"state");
         assert!(stored.round.expires >= now() + 990);

@@ -1,10 +1,13 @@
 use std::{
     collections::HashMap,
-    sync::{Mutex, PoisonError},
+    sync::{Arc, Mutex, PoisonError},
 };
 
-use super::storage::{Owner, RoundId, sent_already};
-use crate::error::Error;
+use super::storage::{RoundId, busy, sent_already};
+use crate::{
+    error::Result,
+    limits::{Pool, Share, Tenant},
+};
 
 /// Rounds that must not be sent twice and have been sent once, until they expire by themselves.
 #[derive(Default)]
@@ -12,64 +15,41 @@ pub(super) struct Spent(Mutex<Rounds>);
 
 #[derive(Default)]
 struct Rounds {
-    /// When each expires, and whose it is.
-    all: HashMap<[u8; 24], (u64, Name)>,
-    /// How many each has, while it has any.
-    of: HashMap<Name, usize>,
-    /// When those that have expired were looked for.
+    /// Expiry of each round, and its share of all that are remembered.
+    all: HashMap<[u8; 24], (u64, Share)>,
+    /// Second in which expired rounds were last looked for.
     swept: u64,
 }
 
-/// Principal, by its hash. `None` stands for all callers without a principal.
-type Name = Option<u64>;
-
 impl Spent {
-    /// Of all who have a name, and as many of those who have none.
+    /// Rounds of all callers together.
     const MOST: usize = 65_536;
-
-    /// Of one who has a name: nobody makes others wait.
-    const OF_ONE: usize = 4096;
 
     /// Marks a round as sent.
     ///
     /// # Errors
-    /// When it has been sent already, or there are too many to remember one more.
-    pub(super) fn spend(&self, round: RoundId, owner: Owner, now: u64) -> Result<(), Error> {
-        let name = owner.is_principal.then_some(owner.key);
+    /// When it has been sent already, or there are too many to remember another.
+    pub(super) fn spend(&self, round: RoundId, tenant: &Arc<Tenant>, now: u64) -> Result<()> {
         let mut rounds = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         if rounds.all.contains_key(&round.bytes) {
             return Err(sent_already());
         }
-        if !rounds.has_room(name) {
+        let take = || tenant.take(Pool::SpentRounds, 1, Self::MOST);
+        let share = take().or_else(|_| {
             rounds.sweep(now);
-        }
-        if !rounds.has_room(name) {
-            return Err(Error::msg("too many conversations are going on: try again later"));
-        }
-        rounds.all.insert(round.bytes, (round.expires, name));
-        *rounds.of.entry(name).or_default() += 1;
+            take()
+        });
+        rounds.all.insert(round.bytes, (round.expires, share.map_err(|_| busy())?));
         Ok(())
     }
 }
 
 impl Rounds {
-    fn has_room(&self, name: Name) -> bool {
-        let of = |name| self.of.get(&name).copied().unwrap_or_default();
-        match name {
-            None => of(None) < Spent::MOST,
-            Some(_) => of(name) < Spent::OF_ONE && self.all.len() - of(None) < Spent::MOST,
-        }
-    }
-
+    /// Forgets expired rounds, at most once a second.
     fn sweep(&mut self, now: u64) {
-        if self.swept == now {
-            return;
-        }
-        self.swept = now;
-        self.all.retain(|_, it| it.0 >= now);
-        self.of.clear();
-        for (_, name) in self.all.values() {
-            *self.of.entry(*name).or_default() += 1;
+        if self.swept != now {
+            self.swept = now;
+            self.all.retain(|_, it| it.0 >= now);
         }
     }
 }
@@ -77,34 +57,35 @@ impl Rounds {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::limits::{Shares, Who};
 
     #[test]
-    fn nobody_makes_others_wait_and_no_round_is_sent_twice() {
-        let spent = Spent::default();
+    fn a_caller_with_many_rounds_leaves_room_for_others_and_no_round_is_sent_twice() {
+        let (spent, shares) = (Spent::default(), Shares::default());
         let round = |number: usize, expires: u64| {
             let mut bytes = [0; 24];
             bytes[..8].copy_from_slice(&number.to_le_bytes());
             RoundId { bytes, expires }
         };
-        let [ada, grace, nobody] = [(1, true), (2, true), (3, false)]
-            .map(|(key, is_principal)| Owner { key, is_principal });
-        for number in 0..Spent::OF_ONE {
-            assert!(spent.spend(round(number, 10), ada, 1).is_ok(), "{number}");
+        let [ada, grace, unnamed] = ["ada", "grace", ""].map(|it| shares.tenant(Who::named(it)));
+        let share = Spent::MOST - Spent::MOST / 8;
+        for number in 0..share {
+            assert!(spent.spend(round(number, 10), &ada, 1).is_ok(), "{number}");
         }
-        let more = Spent::OF_ONE;
-        assert!(spent.spend(round(more, 10), ada, 2).is_err());
+        let more = share;
+        assert!(spent.spend(round(more, 10), &ada, 2).is_err());
         assert!(
-            spent.spend(round(more, 10), grace, 2).is_ok()
-                && spent.spend(round(more + 1, 10), nobody, 2).is_ok()
+            spent.spend(round(more, 10), &grace, 2).is_ok()
+                && spent.spend(round(more + 1, 10), &unnamed, 2).is_ok()
         );
-        for who in [ada, grace, nobody] {
+        for tenant in [&ada, &grace, &unnamed] {
             for sent in [0, more, more + 1] {
-                let why = spent.spend(round(sent, 10), who, 2).unwrap_err();
+                let why = spent.spend(round(sent, 10), tenant, 2).unwrap_err();
                 assert!(why.message().contains("sent already"));
             }
         }
-        // What nobody could send again is forgotten.
-        assert!(spent.spend(round(more + 2, 20), ada, 11).is_ok());
+        // Rounds that cannot be sent again are forgotten.
+        assert!(spent.spend(round(more + 2, 20), &ada, 11).is_ok());
         assert_eq!(spent.0.lock().unwrap().all.len(), 1);
     }
 }

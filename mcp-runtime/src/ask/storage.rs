@@ -1,4 +1,9 @@
-use crate::error::{Error, Result};
+use std::sync::Arc;
+
+use crate::{
+    error::{Error, Result},
+    limits::Tenant,
+};
 
 /// Storage of the state that calls keep between their rounds.
 ///
@@ -9,7 +14,7 @@ pub(crate) trait StateStorage: Send + Sync {
     ///
     /// # Errors
     /// There are no random numbers, or there is no room.
-    fn put(&self, state: &[u8], bound: &[u8], owner: Owner) -> Result<String>;
+    fn put(&self, state: &[u8], bound: &[u8], tenant: &Arc<Tenant>) -> Result<String>;
 
     /// Returns the state that a text stands for. The same text may come several times.
     ///
@@ -20,8 +25,8 @@ pub(crate) trait StateStorage: Send + Sync {
     /// Marks a round of a call for single use as sent.
     ///
     /// # Errors
-    /// The round has been sent already.
-    fn spend(&self, round: RoundId, owner: Owner) -> Result<()>;
+    /// The round has been sent already, or there is no room to remember it.
+    fn spend(&self, round: RoundId, tenant: &Arc<Tenant>) -> Result<()>;
 
     /// Returns a few letters that stand for the words of a question. A client cannot find other words for them.
     fn digest(&self, words: &str) -> Result<String>;
@@ -49,18 +54,6 @@ pub(crate) struct RoundId {
     pub(super) expires: u64,
 }
 
-/// Caller that a round is counted for, by a hash that clients cannot make collide.
-#[derive(Clone, Copy, Debug)]
-#[cfg_attr(
-    not(feature = "state-key"),
-    allow(dead_code, reason = "only sealed rounds ask for the name")
-)]
-pub(crate) struct Owner {
-    pub(super) key: u64,
-    /// Whether the caller is a principal. The spent rounds of all other callers are counted together.
-    pub(super) is_principal: bool,
-}
-
 /// The error for a text that stands for no state of the call.
 pub(super) fn unknown_state() -> Error {
     Error::invalid_params(
@@ -71,4 +64,10 @@ pub(super) fn unknown_state() -> Error {
 /// The error for a round for single use that comes a second time.
 pub(super) fn sent_already() -> Error {
     Error::invalid_params("this round has been sent already: call again without `requestState`")
+}
+
+/// The error for a round for which there is no room.
+#[cfg(feature = "state-key")]
+pub(super) fn busy() -> Error {
+    Error::msg("too many conversations are going on: try again later")
 }

@@ -50,11 +50,11 @@ pub trait AuthFeature {
 }
 
 #[diagnostic::on_unimplemented(
-    message = "this method needs the feature `ask` of mcp-runtime",
-    label = "the feature `ask` is off",
-    note = "to turn it on, run `cargo add mcp-runtime --features ask`"
+    message = "this method needs the feature `state-key` of mcp-runtime",
+    label = "the feature `state-key` is off",
+    note = "to turn it on, run `cargo add mcp-runtime --features state-key`"
 )]
-pub trait AskFeature {}
+pub trait StateKeyFeature {}
 
 #[doc(hidden)]
 #[cfg(not(feature = "stdio"))]
@@ -146,18 +146,11 @@ impl Builder {
 }
 
 #[doc(hidden)]
-#[cfg(not(feature = "ask"))]
+#[cfg(not(feature = "state-key"))]
 impl Builder {
     pub fn state_key<K>(self, _: K) -> Self
     where
-        for<'a> Disabled<'a>: AskFeature,
-    {
-        unreachable!()
-    }
-
-    pub fn state_lifetime<L>(self, _: L) -> Self
-    where
-        for<'a> Disabled<'a>: AskFeature,
+        for<'a> Disabled<'a>: StateKeyFeature,
     {
         unreachable!()
     }

@@ -6,7 +6,7 @@ mod auth;
 mod build;
 mod caught;
 mod check;
-#[cfg(not(all(feature = "stdio", feature = "axum", feature = "auth", feature = "ask")))]
+#[cfg(not(all(feature = "stdio", feature = "axum", feature = "auth", feature = "state-key")))]
 mod disabled;
 mod duplicates;
 #[cfg(feature = "http")]

@@ -8,7 +8,7 @@ use crate::{
     context::Context,
     error::{Error, Result},
     extract::{FromCall, Needs},
-    limits::{ItemStats, Limit, Stats},
+    limits::{ItemStats, Limit, Pool, Stats},
     model::ListKind,
 };
 
@@ -157,7 +157,8 @@ impl Catalog {
             Some(ItemStats { kind: it.kind_name(), name: it.name.to_string(), rate, concurrency })
         });
         let refused = Limit::ALL.iter().map(|it| (*it, self.tally.refused(*it)));
-        Stats { calls: self.tally.waiting(), refused: refused.collect(), items: items.collect() }
+        let calls = self.shares.used(Pool::Calls);
+        Stats { calls, refused: refused.collect(), items: items.collect() }
     }
 
     /// A handle, from which on the catalog counts as one that changes.

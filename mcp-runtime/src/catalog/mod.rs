@@ -28,7 +28,7 @@ use items::{Change, Items};
 pub(crate) use snapshot::{PageSizes, Snapshot};
 
 use crate::{
-    limits::{Tally, Wanted},
+    limits::{Shares, Tally, Wanted},
     schema::SchemaProfile,
 };
 
@@ -53,6 +53,8 @@ pub(crate) struct Catalog {
     pub(crate) bus: Bus,
     /// What the server has refused. Here, because whoever has a [`Handle`] can ask for it.
     pub(crate) tally: Arc<Tally>,
+    /// Shares of everything that all clients have together.
+    pub(crate) shares: Arc<Shares>,
 }
 
 impl Catalog {
@@ -69,6 +71,7 @@ impl Catalog {
             pages,
             bus: Bus::default(),
             tally: Arc::default(),
+            shares: Arc::default(),
         }
     }
 

@@ -51,6 +51,14 @@ impl Carrier {
         None
     }
 
+    /// Whether it came over HTTP.
+    pub(crate) fn is_http(&self) -> bool {
+        #[cfg(feature = "http")]
+        return self.http.is_some();
+        #[cfg(not(feature = "http"))]
+        return false;
+    }
+
     /// Whether who calls decides what it may use: over stdio whoever has started the process may use all of it.
     pub(crate) fn is_judged(&self) -> bool {
         #[cfg(feature = "auth")]

@@ -8,6 +8,8 @@ use std::{
 
 use rustc_hash::FxHashMap;
 
+use crate::context::Carrier;
+
 /// Who calls, as far as that is known.
 #[derive(Clone, Copy, Debug, Hash, PartialEq, Eq)]
 pub(crate) enum Who<'a> {
@@ -21,7 +23,22 @@ pub(crate) enum Who<'a> {
     Anybody,
 }
 
-impl Who<'_> {
+impl<'a> Who<'a> {
+    /// The principal of this name, which is empty where none is known.
+    pub(crate) fn named(principal: &'a str) -> Self {
+        if principal.is_empty() { Self::Anybody } else { Self::Principal(principal) }
+    }
+
+    /// The sender of a message: the principal, or else the address.
+    pub(crate) fn sends(carrier: &'a Carrier) -> Self {
+        let principal = Self::named(carrier.principal());
+        #[cfg(feature = "http")]
+        if let (Self::Anybody, Some(address)) = (principal, carrier.address) {
+            return Self::at(address);
+        }
+        principal
+    }
+
     /// The caller at this address. Of IPv6 the network of 64 bits counts, of which one client usually has all.
     #[cfg(feature = "http")]
     pub(crate) fn at(address: IpAddr) -> Self {

@@ -4,7 +4,7 @@ use std::{
     fmt,
     sync::{
         OnceLock,
-        atomic::{AtomicU64, AtomicUsize, Ordering},
+        atomic::{AtomicU64, Ordering},
     },
     time::Duration,
 };
@@ -114,8 +114,6 @@ impl fmt::Display for Limit {
 /// The counters of a server.
 pub(crate) struct Tally {
     counts: [Count; Limit::ALL.len()],
-    /// Calls that wait for their handlers, of all clients together.
-    waiting: AtomicUsize,
     since: OnceLock<Instant>,
 }
 
@@ -129,7 +127,7 @@ struct Count {
 impl Default for Tally {
     fn default() -> Self {
         let counts = std::array::from_fn(|_| Count::default());
-        Self { counts, waiting: AtomicUsize::new(0), since: OnceLock::new() }
+        Self { counts, since: OnceLock::new() }
     }
 }
 
@@ -166,19 +164,6 @@ impl Tally {
 
     pub(crate) fn refused(&self, limit: Limit) -> u64 {
         self.counts[limit as usize].refused.load(Ordering::Relaxed)
-    }
-
-    /// How many calls wait for their handlers.
-    pub(crate) fn waiting(&self) -> usize {
-        self.waiting.load(Ordering::Acquire)
-    }
-
-    pub(crate) fn begin(&self) {
-        self.waiting.fetch_add(1, Ordering::AcqRel);
-    }
-
-    pub(crate) fn end(&self) {
-        self.waiting.fetch_sub(1, Ordering::AcqRel);
     }
 }
 

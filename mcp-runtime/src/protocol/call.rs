@@ -7,7 +7,6 @@ use std::{
 };
 
 use super::{
-    Service,
     channel::ProgressSlot,
     encode,
     outbox::{Hold, Outbox},
@@ -16,6 +15,7 @@ use super::{
 use crate::{
     catalog::{Snapshot, Topic},
     dispatch::Pending,
+    limits::Share,
     model::{Answer, Done, TaskAnswer},
     wire::{Id, IdBuf},
 };
@@ -176,7 +176,7 @@ pub(crate) struct PendingCall {
     pending: Pending,
     id: IdBuf,
     way: KeptWay,
-    _place: Place,
+    _share: Share,
     /// The last field, so that a batch has been answered before the call counts as done.
     _hold: Hold,
 }
@@ -185,7 +185,12 @@ impl PendingCall {
     /// Enters the call into the table of calls in flight, where a cancellation finds it.
     ///
     /// `None` when another call of this id has just come there.
-    pub(super) fn new(pending: Pending, id: IdBuf, way: WayBack<'_>) -> Option<Self> {
+    pub(super) fn new(
+        pending: Pending,
+        id: IdBuf,
+        way: WayBack<'_>,
+        share: impl FnOnce() -> Share,
+    ) -> Option<Self> {
         let is_free = match way.shared.begin().calls().entry(id.clone()) {
             Entry::Occupied(_) => false,
             Entry::Vacant(it) => {
@@ -196,9 +201,8 @@ impl PendingCall {
         if !is_free {
             return None;
         }
-        let place = Place::take(&way.shared.service);
         let hold = way.to.outbox.hold();
-        Some(Self { pending, id, way: way.into(), _place: place, _hold: hold })
+        Some(Self { pending, id, way: way.into(), _share: share(), _hold: hold })
     }
 
     /// Takes the call out of the table, where a call that was cancelled has made room already, perhaps for another one of
@@ -211,22 +215,6 @@ impl PendingCall {
             calls.remove(&self.id);
         }
         is_there
-    }
-}
-
-/// One of the calls that wait, of all clients together.
-struct Place(Arc<Service>);
-
-impl Place {
-    fn take(service: &Arc<Service>) -> Self {
-        service.tally().begin();
-        Self(service.clone())
-    }
-}
-
-impl Drop for Place {
-    fn drop(&mut self) {
-        self.0.tally().end();
     }
 }
 

@@ -333,9 +333,8 @@ impl Peer {
                 self.permit_uris(&shared.snapshot(), request, [&*uri])?;
                 let service = &shared.service;
                 shared.hear(Topic::Resources);
-                let add = |it: &mut Wishes| {
-                    it.subscriptions.add(&uri, 0, &service.limits, &service.subscribed)
-                };
+                let tenant = shared.tenant(request.carrier, shared.spoken());
+                let add = |it: &mut Wishes| it.subscriptions.add(&uri, 0, &service.limits, &tenant);
                 let added = shared.session().wish(add).unwrap_or(Ok(()));
                 added.map_err(|(limit, error)| service.note(limit, error))?;
             }

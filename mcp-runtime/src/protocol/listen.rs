@@ -22,7 +22,7 @@ use super::{turn::Refused, uris::too_many};
 use crate::{
     catalog::{Event, Listener as _, Topic},
     error::{Error, Kind},
-    limits::Limit,
+    limits::{Limit, Tenant},
     task::Live,
     wire::{self, Array, Id, IdBuf, Kind as JsonKind, Object, Raw},
 };
@@ -259,7 +259,8 @@ impl Peer {
             let text = format!("{streams} listen streams are open already: close some of them");
             return Err(shared.service.note(Limit::Streams, Error::of(Kind::Failed, text)));
         }
-        let mut filter = self.honoured(wanted, uris)?;
+        let tenant = shared.tenant(request.carrier, terms.revision);
+        let mut filter = self.honoured(wanted, uris, &tenant)?;
         filter.tasks = self.tasks_of(wanted.get("taskIds"), terms, request)?;
         let revision = terms.revision;
         Ok(Listen { id: id.to_owned(), revision, filter, _hold: shared.outbox.hold() })
@@ -291,7 +292,12 @@ impl Peer {
     }
 
     /// What of the filter the server can do: the rest is left out of the acknowledgement.
-    fn honoured(&self, wanted: Raw<'_>, others: usize) -> Result<Filter, Error> {
+    fn honoured(
+        &self,
+        wanted: Raw<'_>,
+        others: usize,
+        tenant: &Arc<Tenant>,
+    ) -> Result<Filter, Error> {
         let snapshot = self.shared.snapshot();
         let changes = self.shared.service.dispatcher.catalog.is_dynamic();
         let flag = |name: &str, feature: Feature| -> Result<bool, Error> {
@@ -321,7 +327,7 @@ impl Peer {
                     .string()
                     .ok_or_else(|| invalid("`resourceSubscriptions` must be an array of URIs"))?;
                 let service = &self.shared.service;
-                let added = filter.uris.add(&uri, others, &service.limits, &service.subscribed);
+                let added = filter.uris.add(&uri, others, &service.limits, tenant);
                 added.map_err(|(limit, error)| service.note(limit, error))?;
             }
             if !Feature::Subscriptions.is_served(&snapshot) {

@@ -61,7 +61,7 @@ use crate::{
     builder::{Identity, Started},
     dispatch::Dispatcher,
     error::Error,
-    limits::{Limit, Limits, Room, Tally},
+    limits::{Limit, Limits, Room, Shares, Tally},
     task::Tasks,
     wire::{Invalid, Malformed, Object},
 };
@@ -74,8 +74,6 @@ pub(crate) struct Service {
     tasks: Arc<Tasks>,
     /// Bytes of large messages that are being read, or whose calls run.
     pub(crate) bodies: Arc<Room>,
-    /// What all subscriptions take.
-    subscribed: Arc<Room>,
     /// The server's `Implementation` for every result of the modern era, JSON text.
     server_info: String,
     round_states: Arc<RoundStates>,
@@ -85,11 +83,16 @@ impl Service {
     /// How many calls wait for their handlers.
     #[cfg(feature = "http")]
     pub(crate) fn calls_waiting(&self) -> usize {
-        self.tally().waiting()
+        self.shares().used(crate::limits::Pool::Calls)
     }
 
     pub(crate) fn tally(&self) -> &Arc<Tally> {
         &self.dispatcher.catalog.tally
+    }
+
+    /// Shares of everything that all clients have together.
+    pub(crate) fn shares(&self) -> &Shares {
+        &self.dispatcher.catalog.shares
     }
 
     /// Counts what one of the limits does not let pass.
@@ -123,7 +126,6 @@ impl Service {
             limits: started.limits,
             tasks: started.tasks.clone(),
             bodies: Arc::default(),
-            subscribed: Arc::default(),
             server_info: String::from_utf8(info).unwrap_or_default(),
             round_states: started.round_states.clone(),
         })

@@ -11,10 +11,12 @@ use super::{
     shared::Shared,
     turn::{Refusal, Turn},
 };
+#[cfg(feature = "http")]
+use crate::limits::Tenant;
 use crate::{
     context::{Carrier, Context},
     error::{Error, Kind, shown},
-    limits::{Limit, Limits},
+    limits::{Limit, Limits, Who},
     wire::{self, Id, Incoming, Invalid, Message, Params, Parsed, Raw},
 };
 
@@ -45,14 +47,27 @@ pub(crate) enum Era {
 }
 
 impl Peer {
+    /// The peer of a connection that is one client's.
     pub(crate) fn new(service: Arc<Service>) -> Self {
         let remembered = Remembered::new(&service);
-        Self::remembering(service, remembered)
+        let tenant = |service: &Service, number| Some(service.shares().tenant(Who::Peer(number)));
+        Self { shared: Arc::new(Shared::new(service, remembered, tenant)) }
     }
 
-    /// One of several that share what a connection remembers.
+    /// The peer of a session over HTTP, which counts for this tenant. Sessions may share what they remember.
+    #[cfg(feature = "http")]
+    pub(crate) fn of_tenant(
+        service: Arc<Service>,
+        remembered: Arc<Remembered>,
+        tenant: Arc<Tenant>,
+    ) -> Self {
+        Self { shared: Arc::new(Shared::new(service, remembered, |_, _| Some(tenant))) }
+    }
+
+    /// The peer of requests that stand alone over HTTP, each of which counts for its own tenant.
+    #[cfg(feature = "http")]
     pub(crate) fn remembering(service: Arc<Service>, remembered: Arc<Remembered>) -> Self {
-        Self { shared: Arc::new(Shared::new(service, remembered)) }
+        Self { shared: Arc::new(Shared::new(service, remembered, |_, _| None)) }
     }
 
     /// How messages come when the transport has nothing to say of them.

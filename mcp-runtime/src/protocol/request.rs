@@ -24,7 +24,7 @@ use crate::{
     context::{Asker, Caller, Carrier, logging, meta_text},
     dispatch::{Dispatched, Request},
     error::{Error, Kind, shown},
-    limits::{LARGE, Limit, Permit, Reservation, Taken},
+    limits::{LARGE, Limit, NoShare, Permit, Pool, Reservation, Taken},
     model::{Asks, ClientInfo, Done, Level, ToolResult},
     wire::{Id, Params, Raw},
 };
@@ -96,7 +96,7 @@ impl Peer {
             Some(entry) => Some(self.asker(entry, terms, request, &operation)?),
             None => None,
         };
-        self.admit(request.id)?;
+        self.admit(request, revision)?;
         let held = self.reserve(request)?;
         let permit =
             match target.filter(|_| unable.is_none()).map(|it| self.enter(it, terms, request)) {
@@ -152,10 +152,15 @@ impl Peer {
                 match Pin::new(&mut pending).poll(&mut cx) {
                     Poll::Ready(Some(answer)) => way.answer(request.id, &answer),
                     Poll::Ready(None) => {}
-                    Poll::Pending => match PendingCall::new(pending, request.id.to_owned(), way) {
-                        Some(call) => turn.waiting.push(call),
-                        None => way.answer(request.id, &Err(id_in_use())),
-                    },
+                    Poll::Pending => {
+                        let revision = way.scope.revision;
+                        let share =
+                            || self.shared.tenant(request.carrier, revision).hold(Pool::Calls);
+                        match PendingCall::new(pending, request.id.to_owned(), way, share) {
+                            Some(call) => turn.waiting.push(call),
+                            None => way.answer(request.id, &Err(id_in_use())),
+                        }
+                    }
                 }
             }
         }
@@ -193,8 +198,8 @@ impl Peer {
         };
         let arguments = arguments.unwrap_or(Raw::EMPTY_OBJECT);
         let bound = Bound::to(request.method, item, arguments, request.carrier.principal());
-        let who = self.shared.who(request, terms.revision);
-        self.shared.service.round_states.keeper(bound, who, entry.single_use)
+        let tenant = self.shared.tenant(request.carrier, terms.revision);
+        self.shared.service.round_states.keeper(bound, tenant, entry.single_use)
     }
 
     /// Refuses a call that could not be seen through, or comes too often: a tool tells the model.
@@ -237,8 +242,12 @@ impl Peer {
     }
 
     /// Whether the id is free and there is room for one more call.
-    pub(super) fn admit(&self, id: Id<'_>) -> Result<(), Refused> {
-        let service = &*self.shared.service;
+    pub(super) fn admit(
+        &self,
+        request: &ClientRequest<'_>,
+        revision: Revision,
+    ) -> Result<(), Refused> {
+        let (service, id) = (&*self.shared.service, request.id);
         let limits = &service.limits;
         let mut in_flight = 0;
         if let Some(ongoing) = self.shared.ongoing() {
@@ -248,17 +257,31 @@ impl Peer {
             }
             in_flight = calls.len();
         }
-        let all = service.tally().waiting();
-        let most =
-            [(in_flight, limits.calls, Limit::Calls), (all, limits.all_calls, Limit::AllCalls)];
-        for (count, limit, which) in most {
-            if count >= limit {
-                let text = format!("{limit} calls are running already: wait for some of them");
-                let error = service.note(which, Error::of(Kind::Failed, text));
-                return Err(Refusal::Busy.because(error));
+        let busy = |which: Limit, text: String| {
+            let error = service.note(which, Error::of(Kind::Failed, text));
+            Err(Refusal::Busy.because(error))
+        };
+        if in_flight >= limits.calls {
+            let text = format!("{} calls are running already: wait for some of them", limits.calls);
+            return busy(Limit::Calls, text);
+        }
+        let all = limits.all_calls;
+        if service.shares().has_plenty(Pool::Calls, all) {
+            return Ok(());
+        }
+        match self.shared.tenant(request.carrier, revision).admits(Pool::Calls, all.into()) {
+            Ok(()) => Ok(()),
+            Err(NoShare::Empty) => {
+                let text = format!("{all} calls are running already: wait for some of them");
+                busy(Limit::AllCalls, text)
+            }
+            Err(NoShare::Reserved | NoShare::Own) => {
+                let text = format!(
+                    "this client has its share of the {all} calls that may run: wait for some of them"
+                );
+                busy(Limit::AllCalls, text)
             }
         }
-        Ok(())
     }
 
     /// Room for what a call may hold of a large request until it ends. Most requests are small, and take none.

@@ -12,9 +12,9 @@ use super::{
 };
 use crate::{
     catalog::{Event, Listener, Snapshot, Topic},
-    context::Context,
+    context::{Carrier, Context},
     error::Error,
-    limits::Who,
+    limits::{Tenant, Who},
     model::ClientInfo,
     wire::{Id, IdBuf, Raw},
 };
@@ -32,6 +32,8 @@ pub(crate) struct Shared {
     hears: [Once; 4],
     /// Unlike that of any other peer of the process, for what is counted by caller.
     number: u64,
+    /// Tenant of the session or the connection. Requests that stand alone over HTTP each have their own.
+    tenant: Option<Arc<Tenant>>,
 }
 
 /// What goes on after the message that it came with has been handled.
@@ -43,32 +45,49 @@ pub(super) struct Ongoing {
 }
 
 impl Shared {
-    pub(super) fn new(service: Arc<Service>, remembered: Arc<Remembered>) -> Self {
+    /// `tenant` makes the tenant that all requests count for, from a number that no other peer has.
+    pub(super) fn new(
+        service: Arc<Service>,
+        remembered: Arc<Remembered>,
+        tenant: impl FnOnce(&Service, u64) -> Option<Arc<Tenant>>,
+    ) -> Self {
         static LAST: AtomicU64 = AtomicU64::new(0);
+        let number = LAST.fetch_add(1, Ordering::Relaxed);
         Self {
+            tenant: tenant(&service, number),
             service,
             outbox: Arc::default(),
             remembered,
             session: Mutex::default(),
             ongoing: OnceLock::new(),
             hears: [const { Once::new() }; 4],
-            number: LAST.fetch_add(1, Ordering::Relaxed),
+            number,
+        }
+    }
+
+    /// The tenant that a request counts for.
+    pub(super) fn tenant(&self, carrier: &Carrier, revision: Revision) -> Arc<Tenant> {
+        let shares = self.service.shares();
+        if revision.is_modern() && carrier.is_http() {
+            return shares.tenant(Who::sends(carrier));
+        }
+        let principal = carrier.principal();
+        match &self.tenant {
+            Some(tenant) if tenant.principal() == principal => tenant.clone(),
+            // A test client may name several callers on one connection.
+            _ if principal.is_empty() => shares.tenant(Who::Peer(self.number)),
+            _ => shares.tenant(Who::Principal(principal)),
         }
     }
 
     /// Who sends a request, as far as that is known.
     pub(super) fn who<'a>(&self, request: &ClientRequest<'a>, revision: Revision) -> Who<'a> {
-        match request.carrier.principal() {
-            "" => {}
-            principal => return Who::Principal(principal),
+        let carrier = request.carrier;
+        match carrier.principal() {
+            "" if revision.is_modern() && carrier.is_http() => Who::sends(carrier),
+            "" => Who::Peer(self.number),
+            principal => Who::Principal(principal),
         }
-        #[cfg(feature = "http")]
-        if revision.is_modern() && request.carrier.http.is_some() {
-            return request.carrier.address.map_or(Who::Anybody, Who::at);
-        }
-        #[cfg(not(feature = "http"))]
-        let _ = revision;
-        Who::Peer(self.number)
     }
 
     /// From here on events of this topic are passed on. A peer that nobody listens through never asks for them.

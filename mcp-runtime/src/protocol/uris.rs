@@ -3,7 +3,7 @@ use std::{borrow::Cow, collections::BTreeMap, sync::Arc};
 use super::method::invalid;
 use crate::{
     error::{Error, Kind},
-    limits::{Limit, Limits, Room, Taken},
+    limits::{Limit, Limits, NoShare, Pool, Share, Tenant},
     percent,
 };
 
@@ -16,7 +16,8 @@ pub(super) struct Uris {
     /// What they say, and how the client said it.
     said: BTreeMap<String, String>,
     bytes: usize,
-    taken: Taken,
+    /// Share of the bytes that all clients may subscribe to.
+    share: Option<Share>,
 }
 
 /// What one takes in memory beside its texts.
@@ -37,6 +38,15 @@ pub(super) fn too_many(limits: &Limits, by_number: bool) -> (Limit, Error) {
     (if by_number { Limit::Subscriptions } else { Limit::SubscriptionBytes }, error)
 }
 
+fn no_room(why: NoShare) -> &'static str {
+    match why {
+        NoShare::Empty => "all clients together have subscribed to too much: try again later",
+        NoShare::Reserved | NoShare::Own => {
+            "this client has its share of what all clients together may subscribe to: end some subscriptions"
+        }
+    }
+}
+
 fn plain(uri: &str) -> Cow<'_, str> {
     percent::decode(uri).unwrap_or(Cow::Borrowed(uri))
 }
@@ -45,14 +55,14 @@ impl Uris {
     /// Adds one: it is kept as long as the subscription.
     ///
     /// # Errors
-    /// When it is too long, there are too many already, `others` counted, or all clients together have no room for it: which limit
-    /// says so, and in which words.
+    /// When it is too long, there are too many already, `others` counted, or there is no share of the room of all clients for it: which
+    /// limit says so, and in which words.
     pub(super) fn add(
         &mut self,
         uri: &str,
         others: usize,
         limits: &Limits,
-        room: &Arc<Room>,
+        tenant: &Arc<Tenant>,
     ) -> Result<(), (Limit, Error)> {
         if uri.len() > limits.uri {
             let error = invalid(format_args!(
@@ -70,10 +80,13 @@ impl Uris {
         if count >= limits.subscriptions || bytes > 2 * limits.subscription_bytes {
             return Err(too_many(limits, count >= limits.subscriptions));
         }
-        if !self.taken.grow(room, size(uri), limits.all_subscription_bytes) {
-            let text = "all clients together have subscribed to too much: try again later";
-            return Err((Limit::AllSubscriptionBytes, Error::of(Kind::Failed, text)));
-        }
+        let (size, all) = (size(uri), limits.all_subscription_bytes);
+        let taken = match &mut self.share {
+            Some(share) => share.grow(size, all),
+            None => tenant.take(Pool::Subscriptions, size, all).map(|it| self.share = Some(it)),
+        };
+        taken
+            .map_err(|why| (Limit::AllSubscriptionBytes, Error::of(Kind::Failed, no_room(why))))?;
         self.bytes = bytes;
         self.said.insert(plain.into_owned(), uri.to_owned());
         Ok(())
@@ -82,7 +95,9 @@ impl Uris {
     pub(super) fn remove(&mut self, uri: &str) {
         if let Some(said) = self.said.remove(&*plain(uri)) {
             self.bytes -= 2 * said.len();
-            self.taken.shrink(size(&said));
+            if let Some(share) = &mut self.share {
+                share.shrink(size(&said));
+            }
         }
     }
 
@@ -107,13 +122,18 @@ impl Uris {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::limits::{Shares, Who};
+
+    fn tenant() -> Arc<Tenant> {
+        Shares::default().tenant(Who::Anybody)
+    }
 
     #[test]
     fn a_resource_is_known_by_what_its_uri_says() {
         fn check(updated: &str, expected: Option<&str>) {
             let mut uris = Uris::default();
             for it in ["note://a%20b", "note://100%25", "note://%zz"] {
-                uris.add(it, 0, &Limits::new(), &Arc::default()).unwrap();
+                uris.add(it, 0, &Limits::new(), &tenant()).unwrap();
             }
             assert_eq!(uris.get(updated), expected, "{updated}");
         }
@@ -127,7 +147,7 @@ mod tests {
     #[test]
     fn they_are_few_and_short() {
         let limits = Limits::new().uri(10).subscriptions(3).subscription_bytes(12);
-        let (mut uris, room) = (Uris::default(), Arc::default());
+        let (mut uris, room) = (Uris::default(), tenant());
         assert!(uris.add("12345678901", 0, &limits, &room).is_err());
         for uri in ["12345", "1", "1", "123456"] {
             assert!(uris.add(uri, 0, &limits, &room).is_ok(), "{uri}");

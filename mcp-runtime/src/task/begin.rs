@@ -28,7 +28,7 @@ impl Tasks {
         let tasks = self.clone();
         let work: Pin<Box<dyn Future<Output = Answer> + Send>> = match dispatched {
             Dispatched::Ready(answer) if !always => {
-                live.set_place(None);
+                live.set_share(None);
                 return Dispatched::Ready(answer);
             }
             Dispatched::Ready(answer) => {
@@ -39,7 +39,7 @@ impl Tasks {
                     None => tasks.begin(&live, pending).await,
                     Some(Some(answer)) if always => tasks.begin_ended(&live, answer).await,
                     Some(Some(answer)) => {
-                        live.set_place(None);
+                        live.set_share(None);
                         answer
                     }
                     Some(None) => Err(Error::msg("cancelled")),
@@ -54,7 +54,7 @@ impl Tasks {
     /// The call has an answer, but its client wants to ask a task for it.
     async fn begin_ended(&self, live: &Arc<Live>, answer: Answer) -> Answer {
         live.finish(Some(answer));
-        live.set_place(None);
+        live.set_share(None);
         self.put(live).await?;
         live.publish_end();
         Ok(Done::Task(TaskAnswer::Created(live.view())))

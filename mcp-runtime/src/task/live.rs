@@ -9,12 +9,12 @@ use std::{
 use tokio::sync::{Notify, oneshot};
 
 pub(crate) use self::waiter::Waiter;
-use super::places::Place;
 use crate::{
     ask::{asked_twice, lacking},
     catalog::{Catalog, Event},
     context::{Asking, Context, Report},
     error::{Error, Kind, Result},
+    limits::Share,
     model::{
         Answer, ClientInfo, Done, Instant, Question, TaskEnd, TaskState, TaskView, ToolResult,
     },
@@ -65,7 +65,8 @@ struct State {
     roots: Option<Box<str>>,
     end: Option<End>,
     context: Option<Context>,
-    place: Option<Place>,
+    /// Share of the tasks that may run.
+    share: Option<Share>,
 }
 
 #[derive(Clone, Copy, PartialEq)]
@@ -109,7 +110,7 @@ impl Live {
             roots: None,
             end: None,
             context: None,
-            place: None,
+            share: None,
         };
         Arc::new(Self {
             origin,
@@ -172,9 +173,9 @@ impl Live {
         self.changed.notify_waiters();
     }
 
-    /// Gives it a place among those that run, or takes that back.
-    pub(super) fn set_place(&self, place: Option<Place>) {
-        self.state().place = place;
+    /// Gives it its share of the tasks that may run, or takes that back.
+    pub(super) fn set_share(&self, share: Option<Share>) {
+        self.state().share = share;
     }
 
     pub(crate) fn id(&self) -> &Arc<str> {

@@ -9,7 +9,6 @@ mod id;
 mod kept;
 mod live;
 mod memory;
-mod places;
 mod recover;
 mod result;
 mod store;

@@ -7,19 +7,12 @@ use std::{
     time::Duration,
 };
 
-use super::{
-    Live, TaskStore,
-    id::new_id,
-    kept::Record,
-    live::Origin,
-    places::{Place, Places},
-    viewer::Viewer,
-};
+use super::{Live, TaskStore, id::new_id, kept::Record, live::Origin, viewer::Viewer};
 use crate::{
     catalog::{Catalog, Entry},
     context::Carrier,
     error::{Error, Kind, Result},
-    limits::Limits,
+    limits::{Capacity, Limit, Limits, NoShare, Pool, Share, Tenant, Who},
     model::{ClientInfo, Instant, TaskState, TaskSupport, TaskView},
 };
 
@@ -29,7 +22,6 @@ pub(crate) struct Tasks {
     pub(super) catalog: Arc<Catalog>,
     limits: Limits,
     live: Mutex<HashMap<Arc<str>, Arc<Live>>>,
-    places: Places,
     has_kept: AtomicBool,
 }
 
@@ -41,6 +33,7 @@ pub(crate) struct NewTask<'a> {
     pub(crate) arguments: &'a str,
     pub(crate) client: Arc<ClientInfo>,
     pub(crate) carrier: &'a Carrier,
+    pub(crate) tenant: Arc<Tenant>,
     /// How long its client wants it kept.
     pub(crate) ttl: Option<Duration>,
 }
@@ -56,9 +49,8 @@ const SHORTEST: Duration = Duration::from_secs(1);
 
 impl Tasks {
     pub(crate) fn new(store: Arc<dyn TaskStore>, catalog: Arc<Catalog>, limits: Limits) -> Self {
-        let (live, places) = (Mutex::default(), Places::default());
-        let has_kept = AtomicBool::new(false);
-        Self { store, catalog, limits, live, places, has_kept }
+        let (live, has_kept) = (Mutex::default(), AtomicBool::new(false));
+        Self { store, catalog, limits, live, has_kept }
     }
 
     fn table(&self) -> MutexGuard<'_, HashMap<Arc<str>, Arc<Live>>> {
@@ -71,7 +63,7 @@ impl Tasks {
     /// When there is none.
     pub(crate) fn open(&self, new: NewTask<'_>) -> Result<Arc<Live>> {
         let owner = new.carrier.principal();
-        let place = self.place(owner)?;
+        let share = self.share(&new.tenant)?;
         let longest = new.support.ttl.unwrap_or(self.limits.task_ttl);
         let ttl = new.ttl.map_or(longest, |it| it.clamp(SHORTEST.min(longest), longest));
         let may_run_again = new.entry.is_idempotent();
@@ -89,23 +81,34 @@ impl Tasks {
             later: new.support.later,
         };
         let live = Live::new(origin, self.catalog.clone());
-        live.set_place(Some(place));
+        live.set_share(Some(share));
         Ok(live)
     }
 
-    /// A place for a task. Calls that may become one have theirs from the start, since nobody can refuse them later.
-    fn place(&self, owner: &str) -> Result<Place> {
+    /// The share of a task. A call that may become a task has its share from the start, since it cannot be refused later.
+    fn share(&self, tenant: &Arc<Tenant>) -> Result<Share> {
         let Limits { tasks, owner_tasks, .. } = self.limits;
-        let take = || self.places.take(owner, tasks, owner_tasks);
-        // What could not be put into the store when it ended stays, with its place, as long as it would have been kept there.
+        let is_principal = !tenant.principal().is_empty();
+        let capacity =
+            Capacity { all: tasks, each: if is_principal { owner_tasks } else { usize::MAX } };
+        let take = || tenant.take(Pool::Tasks, 1, capacity);
+        // What could not be put into the store when it ended stays, with its share, as long as it would have been kept there.
         let free = || self.table().retain(|_, it| !it.has_ended() || !it.is_expired());
         let taken = take().or_else(|_| {
             free();
             take()
         });
-        taken.map_err(|(limit, most)| {
+        taken.map_err(|why| {
+            let (limit, text) = match why {
+                NoShare::Own => (Limit::OwnerTasks, already(owner_tasks)),
+                NoShare::Empty => (Limit::Tasks, already(tasks)),
+                NoShare::Reserved => (
+                    Limit::Tasks,
+                    format!("this client has its share of the {tasks} tasks that may run: wait for some of them"),
+                ),
+            };
             self.catalog.tally.refuse(limit);
-            Error::msg(format!("{most} tasks are running already: wait for some of them"))
+            Error::msg(text)
         })
     }
 
@@ -115,7 +118,7 @@ impl Tasks {
 
     pub(super) fn leave(&self, live: &Live) {
         self.table().remove(&live.origin.id);
-        live.set_place(None);
+        live.set_share(None);
     }
 
     /// Whether the task runs here.
@@ -240,7 +243,8 @@ impl Tasks {
             later: false,
         };
         let live = Live::new(origin, self.catalog.clone());
-        live.set_place(self.place(owner).ok());
+        let tenant = self.catalog.shares.tenant(Who::named(owner));
+        live.set_share(self.share(&tenant).ok());
         live
     }
 }
@@ -258,6 +262,10 @@ impl Live {
     fn is_expired(&self) -> bool {
         self.origin.ttl.is_some_and(|ttl| self.origin.created.after(ttl) <= Instant::now())
     }
+}
+
+fn already(most: usize) -> String {
+    format!("{most} tasks are running already: wait for some of them")
 }
 
 #[cold]

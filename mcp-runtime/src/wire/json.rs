@@ -58,7 +58,7 @@ pub(super) struct Scanner<'a> {
     /// What [`Broken`] stands for.
     why: Option<Malformed>,
     /// The first name that an object has twice: legal JSON, which is refused as a message.
-    doubled: Option<Doubled<'a>>,
+    pub(super) doubled: Option<Doubled<'a>>,
 }
 
 /// The text is no JSON, and the scanner knows why. Small, because every step may return it.
@@ -82,17 +82,6 @@ impl<'a> Scanner<'a> {
     #[inline]
     pub(super) fn peek(&self) -> Option<u8> {
         self.text.as_bytes().get(self.at).copied()
-    }
-
-    /// An object has a name twice.
-    #[cold]
-    pub(super) fn note_doubled(&mut self, name: Cow<'a, str>, object: Place) {
-        self.doubled.get_or_insert_with(|| Doubled::new(name, object));
-    }
-
-    /// The first name that an object has had twice since this was asked last.
-    pub(super) fn take_doubled(&mut self) -> Option<Doubled<'a>> {
-        self.doubled.take()
     }
 
     #[inline]

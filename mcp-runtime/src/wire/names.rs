@@ -148,6 +148,19 @@ fn twice(mut names: Vec<Cow<'_, str>>) -> Option<Cow<'_, str>> {
     Some(names.swap_remove(at))
 }
 
+impl<'a> Scanner<'a> {
+    /// An object has a name twice.
+    #[cold]
+    pub(super) fn note_doubled(&mut self, name: Cow<'a, str>, object: Place) {
+        self.doubled.get_or_insert_with(|| Doubled::new(name, object));
+    }
+
+    /// The first name that an object has had twice since this was asked last.
+    pub(super) fn take_doubled(&mut self) -> Option<Doubled<'a>> {
+        self.doubled.take()
+    }
+}
+
 impl<'a> Raw<'a> {
     /// A name that this object has twice, whatever is inside its members.
     pub(super) fn doubled_member(self) -> Option<Cow<'a, str>> {

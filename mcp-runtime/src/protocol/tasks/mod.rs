@@ -103,7 +103,7 @@ impl Peer {
             Ok(work) => work,
             Err(error) => return shared.refuse(request, revision, &error),
         };
-        if let Err(refused) = self.admit(request.id) {
+        if let Err(refused) = self.admit(request, revision) {
             return self.reject(request, revision, refused, turn);
         }
         let dispatcher = &shared.service.dispatcher;

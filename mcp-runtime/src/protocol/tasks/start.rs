@@ -88,6 +88,7 @@ impl Peer {
             arguments: arguments.map_or(Raw::EMPTY_OBJECT, |it| it.whole).as_str(),
             client: terms.client.clone(),
             carrier: request.carrier,
+            tenant: self.shared.tenant(request.carrier, terms.revision),
             ttl,
         };
         let opened = self.shared.service.tasks.open(new);

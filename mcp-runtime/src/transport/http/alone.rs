@@ -10,7 +10,6 @@ use super::{
     accept::Accepts,
     answering::{Answer, Desk},
     body::Body,
-    endpoint::Permit,
     events::{Events, Feed},
     reply,
     source::{Begun, Source},
@@ -18,6 +17,7 @@ use super::{
 };
 use crate::{
     context::Carrier,
+    limits::Share,
     protocol::{Arrival, Era, Refusal, ReplyTo, Turn},
     wire::{Incoming, Message},
 };
@@ -49,7 +49,7 @@ pub(super) fn answer(
             let why = "the answer is a `text/event-stream`, which `Accept` does not name";
             return reply::refuse(StatusCode::NOT_ACCEPTABLE, why).into();
         }
-        (true, true) => match endpoint.permit() {
+        (true, true) => match endpoint.permit(&endpoint.tenant(&carrier)) {
             None => return reply::busy("there are too many streams: try again later").into(),
             permit => permit,
         },
@@ -103,7 +103,7 @@ fn status(is_refused: bool) -> StatusCode {
 
 /// A stream for whatever will come.
 struct Listening {
-    permit: Permit,
+    permit: Share,
     opened_by: Option<Arc<Parts>>,
 }
 

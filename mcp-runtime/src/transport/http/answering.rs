@@ -57,6 +57,11 @@ impl Desk {
         Arc::new(Self { endpoint, remembered, address, pulse, spare })
     }
 
+    /// The address that a request comes from, behind proxies that are believed.
+    pub(super) fn address_of(&self, parts: &Parts) -> Option<IpAddr> {
+        forwarded::address(self.address, &self.endpoint.settings.proxies, parts)
+    }
+
     fn spare(&self) -> MutexGuard<'_, Spare> {
         self.spare.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -268,10 +273,11 @@ impl Place {
     /// The answer to any other.
     fn enter(
         self,
-        endpoint: &Arc<Endpoint>,
-        parts: &Parts,
+        desk: &Desk,
+        parts: &Arc<Parts>,
         head: &Head<'_>,
     ) -> Result<(), Box<Response<Body>>> {
+        let endpoint = &desk.endpoint;
         match (self, &parts.method) {
             (Self::Endpoint, &Method::POST) => {
                 let accepts = Accepts::said(head, &parts.headers);
@@ -294,7 +300,7 @@ impl Place {
             #[cfg(feature = "auth-server")]
             (Self::Beside(_), _) => return Err(reply::not_allowed("GET, POST").into()),
             (Self::PairStream, &Method::GET) => {
-                return Err(pair::open(endpoint, head, parts).into());
+                return Err(pair::open(desk, head, parts).into());
             }
             (Self::PairStream, _) => return Err(reply::not_allowed("GET").into()),
             (_, &Method::POST) => pair::check(endpoint, head, parts)?,
@@ -305,8 +311,7 @@ impl Place {
 
     /// Takes one message, and hands it to the era it belongs to.
     fn take(self, desk: &Desk, parts: &Arc<Parts>, head: &Head<'_>, read: &Read) -> Answer {
-        let endpoint = &desk.endpoint;
-        let address = forwarded::address(desk.address, &endpoint.settings.proxies, parts);
+        let (endpoint, address) = (&desk.endpoint, desk.address_of(parts));
         if matches!(self, Self::PairPost) {
             return pair::post(endpoint, Carrier::of_request(parts, address), parts, read).into();
         }
@@ -385,7 +390,7 @@ impl<B: RequestBody> Answering<B> {
         if !self.has_entered {
             self.has_entered = true;
             let admitted = self.place.admit(endpoint, &self.parts, &head, &mut self.origin);
-            let entered = admitted.and_then(|()| self.place.enter(endpoint, &self.parts, &head));
+            let entered = admitted.and_then(|()| self.place.enter(desk, &self.parts, &head));
             if let Err(response) = entered {
                 return Poll::Ready(refuse(&mut self.body, desk, &self.parts, response));
             }

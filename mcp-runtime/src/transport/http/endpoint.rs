@@ -1,11 +1,11 @@
 //! What all connections of one HTTP endpoint share.
 
 use std::{
-    collections::HashMap,
+    cell::{Cell, RefCell},
     net::IpAddr,
     sync::{
         Arc, Mutex, OnceLock, PoisonError,
-        atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering},
+        atomic::{AtomicBool, AtomicU64, Ordering},
     },
     time::Duration,
 };
@@ -22,14 +22,15 @@ use super::{
 };
 use crate::{
     builder::{HttpSettings, Started},
-    limits::{Limit, Limits, Room},
+    context::Carrier,
+    limits::{Limit, Limits, NoShare, Pool, Room, Share, Tenant, Who},
     protocol::{Peer, Remembered, Service},
 };
 
 /// How long a session that was opened and never used is kept when there is no room for another one.
 const UNUSED: Duration = Duration::from_secs(60);
 
-/// Milliseconds between two looks for such sessions.
+/// Milliseconds between two looks for such sessions, and before a look that has found nothing is repeated.
 const SEARCH: u64 = 100;
 
 pub(super) struct Endpoint {
@@ -39,11 +40,10 @@ pub(super) struct Endpoint {
     pub(super) sessions: Table<Session>,
     /// Those of 2024-11-05.
     pub(super) mailboxes: Table<Mailbox>,
-    streams: AtomicUsize,
-    /// Those that are taken, of sessions of either kind.
-    places: Arc<AtomicUsize>,
-    /// When a session was last looked for that could make room, in milliseconds since the start.
+    /// When sessions that were never used were last looked for, in milliseconds since the start.
     searched: AtomicU64,
+    /// When the tenant with the most sessions had none that could make room, likewise.
+    displaced_none: AtomicU64,
     pub(super) open: OpenConnections,
     /// Bytes of large answers that clients have not read.
     pub(super) answers: Arc<Room>,
@@ -70,9 +70,8 @@ impl Endpoint {
             settings,
             sessions: Table::default(),
             mailboxes: Table::default(),
-            streams: AtomicUsize::new(0),
-            places: Arc::default(),
             searched: AtomicU64::new(0),
+            displaced_none: AtomicU64::new(0),
             open: OpenConnections::default(),
             answers: Arc::default(),
             memory: Arc::new(Memory::new(started.limits)),
@@ -92,74 +91,116 @@ impl Endpoint {
         self.is_stopping.load(Ordering::Acquire)
     }
 
-    /// One more stream, unless there are too many or the server stops.
-    pub(super) fn permit(self: &Arc<Self>) -> Option<Permit> {
-        let limit = self.limits().all_streams;
-        let room = |it: usize| (it < limit).then_some(it + 1);
-        let taken = self.streams.fetch_update(Ordering::AcqRel, Ordering::Acquire, room);
+    /// One more stream of a tenant, unless it has its share of them or the server stops.
+    pub(super) fn permit(&self, tenant: &Arc<Tenant>) -> Option<Share> {
+        let taken = tenant.take(Pool::Streams, 1, self.limits().all_streams);
         if taken.is_err() {
             self.service.tally().refuse(Limit::AllStreams);
         }
-        let permit = taken.ok().map(|_| Permit(self.clone()));
-        permit.filter(|_| !self.is_stopping())
+        taken.ok().filter(|_| !self.is_stopping())
     }
 
-    /// A new session of this principal's that nobody knows of yet.
+    /// The tenant that a request counts for.
+    pub(super) fn tenant(&self, carrier: &Carrier) -> Arc<Tenant> {
+        self.service.shares().tenant(Who::sends(carrier))
+    }
+
+    /// A new session that is in no table yet.
     ///
     /// # Errors
     /// Why there is none.
-    pub(super) fn session(self: &Arc<Self>, principal: &str) -> Result<Session, String> {
-        let (place, key) = (self.place(principal)?, id()?);
+    pub(super) fn session(&self, carrier: &Carrier) -> Result<Session, String> {
+        let tenant = self.tenant(carrier);
+        let (share, key) = (self.share(&tenant)?, id()?);
         let remembered = &self.remembered[key.part(self.remembered.len())];
         let remembered = remembered.get_or_init(|| Remembered::new(&self.service));
-        let peer = Peer::remembering(self.service.clone(), remembered.clone());
-        Ok(Session::new(key, principal, peer, self.memory.clone(), place))
+        let peer = Peer::of_tenant(self.service.clone(), remembered.clone(), tenant);
+        Ok(Session::new(key, peer, self.memory.clone(), share))
     }
 
-    /// A place for one more session of this principal's, of either kind.
+    /// The share of one more session, of either kind.
     ///
     /// # Errors
     /// Why there is none.
-    pub(super) fn place(self: &Arc<Self>, principal: &str) -> Result<Place, String> {
-        let limits = self.limits();
-        let room = |it: usize| (it < limits.sessions).then_some(it + 1);
-        let take = || self.places.fetch_update(Ordering::AcqRel, Ordering::Acquire, room).is_ok();
-        let taken = take() || {
-            // Those that nobody ever used go first; but not every client that is refused looks for them.
-            let (idle, now) = (limits.session_idle, self.millis());
-            let is_due = now >= self.searched.load(Ordering::Relaxed) + SEARCH;
-            if is_due {
-                self.searched.store(now, Ordering::Relaxed);
-                self.sessions.sweep(|it| it.is_idle(now, idle, idle.min(UNUSED)));
-            }
-            is_due && (take() || (self.displace(principal, now) && take()))
-        };
-        if taken {
-            Ok(Place(self.places.clone()))
-        } else {
+    pub(super) fn share(&self, tenant: &Arc<Tenant>) -> Result<Share, String> {
+        let all = self.limits().sessions;
+        let take = || tenant.take(Pool::Sessions, 1, all);
+        let taken = take().or_else(|_| {
+            self.end_unused();
+            take()
+        });
+        let taken = taken.or_else(|why| if self.displace_for(tenant) { take() } else { Err(why) });
+        taken.map_err(|why| {
             self.service.tally().refuse(Limit::Sessions);
-            Err(format!("there are {} sessions already: try again later", limits.sessions))
+            match why {
+                NoShare::Empty => format!("there are {all} sessions already: try again later"),
+                NoShare::Reserved | NoShare::Own => format!(
+                    "this client has its share of the {all} sessions there may be: end some of them, or try again later"
+                ),
+            }
+        })
+    }
+
+    /// Ends sessions that were opened and never used, and those that are idle. A flood of refusals does not repeat the search.
+    fn end_unused(&self) {
+        let (now, searched) = (self.millis(), self.searched.load(Ordering::Relaxed));
+        if now >= searched + SEARCH {
+            self.searched.store(now, Ordering::Relaxed);
+            let idle = self.limits().session_idle;
+            self.sessions.sweep(|it| it.is_idle(now, idle, idle.min(UNUSED)));
         }
     }
 
-    /// Ends some of the sessions of whoever has more than half of all, for somebody else: those that were not used for longest. Returns
-    /// whether there is somebody.
-    fn displace(&self, principal: &str, now: u64) -> bool {
-        let mut of: HashMap<Box<str>, Vec<u64>> = HashMap::new();
-        self.sessions.for_each(|it| of.entry(it.principal().into()).or_default().push(it.used()));
-        let most = of.into_iter().max_by_key(|it| it.1.len());
-        // Those who have no name may be many.
-        let Some((owner, mut used)) = most.filter(|it| {
-            let (owner, used) = it;
-            !owner.is_empty() && **owner != *principal && used.len() > self.limits().sessions / 2
-        }) else {
+    /// Ends some sessions of the tenant that has the most, for a tenant that has less than an equal part of all: those that were not
+    /// used for longest, of those that nothing uses now. Returns whether it has ended any.
+    fn displace_for(&self, tenant: &Arc<Tenant>) -> bool {
+        let (all, held) = (self.limits().sessions, tenant.held(Pool::Sessions));
+        // An equal part is at most half of all. A client that repeats a refused request mostly has more, and costs no search.
+        if held >= all / 2 {
+            return false;
+        }
+        let now = self.millis();
+        let displaced_none = self.displaced_none.load(Ordering::Relaxed);
+        if displaced_none != 0 && now < displaced_none + SEARCH {
+            return false;
+        }
+        let mut others = self.service.shares().holders(Pool::Sessions);
+        others.retain(|it| !Arc::ptr_eq(it, tenant));
+        let part = all / (others.len() + 1);
+        // Clients that cannot be told apart may be many.
+        let largest = others.iter().filter(|it| it.is_known());
+        let largest = largest.max_by_key(|it| it.held(Pool::Sessions));
+        let Some(largest) = largest.filter(|it| held < part && it.held(Pool::Sessions) > part)
+        else {
             return false;
         };
-        used.sort_unstable();
-        let last = used[used.len() / 16];
         let none = Duration::ZERO;
-        self.sessions
-            .sweep(|it| it.is_of(&owner) && it.used() <= last && it.is_idle(now, none, none));
+        let may_end =
+            |it: &Arc<Session>| Arc::ptr_eq(it.tenant(), largest) && it.is_idle(now, none, none);
+        let used = RefCell::new(Vec::new());
+        self.sessions.sweep(|it| {
+            if may_end(it) {
+                used.borrow_mut().push(it.used());
+            }
+            false
+        });
+        let mut used = used.into_inner();
+        used.sort_unstable();
+        // Enough for one more session, more where there are many, and never below an equal part.
+        let free = all.saturating_sub(self.service.shares().used(Pool::Sessions));
+        let needed = (held.min(all / 8) + 1).saturating_sub(free);
+        let above = largest.held(Pool::Sessions).saturating_sub(part);
+        let count = needed.max(used.len() / 16).max(1).min(above).min(used.len());
+        let Some(last) = count.checked_sub(1).and_then(|it| used.get(it)) else {
+            self.displaced_none.store(now.max(1), Ordering::Relaxed);
+            return false;
+        };
+        let left = Cell::new(count);
+        self.sessions.sweep(|it| {
+            let ends = left.get() > 0 && it.used() <= *last && may_end(it);
+            left.set(left.get() - usize::from(ends));
+            ends
+        });
         true
     }
 
@@ -231,22 +272,4 @@ pub(super) fn id() -> Result<Key, String> {
 
 pub(super) fn millis(time: Duration) -> u64 {
     u64::try_from(time.as_millis()).unwrap_or(u64::MAX)
-}
-
-/// One of the sessions there may be.
-pub(super) struct Place(Arc<AtomicUsize>);
-
-impl Drop for Place {
-    fn drop(&mut self) {
-        self.0.fetch_sub(1, Ordering::AcqRel);
-    }
-}
-
-/// One of the streams there may be.
-pub(super) struct Permit(Arc<Endpoint>);
-
-impl Drop for Permit {
-    fn drop(&mut self) {
-        self.0.streams.fetch_sub(1, Ordering::AcqRel);
-    }
 }

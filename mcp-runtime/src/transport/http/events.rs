@@ -11,10 +11,9 @@ use tokio::time::{Instant, Sleep, sleep};
 #[cfg(feature = "auth")]
 use super::expiry::{Expiry, Until};
 use super::{
-    body::PIECE, endpoint::Permit, open::HeldAnswer, pair::Pair, pulse::Work, resumable::Reader,
-    source::Source, sse,
+    body::PIECE, open::HeldAnswer, pair::Pair, pulse::Work, resumable::Reader, source::Source, sse,
 };
-use crate::limits::LARGE;
+use crate::limits::{LARGE, Share};
 
 /// A stream of events: what its feed gives, and a comment now and then when it gives nothing (HM-06).
 pub(super) struct Events {
@@ -30,8 +29,8 @@ pub(super) struct Events {
     /// Where it is open for whatever will come, which is for those alone whose tokens hold.
     #[cfg(feature = "auth")]
     expiry: Option<(Expiry, Until)>,
-    /// Held while the stream is open, where streams are counted.
-    _permit: Option<Permit>,
+    /// Share of all open streams, where streams are counted.
+    _share: Option<Share>,
     work: Option<Work>,
 }
 
@@ -60,7 +59,7 @@ impl Events {
             is_over: false,
             #[cfg(feature = "auth")]
             expiry: None,
-            _permit: None,
+            _share: None,
             work: None,
         }
     }
@@ -89,8 +88,8 @@ impl Events {
         Poll::Pending
     }
 
-    pub(super) fn counted(mut self, permit: Permit) -> Self {
-        self._permit = Some(permit);
+    pub(super) fn counted(mut self, share: Share) -> Self {
+        self._share = Some(share);
         self
     }
 

@@ -52,7 +52,7 @@ pub(super) fn initialize(
     if endpoint.is_stopping() {
         return reply::busy("the server stops");
     }
-    let session = match endpoint.session(carrier.principal()) {
+    let session = match endpoint.session(&carrier) {
         Ok(session) => Arc::new(session),
         Err(why) => return reply::busy(why),
     };
@@ -190,7 +190,7 @@ impl Posted {
             Begun::Stream(lines) => lines,
         };
         let mut first = Vec::new();
-        let permit = self.endpoint.permit();
+        let permit = self.endpoint.permit(self.session.tenant());
         let open = || self.session.open_stream(self.source.outbox());
         let feed = match permit.as_ref().and_then(|_| open()) {
             Some(mut reader) => {
@@ -223,7 +223,7 @@ pub(super) fn get(endpoint: &Arc<Endpoint>, head: &Head<'_>, parts: &Parts) -> R
         Ok(session) => session,
         Err(unnamed) => return unnamed.reply(None),
     };
-    let Some(permit) = endpoint.permit() else {
+    let Some(permit) = endpoint.permit(session.tenant()) else {
         return reply::busy("there are too many streams: try again later");
     };
     session.show(&parts.extensions);

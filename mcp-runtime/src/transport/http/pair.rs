@@ -11,8 +11,9 @@ use http::{Response, StatusCode, request::Parts};
 use super::expiry::Until;
 use super::{
     accept::{Accepts, is_json},
+    answering::Desk,
     body::Body,
-    endpoint::{Endpoint, Place, id},
+    endpoint::{Endpoint, id},
     events::{Events, Feed},
     head::Head,
     read::Read,
@@ -21,8 +22,8 @@ use super::{
 };
 use crate::{
     context::{Carrier, Principal},
-    limits::Limit,
-    protocol::{Arrival, Era, Hold, Peer, ReplyTo, Turn},
+    limits::{Limit, Share},
+    protocol::{Arrival, Era, Hold, Peer, Remembered, ReplyTo, Turn},
     transport::stream::spawn,
     wire::{self, Parsed},
 };
@@ -35,13 +36,12 @@ const ID: &str = "sessionId=";
 /// Where a client posts to while its stream is open.
 pub(super) struct Mailbox {
     key: Key,
-    /// Who opened the stream: nobody else posts here.
-    principal: Box<str>,
     peer: Peer,
     open: Mutex<Option<Hold>>,
     #[cfg(feature = "auth")]
     until: Until,
-    _place: Place,
+    /// Share of all sessions. Its tenant is the client that opened the stream: no other posts here.
+    share: Share,
 }
 
 impl Keyed for Mailbox {
@@ -88,28 +88,29 @@ impl Drop for Pair {
 }
 
 /// Opens the stream; its first event says where to post.
-pub(super) fn open(endpoint: &Arc<Endpoint>, head: &Head<'_>, parts: &Parts) -> Response<Body> {
+pub(super) fn open(desk: &Desk, head: &Head<'_>, parts: &Arc<Parts>) -> Response<Body> {
+    let endpoint = &desk.endpoint;
     if !Accepts::said(head, &parts.headers).events {
         return reply::refuse(StatusCode::NOT_ACCEPTABLE, "the answer is a `text/event-stream`");
     }
-    let Some(permit) = endpoint.permit() else {
+    let tenant = endpoint.tenant(&Carrier::of_request(parts, desk.address_of(parts)));
+    let Some(permit) = endpoint.permit(&tenant) else {
         return reply::busy("there are too many streams: try again later");
     };
-    let principal = Principal::named_in(&parts.extensions);
-    let (place, key) = match endpoint.place(principal).and_then(|it| Ok((it, id()?))) {
+    let (share, key) = match endpoint.share(&tenant).and_then(|it| Ok((it, id()?))) {
         Ok(taken) => taken,
         Err(why) => return reply::busy(why),
     };
-    let peer = Peer::new(endpoint.service.clone());
+    let remembered = Remembered::new(&endpoint.service);
+    let peer = Peer::of_tenant(endpoint.service.clone(), remembered, tenant);
     let open = Mutex::new(Some(peer.outbox().hold()));
     let mailbox = Arc::new(Mailbox {
         key,
-        principal: principal.into(),
         peer,
         open,
         #[cfg(feature = "auth")]
         until: Until::of(&parts.extensions),
-        _place: place,
+        share,
     });
     endpoint.mailboxes.insert(mailbox.clone());
     if endpoint.is_stopping() {
@@ -135,7 +136,7 @@ fn named(endpoint: &Endpoint, parts: &Parts) -> Result<Arc<Mailbox>, Box<Respons
     })?;
     let principal = Principal::named_in(&parts.extensions);
     let found = Key::parse(id.as_bytes()).and_then(|it| endpoint.mailboxes.find(&it));
-    let found = found.filter(|it| *it.principal == *principal);
+    let found = found.filter(|it| *it.share.tenant().principal() == *principal);
     found.ok_or_else(|| Box::new(reply::no_session("open a new stream")))
 }
 

@@ -14,12 +14,12 @@ use http::Extensions;
 #[cfg(feature = "auth")]
 use super::expiry::Until;
 use super::{
-    endpoint::{Place, millis},
+    endpoint::millis,
     resumable::{EventId, Gone, Memory, Reader, Resumable},
     table::{Key, Keyed},
 };
 use crate::{
-    limits::Limit,
+    limits::{Limit, Share, Tenant},
     protocol::{Hold, Outbox, Peer, Revision},
 };
 
@@ -31,8 +31,6 @@ pub(super) const KEPT: Duration = Duration::from_secs(60);
 /// Of those that idle there are many, so what most never have is boxed, and nothing is kept twice.
 pub(super) struct Session {
     key: Key,
-    /// Who began it: its id alone lets nobody else in (HL-20).
-    principal: Box<str>,
     pub(super) peer: Peer,
     memory: Arc<Memory>,
     /// When there has been one.
@@ -42,7 +40,8 @@ pub(super) struct Session {
     used: Used,
     #[cfg(feature = "auth")]
     pub(super) until: Until,
-    _place: Place,
+    /// Share of all sessions. Its tenant is the client that began the session: the id alone lets in no other (HL-20).
+    share: Share,
 }
 
 /// When it was used last, in milliseconds since the start, twice that, and one more where something came after `initialize`: in one word,
@@ -77,19 +76,12 @@ struct Streams {
 }
 
 impl Session {
-    pub(super) fn new(
-        key: Key,
-        principal: &str,
-        peer: Peer,
-        memory: Arc<Memory>,
-        place: Place,
-    ) -> Self {
+    pub(super) fn new(key: Key, peer: Peer, memory: Arc<Memory>, share: Share) -> Self {
         let used = Used(AtomicU64::new(2 * memory.millis()));
         let outbox = peer.outbox().clone();
         outbox.set_unread(Some(peer.limits().event_bytes));
         Self {
             key,
-            principal: principal.into(),
             peer,
             memory,
             streams: Mutex::default(),
@@ -97,12 +89,13 @@ impl Session {
             used,
             #[cfg(feature = "auth")]
             until: Until::default(),
-            _place: place,
+            share,
         }
     }
 
-    pub(super) fn principal(&self) -> &str {
-        &self.principal
+    /// The client that began it.
+    pub(super) fn tenant(&self) -> &Arc<Tenant> {
+        self.share.tenant()
     }
 
     /// When it was used last, in milliseconds since the start.
@@ -111,7 +104,7 @@ impl Session {
     }
 
     pub(super) fn is_of(&self, principal: &str) -> bool {
-        *self.principal == *principal
+        *self.tenant().principal() == *principal
     }
 
     /// Takes note of a request's token: streams of the session go on as long as the last one.
@@ -249,7 +242,7 @@ mod tests {
         server.handle().add(Tool::new("echo").handler(async |_: Context| "hello")).unwrap();
         let started = server.start().await.unwrap();
         let endpoint = Endpoint::new(started, HttpSettings::default(), None);
-        let session = endpoint.session("").unwrap();
+        let session = endpoint.session(&Carrier::default()).unwrap();
         let revision = Revision::NEWEST_LEGACY.name();
         let open = format!(
             r#"{{"jsonrpc":"2.0","id":1,"method":"initialize","params":{{"protocolVersion":"{revision}","clientInfo":{{"name":"c","version":"1"}},"capabilities":{{}}}}}}"#

@@ -1,0 +1,403 @@
+//! Fair shares of what all clients of a server have together.
+//!
+//! Everything that is bounded for all clients is a [`Pool`], and everything that is taken from one is counted for a [`Tenant`]: one
+//! principal, or one address where no principal is known. While a pool has plenty, every tenant takes what it wants. From the last
+//! eighth a tenant takes only as long as it has less than is left, so that another one always finds something.
+
+use std::{
+    collections::HashMap,
+    hash::{BuildHasher as _, RandomState},
+    sync::{
+        Arc, PoisonError, RwLock, Weak,
+        atomic::{AtomicUsize, Ordering},
+    },
+};
+
+use super::callers::Who;
+
+/// Something that a server has a bounded amount of, for all clients together.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Pool {
+    /// Calls that wait for their handlers.
+    Calls,
+    /// Bytes of subscriptions.
+    Subscriptions,
+    /// Tasks that run, and calls that may become one.
+    Tasks,
+    /// Rounds of calls that must not be sent twice, and are remembered for that.
+    #[cfg_attr(
+        not(feature = "state-key"),
+        allow(dead_code, reason = "only sealed rounds are remembered apart from their state")
+    )]
+    SpentRounds,
+    /// Sessions over HTTP, of both kinds.
+    #[cfg_attr(not(feature = "http"), allow(dead_code, reason = "only HTTP has sessions"))]
+    Sessions,
+    /// Streams over HTTP that are open.
+    #[cfg_attr(not(feature = "http"), allow(dead_code, reason = "only HTTP has streams"))]
+    Streams,
+}
+
+const POOLS: usize = 6;
+
+/// Amount taken from each pool, by index.
+type Counts = [AtomicUsize; POOLS];
+
+const PARTS: usize = 16;
+
+/// The pools of one server, and the tenants that hold something of them.
+#[derive(Default)]
+pub(crate) struct Shares {
+    used: Arc<Counts>,
+    hasher: RandomState,
+    /// Tenants by a hash that clients cannot make collide. In parts, and only read for a tenant that is known.
+    tenants: [RwLock<Part>; PARTS],
+}
+
+#[derive(Default)]
+struct Part {
+    known: HashMap<u64, Weak<Tenant>>,
+    /// At this size, tenants that hold nothing any more are taken out.
+    sweep_at: usize,
+}
+
+/// One principal or one address, while it holds something.
+#[derive(Debug)]
+pub(crate) struct Tenant {
+    /// The name of the principal, empty where none is known.
+    principal: Box<str>,
+    /// All clients that cannot be told apart are one tenant.
+    #[cfg_attr(not(feature = "http"), allow(dead_code, reason = "only sessions make room"))]
+    is_known: bool,
+    held: Counts,
+    /// Amounts of all tenants together.
+    used: Arc<Counts>,
+}
+
+/// A part of a pool, held until it is dropped.
+#[derive(Debug)]
+pub(crate) struct Share {
+    tenant: Arc<Tenant>,
+    /// 4 GiB are more than one session can subscribe to, and every idle session has one of these.
+    amount: u32,
+    pool: Pool,
+}
+
+/// Why a tenant gets nothing from a pool.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum NoShare {
+    /// Too little is left.
+    Empty,
+    /// What is left is kept for tenants that have less.
+    Reserved,
+    /// The tenant has as much as one tenant may have.
+    Own,
+}
+
+/// How much may be taken from a pool.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Capacity {
+    /// Amount for all tenants together.
+    pub(crate) all: usize,
+    /// Amount for one tenant, whatever is left.
+    pub(crate) each: usize,
+}
+
+impl From<usize> for Capacity {
+    fn from(all: usize) -> Self {
+        Self { all, each: usize::MAX }
+    }
+}
+
+impl Capacity {
+    /// Whether a tenant that holds `held` may take more from a pool of which `used` is taken.
+    fn admits(self, used: usize, held: usize, amount: usize) -> Result<(), NoShare> {
+        if held.saturating_add(amount) > self.each {
+            return Err(NoShare::Own);
+        }
+        let free = self.all.saturating_sub(used);
+        let left = free.checked_sub(amount).ok_or(NoShare::Empty)?;
+        let has_plenty = left >= self.all / 8;
+        if has_plenty || held.saturating_add(amount) <= free {
+            Ok(())
+        } else {
+            Err(NoShare::Reserved)
+        }
+    }
+}
+
+impl Shares {
+    /// Returns the tenant for a caller, and makes it if it holds nothing yet.
+    pub(crate) fn tenant(&self, who: Who<'_>) -> Arc<Tenant> {
+        let principal = match who {
+            Who::Principal(name) => name,
+            Who::Peer(_) | Who::Address(_) | Who::Anybody => "",
+        };
+        let key = self.hasher.hash_one(who);
+        // The table of a part looks at the highest bits and at the lowest.
+        let part = &self.tenants[(key >> 32) as usize % PARTS];
+        let find = |part: &Part| {
+            let found = part.known.get(&key).and_then(Weak::upgrade);
+            found.filter(|it| *it.principal == *principal)
+        };
+        if let Some(found) = find(&part.read().unwrap_or_else(PoisonError::into_inner)) {
+            return found;
+        }
+        let mut part = part.write().unwrap_or_else(PoisonError::into_inner);
+        find(&part).unwrap_or_else(|| {
+            let tenant = Arc::new(Tenant {
+                principal: principal.into(),
+                is_known: who != Who::Anybody,
+                held: Counts::default(),
+                used: self.used.clone(),
+            });
+            part.insert(key, &tenant);
+            tenant
+        })
+    }
+
+    /// Amount that all tenants hold.
+    pub(crate) fn used(&self, pool: Pool) -> usize {
+        self.used[pool as usize].load(Ordering::Acquire)
+    }
+
+    /// Whether every tenant may take one more, however much it holds.
+    pub(crate) fn has_plenty(&self, pool: Pool, all: usize) -> bool {
+        Capacity::from(all).admits(self.used(pool), usize::MAX - 1, 1).is_ok()
+    }
+
+    /// The tenants that hold something of a pool.
+    #[cfg(feature = "http")]
+    pub(crate) fn holders(&self, pool: Pool) -> Vec<Arc<Tenant>> {
+        let mut holders = Vec::new();
+        for part in &self.tenants {
+            let part = part.read().unwrap_or_else(PoisonError::into_inner);
+            let known = part.known.values().filter_map(Weak::upgrade);
+            holders.extend(known.filter(|it| it.held(pool) > 0));
+        }
+        holders
+    }
+}
+
+impl Part {
+    const LEAST: usize = 16;
+
+    fn insert(&mut self, key: u64, tenant: &Arc<Tenant>) {
+        if self.known.len() >= self.sweep_at.max(Self::LEAST) {
+            self.known.retain(|_, it| it.strong_count() > 0);
+            self.known.shrink_to(2 * self.known.len());
+            // Twice as many, so that a sweep costs each new tenant the same, however many there are.
+            self.sweep_at = 2 * self.known.len();
+        }
+        self.known.insert(key, Arc::downgrade(tenant));
+    }
+}
+
+impl Tenant {
+    /// The name of the principal, empty where none is known.
+    pub(crate) fn principal(&self) -> &str {
+        &self.principal
+    }
+
+    /// Whether its clients can be told apart from all others.
+    #[cfg(feature = "http")]
+    pub(crate) fn is_known(&self) -> bool {
+        self.is_known
+    }
+
+    /// How much it holds of a pool.
+    pub(crate) fn held(&self, pool: Pool) -> usize {
+        self.held[pool as usize].load(Ordering::Acquire)
+    }
+
+    /// Whether it may take one more.
+    ///
+    /// # Errors
+    /// Why not.
+    pub(crate) fn admits(&self, pool: Pool, capacity: Capacity) -> Result<(), NoShare> {
+        let used = self.used[pool as usize].load(Ordering::Acquire);
+        capacity.admits(used, self.held(pool), 1)
+    }
+
+    /// Takes a part of a pool.
+    ///
+    /// # Errors
+    /// Why there is none.
+    pub(crate) fn take(
+        self: &Arc<Self>,
+        pool: Pool,
+        amount: usize,
+        capacity: impl Into<Capacity>,
+    ) -> Result<Share, NoShare> {
+        let small = u32::try_from(amount).map_err(|_| NoShare::Own)?;
+        self.count(pool, amount, capacity.into())?;
+        Ok(Share { tenant: self.clone(), pool, amount: small })
+    }
+
+    /// Takes one, whether or not it is admitted.
+    pub(crate) fn hold(self: &Arc<Self>, pool: Pool) -> Share {
+        self.held[pool as usize].fetch_add(1, Ordering::AcqRel);
+        self.used[pool as usize].fetch_add(1, Ordering::AcqRel);
+        Share { tenant: self.clone(), pool, amount: 1 }
+    }
+
+    fn count(&self, pool: Pool, amount: usize, capacity: Capacity) -> Result<(), NoShare> {
+        let (held, used) = (&self.held[pool as usize], &self.used[pool as usize]);
+        // Counted first: of two that come at once each sees the other.
+        let before = held.fetch_add(amount, Ordering::AcqRel);
+        let mut refused = NoShare::Empty;
+        let room = |used: usize| {
+            let admitted = capacity.admits(used, before, amount);
+            admitted.map_err(|why| refused = why).ok().map(|()| used + amount)
+        };
+        let taken = used.fetch_update(Ordering::AcqRel, Ordering::Acquire, room);
+        taken.map(drop).map_err(|_| {
+            held.fetch_sub(amount, Ordering::AcqRel);
+            refused
+        })
+    }
+
+    fn give_back(&self, pool: Pool, amount: usize) {
+        self.used[pool as usize].fetch_sub(amount, Ordering::AcqRel);
+        self.held[pool as usize].fetch_sub(amount, Ordering::AcqRel);
+    }
+}
+
+impl Share {
+    /// The tenant that holds it.
+    #[cfg(feature = "http")]
+    pub(crate) fn tenant(&self) -> &Arc<Tenant> {
+        &self.tenant
+    }
+
+    /// Takes more of the same pool.
+    ///
+    /// # Errors
+    /// Why there is no more.
+    pub(crate) fn grow(&mut self, amount: usize, all: usize) -> Result<(), NoShare> {
+        let grown = u32::try_from(amount).ok().and_then(|it| self.amount.checked_add(it));
+        let grown = grown.ok_or(NoShare::Own)?;
+        self.tenant.count(self.pool, amount, all.into())?;
+        self.amount = grown;
+        Ok(())
+    }
+
+    /// Gives some back.
+    pub(crate) fn shrink(&mut self, amount: usize) {
+        let amount = u32::try_from(amount).unwrap_or(u32::MAX).min(self.amount);
+        self.amount -= amount;
+        self.tenant.give_back(self.pool, amount as usize);
+    }
+}
+
+impl Drop for Share {
+    fn drop(&mut self) {
+        self.tenant.give_back(self.pool, self.amount as usize);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const POOL: Pool = Pool::Tasks;
+
+    /// Takes one after the other until it is refused.
+    fn take_all(tenant: &Arc<Tenant>, all: usize) -> (Vec<Share>, NoShare) {
+        let mut taken = Vec::new();
+        loop {
+            match tenant.take(POOL, 1, all) {
+                Ok(share) => taken.push(share),
+                Err(refused) => return (taken, refused),
+            }
+        }
+    }
+
+    #[test]
+    fn a_tenant_leaves_an_eighth_to_others_and_each_of_them_leaves_half_of_the_rest() {
+        let shares = Shares::default();
+        let [ada, bob, eve] = ["ada", "bob", "eve"].map(|it| shares.tenant(Who::Principal(it)));
+        let (of_ada, refused) = take_all(&ada, 64);
+        assert_eq!((of_ada.len(), refused), (56, NoShare::Reserved));
+        let (of_bob, refused) = take_all(&bob, 64);
+        assert_eq!((of_bob.len(), refused), (4, NoShare::Reserved));
+        let (of_eve, _) = take_all(&eve, 64);
+        assert_eq!(of_eve.len(), 2);
+        assert_eq!(shares.used(POOL), 62);
+        assert_eq!(ada.take(POOL, 1, 64).err(), Some(NoShare::Reserved));
+        // What is given back is there for everybody as soon as there is plenty.
+        drop(of_ada);
+        assert_eq!((ada.held(POOL), shares.used(POOL)), (0, 6));
+        assert!(ada.take(POOL, 1, 64).is_ok());
+        drop((of_bob, of_eve));
+        assert_eq!(shares.used(POOL), 0);
+    }
+
+    #[test]
+    fn a_small_pool_is_taken_whole() {
+        let shares = Shares::default();
+        let [ada, bob] = ["ada", "bob"].map(|it| shares.tenant(Who::Principal(it)));
+        let (taken, refused) = take_all(&ada, 7);
+        assert_eq!((taken.len(), refused), (7, NoShare::Empty));
+        assert_eq!(bob.take(POOL, 1, 7).err(), Some(NoShare::Empty));
+        assert_eq!(bob.take(Pool::Calls, 1, 0).err(), Some(NoShare::Empty));
+    }
+
+    #[test]
+    fn a_tenant_has_no_more_than_one_may_have() {
+        let shares = Shares::default();
+        let ada = shares.tenant(Who::Principal("ada"));
+        let capacity = Capacity { all: 64, each: 2 };
+        let taken = [ada.take(POOL, 1, capacity), ada.take(POOL, 1, capacity)];
+        assert!(taken.iter().all(Result::is_ok));
+        assert_eq!(ada.take(POOL, 1, capacity).err(), Some(NoShare::Own));
+        assert_eq!(ada.admits(POOL, capacity), Err(NoShare::Own));
+        assert_eq!(ada.held(POOL), 2);
+    }
+
+    #[test]
+    fn amounts_grow_and_shrink_within_the_pool() {
+        let shares = Shares::default();
+        let [ada, bob] = ["ada", "bob"].map(|it| shares.tenant(Who::Principal(it)));
+        let mut of_ada = ada.take(POOL, 600, 1000).unwrap();
+        assert_eq!(of_ada.grow(400, 1000), Err(NoShare::Reserved));
+        assert_eq!(of_ada.grow(401, 1000), Err(NoShare::Empty));
+        assert_eq!(of_ada.grow(275, 1000), Ok(()));
+        assert_eq!(of_ada.grow(1, 1000), Err(NoShare::Reserved));
+        let of_bob = bob.take(POOL, 60, 1000).unwrap();
+        assert_eq!(shares.used(POOL), 935);
+        of_ada.shrink(800);
+        assert_eq!((ada.held(POOL), shares.used(POOL)), (75, 135));
+        drop((of_ada, of_bob));
+        assert_eq!(shares.used(POOL), 0);
+    }
+
+    #[test]
+    fn a_tenant_is_one_while_it_holds_something_and_forgotten_after_that() {
+        let shares = Shares::default();
+        let ada = shares.tenant(Who::Principal("ada"));
+        assert!(Arc::ptr_eq(&ada, &shares.tenant(Who::Principal("ada"))));
+        assert!(!Arc::ptr_eq(&ada, &shares.tenant(Who::Peer(1))));
+        assert!(!Arc::ptr_eq(&ada, &shares.tenant(Who::Anybody)));
+        for number in 0..100_000 {
+            shares.tenant(Who::Peer(number));
+        }
+        let known: usize = shares.tenants.iter().map(|it| it.read().unwrap().known.len()).sum();
+        assert!(known <= 2 * PARTS * Part::LEAST, "{known}");
+        assert!(Arc::ptr_eq(&ada, &shares.tenant(Who::Principal("ada"))));
+    }
+
+    #[test]
+    fn what_may_be_taken_without_a_look_may_be_taken_by_everybody() {
+        let shares = Shares::default();
+        let ada = shares.tenant(Who::Principal("ada"));
+        let (mut taken, _) = take_all(&ada, 64);
+        assert!(!shares.has_plenty(POOL, 64));
+        taken.pop();
+        assert!(shares.has_plenty(POOL, 64));
+        assert!(shares.has_plenty(Pool::Calls, 1) && !shares.has_plenty(Pool::Calls, 0));
+        let held = ada.hold(POOL);
+        assert!(!shares.has_plenty(POOL, 64));
+        drop(held);
+    }
+}
