@@ -46,15 +46,15 @@ impl Roots {
         path: &str,
         /// The first line wanted
         #[arg(default = 1, range(1..))]
-        from: usize,
+        start: usize,
         /// How many lines are wanted; all if not given
         lines: Option<usize>,
     ) -> Result<String> {
         let mut file = BufReader::new(self.open_file(path, OpenOptions::new().read(true))?);
-        for line in 1..from {
+        for line in 1..start {
             if file.skip_until(b'\n')? == 0 {
                 let last = line - 1;
-                return Err(Error::msg(format!("`{path}` has {last} lines, none at {from}")));
+                return Err(Error::msg(format!("`{path}` has {last} lines, none at {start}")));
             }
         }
         let mut file = file.take(LIMIT as u64 + 1);
@@ -66,7 +66,7 @@ impl Roots {
         }
         if bytes.len() > LIMIT {
             return Err(Error::msg(format!(
-                "these lines are more than {LIMIT} bytes: ask for fewer with `from` and `lines`"
+                "these lines are more than {LIMIT} bytes: ask for fewer with `start` and `lines`"
             )));
         }
         text(path, bytes)
@@ -96,25 +96,25 @@ impl Roots {
         path: &str,
         /// The text to replace, to the letter; it must occur once
         #[arg(len(1..))]
-        old: &str,
+        old_text: &str,
         /// What stands there afterwards
-        new: &str,
+        new_text: &str,
         /// Replaces it wherever it occurs
         #[arg(default)]
         all: bool,
     ) -> Result<String> {
         let before = text(path, self.bytes(path)?)?;
-        let advice = match before.matches(old).count() {
+        let advice = match before.matches(old_text).count() {
             0 => "it is not there: read the file and copy it to the letter",
             2.. if !all => "it occurs more than once: take in lines around it, or set `all`",
             _ => {
-                let after = before.replace(old, new);
+                let after = before.replace(old_text, new_text);
                 self.write_file(path, &after)?;
                 let diff = TextDiff::from_lines(&before, &after);
                 return Ok(diff.unified_diff().header(path, path).to_string());
             }
         };
-        Err(Error::msg(format!("`old` cannot be replaced in `{path}`: {advice}")))
+        Err(Error::msg(format!("`old_text` cannot be replaced in `{path}`: {advice}")))
     }
 
     /// Finds files by their path, by what is in them, or by both. Links to directories are not followed.
@@ -165,15 +165,15 @@ impl Roots {
     fn move_file(
         &self,
         /// Begins with the name of a root
-        from: &str,
+        source: &str,
         /// Begins with the name of a root; nothing may be there yet
-        to: &str,
+        target: &str,
     ) -> Result<()> {
-        let ((root, inside), (new_root, new_inside)) = (self.find(from)?, self.find(to)?);
+        let ((root, inside), (new_root, new_inside)) = (self.find(source)?, self.find(target)?);
         if new_root.symlink_metadata(new_inside).is_ok() {
-            return Err(Error::msg(format!("there is a `{to}` already: choose another name")));
+            return Err(Error::msg(format!("there is a `{target}` already: choose another name")));
         }
-        root.rename(inside, new_root, new_inside).map_err(|error| failed(from, error))
+        root.rename(inside, new_root, new_inside).map_err(|error| failed(source, error))
     }
 
     /// Creates a directory, with those above it.

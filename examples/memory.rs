@@ -45,11 +45,11 @@ struct Entity {
 #[serde(rename_all = "camelCase")]
 struct Relation {
     /// Name of the entity that does it
-    from: String,
+    source: String,
     /// A verb: "works at"
     relation_type: String,
     /// Name of the entity it is done to
-    to: String,
+    target: String,
 }
 
 /// Entities, and every relation that one of them has.
@@ -71,7 +71,7 @@ impl Graph {
     #[tool(destructive = false, idempotent, open_world = false, blocking)]
     fn create_entities(
         &self,
-        /// Each with its observations
+        /// Each with its `name`, its `entityType` and its `observations`
         entities: &[Entity],
     ) -> Result<()> {
         let upsert = "INSERT INTO entity VALUES (?1, ?2) ON CONFLICT DO UPDATE SET type = ?2";
@@ -97,14 +97,14 @@ impl Graph {
     #[tool(destructive = false, idempotent, open_world = false, blocking)]
     fn create_relations(
         &self,
-        /// Between entities that are remembered
+        /// Between entities that are remembered, each with its `source`, `relationType` and `target`
         relations: &[Relation],
     ) -> Result<usize> {
         let sql = "INSERT OR IGNORE INTO relation VALUES (?, ?, ?)";
         self.write([], |graph| {
-            let mut ends = relations.iter().flat_map(|it| [&it.from, &it.to]);
+            let mut ends = relations.iter().flat_map(|it| [&it.source, &it.target]);
             ends.try_for_each(|it| known(graph, it))?;
-            each(graph, sql, relations.iter().map(|it| [&it.from, &it.relation_type, &it.to]))
+            each(graph, sql, relations.iter().map(|it| [&it.source, &it.relation_type, &it.target]))
         })
     }
 
@@ -137,11 +137,11 @@ impl Graph {
     #[tool(idempotent, open_world = false, blocking)]
     fn delete_relations(
         &self,
-        /// As they were created
+        /// As they were created: each with its `source`, `relationType` and `target`
         relations: &[Relation],
     ) -> Result<usize> {
         let sql = "DELETE FROM relation WHERE source = ? AND type = ? AND target = ?";
-        let rows = relations.iter().map(|it| [&it.from, &it.relation_type, &it.to]);
+        let rows = relations.iter().map(|it| [&it.source, &it.relation_type, &it.target]);
         self.write([], |graph| each(graph, sql, rows))
     }
 
@@ -233,11 +233,11 @@ impl Graph {
         let names: HashSet<_> = entities.iter().map(|it| &it.name).collect();
         let mut found = graph.prepare("SELECT source, type, target FROM relation")?;
         let rows = found.query_map([], |row| {
-            let (from, relation_type, to) = row.try_into()?;
-            Ok(Relation { from, relation_type, to })
+            let (source, relation_type, target) = row.try_into()?;
+            Ok(Relation { source, relation_type, target })
         })?;
         let mut relations = rows.collect::<Result<Vec<_>, _>>()?;
-        relations.retain(|it| names.contains(&it.from) || names.contains(&it.to));
+        relations.retain(|it| names.contains(&it.source) || names.contains(&it.target));
         Ok(Json(Knowledge { entities, relations }))
     }
 }

@@ -70,7 +70,7 @@ use proc_macro::TokenStream;
 /// | `len(..=200)` | fewest and most characters or items |
 /// | `pattern = "^[a-z]+$"` | a regular expression the text matches |
 /// | `example = 3` | an example: a number, `true`, `false` or text; a sentence of the description, or `examples` in a full schema |
-/// | `header = "Region"` | clients repeat this text, integer or `bool` in the HTTP header `Mcp-Param-Region`; never put a secret there |
+/// | `header = "Region"` | clients repeat this text, integer or `bool` in the HTTP header `Mcp-Param-Region`; never put a secret there. Under protocol revision 2026-07-28 a client must list the tools before it calls this one, because it learns of the header from the list: a call without the header is refused |
 ///
 /// # Keys
 ///
@@ -87,7 +87,7 @@ use proc_macro::TokenStream;
 /// | `scopes("files:write")` | what a caller's access token must grant, all of it: over HTTP others are told what to ask for (403), and lists do not show it to them; needs the feature `auth` |
 /// | `auth(may_write)`, `auth(\|caller, access\| …)` | a function, or a closure that captures nothing, that decides who may use it, and with which arguments: a `Policy`; needs the feature `auth` |
 /// | `single_use` | answers to its questions are taken once (2026-07-28): a client that sends the same round again is refused, by each process for itself |
-/// | `task`, `task = "required"` | a call may, or must, become a task that its client looks after (2025-11-25 and later); `task(required, later, ttl = "1h", poll = "2s")`: with `later` it becomes one at `ctx.begin_task()` |
+/// | `task`, `task = "required"` | a call may, or must, become a task that its client looks after (2025-11-25 and later); `task(required, later, ttl = "1h", poll = "2s")`: with `later` it becomes one at `ctx.begin_task()`. Clients without tasks list a tool with `required` and cannot call it |
 /// | `asks(elicitation, sampling, roots)` | what the function asks of the client; one that cannot do it is refused before anything runs. A parameter `Elicit`, `Sample` or `Roots` says the same |
 /// | `order = -1` | the place in lists: lower comes first, 0 if not given, then by name |
 /// | `group = "admin"` | only in servers that serve this group |

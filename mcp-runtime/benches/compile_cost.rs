@@ -52,9 +52,7 @@ fn schema() -> String {
         let _ = write!(text, "\"{name}\":{{\"description\":\"{described}\",{kind}}},");
     }
     text.pop();
-    text.push_str(
-        "},\"required\":[\"query\",\"limit\",\"tags\",\"strict\"],\"additionalProperties\":false}",
-    );
+    text.push_str("},\"required\":[\"query\",\"limit\",\"tags\",\"strict\"]}");
     text
 }
 

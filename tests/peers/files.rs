@@ -20,7 +20,7 @@ fn a_tree_is_listed_read_and_searched() {
         call("list_directory", json!({})),
         call("list_directory", json!({"path": "tree"})),
         call("read_file", json!({"path": "tree/src/one.txt"})),
-        call("read_file", json!({"path": "tree/src/one.txt", "from": 2, "lines": 1})),
+        call("read_file", json!({"path": "tree/src/one.txt", "start": 2, "lines": 1})),
         call("search_files", json!({"path": "tree/**/*.txt", "text": "thr"})),
         call("search_files", json!({"path": "one"})),
     ];
@@ -43,13 +43,13 @@ fn a_tree_is_changed() {
     let steps = [
         call("create_directory", json!({"path": "tree/doc"})),
         call("write_file", json!({"path": "tree/doc/a.md", "content": "x\ny\n"})),
-        call("edit_file", json!({"path": "tree/doc/a.md", "old": "y", "new": "z"})),
-        call("edit_file", json!({"path": "tree/doc/a.md", "old": "y", "new": "z"})),
-        call("move_file", json!({"from": "tree/doc/a.md", "to": "tree/src/one.txt"})),
-        call("move_file", json!({"from": "tree/doc/a.md", "to": "tree/doc/b.md"})),
+        call("edit_file", json!({"path": "tree/doc/a.md", "old_text": "y", "new_text": "z"})),
+        call("edit_file", json!({"path": "tree/doc/a.md", "old_text": "y", "new_text": "z"})),
+        call("move_file", json!({"source": "tree/doc/a.md", "target": "tree/src/one.txt"})),
+        call("move_file", json!({"source": "tree/doc/a.md", "target": "tree/doc/b.md"})),
         call("read_file", json!({"path": "tree/doc/b.md"})),
         // The other era begins anew.
-        call("move_file", json!({"from": "tree/doc/b.md", "to": "tree/doc/a.md"})),
+        call("move_file", json!({"source": "tree/doc/b.md", "target": "tree/doc/a.md"})),
     ];
     python::check(&files(), &steps, |outcomes| {
         let diff = "--- tree/doc/a.md\n+++ tree/doc/a.md\n@@ -1,2 +1,2 @@\n x\n-y\n+z\n";
@@ -74,8 +74,8 @@ fn nothing_leads_out() {
         call("write_file", json!({"path": "tree/up/new", "content": ""})),
         call("write_file", json!({"path": "tree/link", "content": ""})),
         call("create_directory", json!({"path": "tree/up/new"})),
-        call("move_file", json!({"from": "tree/src", "to": "tree/up/src"})),
-        call("move_file", json!({"from": "tree/up/secret", "to": "tree/mine"})),
+        call("move_file", json!({"source": "tree/src", "target": "tree/up/src"})),
+        call("move_file", json!({"source": "tree/up/secret", "target": "tree/mine"})),
         call("list_directory", json!({"path": "tree/up"})),
     ];
     python::check(&server, &steps, |outcomes| {
@@ -98,7 +98,7 @@ fn a_large_file_is_read_in_parts() {
     fs::write(server.file("large"), "line\n".repeat(500_000)).expect("the folder is writable");
     let steps = [
         call("read_file", json!({"path": "tree/large"})),
-        call("read_file", json!({"path": "tree/large", "from": 400_000, "lines": 1})),
+        call("read_file", json!({"path": "tree/large", "start": 400_000, "lines": 1})),
         json!({"do": "read", "uri": "files://tree/large"}),
     ];
     python::check(&server, &steps, |outcomes| {

@@ -21,7 +21,7 @@ fn ada() -> Value {
 
 fn describes() -> Value {
     json!({"relations": [
-        {"from": "Ada Lovelace", "relationType": "describes", "to": "Analytical Engine"},
+        {"source": "Ada Lovelace", "relationType": "describes", "target": "Analytical Engine"},
     ]})
 }
 

@@ -6,8 +6,8 @@ use support::examples::{example, examples};
 
 use crate::{inspector, server::Server};
 
-/// The official suite wants a tool with everything that clients trip over, which nobody else should have.
-const ON_PURPOSE: &[&str] = &["json_schema_2020_12_tool"];
+/// The official suite wants a tool with everything that clients trip over, and tools that only run as tasks.
+const ON_PURPOSE: &[&str] = &["json_schema_2020_12_tool", "failing_job", "test_tool_with_task"];
 
 fn server(name: &'static str) -> Server {
     let server = Server::new(name);

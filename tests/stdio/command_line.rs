@@ -127,6 +127,7 @@ fn check_says_what_clients_refuse() {
             "  error (null)",
             "  error (type list)",
             "  error (format)",
+            "  error (further members)",
             "  error ($schema)",
             "  error (references)",
             "  error (recursion)",
@@ -153,7 +154,7 @@ fn check_says_what_clients_refuse() {
 
     let strict = flawed(&["check", "--strict"], false);
     assert_eq!((strict.status.code(), text(&strict.stdout)), (Some(FAILURE), printed));
-    assert_eq!(text(&strict.stderr), "error: 16 findings, and `--strict` allows none\n");
+    assert_eq!(text(&strict.stderr), "error: 17 findings, and `--strict` allows none\n");
 
     let broken = text(&flawed(&["check"], true).stdout);
     assert!(

@@ -28,15 +28,9 @@ pub(super) fn constants(item: &Item<'_>, fields: &[Field<'_>]) -> Option<TokenSt
     let is_demanded = form == SchemaForm::Static;
     let input = has_input(item).then(|| {
         let properties = fields.iter().filter_map(|it| it.property(is_demanded));
-        let lenient = item
-            .keys
-            .lenient
-            .as_ref()
-            .filter(|it| it.value.0)
-            .map(|_| quote_spanned!(here()=> .lenient()));
         quote_spanned! {here()=>
             static __INPUT: __mcp::InputSchema =
-                __mcp::InputSchema::new(&[#(#properties),*]) #lenient;
+                __mcp::InputSchema::new(&[#(#properties),*]);
             static __INPUT_TEXT: [u8; __INPUT.len()] = __INPUT.render();
         }
     });

@@ -1,10 +1,13 @@
 //! `check`: what clients would refuse or do worse with, found before their users do.
 
+mod fields;
 mod names;
 mod report;
+mod reserved;
 mod rules;
 mod schemas;
 mod size;
+mod tasks;
 #[cfg(test)]
 mod tests;
 mod texts;

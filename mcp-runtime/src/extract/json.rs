@@ -3,18 +3,17 @@
 use std::{any::Any, borrow::Cow};
 
 use serde::de::DeserializeOwned;
+use serde_path_to_error::Track;
 
+use super::lenient;
 use crate::{
     error::shown,
     wire::{Kind, Raw, validate},
 };
 
-/// The deepest nesting that `serde_json` reads.
-pub(super) const DEPTH: usize = 127;
-
-/// Reads `raw` as a `T`. When only its type is wrong and it came as a string (`"5"`, `"[1,2]"`), the string's
-/// content is read once more as JSON, since many models write arguments so; `strict` turns that off. A type
-/// that takes strings never gets there.
+/// Reads `raw` as a `T`. What `serde_json` refuses is read [leniently](lenient) once more. When only its type is wrong and it came as a
+/// string (`"5"`, `"[1,2]"`), the string's content is read as JSON, since many models write arguments so; `strict` turns that off. A
+/// type that takes strings never gets there.
 ///
 /// The second part is the text that was read in the end, for the check of constraints.
 pub(crate) fn read<T: DeserializeOwned + 'static>(
@@ -24,23 +23,52 @@ pub(crate) fn read<T: DeserializeOwned + 'static>(
     if let Some(value) = usual(raw) {
         return Ok((value, None));
     }
-    let first = match serde_json::from_str(raw.as_str()) {
+    match serde_json::from_str(raw.as_str()) {
+        Ok(value) => Ok((value, None)),
+        Err(_) => read_again(raw, strict),
+    }
+}
+
+#[cold]
+fn read_again<T: DeserializeOwned>(
+    raw: Raw<'_>,
+    strict: bool,
+) -> Result<(T, Option<String>), String> {
+    let error = match read_leniently(raw) {
         Ok(value) => return Ok((value, None)),
         Err(error) => error,
     };
     if !strict
         && raw.kind() == Kind::String
         && let Some(inner) = raw.string()
-        && let Ok(value) = serde_json::from_str(&inner)
+        && let Ok(inner) = validate(inner.as_bytes(), DEPTH)
+        && let Ok(value) = read_leniently(inner)
     {
-        // What holds for a message holds for JSON inside a string of it.
-        let json = validate(inner.as_bytes(), DEPTH).ok();
-        return match json.and_then(Raw::doubled) {
+        // A string that contains JSON must keep the rules for a message.
+        return match inner.doubled() {
             Some(doubled) => Err(doubled.to_string()),
-            None => Ok((value, Some(inner.into_owned()))),
+            None => Ok((value, Some(inner.as_str().to_owned()))),
         };
     }
-    Err(explain::<T>(raw.as_str(), &first))
+    Err(error)
+}
+
+/// What `serde_json` goes into.
+pub(super) const DEPTH: usize = 127;
+
+/// # Errors
+/// What is wrong, with the path to the value inside the argument.
+fn read_leniently<T: DeserializeOwned>(raw: Raw<'_>) -> Result<T, String> {
+    let mut path = String::new();
+    let value = lenient::read(raw, |reader| {
+        let mut track = Track::new();
+        let tracked = serde_path_to_error::Deserializer::new(reader, &mut track);
+        T::deserialize(tracked).inspect_err(|_| path = track.path().to_string())
+    });
+    value.map_err(|error| {
+        let reason = wording(&error.to_string());
+        if path == "." { reason } else { format!("at `{}`: {reason}", shown(&path)) }
+    })
 }
 
 /// What most arguments are, read as serde would read it and without its machinery; `None` for what is else or wrong.
@@ -59,19 +87,6 @@ fn usual<T: 'static>(raw: Raw<'_>) -> Option<T> {
         *slot = raw.bool();
     }
     slot
-}
-
-/// The error with the path to the value inside the argument, found by reading once more.
-fn explain<T: DeserializeOwned>(text: &str, first: &serde_json::Error) -> String {
-    let mut deserializer = serde_json::Deserializer::from_str(text);
-    match serde_path_to_error::deserialize::<_, T>(&mut deserializer) {
-        Err(error) => {
-            let path = error.path().to_string();
-            let reason = wording(&error.inner().to_string());
-            if path == "." { reason } else { format!("at `{}`: {reason}", shown(&path)) }
-        }
-        Ok(_) => wording(&first.to_string()),
-    }
 }
 
 /// serde's text without the position in a text nobody sees, and with Rust's number types in a client's words.
@@ -99,7 +114,7 @@ pub(crate) fn wording(error: &str) -> String {
 
 #[cfg(test)]
 mod tests {
-    use std::collections::BTreeMap;
+    use std::{collections::BTreeMap, num::NonZeroU8};
 
     use super::*;
 
@@ -178,7 +193,195 @@ mod tests {
         check::<Vec<Item>>(
             r#"[{"qty":1},{"qty":300}]"#,
             false,
-            Err("at `[1].qty`: invalid value: integer `300`, expected an integer from 0 to 255"),
+            Err("at `[1].qty`: `300` is out of range, at most 255"),
         );
+    }
+
+    #[test]
+    fn an_integer_may_have_a_fraction_of_zeros_or_an_exponent() {
+        #[derive(serde::Deserialize, Debug)]
+        #[expect(dead_code, reason = "only reading it is tested")]
+        enum Amount {
+            Exact(u64),
+            Between { least: i32, most: NonZeroU8 },
+        }
+        check::<i8>("1.0", true, Ok("1"));
+        check::<u16>("1e2", true, Ok("100"));
+        check::<i64>("-2.50e1", true, Ok("-25"));
+        check::<i128>("1e20", true, Ok("100000000000000000000"));
+        check::<u128>("3e38", true, Ok("300000000000000000000000000000000000000"));
+        check::<i64>("9007199254740993.0", true, Ok("9007199254740993"));
+        check::<i64>(r#""1.0""#, false, Ok("1"));
+        check::<Option<u8>>("1.0", true, Ok("Some(1)"));
+        check::<Vec<(u8, String)>>(
+            r#"[[1.0, "a"], [2, "b"]]"#,
+            true,
+            Ok(r#"[(1, "a"), (2, "b")]"#),
+        );
+        check::<BTreeMap<i8, usize>>(r#"{"-1": 1.0, "2": 2}"#, true, Ok("{-1: 1, 2: 2}"));
+        check::<Amount>(r#"{"Exact": 1e3}"#, true, Ok("Exact(1000)"));
+        check::<Amount>(
+            r#"{"Between": {"least": -1.0, "most": 2.0}}"#,
+            true,
+            Ok("Between { least: -1, most: 2 }"),
+        );
+        check::<f64>("1.0", true, Ok("1.0"));
+        check::<u8>(
+            "1.5",
+            true,
+            Err("invalid type: floating point `1.5`, expected an integer from 0 to 255"),
+        );
+    }
+
+    #[test]
+    fn an_integer_that_is_too_large_is_told_the_bound() {
+        check::<i64>("1e30", true, Err("`1e30` is out of range, at most 9223372036854775807"));
+        check::<i64>(
+            "10000000000000000000",
+            true,
+            Err("`10000000000000000000` is out of range, at most 9223372036854775807"),
+        );
+        check::<i64>("-1e19", true, Err("`-1e19` is out of range, at least -9223372036854775808"));
+        check::<u32>("-1", true, Err("`-1` is out of range, at least 0"));
+        check::<u128>(
+            "1e39",
+            true,
+            Err("`1e39` is out of range, at most 340282366920938463463374607431768211455"),
+        );
+        let error = read::<u8>(Raw::trusted(&"9".repeat(300)), true).expect_err("too large");
+        assert!(error.len() < 200, "{error}");
+    }
+
+    /// serde keeps the values of these before it knows what they are for.
+    #[test]
+    fn an_integer_is_one_also_where_serde_keeps_it_first() {
+        #[derive(serde::Deserialize, Debug)]
+        #[serde(tag = "kind")]
+        #[expect(dead_code, reason = "only reading it is tested")]
+        enum Shape {
+            Square { side: u8 },
+        }
+        #[derive(serde::Deserialize, Debug)]
+        #[serde(untagged)]
+        #[expect(dead_code, reason = "only reading it is tested")]
+        enum Either {
+            Count(u8),
+            Name(String),
+        }
+        #[derive(serde::Deserialize, Debug)]
+        #[expect(dead_code, reason = "only reading it is tested")]
+        struct Page {
+            size: u8,
+        }
+        #[derive(serde::Deserialize, Debug)]
+        #[expect(dead_code, reason = "only reading it is tested")]
+        struct Search {
+            #[serde(flatten)]
+            page: Page,
+        }
+        check::<Shape>(r#"{"kind": "Square", "side": 2.0}"#, true, Ok("Square { side: 2 }"));
+        check::<Either>("2.0", true, Ok("Count(2)"));
+        check::<Search>(r#"{"size": 2e1}"#, true, Ok("Search { page: Page { size: 20 } }"));
+    }
+
+    #[test]
+    fn a_null_is_no_member_where_the_field_has_a_default() {
+        #[derive(serde::Deserialize, Debug)]
+        #[expect(dead_code, reason = "only reading it is tested")]
+        struct Page {
+            #[serde(default)]
+            offset: u8,
+            #[serde(default = "ten")]
+            size: u8,
+            #[serde(default = "some_ten")]
+            most: Option<u8>,
+            name: String,
+        }
+        fn ten() -> u8 {
+            10
+        }
+        fn some_ten() -> Option<u8> {
+            Some(10)
+        }
+        check::<Vec<Page>>(
+            r#"[{"offset": null, "size": null, "most": null, "name": "a"}, {"offset": 1.0, "name": "b"}]"#,
+            true,
+            Ok(
+                r#"[Page { offset: 0, size: 10, most: None, name: "a" }, Page { offset: 1, size: 10, most: Some(10), name: "b" }]"#,
+            ),
+        );
+        check::<Page>(
+            r#"{"offset": null, "name": null}"#,
+            true,
+            Err("at `name`: invalid type: null, expected a string"),
+        );
+        check::<Page>(r#"{"offset": null}"#, true, Err("missing field `name`"));
+        check::<BTreeMap<String, u8>>(
+            r#"{"a": null}"#,
+            true,
+            Err("at `a`: invalid type: null, expected an integer from 0 to 255"),
+        );
+    }
+
+    /// The one reads what the other refuses, and nothing else otherwise.
+    #[test]
+    fn the_lenient_reader_agrees_with_serde_json() {
+        #[derive(serde::Deserialize, Debug)]
+        #[expect(dead_code, reason = "only reading it is tested")]
+        struct Both {
+            unit: (),
+            text: Option<String>,
+            float: f32,
+            letter: char,
+            any: serde_json::Value,
+            pair: (u8, bool),
+            map: BTreeMap<bool, Vec<Wrapped>>,
+            raw: Box<serde_json::value::RawValue>,
+        }
+        #[derive(serde::Deserialize, Debug)]
+        #[expect(dead_code, reason = "only reading it is tested")]
+        struct Wrapped(Kind);
+        #[derive(serde::Deserialize, Debug)]
+        #[serde(rename_all = "lowercase")]
+        #[expect(dead_code, reason = "only reading it is tested")]
+        enum Kind {
+            None,
+            Pair(u8, String),
+        }
+        fn agrees<T: DeserializeOwned + std::fmt::Debug>(text: &str) {
+            let strictly = serde_json::from_str::<T>(text).map_err(|it| wording(&it.to_string()));
+            let leniently = lenient::read(Raw::trusted(text), |it| T::deserialize(it));
+            let leniently = leniently.map_err(|it| wording(&it.to_string()));
+            assert_eq!(format!("{leniently:?}"), format!("{strictly:?}"), "{text}");
+        }
+        let whole = r#"{"unit":null,"text":"\u00e4\n","float":0.1,"letter":"ä","any":[1.5,{"a":null}],"pair":[1,true],"map":{"true":["none",{"pair":[1,"x"]}]},"raw":{ "a" : 1.0 }}"#;
+        agrees::<Both>(whole);
+        for (of, wrong) in [
+            (r#""unit":null"#, r#""unit":1"#),
+            (r#""letter":"ä""#, r#""letter":"ab""#),
+            ("[1,true]", "[1]"),
+            ("[1,true]", "[1,true,2]"),
+            (r#""none""#, r#""some""#),
+            (r#""none""#, "{}"),
+            (r#""none""#, "[]"),
+            (r#""text":"\u00e4\n","#, ""),
+            (r#""float":0.1,"#, ""),
+            ("0.1", r#""0.1""#),
+        ] {
+            agrees::<Both>(&whole.replace(of, wrong));
+        }
+        for text in [
+            "[]",
+            "{}",
+            "null",
+            "1",
+            r#"{"pair":[1,"x"]}"#,
+            r#"{"none":null}"#,
+            r#"{"pair":1,"none":2}"#,
+        ] {
+            agrees::<Kind>(text);
+            agrees::<Both>(text);
+            agrees::<Vec<u8>>(text);
+        }
     }
 }

@@ -14,11 +14,13 @@ mod from_call;
 #[cfg_attr(not(feature = "http"), allow(dead_code, reason = "only HTTP has headers"))]
 pub(crate) mod header;
 mod json;
+mod lenient;
 mod missing;
 #[allow(missing_docs, reason = "public only for generated code")]
 mod params;
 #[allow(missing_docs, reason = "public only for generated code")]
 pub(crate) mod probe;
+mod reader;
 #[allow(missing_docs, reason = "public only for generated code")]
 mod spread;
 mod state;

@@ -1,10 +1,13 @@
 use std::{collections::BTreeSet, ops::Deref};
 
 use schemars::{Schema, SchemaGenerator};
+use serde::{Deserialize, Deserializer};
+use serde_path_to_error::Track;
 
 use super::{
     Argument, Call,
     json::{DEPTH, wording},
+    lenient,
 };
 use crate::{
     error::shown,
@@ -78,13 +81,12 @@ pub(crate) fn read<T: Argument>(call: &mut Call<'_>) -> Option<T> {
             text.push_str(value);
         }
         text.push('}');
-        let mut ignored = BTreeSet::new();
-        let mut track = serde_path_to_error::Track::new();
-        let mut json = serde_json::Deserializer::from_str(&text);
-        let tracked = serde_path_to_error::Deserializer::new(&mut json, &mut track);
-        let result = serde_ignored::deserialize(tracked, |path| {
-            ignored.insert(path.to_string());
+        let mut reading = Reading::default();
+        let result = reading.read(&mut serde_json::Deserializer::from_str(&text));
+        let result = result.or_else(|_: serde_json::Error| {
+            lenient::read(Raw::trusted(&text), |reader| reading.read(reader))
         });
+        let Reading { ignored, path } = reading;
         let error = match result {
             Ok(value) => {
                 for (i, _) in &open {
@@ -92,10 +94,8 @@ pub(crate) fn read<T: Argument>(call: &mut Call<'_>) -> Option<T> {
                 }
                 return Some(value);
             }
-            Err(error) => wording(&serde_json::Error::to_string(&error)),
+            Err(error) => wording(&error.to_string()),
         };
-        let path = track.path();
-        let path = path.to_string();
         let first = path.split(['.', '[']).next().unwrap_or_default();
         let again = open.iter_mut().find(|(i, _)| members[*i].name == first);
         if let Some((_, value)) = again.filter(|_| !strict)
@@ -109,6 +109,30 @@ pub(crate) fn read<T: Argument>(call: &mut Call<'_>) -> Option<T> {
         }
         call.problem(if path == "." { error } else { format!("`{}`: {error}", shown(&path)) });
         return None;
+    }
+}
+
+/// What became of the members when a struct was read the last time.
+#[derive(Default)]
+struct Reading {
+    /// Members that it has no field for.
+    ignored: BTreeSet<String>,
+    /// Where it failed.
+    path: String,
+}
+
+impl Reading {
+    fn read<'de, T: Deserialize<'de>, D: Deserializer<'de>>(
+        &mut self,
+        deserializer: D,
+    ) -> Result<T, D::Error> {
+        self.ignored.clear();
+        let mut track = Track::new();
+        let tracked = serde_path_to_error::Deserializer::new(deserializer, &mut track);
+        let result = serde_ignored::deserialize(tracked, |path| {
+            self.ignored.insert(path.to_string());
+        });
+        result.inspect_err(|_| self.path = track.path().to_string())
     }
 }
 

@@ -14,7 +14,6 @@ use crate::schema::{
 #[derive(Clone, Copy, Debug)]
 pub struct InputSchema {
     pub(crate) properties: &'static [Property],
-    lenient: bool,
 }
 
 /// One parameter.
@@ -163,13 +162,7 @@ const fn can_have_header(node: &Node) -> bool {
 
 impl InputSchema {
     pub const fn new(properties: &'static [Property]) -> Self {
-        Self { properties, lenient: false }
-    }
-
-    #[must_use]
-    pub const fn lenient(mut self) -> Self {
-        self.lenient = true;
-        self
+        Self { properties }
     }
 
     /// The length of the text; 0 if it is made at run time.
@@ -264,9 +257,6 @@ impl InputSchema {
         }
         out.push("}");
         self.write_required(out);
-        if !self.lenient {
-            out.push(r#","additionalProperties":false"#);
-        }
         out.push("}");
     }
 

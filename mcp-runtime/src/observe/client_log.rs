@@ -26,6 +26,9 @@ use crate::{
 /// the layer is installed. As long as no client has asked, an event that nobody else wants costs the one
 /// relaxed load that `tracing` itself does.
 ///
+/// Clients hear what the author of the server logs. Events of mcp-runtime and of the crates below it (tokio, hyper, axum and their like)
+/// never reach a client, whatever level it asks for; they are on stderr, where `RUST_LOG` chooses them.
+///
 /// ```
 /// use tracing_subscriber::prelude::*;
 ///
@@ -43,6 +46,33 @@ where
 #[derive(Debug)]
 pub struct ClientLog(());
 
+/// Crates whose events are about the server and not about the call: mcp-runtime, and what it brings that logs, in alphabetical order.
+static FRAMEWORK: [&str; 12] = [
+    "axum",
+    "axum_core",
+    "h2",
+    "hyper",
+    "hyper_util",
+    "mcp_runtime",
+    "mio",
+    "rustls",
+    "tokio",
+    "tokio_rustls",
+    "tokio_util",
+    "tower",
+];
+
+/// Whether an event with this target is of the framework, and so for no client.
+fn is_of_framework(target: &str) -> bool {
+    let crate_name = target.split("::").next().unwrap_or(target);
+    FRAMEWORK.binary_search(&crate_name).is_ok()
+}
+
+/// Whether an event may interest some client, at the level that clients have asked for.
+fn is_wanted(metadata: &Metadata<'_>) -> bool {
+    metadata.is_event() && *metadata.level() <= wanted() && !is_of_framework(metadata.target())
+}
+
 /// Opens exactly as far as some client has asked.
 struct Wanted;
 
@@ -58,15 +88,11 @@ fn wanted() -> LevelFilter {
 
 impl<S> Filter<S> for Wanted {
     fn enabled(&self, metadata: &Metadata<'_>, _: &LayerContext<'_, S>) -> bool {
-        metadata.is_event() && *metadata.level() <= wanted()
+        is_wanted(metadata)
     }
 
     fn callsite_enabled(&self, metadata: &'static Metadata<'static>) -> Interest {
-        if metadata.is_event() && *metadata.level() <= wanted() {
-            Interest::sometimes()
-        } else {
-            Interest::never()
-        }
+        if is_wanted(metadata) { Interest::sometimes() } else { Interest::never() }
     }
 
     fn max_level_hint(&self) -> Option<LevelFilter> {

@@ -20,6 +20,20 @@ pub struct OutputSchema {
 /// What a tool may return: `()`, texts, numbers, `bool`, [`Json<T>`], [`Image`], [`Audio`], [`ResourceLink`],
 /// [`Embedded`], [`Content`], `Vec<Content>`, tuples and `Option`s of those, [`WithMeta`], and a `Result` of
 /// any of them.
+///
+/// A result without content is sent with a short text, because several clients take an empty one for a failure: "Done." for `()`, and
+/// "Nothing." for `None`. An empty `Vec<Content>` is sent as it is:
+///
+/// ```
+/// use mcp_runtime::{Content, prelude::*};
+///
+/// /// Says nothing at all.
+/// #[tool]
+/// fn keep_quiet() -> Vec<Content> {
+///     Vec::new()
+/// }
+/// # fn main() {}
+/// ```
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is not something a tool can return",
     label = "cannot become a tool's result",
@@ -30,6 +44,11 @@ pub trait ToolReply: Sized {
     #[doc(hidden)]
     const OUTPUT: Option<OutputSchema> = None;
 
+    /// The text of a result that would have no content, which several clients take for a failure. Empty where the author has chosen the
+    /// content, down to none at all.
+    #[doc(hidden)]
+    const INSTEAD_OF_NOTHING: &'static str = "";
+
     /// Adds itself to the result.
     #[doc(hidden)]
     fn reply(self, result: &mut ToolResult) -> Result<(), Error>;
@@ -38,7 +57,11 @@ pub trait ToolReply: Sized {
 /// What generated code calls with the function's value.
 pub fn tool_reply<T: ToolReply>(value: T) -> Answer {
     let mut result = ToolResult::default();
-    value.reply(&mut result).map(|()| Done::Tool(result))
+    value.reply(&mut result)?;
+    if !T::INSTEAD_OF_NOTHING.is_empty() && result.content.is_empty() {
+        result.push(T::INSTEAD_OF_NOTHING.into());
+    }
+    Ok(Done::Tool(result))
 }
 
 /// The output schema of `T`, or none where `T` is no reply: [`tool_reply`] alone says so, once.
@@ -74,6 +97,8 @@ impl<T: Serialize + JsonSchema> Structured for T {}
 
 #[diagnostic::do_not_recommend]
 impl ToolReply for () {
+    const INSTEAD_OF_NOTHING: &'static str = "Done.";
+
     fn reply(self, _: &mut ToolResult) -> Result<(), Error> {
         Ok(())
     }
@@ -132,6 +157,8 @@ impl ToolReply for Vec<Content> {
 }
 
 impl<T: ToolReply> ToolReply for Option<T> {
+    const INSTEAD_OF_NOTHING: &'static str = "Nothing.";
+
     fn reply(self, result: &mut ToolResult) -> Result<(), Error> {
         self.map_or(Ok(()), |it| it.reply(result))
     }
@@ -139,6 +166,7 @@ impl<T: ToolReply> ToolReply for Option<T> {
 
 impl<T: ToolReply, E: IntoFailure> ToolReply for Result<T, E> {
     const OUTPUT: Option<OutputSchema> = T::OUTPUT;
+    const INSTEAD_OF_NOTHING: &'static str = T::INSTEAD_OF_NOTHING;
 
     fn reply(self, result: &mut ToolResult) -> Result<(), Error> {
         self.map_err(E::into_failure)?.reply(result)
@@ -147,6 +175,7 @@ impl<T: ToolReply, E: IntoFailure> ToolReply for Result<T, E> {
 
 impl<T: ToolReply> ToolReply for WithMeta<T> {
     const OUTPUT: Option<OutputSchema> = T::OUTPUT;
+    const INSTEAD_OF_NOTHING: &'static str = T::INSTEAD_OF_NOTHING;
 
     fn reply(self, result: &mut ToolResult) -> Result<(), Error> {
         result.meta = Some(self.1);
@@ -166,11 +195,24 @@ const fn first_of(parts: &[Option<OutputSchema>]) -> Option<OutputSchema> {
     None
 }
 
+/// What stands for the content of several parts that have none; nothing if the author has chosen the content of one of them.
+const fn text_of(parts: &[&'static str]) -> &'static str {
+    let mut i = 0;
+    while i < parts.len() {
+        if parts[i].is_empty() {
+            return "";
+        }
+        i += 1;
+    }
+    parts[0]
+}
+
 macro_rules! tuples {
     ($(($($name:ident)*))*) => {$(
         #[diagnostic::do_not_recommend]
         impl<$($name: ToolReply),*> ToolReply for ($($name,)*) {
             const OUTPUT: Option<OutputSchema> = first_of(&[$($name::OUTPUT),*]);
+            const INSTEAD_OF_NOTHING: &'static str = text_of(&[$($name::INSTEAD_OF_NOTHING),*]);
 
             #[allow(non_snake_case, reason = "each value is named like its type parameter")]
             fn reply(self, result: &mut ToolResult) -> Result<(), Error> {
@@ -203,13 +245,20 @@ mod tests {
 
     #[test]
     fn every_shape_of_result() {
-        check((), &[], None);
+        check((), &["Done."], None);
+        check(((), ()), &["Done."], None);
+        check(("a", ()), &["a"], None);
+        check(Ok::<(), String>(()), &["Done."], None);
+        check(Vec::<Content>::new(), &[], None);
+        check((None::<String>, Vec::<Content>::new()), &[], None);
         check(42, &["42"], None);
         check(("a", 1.5, true), &["a", "1.5", "true"], None);
         check(Json([1, 2]), &["[1,2]"], Some("[1,2]"));
         check((Json(1), Json(2)), &["1", "2"], Some("1"));
         check(Json(()), &["null"], Some("null"));
-        check(None::<String>, &[], None);
+        check(None::<String>, &["Nothing."], None);
+        check(WithMeta(None::<String>, Meta::new()), &["Nothing."], None);
+        check(("a", None::<String>), &["a"], None);
         check(WithMeta("x", Meta::new()), &["x"], None);
         check(vec![Content::from("x"), Image::png([1]).into()], &["x", "…"], None);
     }

@@ -172,8 +172,13 @@ impl Walk<'_> {
             ("allOf" | "anyOf" | "oneOf" | "prefixItems", Value::Array(schemas)) => {
                 schemas.iter_mut().for_each(|schema| visit(schema, plain));
             }
-            // Booleans are at home here, and every client reads them.
-            ("additionalProperties" | "unevaluatedProperties" | "unevaluatedItems", schema) => {
+            // A rule about the object around it reads the schema that says nothing.
+            ("additionalProperties", schema)
+                if schema.as_object().is_some_and(|it| !it.is_empty()) =>
+            {
+                visit(schema, plain);
+            }
+            ("unevaluatedProperties" | "unevaluatedItems", schema) => {
                 if schema.as_object().is_some_and(Map::is_empty) {
                     *schema = Value::Bool(true);
                 } else if schema.is_object() {

@@ -8,6 +8,7 @@ use serde_json::{Number, Value, json};
 
 use super::definitions::conjoin;
 use super::{Kind, Map};
+use crate::wire::Integer;
 
 /// Bounds of a number, each inclusive or exclusive, whole or not. Built in constants by generated code.
 ///
@@ -227,8 +228,9 @@ const fn edge(bound: Option<Bound>, whole: bool, step: i128) -> Edge {
 impl Limit {
     /// How `number` compares with this limit: `None` for what is not a number (the text `nan` of a prompt's argument).
     fn compared_with(self, number: &str) -> Result<Option<Ordering>, ParseFloatError> {
-        match (self, number.parse::<i128>()) {
-            (Self::Int(limit), Ok(number)) => Ok(Some(number.cmp(&limit))),
+        let whole = || Integer::parse(number)?.as_i128();
+        match (self, number.parse::<i128>().ok().or_else(whole)) {
+            (Self::Int(limit), Some(number)) => Ok(Some(number.cmp(&limit))),
             (limit, _) => Ok(number.parse::<f64>()?.partial_cmp(&limit.as_f64())),
         }
     }

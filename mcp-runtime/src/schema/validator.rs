@@ -45,6 +45,7 @@ fn keyword_accepts(
         "maximum" => number(|number, bound| number <= bound),
         "exclusiveMinimum" => number(|number, bound| number > bound),
         "exclusiveMaximum" => number(|number, bound| number < bound),
+        "multipleOf" => number(|number, unit| number % unit == 0.0),
         "minLength" => length(characters(), |length, bound| length >= bound),
         "maxLength" => length(characters(), |length, bound| length <= bound),
         "minItems" => length(elements(), |length, bound| length >= bound),

@@ -7,6 +7,7 @@
 
 mod envelope;
 mod id;
+mod integer;
 mod json;
 mod message;
 mod names;
@@ -25,6 +26,7 @@ mod one_pass;
 pub(crate) use self::{
     envelope::{error, notification, request, response},
     id::{Id, IdBuf},
+    integer::Integer,
     json::{Malformed, validate},
     message::{Incoming, Invalid, Limits, Message, Parsed, parse},
     noted::Known,

@@ -44,6 +44,11 @@ impl<'a> Raw<'a> {
         Raw(text)
     }
 
+    /// The value that valid text begins with.
+    pub(crate) fn first_of(text: &'a str) -> Self {
+        Raw(&text[..end_of_value(text.as_bytes(), 0)])
+    }
+
     #[inline]
     pub(crate) fn as_str(self) -> &'a str {
         self.0

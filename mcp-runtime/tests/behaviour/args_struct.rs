@@ -91,7 +91,7 @@ both_eras! {
         let tools = client.tools().await.unwrap();
         let schema = &named(&tools, "plan")["inputSchema"];
         assert_eq!(schema["required"], json!(["startingPoint"]));
-        assert_eq!(schema["additionalProperties"], json!(false));
+        assert_eq!(schema.get("additionalProperties"), None);
         assert_eq!(schema["properties"]["startingPoint"]["description"], "Where it begins");
         assert_eq!(schema["properties"]["people"]["default"], 1);
     }
@@ -117,7 +117,7 @@ both_eras! {
             ),
             (
                 json!({ "startingPoint": "A", "stops": [{ "name": "B", "hours": 300 }] }),
-                "- `stops[0].hours`: invalid value: integer `300`, expected an integer from 0 to 255",
+                "- `stops[0].hours`: `300` is out of range, at most 255",
             ),
             (
                 json!({ "startingPoint": "A", "staps": [] }),
@@ -152,7 +152,7 @@ both_eras! {
         let expected = "Filters { paging: Paging { offset: 0, limit: 5 }, others: {\"color\": String(\"red\")} }";
         assert_eq!(said(&mut client, "filtered", arguments).await, expected);
         let tools = client.tools().await.unwrap();
-        assert_ne!(named(&tools, "filtered")["inputSchema"].get("additionalProperties"), Some(&json!(false)));
+        assert!(named(&tools, "filtered")["inputSchema"]["additionalProperties"].is_object());
     }
 }
 

@@ -2,7 +2,7 @@
 
 use std::{borrow::Cow, collections::BTreeMap, path::PathBuf};
 
-use mcp_runtime::{items, prelude::*, server, testing::Revision};
+use mcp_runtime::{SchemaProfile, items, prelude::*, server, testing::Revision};
 use serde_json::{Value, json};
 
 use crate::support::{both_eras, connect, named, said};
@@ -88,7 +88,7 @@ both_eras! {
         let tools = client.tools().await.unwrap();
         let schema = &named(&tools, "aliased")["inputSchema"];
         assert_eq!(schema["required"], json!(["words", "line", "bytes"]));
-        assert_eq!(schema["additionalProperties"], json!(false));
+        assert_eq!(schema.get("additionalProperties"), None);
         let kinds = &named(&tools, "kinds")["inputSchema"]["properties"];
         for (name, kind) in [
             ("int", "integer"), ("float", "number"), ("flag", "boolean"), ("text", "string"), ("list", "array"),
@@ -261,6 +261,32 @@ fn leniently(count: u8) -> String {
     count.to_string()
 }
 
+#[data]
+#[derive(Debug)]
+struct Span {
+    least: i32,
+    #[serde(default = "one")]
+    step: u8,
+}
+
+fn one() -> u8 {
+    1
+}
+
+#[tool]
+fn measures(
+    #[arg(range(1..=10))] count: u8,
+    span: Span,
+    #[arg(default)] spans: Vec<Span>,
+) -> String {
+    format!("{count} {span:?} {spans:?}")
+}
+
+#[tool]
+fn measures_all(span: Args<Span>) -> String {
+    format!("{:?}", span.0)
+}
+
 #[tool]
 fn nothing() {}
 
@@ -276,7 +302,7 @@ both_eras! {
             ),
             (
                 json!({ "count": 300, "names": "a" }),
-                "- `count`: invalid value: integer `300`, expected an integer from 0 to 255\n\
+                "- `count`: `300` is out of range, at most 255\n\
                  - `names`: invalid type: string \"a\", expected an array",
             ),
             (
@@ -312,12 +338,56 @@ both_eras! {
         assert_eq!(said(&mut client, "strictly", stringified).await, expected);
     }
 
-    async fn lenient_tools_drop_what_they_do_not_know_and_have_an_open_schema(revision) {
+    async fn lenient_tools_drop_unknown_arguments_and_others_refuse_them(revision) {
         let mut client = connect(server!().items(items![leniently, strictly]), revision).await;
         assert_eq!(said(&mut client, "leniently", json!({ "count": 1, "zzz": 1 })).await, "1");
+        let refused = said(&mut client, "strictly", json!({ "count": 1, "names": [], "zzz": 1 })).await;
+        assert!(refused.ends_with("- unknown argument `zzz`; there are `count`, `names`"), "{refused}");
+    }
+
+    async fn only_a_full_schema_closes_the_arguments_of_a_tool(revision) {
+        for (profile, closed) in [(SchemaProfile::Compatible, None), (SchemaProfile::Full, Some(&json!(false)))] {
+            let builder = server!().items(items![leniently, strictly]).schema_profile(profile);
+            let tools = connect(builder, revision).await.tools().await.unwrap();
+            let further = |name| named(&tools, name)["inputSchema"].get("additionalProperties");
+            assert_eq!((further("leniently"), further("strictly")), (None, closed));
+        }
+    }
+
+    async fn a_tool_without_arguments_has_an_empty_object_and_nothing_else(revision) {
+        let mut client = connect(server!().items(items![nothing]), revision).await;
         let tools = client.tools().await.unwrap();
-        assert_eq!(named(&tools, "leniently")["inputSchema"].get("additionalProperties"), None);
-        assert_eq!(named(&tools, "strictly")["inputSchema"]["additionalProperties"], json!(false));
+        assert_eq!(named(&tools, "nothing")["inputSchema"], json!({ "type": "object", "properties": {} }));
+    }
+
+    async fn an_integer_may_be_written_with_a_fraction_of_zeros_or_an_exponent(revision) {
+        let mut client = connect(server!().items(items![measures]), revision).await;
+        let arguments = json!({ "count": 1.0, "span": { "least": -2.0 }, "spans": [{ "least": 3.0, "step": null }] });
+        let expected = "1 Span { least: -2, step: 1 } [Span { least: 3, step: 1 }]";
+        assert_eq!(said(&mut client, "measures", arguments).await, expected);
+        let raw = r#"{"count": 1e1, "span": "{\"least\": 2e0}", "spans": []}"#;
+        let arguments = serde_json::from_str(raw).unwrap();
+        assert_eq!(said(&mut client, "measures", arguments).await, "10 Span { least: 2, step: 1 } []");
+        let arguments = json!({ "count": 1e30, "span": { "least": 1.5 }, "spans": [{ "least": 1e30 }] });
+        let expected = "error: The arguments of `measures` are wrong:\n\
+            - `count`: `1e+30` is out of range, at most 255\n\
+            - `span`: at `least`: invalid type: floating point `1.5`, expected an integer\n\
+            - `spans`: at `[0].least`: `1e+30` is out of range, at most 2147483647";
+        assert_eq!(said(&mut client, "measures", arguments).await.replace("`1e30`", "`1e+30`"), expected);
+        let arguments = json!({ "count": 11.0, "span": { "least": 1 }, "spans": [] });
+        let refused = said(&mut client, "measures", arguments).await;
+        assert!(refused.ends_with("- `count`: 11.0 is not in 1..=10"), "{refused}");
+    }
+
+    async fn a_nested_null_is_like_an_absent_member_where_there_is_a_default(revision) {
+        let mut client = connect(server!().items(items![measures, measures_all]), revision).await;
+        let arguments = json!({ "count": 1, "span": { "least": 2, "step": null }, "spans": null });
+        assert_eq!(said(&mut client, "measures", arguments).await, "1 Span { least: 2, step: 1 } []");
+        let arguments = json!({ "least": 2, "step": null });
+        assert_eq!(said(&mut client, "measures_all", arguments).await, "Span { least: 2, step: 1 }");
+        let arguments = json!({ "count": 1, "span": { "least": null, "step": null } });
+        let refused = said(&mut client, "measures", arguments).await;
+        assert!(refused.ends_with("- `span`: at `least`: invalid type: null, expected an integer"), "{refused}");
     }
 
     async fn arguments_that_are_no_object_are_a_protocol_error(revision) {

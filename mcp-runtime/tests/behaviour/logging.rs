@@ -1,7 +1,10 @@
 //! `tracing` events of a call, for the client that asked. The subscriber is the whole process's, so every test here is about events
 //! of its own tools, which nobody else calls.
 
-use std::{sync::Once, time::Duration};
+use std::{
+    sync::{Mutex, Once},
+    time::Duration,
+};
 
 use mcp_runtime::{
     Level, items,
@@ -10,7 +13,7 @@ use mcp_runtime::{
     testing::{Client as Tester, Revision},
 };
 use serde_json::{Value, json};
-use tracing_subscriber::prelude::*;
+use tracing_subscriber::{filter::Targets, prelude::*};
 
 use crate::support::{both_eras, capabilities, connect, hold_thread, said};
 
@@ -21,6 +24,16 @@ fn speaks() {
     tracing::info!("an event");
     tracing::warn!(target: "own::target", "a warning");
     tracing::error!(code = 7_u64);
+}
+
+/// Logs as crates below the server do.
+#[tool]
+fn speaks_as_the_framework() {
+    tracing::debug!(target: "mcp_runtime::schema", "of the framework");
+    tracing::error!(target: "hyper_util::client::legacy", "of the framework");
+    tracing::warn!(target: "tokio", "of the framework");
+    tracing::debug!(target: "mcp_runtime_notes::store", "of the author");
+    tracing::debug!(target: "reqwest::connect", "of a crate of the author's");
 }
 
 #[tool]
@@ -58,14 +71,35 @@ async fn holds_the_reactor() {
     hold_thread(Duration::from_millis(120));
 }
 
+/// What the framework would have written to stderr.
+static LOGGED: Mutex<Vec<u8>> = Mutex::new(Vec::new());
+
+struct Stderr;
+
+impl std::io::Write for Stderr {
+    fn write(&mut self, bytes: &[u8]) -> std::io::Result<usize> {
+        LOGGED.lock().unwrap().write(bytes)
+    }
+
+    fn flush(&mut self) -> std::io::Result<()> {
+        Ok(())
+    }
+}
+
 fn served() -> mcp_runtime::Builder {
     static ONCE: Once = Once::new();
     ONCE.call_once(|| {
-        let subscriber = tracing_subscriber::registry().with(mcp_runtime::client_log());
+        let on_stderr = tracing_subscriber::fmt::layer()
+            .without_time()
+            .with_writer(|| Stderr)
+            .with_filter(Targets::new().with_target("mcp_runtime", tracing::Level::WARN));
+        let subscriber =
+            tracing_subscriber::registry().with(mcp_runtime::client_log()).with(on_stderr);
         tracing::subscriber::set_global_default(subscriber).unwrap();
     });
     server!().items(items![
         speaks,
+        speaks_as_the_framework,
         speaks_later,
         speaks_elsewhere,
         speaking_prompt,
@@ -115,6 +149,14 @@ both_eras! {
             said(&mut client, "speaks", json!({})).await;
             assert_eq!(heard(&mut client).await, all[from..], "{}", level.name());
         }
+    }
+
+    async fn a_client_never_hears_of_the_events_of_the_framework(revision) {
+        let mut client = connect(served(), revision).await;
+        client.log_from(Level::Debug).await.unwrap();
+        said(&mut client, "speaks_as_the_framework", json!({})).await;
+        let expected = [of("debug", "of the author"), of("debug", "of a crate of the author's")];
+        assert_eq!(heard(&mut client).await, expected);
     }
 
     async fn events_come_from_wherever_the_call_runs_and_name_their_logger(revision) {
@@ -182,11 +224,8 @@ async fn a_handler_that_holds_the_reactor_is_named() {
     let mut client = connect(served(), Revision::V2026_07_28).await;
     client.log_from(Level::Warning).await.unwrap();
     said(&mut client, "holds_the_reactor", json!({})).await;
-    let heard = heard(&mut client).await;
-    assert_eq!(heard.len(), 1);
-    let text = heard[0].1.as_str().unwrap();
-    assert!(
-        text.starts_with("`holds_the_reactor` at ") && text.contains("mark it `blocking`"),
-        "{text}"
-    );
+    assert_eq!(heard(&mut client).await, []);
+    let logged = String::from_utf8(LOGGED.lock().unwrap().clone()).unwrap();
+    let line = logged.lines().find(|it| it.contains("`holds_the_reactor` at ")).unwrap();
+    assert!(line.contains("mark it `blocking`"), "{line}");
 }

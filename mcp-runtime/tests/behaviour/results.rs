@@ -30,6 +30,7 @@ macro_rules! tools {
 }
 tools! {
     unit -> () { () }
+    quiet -> Vec<Content> { Vec::new() }
     text -> String { "t".into() }
     lent -> &'static str { "t" }
     boxed -> Box<str> { "t".into() }
@@ -100,7 +101,8 @@ both_eras! {
     async fn every_type_becomes_content(revision) {
         let picture = json!({ "type": "image", "data": "AQID", "mimeType": "image/png" });
         for (tool, expected) in [
-            ("unit", texts(&[])),
+            ("unit", texts(&["Done."])),
+            ("quiet", texts(&[])),
             ("text", texts(&["t"])),
             ("lent", texts(&["t"])),
             ("boxed", texts(&["t"])),
@@ -140,7 +142,7 @@ both_eras! {
             ),
             ("nested", texts(&["1", "true", "z"])),
             ("some", texts(&["s"])),
-            ("none", texts(&[])),
+            ("none", texts(&["Nothing."])),
             ("fine", texts(&["1"])),
             ("with_meta", json!({ "content": [{ "type": "text", "text": "m" }], "_meta": { "example.com/cost": 3 } })),
         ] {

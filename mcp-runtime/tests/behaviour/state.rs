@@ -97,7 +97,7 @@ async fn errors_pass_through_question_marks() -> Result<(), Box<dyn std::error::
         let mut client = Tester::connect(server!().items(items![idle]).state(Arc::new(()))).await?;
         Ok(client.call("idle", json!({})).await?.text())
     }
-    assert_eq!(ours().await.map_err(|error| error.to_string())?, "");
+    assert_eq!(ours().await.map_err(|error| error.to_string())?, "Done.");
     let mut client = Tester::connect(server!().items(items![idle]).state(Arc::new(()))).await?;
     client.call("idle", json!({})).await?;
     Ok(())

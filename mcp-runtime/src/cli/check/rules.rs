@@ -1,6 +1,8 @@
 //! What is looked for, and because of whom.
 
-use super::{Item, Problem, Published, names, schemas, size, texts, undocumented};
+use super::{
+    Item, Problem, Published, fields, names, reserved, schemas, size, tasks, texts, undocumented,
+};
 
 /// How bad it is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -117,6 +119,22 @@ pub(super) static RULES: &[Rule] = &[
         look: Look::Item(TOOLS, names::arguments),
     },
     Rule {
+        name: "reserved word",
+        severity: Warning,
+        because: &[
+            "imbenrabi/Financial-Modeling-Prep-MCP-Server#93",
+            "openclaw/mcporter#379",
+            "PrimeIntellect-ai/prime-agent#1378",
+        ],
+        look: Look::Item(TOOLS, reserved::names),
+    },
+    Rule {
+        name: "task only",
+        severity: Warning,
+        because: &["github/copilot-cli#2538"],
+        look: Look::Item(TOOLS, tasks::required),
+    },
+    Rule {
         name: "no description",
         severity: Error,
         because: &["Softeria/ms-365-mcp-server#76", "danny-avila/LibreChat#13209"],
@@ -133,6 +151,16 @@ pub(super) static RULES: &[Rule] = &[
         severity: Warning,
         because: &["modelcontextprotocol/servers#3669", "mick-gsk/drift#110"],
         look: Look::Item(TOOLS, undocumented::arguments),
+    },
+    Rule {
+        name: "unnamed fields",
+        severity: Warning,
+        because: &[
+            "run-llama/llama_index#22141",
+            "microsoft/agent-framework#2747",
+            "labring/FastGPT#6488",
+        ],
+        look: Look::Item(TOOLS, fields::unnamed),
     },
     Rule {
         name: "properties",

@@ -10,6 +10,7 @@ use crate::{
     builder::Identity,
     catalog::Item as _,
     cli::show::Everything,
+    model::TaskSupport,
     schema::{SchemaProfile, compatible::compatible_result},
 };
 
@@ -95,6 +96,16 @@ fn cases() -> Vec<(&'static str, Published, Published)> {
             with("/inputSchema/properties/b[]", json!({ "type": "string", "description": "B" })),
             with("/inputSchema/properties/b.c-d", json!({ "type": "string", "description": "B" })),
         ),
+        (
+            "reserved word",
+            with("/inputSchema/properties/from", json!({ "type": "string", "description": "B" })),
+            with("/inputSchema/properties/type", json!({ "type": "string", "description": "B" })),
+        ),
+        (
+            "unnamed fields",
+            with("/inputSchema/properties/b", objects("What to add")),
+            with("/inputSchema/properties/b", objects("What to add: the `sku` of each")),
+        ),
         ("no description", with("/description", " ".into()), server()),
         (
             "long description",
@@ -122,7 +133,10 @@ fn cases() -> Vec<(&'static str, Published, Published)> {
         (
             "foreign keyword",
             with("/inputSchema/properties/a/not", json!({ "minimum": 3 })),
-            with("/inputSchema/properties/not", json!({ "type": "string", "description": "B" })),
+            with(
+                "/inputSchema/properties/contains",
+                json!({ "type": "string", "description": "B" }),
+            ),
         ),
         ("required but unknown", with("/inputSchema/required", json!(["b"])), server()),
         ("schemas", with("/inputSchema/properties/a/format", "uint8".into()), server()),
@@ -147,6 +161,13 @@ fn cases() -> Vec<(&'static str, Published, Published)> {
     ]
 }
 
+/// A list of objects with one field.
+fn objects(description: &str) -> Value {
+    let sku = json!({ "type": "string", "description": "Its number" });
+    let items = json!({ "type": "object", "properties": { "sku": sku } });
+    json!({ "type": "array", "description": description, "items": items })
+}
+
 fn review(arguments: &Value) -> Value {
     json!({ "name": "review", "arguments": arguments })
 }
@@ -168,8 +189,8 @@ fn each_rule_finds_its_own() {
 #[test]
 fn each_rule_has_a_case_and_a_reason() {
     for rule in RULES {
-        // Its case needs an entry: `what_is_too_large_to_be_spelled_out`.
-        let elsewhere = rule.name == "too large to be spelled out";
+        // Their cases need an entry.
+        let elsewhere = ["too large to be spelled out", "task only"].contains(&rule.name);
         assert!(elsewhere || cases().iter().any(|it| it.0 == rule.name), "{}", rule.name);
         let is_thread = |it: &&str| {
             it.split_once('#').is_some_and(|(repository, number)| {
@@ -202,6 +223,60 @@ fn what_is_too_large_to_be_spelled_out() {
     };
     assert_eq!(found(&wrong), ["too large to be spelled out"]);
     assert_eq!(found(&tool("add")), [""; 0]);
+}
+
+/// The findings of one rule, as they are printed.
+fn found_by(rule: &str, published: &Published) -> Vec<String> {
+    let findings = look(published).into_iter().flat_map(|it| it.findings);
+    let of_rule = findings.filter(|it| it.rule == rule);
+    of_rule.map(|it| format!("{} | {}", it.problem.what, it.problem.fix)).collect()
+}
+
+#[test]
+fn a_reserved_word_is_found_at_every_depth_and_a_rename_is_proposed() {
+    let told = |schema: Value| {
+        let mut schema = schema;
+        schema["description"] = json!("Which `class`, `in` and `x`");
+        schema
+    };
+    let text = || told(json!({ "type": "string" }));
+    let nested = json!({ "type": "object", "properties": { "class": text(), "in": told(json!({
+        "type": "array", "items": { "anyOf": [{ "type": "object", "properties": { "function": text() } }] } })) } });
+    let mut published = with("/inputSchema/properties/query", told(nested));
+    published.everything.tools[0]["inputSchema"]["properties"]["from"] = text();
+    let found = found_by("reserved word", &published);
+    let expected = [
+        "the argument `from` has a name that is reserved in Python: mcp-use drops it, and the code that smolagents writes is not \
+         valid with it | call the parameter or field `source`, or `#[arg(name = \"source\")]`",
+        "the argument `query.class` has a name that is reserved in Python and JavaScript: mcp-use drops it, and neither the Python \
+         of smolagents nor the TypeScript of mcporter is valid with it | call the field `category`, or \
+         `#[serde(rename = \"category\")]`",
+        "the argument `query.in` has a name that is reserved in Python and JavaScript: mcp-use drops it, and neither the Python of \
+         smolagents nor the TypeScript of mcporter is valid with it | call the field `within`, or `#[serde(rename = \"within\")]`",
+        "the argument `query.in[].function` has a name that is reserved in JavaScript: the TypeScript that mcporter writes is not \
+         valid with it | call the field `function_value`, or `#[serde(rename = \"function_value\")]`",
+    ];
+    assert_eq!(found, expected);
+}
+
+#[test]
+fn a_tool_that_runs_as_a_task_only_is_found() {
+    let found = |support: TaskSupport| -> Vec<String> {
+        let handled = Tool::new("add").task(support).handler(async |_: Context| "");
+        let entry = handled.into_entry().expect("it has a handler").0;
+        let value = tool("add");
+        let item =
+            Item { kind: "tool", key: "add", value: &value, entry: Some(&entry), server: "adder" };
+        RULES
+            .iter()
+            .flat_map(|it| it.about(&item))
+            .map(|it| format!("{}: {}", it.rule, it.problem.what))
+            .collect()
+    };
+    let expected =
+        "task only: it runs as a task only: clients without tasks list it and cannot call it";
+    assert_eq!(found(TaskSupport::new().required()), [expected]);
+    assert_eq!(found(TaskSupport::new()), [""; 0]);
 }
 
 #[test]

@@ -6,10 +6,16 @@ use serde_json::Value;
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) enum Number {
     Whole(i128),
+    /// A whole number of which only the first digits are known: it was written with a fraction or an exponent, or has more digits than
+    /// any integer.
+    Rounded(f64),
     Fraction(f64),
 }
 
-/// Up to here a floating-point number is converted exactly.
+/// Below this each whole number is a floating-point number of its own.
+const FIRST_ROUNDED: f64 = 9_007_199_254_740_992.0;
+
+/// Below this the integer nearest to a floating-point number is known.
 const LARGEST: f64 = 1e38;
 
 impl Number {
@@ -23,10 +29,12 @@ impl Number {
     }
 
     fn float(number: f64) -> Self {
-        if number.fract() == 0.0 && number.abs() < LARGEST {
+        if number.fract() != 0.0 {
+            Self::Fraction(number)
+        } else if number.abs() < FIRST_ROUNDED {
             Self::Whole(number as i128)
         } else {
-            Self::Fraction(number)
+            Self::Rounded(number)
         }
     }
 
@@ -34,33 +42,45 @@ impl Number {
         Self::Whole(count as i128)
     }
 
+    /// The integer it is taken for, if there is one.
+    fn as_whole(self) -> Option<i128> {
+        match self {
+            Self::Whole(it) => Some(it),
+            Self::Rounded(it) if it.abs() < LARGEST => Some(it as i128),
+            Self::Rounded(_) | Self::Fraction(_) => None,
+        }
+    }
+
     fn as_float(self) -> f64 {
         match self {
             Self::Whole(it) => it as f64,
-            Self::Fraction(it) => it,
+            Self::Rounded(it) | Self::Fraction(it) => it,
         }
     }
 
     pub(super) fn cmp(self, other: Self) -> Ordering {
-        match (self, other) {
-            (Self::Whole(a), Self::Whole(b)) => a.cmp(&b),
-            (a, b) => a.as_float().total_cmp(&b.as_float()),
+        match (self.as_whole(), other.as_whole()) {
+            (Some(a), Some(b)) => a.cmp(&b),
+            // A fraction is far below the numbers of which digits get lost.
+            _ => self.as_float().total_cmp(&other.as_float()),
         }
     }
 
-    /// The smallest whole number that is not smaller; of two that are equal, the next one when `beyond`.
-    pub(super) fn up(self, beyond: bool) -> Self {
-        match self {
-            Self::Whole(it) => Self::Whole(it.saturating_add(i128::from(beyond))),
-            Self::Fraction(it) => Self::float(it.ceil()),
+    /// The same lower bound for whole numbers: the smallest that it allows, and whether that one is itself ruled out.
+    pub(super) fn up(self, is_exclusive: bool) -> (Self, bool) {
+        match (self, self.as_whole()) {
+            (Self::Fraction(it), _) => (Self::float(it.ceil()), false),
+            (_, Some(it)) if is_exclusive => (Self::Whole(it.saturating_add(1)), false),
+            _ => (self, is_exclusive),
         }
     }
 
-    /// The largest whole number that is not larger.
-    pub(super) fn down(self, beyond: bool) -> Self {
-        match self {
-            Self::Whole(it) => Self::Whole(it.saturating_sub(i128::from(beyond))),
-            Self::Fraction(it) => Self::float(it.floor()),
+    /// The same upper bound for whole numbers: the largest that it allows, and whether that one is itself ruled out.
+    pub(super) fn down(self, is_exclusive: bool) -> (Self, bool) {
+        match (self, self.as_whole()) {
+            (Self::Fraction(it), _) => (Self::float(it.floor()), false),
+            (_, Some(it)) if is_exclusive => (Self::Whole(it.saturating_sub(1)), false),
+            _ => (self, is_exclusive),
         }
     }
 
@@ -68,8 +88,90 @@ impl Number {
     pub(super) fn is_multiple_of(self, unit: Self) -> Option<bool> {
         match (self, unit) {
             (Self::Whole(it), Self::Whole(unit)) if unit > 0 => Some(it % unit == 0),
+            (Self::Rounded(_), Self::Whole(1)) => Some(true),
             (Self::Fraction(_), Self::Whole(1)) => Some(false),
             _ => None,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+    use serde_json::json;
+
+    use super::*;
+
+    /// Numbers of every size, as JSON writes them: with all digits, or as the nearest floating-point number.
+    fn numbers() -> impl Strategy<Value = Value> {
+        let large = (0..309i32, any::<bool>()).prop_map(|(exponent, is_negative)| {
+            let number = 10f64.powi(exponent);
+            json!(if is_negative { -number } else { number })
+        });
+        let near_rounding = (0..8u64).prop_map(|it| json!(9_007_199_254_740_990 + it));
+        prop_oneof![
+            any::<i64>().prop_map(|it| json!(it)),
+            any::<u64>().prop_map(|it| json!(it)),
+            any::<f64>()
+                .prop_filter("JSON has no other", |it| it.is_finite())
+                .prop_map(|it| json!(it)),
+            (-20i64..20).prop_map(|it| json!(it as f64 / 4.0)),
+            near_rounding.clone(),
+            near_rounding.prop_map(|it| json!(it.as_f64())),
+            large,
+        ]
+    }
+
+    fn is_whole(number: &Value) -> bool {
+        number.as_f64().is_some_and(|it| it.fract() == 0.0)
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig { cases: 2000, ..ProptestConfig::default() })]
+
+        /// What is called whole is a multiple of one, and nothing else is.
+        #[test]
+        fn exactly_the_whole_numbers_are_multiples_of_one(number in numbers()) {
+            let found = Number::of(&number).and_then(|it| it.is_multiple_of(Number::Whole(1)));
+            prop_assert_eq!(found, Some(is_whole(&number)), "{}", number);
+        }
+
+        /// Where a number has all of its digits, the remainder decides; where it has not, nothing is said.
+        #[test]
+        fn a_multiple_is_known_only_of_numbers_with_all_digits(number in numbers(), unit in 2..1000i64) {
+            let found = Number::of(&number).and_then(|it| it.is_multiple_of(Number::Whole(unit.into())));
+            let exact = number.as_i64().map(i128::from).or_else(|| number.as_u64().map(i128::from));
+            if let Some(exact) = exact {
+                prop_assert_eq!(found, Some(exact % i128::from(unit) == 0));
+            } else if number.as_f64().is_some_and(|it| it.abs() >= FIRST_ROUNDED) {
+                prop_assert_eq!(found, None, "{}", number);
+            }
+        }
+
+        #[test]
+        fn the_order_is_one(a in numbers(), b in numbers(), c in numbers()) {
+            let of = |it: &Value| Number::of(it).expect("a number");
+            let (a, b, c) = (of(&a), of(&b), of(&c));
+            prop_assert_eq!(a.cmp(b), b.cmp(a).reverse());
+            prop_assert_eq!(a.cmp(a), Ordering::Equal);
+            if a.cmp(b).is_le() && b.cmp(c).is_le() {
+                prop_assert!(a.cmp(c).is_le(), "{a:?} {b:?} {c:?}");
+            }
+        }
+
+        /// The bound of the whole numbers allows each whole number that the bound allows, and no other.
+        #[test]
+        fn a_bound_of_whole_numbers_allows_the_same(bound in numbers(), number in numbers(), is_exclusive in any::<bool>()) {
+            prop_assume!(is_whole(&number));
+            let of = |it: &Value| Number::of(it).expect("a number");
+            let (bound, number) = (of(&bound), of(&number));
+            let allows = |(bound, is_exclusive): (Number, bool), wrong: Ordering| {
+                let ordering = number.cmp(bound);
+                ordering != wrong && !(is_exclusive && ordering.is_eq())
+            };
+            let (lower, upper) = (Ordering::Less, Ordering::Greater);
+            prop_assert_eq!(allows(bound.up(is_exclusive), lower), allows((bound, is_exclusive), lower));
+            prop_assert_eq!(allows(bound.down(is_exclusive), upper), allows((bound, is_exclusive), upper));
         }
     }
 }

@@ -24,6 +24,19 @@ fn leaf() -> impl Strategy<Value = Value> {
             with(json!({ "type": name }), [(least_is, least), ("maximum", most)])
         },
     );
+    // Beyond the numbers that floating-point numbers hold each for itself.
+    let large = (
+        select(vec![json!(1e300), json!(-1e300), json!(1e38), json!(1e19)]),
+        select(vec!["const", "minimum", "exclusiveMinimum", "exclusiveMaximum"]),
+        proptest::option::of(select(vec![1, 2])),
+    );
+    let large = large.prop_map(|(number, keyword, unit)| {
+        let mut schema = json!({ "type": "integer", keyword: number });
+        if let Some(unit) = unit {
+            schema["multipleOf"] = json!(unit);
+        }
+        schema
+    });
     let length = || proptest::option::of(0i64..4);
     let text = (length(), length()).prop_map(move |(least, most)| {
         with(json!({"type": "string"}), [("minLength", least), ("maxLength", most)])
@@ -32,6 +45,7 @@ fn leaf() -> impl Strategy<Value = Value> {
         || select(vec![json!("a"), json!("b"), json!(1), json!(2), json!(true), json!(null)]);
     prop_oneof![
         3 => number,
+        1 => large,
         3 => text,
         1 => select(vec![json!(true), json!({}), json!({"type": "null"}), json!({"type": "boolean"})]),
         1 => Just(json!({"type": ["string", "integer"]})),
@@ -228,6 +242,10 @@ fn sample(schema: &Value, root: &Value, next: &dyn Fn(usize) -> usize, depth: u8
                 _ => &schema["items"],
             };
             (0..length).map(|index| inner(of(index))).collect()
+        }
+        Some("integer") if next(4) == 0 => {
+            let all = [1e300, -1e300, 2e300, 1e38, 2e38, 1e19];
+            json!(all[next(all.len())])
         }
         Some("integer") => json!(next(9) as i64 - 4),
         Some("number") => json!((next(17) as f64 - 8.0) / 2.0),

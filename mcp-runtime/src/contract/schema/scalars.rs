@@ -136,8 +136,8 @@ fn bound_of(set: &Set<'_>, end: End) -> Option<(Number, bool)> {
         .map(|(least, most)| (if end == End::Lower { least } else { most }, false));
     let all = said(inclusive, false).chain(said(exclusive, true)).chain(widths);
     let whole = all.map(|(it, is_exclusive)| match (is_whole, end) {
-        (true, End::Lower) => (it.up(is_exclusive), false),
-        (true, End::Upper) => (it.down(is_exclusive), false),
+        (true, End::Lower) => it.up(is_exclusive),
+        (true, End::Upper) => it.down(is_exclusive),
         (false, _) => (it, is_exclusive),
     });
     whole.max_by(|a, b| {
@@ -151,8 +151,8 @@ fn reaches(narrow: Option<(Number, bool)>, wide: (Number, bool), end: End, types
     let Some((narrow, is_exclusive)) = narrow else { return false };
     // `> 0` and `>= 1` are the same to whole numbers.
     let (wide, wide_is_exclusive) = match (types == Types::INTEGER, end) {
-        (true, End::Lower) => (wide.0.up(wide.1), false),
-        (true, End::Upper) => (wide.0.down(wide.1), false),
+        (true, End::Lower) => wide.0.up(wide.1),
+        (true, End::Upper) => wide.0.down(wide.1),
         (false, _) => wide,
     };
     let ordering = narrow.cmp(wide);

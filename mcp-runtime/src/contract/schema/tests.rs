@@ -685,3 +685,22 @@ fn alternatives_are_named() {
         ": has the new alternative `c`",
     );
 }
+
+/// `1e300` is whole, so a schema that takes it and multiples of one takes it indeed.
+#[test]
+fn a_whole_number_of_any_size_is_lost_where_only_others_are_taken() {
+    for narrow in
+        [json!({"const": 1e300, "multipleOf": 1}), json!({"enum": [-1e38], "multipleOf": 1})]
+    {
+        let findings = compare(Side::Arguments, &narrow, &json!({"type": "boolean"}));
+        assert!(findings.iter().any(|it| it.class == Class::Breaking), "{narrow}: {findings:?}");
+    }
+    // It is not known whether it is a multiple of ten, nor that it is none.
+    let tens = json!({"const": 1e30, "multipleOf": 10});
+    let findings = compare(Side::Arguments, &tens, &json!({"type": "boolean"}));
+    assert!(findings.iter().any(|it| it.class == Class::Breaking), "{findings:?}");
+    let exclusive = json!({"type": "integer", "exclusiveMinimum": 1e300});
+    let inclusive = json!({"type": "integer", "minimum": 1e300});
+    let findings = compare(Side::Arguments, &inclusive, &exclusive);
+    assert!(findings.iter().any(|it| it.class == Class::Breaking), "{findings:?}");
+}

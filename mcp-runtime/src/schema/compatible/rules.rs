@@ -4,7 +4,7 @@ use super::format::format;
 use super::keywords::{exclusive_bounds, pattern};
 use super::null::{null, null_default, nullable};
 use super::union::{one_of, single_all_of, type_list};
-use super::untyped::{any_value, items};
+use super::untyped::{any_value, further_members, items};
 use super::values::{constant, named_values, other_values};
 use super::words::{
     annotations, content, examples, multiple_of, names, not, tuple, unevaluated, unique_items,
@@ -286,10 +286,8 @@ pub(super) static RULES: &[Rule] = &[
         // thread has tried each of them with the models of its day.
         //
         // Not among them, on purpose:
-        // - `additionalProperties`. Gemini has no field for it either (zed-industries/zed#52670), but OpenAI's strict mode
-        //   refuses objects without (ravitemer/mcphub.nvim#264), the specification proposes it, and the common SDKs write it
-        //   into every tool, so that a client that passes it on works with no server. Nor are nested objects closed for that
-        //   mode: it wants every property required as well, and who turns it on rewrites all schemas.
+        // - The schema of a map's values (`additionalProperties`). Gemini has no field for it either
+        //   (zed-industries/zed#52670), so clients that talk to it take it out; the others would take the map for an empty object.
         // - Objects without `properties`. Gemini refused them once (MarkusPfundstein/mcp-obsidian#21); by now clients send it
         //   such ones to mend others (Kilo-Org/kilocode#11955, code-yeongyu/oh-my-openagent#1465).
         // - `x-mcp-header`, which the specification defines.
@@ -329,6 +327,20 @@ pub(super) static RULES: &[Rule] = &[
         because: &["decolua/9router#3018"],
         sides: ARGUMENTS,
         work: Work::Each(unevaluated),
+    },
+    Rule {
+        // After the rules that read it. The server refuses unknown arguments, whatever it publishes, and clients that turn on
+        // OpenAI's strict mode close every object themselves.
+        name: "further members",
+        says: "only allows or forbids further members (`additionalProperties`)",
+        refused: true,
+        because: &[
+            "googleapis/python-genai#2393",
+            "googleapis/python-genai#2476",
+            "run-llama/llama_index#19899",
+        ],
+        sides: BOTH,
+        work: Work::Each(further_members),
     },
     Rule {
         name: "multipleOf",

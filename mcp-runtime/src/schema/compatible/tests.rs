@@ -11,21 +11,23 @@ const RESULT: &[Side] = &[Side::Result];
 const BOTH: &[Side] = &[Side::Argument, Side::Result];
 
 fn any_argument() -> Value {
-    let one = [
-        json!({"type": "string"}),
-        json!({"type": "number"}),
-        json!({"type": "boolean"}),
-        json!({"type": "object", "additionalProperties": true}),
-    ];
-    let mut all = one.to_vec();
-    all.push(json!({"type": "array", "items": {"anyOf": one}}));
-    json!(all)
+    let mut all = any_member()["anyOf"].take();
+    all[3]["additionalProperties"] = any_member();
+    all
+}
+
+/// A member of an object that takes any.
+fn any_member() -> Value {
+    let one = ["string", "number", "boolean", "object"].map(|it| json!({ "type": it })).to_vec();
+    let list = json!({"type": "array", "items": {"anyOf": one.clone()}});
+    let all = [one, vec![list]].concat();
+    json!({ "anyOf": all })
 }
 
 fn any_result() -> Value {
     json!([
         {"type": "string"}, {"type": "number"}, {"type": "boolean"},
-        {"type": "object", "additionalProperties": true}, {"type": "array"}, {"type": "null"},
+        {"type": "object"}, {"type": "array"}, {"type": "null"},
     ])
 }
 
@@ -253,13 +255,13 @@ fn cases() -> Vec<(&'static str, &'static [Side], Value, Value)> {
             "items",
             ARGUMENT,
             json!({"type": "array", "prefixItems": [{"type": "string"}]}),
-            json!({"type": "array", "items": {"anyOf": any_argument().as_array().unwrap()[..4]}}),
+            json!({"type": "array", "items": {"anyOf": any_member()["anyOf"].as_array().unwrap()[..4]}}),
         ),
         (
             "items",
             ARGUMENT,
             json!({"type": "array", "items": false}),
-            json!({"type": "array", "maxItems": 0, "items": {"anyOf": any_argument().as_array().unwrap()[..4]}}),
+            json!({"type": "array", "maxItems": 0, "items": {"anyOf": any_member()["anyOf"].as_array().unwrap()[..4]}}),
         ),
         (
             "uniqueItems",
@@ -302,7 +304,31 @@ fn cases() -> Vec<(&'static str, &'static [Side], Value, Value)> {
             "unevaluated",
             ARGUMENT,
             json!({"type": "object", "properties": {"a": {"type": "string"}}, "unevaluatedProperties": false}),
-            json!({"type": "object", "properties": {"a": {"type": "string"}}, "additionalProperties": false}),
+            json!({"type": "object", "properties": {"a": {"type": "string"}}}),
+        ),
+        (
+            "further members",
+            BOTH,
+            json!({"type": "object", "properties": {"a": {"type": "object", "additionalProperties": false}}, "additionalProperties": false}),
+            json!({"type": "object", "properties": {"a": {"type": "object"}}}),
+        ),
+        (
+            "further members",
+            ARGUMENT,
+            json!({"type": "object", "properties": {"a": {"type": "object", "additionalProperties": {}}}, "additionalProperties": true}),
+            json!({"type": "object", "properties": {"a": {"type": "object", "additionalProperties": any_member()}}, "additionalProperties": any_member()}),
+        ),
+        (
+            "further members",
+            RESULT,
+            json!({"type": "object", "properties": {"a": {"type": "object", "additionalProperties": {}}}, "additionalProperties": true}),
+            json!({"type": "object", "properties": {"a": {"type": "object"}}}),
+        ),
+        (
+            "further members",
+            BOTH,
+            json!({"type": "object", "additionalProperties": {"type": "integer"}}),
+            json!({"type": "object", "additionalProperties": {"type": "integer"}}),
         ),
         (
             "unevaluated",
@@ -377,7 +403,7 @@ fn cases() -> Vec<(&'static str, &'static [Side], Value, Value)> {
             "any value",
             ARGUMENT,
             json!({"properties": {"a": true}, "additionalProperties": {}}),
-            json!({"type": "object", "properties": {"a": {"anyOf": any_argument()}}, "additionalProperties": true}),
+            json!({"type": "object", "properties": {"a": {"anyOf": any_argument()}}, "additionalProperties": any_member()}),
         ),
         ("any value", BOTH, json!(false), json!({"not": {}})),
         (
@@ -746,8 +772,10 @@ fn complain(schema: &Value) -> Result<(), TestCaseError> {
             complain(schema)?;
         }
     }
-    if let Some(items) = map.get("items") {
-        complain(items)?;
+    for keyword in ["items", "additionalProperties"] {
+        if let Some(schema) = map.get(keyword) {
+            complain(schema)?;
+        }
     }
     Ok(())
 }

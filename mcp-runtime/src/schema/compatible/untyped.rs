@@ -36,21 +36,52 @@ pub(super) fn any_value(map: &mut Map, side: Side) {
         }
     }
     let mut branches = scalars_and_objects();
-    branches.push(match side {
-        Side::Argument => json!({ "type": "array", "items": { "anyOf": scalars_and_objects() } }),
-        Side::Result => json!({ "type": "array" }),
-    });
-    if side == Side::Result {
-        branches.push(json!({ "type": "null" }));
+    match side {
+        Side::Argument => {
+            branches[OBJECT]["additionalProperties"] = any_member();
+            branches.push(any_list());
+        }
+        Side::Result => {
+            branches.extend([json!({ "type": "array" }), json!({ "type": "null" })]);
+        }
     }
     map.insert("anyOf".into(), Value::Array(branches));
 }
 
+/// Objects that say nothing about further members, or only whether there are any.
+///
+/// google-genai reads `additionalProperties` as an object and fails at a boolean, with all tools of the request. An argument that takes
+/// any member describes it nevertheless: pydantic-ai closes an object without the keyword, and LlamaIndex reads `{}` as a string.
+pub(super) fn further_members(map: &mut Map, side: Side) {
+    let is_open = match map.get("additionalProperties") {
+        Some(Value::Bool(is_open)) => *is_open,
+        Some(Value::Object(schema)) if schema.is_empty() => true,
+        _ => return,
+    };
+    match side {
+        Side::Argument if is_open => {
+            map.insert("additionalProperties".to_owned(), any_member());
+        }
+        _ => {
+            map.remove("additionalProperties");
+        }
+    }
+}
+
+/// What a member of an object can be that takes any.
+fn any_member() -> Value {
+    let mut branches = scalars_and_objects();
+    branches.push(any_list());
+    json!({ "anyOf": branches })
+}
+
+fn any_list() -> Value {
+    json!({ "type": "array", "items": { "anyOf": scalars_and_objects() } })
+}
+
+/// The place of the object in [`scalars_and_objects`].
+const OBJECT: usize = 3;
+
 fn scalars_and_objects() -> Vec<Value> {
-    vec![
-        json!({ "type": "string" }),
-        json!({ "type": "number" }),
-        json!({ "type": "boolean" }),
-        json!({ "type": "object", "additionalProperties": true }),
-    ]
+    ["string", "number", "boolean", "object"].map(|name| json!({ "type": name })).to_vec()
 }

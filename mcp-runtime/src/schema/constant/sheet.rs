@@ -258,17 +258,19 @@ impl Sheet {
     }
 
     const fn additional(&self, out: &mut Out<'_>, object: &mut Members, side: Side) {
-        match (self.object, self.values) {
-            (Some(it), _) if it.closed => object.raw(out, "additionalProperties", "false"),
+        match self.values {
             // One that has a name is spelled out.
-            (_, Some(values)) if values.is_anything() => {
-                object.raw(out, "additionalProperties", "true");
+            Some(values) if values.is_anything() => {
+                if let Side::Argument = side {
+                    object.key(out, "additionalProperties");
+                    choice::any_member(out);
+                }
             }
-            (_, Some(values)) => {
+            Some(values) => {
                 object.key(out, "additionalProperties");
                 write(out, values, side, &Notes::NONE);
             }
-            _ => {}
+            None => {}
         }
     }
 

@@ -100,9 +100,6 @@ fn struct_value(it: &Object, side: Side, generator: &mut SchemaGenerator) -> Opt
     if !required.is_empty() {
         value["required"] = json!(required);
     }
-    if it.closed {
-        value["additionalProperties"] = json!(false);
-    }
     Some(value)
 }
 

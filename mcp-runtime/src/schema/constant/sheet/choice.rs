@@ -19,7 +19,23 @@ pub(super) enum Choice {
 }
 
 /// What a choice of any JSON is: [`any_value`](crate::schema::compatible) as text.
-const SCALARS: &str = r#"{"type":"string"},{"type":"number"},{"type":"boolean"},{"additionalProperties":true,"type":"object"}"#;
+const SCALARS: &str = r#"{"type":"string"},{"type":"number"},{"type":"boolean"}"#;
+
+/// A member of an object that takes any, as an argument.
+pub(super) const fn any_member(out: &mut Out<'_>) {
+    out.push(r#"{"anyOf":["#);
+    out.push(SCALARS);
+    out.push(r#",{"type":"object"},"#);
+    any_list(out);
+    out.push("]}");
+}
+
+/// A list that takes anything, as an argument.
+const fn any_list(out: &mut Out<'_>) {
+    out.push(r#"{"items":{"anyOf":["#);
+    out.push(SCALARS);
+    out.push(r#",{"type":"object"}]},"type":"array"}"#);
+}
 
 /// The branch beside which there is at most `null`.
 pub(super) const fn only(branches: &'static [Branch]) -> Option<&'static Branch> {
@@ -61,11 +77,14 @@ impl Choice {
                 out.push(SCALARS);
                 match side {
                     Side::Argument => {
-                        out.push(r#",{"items":{"anyOf":["#);
-                        out.push(SCALARS);
-                        out.push(r#"]},"type":"array"}"#);
+                        out.push(r#",{"additionalProperties":"#);
+                        any_member(out);
+                        out.push(r#","type":"object"},"#);
+                        any_list(out);
                     }
-                    Side::Result => out.push(r#",{"type":"array"},{"type":"null"}"#),
+                    Side::Result => {
+                        out.push(r#",{"type":"object"},{"type":"array"},{"type":"null"}"#);
+                    }
                 }
             }
             Self::Of(branches) => {

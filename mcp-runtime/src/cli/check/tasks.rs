@@ -1,0 +1,13 @@
+//! Tools whose calls are tasks.
+
+use super::{Item, Problem};
+use crate::catalog::Entry;
+
+/// A client that has no tasks lists such a tool as any other, and every call of it is refused.
+pub(super) fn required(tool: &Item<'_>) -> Vec<Problem> {
+    if !tool.entry.and_then(Entry::task).is_some_and(|it| it.required) {
+        return Vec::new();
+    }
+    let what = "it runs as a task only: clients without tasks list it and cannot call it";
+    vec![Problem::new(what, "`task` without `required`, so that those clients wait for the result")]
+}
