@@ -10,6 +10,7 @@ use std::{
 };
 
 use mcp_runtime::prelude::*;
+use support::clock::Stopwatch;
 
 /// Gives the text back.
 #[tool]
@@ -49,8 +50,8 @@ fn panic_blocking() {
 async fn compute(progress: Progress) -> &'static str {
     progress.step();
     tokio::task::yield_now().await;
-    let until = std::time::Instant::now() + Duration::from_secs(60);
-    while std::time::Instant::now() < until {
+    let watch = Stopwatch::start();
+    while watch.elapsed() < Duration::from_secs(60) {
         std::hint::spin_loop();
     }
     "computed"
