@@ -8,8 +8,9 @@ use http::{StatusCode, request::Parts};
 use super::gate;
 use super::{
     accept::Accepts,
-    answering::{Answer, Desk},
+    answering::Answer,
     body::Body,
+    desk::Desk,
     events::{Events, Feed},
     reply,
     source::{Begun, Source},

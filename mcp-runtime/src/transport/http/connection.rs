@@ -24,9 +24,10 @@ use tokio::{
 };
 
 use super::{
-    answering::{Answering, Desk, Place},
+    answering::{Answering, Place},
     body::Body,
     deadlines::Deadlines,
+    desk::Desk,
     endpoint::Endpoint,
     open::Opened,
     pulse::Work,

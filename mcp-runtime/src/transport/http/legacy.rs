@@ -8,8 +8,9 @@ use http::{HeaderValue, Response, StatusCode, request::Parts};
 use super::gate;
 use super::{
     accept::Accepts,
-    answering::{Answer, Desk},
+    answering::Answer,
     body::Body,
+    desk::Desk,
     endpoint::Endpoint,
     events::{Events, Feed},
     head::Head,

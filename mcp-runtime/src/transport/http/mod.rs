@@ -13,6 +13,7 @@ mod body;
 mod connection;
 mod cors;
 mod deadlines;
+mod desk;
 mod endpoint;
 mod events;
 #[cfg(feature = "auth")]

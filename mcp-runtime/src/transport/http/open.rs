@@ -14,7 +14,7 @@ use std::{
 
 use rustc_hash::FxHashMap;
 
-use super::{answering::Desk, endpoint::Endpoint};
+use super::{desk::Desk, endpoint::Endpoint};
 use crate::{
     limits::{Limit, Limits, Taken},
     transport::alarm::Alarm,

@@ -11,8 +11,8 @@ use http::{Response, StatusCode, request::Parts};
 use super::expiry::Until;
 use super::{
     accept::{Accepts, is_json},
-    answering::Desk,
     body::Body,
+    desk::Desk,
     endpoint::{Endpoint, id},
     events::{Events, Feed},
     head::Head,

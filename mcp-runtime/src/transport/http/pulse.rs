@@ -3,7 +3,7 @@ use std::sync::{
     atomic::{AtomicBool, AtomicU32, AtomicU64, AtomicUsize, Ordering::Relaxed},
 };
 
-use super::answering::Desk;
+use super::desk::Desk;
 
 /// What a connection is doing: whether it waits for its client, and since when.
 ///

@@ -16,8 +16,9 @@ use http_body::Body as HttpBody;
 use tower_service::Service;
 
 use super::{
-    answering::{Answering, Desk, Place},
+    answering::{Answering, Place},
     body::Body,
+    desk::Desk,
     endpoint::Endpoint,
     pulse::Work,
 };
