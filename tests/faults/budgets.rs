@@ -7,7 +7,8 @@ use std::{
 
 use mcp_runtime::{Builder, Limits, prelude::*};
 use serde_json::{Value, json};
-use tokio::{sync::Semaphore, time::Instant};
+use support::clock::{eventually, eventually_blocking};
+use tokio::sync::Semaphore;
 
 use crate::{
     client::{Request, SOON, Session, plain_call, run},
@@ -33,13 +34,8 @@ async fn keep(text: String, calls: &Calls) -> usize {
 #[tool(blocking)]
 fn keep_on_a_thread(text: String, calls: &Calls) -> usize {
     calls.held.fetch_add(1, Relaxed);
-    loop {
-        if let Ok(permit) = calls.ends.try_acquire() {
-            permit.forget();
-            return text.len();
-        }
-        std::thread::sleep(std::time::Duration::from_millis(1));
-    }
+    eventually_blocking("the call may end", || calls.ends.try_acquire().ok()).forget();
+    text.len()
 }
 
 /// How many calls have held a text.
@@ -80,10 +76,10 @@ const FULL: &str = "too large together";
 
 /// Waits until a call holds a text.
 async fn until_held(address: SocketAddr) {
-    let until = Instant::now() + SOON;
-    while plain_call(1, "held", json!({})).ask(address).await.text() != "1" {
-        assert!(Instant::now() < until, "no call begins");
-    }
+    eventually("a call holds a text", async || {
+        (plain_call(1, "held", json!({})).ask(address).await.text() == "1").then_some(())
+    })
+    .await;
 }
 
 #[test]
@@ -127,10 +123,10 @@ fn a_client_that_leaves_gives_nothing_back_that_is_still_held() {
                     assert!(length().await.contains(FULL), "the thread has the text");
                 }
                 plain_call(1, "end", json!({})).ask(address).await;
-                let until = Instant::now() + SOON;
-                while length().await.contains(FULL) {
-                    assert!(Instant::now() < until, "the call has ended");
-                }
+                eventually("the call ends", async || {
+                    (!length().await.contains(FULL)).then_some(())
+                })
+                .await;
             })
             .await;
         }

@@ -112,7 +112,7 @@ fn pipes_sockets_and_directories_are_no_files() {
             for (tool, arguments) in [
                 ("read_file", json!({ "path": path })),
                 ("write_file", json!({ "path": path, "content": "text" })),
-                ("edit_file", json!({ "path": path, "old": "a", "new": "b" })),
+                ("edit_file", json!({ "path": path, "old_text": "a", "new_text": "b" })),
             ] {
                 let (text, is_error) = call(&server, tool, arguments).await;
                 assert!(is_error && text.contains("is not a file"), "{tool} {name}: {text}");

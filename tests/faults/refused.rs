@@ -1,9 +1,14 @@
 //! Requests that are refused before their bodies are read: the connection takes the next request, or the response says that it
 //! ends.
 
+use std::time::Duration;
+
 use mcp_runtime::{Limits, StaticTokens};
 use serde_json::json;
-use support::http::{connection::Connection, head::Head};
+use support::{
+    clock::linger,
+    http::{connection::Connection, head::Head},
+};
 
 use crate::{
     authorization::{Served, server, with},
@@ -35,8 +40,8 @@ async fn exchange(connection: &mut Connection, request: &Request, body: Body) ->
     };
     connection.send(first, SOON).await.unwrap();
     if let Body::AfterTheHead = body {
-        // The server reads the head alone.
-        tokio::time::sleep(std::time::Duration::from_millis(20)).await;
+        // The server usually reads the head alone. The response is the same if it does not.
+        linger(Duration::from_millis(20)).await;
         connection.send(rest, SOON).await.unwrap();
     }
     let head = read(connection).await;

@@ -9,7 +9,7 @@ use std::{
 use mcp_runtime::{Builder, Next, Operation, OperationCall, items, prelude::*, server};
 use serde_json::json;
 
-use crate::support::{both_eras, connect, eventually, refused, said};
+use crate::support::{both_eras, connect, eventually, pass, refused, said};
 
 /// A gate that threads wait at, for ten seconds at most: a test that fails must end all the same.
 #[derive(Clone, Default)]
@@ -285,7 +285,7 @@ async fn a_task_whose_drop_panics_ends() {
         if cancels {
             client.request("tasks/cancel", which.clone()).await.expect("the task is there");
         }
-        tokio::time::sleep(Duration::from_secs(11)).await;
+        pass(Duration::from_secs(11)).await;
         let task = client.request("tasks/get", which).await.expect("the task is there");
         let expected = if cancels { "cancelled" } else { "completed" };
         assert_eq!(task["status"], expected, "{task}");
