@@ -248,7 +248,7 @@ impl<'a> Bench<'a> {
             {"name": "Engine", "entityType": "machine"},
         ]);
         self.text("create_entities", json!({"entities": entities}))?;
-        let relation = json!({"from": "Ada", "relationType": "programs", "to": "Engine"});
+        let relation = json!({"source": "Ada", "relationType": "programs", "target": "Engine"});
         let made = self.text("create_relations", json!({"relations": [relation]}))?;
         expect(made.contains('1'), "a relation that is made", &json!(made))?;
         let graph = self.text("search_nodes", json!({"query": "Ada"}))?;

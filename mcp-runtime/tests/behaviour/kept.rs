@@ -19,6 +19,7 @@ use tracing::{
     span,
 };
 
+#[cfg(feature = "state-key")]
 use crate::support::eventually;
 
 #[form]
