@@ -79,7 +79,7 @@
 #![cfg_attr(docsrs, feature(doc_cfg))]
 
 /// The example of README.md compiles.
-#[cfg(doctest)]
+#[cfg(all(doctest, feature = "stdio"))]
 #[doc = include_str!("../README.md")]
 struct Readme;
 
@@ -172,7 +172,7 @@ pub use transport::http::{Body as HttpBody, HttpServer, HttpService};
 /// Everything a server's source names: `use mcp_runtime::prelude::*;`.
 ///
 /// Its derives, `Serialize`, `Deserialize` and `JsonSchema`, look for the crates `serde` and `schemars` among your dependencies.
-/// [`data`](macro@data) derives all three without them.
+/// [`data`](macro@prelude::data) derives all three without them.
 pub mod prelude {
     pub use mcp_macros::{Schema, completion, data, form, items, prompt, resource, server, tool};
     pub use schemars::JsonSchema;
