@@ -136,6 +136,19 @@ impl<'a> Scanner<'a> {
         is_next
     }
 
+    /// Passes the name of a member, up to its value, if it is this one.
+    #[inline]
+    pub(super) fn passes_key(&mut self, name: &str) -> bool {
+        let start = self.at;
+        let passed = self.passes("\"") && self.passes(name) && self.passes("\":");
+        if passed {
+            self.space();
+        } else {
+            self.at = start;
+        }
+        passed
+    }
+
     /// Reads the array at the cursor; `element` must read one value.
     pub(super) fn array(&mut self, mut element: impl FnMut(&mut Self) -> Step<()>) -> Step<()> {
         self.enter(0)?;

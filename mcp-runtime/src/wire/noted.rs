@@ -37,13 +37,24 @@ impl<'a, const N: usize> Noted<'a, N> {
     }
 
     /// Reads the value at the cursor, which has this place in its message.
-    pub(super) fn read(&mut self, scanner: &mut Scanner<'a>, place: Place) -> Step<Raw<'a>> {
+    ///
+    /// `usual` are the names that most such objects begin with, in their order: a name that is expected is compared at once.
+    pub(super) fn read(
+        &mut self,
+        scanner: &mut Scanner<'a>,
+        place: Place,
+        usual: &[&'static str],
+    ) -> Step<Raw<'a>> {
         let start = scanner.at();
         if scanner.peek() != Some(b'{') {
             self.set(scanner.value()?);
         } else {
             scanner.object(|scanner| {
-                let name = scanner.key()?;
+                let expected = self.known.and_then(|it| usual.get(it));
+                let name = match expected.filter(|it| scanner.passes_key(it)) {
+                    Some(name) => Cow::Borrowed(*name),
+                    None => scanner.key()?,
+                };
                 let value = scanner.value()?;
                 self.add(name, value, scanner, place);
                 Ok(())
@@ -68,13 +79,12 @@ impl<'a, const N: usize> Noted<'a, N> {
         place: Place,
     ) {
         let Some(known) = self.known else { return };
-        let (earlier, rest) = self.members.split_at_mut(known);
-        self.known = match (name, rest.first_mut()) {
-            (Cow::Borrowed(name), Some(member)) => {
-                if find(earlier, name).is_some() {
+        self.known = match name {
+            Cow::Borrowed(name) if known < N => {
+                if self.members[..known].iter().flatten().any(|it| it.0 == name) {
                     scanner.note_doubled(name.into(), place);
                 }
-                *member = Some((name, value));
+                self.members[known] = Some((name, value));
                 Some(known + 1)
             }
             _ => None,

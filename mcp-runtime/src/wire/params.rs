@@ -23,6 +23,13 @@ pub(crate) struct Params<'a> {
     pub(super) meta: Option<Noted<'a, MOST_INSIDE>>,
 }
 
+/// The members of `_meta` that each request of the modern era has, in the order of the specification's examples.
+const USUAL_META: [&str; 3] = [
+    "io.modelcontextprotocol/protocolVersion",
+    "io.modelcontextprotocol/clientInfo",
+    "io.modelcontextprotocol/clientCapabilities",
+];
+
 impl<'a> Params<'a> {
     /// Those of a message that has none: an empty object.
     pub(crate) const NONE: Params<'static> = Params::none();
@@ -65,9 +72,11 @@ impl<'a> Params<'a> {
             };
             let value = match &*name {
                 "arguments" => {
-                    self.arguments.insert(Noted::empty()).read(scanner, Place::Arguments)?
+                    self.arguments.insert(Noted::empty()).read(scanner, Place::Arguments, &[])?
                 }
-                "_meta" => self.meta.insert(Noted::empty()).read(scanner, Place::Meta)?,
+                "_meta" => {
+                    self.meta.insert(Noted::empty()).read(scanner, Place::Meta, &USUAL_META)?
+                }
                 _ => scanner.value()?,
             };
             self.all.add(name, value, scanner, Place::Params);
@@ -165,6 +174,9 @@ mod tests {
             r#"{"arguments":null,"_meta":"x"}"#,
             r#"{"argument\u0073":{"b":2},"a":{"a":1}}"#,
             r#"{"_met\u0061":{"a":1}}"#,
+            r#"{"_meta":{"io.modelcontextprotocol/protocolVersion":1,"io.modelcontextprotocol/clientInfo" : {},"a":2}}"#,
+            r#"{"_meta":{"io.modelcontextprotocol/clientInfo":1,"io.modelcontextprotocol/protocolVersion":{},"a":2}}"#,
+            r#"{"_meta":{ "io.modelcontextprotocol/protocolVersion": [1], "io.modelcontextprotocol/clientInfo2":3}}"#,
             r#"{"arguments":{"1":1,"2":2,"3":3,"4":4,"5":5,"a":6,"b":7}}"#,
             r#"{"arguments":{"1":1,"2":2,"3":3,"4":4,"a":5,"\u0062":6}}"#,
             r#"{"1":1,"2":2,"3":3,"4":4,"5":5,"arguments":{"a":1},"_meta":{"a":1}}"#,

@@ -56,11 +56,11 @@ fn long_plain_until(bytes: &[u8], at: usize) -> usize {
 /// The high bit of each byte of `word` that cannot stand for itself; above the lowest there may be false ones.
 #[inline]
 fn specials(word: u64) -> u64 {
-    let quote = word ^ (ONES * b'"' as u64);
+    // With its second bit turned over, a quote comes right after the control characters, and nothing else comes between them.
+    let quotes_and_controls = word ^ (ONES * 2);
     let backslash = word ^ (ONES * b'\\' as u64);
-    let hits = (quote.wrapping_sub(ONES) & !quote)
-        | (backslash.wrapping_sub(ONES) & !backslash)
-        | (word.wrapping_sub(ONES * 0x20) & !word);
+    let hits = (quotes_and_controls.wrapping_sub(ONES * 0x21) & !quotes_and_controls)
+        | (backslash.wrapping_sub(ONES) & !backslash);
     hits & HIGH
 }
 
