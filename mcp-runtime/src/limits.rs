@@ -199,9 +199,9 @@ impl Limits {
         question_time: Duration;
         /// Bytes that a call may keep between its rounds (2026-07-28). 64 KiB.
         state: usize;
-        /// Bytes that the rounds of all clients together take in the process (2026-07-28): their state, and 256 each. Where there is no room,
-        /// the caller that has most of them loses its oldest round, and its client has to begin that call again. With `.state_key(…)` there is
-        /// no such limit, since the process keeps nothing. 64 MiB.
+        /// Bytes that the rounds of all clients together take in the process (2026-07-28): their state, and 256 each. A caller may have up
+        /// to seven eighths of them. A caller without room loses its own oldest rounds, and its client has to begin those calls again. With
+        /// `.state_key(…)` there is no such limit, since the process keeps nothing. Default: 64 MiB.
         all_state: usize;
         /// Tasks of all clients together that run at once, and calls that may become one. 1,024.
         tasks: usize;

@@ -1,7 +1,7 @@
 //! State that stays in this process between two rounds. The client holds a random text that stands for it.
 
 use std::{
-    collections::{BTreeSet, VecDeque},
+    collections::VecDeque,
     hash::{BuildHasher as _, RandomState},
     sync::{
         Arc, Mutex, MutexGuard, OnceLock, PoisonError,
@@ -14,17 +14,17 @@ use base64::{Engine as _, engine::general_purpose::URL_SAFE_NO_PAD};
 use rustc_hash::FxHashMap;
 use tokio::time::Instant;
 
-use super::storage::{RoundId, StateStorage, StoredState, sent_already, unknown_state};
+use super::storage::{RoundId, StateStorage, StoredState, busy, sent_already, unknown_state};
 use crate::{
     error::{Error, Result},
-    limits::{Limit, Tally, Tenant},
+    limits::{Limit, NoShare, Pool, Share, Tally, Tenant},
     random::random,
 };
 
 /// Process-local storage, bounded in bytes and in time.
 ///
-/// Where there is no room, the caller that has most loses its oldest round (max-min fairness). One caller therefore cannot displace the rounds
-/// of all others, however many it begins.
+/// Rounds take their bytes from [`Pool::Rounds`]. A tenant without room there loses its own oldest rounds, so it cannot displace those of
+/// another tenant, however many it begins.
 pub(crate) struct ProcessStorage {
     /// Time after which a round is forgotten.
     lifetime: Duration,
@@ -52,7 +52,7 @@ const TAG: usize = 8;
 /// Random part of a text.
 type Id = [u8; 16];
 
-/// Address of a [`Tenant`]. Every round holds its tenant, so no other tenant gets the address while it is in use.
+/// Address of a [`Tenant`]. The share of every round holds its tenant, so no other tenant gets the address while it is in use.
 type TenantKey = usize;
 
 fn key_of(tenant: &Arc<Tenant>) -> TenantKey {
@@ -63,10 +63,8 @@ fn key_of(tenant: &Arc<Tenant>) -> TenantKey {
 struct StoredRounds {
     /// Ids are made here, so clients cannot make them collide.
     by_id: FxHashMap<Id, StoredRound>,
-    by_tenant: FxHashMap<TenantKey, OwnedRounds>,
-    /// Tenants by their bytes. The last entry is the tenant with most.
-    by_bytes: BTreeSet<(usize, TenantKey)>,
-    bytes: usize,
+    /// Ids of each tenant's rounds, the oldest first. All rounds live equally long, so the oldest expires first.
+    by_tenant: FxHashMap<TenantKey, VecDeque<Id>>,
     /// When expired rounds were last looked for.
     swept: Option<Instant>,
 }
@@ -74,25 +72,15 @@ struct StoredRounds {
 struct StoredRound {
     state: Box<[u8]>,
     bound: [u64; 2],
-    tenant: Arc<Tenant>,
     expires: Instant,
     is_spent: bool,
-}
-
-#[derive(Default)]
-struct OwnedRounds {
-    bytes: usize,
-    /// All rounds live equally long, so the oldest expires first.
-    oldest_first: VecDeque<Id>,
+    /// Bytes of the round, and its tenant.
+    share: Share,
 }
 
 impl StoredRound {
     /// About what one round takes beside its state, in all collections.
     const OVERHEAD: usize = 256;
-
-    fn bytes(&self) -> usize {
-        self.state.len() + Self::OVERHEAD
-    }
 }
 
 impl Secrets {
@@ -135,6 +123,32 @@ impl ProcessStorage {
         self.rounds.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
+    /// Takes room for a round. Where there is none, expired rounds are removed first, then the tenant's own oldest rounds.
+    ///
+    /// # Errors
+    /// The tenant has no round left to remove: other tenants hold all the room.
+    fn share(
+        &self,
+        rounds: &mut StoredRounds,
+        tenant: &Arc<Tenant>,
+        bytes: usize,
+        now: Instant,
+    ) -> Result<Share, NoShare> {
+        let take = || tenant.take(Pool::Rounds, bytes, self.most);
+        let mut taken = take();
+        if taken.is_err() && rounds.sweep(now, Self::SWEEP_FULL) {
+            taken = take();
+        }
+        while taken.is_err() {
+            self.tally.refuse(Limit::AllState);
+            if !rounds.remove_oldest(key_of(tenant)) {
+                break;
+            }
+            taken = take();
+        }
+        taken
+    }
+
     /// The error for a text with the form of ours that another process has made.
     #[cold]
     fn foreign(&self) -> Error {
@@ -156,36 +170,29 @@ impl StateStorage for ProcessStorage {
         let secrets = self.secrets()?;
         let id: Id = random()?;
         let now = Instant::now();
+        let bytes = state.len() + StoredRound::OVERHEAD;
+        if bytes > self.most {
+            self.tally.refuse(Limit::AllState);
+            return Err(Error::internal(format!(
+                "a round takes {bytes} bytes, and those of all clients may take {}: raise `Limits::all_state`",
+                self.most
+            )));
+        }
+        let mut rounds = self.rounds();
+        rounds.sweep(now, Self::SWEEP);
+        let share = self.share(&mut rounds, tenant, bytes, now).map_err(|_| busy())?;
         let round = StoredRound {
             state: state.into(),
             bound: secrets.hash(bound),
-            tenant: tenant.clone(),
             // A time so long that no clock shows it is as good as a year.
             expires: now
                 .checked_add(self.lifetime)
                 .unwrap_or_else(|| now + Duration::from_secs(31_536_000)),
             is_spent: false,
+            share,
         };
-        if round.bytes() > self.most {
-            self.tally.refuse(Limit::AllState);
-            return Err(Error::internal(format!(
-                "a round takes {} bytes, and those of all clients may take {}: raise `Limits::all_state`",
-                round.bytes(),
-                self.most
-            )));
-        }
-        let mut rounds = self.rounds();
-        let is_full = rounds.bytes + round.bytes() > self.most;
-        let pause = if is_full { Self::SWEEP_FULL } else { Self::SWEEP };
-        if rounds.swept.is_none_or(|it| now.duration_since(it) >= pause) {
-            rounds.sweep(now);
-        }
-        let evicted = rounds.make_room(round.bytes(), key_of(tenant), self.most);
         rounds.insert(id, round);
         drop(rounds);
-        for _ in 0..evicted {
-            self.tally.refuse(Limit::AllState);
-        }
         Ok(URL_SAFE_NO_PAD.encode([&secrets.process[..], &id].concat()))
     }
 
@@ -236,64 +243,40 @@ fn id_of(bytes: &[u8]) -> Option<&Id> {
 
 impl StoredRounds {
     fn insert(&mut self, id: Id, round: StoredRound) {
-        let tenant = key_of(&round.tenant);
-        self.resize(tenant, |it| it + round.bytes());
-        self.by_tenant.entry(tenant).or_default().oldest_first.push_back(id);
+        let tenant = key_of(round.share.tenant());
+        self.by_tenant.entry(tenant).or_default().push_back(id);
         self.by_id.insert(id, round);
     }
 
-    /// Evicts rounds until there is room for one more of this tenant, and returns how many.
-    fn make_room(&mut self, bytes: usize, tenant: TenantKey, most: usize) -> usize {
-        let mut evicted = 0;
-        while self.bytes + bytes > most {
-            let own = self.by_tenant.get(&tenant).map_or(0, |it| it.bytes);
-            let Some((largest, other)) = self.by_bytes.last().copied() else { break };
-            // A tenant that would have most gives up its own.
-            let from = if own > 0 && own + bytes >= largest { tenant } else { other };
-            self.evict_oldest(from);
-            evicted += 1;
-        }
-        evicted
-    }
-
-    fn evict_oldest(&mut self, tenant: TenantKey) {
-        let Some(owned) = self.by_tenant.get_mut(&tenant) else { return };
-        let id = owned.oldest_first.pop_front();
-        let is_last = owned.oldest_first.is_empty();
-        if let Some(round) = id.and_then(|it| self.by_id.remove(&it)) {
-            self.resize(tenant, |it| it - round.bytes());
-        }
-        if is_last {
+    /// Removes the oldest round of a tenant. Returns whether there was one.
+    fn remove_oldest(&mut self, tenant: TenantKey) -> bool {
+        let Some(oldest_first) = self.by_tenant.get_mut(&tenant) else { return false };
+        let id = oldest_first.pop_front();
+        if oldest_first.is_empty() {
             self.by_tenant.remove(&tenant);
         }
+        id.is_some_and(|it| self.by_id.remove(&it).is_some())
     }
 
-    /// Changes the bytes of a tenant wherever they are counted.
-    fn resize(&mut self, tenant: TenantKey, change: impl FnOnce(usize) -> usize) {
-        let owned = self.by_tenant.entry(tenant).or_default();
-        let before = owned.bytes;
-        owned.bytes = change(before);
-        self.bytes = self.bytes - before + owned.bytes;
-        self.by_bytes.remove(&(before, tenant));
-        if owned.bytes > 0 {
-            self.by_bytes.insert((owned.bytes, tenant));
+    /// Removes expired rounds, unless that was done less than `pause` ago. Returns whether it was done now.
+    fn sweep(&mut self, now: Instant, pause: Duration) -> bool {
+        if self.swept.is_some_and(|it| now.duration_since(it) < pause) {
+            return false;
         }
-    }
-
-    fn sweep(&mut self, now: Instant) {
         self.swept = Some(now);
         let tenants: Vec<TenantKey> = self.by_tenant.keys().copied().collect();
         for tenant in tenants {
             while self.oldest_of(tenant).is_some_and(|it| it.expires < now) {
-                self.evict_oldest(tenant);
+                self.remove_oldest(tenant);
             }
         }
         self.by_id.shrink_to(2 * self.by_id.len());
         self.by_tenant.shrink_to(2 * self.by_tenant.len());
+        true
     }
 
     fn oldest_of(&self, tenant: TenantKey) -> Option<&StoredRound> {
-        let id = self.by_tenant.get(&tenant)?.oldest_first.front()?;
+        let id = self.by_tenant.get(&tenant)?.front()?;
         self.by_id.get(id)
     }
 }
@@ -311,7 +294,10 @@ mod tests {
     }
 
     fn tenants<const COUNT: usize>() -> [Arc<Tenant>; COUNT] {
-        let shares = Shares::default();
+        tenants_of(&Shares::default())
+    }
+
+    fn tenants_of<const COUNT: usize>(shares: &Shares) -> [Arc<Tenant>; COUNT] {
         std::array::from_fn(|number| shares.tenant(Who::Peer(number as u64)))
     }
 
@@ -369,7 +355,8 @@ mod tests {
 
     #[tokio::test(start_paused = true)]
     async fn a_round_expires_and_its_room_is_used_again() {
-        let (storage, callers) = (storage(4), tenants::<5>());
+        let (storage, shares) = (storage(4), Shares::default());
+        let callers = tenants_of::<5>(&shares);
         let texts: Vec<_> = callers[..4].iter().map(|it| put(&storage, it)).collect();
         tokio::time::advance(Duration::from_secs(60)).await;
         assert!(texts.iter().all(|it| has(&storage, it)));
@@ -377,7 +364,7 @@ mod tests {
         assert!(!texts.iter().any(|it| has(&storage, it)));
         put(&storage, &callers[4]);
         let rounds = storage.rounds();
-        assert_eq!((rounds.by_id.len(), rounds.bytes), (1, ROUND));
+        assert_eq!((rounds.by_id.len(), shares.used(Pool::Rounds)), (1, ROUND));
         assert_eq!(storage.tally.refused(Limit::AllState), 0);
     }
 
@@ -387,31 +374,43 @@ mod tests {
         let [of_ada, of_grace] = [put(&storage, &ada), put(&storage, &grace)];
         let greedy: Vec<_> = (0..1000).map(|_| put(&storage, &eve)).collect();
         assert!(has(&storage, &of_ada) && has(&storage, &of_grace));
-        assert!(greedy[992..].iter().all(|it| has(&storage, it)), "the newest are kept");
-        assert!(!greedy[..992].iter().any(|it| has(&storage, it)));
-        assert_eq!(storage.tally.refused(Limit::AllState), 992);
-        // A caller with few rounds takes the room of the caller with most.
-        let more: Vec<_> = (0..3).map(|_| put(&storage, &ada)).collect();
-        assert!(has(&storage, &of_ada) && more.iter().all(|it| has(&storage, it)));
+        assert!(greedy[994..].iter().all(|it| has(&storage, it)), "the newest are kept");
+        assert!(!greedy[..994].iter().any(|it| has(&storage, it)));
+        assert_eq!(storage.tally.refused(Limit::AllState), 994);
+        // The rest is there for callers with fewer rounds.
+        let more = put(&storage, &ada);
+        assert!(has(&storage, &of_ada) && has(&storage, &more));
+        assert!(greedy[994..].iter().all(|it| has(&storage, it)));
+    }
+
+    #[test]
+    fn a_caller_without_rounds_is_told_when_others_hold_all_the_room() {
+        let (storage, [ada, grace, eve]) = (storage(2), tenants());
+        let texts = [put(&storage, &ada), put(&storage, &grace)];
+        let error = storage.put(&[b'x'; 100], b"call", &eve).unwrap_err();
+        assert!(error.message().contains("try again later"), "{error:?}");
+        assert!(texts.iter().all(|it| has(&storage, it)));
+        assert_eq!(storage.tally.refused(Limit::AllState), 1);
     }
 
     /// The counters agree with what is stored, whatever comes.
     #[test]
-    fn nothing_is_left_of_evicted_rounds() {
-        let (storage, callers) = (storage(7), tenants::<23>());
+    fn nothing_is_left_of_removed_rounds() {
+        let (storage, shares) = (storage(30), Shares::default());
+        let callers = tenants_of::<7>(&shares);
         for number in 0..5000_u64 {
             let size = (number * 37 % 300) as usize;
-            let caller = &callers[(number * number % 23) as usize];
+            let caller = &callers[(number * number % 7) as usize];
             storage.put(&vec![b'x'; size], b"call", caller).unwrap();
             let rounds = storage.rounds();
-            let bytes: usize = rounds.by_id.values().map(StoredRound::bytes).sum();
-            assert!(bytes <= storage.most && bytes == rounds.bytes, "{number}");
-            let owned: usize = rounds.by_tenant.values().map(|it| it.oldest_first.len()).sum();
+            let states: usize = rounds.by_id.values().map(|it| it.state.len()).sum();
+            let bytes = states + rounds.by_id.len() * StoredRound::OVERHEAD;
+            assert!(bytes <= storage.most && bytes == shares.used(Pool::Rounds), "{number}");
+            let owned: usize = rounds.by_tenant.values().map(VecDeque::len).sum();
             assert_eq!(owned, rounds.by_id.len(), "{number}");
-            assert_eq!(rounds.by_bytes.len(), rounds.by_tenant.len(), "{number}");
-            let sizes = rounds.by_bytes.iter().map(|it| it.0).sum::<usize>();
-            assert_eq!(sizes, bytes, "{number}");
         }
+        drop(storage);
+        assert_eq!(shares.used(Pool::Rounds), 0);
     }
 
     #[test]

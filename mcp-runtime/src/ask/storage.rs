@@ -67,7 +67,6 @@ pub(super) fn sent_already() -> Error {
 }
 
 /// The error for a round for which there is no room.
-#[cfg(feature = "state-key")]
 pub(super) fn busy() -> Error {
     Error::msg("too many conversations are going on: try again later")
 }

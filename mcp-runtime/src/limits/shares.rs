@@ -24,6 +24,8 @@ pub(crate) enum Pool {
     Subscriptions,
     /// Tasks that run, and calls that may become one.
     Tasks,
+    /// Bytes of the state that calls keep in the process between their rounds.
+    Rounds,
     /// Rounds of calls that must not be sent twice, and are remembered for that.
     #[cfg_attr(
         not(feature = "state-key"),
@@ -38,7 +40,7 @@ pub(crate) enum Pool {
     Streams,
 }
 
-const POOLS: usize = 6;
+const POOLS: usize = 7;
 
 /// Amount taken from each pool, by index.
 type Counts = [AtomicUsize; POOLS];
@@ -265,7 +267,6 @@ impl Tenant {
 
 impl Share {
     /// The tenant that holds it.
-    #[cfg(feature = "http")]
     pub(crate) fn tenant(&self) -> &Arc<Tenant> {
         &self.tenant
     }
