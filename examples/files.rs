@@ -82,7 +82,7 @@ impl Roots {
         content: &str,
     ) -> Result<String> {
         let mut file = self.open_file(path, OpenOptions::new().write(true).create(true))?;
-        // Not cut short before it is known to be a file.
+        // Opening does not truncate it, because the path may name something else than a file.
         let written = file.set_len(0).and_then(|()| file.write_all(content.as_bytes()));
         written.map_err(|error| failed(path, error))?;
         Ok(format!("{} bytes written", content.len()))
@@ -253,8 +253,8 @@ impl Roots {
         Ok(names)
     }
 
-    /// A regular file. The path may name something else by the time it is opened, so the file is looked at again once it is open; until
-    /// then nothing waits, as opening a pipe would for somebody at its other end.
+    /// Opens a regular file. The path may name something else by the time it is opened, so the open file is looked at again. Opening does
+    /// not wait, as it would for the other end of a pipe.
     fn open_file(&self, path: &str, options: &mut OpenOptions) -> Result<File> {
         let no_file = || Error::msg(format!("`{path}` is not a file"));
         let (root, inside) = self.find(path)?;
@@ -296,7 +296,7 @@ fn do_not_wait(options: &mut OpenOptions) {
     options.custom_flags(rustix::fs::OFlags::NONBLOCK.bits().cast_signed());
 }
 
-/// Nothing in a directory waits to be opened here.
+/// Other systems have no pipes among their files.
 #[cfg(not(unix))]
 fn do_not_wait(_: &mut OpenOptions) {}
 

@@ -38,7 +38,7 @@ impl Errors {
             return Ok(());
         }
         found.sort_by_key(|error| position(error.span()));
-        // A key that several items share is looked at with each of them.
+        // A shared key is checked with each of its items.
         found.dedup_by_key(|error| (position(error.span()), error.to_string()));
         Err(found.iter().map(syn::Error::to_compile_error).collect())
     }

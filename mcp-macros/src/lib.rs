@@ -70,7 +70,7 @@ use proc_macro::TokenStream;
 /// | `len(..=200)` | fewest and most characters or items |
 /// | `pattern = "^[a-z]+$"` | a regular expression the text matches |
 /// | `example = 3` | an example: a number, `true`, `false` or text; a sentence of the description, or `examples` in a full schema |
-/// | `header = "Region"` | clients repeat this text, integer or `bool` in the HTTP header `Mcp-Param-Region`; never put a secret there. Under protocol revision 2026-07-28 a client must list the tools before it calls this one, because it learns of the header from the list: a call without the header is refused |
+/// | `header = "Region"` | clients repeat this text, integer or `bool` in the HTTP header `Mcp-Param-Region`; never put a secret there. Under protocol revision 2026-07-28 a call without the header is refused, and a client learns of the header from the list: it must list the tools before it calls this one |
 ///
 /// # Keys
 ///
@@ -192,7 +192,7 @@ pub fn resource(attr: TokenStream, item: TokenStream) -> TokenStream {
 /// ```
 ///
 /// `#[complete("a", "b")]` proposes these values, `#[complete(function)]` asks a [`macro@completion`] function; a method
-/// is named by its type, `#[complete(Self::people)]`. A function without that attribute does not compile there. Enums and `bool` complete themselves. `#[arg(…)]` is that of [`macro@tool`].
+/// is named by its type, `#[complete(Self::people)]`. A function without [`macro@completion`] does not compile there. Enums and `bool` complete themselves. `#[arg(…)]` is that of [`macro@tool`].
 ///
 /// The keys are `name`, `title`, `description`, `icon`, `blocking`, `timeout`, `rate`, `concurrency`, `scopes`, `auth`, `asks`, `order`,
 /// `group`, `meta` and `crate`, as for [`macro@tool`].
@@ -224,8 +224,8 @@ pub fn prompt(attr: TokenStream, item: TokenStream) -> TokenStream {
 /// # fn main() {}
 /// ```
 ///
-/// Beside the function the attribute puts a hidden type of the same name, by which `#[complete(function)]` knows it. A module or a type of that name
-/// cannot be in the same scope.
+/// The attribute puts a hidden type of the same name beside the function, by which `#[complete(function)]` recognises it. So no module or type of
+/// that name can be in the same scope.
 ///
 /// The keys are `blocking`, `timeout` and `crate`, as for [`macro@tool`]; `#[arg(name = "…")]` names an argument whose
 /// name is no Rust name.

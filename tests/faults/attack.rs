@@ -18,7 +18,7 @@ use crate::{
     server::{MIB, Server},
 };
 
-/// How large the attack is, and how much the server may have in memory at most.
+/// The size of the attack, and the memory that the server may take meanwhile. `time` only tells a hang from a slow machine.
 struct Scale {
     limits: &'static str,
     answer: usize,
@@ -33,7 +33,7 @@ const SMALL: Scale = Scale {
     answer: MIB,
     argument: MIB,
     memory: 192 * MIB,
-    time: Duration::from_secs(120),
+    time: Duration::from_secs(600),
 };
 
 /// The default limits.

@@ -25,7 +25,7 @@ pub(crate) fn run(test: impl Future<Output = ()>) {
     run_within(2 * DEADLINE, test);
 }
 
-/// Runs a test that takes long.
+/// Runs a test that may take longer than usual, and fails after `most`.
 pub(crate) fn run_within(most: Duration, test: impl Future<Output = ()>) {
     let mut runtime = tokio::runtime::Builder::new_current_thread();
     let runtime = runtime.enable_all().build().expect("a runtime");
@@ -67,7 +67,7 @@ impl Request {
         Self { body: body.into(), ..request }
     }
 
-    /// With another value of a header that it has.
+    /// Replaces the value of a header.
     #[must_use]
     pub(crate) fn replace(mut self, name: &str, value: &str) -> Self {
         let header = self.headers.iter_mut().find(|it| it.0 == name);

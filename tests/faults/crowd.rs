@@ -1,4 +1,4 @@
-//! Sessions of one user, and room for others: where there are too few to keep some back.
+//! A limit of sessions that is too small for a reserve: the user with most of them makes room for others.
 
 use std::time::Duration;
 

@@ -109,7 +109,7 @@ pub(crate) async fn ends(stream: &mut Stream) {
     assert_eq!(stream.rest().await, Vec::<Value>::new());
 }
 
-/// The server sends something on it from now on, and no message comes.
+/// Waits until the server sends a comment on it, and fails if a message comes before.
 pub(crate) async fn goes_on(stream: &mut Stream) {
     let mut patience = Duration::ZERO;
     loop {

@@ -1,4 +1,4 @@
-//! The example `files`, while somebody else changes what its paths name.
+//! The example `files`, while another process changes what its paths name.
 
 use std::{
     fs,
@@ -20,7 +20,7 @@ use crate::{
     server::Server,
 };
 
-/// A folder that is served as `tree`, and goes when the test ends.
+/// A folder that is served as `tree`, and is removed when the test ends.
 struct Tree(PathBuf);
 
 impl Tree {
@@ -35,7 +35,7 @@ impl Tree {
         self.0.join("tree").join(name)
     }
 
-    /// Serves it. The example is built before the time of the test begins.
+    /// Serves the folder. `program` is the example, which has to be built before the deadline of the test begins.
     fn serve(&self, program: &Path) -> Server {
         let root = self.path("");
         let root = root.to_str().expect("a path in UTF-8").trim_end_matches('/');
@@ -84,7 +84,7 @@ fn a_file_that_is_swapped_for_a_pipe_holds_no_call() {
         for _ in 0..400 {
             let which = json!({ "path": "tree/it" });
             let (text, is_error) = call(&server, "read_file", which).await;
-            // What is written meanwhile is empty for a moment, but not here: calls come one after the other.
+            // A file is empty for a moment while it is written, but calls come one after the other here.
             assert!(if is_error { text.contains("tree/it") } else { text == "text" }, "{text}");
             let which = json!({ "path": "tree/it", "content": "text" });
             let (text, is_error) = call(&server, "write_file", which).await;

@@ -22,7 +22,6 @@ mod documents;
 mod eras;
 mod exchange;
 mod expiry;
-#[cfg(unix)]
 mod files;
 mod fleet;
 mod flood;

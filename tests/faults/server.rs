@@ -24,7 +24,7 @@ pub(crate) struct Server {
     child: Child,
     address: SocketAddr,
     stderr: Receiver<String>,
-    /// When it was asked to end first.
+    /// Started just before it is first asked to end.
     asked: OnceLock<Stopwatch>,
 }
 
@@ -32,7 +32,7 @@ pub(crate) struct Server {
 #[derive(Debug)]
 pub(crate) struct Ended {
     pub(crate) status: ExitStatus,
-    /// From the moment before it was asked to end first: a lower bound of this holds on every machine.
+    /// Time since just before it was first asked to end. Lower bounds of it hold on every machine.
     pub(crate) took: Duration,
     /// What it said since it listened.
     pub(crate) stderr: String,
@@ -64,7 +64,7 @@ impl Server {
         Self::start_program(program, &[])
     }
 
-    /// With so many descriptors, and these limits.
+    /// Starts the fixture with so many descriptors, and these limits.
     pub(crate) fn start_with_descriptors(count: u32, limits: &str) -> Self {
         let mut command = Command::new("sh");
         command.args(["-c", "ulimit -n \"$0\" && exec \"$@\"", &count.to_string()]).arg(fixture());
@@ -115,7 +115,7 @@ impl Server {
         kill_process(pid, Signal::TERM).expect("the process is there");
     }
 
-    /// Waits until this is a line on stderr. Those before it are not in [`Ended::stderr`].
+    /// Waits for this line on stderr. It and the lines before it will not be in [`Ended::stderr`].
     pub(crate) fn wait_for_line(&self, expected: &str) {
         while self.stderr.recv_timeout(DEADLINE).expect("the fixture says so") != expected {}
     }

@@ -259,7 +259,7 @@ fn a_second_signal_ends_the_grace() {
 #[test]
 fn a_server_whose_handler_computes_ends_after_the_grace_or_at_a_second_signal() {
     run(async {
-        for (limits, signals) in [("grace=700", 1), ("grace=20000", 2)] {
+        for (limits, signals) in [("grace=700", 1), (ENDLESS, 2)] {
             let server = started(limits).await;
             let _call = call(1, "compute", json!({})).send(server.address()).await;
             server.wait_for_line("computing");
@@ -273,7 +273,9 @@ fn a_server_whose_handler_computes_ends_after_the_grace_or_at_a_second_signal() 
             assert_eq!(ended.status.code(), Some(1), "{ended:?}");
             let said = &ended.stderr;
             assert!(said.contains("the tool `compute` at tests/faults/fixture.rs:"), "{said}");
-            assert!(ended.took < Duration::from_secs(10), "{ended:?}");
+            if signals == 1 {
+                assert!(ended.took >= GRACE, "{ended:?}");
+            }
             assert_eq!(said.matches("on_shutdown has run").count(), 1, "{said}");
         }
     });

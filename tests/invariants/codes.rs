@@ -3,7 +3,7 @@
 
 use crate::sources::Text;
 
-/// Codes in what users read: documents, documentation of public items, and texts of the program.
+/// Finds codes in texts for users: documents, documentation of public items, and texts of the program.
 pub(crate) fn published(texts: &[Text]) -> Vec<String> {
     texts.iter().flat_map(in_text).collect()
 }
@@ -36,7 +36,7 @@ fn readable(text: &Text) -> Vec<bool> {
         } else if code.starts_with("///") {
             readable[at] = documents_public_item(&lines[at..], in_public_trait);
         } else if !code.starts_with("//") {
-            // What is quoted may be said.
+            // A quoted text may reach users.
             readable[at] = line.contains('"');
         }
     }

@@ -1,4 +1,4 @@
-//! The sources the rules read: without comments, and either without test code or nothing but that.
+//! The sources that the rules read, without comments: the code of the crates, or the code of the tests.
 
 use std::{
     fs,

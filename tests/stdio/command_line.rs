@@ -280,9 +280,9 @@ fn a_wrong_command_line_is_told_what_would_be_right() {
         FAILURE,
         &["nobody.invalid:1: cannot listen there"],
     );
-    check_refused(&["call"], USAGE, &["`call` of what?"]);
-    check_refused(&["read"], USAGE, &["`read` of what?"]);
-    check_refused(&["get"], USAGE, &["`get` of what?"]);
+    check_refused(&["call"], USAGE, &["`call` needs an argument: `call TOOL [NAME=VALUE …]`"]);
+    check_refused(&["read"], USAGE, &["`read` needs an argument: `read URI`"]);
+    check_refused(&["get"], USAGE, &["`get` needs an argument: `get PROMPT [NAME=VALUE …]`"]);
     check_refused(&["call", "repaet"], USAGE, &["unknown tool `repaet`; did you mean `repeat`?"]);
     check_refused(&["get", "great"], USAGE, &["unknown prompt `great`; did you mean `greet`?"]);
     check_refused(

@@ -32,7 +32,7 @@ pub(crate) struct Server {
 #[derive(Debug)]
 pub(crate) struct Ended {
     pub(crate) status: ExitStatus,
-    /// From the moment before it was asked to end first: a lower bound of this holds on every machine.
+    /// Time since just before it was first asked to end. Lower bounds of it hold on every machine.
     pub(crate) took: Duration,
     /// Messages nobody had read.
     pub(crate) rest: Vec<Value>,

@@ -2,11 +2,13 @@
 //!
 //! A test that sleeps until something has "probably" happened fails on a busy machine. Use instead, in this order:
 //!
-//! 1. the paused clock of tokio (`start_paused`), where nothing real has to pass,
+//! 1. the paused clock of tokio (`start_paused`), where no real time has to pass,
 //! 2. an event: a channel, a `Semaphore`, an answer that can only come afterwards,
 //! 3. [`eventually`], which polls a condition until it holds,
-//! 4. [`jump`] and [`Frozen`], where sockets rule the paused clock out, and a deadline has to pass, or must not,
+//! 4. [`jump`], [`Frozen`] and [`in_step`], where sockets rule the paused clock out, and a deadline has to pass, or must not,
 //! 5. [`before_it_ends`], where something ends by the clock of the machine.
+//!
+//! [`linger`] is for tests whose subject is the time itself.
 
 use std::{
     panic::{AssertUnwindSafe, catch_unwind, resume_unwind},
@@ -17,13 +19,15 @@ use std::{
     time::{Duration, Instant, SystemTime, UNIX_EPOCH},
 };
 
-/// Time after which a condition counts as never met: a test hangs, rather than the machine being slow.
+/// Time after which a condition counts as never met. A slow machine needs less, so the test hangs.
 pub const LIMIT: Duration = Duration::from_secs(60);
 
 /// Pause between two looks at a condition.
 const PAUSE: Duration = Duration::from_millis(5);
 
 /// Polls until `look` finds something, and returns it.
+///
+/// A `look` that never returns is not interrupted: bound its own waits.
 ///
 /// # Panics
 ///
@@ -81,7 +85,13 @@ impl Stopwatch {
     }
 }
 
-/// Lets the clock of this test's runtime jump, so that deadlines pass which tokio keeps. The clock of the machine stays.
+/// The moment by the clock of this test's runtime, which may stand still or jump.
+#[must_use]
+pub fn moment() -> tokio::time::Instant {
+    tokio::time::Instant::now()
+}
+
+/// Lets the clock of this test's runtime jump, so that tokio's deadlines pass. The clock of the machine is not changed.
 ///
 /// # Panics
 ///
@@ -94,11 +104,11 @@ pub async fn jump(time: Duration) {
 
 /// Clock of this test's runtime that stands still: no deadline that tokio keeps can pass, however slow the machine is.
 ///
-/// It shows that something does not wait for a deadline. Where it does wait, [`Frozen::end`] fails after [`LIMIT`].
+/// It shows that something does not wait for a deadline. If it does wait, the clock runs on after [`LIMIT`] and [`Frozen::end`] fails.
 #[derive(Debug)]
 pub struct Frozen {
     end: Sender<()>,
-    // The clock does not jump to the next deadline while a thread is at work.
+    // tokio's paused clock does not jump to the next deadline while a thread of the pool is at work.
     thread: tokio::task::JoinHandle<bool>,
 }
 
@@ -120,29 +130,29 @@ impl Frozen {
     ///
     /// # Panics
     ///
-    /// When this comes after [`LIMIT`]: something has waited for a deadline.
+    /// When it is called later than [`LIMIT`] after the start: something has waited for a deadline.
     pub async fn end(self) {
         let _ = self.end.send(());
         let was_frozen = self.thread.await.expect("the thread only waits");
-        assert!(was_frozen, "a deadline was waited for");
+        assert!(was_frozen, "something has waited for a deadline");
         tokio::time::resume();
     }
 }
 
 /// Runs `test` on a clock that does not run ahead of it.
 ///
-/// It follows the clock of the machine in small steps, and all tasks have a turn between two of them. So a deadline of a second does
-/// not pass because the machine was busy for a second. The clock counts as paused: let it jump with `tokio::time::advance`.
+/// The clock follows the clock of the machine in small steps, and all tasks have a turn between two steps. So a deadline of a second
+/// does not pass because the machine was busy for a second. The clock counts as paused: let it jump with `tokio::time::advance`.
 ///
 /// # Panics
 ///
-/// When there is no thread for a runtime.
+/// When the runtime cannot be built.
 pub fn in_step<T>(test: impl Future<Output = T>) -> T {
     const STEP: Duration = Duration::from_millis(5);
     let mut runtime = tokio::runtime::Builder::new_current_thread();
     let runtime = runtime.enable_all().start_paused(true).build().expect("a runtime");
     runtime.block_on(async {
-        // Steps that the runtime has no time for are left out.
+        // A step that comes before the last one was taken is left out.
         let (step, mut steps) = tokio::sync::mpsc::channel(1);
         // A thread at work keeps the paused clock from jumping by itself.
         let ticking = tokio::task::spawn_blocking(move || {
@@ -163,11 +173,16 @@ pub fn in_step<T>(test: impl Future<Output = T>) -> T {
     })
 }
 
-/// Lets real time pass, where the time itself is the subject of the test: a client that sends or reads slowly.
+/// Lets real time pass, where the time itself is the subject of the test: a client that sends or reads slowly. Real time passes on the
+/// paused clock too.
 ///
 /// Never wait with it for something to have happened: that is [`eventually`].
+///
+/// # Panics
+///
+/// Outside of a runtime.
 pub async fn linger(time: Duration) {
-    tokio::time::sleep(time).await;
+    tokio::task::spawn_blocking(move || thread::sleep(time)).await.expect("the thread only sleeps");
 }
 
 /// [`linger`] for tests without a runtime.
@@ -228,6 +243,8 @@ impl Validity {
 
 #[cfg(test)]
 mod tests {
+    use tokio::time::sleep;
+
     use super::*;
     use crate::http::fake::block_on;
 
@@ -245,18 +262,18 @@ mod tests {
     fn a_jump_takes_no_time_of_the_machine() {
         let watch = Stopwatch::start();
         block_on(async {
-            let deadline = tokio::spawn(linger(Duration::from_secs(3600)));
+            let deadline = tokio::spawn(sleep(Duration::from_secs(3600)));
             tokio::task::yield_now().await;
             jump(Duration::from_secs(3601)).await;
             deadline.await.unwrap();
         });
-        assert!(watch.elapsed() < Duration::from_secs(3600));
+        assert!(watch.elapsed() < LIMIT);
     }
 
     #[test]
     fn no_deadline_passes_while_the_clock_is_frozen() {
         block_on(async {
-            let deadline = tokio::spawn(linger(Duration::from_millis(1)));
+            let deadline = tokio::spawn(sleep(Duration::from_millis(1)));
             let frozen = Frozen::start();
             linger_blocking(Duration::from_millis(20));
             tokio::task::yield_now().await;
@@ -269,13 +286,23 @@ mod tests {
     #[test]
     fn no_deadline_passes_while_the_runtime_has_no_time() {
         in_step(async {
-            let deadline = tokio::spawn(linger(Duration::from_millis(50)));
+            let deadline = tokio::spawn(sleep(Duration::from_millis(50)));
             tokio::task::yield_now().await;
             linger_blocking(Duration::from_millis(200));
             tokio::task::yield_now().await;
             assert!(!deadline.is_finished());
             deadline.await.unwrap();
         });
+    }
+
+    #[test]
+    fn real_time_passes_on_the_paused_clock_too() {
+        let watch = Stopwatch::start();
+        block_on(async {
+            tokio::time::pause();
+            linger(Duration::from_millis(20)).await;
+        });
+        assert!(watch.elapsed() >= Duration::from_millis(20));
     }
 
     #[test]

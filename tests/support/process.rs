@@ -10,6 +10,8 @@ use std::{
     time::{Duration, Instant},
 };
 
+use crate::clock::LIMIT;
+
 /// A process that is killed, by its id, when the value goes.
 #[derive(Debug)]
 pub struct Running(Child);
@@ -25,7 +27,7 @@ impl Running {
         Self(child.unwrap_or_else(|error| panic!("{command:?} does not start: {error}")))
     }
 
-    /// Its stderr, the first time, where that is piped.
+    /// Takes its stderr, which is there once and only if it is piped.
     pub fn stderr(&mut self) -> Option<ChildStderr> {
         self.0.stderr.take()
     }
@@ -62,7 +64,7 @@ impl HttpServer {
     ///
     /// # Panics
     ///
-    /// When it ends, or says no URL within 20 seconds.
+    /// When it ends, or says no URL within [`LIMIT`].
     pub fn start<'a>(
         binary: &Path,
         options: &[&str],
@@ -75,7 +77,7 @@ impl HttpServer {
     ///
     /// # Panics
     ///
-    /// When it ends, or says no URL within 20 seconds.
+    /// When it ends, or says no URL within [`LIMIT`].
     pub fn start_at<'a>(
         address: SocketAddr,
         binary: &Path,
@@ -94,7 +96,7 @@ impl HttpServer {
         );
         let stderr = BufReader::new(process.stderr().expect("stderr is piped"));
         let (found, urls) = mpsc::channel();
-        // It reads to the end, for the server must never wait for somebody to read its log.
+        // This thread reads to the end, because the server must never wait for a reader of its log.
         let reader = thread::spawn(move || {
             let mut said = String::new();
             for line in stderr.lines().map_while(Result::ok) {
@@ -107,7 +109,7 @@ impl HttpServer {
             }
             said
         });
-        match urls.recv_timeout(Duration::from_secs(20)) {
+        match urls.recv_timeout(LIMIT) {
             Ok(url) => Self { url, _process: process },
             Err(_) => {
                 drop(process);

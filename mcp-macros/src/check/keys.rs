@@ -15,7 +15,7 @@ pub(super) fn check(item: &Item<'_>, errors: &Errors) {
     useless(item, errors);
 }
 
-/// Reports pairs of keys of which an attribute can have one, and returns whether there are any.
+/// Reports pairs of keys that exclude each other, and returns whether there are any.
 pub(super) fn contradictions(keys: &ItemKeys, errors: &Errors) -> bool {
     let pairs = [
         (&keys.read_only, &keys.destructive, "a tool that only reads destroys nothing"),

@@ -39,7 +39,7 @@ pub(crate) fn check(block: &ImplBlock, errors: &Errors) {
     }
 }
 
-/// Keys that are shared and have no meaning for any of the items, or contradict each other.
+/// Reports shared keys that no item can have, and shared keys that contradict each other.
 pub(crate) fn shared(keys: &ItemKeys, block: &ImplBlock, items: &[Item<'_>], errors: &Errors) {
     if super::keys::contradictions(keys, errors) || items.is_empty() || block.has_macros() {
         return;
@@ -49,7 +49,7 @@ pub(crate) fn shared(keys: &ItemKeys, block: &ImplBlock, items: &[Item<'_>], err
         let name = key.to_string();
         if !items.iter().any(|it| it.can_take(&name) || is_own(&it.keys)) {
             let message = format!(
-                "no item of this block can have `{name}`, so sharing it says nothing: remove it"
+                "no item of this block can have `{name}`, so it has no effect here: remove it"
             );
             errors.at(key.span(), message);
         }

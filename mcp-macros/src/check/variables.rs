@@ -29,7 +29,7 @@ pub(super) fn check(item: &Item<'_>, errors: &Errors) {
     }
 }
 
-/// The only parameter whose name has the variable's as one of its words, or the other way round: `user_id` for `id`.
+/// The only parameter of which one word is the variable's name, or the other way round: `user_id` for `id`.
 fn of_same_word<'a>(name: &str, free: &[&'a str]) -> Option<&'a str> {
     let has = |name: &str, word: &str| name.split('_').any(|it| it == word);
     let mut found = free.iter().filter(|it| has(it, name) || has(name, it));

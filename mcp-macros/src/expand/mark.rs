@@ -1,8 +1,8 @@
 //! The marks beside functions with `#[completion]`, by which the compiler knows them where `#[complete(function)]` names one.
 //!
-//! The type of a function cannot tell whether it has an attribute, and its name is all that another attribute sees of it. So a free function has a
-//! type of its name beside it, which paths, imports and renames bring along, and a method has a constant. A name without a mark finds a stand-in,
-//! whose type the runtime refuses.
+//! The type of a function does not tell whether the function has an attribute, and another attribute sees only its name. So a type of the same name
+//! stands beside a free function, and paths, imports and renames bring it along. A method has a constant instead. Where a name has no mark, a
+//! stand-in is found, whose type the runtime refuses.
 
 use super::item::inherited;
 use super::{at, here, root};
@@ -13,7 +13,7 @@ use quote::{format_ident, quote, quote_spanned};
 use syn::ext::IdentExt as _;
 use syn::{Path, PathSegment};
 
-/// The mark of a completion. It is there also where the rest of the expansion is not, so that a mistake in the function is the only error.
+/// The mark of a completion. A function with a mistake has it too, so that the mistake is the only error.
 pub(crate) fn mark(item: &Item<'_>) -> Option<TokenStream> {
     if item.kind != Kind::Completion {
         return None;
@@ -68,8 +68,8 @@ pub(super) fn marked(path: &Path, owner: Option<&TokenStream>) -> TokenStream {
             __mcp::completed_by(&#path, #mark)
         }};
     }
-    // An import takes what there is of a name: function, mark or both. With a macro of that name it also takes none, so that what is said
-    // of a name that does not exist is said once, where the function is used.
+    // An import takes whatever has the name: the function, the mark or both. The macro makes it valid for neither, so that a name that
+    // does not exist is one error, where the function is used.
     let (stand_in, used) = if before.is_empty() && path.leading_colon.is_none() {
         let name = located(&last.ident, span);
         (Some(quote_spanned!(span=> macro_rules! #name { () => {} })), quote!(#path))

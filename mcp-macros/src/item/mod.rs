@@ -162,14 +162,14 @@ impl<'a> Item<'a> {
                 }
             )*};
         }
-        // `blocking` comes first: a plain function that does not block can have no timeout and be no task.
+        // `blocking` comes first, because a plain function needs it to have a timeout or be a task.
         inherit! {
             blocking read_only destructive idempotent open_world timeout rate concurrency scopes auth task order mime_type cache
             subscribe audience priority strict lenient schema
         }
     }
 
-    /// Whether a key that all items of a block share has a meaning here, beside what the item itself says.
+    /// Whether this item can take a key of its block, given the keys that it has itself.
     pub(crate) fn can_take(&self, key: &str) -> bool {
         let is_set = |flag: &Option<Given<Flag>>| flag.as_ref().is_some_and(|it| it.value.0);
         self.kind.table().names.contains(&key)

@@ -21,13 +21,13 @@ pub(super) struct HttpOptions {
 type Setting = Box<dyn FnOnce(Builder) -> Builder>;
 
 pub(super) static OPTIONS: [(&str, &str); 6] = [
-    ("--http [ADDR]", "serves over HTTP, at 127.0.0.1:8000 unless said"),
-    ("--path PATH", "the endpoint, /mcp unless said"),
+    ("--http [ADDR]", "serves over HTTP, by default at 127.0.0.1:8000"),
+    ("--path PATH", "path of the endpoint, by default /mcp"),
     ("--allow-host NAME", "answers to this host too; may be repeated"),
     ("--allow-origin ORIGIN", "lets pages of this origin call; may be repeated"),
     (
         "--trust-proxy NET",
-        "believes a proxy at this address, or in this network, about where requests come from; may be repeated",
+        "takes the addresses of callers from proxies at this address or in this network; may be repeated",
     ),
     ("--legacy-sse", "also serves the HTTP+SSE transport of the oldest revision, at /sse"),
 ];

@@ -209,7 +209,9 @@ impl Builder {
                 Err(Stop::usage(format!("`{command}` takes no argument; see `help`")))
             }
             ("call" | "get" | "read", []) => {
-                Err(Stop::usage(format!("`{command}` of what? See `help`")))
+                let usage = COMMANDS.iter().find(|it| it.0.starts_with(command.as_str()));
+                let usage = usage.map_or(command.as_str(), |it| it.0);
+                Err(Stop::usage(format!("`{command}` needs an argument: `{usage}`; see `list`")))
             }
             ("read", [_, _, ..]) => Err(Stop::usage("`read` takes one argument; see `help`")),
             ("list" | "call" | "get" | "read", _) => self.try_out(command, rest, answers),

@@ -218,7 +218,7 @@ async fn holds_bomb() {
     std::future::pending::<()>().await;
 }
 
-/// A bomb in the argument of a job whose answer nobody waits for any more.
+/// Drops a bomb on its thread after the call has timed out.
 #[tool(blocking, timeout = "10ms")]
 fn holds_bomb_elsewhere(gate: &Gate) {
     let _bomb = Bomb;
@@ -242,7 +242,7 @@ both_eras! {
             assert_eq!(said(&mut client, "quick", json!({})).await, "quick");
         }
         gate.open();
-        // One that its client gives up.
+        // A call that its client cancels.
         let held = client.start("tools/call", json!({ "name": "holds_bomb" }));
         client.cancel(held);
         assert_eq!(said(&mut client, "quick", json!({})).await, "quick");

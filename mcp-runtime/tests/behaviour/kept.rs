@@ -116,9 +116,9 @@ async fn what_grew_too_large_is_named() {
     assert_eq!(done["content"][0]["text"], "100 100 5000");
 }
 
-/// Without a key the process keeps the time, and nothing else is known of a round that has expired.
+/// Without a key, rounds expire by tokio's clock.
 #[tokio::test(start_paused = true)]
-async fn what_the_process_keeps_expires() {
+async fn a_round_in_the_process_expires() {
     let server = server!().items(items![tell]).state_lifetime(Duration::from_secs(60));
     let mut client = connected(server).await;
     let call = json!({ "name": "tell", "arguments": { "bytes": 1 } });
@@ -135,10 +135,11 @@ async fn what_the_process_keeps_expires() {
     assert_eq!(done["content"][0]["text"], "1 1 1");
 }
 
-/// The client is told to begin again, and the author of the server is told once how calls go on in every process.
+/// The client is told to begin again. The log tells the author once to set a key.
 #[tokio::test]
 async fn a_round_that_another_process_keeps_is_refused_with_the_reason() {
     let log = Log::default();
+    // As in `what_grew_too_large_is_named`.
     let _other = tracing::Dispatch::new(Log::default());
     let _logging = tracing::subscriber::set_default(log.clone());
     let (mut one, mut other) = (
@@ -165,7 +166,7 @@ fn evicted(server: Handle) -> u64 {
     server.stats().refused(Limit::AllState)
 }
 
-/// What the process keeps is bounded, and what had to go is counted.
+/// The rounds in the process are bounded, and evicted ones are counted.
 #[tokio::test]
 async fn the_oldest_round_makes_room_and_is_counted() {
     let server = server!().items(items![tell, evicted]).limits(Limits::new().all_state(2000));
@@ -188,7 +189,7 @@ async fn the_oldest_round_makes_room_and_is_counted() {
 /// By the clock of the machine, which no test can move: several machines have to agree on it.
 #[cfg(feature = "state-key")]
 #[tokio::test]
-async fn what_is_kept_expires() {
+async fn a_sealed_round_expires_at_the_time_that_is_sealed_with_it() {
     let server = |seconds| {
         let server = server!().items(items![tell]).state_key([1; 32]);
         server.state_lifetime(Duration::from_secs(seconds))
@@ -201,7 +202,7 @@ async fn what_is_kept_expires() {
         sent(&mut brief, &answering(&call, &short, "first", 1)).await.is_err()
     })
     .await;
-    // When it ends is sealed with it: whoever opens it has no say.
+    // The end is sealed with the round: the lifetime of the server that opens it does not count.
     for client in [&mut brief, &mut patient] {
         let error = sent(client, &answering(&call, &short, "first", 1)).await.unwrap_err();
         assert!(error.code == -32602 && error.message.contains("has expired"), "{error}");
