@@ -68,7 +68,7 @@ fn for_database(why: &rusqlite::Error, obstacle: impl FnOnce() -> Option<String>
                 .to_owned()
         }
         Some(ErrorCode::DatabaseCorrupt) => {
-            format!("{why}: put a copy of it that is whole in its place, or name another file")
+            format!("{why}: replace it with an intact copy, or name another file")
         }
         Some(ErrorCode::DiskFull) => format!("{why}: make room, or name a file on another disk"),
         Some(
@@ -77,7 +77,7 @@ fn for_database(why: &rusqlite::Error, obstacle: impl FnOnce() -> Option<String>
             | ErrorCode::PermissionDenied
             | ErrorCode::SystemIoFailure,
         ) => obstacle().unwrap_or_else(|| {
-            format!("{why}: look whether the disk is full, damaged or gone, or name a file on another disk")
+            format!("{why}: check whether the disk is full, damaged or gone, or name a file on another disk")
         }),
         _ => format!("{why}: name another file, or a new one"),
     }
