@@ -120,8 +120,8 @@ impl Error {
         Self::of(Kind::ResourceNotFound, text).with_uri(uri)
     }
 
-    /// Adds `data.uri`, unless the author has given data already. A URI longer than 2 KiB is left out: the first part of it would be
-    /// another resource's.
+    /// Adds `data.uri`, unless the author has given data already. A URI of more than 2 KiB is left out: a part of it would be the URI of
+    /// another resource.
     pub(crate) fn with_uri(mut self, uri: &str) -> Self {
         if self.0.data.is_none() && uri.len() <= 2048 {
             self = self.with_data(std::collections::BTreeMap::from([("uri", uri)]));
@@ -230,7 +230,7 @@ pub(crate) fn shown(text: &str) -> &str {
     truncated(text, 100)
 }
 
-/// At most so many characters from the start of a text.
+/// Returns at most `most` characters from the start of a text.
 pub(crate) fn truncated(text: &str, most: usize) -> &str {
     match text.char_indices().nth(most) {
         Some((end, _)) => &text[..end],
@@ -283,7 +283,7 @@ pub enum ServeError {
     Auth(String),
     /// The address cannot be listened at.
     Bind(io::Error),
-    /// A handler computed without a pause and kept the server from ending in time, so it was cut off: which one, and what to do.
+    /// A handler computed without a pause, kept the server from ending in time, and was cut off. The text names the handler and the fix.
     Unresponsive(String),
     /// The transport broke.
     Io(io::Error),

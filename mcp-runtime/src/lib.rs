@@ -71,14 +71,14 @@
 //! | `axum` | `into_router`, for axum applications |
 //! | `auth` | over HTTP, only callers with an access token: `.auth(…)`, `Jwt`, `TokenVerifier`, `Auth` |
 //! | `auth-server` | an OAuth authorization server inside of this one: `AuthorizationServer` |
-//! | `state-key` | `.state_key(…)`: the rounds of a call that asks (2026-07-28) may go to several instances, and survive a restart |
+//! | `state-key` | `.state_key(…)`: under protocol revision 2026-07-28 the rounds of a call may go to several instances, and survive a restart |
 //! | `sqlite` | `SqliteTasks`: tasks that outlast the process, in a file; builds SQLite from its C source |
 //! | `inventory` | registration through constructors instead of the linker (always so on wasm) |
 
-// On the documentation site, which builds with a nightly compiler, each item says which feature it needs.
+// On the documentation site, which builds with a nightly compiler, each item shows the feature that it needs.
 #![cfg_attr(docsrs, feature(doc_cfg))]
 
-/// The example of README.md compiles.
+/// Makes the example of README.md a test that compiles it.
 #[cfg(all(doctest, feature = "stdio"))]
 #[doc = include_str!("../README.md")]
 struct Readme;
@@ -123,7 +123,7 @@ mod transport;
 mod unwind;
 mod wire;
 
-// Where a feature is off, the compiler shows the line of its `cfg` beside the name that it cannot find.
+// If a feature is off, the compiler shows the line of its `cfg` beside the name that it cannot find.
 #[cfg(feature = "auth")] // cargo add mcp-runtime --features auth
 pub use auth::{Denied, ProtectedResource, StaticTokens, TokenVerifier};
 #[cfg(feature = "auth-server")] // cargo add mcp-runtime --features auth-server

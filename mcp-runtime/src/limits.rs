@@ -25,7 +25,7 @@ pub(crate) use turnstile::Turnstile;
 
 use crate::wire;
 
-/// Messages of more bytes count among those of all clients. Smaller ones are not worth a look at what all requests share.
+/// Size in bytes above which a message counts for the limits of all clients. For smaller messages the shared counter would cost too much.
 pub(crate) const LARGE: usize = 64 << 10;
 
 /// How much a server takes, from one client and from all of them together: [`Builder::limits`](crate::Builder::limits).
@@ -33,10 +33,12 @@ pub(crate) const LARGE: usize = 64 << 10;
 /// What goes beyond a limit is answered with an error that names it; nothing is queued without bound.
 /// [`Handle::stats`](crate::Handle::stats) counts it.
 ///
-/// Limits of all clients together (`all_calls`, `all_streams`, `sessions`, `tasks`, `all_subscription_bytes`) are shared fairly. From the last
-/// eighth of each, a client gets more only as long as it has less than is left, so a client alone has at most seven eighths. A client is a
-/// [`Principal`](crate::Principal), else an address (behind a proxy named with `trust_proxy`, the address of the caller), else
-/// the connection. A limit below 8 has no such reserve.
+/// The limits of all clients together (`all_calls`, `all_streams`, `sessions`, `tasks`, `all_subscription_bytes`) are shared fairly. The last
+/// eighth of each limit is a reserve: from there a client gets more only while it has less than is left. So one client alone gets at most
+/// seven eighths. A limit below 8 has no reserve.
+///
+/// A client is a [`Principal`](crate::Principal). If none is known, it is an address: behind a proxy that `trust_proxy` names, the address of
+/// the caller. Otherwise it is the connection.
 ///
 /// ```
 /// use mcp_runtime::Limits;
@@ -153,14 +155,14 @@ impl Limits {
         /// Bytes of all large messages together: HTTP bodies that are being read, and requests of all transports whose calls
         /// run. Default: 1 GiB.
         ///
-        /// A message counts with its bytes on the wire when it has more than 64 KiB, until its call ends. Beyond the limit an
-        /// HTTP request is refused with 503, and a call with an error.
+        /// A message of more than 64 KiB counts with its bytes on the wire, until its call ends. Beyond the limit an HTTP request
+        /// is refused with 503, and a call on another transport with an error.
         all_bodies: usize;
         /// Bytes of all large HTTP answers together that clients have not read yet. Default: 1 GiB.
         ///
-        /// An answer counts with all of its bytes when it has more than 64 KiB, until the last of them is written. Beyond the
-        /// limit connections are closed whose clients do not read, those first that have read nothing for longest. Where these
-        /// hold too little, the new answer is replaced by a 503, and a stream of events ends.
+        /// An answer of more than 64 KiB counts with all of its bytes, until the last one is written. Beyond the limit the server
+        /// closes connections whose clients do not read, beginning with the client that has read nothing for longest. If these
+        /// connections hold too little, a 503 replaces the new answer, and a stream of events ends.
         all_answers: usize;
         /// Bytes of all URIs that a session, or the listen streams of a connection, may subscribe to. 1 MiB.
         subscription_bytes: usize;
@@ -174,8 +176,10 @@ impl Limits {
         streams: usize;
         /// Streams of sessions and listen streams that are open, of all clients together. 4,096.
         all_streams: usize;
-        /// Sessions over HTTP. Where they run out, the client with the most of them makes room for a client with less than an equal part: those of
-        /// its sessions end that nothing uses now and that were not used for longest. 16,384.
+        /// Sessions over HTTP of all clients together. Default: 16,384.
+        ///
+        /// When all are taken, the client with the most sessions makes room for a client with less than an equal part. Only sessions
+        /// end that nothing uses at the time, beginning with the one with the oldest last use.
         sessions: usize;
         /// How long a session is kept that nobody uses. 30 minutes.
         session_idle: Duration;
@@ -190,8 +194,8 @@ impl Limits {
         /// How long an HTTP request may take to arrive, its head and its body each; a connection that waits for one as long is
         /// closed, at most a quarter of it later. 30 seconds.
         body_time: Duration;
-        /// Time in which a client over HTTP must read on while an answer waits for it; then the connection is closed, at most a
-        /// quarter later. A client that reads slowly keeps its connection. Default: 60 seconds.
+        /// Time after which a connection over HTTP is closed whose client reads nothing while an answer waits for it. It may take a
+        /// quarter longer. A client that reads slowly keeps its connection. Default: 60 seconds.
         write_time: Duration;
         /// How long a stream over HTTP stays silent before a comment shows that it lives. 15 seconds.
         keep_alive: Duration;
@@ -199,9 +203,11 @@ impl Limits {
         question_time: Duration;
         /// Bytes that a call may keep between its rounds (2026-07-28). 64 KiB.
         state: usize;
-        /// Bytes that the rounds of all clients together take in the process (2026-07-28): their state, and 256 each. A caller may have up
-        /// to seven eighths of them. A caller without room loses its own oldest rounds, and its client has to begin those calls again. With
-        /// `.state_key(…)` there is no such limit, since the process keeps nothing. Default: 64 MiB.
+        /// Bytes that the process keeps between the rounds of calls, of all clients together (protocol revision 2026-07-28): the state
+        /// of each round, and 256 bytes. Default: 64 MiB.
+        ///
+        /// One client has at most seven eighths of them. A client without room loses its own oldest rounds, and has to begin those
+        /// calls again. With `.state_key(…)` the process keeps no state, and this limit has no effect.
         all_state: usize;
         /// Tasks of all clients together that run at once, and calls that may become one. 1,024.
         tasks: usize;

@@ -9,9 +9,9 @@ pub(crate) fn likeness(a: &str, b: &str) -> f64 {
 /// calls unknown items can cost the others.
 const MOST: usize = 1000;
 
-/// Returns the name that differs from `wrong` by the fewest slips, if they are few enough: one for each three letters of the shorter
-/// name, and at least one. A letter that is missing, added, replaced or swapped with the next one is a slip; capitals and the kind of separator are
-/// none. Beyond [`MOST`] names that may qualify, the rest is not looked at.
+/// Returns the name that differs from `wrong` by the fewest slips, if they are few enough: at most one for each three letters of the shorter
+/// name, but one is always allowed. A slip is a letter that is missing, added, replaced, or swapped with the next letter. The case of letters
+/// and the kind of separator do not count. After [`MOST`] names that may be near, the rest is not looked at.
 #[cold]
 pub(crate) fn nearest<'a>(wrong: &str, names: impl Iterator<Item = &'a str>) -> Option<&'a str> {
     let letters = Letters::of(wrong);
@@ -37,7 +37,7 @@ fn plain_char(char: char) -> char {
     if matches!(char, '-' | '.' | ' ') { '_' } else { char.to_ascii_lowercase() }
 }
 
-/// How often each byte is in a name, for a quick look at others.
+/// Number of times that each byte occurs in a name.
 struct Letters {
     count: [u8; 256],
     len: usize,
@@ -53,9 +53,14 @@ impl Letters {
         Self { count, len: name.len(), is_ascii: name.is_ascii() }
     }
 
-    /// False only for names of which it is certain: those with too few letters in common.
+    /// Whether another name may be near this one, by a look that costs less than the number of slips.
     fn may_be_near(&self, other: &str) -> bool {
-        // Other letters are several bytes, and names of more than 255 bytes have been counted badly.
+        // A client may send megabytes in place of a name. Letters have one to four bytes, and near names differ in length by a third.
+        let (shorter, longer) = (self.len.min(other.len()), self.len.max(other.len()));
+        if longer > 6 * shorter + 4 {
+            return false;
+        }
+        // A letter beyond ASCII has several bytes, and a count of more than 255 is not exact.
         if !(self.is_ascii && other.is_ascii() && self.len <= 255) {
             return true;
         }
@@ -122,9 +127,20 @@ mod tests {
         assert_eq!(nearest("waether", names), Some("weather"));
     }
 
+    /// A client may send megabytes, and comparing them letter by letter with every name would take minutes.
+    #[test]
+    fn a_text_much_longer_than_a_name_is_not_compared_with_it() {
+        for letter in ["x", "é", "😀"] {
+            let wrong = letter.repeat(2_000_000);
+            assert!(!Letters::of(&wrong).may_be_near("staging"), "{letter}");
+        }
+        assert!(!Letters::of("").may_be_near("staging"));
+        assert!(Letters::of("ßßß😀").may_be_near("ßßßx"));
+    }
+
     proptest! {
         #[test]
-        fn the_quick_look_passes_over_nothing_that_is_near(a in "[a-eB_.é]{0,8}", b in "[a-eB_.é]{0,8}") {
+        fn the_quick_look_passes_over_nothing_that_is_near(a in "[a-eB_.é😀]{0,8}", b in "[a-eB_.é😀]{0,8}") {
             prop_assert!(slips(&b, &a).is_none() || Letters::of(&a).may_be_near(&b));
         }
     }

@@ -49,20 +49,20 @@ pub fn identity<F: 'static>(_: &F) -> TypeId {
     TypeId::of::<F>()
 }
 
-/// The type that the attribute `#[completion]` puts beside a function, under the function's name.
+/// Mark of a function with `#[completion]`. The attribute makes a type alias for it with the name of the function.
 #[derive(Clone, Copy, Debug)]
 pub struct Completes;
 
-/// Stands in for the mark of a function that has none.
+/// Mark of a function without `#[completion]`.
 #[derive(Clone, Copy, Debug)]
 pub struct Unmarked;
 
-/// For an import with `*`, which a mark of the same name overrides.
+/// Module for an import with `*`, which a mark of the same name overrides.
 pub mod unmarked {
     pub type __Completion = super::Unmarked;
 }
 
-/// The mark of a function of type `F`.
+/// Mark of a function of type `F` that completes arguments.
 #[diagnostic::on_unimplemented(
     message = "this function completes no arguments: it has no `#[completion]`",
     label = "not marked with `#[completion]`",
@@ -73,16 +73,16 @@ pub trait MarksCompletion<F> {}
 #[diagnostic::do_not_recommend]
 impl<F> MarksCompletion<F> for Completes {}
 
-/// Never applies. It keeps the compiler from a second error where the function does not exist and its type is unknown.
+/// Never applies. It prevents a second error for a function that does not exist, whose type is unknown.
 #[diagnostic::do_not_recommend]
 impl<F: Nothing> MarksCompletion<F> for Unmarked {}
 
-/// The identity of a free function with `#[completion]`.
+/// Returns the identity of a free function with `#[completion]`.
 pub fn completed<M: MarksCompletion<F>, F: 'static>(function: &F) -> TypeId {
     identity(function)
 }
 
-/// The same for a method.
+/// Returns the identity of a method with `#[completion]`.
 pub fn completed_by<M: MarksCompletion<F>, F: 'static>(function: &F, _: M) -> TypeId {
     identity(function)
 }

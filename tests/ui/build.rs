@@ -268,7 +268,7 @@ fn state_that_nobody_gave() {
 fn two_templates_of_one_shape() {
     check(
         server!(group = "one shape"),
-        "the templates `HOST://A/{x}{?q,r}` and `host://a/{y}{?r,q}` stand for the same URIs, so one of them would never be read: \
+        "the templates `HOST://A/{x}{?q,r}` and `host://a/{y}{?r,q}` match the same URIs, so only one of them would be read: \
          `by_x` at ⟨\"one shape\", order = 1⟩ and `by_y` at ⟨\"one shape\", order = 2⟩: give one of them another URI",
     );
 }
@@ -403,7 +403,7 @@ fn settings_of_the_server() {
     );
     check(
         nothing().state_lifetime(Duration::ZERO), // forgetful
-        "`.state_lifetime(…)` at ⟨// forgetful⟩: nobody could answer in no time",
+        "`.state_lifetime(…)` at ⟨// forgetful⟩: it is zero, and no user could answer in that time: pass a longer one",
     );
     check(
         nothing().limits(Limits::new().calls(0).body_time(Duration::ZERO)), // closed

@@ -1,8 +1,9 @@
 //! Asking by being called again (2026-07-28): a call that needs an answer ends with its questions, and the client repeats it with the
 //! answers. The handler starts from the top each time; what it has asked and done before comes back at once.
 //!
-//! The state of a call between two rounds is kept in this process ([`in_process`]), or sealed and sent to the client where the author has set
-//! a key ([`sealed`], feature `state-key`): then another process with the same key can go on. Both storages are bound to the same things.
+//! The state of a call between two rounds is kept in this process ([`in_process`]). Where the author has set a key, the state is sealed and
+//! sent to the client instead ([`sealed`], feature `state-key`), and another process with the same key can go on. Both storages bind the
+//! state to the same call.
 
 mod bound;
 mod canonical;

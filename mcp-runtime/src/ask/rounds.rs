@@ -23,7 +23,7 @@ pub(crate) struct Rounds {
     earlier: State,
     /// The answers that came with this round, as they came.
     answers: Texts,
-    /// The round that left the state that came with this one.
+    /// Earlier round whose state the client has sent back with this round.
     resumes: Option<RoundId>,
     round: Mutex<Round>,
 }
@@ -47,7 +47,7 @@ impl Rounds {
     /// Takes up a call where it was left.
     ///
     /// # Errors
-    /// Answers that are no object, and state that does not belong to this call or is no longer kept.
+    /// The answers are no object, or the state does not belong to this call or is no longer kept.
     pub(crate) fn resume(
         client: Arc<ClientInfo>,
         keeper: Keeper,

@@ -13,12 +13,12 @@ use crate::{error::Error, random::random};
 /// Bytes of a nonce: so many that random ones do not meet.
 pub(crate) const NONCE: usize = 24;
 
-/// The keys of a server.
+/// Keys of a server.
 #[derive(Clone)]
 pub(crate) struct Sealer {
-    /// Seals and opens.
+    /// Key that seals new state and opens state.
     newest: [u8; 32],
-    /// Only open.
+    /// Keys that only open state.
     older: Vec<[u8; 32]>,
 }
 

@@ -13,12 +13,12 @@ use super::{
 };
 use crate::{error::Result, limits::Tenant};
 
-/// Storage in the hands of clients. Every process with the same key opens what another one has sealed.
+/// Storage that sends sealed state to clients. Every process with the same key opens state that another process has sealed.
 pub(crate) struct SealedStorage {
     sealer: Sealer,
     /// Time for which sealed state can be opened.
     lifetime: Duration,
-    /// Rounds for single use that this process has seen.
+    /// Single-use rounds that this process has seen.
     spent: Spent,
 }
 
@@ -29,7 +29,7 @@ impl SealedStorage {
 }
 
 impl StateStorage for SealedStorage {
-    /// The time of its expiry is sealed before the state: the process that opens it has no say.
+    /// Seals the time of expiry with the state, so the process that opens the state does not decide about it.
     fn put(&self, state: &[u8], bound: &[u8], _: &Arc<Tenant>) -> Result<String> {
         let expires = now().saturating_add(self.lifetime.as_secs().max(1));
         self.sealer.seal(&[&expires.to_le_bytes()[..], state].concat(), bound)
@@ -58,7 +58,7 @@ impl StateStorage for SealedStorage {
     }
 }
 
-/// Seconds since 1970: the clock that several machines agree on.
+/// Returns the seconds since 1970, a clock that several machines agree on.
 fn now() -> u64 {
     SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |it| it.as_secs())
 }
@@ -73,7 +73,7 @@ mod tests {
         SealedStorage::new(sealer, Duration::from_secs(lifetime))
     }
 
-    /// A round is remembered for as long as a client could send it again, whichever process made it.
+    /// A round is remembered for as long as a client could send it again, also if another process has sealed it.
     #[test]
     fn a_round_lives_as_long_as_its_maker_said() {
         let tenant = Shares::default().tenant(Who::Peer(1));

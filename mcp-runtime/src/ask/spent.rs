@@ -9,26 +9,26 @@ use crate::{
     limits::{Pool, Share, Tenant},
 };
 
-/// Rounds that must not be sent twice and have been sent once, until they expire by themselves.
+/// Single-use rounds that have been sent. Each is remembered until it expires.
 #[derive(Default)]
 pub(super) struct Spent(Mutex<Rounds>);
 
 #[derive(Default)]
 struct Rounds {
-    /// Expiry of each round, and its share of all that are remembered.
+    /// Expiry of each round, and its share of the rounds that may be remembered.
     all: HashMap<[u8; 24], (u64, Share)>,
-    /// Second in which expired rounds were last looked for.
+    /// Time of the last search for expired rounds, in seconds since 1970.
     swept: u64,
 }
 
 impl Spent {
-    /// Rounds of all callers together.
+    /// Maximum number of rounds of all callers together.
     const MOST: usize = 65_536;
 
     /// Marks a round as sent.
     ///
     /// # Errors
-    /// When it has been sent already, or there are too many to remember another.
+    /// The round has been sent already, or too many rounds are remembered.
     pub(super) fn spend(&self, round: RoundId, tenant: &Arc<Tenant>, now: u64) -> Result<()> {
         let mut rounds = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         if rounds.all.contains_key(&round.bytes) {

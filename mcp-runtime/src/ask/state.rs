@@ -38,7 +38,7 @@ impl State {
         out
     }
 
-    /// Reads what was written.
+    /// Reads the text that [`write`](Self::write) has made.
     pub(super) fn read(text: Raw<'_>) -> Self {
         let [answers, done, asked] = text.pick(["a", "d", "q"]);
         let texts = |of: Option<Raw<'_>>| -> Texts {

@@ -7,8 +7,8 @@ use crate::{
 
 /// Storage of the state that calls keep between their rounds.
 ///
-/// The text that stands for a state is the client's to send back, so it is never trusted: it is found for the same [`Bound`](super::Bound)
-/// alone, and only until its lifetime has passed.
+/// The client sends back the text that stands for a state, so the text is not trusted. It leads to the state only for the same
+/// [`Bound`](super::Bound), and only until the lifetime of the state has passed.
 pub(crate) trait StateStorage: Send + Sync {
     /// Stores a state and returns the text that stands for it (`requestState`).
     ///
@@ -19,19 +19,19 @@ pub(crate) trait StateStorage: Send + Sync {
     /// Returns the state that a text stands for. The same text may come several times.
     ///
     /// # Errors
-    /// The text stands for no state of this call, or no longer. It does not say which: that would help to forge one.
+    /// The text stands for no state of this call, or no longer. The error does not tell which, because that would help to forge a text.
     fn get(&self, text: &str, bound: &[u8]) -> Result<StoredState>;
 
-    /// Marks a round of a call for single use as sent.
+    /// Marks the round of a single-use call as sent.
     ///
     /// # Errors
     /// The round has been sent already, or there is no room to remember it.
     fn spend(&self, round: RoundId, tenant: &Arc<Tenant>) -> Result<()>;
 
-    /// Returns a few letters that stand for the words of a question. A client cannot find other words for them.
+    /// Returns a digest of the words of a question. A client cannot find other words with the same digest.
     fn digest(&self, words: &str) -> Result<String>;
 
-    /// Whether these letters stand for these words.
+    /// Whether this is the digest of these words.
     fn is_digest(&self, digest: &str, words: &str) -> bool;
 }
 
@@ -50,7 +50,7 @@ pub(crate) struct StoredState {
 )]
 pub(crate) struct RoundId {
     pub(super) bytes: [u8; 24],
-    /// When the round expires, in seconds since 1970. Zero where the storage itself knows.
+    /// Time when the round expires, in seconds since 1970. Zero in a storage that keeps the time itself.
     pub(super) expires: u64,
 }
 
@@ -61,7 +61,7 @@ pub(super) fn unknown_state() -> Error {
     )
 }
 
-/// The error for a round for single use that comes a second time.
+/// The error for a single-use round that is sent a second time.
 pub(super) fn sent_already() -> Error {
     Error::invalid_params("this round has been sent already: call again without `requestState`")
 }

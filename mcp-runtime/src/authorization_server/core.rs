@@ -295,7 +295,7 @@ impl Pages for Core {
             let answered = tokio::spawn(async move { core.answered(&visit).await });
             answered.await.unwrap_or_else(|why| {
                 let refusal = Refusal::broken("this cannot be answered", &why);
-                // It has what the author's function panicked with.
+                // The error holds the payload of the panic, whose `Drop` is the author's code.
                 unwind::discard(why);
                 match Address::of(parts.uri.path(), self.path()) {
                     Some(Address::Authorize) => page::problem(&self, &refusal),

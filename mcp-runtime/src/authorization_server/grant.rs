@@ -42,11 +42,11 @@ pub(super) struct Backing {
 #[derive(Clone, Serialize, Deserialize)]
 pub(super) struct Refresh {
     pub(super) current: Digest,
-    /// Answers to `previous` from processes that have ended since: their client may have received one, or none. Each is as good as
-    /// `current`, and all of them end when one is used. A process adds at most one.
+    /// Tokens that ended processes have given in answer to `previous`. The client may have received one of them, or none, so each is
+    /// as good as `current`. The use of one ends all others. A process adds at most one.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub(super) alternatives: Vec<Digest>,
-    /// The one that was used last, and when.
+    /// Token that was used last, and the time of its first use.
     pub(super) previous: Option<(Digest, u64)>,
 }
 
@@ -60,12 +60,12 @@ impl Refresh {
         self.current == shown || self.alternatives.contains(&shown)
     }
 
-    /// Takes note that `shown` was used now, and answered with `next`.
+    /// Records that `shown` was used now and answered with `next`.
     pub(super) fn used(&mut self, shown: Digest, next: Digest, now: u64) {
         if self.is_current(shown) {
             *self = Self { previous: Some((shown, now)), ..Self::first(next) };
         } else if !self.is_current(next) {
-            // The answer of another process to the same token: its key has ended with it.
+            // `current` is the answer of an ended process to the same token. This process has another key, and so another answer.
             self.alternatives.push(std::mem::replace(&mut self.current, next));
         }
     }

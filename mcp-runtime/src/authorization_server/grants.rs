@@ -138,7 +138,7 @@ impl Grants {
     /// while others go on with the first answer: for some seconds the answer is the same again. Whoever steals a token in that time has
     /// what its client has, and one of both shows it too late.
     ///
-    /// A process that was killed before it answered leaves only digests behind, so the next one gives another answer, beside the first.
+    /// A process that was killed before it answered leaves only digests behind. The next process gives another answer, and both are good.
     ///
     /// # Errors
     /// When it is not good.
@@ -289,7 +289,7 @@ pub(super) fn name(token: &str) -> &str {
 }
 
 impl State<'_> {
-    /// Whether this refresh token was the one before the current one, until a moment ago. A restart may have set the clock back.
+    /// Whether this refresh token was replaced by the current one only a moment ago. The clock may have been set back since.
     fn was_just_used(&self, key: &Digest, shown: Digest, now: u64) -> bool {
         let refresh = self.grants.get(key).and_then(|it| it.refresh.as_ref());
         let previous = refresh.and_then(|it| it.previous);
@@ -332,7 +332,7 @@ impl State<'_> {
         Ok(Issued { grant: key, access, refresh, scopes, expires_in: expires - now.min(expires) })
     }
 
-    /// Takes up one that was kept.
+    /// Takes over a grant that the store has kept.
     fn wake(&mut self, key: Digest, grant: Grant) {
         for access in &grant.tokens {
             let authorization = grant.authorization(&access.scopes, access.expires);

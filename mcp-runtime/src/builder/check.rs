@@ -35,7 +35,7 @@ pub(super) enum Depth {
 #[derive(Default)]
 pub(super) struct Found {
     pub(super) entries: Vec<Entry>,
-    /// Of those that are templates, in the order of the entries.
+    /// Shape of each entry that is a template, in the order of the entries.
     pub(super) shapes: Vec<Option<Shape>>,
     pub(super) problems: Vec<String>,
     pub(super) needs_handle: bool,

@@ -9,8 +9,8 @@ use crate::{
     item::template::Template,
 };
 
-/// The URIs that a template reads: its shape, and the types that its variables are read as. Of two templates of one shape, the second is asked where
-/// the first cannot read a value.
+/// Set of URIs that a template reads: its shape, and the types of its variables. Two templates of one shape may differ in the types: a
+/// URI whose value the first template cannot read goes to the second.
 pub(super) type Shape = (String, Vec<TypeId>);
 
 /// Property that two items of a list must not share.
@@ -20,7 +20,7 @@ enum Key<'a> {
     Shape(&'a Shape),
 }
 
-/// The parameters that are read from a text, with their types. Those whose values are constrained as well are left out.
+/// Returns the parameters that are read from a text, with their types. Parameters with constraints are left out.
 pub(super) fn variables(params: &Params) -> Vec<(&'static str, TypeId)> {
     let fields = params.fields.iter().filter(|it| it.def.constraints.is_empty());
     let variables = fields.filter_map(|it| match it.source {
@@ -30,7 +30,7 @@ pub(super) fn variables(params: &Params) -> Vec<(&'static str, TypeId)> {
     variables.collect()
 }
 
-/// The URIs that a template reads; `None` where that depends on more than its shape and the types of its variables.
+/// Returns the shape of a template; `None` if the URIs that it reads depend on more than that.
 pub(super) fn shape(template: &Template, variables: &[(&'static str, TypeId)]) -> Option<Shape> {
     let (shape, names) = template.shape();
     let type_of = |name: &str| variables.iter().find(|it| it.0 == name).map(|it| it.1);
@@ -55,7 +55,7 @@ pub(super) fn check(found: &mut Found) {
             format!("there are two {kind}s `{}`: {first} and {second}: {fix}", entry.key())
         } else {
             format!(
-                "the templates `{}` and `{}` stand for the same URIs, so one of them would never be read: {first} and {second}: {fix}",
+                "the templates `{}` and `{}` match the same URIs, so only one of them would be read: {first} and {second}: {fix}",
                 other.key(),
                 entry.key()
             )

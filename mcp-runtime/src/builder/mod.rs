@@ -71,7 +71,7 @@ pub struct Builder {
     with: Vec<(&'static str, Place)>,
     group: Option<&'static str>,
     items: Option<Items>,
-    /// Lists follow the source instead of the names.
+    /// Whether lists are in the order of the source instead of by name.
     as_written: bool,
     states: States,
     /// Types of the state there will be once `setup` has run.
@@ -96,7 +96,7 @@ pub struct Builder {
     problems: Vec<String>,
 }
 
-/// State that handlers find once `setup` has run.
+/// State that `setup` or `state` has promised to handlers.
 struct PromisedState {
     id: TypeId,
     name: &'static str,
@@ -204,8 +204,8 @@ impl Builder {
 
     /// Lists tools, resources and prompts in the order of the source, by file and line, instead of by name.
     ///
-    /// An item with [`order`](crate::prelude::tool#keys) keeps its place before or after those of another order. Items that a [`Handle`] adds
-    /// come after those of the source, by name. With [`items`](Self::items) it has no effect: that list is an order already.
+    /// Items with a lower [`order`](crate::prelude::tool#keys) still come first. Items that a [`Handle`] adds come after the items of the
+    /// source, by name. With [`items`](Self::items) this has no effect, because that list is an order already.
     ///
     /// ```
     /// let server = mcp_runtime::server!().as_written();

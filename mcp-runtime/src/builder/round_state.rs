@@ -39,7 +39,8 @@ impl StateSettings {
 }
 
 impl Builder {
-    /// Seals the state of a call between its rounds with this key and sends it to the client (`requestState`, protocol revision 2026-07-28).
+    /// Seals the state of a call between its rounds with this key, and sends the state to the client (`requestState`, protocol revision
+    /// 2026-07-28).
     ///
     /// Set the same key in all instances of a server that share an address: then each of them goes on with calls that another one has
     /// begun, and calls survive a restart. The key must be random and secret: with it, a client could write its own state. Without a key the
@@ -63,8 +64,8 @@ impl Builder {
         self
     }
 
-    /// Time that a user may take to answer before the call has to begin again, in protocol revision 2026-07-28, which asks by ending the call.
-    /// 15 minutes by default.
+    /// Time that a user may take to answer under protocol revision 2026-07-28, where a question ends the call. After that the client has
+    /// to begin the call again. Default: 15 minutes.
     ///
     /// ```
     /// # use std::time::Duration;
@@ -75,7 +76,10 @@ impl Builder {
     #[track_caller]
     pub fn state_lifetime(mut self, lifetime: Duration) -> Self {
         if lifetime.is_zero() {
-            self.refuse("state_lifetime", "nobody could answer in no time");
+            self.refuse(
+                "state_lifetime",
+                "it is zero, and no user could answer in that time: pass a longer one",
+            );
         }
         self.state_settings.lifetime = lifetime;
         self

@@ -29,9 +29,10 @@ use crate::{
 
 type Text = Cow<'static, str>;
 
-/// The place in lists that the key `order` stands for. Between two of them is room for the order of `items![…]` or of the source.
+/// Returns the position in lists for the key `order`. Between two positions, and before the first one, there is room for the order of
+/// `items![…]` or of the source.
 pub(super) fn rank(order: i32) -> i64 {
-    i64::from(order) << 32
+    i64::from(order) << 31
 }
 
 /// One item of the catalog, annotated or added while running.

@@ -53,7 +53,7 @@ pub(crate) struct Catalog {
     pub(crate) bus: Bus,
     /// What the server has refused. Here, because whoever has a [`Handle`] can ask for it.
     pub(crate) tally: Arc<Tally>,
-    /// Shares of everything that all clients have together.
+    /// Shares of the resources that all clients use together.
     pub(crate) shares: Arc<Shares>,
 }
 

@@ -13,7 +13,8 @@ pub(super) enum Code {
     Usage = 2,
 }
 
-/// Exit code of the process, which [`run`](crate::Builder::run) returns and `main` passes on: 0 is success, 1 a failure, 2 a wrong command line.
+/// Exit code of the process: 0 is success, 1 a failure, 2 a wrong command line. [`run`](crate::Builder::run) returns it, and `main` passes
+/// it on.
 ///
 /// ```no_run
 /// fn main() -> mcp_runtime::Exit {
@@ -32,8 +33,8 @@ pub(super) enum Code {
 /// }
 /// ```
 ///
-/// A failure that is dropped before `main` returns it ends the process with its code at that point. A server that cannot start therefore never
-/// exits with 0, with any return type of `main`. During a panic the drop has no effect: the panic decides the exit code.
+/// A failure that is dropped before `main` returns it ends the process at that point, with its code. So a server that cannot start never
+/// exits with 0, whatever type `main` returns. During a panic the drop has no effect: the panic decides the exit code.
 #[derive(Debug, PartialEq, Eq)]
 #[must_use = "the exit code of the process: return it from `main`"]
 pub struct Exit(Code);
@@ -59,12 +60,12 @@ impl Drop for Exit {
     }
 }
 
-/// Subject of the bound that nothing fulfils. Its lifetime keeps the compiler from looking before somebody writes `.await`.
+/// Type without the bound that `.await` asks for. Its lifetime makes the compiler check the bound only where an author writes `.await`.
 #[doc(hidden)]
 #[derive(Debug)]
 pub struct Returned<'a>(std::marker::PhantomData<&'a ()>);
 
-/// No type implements it.
+/// Bound of `.await`. No type implements it.
 #[doc(hidden)]
 #[diagnostic::on_unimplemented(
     message = "`run` blocks until the server has ended, so there is nothing to await",
@@ -75,13 +76,14 @@ pub trait Awaited {
     type Output;
 }
 
-/// Never applies. Without it the compiler would only propose to remove the `.await`, and `run` would then fail on the runtime it is called on.
+/// Never applies. Without this `impl` the compiler would propose to remove the `.await`, and `run` would then fail on the runtime of its
+/// caller.
 #[doc(hidden)]
 impl Future for Exit
 where
     for<'a> Returned<'a>: Awaited,
 {
-    // Of no known type, so that its use causes no further error.
+    // An unknown type, so that its use causes no further error.
     type Output = <Returned<'static> as Awaited>::Output;
 
     fn poll(self: Pin<&mut Self>, _: &mut Context<'_>) -> Poll<Self::Output> {

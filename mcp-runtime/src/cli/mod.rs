@@ -46,7 +46,7 @@ static COMMANDS: [(&str, &str); 7] = [
     ("help", "prints this"),
 ];
 
-/// The fix for `.run()` on a runtime, which would panic when it starts a second one there.
+/// Fix for `.run()` on a tokio runtime. It would panic there, because it starts a runtime of its own.
 #[cfg(feature = "http")]
 const ON_A_RUNTIME: &str = "it brings its own tokio runtime and cannot be called on another one: call it from a plain `fn main` without \
      `#[tokio::main]`, or write `.serve_stdio().await` or `.serve_http(…).await` instead";
@@ -95,8 +95,8 @@ impl Builder {
     /// A call that asks the user ([`Context::elicit`](crate::Context::elicit)) asks the person at the terminal; elsewhere it takes
     /// `--answer KEY=JSON`: `call deploy env=prod --answer consent='{"deploy":true}'`, or `consent=decline`.
     ///
-    /// What goes wrong is said on stderr, and the exit code tells: 0 is success, 1 a failure, 2 a wrong command line. `main` returns
-    /// the [`Exit`]. A `main` that drops a failure instead ends with its exit code too.
+    /// Errors are written to stderr. The exit code is 0 for success, 1 for a failure and 2 for a wrong command line. `main` returns the
+    /// [`Exit`]; a `main` that drops a failure ends with its exit code too.
     ///
     /// `run` cannot be called on a tokio runtime, as in a `main` with `#[tokio::main]`: it then prints an error and the exit code is 1. Call it from a
     /// plain `fn main`, or await [`serve_stdio`](Self::serve_stdio) or `serve_http` on your runtime.
@@ -113,9 +113,9 @@ impl Builder {
     /// finish for five seconds, or until (another) SIGTERM comes; after that they are given up. Threads of
     /// `blocking` functions are not waited for.
     ///
-    /// A handler that computes without a pause then is cut off: the process ends with exit code 1, and stderr names the handler. Over stdio
-    /// `on_shutdown` does not run in that case. Where stdin is neither a pipe nor a socket, only SIGTERM ends such a server; on Windows
-    /// it ends with its handler.
+    /// A handler that still computes then, without a pause, is cut off. The process ends with exit code 1, and stderr names the handler.
+    /// Over stdio `on_shutdown` does not run in that case. If stdin is neither a pipe nor a socket, only SIGTERM ends such a server. On
+    /// Windows the server ends when the handler does.
     #[track_caller]
     pub fn run(self) -> Exit {
         #[cfg(feature = "client-log")]

@@ -111,7 +111,8 @@ fn mark(entry: &Entry) -> String {
     if marks.is_empty() { String::new() } else { format!(" ({})", marks.join("; ")) }
 }
 
-/// The arguments in the order of the function's parameters, which only the text of the schema has: [`Value`] sorts its members.
+/// Returns the tool with its arguments, in the order of the function's parameters. Only the text of the schema has that order: [`Value`]
+/// sorts its members.
 pub(super) fn usage_of_tool(tool: &Value, snapshot: &Snapshot) -> String {
     let schema = &tool["inputSchema"];
     let is_required =

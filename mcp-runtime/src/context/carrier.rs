@@ -51,7 +51,7 @@ impl Carrier {
         None
     }
 
-    /// Whether it came over HTTP.
+    /// Whether the message came over HTTP.
     pub(crate) fn is_http(&self) -> bool {
         #[cfg(feature = "http")]
         return self.http.is_some();

@@ -64,9 +64,9 @@ impl Context {
     /// error. A client that sends one round twice repeats what follows it, unless
     /// the item is `single_use`.
     ///
-    /// Between two rounds the server keeps what this gives in its process, or sealed in the hands of the client with `Builder::state_key`
-    /// (feature `state-key`): for [`Builder::state_lifetime`](crate::Builder::state_lifetime), and at most
-    /// [`Limits::state`](crate::Limits::state) bytes for all keys of a call together.
+    /// Between two rounds the server keeps the value in its process. With `Builder::state_key` (feature `state-key`) it seals the value and
+    /// sends it to the client instead. The value is lost after [`Builder::state_lifetime`](crate::Builder::state_lifetime). The values of all
+    /// keys of a call may have [`Limits::state`](crate::Limits::state) bytes together.
     ///
     /// ```
     /// # use mcp_runtime::prelude::*;

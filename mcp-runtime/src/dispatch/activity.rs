@@ -1,4 +1,4 @@
-//! The item that the thread of a reactor works on. A thread beside it can see that, and end a process whose reactor does not answer.
+//! Record of the item that a reactor runs. Another thread can read it, and end a process whose reactor does not answer.
 
 use std::{
     cell::Cell,
@@ -18,21 +18,21 @@ thread_local! {
     static OF_THIS_THREAD: Cell<Option<&'static ReactorActivity>> = const { Cell::new(None) };
 }
 
-/// Runs once, before the first call of a reactor.
+/// Function that runs once, before the first call of a reactor.
 type Beginning = Box<dyn FnOnce() + Send>;
 
-/// What one reactor works on. It is written with two plain stores for each call, and holds the address of an entry, not the entry, whose
-/// counter all reactors would share.
+/// Item that one reactor runs. Each call costs two plain stores. The record holds the address of the entry instead of an `Arc`, because
+/// all reactors would share the counter of the `Arc`.
 #[derive(Default)]
 pub(crate) struct ReactorActivity {
-    /// The address of the entry that is running; zero between calls.
+    /// Address of the running entry; zero between calls.
     entry: AtomicUsize,
-    /// Numbers the polls, so that two looks can tell one long poll from two short ones.
+    /// Number of the last poll, which tells one long poll from two short ones.
     polls: AtomicUsize,
     beginning: Mutex<Option<Beginning>>,
 }
 
-/// One poll of a handler.
+/// Poll of a handler.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct ActivePoll {
     entry: usize,
@@ -40,20 +40,20 @@ pub(crate) struct ActivePoll {
 }
 
 impl ReactorActivity {
-    /// Makes this thread tell what it works on. The value is never freed: there is one for each reactor of a process.
+    /// Returns a new record for this thread. It is never freed: a process has one for each reactor.
     pub(crate) fn of_this_thread() -> &'static Self {
         let activity: &'static Self = Box::leak(Box::default());
         OF_THIS_THREAD.set(Some(activity));
         activity
     }
 
-    /// Runs `beginning` before the first call: a server that is never called does not pay for it.
+    /// Runs `beginning` before the first call, so that a server that is never called does not pay for it.
     #[cfg_attr(not(all(feature = "stdio", unix)), allow(dead_code, reason = "for the watchdog"))]
     pub(crate) fn before_first_call(&self, beginning: impl FnOnce() + Send + 'static) {
         *self.beginning.lock().unwrap_or_else(PoisonError::into_inner) = Some(Box::new(beginning));
     }
 
-    /// The poll that is running now.
+    /// Returns the poll that is running now.
     pub(crate) fn current(&self) -> Option<ActivePoll> {
         let (entry, number) = (self.entry.load(Relaxed), self.polls.load(Relaxed));
         (entry != 0).then_some(ActivePoll { entry, number })
@@ -69,7 +69,7 @@ impl ReactorActivity {
 }
 
 impl ActivePoll {
-    /// The words about a reactor that this poll does not let go of.
+    /// Describes the item that keeps its reactor in this poll.
     pub(crate) fn problem(self, snapshot: &Snapshot) -> Unresponsive {
         let kinds = [ListKind::Tools, ListKind::Resources, ListKind::Templates, ListKind::Prompts];
         let mut entries = kinds.into_iter().flat_map(|kind| snapshot.list(kind));
@@ -81,7 +81,7 @@ impl ActivePoll {
     }
 }
 
-/// An item that holds its reactor while the process shall end.
+/// Item that keeps its reactor busy although the server has been told to end.
 #[derive(Debug)]
 pub(crate) struct Unresponsive(pub(crate) String);
 
@@ -95,7 +95,7 @@ impl fmt::Display for Unresponsive {
     }
 }
 
-/// Tells that the item runs, until this is dropped.
+/// Records that an item runs, until this guard is dropped.
 pub(super) struct Entered(Option<&'static ReactorActivity>);
 
 impl Entered {

@@ -128,7 +128,7 @@ pub(crate) enum Dispatched {
 }
 
 impl Dispatched {
-    /// As long as it is not done, it takes this up.
+    /// Holds the reservation until the call is done.
     pub(crate) fn holding(mut self, reservation: Reservation) -> Self {
         if let Self::Pending(pending) = &mut self
             && !reservation.is_empty()

@@ -32,7 +32,7 @@ pub(crate) struct Pending {
     left: Option<Duration>,
     sleep: Option<Pin<Box<Sleep>>>,
     settings: Settings,
-    /// What it takes up until it ends or is given up.
+    /// Reservation that is held until the call ends or is cancelled.
     reservation: Option<Arc<Reservation>>,
     done: bool,
 }
@@ -179,7 +179,7 @@ impl Drop for Pending {
             self.context.set_cancelled();
             self.context.close();
         }
-        // What the handler holds may panic when it is dropped. The call has its answer, or none; nothing else must hear of that.
+        // Values of the handler may panic when they are dropped. The call is over, and the panic must not reach anything else.
         let nothing = Box::pin(std::future::pending());
         unwind::discard(std::mem::replace(&mut self.future, nothing));
     }

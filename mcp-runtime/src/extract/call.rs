@@ -174,7 +174,7 @@ impl<'a> Call<'a> {
         Self { mode, arguments, context, names, problems: Vec::new() }
     }
 
-    /// Takes note of what is wrong with an argument. The text may repeat what the client sent, through the author's own types too.
+    /// Records a problem with an argument. The text is cut, because it may repeat what the client sent, also in errors of the author's types.
     pub(crate) fn problem(&mut self, text: String) {
         self.problems.push(match truncated(&text, LONGEST_PROBLEM) {
             all if all.len() == text.len() => text,
@@ -295,7 +295,7 @@ impl<'a> Call<'a> {
             };
             match tokio::task::spawn_blocking(job).await {
                 Ok(Ok(answer)) => answer,
-                // Without what it was made with: that is gone, and could panic once more.
+                // The payload of the panic has been dropped, because its own `Drop` could panic once more.
                 Ok(Err(panicked)) => std::panic::resume_unwind(Box::new(panicked)),
                 Err(error) => Err(Error::internal(error)),
             }
@@ -303,7 +303,7 @@ impl<'a> Call<'a> {
     }
 }
 
-/// Characters of what is told about one argument.
+/// Maximum number of characters in the problem of one argument.
 const LONGEST_PROBLEM: usize = 1000;
 
 /// More unknown arguments are only counted.

@@ -11,9 +11,9 @@ use crate::{
     wire::{Kind, Raw, validate},
 };
 
-/// Reads `raw` as a `T`. What `serde_json` refuses is read [leniently](lenient) once more. When only its type is wrong and it came as a
-/// string (`"5"`, `"[1,2]"`), the string's content is read as JSON, since many models write arguments so; `strict` turns that off. A
-/// type that takes strings never gets there.
+/// Reads `raw` as a `T`. A value that `serde_json` refuses is read once more, [leniently](lenient). If the value is a string (`"5"`,
+/// `"[1,2]"`) that does not fit the type, the content of the string is then read as JSON, because many models write arguments so.
+/// `strict` turns that off.
 ///
 /// The second part is the text that was read in the end, for the check of constraints.
 pub(crate) fn read<T: DeserializeOwned + 'static>(
@@ -44,7 +44,7 @@ fn read_again<T: DeserializeOwned>(
         && let Ok(inner) = validate(inner.as_bytes(), DEPTH)
         && let Ok(value) = read_leniently(inner)
     {
-        // A string that contains JSON must keep the rules for a message.
+        // JSON in a string must keep the same rules as a message.
         return match inner.doubled() {
             Some(doubled) => Err(doubled.to_string()),
             None => Ok((value, Some(inner.as_str().to_owned()))),
@@ -53,11 +53,11 @@ fn read_again<T: DeserializeOwned>(
     Err(error)
 }
 
-/// What `serde_json` goes into.
+/// Depth that `serde_json` reads.
 pub(super) const DEPTH: usize = 127;
 
 /// # Errors
-/// What is wrong, with the path to the value inside the argument.
+/// The value does not fit the type. The text has the path to the value inside the argument.
 fn read_leniently<T: DeserializeOwned>(raw: Raw<'_>) -> Result<T, String> {
     let mut path = String::new();
     let value = lenient::read(raw, |reader| {
@@ -105,7 +105,7 @@ pub(crate) fn wording(error: &str) -> String {
         "a map" => "an object",
         other => other,
     };
-    // The value itself comes first, and may be long.
+    // The text begins with the value, which may be long.
     match shown(before) {
         all if all.len() == before.len() => format!("{before}expected {expected}"),
         start => format!("{start}…, expected {expected}"),
@@ -252,7 +252,7 @@ mod tests {
         assert!(error.len() < 200, "{error}");
     }
 
-    /// serde keeps the values of these before it knows what they are for.
+    /// For these types serde buffers the value before it knows the type of it.
     #[test]
     fn an_integer_is_one_also_where_serde_keeps_it_first() {
         #[derive(serde::Deserialize, Debug)]
@@ -323,7 +323,7 @@ mod tests {
         );
     }
 
-    /// The one reads what the other refuses, and nothing else otherwise.
+    /// Both readers agree on everything that is not read leniently.
     #[test]
     fn the_lenient_reader_agrees_with_serde_json() {
         #[derive(serde::Deserialize, Debug)]

@@ -1,24 +1,24 @@
-//! An argument that `serde_json` has refused, read as its client may have meant it.
+//! Lenient reading of an argument that `serde_json` has refused.
 
 use super::reader::{ArgumentReader, Leniency, NullField, ReadError};
 use crate::wire::Raw;
 
-/// Bytes that are read for one argument before it is refused, however much is left to be lenient about.
+/// Maximum number of bytes that are read for one argument, all readings together.
 const MOST_BYTES: usize = 16 << 20;
 
-/// Readings of an argument that is too large for [`MOST_BYTES`].
+/// Number of readings that an argument gets even if it is too large for [`MOST_BYTES`].
 const LEAST_READINGS: usize = 4;
 
-/// Reads `raw` again and again, each time a little more leniently, until `read` can read it or nothing is left to be lenient about:
-/// once for each field whose `null` is refused, and at most three times more.
+/// Reads `raw` several times, each time more leniently, until `read` succeeds or no leniency is left. There is one reading for each field
+/// whose `null` is refused, and at most three more.
 ///
-/// A `null` counts as no member where the type refuses it and the field has a default.
+/// If the type of a field refuses `null` and the field has a default, a `null` counts as a missing member.
 pub(super) fn read<R>(
     raw: Raw<'_>,
     mut read: impl FnMut(&mut ArgumentReader<'_, '_>) -> Result<R, ReadError>,
 ) -> Result<R, ReadError> {
     let mut leniency = Leniency::default();
-    // Without a default they would be missing, and then `null` is what is wrong.
+    // Fields without a default, whose `null` is the error.
     let mut required: Vec<NullField> = Vec::new();
     let most = LEAST_READINGS.max(MOST_BYTES / raw.as_str().len().max(1));
     let mut readings = 0;

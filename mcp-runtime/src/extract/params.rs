@@ -32,8 +32,8 @@ pub(crate) enum Source {
     Json { schema: fn(&mut SchemaGenerator) -> Schema, required: fn() -> bool },
     /// An object whose members are arguments.
     Spread { schema: fn(&mut SchemaGenerator) -> Schema },
-    /// A text argument of a prompt or template; `values` are those its type allows, when it allows only some. `read_as` is the type that the text
-    /// becomes.
+    /// A text argument of a prompt or template. `values` returns the allowed values of a type that allows only some, and `read_as` is the
+    /// type that the text is parsed into.
     Text { required: bool, values: fn() -> Vec<&'static str>, read_as: TypeId },
 }
 

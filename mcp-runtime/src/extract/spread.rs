@@ -112,12 +112,12 @@ pub(crate) fn read<T: Argument>(call: &mut Call<'_>) -> Option<T> {
     }
 }
 
-/// What became of the members when a struct was read the last time.
+/// Outcome of the last reading of a struct.
 #[derive(Default)]
 struct Reading {
-    /// Members that it has no field for.
+    /// Members that the struct has no field for.
     ignored: BTreeSet<String>,
-    /// Where it failed.
+    /// Path to the value at which the reading failed.
     path: String,
 }
 
@@ -136,7 +136,7 @@ impl Reading {
     }
 }
 
-/// The JSON inside a JSON string, when there is some other than a string, and no object in it has a name twice.
+/// Returns the JSON inside a JSON string. It must be no string again, and no object in it may have a name twice.
 fn stringified(value: &str) -> Option<String> {
     let inner = Raw::trusted(value).string()?;
     let inner = validate(inner.as_bytes(), DEPTH).ok()?;

@@ -1,4 +1,4 @@
-//! A TCP connection to the first of several addresses that answers (RFC 8305, "Happy Eyeballs").
+//! TCP connection to the first of several addresses that answers (RFC 8305, "Happy Eyeballs").
 
 use std::{collections::VecDeque, future::Future, io, net::SocketAddr, time::Duration};
 
@@ -14,13 +14,13 @@ const DELAY: Duration = Duration::from_millis(250);
 /// Time that one attempt may take: enough for the system to repeat a lost packet once, after a second.
 const ATTEMPT: Duration = Duration::from_secs(2);
 
-/// Addresses that are tried at most, so that a name server cannot make this process open many sockets.
+/// Maximum number of addresses that are tried, so that a name server cannot make this process open many sockets.
 const MOST: usize = 8;
 
 /// Finds the addresses of a host.
 pub(crate) trait Resolve: Send + Sync + 'static {
     /// # Errors
-    /// When the host is not known, or the resolver cannot be asked.
+    /// The host is not known, or the resolver does not answer.
     fn resolve(
         &self,
         host: &str,
@@ -28,7 +28,7 @@ pub(crate) trait Resolve: Send + Sync + 'static {
     ) -> impl Future<Output = io::Result<Vec<SocketAddr>>> + Send;
 }
 
-/// The resolver of the operating system.
+/// Resolver of the operating system.
 pub(crate) struct SystemResolver;
 
 impl Resolve for SystemResolver {
@@ -40,13 +40,13 @@ impl Resolve for SystemResolver {
 /// Connects to the address that answers first.
 ///
 /// # Errors
-/// The last failure, when all attempts have failed. `addresses` must not be empty.
+/// All attempts have failed: the last failure. `addresses` must not be empty.
 pub(super) async fn dial(addresses: Vec<SocketAddr>) -> Result<TcpStream, String> {
     race(addresses, TcpStream::connect).await
 }
 
-/// Runs attempts side by side: each starts when the one before has failed, or has not succeeded for a while. The first success ends the
-/// others.
+/// Runs attempts side by side. Each attempt starts when the previous one has failed or has not succeeded within [`DELAY`]. The first
+/// success ends the others.
 async fn race<T, F>(
     addresses: Vec<SocketAddr>,
     connect: impl Fn(SocketAddr) -> F,
@@ -95,7 +95,7 @@ where
     }
 }
 
-/// The families of addresses in turn, beginning with the one that the resolver prefers (RFC 8305, section 4).
+/// Returns IPv6 and IPv4 addresses in turn, beginning with the family that the resolver prefers (RFC 8305, section 4).
 fn interleaved(addresses: Vec<SocketAddr>) -> Vec<SocketAddr> {
     let prefers_v6 = addresses.first().is_some_and(SocketAddr::is_ipv6);
     let (preferred, others): (Vec<_>, Vec<_>) =
@@ -117,7 +117,7 @@ mod tests {
 
     use super::*;
 
-    /// What an address of the test does; the last part of an address says which.
+    /// Behaviour of an address in the tests.
     #[derive(Clone, Copy)]
     enum Host {
         /// Packets to it vanish.
@@ -127,7 +127,7 @@ mod tests {
         AnswersAfter(Duration),
     }
 
-    /// Races these hosts, in the order of the resolver. Gives the winner, the time it took, and the order of the attempts.
+    /// Races these hosts, in the order of the resolver. Returns the winner, the time it took, and the order of the attempts.
     async fn check(hosts: &[(&str, Host)]) -> (Result<String, String>, Duration, Vec<String>) {
         let address = |text: &str| SocketAddr::new(text.parse().unwrap(), 443);
         let table: Vec<_> = hosts.iter().map(|(text, host)| (address(text), *host)).collect();

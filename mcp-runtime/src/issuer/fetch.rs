@@ -54,7 +54,7 @@ pub(crate) struct Web<R = SystemResolver> {
     tls: OnceLock<TlsConnector>,
 }
 
-/// A connection, with or without TLS, direct or through a proxy.
+/// Connection with or without TLS, direct or through a proxy.
 trait ByteStream: AsyncRead + AsyncWrite + Send + Unpin {}
 
 impl<S: AsyncRead + AsyncWrite + Send + Unpin> ByteStream for S {}
@@ -64,7 +64,7 @@ impl Web {
         Self::of(Reachable::from_issuer(issuer))
     }
 
-    /// Lets another URL that the author has named be anywhere, as the issuer may be.
+    /// Allows private addresses for the host of this URL too, because the author has named it.
     #[must_use]
     pub(crate) fn and(mut self, url: &str) -> Self {
         if let (Ok(reachable), Ok(target)) = (&mut self.reachable, Target::parse(url)) {
@@ -101,7 +101,7 @@ impl<R: Resolve> Web<R> {
         reachable.check(&Target::parse(url)?)
     }
 
-    /// A connection to a target. What is connected to is what has been checked: a name is looked up once.
+    /// Connects to a target. A name is looked up once, so the address that was checked is the address that is used.
     async fn connect(&self, target: &Target) -> Result<Box<dyn ByteStream>, String> {
         let reachable = self.reachable.as_ref().map_err(Clone::clone)?;
         reachable.check(target)?;
@@ -109,14 +109,16 @@ impl<R: Resolve> Web<R> {
             let addresses = self.addresses(reachable, target).await?;
             return Ok(Box::new(dial(addresses).await?));
         };
-        // What the author has named may be anywhere, so the proxy may look the name up.
+        // A host that the author has named may have any address, so the proxy may look it up.
         if reachable.is_named(target) {
             return self.connect_through(proxy, &target.host_and_port()).await;
         }
-        // The proxy would look any other name up once more, and could find an address in a private network that it reaches and that
-        // has not been checked. So it is given the address.
+        // The proxy would look up any other name itself, and could find an address in a private network that has not been checked here.
+        // So the proxy is given the address.
         let addresses = self.addresses(reachable, target).await.map_err(|why| {
-            format!("{why}; through a proxy only addresses that were checked here are asked")
+            format!(
+                "{why}; through a proxy the server asks only addresses that it has looked up itself"
+            )
         })?;
         let mut problem = String::new();
         for address in addresses {
@@ -128,7 +130,7 @@ impl<R: Resolve> Web<R> {
         Err(problem)
     }
 
-    /// The addresses of a target that may be connected to; at least one.
+    /// Returns the allowed addresses of a target, at least one.
     async fn addresses(
         &self,
         reachable: &Reachable,
@@ -152,7 +154,7 @@ impl<R: Resolve> Web<R> {
         Ok(found)
     }
 
-    /// The operator has named the proxy, so it may be anywhere.
+    /// Connects through a proxy. The operator has named the proxy, so it may have any address.
     async fn connect_through(
         &self,
         proxy: &HttpProxy,
@@ -168,7 +170,7 @@ impl<R: Resolve> Web<R> {
         Ok(Box::new(proxy.tunnel(stream, authority).await?))
     }
 
-    /// TLS with a target, for the name by which it is known.
+    /// Begins TLS with a target, for the name of its host.
     async fn secured(
         &self,
         target: &Target,
@@ -327,7 +329,7 @@ mod tests {
         ProxySettings::read(|_| None)
     }
 
-    /// Listens on loopback. Gives the address.
+    /// Listens on loopback. Returns the listener and its address.
     async fn listen() -> (TcpListener, SocketAddr) {
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
         let address = listener.local_addr().unwrap();
@@ -343,8 +345,8 @@ mod tests {
         String::from_utf8(bytes).unwrap()
     }
 
-    /// An address that takes no more connections, because the queue of its listener is full: on Linux packets to it vanish. The
-    /// first value keeps it so.
+    /// Returns an address that takes no more connections, because the queue of its listener is full: Linux drops the packets. The first
+    /// value keeps the queue full.
     async fn black_hole() -> ((TcpListener, JoinSet<io::Result<TcpStream>>), SocketAddr) {
         let socket = TcpSocket::new_v4().unwrap();
         socket.bind("127.0.0.1:0".parse().unwrap()).unwrap();
@@ -354,7 +356,7 @@ mod tests {
         for _ in 0..4 {
             queue.spawn(TcpStream::connect(address));
         }
-        // One has found a place, so the others have tried.
+        // One connection is in the queue, so the others have been tried.
         queue.join_next().await.unwrap().unwrap().unwrap();
         ((listener, queue), address)
     }
@@ -377,7 +379,7 @@ mod tests {
         assert_eq!(document.as_deref(), Ok(&b"keys"[..]));
     }
 
-    /// Asks for `url` through a proxy of the test. Gives what the proxy was asked for, in each connection, and how the request ended.
+    /// Asks for `url` through a proxy of the test. Returns the head of each request to the proxy, and the error of the request.
     async fn asked_of_proxy(
         reachable: Reachable,
         names: Vec<(&'static str, SocketAddr)>,
@@ -402,7 +404,7 @@ mod tests {
                 let mut first = [0; 3];
                 if status.starts_with("200") {
                     stream.read_exact(&mut first).await.unwrap();
-                    // A handshake of TLS 1.x begins.
+                    // Begin of a TLS handshake.
                     assert_eq!(first[..2], [22, 3]);
                 }
             }

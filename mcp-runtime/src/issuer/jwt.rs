@@ -18,12 +18,18 @@ use crate::{
 /// The issuer's keys are found through its metadata (RFC 8414, or OpenID Connect), kept, and asked for again when they are old or a token
 /// names one that is not among them: at most once in ten seconds, whoever sends what.
 ///
-/// A token must be signed with one of those keys, by an [`Algorithm`] that is allowed; its `iss` must be this issuer, its `aud` must be
-/// an audience of this server or, as an array, contain one; its `exp` (30 seconds are granted to clocks that differ) must not have
-/// passed, `nbf` must have. It has a `sub`, which is the caller's [`Principal`](crate::Principal). Scopes are those in `scope`, or `scp`.
+/// A token is accepted if all of this holds:
 ///
-/// A token for several audiences is accepted, as RFC 9068 allows, so each of the other services that it is for can use it here. Have the
-/// issuer give every service tokens of its own.
+/// * It is signed with one of those keys, by an [`Algorithm`] that is allowed.
+/// * Its `iss` is this issuer.
+/// * Its `aud` is an audience of this server, or an array that contains one.
+/// * Its `exp` has not passed, and its `nbf` has. Clocks may differ by 30 seconds.
+/// * It has a `sub`, which becomes the caller's [`Principal`](crate::Principal).
+///
+/// The scopes of the caller are those in `scope`, or in `scp`.
+///
+/// A token for several audiences is accepted, as RFC 9068 allows. Each of the other services can then use the token here. To avoid that,
+/// have the issuer give every service tokens of its own.
 ///
 /// ```
 /// use mcp_runtime::Jwt;
@@ -32,12 +38,12 @@ use crate::{
 /// # let _ = server;
 /// ```
 ///
-/// Only `https` is asked, without following redirects, and nothing in private networks but what you name: the issuer, and a
-/// [`jwks_uri`](Self::jwks_uri). An issuer on this machine (`http://localhost:8080`) may be asked without TLS.
+/// The server sends its requests over `https` and follows no redirects. In private networks it asks only the hosts that you name: the
+/// issuer, and a [`jwks_uri`](Self::jwks_uri). An issuer on this machine (`http://localhost:8080`) may be asked without TLS.
 ///
-/// A proxy that the environment names is used as curl does (`HTTPS_PROXY`, `ALL_PROXY`, `NO_PROXY`, in small letters too), with a
-/// name and a password if it has them. Hosts that the issuer's documents name, and you do not, are looked up here and asked for by their
-/// address, because the proxy could find a private one: where names are not known here, give the `jwks_uri`.
+/// The server uses the proxy of the environment as curl does: `HTTPS_PROXY`, `ALL_PROXY` and `NO_PROXY`, also in lower case, with user
+/// and password if the URL has them. Other hosts, which only the issuer's documents name, are looked up by the server, and the proxy gets
+/// their address: the proxy itself could find a private one. On a machine that cannot look up such hosts, set the `jwks_uri`.
 pub struct Jwt {
     verifier: Verifier<Web>,
     problem: Option<String>,

@@ -1,7 +1,7 @@
 //! Access tokens that an issuer has signed: its keys, found and kept, and what is in the tokens (AUTH-05).
 //!
-//! `jwt` → `token` takes a token apart, `keys` finds the key for it (`discovery`, `jwks`, through `fetch`, which connects with `dial` and `proxy`), `algorithm` checks the
-//! signature. A token that was good a moment ago is remembered (`seen`).
+//! `jwt` → `token` takes a token apart, `keys` finds the key for it (`discovery`, `jwks`), `algorithm` checks the signature. `fetch` asks the
+//! issuer, and connects with `dial` and `proxy`. A token that was good a moment ago is remembered (`seen`).
 
 mod algorithm;
 mod claims;

@@ -1,4 +1,4 @@
-//! The proxy that the environment names for TLS connections, by the variables that curl reads.
+//! Proxy for TLS connections, from the variables of the environment that curl reads.
 
 use std::net::IpAddr;
 
@@ -14,20 +14,20 @@ use tokio::{
 use super::reachable::Target;
 use crate::percent;
 
-/// Variables that name the proxy; the first that is set counts.
+/// Variables that name the proxy. The first one that is set counts.
 const PROXY: [&str; 4] = ["https_proxy", "HTTPS_PROXY", "all_proxy", "ALL_PROXY"];
 
-/// Variables that name the hosts that are asked directly.
+/// Variables that name hosts to connect to directly.
 const NO_PROXY: [&str; 2] = ["no_proxy", "NO_PROXY"];
 
-/// What the environment says of proxies.
+/// Proxy settings of the environment.
 pub(super) struct ProxySettings {
     proxy: Option<Result<HttpProxy, String>>,
     /// Entries of `NO_PROXY`, in lower case.
     direct: Vec<String>,
 }
 
-/// A proxy that opens tunnels (`CONNECT`, RFC 9110, section 9.3.6).
+/// Proxy that opens tunnels (`CONNECT`, RFC 9110, section 9.3.6).
 #[derive(Debug)]
 pub(super) struct HttpProxy {
     pub(super) target: Target,
@@ -39,14 +39,14 @@ impl ProxySettings {
         Self::read(|name| std::env::var(name).ok())
     }
 
-    /// Reads the settings through `variable`, which gives the value of a variable of this name.
+    /// Reads the settings. `variable` returns the value of the variable with this name.
     pub(super) fn read(variable: impl Fn(&str) -> Option<String>) -> Self {
         let first = |names: &[&'static str]| {
             let mut set = names.iter().filter_map(|name| Some((*name, variable(name)?)));
             set.find(|(_, value)| !value.trim().is_empty())
         };
         let proxy = first(&PROXY).map(|(name, value)| {
-            // Without the value, which may have a password in it.
+            // The error leaves out the value, which may contain a password.
             HttpProxy::parse(value.trim()).map_err(|why| format!("the variable `{name}` {why}"))
         });
         let direct = first(&NO_PROXY).map(|it| it.1).unwrap_or_default();
@@ -54,11 +54,11 @@ impl ProxySettings {
         Self { proxy, direct: direct.map(str::to_ascii_lowercase).collect() }
     }
 
-    /// The proxy for this target; `None` where the target is asked directly. A proxy has another loopback interface than this machine,
-    /// so what is on this machine is always asked directly.
+    /// Returns the proxy for this target; `None` for a direct connection. Hosts of this machine are always connected to directly, because
+    /// a proxy has another loopback interface.
     ///
     /// # Errors
-    /// When the environment names something that is no proxy.
+    /// The environment names something that is no proxy.
     pub(super) fn find(&self, target: &Target) -> Result<Option<&HttpProxy>, String> {
         let Some(proxy) = &self.proxy else { return Ok(None) };
         if !target.has_tls
@@ -71,7 +71,8 @@ impl ProxySettings {
     }
 }
 
-/// Whether an entry of `NO_PROXY` is for this target: `*`, an address, a network, or a name with those below it, maybe with a port.
+/// Whether an entry of `NO_PROXY` matches this target. An entry is `*`, an address, a network, or a name that stands for its subdomains
+/// too, with or without a port.
 fn is_direct(entry: &str, target: &Target) -> bool {
     if entry == "*" {
         return true;
@@ -110,7 +111,7 @@ fn is_in(address: IpAddr, network: &str, bits: &str) -> bool {
 
 impl HttpProxy {
     /// # Errors
-    /// What is wrong, and what to write.
+    /// The text is no URL of a proxy. The error names the form to write.
     fn parse(text: &str) -> Result<Self, String> {
         let wrong = || {
             "is no proxy that can be used: write `http://host:port` or `https://host:port`"
@@ -143,7 +144,7 @@ impl HttpProxy {
     /// Opens a tunnel to `authority`, on a connection to this proxy.
     ///
     /// # Errors
-    /// When the proxy opens none.
+    /// The proxy opens no tunnel.
     pub(super) async fn tunnel<S>(
         &self,
         stream: S,
@@ -158,7 +159,7 @@ impl HttpProxy {
         let broke = |error: hyper::Error| failed(&error);
         let (mut sender, connection) =
             http1::handshake::<_, String>(TokioIo::new(stream)).await.map_err(broke)?;
-        // It ends with this function, when the tunnel has been taken out of it.
+        // Aborted at the end of this function. By then the tunnel has been taken out of the connection.
         let mut driven = JoinSet::new();
         driven.spawn(connection.with_upgrades());
         let mut request = Request::connect(authority).header(header::HOST, authority);
@@ -185,7 +186,7 @@ mod tests {
         })
     }
 
-    /// The proxy for a URL, if it is asked through one.
+    /// Returns the proxy for a URL, if there is one.
     fn found(variables: &[(&str, &str)], url: &str) -> Option<String> {
         let (settings, target) = (settings(variables), Target::parse(url).unwrap());
         let proxy = settings.find(&target).unwrap();
@@ -203,7 +204,7 @@ mod tests {
             (&[("ALL_PROXY", "http://[::1]:8080")], Some("::1:8080")),
             (&[("HTTPS_PROXY", " "), ("ALL_PROXY", "http://all")], Some("all:80")),
             (&[("HTTPS_PROXY", "http://upper"), ("https_proxy", "http://lower")], Some("lower:80")),
-            // For connections without TLS, which go to this machine alone.
+            // Variables for connections without TLS, which only go to this machine.
             (&[("HTTP_PROXY", "http://proxy:3128"), ("http_proxy", "http://proxy:3128")], None),
         ] {
             assert_eq!(found(variables, url).as_deref(), expected, "{variables:?}");

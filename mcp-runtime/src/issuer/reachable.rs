@@ -51,13 +51,13 @@ impl Target {
         })
     }
 
-    /// The host with its port, as `CONNECT` wants them.
+    /// Returns the host with its port, in the form that `CONNECT` needs.
     pub(super) fn host_and_port(&self) -> String {
         let Self { host, port, .. } = self;
         if host.contains(':') { format!("[{host}]:{port}") } else { format!("{host}:{port}") }
     }
 
-    /// Whether the target is named as one on this machine.
+    /// Whether the name of the target is one of this machine.
     pub(super) fn is_loopback(&self) -> bool {
         self.host == "localhost"
             || self.host.parse::<IpAddr>().is_ok_and(|address| address.is_loopback())

@@ -208,7 +208,7 @@ fn claims_let_in_whom_they_should() {
     assert_eq!(scopes(r#","scp":"a b""#), ["a", "b"]);
 }
 
-/// SECURITY.md says so of the threat of tokens for other services.
+/// SECURITY.md describes this under the threat of tokens for other services.
 #[test]
 fn a_token_for_several_audiences_is_accepted_if_ours_is_among_them() {
     let own = [AUDIENCE.to_owned()];
@@ -258,7 +258,7 @@ fn published(numbers: &[u8]) -> Result<String, String> {
 /// A good token, as far as it is signed with a key that is known by this id.
 fn signed(number: u8, id: &str) -> String {
     let header = URL_SAFE_NO_PAD.encode(format!(r#"{{"alg":"EdDSA","kid":"{id}"}}"#));
-    // It ends in the year 2100.
+    // `exp` is in the year 2100.
     let claims = format!(r#"{{"iss":"{ISSUER}","aud":"{AUDIENCE}","exp":4102444800,"sub":"ada"}}"#);
     let message = format!("{header}.{}", URL_SAFE_NO_PAD.encode(claims));
     let signature = pair(number).sign(message.as_bytes());

@@ -31,7 +31,7 @@ macro_rules! __policy {
 macro_rules! __scopes {
     ($($scope:literal),*) => {
         ::core::compile_error!(
-            "`scopes` needs the feature `auth` of mcp-runtime, which verifies who calls: run `cargo add mcp-runtime --features auth`"
+            "`scopes` needs the feature `auth` of mcp-runtime, which verifies callers: run `cargo add mcp-runtime --features auth`"
         )
     };
 }
@@ -42,7 +42,7 @@ macro_rules! __scopes {
 macro_rules! __policy {
     ($policy:expr) => {
         ::core::compile_error!(
-            "`auth` needs the feature `auth` of mcp-runtime, which verifies who calls: run `cargo add mcp-runtime --features auth`"
+            "`auth` needs the feature `auth` of mcp-runtime, which verifies callers: run `cargo add mcp-runtime --features auth`"
         )
     };
 }

@@ -118,8 +118,8 @@ impl Template {
         path.chain(self.query.iter().map(|name| &**name))
     }
 
-    /// The template without the names of its variables, which decide nothing about the URIs that it stands for, and these names in the order
-    /// of the shape. Names in the query are part of a URI and stay.
+    /// Returns the template without the names of its variables, and these names in their order. The names do not change which URIs the
+    /// template matches, except in the query, where they are part of the URI and stay.
     pub(crate) fn shape(&self) -> (String, Vec<Name>) {
         let mut shape = self.clone();
         let mut names = Vec::new();

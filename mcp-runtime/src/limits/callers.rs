@@ -24,12 +24,12 @@ pub(crate) enum Who<'a> {
 }
 
 impl<'a> Who<'a> {
-    /// The principal of this name, which is empty where none is known.
+    /// Returns the principal of this name. An empty name means that none is known.
     pub(crate) fn named(principal: &'a str) -> Self {
         if principal.is_empty() { Self::Anybody } else { Self::Principal(principal) }
     }
 
-    /// The sender of a message: the principal, or else the address.
+    /// Returns the sender of a message: the principal, or the address if none is known.
     pub(crate) fn sends(carrier: &'a Carrier) -> Self {
         let principal = Self::named(carrier.principal());
         #[cfg(feature = "http")]

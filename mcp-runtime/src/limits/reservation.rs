@@ -1,11 +1,10 @@
 use super::{Permit, Taken};
 
-/// What a call takes up as long as it runs: a place among the calls of its item, and the bytes of a large request. A plain call has
-/// neither.
+/// Share of limits that a call holds while it runs: a permit of its item, and the bytes of a large request. Most calls have neither.
 #[derive(Default)]
 pub(crate) struct Reservation {
     permit: Option<Permit>,
-    /// Bytes that the handler may hold of the request.
+    /// Bytes of the request, which the handler may keep in memory.
     request: Option<Taken>,
 }
 

@@ -27,7 +27,7 @@ impl Taken {
         is_taken
     }
 
-    /// Takes more even where there is no room: for what takes the place of something that is about to be given back.
+    /// Takes more than there is room for. The caller has made sure that as much is about to be given back.
     #[cfg(feature = "http")]
     pub(crate) fn grow_over(&mut self, room: &Arc<Room>, bytes: usize) {
         self.of.get_or_insert_with(|| room.clone()).0.fetch_add(bytes, Ordering::AcqRel);

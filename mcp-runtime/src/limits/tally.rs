@@ -46,11 +46,11 @@ limit! {
     Uri = "uri",
     /// Clients that say too much of themselves.
     Client = "client",
-    /// Connections that were closed for others, or refused, because there were too many.
+    /// Connections that were closed to make room, or refused, because there were too many.
     Connections = "connections",
     /// HTTP bodies and calls for which there was no room beside other large messages.
     AllBodies = "all_bodies",
-    /// HTTP answers for which there was no room beside others that were not read.
+    /// HTTP answers for which there was no room beside unread answers.
     AllAnswers = "all_answers",
     /// Subscriptions that were too long together.
     SubscriptionBytes = "subscription_bytes",
@@ -124,6 +124,7 @@ struct Count {
     said: AtomicU64,
 }
 
+// Arrays of more than 32 elements have no `Default`, so it cannot be derived.
 impl Default for Tally {
     fn default() -> Self {
         let counts = std::array::from_fn(|_| Count::default());

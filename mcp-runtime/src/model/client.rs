@@ -1,6 +1,7 @@
 use crate::model::Meta;
 
-/// Name, version and capabilities that the client sends about itself. Nothing here is verified, so never decide by it what a caller may do.
+/// Name, version and capabilities that the client sends about itself. Nothing here is verified, so do not use it to decide what a caller
+/// may do.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct ClientInfo {
     /// The program's name, empty when it did not say.

@@ -6,7 +6,8 @@ use crate::{
     wire::{Kind, Raw},
 };
 
-/// Directory or file that the client lets servers work in, from `roots/list`. It is guidance, not access control: the server itself must keep to it.
+/// Directory or file that the client lets servers work in, from `roots/list`. It is guidance and no access control: the server has to respect
+/// it by itself.
 ///
 /// ```
 /// use mcp_runtime::Root;

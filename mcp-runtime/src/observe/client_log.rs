@@ -26,8 +26,8 @@ use crate::{
 /// the layer is installed. As long as no client has asked, an event that nobody else wants costs the one
 /// relaxed load that `tracing` itself does.
 ///
-/// Clients hear what the author of the server logs. Events of mcp-runtime and of the crates below it (tokio, hyper, axum and their like)
-/// never reach a client, whatever level it asks for; they are on stderr, where `RUST_LOG` chooses them.
+/// Clients receive the events of the server's author. Events of mcp-runtime and of the crates that it uses, such as tokio and hyper, never
+/// reach a client, whatever level the client asks for. They go to stderr, where `RUST_LOG` filters them.
 ///
 /// ```
 /// use tracing_subscriber::prelude::*;
@@ -46,7 +46,7 @@ where
 #[derive(Debug)]
 pub struct ClientLog(());
 
-/// Crates whose events are about the server and not about the call: mcp-runtime, and what it brings that logs, in alphabetical order.
+/// Crates whose events are not for clients: mcp-runtime and its dependencies that log, in alphabetical order for the binary search.
 static FRAMEWORK: [&str; 12] = [
     "axum",
     "axum_core",
@@ -62,13 +62,13 @@ static FRAMEWORK: [&str; 12] = [
     "tower",
 ];
 
-/// Whether an event with this target is of the framework, and so for no client.
+/// Whether an event with this target comes from the framework.
 fn is_of_framework(target: &str) -> bool {
     let crate_name = target.split("::").next().unwrap_or(target);
     FRAMEWORK.binary_search(&crate_name).is_ok()
 }
 
-/// Whether an event may interest some client, at the level that clients have asked for.
+/// Whether an event has a level that some client has asked for, and does not come from the framework.
 fn is_wanted(metadata: &Metadata<'_>) -> bool {
     metadata.is_event() && *metadata.level() <= wanted() && !is_of_framework(metadata.target())
 }

@@ -50,8 +50,8 @@ struct Wishes {
 impl Session {
     /// Begins the session, or replaces its revision and its client.
     ///
-    /// A gateway may share one session between clients, each of which sends its own `initialize`. Subscriptions, the log level and
-    /// whether the session is ready therefore stay as they are. Tasks and pages do not outlast a change of the revision, since another
+    /// A gateway may share one session between clients, each of which sends its own `initialize`. Therefore subscriptions, the log level
+    /// and the readiness of the session stay as they are. A change of the revision ends subscriptions to tasks and pages, because the new
     /// revision may have no notification for them.
     fn initialize(&mut self, revision: Revision, client: Arc<ClientInfo>) {
         match &mut self.open {
@@ -283,7 +283,7 @@ impl Peer {
         }
         let client = shared.client(info, capabilities.unwrap_or(Raw::EMPTY_OBJECT));
         shared.session().initialize(revision, client);
-        // The roots that are known belong to the client before.
+        // The known roots belong to the previous client.
         shared.forget_roots();
         shared.hear(Topic::Lists);
         let (service, snapshot) = (&shared.service, shared.snapshot());

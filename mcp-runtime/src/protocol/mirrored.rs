@@ -12,7 +12,7 @@ use crate::{
 
 const METHOD: &str = "mcp-method";
 const NAME: &str = "mcp-name";
-/// The member that names a task.
+/// Member that names a task.
 const TASK: &str = "taskId";
 
 /// The headers that every request has.
@@ -37,7 +37,7 @@ pub(super) fn check(
     match (header, request.params.get(member).and_then(Raw::string)) {
         // What the body lacks is another error, and a later one.
         (None, None) => Ok(()),
-        // Clients in the field leave it out (HDR-02). One that is there must be right all the same.
+        // Clients in the field leave the header out (HDR-02). A header that is there must still be right.
         (None, Some(_)) if member == TASK => Ok(()),
         (None, Some(_)) => Err(missing(NAME, &format!("`params.{member}`"))),
         (Some(_), None) => Err(mismatch(format_args!(

@@ -72,7 +72,7 @@ pub(crate) struct Service {
     pub(crate) dispatcher: Arc<Dispatcher>,
     pub(crate) limits: Limits,
     tasks: Arc<Tasks>,
-    /// Bytes of large messages that are being read, or whose calls run.
+    /// Bytes of large messages that are being read or whose calls run.
     pub(crate) bodies: Arc<Room>,
     /// The server's `Implementation` for every result of the modern era, JSON text.
     server_info: String,
@@ -90,7 +90,7 @@ impl Service {
         &self.dispatcher.catalog.tally
     }
 
-    /// Shares of everything that all clients have together.
+    /// Returns the shares of the resources that all clients use together.
     pub(crate) fn shares(&self) -> &Shares {
         &self.dispatcher.catalog.shares
     }

@@ -25,7 +25,7 @@ const CAPABILITIES: &str = "io.modelcontextprotocol/clientCapabilities";
 const CLIENT: &str = "io.modelcontextprotocol/clientInfo";
 const LOG_LEVEL: &str = "io.modelcontextprotocol/logLevel";
 
-/// Headers and body of `server/discover`, the shortest request that every server answers with 200 and without a session.
+/// Returns headers and body of `server/discover`, the shortest request that every server answers with 200 and without a session.
 #[cfg(all(feature = "http", feature = "stdio"))]
 pub(crate) fn example_request() -> ([(&'static str, String); 2], String) {
     const METHOD: &str = "server/discover";

@@ -43,7 +43,7 @@ fn elicitation_id() -> String {
     if let Ok(bits) = random() {
         return format!("{:032x}", u128::from_ne_bytes(bits));
     }
-    // On wasm without a generator the standard library's keys are the only randomness there is: each is another one, and secret.
+    // On wasm without a generator the keys of the standard library are the only randomness. Each `RandomState` has other, secret keys.
     let half = || RandomState::new().hash_one(());
     format!("{:016x}{:016x}", half(), half())
 }

@@ -33,12 +33,12 @@ pub(crate) struct Arrival {
     pub(crate) era: Era,
 }
 
-/// The era that a request is read in.
+/// Era that a request is read in.
 #[derive(Clone, Copy)]
 pub(crate) enum Era {
-    /// Decided for each request by its `_meta` and its method, on a transport that serves both eras.
+    /// Decided for each request by its `_meta` and its method: the transport serves both eras.
     OfRequest,
-    /// Always the legacy era: the transport belongs to it, and `_meta` of the other means nothing there.
+    /// Always the legacy era: the transport belongs to it, and `_meta` of the modern era means nothing there.
     #[cfg_attr(not(feature = "http"), allow(dead_code, reason = "only HTTP has such a transport"))]
     Legacy,
     /// Always the modern era: the head of the HTTP request says so.
@@ -47,14 +47,14 @@ pub(crate) enum Era {
 }
 
 impl Peer {
-    /// The peer of a connection that is one client's.
+    /// Makes the peer of a connection that belongs to one client.
     pub(crate) fn new(service: Arc<Service>) -> Self {
         let remembered = Remembered::new(&service);
         let tenant = |service: &Service, number| Some(service.shares().tenant(Who::Peer(number)));
         Self { shared: Arc::new(Shared::new(service, remembered, tenant)) }
     }
 
-    /// The peer of a session over HTTP, which counts for this tenant. Sessions may share what they remember.
+    /// Makes the peer of a session over HTTP, which counts for this tenant. Sessions may share `remembered`.
     #[cfg(feature = "http")]
     pub(crate) fn of_tenant(
         service: Arc<Service>,
@@ -64,7 +64,7 @@ impl Peer {
         Self { shared: Arc::new(Shared::new(service, remembered, |_, _| Some(tenant))) }
     }
 
-    /// The peer of requests that stand alone over HTTP, each of which counts for its own tenant.
+    /// Makes a peer for requests without a session over HTTP, each of which counts for its own tenant.
     #[cfg(feature = "http")]
     pub(crate) fn remembering(service: Arc<Service>, remembered: Arc<Remembered>) -> Self {
         Self { shared: Arc::new(Shared::new(service, remembered, |_, _| None)) }

@@ -62,7 +62,7 @@ impl Shared {
         let Some(waiting) = waiting else { return };
         let answer = result.map(|it| it.as_str().into()).map_err(|error| {
             let message = error.get("message").and_then(Raw::string).unwrap_or_default();
-            // It goes on to the handler, and often from there back to the client.
+            // The text goes to the handler, and often from there back to the client.
             truncated(&message, 1000).to_owned()
         });
         // Wakes somebody, which is not done under a lock.

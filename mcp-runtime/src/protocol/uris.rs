@@ -55,8 +55,8 @@ impl Uris {
     /// Adds one: it is kept as long as the subscription.
     ///
     /// # Errors
-    /// When it is too long, there are too many already, `others` counted, or there is no share of the room of all clients for it: which
-    /// limit says so, and in which words.
+    /// The URI is too long, there are too many already, `others` included, or the client has its share of the bytes of all clients. The
+    /// result has the limit and the error.
     pub(super) fn add(
         &mut self,
         uri: &str,

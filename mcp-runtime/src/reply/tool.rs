@@ -21,8 +21,8 @@ pub struct OutputSchema {
 /// [`Embedded`], [`Content`], `Vec<Content>`, tuples and `Option`s of those, [`WithMeta`], and a `Result` of
 /// any of them.
 ///
-/// A result without content is sent with a short text, because several clients take an empty one for a failure: "Done." for `()`, and
-/// "Nothing." for `None`. An empty `Vec<Content>` is sent as it is:
+/// Several clients take a result without content for a failure. Therefore `()` is sent as the text "Done.", and `None` as "Nothing.". To send
+/// no content, return an empty `Vec<Content>`, which is sent as it is:
 ///
 /// ```
 /// use mcp_runtime::{Content, prelude::*};
@@ -44,8 +44,8 @@ pub trait ToolReply: Sized {
     #[doc(hidden)]
     const OUTPUT: Option<OutputSchema> = None;
 
-    /// The text of a result that would have no content, which several clients take for a failure. Empty where the author has chosen the
-    /// content, down to none at all.
+    /// Text of a result that would otherwise have no content, which several clients take for a failure. Empty for types with which the
+    /// author chooses the content.
     #[doc(hidden)]
     const INSTEAD_OF_NOTHING: &'static str = "";
 
@@ -195,7 +195,7 @@ const fn first_of(parts: &[Option<OutputSchema>]) -> Option<OutputSchema> {
     None
 }
 
-/// What stands for the content of several parts that have none; nothing if the author has chosen the content of one of them.
+/// Returns the text for a tuple whose parts have no content. Empty if the author chooses the content of one of the parts.
 const fn text_of(parts: &[&'static str]) -> &'static str {
     let mut i = 0;
     while i < parts.len() {

@@ -172,7 +172,7 @@ impl Walk<'_> {
             ("allOf" | "anyOf" | "oneOf" | "prefixItems", Value::Array(schemas)) => {
                 schemas.iter_mut().for_each(|schema| visit(schema, plain));
             }
-            // A rule about the object around it reads the schema that says nothing.
+            // The rule "further members" of the outer object handles a boolean and an empty schema.
             ("additionalProperties", schema)
                 if schema.as_object().is_some_and(|it| !it.is_empty()) =>
             {

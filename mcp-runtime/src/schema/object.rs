@@ -47,7 +47,7 @@ impl<'a> Field<'a> {
 ///
 /// A tool without arguments has `"properties":{}` all the same: OpenAI's API refuses an object schema without them
 /// (openai/openai-agents-python#454, unclecode/crawl4ai#2207). An empty `required` is left out: validators of draft 4 refuse it, and the
-/// strict modes that ask for it have nothing to check in a call without arguments.
+/// strict modes that ask for the keyword have nothing to check in a call without arguments.
 #[derive(Debug, Default)]
 pub(crate) struct InputObject {
     order: Vec<String>,

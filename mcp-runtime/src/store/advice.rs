@@ -1,9 +1,9 @@
-//! The cause for which a file cannot be used, and what to do about it: SQLite itself says no more than "disk I/O error".
+//! Causes for which a file cannot be used, and their fixes. The error of SQLite is no more than "disk I/O error".
 
 use std::{
     error::Error,
     ffi::OsString,
-    fs::{self, OpenOptions},
+    fs::{self, File, OpenOptions},
     io::{self, ErrorKind},
     path::{Path, PathBuf},
 };
@@ -32,7 +32,7 @@ pub(super) fn for_path(path: &Path, why: &io::Error) -> String {
     }
 }
 
-/// Advice for something that has the name of the file and is none. SQLite is never let near devices and sockets.
+/// Advice for a path that names no file. SQLite must not open devices and sockets.
 pub(super) fn for_kind(path: &Path) -> Option<&'static str> {
     let kind = fs::metadata(path).ok()?.file_type();
     if kind.is_dir() {
@@ -44,8 +44,21 @@ pub(super) fn for_kind(path: &Path) -> Option<&'static str> {
     }
 }
 
-/// Advice for what SQLite says of the file.
-pub(super) fn for_database(path: &Path, why: &rusqlite::Error) -> String {
+/// Advice for a file that SQLite could not open.
+pub(super) fn for_opening(path: &Path, why: &rusqlite::Error) -> String {
+    for_database(why, || closed_file(path).or_else(|| obstacle_beside(path)))
+}
+
+/// Advice for a file that this process has open.
+///
+/// The file must not be opened once more: closing any descriptor of a file gives back all locks that the process has on it (POSIX advisory
+/// locks), and another server could take the file then.
+pub(super) fn for_open_file(path: &Path, why: &rusqlite::Error) -> String {
+    for_database(why, || obstacle_beside(path))
+}
+
+/// Advice for an error of SQLite. `obstacle` looks for the cause where SQLite does not tell it.
+fn for_database(why: &rusqlite::Error, obstacle: impl FnOnce() -> Option<String>) -> String {
     match why.sqlite_error_code() {
         Some(ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked) => {
             "another process has it open: give each server a file of its own".to_owned()
@@ -55,7 +68,7 @@ pub(super) fn for_database(path: &Path, why: &rusqlite::Error) -> String {
                 .to_owned()
         }
         Some(ErrorCode::DatabaseCorrupt) => {
-            format!("{why}: put a copy of it that is whole in its place, or name another file")
+            format!("{why}: replace it with an intact copy, or name another file")
         }
         Some(ErrorCode::DiskFull) => format!("{why}: make room, or name a file on another disk"),
         Some(
@@ -63,27 +76,33 @@ pub(super) fn for_database(path: &Path, why: &rusqlite::Error) -> String {
             | ErrorCode::ReadOnly
             | ErrorCode::PermissionDenied
             | ErrorCode::SystemIoFailure,
-        ) => obstacle(path).unwrap_or_else(|| {
-            format!("{why}: look whether the disk is full, damaged or gone, or name a file on another disk")
+        ) => obstacle().unwrap_or_else(|| {
+            format!("{why}: check whether the disk is full, damaged or gone, or name a file on another disk")
         }),
         _ => format!("{why}: name another file, or a new one"),
     }
 }
 
-/// The first thing that keeps a process from writing the file, or the journals that SQLite makes beside it.
-fn obstacle(path: &Path) -> Option<String> {
-    let open = |path: &Path| OpenOptions::new().read(true).write(true).open(path).err();
-    if let Some(why) = open(path) {
-        return Some(format!(
-            "this process may not write to it ({why}): change its permissions, or name another file"
-        ));
-    }
+fn open(path: &Path) -> io::Result<File> {
+    OpenOptions::new().read(true).write(true).open(path)
+}
+
+/// Cause that keeps this process from writing to the file.
+fn closed_file(path: &Path) -> Option<String> {
+    let why = open(path).err()?;
+    Some(format!(
+        "this process may not write to it ({why}): change its permissions, or name another file"
+    ))
+}
+
+/// Cause that keeps this process from writing the journals that SQLite makes beside the file.
+fn obstacle_beside(path: &Path) -> Option<String> {
     if let Some(why) = probe(path) {
         return Some(closed_directory(&directory(path), &why));
     }
     ["-journal", "-wal"].into_iter().find_map(|end| {
         let journal = beside(path, end);
-        let why = open(&journal).filter(|why| why.kind() != ErrorKind::NotFound)?;
+        let why = open(&journal).err().filter(|why| why.kind() != ErrorKind::NotFound)?;
         let shown = journal.display();
         Some(format!(
             "its journal `{shown}` cannot be written ({why}): let this process write to it, and do not delete it, or name another file"
@@ -91,7 +110,7 @@ fn obstacle(path: &Path) -> Option<String> {
     })
 }
 
-/// The reason why no file can be made beside this one.
+/// Reason why no file can be made beside this one.
 fn probe(path: &Path) -> Option<io::Error> {
     let probe = beside(path, "-probe");
     match OpenOptions::new().write(true).create_new(true).open(&probe) {

@@ -83,7 +83,7 @@ impl TaskFile {
         if let Some(other) = advice::for_kind(&path) {
             return Err(other.to_owned());
         }
-        let refused = |why: rusqlite::Error| advice::for_database(&path, &why);
+        let refused = |why: rusqlite::Error| advice::for_opening(&path, &why);
         let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
         let mut connection = Connection::open_with_flags(&path, flags).map_err(refused)?;
         prepare(&mut connection, wait).map_err(refused)??;

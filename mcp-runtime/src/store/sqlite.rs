@@ -53,9 +53,9 @@ impl SqliteTasks {
     /// In this file: at most 65,536 tasks, of 1 GiB.
     ///
     /// A server with it does not start when the file cannot be read and written, is no SQLite database or one of something else, or
-    /// comes from another version of this crate; nothing that is not its own is written to. The error names the file, the cause and what to
-    /// do. The process must be able to make files in the directory, where SQLite keeps its journals. Where another process has it open, which
-    /// may be about to end, the server waits for it, for six seconds.
+    /// comes from another version of this crate; nothing that is not its own is written to. The error names the file, the cause and the
+    /// fix. The process must be able to make files in the directory, because SQLite keeps its journals there. If another process has the
+    /// file open, the server waits six seconds for that process to end.
     pub fn new(path: impl Into<PathBuf>) -> Self {
         Self::waiting(path, WAIT)
     }
@@ -99,7 +99,7 @@ impl SqliteTasks {
                 }
             };
             work(file).map_err(|why| {
-                let advice = advice::for_database(&path, &why);
+                let advice = advice::for_open_file(&path, &why);
                 format!("the tasks in `{}`: {advice}", path.display())
             })
         });

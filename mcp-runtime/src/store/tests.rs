@@ -43,7 +43,7 @@ async fn open(path: &Path) -> Result<SqliteTasks, String> {
     open_within(path, Duration::from_secs(60)).await
 }
 
-/// Does not wait for another server to let the file go.
+/// Opens the file without waiting for another server to release it.
 async fn open_at_once(path: &Path) -> Result<SqliteTasks, String> {
     open_within(path, Duration::from_millis(20)).await
 }
@@ -105,6 +105,31 @@ async fn a_file_has_one_server() {
     let look = Connection::open(folder.file()).unwrap();
     look.query_row("SELECT count(*) FROM task", [], |_| Ok(())).unwrap();
     assert!(open_at_once(&folder.file()).await.is_err());
+}
+
+/// A process loses its locks on a file when it closes any descriptor of the file. Only another process can see that, so the test runs
+/// again in one.
+#[tokio::test]
+async fn an_error_while_the_file_is_in_use_leaves_it_locked() {
+    const TEST: &str = "store::tests::an_error_while_the_file_is_in_use_leaves_it_locked";
+    const FILE: &str = "MCP_STORE_TEST_LOCKED";
+
+    if let Some(file) = env::var_os(FILE) {
+        let why = open_at_once(Path::new(&file)).await.unwrap_err();
+        assert!(why.contains("a file of its own"), "{why}");
+        return;
+    }
+    let folder = Folder::new();
+    let store = open(&folder.file()).await.unwrap();
+    let broken = rusqlite::ffi::Error::new(rusqlite::ffi::SQLITE_IOERR);
+    let failed = store.with(move |_| Err::<(), _>(rusqlite::Error::SqliteFailure(broken, None)));
+    let why = failed.await.unwrap_err();
+    assert!(why.message().contains("tasks.db"), "{why:?}");
+    let mut other = process::Command::new(env::current_exe().unwrap());
+    let output = other.args(["--exact", TEST]).env(FILE, folder.file()).output().unwrap();
+    let said = String::from_utf8_lossy(&output.stdout);
+    assert!(output.status.success() && said.contains("1 passed"), "{said}");
+    drop(store);
 }
 
 #[tokio::test]
@@ -220,7 +245,7 @@ async fn a_journal_that_cannot_be_written_is_named() {
     }
 }
 
-/// The superuser may write everywhere, so the test runs again as a user who may not.
+/// The superuser may write everywhere, so the test runs again as a user without that right.
 #[cfg(unix)]
 #[tokio::test]
 async fn a_directory_that_takes_no_files_is_named() {
@@ -250,7 +275,7 @@ async fn a_directory_that_takes_no_files_is_named() {
     }
     let says = format!("no file can be made in `{}` (Permission denied", folder.0.display());
     check_refused(&new, &says).await;
-    // A file from before, in each of the modes that SQLite has for journals.
+    // An existing file, in each journal mode of SQLite.
     for mode in ["WAL", "DELETE"] {
         set_mode(&folder.0, 0o755);
         drop(open(&folder.file()).await.unwrap());

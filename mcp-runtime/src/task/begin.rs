@@ -13,6 +13,7 @@ use crate::{
     dispatch::{Dispatched, Dispatcher, Pending},
     error::{Error, Result},
     model::{Answer, Done, TaskAnswer},
+    unwind::{self, Panicked},
 };
 
 impl Tasks {
@@ -91,8 +92,8 @@ impl Tasks {
         });
     }
 
-    /// Stores the end of a task, and only then lets clients see it. An end that the store refuses is visible all the same, as long as
-    /// this process runs: its client would otherwise wait for a result that is there.
+    /// Stores the end of a task, and only then lets clients see it. An end that the store refuses becomes visible too, as long as this
+    /// process runs: otherwise the client would wait for a result that is there.
     pub(super) async fn settle(&self, live: &Live) {
         let is_stored = self.put(live).await.is_ok();
         live.publish_end();
@@ -104,7 +105,9 @@ impl Tasks {
     /// Puts what there is of it into the store.
     pub(super) async fn put(&self, live: &Live) -> Result<()> {
         self.set_kept();
-        let put = self.store.put(live.kept()).await;
+        let put = unwind::catch_async(|| self.store.put(live.kept())).await;
+        // A task whose end is never told would keep its share, and its client would wait for ever.
+        let put = put.unwrap_or_else(|Panicked| Err(Error::internal("the task store panicked")));
         if let Err(why) = &put {
             tracing::error!(
                 "task `{}` of `{}` cannot be kept: {}",

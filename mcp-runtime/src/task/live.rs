@@ -79,12 +79,13 @@ enum Phase {
     Task,
 }
 
-/// How a task has ended, and since when.
+/// End of a task: its outcome and its time.
 struct End {
     outcome: Arc<TaskEnd>,
     message: Option<Arc<str>>,
     at: Instant,
-    /// Clients see the end only once the store holds it: a process that is killed in between runs the task again.
+    /// Whether clients can see the end. They see it once the store holds it: a process that is killed before that runs the task again after its
+    /// restart.
     is_public: bool,
 }
 
@@ -125,12 +126,12 @@ impl Live {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// The task as clients may see it: as running until the store holds its end.
+    /// Returns the task as clients may see it: as running until the store holds its end.
     pub(crate) fn view(&self) -> TaskView {
         self.state().view(&self.origin, |end| end.is_public)
     }
 
-    /// The task as it is, for the store.
+    /// Returns the task as it is, for the store.
     pub(super) fn latest_view(&self) -> TaskView {
         self.state().view(&self.origin, |_| true)
     }
@@ -173,7 +174,7 @@ impl Live {
         self.changed.notify_waiters();
     }
 
-    /// Gives it its share of the tasks that may run, or takes that back.
+    /// Sets or takes back the share of the tasks that may run.
     pub(super) fn set_share(&self, share: Option<Share>) {
         self.state().share = share;
     }
@@ -192,7 +193,7 @@ impl Live {
         self.state().end.as_ref().is_some_and(|end| end.is_public)
     }
 
-    /// Lets clients see the end. The caller has stored it, or has tried to.
+    /// Makes the end visible to clients. The caller has stored it, or has tried to.
     pub(super) fn publish_end(&self) {
         if let Some(end) = &mut self.state().end {
             end.is_public = true;
@@ -234,8 +235,8 @@ impl Live {
         self.news();
     }
 
-    /// Ends the task unless it has ended; clients cannot see that yet. Returns the open questions and the context of the call. Dropping
-    /// the questions wakes the handler; the context would keep this task alive as long as the task keeps the context.
+    /// Ends the task unless it has ended. Clients cannot see the end yet. Returns the open questions and the context of the call. The drop of
+    /// the questions wakes the handler. The context is taken out, because context and task would keep each other alive.
     fn end(&self, outcome: TaskEnd, message: Option<&str>) -> Option<(Vec<Open>, Option<Context>)> {
         let mut state = self.state();
         if state.end.is_some() {
@@ -280,7 +281,7 @@ impl Live {
     pub(super) fn cancel(&self, why: &str) -> bool {
         let Some((open, context)) = self.end(TaskEnd::Cancelled, Some(why)) else { return false };
         if let Some(context) = context {
-            // Before clients can see the end: no report follows it.
+            // Closed before clients can see the end, so that no report follows it.
             context.close();
             context.set_cancelled();
         }
@@ -359,7 +360,7 @@ impl Live {
 }
 
 impl State {
-    /// The task with its end, if it has one that `shows` accepts.
+    /// Returns the task, with its end if `shows` accepts that.
     fn view(&self, origin: &Origin, shows: impl FnOnce(&End) -> bool) -> TaskView {
         let end = self.end.as_ref().filter(|end| shows(end));
         TaskView {

@@ -51,7 +51,7 @@ impl Tasks {
     /// Runs the tool of a task again. Returns the answer of a tool that is ready at once.
     ///
     /// # Errors
-    /// The reason why the tool does not run.
+    /// The tool does not run. The text is the reason.
     fn run_again(
         self: &Arc<Self>,
         dispatcher: &Arc<Dispatcher>,

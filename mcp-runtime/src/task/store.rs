@@ -7,9 +7,9 @@ pub type Keeping<'a, T> = Pin<Box<dyn Future<Output = Result<T>> + Send + 'a>>;
 
 /// Where tasks are kept: [`Builder::task_store`](crate::Builder::task_store).
 ///
-/// A task is put when it begins, before its client is told of it, and once more when it ends, before any client can see the end.
-/// While it runs the server knows how far it has come; a store decides what is left of it after a restart. [`MemoryTasks`](crate::MemoryTasks) forgets
-/// everything, `SqliteTasks` (feature `sqlite`) nothing.
+/// The server puts a task when it begins, before the client gets its id, and once more when it ends, before any client can see the end.
+/// Progress in between stays in the process. The store decides which tasks are left after a restart: [`MemoryTasks`](crate::MemoryTasks)
+/// forgets all, `SqliteTasks` (feature `sqlite`) none.
 ///
 /// ```
 /// use std::{collections::BTreeMap, sync::Mutex};
@@ -65,8 +65,8 @@ pub trait TaskStore: Send + Sync + 'static {
     /// Keeps a task, in place of what has been kept of it. When this is done the task must be found.
     ///
     /// # Errors
-    /// When it cannot be kept. A call that would become a task is refused then. An end that cannot be kept is logged, and clients get it
-    /// from memory until the process ends or the task expires.
+    /// The task cannot be kept. If that happens at the begin of a task, the call is refused. If it happens at the end, the server logs the
+    /// error, and clients get the result from memory until the process ends or the task expires.
     fn put(&self, task: KeptTask) -> Keeping<'_, ()>;
 
     /// The task of this id.

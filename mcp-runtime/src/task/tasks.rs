@@ -85,14 +85,14 @@ impl Tasks {
         Ok(live)
     }
 
-    /// The share of a task. A call that may become a task has its share from the start, since it cannot be refused later.
+    /// Takes the share of a task. A call that may become a task has its share from the start, because it cannot be refused later.
     fn share(&self, tenant: &Arc<Tenant>) -> Result<Share> {
         let Limits { tasks, owner_tasks, .. } = self.limits;
         let is_principal = !tenant.principal().is_empty();
         let capacity =
             Capacity { all: tasks, each: if is_principal { owner_tasks } else { usize::MAX } };
         let take = || tenant.take(Pool::Tasks, 1, capacity);
-        // What could not be put into the store when it ended stays, with its share, as long as it would have been kept there.
+        // A task whose end the store has refused stays in memory, with its share, until it expires.
         let free = || self.table().retain(|_, it| !it.has_ended() || !it.is_expired());
         let taken = take().or_else(|_| {
             free();
@@ -160,7 +160,7 @@ impl Tasks {
         if is_seen { Ok(record.view) } else { Err(unknown()) }
     }
 
-    /// Cancels a task, and waits until the store holds its end. Returns the task then, and whether it had ended before.
+    /// Cancels a task, and waits until the store holds its end. Returns the task, and whether it had ended before.
     ///
     /// # Errors
     /// When there is no such task.
@@ -250,7 +250,7 @@ impl Tasks {
 }
 
 impl Drop for Tasks {
-    /// What runs ends here, and is in the store as it was: whoever takes that over decides what becomes of it. No client sees these ends.
+    /// Cancels the running tasks. No client sees that, and the store keeps them as unfinished for the next process.
     fn drop(&mut self) {
         for live in std::mem::take(&mut *self.table()).into_values() {
             live.cancel("the server has stopped");

@@ -1,20 +1,20 @@
-//! JSON numbers whose value is whole.
+//! Whole numbers of JSON.
 
-/// The value of a JSON number that is whole, however it is written: `100`, `100.0` and `1e2` are one integer (JSON Schema Core, 4.2.3).
+/// Value of a whole JSON number. The way it is written does not matter: `100`, `100.0` and `1e2` are one integer (JSON Schema Core, 4.2.3).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Integer {
     Within {
         is_negative: bool,
         magnitude: u128,
     },
-    /// More digits than any integer type has.
+    /// Value beyond all integer types.
     Beyond {
         is_negative: bool,
     },
 }
 
 impl Integer {
-    /// Reads a number; `None` where it has a fraction, and for any text that is no JSON number.
+    /// Reads a number. Returns `None` for a number with a fraction, and for a text that is no JSON number.
     pub(crate) fn parse(number: &str) -> Option<Self> {
         let (is_negative, unsigned) = match number.strip_prefix('-') {
             Some(unsigned) => (true, unsigned),
@@ -47,7 +47,7 @@ impl Integer {
         })
     }
 
-    /// An exponent of more digits than fit is as good as the largest that does.
+    /// Reads an exponent. One that is too large for the type becomes the largest of the type.
     fn exponent(text: &str) -> Option<i64> {
         let digits = text.strip_prefix(['+', '-']).unwrap_or(text);
         if digits.is_empty() || !digits.bytes().all(|it| it.is_ascii_digit()) {

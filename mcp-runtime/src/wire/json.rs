@@ -57,7 +57,7 @@ pub(super) struct Scanner<'a> {
     max_depth: usize,
     /// What [`Broken`] stands for.
     why: Option<Malformed>,
-    /// The first name that an object has twice: legal JSON, which is refused as a message.
+    /// First name that an object has twice. That is valid JSON, but refused in a message.
     pub(super) doubled: Option<Doubled<'a>>,
 }
 

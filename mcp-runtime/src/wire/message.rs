@@ -139,11 +139,11 @@ pub(crate) struct Envelope<'a> {
     pub(super) params: Option<Params<'a>>,
     pub(super) result: Option<Raw<'a>>,
     pub(super) error: Option<Raw<'a>>,
-    /// The first name that the message, or an object in it, has twice.
+    /// First name that the message, or an object in it, has twice.
     pub(super) doubled: Option<Doubled<'a>>,
-    /// Some member means nothing here.
+    /// Whether the message has a member that is no part of JSON-RPC.
     has_unknown: bool,
-    /// It is no object.
+    /// Whether the message is no object.
     is_other: bool,
 }
 
@@ -215,7 +215,7 @@ impl<'a> Envelope<'a> {
         }
         let id = self.id.and_then(Id::parse);
         let invalid = |reason: Cow<'static, str>| {
-            // With two of them it is unknown which request the answer would be for.
+            // With two ids it is unknown which request the answer would be for.
             let id = id.filter(|_| !self.doubled.as_ref().is_some_and(|it| it.is_member("id")));
             let response = self.method.is_none() && (self.result.is_some() || self.error.is_some());
             let notification = self.method.is_some() && self.id.is_none();

@@ -1,17 +1,18 @@
 //! Names that an object has twice.
 //!
-//! Readers of JSON differ in which of two members they take, so a message with two is refused: a gateway may have judged the other.
+//! Some readers of JSON take the first of two members with one name, and some the last. A gateway may have checked the member that the
+//! server does not use, so a message with such members is refused.
 
 use std::{borrow::Cow, fmt};
 
 use super::{json::Scanner, raw::Raw};
 use crate::error::shown;
 
-/// A name that one object of a message has twice.
+/// Name that one object of a message has twice.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Doubled<'a> {
     name: Cow<'a, str>,
-    /// The object, as far as it has a place of its own in a message.
+    /// Place of the object in the message.
     object: Place,
 }
 
@@ -48,16 +49,16 @@ impl fmt::Display for Doubled<'_> {
     }
 }
 
-/// So many names are compared with each other; more are sorted.
+/// Number of names up to which each is compared with each other. More names are sorted.
 const FEW: usize = 8;
 
-/// The names of the members of all objects that are open while a value is read, innermost last. Each object begins with a `None`.
+/// Names of the members of all objects that are open while a value is read. The innermost object is last, and each begins with a `None`.
 ///
-/// Names are texts with their quotes. Nothing is allocated for a few of them.
+/// Names keep their quotes. A few names need no allocation.
 pub(super) struct Names<'a> {
     few: [Option<&'a str>; FEW],
     count: usize,
-    /// All of them, from the first that found no room in `few` until none is left.
+    /// All names, from the moment when `few` is full until no name is left.
     many: Vec<Option<&'a str>>,
     has_escapes: bool,
 }
@@ -67,13 +68,13 @@ impl<'a> Names<'a> {
         Self { few: [None; FEW], count: 0, many: Vec::new(), has_escapes: false }
     }
 
-    /// An object begins.
+    /// Begins an object.
     #[inline]
     pub(super) fn open(&mut self) {
         self.push(None);
     }
 
-    /// A member of the innermost object begins. A name that stands for itself has no escapes.
+    /// Adds a member of the innermost object. `is_plain` says that the name has no escapes.
     #[inline]
     pub(super) fn add(&mut self, name: &'a str, is_plain: bool) {
         self.has_escapes |= !is_plain;
@@ -100,7 +101,7 @@ impl<'a> Names<'a> {
         self.many.push(name);
     }
 
-    /// The innermost object ends. Returns a name that it has twice.
+    /// Ends the innermost object. Returns a name that it has twice.
     #[inline]
     pub(super) fn close(&mut self) -> Option<Cow<'a, str>> {
         let all = match self.many.as_mut_slice() {
@@ -136,7 +137,7 @@ fn among_many<'a>(names: &mut [Option<&'a str>], have_escapes: bool) -> Option<C
     if have_escapes {
         return twice(names.iter().flatten().map(|it| decoded(it)).collect());
     }
-    // Sorted in place: all of them are forgotten after this.
+    // Sorted in place, because the caller removes all of them after this.
     names.sort_unstable();
     let pair = names.windows(2).find(|it| it[0] == it[1])?;
     pair[0].map(decoded)
@@ -149,25 +150,25 @@ fn twice(mut names: Vec<Cow<'_, str>>) -> Option<Cow<'_, str>> {
 }
 
 impl<'a> Scanner<'a> {
-    /// An object has a name twice.
+    /// Records that an object has a name twice, unless another name was recorded before.
     #[cold]
     pub(super) fn note_doubled(&mut self, name: Cow<'a, str>, object: Place) {
         self.doubled.get_or_insert_with(|| Doubled::new(name, object));
     }
 
-    /// The first name that an object has had twice since this was asked last.
+    /// Takes out the recorded name.
     pub(super) fn take_doubled(&mut self) -> Option<Doubled<'a>> {
         self.doubled.take()
     }
 }
 
 impl<'a> Raw<'a> {
-    /// A name that this object has twice, whatever is inside its members.
+    /// Returns a name that this object itself has twice.
     pub(super) fn doubled_member(self) -> Option<Cow<'a, str>> {
         twice(self.members().map(|it| it.0).collect())
     }
 
-    /// A name that some object in this value has twice.
+    /// Returns a name that some object in this value has twice.
     pub(crate) fn doubled(self) -> Option<Doubled<'a>> {
         let mut scanner = Scanner::new(self.as_str().as_bytes(), usize::MAX).ok()?;
         scanner.value().ok()?;
@@ -208,7 +209,7 @@ mod tests {
             for again in [0, count / 2, count - 1] {
                 let text = format!(r#"{{{},"n{again}":[]}}"#, members.join(","));
                 check(&text, Some(&format!("n{again}")));
-                // Names of the objects around are those of others, and are compared once the inner one has ended.
+                // The names of outer objects are compared after the inner object has ended.
                 check(&format!(r#"{{"n0":{text},"b":1}}"#), Some(&format!("n{again}")));
                 check(&format!(r#"{{"b":{{{}}},"b":1}}"#, members.join(",")), Some("b"));
             }

@@ -36,9 +36,9 @@ impl<'a, const N: usize> Noted<'a, N> {
         Self { whole: Raw::EMPTY_OBJECT, members: [None; N], known: Some(0) }
     }
 
-    /// Reads the value at the cursor, which has this place in its message.
+    /// Reads the value at the cursor. `place` is its place in the message.
     ///
-    /// `usual` are the names that most such objects begin with, in their order: a name that is expected is compared at once.
+    /// `usual` are the names that most such objects begin with, in their order. An expected name is compared at once.
     pub(super) fn read(
         &mut self,
         scanner: &mut Scanner<'a>,
@@ -91,10 +91,10 @@ impl<'a, const N: usize> Noted<'a, N> {
         };
     }
 
-    /// The object that began at `start` has been read.
+    /// Ends the object that began at `start`.
     pub(super) fn end(&mut self, start: usize, scanner: &mut Scanner<'a>, place: Place) {
         self.whole = scanner.since(start, scanner.at());
-        // Members that are not known one by one have not been compared.
+        // Names with escapes, and of more members than are noted, have not been compared yet.
         if self.known.is_none()
             && let Some(name) = self.whole.doubled_member()
         {

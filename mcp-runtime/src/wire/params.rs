@@ -47,7 +47,7 @@ impl<'a> Params<'a> {
         Params { all: Noted::empty(), arguments: None, meta: None }
     }
 
-    /// Bytes of their text.
+    /// Returns the number of bytes of their text.
     pub(crate) fn size(&self) -> usize {
         self.all.whole().as_str().len()
     }

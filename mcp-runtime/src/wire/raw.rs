@@ -44,7 +44,7 @@ impl<'a> Raw<'a> {
         Raw(text)
     }
 
-    /// The value that valid text begins with.
+    /// Returns the value that valid text begins with.
     pub(crate) fn first_of(text: &'a str) -> Self {
         Raw(&text[..end_of_value(text.as_bytes(), 0)])
     }

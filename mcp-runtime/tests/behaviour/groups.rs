@@ -17,7 +17,8 @@ fn avocado() {}
 #[tool(group = "alpha")]
 fn almond() {}
 
-#[tool(group = "alpha", order = -1)]
+// The smallest number that `order` takes.
+#[tool(group = "alpha", order = -2147483648)]
 fn zucchini() {}
 
 #[tool(group = "beta")]

@@ -21,7 +21,7 @@ impl Table {
         Some((issued.access, issued.refresh.unwrap()))
     }
 
-    /// What the next process finds, when this one is killed after it has written the file.
+    /// Returns the table of the next process, after this one was killed.
     fn restarted(&self) -> Self {
         let next = Self::new();
         for (key, grant) in self.0.state().grants.iter() {

@@ -4,8 +4,8 @@ use serde_json::Value;
 
 use super::{Item, Problem, member};
 
-/// Arguments that are or hold objects, and whose description leaves out the name of a field. Deeper fields are for the descriptions of
-/// those around them.
+/// Finds arguments that are or hold objects, and whose description leaves out the name of a field. Fields of fields are not looked at: the
+/// description of the outer field names them.
 pub(super) fn unnamed(tool: &Item<'_>) -> Vec<Problem> {
     let root = &tool.value["inputSchema"];
     let is_given = tool.entry.and_then(|it| it.tool()).is_some_and(|it| it.given);
@@ -14,7 +14,7 @@ pub(super) fn unnamed(tool: &Item<'_>) -> Vec<Problem> {
         let mut fields = Vec::new();
         collect(schema, root, 0, &mut fields);
         let described = member(schema, "description");
-        // Without any description there is another finding.
+        // An argument without a description has a finding of its own.
         fields.retain(|it| !described.is_empty() && !is_named(described, it));
         if fields.is_empty() {
             continue;
@@ -29,7 +29,7 @@ pub(super) fn unnamed(tool: &Item<'_>) -> Vec<Problem> {
     problems
 }
 
-/// Whether a description has the name as a word of its own.
+/// Whether a description contains the name as a whole word.
 fn is_named(description: &str, name: &str) -> bool {
     description.split(|it: char| !(it.is_alphanumeric() || it == '_')).any(|it| it == name)
 }

@@ -1,10 +1,10 @@
-//! Names of arguments and their fields that are reserved words where clients write code with them.
+//! Reserved words among the names of arguments and fields. Clients that generate code from schemas fail at them.
 
 use serde_json::Value;
 
 use super::{Item, Problem};
 
-/// Reserved in Python.
+/// Reserved words of Python.
 static PYTHON: [&str; 35] = [
     "False", "None", "True", "and", "as", "assert", "async", "await", "break", "class", "continue",
     "def", "del", "elif", "else", "except", "finally", "for", "from", "global", "if", "import",
@@ -12,7 +12,7 @@ static PYTHON: [&str; 35] = [
     "with", "yield",
 ];
 
-/// Reserved in JavaScript or TypeScript.
+/// Reserved words of JavaScript and TypeScript.
 static JAVASCRIPT: [&str; 48] = [
     "arguments",
     "await",
@@ -64,7 +64,7 @@ static JAVASCRIPT: [&str; 48] = [
     "yield",
 ];
 
-/// Names that say the same. Others get a suffix.
+/// Names with the same meaning. All other reserved words get a suffix.
 static OTHERS: [(&str, &str); 12] = [
     ("class", "category"),
     ("default", "fallback"),
@@ -85,7 +85,7 @@ fn other(name: &str) -> String {
     known.map_or_else(|| format!("{name}_value"), |it| it.1.to_owned())
 }
 
-/// What clients do about a name, if it is reserved somewhere.
+/// Returns what goes wrong in clients with a name, if the name is reserved.
 fn consequence(name: &str) -> Option<&'static str> {
     match (PYTHON.contains(&name), JAVASCRIPT.contains(&name)) {
         (true, true) => Some(
@@ -123,7 +123,7 @@ pub(super) fn names(tool: &Item<'_>) -> Vec<Problem> {
     found.into_iter().filter_map(problem).collect()
 }
 
-/// The reserved names in a schema, each with its place, once.
+/// Collects the reserved names in a schema with their places, each place once.
 fn collect<'a>(schema: &'a Value, place: &str, found: &mut Vec<(String, &'a str)>) {
     if !schema.is_object() {
         return;

@@ -3,7 +3,7 @@
 use super::{Item, Problem};
 use crate::catalog::Entry;
 
-/// A client that has no tasks lists such a tool as any other, and every call of it is refused.
+/// Finds tools that run only as tasks. A client without tasks lists such a tool, and every call of it is refused.
 pub(super) fn required(tool: &Item<'_>) -> Vec<Problem> {
     if !tool.entry.and_then(Entry::task).is_some_and(|it| it.required) {
         return Vec::new();

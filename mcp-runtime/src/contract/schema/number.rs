@@ -6,16 +6,16 @@ use serde_json::Value;
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) enum Number {
     Whole(i128),
-    /// A whole number of which only the first digits are known: it was written with a fraction or an exponent, or has more digits than
-    /// any integer.
+    /// A whole number of which only the first digits are known, because it was written with a fraction or an exponent, or has more
+    /// digits than any integer type.
     Rounded(f64),
     Fraction(f64),
 }
 
-/// Below this each whole number is a floating-point number of its own.
+/// Limit below which each whole number is a floating-point number of its own.
 const FIRST_ROUNDED: f64 = 9_007_199_254_740_992.0;
 
-/// Below this the integer nearest to a floating-point number is known.
+/// Limit below which the integer nearest to a floating-point number is known.
 const LARGEST: f64 = 1e38;
 
 impl Number {
@@ -42,7 +42,7 @@ impl Number {
         Self::Whole(count as i128)
     }
 
-    /// The integer it is taken for, if there is one.
+    /// Returns the integer that the number is compared as, if there is one.
     fn as_whole(self) -> Option<i128> {
         match self {
             Self::Whole(it) => Some(it),
@@ -61,12 +61,12 @@ impl Number {
     pub(super) fn cmp(self, other: Self) -> Ordering {
         match (self.as_whole(), other.as_whole()) {
             (Some(a), Some(b)) => a.cmp(&b),
-            // A fraction is far below the numbers of which digits get lost.
+            // Fractions are exact enough: digits are lost only in numbers that are far larger.
             _ => self.as_float().total_cmp(&other.as_float()),
         }
     }
 
-    /// The same lower bound for whole numbers: the smallest that it allows, and whether that one is itself ruled out.
+    /// Returns this lower bound for whole numbers: the smallest number, and whether the bound excludes the number itself.
     pub(super) fn up(self, is_exclusive: bool) -> (Self, bool) {
         match (self, self.as_whole()) {
             (Self::Fraction(it), _) => (Self::float(it.ceil()), false),
@@ -75,7 +75,7 @@ impl Number {
         }
     }
 
-    /// The same upper bound for whole numbers: the largest that it allows, and whether that one is itself ruled out.
+    /// Returns this upper bound for whole numbers: the largest number, and whether the bound excludes the number itself.
     pub(super) fn down(self, is_exclusive: bool) -> (Self, bool) {
         match (self, self.as_whole()) {
             (Self::Fraction(it), _) => (Self::float(it.floor()), false),
@@ -129,14 +129,14 @@ mod tests {
     proptest! {
         #![proptest_config(ProptestConfig { cases: 2000, ..ProptestConfig::default() })]
 
-        /// What is called whole is a multiple of one, and nothing else is.
+        /// Whole numbers are multiples of one, and no others are.
         #[test]
         fn exactly_the_whole_numbers_are_multiples_of_one(number in numbers()) {
             let found = Number::of(&number).and_then(|it| it.is_multiple_of(Number::Whole(1)));
             prop_assert_eq!(found, Some(is_whole(&number)), "{}", number);
         }
 
-        /// Where a number has all of its digits, the remainder decides; where it has not, nothing is said.
+        /// The remainder decides for a number with all of its digits. For other numbers the answer is unknown.
         #[test]
         fn a_multiple_is_known_only_of_numbers_with_all_digits(number in numbers(), unit in 2..1000i64) {
             let found = Number::of(&number).and_then(|it| it.is_multiple_of(Number::Whole(unit.into())));
@@ -159,7 +159,7 @@ mod tests {
             }
         }
 
-        /// The bound of the whole numbers allows each whole number that the bound allows, and no other.
+        /// A bound that was moved to whole numbers allows the same whole numbers as before.
         #[test]
         fn a_bound_of_whole_numbers_allows_the_same(bound in numbers(), number in numbers(), is_exclusive in any::<bool>()) {
             prop_assume!(is_whole(&number));

@@ -24,7 +24,7 @@ fn leaf() -> impl Strategy<Value = Value> {
             with(json!({ "type": name }), [(least_is, least), ("maximum", most)])
         },
     );
-    // Beyond the numbers that floating-point numbers hold each for itself.
+    // Numbers so large that floating-point numbers no longer hold each whole number.
     let large = (
         select(vec![json!(1e300), json!(-1e300), json!(1e38), json!(1e19)]),
         select(vec!["const", "minimum", "exclusiveMinimum", "exclusiveMaximum"]),

@@ -45,7 +45,7 @@ impl<T: Shared> Lends<T> for &T {}
 #[diagnostic::do_not_recommend]
 impl<T: Shared> Lends<T> for State<T> {}
 
-/// What lends a `T` to all calls without an `Arc` around it.
+/// Types that lend a `T` to all calls without an `Arc`.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` cannot be a parameter: all calls share the server's state already, without an `Arc`",
     label = "clients cannot send it, and the server does not have it",
@@ -207,7 +207,7 @@ impl<T> UnfitArc<Arc<T>> {
     }
 }
 
-/// Inherent, so that they win over `UnfitLevel`, whose methods are of the same receiver, and lose to all others.
+/// Inherent methods win over those of `UnfitLevel`, which have the same receiver, and lose to all others.
 impl<T> Probe<Arc<T>> {
     state_params!(pub UnfitArc<Arc<T>>);
 }

@@ -1,4 +1,4 @@
-//! What is inside of lists, objects and variants.
+//! Access to the elements of lists, the members of objects and the data of variants.
 
 use serde::{
     Deserializer,
@@ -7,7 +7,7 @@ use serde::{
 
 use super::{ArgumentReader, NullField, ReadError, key::KeyReader};
 
-/// The elements of a list.
+/// Elements of a list.
 pub(super) struct ListAccess<'r, 'de, 'a>(pub(super) &'r mut ArgumentReader<'de, 'a>);
 
 impl<'de> de::SeqAccess<'de> for ListAccess<'_, 'de, '_> {
@@ -24,11 +24,11 @@ impl<'de> de::SeqAccess<'de> for ListAccess<'_, 'de, '_> {
     }
 }
 
-/// The members of an object, those of a struct if it has an owner.
+/// Members of an object. `owner` is the struct that they are read into, if there is one.
 pub(super) struct ObjectAccess<'r, 'de, 'a> {
     pub(super) reader: &'r mut ArgumentReader<'de, 'a>,
     pub(super) owner: Option<(&'static str, &'static [&'static str])>,
-    /// That of the member whose value is next.
+    /// Name of the member whose value is next.
     pub(super) name: String,
 }
 
@@ -78,10 +78,10 @@ impl<'de> de::MapAccess<'de> for ObjectAccess<'_, 'de, '_> {
     }
 }
 
-/// A variant with data: the only member of an object.
+/// Variant with data, which is the only member of an object.
 pub(super) struct VariantReader<'r, 'de, 'a> {
     pub(super) reader: &'r mut ArgumentReader<'de, 'a>,
-    /// That of the enum.
+    /// Name of the enum.
     pub(super) name: &'static str,
 }
 

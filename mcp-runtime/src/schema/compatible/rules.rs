@@ -287,7 +287,7 @@ pub(super) static RULES: &[Rule] = &[
         //
         // Not among them, on purpose:
         // - The schema of a map's values (`additionalProperties`). Gemini has no field for it either
-        //   (zed-industries/zed#52670), so clients that talk to it take it out; the others would take the map for an empty object.
+        //   (zed-industries/zed#52670), so clients for Gemini take it out. Without it the others would take the map for an empty object.
         // - Objects without `properties`. Gemini refused them once (MarkusPfundstein/mcp-obsidian#21); by now clients send it
         //   such ones to mend others (Kilo-Org/kilocode#11955, code-yeongyu/oh-my-openagent#1465).
         // - `x-mcp-header`, which the specification defines.
@@ -329,7 +329,7 @@ pub(super) static RULES: &[Rule] = &[
         work: Work::Each(unevaluated),
     },
     Rule {
-        // After the rules that read it. The server refuses unknown arguments, whatever it publishes, and clients that turn on
+        // After the rules that read the keyword. The server refuses unknown arguments in any case, and clients that turn on
         // OpenAI's strict mode close every object themselves.
         name: "further members",
         says: "only allows or forbids further members (`additionalProperties`)",

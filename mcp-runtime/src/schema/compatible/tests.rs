@@ -16,7 +16,7 @@ fn any_argument() -> Value {
     all
 }
 
-/// A member of an object that takes any.
+/// Schema of a member of an object that takes any members.
 fn any_member() -> Value {
     let one = ["string", "number", "boolean", "object"].map(|it| json!({ "type": it })).to_vec();
     let list = json!({"type": "array", "items": {"anyOf": one.clone()}});

@@ -48,10 +48,10 @@ pub(super) fn any_value(map: &mut Map, side: Side) {
     map.insert("anyOf".into(), Value::Array(branches));
 }
 
-/// Objects that say nothing about further members, or only whether there are any.
+/// Replaces an `additionalProperties` that only allows or forbids further members.
 ///
-/// google-genai reads `additionalProperties` as an object and fails at a boolean, with all tools of the request. An argument that takes
-/// any member describes it nevertheless: pydantic-ai closes an object without the keyword, and LlamaIndex reads `{}` as a string.
+/// google-genai reads `additionalProperties` as an object, and a boolean makes it drop all tools of the request. The keyword stays in an
+/// argument that takes any members, with a schema: pydantic-ai closes an object without the keyword, and LlamaIndex reads `{}` as a string.
 pub(super) fn further_members(map: &mut Map, side: Side) {
     let is_open = match map.get("additionalProperties") {
         Some(Value::Bool(is_open)) => *is_open,
@@ -68,7 +68,7 @@ pub(super) fn further_members(map: &mut Map, side: Side) {
     }
 }
 
-/// What a member of an object can be that takes any.
+/// Returns the schema of a member of an object that takes any members.
 fn any_member() -> Value {
     let mut branches = scalars_and_objects();
     branches.push(any_list());
@@ -79,7 +79,7 @@ fn any_list() -> Value {
     json!({ "type": "array", "items": { "anyOf": scalars_and_objects() } })
 }
 
-/// The place of the object in [`scalars_and_objects`].
+/// Index of the object in [`scalars_and_objects`].
 const OBJECT: usize = 3;
 
 fn scalars_and_objects() -> Vec<Value> {

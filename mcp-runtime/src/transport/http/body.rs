@@ -25,7 +25,7 @@ enum Inner {
 /// What is written at once of a large message: it is copied beside its head, and the room for that stays with the connection.
 pub(super) const PIECE: usize = 32 << 10;
 
-/// A large message. All of it is in memory until the last piece is written.
+/// Large message, of which all bytes stay in memory until the last piece is written.
 struct Large {
     rest: Bytes,
     held: Option<HeldAnswer>,
@@ -43,8 +43,8 @@ impl Body {
         Self(Inner::Whole(Some(bytes).filter(|it| !it.is_empty())))
     }
 
-    /// Tells the connection of an answer that is not written at once: while it goes on no request is waited for, and a large
-    /// one counts among those of all connections. Returns whether there is room for it.
+    /// Registers an answer that is not written at once. A stream keeps its connection at work, so that the deadline for the next request
+    /// does not run. A large message counts for the limit of all connections. Returns whether there is room for the answer.
     pub(super) fn keep_at(&mut self, work: &Work) -> bool {
         match &mut self.0 {
             Inner::Whole(_) => {}

@@ -43,11 +43,11 @@ pub(super) struct Connection {
 }
 
 impl Connection {
-    /// Made on the runtime that lets connections in, which may be another one than that which serves it. `address` is the other
-    /// end; when the server `is_full`, little more is answered than health checks.
+    /// Makes the connection on the runtime that accepts connections. Another runtime may serve it. `address` is the other end. With `is_full`
+    /// health checks are answered, and all other requests are refused.
     ///
     /// # Panics
-    /// Outside of a runtime.
+    /// Panics outside of a runtime.
     pub(super) fn new(endpoint: &Arc<Endpoint>, address: IpAddr, is_full: bool) -> Self {
         Self { opened: Opened::new(endpoint, address), timers: Handle::current(), is_full }
     }
@@ -101,7 +101,7 @@ impl Connection {
             }
             Err(error) => {
                 if error.is_parse_too_large() {
-                    // So long that it never became a request.
+                    // The head was too long to become a request.
                     desk.endpoint.service.tally().refuse(Limit::Head);
                 }
                 tracing::debug!("a connection broke: {error}");
@@ -110,7 +110,7 @@ impl Connection {
     }
 }
 
-/// Lets go of all that the system would go on sending to a client that does not read.
+/// Makes the system drop the bytes that it would go on sending to a client that does not read.
 #[cfg(unix)]
 fn reset(stream: &TcpStream) {
     let _ = rustix::net::sockopt::set_socket_linger(stream, Some(Duration::ZERO));
@@ -119,10 +119,10 @@ fn reset(stream: &TcpStream) {
 #[cfg(not(unix))]
 fn reset(_: &TcpStream) {}
 
-/// Time for a client that is still sending to see that it has been answered.
+/// Time that a client has to see its response while it is still sending.
 const LINGER: Duration = Duration::from_secs(2);
 
-/// Reads and drops what a client goes on sending after the last response. A socket that is closed with unread bytes resets the
+/// Reads and drops the bytes that a client sends after the last response. A socket that is closed with unread bytes resets the
 /// connection, and the response can be lost with it (RFC 9112, section 9.6).
 async fn linger(mut stream: TcpStream, opened: &Opened) {
     let mut dropped = vec![0; 16 << 10];
@@ -158,13 +158,13 @@ impl hyper::service::Service<Request<Incoming>> for Requests {
     }
 }
 
-/// The bytes of a connection. It knows whether its client reads, and reads no more requests while the client does not. Not being
-/// vectored, it gets head and body of an answer in one piece, which costs less than a list of two.
+/// Byte stream of a connection. It records whether the client reads, and reads no requests while the client does not. Its writes are not
+/// vectored, so hyper passes head and body of an answer in one piece, which costs less than two.
 struct Wire {
     stream: TokioIo<TcpStream>,
     desk: Arc<Desk>,
     is_blocked: bool,
-    /// The task that wants to read, while the client does not.
+    /// Waker of the task that waits to read until the client reads again.
     reader: Option<Waker>,
 }
 
@@ -193,7 +193,7 @@ impl Read for Wire {
         cx: &mut Context<'_>,
         buffer: ReadBufCursor<'_>,
     ) -> Poll<io::Result<()>> {
-        // Each further request could only add to the answers that wait. That the client has left is seen when writing.
+        // Each further request would add to the answers that wait. A client that has left is noticed by the next write.
         if self.is_blocked {
             self.reader = Some(cx.waker().clone());
             return Poll::Pending;

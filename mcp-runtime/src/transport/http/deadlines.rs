@@ -17,8 +17,8 @@ use crate::{
     transport::alarm::Alarm,
 };
 
-/// How long a connection may wait for its client: for the head of a request, and for the client to read on. Looked at a few
-/// times in that time instead of being set anew for each request and each write, so either may take a quarter longer.
+/// Deadlines of a connection that waits for its client: for the head of a request, and for the client to read. A timer looks at both a few
+/// times in their time, instead of being set for each request and each write, so either may take a quarter longer.
 pub(super) struct Deadlines {
     look: Pin<Box<Sleep>>,
     alarm: Arc<Alarm>,
@@ -28,7 +28,7 @@ pub(super) struct Deadlines {
     write: Countdown,
 }
 
-/// Why a connection is closed whose client may want more of it.
+/// Reason for which a connection is closed although its client may go on using it.
 pub(super) enum Overdue {
     /// No request has come.
     Head,
@@ -39,11 +39,12 @@ pub(super) enum Overdue {
 }
 
 impl Deadlines {
-    /// `timers` is the runtime whose clock is looked at. A reactor has none to look at then while its connections wait, and its
-    /// processor need not be told when to wake up for it.
+    /// `timers` is the runtime that drives the timer. A reactor without timers waits without an end, and its thread sets no timer of the
+    /// processor.
     pub(super) fn new(limits: &Limits, timers: &Handle, alarm: &Arc<Alarm>, task: &Waker) -> Self {
         let _entered = timers.enter();
-        let period = limits.body_time.min(limits.write_time) / 4;
+        // With a period of zero the connection would look for ever instead of waiting.
+        let period = (limits.body_time.min(limits.write_time) / 4).max(Duration::from_millis(1));
         alarm.follow(task);
         // The timer is set at the first look.
         alarm.ring();
@@ -57,7 +58,7 @@ impl Deadlines {
         }
     }
 
-    /// Whether the connection has to end.
+    /// Returns the reason if the connection has to end.
     pub(super) fn look(&mut self, opened: &Opened) -> Option<Overdue> {
         if !self.alarm.take() {
             return None;
@@ -91,7 +92,7 @@ impl Deadlines {
 }
 
 impl Overdue {
-    /// The limit that has passed, unless it has been counted already.
+    /// Returns the limit to count, unless it has been counted already.
     pub(super) fn limit(&self) -> Option<Limit> {
         match self {
             Self::Write => Some(Limit::WriteTime),
@@ -100,9 +101,9 @@ impl Overdue {
     }
 }
 
-/// Looks until something has taken too long.
+/// Countdown of the looks at something that must not take too long.
 struct Countdown {
-    /// How often it had begun at the last look.
+    /// Number of times that it had begun at the last look.
     begun: u32,
     looks: u32,
     left: u32,
@@ -110,15 +111,15 @@ struct Countdown {
 
 impl Countdown {
     fn new(time: Duration, period: Duration) -> Self {
-        let looks = time.as_nanos().div_ceil(period.as_nanos().max(1));
+        let looks = time.as_nanos().div_ceil(period.as_nanos());
         let looks = u32::try_from(looks).unwrap_or(u32::MAX - 1);
         Self { begun: 0, looks, left: looks }
     }
 
-    /// Counts one look at something that goes on, or does not, and has begun so often.
+    /// Counts one look. `begun` is the number of times that it has begun, and `goes_on` says whether it goes on now.
     fn is_over(&mut self, begun: u32, goes_on: bool) -> bool {
         if begun != self.begun || !goes_on {
-            // How long it has taken since is not known, so it counts from here.
+            // The time since its begin is unknown, so the time counts from this look.
             (self.begun, self.left) = (begun, self.looks.saturating_add(1));
         }
         self.left -= 1;

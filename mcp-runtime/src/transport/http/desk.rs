@@ -8,17 +8,17 @@ use http::request::Parts;
 use super::{endpoint::Endpoint, forwarded, pulse::Pulse};
 use crate::protocol::{Outbox, Peer, Remembered};
 
-/// Where requests are worked on one after the other: one for each connection, where connections are our own.
+/// Per-connection state. A mounted service has one for all of its requests.
 pub(super) struct Desk {
     pub(super) endpoint: Arc<Endpoint>,
     pub(super) remembered: Arc<Remembered>,
-    /// The other end, where the connection is our own; a proxy's, maybe.
+    /// Address of the other end, which may be a proxy. Unknown in a mounted service.
     address: Option<IpAddr>,
     pub(super) pulse: Pulse,
     spare: Mutex<Spare>,
 }
 
-/// What an answer has used up that was there at once, for the next request.
+/// Buffers of a finished response, kept for reuse by the next request on this connection.
 #[derive(Default)]
 struct Spare {
     peer: Option<Peer>,
@@ -32,7 +32,7 @@ impl Desk {
         Arc::new(Self { endpoint, remembered, address, pulse, spare })
     }
 
-    /// The address that a request comes from, behind proxies that are believed.
+    /// Returns the address that a request comes from, behind the proxies that are trusted.
     pub(super) fn address_of(&self, parts: &Parts) -> Option<IpAddr> {
         forwarded::address(self.address, &self.endpoint.settings.proxies, parts)
     }
@@ -41,14 +41,14 @@ impl Desk {
         self.spare.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// One for a request that stands alone.
+    /// Returns the peer for a request without a session.
     pub(super) fn peer(&self) -> Peer {
         let spare = self.spare().peer.take();
         let new = || Peer::remembering(self.endpoint.service.clone(), self.remembered.clone());
         spare.unwrap_or_else(new)
     }
 
-    /// Takes back one that has answered, unless something of the request goes on.
+    /// Takes back a peer that has answered, unless something of its request goes on.
     pub(super) fn keep_peer(&self, mut peer: Peer) {
         if peer.is_free() {
             self.spare().peer = Some(peer);
@@ -57,13 +57,13 @@ impl Desk {
         }
     }
 
-    /// One for the answer to a request of a session.
+    /// Returns the outbox for the response to a request of a session.
     #[inline]
     pub(super) fn outbox(&self) -> Arc<Outbox> {
         self.spare().outbox.take().unwrap_or_default()
     }
 
-    /// Takes back one that is empty, unless somebody may still write into it.
+    /// Takes back an empty outbox, unless something may still write into it.
     #[inline]
     pub(super) fn keep_outbox(&self, mut outbox: Arc<Outbox>) {
         if Arc::get_mut(&mut outbox).is_some_and(|it| it.is_empty()) {

@@ -30,7 +30,7 @@ use crate::{
 /// How long a session that was opened and never used is kept when there is no room for another one.
 const UNUSED: Duration = Duration::from_secs(60);
 
-/// Milliseconds between two looks for such sessions, and before a look that has found nothing is repeated.
+/// Milliseconds between two searches for such sessions, and before a search that has found nothing is repeated.
 const SEARCH: u64 = 100;
 
 pub(super) struct Endpoint {
@@ -40,9 +40,9 @@ pub(super) struct Endpoint {
     pub(super) sessions: Table<Session>,
     /// Those of 2024-11-05.
     pub(super) mailboxes: Table<Mailbox>,
-    /// When sessions that were never used were last looked for, in milliseconds since the start.
+    /// Time of the last search for sessions that were never used, in milliseconds since the start.
     searched: AtomicU64,
-    /// When the tenant with the most sessions had none that could make room, likewise.
+    /// Time of the last search in which no tenant had sessions that could make room, in milliseconds since the start. Zero before it.
     displaced_none: AtomicU64,
     pub(super) open: OpenConnections,
     /// Bytes of large answers that clients have not read.
@@ -91,7 +91,7 @@ impl Endpoint {
         self.is_stopping.load(Ordering::Acquire)
     }
 
-    /// One more stream of a tenant, unless it has its share of them or the server stops.
+    /// Takes a share for one more stream; `None` if the tenant has its share of them, or the server stops.
     pub(super) fn permit(&self, tenant: &Arc<Tenant>) -> Option<Share> {
         let taken = tenant.take(Pool::Streams, 1, self.limits().all_streams);
         if taken.is_err() {
@@ -100,12 +100,12 @@ impl Endpoint {
         taken.ok().filter(|_| !self.is_stopping())
     }
 
-    /// The tenant that a request counts for.
+    /// Returns the tenant that a request counts for.
     pub(super) fn tenant(&self, carrier: &Carrier) -> Arc<Tenant> {
         self.service.shares().tenant(Who::sends(carrier))
     }
 
-    /// A new session that is in no table yet.
+    /// Makes a session. The caller puts it into the table.
     ///
     /// # Errors
     /// Why there is none.
@@ -118,7 +118,7 @@ impl Endpoint {
         Ok(Session::new(key, peer, self.memory.clone(), share))
     }
 
-    /// The share of one more session, of either kind.
+    /// Takes a share for one more session, of either kind.
     ///
     /// # Errors
     /// Why there is none.
@@ -141,7 +141,7 @@ impl Endpoint {
         })
     }
 
-    /// Ends sessions that were opened and never used, and those that are idle. A flood of refusals does not repeat the search.
+    /// Ends sessions that were opened and never used, and sessions that are idle. Refusals in quick succession do not repeat the search.
     fn end_unused(&self) {
         let (now, searched) = (self.millis(), self.searched.load(Ordering::Relaxed));
         if now >= searched + SEARCH {
@@ -151,11 +151,11 @@ impl Endpoint {
         }
     }
 
-    /// Ends some sessions of the tenant that has the most, for a tenant that has less than an equal part of all: those that were not
-    /// used for longest, of those that nothing uses now. Returns whether it has ended any.
+    /// Ends some sessions of the tenant with the most sessions, for a tenant with less than an equal part. Only sessions end that nothing
+    /// uses now, and of these the ones with the oldest last use. Returns whether any have ended.
     fn displace_for(&self, tenant: &Arc<Tenant>) -> bool {
         let (all, held) = (self.limits().sessions, tenant.held(Pool::Sessions));
-        // An equal part is at most half of all. A client that repeats a refused request mostly has more, and costs no search.
+        // An equal part is at most half of all. A client that repeats a refused request usually has more than that, and then costs no search.
         if held >= all / 2 {
             return false;
         }
@@ -166,14 +166,21 @@ impl Endpoint {
         }
         let mut others = self.service.shares().holders(Pool::Sessions);
         others.retain(|it| !Arc::ptr_eq(it, tenant));
-        let part = all / (others.len() + 1);
-        // Clients that cannot be told apart may be many.
+        let part = (all / (others.len() + 1)).max(1);
+        // A tenant that is not known may stand for many clients.
         let largest = others.iter().filter(|it| it.is_known());
         let largest = largest.max_by_key(|it| it.held(Pool::Sessions));
-        let Some(largest) = largest.filter(|it| held < part && it.held(Pool::Sessions) > part)
-        else {
+        let Some(largest) = largest.filter(|it| it.held(Pool::Sessions) > part) else {
+            // The search costs more than the refusal, so it is not repeated in vain. A tenant with more than an equal part can be
+            // displaced for others, so its own search says nothing about theirs.
+            if held <= part {
+                self.displaced_none.store(now.max(1), Ordering::Relaxed);
+            }
             return false;
         };
+        if held >= part {
+            return false;
+        }
         let none = Duration::ZERO;
         let may_end =
             |it: &Arc<Session>| Arc::ptr_eq(it.tenant(), largest) && it.is_idle(now, none, none);
@@ -186,7 +193,7 @@ impl Endpoint {
         });
         let mut used = used.into_inner();
         used.sort_unstable();
-        // Enough for one more session, more where there are many, and never below an equal part.
+        // Enough for one more session, and more if there are many, so that the next search is not due at once. An equal part is left.
         let free = all.saturating_sub(self.service.shares().used(Pool::Sessions));
         let needed = (held.min(all / 8) + 1).saturating_sub(free);
         let above = largest.held(Pool::Sessions).saturating_sub(part);
@@ -272,4 +279,40 @@ pub(super) fn id() -> Result<Key, String> {
 
 pub(super) fn millis(time: Duration) -> u64 {
     u64::try_from(time.as_millis()).unwrap_or(u64::MAX)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::builder::{Identity, builder, items};
+
+    /// An endpoint where all sessions are taken, by tenants that have so many each.
+    async fn full(held: &[usize]) -> (Arc<Endpoint>, Vec<Share>) {
+        let server = builder(Identity::new("test", None, "1.0.0", "")).items(items(&[]));
+        let server = server.limits(Limits::new().sessions(held.iter().sum())).build().unwrap();
+        let started = server.start().await.unwrap();
+        let endpoint = Endpoint::new(started, HttpSettings::default(), None);
+        let owners = held.iter().enumerate().flat_map(|(owner, held)| vec![owner; *held]);
+        let shares = owners.map(|it| tenant(&endpoint, it).hold(Pool::Sessions)).collect();
+        (endpoint, shares)
+    }
+
+    fn tenant(endpoint: &Endpoint, owner: usize) -> Arc<Tenant> {
+        endpoint.service.shares().tenant(Who::Peer(owner as u64))
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn a_search_in_vain_is_remembered_unless_it_says_nothing_about_other_tenants() {
+        for (held, owner, is_remembered) in [
+            (&[1, 1, 1, 1][..], 4, true),
+            (&[2, 2, 2, 2], 0, true),
+            // A newcomer may displace the sessions of the first tenant, which cannot displace its own.
+            (&[3, 1, 1, 1, 1, 1], 0, false),
+        ] {
+            let (endpoint, _shares) = full(held).await;
+            assert!(endpoint.share(&tenant(&endpoint, owner)).is_err(), "{held:?} {owner}");
+            let remembered = endpoint.displaced_none.load(Ordering::Relaxed) != 0;
+            assert_eq!(remembered, is_remembered, "{held:?} {owner}");
+        }
+    }
 }

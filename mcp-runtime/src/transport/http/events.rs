@@ -20,7 +20,7 @@ pub(super) struct Events {
     feed: Feed,
     /// What is sent before anything else.
     first: Vec<u8>,
-    /// What is left of frames that are too large to be written at once.
+    /// Rest of frames that are too large to be written at once.
     rest: Bytes,
     held: Option<HeldAnswer>,
     silence: Pin<Box<Sleep>>,
@@ -29,7 +29,7 @@ pub(super) struct Events {
     /// Where it is open for whatever will come, which is for those alone whose tokens hold.
     #[cfg(feature = "auth")]
     expiry: Option<(Expiry, Until)>,
-    /// Share of all open streams, where streams are counted.
+    /// Share of all open streams, for a stream that counts.
     _share: Option<Share>,
     work: Option<Work>,
 }
@@ -97,11 +97,11 @@ impl Events {
         self.work = Some(work);
     }
 
-    /// The next piece of what is left.
+    /// Returns the next piece of the rest.
     fn piece(&mut self) -> Bytes {
         let piece = self.rest.split_to(self.rest.len().min(PIECE));
         if self.rest.is_empty() {
-            // The last piece keeps all of them until it is written, which is soon: only pieces are buffered.
+            // The last piece keeps the memory of all pieces until it is written. That is soon, because only pieces are buffered.
             self.held = None;
         }
         piece

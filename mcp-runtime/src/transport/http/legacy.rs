@@ -32,7 +32,7 @@ use crate::{
 pub(super) const SESSION: &str = "mcp-session-id";
 const LAST_EVENT: &str = "last-event-id";
 
-/// Begins a session, or replaces the client of the one that the headers name, and answers with its id.
+/// Begins a session, or replaces the client of the session that the headers name. Answers with the id of the session.
 pub(super) fn initialize(
     endpoint: &Arc<Endpoint>,
     incoming: Incoming<'_>,
@@ -229,7 +229,7 @@ pub(super) fn get(endpoint: &Arc<Endpoint>, head: &Head<'_>, parts: &Parts) -> R
     };
     session.show(&parts.extensions);
     let reader = match parts.headers.get(LAST_EVENT) {
-        // Not primed: clients that read every event as a message report an error for an empty one.
+        // This stream is not primed: clients that read every event as a message report an error for an empty event.
         None => session.listen(),
         Some(last) => resume(&session, last),
     };

@@ -1,7 +1,7 @@
-//! The open connections of a server, and which of them give way when there are too many.
+//! Open connections of a server, of which some are closed when there are too many.
 //!
-//! A connection waits for its client before a request, inside of a body, and while an answer is not read. The one that has
-//! waited longest gives way; a connection that the server works for never does.
+//! A connection waits for its client before a request, inside of a body, and while an answer is not read. The connection that has waited
+//! longest is closed first. A connection that the server works for is never closed.
 
 use std::{
     net::IpAddr,
@@ -20,15 +20,15 @@ use crate::{
     transport::alarm::Alarm,
 };
 
-/// Connections beyond the bound, for health checks and refusals while every other connection is worked for.
+/// Number of connections beyond the limit, for health checks and refusals while the server works for all others.
 pub(super) const RESERVE: usize = 16;
 
-/// Candidates that one search for the longest waiting connections keeps.
+/// Number of candidates that one search for the longest waiting connections keeps.
 const CANDIDATES: usize = 64;
 
 #[derive(Default)]
 pub(super) struct OpenConnections {
-    /// Connections that were ever let in. This orders what happens to connections, and costs less than the time.
+    /// Number of connections that were ever accepted. It serves as a clock, which costs less than the time of the system.
     clock: AtomicU64,
     /// Connections that were told to end and have not ended yet.
     ending: AtomicUsize,
@@ -38,7 +38,7 @@ pub(super) struct OpenConnections {
 #[derive(Default)]
 struct OpenTable {
     all: FxHashMap<u64, Open>,
-    /// What the last search has found, the longest waiting last: since when it waits, and its number.
+    /// Result of the last search: for each connection the time since when it waits, and its number. The longest waiting one is last.
     candidates: Vec<(u64, u64)>,
 }
 
@@ -48,7 +48,7 @@ struct Open {
 }
 
 impl Open {
-    /// Since when the connection waits for its client, unless it does not, or has been told to end.
+    /// Returns the time since when the connection waits for its client. `None` if it does not wait, or has been told to end.
     fn waits_since(&self) -> Option<u64> {
         let pulse = &self.desk.pulse;
         (pulse.is_waiting() && !pulse.is_displaced()).then(|| pulse.waits_since())
@@ -56,14 +56,14 @@ impl Open {
 }
 
 impl OpenConnections {
-    /// The most connections beside the [reserve](RESERVE): what the limits say, and no more than three quarters of the
-    /// descriptors that the process may open. Files and connections of handlers need some too.
+    /// Returns the maximum number of connections beside the [reserve](RESERVE): the limit, or three quarters of the descriptors that the
+    /// process may open if that is less. Files and connections of handlers need descriptors too.
     pub(super) fn most(limits: &Limits) -> usize {
         let most = limits.connections.max(1);
         descriptors().map_or(most, |it| most.min((it - it / 4).saturating_sub(RESERVE)).max(1))
     }
 
-    /// What the time is, as far as the order of events goes.
+    /// Returns the time, which only orders events.
     pub(super) fn now(&self) -> u64 {
         self.clock.load(Relaxed)
     }
@@ -72,12 +72,12 @@ impl OpenConnections {
         self.table.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Connections that were told to end and have not ended yet.
+    /// Returns the number of connections that were told to end and have not ended yet.
     pub(super) fn ending(&self) -> usize {
         self.ending.load(Relaxed)
     }
 
-    /// Tells the connection to end that has waited longest for its client. Returns whether there is one.
+    /// Tells the connection that has waited longest for its client to end. Returns whether there is one.
     pub(super) fn displace(&self) -> bool {
         let mut table = self.table();
         loop {
@@ -102,8 +102,8 @@ impl OpenConnections {
         }
     }
 
-    /// Tells connections to end whose clients do not read, until these hold so many bytes of answers together. The connections
-    /// go first whose clients have read nothing for longest. Returns whether there are enough.
+    /// Tells connections to end whose clients do not read, beginning with the client that has read nothing for longest. Ends none if their
+    /// answers have less than `bytes` together. Returns whether there were enough.
     pub(super) fn displace_unread(&self, bytes: usize) -> bool {
         let table = self.table();
         let unread = |open: &Open| {
@@ -130,7 +130,7 @@ impl OpenConnections {
         open.alarm.wake_by_ref();
     }
 
-    /// Lets a connection go on that has a request again.
+    /// Takes back that a connection must end, because it has a request again.
     pub(super) fn spare(&self, desk: &Desk) {
         if desk.pulse.spare() {
             self.ending.fetch_sub(1, Relaxed);
@@ -138,7 +138,7 @@ impl OpenConnections {
     }
 }
 
-/// A connection that is open until this is dropped.
+/// Entry of an open connection, removed when this is dropped.
 pub(super) struct Opened {
     number: u64,
     pub(super) desk: Arc<Desk>,
@@ -166,7 +166,7 @@ impl Drop for Opened {
     }
 }
 
-/// Bytes of a large answer that its client has not read, among those of all connections.
+/// Bytes of a large answer that its client has not read, counted for the limit of all connections.
 pub(super) struct HeldAnswer {
     _taken: Taken,
     desk: Arc<Desk>,
@@ -174,7 +174,7 @@ pub(super) struct HeldAnswer {
 }
 
 impl HeldAnswer {
-    /// Takes room for an answer. Where there is none, connections give way whose clients do not read.
+    /// Takes room for an answer. If there is none, connections whose clients do not read are closed to make room.
     pub(super) fn take(desk: &Arc<Desk>, bytes: usize) -> Option<Self> {
         let endpoint = &desk.endpoint;
         let mut taken = Taken::default();
@@ -184,7 +184,7 @@ impl HeldAnswer {
             if !endpoint.open.displace_unread(bytes) {
                 return None;
             }
-            // What the others hold is given back in a moment.
+            // The closed connections give back their bytes in a moment.
             taken.grow_over(&endpoint.answers, bytes);
         }
         desk.pulse.hold(bytes);
@@ -198,7 +198,7 @@ impl Drop for HeldAnswer {
     }
 }
 
-/// How many descriptors the process may have, where that is known.
+/// Returns the number of descriptors that the process may open, if it is known.
 #[cfg(unix)]
 fn descriptors() -> Option<usize> {
     use rustix::process::{Resource, getrlimit};
@@ -210,7 +210,7 @@ fn descriptors() -> Option<usize> {
     None
 }
 
-/// Whether a connection could not be accepted because there is no descriptor for it.
+/// Whether a connection was not accepted because no descriptor is left.
 #[cfg(unix)]
 pub(super) fn is_out_of_descriptors(error: &std::io::Error) -> bool {
     use rustix::io::Errno;

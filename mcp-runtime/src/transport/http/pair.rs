@@ -40,7 +40,7 @@ pub(super) struct Mailbox {
     open: Mutex<Option<Hold>>,
     #[cfg(feature = "auth")]
     until: Until,
-    /// Share of all sessions. Its tenant is the client that opened the stream: no other posts here.
+    /// Share of all sessions. Its tenant is the client that opened the stream, and only this client may post here.
     share: Share,
 }
 

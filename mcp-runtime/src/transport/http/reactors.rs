@@ -45,10 +45,10 @@ impl Reactors {
         (0..count).map(Reactor::start).collect::<io::Result<_>>().map(Self)
     }
 
-    /// Ends what is left of connections. A handler that does not let go of its reactor is not waited for.
+    /// Ends the remaining connections.
     ///
     /// # Errors
-    /// When there is such a handler.
+    /// A handler does not let go of its reactor. It is not waited for.
     pub(super) async fn shut_down(
         &self,
         connections: &mut JoinSet<()>,
@@ -97,10 +97,10 @@ impl Reactors {
     }
 }
 
-/// Time between two looks at what a reactor does.
+/// Time between two looks at the activity of a reactor.
 const LOOK: Duration = Duration::from_millis(100);
 
-/// Looks at a reactor that runs no item and lets no connection end.
+/// Number of looks at a reactor that runs no item and ends no connection.
 const LOOKS: usize = 20;
 
 impl Reactor {

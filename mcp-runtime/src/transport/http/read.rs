@@ -63,19 +63,20 @@ pub(super) struct Read {
     _taken: Taken,
 }
 
-/// Bytes of a refused body that are read and dropped to keep its connection. A new connection costs less than reading more.
+/// Maximum size of a refused body that is read and dropped to keep its connection. A new connection costs less than reading more.
 const DRAINED: u64 = 256 << 10;
 
-/// The body of a request, as the server of its connection hands it over.
+/// Body of a request, in the type that the HTTP server of its connection uses.
 pub(super) trait RequestBody: HttpBody + Unpin {
     /// Reads and drops the rest in the background. Returns whether the connection can be used again after that.
     fn drain(self) -> bool;
 }
 
 impl RequestBody for Quiet {
-    /// The task ends with the body or with its connection, which waits for the next request no longer than for any other.
+    /// Reads in a task of its own. The task ends with the body or with the connection, and the deadline for the next request ends the
+    /// connection of a client that does not send the rest.
     fn drain(self) -> bool {
-        // The task is not the connection's, which has to be woken for each piece.
+        // Another task than the connection reads, so the body must wake the connection for each piece.
         let Self(mut body) = self;
         tokio::spawn(async move {
             while let Some(Ok(_)) = poll_fn(|cx| Pin::new(&mut body).poll_frame(cx)).await {}
@@ -84,7 +85,7 @@ impl RequestBody for Quiet {
     }
 }
 
-/// The body of a mounted service belongs to the future of its request, and ends with it.
+/// Body of a mounted service. It belongs to the future of its request and ends with that.
 impl<B: HttpBody> RequestBody for Pin<&mut B> {
     fn drain(self) -> bool {
         false
@@ -93,7 +94,7 @@ impl<B: HttpBody> RequestBody for Pin<&mut B> {
 
 /// A body that is being read.
 pub(super) struct Reading<B> {
-    /// Until it is drained.
+    /// Body, until it is drained.
     body: Option<B>,
     /// What came first: most bodies come in one piece, which is not copied.
     first: Bytes,
@@ -101,7 +102,7 @@ pub(super) struct Reading<B> {
     taken: Taken,
     /// Bytes that it may have.
     most: usize,
-    /// It broke a limit while it was read.
+    /// Whether reading has failed or gone beyond a limit.
     is_over: bool,
     /// Runs from when there was something to wait for.
     patience: Option<Pin<Box<Sleep>>>,
@@ -131,7 +132,7 @@ impl<B: RequestBody> Reading<B> {
         if is_long { Err(Unread::TooLong(most)) } else { Ok(()) }
     }
 
-    /// Whether the client has been waited for.
+    /// Whether the server had to wait for the client.
     pub(super) fn has_waited(&self) -> bool {
         self.patience.is_some()
     }
@@ -205,13 +206,13 @@ impl<B: RequestBody> Reading<B> {
         Ok(())
     }
 
-    /// Leaves the rest of a body unread whose request is refused. Returns whether the connection can take another request.
+    /// Gives up the body of a request that is refused. Returns whether the connection can take another request.
     pub(super) fn leave(&mut self, headers: &HeaderMap) -> bool {
         let Some(body) = self.body.take() else { return true };
         if body.is_end_stream() {
             return true;
         }
-        // A client that waits for permission has not sent the body, and to read it would give the permission.
+        // With `Expect: 100-continue` the client has not sent the body yet, and reading would ask the client for it.
         let is_short = body.size_hint().upper().is_some_and(|it| it <= DRAINED);
         is_short && !self.is_over && !headers.contains_key(header::EXPECT) && body.drain()
     }

@@ -33,7 +33,7 @@ pub(super) fn json_in(
     mut message: Vec<u8>,
 ) -> Response<Body> {
     if message.len() > LARGE {
-        // A large answer counts with its bytes, so it must not have room for more.
+        // A large answer counts with its length, so its capacity must not be larger.
         message.shrink_to_fit();
     }
     headers.clear();
@@ -76,11 +76,11 @@ pub(super) fn error(
     json(status, unread(revision, id, error))
 }
 
-/// Answers a request that names a session which has ended or never was.
+/// Answers a request whose session has ended or never existed.
 ///
-/// The status says that the client has to begin a new session. The body is no JSON-RPC message: clients that find one under an error
-/// status deliver it as the answer to the request and keep the dead session (Python SDK 2.x and what is built on it, AI SDK 2.x).
-/// Others look for the code that the TypeScript SDK's server gives for such a session.
+/// The status tells the client to begin a new session. The body is no JSON-RPC message: Python SDK 2.x, the clients built on it and AI SDK
+/// 2.x deliver a message under an error status as the answer to the request, and keep the dead session. Other clients look for the code
+/// that the server of the TypeScript SDK gives for such a session.
 pub(super) fn no_session(hint: &str) -> Response<Body> {
     let mut body = Vec::new();
     let mut object = Object::begin(&mut body);
@@ -109,7 +109,7 @@ pub(super) fn later(mut response: Response<Body>) -> Response<Body> {
     response
 }
 
-/// Says that the connection ends with this response. HTTP/2 has no header for that, and its requests end by themselves.
+/// Adds `Connection: close`. HTTP/2 has no such header, and there a request ends without its connection.
 pub(super) fn last(mut response: Box<Response<Body>>, parts: &Parts) -> Box<Response<Body>> {
     if parts.version < Version::HTTP_2 {
         response.headers_mut().insert(header::CONNECTION, HeaderValue::from_static("close"));

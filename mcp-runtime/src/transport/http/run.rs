@@ -43,7 +43,7 @@ fn hint(server: &HttpServer) {
     );
 }
 
-/// A line for a shell that asks the server for its name and its capabilities.
+/// Returns a shell command that asks the server for its name and its capabilities.
 fn curl(url: &str, is_protected: bool) -> String {
     let (headers, body) = example_request();
     let mut line = format!("curl {}", quoted(url));
@@ -62,7 +62,7 @@ fn curl(url: &str, is_protected: bool) -> String {
     line
 }
 
-/// A word for a shell: in single quotes, where no character but the quote has a meaning.
+/// Quotes a word for a shell. In single quotes only the quote itself has a meaning.
 fn quoted(word: &str) -> String {
     format!("'{}'", word.replace('\'', r"'\''"))
 }

@@ -143,7 +143,7 @@ impl HttpServer {
                         tally.refuse(Limit::Connections);
                         open.displace();
                     }
-                    // Others must end first.
+                    // A pause, because other connections must end first.
                     tokio::time::sleep(Duration::from_millis(50)).await;
                 }
             }
@@ -204,9 +204,8 @@ impl HttpServer {
 /// How many clients may wait to be let in: more than the 128 that are usual, which a burst of them overflows.
 const BACKLOG: u32 = 4096;
 
-/// Bytes that the system takes of an answer before its client has read any; it may make that twice as many. Left to itself the
-/// system takes up to several MiB. Then a client that reads slowly would not be seen to read for minutes, and a client that reads
-/// nothing would hold that much of the system's memory.
+/// Bytes of an answer that the system buffers until the client reads. Linux doubles the value. By default the system buffers several MiB:
+/// then the server would not notice for minutes that a slow client reads, and a client that reads nothing would hold that much memory.
 const SEND_BUFFER: u32 = 256 << 10;
 
 async fn listen(address: impl ToSocketAddrs) -> io::Result<TcpListener> {
@@ -217,7 +216,7 @@ async fn listen(address: impl ToSocketAddrs) -> io::Result<TcpListener> {
         // something else.
         #[cfg(not(windows))]
         socket.set_reuseaddr(true)?;
-        // Each accepted connection has that of its listener. What the system refuses costs memory only.
+        // Accepted connections inherit the size from the listener. If the system refuses the size, only more memory is used.
         let _ = socket.set_send_buffer_size(SEND_BUFFER);
         match socket.bind(address).and_then(|()| socket.listen(BACKLOG)) {
             Ok(listener) => return Ok(listener),

@@ -40,7 +40,7 @@ pub(super) struct Session {
     used: Used,
     #[cfg(feature = "auth")]
     pub(super) until: Until,
-    /// Share of all sessions. Its tenant is the client that began the session: the id alone lets in no other (HL-20).
+    /// Share of all sessions. Its tenant is the client that began the session, and the id of the session lets in no other client (HL-20).
     share: Share,
 }
 
@@ -93,7 +93,7 @@ impl Session {
         }
     }
 
-    /// The client that began it.
+    /// Returns the client that began the session.
     pub(super) fn tenant(&self) -> &Arc<Tenant> {
         self.share.tenant()
     }

@@ -39,7 +39,7 @@ impl Input {
         Input { source: Source::Blocking(Reader::new(file)), terminal }
     }
 
-    /// Another descriptor of a stream that is polled.
+    /// Returns another descriptor of the stream, if the stream is polled.
     #[cfg(unix)]
     pub(super) fn try_clone_polled(&self) -> Option<std::os::fd::OwnedFd> {
         match &self.source {

@@ -19,7 +19,7 @@ pub(crate) fn run(builder: Builder) -> Result<(), ServeError> {
     block_on(runtime, pin!(serve(server, true)))
 }
 
-/// `owns_process` says that the process is there for this server alone, and may be ended.
+/// `owns_process` says that the process runs only this server and may be ended.
 async fn serve(server: Server, owns_process: bool) -> Result<(), ServeError> {
     let (guard, input, output) = Guard::install()?;
     if input.is_terminal() {

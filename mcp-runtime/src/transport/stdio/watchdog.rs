@@ -1,7 +1,7 @@
-//! A thread that ends the process when a handler keeps the reactor from doing so.
+//! Thread that ends the process when a handler keeps the reactor from doing so.
 //!
 //! `run` promises that the server ends five seconds after the client has closed stdin or sent SIGTERM, or at a second SIGTERM. One thread
-//! reads the wire and runs handlers, so a handler that computes keeps it from hearing of either.
+//! reads stdin and runs handlers, so a handler that computes keeps the thread from noticing any of this.
 
 use std::{
     future::{Future as _, poll_fn},
@@ -27,29 +27,29 @@ use tokio::{
 
 use crate::{catalog::Catalog, dispatch::ReactorActivity};
 
-/// Time between two looks at one poll: long for a poll, short for somebody who waits for the process to end.
+/// Time between two looks at one poll: long for a poll, short for a user who waits for the process to end.
 const LOOK: Duration = Duration::from_millis(100);
 
-/// Lets a thread watch the reactor of this one, from the first call on.
+/// Starts a thread before the first call, which watches the reactor of the current thread.
 pub(super) fn arm(catalog: Arc<Catalog>, grace: Duration, stdin: Option<OwnedFd>) {
     let activity = ReactorActivity::of_this_thread();
     activity.before_first_call(move || {
         let watch = move || {
-            // Without a thread or a runtime the server is as it is without a watchdog.
+            // If there is no thread or no runtime, the server runs without a watchdog.
             let _ = watch(activity, &catalog, grace, stdin);
         };
         let _ = thread::Builder::new().name("mcp-watchdog".to_owned()).spawn(watch);
     });
 }
 
-/// Waits until the process shall end, and ends it with exit code 1 if a handler still holds the reactor after the grace.
+/// Waits until the process has to end. Ends it with exit code 1 if a handler still holds the reactor after the grace period.
 fn watch(
     activity: &ReactorActivity,
     catalog: &Catalog,
     grace: Duration,
     stdin: Option<OwnedFd>,
 ) -> io::Result<()> {
-    // A reactor of its own: the other one does not look at signals while a handler holds it.
+    // A reactor of its own, because the other one does not see signals while a handler holds it.
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
     runtime.block_on(async {
         let mut terminated = signal(SignalKind::terminate())?;
@@ -79,7 +79,7 @@ fn watch(
             sleep(LOOK).await;
             if let Some(held) = before.filter(|it| activity.current() == Some(*it)) {
                 let problem = held.problem(&catalog.snapshot());
-                // Where nobody reads stderr, the exit code is left.
+                // If stderr is closed, the exit code still tells of the failure.
                 let _ = writeln!(io::stderr(), "error: {problem}");
                 super::restore();
                 process::exit(1);
@@ -92,8 +92,8 @@ fn poll_signal(signal: &mut Signal, cx: &mut Context<'_>) -> bool {
     matches!(signal.poll_recv(cx), Poll::Ready(Some(())))
 }
 
-/// Tells when the other end of stdin is closed, without reading it and without waking for what comes in. That needs a thread: tokio waits
-/// for a hangup only together with input.
+/// Returns a receiver that is ready when the other end of stdin is closed. It does not read, and input does not wake it. That needs a
+/// thread, because tokio waits for a hangup only together with input.
 fn hangup(stdin: OwnedFd) -> oneshot::Receiver<()> {
     let (tell, told) = oneshot::channel();
     let wait = move || {
@@ -101,7 +101,7 @@ fn hangup(stdin: OwnedFd) -> oneshot::Receiver<()> {
         while waits() == Err(Errno::INTR) {}
         let _ = tell.send(());
     };
-    // Without the thread nobody is told.
+    // Without the thread the sender is dropped, and the receiver gets an error.
     let _ = thread::Builder::new().name("mcp-stdin-end".to_owned()).spawn(wait);
     told
 }

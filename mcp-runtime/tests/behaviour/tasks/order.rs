@@ -172,3 +172,44 @@ async fn a_task_that_takes_longer_than_its_time_to_live_is_stored_as_cancelled_f
     assert_eq!(get(&mut client, &id).await["status"], "cancelled");
     assert_eq!(store.unfinished_count().await, 0);
 }
+
+/// A store that takes the begin of a task, and panics at its end.
+struct Broken(MemoryTasks);
+
+impl TaskStore for Broken {
+    fn put(&self, task: KeptTask) -> Keeping<'_, ()> {
+        assert!(!task.finished, "the store is broken");
+        self.0.put(task)
+    }
+
+    fn get<'a>(&'a self, id: &'a str) -> Keeping<'a, Option<KeptTask>> {
+        self.0.get(id)
+    }
+
+    fn list<'a>(
+        &'a self,
+        owner: &'a str,
+        after: Option<(u64, &'a str)>,
+        most: usize,
+    ) -> Keeping<'a, Vec<KeptTask>> {
+        self.0.list(owner, after, most)
+    }
+
+    fn unfinished(&self) -> Keeping<'_, Vec<KeptTask>> {
+        self.0.unfinished()
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_store_that_panics_does_not_keep_a_task_from_ending() {
+    for revision in [V4, V5] {
+        let server = everything().task_store(Broken(MemoryTasks::new()));
+        let mut client = connect_to(server, revision).await;
+        let id = begin(&mut client, "slow", json!({ "seconds": 1 })).await;
+        pause(2).await;
+        assert_eq!(get(&mut client, &id).await["status"], "completed", "{revision}");
+        let id = begin(&mut client, "slow", json!({ "seconds": 1000 })).await;
+        client.request("tasks/cancel", json!({ "taskId": id })).await.unwrap();
+        assert_eq!(get(&mut client, &id).await["status"], "cancelled", "{revision}");
+    }
+}

@@ -21,7 +21,7 @@ pub(super) enum Choice {
 /// What a choice of any JSON is: [`any_value`](crate::schema::compatible) as text.
 const SCALARS: &str = r#"{"type":"string"},{"type":"number"},{"type":"boolean"}"#;
 
-/// A member of an object that takes any, as an argument.
+/// Writes the schema of a member of an object that takes any members, as an argument.
 pub(super) const fn any_member(out: &mut Out<'_>) {
     out.push(r#"{"anyOf":["#);
     out.push(SCALARS);
@@ -30,7 +30,7 @@ pub(super) const fn any_member(out: &mut Out<'_>) {
     out.push("]}");
 }
 
-/// A list that takes anything, as an argument.
+/// Writes the schema of a list that takes anything, as an argument.
 const fn any_list(out: &mut Out<'_>) {
     out.push(r#"{"items":{"anyOf":["#);
     out.push(SCALARS);
