@@ -122,7 +122,7 @@ impl Roots {
     fn search_files(
         &self,
         /// A part of the path, or a glob of all of it
-        #[arg(example = "project/**/*.rs")]
+        #[arg(example = "project/src/*.rs")]
         path: Option<String>,
         /// A part of a line; every line that has it is shown
         text: Option<String>,

@@ -34,6 +34,8 @@ impl Transport {
 pub(crate) enum Again {
     /// With the next call.
     Call,
+    /// With the call after the next. The next call reports the end of the session, for this reason.
+    SecondCall(&'static str),
     /// With another connection, for this reason.
     Open(&'static str),
 }
@@ -64,6 +66,8 @@ pub(crate) struct Client {
     pub(crate) again: fn(Transport) -> Again,
     /// Tools whose fields the client cannot keep, and why.
     pub(crate) loses: &'static [(&'static str, &'static str)],
+    /// Reason why a model finds the fields of objects within an argument in the description of the argument alone.
+    pub(crate) hides: Option<&'static str>,
 }
 
 impl Client {
@@ -76,6 +80,7 @@ impl Client {
         lacks: |_, _| None,
         again: |_| Again::Call,
         loses: &[],
+        hides: None,
     };
 
     /// Whether the client has a transport.
@@ -87,15 +92,25 @@ impl Client {
     pub(crate) fn lacks(&self, transport: Transport, cell: Cell) -> Option<&'static str> {
         match (transport, cell) {
             (Transport::Stdio, Cell::Login) => Some("there is no login over stdio"),
-            (Transport::Sse, Cell::Login) => Some(
-                "the revision of HTTP+SSE has no authorization: clients that log in do so for the URL of the other transport",
-            ),
             _ => (self.lacks)(transport, cell),
         }
     }
 
     pub(crate) fn again(&self, transport: Transport) -> Again {
         (self.again)(transport)
+    }
+
+    /// Exception that a user of the client has to know, in a cell that is right.
+    pub(crate) fn note(&self, transport: Transport, cell: Cell) -> Option<&'static str> {
+        match (cell, self.again(transport)) {
+            (Cell::List, _) => self.loses.first().map(|it| it.1).or(self.hides),
+            (Cell::Reconnect, Again::SecondCall(note) | Again::Open(note))
+                if transport != Transport::Stdio =>
+            {
+                Some(note)
+            }
+            _ => None,
+        }
     }
 
     /// Pinned version of the client.

@@ -71,6 +71,9 @@ clients! {
             _ => None,
         },
         again: ANEW,
+        // The adapter leaves this tool out, because without it the client keeps all others.
+        options: &[PRESCRIBED],
+        loses: &[(PRESCRIBED, "google-genai refuses all tools of a list in which one has `additionalProperties: false` (json_schema_2020_12_tool, which has to be left out)")],
         ..Client::NEW
     };
     openai_agents = Client {
@@ -124,6 +127,10 @@ clients! {
         lacks: |_, cell| match cell {
             Login => Some("the client asks the user interface of an agent to log in, and finds no authorization server itself"),
             _ => None,
+        },
+        again: |transport| match transport {
+            Http => Again::SecondCall("google-adk repeats no call: the call that finds a session over reports it, and the next call opens another session"),
+            Stdio | Sse => Again::Call,
         },
         ..Client::NEW
     };
@@ -213,6 +220,7 @@ clients! {
             Elicit => NO_QUESTIONS,
             _ => None,
         },
+        hides: Some("LlamaIndex shows no fields of objects within an argument (run-llama/llama_index#22141): the description of the argument names them"),
         ..Client::NEW
     };
     agno = Client {

@@ -16,7 +16,7 @@ mod matrix;
 mod schema;
 mod table;
 
-use client::{Again, Client, Transport};
+use client::{Client, Transport};
 use matrix::{Bench, Cell};
 use table::Entry;
 
@@ -41,13 +41,7 @@ fn check(client: &'static Client) {
                 mistakes.push(format!("{row}, {cell:?}: {mistake}"));
                 return Entry::Wrong;
             }
-            match (cell, client.again(transport), client.loses) {
-                (Cell::List, _, [(_, note), ..]) => Entry::Noted(note),
-                (Cell::Reconnect, Again::Open(note), _) if transport != Transport::Stdio => {
-                    Entry::Noted(note)
-                }
-                _ => Entry::Right,
-            }
+            client.note(transport, cell).map_or(Entry::Right, Entry::Noted)
         });
         table::add(client.name, order, row, entries);
     }

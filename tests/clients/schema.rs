@@ -14,6 +14,17 @@ pub(crate) fn paths(schema: &Value) -> BTreeSet<String> {
     found
 }
 
+/// Whether the description of an argument names the field of this path, which lies within the argument.
+pub(crate) fn is_described(schema: &Value, path: &str) -> bool {
+    let end = path.find(['.', '[']).unwrap_or(path.len());
+    let description = schema["properties"][&path[..end]]["description"].as_str();
+    let field = path.rsplit('.').next().unwrap_or_default();
+    let mut words = description
+        .unwrap_or_default()
+        .split(|letter: char| !(letter.is_alphanumeric() || letter == '_'));
+    end < path.len() && words.any(|word| word == field)
+}
+
 fn walk(root: &Value, schema: &Value, at: &str, depth: usize, found: &mut BTreeSet<String>) {
     let Some(depth) = depth.checked_sub(1) else { return };
     if let Some(target) = schema["$ref"].as_str().and_then(|it| it.strip_prefix('#')) {
@@ -54,6 +65,22 @@ fn paths_go_through_arrays_branches_and_references() {
     });
     let found: Vec<_> = paths(&schema).into_iter().collect();
     assert_eq!(found, ["a", "a[].c", "m", "m.*.x"]);
+}
+
+#[test]
+fn a_description_names_a_field_by_a_whole_word() {
+    let schema = serde_json::json!({
+        "properties": {"a": {"description": "Pairs of `key` and `values`."}, "b": {}},
+    });
+    for (path, expected) in [
+        ("a[].key", true),
+        ("a.*.key", true),
+        ("a[].value", false),
+        ("a", false),
+        ("b[].key", false),
+    ] {
+        assert_eq!(is_described(&schema, path), expected, "{path}");
+    }
 }
 
 #[test]

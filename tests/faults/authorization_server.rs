@@ -15,6 +15,7 @@ use crate::{
     authorization::Served,
     browser::{Back, Browser, CALLBACK, Client, Fields, Page, Tokens, register, registration},
     client::{Reply, Request, plain_call, run},
+    mounted::Application,
 };
 
 #[derive(Deserialize)]
@@ -105,6 +106,95 @@ fn from_nothing_but_the_url_to_a_call() {
         }
         assert_eq!(whoami_with(address, "unknown").await.status(), 401);
         served.end().await;
+    });
+}
+
+/// Clients of HTTP+SSE compare the resource with the URL that they were given, and refuse a document of another path.
+#[test]
+fn the_url_of_the_pair_leads_to_a_token_too() {
+    const DOCUMENT: &str = "/.well-known/oauth-protected-resource/sse";
+    run(async {
+        let served = Served::start(server(authorization_server()).legacy_sse(true)).await;
+        let address = served.address;
+        let open = async |token: Option<&str>| {
+            let request = Request::get().to("/sse");
+            let header = token.map(|it| format!("Bearer {it}"));
+            let request = match header {
+                Some(header) => request.header("Authorization", header),
+                None => request,
+            };
+            request.open(address).await.head
+        };
+        let post = Request::post("{}").to("/message?sessionId=0");
+        for refused in [open(None).await, post.ask(address).await.head] {
+            assert_eq!(refused.status, 401);
+            let challenge = refused.get("www-authenticate").unwrap();
+            assert!(challenge.contains(&format!("\"http://localhost{DOCUMENT}\"")), "{challenge}");
+        }
+        let document = get(address, "localhost", DOCUMENT).await.json();
+        assert_eq!(document["resource"], "http://localhost/sse");
+        assert_eq!(document["authorization_servers"], json!(["http://localhost"]));
+        // The endpoint keeps its own.
+        let other = get(address, "localhost", "/.well-known/oauth-protected-resource/mcp").await;
+        assert_eq!(other.json()["resource"], "http://localhost/mcp");
+
+        let client = Client::register(address).await;
+        let pair = ("resource", "http://localhost/sse");
+        let code = Browser::new(&client).allow("ada", &client.authorize(&[pair])).await.code();
+        let tokens = Tokens::of(&client.exchange(&code, &[pair]).await);
+        assert_eq!(open(Some(&tokens.access)).await.status, 200);
+        // Both URLs are of one server, with the same users and items.
+        assert_eq!(whoami_with(address, &tokens.access).await.status(), 200);
+        let fields = [
+            ("grant_type", "refresh_token"),
+            ("refresh_token", &*tokens.refresh),
+            ("client_id", &*client.id),
+        ];
+        for elsewhere in
+            ["http://localhost/message", "http://localhost/x/sse", "http://a.example/sse"]
+        {
+            let asked = client.authorize(&[("resource", elsewhere)]);
+            Back::of(&Browser::new(&client).open(&asked).await).check_error("invalid_target");
+            let refused = client.token(&[&fields[..], &[("resource", elsewhere)]].concat()).await;
+            assert_eq!(refused.json()["error"], "invalid_target", "{elsewhere}");
+        }
+        Tokens::of(&client.token(&[&fields[..], &[pair]].concat()).await);
+        served.end().await;
+    });
+}
+
+#[test]
+fn the_pair_of_a_mounted_server_has_the_name_of_its_issuer() {
+    const HOST: &str = "api.example.com";
+    run(async {
+        let issued = authorization_server().issuer(format!("https://{HOST}"));
+        let router = server(issued).legacy_sse(true).into_router().await.unwrap();
+        let application = Application::start(router).await;
+        let path = "/.well-known/oauth-protected-resource/sse";
+        let refused = Request::get().to("/sse").host(HOST).ask(application.address).await;
+        let challenge = refused.head.get("www-authenticate").unwrap();
+        assert!(challenge.contains(&format!("\"https://{HOST}{path}\"")), "{challenge}");
+        let document = get(application.address, HOST, path).await.json();
+        assert_eq!(document["resource"], format!("https://{HOST}/sse"));
+        application.end().await;
+    });
+}
+
+#[test]
+fn a_pair_that_is_not_served_or_has_another_name_is_no_resource() {
+    const DOCUMENT: &str = "/.well-known/oauth-protected-resource/sse";
+    run(async {
+        let named =
+            ProtectedResource::from(authorization_server()).resource("http://localhost/mcp");
+        let unserved = server(authorization_server());
+        for server in [unserved, server(named).legacy_sse(true)] {
+            let served = Served::start(server).await;
+            assert_eq!(get(served.address, "localhost", DOCUMENT).await.status(), 404);
+            let client = Client::register(served.address).await;
+            let asked = client.authorize(&[("resource", "http://localhost/sse")]);
+            Back::of(&Browser::new(&client).open(&asked).await).check_error("invalid_target");
+            served.end().await;
+        }
     });
 }
 

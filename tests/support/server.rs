@@ -6,7 +6,9 @@ use std::{
     fs,
     net::SocketAddr,
     path::{Path, PathBuf},
-    process, thread,
+    process,
+    sync::atomic::{AtomicUsize, Ordering},
+    thread,
 };
 
 use crate::{examples::example, process::HttpServer};
@@ -43,9 +45,13 @@ impl Server {
     ///
     /// When its folder cannot be created.
     pub fn of(name: &'static str, program: &'static Path) -> Self {
+        // A gateway may keep a process, which would go on in the folder of the server before.
+        static NUMBER: AtomicUsize = AtomicUsize::new(0);
+        let number = NUMBER.fetch_add(1, Ordering::Relaxed);
         // A test runs on a thread of its own, of its own name.
         let test = thread::current().name().unwrap_or("test").replace("::", "-");
-        let folder = target().join("tmp").join(format!("{test}-{name}-{}", process::id()));
+        let folder = format!("{test}-{name}-{}-{number}", process::id());
+        let folder = target().join("tmp").join(folder);
         fs::create_dir_all(&folder).expect("target is writable");
         Self { name, program, folder, url: None, process: None }
     }

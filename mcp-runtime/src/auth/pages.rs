@@ -62,6 +62,8 @@ pub(crate) struct Visit {
     pub(crate) body: Bytes,
     /// The URL of the endpoint that tokens are for.
     pub(crate) resource: String,
+    /// The URL of the HTTP+SSE pair, where clients may ask for tokens under that name too.
+    pub(crate) pair: Option<String>,
     /// Scheme and host, as the request shows them.
     pub(crate) origin: String,
     /// Where it comes from, where that is known.
@@ -114,17 +116,19 @@ impl ProtectedResource {
         pages.open(Place { name, resource, bound, tally }).await
     }
 
-    /// A request to one of the pages. `derived` is the resource as it shows it.
+    /// A request to one of the pages. `derived` is the resource as it shows it, `pair` the URL of the HTTP+SSE pair.
     pub(crate) fn visit(
         &self,
         derived: String,
+        pair: Option<String>,
         parts: &Arc<Parts>,
         body: Bytes,
         address: Option<IpAddr>,
     ) -> Visit {
         let origin = origin(&derived).to_owned();
         let resource = self.url(|| derived).into_owned();
-        Visit { parts: parts.clone(), body, resource, origin, address }
+        let pair = pair.map(|it| self.url(|| it).into_owned());
+        Visit { parts: parts.clone(), body, resource, pair, origin, address }
     }
 
     /// The resource where the issuer says what the server is called, whatever name a request has for it.

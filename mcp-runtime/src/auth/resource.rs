@@ -235,6 +235,15 @@ impl ProtectedResource {
         paths
     }
 
+    /// Whether clients may call the server by the URL of its HTTP+SSE pair too. The tokens of an authorization server elsewhere would have
+    /// that URL as their audience, so the server's own has to be the issuer.
+    pub(crate) fn is_pair_resource(&self) -> bool {
+        #[cfg(feature = "auth-server")]
+        return self.resource.is_none() && self.pages.is_some();
+        #[cfg(not(feature = "auth-server"))]
+        return false;
+    }
+
     /// The resource: what was said, or what the request shows.
     pub(super) fn url(&self, derived: impl FnOnce() -> String) -> Cow<'_, str> {
         #[cfg(feature = "auth-server")]

@@ -128,7 +128,7 @@ fn read(core: &Core, visit: &Visit, form: &Form) -> Result<(Challenge, Vec<Strin
         return Err(Refusal::request("the parameter response_mode must be query"));
     }
     let challenge = Challenge::asked(form)?;
-    if !form.all("resource").all(|it| core.is_resource(it, &visit.resource)) {
+    if !form.all("resource").all(|it| core.is_target(it, visit)) {
         return Err(Refusal::target());
     }
     Ok((challenge, core.wanted(form.one("scope")?)?))

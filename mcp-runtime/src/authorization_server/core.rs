@@ -145,7 +145,14 @@ impl Core {
         self.redirects.iter().any(|it| it == redirect)
     }
 
-    /// Whether a client means this server (RFC 8707, section 2).
+    /// Whether a client means this server (RFC 8707, section 2), by the URL of its endpoint or by that of its HTTP+SSE pair. What is granted is
+    /// kept under the URL of the endpoint.
+    pub(super) fn is_target(&self, asked: &str, visit: &Visit) -> bool {
+        let own = [Some(&visit.resource), visit.pair.as_ref()];
+        own.into_iter().flatten().any(|own| self.is_resource(asked, own))
+    }
+
+    /// Whether two URLs are of the same resource.
     pub(super) fn is_resource(&self, asked: &str, own: &str) -> bool {
         let plain = |it: &str| it.strip_suffix('/').unwrap_or(it).to_ascii_lowercase();
         plain(asked) == plain(own)

@@ -102,7 +102,7 @@ async fn exchange(
     if !challenge.is_met_by(verifier) {
         return Err(Refusal::grant("the code verifier does not fit the challenge"));
     }
-    if !form.all("resource").all(|it| core.is_resource(it, &visit.resource)) {
+    if !form.all("resource").all(|it| core.is_target(it, visit)) {
         return Err(Refusal::target());
     }
     let grant = Grant::new(owner, client_name, user, scopes, resource);
@@ -129,7 +129,7 @@ async fn refresh(core: &Core, visit: &Visit, form: &Form, client: &str) -> Resul
     // Who asks for nothing that is granted here asks for all of it.
     let scopes = scopes.map(|it| it.map(str::to_owned).collect::<Vec<_>>());
     let scopes = scopes.filter(|it| !it.is_empty());
-    if !form.all("resource").all(|it| core.is_resource(it, &visit.resource)) {
+    if !form.all("resource").all(|it| core.is_target(it, visit)) {
         return Err(Refusal::target());
     }
     // Held until ours is refreshed too.

@@ -76,6 +76,10 @@ const told = (error) => {
 
 async function take(connection, place, step) {
   if (step.do === "tools") return { tools: await connection.tools() };
+  if (step.do === "rest") {
+    await new Promise((resolve) => setTimeout(resolve, 500));
+    return { rested: true };
+  }
   place.progress.length = 0;
   place.asked.length = 0;
   let outcome;

@@ -1,6 +1,6 @@
 """Drives an MCP client of Python. Steps arrive on stdin and answers leave on stdout, a JSON document on each line.
 
-    driver.py ADAPTER
+    driver.py ADAPTER [OPTION ...]
 
 `adapters/ADAPTER.py` has one asynchronous context manager, `connect(place)`, which yields an object with
     async tools()                  {"FORM": {"TOOL": schema}}: the input schemas that the client gives to a model, in each form that it has
@@ -12,6 +12,7 @@ Steps, by "do":
     open     "at": {"transport": "stdio" | "http" | "sse", "command" and "environment", or "url"}, "login": bool
     tools
     call     "name", "arguments", "structured": bool
+    rest     lets the client notice what has happened to its connections meanwhile
     close
 
 The answer to a step is an object, which has "failed" where the client failed. An answer to `call` also has the numbers of the
@@ -62,6 +63,7 @@ class Place:
     wire: Wire
     at: dict
     login: bool
+    options: list
     progress: list = field(default_factory=list)
     asked: list = field(default_factory=list)
 
@@ -163,6 +165,9 @@ class Browser:
 async def take(connection, place, step):
     if step["do"] == "tools":
         return {"tools": await connection.tools()}
+    if step["do"] == "rest":
+        await asyncio.sleep(0.5)
+        return {"rested": True}
     place.progress.clear()
     place.asked.clear()
     try:
@@ -190,7 +195,7 @@ def load(name):
     return module
 
 
-async def main(name):
+async def main(name, options):
     wire = Wire()
     connect = load(name).connect
     wire.tell({"ready": True})
@@ -198,7 +203,7 @@ async def main(name):
         if step["do"] != "open":
             wire.tell({"failed": "there is no connection"})
             continue
-        place = Place(wire, step["at"], step.get("login", False))
+        place = Place(wire, step["at"], step.get("login", False), options)
         answered = False
         try:
             async with contextlib.AsyncExitStack() as stack:
@@ -218,6 +223,6 @@ async def main(name):
 
 
 if __name__ == "__main__":
-    asyncio.run(main(sys.argv[1]))
+    asyncio.run(main(sys.argv[1], sys.argv[2:]))
     # Threads of a client must not keep the process.
     os._exit(0)

@@ -147,6 +147,16 @@ pub(super) static RULES: &[Rule] = &[
         look: Look::Item(TOOLS, texts::long_description),
     },
     Rule {
+        name: "end of a comment",
+        severity: Warning,
+        because: &[
+            "bcherny/json-schema-to-typescript#171",
+            "fabien0102/openapi-codegen#57",
+            "palantir/osdk-ts#3664",
+        ],
+        look: Look::Item(TOOLS, texts::ends_of_comments),
+    },
+    Rule {
         name: "undocumented argument",
         severity: Warning,
         because: &["modelcontextprotocol/servers#3669", "mick-gsk/drift#110"],

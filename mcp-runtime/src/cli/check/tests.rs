@@ -113,6 +113,11 @@ fn cases() -> Vec<(&'static str, Published, Published)> {
             with("/description", "x".repeat(1024).into()),
         ),
         (
+            "end of a comment",
+            with("/inputSchema/properties/a/description", "A glob: `**/*.rs`".into()),
+            with("/inputSchema/properties/a/description", "A glob: `/*.rs`".into()),
+        ),
+        (
             "undocumented argument",
             with("/inputSchema/properties/a", json!({ "type": "integer" })),
             server(),
@@ -230,6 +235,16 @@ fn found_by(rule: &str, published: &Published) -> Vec<String> {
     let findings = look(published).into_iter().flat_map(|it| it.findings);
     let of_rule = findings.filter(|it| it.rule == rule);
     of_rule.map(|it| format!("{} | {}", it.problem.what, it.problem.fix)).collect()
+}
+
+#[test]
+fn the_end_of_a_comment_is_found_in_each_description() {
+    let mut published = with("/inputSchema/properties/a/description", "`*/5 * * * *`".into());
+    published.everything.tools[0]["description"] = "Finds `**/*.rs`".into();
+    let found = found_by("end of a comment", &published);
+    let expected = ["its description has `*/`", "the description of the argument `a` has `*/`"];
+    assert_eq!(found.len(), 2, "{found:?}");
+    assert!(found.iter().zip(expected).all(|it| it.0.starts_with(it.1)), "{found:?}");
 }
 
 #[test]

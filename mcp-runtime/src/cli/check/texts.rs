@@ -1,5 +1,7 @@
 //! What models and people read of an item.
 
+use serde_json::Value;
+
 use super::{Item, Problem, Published, member};
 
 /// OpenAI's API has refused longer descriptions.
@@ -48,6 +50,21 @@ pub(super) fn long_description(tool: &Item<'_>) -> Vec<Problem> {
         what,
         "say less: what it does and when to use it; the rest is for the arguments, or for the repository",
     )]
+}
+
+/// Descriptions with the end of a comment. Clients that write TypeScript for a tool put its descriptions into comments.
+pub(super) fn ends_of_comments(tool: &Item<'_>) -> Vec<Problem> {
+    let ends = |value: &Value| member(value, "description").contains("*/");
+    let own = ends(tool.value).then(|| "its description".to_owned());
+    let arguments = tool.arguments().filter(|(_, schema)| ends(schema));
+    let arguments = arguments.map(|(name, _)| format!("the description of the argument `{name}`"));
+    let problem = |place: String| {
+        let what = format!(
+            "{place} has `*/`, which ends the comment that mcporter writes it into: its TypeScript is not valid then"
+        );
+        Problem::new(what, "another example or another word, such as `src/*.rs` for `src/**/*.rs`")
+    };
+    own.into_iter().chain(arguments).map(problem).collect()
 }
 
 pub(super) fn no_media_type(resource: &Item<'_>) -> Vec<Problem> {

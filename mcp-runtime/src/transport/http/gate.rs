@@ -8,11 +8,11 @@ use std::{
 
 use http::{HeaderValue, Response, StatusCode, header, request::Parts};
 
-use super::{access, answering::Place, body::Body, endpoint::Endpoint, reply};
+use super::{access, answering::Place, body::Body, endpoint::Endpoint, pair, reply};
 #[cfg(feature = "auth-server")]
 use super::{answering::Answer, read::Read};
 use crate::{
-    auth::{Denied, ProtectedResource, Refusal, Verifying},
+    auth::{Denied, ProtectedResource, Refusal, Verifying, WELL_KNOWN},
     context::{Authorization, Carrier},
     unwind::{self, Panicked},
 };
@@ -21,7 +21,7 @@ use crate::{
 pub(super) fn place(endpoint: &Endpoint, path: &str) -> Option<Place> {
     let settings = &endpoint.settings;
     let protected = settings.protected.as_ref()?;
-    if protected.is_metadata(path, &settings.path) {
+    if protected.is_metadata(path, &settings.path) || is_of_pair(endpoint, protected, path) {
         return Some(Place::Metadata);
     }
     #[cfg(feature = "auth-server")]
@@ -66,7 +66,6 @@ impl Gate {
         if let Place::Beside(_) = place {
             *self = Self::Open;
         }
-        let _ = place;
         let parts = Arc::make_mut(parts);
         let let_in = loop {
             match self {
@@ -90,12 +89,13 @@ impl Gate {
                 }
             }
         };
-        Poll::Ready(let_in.map_err(|it| Box::new(refused(&it, endpoint, protected, parts))))
+        Poll::Ready(let_in.map_err(|it| Box::new(refused(&it, place, endpoint, protected, parts))))
     }
 }
 
 fn refused(
     refusal: &Refusal,
+    place: Place,
     endpoint: &Endpoint,
     protected: &ProtectedResource,
     parts: &Parts,
@@ -106,7 +106,12 @@ fn refused(
         return reply::busy(why);
     }
     let response = reply::refuse(refusal.status(), why);
-    challenging(response, protected.challenge(refusal, || derived(endpoint, parts)))
+    let resource = || match place {
+        Place::PairStream | Place::PairPost => of_pair(endpoint, protected, parts),
+        _ => None,
+    };
+    let derived = || resource().unwrap_or_else(|| derived(endpoint, parts));
+    challenging(response, protected.challenge(refusal, derived))
 }
 
 fn challenging(mut response: Response<Body>, challenge: Option<String>) -> Response<Body> {
@@ -149,7 +154,9 @@ pub(super) fn metadata(
     protected: &ProtectedResource,
     parts: &Parts,
 ) -> Response<Body> {
-    match protected.metadata(|| derived(endpoint, parts)) {
+    let is_of_pair = is_of_pair(endpoint, protected, parts.uri.path());
+    let resource = || is_of_pair.then(|| of_pair(endpoint, protected, parts)).flatten();
+    match protected.metadata(|| resource().unwrap_or_else(|| derived(endpoint, parts))) {
         Some(document) => reply::json(StatusCode::OK, document),
         None => reply::refuse(StatusCode::NOT_FOUND, "nobody is named who gives tokens out"),
     }
@@ -158,11 +165,32 @@ pub(super) fn metadata(
 /// The URL of the endpoint as far as a request shows it: its host is one that we answer to. What is reached from elsewhere has
 /// TLS before it.
 fn derived(endpoint: &Endpoint, parts: &Parts) -> String {
+    at(&endpoint.settings.path, parts)
+}
+
+/// The URL of the HTTP+SSE pair, where it is served and is a name of the resource. Clients compare it with the URL that they were given.
+fn of_pair(endpoint: &Endpoint, protected: &ProtectedResource, parts: &Parts) -> Option<String> {
+    let settings = &endpoint.settings;
+    let is_resource = settings.legacy_sse && protected.is_pair_resource();
+    is_resource.then(|| at(&settings.sibling(pair::STREAM), parts))
+}
+
+/// Whether this is the address of the document of the pair.
+fn is_of_pair(endpoint: &Endpoint, protected: &ProtectedResource, path: &str) -> bool {
+    let settings = &endpoint.settings;
+    path.strip_prefix(WELL_KNOWN).is_some_and(|rest| {
+        settings.legacy_sse
+            && protected.is_pair_resource()
+            && rest == settings.sibling(pair::STREAM)
+    })
+}
+
+/// The URL of a path at the host that a request names.
+fn at(path: &str, parts: &Parts) -> String {
     let said = parts.headers.get(header::HOST).and_then(|it| it.to_str().ok());
     let named = parts.uri.authority().map(http::uri::Authority::as_str);
     let host = said.or(named).unwrap_or("localhost");
     let scheme = if access::is_on_loopback(host) { "http" } else { "https" };
-    let path = &endpoint.settings.path;
     format!("{scheme}://{host}{}", if path == "/" { "" } else { path })
 }
 
@@ -191,7 +219,9 @@ pub(super) fn beside(
     let Some((protected, pages)) = protected.and_then(|it| Some((it, it.pages()?))) else {
         return reply::refuse(StatusCode::NOT_FOUND, "there is nothing here").into();
     };
-    let visit = protected.visit(derived(endpoint, parts), parts, read.bytes.clone(), address);
+    let pair = of_pair(endpoint, protected, parts);
+    let derived = derived(endpoint, parts);
+    let visit = protected.visit(derived, pair, parts, read.bytes.clone(), address);
     let answer = pages.clone().answer(visit);
     Answer::later(async move { answer.await.map(|it| Body::whole(it.into())).into() })
 }

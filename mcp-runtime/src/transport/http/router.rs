@@ -4,6 +4,8 @@ use axum::{Router, extract::ConnectInfo};
 use http::request::Parts;
 
 use super::pair;
+#[cfg(feature = "auth")]
+use crate::auth::WELL_KNOWN;
 use crate::{builder::Builder, error::ServeError};
 
 impl Builder {
@@ -42,6 +44,10 @@ impl Builder {
         #[cfg(feature = "auth")]
         if let Some(protected) = &settings.protected {
             for path in protected.metadata_paths(&settings.path) {
+                router = router.route_service(&path, service.clone());
+            }
+            if settings.legacy_sse && protected.is_pair_resource() {
+                let path = format!("{WELL_KNOWN}{}", settings.sibling(pair::STREAM));
                 router = router.route_service(&path, service.clone());
             }
             #[cfg(feature = "auth-server")]
