@@ -150,7 +150,8 @@ impl Limits {
         ///
         /// Beyond the limit a new connection takes the place of the connection that has waited longest for its client: for a
         /// request, for a body, or for the client to read. While the server works for every connection, health checks are
-        /// answered and all other requests are refused with 503.
+        /// answered and all other requests are refused with 503. A client that keeps seven eighths of the connections, with calls
+        /// that wait and with streams, is refused with 503 so that other clients find room.
         connections: usize;
         /// Bytes of all large messages together: HTTP bodies that are being read, and requests of all transports whose calls
         /// run. Default: 1 GiB.

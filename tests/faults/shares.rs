@@ -4,6 +4,7 @@ use std::{net::SocketAddr, sync::Arc};
 
 use mcp_runtime::{Builder, Limits, StaticTokens, prelude::*};
 use serde_json::{Value, json};
+use support::clock::eventually;
 use tokio::sync::Semaphore;
 
 use crate::{
@@ -181,6 +182,61 @@ fn a_client_whose_calls_wait_keeps_no_other_out() {
                 head = connection.head(false, SOON) => panic!("{known:?}: {head:?}"),
             }
             drop((connection, waiting));
+            served.end().await;
+        }
+    });
+}
+
+/// Calls that wait and open streams keep their connections, of which there may be fewer than of calls and of streams.
+#[test]
+fn a_client_that_keeps_connections_keeps_no_other_out() {
+    run(async {
+        for known in KNOWN {
+            let begun = nothing_begun();
+            let served = known.serve(Limits::new().connections(ALL), &begun).await;
+            let address = served.address;
+            let call = |client: &str| known.from(client, plain_call(1, "wait", json!({})));
+            let listen = |client: &str| {
+                let wanted = json!({ "notifications": { "toolsListChanged": true } });
+                known.from(client, modern(1, "subscriptions/listen", wanted))
+            };
+            let mut streams = Vec::new();
+            for _ in 0..ALL / 2 {
+                streams.push(listen("hog").open(address).await.check_events());
+            }
+            let mut waiting = Vec::new();
+            let refused = loop {
+                let mut connection = call("hog").send(address).await;
+                tokio::select! {
+                    permit = begun.acquire() => permit.expect("an open semaphore").forget(),
+                    head = connection.head(false, SOON) => break head.expect("a response"),
+                }
+                waiting.push(connection);
+                assert!(waiting.len() <= ALL);
+            };
+            assert_eq!(refused.status, 503, "{known:?}");
+            let kept = streams.len() + waiting.len();
+            assert!((ALL - ALL / 8..ALL).contains(&kept), "{known:?}: {kept}");
+            listen("hog").ask(address).await.check_busy("its share of the 16 connections");
+            let mut connection = call("other").send(address).await;
+            tokio::select! {
+                permit = begun.acquire() => permit.expect("an open semaphore").forget(),
+                head = connection.head(false, SOON) => panic!("{known:?}: {head:?}"),
+            }
+            // A connection that is given up is there for its client again.
+            drop((connection, streams));
+            eventually("the client may call again", async || {
+                let mut connection = call("hog").send(address).await;
+                tokio::select! {
+                    permit = begun.acquire() => {
+                        permit.expect("an open semaphore").forget();
+                        Some(())
+                    }
+                    _ = connection.head(false, SOON) => None,
+                }
+            })
+            .await;
+            drop(waiting);
             served.end().await;
         }
     });

@@ -35,12 +35,15 @@ pub(crate) enum Pool {
     /// Sessions over HTTP, of both kinds.
     #[cfg_attr(not(feature = "http"), allow(dead_code, reason = "only HTTP has sessions"))]
     Sessions,
+    /// Connections of the server that a waiting call or an open stream keeps.
+    #[cfg_attr(not(feature = "http"), allow(dead_code, reason = "only HTTP has connections"))]
+    Connections,
     /// Streams over HTTP that are open.
     #[cfg_attr(not(feature = "http"), allow(dead_code, reason = "only HTTP has streams"))]
     Streams,
 }
 
-const POOLS: usize = 7;
+const POOLS: usize = 8;
 
 /// Amount taken from each pool, by index.
 type Counts = [AtomicUsize; POOLS];

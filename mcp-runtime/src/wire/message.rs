@@ -44,6 +44,12 @@ pub(crate) enum Incoming<'a> {
 }
 
 impl<'a> Incoming<'a> {
+    /// Whether something in it may have to be answered.
+    #[cfg(feature = "http")]
+    pub(crate) fn asks(&self) -> bool {
+        !matches!(self, Self::One(Ok(Message::Notification { .. } | Message::Response { .. })))
+    }
+
     /// The id to answer with, when it is one request.
     #[cfg(feature = "http")]
     pub(crate) fn id(&self) -> Option<Id<'a>> {

@@ -27,7 +27,7 @@ use super::{
 use crate::{
     context::{Carrier, Principal},
     error::{Error, Kind},
-    limits::Limit,
+    limits::{Limit, Share},
     protocol::{Route, route},
     wire::{self, Id, Incoming, Parsed},
 };
@@ -102,6 +102,8 @@ pub(super) struct Answering<B> {
     /// The page that may see the answer.
     origin: Option<HeaderValue>,
     waiting: Option<Waiting>,
+    /// Share of the connections, while the call waits.
+    connection: Option<Share>,
 }
 
 /// What a message is answered with.
@@ -144,6 +146,7 @@ impl<B: RequestBody> Answering<B> {
             gate: Gate::default(),
             origin: None,
             waiting: None,
+            connection: None,
         }
     }
 }
@@ -224,6 +227,12 @@ impl Place {
                     return Err(reply::unsupported(head.content_type.first).into());
                 }
             }
+            (Self::Endpoint | Self::PairStream, &Method::GET)
+                if !desk
+                    .may_keep_connection(&Carrier::of_request(parts, desk.address_of(parts))) =>
+            {
+                return Err(reply::busy(no_connection(endpoint)).into());
+            }
             (Self::Endpoint, &Method::GET) => return Err(legacy::get(endpoint, head, parts).into()),
             (Self::Endpoint, &Method::DELETE) => {
                 let principal = Principal::named_in(&parts.extensions);
@@ -254,10 +263,13 @@ impl Place {
         if let Self::Beside(_) = self {
             return gate::beside(endpoint, parts, read, address);
         }
-        let refuse = |id: Option<Id<'_>>, error: &Error| {
+        let refuse_with = |status: StatusCode, id: Option<Id<'_>>, error: &Error| {
             let principal = Principal::named_in(&parts.extensions);
             let revision = legacy::revision(endpoint, head, principal);
-            reply::error(StatusCode::BAD_REQUEST, revision, id, error).into()
+            reply::error(status, revision, id, error)
+        };
+        let refuse = |id: Option<Id<'_>>, error: &Error| {
+            refuse_with(StatusCode::BAD_REQUEST, id, error).into()
         };
         let mut parsed = Parsed::default();
         let incoming = match wire::parse(&read.bytes, endpoint.limits().of_wire(), &mut parsed) {
@@ -272,6 +284,11 @@ impl Place {
             }
         };
         let carrier = Carrier::of_request(parts, address);
+        if incoming.asks() && !desk.may_keep_connection(&carrier) {
+            let error = Error::of(Kind::Failed, no_connection(endpoint));
+            let status = StatusCode::SERVICE_UNAVAILABLE;
+            return reply::later(refuse_with(status, incoming.id(), &error)).into();
+        }
         let accepts = Accepts::said(head, &parts.headers);
         match route(&incoming, head.version.first.map(HeaderValue::as_bytes)) {
             Route::Modern => alone::answer(desk, incoming, carrier, accepts, false),
@@ -282,6 +299,14 @@ impl Place {
             Route::Session => legacy::post(desk, incoming, carrier, head, accepts),
         }
     }
+}
+
+#[cold]
+fn no_connection(endpoint: &Endpoint) -> String {
+    format!(
+        "this client has its share of the {} connections: wait for some of its calls, or end some of its streams",
+        endpoint.open.most()
+    )
 }
 
 /// The answer to a request whose body is not read. It says when the connection ends with it, because a client that is still
@@ -381,8 +406,15 @@ impl<B: RequestBody> Future for Answering<B> {
     type Output = Result<Response<Body>, Infallible>;
 
     fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Self::Output> {
-        let mut response = ready!(self.poll_response(cx));
-        if !response.body_mut().keep_at(&self.work) {
+        let Poll::Ready(mut response) = self.poll_response(cx) else {
+            if self.waiting.is_some() && self.connection.is_none() {
+                self.connection = self.work.desk().keep_connection(&self.parts);
+            }
+            return Poll::Pending;
+        };
+        let Self { work, parts, connection, .. } = &mut *self;
+        let connection = || connection.take().or_else(|| work.desk().keep_connection(parts));
+        if !response.body_mut().keep_at(work, connection) {
             response = reply::busy(
                 "too many answers wait to be read, and there is no room for this one: try again later",
             );

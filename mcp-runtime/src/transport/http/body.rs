@@ -9,7 +9,7 @@ use bytes::Bytes;
 use http_body::{Frame, SizeHint};
 
 use super::{events::Events, open::HeldAnswer, pulse::Work};
-use crate::limits::LARGE;
+use crate::limits::{LARGE, Share};
 
 /// The body of an answer: nothing, one message, or a stream of events.
 ///
@@ -45,14 +45,18 @@ impl Body {
 
     /// Registers an answer that is not written at once. A stream keeps its connection at work, so that the deadline for the next request
     /// does not run. A large message counts for the limit of all connections. Returns whether there is room for the answer.
-    pub(super) fn keep_at(&mut self, work: &Work) -> bool {
+    pub(super) fn keep_at(
+        &mut self,
+        work: &Work,
+        connection: impl FnOnce() -> Option<Share>,
+    ) -> bool {
         match &mut self.0 {
             Inner::Whole(_) => {}
             Inner::Large(large) => {
                 large.held = HeldAnswer::take(work.desk(), large.rest.len());
                 return large.held.is_some();
             }
-            Inner::Events(events) => events.keep_at(work.clone()),
+            Inner::Events(events) => events.keep_at(work.clone(), connection()),
         }
         true
     }

@@ -7,6 +7,10 @@ use http::request::Parts;
 
 use super::{endpoint::Endpoint, forwarded, pulse::Pulse};
 use crate::protocol::{Outbox, Peer, Remembered};
+use crate::{
+    context::Carrier,
+    limits::{Limit, Pool, Share},
+};
 
 /// Per-connection state. A mounted service has one for all of its requests.
 pub(super) struct Desk {
@@ -35,6 +39,27 @@ impl Desk {
     /// Returns the address that a request comes from, behind the proxies that are trusted.
     pub(super) fn address_of(&self, parts: &Parts) -> Option<IpAddr> {
         forwarded::address(self.address, &self.endpoint.settings.proxies, parts)
+    }
+
+    /// Whether the client of a request may keep one more connection for a call that waits or for a stream. Connections of an
+    /// application's own server are not counted here.
+    pub(super) fn may_keep_connection(&self, carrier: &Carrier) -> bool {
+        let (endpoint, most) = (&self.endpoint, self.endpoint.open.most());
+        if self.address.is_none() || endpoint.service.shares().has_plenty(Pool::Connections, most) {
+            return true;
+        }
+        let admitted = endpoint.tenant(carrier).admits(Pool::Connections, most.into());
+        if admitted.is_err() {
+            endpoint.service.tally().refuse(Limit::Connections);
+        }
+        admitted.is_ok()
+    }
+
+    /// Counts a connection that a call or a stream keeps from now on.
+    pub(super) fn keep_connection(&self, parts: &Arc<Parts>) -> Option<Share> {
+        self.address?;
+        let carrier = Carrier::of_request(parts, self.address_of(parts));
+        Some(self.endpoint.tenant(&carrier).hold(Pool::Connections))
     }
 
     fn spare(&self) -> MutexGuard<'_, Spare> {

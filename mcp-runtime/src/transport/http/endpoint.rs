@@ -72,7 +72,7 @@ impl Endpoint {
             mailboxes: Table::default(),
             searched: AtomicU64::new(0),
             displaced_none: AtomicU64::new(0),
-            open: OpenConnections::default(),
+            open: OpenConnections::new(&started.limits),
             answers: Arc::default(),
             memory: Arc::new(Memory::new(started.limits)),
             remembered: Default::default(),

@@ -31,6 +31,8 @@ pub(super) struct Events {
     expiry: Option<(Expiry, Until)>,
     /// Share of all open streams, for a stream that counts.
     _share: Option<Share>,
+    /// Share of the connections, where the server counts them.
+    _connection: Option<Share>,
     work: Option<Work>,
 }
 
@@ -60,6 +62,7 @@ impl Events {
             #[cfg(feature = "auth")]
             expiry: None,
             _share: None,
+            _connection: None,
             work: None,
         }
     }
@@ -93,8 +96,8 @@ impl Events {
         self
     }
 
-    pub(super) fn keep_at(&mut self, work: Work) {
-        self.work = Some(work);
+    pub(super) fn keep_at(&mut self, work: Work, connection: Option<Share>) {
+        (self.work, self._connection) = (Some(work), connection);
     }
 
     /// Returns the next piece of the rest.

@@ -26,8 +26,9 @@ pub(super) const RESERVE: usize = 16;
 /// Number of candidates that one search for the longest waiting connections keeps.
 const CANDIDATES: usize = 64;
 
-#[derive(Default)]
 pub(super) struct OpenConnections {
+    /// The most connections beside the [reserve](RESERVE).
+    most: usize,
     /// Number of connections that were ever accepted. It serves as a clock, which costs less than the time of the system.
     clock: AtomicU64,
     /// Connections that were told to end and have not ended yet.
@@ -56,11 +57,19 @@ impl Open {
 }
 
 impl OpenConnections {
-    /// Returns the maximum number of connections beside the [reserve](RESERVE): the limit, or three quarters of the descriptors that the
-    /// process may open if that is less. Files and connections of handlers need descriptors too.
-    pub(super) fn most(limits: &Limits) -> usize {
+    pub(super) fn new(limits: &Limits) -> Self {
+        // Files and connections of handlers need descriptors too.
         let most = limits.connections.max(1);
-        descriptors().map_or(most, |it| most.min((it - it / 4).saturating_sub(RESERVE)).max(1))
+        let most =
+            descriptors().map_or(most, |it| most.min((it - it / 4).saturating_sub(RESERVE)).max(1));
+        let (clock, ending, table) = (AtomicU64::new(0), AtomicUsize::new(0), Mutex::default());
+        Self { most, clock, ending, table }
+    }
+
+    /// The most connections beside the [reserve](RESERVE): the number in the limits, and no more than three quarters of the
+    /// descriptors that the process may open.
+    pub(super) fn most(&self) -> usize {
+        self.most
     }
 
     /// Returns the time, which only orders events.

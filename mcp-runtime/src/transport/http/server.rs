@@ -20,7 +20,7 @@ use tokio::{
 use super::{
     connection::Connection,
     endpoint::Endpoint,
-    open::{OpenConnections, RESERVE, is_out_of_descriptors},
+    open::{RESERVE, is_out_of_descriptors},
     reactors::Reactors,
     service::HttpService,
 };
@@ -117,8 +117,8 @@ impl HttpServer {
         let mut connections = JoinSet::new();
         let limits = *self.endpoint().limits();
         let catalog = self.endpoint().service.dispatcher.catalog.clone();
-        let most = OpenConnections::most(&limits);
         let (open, tally) = (&self.endpoint().open, self.endpoint().service.tally());
+        let most = open.most();
         while let Some(accepted) =
             next(&self.listener, &mut connections, most + RESERVE, &mut stop).await
         {
