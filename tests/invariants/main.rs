@@ -174,9 +174,10 @@ fn packages_bring_a_readme_and_their_licences() {
     let planted = packages::Package {
         files: "Cargo.toml\nREADME.md\nLICENSE-MIT".to_owned(),
         readme: "See [the limits](SECURITY.md), and [the site](https://docs.rs).".to_owned(),
+        manifest: "[package]\n\n[features]\n".to_owned(),
         licences: [String::new(), String::new()],
     };
-    assert_eq!(packages::problems(&planted).len(), 4);
+    assert_eq!(packages::problems(&planted).len(), 5);
     for name in ["mcp-macros", "mcp-runtime"] {
         assert_eq!(packages::problems(&packages::read(name)), Vec::<String>::new(), "{name}");
     }
