@@ -208,7 +208,7 @@ fn ci_skips_no_test_in_silence() {
 fn ci_tests_the_runtime_with_every_set_of_features() {
     let planted =
         ci::script().replace("run_own_tests --no-default-features", ": --no-default-features");
-    assert!(!ci::untested_features(&ci::calls("features-planted", &planted)).is_empty());
-    let calls = ci::calls("features", &ci::script());
+    assert!(!ci::untested_features(&ci::calls("ci-features-planted", &planted)).is_empty());
+    let calls = ci::calls("ci-features", &ci::script());
     assert_eq!(ci::untested_features(&calls), Vec::<String>::new(), "{calls}");
 }
