@@ -1,6 +1,6 @@
 //! Connections that wait for their clients, and how they give way.
 
-use std::time::Duration;
+use std::{num::NonZero, time::Duration};
 
 use mcp_runtime::{Builder, Limit, Limits, prelude::*};
 use serde_json::json;
@@ -13,7 +13,7 @@ use tokio::time::advance;
 use crate::{
     authorization::Served,
     client::{Request, SOON, modern, plain_call, run, send},
-    server::MIB,
+    server::{MIB, Server},
 };
 
 /// Far more than the systems on both ends keep of an answer that is not read.
@@ -199,6 +199,25 @@ fn health_checks_are_answered_while_every_connection_is_worked_for() {
         .await;
         drop((working, silent));
         served.end().await;
+    });
+}
+
+/// Handlers open files too, so connections do not take all descriptors of the process.
+#[cfg(unix)]
+#[test]
+fn connections_leave_descriptors_to_handlers() {
+    run(async {
+        // The server itself has a few for each processor.
+        let processors = std::thread::available_parallelism().map_or(1, NonZero::get);
+        let descriptors = 128 + 32 * u32::try_from(processors).unwrap();
+        let server = Server::start_with_descriptors(descriptors, "");
+        let mut idle = Vec::new();
+        for _ in 0..descriptors + 32 {
+            idle.push(Connection::open(server.address()).await.unwrap());
+        }
+        let opened = plain_call(1, "open_files", json!({ "count": 8 })).ask(server.address()).await;
+        assert_eq!(opened.text(), "8");
+        drop(idle);
     });
 }
 

@@ -45,6 +45,14 @@ fn big(bytes: usize) -> String {
     "x".repeat(bytes)
 }
 
+/// Opens this many files at once.
+#[cfg(unix)]
+#[tool]
+fn open_files(count: usize) -> Result<usize> {
+    let files = (0..count).map(|_| std::fs::File::open("/dev/null"));
+    Ok(files.collect::<std::io::Result<Vec<_>>>()?.len())
+}
+
 /// Reports a step, and answers with this many bytes after a while.
 #[tool]
 async fn late(bytes: usize, ms: u64, progress: Progress) -> String {

@@ -3,6 +3,8 @@
 //! Each rule is a function over sources, used twice: on the tree, where it must find nothing, and on a planted violation, which it must
 //! find, so that a rule that has gone blind is noticed.
 
+#[cfg(unix)]
+mod ci;
 mod clocks;
 mod codes;
 mod crates;
@@ -172,9 +174,10 @@ fn packages_bring_a_readme_and_their_licences() {
     let planted = packages::Package {
         files: "Cargo.toml\nREADME.md\nLICENSE-MIT".to_owned(),
         readme: "See [the limits](SECURITY.md), and [the site](https://docs.rs).".to_owned(),
+        manifest: "[package]\n\n[features]\n".to_owned(),
         licences: [String::new(), String::new()],
     };
-    assert_eq!(packages::problems(&planted).len(), 4);
+    assert_eq!(packages::problems(&planted).len(), 5);
     for name in ["mcp-macros", "mcp-runtime"] {
         assert_eq!(packages::problems(&packages::read(name)), Vec::<String>::new(), "{name}");
     }
@@ -188,4 +191,24 @@ fn a_server_brings_few_crates() {
     crates::check("stdio,client-log,auth-server", 63 + 15);
     crates::check("stdio,client-log,state-key", 50 + 14);
     crates::check("stdio,client-log,sqlite", 50 + 11);
+}
+
+#[cfg(unix)]
+#[test]
+fn ci_skips_no_test_in_silence() {
+    let planted = ci::script().replace("export CI=1", "");
+    assert!(!ci::without_ci(&ci::calls("ci-planted", &planted)).is_empty());
+    let calls = ci::calls("ci", &ci::script());
+    assert!(calls.contains(" cargo test --workspace"), "{calls}");
+    assert_eq!(ci::without_ci(&calls), Vec::<String>::new());
+}
+
+#[cfg(unix)]
+#[test]
+fn ci_tests_the_runtime_with_every_set_of_features() {
+    let planted =
+        ci::script().replace("run_own_tests --no-default-features", ": --no-default-features");
+    assert!(!ci::untested_features(&ci::calls("ci-features-planted", &planted)).is_empty());
+    let calls = ci::calls("ci-features", &ci::script());
+    assert_eq!(ci::untested_features(&calls), Vec::<String>::new(), "{calls}");
 }

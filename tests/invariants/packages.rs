@@ -1,4 +1,4 @@
-//! Files that `cargo package` adds to the sources of a crate.
+//! Files that `cargo package` adds to the sources of a crate, and what registries and the documentation site read of them.
 
 use std::{fs, process::Command};
 
@@ -11,6 +11,7 @@ pub(crate) struct Package {
     /// The paths of its files, one a line.
     pub(crate) files: String,
     pub(crate) readme: String,
+    pub(crate) manifest: String,
     /// The texts of [`LICENCES`].
     pub(crate) licences: [String; 2],
 }
@@ -26,6 +27,7 @@ pub(crate) fn read(name: &str) -> Package {
     Package {
         files: String::from_utf8(output.stdout).expect("cargo prints UTF-8"),
         readme: text("README.md"),
+        manifest: text("Cargo.toml"),
         licences: LICENCES.map(text),
     }
 }
@@ -44,6 +46,13 @@ pub(crate) fn problems(package: &Package) -> Vec<String> {
         if own != *text {
             found.push(format!("{name} is not that of the repository"));
         }
+    }
+    // Without this, the documentation site shows the default features only.
+    let shows_all = "\n[package.metadata.docs.rs]\nall-features = true\n";
+    if package.manifest.contains("\n[features]\n") && !package.manifest.contains(shows_all) {
+        found.push(
+            "Cargo.toml does not tell the documentation site to show all features".to_owned(),
+        );
     }
     let links = package.readme.split("](").skip(1);
     for link in links.filter(|it| !it.starts_with("https://")) {

@@ -5,7 +5,10 @@ use serde_json::{Value, json};
 use tokio::{
     io::{AsyncBufReadExt as _, AsyncWriteExt as _, BufReader},
     sync::Notify,
+    time::timeout,
 };
+
+use crate::support::LIMIT;
 
 /// Holds a text until it may end.
 #[tool]
@@ -31,7 +34,8 @@ fn call(id: u32, tool: &str, arguments: Value) -> String {
     format!("{call}\n")
 }
 
-#[tokio::test]
+/// On the paused clock, an answer that does not come is noticed at once.
+#[tokio::test(start_paused = true)]
 async fn a_large_request_counts_over_any_stream_until_its_call_ends() {
     let limits = Limits::new().all_bodies(1 << 20);
     let server = server!().items(items![keep, end]).state(Notify::new()).limits(limits);
@@ -41,7 +45,8 @@ async fn a_large_request_counts_over_any_stream_until_its_call_ends() {
     let (answers, mut requests) = tokio::io::split(client);
     let mut answers = BufReader::new(answers).lines();
     let mut answer = async || {
-        let line = answers.next_line().await.unwrap().expect("an answer");
+        let line = timeout(LIMIT, answers.next_line()).await.expect("an answer in time");
+        let line = line.unwrap().expect("an answer");
         serde_json::from_str::<Value>(&line).unwrap()
     };
     let text = |bytes: usize| json!({ "text": "x".repeat(bytes) });

@@ -117,3 +117,29 @@ impl fmt::Debug for Body {
         })
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use http_body::Body as _;
+
+    use super::*;
+
+    #[test]
+    fn a_message_is_written_in_pieces_whatever_its_length() {
+        for length in [1, PIECE, PIECE + 1, LARGE, LARGE + 1, 3 * LARGE] {
+            let mut body = Body::whole(vec![b'x'; length].into());
+            let mut left = length;
+            while !body.is_end_stream() {
+                assert_eq!(body.size_hint().exact(), Some(left as u64), "{length}");
+                let mut cx = Context::from_waker(std::task::Waker::noop());
+                let Poll::Ready(Some(Ok(frame))) = Pin::new(&mut body).poll_frame(&mut cx) else {
+                    panic!("{length}: {left} bytes are missing");
+                };
+                let piece = frame.into_data().expect("a message is data").len();
+                assert!(piece <= PIECE, "{length}: {piece}");
+                left -= piece;
+            }
+            assert_eq!(left, 0, "{length}");
+        }
+    }
+}

@@ -1,0 +1,73 @@
+//! Calls that `.ci/run` makes. It runs on a copy, where the tools that it calls are stand-ins that only write their arguments down.
+
+use std::{
+    fs,
+    os::unix::fs::PermissionsExt as _,
+    path::{Path, PathBuf},
+    process::Command,
+};
+
+use crate::sources::root;
+
+const TOOLS: [&str; 5] = ["cargo", "node", "npm", "python3", "rustup"];
+
+/// Writes the value of `CI` and the call on one line.
+const STAND_IN: &str = "#!/bin/sh\necho \"CI=$CI ${0##*/} $*\" >> \"$CALLS\"\n";
+
+pub(crate) fn script() -> String {
+    fs::read_to_string(root().join(".ci/run")).expect("the script is there")
+}
+
+/// The calls of a script, one a line. `name` is that of a folder that no other test uses.
+pub(crate) fn calls(name: &str, script: &str) -> String {
+    let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join(name);
+    let write = |path: &Path, text: &str| {
+        fs::create_dir_all(path.parent().expect("a folder")).expect("the folder can be made");
+        fs::write(path, text).expect("the folder for tests can be written");
+    };
+    let (tools, calls) = (folder.join("tools"), folder.join("calls"));
+    for tool in TOOLS {
+        write(&tools.join(tool), STAND_IN);
+        let executable = fs::Permissions::from_mode(0o755);
+        fs::set_permissions(tools.join(tool), executable).expect("the file is ours");
+    }
+    write(&folder.join(".ci/run"), script);
+    write(&folder.join("mcp-runtime/Cargo.toml"), &manifest());
+    write(&calls, "");
+    let path = std::env::var_os("PATH").unwrap_or_default();
+    let paths: Vec<PathBuf> = [tools].into_iter().chain(std::env::split_paths(&path)).collect();
+    let output = Command::new("bash")
+        .arg(folder.join(".ci/run"))
+        .env("PATH", std::env::join_paths(paths).expect("a path without colons"))
+        .env("CALLS", &calls)
+        .env_remove("CI")
+        .output()
+        .expect("bash starts");
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    fs::read_to_string(calls).expect("the stand-ins write there")
+}
+
+fn manifest() -> String {
+    fs::read_to_string(root().join("mcp-runtime/Cargo.toml")).expect("the manifest is there")
+}
+
+/// Calls without `CI`, in which a test whose tool is missing passes.
+pub(crate) fn without_ci(calls: &str) -> Vec<String> {
+    calls.lines().filter(|it| !it.starts_with("CI=1 ")).map(str::to_owned).collect()
+}
+
+/// Sets of features in which the crate's own tests do not run: the default ones, each alone, and all.
+pub(crate) fn untested_features(calls: &str) -> Vec<String> {
+    let manifest = manifest();
+    let features = manifest.split("[features]\n").nth(1).expect("the crate has features");
+    let features = features.lines().take_while(|it| !it.starts_with('['));
+    let names = features.filter_map(|it| it.split_once(" = ")).map(|it| it.0);
+    let names = names.filter(|it| it.starts_with(char::is_lowercase) && *it != "default");
+    let alone = names.map(|it| format!(" --no-default-features --features {it}"));
+    let sets = alone.chain([String::new(), " --all-features".to_owned()]);
+    let is_run = |set: &str| {
+        let call = format!("cargo test -p mcp-runtime --lib --test behaviour{set}");
+        calls.lines().any(|it| it.split_once(' ').is_some_and(|it| it.1 == call))
+    };
+    sets.filter(|it| !is_run(it)).collect()
+}
