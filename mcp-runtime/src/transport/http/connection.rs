@@ -4,7 +4,7 @@ use std::{
     net::IpAddr,
     pin::{Pin, pin},
     sync::Arc,
-    task::{Context, Poll, Waker, ready},
+    task::{Context, Poll, ready},
     time::Duration,
 };
 
@@ -158,19 +158,17 @@ impl hyper::service::Service<Request<Incoming>> for Requests {
     }
 }
 
-/// Byte stream of a connection. It records whether the client reads, and reads no requests while the client does not. Its writes are not
-/// vectored, so hyper passes head and body of an answer in one piece, which costs less than two.
+/// Byte stream of a connection. It records whether the client reads. Its writes are not vectored, so hyper passes head and body of
+/// an answer in one piece, which costs less than two.
 struct Wire {
     stream: TokioIo<TcpStream>,
     desk: Arc<Desk>,
     is_blocked: bool,
-    /// Waker of the task that waits to read until the client reads again.
-    reader: Option<Waker>,
 }
 
 impl Wire {
     fn new(stream: TcpStream, desk: Arc<Desk>) -> Self {
-        Self { stream: TokioIo::new(stream), desk, is_blocked: false, reader: None }
+        Self { stream: TokioIo::new(stream), desk, is_blocked: false }
     }
 
     fn into_stream(self) -> TcpStream {
@@ -181,9 +179,6 @@ impl Wire {
     fn block(&mut self, is_blocked: bool) {
         self.is_blocked = is_blocked;
         self.desk.pulse.block(is_blocked, self.desk.endpoint.open.now());
-        if let Some(reader) = self.reader.take() {
-            reader.wake();
-        }
     }
 }
 
@@ -193,11 +188,6 @@ impl Read for Wire {
         cx: &mut Context<'_>,
         buffer: ReadBufCursor<'_>,
     ) -> Poll<io::Result<()>> {
-        // Each further request would add to the answers that wait. A client that has left is noticed by the next write.
-        if self.is_blocked {
-            self.reader = Some(cx.waker().clone());
-            return Poll::Pending;
-        }
         Pin::new(&mut self.stream).poll_read(cx, buffer)
     }
 }
