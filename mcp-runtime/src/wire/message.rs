@@ -3,7 +3,8 @@
 use std::borrow::Cow;
 
 use super::id::Id;
-use super::json::{Broken, Malformed, Scanner};
+use super::json::{Broken, Scanner};
+use super::malformed::Malformed;
 use super::names::{Doubled, Place};
 use super::params::Params;
 use super::raw::{Kind, Raw};

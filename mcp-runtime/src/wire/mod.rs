@@ -9,6 +9,7 @@ mod envelope;
 mod id;
 mod integer;
 mod json;
+mod malformed;
 mod message;
 mod names;
 mod nesting;
@@ -27,7 +28,8 @@ pub(crate) use self::{
     envelope::{error, notification, request, response},
     id::{Id, IdBuf},
     integer::Integer,
-    json::{Malformed, validate},
+    json::validate,
+    malformed::Malformed,
     message::{Incoming, Invalid, Limits, Message, Parsed, parse},
     noted::Known,
     params::Params,

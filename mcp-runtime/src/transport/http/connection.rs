@@ -24,12 +24,13 @@ use tokio::{
 };
 
 use super::{
-    answering::{Answering, Place},
+    answering::Answering,
     body::Body,
     deadlines::Deadlines,
     desk::Desk,
     endpoint::Endpoint,
     open::Opened,
+    place::Place,
     pulse::Work,
     quiet::{Bell, Quiet},
 };

@@ -8,7 +8,7 @@ use std::{
 
 use http::{HeaderValue, Response, StatusCode, header, request::Parts};
 
-use super::{access, answering::Place, body::Body, endpoint::Endpoint, pair, reply};
+use super::{access, body::Body, endpoint::Endpoint, pair, place::Place, reply};
 #[cfg(feature = "auth-server")]
 use super::{answering::Answer, read::Read};
 use crate::{

@@ -25,6 +25,7 @@ mod head;
 mod legacy;
 mod open;
 mod pair;
+mod place;
 mod pulse;
 mod quiet;
 #[cfg_attr(not(feature = "stdio"), expect(dead_code, reason = "only `.run()` brings threads"))]

@@ -16,11 +16,7 @@ use http_body::Body as HttpBody;
 use tower_service::Service;
 
 use super::{
-    answering::{Answering, Place},
-    body::Body,
-    desk::Desk,
-    endpoint::Endpoint,
-    pulse::Work,
+    answering::Answering, body::Body, desk::Desk, endpoint::Endpoint, place::Place, pulse::Work,
 };
 #[cfg(feature = "auth")]
 use super::{gate, reply};
