@@ -120,6 +120,7 @@ mod store;
 mod task;
 pub mod testing;
 mod transport;
+mod unavailable;
 mod unwind;
 mod wire;
 
