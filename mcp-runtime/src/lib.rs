@@ -172,19 +172,28 @@ pub use transport::http::{Body as HttpBody, HttpServer, HttpService};
 
 /// Everything a server's source names: `use mcp_runtime::prelude::*;`.
 ///
-/// Its derives, `Serialize`, `Deserialize` and `JsonSchema`, look for the crates `serde` and `schemars` among your dependencies.
-/// [`data`](macro@prelude::data) derives all three without them.
+/// `Serialize`, `Deserialize` and `JsonSchema` are the traits, which [`data`](macro@prelude::data) derives. The derives of the same names
+/// look for the crates `serde` and `schemars` among your dependencies, so they come from there: `use serde::Deserialize;`.
 pub mod prelude {
-    pub use mcp_macros::{Schema, completion, data, form, items, prompt, resource, server, tool};
-    pub use schemars::JsonSchema;
-    pub use serde::{Deserialize, Serialize};
+    pub use mcp_macros::{
+        Deserialize, JsonSchema, Schema, Serialize, completion, data, form, items, prompt,
+        resource, server, tool,
+    };
 
+    // With `*`, so that the derives above take the places of theirs.
+    pub use super::traits::*;
     pub use crate::{
         Args, Audio, Blob, Cancel, Client, Completion, Content, Context, Elicit, Embedded, Error,
         Form, FromCall, Handle, Icon, Image, Json, Message, Meta, Progress, Prompt, Resource,
         ResourceContents, ResourceLink, Result, Role, Roots, Sample, Sampling, State, Text, Tool,
         Unanswered, WithMeta,
     };
+}
+
+/// Traits of the prelude, with their derives.
+mod traits {
+    pub use schemars::JsonSchema;
+    pub use serde::{Deserialize, Serialize};
 }
 
 /// For the test of the guard, which needs a process of its own.
@@ -198,7 +207,7 @@ pub mod __stdio {
 #[doc(hidden)]
 #[allow(missing_docs, reason = "public only for generated code")]
 pub mod __private {
-    pub use std::{sync::OnceLock, time::Duration};
+    pub use std::{borrow::Cow, sync::OnceLock, time::Duration};
 
     #[cfg(any(target_family = "wasm", feature = "inventory"))]
     pub use inventory;

@@ -12,6 +12,7 @@ pub(crate) mod mark;
 mod param;
 mod schema;
 pub(crate) mod server;
+pub(crate) mod stand_in;
 mod text;
 mod uri;
 
