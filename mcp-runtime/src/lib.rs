@@ -231,7 +231,10 @@ pub mod __private {
         model::{
             Asks, CachePolicy, Choices, FormSchema, Icon, Rate, Role, TaskSupport, TextFormat,
         },
-        registry::{Completes, Unmarked, completed, completed_by, identity, unmarked},
+        registry::{
+            Completes, Registered, Unmarked, completed, completed_by, identity, placed, stand_in,
+            unmarked,
+        },
         reply::{ConstantOutput, completion_reply, prompt_reply, resource_reply, tool_reply},
         schema::{
             CompiledPattern, Data, Held, Range, SchemaProfile, Whole,

@@ -13,6 +13,7 @@ mod param;
 mod schema;
 pub(crate) mod server;
 pub(crate) mod stand_in;
+mod target;
 mod text;
 mod uri;
 

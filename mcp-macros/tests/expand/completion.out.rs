@@ -1,7 +1,7 @@
 fn cities(typed: &str, country: Option<String>, db: State<Db>) -> Vec<String> {}
 #[doc(hidden)]
 type cities = ::mcp_runtime::__private::Completes;
-const _: () = {
+const __mcp_completion_cities: ::mcp_runtime::__private::Registered = {
     use ::mcp_runtime::__private as __mcp;
     use __mcp::param::*;
     static __ARGS: [__mcp::ArgDef; 3] = [
@@ -45,7 +45,12 @@ const _: () = {
             return __call.refuse();
         };
         __call
-            .blocking(move |__cx| match cities(
+            .blocking(move |__cx| match {
+                type cities = ();
+                use __mcp::stand_in::value3::*;
+                use cities as __function;
+                __function
+            }(
                 __p0.pass(__cx, &mut __v0)?,
                 __p1.pass(__cx, &mut __v1)?,
                 __p2.pass(__cx, &mut __v2)?,
@@ -56,7 +61,15 @@ const _: () = {
     __mcp::register!(
         __mcp::ItemDef::completion("cities",
         __mcp::Origin::new(::core::env!("CARGO_PKG_NAME"), ::core::module_path!(),
-        ::core::file!(), ::core::line!(), "cities"), || __mcp::identity(& cities),
-        __params, __run)
+        ::core::file!(), ::core::line!(), "cities"), || { type cities = (); use
+        __mcp::stand_in:: *; use cities as __identified; __mcp::identity(& __identified)
+        }, __params, __run)
     );
+    fn __placed() {
+        type __mcp_completion_cities = ();
+        use __mcp::stand_in::*;
+        use __mcp_completion_cities as __itself;
+        __mcp::placed(__itself);
+    }
+    __mcp::Registered
 };

@@ -1,6 +1,6 @@
 /// Reviews code.
 fn review(language: &str, city: Option<City>) -> String {}
-const _: () = {
+const __mcp_prompt_review: ::mcp_runtime::__private::Registered = {
     use ::mcp_runtime::__private as __mcp;
     use __mcp::param::*;
     static __ARGS: [__mcp::ArgDef; 2] = [
@@ -55,10 +55,12 @@ const _: () = {
             return __call.refuse();
         };
         __call
-            .ready(move |__cx| match review(
-                __p0.pass(__cx, &mut __v0)?,
-                __p1.pass(__cx, &mut __v1)?,
-            ) {
+            .ready(move |__cx| match {
+                type review = ();
+                use __mcp::stand_in::value2::*;
+                use review as __function;
+                __function
+            }(__p0.pass(__cx, &mut __v0)?, __p1.pass(__cx, &mut __v1)?) {
                 __reply => __mcp::prompt_reply::<String>(__reply),
             })
     }
@@ -76,7 +78,15 @@ const _: () = {
     __mcp::register!(
         __mcp::ItemDef::prompt("review",
         __mcp::Origin::new(::core::env!("CARGO_PKG_NAME"), ::core::module_path!(),
-        ::core::file!(), ::core::line!(), "review"), || __mcp::identity(& review),
-        __params, __run).description("Reviews code.").title("Review")
+        ::core::file!(), ::core::line!(), "review"), || { type review = (); use
+        __mcp::stand_in:: *; use review as __identified; __mcp::identity(& __identified)
+        }, __params, __run).description("Reviews code.").title("Review")
     );
+    fn __placed() {
+        type __mcp_prompt_review = ();
+        use __mcp::stand_in::*;
+        use __mcp_prompt_review as __itself;
+        __mcp::placed(__itself);
+    }
+    __mcp::Registered
 };

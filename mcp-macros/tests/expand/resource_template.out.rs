@@ -5,7 +5,7 @@ async fn users(
     per: Option<u8>,
     db: State<Db>,
 ) -> Result<String> {}
-const _: () = {
+const __mcp_resource_users: ::mcp_runtime::__private::Registered = {
     use ::mcp_runtime::__private as __mcp;
     use __mcp::param::*;
     static __ARGS: [__mcp::ArgDef; 5] = [
@@ -78,7 +78,12 @@ const _: () = {
         };
         __call
             .future(move |__cx| async move {
-                match users(
+                match {
+                    type users = ();
+                    use __mcp::stand_in::future5::*;
+                    use users as __function;
+                    __function
+                }(
                         __p0.pass(&__cx, &mut __v0)?,
                         __p1.pass(&__cx, &mut __v1)?,
                         __p2.pass(&__cx, &mut __v2)?,
@@ -126,7 +131,15 @@ const _: () = {
         __mcp::Segment::Variable { name : "per.page", kind :
         __mcp::VariableKind::QueryMore, explode : false }],
         __mcp::Origin::new(::core::env!("CARGO_PKG_NAME"), ::core::module_path!(),
-        ::core::file!(), ::core::line!(), "users"), || __mcp::identity(& users),
-        __params, __run)
+        ::core::file!(), ::core::line!(), "users"), || { type users = (); use
+        __mcp::stand_in:: *; use users as __identified; __mcp::identity(& __identified)
+        }, __params, __run)
     );
+    fn __placed() {
+        type __mcp_resource_users = ();
+        use __mcp::stand_in::*;
+        use __mcp_resource_users as __itself;
+        __mcp::placed(__itself);
+    }
+    __mcp::Registered
 };

@@ -8,7 +8,7 @@ pub async fn add(
 ) -> Result<i64> {
     body()
 }
-const _: () = {
+const __mcp_tool_add: ::mcp_runtime::__private::Registered = {
     use ::mcp_runtime::__private as __mcp;
     use __mcp::param::*;
     static __ARGS: [__mcp::ArgDef; 5] = [
@@ -79,7 +79,12 @@ const _: () = {
         };
         __call
             .future(move |__cx| async move {
-                match add(
+                match {
+                    type add = ();
+                    use __mcp::stand_in::future5::*;
+                    use add as __function;
+                    __function
+                }(
                         __p0.pass(&__cx, &mut __v0)?,
                         __p1.pass(&__cx, &mut __v1)?,
                         __p2.pass(&__cx, &mut __v2)?,
@@ -126,10 +131,18 @@ const _: () = {
     static __OUTPUT_TEXT: [u8; __OUTPUT.len()] = __OUTPUT.render();
     __mcp::register!(
         __mcp::ItemDef::tool("add", __mcp::Origin::new(::core::env!("CARGO_PKG_NAME"),
-        ::core::module_path!(), ::core::file!(), ::core::line!(), "add"), ||
-        __mcp::identity(& add), __params, __run, || (&& __mcp::Probe:: < Result < i64 > >
-        ::NEW).output()).description("Adds two numbers.").read_only(true)
-        .idempotent(true).timeout(__mcp::Duration::from_millis(30000)).input(& __INPUT, &
-        __INPUT_TEXT).output(& __OUTPUT_TEXT, __OUTPUT.is_object())
+        ::core::module_path!(), ::core::file!(), ::core::line!(), "add"), || { type add =
+        (); use __mcp::stand_in:: *; use add as __identified; __mcp::identity(&
+        __identified) }, __params, __run, || (&& __mcp::Probe:: < Result < i64 > > ::NEW)
+        .output()).description("Adds two numbers.").read_only(true).idempotent(true)
+        .timeout(__mcp::Duration::from_millis(30000)).input(& __INPUT, & __INPUT_TEXT)
+        .output(& __OUTPUT_TEXT, __OUTPUT.is_object())
     );
+    fn __placed() {
+        type __mcp_tool_add = ();
+        use __mcp::stand_in::*;
+        use __mcp_tool_add as __itself;
+        __mcp::placed(__itself);
+    }
+    __mcp::Registered
 };

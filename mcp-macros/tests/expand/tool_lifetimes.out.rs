@@ -4,7 +4,7 @@ async fn f<'a>(
     c: fn(for<'x> fn(&'x u8)),
     ctx: &'a Context,
 ) -> Cow<'a, str> {}
-const _: () = {
+const __mcp_tool_f: ::mcp_runtime::__private::Registered = {
     use ::mcp_runtime::__private as __mcp;
     use __mcp::param::*;
     static __ARGS: [__mcp::ArgDef; 4] = [
@@ -61,7 +61,12 @@ const _: () = {
         };
         __call
             .future(move |__cx| async move {
-                match f(
+                match {
+                    type f = ();
+                    use __mcp::stand_in::future4::*;
+                    use f as __function;
+                    __function
+                }(
                         __p0.pass(&__cx, &mut __v0)?,
                         __p1.pass(&__cx, &mut __v1)?,
                         __p2.pass(&__cx, &mut __v2)?,
@@ -102,9 +107,16 @@ const _: () = {
     static __OUTPUT_TEXT: [u8; __OUTPUT.len()] = __OUTPUT.render();
     __mcp::register!(
         __mcp::ItemDef::tool("f", __mcp::Origin::new(::core::env!("CARGO_PKG_NAME"),
-        ::core::module_path!(), ::core::file!(), ::core::line!(), "f"), ||
-        __mcp::identity(& f), __params, __run, || (&& __mcp::Probe:: < Cow < '_, str > >
-        ::NEW).output()).input(& __INPUT, & __INPUT_TEXT).output(& __OUTPUT_TEXT,
-        __OUTPUT.is_object())
+        ::core::module_path!(), ::core::file!(), ::core::line!(), "f"), || { type f = ();
+        use __mcp::stand_in:: *; use f as __identified; __mcp::identity(& __identified)
+        }, __params, __run, || (&& __mcp::Probe:: < Cow < '_, str > > ::NEW).output())
+        .input(& __INPUT, & __INPUT_TEXT).output(& __OUTPUT_TEXT, __OUTPUT.is_object())
     );
+    fn __placed() {
+        type __mcp_tool_f = ();
+        use __mcp::stand_in::*;
+        use __mcp_tool_f as __itself;
+        __mcp::placed(__itself);
+    }
+    __mcp::Registered
 };
