@@ -260,7 +260,7 @@ pub mod __private {
             ArgumentLevel as _, Check as _, FieldLevel as _, LiveLevel as _, OptionalStrLevel as _,
             ParsedLevel as _, ParsedOptionLevel as _, ReadLevel as _, ServerLevel as _,
             SliceLevel as _, SliceOptionLevel as _, SpreadLevel as _, StrLevel as _,
-            UnfitFieldLevel as _, UnfitReceiverLevel as _,
+            UnfitFieldLevel as _, UnfitReceiverLevel as _, UnsharedLevel as _,
             constant::UnknownParam as _,
             unfit::{UnfitLevel as _, UnfitStateLevel as _, UnseenStateLevel as _},
         };

@@ -11,31 +11,34 @@ const __mcp_completion_cities: ::mcp_runtime::__private::Registered = {
     ];
     fn __params(__to: &mut __mcp::Params) {
         __to.add(
-            (&&&&__mcp::Probe::<&str>::NEW).completion_param().check::<&str>(),
+            (&&&&__mcp::Probe::<&str>::NEW)
+                .completion_param()
+                .check::<&str>()
+                .check_owned::<&str>(),
             &__ARGS[0],
         );
         __to.add(
             (&&&&__mcp::Probe::<Option<String>>::NEW)
                 .completion_param()
-                .check::<Option<String>>(),
+                .check::<Option<String>>()
+                .check_owned::<Option<String>>(),
             &__ARGS[1],
         );
         __to.add(
-            (&&&&__mcp::Probe::<State<Db>>::NEW).completion_param().check::<State<Db>>(),
+            (&&&&__mcp::Probe::<State<Db>>::NEW)
+                .completion_param()
+                .check::<State<Db>>()
+                .check_owned::<State<Db>>(),
             &__ARGS[2],
         );
     }
     fn __run(mut __call: __mcp::Call<'_>) -> __mcp::Running {
-        let __p0 = (&&&&__mcp::Probe::<&str>::NEW).completion_param().check::<&str>();
-        let __p1 = (&&&&__mcp::Probe::<Option<String>>::NEW)
-            .completion_param()
-            .check::<Option<String>>();
-        let __p2 = (&&&&__mcp::Probe::<State<Db>>::NEW)
-            .completion_param()
-            .check::<State<Db>>();
-        let __v0 = __p0.read(&mut __call, &__ARGS[0]);
-        let __v1 = __p1.read(&mut __call, &__ARGS[1]);
-        let __v2 = __p2.read(&mut __call, &__ARGS[2]);
+        let __p0 = (&&&&__mcp::Probe::<&str>::NEW).completion_param();
+        let __p1 = (&&&&__mcp::Probe::<Option<String>>::NEW).completion_param();
+        let __p2 = (&&&&__mcp::Probe::<State<Db>>::NEW).completion_param();
+        let __v0 = __p0.check_owned::<&str>().read(&mut __call, &__ARGS[0]);
+        let __v1 = __p1.check_owned::<Option<String>>().read(&mut __call, &__ARGS[1]);
+        let __v2 = __p2.check_owned::<State<Db>>().read(&mut __call, &__ARGS[2]);
         let (
             true,
             ::core::option::Option::Some(mut __v0),

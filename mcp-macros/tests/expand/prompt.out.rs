@@ -21,6 +21,7 @@ const __mcp_prompt_review: ::mcp_runtime::__private::Registered = {
             (&&&&__mcp::Probe::<&str>::NEW)
                 .text_param()
                 .check::<&str>()
+                .check_owned::<&str>()
                 .check_in_place::<&str>()
                 .check_from_client::<&str>(),
             &__ARGS[0],
@@ -29,24 +30,17 @@ const __mcp_prompt_review: ::mcp_runtime::__private::Registered = {
             (&&&&__mcp::Probe::<Option<City>>::NEW)
                 .text_param()
                 .check::<Option<City>>()
+                .check_owned::<Option<City>>()
                 .check_in_place::<Option<City>>()
                 .check_from_client::<Option<City>>(),
             &__ARGS[1],
         );
     }
     fn __run(mut __call: __mcp::Call<'_>) -> __mcp::Running {
-        let __p0 = (&&&&__mcp::Probe::<&str>::NEW)
-            .text_param()
-            .check::<&str>()
-            .check_in_place::<&str>()
-            .check_from_client::<&str>();
-        let __p1 = (&&&&__mcp::Probe::<Option<City>>::NEW)
-            .text_param()
-            .check::<Option<City>>()
-            .check_in_place::<Option<City>>()
-            .check_from_client::<Option<City>>();
-        let __v0 = __p0.read(&mut __call, &__ARGS[0]);
-        let __v1 = __p1.read(&mut __call, &__ARGS[1]);
+        let __p0 = (&&&&__mcp::Probe::<&str>::NEW).text_param();
+        let __p1 = (&&&&__mcp::Probe::<Option<City>>::NEW).text_param();
+        let __v0 = __p0.check_owned::<&str>().read(&mut __call, &__ARGS[0]);
+        let __v1 = __p1.check_owned::<Option<City>>().read(&mut __call, &__ARGS[1]);
         let (
             true,
             ::core::option::Option::Some(mut __v0),

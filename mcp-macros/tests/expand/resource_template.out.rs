@@ -16,11 +16,18 @@ const __mcp_resource_users: ::mcp_runtime::__private::Registered = {
         __mcp::ArgDef::new("db"),
     ];
     fn __params(__to: &mut __mcp::Params) {
-        __to.add((&&&&__mcp::Probe::<u64>::NEW).text_param().check::<u64>(), &__ARGS[0]);
+        __to.add(
+            (&&&&__mcp::Probe::<u64>::NEW)
+                .text_param()
+                .check::<u64>()
+                .check_owned::<u64>(),
+            &__ARGS[0],
+        );
         __to.add(
             (&&&&__mcp::Probe::<String>::NEW)
                 .text_param()
                 .check::<String>()
+                .check_owned::<String>()
                 .check_from_client::<String>(),
             &__ARGS[1],
         );
@@ -28,6 +35,7 @@ const __mcp_resource_users: ::mcp_runtime::__private::Registered = {
             (&&&&__mcp::Probe::<u8>::NEW)
                 .text_param()
                 .check::<u8>()
+                .check_owned::<u8>()
                 .check_from_client::<u8>(),
             &__ARGS[2],
             || 1,
@@ -36,36 +44,32 @@ const __mcp_resource_users: ::mcp_runtime::__private::Registered = {
             (&&&&__mcp::Probe::<Option<u8>>::NEW)
                 .text_param()
                 .check::<Option<u8>>()
+                .check_owned::<Option<u8>>()
                 .check_from_client::<Option<u8>>(),
             &__ARGS[3],
         );
         __to.add(
-            (&&&&__mcp::Probe::<State<Db>>::NEW).server_param().check::<State<Db>>(),
+            (&&&&__mcp::Probe::<State<Db>>::NEW)
+                .server_param()
+                .check::<State<Db>>()
+                .check_owned::<State<Db>>(),
             &__ARGS[4],
         );
     }
     fn __run(mut __call: __mcp::Call<'_>) -> __mcp::Running {
-        let __p0 = (&&&&__mcp::Probe::<u64>::NEW).text_param().check::<u64>();
-        let __p1 = (&&&&__mcp::Probe::<String>::NEW)
-            .text_param()
-            .check::<String>()
-            .check_from_client::<String>();
-        let __p2 = (&&&&__mcp::Probe::<u8>::NEW)
-            .text_param()
-            .check::<u8>()
-            .check_from_client::<u8>();
-        let __p3 = (&&&&__mcp::Probe::<Option<u8>>::NEW)
-            .text_param()
-            .check::<Option<u8>>()
-            .check_from_client::<Option<u8>>();
-        let __p4 = (&&&&__mcp::Probe::<State<Db>>::NEW)
-            .server_param()
-            .check::<State<Db>>();
-        let __v0 = __p0.read(&mut __call, &__ARGS[0]);
-        let __v1 = __p1.read(&mut __call, &__ARGS[1]);
-        let __v2 = __p2.read_or(&mut __call, &__ARGS[2], || 1);
-        let __v3 = __p3.read(&mut __call, &__ARGS[3]);
-        let __v4 = __p4.read(&mut __call, &__ARGS[4]);
+        let __p0 = (&&&&__mcp::Probe::<u64>::NEW).text_param();
+        let __p1 = (&&&&__mcp::Probe::<String>::NEW).text_param();
+        let __p2 = (&&&&__mcp::Probe::<u8>::NEW).text_param();
+        let __p3 = (&&&&__mcp::Probe::<Option<u8>>::NEW).text_param();
+        let __p4 = (&&&&__mcp::Probe::<State<Db>>::NEW).server_param();
+        let __v0 = __p0.check_owned::<u64>().read(&mut __call, &__ARGS[0]);
+        let __v1 = __p1.check_owned::<String>().read(&mut __call, &__ARGS[1]);
+        let __v2 = __p2
+            .check_owned::<u8>()
+            .check_from_client::<u8>()
+            .read_or(&mut __call, &__ARGS[2], || 1);
+        let __v3 = __p3.check_owned::<Option<u8>>().read(&mut __call, &__ARGS[3]);
+        let __v4 = __p4.check_owned::<State<Db>>().read(&mut __call, &__ARGS[4]);
         let (
             true,
             ::core::option::Option::Some(mut __v0),

@@ -22,11 +22,18 @@ const __mcp_tool_add: ::mcp_runtime::__private::Registered = {
         __mcp::ArgDef::new("ctx"),
     ];
     fn __params(__to: &mut __mcp::Params) {
-        __to.add((&&&&__mcp::Probe::<i64>::NEW).tool_param().check::<i64>(), &__ARGS[0]);
+        __to.add(
+            (&&&&__mcp::Probe::<i64>::NEW)
+                .tool_param()
+                .check::<i64>()
+                .check_owned::<i64>(),
+            &__ARGS[0],
+        );
         __to.add_default(
             (&&&&__mcp::Probe::<u8>::NEW)
                 .tool_param()
                 .check::<u8>()
+                .check_owned::<u8>()
                 .check_from_client::<u8>(),
             &__ARGS[1],
             || 1,
@@ -35,38 +42,43 @@ const __mcp_tool_add: ::mcp_runtime::__private::Registered = {
             (&&&&__mcp::Probe::<&str>::NEW)
                 .tool_param()
                 .check::<&str>()
+                .check_owned::<&str>()
                 .check_from_client::<&str>(),
             &__ARGS[2],
             || __mcp::from_text("you"),
         );
         __to.add(
-            (&&&&__mcp::Probe::<State<Db>>::NEW).tool_param().check::<State<Db>>(),
+            (&&&&__mcp::Probe::<State<Db>>::NEW)
+                .tool_param()
+                .check::<State<Db>>()
+                .check_owned::<State<Db>>(),
             &__ARGS[3],
         );
         __to.add(
-            (&&&&__mcp::Probe::<&Context>::NEW).tool_param().check::<&Context>(),
+            (&&&&__mcp::Probe::<&Context>::NEW)
+                .tool_param()
+                .check::<&Context>()
+                .check_owned::<&Context>(),
             &__ARGS[4],
         );
     }
     fn __run(mut __call: __mcp::Call<'_>) -> __mcp::Running {
-        let __p0 = (&&&&__mcp::Probe::<i64>::NEW).tool_param().check::<i64>();
-        let __p1 = (&&&&__mcp::Probe::<u8>::NEW)
-            .tool_param()
-            .check::<u8>()
-            .check_from_client::<u8>();
-        let __p2 = (&&&&__mcp::Probe::<&str>::NEW)
-            .tool_param()
-            .check::<&str>()
-            .check_from_client::<&str>();
-        let __p3 = (&&&&__mcp::Probe::<State<Db>>::NEW)
-            .tool_param()
-            .check::<State<Db>>();
-        let __p4 = (&&&&__mcp::Probe::<&Context>::NEW).tool_param().check::<&Context>();
-        let __v0 = __p0.read(&mut __call, &__ARGS[0]);
-        let __v1 = __p1.read_or(&mut __call, &__ARGS[1], || 1);
-        let __v2 = __p2.read_or(&mut __call, &__ARGS[2], || __mcp::from_text("you"));
-        let __v3 = __p3.read(&mut __call, &__ARGS[3]);
-        let __v4 = __p4.read(&mut __call, &__ARGS[4]);
+        let __p0 = (&&&&__mcp::Probe::<i64>::NEW).tool_param();
+        let __p1 = (&&&&__mcp::Probe::<u8>::NEW).tool_param();
+        let __p2 = (&&&&__mcp::Probe::<&str>::NEW).tool_param();
+        let __p3 = (&&&&__mcp::Probe::<State<Db>>::NEW).tool_param();
+        let __p4 = (&&&&__mcp::Probe::<&Context>::NEW).tool_param();
+        let __v0 = __p0.check_owned::<i64>().read(&mut __call, &__ARGS[0]);
+        let __v1 = __p1
+            .check_owned::<u8>()
+            .check_from_client::<u8>()
+            .read_or(&mut __call, &__ARGS[1], || 1);
+        let __v2 = __p2
+            .check_owned::<&str>()
+            .check_from_client::<&str>()
+            .read_or(&mut __call, &__ARGS[2], || __mcp::from_text("you"));
+        let __v3 = __p3.check_owned::<State<Db>>().read(&mut __call, &__ARGS[3]);
+        let __v4 = __p4.check_owned::<&Context>().read(&mut __call, &__ARGS[4]);
         let (
             true,
             ::core::option::Option::Some(mut __v0),

@@ -17,6 +17,7 @@ const __mcp_tool_f: ::mcp_runtime::__private::Registered = {
             (&&&&__mcp::Probe::<f64>::NEW)
                 .tool_param()
                 .check::<f64>()
+                .check_owned::<f64>()
                 .check_in_place::<f64>()
                 .check_from_client::<f64>(),
             &__ARGS[0],
@@ -24,12 +25,11 @@ const __mcp_tool_f: ::mcp_runtime::__private::Registered = {
         );
     }
     fn __run(mut __call: __mcp::Call<'_>) -> __mcp::Running {
-        let __p0 = (&&&&__mcp::Probe::<f64>::NEW)
-            .tool_param()
-            .check::<f64>()
-            .check_in_place::<f64>()
-            .check_from_client::<f64>();
-        let __v0 = __p0.read_or(&mut __call, &__ARGS[0], || __mcp::from_default());
+        let __p0 = (&&&&__mcp::Probe::<f64>::NEW).tool_param();
+        let __v0 = __p0
+            .check_owned::<f64>()
+            .check_from_client::<f64>()
+            .read_or(&mut __call, &__ARGS[0], || __mcp::from_default());
         let (true, ::core::option::Option::Some(mut __v0)) = (__call.accept(), __v0)
         else {
             return __call.refuse();

@@ -8,11 +8,14 @@ const __mcp_tool_f: ::mcp_runtime::__private::Registered = {
         __mcp::ArgDef::new("a").description("Line one\n  line two"),
     ];
     fn __params(__to: &mut __mcp::Params) {
-        __to.add((&&&&__mcp::Probe::<u8>::NEW).tool_param().check::<u8>(), &__ARGS[0]);
+        __to.add(
+            (&&&&__mcp::Probe::<u8>::NEW).tool_param().check::<u8>().check_owned::<u8>(),
+            &__ARGS[0],
+        );
     }
     fn __run(mut __call: __mcp::Call<'_>) -> __mcp::Running {
-        let __p0 = (&&&&__mcp::Probe::<u8>::NEW).tool_param().check::<u8>();
-        let __v0 = __p0.read(&mut __call, &__ARGS[0]);
+        let __p0 = (&&&&__mcp::Probe::<u8>::NEW).tool_param();
+        let __v0 = __p0.check_owned::<u8>().read(&mut __call, &__ARGS[0]);
         let (true, ::core::option::Option::Some(mut __v0)) = (__call.accept(), __v0)
         else {
             return __call.refuse();
