@@ -12,12 +12,12 @@ use crate::item::{Item, Kind};
 use crate::keys::tables::{self, ItemKeys, ServerKeys};
 use crate::keys::{self, Table};
 use crate::{check, expand};
-use proc_macro2::TokenStream;
+use proc_macro2::{Span, TokenStream};
 use quote::ToTokens;
 use syn::parse::{ParseStream, Parser as _};
 use syn::punctuated::Punctuated;
 use syn::spanned::Spanned as _;
-use syn::{Expr, ExprPath, Meta, Token, Type};
+use syn::{DeriveInput, Expr, ExprPath, Meta, Token, Type};
 
 /// `#[tool]`, `#[resource]`, `#[prompt]`, `#[completion]` on a function.
 pub(crate) fn function(kind: Kind, attr: TokenStream, tokens: TokenStream) -> TokenStream {
@@ -225,6 +225,31 @@ pub(crate) fn schema(tokens: TokenStream) -> TokenStream {
     let mut all = shape.map(|it| expand::derive::schema(&it)).unwrap_or_default();
     all.extend(item.filter(borrows).and_then(|it| expand::derive::borrows(&it)));
     with_errors(all, errors)
+}
+
+/// `#[derive(Serialize)]`, `#[derive(Deserialize)]`, `#[derive(JsonSchema)]` of the prelude.
+pub(crate) fn prelude_derive(name: &'static str, tokens: TokenStream) -> TokenStream {
+    let errors = Errors::new();
+    let item = syn::parse2::<DeriveInput>(tokens);
+    errors.at(Span::call_site(), prelude_message(name, item.as_ref().ok()));
+    let stand_in = item.ok().map(|it| expand::stand_in::implementation(name, &it));
+    with_errors(stand_in.unwrap_or_default(), errors)
+}
+
+/// Says which attribute derives, and how to have the derive alone.
+fn prelude_message(name: &str, item: Option<&DeriveInput>) -> String {
+    let attrs = item.into_iter().flat_map(|it| &it.attrs);
+    let words = attrs.filter_map(|it| Some(it.path().segments.last()?.ident.to_string()));
+    if let Some(word) = words.into_iter().find(|it| it == "data" || it == "form") {
+        return format!("#[{word}] derives `{name}` already: remove it here");
+    }
+    let (module, command) = match name {
+        "JsonSchema" => ("schemars", "cargo add schemars"),
+        _ => ("serde", "cargo add serde --features derive"),
+    };
+    format!(
+        "the prelude has the trait `{name}` and no derive: remove it here and write `#[data]` above the type, which derives `Serialize`, `Deserialize` and `JsonSchema`; for this derive alone, run `{command}` and write `use {module}::{name};`"
+    )
 }
 
 /// `#[form]` on a struct or an enum.

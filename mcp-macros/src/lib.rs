@@ -315,6 +315,27 @@ pub fn schema(item: TokenStream) -> TokenStream {
     entry::schema(item.into()).into()
 }
 
+/// Names `#[data]`, where serde's derive would look for serde among the user's crates.
+#[doc(hidden)]
+#[proc_macro_derive(Serialize, attributes(serde))]
+pub fn serialize(item: TokenStream) -> TokenStream {
+    entry::prelude_derive("Serialize", item.into()).into()
+}
+
+/// As for [`serialize`].
+#[doc(hidden)]
+#[proc_macro_derive(Deserialize, attributes(serde))]
+pub fn deserialize(item: TokenStream) -> TokenStream {
+    entry::prelude_derive("Deserialize", item.into()).into()
+}
+
+/// As for [`serialize`].
+#[doc(hidden)]
+#[proc_macro_derive(JsonSchema, attributes(schemars, serde))]
+pub fn json_schema(item: TokenStream) -> TokenStream {
+    entry::prelude_derive("JsonSchema", item.into()).into()
+}
+
 #[doc = include_str!("../docs/form.md")]
 #[proc_macro_attribute]
 pub fn form(attr: TokenStream, item: TokenStream) -> TokenStream {

@@ -120,6 +120,7 @@ mod store;
 mod task;
 pub mod testing;
 mod transport;
+mod unavailable;
 mod unwind;
 mod wire;
 
@@ -171,19 +172,28 @@ pub use transport::http::{Body as HttpBody, HttpServer, HttpService};
 
 /// Everything a server's source names: `use mcp_runtime::prelude::*;`.
 ///
-/// Its derives, `Serialize`, `Deserialize` and `JsonSchema`, look for the crates `serde` and `schemars` among your dependencies.
-/// [`data`](macro@prelude::data) derives all three without them.
+/// `Serialize`, `Deserialize` and `JsonSchema` are the traits, which [`data`](macro@prelude::data) derives. The derives of the same names
+/// look for the crates `serde` and `schemars` among your dependencies, so they come from there: `use serde::Deserialize;`.
 pub mod prelude {
-    pub use mcp_macros::{Schema, completion, data, form, items, prompt, resource, server, tool};
-    pub use schemars::JsonSchema;
-    pub use serde::{Deserialize, Serialize};
+    pub use mcp_macros::{
+        Deserialize, JsonSchema, Schema, Serialize, completion, data, form, items, prompt,
+        resource, server, tool,
+    };
 
+    // With `*`, so that the derives above take the places of theirs.
+    pub use super::traits::*;
     pub use crate::{
         Args, Audio, Blob, Cancel, Client, Completion, Content, Context, Elicit, Embedded, Error,
         Form, FromCall, Handle, Icon, Image, Json, Message, Meta, Progress, Prompt, Resource,
         ResourceContents, ResourceLink, Result, Role, Roots, Sample, Sampling, State, Text, Tool,
         Unanswered, WithMeta,
     };
+}
+
+/// Traits of the prelude, with their derives.
+mod traits {
+    pub use schemars::JsonSchema;
+    pub use serde::{Deserialize, Serialize};
 }
 
 /// For the test of the guard, which needs a process of its own.
@@ -197,7 +207,7 @@ pub mod __stdio {
 #[doc(hidden)]
 #[allow(missing_docs, reason = "public only for generated code")]
 pub mod __private {
-    pub use std::{sync::OnceLock, time::Duration};
+    pub use std::{borrow::Cow, sync::OnceLock, time::Duration};
 
     #[cfg(any(target_family = "wasm", feature = "inventory"))]
     pub use inventory;
@@ -221,7 +231,10 @@ pub mod __private {
         model::{
             Asks, CachePolicy, Choices, FormSchema, Icon, Rate, Role, TaskSupport, TextFormat,
         },
-        registry::{Completes, Unmarked, completed, completed_by, identity, unmarked},
+        registry::{
+            Completes, Registered, Unmarked, completed, completed_by, identity, placed, stand_in,
+            unmarked,
+        },
         reply::{ConstantOutput, completion_reply, prompt_reply, resource_reply, tool_reply},
         schema::{
             CompiledPattern, Data, Held, Range, SchemaProfile, Whole,
@@ -247,7 +260,7 @@ pub mod __private {
             ArgumentLevel as _, Check as _, FieldLevel as _, LiveLevel as _, OptionalStrLevel as _,
             ParsedLevel as _, ParsedOptionLevel as _, ReadLevel as _, ServerLevel as _,
             SliceLevel as _, SliceOptionLevel as _, SpreadLevel as _, StrLevel as _,
-            UnfitFieldLevel as _, UnfitReceiverLevel as _,
+            UnfitFieldLevel as _, UnfitReceiverLevel as _, UnsharedLevel as _,
             constant::UnknownParam as _,
             unfit::{UnfitLevel as _, UnfitStateLevel as _, UnseenStateLevel as _},
         };

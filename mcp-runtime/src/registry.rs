@@ -4,7 +4,11 @@
 //! binary cannot mix their entries. On wasm, and with the feature `inventory`, constructors gather the same
 //! entries instead.
 
+mod place;
+
 use std::any::TypeId;
+
+pub use self::place::{Registered, placed, stand_in};
 
 use crate::{extract::probe::Nothing, item::ItemDef};
 

@@ -10,6 +10,7 @@ use mcp_runtime::{
     Auth, Authorization, Builder, Denied, HeaderMap, Jwt, ProtectedResource, StaticTokens,
     TokenVerifier, prelude::*,
 };
+use serde::Deserialize;
 use serde_json::json;
 use tokio::{sync::oneshot, task::JoinHandle};
 use tracing_subscriber::layer::SubscriberExt as _;

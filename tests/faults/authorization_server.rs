@@ -9,6 +9,7 @@ use mcp_runtime::{
     Auth, AuthorizationServer, Builder, Limit, LoginPage, LoginRequest, ProtectedResource, User,
     prelude::*,
 };
+use serde::Deserialize;
 use serde_json::{Value, json};
 
 use crate::{

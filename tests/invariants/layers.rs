@@ -3,7 +3,7 @@ use crate::sources::Source;
 /// The rooms of the runtime from the innermost layer out, as ARCHITECTURE.md draws them.
 const LAYERS: [&[&str]; 9] = [
     &["error"],
-    &["wire", "percent", "nearest", "gathered", "random", "unwind"],
+    &["wire", "percent", "nearest", "gathered", "random", "unavailable", "unwind"],
     &["model"],
     &["schema"],
     &["item", "extract", "reply", "context"],

@@ -3,7 +3,7 @@
 use crate::sources::Source;
 
 /// Traits that no user's type is ever asked for, and why.
-const EXCEPTED: [(&str, &str); 37] = [
+const EXCEPTED: [(&str, &str); 38] = [
     ("Describe", "only our own handles are asked for it, and each has it"),
     ("Check", "every handle has it, through `Describe`"),
     ("Nothing", "no type has it: the traits that ask for it speak instead"),
@@ -29,7 +29,8 @@ const EXCEPTED: [(&str, &str); 37] = [
     ("UnfitLevel", LEVEL),
     ("UnfitStateLevel", LEVEL),
     ("UnseenStateLevel", LEVEL),
-    ("UnfitReceiverLevel", "its one method asks for `Shared`, which speaks"),
+    ("UnfitReceiverLevel", LEVEL),
+    ("UnsharedLevel", "its one method asks for `Shared`, which speaks"),
     ("FieldLevel", LEVEL),
     ("UnfitFieldLevel", LEVEL),
     ("OutputLevel", LEVEL),

@@ -6,6 +6,8 @@
 #![forbid(unsafe_code)]
 
 mod build;
+mod cargo;
+mod counted;
 mod features;
 mod fixed;
 mod pass;

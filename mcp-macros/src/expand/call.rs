@@ -1,7 +1,7 @@
 //! The function that reads the arguments and calls the user's.
 
 use super::param::Field;
-use super::{at, here};
+use super::{at, here, target};
 use crate::item::tokens::outside;
 use crate::item::{Item, Kind, Mode};
 use proc_macro2::{Span, TokenStream};
@@ -9,15 +9,14 @@ use quote::{ToTokens as _, quote_spanned};
 use syn::ReturnType;
 use syn::spanned::Spanned as _;
 
-/// `target` is the path of the user's function.
-pub(super) fn call(item: &Item<'_>, fields: &[Field<'_>], target: &TokenStream) -> TokenStream {
+pub(super) fn call(item: &Item<'_>, fields: &[Field<'_>]) -> TokenStream {
     let handles = fields.iter().map(|it| {
         let (name, handle) = (it.handle_name(), it.handle());
         quote_spanned!(here()=> let #name = #handle;)
     });
     let reads = fields.iter().map(Field::read);
     let accept = accept(fields);
-    let run = run(item, fields, target);
+    let run = run(item, fields);
     quote_spanned! {here()=>
         fn __run(mut __call: __mcp::Call<'_>) -> __mcp::Running {
             #(#handles)*
@@ -42,7 +41,8 @@ fn accept(fields: &[Field<'_>]) -> TokenStream {
 }
 
 /// Located at the function's name: there an error says that its future is not `Send`.
-fn run(item: &Item<'_>, fields: &[Field<'_>], target: &TokenStream) -> TokenStream {
+fn run(item: &Item<'_>, fields: &[Field<'_>]) -> TokenStream {
+    let target = target::called(item);
     let span = at(item.function.sig.ident.span());
     let mode = item.mode();
     let needs_context = !fields.is_empty() || item.kind == Kind::Resource;

@@ -3,7 +3,7 @@
 use super::call::output;
 use super::text::{description, icon, text};
 use super::uri::segments;
-use super::{at, here, schema};
+use super::{at, here, schema, target};
 use crate::errors::position;
 use crate::item::tokens::outside;
 use crate::item::{Item, Kind};
@@ -18,8 +18,7 @@ use proc_macro2::{Ident, Literal, TokenStream};
 use quote::{ToTokens as _, quote_spanned};
 use syn::ext::IdentExt as _;
 
-/// `target` is the path of the user's function.
-pub(super) fn definition(item: &Item<'_>, target: &TokenStream) -> TokenStream {
+pub(super) fn definition(item: &Item<'_>) -> TokenStream {
     let (name, _) = item.name();
     let owner = item.owner.map(quote::ToTokens::to_token_stream);
     let (path, line) = (path(item), line(item));
@@ -32,7 +31,7 @@ pub(super) fn definition(item: &Item<'_>, target: &TokenStream) -> TokenStream {
             #path
         )
     };
-    let identity = quote_spanned!(here()=> || __mcp::identity(&#target));
+    let identity = target::identity(item);
     let made = match item.kind {
         Kind::Tool => {
             let output = output(item);

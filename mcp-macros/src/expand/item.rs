@@ -4,49 +4,37 @@ use super::call::call;
 use super::definition::definition;
 use super::mark::mark;
 use super::param::{Field, fields};
-use super::{here, root, schema};
+use super::{here, root, schema, target};
 use crate::item::{Item, Kind, Mode};
 use proc_macro2::{Literal, TokenStream};
-use quote::{ToTokens as _, quote_spanned};
+use quote::quote_spanned;
 
-/// Everything in one unnamed constant: the names in it meet nobody's.
+/// Everything in one constant: the names in it meet no others.
 pub(crate) fn item(item: &Item<'_>) -> TokenStream {
     let root = root(item.keys.crate_path.as_ref());
-    let target = target(item);
     let fields = fields(item);
-    let inherited = inherited(item);
     // A tool's result is probed too.
     let probes = item.kind == Kind::Tool || !fields.is_empty();
     let probing = probes.then(|| quote_spanned!(here()=> use __mcp::param::*;));
     let args = args(&fields);
     let spreads = fields.iter().filter_map(|it| it.spread(&root));
     let params = params(item, &fields);
-    let call = call(item, &fields, &target);
-    let definition = definition(item, &target);
+    let call = call(item, &fields);
+    let definition = definition(item);
     let mark = mark(item);
     let schemas = schema::constants(item, &fields);
-    quote_spanned! {here()=>
-        #mark
-        #inherited
-        const _: () = {
-            use #root::__private as __mcp;
-            #probing
-            #args
-            #(#spreads)*
-            #params
-            #call
-            #schemas
-            __mcp::register!(#definition);
-        };
-    }
-}
-
-fn target(item: &Item<'_>) -> TokenStream {
-    let name = &item.function.sig.ident;
-    match item.owner {
-        None => name.to_token_stream(),
-        Some(owner) => quote_spanned!(here()=> <#owner>::#name),
-    }
+    let body = quote_spanned! {here()=>
+        use #root::__private as __mcp;
+        #probing
+        #args
+        #(#spreads)*
+        #params
+        #call
+        #schemas
+        __mcp::register!(#definition);
+    };
+    let constant = target::constant(item, &root, &body);
+    quote_spanned!(here()=> #mark #constant)
 }
 
 /// A function that is configured away must not be registered, and one that is deprecated may be. The

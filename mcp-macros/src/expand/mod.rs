@@ -12,6 +12,8 @@ pub(crate) mod mark;
 mod param;
 mod schema;
 pub(crate) mod server;
+pub(crate) mod stand_in;
+mod target;
 mod text;
 mod uri;
 

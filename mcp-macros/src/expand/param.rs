@@ -57,9 +57,7 @@ impl Field<'_> {
     pub(super) fn handle(&self) -> TokenStream {
         let span = self.span();
         let Place::Typed(ident, ty) = self.param.place else {
-            let owner = self.item.owner;
-            // Errors about the state point at its type.
-            let span = at(owner.map_or(span, syn::spanned::Spanned::span));
+            let (owner, span) = (self.item.owner, self.receiver_span());
             return quote_spanned!(span=> __mcp::Probe::<#owner>::NEW.receiver());
         };
         if self.is_spread() {
@@ -75,12 +73,39 @@ impl Field<'_> {
             Role::Completion => quote_spanned!(span=> completion_param),
         };
         let ty = self.outside(ty);
+        quote_spanned!(span=> (&&&&__mcp::Probe::<#ty>::NEW).#probe())
+    }
+
+    /// The handle where its type is judged. That happens in one place: with incremental compilation rustc counts the same error about a second one.
+    fn checked_handle(&self) -> TokenStream {
+        let (span, handle) = (self.span(), self.handle());
+        if matches!(self.param.place, Place::Receiver(_)) {
+            return quote_spanned!(self.receiver_span()=> #handle.check_shared());
+        }
+        let Some(ty) = self.judged_type() else { return handle };
         let in_place = (self.item.mode() == Mode::InPlace)
             .then(|| quote_spanned!(span=> .check_in_place::<#ty>()));
-        let from_client = self.speaks().then(|| quote_spanned!(span=> .check_from_client::<#ty>()));
-        quote_spanned! {span=>
-            (&&&&__mcp::Probe::<#ty>::NEW).#probe().check::<#ty>() #in_place #from_client
+        let from_client = self.judged_source();
+        quote_spanned!(span=> #handle.check::<#ty>().check_owned::<#ty>() #in_place #from_client)
+    }
+
+    /// Says that only arguments have what an attribute says of this parameter.
+    fn judged_source(&self) -> Option<TokenStream> {
+        let (span, ty) = (self.span(), self.judged_type()?);
+        self.speaks().then(|| quote_spanned!(span=> .check_from_client::<#ty>()))
+    }
+
+    /// The parameter's type, where an error points at it. That of one with attributes of serde is in a struct, whose derives judge it.
+    fn judged_type(&self) -> Option<TokenStream> {
+        match self.param.place {
+            Place::Typed(_, ty) if !self.is_spread() => Some(self.outside(ty)),
+            _ => None,
         }
+    }
+
+    /// Errors about the state point at its type.
+    fn receiver_span(&self) -> Span {
+        at(self.item.owner.map_or_else(|| self.span(), syn::spanned::Spanned::span))
     }
 
     /// Whether an attribute says something that only an argument can have.
@@ -99,7 +124,7 @@ impl Field<'_> {
 
     /// Adds the parameter to the item's schema.
     pub(super) fn add(&self) -> TokenStream {
-        let (span, handle, arg) = (self.span(), self.handle(), self.arg());
+        let (span, handle, arg) = (self.span(), self.checked_handle(), self.arg());
         match self.default() {
             Some(default) => quote_spanned!(span=> __to.add_default(#handle, #arg, #default);),
             None => quote_spanned!(span=> __to.add(#handle, #arg);),
@@ -139,11 +164,18 @@ impl Field<'_> {
     pub(super) fn read(&self) -> TokenStream {
         let (span, handle, value, arg) =
             (self.span(), self.handle_name(), self.value_name(), self.arg());
+        let owned = self.judged_type().map(|ty| quote_spanned!(span=> .check_owned::<#ty>()));
         match self.default() {
             Some(default) => {
-                quote_spanned!(span=> let #value = #handle.read_or(&mut __call, #arg, #default);)
+                // Again, because a default for a value of the server would have no known type.
+                let judged = self.judged_source();
+                quote_spanned! {span=>
+                    let #value = #handle #owned #judged.read_or(&mut __call, #arg, #default);
+                }
             }
-            None => quote_spanned!(span=> let #value = #handle.read(&mut __call, #arg);),
+            None => {
+                quote_spanned!(span=> let #value = #handle #owned.read(&mut __call, #arg);)
+            }
         }
     }
 

@@ -49,94 +49,43 @@ keys! {
     }
 }
 
+/// Names of keys, in the order in which errors list them.
+macro_rules! names {
+    ($($name:ident)*) => { &[$(stringify!($name)),*] };
+}
+
 pub(crate) const TOOL: Table = Table {
     owner: "#[tool]",
-    names: &[
-        "name",
-        "title",
-        "description",
-        "icon",
-        "read_only",
-        "destructive",
-        "idempotent",
-        "open_world",
-        "blocking",
-        "timeout",
-        "rate",
-        "concurrency",
-        "scopes",
-        "auth",
-        "asks",
-        "single_use",
-        "task",
-        "order",
-        "group",
-        "meta",
-        "strict",
-        "lenient",
-        "schema",
-        "input_schema",
-        "crate",
-    ],
+    names: names! {
+        name title description icon read_only destructive idempotent open_world blocking timeout rate concurrency scopes auth asks single_use task
+        order group meta strict lenient schema input_schema crate
+    },
     refused: &[],
     hint: None,
 };
 
 pub(crate) const RESOURCE: Table = Table {
     owner: "#[resource]",
-    names: &[
-        "name",
-        "title",
-        "description",
-        "icon",
-        "mime_type",
-        "size",
-        "blocking",
-        "timeout",
-        "rate",
-        "concurrency",
-        "scopes",
-        "auth",
-        "asks",
-        "order",
-        "group",
-        "cache",
-        "subscribe",
-        "audience",
-        "priority",
-        "meta",
-        "crate",
-    ],
+    names: names! {
+        name title description icon mime_type size blocking timeout rate concurrency scopes auth asks order group cache subscribe audience priority
+        meta crate
+    },
     refused: &[],
     hint: None,
 };
 
 pub(crate) const PROMPT: Table = Table {
     owner: "#[prompt]",
-    names: &[
-        "name",
-        "title",
-        "description",
-        "icon",
-        "blocking",
-        "timeout",
-        "rate",
-        "concurrency",
-        "scopes",
-        "auth",
-        "asks",
-        "order",
-        "group",
-        "meta",
-        "crate",
-    ],
+    names: names! {
+        name title description icon blocking timeout rate concurrency scopes auth asks order group meta crate
+    },
     refused: &[],
     hint: None,
 };
 
 pub(crate) const COMPLETION: Table = Table {
     owner: "#[completion]",
-    names: &["blocking", "timeout", "crate"],
+    names: names![blocking timeout crate],
     refused: &[],
     hint: None,
 };
@@ -144,31 +93,10 @@ pub(crate) const COMPLETION: Table = Table {
 /// Keys that all items of a block can share.
 pub(crate) const SERVER_IMPL: Table = Table {
     owner: "#[server]",
-    names: &[
-        "group",
-        "icon",
-        "read_only",
-        "destructive",
-        "idempotent",
-        "open_world",
-        "blocking",
-        "timeout",
-        "rate",
-        "concurrency",
-        "scopes",
-        "auth",
-        "task",
-        "order",
-        "mime_type",
-        "cache",
-        "subscribe",
-        "audience",
-        "priority",
-        "strict",
-        "lenient",
-        "schema",
-        "crate",
-    ],
+    names: names! {
+        group icon read_only destructive idempotent open_world blocking timeout rate concurrency scopes auth task order mime_type cache subscribe
+        audience priority strict lenient schema crate
+    },
     refused: &[
         ("name", OWN),
         ("title", OWN),
@@ -185,7 +113,7 @@ const OWN: &str = "each item has one of its own: write it at the item";
 
 pub(crate) const DATA: Table = Table {
     owner: "#[data]",
-    names: &["crate"],
+    names: names![crate],
     refused: &[],
     hint: Some(
         "attributes of serde and schemars stand below it: `#[serde(rename_all = \"camelCase\")]`",
@@ -194,7 +122,7 @@ pub(crate) const DATA: Table = Table {
 
 pub(crate) const FORM: Table = Table {
     owner: "#[form]",
-    names: &["enum_names", "crate"],
+    names: names![enum_names crate],
     refused: &[
         ("title", "a form as a whole has none; the message it is sent with says what it is for"),
         (
@@ -208,7 +136,7 @@ pub(crate) const FORM: Table = Table {
 };
 
 pub(crate) const ITEMS: Table =
-    Table { owner: "items!", names: &["crate"], refused: &[], hint: None };
+    Table { owner: "items!", names: names![crate], refused: &[], hint: None };
 
 keys! {
     /// The keys of `#[arg(…)]` on a parameter.
@@ -229,18 +157,7 @@ keys! {
 
 pub(crate) const ARG: Table = Table {
     owner: "#[arg]",
-    names: &[
-        "name",
-        "title",
-        "description",
-        "default",
-        "range",
-        "len",
-        "pattern",
-        "example",
-        "header",
-        "complete",
-    ],
+    names: names![name title description default range len pattern example header complete],
     refused: &[(
         "format",
         "the schema of an argument has none beside its type's; say it in the `description`, or write `pattern`",
@@ -250,7 +167,7 @@ pub(crate) const ARG: Table = Table {
 
 pub(crate) const FORM_FIELD: Table = Table {
     owner: "#[arg] on a field of a #[form]",
-    names: &["title", "description", "default", "range", "len", "format"],
+    names: names![title description default range len format],
     refused: &[
         ("name", "the name of a field is serde's; write `#[serde(rename = \"…\")]`"),
         (
@@ -269,7 +186,7 @@ pub(crate) const FORM_FIELD: Table = Table {
 
 pub(crate) const FORM_VARIANT: Table = Table {
     owner: "#[arg] on a variant of a #[form]",
-    names: &["title"],
+    names: names![title],
     refused: &[
         ("name", "the name of a variant is serde's; write `#[serde(rename = \"…\")]`"),
         ("description", "a choice has only a title; write `title`"),
@@ -296,32 +213,22 @@ keys! {
 
 pub(crate) const SERVER: Table = Table {
     owner: "server!",
-    names: &[
-        "with",
-        "group",
-        "instructions",
-        "title",
-        "name",
-        "version",
-        "icon",
-        "website",
-        "max_result",
-        "crate",
-    ],
+    names: names![with group instructions title name version icon website max_result crate],
     refused: &[],
     hint: None,
 };
 
 pub(crate) const ICON: Table =
-    Table { owner: "icon", names: &["mime_type", "sizes"], refused: &[], hint: None };
+    Table { owner: "icon", names: names![mime_type sizes], refused: &[], hint: None };
 
 pub(crate) const CACHE: Table =
-    Table { owner: "cache", names: &["public", "ttl"], refused: &[], hint: None };
+    Table { owner: "cache", names: names![public ttl], refused: &[], hint: None };
 
 pub(crate) const TASK: Table =
-    Table { owner: "task", names: &["required", "later", "ttl", "poll"], refused: &[], hint: None };
+    Table { owner: "task", names: names![required later ttl poll], refused: &[], hint: None };
 
-pub(crate) const RATE: Table = Table { owner: "rate", names: &["burst"], refused: &[], hint: None };
+pub(crate) const RATE: Table =
+    Table { owner: "rate", names: names![burst], refused: &[], hint: None };
 
 /// Where to look for a key that is at home elsewhere.
 pub(crate) const ALL: [&Table; 10] =

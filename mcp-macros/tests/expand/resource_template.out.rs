@@ -5,7 +5,7 @@ async fn users(
     per: Option<u8>,
     db: State<Db>,
 ) -> Result<String> {}
-const _: () = {
+const __mcp_resource_users: ::mcp_runtime::__private::Registered = {
     use ::mcp_runtime::__private as __mcp;
     use __mcp::param::*;
     static __ARGS: [__mcp::ArgDef; 5] = [
@@ -16,11 +16,18 @@ const _: () = {
         __mcp::ArgDef::new("db"),
     ];
     fn __params(__to: &mut __mcp::Params) {
-        __to.add((&&&&__mcp::Probe::<u64>::NEW).text_param().check::<u64>(), &__ARGS[0]);
+        __to.add(
+            (&&&&__mcp::Probe::<u64>::NEW)
+                .text_param()
+                .check::<u64>()
+                .check_owned::<u64>(),
+            &__ARGS[0],
+        );
         __to.add(
             (&&&&__mcp::Probe::<String>::NEW)
                 .text_param()
                 .check::<String>()
+                .check_owned::<String>()
                 .check_from_client::<String>(),
             &__ARGS[1],
         );
@@ -28,6 +35,7 @@ const _: () = {
             (&&&&__mcp::Probe::<u8>::NEW)
                 .text_param()
                 .check::<u8>()
+                .check_owned::<u8>()
                 .check_from_client::<u8>(),
             &__ARGS[2],
             || 1,
@@ -36,36 +44,32 @@ const _: () = {
             (&&&&__mcp::Probe::<Option<u8>>::NEW)
                 .text_param()
                 .check::<Option<u8>>()
+                .check_owned::<Option<u8>>()
                 .check_from_client::<Option<u8>>(),
             &__ARGS[3],
         );
         __to.add(
-            (&&&&__mcp::Probe::<State<Db>>::NEW).server_param().check::<State<Db>>(),
+            (&&&&__mcp::Probe::<State<Db>>::NEW)
+                .server_param()
+                .check::<State<Db>>()
+                .check_owned::<State<Db>>(),
             &__ARGS[4],
         );
     }
     fn __run(mut __call: __mcp::Call<'_>) -> __mcp::Running {
-        let __p0 = (&&&&__mcp::Probe::<u64>::NEW).text_param().check::<u64>();
-        let __p1 = (&&&&__mcp::Probe::<String>::NEW)
-            .text_param()
-            .check::<String>()
-            .check_from_client::<String>();
-        let __p2 = (&&&&__mcp::Probe::<u8>::NEW)
-            .text_param()
-            .check::<u8>()
-            .check_from_client::<u8>();
-        let __p3 = (&&&&__mcp::Probe::<Option<u8>>::NEW)
-            .text_param()
-            .check::<Option<u8>>()
-            .check_from_client::<Option<u8>>();
-        let __p4 = (&&&&__mcp::Probe::<State<Db>>::NEW)
-            .server_param()
-            .check::<State<Db>>();
-        let __v0 = __p0.read(&mut __call, &__ARGS[0]);
-        let __v1 = __p1.read(&mut __call, &__ARGS[1]);
-        let __v2 = __p2.read_or(&mut __call, &__ARGS[2], || 1);
-        let __v3 = __p3.read(&mut __call, &__ARGS[3]);
-        let __v4 = __p4.read(&mut __call, &__ARGS[4]);
+        let __p0 = (&&&&__mcp::Probe::<u64>::NEW).text_param();
+        let __p1 = (&&&&__mcp::Probe::<String>::NEW).text_param();
+        let __p2 = (&&&&__mcp::Probe::<u8>::NEW).text_param();
+        let __p3 = (&&&&__mcp::Probe::<Option<u8>>::NEW).text_param();
+        let __p4 = (&&&&__mcp::Probe::<State<Db>>::NEW).server_param();
+        let __v0 = __p0.check_owned::<u64>().read(&mut __call, &__ARGS[0]);
+        let __v1 = __p1.check_owned::<String>().read(&mut __call, &__ARGS[1]);
+        let __v2 = __p2
+            .check_owned::<u8>()
+            .check_from_client::<u8>()
+            .read_or(&mut __call, &__ARGS[2], || 1);
+        let __v3 = __p3.check_owned::<Option<u8>>().read(&mut __call, &__ARGS[3]);
+        let __v4 = __p4.check_owned::<State<Db>>().read(&mut __call, &__ARGS[4]);
         let (
             true,
             ::core::option::Option::Some(mut __v0),
@@ -78,7 +82,12 @@ const _: () = {
         };
         __call
             .future(move |__cx| async move {
-                match users(
+                match {
+                    type users = ();
+                    use __mcp::stand_in::future5::*;
+                    use users as __function;
+                    __function
+                }(
                         __p0.pass(&__cx, &mut __v0)?,
                         __p1.pass(&__cx, &mut __v1)?,
                         __p2.pass(&__cx, &mut __v2)?,
@@ -126,7 +135,15 @@ const _: () = {
         __mcp::Segment::Variable { name : "per.page", kind :
         __mcp::VariableKind::QueryMore, explode : false }],
         __mcp::Origin::new(::core::env!("CARGO_PKG_NAME"), ::core::module_path!(),
-        ::core::file!(), ::core::line!(), "users"), || __mcp::identity(& users),
-        __params, __run)
+        ::core::file!(), ::core::line!(), "users"), || { type users = (); use
+        __mcp::stand_in:: *; use users as __identified; __mcp::identity(& __identified)
+        }, __params, __run)
     );
+    fn __placed() {
+        type __mcp_resource_users = ();
+        use __mcp::stand_in::*;
+        use __mcp_resource_users as __itself;
+        __mcp::placed(__itself);
+    }
+    __mcp::Registered
 };

@@ -25,15 +25,19 @@ const _: () = {
         __mcp::ArgDef::new("limit").default(__mcp::Literal::Variant("MAX")),
     ];
     fn __params(__to: &mut __mcp::Params) {
-        __to.add(__mcp::Probe::<Notes>::NEW.receiver(), &__ARGS[0]);
+        __to.add(__mcp::Probe::<Notes>::NEW.receiver().check_shared(), &__ARGS[0]);
         __to.add(
-            (&&&&__mcp::Probe::<&str>::NEW).tool_param().check::<&str>(),
+            (&&&&__mcp::Probe::<&str>::NEW)
+                .tool_param()
+                .check::<&str>()
+                .check_owned::<&str>(),
             &__ARGS[1],
         );
         __to.add_default(
             (&&&&__mcp::Probe::<[u8; <Notes>::MAX]>::NEW)
                 .tool_param()
                 .check::<[u8; <Notes>::MAX]>()
+                .check_owned::<[u8; <Notes>::MAX]>()
                 .check_from_client::<[u8; <Notes>::MAX]>(),
             &__ARGS[2],
             || <Notes>::MAX,
@@ -41,14 +45,14 @@ const _: () = {
     }
     fn __run(mut __call: __mcp::Call<'_>) -> __mcp::Running {
         let __p0 = __mcp::Probe::<Notes>::NEW.receiver();
-        let __p1 = (&&&&__mcp::Probe::<&str>::NEW).tool_param().check::<&str>();
-        let __p2 = (&&&&__mcp::Probe::<[u8; <Notes>::MAX]>::NEW)
-            .tool_param()
-            .check::<[u8; <Notes>::MAX]>()
-            .check_from_client::<[u8; <Notes>::MAX]>();
+        let __p1 = (&&&&__mcp::Probe::<&str>::NEW).tool_param();
+        let __p2 = (&&&&__mcp::Probe::<[u8; <Notes>::MAX]>::NEW).tool_param();
         let __v0 = __p0.read(&mut __call, &__ARGS[0]);
-        let __v1 = __p1.read(&mut __call, &__ARGS[1]);
-        let __v2 = __p2.read_or(&mut __call, &__ARGS[2], || <Notes>::MAX);
+        let __v1 = __p1.check_owned::<&str>().read(&mut __call, &__ARGS[1]);
+        let __v2 = __p2
+            .check_owned::<[u8; <Notes>::MAX]>()
+            .check_from_client::<[u8; <Notes>::MAX]>()
+            .read_or(&mut __call, &__ARGS[2], || <Notes>::MAX);
         let (
             true,
             ::core::option::Option::Some(mut __v0),
@@ -105,23 +109,21 @@ const _: () = {
     ];
     fn __params(__to: &mut __mcp::Params) {
         __to.in_place();
-        __to.add(__mcp::Probe::<Notes>::NEW.receiver(), &__ARGS[0]);
+        __to.add(__mcp::Probe::<Notes>::NEW.receiver().check_shared(), &__ARGS[0]);
         __to.add(
             (&&&&__mcp::Probe::<u64>::NEW)
                 .text_param()
                 .check::<u64>()
+                .check_owned::<u64>()
                 .check_in_place::<u64>(),
             &__ARGS[1],
         );
     }
     fn __run(mut __call: __mcp::Call<'_>) -> __mcp::Running {
         let __p0 = __mcp::Probe::<Notes>::NEW.receiver();
-        let __p1 = (&&&&__mcp::Probe::<u64>::NEW)
-            .text_param()
-            .check::<u64>()
-            .check_in_place::<u64>();
+        let __p1 = (&&&&__mcp::Probe::<u64>::NEW).text_param();
         let __v0 = __p0.read(&mut __call, &__ARGS[0]);
-        let __v1 = __p1.read(&mut __call, &__ARGS[1]);
+        let __v1 = __p1.check_owned::<u64>().read(&mut __call, &__ARGS[1]);
         let (
             true,
             ::core::option::Option::Some(mut __v0),
@@ -172,18 +174,15 @@ const _: () = {
             (&&&&__mcp::Probe::<Option<Notes>>::NEW)
                 .text_param()
                 .check::<Option<Notes>>()
+                .check_owned::<Option<Notes>>()
                 .check_in_place::<Option<Notes>>()
                 .check_from_client::<Option<Notes>>(),
             &__ARGS[0],
         );
     }
     fn __run(mut __call: __mcp::Call<'_>) -> __mcp::Running {
-        let __p0 = (&&&&__mcp::Probe::<Option<Notes>>::NEW)
-            .text_param()
-            .check::<Option<Notes>>()
-            .check_in_place::<Option<Notes>>()
-            .check_from_client::<Option<Notes>>();
-        let __v0 = __p0.read(&mut __call, &__ARGS[0]);
+        let __p0 = (&&&&__mcp::Probe::<Option<Notes>>::NEW).text_param();
+        let __v0 = __p0.check_owned::<Option<Notes>>().read(&mut __call, &__ARGS[0]);
         let (true, ::core::option::Option::Some(mut __v0)) = (__call.accept(), __v0)
         else {
             return __call.refuse();

@@ -8,7 +8,7 @@ pub async fn add(
 ) -> Result<i64> {
     body()
 }
-const _: () = {
+const __mcp_tool_add: ::mcp_runtime::__private::Registered = {
     use ::mcp_runtime::__private as __mcp;
     use __mcp::param::*;
     static __ARGS: [__mcp::ArgDef; 5] = [
@@ -22,11 +22,18 @@ const _: () = {
         __mcp::ArgDef::new("ctx"),
     ];
     fn __params(__to: &mut __mcp::Params) {
-        __to.add((&&&&__mcp::Probe::<i64>::NEW).tool_param().check::<i64>(), &__ARGS[0]);
+        __to.add(
+            (&&&&__mcp::Probe::<i64>::NEW)
+                .tool_param()
+                .check::<i64>()
+                .check_owned::<i64>(),
+            &__ARGS[0],
+        );
         __to.add_default(
             (&&&&__mcp::Probe::<u8>::NEW)
                 .tool_param()
                 .check::<u8>()
+                .check_owned::<u8>()
                 .check_from_client::<u8>(),
             &__ARGS[1],
             || 1,
@@ -35,38 +42,43 @@ const _: () = {
             (&&&&__mcp::Probe::<&str>::NEW)
                 .tool_param()
                 .check::<&str>()
+                .check_owned::<&str>()
                 .check_from_client::<&str>(),
             &__ARGS[2],
             || __mcp::from_text("you"),
         );
         __to.add(
-            (&&&&__mcp::Probe::<State<Db>>::NEW).tool_param().check::<State<Db>>(),
+            (&&&&__mcp::Probe::<State<Db>>::NEW)
+                .tool_param()
+                .check::<State<Db>>()
+                .check_owned::<State<Db>>(),
             &__ARGS[3],
         );
         __to.add(
-            (&&&&__mcp::Probe::<&Context>::NEW).tool_param().check::<&Context>(),
+            (&&&&__mcp::Probe::<&Context>::NEW)
+                .tool_param()
+                .check::<&Context>()
+                .check_owned::<&Context>(),
             &__ARGS[4],
         );
     }
     fn __run(mut __call: __mcp::Call<'_>) -> __mcp::Running {
-        let __p0 = (&&&&__mcp::Probe::<i64>::NEW).tool_param().check::<i64>();
-        let __p1 = (&&&&__mcp::Probe::<u8>::NEW)
-            .tool_param()
-            .check::<u8>()
-            .check_from_client::<u8>();
-        let __p2 = (&&&&__mcp::Probe::<&str>::NEW)
-            .tool_param()
-            .check::<&str>()
-            .check_from_client::<&str>();
-        let __p3 = (&&&&__mcp::Probe::<State<Db>>::NEW)
-            .tool_param()
-            .check::<State<Db>>();
-        let __p4 = (&&&&__mcp::Probe::<&Context>::NEW).tool_param().check::<&Context>();
-        let __v0 = __p0.read(&mut __call, &__ARGS[0]);
-        let __v1 = __p1.read_or(&mut __call, &__ARGS[1], || 1);
-        let __v2 = __p2.read_or(&mut __call, &__ARGS[2], || __mcp::from_text("you"));
-        let __v3 = __p3.read(&mut __call, &__ARGS[3]);
-        let __v4 = __p4.read(&mut __call, &__ARGS[4]);
+        let __p0 = (&&&&__mcp::Probe::<i64>::NEW).tool_param();
+        let __p1 = (&&&&__mcp::Probe::<u8>::NEW).tool_param();
+        let __p2 = (&&&&__mcp::Probe::<&str>::NEW).tool_param();
+        let __p3 = (&&&&__mcp::Probe::<State<Db>>::NEW).tool_param();
+        let __p4 = (&&&&__mcp::Probe::<&Context>::NEW).tool_param();
+        let __v0 = __p0.check_owned::<i64>().read(&mut __call, &__ARGS[0]);
+        let __v1 = __p1
+            .check_owned::<u8>()
+            .check_from_client::<u8>()
+            .read_or(&mut __call, &__ARGS[1], || 1);
+        let __v2 = __p2
+            .check_owned::<&str>()
+            .check_from_client::<&str>()
+            .read_or(&mut __call, &__ARGS[2], || __mcp::from_text("you"));
+        let __v3 = __p3.check_owned::<State<Db>>().read(&mut __call, &__ARGS[3]);
+        let __v4 = __p4.check_owned::<&Context>().read(&mut __call, &__ARGS[4]);
         let (
             true,
             ::core::option::Option::Some(mut __v0),
@@ -79,7 +91,12 @@ const _: () = {
         };
         __call
             .future(move |__cx| async move {
-                match add(
+                match {
+                    type add = ();
+                    use __mcp::stand_in::future5::*;
+                    use add as __function;
+                    __function
+                }(
                         __p0.pass(&__cx, &mut __v0)?,
                         __p1.pass(&__cx, &mut __v1)?,
                         __p2.pass(&__cx, &mut __v2)?,
@@ -126,10 +143,18 @@ const _: () = {
     static __OUTPUT_TEXT: [u8; __OUTPUT.len()] = __OUTPUT.render();
     __mcp::register!(
         __mcp::ItemDef::tool("add", __mcp::Origin::new(::core::env!("CARGO_PKG_NAME"),
-        ::core::module_path!(), ::core::file!(), ::core::line!(), "add"), ||
-        __mcp::identity(& add), __params, __run, || (&& __mcp::Probe:: < Result < i64 > >
-        ::NEW).output()).description("Adds two numbers.").read_only(true)
-        .idempotent(true).timeout(__mcp::Duration::from_millis(30000)).input(& __INPUT, &
-        __INPUT_TEXT).output(& __OUTPUT_TEXT, __OUTPUT.is_object())
+        ::core::module_path!(), ::core::file!(), ::core::line!(), "add"), || { type add =
+        (); use __mcp::stand_in:: *; use add as __identified; __mcp::identity(&
+        __identified) }, __params, __run, || (&& __mcp::Probe:: < Result < i64 > > ::NEW)
+        .output()).description("Adds two numbers.").read_only(true).idempotent(true)
+        .timeout(__mcp::Duration::from_millis(30000)).input(& __INPUT, & __INPUT_TEXT)
+        .output(& __OUTPUT_TEXT, __OUTPUT.is_object())
     );
+    fn __placed() {
+        type __mcp_tool_add = ();
+        use __mcp::stand_in::*;
+        use __mcp_tool_add as __itself;
+        __mcp::placed(__itself);
+    }
+    __mcp::Registered
 };

@@ -4,7 +4,7 @@
 async fn f() {}
 #[cfg(unix)]
 #[allow(deprecated)]
-const _: () = {
+const __mcp_tool_f: ::mcp_runtime::__private::Registered = {
     use ::mcp_runtime::__private as __mcp;
     use __mcp::param::*;
     fn __params(_: &mut __mcp::Params) {}
@@ -14,7 +14,14 @@ const _: () = {
         }
         __call
             .future(move |_| async move {
-                match f().await {
+                match {
+                    type f = ();
+                    use __mcp::stand_in::future0::*;
+                    use f as __function;
+                    __function
+                }()
+                    .await
+                {
                     __reply => __mcp::tool_reply::<()>(__reply),
                 }
             })
@@ -25,9 +32,16 @@ const _: () = {
     static __OUTPUT_TEXT: [u8; __OUTPUT.len()] = __OUTPUT.render();
     __mcp::register!(
         __mcp::ItemDef::tool("f", __mcp::Origin::new(::core::env!("CARGO_PKG_NAME"),
-        ::core::module_path!(), ::core::file!(), ::core::line!(), "f"), ||
-        __mcp::identity(& f), __params, __run, || (&& __mcp::Probe:: < () > ::NEW)
-        .output()).input(& __INPUT, & __INPUT_TEXT).output(& __OUTPUT_TEXT, __OUTPUT
-        .is_object())
+        ::core::module_path!(), ::core::file!(), ::core::line!(), "f"), || { type f = ();
+        use __mcp::stand_in:: *; use f as __identified; __mcp::identity(& __identified)
+        }, __params, __run, || (&& __mcp::Probe:: < () > ::NEW).output()).input(&
+        __INPUT, & __INPUT_TEXT).output(& __OUTPUT_TEXT, __OUTPUT.is_object())
     );
+    fn __placed() {
+        type __mcp_tool_f = ();
+        use __mcp::stand_in::*;
+        use __mcp_tool_f as __itself;
+        __mcp::placed(__itself);
+    }
+    __mcp::Registered
 };

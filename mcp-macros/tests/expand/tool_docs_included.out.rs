@@ -1,25 +1,35 @@
 /// First.
 #[doc = include_str!("more.md")]
 async fn f(a: u8) {}
-const _: () = {
+const __mcp_tool_f: ::mcp_runtime::__private::Registered = {
     use ::mcp_runtime::__private as __mcp;
     use __mcp::param::*;
     static __ARGS: [__mcp::ArgDef; 1] = [
         __mcp::ArgDef::new("a").description("Line one\n  line two"),
     ];
     fn __params(__to: &mut __mcp::Params) {
-        __to.add((&&&&__mcp::Probe::<u8>::NEW).tool_param().check::<u8>(), &__ARGS[0]);
+        __to.add(
+            (&&&&__mcp::Probe::<u8>::NEW).tool_param().check::<u8>().check_owned::<u8>(),
+            &__ARGS[0],
+        );
     }
     fn __run(mut __call: __mcp::Call<'_>) -> __mcp::Running {
-        let __p0 = (&&&&__mcp::Probe::<u8>::NEW).tool_param().check::<u8>();
-        let __v0 = __p0.read(&mut __call, &__ARGS[0]);
+        let __p0 = (&&&&__mcp::Probe::<u8>::NEW).tool_param();
+        let __v0 = __p0.check_owned::<u8>().read(&mut __call, &__ARGS[0]);
         let (true, ::core::option::Option::Some(mut __v0)) = (__call.accept(), __v0)
         else {
             return __call.refuse();
         };
         __call
             .future(move |__cx| async move {
-                match f(__p0.pass(&__cx, &mut __v0)?).await {
+                match {
+                    type f = ();
+                    use __mcp::stand_in::future1::*;
+                    use f as __function;
+                    __function
+                }(__p0.pass(&__cx, &mut __v0)?)
+                    .await
+                {
                     __reply => __mcp::tool_reply::<()>(__reply),
                 }
             })
@@ -38,10 +48,18 @@ const _: () = {
     static __OUTPUT_TEXT: [u8; __OUTPUT.len()] = __OUTPUT.render();
     __mcp::register!(
         __mcp::ItemDef::tool("f", __mcp::Origin::new(::core::env!("CARGO_PKG_NAME"),
-        ::core::module_path!(), ::core::file!(), ::core::line!(), "f"), ||
-        __mcp::identity(& f), __params, __run, || (&& __mcp::Probe:: < () > ::NEW)
-        .output()).description(__mcp::doc::trim(::core::concat!("First.", "\n",
+        ::core::module_path!(), ::core::file!(), ::core::line!(), "f"), || { type f = ();
+        use __mcp::stand_in:: *; use f as __identified; __mcp::identity(& __identified)
+        }, __params, __run, || (&& __mcp::Probe:: < () > ::NEW).output())
+        .description(__mcp::doc::trim(::core::concat!("First.", "\n",
         include_str!("more.md")))).input(& __INPUT, & __INPUT_TEXT).output(&
         __OUTPUT_TEXT, __OUTPUT.is_object())
     );
+    fn __placed() {
+        type __mcp_tool_f = ();
+        use __mcp::stand_in::*;
+        use __mcp_tool_f as __itself;
+        __mcp::placed(__itself);
+    }
+    __mcp::Registered
 };

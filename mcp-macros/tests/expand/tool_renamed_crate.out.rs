@@ -1,5 +1,5 @@
 async fn f(a: u8) {}
-const _: () = {
+const __mcp_tool_f: crate::facade::__private::Registered = {
     use crate::facade::__private as __mcp;
     use __mcp::param::*;
     static __ARGS: [__mcp::ArgDef; 1] = [__mcp::ArgDef::new("a")];
@@ -26,7 +26,14 @@ const _: () = {
         };
         __call
             .future(move |__cx| async move {
-                match f(__p0.pass(&__cx, &mut __v0)?).await {
+                match {
+                    type f = ();
+                    use __mcp::stand_in::future1::*;
+                    use f as __function;
+                    __function
+                }(__p0.pass(&__cx, &mut __v0)?)
+                    .await
+                {
                     __reply => __mcp::tool_reply::<()>(__reply),
                 }
             })
@@ -45,9 +52,16 @@ const _: () = {
     static __OUTPUT_TEXT: [u8; __OUTPUT.len()] = __OUTPUT.render();
     __mcp::register!(
         __mcp::ItemDef::tool("f", __mcp::Origin::new(::core::env!("CARGO_PKG_NAME"),
-        ::core::module_path!(), ::core::file!(), ::core::line!(), "f"), ||
-        __mcp::identity(& f), __params, __run, || (&& __mcp::Probe:: < () > ::NEW)
-        .output()).input(& __INPUT, & __INPUT_TEXT).output(& __OUTPUT_TEXT, __OUTPUT
-        .is_object())
+        ::core::module_path!(), ::core::file!(), ::core::line!(), "f"), || { type f = ();
+        use __mcp::stand_in:: *; use f as __identified; __mcp::identity(& __identified)
+        }, __params, __run, || (&& __mcp::Probe:: < () > ::NEW).output()).input(&
+        __INPUT, & __INPUT_TEXT).output(& __OUTPUT_TEXT, __OUTPUT.is_object())
     );
+    fn __placed() {
+        type __mcp_tool_f = ();
+        use __mcp::stand_in::*;
+        use __mcp_tool_f as __itself;
+        __mcp::placed(__itself);
+    }
+    __mcp::Registered
 };

@@ -1,5 +1,5 @@
 fn find(place: &str, keys: &[Key], since: Option<Date>) -> String {}
-const _: () = {
+const __mcp_tool_find: ::mcp_runtime::__private::Registered = {
     use ::mcp_runtime::__private as __mcp;
     use __mcp::param::*;
     static __ARGS: [__mcp::ArgDef; 3] = [
@@ -64,7 +64,12 @@ const _: () = {
             return __call.refuse();
         };
         __call
-            .ready(move |__cx| match find(
+            .ready(move |__cx| match {
+                type find = ();
+                use __mcp::stand_in::value3::*;
+                use find as __function;
+                __function
+            }(
                 &__p0.pass(__cx, &mut __v0)?,
                 &__p1.pass(__cx, &mut __v1)?,
                 __p2.pass(__cx, &mut __v2)?,
@@ -96,9 +101,17 @@ const _: () = {
     static __OUTPUT_TEXT: [u8; __OUTPUT.len()] = __OUTPUT.render();
     __mcp::register!(
         __mcp::ItemDef::tool("find", __mcp::Origin::new(::core::env!("CARGO_PKG_NAME"),
-        ::core::module_path!(), ::core::file!(), ::core::line!(), "find"), ||
-        __mcp::identity(& find), __params, __run, || (&& __mcp::Probe:: < String > ::NEW)
+        ::core::module_path!(), ::core::file!(), ::core::line!(), "find"), || { type find
+        = (); use __mcp::stand_in:: *; use find as __identified; __mcp::identity(&
+        __identified) }, __params, __run, || (&& __mcp::Probe:: < String > ::NEW)
         .output()).input(& __INPUT, & __INPUT_TEXT).output(& __OUTPUT_TEXT, __OUTPUT
         .is_object())
     );
+    fn __placed() {
+        type __mcp_tool_find = ();
+        use __mcp::stand_in::*;
+        use __mcp_tool_find as __itself;
+        __mcp::placed(__itself);
+    }
+    __mcp::Registered
 };

@@ -1,185 +1,67 @@
-//! Stand-ins for the methods of features that are off.
-//!
-//! Without them the compiler says that a `Builder` has no such method. Each has a bound that nothing fulfils, and the trait in that bound names the
-//! feature. Arguments and results are of any type, so that the mistake causes no further error.
-//! Types of such features need no stand-in: the compiler finds the `pub use` that is configured out, and shows its line.
+//! The methods of features that are off.
 
-#![allow(dead_code, reason = "which of them are used depends on the features")]
-
-use std::{future::Ready, marker::PhantomData};
+use std::future::Ready;
 
 use super::Builder;
-use crate::error::ServeError;
-
-/// Subject of the bounds. Its lifetime keeps the compiler from looking at them before somebody calls the method.
-#[derive(Debug)]
-pub struct Disabled<'a>(PhantomData<&'a ()>);
+use crate::{
+    error::ServeError,
+    unavailable::{self, unavailable},
+};
 
 /// Result of a method that starts the server.
 type StartResult<T> = Ready<Result<T, ServeError>>;
 
-#[diagnostic::on_unimplemented(
-    message = "this method needs the feature `stdio` of mcp-runtime",
-    label = "the feature `stdio` is off",
-    note = "to turn it on, run `cargo add mcp-runtime --features stdio`"
-)]
-pub trait StdioFeature {}
-
-#[diagnostic::on_unimplemented(
-    message = "this method needs the feature `http` of mcp-runtime",
-    label = "the feature `http` is off",
-    note = "to turn it on, run `cargo add mcp-runtime --features http`"
-)]
-pub trait HttpFeature {}
-
-#[diagnostic::on_unimplemented(
-    message = "this method needs the feature `axum` of mcp-runtime",
-    label = "the feature `axum` is off",
-    note = "to turn it on, run `cargo add mcp-runtime --features axum`"
-)]
-pub trait AxumFeature {}
-
-#[diagnostic::on_unimplemented(
-    message = "this method needs the feature `auth` of mcp-runtime",
-    label = "the feature `auth` is off",
-    note = "to turn it on, run `cargo add mcp-runtime --features auth`"
-)]
-pub trait AuthFeature {
-    type Caller;
-    type Access;
-}
-
-#[diagnostic::on_unimplemented(
-    message = "this method needs the feature `state-key` of mcp-runtime",
-    label = "the feature `state-key` is off",
-    note = "to turn it on, run `cargo add mcp-runtime --features state-key`"
-)]
-pub trait StateKeyFeature {}
-
-#[doc(hidden)]
 #[cfg(not(feature = "stdio"))]
-impl Builder {
-    pub fn run<T>(self) -> T
-    where
-        for<'a> Disabled<'a>: StdioFeature,
-    {
-        unreachable!()
-    }
-
-    pub fn serve_stdio(self) -> StartResult<()>
-    where
-        for<'a> Disabled<'a>: StdioFeature,
-    {
-        unreachable!()
+unavailable! {
+    impl Builder where unavailable::StdioFeature {
+        fn run<T>(self) -> T;
+        fn serve_stdio(self) -> StartResult<()>;
     }
 }
 
-#[doc(hidden)]
 #[cfg(not(feature = "http"))]
-impl Builder {
-    pub fn path<P>(self, _: P) -> Self
-    where
-        for<'a> Disabled<'a>: HttpFeature,
-    {
-        unreachable!()
-    }
-
-    pub fn allow_host<H>(self, _: H) -> Self
-    where
-        for<'a> Disabled<'a>: HttpFeature,
-    {
-        unreachable!()
-    }
-
-    pub fn allow_origin<O>(self, _: O) -> Self
-    where
-        for<'a> Disabled<'a>: HttpFeature,
-    {
-        unreachable!()
-    }
-
-    pub fn trust_proxy<N>(self, _: N) -> Self
-    where
-        for<'a> Disabled<'a>: HttpFeature,
-    {
-        unreachable!()
-    }
-
-    pub fn legacy_sse<S>(self, _: S) -> Self
-    where
-        for<'a> Disabled<'a>: HttpFeature,
-    {
-        unreachable!()
-    }
-
-    pub fn serve_http<A>(self, _: A) -> StartResult<()>
-    where
-        for<'a> Disabled<'a>: HttpFeature,
-    {
-        unreachable!()
-    }
-
-    pub fn bind_http<A, T>(self, _: A) -> StartResult<T>
-    where
-        for<'a> Disabled<'a>: HttpFeature,
-    {
-        unreachable!()
-    }
-
-    pub fn into_service<T>(self) -> StartResult<T>
-    where
-        for<'a> Disabled<'a>: HttpFeature,
-    {
-        unreachable!()
+unavailable! {
+    impl Builder where unavailable::HttpFeature {
+        fn path<P>(self, _: P) -> Self;
+        fn allow_host<H>(self, _: H) -> Self;
+        fn allow_origin<O>(self, _: O) -> Self;
+        fn trust_proxy<N>(self, _: N) -> Self;
+        fn legacy_sse<S>(self, _: S) -> Self;
+        fn serve_http<A>(self, _: A) -> StartResult<()>;
+        fn bind_http<A, T>(self, _: A) -> StartResult<T>;
+        fn into_service<T>(self) -> StartResult<T>;
     }
 }
 
-#[doc(hidden)]
 #[cfg(not(feature = "axum"))]
-impl Builder {
-    pub fn into_router<T>(self) -> StartResult<T>
-    where
-        for<'a> Disabled<'a>: AxumFeature,
-    {
-        unreachable!()
+unavailable! {
+    impl Builder where unavailable::AxumFeature {
+        fn into_router<T>(self) -> StartResult<T>;
     }
 }
 
-#[doc(hidden)]
 #[cfg(not(feature = "state-key"))]
-impl Builder {
-    pub fn state_key<K>(self, _: K) -> Self
-    where
-        for<'a> Disabled<'a>: StateKeyFeature,
-    {
-        unreachable!()
+unavailable! {
+    impl Builder where unavailable::StateKeyFeature {
+        fn state_key<K>(self, _: K) -> Self;
     }
 }
 
+#[cfg(not(feature = "auth"))]
+unavailable! {
+    impl Builder where unavailable::AuthFeature {
+        fn policy<P>(self, _: P) -> Self where {
+            P: Fn(&unavailable::OfPolicy, &unavailable::OfPolicy) -> bool,
+        };
+    }
+}
+
+/// The bound is on the argument: one whose type rustc does not know, such as `Jwt::new(…)`, is an error already.
 #[doc(hidden)]
 #[cfg(not(feature = "auth"))]
+#[allow(missing_docs, reason = "it is not part of the documentation")]
 impl Builder {
-    pub fn auth<R: AuthFeature>(self, _: R) -> Self {
-        unreachable!()
+    pub fn auth<R: unavailable::AuthFeature>(self, _: R) -> Self {
+        unreachable!("no call of it compiles")
     }
-
-    pub fn policy<P>(self, _: P) -> Self
-    where
-        for<'a> Disabled<'a>: AuthFeature,
-        P: Fn(
-            &<Disabled<'static> as AuthFeature>::Caller,
-            &<Disabled<'static> as AuthFeature>::Access,
-        ) -> bool,
-    {
-        unreachable!()
-    }
-}
-
-/// The only type with the trait. Because of it rustc reports no second error about an argument whose type it does not know, such as that of `Jwt::new(…)`.
-enum Anything {}
-
-#[diagnostic::do_not_recommend]
-impl AuthFeature for Anything {
-    type Caller = Self;
-    type Access = Self;
 }

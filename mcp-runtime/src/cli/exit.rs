@@ -5,6 +5,8 @@ use std::{
     task::{Context, Poll},
 };
 
+use crate::unavailable::Unavailable;
+
 /// Outcome of a command or a server, as the exit code of the process.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Code {
@@ -60,11 +62,6 @@ impl Drop for Exit {
     }
 }
 
-/// Type without the bound that `.await` asks for. Its lifetime makes the compiler check the bound only where an author writes `.await`.
-#[doc(hidden)]
-#[derive(Debug)]
-pub struct Returned<'a>(std::marker::PhantomData<&'a ()>);
-
 /// Bound of `.await`. No type implements it.
 #[doc(hidden)]
 #[diagnostic::on_unimplemented(
@@ -81,10 +78,10 @@ pub trait Awaited {
 #[doc(hidden)]
 impl Future for Exit
 where
-    for<'a> Returned<'a>: Awaited,
+    for<'a> Unavailable<'a>: Awaited,
 {
     // An unknown type, so that its use causes no further error.
-    type Output = <Returned<'static> as Awaited>::Output;
+    type Output = <Unavailable<'static> as Awaited>::Output;
 
     fn poll(self: Pin<&mut Self>, _: &mut Context<'_>) -> Poll<Self::Output> {
         unreachable!("no `.await` of it compiles")

@@ -248,7 +248,7 @@ impl Carrier {
 /// ```
 /// use mcp_runtime::{Auth, prelude::*};
 ///
-/// #[derive(Deserialize)]
+/// #[data]
 /// struct Claims {
 ///     email: Option<String>,
 /// }

@@ -25,7 +25,7 @@ pub use levels::{
     ArgumentLevel, LiveLevel, OptionalStrLevel, ParsedLevel, ParsedOptionLevel, ReadLevel,
     ServerLevel, SliceLevel, SliceOptionLevel, SpreadLevel, StrLevel,
 };
-pub use server::UnfitReceiverLevel;
+pub use server::{UnfitReceiverLevel, UnsharedLevel};
 pub use spread::{FieldLevel, UnfitFieldLevel};
 
 use super::{Call, Params};
@@ -98,6 +98,11 @@ impl<T: ?Sized> Probe<T> {
 pub trait Check: Describe {
     /// `T` is the parameter's type once more, as the user wrote it: that is where an error points.
     fn check<T: ?Sized>(self) -> Self {
+        self
+    }
+
+    /// Asked wherever the argument is read or described, for else rustc says more of a type that borrows.
+    fn check_owned<T: ?Sized>(self) -> Self {
         self
     }
 

@@ -3,6 +3,8 @@
 use std::collections::BTreeMap;
 
 use mcp_runtime::{items, prelude::*, server};
+use schemars::JsonSchema;
+use serde::Deserialize;
 use serde_json::{Value, json};
 
 use crate::support::{both_eras, connect, named, problems, said};

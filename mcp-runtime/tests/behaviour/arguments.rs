@@ -3,6 +3,8 @@
 use std::{borrow::Cow, collections::BTreeMap, path::PathBuf};
 
 use mcp_runtime::{SchemaProfile, items, prelude::*, server, testing::Revision};
+use schemars::JsonSchema;
+use serde::Deserialize;
 use serde_json::{Value, json};
 
 use crate::support::{both_eras, connect, named, said};

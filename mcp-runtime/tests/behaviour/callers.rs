@@ -1,6 +1,7 @@
 //! What a handler learns of who calls: `Auth`.
 
 use mcp_runtime::{Auth, Authorization, items, prelude::*, server};
+use serde::Deserialize;
 use serde_json::json;
 
 use crate::support::{both_eras, connect, refused, said};

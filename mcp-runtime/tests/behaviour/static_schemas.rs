@@ -10,6 +10,8 @@ use std::{
 };
 
 use mcp_runtime::{Builder, SchemaProfile, items, prelude::*, server, testing::Client};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 

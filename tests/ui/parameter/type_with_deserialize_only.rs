@@ -1,12 +1,7 @@
 use mcp_runtime::prelude::*;
-use mcp_runtime::prelude::Deserialize;
-
-mod serde {
-    pub use mcp_runtime::__private::serde::*;
-}
+use serde::Deserialize;
 
 #[derive(Deserialize)]
-#[serde(crate = "crate::serde")]
 struct Point {
     x: f64,
 }

@@ -8,6 +8,7 @@ mod form_types;
 mod macro_rules;
 mod methods;
 mod names;
+mod namespaces;
 mod nested;
 mod renamed_crate;
 mod results;

@@ -1,11 +1,7 @@
 use mcp_runtime::prelude::*;
-
-mod serde {
-    pub use mcp_runtime::__private::serde::*;
-}
+use serde::Serialize;
 
 #[derive(Serialize)]
-#[serde(crate = "crate::serde")]
 struct Sum {
     sum: i64,
 }

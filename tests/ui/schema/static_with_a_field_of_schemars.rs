@@ -1,4 +1,6 @@
 use mcp_runtime::prelude::*;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
 
 #[derive(Serialize, Deserialize, JsonSchema)]
 struct Spot {

@@ -129,6 +129,16 @@ macro_rules! common {
             }
         }
 
+        #[cfg(not(feature = "auth"))]
+        $crate::unavailable::unavailable! {
+            impl $ty where $crate::unavailable::AuthFeature {
+                fn scopes<S>(self, _: S) -> Self;
+                fn auth<P>(self, _: P) -> Self where {
+                    P: Fn(&$crate::unavailable::OfPolicy, &$crate::unavailable::OfPolicy) -> bool,
+                };
+            }
+        }
+
         impl std::fmt::Debug for $ty {
             fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
                 write!(f, concat!(stringify!($ty), "({})"), self.name)

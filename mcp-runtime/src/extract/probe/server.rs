@@ -5,7 +5,7 @@ use serde_json::Value;
 use super::{Describe, FromClient, InPlace, LiveValue, Probe, ServerValue};
 use crate::{
     context::{Context, HasContext},
-    error::Result,
+    error::{Error, Result},
     extract::{Call, FromCall, Needs, Params, Shared},
     item::ArgDef,
 };
@@ -82,28 +82,47 @@ impl<T> Clone for Receiver<T> {
 
 impl<T> Copy for Receiver<T> {}
 
-/// Only here is anything asked of the type, so that it gives one error. Of one that can move to another thread rustc says what in it
-/// keeps it from being shared; of any other it would say two things.
-impl<T: Send + 'static> Probe<T> {
-    pub fn receiver(self) -> Receiver<T>
-    where
-        T: Sync,
-    {
+impl<T: Send + Sync + 'static> Probe<T> {
+    pub fn receiver(self) -> Receiver<T> {
         Receiver { from_call: |context| <&T>::from_call(context), needs: <&T>::needs }
     }
 }
 
+/// For a type that calls cannot share. `check_shared` says so.
 pub trait UnfitReceiverLevel<T> {
-    fn receiver(self) -> Receiver<T>
+    fn receiver(self) -> Receiver<T>;
+}
+impl<T> UnfitReceiverLevel<T> for Probe<T> {
+    fn receiver(self) -> Receiver<T> {
+        Receiver {
+            from_call: |_| Err(Error::internal("the state of this type cannot be shared")),
+            needs: |_| {},
+        }
+    }
+}
+
+/// Only here is anything asked of the type, so that it gives one error. Of one that can move to another thread rustc says what in it
+/// keeps it from being shared; of any other it would say two things.
+impl<T: Send + 'static> Receiver<T> {
+    pub fn check_shared(self) -> Self
+    where
+        T: Sync,
+    {
+        self
+    }
+}
+
+pub trait UnsharedLevel<T> {
+    fn check_shared(self) -> Receiver<T>
     where
         T: Shared;
 }
-impl<T> UnfitReceiverLevel<T> for Probe<T> {
-    fn receiver(self) -> Receiver<T>
+impl<T> UnsharedLevel<T> for Receiver<T> {
+    fn check_shared(self) -> Self
     where
         T: Shared,
     {
-        Self::receiver(self)
+        self
     }
 }
 

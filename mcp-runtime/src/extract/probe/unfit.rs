@@ -76,13 +76,13 @@ impl<T: ?Sized + Nothing> Owned for T {}
 
 /// Of these, rustc would say that their `Deserialize` is not general enough.
 impl<T: Borrows> JsonArgument<T> {
-    pub fn check<X: Owned>(self) -> Self {
+    pub fn check_owned<X: Owned>(self) -> Self {
         self
     }
 }
 
 impl<T: Borrows> Spread<T> {
-    pub fn check<X: Owned>(self) -> Self {
+    pub fn check_owned<X: Owned>(self) -> Self {
         self
     }
 }

@@ -9,6 +9,7 @@ use mcp_runtime::{
     Auth, Authorization, Builder, MemoryTasks, ProtectedResource, StaticTokens, items, prelude::*,
     server,
 };
+use serde::Deserialize;
 use serde_json::{Value, json};
 
 use super::{V5, begin, connect_to, get, pause};

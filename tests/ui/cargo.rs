@@ -1,0 +1,60 @@
+//! Packages of programs, as cargo builds them for their authors.
+
+use std::{
+    fs,
+    path::{Path, PathBuf},
+    process::Command,
+};
+
+use serde_json::Value;
+
+/// The name of the binary of a program: `data_key` for `ui/data/key.rs`.
+pub(crate) fn name(program: &Path) -> String {
+    let words = program.with_extension("");
+    let words: Vec<_> = words.iter().skip(1).map(|it| it.to_string_lossy().into_owned()).collect();
+    words.join("_")
+}
+
+/// Builds the programs as binaries of one package, and returns cargo's messages. `features` and `dependencies` are those of its manifest.
+pub(crate) fn built(
+    package: &str,
+    features: &str,
+    dependencies: &str,
+    programs: impl Iterator<Item = PathBuf>,
+) -> Vec<Value> {
+    let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join(package);
+    let tests = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let runtime = tests.join("../mcp-runtime");
+    let mut manifest = format!(
+        "[package]\nname = {package:?}\nedition = \"2024\"\n\n[workspace]\n\n[dependencies]\nmcp-runtime = {{ path = {runtime:?}, {features} }}\n{dependencies}\n"
+    );
+    for program in programs {
+        let path = tests.join(&program);
+        manifest.push_str(&format!("\n[[bin]]\nname = {:?}\npath = {path:?}\n", name(&program)));
+    }
+    fs::create_dir_all(&folder).expect("the folder for tests can be written");
+    fs::write(folder.join("Cargo.toml"), manifest).expect("the folder for tests can be written");
+    fs::copy(tests.join("../Cargo.lock"), folder.join("Cargo.lock"))
+        .expect("the workspace is locked");
+    let output = Command::new(env!("CARGO"))
+        .args(["check", "--offline", "--keep-going", "--message-format=json", "--target-dir"])
+        // That of the workspace, where macros and what they need are built already.
+        .arg(Path::new(env!("CARGO_TARGET_TMPDIR")).join(".."))
+        // As in an author's builds. With it rustc does not find two errors to be the same if they are about two bodies.
+        .env("CARGO_INCREMENTAL", "1")
+        .current_dir(&folder)
+        .output()
+        .expect("cargo starts");
+    let messages = String::from_utf8(output.stdout).expect("cargo prints UTF-8");
+    messages.lines().filter_map(|it| serde_json::from_str(it).ok()).collect()
+}
+
+/// The errors among cargo's messages about one program.
+pub(crate) fn errors<'a>(messages: &'a [Value], program: &Path) -> Vec<&'a Value> {
+    let name = name(program);
+    let own = messages.iter().filter(|it| it["target"]["name"] == *name).map(|it| &it["message"]);
+    let is_error = |it: &&Value| {
+        it["level"] == "error" && it["spans"].as_array().is_some_and(|it| !it.is_empty())
+    };
+    own.filter(is_error).collect()
+}

@@ -1,0 +1,70 @@
+//! The number of errors that cargo reports: "could not compile … due to 2 previous errors".
+//!
+//! `trybuild` builds without incremental compilation, and rustc then finds two errors of the same words to be one. An author builds with it.
+
+use std::path::{Path, PathBuf};
+
+use serde_json::Value;
+
+use crate::cargo;
+
+/// Folders whose mistakes are about types, which rustc looks at in each body that names them.
+const AREAS: [&str; 7] =
+    ["argument", "lifetime", "method", "parameter", "prompt", "state", "template"];
+
+/// Mistakes that rustc meets in two bodies: where the argument is described and where it is read. The default stands in both, because its type has no
+/// name that a third could have, and about an argument that borrows rustc would say something else in the body that does not ask.
+const TWICE: [&str; 6] = [
+    "argument/default_for_server_state",
+    "argument/default_of_a_type_without_one",
+    "argument/default_of_an_option",
+    "argument/default_of_another_type",
+    "lifetime/argument_that_borrows",
+    "lifetime/spread_argument_that_borrows",
+];
+
+const FEATURES: &str = "features = [\"auth-server\", \"axum\", \"sqlite\", \"state-key\"]";
+const DEPENDENCIES: &str =
+    "serde = \"1\"\nschemars = \"1\"\ntracing = { version = \"0.1\", default-features = false }";
+
+fn mistakes() -> impl Iterator<Item = PathBuf> {
+    crate::fixtures()
+        .filter(|it| AREAS.iter().any(|area| it.starts_with(Path::new("ui").join(area))))
+}
+
+#[test]
+fn cargo_counts_each_mistake_once() {
+    if let Err(missing) = crate::compiler() {
+        return missing.skip();
+    }
+    let messages = cargo::built("counted", FEATURES, DEPENDENCIES, mistakes());
+    let mut count = 0;
+    for mistake in mistakes() {
+        let errors = cargo::errors(&messages, &mistake);
+        let is_twice = TWICE.iter().any(|it| mistake.with_extension("").ends_with(it));
+        let expected = crate::marked(&mistake).len().max(1) * if is_twice { 2 } else { 1 };
+        assert_eq!(errors.len(), expected, "{}:\n{}", mistake.display(), rendered(&errors));
+        count += 1;
+    }
+    assert!(count >= 100, "only {count} mistakes");
+}
+
+/// Of a program with no other dependency, the derives of serde and schemars only say that they cannot find their crates.
+#[test]
+fn derives_of_the_prelude_name_data_where_serde_is_no_dependency() {
+    if let Err(missing) = crate::compiler() {
+        return missing.skip();
+    }
+    let program = Path::new("ui/data/derives_of_the_prelude.rs");
+    let messages = cargo::built("alone", "", "", std::iter::once(program.to_owned()));
+    let errors = cargo::errors(&messages, program);
+    assert_eq!(errors.len(), crate::marked(program).len(), "{}", rendered(&errors));
+    for error in &errors {
+        let message = error["message"].as_str().unwrap_or_default();
+        assert!(message.contains("write `#[data]` above the type"), "{}", rendered(&errors));
+    }
+}
+
+fn rendered(errors: &[&Value]) -> String {
+    errors.iter().filter_map(|it| it["rendered"].as_str()).collect::<Vec<_>>().join("\n")
+}

@@ -1,0 +1,8 @@
+// auth
+use mcp_runtime::prelude::*;
+
+pub fn resource() -> Resource {
+    Resource::new("files://all", "all").scopes(vec!["files:read".to_owned()]) // mistake
+}
+
+fn main() {}

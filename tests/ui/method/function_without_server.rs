@@ -1,0 +1,13 @@
+use mcp_runtime::prelude::*;
+
+struct Notes;
+
+impl Notes {
+    /// Counts.
+    #[tool]
+    fn count() -> usize {
+        0
+    }
+}
+
+fn main() {}
