@@ -9,6 +9,7 @@ use crate::{
 };
 
 /// Result of a method that starts the server.
+#[allow(dead_code, reason = "no such method is missing where `stdio` and `axum` are on")]
 type StartResult<T> = Ready<Result<T, ServeError>>;
 
 #[cfg(not(feature = "stdio"))]
