@@ -78,6 +78,7 @@ impl<'a> Scanner<'a> {
     }
 
     /// Reads the object at the cursor. `member` reads each of its members, from the name to the end of the value.
+    #[inline]
     pub(super) fn object(&mut self, mut member: impl FnMut(&mut Self) -> Step<()>) -> Step<()> {
         self.enter(0)?;
         self.outside += 1;
@@ -155,6 +156,18 @@ impl<'a> Scanner<'a> {
     }
 
     fn any_value(&mut self) -> Step<Raw<'a>> {
+        let start = self.at;
+        // Ids are numbers mostly, and a number needs none of the rest.
+        if let Some(b'-' | b'0'..=b'9') = self.peek() {
+            self.number()?;
+            return Ok(self.since(start, self.at));
+        }
+        self.container()
+    }
+
+    /// Reads the value at the cursor, with everything inside it.
+    #[inline(never)]
+    fn container(&mut self) -> Step<Raw<'a>> {
         let start = self.at;
         let mut open = Nesting::default();
         // Made for the first object that has members.

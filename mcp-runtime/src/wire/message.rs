@@ -173,6 +173,8 @@ impl<'a> Envelope<'a> {
     }
 
     /// Reads the member at the cursor.
+    // Called in one place, for each member of each message.
+    #[inline(always)]
     fn member(&mut self, scanner: &mut Scanner<'a>) -> Result<(), Broken> {
         // Nearly every message has these, as nearly every serializer writes them.
         let (member, name) = if scanner.passes(r#""jsonrpc":"2.0""#) {

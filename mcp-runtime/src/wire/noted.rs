@@ -18,8 +18,8 @@ pub(super) struct Noted<'a, const N: usize> {
     whole: Raw<'a>,
     /// In their order; the rest is empty.
     members: [Option<Member<'a>>; N],
-    /// `None` when `members` does not tell.
-    known: Option<usize>,
+    /// How many there are, or [`UNKNOWN`](Self::UNKNOWN) when `members` does not tell.
+    known: usize,
 }
 
 /// An object, and its members where they have been noted.
@@ -30,10 +30,12 @@ pub(crate) struct Known<'a> {
 }
 
 impl<'a, const N: usize> Noted<'a, N> {
+    const UNKNOWN: usize = usize::MAX;
+
     /// An object without members. Made where it stands: a constant would be copied there.
     #[inline(always)]
     pub(super) const fn empty() -> Self {
-        Self { whole: Raw::EMPTY_OBJECT, members: [None; N], known: Some(0) }
+        Self { whole: Raw::EMPTY_OBJECT, members: [None; N], known: 0 }
     }
 
     /// Reads the value at the cursor. `place` is its place in the message.
@@ -50,7 +52,7 @@ impl<'a, const N: usize> Noted<'a, N> {
             self.set(scanner.value()?);
         } else {
             scanner.object(|scanner| {
-                let expected = self.known.and_then(|it| usual.get(it));
+                let expected = usual.get(self.known);
                 let name = match expected.filter(|it| scanner.passes_key(it)) {
                     Some(name) => Cow::Borrowed(*name),
                     None => scanner.key()?,
@@ -66,7 +68,7 @@ impl<'a, const N: usize> Noted<'a, N> {
 
     /// Takes in a value of which nothing is known but the text.
     pub(super) fn set(&mut self, whole: Raw<'a>) {
-        (self.whole, self.known) = (whole, None);
+        (self.whole, self.known) = (whole, Self::UNKNOWN);
     }
 
     /// Takes in the next member of the object that is being read.
@@ -78,24 +80,23 @@ impl<'a, const N: usize> Noted<'a, N> {
         scanner: &mut Scanner<'a>,
         place: Place,
     ) {
-        let Some(known) = self.known else { return };
-        self.known = match name {
-            Cow::Borrowed(name) if known < N => {
-                if self.members[..known].iter().flatten().any(|it| it.0 == name) {
-                    scanner.note_doubled(name.into(), place);
-                }
-                self.members[known] = Some((name, value));
-                Some(known + 1)
-            }
-            _ => None,
+        let Some((earlier, rest)) = self.members.split_at_mut_checked(self.known) else { return };
+        let (Cow::Borrowed(name), Some(member)) = (name, rest.first_mut()) else {
+            self.known = Self::UNKNOWN;
+            return;
         };
+        if earlier.iter().flatten().any(|it| it.0 == name) {
+            scanner.note_doubled(name.into(), place);
+        }
+        *member = Some((name, value));
+        self.known += 1;
     }
 
     /// Ends the object that began at `start`.
     pub(super) fn end(&mut self, start: usize, scanner: &mut Scanner<'a>, place: Place) {
         self.whole = scanner.since(start, scanner.at());
         // Names with escapes, and of more members than are noted, have not been compared yet.
-        if self.known.is_none()
+        if self.known == Self::UNKNOWN
             && let Some(name) = self.whole.doubled_member()
         {
             scanner.note_doubled(name, place);
@@ -125,7 +126,7 @@ impl<'a, const N: usize> Noted<'a, N> {
     }
 
     fn members(&self) -> Option<&[Option<Member<'a>>]> {
-        self.known.and_then(|it| self.members.get(..it))
+        self.members.get(..self.known)
     }
 }
 

@@ -53,6 +53,7 @@ impl<'a> Params<'a> {
     }
 
     /// Reads the value at the cursor.
+    #[inline]
     pub(super) fn read(&mut self, scanner: &mut Scanner<'a>) -> Step<()> {
         if scanner.peek() != Some(b'{') {
             self.all.set(scanner.value()?);

@@ -37,12 +37,14 @@ impl Desk {
     }
 
     /// Returns the address that a request comes from, behind the proxies that are trusted.
+    #[inline]
     pub(super) fn address_of(&self, parts: &Parts) -> Option<IpAddr> {
         forwarded::address(self.address, &self.endpoint.settings.proxies, parts)
     }
 
     /// Whether the client of a request may keep one more connection for a call that waits or for a stream. Connections of an
     /// application's own server are not counted here.
+    #[inline]
     pub(super) fn may_keep_connection(&self, carrier: &Carrier) -> bool {
         let (endpoint, most) = (&self.endpoint, self.endpoint.open.most());
         if self.address.is_none() || endpoint.service.shares().has_plenty(Pool::Connections, most) {
@@ -62,11 +64,13 @@ impl Desk {
         Some(self.endpoint.tenant(&carrier).hold(Pool::Connections))
     }
 
+    #[inline]
     fn spare(&self) -> MutexGuard<'_, Spare> {
         self.spare.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Returns the peer for a request without a session.
+    #[inline]
     pub(super) fn peer(&self) -> Peer {
         let spare = self.spare().peer.take();
         let new = || Peer::remembering(self.endpoint.service.clone(), self.remembered.clone());
@@ -74,6 +78,7 @@ impl Desk {
     }
 
     /// Takes back a peer that has answered, unless something of its request goes on.
+    #[inline]
     pub(super) fn keep_peer(&self, mut peer: Peer) {
         if peer.is_free() {
             self.spare().peer = Some(peer);

@@ -42,6 +42,7 @@ impl Place {
     }
 
     /// The address at a server of our own.
+    #[inline]
     pub(super) fn of_path(endpoint: &Endpoint, path: &str) -> Self {
         let settings = &endpoint.settings;
         let is_sibling = |name| settings.legacy_sse && path == settings.sibling(name);

@@ -121,6 +121,7 @@ impl Pulse {
 pub(super) struct Work(Arc<Desk>);
 
 impl Work {
+    #[inline]
     pub(super) fn at(desk: Arc<Desk>) -> Self {
         desk.pulse.at_work.fetch_add(1, Relaxed);
         desk.pulse.requests.fetch_add(1, Relaxed);
@@ -139,6 +140,7 @@ impl Clone for Work {
 }
 
 impl Drop for Work {
+    #[inline]
     fn drop(&mut self) {
         let Desk { pulse, endpoint, .. } = &*self.0;
         if pulse.at_work.fetch_sub(1, Relaxed) == 1 {

@@ -97,6 +97,7 @@ mod polled {
             self.descriptor.try_clone()
         }
 
+        #[inline]
         pub(super) fn poll_read(
             &mut self,
             cx: &mut Context<'_>,
