@@ -156,13 +156,11 @@ impl<'a> Scanner<'a> {
     }
 
     fn any_value(&mut self) -> Step<Raw<'a>> {
+        // Ids are mostly numbers, and a number needs none of the rest.
+        let Some(b'-' | b'0'..=b'9') = self.peek() else { return self.container() };
         let start = self.at;
-        // Ids are numbers mostly, and a number needs none of the rest.
-        if let Some(b'-' | b'0'..=b'9') = self.peek() {
-            self.number()?;
-            return Ok(self.since(start, self.at));
-        }
-        self.container()
+        self.number()?;
+        Ok(self.since(start, self.at))
     }
 
     /// Reads the value at the cursor, with everything inside it.
