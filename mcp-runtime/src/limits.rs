@@ -33,8 +33,8 @@ pub(crate) const LARGE: usize = 64 << 10;
 /// What goes beyond a limit is answered with an error that names it; nothing is queued without bound.
 /// [`Handle::stats`](crate::Handle::stats) counts it.
 ///
-/// The limits of all clients together (`all_calls`, `all_streams`, `sessions`, `tasks`, `all_subscription_bytes`) are shared fairly. The last
-/// eighth of each limit is a reserve: from there a client gets more only while it has less than is left. So one client alone gets at most
+/// The limits of all clients together (`all_calls`, `all_streams`, `connections`, `sessions`, `tasks`, `all_subscription_bytes`,
+/// `all_state`) are shared fairly. The last eighth of each limit is a reserve: from there a client gets more only while it has less than is left. So one client alone gets at most
 /// seven eighths. A limit below 8 has no reserve.
 ///
 /// A client is a [`Principal`](crate::Principal). If none is known, it is an address: behind a proxy that `trust_proxy` names, the address of

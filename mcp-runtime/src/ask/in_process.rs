@@ -126,7 +126,7 @@ impl ProcessStorage {
     /// Takes room for a round. Where there is none, expired rounds are removed first, then the tenant's own oldest rounds.
     ///
     /// # Errors
-    /// The tenant has no round left to remove: other tenants hold all the room.
+    /// Other tenants hold so much that there would be no room without the rounds of this tenant either.
     fn share(
         &self,
         rounds: &mut StoredRounds,
@@ -139,9 +139,11 @@ impl ProcessStorage {
         if taken.is_err() && rounds.sweep(now, Self::SWEEP_FULL) {
             taken = take();
         }
+        // Own rounds are not given up for a round that has no room even without them.
+        let is_possible = tenant.could_take(Pool::Rounds, bytes, self.most);
         while taken.is_err() {
             self.tally.refuse(Limit::AllState);
-            if !rounds.remove_oldest(key_of(tenant)) {
+            if !is_possible || !rounds.remove_oldest(key_of(tenant)) {
                 break;
             }
             taken = take();
@@ -391,6 +393,15 @@ mod tests {
         assert!(error.message().contains("try again later"), "{error:?}");
         assert!(texts.iter().all(|it| has(&storage, it)));
         assert_eq!(storage.tally.refused(Limit::AllState), 1);
+    }
+
+    #[test]
+    fn rounds_are_not_given_up_in_vain() {
+        let (storage, [ada, grace]) = (storage(8), tenants());
+        let _of_grace: Vec<_> = (0..5).map(|_| put(&storage, &grace)).collect();
+        let of_ada = put(&storage, &ada);
+        assert!(storage.put(&[b'x'; 4 * ROUND], b"call", &ada).is_err());
+        assert!(has(&storage, &of_ada));
     }
 
     /// The counters agree with what is stored, whatever comes.

@@ -224,6 +224,13 @@ impl Tenant {
         capacity.admits(used, self.held(pool), 1)
     }
 
+    /// Whether it could take a part of a pool if it gave back all that it holds there.
+    pub(crate) fn could_take(&self, pool: Pool, amount: usize, all: usize) -> bool {
+        let used = self.used[pool as usize].load(Ordering::Acquire);
+        let by_others = used.saturating_sub(self.held(pool));
+        Capacity::from(all).admits(by_others, 0, amount).is_ok()
+    }
+
     /// Takes a part of a pool.
     ///
     /// # Errors

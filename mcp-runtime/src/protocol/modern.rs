@@ -17,12 +17,12 @@ use crate::{
     error::{Error, Kind, shown},
     limits::Limit,
     model::ClientInfo,
-    wire::{Kind as JsonKind, Known, Raw, response},
+    wire::{Kind as JsonKind, Known, Raw, USUAL_META, response},
 };
 
-const VERSION: &str = "io.modelcontextprotocol/protocolVersion";
-const CAPABILITIES: &str = "io.modelcontextprotocol/clientCapabilities";
-const CLIENT: &str = "io.modelcontextprotocol/clientInfo";
+const VERSION: &str = USUAL_META[0];
+const CAPABILITIES: &str = USUAL_META[2];
+const CLIENT: &str = USUAL_META[1];
 const LOG_LEVEL: &str = "io.modelcontextprotocol/logLevel";
 
 /// Returns headers and body of `server/discover`, the shortest request that every server answers with 200 and without a session.

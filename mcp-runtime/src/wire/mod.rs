@@ -32,7 +32,7 @@ pub(crate) use self::{
     malformed::Malformed,
     message::{Incoming, Invalid, Limits, Message, Parsed, parse},
     noted::Known,
-    params::Params,
+    params::{Params, USUAL_META},
     raw::{Kind, Raw},
     write::{Array, Object},
 };

@@ -24,7 +24,7 @@ pub(crate) struct Params<'a> {
 }
 
 /// The members of `_meta` that each request of the modern era has, in the order of the specification's examples.
-const USUAL_META: [&str; 3] = [
+pub(crate) const USUAL_META: [&str; 3] = [
     "io.modelcontextprotocol/protocolVersion",
     "io.modelcontextprotocol/clientInfo",
     "io.modelcontextprotocol/clientCapabilities",
