@@ -175,7 +175,7 @@ impl Memory {
         Self { now: bytes("VmRSS:"), peak: bytes("VmHWM:") }
     }
 
-    /// Where nobody counts, only the answers are looked at.
+    /// This system does not tell the memory of a process, so tests check the answers alone.
     #[cfg(not(target_os = "linux"))]
     fn of(_: u32) -> Self {
         Self { now: 0, peak: 0 }

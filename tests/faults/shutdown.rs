@@ -36,7 +36,7 @@ fn check_soon(what: &str, ended: &Ended) {
     assert!(!ended.stderr.contains("given up"), "{ended:?}");
 }
 
-/// Nobody new is let in.
+/// Waits until the server accepts no further connection.
 async fn closed_to_others(server: &Server) {
     eventually("the server lets no connection in", async || {
         Connection::open(server.address()).await.err()

@@ -398,9 +398,9 @@ fn a_reader_that_has_gone_is_no_failure() {
     }
 }
 
-/// Nobody hears the reason, but the exit code is right and nothing panics on the way.
+/// stderr is closed, so the reason is lost. The exit code is right all the same, and the process does not panic.
 #[test]
-fn nobody_need_read_the_error() {
+fn an_error_that_cannot_be_written_keeps_the_exit_code() {
     let (reader, writer) = std::io::pipe().unwrap();
     drop(reader);
     let mut command = fixture();

@@ -175,7 +175,7 @@ impl Core {
             (Some(backing), Some(provider)) => provider.restore(backing, key),
             _ => false,
         };
-        // Whoever gave it is somebody else now, or its key has gone with the process.
+        // The server has another provider now, or the key of the backing was lost with the process.
         if is_backed { Standing::Good } else { Standing::Lost }
     }
 

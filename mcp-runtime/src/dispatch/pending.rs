@@ -100,7 +100,7 @@ impl Pending {
         self.reservation = None;
         self.context.close();
         if matches!(answer, Ok(Done::NeedInput(_))) {
-            // Whatever of it runs elsewhere has nobody to wait for any more.
+            // Work that the handler has moved elsewhere has no call to answer any more.
             self.context.set_cancelled();
         }
         let answer = match &self.entry {
