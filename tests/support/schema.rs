@@ -1,23 +1,28 @@
-//! Judges what a server sends by the official schema of its revision.
+//! Validates the messages of a server against the official JSON Schema of its protocol revision.
 //!
-//! The schemas lie beside the repository, in `../shared/spec/schema/<revision>/schema.json`; that of the extension of tasks
-//! is `schema/tasks.json`, written from the extension's text.
+//! `schema/official/` has the schemas, with their licence and origin. The tasks extension has no official schema;
+//! `schema/tasks.json` is written from its text.
 
 use std::{
     collections::BTreeMap,
-    fs,
-    path::PathBuf,
     sync::{Arc, Mutex, OnceLock, PoisonError},
 };
 
 use jsonschema::Validator;
 use serde_json::{Value, json};
 
-use crate::requirement::Missing;
-
 /// The revisions, oldest first.
 pub const REVISIONS: [&str; 5] =
     ["2024-11-05", "2025-03-26", "2025-06-18", "2025-11-25", "2026-07-28"];
+
+/// The official schemas, in the order of [`REVISIONS`].
+const OFFICIAL: [&str; 5] = [
+    include_str!("schema/official/2024-11-05/schema.json"),
+    include_str!("schema/official/2025-03-26/schema.json"),
+    include_str!("schema/official/2025-06-18/schema.json"),
+    include_str!("schema/official/2025-11-25/schema.json"),
+    include_str!("schema/official/2026-07-28/schema.json"),
+];
 
 const V1: usize = 0;
 const V3: usize = 2;
@@ -127,36 +132,26 @@ pub struct Schema {
 }
 
 impl Schema {
-    /// The schema of `revision`, read once per process.
-    ///
-    /// # Errors
-    ///
-    /// [`Missing`] when the schemas do not lie beside the repository.
+    /// Returns the schema of `revision`, which is parsed once per process.
     ///
     /// # Panics
     ///
-    /// When there is no such revision, or its schema is not JSON.
-    pub fn of(revision: &str) -> Result<&'static Self, Missing> {
+    /// When there is no such revision.
+    pub fn of(revision: &str) -> &'static Self {
         static READ: [OnceLock<Schema>; 5] = [const { OnceLock::new() }; 5];
         let index = REVISIONS.iter().position(|known| *known == revision);
         let index = index.unwrap_or_else(|| panic!("no such revision: {revision}"));
-        if let Some(schema) = READ[index].get() {
-            return Ok(schema);
-        }
-        let path = folder().join(revision).join("schema.json");
-        let text = fs::read_to_string(&path)
-            .map_err(|error| Missing::new(format!("{}: {error}", path.display())))?;
-        let mut document: Value = serde_json::from_str(&text).expect("a schema is JSON");
-        if index == V5 {
-            let tasks: serde_json::Map<String, Value> =
-                serde_json::from_str(TASKS).expect("a schema is JSON");
-            document["$defs"].as_object_mut().expect("it has definitions").extend(tasks);
-        }
-        Ok(READ[index].get_or_init(|| Self {
-            revision: index,
-            document,
-            compiled: Mutex::default(),
-        }))
+        READ[index].get_or_init(|| {
+            let mut document: Value =
+                serde_json::from_str(OFFICIAL[index]).expect("a schema is JSON");
+            if index == V5 {
+                let tasks: serde_json::Map<String, Value> =
+                    serde_json::from_str(TASKS).expect("a schema is JSON");
+                let definitions = document["$defs"].as_object_mut();
+                definitions.expect("the schema has definitions").extend(tasks);
+            }
+            Self { revision: index, document, compiled: Mutex::default() }
+        })
     }
 
     /// Judges one message from the server; `asked` tells what its responses answer.
@@ -280,10 +275,6 @@ impl Schema {
         };
         Arc::clone(compiled.entry(name.into()).or_insert_with(compile))
     }
-}
-
-fn folder() -> PathBuf {
-    [env!("CARGO_MANIFEST_DIR"), "..", "..", "shared", "spec", "schema"].iter().collect()
 }
 
 #[cfg(test)]

@@ -89,7 +89,7 @@ struct Line {
     session: Option<String>,
     resumes: bool,
     /// That of the revision in which it was asked.
-    schema: Option<&'static Schema>,
+    schema: &'static Schema,
 }
 
 impl Replay<'_> {
@@ -159,7 +159,7 @@ impl Replay<'_> {
             Some(line) if free => line.connection,
             _ => Connection::open(self.address).await?,
         };
-        let schema = Schema::of(&self.revision).ok();
+        let schema = Schema::of(&self.revision);
         let Sent { bytes, session, resumes, .. } = sent;
         let mut line = Line { connection, due: true, asked_for_head, session, resumes, schema };
         let sent = line.connection.send(&bytes, ANSWER).await;
@@ -177,7 +177,7 @@ impl Replay<'_> {
         if !std::mem::take(&mut line.due) {
             return Err(format!("no response is due on {on:?}"));
         }
-        let schema = line.schema.filter(|_| schema);
+        let schema = schema.then_some(line.schema);
         let head = line.connection.head(line.asked_for_head, ANSWER).await?;
         let body = if head.is_stream() { None } else { Some(line.connection.body(ANSWER).await?) };
         let mut differences = expected.differences(&head, &mut self.judge);
@@ -206,7 +206,7 @@ impl Replay<'_> {
         expected: &ExpectedEvent,
         schema: bool,
     ) -> Result<(), String> {
-        let schema = self.line(on)?.schema.filter(|_| schema);
+        let schema = schema.then_some(self.line(on)?.schema);
         let event = self.next(on, ANSWER).await?.ok_or("the stream ended instead")?;
         self.is_new(on, &event)?;
         let data = event.data.clone().unwrap_or_default();
