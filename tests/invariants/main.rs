@@ -3,12 +3,16 @@
 //! Each rule is a function over sources, used twice: on the tree, where it must find nothing, and on a planted violation, which it must
 //! find, so that a rule that has gone blind is noticed.
 
+mod arrows;
 #[cfg(unix)]
 mod ci;
+mod circles;
 mod clocks;
 mod codes;
 mod crates;
+mod exceptions;
 mod layers;
+mod names;
 mod packages;
 mod rules;
 mod sources;
@@ -83,6 +87,99 @@ fn a_layer_uses_only_those_above_it() {
 #[test]
 fn every_room_has_a_layer() {
     assert_eq!(layers::unknown_rooms(&sources::runtime()), Vec::<String>::new());
+}
+
+const RUNTIME: &str = "mcp-runtime/src";
+const MACROS: &str = "mcp-macros/src";
+
+fn sources_of(files: &[(&str, &str)]) -> Vec<Text> {
+    let text = |(path, text): &(&str, &str)| Text {
+        path: format!("{RUNTIME}/{path}"),
+        text: (*text).to_owned(),
+    };
+    files.iter().map(text).collect()
+}
+
+#[test]
+fn no_file_uses_a_file_that_leads_back_to_it() {
+    let files = |files: &[(&str, &str)]| {
+        circles::arrows_back(&arrows::Graph::of(&sources_of(files), RUNTIME), &[])
+    };
+    let (a, b) = ("a/first.rs", "a/second.rs");
+    let root = ("lib.rs", "mod a;");
+    let circles = [
+        [(a, "use super::second::B;\npub struct A;"), (b, "use super::first::A;\npub struct B;")],
+        // Through a re-export of the folder, through its private import, and by a path without `use`.
+        [(a, "use super::B;\npub struct A;"), (b, "use crate::a::A;\npub struct B;")],
+        [(a, "pub struct A(super::second::B);"), (b, "fn b(a: super::A) {}\npub struct B;")],
+    ];
+    for [first, second] in circles {
+        for imports in ["pub use first::A;\nuse second::B;", "use first::*;\npub use second::*;"] {
+            let folder = ("a/mod.rs", format!("mod first;\nmod second;\n{imports}"));
+            let found = files(&[root, (folder.0, &folder.1), first, second]);
+            assert_eq!(found.len(), 2, "{imports}: {first:?}, {second:?}: {found:?}");
+            assert!(found[0].contains("uses `B`, which leads back"), "{found:?}");
+        }
+    }
+    let straight = [
+        root,
+        // A folder may hand on what its files define, and they may use what it defines itself.
+        ("a/mod.rs", "mod first;\npub use first::A;\npub struct Common;"),
+        (a, "use super::Common;\npub struct A(Common);"),
+        ("b.rs", "use crate::a::A;\n#[cfg(test)]\nmod tests { use crate::c::C; }"),
+        ("c.rs", "pub(in crate::b) struct C(crate::a::Common, std::fmt::Error);\nuse crate::b;"),
+    ];
+    assert_eq!(files(&straight), Vec::<String>::new());
+    let texts = sources::texts();
+    for (folder, excepted) in
+        [(RUNTIME, &exceptions::RUNTIME_FILES[..]), (MACROS, &exceptions::MACROS_FILES)]
+    {
+        let graph = arrows::Graph::of(&texts, folder);
+        let found = circles::arrows_back(&graph, excepted);
+        assert!(found.is_empty(), "{}", found.join("\n"));
+        assert_eq!(circles::stale(&graph, excepted), Vec::<String>::new());
+    }
+}
+
+#[test]
+fn no_room_uses_a_room_that_leads_back_to_it() {
+    let planted = sources_of(&[
+        ("lib.rs", "mod a;\nmod b;"),
+        ("a/mod.rs", "mod one;\npub(crate) mod two;"),
+        ("a/one.rs", "use crate::b::B;"),
+        ("a/two.rs", "pub struct Two;"),
+        ("b.rs", "use crate::a::two::Two;\npub struct B;"),
+    ]);
+    let between_files = arrows::Graph::of(&planted, RUNTIME);
+    assert_eq!(circles::arrows_back(&between_files, &[]), Vec::<String>::new());
+    let found = circles::arrows_back(&circles::rooms(&planted, RUNTIME), &[]);
+    assert_eq!(found.len(), 2, "{found:?}");
+    let texts = sources::texts();
+    for (folder, excepted) in
+        [(RUNTIME, &exceptions::RUNTIME_ROOMS[..]), (MACROS, &exceptions::MACROS_ROOMS)]
+    {
+        let graph = circles::rooms(&texts, folder);
+        let found = circles::arrows_back(&graph, excepted);
+        assert!(found.is_empty(), "{}", found.join("\n"));
+        assert_eq!(circles::stale(&graph, excepted), Vec::<String>::new());
+    }
+}
+
+#[test]
+fn no_two_types_of_a_crate_have_the_same_name() {
+    let planted = sources_of(&[
+        ("a.rs", "struct Place;\nmod inner { enum Kind {} }\ntype Alone = u8;"),
+        ("b.rs", "trait Place {}\nstruct Kind;\n#[cfg(test)]\nstruct Alone;\nfn place() {}"),
+    ]);
+    assert_eq!(names::repeated(&planted, RUNTIME, &[]).len(), 2);
+    let texts = sources::texts();
+    for (folder, excepted) in
+        [(RUNTIME, &exceptions::RUNTIME_TYPES[..]), (MACROS, &exceptions::MACROS_TYPES)]
+    {
+        let found = names::repeated(&texts, folder, excepted);
+        assert!(found.is_empty(), "{}", found.join("\n"));
+        assert_eq!(names::stale(&texts, folder, excepted), Vec::<String>::new());
+    }
 }
 
 #[test]

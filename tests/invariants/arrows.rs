@@ -1,0 +1,397 @@
+//! The graph of a crate: an arrow leads from a file to each file whose items it names, in a `use` or in a path.
+
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
+
+use proc_macro2::{Delimiter, TokenStream, TokenTree};
+use quote::ToTokens as _;
+use syn::{Attribute, Item, UseTree, Visibility, spanned::Spanned as _};
+
+use crate::sources::Text;
+
+type Path = Vec<String>;
+
+/// The files of a crate and the arrows between them.
+pub(crate) struct Graph {
+    /// Paths relative to the workspace.
+    pub(crate) files: Vec<String>,
+    /// At most one arrow from a file to another: the first in the file.
+    pub(crate) arrows: BTreeMap<(usize, usize), Arrow>,
+}
+
+/// The place where an arrow begins.
+#[derive(Clone)]
+pub(crate) struct Arrow {
+    pub(crate) file: String,
+    pub(crate) line: usize,
+    /// The item that the file uses.
+    pub(crate) name: String,
+}
+
+/// A module, whether it is a file or stands inside of one.
+#[derive(Default)]
+struct Module {
+    file: usize,
+    /// Names of the items that are defined here, without modules.
+    defined: BTreeSet<String>,
+    /// Names that `use` brings in, public or not, with the paths as they are written.
+    imported: BTreeMap<String, Path>,
+    /// Those of them that other modules see.
+    reexported: BTreeSet<String>,
+    /// Modules whose names `use …::*` brings in.
+    globs: Vec<Path>,
+    /// Paths that the module uses: those of its code, and its imports.
+    used: Vec<(Path, usize)>,
+}
+
+impl Graph {
+    /// Reads the sources below `folder`, which holds the root of a crate.
+    pub(crate) fn of(texts: &[Text], folder: &str) -> Self {
+        let is_source = |text: &&Text| {
+            let is_test = text.path.contains("/tests/");
+            text.path.starts_with(folder) && text.path.ends_with(".rs") && !is_test
+        };
+        let sources: Vec<&Text> = texts.iter().filter(is_source).collect();
+        let mut modules = BTreeMap::new();
+        for (file, source) in sources.iter().enumerate() {
+            let parsed = syn::parse_file(&source.text);
+            let parsed = parsed.unwrap_or_else(|error| panic!("{}: {error}", source.path));
+            read(file, module_of(&source.path, folder), parsed.items, &mut modules);
+        }
+        let mut arrows = BTreeMap::new();
+        for (own, module) in &modules {
+            for (path, line) in &module.used {
+                let Some(to) = Names(&modules).file(own, path) else { continue };
+                if to != module.file {
+                    let name = path.last().cloned().unwrap_or_default();
+                    let file = sources[module.file].path.clone();
+                    arrows.entry((module.file, to)).or_insert(Arrow { file, line: *line, name });
+                }
+            }
+        }
+        Self { files: sources.iter().map(|source| source.path.clone()).collect(), arrows }
+    }
+
+    /// The same graph with several files as one, for example those of a room.
+    pub(crate) fn merged(&self, group: impl Fn(&str) -> String) -> Self {
+        let of_file: Vec<String> = self.files.iter().map(|file| group(file)).collect();
+        let mut files = of_file.clone();
+        files.sort();
+        files.dedup();
+        let index = |file: usize| files.iter().position(|name| *name == of_file[file]);
+        let mut arrows = BTreeMap::new();
+        for ((from, to), arrow) in &self.arrows {
+            let ends = (index(*from).expect("a group"), index(*to).expect("a group"));
+            if ends.0 != ends.1 {
+                arrows.entry(ends).or_insert_with(|| arrow.clone());
+            }
+        }
+        Self { files, arrows }
+    }
+
+    /// For each file a number that it shares with those files that lead to it and are reached from it.
+    pub(crate) fn components(&self) -> Vec<usize> {
+        // Kosaraju's algorithm: the reverse graph, in the order in which the graph itself is left.
+        let reversed = self.arrows.keys().map(|(from, to)| (*to, *from)).collect();
+        let forward = self.arrows.keys().copied().collect();
+        let mut left = Vec::new();
+        let mut seen = vec![false; self.files.len()];
+        for file in 0..self.files.len() {
+            leave(file, &forward, &mut seen, &mut left);
+        }
+        let mut components = vec![0; self.files.len()];
+        let mut seen = vec![false; self.files.len()];
+        for (number, file) in left.iter().rev().enumerate() {
+            let mut members = Vec::new();
+            leave(*file, &reversed, &mut seen, &mut members);
+            members.iter().for_each(|member| components[*member] = number);
+        }
+        components
+    }
+
+    /// The shortest way along the arrows, both ends included. None where there is none.
+    pub(crate) fn way(&self, from: usize, to: usize) -> Option<Vec<usize>> {
+        let mut came_from = vec![None; self.files.len()];
+        came_from[from] = Some(from);
+        let mut waiting = VecDeque::from([from]);
+        while let Some(file) = waiting.pop_front() {
+            if file == to {
+                let mut way = vec![to];
+                while let Some(before) = came_from[way[way.len() - 1]]
+                    && before != way[way.len() - 1]
+                {
+                    way.push(before);
+                }
+                way.reverse();
+                return Some(way);
+            }
+            for (_, next) in self.arrows.range((file, 0)..(file + 1, 0)).map(|arrow| arrow.0) {
+                if came_from[*next].is_none() {
+                    came_from[*next] = Some(file);
+                    waiting.push_back(*next);
+                }
+            }
+        }
+        None
+    }
+}
+
+/// Visits what can be reached from `file`, and notes each file when all that it leads to has been visited.
+fn leave(file: usize, arrows: &BTreeSet<(usize, usize)>, seen: &mut [bool], left: &mut Vec<usize>) {
+    if std::mem::replace(&mut seen[file], true) {
+        return;
+    }
+    for (_, next) in arrows.range((file, 0)..(file + 1, 0)) {
+        leave(*next, arrows, seen, left);
+    }
+    left.push(file);
+}
+
+/// The module of a file: `src/wire/mod.rs` and `src/wire.rs` are `wire`.
+fn module_of(file: &str, folder: &str) -> Path {
+    let inside = file.strip_prefix(folder).unwrap_or(file).trim_start_matches('/');
+    let inside = inside.strip_suffix(".rs").unwrap_or(inside);
+    let mut path: Path = inside.split('/').map(str::to_owned).collect();
+    if path.last().is_some_and(|last| last == "mod" || (path.len() == 1 && last == "lib")) {
+        path.pop();
+    }
+    path
+}
+
+fn read(file: usize, path: Path, items: Vec<Item>, modules: &mut BTreeMap<Path, Module>) {
+    let items: Vec<Item> = items.into_iter().filter(|item| !is_test(item)).collect();
+    let mut module = Module { file, ..Module::default() };
+    let mut reexported = Vec::new();
+    for item in &items {
+        match item {
+            Item::Use(item) => {
+                let line = item.span().start().line;
+                let is_private = matches!(item.vis, Visibility::Inherited);
+                let mut imports = Vec::new();
+                flatten(&item.tree, &mut Vec::new(), &mut imports);
+                for (name, path) in imports {
+                    let is_used = is_private || name.is_empty();
+                    if is_used {
+                        module.used.push((path.clone(), line));
+                    } else {
+                        reexported.push((name.clone(), path.clone(), line));
+                    }
+                    if name.is_empty() {
+                        module.globs.push(path);
+                    } else {
+                        if !is_private {
+                            module.reexported.insert(name.clone());
+                        }
+                        module.imported.insert(name, path);
+                    }
+                }
+            }
+            Item::Mod(item) => {
+                if let Some((_, items)) = &item.content {
+                    let inner = [&path[..], &[item.ident.to_string()]].concat();
+                    read(file, inner, items.clone(), modules);
+                }
+            }
+            item => {
+                module.defined.extend(name_of(item));
+                paths_in(item.to_token_stream(), &mut module.used);
+            }
+        }
+    }
+    // A re-export is no use, unless the module's own code has the name too.
+    let mut idents = BTreeSet::new();
+    for item in items.iter().filter(|item| !matches!(item, Item::Use(_) | Item::Mod(_))) {
+        idents_in(item.to_token_stream(), &mut idents);
+    }
+    let own = reexported.into_iter().filter(|(name, ..)| idents.contains(name));
+    module.used.extend(own.map(|(_, path, line)| (path, line)));
+    modules.insert(path, module);
+}
+
+/// Whether the item is compiled for tests only.
+pub(crate) fn is_test(item: &Item) -> bool {
+    let attributes: &[Attribute] = match item {
+        Item::Const(item) => &item.attrs,
+        Item::Fn(item) => &item.attrs,
+        Item::Impl(item) => &item.attrs,
+        Item::Mod(item) => &item.attrs,
+        Item::Struct(item) => &item.attrs,
+        Item::Use(item) => &item.attrs,
+        _ => &[],
+    };
+    let is_test = |attribute: &Attribute| {
+        let mut idents = BTreeSet::new();
+        idents_in(attribute.meta.to_token_stream(), &mut idents);
+        idents.contains("cfg") && idents.contains("test") && !idents.contains("not")
+    };
+    attributes.iter().any(is_test)
+}
+
+/// The names that a `use` brings in, with their paths; the name of a glob is empty.
+fn flatten(tree: &UseTree, before: &mut Path, all: &mut Vec<(String, Path)>) {
+    let whole = |before: &Path, last: String| {
+        let mut path = before.clone();
+        if last != "self" || path.is_empty() {
+            path.push(last);
+        }
+        path
+    };
+    match tree {
+        UseTree::Path(path) => {
+            before.push(path.ident.to_string());
+            flatten(&path.tree, before, all);
+            before.pop();
+        }
+        UseTree::Name(name) => {
+            let path = whole(before, name.ident.to_string());
+            all.push((path.last().cloned().unwrap_or_default(), path));
+        }
+        UseTree::Rename(rename) => {
+            all.push((rename.rename.to_string(), whole(before, rename.ident.to_string())));
+        }
+        UseTree::Glob(_) => all.push((String::new(), before.clone())),
+        UseTree::Group(group) => group.items.iter().for_each(|tree| flatten(tree, before, all)),
+    }
+}
+
+/// The name that an item defines in its module.
+pub(crate) fn name_of(item: &Item) -> Option<String> {
+    let ident = match item {
+        Item::Const(item) => &item.ident,
+        Item::Enum(item) => &item.ident,
+        Item::Fn(item) => &item.sig.ident,
+        Item::Macro(item) => item.ident.as_ref()?,
+        Item::Static(item) => &item.ident,
+        Item::Struct(item) => &item.ident,
+        Item::Trait(item) => &item.ident,
+        Item::TraitAlias(item) => &item.ident,
+        Item::Type(item) => &item.ident,
+        Item::Union(item) => &item.ident,
+        _ => return None,
+    };
+    Some(ident.to_string())
+}
+
+/// All paths of two names or more, with their lines.
+fn paths_in(tokens: TokenStream, all: &mut Vec<(Path, usize)>) {
+    let mut path: Path = Vec::new();
+    let (mut line, mut colons) = (0, 0);
+    let mut after_pub = false;
+    for token in tokens {
+        match token {
+            TokenTree::Ident(ident) => {
+                if colons == 2 && !path.is_empty() {
+                    path.push(ident.to_string());
+                } else {
+                    finish(&mut path, line, all);
+                    // A path that begins with `::` or goes on after `>` leads elsewhere.
+                    if colons != 2 {
+                        path.push(ident.to_string());
+                        line = ident.span().start().line;
+                    }
+                }
+                after_pub = ident == "pub";
+                colons = 0;
+            }
+            TokenTree::Punct(mark) if mark.as_char() == ':' => colons += 1,
+            TokenTree::Group(group) => {
+                finish(&mut path, line, all);
+                // `pub(in crate::room)` uses nothing.
+                if !(after_pub && group.delimiter() == Delimiter::Parenthesis) {
+                    paths_in(group.stream(), all);
+                }
+                (colons, after_pub) = (0, false);
+            }
+            TokenTree::Punct(_) | TokenTree::Literal(_) => {
+                finish(&mut path, line, all);
+                (colons, after_pub) = (0, false);
+            }
+        }
+    }
+    finish(&mut path, line, all);
+}
+
+fn finish(path: &mut Path, line: usize, all: &mut Vec<(Path, usize)>) {
+    let path = std::mem::take(path);
+    if path.len() > 1 {
+        all.push((path, line));
+    }
+}
+
+fn idents_in(tokens: TokenStream, all: &mut BTreeSet<String>) {
+    for token in tokens {
+        match token {
+            TokenTree::Ident(ident) => _ = all.insert(ident.to_string()),
+            TokenTree::Group(group) => idents_in(group.stream(), all),
+            TokenTree::Punct(_) | TokenTree::Literal(_) => {}
+        }
+    }
+}
+
+/// Resolution of names, as far as a circle of files needs it.
+struct Names<'a>(&'a BTreeMap<Path, Module>);
+
+impl Names<'_> {
+    /// The file that defines the item at `path`, as written in module `own`. None for other crates, for an item of `own` itself, and
+    /// for a module: what is used of it has a path of its own.
+    fn file(&self, own: &Path, path: &Path) -> Option<usize> {
+        self.item(&self.absolute(own, path, 0)?, 0)
+    }
+
+    /// From the root of the crate. None for other crates.
+    fn absolute(&self, own: &Path, path: &Path, depth: usize) -> Option<Path> {
+        let first = path.first()?.as_str();
+        let rest = &path[1..];
+        let join = |base: &[String]| Some([base, rest].concat());
+        match first {
+            "crate" => join(&[]),
+            "self" => join(own),
+            "super" => {
+                let parent = own[..own.len().checked_sub(1)?].to_vec();
+                if rest.first().is_some_and(|next| next == "super") {
+                    return self.absolute(&parent, &rest.to_vec(), depth);
+                }
+                join(&parent)
+            }
+            first => {
+                let inner = [&own[..], &[first.to_owned()]].concat();
+                if self.0.contains_key(&inner) {
+                    return join(&inner);
+                }
+                let imported = self.0.get(own)?.imported.get(first)?;
+                // `use tokio;` brings in a name of another crate, by the same name.
+                if depth > 16 || imported.first().is_some_and(|next| next == first) {
+                    return None;
+                }
+                join(&self.absolute(own, imported, depth + 1)?)
+            }
+        }
+    }
+
+    fn item(&self, path: &Path, depth: usize) -> Option<usize> {
+        let mut at = 0;
+        while at < path.len() && self.0.contains_key(&path[..=at]) {
+            at += 1;
+        }
+        let name = path.get(at)?;
+        let module = self.0.get(&path[..at])?;
+        if module.defined.contains(name) || depth > 16 {
+            return Some(module.file);
+        }
+        let own = path[..at].to_vec();
+        if let Some(imported) = module.imported.get(name) {
+            let target = self.absolute(&own, imported, 0)?;
+            return self.item(&[&target[..], &path[at + 1..]].concat(), depth + 1);
+        }
+        for glob in &module.globs {
+            let Some(target) = self.absolute(&own, glob, 0) else { continue };
+            let has = self.0.get(&target).is_some_and(|inner| {
+                inner.defined.contains(name) || inner.reexported.contains(name)
+            });
+            if has {
+                return self.item(&[&target[..], &path[at..]].concat(), depth + 1);
+            }
+        }
+        // A macro made the name, so it is defined here.
+        Some(module.file)
+    }
+}

@@ -1,0 +1,43 @@
+//! No circles: what a file uses does not lead back to it, neither inside of a room nor between rooms.
+
+use crate::{
+    arrows::{Arrow, Graph},
+    sources::Text,
+};
+
+/// The arrows of circles, except those between files that are both `excepted`.
+pub(crate) fn arrows_back(graph: &Graph, excepted: &[&str]) -> Vec<String> {
+    let components = graph.components();
+    let mut found = Vec::new();
+    for ((from, to), arrow) in &graph.arrows {
+        let is_excepted = |file: usize| excepted.contains(&graph.files[file].as_str());
+        let is_in_a_circle = components[*from] == components[*to];
+        if is_in_a_circle && !(is_excepted(*from) && is_excepted(*to)) {
+            let back = graph.way(*to, *from).expect("a circle has a way back");
+            let back: Vec<&str> = back.iter().map(|file| graph.files[*file].as_str()).collect();
+            let (Arrow { file, line, name }, back) = (arrow, back.join(" -> "));
+            found.push(format!("{file}:{line}: uses `{name}`, which leads back: {back}"));
+        }
+    }
+    found
+}
+
+/// Excepted files, or rooms, that are in no circle.
+pub(crate) fn stale(graph: &Graph, excepted: &[&str]) -> Vec<String> {
+    let components = graph.components();
+    let is_in_a_circle = |name: &str| {
+        let mut ends = graph.arrows.keys();
+        ends.any(|(from, to)| graph.files[*from] == name && components[*from] == components[*to])
+    };
+    excepted.iter().filter(|name| !is_in_a_circle(name)).map(|name| (*name).to_owned()).collect()
+}
+
+/// The graph of the folders below `folder`.
+pub(crate) fn rooms(texts: &[Text], folder: &str) -> Graph {
+    let room = |file: &str| {
+        let inside = file.strip_prefix(folder).unwrap_or(file).trim_start_matches('/');
+        let first = inside.split('/').next().unwrap_or_default();
+        first.strip_suffix(".rs").unwrap_or(first).to_owned()
+    };
+    Graph::of(texts, folder).merged(room)
+}
