@@ -1,6 +1,8 @@
 //! Codes of the rules that this project keeps for itself, such as the number of a row in its matrix of the specification. They mean nothing to
 //! the users of the crates, so no page, error or document that users read has them.
 
+use std::collections::BTreeSet;
+
 use crate::sources::Text;
 
 /// Finds codes in texts for users: documents, documentation of public items, and texts of the program.
@@ -57,19 +59,41 @@ fn documents_public_item(lines: &[&str], in_public_trait: bool) -> bool {
     })
 }
 
-/// Whether a line has letters, a hyphen and two digits: `META-03`, `C-20`.
+/// References to rules that are not in `rules`, the text of docs/rules.md.
+pub(crate) fn unknown(texts: &[Text], rules: &str) -> Vec<String> {
+    let known: BTreeSet<&str> = rules
+        .lines()
+        .filter_map(|line| line.strip_prefix("| ")?.split_once(" |"))
+        .map(|row| row.0)
+        .collect();
+    let mut found = Vec::new();
+    for text in texts {
+        for (at, line) in text.text.lines().enumerate() {
+            let unknown = codes(line).filter(|code| !known.contains(code));
+            found.extend(unknown.map(|code| format!("{}:{}: {code}", text.path, at + 1)));
+        }
+    }
+    found
+}
+
 fn has_code(line: &str) -> bool {
-    line.match_indices('-').any(|(at, _)| {
+    codes(line).next().is_some()
+}
+
+/// Letters, a hyphen and two digits: `META-03`, `C-20`.
+fn codes(line: &str) -> impl Iterator<Item = &str> {
+    line.match_indices('-').filter_map(|(at, _)| {
         let letters = line[..at].chars().rev().take_while(char::is_ascii_alphanumeric);
         let word: String = letters.collect::<Vec<_>>().into_iter().rev().collect();
         let digits = line[at + 1..].chars().take_while(char::is_ascii_digit).count();
         let after = line[at + 1 + digits..].chars().next();
         let is_upper = word.chars().all(|it| it.is_ascii_uppercase() || it.is_ascii_digit())
             && word.starts_with(|first: char| first.is_ascii_uppercase());
-        digits == 2
+        let is_code = digits == 2
             && is_upper
             && word != "UTF"
-            && !after.is_some_and(|it| it.is_ascii_alphanumeric() || it == '-')
+            && !after.is_some_and(|it| it.is_ascii_alphanumeric() || it == '-');
+        is_code.then(|| &line[at - word.len()..at + 1 + digits])
     })
 }
 

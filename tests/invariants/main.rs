@@ -235,6 +235,21 @@ fn no_code_of_a_rule_is_published() {
 }
 
 #[test]
+fn every_rule_that_is_referred_to_is_in_the_list() {
+    let planted = [
+        ("a.rs", "// The id comes back (rule RPC-02)."),
+        ("b.jsonl", "{\"#\": \"RPC-99: no such rule\"}"),
+    ];
+    let planted = sources_of(&planted);
+    let rules = include_str!("../../docs/rules.md");
+    assert_eq!(codes::unknown(&planted, rules), ["mcp-runtime/src/b.jsonl:1: RPC-99"]);
+    let everything = sources::everything();
+    assert!(everything.len() > 900, "only {} files", everything.len());
+    let unknown = codes::unknown(&everything, rules);
+    assert!(unknown.is_empty(), "{}", unknown.join("\n"));
+}
+
+#[test]
 fn what_is_done_about_each_threat_is_shown() {
     let planted =
         "| a threat | something | nothing | `faults::no_such_test` |\n| another | x | y | |";

@@ -46,6 +46,19 @@ pub(crate) fn texts() -> Vec<Text> {
     all
 }
 
+/// All sources, tests and transcripts as they are written, without those of this suite, which plant codes of rules.
+pub(crate) fn everything() -> Vec<Text> {
+    let mut files = Vec::new();
+    for folder in ["mcp-runtime", "mcp-macros", "tests", "examples"] {
+        files_in(&root().join(folder), &["rs", "jsonl"], &mut files);
+    }
+    let all = files.iter().map(|file| {
+        let path = file.strip_prefix(root()).expect("the file lies in the workspace");
+        text(&path.to_string_lossy().replace('\\', "/"))
+    });
+    all.filter(|text| !text.path.starts_with("tests/invariants/")).collect()
+}
+
 fn text(path: &str) -> Text {
     let text = fs::read_to_string(root().join(path)).expect("sources are readable");
     Text { path: path.to_owned(), text }
@@ -69,7 +82,7 @@ pub(crate) fn library() -> Vec<Source> {
 pub(crate) fn tests() -> Vec<Source> {
     let mut files = Vec::new();
     for folder in ["mcp-runtime", "mcp-macros", "tests", "examples"] {
-        rust_files(&root().join(folder), &mut files);
+        files_in(&root().join(folder), &["rs"], &mut files);
     }
     let sources = files.iter().filter_map(|file| {
         let path = file.strip_prefix(root()).expect("it lies in the workspace");
@@ -95,14 +108,14 @@ pub(crate) fn root() -> &'static Path {
     Path::new(env!("CARGO_MANIFEST_DIR")).parent().expect("the package lies in the workspace")
 }
 
-fn rust_files(folder: &Path, all: &mut Vec<PathBuf>) {
+fn files_in(folder: &Path, extensions: &[&str], all: &mut Vec<PathBuf>) {
     for entry in fs::read_dir(folder).expect("the sources can be listed") {
         let path = entry.expect("the sources can be listed").path();
         if path.is_dir() {
             if !path.ends_with("target") {
-                rust_files(&path, all);
+                files_in(&path, extensions, all);
             }
-        } else if path.extension().is_some_and(|it| it == "rs") {
+        } else if path.extension().is_some_and(|it| extensions.iter().any(|known| it == *known)) {
             all.push(path);
         }
     }
