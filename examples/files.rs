@@ -1,7 +1,7 @@
-//! Files of some directories, and of no other place: `FILES_ROOTS=~/notes:~/project cargo run --example files`.
+//! Files of some directories and of no other place: `FILES_ROOTS=~/notes:~/project cargo run --example files`.
 //!
-//! Without the variable it is the working directory. A path begins with the name of its root: `notes/2026/may.md`. Every path is
-//! opened relative to its root by the operating system, so neither `..` nor a symbolic link leads out, however quickly it is changed.
+//! Without the variable the only root is the working directory. A path begins with the name of its root: `notes/2026/may.md`. The operating
+//! system opens every path relative to its root. So neither `..` nor a symbolic link leads out, however quickly the link is changed.
 
 use std::{
     collections::BTreeMap,
@@ -17,9 +17,9 @@ use fast_glob::glob_match;
 use mcp_runtime::prelude::*;
 use similar::TextDiff;
 
-/// The most bytes of one file that are read at once.
+/// Most bytes that are read of one file at once.
 const LIMIT: usize = 1024 * 1024;
-/// The most places a search answers with.
+/// Most results of a search.
 const MOST: usize = 200;
 
 /// The directories that are served, by name.
@@ -82,7 +82,7 @@ impl Roots {
         content: &str,
     ) -> Result<String> {
         let mut file = self.open_file(path, OpenOptions::new().write(true).create(true))?;
-        // Opening does not truncate it, because the path may name something else than a file.
+        // Opening does not truncate, because the path may name something other than a file.
         let written = file.set_len(0).and_then(|()| file.write_all(content.as_bytes()));
         written.map_err(|error| failed(path, error))?;
         Ok(format!("{} bytes written", content.len()))
@@ -138,7 +138,7 @@ impl Roots {
         let mut directories: Vec<String> = self.0.keys().map(|it| format!("{it}/")).collect();
         while let Some(directory) = directories.pop() {
             progress.step();
-            // What cannot be read has nothing to find.
+            // A directory that cannot be read is skipped.
             for name in self.names(&directory).unwrap_or_default() {
                 cancel.check()?;
                 let path = format!("{directory}{name}");
@@ -227,7 +227,7 @@ impl Roots {
         Ok(Self(roots))
     }
 
-    /// The root that a path begins with, and the rest of the path.
+    /// Returns the root that a path begins with, and the rest of the path.
     fn find<'a>(&self, path: &'a str) -> Result<(&Dir, &'a str)> {
         let (name, inside) = path.trim_end_matches('/').split_once('/').unwrap_or((path, "."));
         let root = self.0.get(name.trim_end_matches('/'));
@@ -237,7 +237,7 @@ impl Roots {
         })
     }
 
-    /// What a directory has, or the roots.
+    /// Returns the names in a directory, or those of the roots for an empty path.
     fn names(&self, path: &str) -> Result<Vec<String>> {
         if path.is_empty() {
             return Ok(self.0.keys().map(|it| format!("{it}/")).collect());
@@ -253,12 +253,12 @@ impl Roots {
         Ok(names)
     }
 
-    /// Opens a regular file. The path may name something else by the time it is opened, so the open file is looked at again. Opening does
-    /// not wait, as it would for the other end of a pipe.
+    /// Opens a regular file. The path may name something else by the time it is opened, so the open file is checked again. Opening does not
+    /// block, as it otherwise would on a pipe that has no other end yet.
     fn open_file(&self, path: &str, options: &mut OpenOptions) -> Result<File> {
         let no_file = || Error::msg(format!("`{path}` is not a file"));
         let (root, inside) = self.find(path)?;
-        // Opening a device can do something already.
+        // Merely opening a device can have an effect.
         if root.metadata(inside).is_ok_and(|it| !it.is_file()) {
             return Err(no_file());
         }
@@ -279,7 +279,7 @@ impl Roots {
         Ok(bytes)
     }
 
-    /// As `path:line: text`; none where the file is no text, or too large.
+    /// Returns the lines that contain `part`, as `path:line: text`. A file that is too large or is not UTF-8 has none.
     fn lines_with(&self, part: &str, path: &str) -> Vec<String> {
         let text = self.bytes(path).ok().and_then(|it| String::from_utf8(it).ok());
         let text = text.unwrap_or_default();
@@ -288,7 +288,7 @@ impl Roots {
     }
 }
 
-/// Makes opening a pipe return at once. It changes nothing for files.
+/// Makes opening a pipe return at once. For regular files the flag has no effect.
 #[cfg(unix)]
 fn do_not_wait(options: &mut OpenOptions) {
     use cap_std::fs::OpenOptionsExt as _;

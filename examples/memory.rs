@@ -1,7 +1,8 @@
-//! A memory that outlives the conversation: entities, what is known of them, and how they relate.
+//! A memory that outlives the conversation: entities, observations about them, and relations between them.
 //!
-//! `cargo run --example memory` keeps it in `memory.db` in the working directory, or where the environment variable `MEMORY_DB`
-//! says. What was answered is on disk: neither a crash nor a power cut takes it back. Several servers may share the file.
+//! `cargo run --example memory` keeps the memory in `memory.db` in the working directory, or in the file that the environment variable
+//! `MEMORY_DB` names. Changes are on disk before they are answered, so neither a crash nor a power cut loses them. Several servers may share
+//! the file.
 
 use std::{
     collections::HashSet,
@@ -61,7 +62,7 @@ struct Knowledge {
 
 struct Graph {
     connection: Mutex<Connection>,
-    /// Tells clients what has changed.
+    /// Notifies clients of changes.
     server: Handle,
 }
 
@@ -195,7 +196,7 @@ impl Graph {
         Ok(Self { connection: Mutex::new(connection), server })
     }
 
-    /// Does all of the work or none of it, and then tells who subscribed to the graph or to an entity that changed.
+    /// Runs the work in one transaction, then notifies the subscribers of the graph and of the changed entities.
     fn write<'a, T>(
         &self,
         changed: impl IntoIterator<Item = &'a String>,
@@ -242,7 +243,7 @@ impl Graph {
     }
 }
 
-/// Runs a statement with each of these rows, and counts what it changed.
+/// Runs the statement with each of the rows, and returns the number of rows that it changed.
 fn each<'a, const N: usize>(
     graph: &Transaction<'_>,
     sql: &str,
@@ -258,7 +259,7 @@ fn observe(graph: &Transaction<'_>, entity: &String, observations: &[String]) ->
     each(graph, "INSERT OR IGNORE INTO observation VALUES (?, ?)", rows)
 }
 
-/// Fails with what to do, which a violated foreign key would not tell.
+/// Checks that the entity exists. The error says what to do, which the error of a violated foreign key would not.
 fn known(graph: &Transaction<'_>, entity: &str) -> Result<()> {
     let known = graph.prepare("SELECT 1 FROM entity WHERE name = ?")?.exists([entity])?;
     let unknown = || format!("there is no entity `{entity}`: create it, or search for its name");

@@ -1,11 +1,11 @@
 //! A notebook for each user, behind a login: `cargo run --example notes -- --http`, and give `http://127.0.0.1:8000/mcp` to a client.
 //!
-//! The server is its own authorization server: the client registers itself, and a page asks who you are. There are two users, `ada` and
-//! `bob`, whose passwords come from the environment (`NOTES_ADA`, `NOTES_BOB`) or are made up and printed. Over stdio there is no login,
-//! and the notes are those of whoever runs it.
+//! The server is its own authorization server: the client registers itself, and a page asks the user to log in. There are two users, `ada`
+//! and `bob`. Their passwords come from the environment (`NOTES_ADA`, `NOTES_BOB`) or are generated and printed. Over stdio there is no
+//! login: the notes belong to the user who starts the program.
 //!
-//! Everything is in memory, unless the environment variable `NOTES_DB` names a file: then notes are kept there and logins beside it, so
-//! that a restart neither loses a note nor logs anybody out. `NOTES_URL` is what a public server is called: `https://notes.example.com`.
+//! By default everything is in memory. If the environment variable `NOTES_DB` names a file, the server keeps notes in that file and logins
+//! beside it, so that a restart loses neither. `NOTES_URL` is the address of a public server: `https://notes.example.com`.
 
 use std::{
     env,
@@ -26,7 +26,7 @@ const SCHEMA: &str = "
         PRIMARY KEY (owner, id)
     ) STRICT, WITHOUT ROWID;";
 
-/// Of one user.
+/// Most notes that one user may have.
 const MOST: i64 = 1000;
 
 /// A note.
@@ -38,10 +38,10 @@ struct Note {
     text: String,
 }
 
-/// The notes of everybody. No statement is without the owner, so nobody reaches another's.
+/// Notes of all users. Every statement names the owner, so that no user reaches the notes of another.
 struct Notebook(Mutex<Connection>);
 
-/// Who calls: over stdio there is nobody else.
+/// Returns the principal of the caller. Over stdio there is a single caller, `local`.
 fn owner(caller: Option<&Auth>) -> &str {
     caller.map_or("local", Auth::principal)
 }
@@ -83,7 +83,7 @@ impl Notebook {
         caller: Option<Auth>,
     ) -> Result<Json<Note>> {
         let owner = owner(caller.as_ref());
-        // Numbers are each owner's own: they do not tell how much others write.
+        // Ids are counted for each owner, so that they do not reveal how much other users write.
         let sql = "INSERT INTO note (owner, id, text) SELECT ?1, coalesce(max(id), 0) + 1, ?2 FROM note WHERE owner = ?1
                    HAVING count(*) < ?3 RETURNING id";
         let added = params![owner, text, MOST];
@@ -136,7 +136,7 @@ impl Notebook {
     }
 }
 
-/// The users and their passwords. Those that are made up are printed where somebody can log in.
+/// Returns the users and their passwords. Generated passwords are printed only over HTTP, because stdio has no login.
 fn users() -> Vec<(String, String)> {
     let is_served = env::args().any(|it| it.starts_with("--http"));
     let password = |name: &str| {
@@ -154,7 +154,7 @@ fn users() -> Vec<(String, String)> {
     ["ada", "bob"].map(|it| (it.to_owned(), password(it))).into()
 }
 
-/// In a time that does not tell how much of it is right.
+/// Compares two texts of the same length in a time that does not reveal where they differ.
 fn is_same(one: &str, other: &str) -> bool {
     let pairs = one.bytes().zip(other.bytes());
     one.len() == other.len() && pairs.fold(0, |all, (a, b)| all | (a ^ b)) == 0
@@ -186,7 +186,7 @@ fn main() -> Exit {
         title = "Notes",
         instructions = "The notebook of the user who has logged in."
     )
-    // What changes notes is listed for everybody: whoever has granted less is asked for it when it is used.
+    // Lists show the tools that change notes to every user. A client asks for the missing scope when it calls one of them.
     .auth(
         ProtectedResource::from(authorization)
             .implies("notes:write", ["notes:read"])

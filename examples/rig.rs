@@ -1,7 +1,7 @@
-//! What is measured: three tools that do next to nothing, and with `TOOLS=N` in the environment `N` more that are only listed. With
-//! `ISSUER=URL` over HTTP, callers show a token of this issuer's.
+//! Server that the benchmarks measure, with three tools that do almost nothing. `TOOLS=N` in the environment adds `N` tools that are only
+//! listed. With `ISSUER=URL`, callers over HTTP need a token of that issuer.
 //!
-//! Nothing is tuned for it. What `BENCHMARKS.md` says of calls is said of a server with all limits and checks that any other has.
+//! Nothing is tuned for the benchmarks: the figures in `BENCHMARKS.md` are those of a server with all default limits and checks.
 
 use mcp_runtime::{Jwt, prelude::*};
 
@@ -53,7 +53,7 @@ struct Search {
     verbose: Option<bool>,
 }
 
-/// Tools beside the three, known only when the server starts.
+/// Tools beside the three, whose number is known only when the server starts.
 struct Dummies;
 
 fn dummies(count: usize, handle: &Handle) -> Result<Dummies> {

@@ -1,4 +1,4 @@
-//! What time it is anywhere, and what a time here is there: `cargo run --example time`.
+//! Current time in any time zone, and conversion between zones: `cargo run --example time`.
 
 use jiff::{
     Zoned,
@@ -82,7 +82,7 @@ fn zones() -> Vec<String> {
     tz::db().available().map(|it| it.to_string()).collect()
 }
 
-/// The zone of this name, or of this machine.
+/// Returns the zone of this name, or without a name the zone of this machine.
 fn zone(name: Option<String>) -> Result<TimeZone> {
     let Some(name) = name else { return Ok(TimeZone::system()) };
     tz::db().get(&name).map_err(|_| {

@@ -1,4 +1,4 @@
-//! What people are asked.
+//! Forms that the user fills in.
 
 use std::fmt;
 

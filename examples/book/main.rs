@@ -1,8 +1,8 @@
 //! Books tables: `cargo run --example book`, and with `-- --http 127.0.0.1:8000` over HTTP.
 //!
-//! Here is how a server asks. `book_table` asks with two forms, the second of which depends on the first; `wait_for_table` goes on as a
-//! task where the client knows tasks, and asks in between; `pay_deposit` sends the user to a page, which this program serves too. To see
-//! a table become free, cancel the booking that has it.
+//! This example shows how a server asks the user. `book_table` asks with two forms, and the second form depends on the first.
+//! `wait_for_table` continues as a task if the client supports tasks, and asks when a table is free. `pay_deposit` sends the user to a page,
+//! which this program serves too. To see a table become free, cancel the booking that has it.
 
 use std::{
     env,
@@ -28,7 +28,7 @@ fn server() -> Builder {
     )
 }
 
-/// Everything that the command line says: the pages have a listener of their own, for this machine alone.
+/// Runs the command line of the server. The pages have a listener of their own, on the loopback interface.
 fn run() -> impl Termination {
     let server = server().setup(async |server: Handle| {
         let listener = TcpListener::bind("127.0.0.1:0").await?;
@@ -40,7 +40,7 @@ fn run() -> impl Termination {
     server.run()
 }
 
-/// One application, with the MCP server at `/mcp` and the pages beside it.
+/// Serves an axum application that has the MCP server at `/mcp` and the pages beside it.
 async fn serve(address: &str) -> Result<()> {
     let listener = TcpListener::bind(address).await?;
     let address = listener.local_addr()?;

@@ -1,7 +1,7 @@
-//! Where the deposit is paid: nothing but a button.
+//! Page on which the deposit is paid: a single button.
 //!
-//! Whoever has the address may pay, so the page says nothing of the guest. Another site can make a browser send the form, but not read
-//! the token that must come with it; looking at the page changes nothing.
+//! Any visitor with the address may pay, so the page does not name the guest. Another site can make a browser send the form, but it cannot
+//! read the token that the form must carry. Opening the page changes nothing.
 
 use axum::{
     Router,
@@ -40,7 +40,7 @@ async fn pay(
     }
 }
 
-/// Kept by nobody, and in nobody's frame.
+/// Returns a page that browsers neither cache nor show inside a frame.
 fn html(status: StatusCode, body: &str) -> Response {
     let policy = "default-src 'none'; form-action 'self'; frame-ancestors 'none'";
     let headers = [

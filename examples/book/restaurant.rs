@@ -1,4 +1,4 @@
-//! The house: its tables, who has them, and who waits for one.
+//! State of the restaurant: its tables, the bookings, and the calls that wait for a table.
 
 use std::{
     collections::HashMap,
@@ -15,13 +15,13 @@ use tokio::{
 
 use crate::forms::{Area, Visit};
 
-/// Where they are and how many sit there, the smallest first.
+/// Area and number of seats of each table, the smallest first.
 const TABLES: [(Area, u8); 3] = [(Area::Window, 2), (Area::Garden, 4), (Area::Hall, 8)];
 
-/// More are a group, and pay a deposit.
+/// Most guests of a small party. A larger party is a group and pays a deposit.
 pub(crate) const FEW: u8 = 4;
 
-/// How long a table is kept for somebody who has to answer.
+/// Time for which a table is held while the user answers.
 pub(crate) const HELD: Duration = Duration::from_secs(15 * 60);
 
 /// Who comes, and what the kitchen should know.
@@ -55,24 +55,25 @@ impl Booking {
 
 struct Entry {
     booking: Booking,
-    /// Until it is somebody's.
+    /// End of the hold. `None` once the booking is confirmed.
     held_until: Option<Instant>,
-    /// The last part of the page's address, and what only the page itself knows.
+    /// Last part of the page's address.
     page: String,
+    /// Secret in the form of the page.
     token: String,
 }
 
 #[derive(Default)]
 struct Book {
     entries: HashMap<String, Entry>,
-    /// In the order in which they came.
+    /// Waiting calls, the oldest first.
     waiting: Vec<(Visit, oneshot::Sender<Booking>)>,
 }
 
 struct House {
     book: Mutex<Book>,
     server: Handle,
-    /// Where the pages are.
+    /// Base URL of the pages.
     address: String,
 }
 
@@ -84,7 +85,7 @@ impl Restaurant {
         Self(Arc::new(House { book: Mutex::default(), server, address }))
     }
 
-    /// The book, in which nothing is out of date: no table is kept too long, or free for which somebody waits.
+    /// Locks the book and brings it up to date: ends the holds that have expired, and holds free tables for waiting calls.
     fn book(&self) -> MutexGuard<'_, Book> {
         let mut book = self.0.book.lock().unwrap_or_else(PoisonError::into_inner);
         let now = Instant::now();
@@ -93,19 +94,19 @@ impl Restaurant {
         book
     }
 
-    /// Keeps a table for somebody who is asked for the rest, or says why there is none.
+    /// Holds a table while the user is asked for the remaining details. The error says why there is none.
     pub(crate) fn hold(&self, visit: &Visit) -> Result<Booking, String> {
         possible(visit)?;
         self.book().hold(visit).ok_or_else(|| format!("There is no table on {visit}."))
     }
 
-    /// Waits for a table, and keeps it. Whoever stops waiting is forgotten: a call that is cancelled is dropped.
+    /// Waits for a table and holds it. A cancelled call drops this future, and with it the call's place among those that wait.
     pub(crate) async fn wait(&self, visit: &Visit) -> Result<Booking> {
         possible(visit).map_err(Error::msg)?;
         let (offer, mut offered) = oneshot::channel();
         self.book().waiting.push((visit.clone(), offer));
         loop {
-            // Nobody is told when a table has been kept too long, so somebody has to look.
+            // The end of a hold wakes no call, so each waiting call looks at the book once a minute.
             drop(self.book());
             if let Ok(offered) = timeout(Duration::from_secs(60), &mut offered).await {
                 return Ok(offered?);
@@ -113,7 +114,7 @@ impl Restaurant {
         }
     }
 
-    /// Makes a table that is held somebody's, in another area where there is one. To say it again changes nothing.
+    /// Confirms a held table for the guest, in the given area if a table is free there. A second confirmation changes nothing.
     pub(crate) fn confirm(&self, id: &str, guest: Guest, area: Option<Area>) -> Result<Booking> {
         let mut book = self.book();
         let visit = book.entries.get(id).map(|it| it.booking.visit.clone());
@@ -130,7 +131,7 @@ impl Restaurant {
         Ok(booking)
     }
 
-    /// Gives a table back to those who wait. Returns whether there was such a booking.
+    /// Removes a booking or a hold, and offers its table to the waiting calls. Returns whether the booking existed.
     pub(crate) fn release(&self, id: &str) -> bool {
         let mut book = self.book();
         let released = book.entries.remove(id).is_some();
@@ -145,20 +146,21 @@ impl Restaurant {
         booking.guest.is_some().then_some(booking)
     }
 
-    /// Where a deposit is paid.
+    /// Returns the URL of the page on which the deposit is paid.
     pub(crate) fn page_of(&self, id: &str) -> Option<String> {
         let page = self.book().entries.get(id)?.page.clone();
         Some(format!("{}/pay/{page}", self.0.address))
     }
 
-    /// What is paid for at a page, and the token of its button.
+    /// Returns the booking that is paid on a page, and the token of the page's button.
     pub(crate) fn bill(&self, page: &str) -> Option<(Booking, String)> {
         let book = self.book();
         let entry = book.entries.values().find(|it| it.page == page)?;
         Some((entry.booking.clone(), entry.token.clone()))
     }
 
-    /// Takes the deposit when the button of this very page was pressed, and tells who waits for that.
+    /// Records the deposit if the token is that of the page's button. Notifies the subscribers of the booking and the clients that wait for
+    /// the page.
     pub(crate) fn pay(&self, page: &str, token: &str) -> bool {
         let mut book = self.book();
         let entry = book.entries.values_mut().find(|it| it.page == page && it.token == token);
@@ -177,7 +179,7 @@ impl Book {
                 continue;
             }
             match self.hold(&visit) {
-                // Whoever has gone just now loses it like anybody who does not answer.
+                // If the call has ended just now, the table stays held until the hold expires, as without an answer.
                 Some(held) => drop(offer.send(held)),
                 None => self.waiting.push((visit, offer)),
             }
@@ -211,7 +213,7 @@ fn possible(visit: &Visit) -> Result<(), String> {
     if day < today { Err(format!("{day} is over, it is {today} today.")) } else { Ok(()) }
 }
 
-/// A text that nobody can guess.
+/// Returns 128 random bits as hexadecimal digits.
 fn secret() -> Option<String> {
     let mut bytes = [0; 16];
     getrandom::fill(&mut bytes).ok()?;

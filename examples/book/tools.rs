@@ -1,4 +1,4 @@
-//! What clients see.
+//! Tools, the resource and the prompt, as clients see them.
 
 use mcp_runtime::{Unanswered, prelude::*};
 
@@ -16,8 +16,8 @@ async fn book_table(ctx: &Context, restaurant: &Restaurant) -> Result<String> {
             Ok(visit) => visit,
             Err(why) => return unbooked(why),
         };
-        // Once, since the function runs again for the answer to the next question. That there is no table is kept like a success: otherwise
-        // one that becomes free meanwhile would be booked for somebody who has named another evening.
+        // `once`, because the function runs again from the top for the answer to the next question. "No table" is kept like a success.
+        // Otherwise a table that becomes free meanwhile would be booked for a user who has named another evening.
         let hold = async || Ok::<_, Error>(restaurant.hold(&visit));
         match ctx.once(format!("hold-{attempt}"), hold).await? {
             Ok(held) => return settle(ctx, restaurant, held).await,
@@ -27,7 +27,7 @@ async fn book_table(ctx: &Context, restaurant: &Restaurant) -> Result<String> {
     Ok("Nothing is booked. `wait_for_table` waits until somebody cancels.".to_owned())
 }
 
-/// Asks for the rest, and makes the table that is held the user's.
+/// Asks the user for the remaining details, then confirms the held table.
 async fn settle(ctx: &Context, restaurant: &Restaurant, held: Booking) -> Result<String> {
     let question = format!("We keep a table for you on {}. What else should we know?", held.visit);
     let answer = if held.visit.guests > FEW {
@@ -48,10 +48,10 @@ async fn settle(ctx: &Context, restaurant: &Restaurant, held: Booking) -> Result
     };
     let booking = restaurant.confirm(&held.id, guest, area)?;
     if let Some(page) = restaurant.page_of(&held.id).filter(|_| booking.is_due()) {
-        // Whoever cannot be sent there, or would not go, has the table all the same and can pay later.
+        // The answer is ignored: a user who does not go to the page keeps the table and can pay later.
         let _ = ctx.elicit_url("deposit", "Pay the deposit for your table", page).await;
     }
-    // That the user went there is no word on what happened there; it may be paid by now.
+    // The booking is read again. An accepted page does not mean a paid deposit, but the user may have paid by now.
     restaurant.booking(&held.id).map(|it| booked(&it)).ok_or_else(|| unknown(&held.id))
 }
 
@@ -80,7 +80,7 @@ async fn wait_for_table(
             if let Ok(held) = restaurant.hold(&visit) {
                 return Ok(held);
             }
-            // What a task reports is its status.
+            // In a task, progress becomes the status message.
             ctx.progress().say(turn, format!("waiting for a table on {visit}"));
             restaurant.wait(&visit).await
         };
@@ -90,7 +90,7 @@ async fn wait_for_table(
         if let Ok(Offer { take: true }) = offer {
             match restaurant.confirm(&held.id, guest.clone(), None) {
                 Ok(booking) => return Ok(booked(&booking)),
-                // The answer has come too late: the next table is asked about under a key of its own.
+                // The answer came too late. The question about the next table has a key of its own.
                 Err(_) => continue,
             }
         }
@@ -120,7 +120,7 @@ async fn pay_deposit(
         Unanswered::Declined | Unanswered::Cancelled => {
             Ok("The user has not paid; the table is still theirs.".to_owned())
         }
-        // Among them is how the client learns where to send the user before it calls again.
+        // Among these errors is the one that tells the client to send the user to the page before it calls again.
         other => Err(other.into()),
     }
 }
@@ -169,7 +169,7 @@ fn booked(booking: &Booking) -> String {
     format!("Booked: {table:?}, {visit}, as booking://{id}.{deposit}")
 }
 
-/// A "no" is an answer for the model, not a failure.
+/// Turns a "no" of the user into an answer for the model instead of a failure.
 fn unbooked(why: Unanswered) -> Result<String> {
     match why {
         Unanswered::Declined => Ok("Nothing is booked: the user does not want to.".to_owned()),

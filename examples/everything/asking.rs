@@ -1,4 +1,5 @@
-//! What a running call can ask of its client: the same words, whether the client is asked at once or calls again with the answer.
+//! Questions of a running call to its client. The code is the same whether the client answers while the call waits, or calls again with the
+//! answer.
 
 use mcp_runtime::prelude::*;
 
@@ -178,7 +179,7 @@ async fn test_input_required_result_tampered_state(ctx: &Context) -> Result<Stri
     confirmed(ctx).await
 }
 
-/// Happens once, however often the call goes on.
+/// Runs once, however many rounds the call has.
 async fn begin() -> Result<String> {
     Ok("state-ok".to_owned())
 }

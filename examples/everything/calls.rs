@@ -1,4 +1,4 @@
-//! What happens while a tool runs: progress, log messages, and streams that end early.
+//! Events while a tool runs: progress, log messages, and streams that end early.
 
 use std::time::Duration;
 
@@ -15,7 +15,7 @@ async fn test_tool_with_progress(progress: Progress) -> &'static str {
     progress.report(50);
     sleep(A_MOMENT).await;
     progress.report(100);
-    // The TypeScript SDK loses a report that reaches it together with the answer (modelcontextprotocol/typescript-sdk#2580).
+    // The TypeScript SDK loses a progress report that arrives together with the result (modelcontextprotocol/typescript-sdk#2580).
     sleep(A_MOMENT).await;
     "The work is done."
 }

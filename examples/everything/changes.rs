@@ -1,4 +1,4 @@
-//! What changes while the server runs, and how clients hear of it.
+//! Changes of lists and resources while the server runs, and their notifications.
 
 use mcp_runtime::prelude::*;
 

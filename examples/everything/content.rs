@@ -1,10 +1,10 @@
-//! What tools can answer with.
+//! Kinds of content that tools can return.
 
 use mcp_runtime::prelude::*;
 
 /// A red pixel.
 pub(crate) const PNG: &str = "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mP8z8DwHwAFBQIAX8jx0gAAAABJRU5ErkJggg==";
-/// One sample of silence.
+/// A single sample of silence.
 const WAV: &str = "UklGRiYAAABXQVZFZm10IBAAAAABAAEAQB8AAIA+AAACABAAZGF0YQIAAAAAAA==";
 
 /// Answers with a text. The first in the list: it needs no arguments and never fails.

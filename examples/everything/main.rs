@@ -1,7 +1,7 @@
-//! Everything at once: `cargo run --example everything`.
+//! Every feature of the protocol in one server: `cargo run --example everything`.
 //!
-//! These are the tools, resources and prompts that the official conformance suite asks of a server, by the names it asks for. The suite
-//! checks every corner of the protocol, so this is also where to look up how any one of them is written.
+//! The server has the tools, resources and prompts that the official conformance suite expects, under the names that the suite uses. The
+//! suite checks every corner of the protocol, so you can look up here how each of them is written.
 
 mod asking;
 mod calls;

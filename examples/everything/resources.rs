@@ -1,4 +1,4 @@
-//! Resources: text, bytes, a template, and one that can be subscribed to.
+//! Resources: text, bytes, a template, and a resource that clients can subscribe to.
 
 use mcp_runtime::prelude::*;
 

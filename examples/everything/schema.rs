@@ -1,4 +1,4 @@
-//! A schema that no Rust type says: one written by hand.
+//! Tool with a schema that is written by hand, because no Rust type can express it.
 
 use mcp_runtime::prelude::*;
 

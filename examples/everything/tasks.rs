@@ -1,4 +1,4 @@
-//! Calls that go on as tasks: each is a plain function that takes its time, and says that it may.
+//! Tools whose calls can continue as tasks. Each is a plain slow function, with the key `task` in its attribute.
 
 use std::time::Duration;
 

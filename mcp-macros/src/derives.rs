@@ -1,4 +1,4 @@
-//! `#[data]` and `#[form]`: what a type needs to travel as JSON.
+//! Derives that `#[data]` and `#[form]` add to a type, for its form in JSON.
 
 use crate::errors::Errors;
 use crate::item::function::{keyword, keyword_span};
@@ -9,10 +9,10 @@ use syn::parse::{ParseStream, Parser as _};
 use syn::punctuated::Punctuated;
 use syn::{Attribute, Path, Token};
 
-/// One of the derives that the attribute stands for.
+/// Derive that `#[data]` and `#[form]` add.
 #[derive(Clone, Copy)]
 pub(crate) struct Derive {
-    /// `None` for our own.
+    /// Crate of the derive; `None` for our own `Schema`.
     pub(crate) module: Option<&'static str>,
     pub(crate) name: &'static str,
 }
@@ -24,7 +24,7 @@ const ALL: [Derive; 4] = [
     Derive { module: None, name: "Schema" },
 ];
 
-/// The derives the item needs; those that the user wrote too are reported.
+/// Returns the derives that the item needs. Reports those that the user wrote as well.
 pub(crate) fn derives(owner: &str, item: &TokenStream, errors: &Errors) -> Vec<Derive> {
     let found = keyword(item).map(|(word, _)| word);
     if !matches!(found, Some("struct" | "enum")) {
@@ -43,7 +43,7 @@ pub(crate) fn derives(owner: &str, item: &TokenStream, errors: &Errors) -> Vec<D
     };
     let attrs = read.parse2(item.clone()).unwrap_or_default();
     if let Some(span) = attrs.iter().find_map(other) {
-        // The one that is left derives.
+        // The item has both attributes. The other one still adds the derives, so this one adds none.
         errors.at(span, "`#[form]` does all that `#[data]` does: remove `#[data]`");
         return Vec::new();
     }
@@ -54,7 +54,7 @@ pub(crate) fn derives(owner: &str, item: &TokenStream, errors: &Errors) -> Vec<D
         .filter(is_derived)
         .collect();
     if let [first, rest @ ..] = doubled.as_slice() {
-        // The user's are not emitted: a crate they come from need not be there, and two impls would be one too many.
+        // The user's derives are not emitted: their crate may be no dependency, and a second impl would conflict with ours.
         let names = rest.iter().fold(format!("`{first}`"), |names, it| format!("{names}, `{it}`"));
         let it = if rest.is_empty() { "it" } else { "them" };
         errors.at(first.span(), format!("{owner} derives {names} already: remove {it} here"));
@@ -62,7 +62,7 @@ pub(crate) fn derives(owner: &str, item: &TokenStream, errors: &Errors) -> Vec<D
     ALL.to_vec()
 }
 
-/// The item without the derives that ours stand for.
+/// Returns the item without the derives that we add ourselves.
 pub(crate) fn without_doubled(item: TokenStream) -> TokenStream {
     let mut kept: Vec<TokenTree> = Vec::new();
     for token in item {
@@ -83,7 +83,7 @@ fn is_derive(attribute: &Group) -> bool {
     matches!(path_of(&attribute.stream()).as_slice(), [word] if word == "derive")
 }
 
-/// The paths between the parentheses of `derive(…)`.
+/// Removes from the group of `derive(…)` the paths of derives that we add ourselves.
 fn undoubled(token: TokenTree) -> TokenTree {
     let TokenTree::Group(group) = token else { return token };
     let read = Punctuated::<Path, Token![,]>::parse_terminated;
@@ -101,7 +101,7 @@ fn is_derived(word: &Ident) -> bool {
     ALL.iter().any(|it| word == it.name)
 }
 
-/// Where the second of our attributes that derive stands.
+/// Returns the place of the attribute if it is a second `#[data]` or `#[form]` on the item.
 fn other(attr: &Attribute) -> Option<Span> {
     let word = &attr.path().segments.last()?.ident;
     (word == "data" || word == "form").then(|| word.span())

@@ -1,12 +1,12 @@
-//! Doc comments as the text a model or a person reads.
+//! Doc comments as text for models and users.
 
 use syn::{Attribute, Expr, ExprLit, Lit, Meta};
 
 /// The documentation of an item or a parameter.
 pub(crate) enum Doc<'a> {
-    /// Known here: lines joined, trimmed.
+    /// Text that is known here: lines joined, blank lines at both ends removed.
     Text(String),
-    /// Some of it is an expression such as `include_str!(…)`; the compiler joins and trims it.
+    /// Text with an expression in it, such as `include_str!(…)`. The compiler joins and trims the parts.
     Parts(Vec<Part<'a>>),
 }
 
@@ -15,11 +15,11 @@ pub(crate) enum Part<'a> {
     Expr(&'a Expr),
 }
 
-/// The documentation among `attrs`; `None` if there is none, or nothing but blank lines.
+/// Reads the documentation from `attrs`. Returns `None` without documentation, or if all lines are blank.
 pub(crate) fn read(attrs: &[Attribute]) -> Option<Doc<'_>> {
     let mut parts = Vec::new();
     for attr in attrs.iter().filter(|it| it.path().is_ident("doc")) {
-        // `#[doc(hidden)]` and its like are lists.
+        // `#[doc(hidden)]` and similar attributes are lists, and no text.
         let Meta::NameValue(pair) = &attr.meta else { continue };
         match &pair.value {
             Expr::Lit(ExprLit { lit: Lit::Str(text), .. }) => {

@@ -1,4 +1,4 @@
-//! What the entry points do, on tokens that a test can make.
+//! Bodies of the macro entry points, on `proc_macro2` tokens so that tests can call them.
 
 use crate::derives::{derives, without_doubled};
 use crate::errors::Errors;
@@ -46,10 +46,10 @@ pub(crate) fn function(kind: Kind, attr: TokenStream, tokens: TokenStream) -> To
     all
 }
 
-/// What to do with an attribute of functions on a type.
+/// Advice for an attribute of functions that is on a type.
 const TYPE: &str = "remove it here, and write `#[data]` if clients send or receive this type";
 
-/// Says where the attribute belongs, when it is on something that is no function.
+/// Returns an error that says where the attribute belongs, if the item is recognisably not a function.
 fn wrong_item(kind: Kind, tokens: &TokenStream) -> Option<syn::Error> {
     let (word, span) = keyword(tokens)?;
     let owner = kind.owner();
@@ -85,7 +85,7 @@ pub(crate) fn server_impl(attr: TokenStream, tokens: TokenStream) -> TokenStream
             "#[server] belongs on an impl block: `#[server] impl Type { #[tool] fn …(&self) { … } }`"
         };
         errors.at(keyword_span(&tokens), message);
-        // What our attributes on the methods would say follows from this.
+        // Errors from the attributes on the methods would only be consequences of this one, so the attributes are removed.
         return with_errors(impl_block::without_marks(tokens), errors);
     }
     let block = match ImplBlock::read(tokens.clone()) {
@@ -143,7 +143,7 @@ fn method<'a>(
     Some(item)
 }
 
-/// `server!(…)`. Wrong keys are left out of the expression, so that what is called on it is still understood.
+/// `server!(…)`. Wrong keys are left out of the expression, so that method calls on the builder still compile.
 pub(crate) fn build_server(tokens: TokenStream) -> TokenStream {
     let errors = Errors::new();
     let keys = read_keys::<ServerKeys>(tokens, &tables::SERVER, &errors);
@@ -181,7 +181,7 @@ fn path(expr: Expr) -> syn::Result<ExprPath> {
     }
 }
 
-/// An expression keeps its type beside the errors.
+/// Returns the expression, with the errors before it. The expression keeps its type, so that code around it causes no further errors.
 fn in_expression(errors: Errors, expression: TokenStream) -> TokenStream {
     match errors.finish() {
         Ok(()) => expression,
@@ -213,7 +213,7 @@ pub(crate) fn data(attr: TokenStream, tokens: TokenStream) -> TokenStream {
     with_errors(all, errors)
 }
 
-/// `#[derive(Schema)]`. What it does not understand it leaves to schemars.
+/// `#[derive(Schema)]`. A type that the derive does not understand is left to schemars.
 pub(crate) fn schema(tokens: TokenStream) -> TokenStream {
     let errors = Errors::new();
     let mut item = errors.keep(syn::parse2::<syn::Item>(tokens));
@@ -236,7 +236,7 @@ pub(crate) fn prelude_derive(name: &'static str, tokens: TokenStream) -> TokenSt
     with_errors(stand_in.unwrap_or_default(), errors)
 }
 
-/// Says which attribute derives, and how to have the derive alone.
+/// Names the attribute that derives the trait, and the way to have this derive alone.
 fn prelude_message(name: &str, item: Option<&DeriveInput>) -> String {
     let attrs = item.into_iter().flat_map(|it| &it.attrs);
     let words = attrs.filter_map(|it| Some(it.path().segments.last()?.ident.to_string()));

@@ -1,4 +1,4 @@
-//! All mistakes of one item, reported together and in the order of the source.
+//! Collector for the mistakes of one item, which are reported together and in the order of the source.
 
 use proc_macro2::{Span, TokenStream};
 use std::cell::RefCell;
@@ -6,7 +6,7 @@ use std::fmt::Display;
 
 /// Collects errors behind a shared reference, so that every phase can report and go on.
 ///
-/// Dropping it without [`finish`](Self::finish) panics: a mistake that nobody hears of is worse than a crash.
+/// Dropping the collector without [`finish`](Self::finish) panics: an unreported mistake is worse than a crash.
 pub(crate) struct Errors {
     found: RefCell<Option<Vec<syn::Error>>>,
 }
@@ -26,7 +26,7 @@ impl Errors {
         }
     }
 
-    /// Takes the value out of a result, keeping the error.
+    /// Returns the value of a result, or collects its error.
     pub(crate) fn keep<T>(&self, result: syn::Result<T>) -> Option<T> {
         result.map_err(|error| self.push(error)).ok()
     }
@@ -38,7 +38,7 @@ impl Errors {
             return Ok(());
         }
         found.sort_by_key(|error| position(error.span()));
-        // A shared key is checked with each of its items.
+        // A key of `#[server]` is checked with each item that inherits it, so its error may be here several times.
         found.dedup_by_key(|error| (position(error.span()), error.to_string()));
         Err(found.iter().map(syn::Error::to_compile_error).collect())
     }
@@ -53,7 +53,7 @@ impl Drop for Errors {
     }
 }
 
-/// Line and column; outside the compiler only the tests have positions.
+/// Line and column of the span in the user's file. Outside the compiler only tests have positions.
 pub(crate) fn position(span: Span) -> (usize, usize) {
     if proc_macro::is_available() {
         let span = span.unwrap();

@@ -1,12 +1,12 @@
 //! The attributes of `mcp-runtime`: `#[tool]`, `#[resource]`, `#[prompt]`, `#[completion]`, `#[server]`,
 //! `#[data]`, `#[form]`, and the macros `server!` and `items!`.
 //!
-//! Use them through `mcp-runtime`, which re-exports all of them: what they expand to calls that crate.
+//! Use them through `mcp-runtime`, which re-exports all of them: the generated code calls that crate.
 //!
-//! Four phases, one folder each: `keys` reads attributes, `item` is the model that borrows the syntax,
-//! `check` judges it, `expand` prints it. The model never quotes, and the printer never raises an error.
-//! This crate knows syntax only: whether a parameter is an argument of the client or a value of the server
-//! is asked of the trait system by the generated code, never of the name of a type.
+//! The crate has four phases, one folder each: `keys` reads attributes, `item` is the model and borrows the syntax, `check` finds
+//! mistakes, `expand` generates code. The model generates no code, and `expand` reports no errors.
+//! This crate knows syntax only. Whether a parameter is an argument of the client or a value of the server is decided by the trait
+//! system in the generated code, never by the name of a type.
 #![forbid(unsafe_code)]
 
 mod check;
@@ -25,10 +25,10 @@ mod tests;
 use item::Kind;
 use proc_macro::TokenStream;
 
-/// Makes a function a tool: something the model can call.
+/// Turns a function into a tool that the model can call.
 ///
-/// The name, the description, the schema of the arguments and that of the result come from the function.
-/// Its doc comment is what the model reads, and so are the doc comments on its parameters.
+/// The name, the description and the schemas of arguments and result come from the function. The model reads its doc comment and the
+/// doc comments on its parameters.
 ///
 /// ```
 /// use mcp_runtime::prelude::*;
@@ -51,64 +51,64 @@ use proc_macro::TokenStream;
 ///
 /// # Functions
 ///
-/// An `async fn` runs on the server's runtime. A plain `fn` runs in place and must return at once; one that
-/// computes or waits says `blocking` and runs on a pool of threads. Lifetimes are fine; type parameters,
-/// `impl Trait`, `const`, `unsafe` and `extern` are not. Inside an impl block, the block needs [`macro@server`].
+/// An `async fn` runs on the server's runtime. A plain `fn` runs in place and must return at once. A plain `fn` that computes for long
+/// or waits needs the key `blocking`, which runs it on a pool of threads. Lifetimes are allowed; type parameters, `impl Trait`, `const`,
+/// `unsafe` and `extern` are not. For a method, the impl block needs [`macro@server`].
 ///
 /// # Parameters
 ///
-/// What implements `FromCall` comes from the server, everything else comes from the model. `&T` is shared state;
-/// `&str` and `&[T]` are arguments. An `Option<T>` need not be given. Attributes of serde and schemars on a
-/// parameter mean what they mean on the field of a struct. `#[arg(…)]` says the rest:
+/// A parameter whose type implements `FromCall` is a value of the server. Every other parameter is an argument from the model. `&T` is
+/// shared state; `&str` and `&[T]` are arguments. An argument of type `Option<T>` is optional. Attributes of serde and schemars on a
+/// parameter have the same meaning as on the field of a struct. `#[arg(…)]` configures the rest:
 ///
 /// | key | meaning |
 /// |---|---|
-/// | `name = "…"` | the name clients use, if not the parameter's |
-/// | `title = "…"`, `description = "…"` | for people and models; the doc comment is the description otherwise. Both take a constant too: `description = CITY` with a `const CITY: &str` |
-/// | `default`, `default = expr` | what an absent argument is: `Default::default()`, or the expression; the schema shows numbers, texts, `bool`, lists of those, and enums without fields |
+/// | `name = "…"` | name that clients use; by default the name of the parameter |
+/// | `title = "…"`, `description = "…"` | texts for users and models; by default the doc comment is the description. Both also take a constant: `description = CITY` with a `const CITY: &str` |
+/// | `default`, `default = expr` | value of an absent argument: `Default::default()`, or the expression. The schema shows numbers, texts, `bool`, lists of these, and enums without fields |
 /// | `range(1..=10)` | smallest and greatest number; `a..b` excludes `b` |
-/// | `len(..=200)` | fewest and most characters or items |
-/// | `pattern = "^[a-z]+$"` | a regular expression the text matches |
-/// | `example = 3` | an example: a number, `true`, `false` or text; a sentence of the description, or `examples` in a full schema |
-/// | `header = "Region"` | clients repeat this text, integer or `bool` in the HTTP header `Mcp-Param-Region`; never put a secret there. Under protocol revision 2026-07-28 a call without the header is refused, and a client learns of the header from the list: it must list the tools before it calls this one |
+/// | `len(..=200)` | smallest and greatest number of characters or items |
+/// | `pattern = "^[a-z]+$"` | regular expression that the text must match |
+/// | `example = 3` | example value: a number, `true`, `false` or text. It becomes a sentence of the description, or `examples` in a full schema |
+/// | `header = "Region"` | clients repeat this argument (text, integer or `bool`) in the HTTP header `Mcp-Param-Region`; never put a secret there. Under protocol revision 2026-07-28 the server rejects a call without the header. A client learns of the header from the list of tools, so it must list the tools before it calls this one |
 ///
 /// # Keys
 ///
 /// | key | meaning |
 /// |---|---|
-/// | `name = "…"` | 1 to 128 letters, digits, `_`, `-` and `.`; the function's name otherwise |
+/// | `name = "…"` | 1 to 128 letters, digits, `_`, `-` and `.`; by default the name of the function |
 /// | `title`, `description` | text, or an expression that is a `&'static str` at compile time, such as a constant: `description = ABOUT`, or `include_str!("about.md")` |
-/// | `icon = "https://…"` | repeatable; `icon("https://…", mime_type = "image/png", sizes("48x48"))` |
-/// | `read_only`, `destructive`, `idempotent`, `open_world` | hints to the client; `key = false` says the opposite |
+/// | `icon = "https://…"` | address of an icon, repeatable; also `icon("https://…", mime_type = "image/png", sizes("48x48"))` |
+/// | `read_only`, `destructive`, `idempotent`, `open_world` | hints to the client; `key = false` sets the opposite |
 /// | `blocking` | a plain `fn` runs on the pool of blocking threads |
 /// | `timeout = "30s"` | answers with an error after this time: `500ms`, `30s`, `5m`, `1h` |
-/// | `rate = "10/s"` | how often one caller may call it: `10/s`, `10/m`, `10/h`; `rate("10/s", burst = 20)`: so many at once after a pause, ten here if not given. Each round of a call that asks counts (2026-07-28) |
-/// | `concurrency = 4` | how many calls run at once, of all callers together, until they have been answered or, as tasks, have ended; what is `blocking` counts until it has, also when nobody waits for it any more |
-/// | `scopes("files:write")` | what a caller's access token must grant, all of it: over HTTP others are told what to ask for (403), and lists do not show it to them; needs the feature `auth` |
-/// | `auth(may_write)`, `auth(\|caller, access\| …)` | a function, or a closure that captures nothing, that decides who may use it, and with which arguments: a `Policy`; needs the feature `auth` |
-/// | `single_use` | answers to its questions are taken once (2026-07-28): a client that sends the same round again is refused, by each process for itself |
-/// | `task`, `task = "required"` | a call may, or must, become a task that its client looks after (2025-11-25 and later); `task(required, later, ttl = "1h", poll = "2s")`: with `later` it becomes one at `ctx.begin_task()`. Clients without tasks list a tool with `required` and cannot call it |
-/// | `asks(elicitation, sampling, roots)` | what the function asks of the client; one that cannot do it is refused before anything runs. A parameter `Elicit`, `Sample` or `Roots` says the same |
-/// | `order = -1` | the place in lists: lower comes first, 0 if not given, then by name |
-/// | `group = "admin"` | only in servers that serve this group |
+/// | `rate = "10/s"` | how often one caller may call the tool: `10/s`, `10/m`, `10/h`. `rate("10/s", burst = 20)` allows 20 calls at once after a pause; by default as many as the rate counts, here 10. Under protocol revision 2026-07-28 each round of a call that asks the client counts |
+/// | `concurrency = 4` | how many calls of all callers together run at once. A call counts until it has been answered, a task until it has ended. A `blocking` call counts until its function returns, even if its client no longer waits |
+/// | `scopes("files:write")` | scopes that a caller's access token must grant, all of them. Over HTTP, the response to any other caller is 403 and names the scopes to ask for, and lists do not show the item to that caller; needs the feature `auth` |
+/// | `auth(may_write)`, `auth(\|caller, access\| …)` | a `Policy`: a function, or a closure without captures, that decides which callers may use the item, and with which arguments; needs the feature `auth` |
+/// | `single_use` | answers to a round of questions are accepted once (protocol revision 2026-07-28): a client that sends the same round again is rejected. Each process checks this for itself |
+/// | `task`, `task = "required"` | a call may, or must, become a task that its client follows (protocol revision 2025-11-25 and later). `task(required, later, ttl = "1h", poll = "2s")`: with `later` the call becomes a task at `ctx.begin_task()`. A client without tasks sees a tool with `required` in lists, but cannot call it |
+/// | `asks(elicitation, sampling, roots)` | capabilities that the function needs of the client. A call of a client without them is rejected before the function runs. A parameter `Elicit`, `Sample` or `Roots` has the same effect |
+/// | `order = -1` | position in lists: lower comes first, 0 by default; items of equal order are sorted by name |
+/// | `group = "admin"` | the item is only in servers that serve this group |
 /// | `meta("vendor.com/key" = 1)` | entries of `_meta`: numbers, `true`, `false`, text |
-/// | `strict` | an argument of the wrong JSON type is an error, also if its text would fit |
+/// | `strict` | an argument of the wrong JSON type is an error, even if its text could be read as the right type |
 /// | `lenient` | unknown arguments are accepted and dropped |
-/// | `schema = "full"`, `"compatible"`, `"static"` | clients get the schema unabridged; in the form that all understand, whatever the server says; and only if the compiler can write it |
-/// | `input_schema = expr` | this schema is shown instead of the one made from the parameters |
-/// | `crate = path` | where `mcp_runtime` is, when it is re-exported by another crate |
+/// | `schema = "full"`, `"compatible"`, `"static"` | form of the schema, instead of the server's setting. `"full"`: unabridged. `"compatible"`: the form that all clients understand. `"static"`: the compatible form, and a compile error if the compiler cannot write it |
+/// | `input_schema = expr` | clients get this schema instead of the one made from the parameters |
+/// | `crate = path` | path of `mcp_runtime`, if another crate re-exports it |
 ///
-/// A caller, for `rate`, is the `Principal` where one is known, else the session or the connection; over HTTP without
-/// a session it is the address the request came from.
+/// For `rate`, a caller is the `Principal` if one is known, otherwise the session or the connection. Over HTTP without a session, it is
+/// the address that the request came from.
 #[proc_macro_attribute]
 pub fn tool(attr: TokenStream, item: TokenStream) -> TokenStream {
     entry::function(Kind::Tool, attr.into(), item.into()).into()
 }
 
-/// Makes a function a resource, or a template of many: something clients read by its URI.
+/// Turns a function into a resource, or a template of many resources, that clients read by URI.
 ///
-/// The URI comes first. Its variables (RFC 6570) are parameters of the same name, read with `FromStr`; a text
-/// that does not fit is no match. All other parameters are values of the server.
+/// The URI comes first. Its variables (RFC 6570) are parameters of the same name, parsed with `FromStr`. A URI whose text does not parse
+/// does not match. All other parameters are values of the server.
 ///
 /// ```
 /// use mcp_runtime::prelude::*;
@@ -135,7 +135,7 @@ pub fn tool(attr: TokenStream, item: TokenStream) -> TokenStream {
 ///
 /// # Variables
 ///
-/// | written | matches |
+/// | variable | matches |
 /// |---|---|
 /// | `{x}` | text without `/` |
 /// | `{+x}` | text with `/` |
@@ -143,31 +143,31 @@ pub fn tool(attr: TokenStream, item: TokenStream) -> TokenStream {
 /// | `{/x*}` | any number of path segments |
 /// | `{?x,y}`, `{&x,y}` | the pairs of a query, in any order |
 ///
-/// `#[complete("a", "b")]` and `#[complete(function)]` complete a variable as they do an argument of a
-/// [`macro@prompt`]; `#[arg(name = "a.b")]` takes a variable whose name is no Rust name.
+/// `#[complete("a", "b")]` and `#[complete(function)]` complete a variable in the same way as an argument of a [`macro@prompt`].
+/// `#[arg(name = "a.b")]` takes a variable whose name is not a Rust identifier.
 ///
 /// # Keys
 ///
 /// | key | meaning |
 /// |---|---|
-/// | `mime_type = "text/plain"` | what the content is |
-/// | `size = 1024`, `size = "1MB"` | bytes, if known: `B`, `KB`, `MB`, `GB`, `KiB`, `MiB`, `GiB` |
-/// | `cache(public, ttl = "5m")` | how long clients may keep it, and whether they may share it |
-/// | `subscribe` | clients can ask to be told of changes |
-/// | `audience(user, assistant)` | for whom it is meant |
-/// | `priority = 0.8` | from 0 (least) to 1 (most) |
+/// | `mime_type = "text/plain"` | media type of the content |
+/// | `size = 1024`, `size = "1MB"` | size in bytes, if known; units are `B`, `KB`, `MB`, `GB`, `KiB`, `MiB`, `GiB` |
+/// | `cache(public, ttl = "5m")` | how long clients may cache the content, and whether they may share it |
+/// | `subscribe` | clients can subscribe to changes |
+/// | `audience(user, assistant)` | intended readers |
+/// | `priority = 0.8` | importance, from 0 (least) to 1 (most) |
 ///
 /// `name`, `title`, `description`, `icon`, `blocking`, `timeout`, `rate`, `concurrency`, `scopes`, `auth`, `asks`, `order`, `group`,
-/// `meta` and `crate` are those of [`macro@tool`].
+/// `meta` and `crate` work as for [`macro@tool`].
 #[proc_macro_attribute]
 pub fn resource(attr: TokenStream, item: TokenStream) -> TokenStream {
     entry::function(Kind::Resource, attr.into(), item.into()).into()
 }
 
-/// Makes a function a prompt: messages that people choose and fill in.
+/// Turns a function into a prompt: messages that the user chooses and fills in.
 ///
-/// The arguments are text, read with `FromStr`, or with `Deserialize` by types of [`macro@data`] that are one text or number, such as enums
-/// without fields; JSON in them is not read. An `Option<T>` need not be given.
+/// Arguments are text. They are parsed with `FromStr`, or with `Deserialize` for a [`macro@data`] type that is one text or number, such
+/// as an enum without fields. JSON in an argument is not parsed. An argument of type `Option<T>` is optional.
 ///
 /// ```
 /// use mcp_runtime::prelude::*;
@@ -191,8 +191,9 @@ pub fn resource(attr: TokenStream, item: TokenStream) -> TokenStream {
 /// # fn main() {}
 /// ```
 ///
-/// `#[complete("a", "b")]` proposes these values, `#[complete(function)]` asks a [`macro@completion`] function; a method
-/// is named by its type, `#[complete(Self::people)]`. A function without [`macro@completion`] does not compile there. Enums and `bool` complete themselves. `#[arg(…)]` is that of [`macro@tool`].
+/// `#[complete("a", "b")]` proposes these values. `#[complete(function)]` calls a function with [`macro@completion`]; any other function
+/// is a compile error. A method is named by its type: `#[complete(Self::people)]`. Enums and `bool` are completed without an attribute.
+/// `#[arg(…)]` works as for [`macro@tool`].
 ///
 /// The keys are `name`, `title`, `description`, `icon`, `blocking`, `timeout`, `rate`, `concurrency`, `scopes`, `auth`, `asks`, `order`,
 /// `group`, `meta` and `crate`, as for [`macro@tool`].
@@ -201,10 +202,10 @@ pub fn prompt(attr: TokenStream, item: TokenStream) -> TokenStream {
     entry::function(Kind::Prompt, attr.into(), item.into()).into()
 }
 
-/// Makes a function one that completes arguments, for `#[complete(function)]`.
+/// Makes a function complete arguments, for `#[complete(function)]`.
 ///
-/// It takes the text typed so far as `&str` or `String`, arguments that are already filled in by their names as
-/// `Option<T>`, and any value of the server, in any order.
+/// The function takes the text typed so far as `&str` or `String`. An `Option<T>` parameter is the argument of the same name, if the user
+/// has filled it in already. Other parameters are values of the server. The order of the parameters does not matter.
 ///
 /// ```
 /// use mcp_runtime::prelude::*;
@@ -224,11 +225,11 @@ pub fn prompt(attr: TokenStream, item: TokenStream) -> TokenStream {
 /// # fn main() {}
 /// ```
 ///
-/// The attribute puts a hidden type of the same name beside the function, by which `#[complete(function)]` recognises it. So no module or type of
-/// that name can be in the same scope.
+/// For a free function, the attribute declares a hidden type of the same name, by which `#[complete(function)]` recognises the function.
+/// Therefore no module or other type of that name can be in the same scope.
 ///
-/// The keys are `blocking`, `timeout` and `crate`, as for [`macro@tool`]; `#[arg(name = "…")]` names an argument whose
-/// name is no Rust name.
+/// The keys are `blocking`, `timeout` and `crate`, as for [`macro@tool`]. `#[arg(name = "…")]` names an argument whose name is not a Rust
+/// identifier.
 #[proc_macro_attribute]
 pub fn completion(attr: TokenStream, item: TokenStream) -> TokenStream {
     entry::function(Kind::Completion, attr.into(), item.into()).into()
@@ -237,8 +238,8 @@ pub fn completion(attr: TokenStream, item: TokenStream) -> TokenStream {
 /// Registers the methods of an impl block that have [`macro@tool`], [`macro@resource`], [`macro@prompt`] or
 /// [`macro@completion`].
 ///
-/// `&self` is the state of that type which the server was given. Functions without a receiver are registered
-/// too; everything else in the block stays as it is.
+/// `&self` is the state of this type that was given to the server. Functions without a receiver are registered too. Everything else in
+/// the block stays as it is.
 ///
 /// ```no_run
 /// use mcp_runtime::prelude::*;
@@ -269,10 +270,10 @@ pub fn completion(attr: TokenStream, item: TokenStream) -> TokenStream {
 /// }
 /// ```
 ///
-/// A completion of the block is named by its type: `#[complete(Self::titles)]` or `#[complete(Notes::titles)]`.
+/// A completion function of the block is named by its type: `#[complete(Self::titles)]` or `#[complete(Notes::titles)]`.
 ///
-/// The state is shared by concurrent calls, so a method cannot take `&mut self` or `self`. The block is one of
-/// the type itself, without type parameters.
+/// The state is shared by concurrent calls, so a method cannot take `&mut self` or `self`. The block must be an inherent impl without
+/// type parameters.
 ///
 #[doc = include_str!("../docs/shared_keys.md")]
 #[proc_macro_attribute]
@@ -282,8 +283,8 @@ pub fn server(attr: TokenStream, item: TokenStream) -> TokenStream {
 
 /// Makes a struct or an enum usable as an argument and as a result.
 ///
-/// It derives serde's `Serialize` and `Deserialize` and schemars' `JsonSchema` through `mcp-runtime`, so that
-/// neither crate need be a dependency. Attributes of both work below it, doc comments describe the fields.
+/// Derives serde's `Serialize` and `Deserialize` and schemars' `JsonSchema` through `mcp-runtime`, so that you need neither crate as a
+/// dependency. Attributes of both crates work below `#[data]`. Doc comments describe the fields.
 ///
 /// ```
 /// use mcp_runtime::prelude::*;
@@ -299,9 +300,9 @@ pub fn server(attr: TokenStream, item: TokenStream) -> TokenStream {
 /// }
 /// ```
 ///
-/// Its fields are std's types, types that have `#[data]` themselves, and those of other crates for which schemars has a
-/// feature: `cargo add schemars --features uuid1` for `Uuid`. Bounds such as `#[schemars(range(max = 9))]` are published,
-/// and not checked when a call comes; `#[arg(…)]` is for parameters.
+/// A field has a type of std, a type with `#[data]`, or a type of another crate for which schemars has a feature:
+/// `cargo add schemars --features uuid1` for `Uuid`. Bounds such as `#[schemars(range(max = 9))]` are published in the schema, but not
+/// checked when a call arrives. `#[arg(…)]` is for parameters.
 ///
 /// The only key is `crate = path`.
 #[proc_macro_attribute]
@@ -315,21 +316,21 @@ pub fn schema(item: TokenStream) -> TokenStream {
     entry::schema(item.into()).into()
 }
 
-/// Names `#[data]`, where serde's derive would look for serde among the user's crates.
+/// Always fails, with an error that names `#[data]`. Serde's own derive would need serde among the user's dependencies.
 #[doc(hidden)]
 #[proc_macro_derive(Serialize, attributes(serde))]
 pub fn serialize(item: TokenStream) -> TokenStream {
     entry::prelude_derive("Serialize", item.into()).into()
 }
 
-/// As for [`serialize`].
+/// Always fails, like [`serialize`].
 #[doc(hidden)]
 #[proc_macro_derive(Deserialize, attributes(serde))]
 pub fn deserialize(item: TokenStream) -> TokenStream {
     entry::prelude_derive("Deserialize", item.into()).into()
 }
 
-/// As for [`serialize`].
+/// Always fails, like [`serialize`].
 #[doc(hidden)]
 #[proc_macro_derive(JsonSchema, attributes(schemars, serde))]
 pub fn json_schema(item: TokenStream) -> TokenStream {
@@ -342,9 +343,9 @@ pub fn form(attr: TokenStream, item: TokenStream) -> TokenStream {
     entry::form(attr.into(), item.into()).into()
 }
 
-/// Starts a server of the items of this package; `mcp_runtime::server!`.
+/// Returns the builder of a server with the items of this package; exported as `mcp_runtime::server!`.
 ///
-/// Its name, version and description are those of the Cargo package.
+/// By default the server has the name, version and description of the Cargo package.
 ///
 /// ```no_run
 /// # use mcp_runtime::{self as my_tools, prelude::*};
@@ -359,15 +360,15 @@ pub fn form(attr: TokenStream, item: TokenStream) -> TokenStream {
 ///
 /// | key | meaning |
 /// |---|---|
-/// | `with = [my_tools]` | also the items of these crates |
-/// | `group = "admin"` | the items of this group instead of those without one |
-/// | `instructions = …` | what the model should know of the server |
-/// | `title = …`, `icon = "https://…"`, `website = …` | what people see |
-/// | `name = …`, `version = …` | instead of the package's |
-/// | `max_result = "1MB"` | the longest answer; a number is bytes |
-/// | `crate = path` | where `mcp_runtime` is |
+/// | `with = [my_tools]` | adds the items of these crates |
+/// | `group = "admin"` | serves the items of this group instead of those without one |
+/// | `instructions = …` | instructions for the model |
+/// | `title = …`, `icon = "https://…"`, `website = …` | shown to users |
+/// | `name = …`, `version = …` | replace those of the package |
+/// | `max_result = "1MB"` | largest result of a tool; a number is in bytes |
+/// | `crate = path` | path of `mcp_runtime` |
 ///
-/// Values are expressions.
+/// Values can be expressions, except those of `with`, `icon` and `crate`.
 #[proc_macro]
 pub fn build_server(tokens: TokenStream) -> TokenStream {
     entry::build_server(tokens.into()).into()
@@ -399,8 +400,7 @@ pub fn build_server(tokens: TokenStream) -> TokenStream {
 ///
 /// A method is named by its type: `items![Notes::search]`.
 ///
-/// Each is the path of a function with one of the attributes. `items![crate = path, …]` says where
-/// `mcp_runtime` is.
+/// Each entry is the path of a function with one of the attributes. `items![crate = path, …]` sets the path of `mcp_runtime`.
 #[proc_macro]
 pub fn items(tokens: TokenStream) -> TokenStream {
     entry::items(tokens.into()).into()

@@ -1,8 +1,8 @@
-//! URI templates: the part of RFC 6570 that can be matched without guessing.
+//! URI templates: the part of RFC 6570 that can be matched unambiguously.
 
 use syn::LitStr;
 
-/// A URI, or a template of many.
+/// A URI, or a template of many URIs.
 pub(crate) struct Template {
     pub(crate) uri: LitStr,
     pub(crate) segments: Vec<Segment>,
@@ -39,7 +39,7 @@ pub(crate) enum VariableKind {
 }
 
 impl Template {
-    /// Every mistake is reported at the literal, with a line that shows where in it.
+    /// Reads the literal. Every error points at the literal, and its text shows the template with a caret at the mistake.
     pub(crate) fn read(uri: &LitStr) -> Result<Self, Vec<syn::Error>> {
         let text = uri.value();
         let mut parser = Parser { text: &text, segments: Vec::new(), problems: Vec::new() };
@@ -64,14 +64,14 @@ impl Template {
     }
 }
 
-/// A mistake and the byte where it is.
+/// A mistake and its byte offset in the template.
 struct Problem {
     at: usize,
     message: String,
 }
 
 impl Problem {
-    /// The message, the template and a caret. Control characters would move the caret, so none is shown.
+    /// Returns the message, the template and a caret. Control characters would move the caret, so they are shown as `?`.
     fn render(&self, text: &str) -> String {
         let shown: String = text.chars().map(|it| if it.is_control() { '?' } else { it }).collect();
         let column = text.get(..self.at).unwrap_or(text).chars().count();
@@ -109,7 +109,7 @@ impl Parser<'_> {
         self.problems.push(Problem { at, message: message.into() });
     }
 
-    /// RFC 3986, section 3.1.
+    /// Checks the scheme (RFC 3986, section 3.1).
     fn check_scheme(&mut self) {
         let scheme = self.text.split_once(':').map(|(scheme, _)| scheme);
         let valid = |it: &str| {
@@ -123,7 +123,7 @@ impl Parser<'_> {
 
     fn literal(&mut self, start: usize, end: usize) {
         let text = &self.text[start..end];
-        // What is said of one character of a segment holds for all of it.
+        // Characters before this offset are covered by an earlier error.
         let mut said = 0;
         for (offset, char) in text.char_indices() {
             let at = start + offset;
@@ -161,7 +161,7 @@ impl Parser<'_> {
         self.segments.push(Segment::Literal(text.to_owned()));
     }
 
-    /// `start..end` is what stands between the braces.
+    /// Reads the expression whose text between the braces is `start..end`.
     fn expression(&mut self, start: usize, end: usize) {
         let text = &self.text[start..end];
         let (kind, skipped) = match text.chars().next() {
@@ -233,7 +233,7 @@ impl Parser<'_> {
         self.segments.push(Segment::Variable(Variable { name: name.to_owned(), kind, explode }));
     }
 
-    /// A match must say where one variable ends and the next begins.
+    /// Checks that a match can tell where the variable before ends and this one begins.
     fn check_neighbour(&mut self, at: usize, kind: VariableKind) {
         use VariableKind::{Label, Path, Query, QueryMore, Reserved, Simple};
         let before = match self.segments.last() {
@@ -262,7 +262,7 @@ impl Parser<'_> {
         }
     }
 
-    /// A literal `..` segment would make two spellings of one address.
+    /// Rejects literal `..` segments, which would allow two spellings of one address.
     fn check_parents(&mut self) {
         let path = self.text.split(['?', '#']).next().unwrap_or_default();
         let mut at = 0;
@@ -278,7 +278,7 @@ impl Parser<'_> {
     }
 }
 
-/// What other frameworks write between the braces, and what it is here.
+/// Returns the correct spelling of a variable that is written in the syntax of another framework.
 fn borrowed_from_elsewhere(written: &str) -> Option<String> {
     let name = written.trim_matches(['*', '?', ' ']);
     if name.is_empty() || !name.bytes().all(|it| it.is_ascii_alphanumeric() || it == b'_') {
@@ -294,12 +294,12 @@ fn borrowed_from_elsewhere(written: &str) -> Option<String> {
     }
 }
 
-/// RFC 3986, section 2: unreserved or reserved.
+/// Whether the character is unreserved or reserved (RFC 3986, section 2).
 fn is_uri_char(char: char) -> bool {
     char.is_ascii_alphanumeric() || "-._~:/?#[]@!$&'()*+,;=".contains(char)
 }
 
-/// Percent-encoded UTF-8, unless it may stand in a URI as it is.
+/// Returns the character in percent-encoded UTF-8, or unchanged if it is allowed in a URI.
 fn encoded(char: char) -> String {
     if is_uri_char(char) || char == '%' {
         return char.to_string();

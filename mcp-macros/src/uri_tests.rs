@@ -33,7 +33,7 @@ fn templates_are_split_into_segments() {
     check("urn:isbn:{n}", "urn:isbn:<Simple n>");
 }
 
-/// The first problem: its message, and the caret's column.
+/// Returns the message of the first problem and the column of its caret.
 fn problem(uri: &str) -> (String, usize) {
     let Err(errors) = read(uri) else { panic!("{uri} is accepted") };
     let text = errors[0].to_string();

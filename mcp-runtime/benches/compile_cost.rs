@@ -1,7 +1,7 @@
-//! What it costs to let the compiler write the schemas: `cargo bench -p mcp-runtime --bench compile_cost`.
+//! Compile time of schemas that the compiler writes: `cargo bench -p mcp-runtime --bench compile_cost`.
 //!
-//! A crate of many tools is checked with the schemas in constants, and once more with `schema = "full"`, which leaves them to
-//! schemars. The difference is their price. Each is checked several times in turn, and the quickest of each counts.
+//! A crate of many tools is checked with its schemas in constants, and once more with `schema = "full"`, which leaves them to schemars. The
+//! difference is the cost of the constants. Both crates are checked several times in turn, and the fastest check of each counts.
 
 #![allow(clippy::print_stdout, reason = "a benchmark is there to print")]
 
@@ -17,7 +17,7 @@ const TOOLS: u32 = 100;
 const ROUNDS: usize = 7;
 
 fn main() {
-    // `cargo test --benches` only wants to know that it compiles.
+    // Under `cargo test --benches` the benchmark only has to compile.
     if !std::env::args().any(|it| it == "--bench") {
         return;
     }
@@ -38,7 +38,7 @@ fn main() {
     println!("for each tool      {price:>8.2?}");
 }
 
-/// The schema that each tool has, to tell its size.
+/// Input schema of each tool, from which the printed size is taken.
 fn schema() -> String {
     let mut text = String::from("{\"type\":\"object\",\"properties\":{");
     for (name, kind, described) in ARGUMENTS {
@@ -89,7 +89,7 @@ fn crate_of(folder: &Path, name: &str, keys: &str) -> PathBuf {
     package
 }
 
-/// How long the crate itself takes, with everything below it built.
+/// Returns the time to check the crate itself, without its dependencies.
 fn check(package: &Path) -> Duration {
     let source = package.join("lib.rs");
     let text = fs::read(&source).expect("the source is there");

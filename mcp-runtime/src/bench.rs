@@ -1,5 +1,5 @@
-//! The door of the benchmarks: each function runs one room on the way of a call, as the way itself does. No part of it is for
-//! users, and all of it may change in any release.
+//! Entry points for benchmarks: each function runs one stage of a call as the server runs it. No part of this module is for users, and all
+//! of it may change in any release.
 
 #![allow(missing_docs, reason = "public only for the crate's own benchmarks")]
 
@@ -26,7 +26,7 @@ use crate::{
     wire::{self, Id, Raw},
 };
 
-/// The buffer of a connection that carries lines.
+/// Buffer of a connection that carries lines.
 #[derive(Debug)]
 pub struct Frames(Lines);
 
@@ -37,7 +37,7 @@ impl Default for Frames {
 }
 
 impl Frames {
-    /// Takes in what one or more reads brought, and cuts it. Returns how many whole lines there were.
+    /// Adds the bytes of one or more reads, and splits them. Returns the number of complete lines.
     pub fn cut(&mut self, mut bytes: &[u8]) -> usize {
         let mut count = 0;
         while !bytes.is_empty() {
@@ -54,14 +54,14 @@ impl Frames {
     }
 }
 
-/// Reads one message; whether it is one.
+/// Parses a message. Returns whether it is one valid message.
 pub fn parse(text: &[u8]) -> bool {
     let mut parsed = wire::Parsed::default();
     let incoming = wire::parse(text, Limits::default().of_wire(), &mut parsed);
     matches!(black_box(incoming), Ok(wire::Incoming::One(Ok(_))))
 }
 
-/// What all connections of a server share.
+/// State that all connections of a server share.
 pub struct Rooms {
     service: Arc<Service>,
     snapshot: Arc<Snapshot>,
@@ -76,30 +76,30 @@ impl fmt::Debug for Rooms {
 
 impl Rooms {
     /// # Errors
-    /// What a `setup` says.
+    /// The error of a `setup`.
     pub async fn start(server: Server) -> Result<Self, ServeError> {
         let service = Service::new(&server.start().await?);
         let snapshot = service.dispatcher.catalog.snapshot();
         Ok(Self { service, snapshot, client: Arc::default() })
     }
 
-    /// Calls a tool, whose handler must be ready when it is first polled.
+    /// Calls a tool. Its handler must be ready at the first poll.
     pub fn call(&self, name: &str, arguments: &str) -> Answered {
         let arguments = Some(Raw::trusted(arguments).into());
         self.dispatch(Request::CallTool { name: name.into(), arguments })
     }
 
-    /// Reads a resource in the same way.
+    /// Reads a resource. Its handler must be ready at the first poll.
     pub fn read(&self, uri: &str) -> Answered {
         self.dispatch(Request::ReadResource { uri: uri.into() })
     }
 
-    /// The page of the tools after this cursor.
+    /// Lists the page of tools after this cursor.
     pub fn tools(&self, cursor: Option<&str>) -> Answered {
         self.dispatch(Request::List { kind: ListKind::Tools, cursor: cursor.map(Into::into) })
     }
 
-    /// The cursor of the page that comes after this one.
+    /// Returns the cursor of the next page.
     pub fn next_cursor(&self, page: &Answered) -> Option<String> {
         match &page.0 {
             Ok(Done::List(page)) => self.snapshot.next_cursor(page),
@@ -130,12 +130,12 @@ impl Rooms {
     }
 }
 
-/// What came of a call, in no revision's words.
+/// Outcome of a call, before it is encoded for a revision.
 #[derive(Debug)]
 pub struct Answered(Answer);
 
 impl Answered {
-    /// Whether there is a result, and not one that says that the tool failed.
+    /// Whether the call succeeded. A tool result that reports a failure does not count as success.
     pub fn is_good(&self) -> bool {
         match &self.0 {
             Ok(Done::Tool(result)) => !result.is_error,
@@ -150,12 +150,12 @@ pub struct Template(template::Template);
 
 impl Template {
     /// # Errors
-    /// What is wrong with the text.
+    /// If the text is not a valid template.
     pub fn parse(text: &str) -> Result<Self, String> {
         template::Template::parse(text).map(Self)
     }
 
-    /// How many variables a URI has; `None` when it is not one of the template's.
+    /// Returns the number of variables in a URI, or `None` if the template does not match.
     pub fn matches(&self, uri: &str) -> Option<usize> {
         self.0.matches(uri).map(|it| it.into_iter().map(black_box).count())
     }
@@ -171,7 +171,7 @@ pub fn read_cursor(text: &str) -> bool {
     black_box(Cursor::decode(ListKind::Tools, text)).is_some()
 }
 
-/// The key of a server that keeps its calls' state in the hands of their clients.
+/// Key of a server that seals the state of its calls and leaves it with their clients.
 #[cfg(feature = "state-key")]
 #[derive(Debug)]
 pub struct Sealed(crate::ask::Sealer);
@@ -188,7 +188,7 @@ impl Sealed {
         self.0.seal(state, bound)
     }
 
-    /// The length of what was sealed; `None` when it was not sealed for this, or with another key.
+    /// Returns the length of the sealed state, or `None` if it was sealed for another `bound` or with another key.
     pub fn open(&self, sealed: &str, bound: &[u8]) -> Option<usize> {
         self.0.open(sealed, bound).ok().map(|it| black_box(it.0).len())
     }

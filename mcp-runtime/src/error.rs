@@ -1,17 +1,16 @@
-//! One opaque error and its kinds. The codes of the kinds are a table of `protocol::revision`.
+//! The opaque error type and its kinds. A table in `protocol::revision` maps the kinds to JSON-RPC codes.
 
 use std::{fmt, io};
 
 type Source = Box<dyn std::error::Error + Send + Sync>;
 
-/// What a handler returns when it fails.
+/// The error of a handler.
 ///
-/// Anything that implements [`std::error::Error`] becomes one with `?`, and a plain text with [`Error::msg`].
-/// Such a failure is shown to the model as a tool result with `isError` (prompts and resources answer it as a
-/// JSON-RPC error). The other constructors choose a JSON-RPC error instead: the client program sees it, the
-/// model usually does not.
+/// Every type that implements [`std::error::Error`] converts into it with `?`; [`Error::msg`] makes one from plain text. The model sees
+/// such a failure as a tool result with `isError`. Prompts and resources answer with a JSON-RPC error. The other constructors choose a
+/// JSON-RPC error instead: the client program sees it, the model usually does not.
 ///
-/// Like `anyhow::Error` it does not itself implement [`std::error::Error`], so that `?` works from every error.
+/// Like `anyhow::Error`, this type does not implement [`std::error::Error`]. Otherwise `?` could not convert every error into it.
 ///
 /// ```
 /// use mcp_runtime::prelude::*;
@@ -36,10 +35,10 @@ struct Inner {
     source: Option<Source>,
 }
 
-/// What went wrong, in no revision's words.
+/// Kind of an error, independent of the protocol revision.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Kind {
-    /// The handler failed: the model is told.
+    /// The handler failed. The model sees the message.
     Failed,
     Parse,
     InvalidRequest,
@@ -47,47 +46,47 @@ pub(crate) enum Kind {
     InvalidParams,
     /// A resource that does not exist; the code differs between revisions.
     ResourceNotFound,
-    /// Something the caller must not see the reason of.
+    /// An internal fault, whose reason the caller must not see.
     Internal,
-    /// The request's envelope names a revision that is not served.
+    /// The request names a protocol revision that the server does not serve.
     UnsupportedVersion,
-    /// A header says something else than the body it stands for.
+    /// A header contradicts the value in the body that it repeats.
     #[cfg_attr(not(feature = "http"), allow(dead_code, reason = "only HTTP has headers"))]
     HeaderMismatch,
     /// The client lacks a capability that the item needs.
     MissingCapability,
     /// The user must go to a page before the call can go on.
     UrlRequired,
-    /// A code of the author's own.
+    /// A code that the author has chosen.
     Custom(i32),
 }
 
 impl Error {
-    /// A failure with this text, shown to the model.
+    /// Creates a failure with this text, which the model sees.
     pub fn msg(message: impl fmt::Display) -> Self {
         Self::of(Kind::Failed, message)
     }
 
-    /// The request itself was wrong: JSON-RPC error -32602.
+    /// Creates an error for invalid parameters of a request: JSON-RPC error -32602.
     pub fn invalid_params(message: impl fmt::Display) -> Self {
         Self::of(Kind::InvalidParams, message)
     }
 
-    /// The resource does not exist: JSON-RPC error -32002 in the legacy revisions, -32602 with `data.uri` in
-    /// 2026-07-28.
+    /// Creates an error for a resource that does not exist: JSON-RPC error -32602 with `data.uri` under protocol revision 2026-07-28,
+    /// -32002 under earlier revisions.
     pub fn not_found(message: impl fmt::Display) -> Self {
         Self::of(Kind::ResourceNotFound, message)
     }
 
-    /// A fault the caller must not see: logged, and answered as a bare -32603.
+    /// Creates an error that the caller must not see. The server logs its text and answers with a bare -32603.
     pub fn internal(error: impl fmt::Display) -> Self {
         Self::of(Kind::Internal, error)
     }
 
-    /// A JSON-RPC error with a code of your own, which the specification wants outside -32768..=-32000.
+    /// Creates a JSON-RPC error with a code of your own. The specification requires a code outside of -32768..=-32000.
     ///
     /// # Panics
-    /// When `code` lies in the range JSON-RPC keeps for itself.
+    /// Panics if `code` is in the range that JSON-RPC reserves.
     pub fn code(code: i32, message: impl fmt::Display) -> Self {
         assert!(
             !(-32768..=-32000).contains(&code),
@@ -103,7 +102,7 @@ impl Error {
         self
     }
 
-    /// The `data` member as JSON text.
+    /// Sets the `data` member from JSON text.
     #[must_use]
     pub(crate) fn with_json(mut self, data: String) -> Self {
         self.0.data = Some(data);
@@ -114,14 +113,14 @@ impl Error {
         Self(Box::new(Inner { kind, message: message.to_string(), data: None, source: None }))
     }
 
-    /// The answer to a URI that nothing is found at (RES-04).
+    /// Returns the error for a URI that matches no resource (rule RES-04).
     pub(crate) fn no_resource(uri: &str) -> Self {
         let text = format_args!("there is no resource `{}`", shown(uri));
         Self::of(Kind::ResourceNotFound, text).with_uri(uri)
     }
 
-    /// Adds `data.uri`, unless the author has given data already. A URI of more than 2 KiB is left out: a part of it would be the URI of
-    /// another resource.
+    /// Adds `data.uri`, unless the author has set data already. A URI of more than 2 KiB is left out, because a part of it would be the URI
+    /// of another resource.
     pub(crate) fn with_uri(mut self, uri: &str) -> Self {
         if self.0.data.is_none() && uri.len() <= 2048 {
             self = self.with_data(std::collections::BTreeMap::from([("uri", uri)]));
@@ -141,7 +140,7 @@ impl Error {
         self.0.data.as_deref()
     }
 
-    /// The error this one was made from, when it was made with `?`.
+    /// Returns the error that `?` has converted into this one, if it is an `E`.
     pub fn downcast_ref<E: std::error::Error + 'static>(&self) -> Option<&E> {
         self.0.source.as_ref()?.downcast_ref()
     }
@@ -150,7 +149,7 @@ impl Error {
 impl<E: std::error::Error + Send + Sync + 'static> From<E> for Error {
     fn from(error: E) -> Self {
         let source: Source = Box::new(error);
-        // An error that went through one of our own types stays what it was.
+        // `?` on `Unanswered::Failed` returns the `Error` inside of it, so that its kind and data are kept.
         let source = match source.downcast() {
             Ok(unanswered) => match *unanswered {
                 Unanswered::Failed(error) => return error,
@@ -163,15 +162,15 @@ impl<E: std::error::Error + Send + Sync + 'static> From<E> for Error {
     }
 }
 
-/// Why there is no answer.
+/// Reason why a question to the client has no answer.
 ///
-/// `?` turns it into what the model is told; match on it to go on without an answer.
+/// `?` converts it into the failure that the model sees. Match on it to continue without an answer.
 #[derive(Debug)]
 #[non_exhaustive]
 pub enum Unanswered {
-    /// The person said no.
+    /// The user declined to answer.
     Declined,
-    /// The person closed the question without an answer.
+    /// The user closed the question without an answer.
     Cancelled,
     /// The client could not be asked, or did not answer.
     Failed(Error),
@@ -195,7 +194,8 @@ impl From<Error> for Unanswered {
     }
 }
 
-/// The error and its causes in one line. Many errors repeat their cause in their own text; that is not said twice.
+/// Returns the error and its causes in one line. Many errors repeat the text of their cause, so a cause that is already in the text is left
+/// out.
 fn chain(error: &(dyn std::error::Error + 'static)) -> String {
     let mut text = error.to_string();
     let mut cause = error.source();
@@ -225,7 +225,7 @@ impl fmt::Debug for Error {
     }
 }
 
-/// A client's own words as far as they help in a message: an answer must not grow with what was wrong.
+/// Truncates text from a client for use in an error message, so that a response does not grow with the wrong value.
 pub(crate) fn shown(text: &str) -> &str {
     truncated(text, 100)
 }
@@ -238,18 +238,17 @@ pub(crate) fn truncated(text: &str, most: usize) -> &str {
     }
 }
 
-/// What handlers return: `Result<T>` fails with [`Error`], `Result<T, E>` with anything that implements
-/// [`Display`](fmt::Display).
+/// Result type of handlers. `Result<T>` fails with [`Error`], `Result<T, E>` with any type that implements [`Display`](fmt::Display).
 pub type Result<T, E = Error> = std::result::Result<T, E>;
 
-/// Why a server could not start: every problem at once, each with the place in your code.
+/// Error of a server that cannot start. It lists all problems at once, each with its place in your code.
 #[derive(Debug)]
 pub struct BuildError {
     pub(crate) problems: Vec<String>,
 }
 
 impl BuildError {
-    /// One text for each problem.
+    /// Returns the problems, one text each.
     pub fn problems(&self) -> &[String] {
         &self.problems
     }
@@ -269,23 +268,23 @@ impl fmt::Display for BuildError {
 
 impl std::error::Error for BuildError {}
 
-/// Why a server stopped.
+/// Error with which a server stops or fails to start.
 #[derive(Debug)]
 pub enum ServeError {
-    /// It did not start.
+    /// The server cannot be built.
     Build(BuildError),
-    /// `setup` failed, with its words.
+    /// `setup` failed. The text is the message of its error.
     Setup(String),
-    /// Tasks cannot be kept where they should be, or what was kept of them cannot be read.
+    /// The task store cannot be opened, or its tasks cannot be read.
     TaskStore(String),
-    /// Callers could not be told apart there as they should be: why.
+    /// Authorization is not possible as configured. The text is the reason.
     #[cfg(feature = "auth")]
     Auth(String),
-    /// The address cannot be listened at.
+    /// The server cannot listen on the address.
     Bind(io::Error),
-    /// A handler computed without a pause, kept the server from ending in time, and was cut off. The text names the handler and the fix.
+    /// A handler blocked its thread and was cut off when the server had to stop. The text names the handler and the fix.
     Unresponsive(String),
-    /// The transport broke.
+    /// The transport failed.
     Io(io::Error),
 }
 

@@ -1,7 +1,8 @@
-//! Collections that are put together one by one.
+//! Collecting into ordered collections without a sort.
 
-/// Like `collect`, which for what the standard library keeps in order is compiled with a sort of its own for each kind of iterator: eight
-/// kilobytes each, of which a server that never runs them has to read some when it starts.
+/// Collects items by inserting them one by one. For the ordered collections of the standard library, `collect` is compiled with a separate
+/// sort for each type of iterator. Each sort has eight kilobytes, and a server that never runs them still reads some of them when it
+/// starts.
 pub(crate) fn gathered<C: Default + Extend<T>, T>(items: impl IntoIterator<Item = T>) -> C {
     let mut all = C::default();
     all.extend(items);

@@ -48,37 +48,40 @@
 //! }
 //! ```
 //!
-//! Schemas come from the signatures; registration, advertisement, pagination, completion, progress,
-//! cancellation, subscriptions, transports and all five protocol revisions (2024-11-05, 2025-03-26,
-//! 2025-06-18, 2025-11-25, 2026-07-28) are the framework's work.
+//! Schemas come from the signatures. The framework does the rest: registration, advertisement, pagination, completion, progress,
+//! cancellation, subscriptions, transports and all five protocol revisions (2024-11-05, 2025-03-26, 2025-06-18, 2025-11-25, 2026-07-28).
 //!
-//! **Parameters.** What implements [`FromCall`] comes from the server, everything else from the client; `&T` is shared state, `&str`
-//! and `&[T]` are arguments. **Results.** See [`ToolReply`], [`ResourceReply`] and [`PromptReply`].
-//! **Serving.** `Builder::run` serves stdio, and listens with `--http` when the feature `http` is there; a tokio application calls
+//! **Parameters.** A parameter whose type implements [`FromCall`] gets its value from the server, every other parameter from the client.
+//! `&T` is shared state; `&str` and `&[T]` are arguments.
+//!
+//! **Results.** See [`ToolReply`], [`ResourceReply`] and [`PromptReply`].
+//!
+//! **Serving.** `Builder::run` serves stdio, or HTTP if the program is started with `--http` (feature `http`). A tokio application calls
 //! `Builder::serve_stdio`, [`Builder::serve`], `serve_http` or `bind_http`, or mounts `into_service` (tower) or `into_router` (axum).
+//!
 //! **Attributes.** See [`tool`](prelude::tool), [`resource`](prelude::resource), [`prompt`](prelude::prompt),
 //! [`completion`](prelude::completion), [`server`](prelude::server) and [`server!`](server).
 //!
 //! # Features
 //!
-//! Code that needs a feature that is off does not compile, and the compiler names the feature and the command that turns it on.
+//! Code that uses a disabled feature does not compile. The compiler names the feature and the command that enables it.
 //!
-//! | feature | what it brings |
+//! | feature | adds |
 //! |---|---|
 //! | `stdio` (default) | `Builder::run` with its command line, `Builder::serve_stdio` |
-//! | `client-log` (default) | `client_log()`: `tracing` events of a call for the client that asked |
-//! | `http` | every revision on one HTTP endpoint: `--http`, `serve_http`, `bind_http`, `into_service` |
+//! | `client-log` (default) | `client_log()`, which sends the `tracing` events of a call to a client that asked for them |
+//! | `http` | one HTTP endpoint for every protocol revision: `--http`, `serve_http`, `bind_http`, `into_service` |
 //! | `axum` | `into_router`, for axum applications |
-//! | `auth` | over HTTP, only callers with an access token: `.auth(…)`, `Jwt`, `TokenVerifier`, `Auth` |
-//! | `auth-server` | an OAuth authorization server inside of this one: `AuthorizationServer` |
+//! | `auth` | access tokens for HTTP requests: `.auth(…)`, `Jwt`, `TokenVerifier`, `Auth` |
+//! | `auth-server` | an OAuth authorization server as a part of your server: `AuthorizationServer` |
 //! | `state-key` | `.state_key(…)`: under protocol revision 2026-07-28 the rounds of a call may go to several instances, and survive a restart |
-//! | `sqlite` | `SqliteTasks`: tasks that outlast the process, in a file; builds SQLite from its C source |
-//! | `inventory` | registration through constructors instead of the linker (always so on wasm) |
+//! | `sqlite` | `SqliteTasks`: a file of tasks that survive a restart; builds SQLite from its C source |
+//! | `inventory` | registration through constructors instead of the linker (always the case on wasm) |
 
 // On the documentation site, which builds with a nightly compiler, each item shows the feature that it needs.
 #![cfg_attr(docsrs, feature(doc_cfg))]
 
-/// Makes the example of README.md a test that compiles it.
+/// Compiles the example of README.md as a test.
 #[cfg(all(doctest, feature = "stdio"))]
 #[doc = include_str!("../README.md")]
 struct Readme;
@@ -170,17 +173,17 @@ pub use task::{Keeping, KeptTask, MemoryTasks, TaskStore};
 #[cfg(feature = "http")] // cargo add mcp-runtime --features http
 pub use transport::http::{Body as HttpBody, HttpServer, HttpService};
 
-/// Everything a server's source names: `use mcp_runtime::prelude::*;`.
+/// The names that the source of a server uses: `use mcp_runtime::prelude::*;`.
 ///
-/// `Serialize`, `Deserialize` and `JsonSchema` are the traits, which [`data`](macro@prelude::data) derives. The derives of the same names
-/// look for the crates `serde` and `schemars` among your dependencies, so they come from there: `use serde::Deserialize;`.
+/// `Serialize`, `Deserialize` and `JsonSchema` are traits here; [`data`](macro@prelude::data) derives them. The derive macros of these
+/// names need the crates `serde` and `schemars` among your dependencies. Import them from there: `use serde::Deserialize;`.
 pub mod prelude {
     pub use mcp_macros::{
         Deserialize, JsonSchema, Schema, Serialize, completion, data, form, items, prompt,
         resource, server, tool,
     };
 
-    // With `*`, so that the derives above take the places of theirs.
+    // A glob import, so that the derives above shadow the derives of serde and schemars.
     pub use super::traits::*;
     pub use crate::{
         Args, Audio, Blob, Cancel, Client, Completion, Content, Context, Elicit, Embedded, Error,
@@ -196,14 +199,14 @@ mod traits {
     pub use serde::{Deserialize, Serialize};
 }
 
-/// For the test of the guard, which needs a process of its own.
+/// Exports for the test of the stdio guard, which needs a process of its own.
 #[doc(hidden)]
 #[cfg(all(feature = "stdio", any(unix, windows)))]
 pub mod __stdio {
     pub use crate::transport::stdio::{Guard, Input, Output, restore};
 }
 
-/// What generated code calls. No part of it is for people, and all of it may change in any release.
+/// Names that generated code uses. They are not for use by hand, and may change in any release.
 #[doc(hidden)]
 #[allow(missing_docs, reason = "public only for generated code")]
 pub mod __private {
@@ -254,7 +257,7 @@ pub mod __private {
     #[cfg(not(any(target_family = "wasm", feature = "inventory")))]
     pub use crate::registry::MCP_RUNTIME_ITEMS_0;
 
-    /// The traits that method look-up chooses from.
+    /// Traits for the method look-up in generated code.
     pub mod param {
         pub use crate::extract::probe::{
             ArgumentLevel as _, Check as _, FieldLevel as _, LiveLevel as _, OptionalStrLevel as _,

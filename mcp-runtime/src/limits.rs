@@ -1,4 +1,4 @@
-//! How much one server takes upon itself. Each limit has an answer of its own when it is passed.
+//! Limits of a server, each with an error of its own.
 
 mod callers;
 mod gate;
@@ -28,17 +28,17 @@ use crate::wire;
 /// Size in bytes above which a message counts for the limits of all clients. For smaller messages the shared counter would cost too much.
 pub(crate) const LARGE: usize = 64 << 10;
 
-/// How much a server takes, from one client and from all of them together: [`Builder::limits`](crate::Builder::limits).
+/// Limits of a server, for one client and for all clients together: [`Builder::limits`](crate::Builder::limits).
 ///
-/// What goes beyond a limit is answered with an error that names it; nothing is queued without bound.
-/// [`Handle::stats`](crate::Handle::stats) counts it.
+/// Requests beyond a limit get an error that names the limit. Nothing is queued without bound. [`Handle::stats`](crate::Handle::stats)
+/// counts the refusals.
 ///
 /// The limits of all clients together (`all_calls`, `all_streams`, `connections`, `sessions`, `tasks`, `all_subscription_bytes`,
-/// `all_state`) are shared fairly. The last eighth of each limit is a reserve: from there a client gets more only while it has less than is left. So one client alone gets at most
-/// seven eighths. A limit below 8 has no reserve.
+/// `all_state`) are shared fairly. The last eighth of each limit is a reserve: a client gets more from it only while the client has less
+/// than is left. So one client alone gets at most seven eighths. A limit below 8 has no reserve.
 ///
-/// A client is a [`Principal`](crate::Principal). If none is known, it is an address: behind a proxy that `trust_proxy` names, the address of
-/// the caller. Otherwise it is the connection.
+/// A client is a [`Principal`](crate::Principal). Without a principal it is an address: behind a proxy that `trust_proxy` names, the
+/// address of the caller. Without an address it is the connection.
 ///
 /// ```
 /// use mcp_runtime::Limits;
@@ -94,7 +94,7 @@ macro_rules! limits {
 }
 
 impl Limits {
-    /// The usual ones.
+    /// Returns the default limits.
     pub const fn new() -> Self {
         Self {
             message: 16 << 20,
@@ -133,98 +133,99 @@ impl Limits {
     }
 
     limits! {
-        /// Bytes of one message: a line on stdio, a body over HTTP. 16 MiB.
+        /// Maximum size of a message in bytes: a line on stdio, a body over HTTP. Default: 16 MiB.
         message: usize;
-        /// Arrays and objects inside one another in a message. 128.
+        /// Maximum nesting of arrays and objects in a message. Default: 128.
         depth: usize;
-        /// Messages in one array, in the revision that has those. 100.
+        /// Maximum number of messages in a batch, in the protocol revision that has batches. Default: 100.
         batch: usize;
-        /// Calls of one connection or session that wait at once. 1,024.
+        /// Maximum number of calls of one connection or session that wait at once. Default: 1,024.
         calls: usize;
-        /// Calls of all clients together that wait at once. 16,384.
+        /// Maximum number of calls of all clients together that wait at once. Default: 16,384.
         all_calls: usize;
-        /// Bytes in which a client says who it is and what it can do. 64 KiB.
+        /// Maximum size of a client's description of itself and its capabilities, in bytes. Default: 64 KiB.
         client: usize;
-        /// Connections over HTTP that are open at once. Default: 16,384. On Unix at most three quarters of the descriptors that
-        /// the process may open (`ulimit -n`).
+        /// Maximum number of open connections over HTTP. Default: 16,384. On Unix it is at most three quarters of the descriptors that the
+        /// process may open (`ulimit -n`).
         ///
-        /// Beyond the limit a new connection takes the place of the connection that has waited longest for its client: for a
-        /// request, for a body, or for the client to read. While the server works for every connection, health checks are
-        /// answered and all other requests are refused with 503. A client that keeps seven eighths of the connections, with calls
-        /// that wait and with streams, is refused with 503 so that other clients find room.
+        /// Beyond the limit a new connection replaces the one that has waited longest for its client: for a request, for a body, or for the
+        /// client to read. While the server works for every connection, it answers health checks and refuses all other requests with 503. A
+        /// client can hold seven eighths of the connections with waiting calls and with streams. Beyond that it is refused with 503, so
+        /// that other clients find room.
         connections: usize;
-        /// Bytes of all large messages together: HTTP bodies that are being read, and requests of all transports whose calls
-        /// run. Default: 1 GiB.
+        /// Maximum size in bytes of all large messages together: HTTP bodies that are being read, and requests of all transports whose
+        /// calls run. Default: 1 GiB.
         ///
         /// A message of more than 64 KiB counts with its bytes on the wire, until its call ends. Beyond the limit an HTTP request
         /// is refused with 503, and a call on another transport with an error.
         all_bodies: usize;
-        /// Bytes of all large HTTP answers together that clients have not read yet. Default: 1 GiB.
+        /// Maximum size in bytes of all large HTTP responses together that clients have not read yet. Default: 1 GiB.
         ///
-        /// An answer of more than 64 KiB counts with all of its bytes, until the last one is written. Beyond the limit the server
-        /// closes connections whose clients do not read, beginning with the client that has read nothing for longest. If these
-        /// connections hold too little, a 503 replaces the new answer, and a stream of events ends.
+        /// A response of more than 64 KiB counts with all of its bytes, until the last one is written. Beyond the limit the server closes
+        /// connections whose clients do not read, beginning with the client that has read nothing for longest. If these connections hold
+        /// too little, a 503 replaces the new response, and a stream of events ends.
         all_answers: usize;
-        /// Bytes of all URIs that a session, or the listen streams of a connection, may subscribe to. 1 MiB.
+        /// Maximum size in bytes of all URIs together that a session, or the listen streams of a connection, subscribe to. Default: 1 MiB.
         subscription_bytes: usize;
-        /// Bytes that the subscriptions of all clients together take: twice each URI, and 128. 256 MiB.
+        /// Maximum size in bytes of the subscriptions of all clients together. Each takes twice its URI, and 128 bytes. Default: 256 MiB.
         all_subscription_bytes: usize;
-        /// Bytes of a URI that is subscribed to. 8 KiB.
+        /// Maximum length of a URI that is subscribed to, in bytes. Default: 8 KiB.
         uri: usize;
-        /// Resources that a session, or all listen streams of a connection, may subscribe to. 4,096.
+        /// Maximum number of resources that a session, or the listen streams of a connection together, may subscribe to. Default: 4,096.
         subscriptions: usize;
-        /// Streams of one connection or session that are open at once, or can still be resumed. 64.
+        /// Maximum number of streams of one connection or session that are open or can still be resumed. Default: 64.
         streams: usize;
-        /// Streams of sessions and listen streams that are open, of all clients together. 4,096.
+        /// Maximum number of open streams of all clients together: streams of sessions and listen streams. Default: 4,096.
         all_streams: usize;
-        /// Sessions over HTTP of all clients together. Default: 16,384.
+        /// Maximum number of sessions over HTTP of all clients together. Default: 16,384.
         ///
-        /// When all are taken, the client with the most sessions makes room for a client with less than an equal part. Only sessions
-        /// end that nothing uses at the time, beginning with the one with the oldest last use.
+        /// When all are taken, the client with the most sessions makes room for a client with less than an equal part. Only sessions that
+        /// are not in use end, beginning with the least recently used one.
         sessions: usize;
-        /// How long a session is kept that nobody uses. 30 minutes.
+        /// Idle time after which a session ends. Default: 30 minutes.
         session_idle: Duration;
-        /// Events that a stream keeps for a client that comes back. 256.
+        /// Maximum number of events that a stream keeps for a client that reconnects. Default: 256.
         events: usize;
-        /// Bytes of those events. 1 MiB.
+        /// Maximum size of the events that a stream keeps for a client that reconnects, in bytes. Default: 1 MiB.
         event_bytes: usize;
-        /// Bytes of such events of all streams together: beyond them streams cannot be resumed. 256 MiB.
+        /// Maximum size of the kept events of all streams together, in bytes. Beyond it streams cannot be resumed. Default: 256 MiB.
         all_event_bytes: usize;
-        /// Bytes of the head of an HTTP request, 8 KiB at least. 64 KiB, and no more than 100 headers.
+        /// Maximum size of the head of an HTTP request, in bytes. Default: 64 KiB. A head has at most 100 headers.
         head: usize;
-        /// How long an HTTP request may take to arrive, its head and its body each; a connection that waits for one as long is
-        /// closed, at most a quarter of it later. 30 seconds.
+        /// Maximum time in which the head of an HTTP request must arrive, and the same for its body. A connection that has waited as long
+        /// for a request is closed, at most a quarter of that time later. Default: 30 seconds.
         body_time: Duration;
-        /// Time after which a connection over HTTP is closed whose client reads nothing while an answer waits for it. It may take a
-        /// quarter longer. A client that reads slowly keeps its connection. Default: 60 seconds.
+        /// Time after which an HTTP connection is closed if its client reads nothing while a response waits. The server may take a quarter
+        /// longer. A client that reads slowly keeps its connection. Default: 60 seconds.
         write_time: Duration;
-        /// How long a stream over HTTP stays silent before a comment shows that it lives. 15 seconds.
+        /// Silence on an HTTP stream after which the server sends a comment, to show that the stream is alive. Default: 15 seconds.
         keep_alive: Duration;
-        /// How long a person may think about a question before it is taken back, in the revisions where the call waits. 10 minutes.
+        /// Time that a user has to answer a question, in the protocol revisions in which the call waits for the answer. After that time the
+        /// server cancels the question. Default: 10 minutes.
         question_time: Duration;
-        /// Bytes that a call may keep between its rounds (2026-07-28). 64 KiB.
+        /// Maximum size of the state that a call keeps between its rounds, in bytes (protocol revision 2026-07-28). Default: 64 KiB.
         state: usize;
-        /// Bytes that the process keeps between the rounds of calls, of all clients together (protocol revision 2026-07-28): the state
-        /// of each round, and 256 bytes. Default: 64 MiB.
+        /// Maximum size in bytes of the rounds of calls that the process keeps for all clients together (protocol revision 2026-07-28).
+        /// Each round takes its state and 256 bytes. Default: 64 MiB.
         ///
-        /// One client has at most seven eighths of them. A client without room loses its own oldest rounds, and has to begin those
-        /// calls again. With `.state_key(…)` the process keeps no state, and this limit has no effect.
+        /// A client has at most seven eighths of them. A client without room loses its own oldest rounds, and has to begin those calls
+        /// again. With `.state_key(…)` the process keeps no state, and this limit has no effect.
         all_state: usize;
-        /// Tasks of all clients together that run at once, and calls that may become one. 1,024.
+        /// Maximum number of running tasks of all clients together, and of calls that may become a task. Default: 1,024.
         tasks: usize;
-        /// Tasks of one [`Principal`](crate::Principal) that run at once, where it is known who calls. 256.
+        /// Maximum number of running tasks of one [`Principal`](crate::Principal), if the caller is known. Default: 256.
         owner_tasks: usize;
-        /// How long a task is kept, from when it was made, where its tool says nothing. Clients may ask for less. 1 hour.
+        /// Time for which a task is kept after its creation, if its tool sets none. Clients may ask for less. Default: 1 hour.
         task_ttl: Duration;
-        /// How often clients are told to look at a task, where its tool says nothing. 1 second.
+        /// Interval at which clients are told to poll a task, if its tool sets none. Default: 1 second.
         task_poll: Duration;
-        /// How long calls that run may take to finish when the server stops. 5 seconds.
+        /// Time that running calls have to finish when the server stops. Default: 5 seconds.
         grace: Duration;
     }
 }
 
 impl Limits {
-    /// Those that are zero where zero does not mean "none of these", but that no client is ever answered.
+    /// Returns the names of limits that are zero and so let no request through. A zero in any other limit only means "none of these".
     pub(crate) fn that_let_nothing_through(&self) -> impl Iterator<Item = &'static str> {
         let zeros = [
             ("message", self.message == 0),

@@ -1,17 +1,18 @@
-//! "Did you mean": the name that a wrong one most likely stands for.
+//! "Did you mean": finds the known name that is nearest to a wrong one.
 
-/// How much alike two names are, from 0 to 1.
+/// Returns the similarity of two names, from 0 to 1.
 pub(crate) fn likeness(a: &str, b: &str) -> f64 {
     strsim::jaro_winkler(a, b)
 }
 
-/// Maximum number of names that are compared letter by letter, which costs about two thousand instructions each. It bounds what a client that
-/// calls unknown items can cost the others.
+/// Maximum number of names that are compared letter by letter, which costs about two thousand instructions each. It bounds the cost that a
+/// client with calls of unknown items can cause for other clients.
 const MOST: usize = 1000;
 
-/// Returns the name that differs from `wrong` by the fewest slips, if they are few enough: at most one for each three letters of the shorter
-/// name, but one is always allowed. A slip is a letter that is missing, added, replaced, or swapped with the next letter. The case of letters
-/// and the kind of separator do not count. After [`MOST`] names that may be near, the rest is not looked at.
+/// Returns the name that differs from `wrong` by the fewest slips, if there are few enough. At most one slip is allowed for each three
+/// letters of the shorter name, but one is always allowed for names of two letters or more. A slip is a letter that is missing, added,
+/// replaced, or swapped with the next letter. The case of letters and the kind of separator do not count. After [`MOST`] names that may be
+/// near, the other names are not compared.
 #[cold]
 pub(crate) fn nearest<'a>(wrong: &str, names: impl Iterator<Item = &'a str>) -> Option<&'a str> {
     let letters = Letters::of(wrong);
@@ -20,7 +21,7 @@ pub(crate) fn nearest<'a>(wrong: &str, names: impl Iterator<Item = &'a str>) -> 
     near.min_by_key(|it| it.0).map(|it| it.1)
 }
 
-/// The number of slips between two names; `None` when the names are too different.
+/// Returns the number of slips between two names, or `None` if the names are too different.
 fn slips(a: &str, b: &str) -> Option<usize> {
     let plain = |it: &str| it.chars().map(plain_char).collect::<String>();
     let (a, b) = (plain(a), plain(b));
@@ -53,9 +54,10 @@ impl Letters {
         Self { count, len: name.len(), is_ascii: name.is_ascii() }
     }
 
-    /// Whether another name may be near this one, by a look that costs less than the number of slips.
+    /// Returns whether another name may be near this name, with less work than counting the slips.
     fn may_be_near(&self, other: &str) -> bool {
-        // A client may send megabytes in place of a name. Letters have one to four bytes, and near names differ in length by a third.
+        // A client may send megabytes in place of a name. Letters have one to four bytes, and near names differ in length by a third at
+        // most.
         let (shorter, longer) = (self.len.min(other.len()), self.len.max(other.len()));
         if longer > 6 * shorter + 4 {
             return false;
@@ -71,7 +73,7 @@ impl Letters {
             common += usize::from(*left > 0);
             *left = left.saturating_sub(1);
         }
-        // Each letter of the longer name that the other one lacks is a slip of its own.
+        // Each letter of the longer name that the other name lacks is a separate slip.
         is_near(self.len.max(other.len()) - common, self.len, other.len())
     }
 }
@@ -95,7 +97,7 @@ mod tests {
         check("serach", Some("search"));
         check("Add", Some("add"));
         check("weather", None);
-        // Nothing but a first letter in common.
+        // Only the first letter in common.
         check("a", None);
         assert_eq!(nearest("add", std::iter::empty()), None);
     }
@@ -122,7 +124,7 @@ mod tests {
         assert_eq!(near("tool-00042"), Some("tool_00042"));
         assert!(near("tool-09999").is_some());
         assert_eq!(near("quux"), None);
-        // Those that it cannot be do not count.
+        // Names that cannot be near do not count towards the maximum.
         let names = names.iter().map(String::as_str).chain(["weather"]);
         assert_eq!(nearest("waether", names), Some("weather"));
     }

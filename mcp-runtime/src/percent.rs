@@ -3,8 +3,8 @@
 use std::borrow::Cow;
 use std::fmt::Write as _;
 
-/// Decodes `%41` to `A`. `None` for an escape that is cut short or not hexadecimal, and for bytes that are no UTF-8:
-/// what cannot be read one way only is not read at all.
+/// Decodes `%41` to `A`. Returns `None` for an escape that is incomplete or not hexadecimal, and for bytes that are not UTF-8. Such text
+/// has more than one possible reading.
 pub(crate) fn decode(text: &str) -> Option<Cow<'_, str>> {
     match decode_bytes(text)? {
         Cow::Borrowed(_) => Some(Cow::Borrowed(text)),
@@ -12,7 +12,7 @@ pub(crate) fn decode(text: &str) -> Option<Cow<'_, str>> {
     }
 }
 
-/// [`decode`] for what need not be UTF-8, such as a path.
+/// [`decode`] for text whose decoded bytes need not be UTF-8, such as a path.
 pub(crate) fn decode_bytes(text: &str) -> Option<Cow<'_, [u8]>> {
     if !text.contains('%') {
         return Some(Cow::Borrowed(text.as_bytes()));

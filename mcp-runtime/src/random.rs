@@ -17,7 +17,7 @@ fn fill(bytes: &mut [u8]) -> Result<()> {
     getrandom::fill(bytes).map_err(|why| Error::internal(format!("no random numbers: {why}")))
 }
 
-/// In a browser the application that embeds the module has to choose a generator.
+/// Fails, because in a browser the application that embeds the module has to choose a generator.
 #[cfg(not(any(not(target_family = "wasm"), feature = "http", feature = "state-key")))]
 fn fill(_: &mut [u8]) -> Result<()> {
     let text = "no random numbers: on wasm, tasks and questions over several rounds need the feature `state-key` or `http`";

@@ -1,8 +1,7 @@
-//! Every annotated function of the binary, gathered by the linker.
+//! All annotated functions of the binary, collected by the linker.
 //!
-//! One slice, whose name carries the major version so that two incompatible copies of this crate in one
-//! binary cannot mix their entries. On wasm, and with the feature `inventory`, constructors gather the same
-//! entries instead.
+//! The name of the slice contains the major version, so that two incompatible copies of this crate in one binary cannot mix their entries.
+//! On wasm, and with the feature `inventory`, constructors collect the same entries instead.
 
 mod place;
 
@@ -28,7 +27,7 @@ mod gathered {
 mod gathered {
     use super::ItemDef;
 
-    /// What `inventory` collects.
+    /// Entry that `inventory` collects.
     #[derive(Debug)]
     pub struct Entry(pub &'static ItemDef);
     inventory::collect!(Entry);
@@ -43,17 +42,17 @@ pub use gathered::Entry;
 #[cfg(not(any(target_family = "wasm", feature = "inventory")))]
 pub use gathered::MCP_RUNTIME_ITEMS_0;
 
-/// In no order anyone may rely on.
+/// Returns all items, in an unspecified order.
 pub(crate) fn all() -> impl Iterator<Item = &'static ItemDef> {
     gathered::all()
 }
 
-/// The identity of a function: the type that the compiler gives it alone.
+/// Returns the identity of a function: the type that only this function has.
 pub fn identity<F: 'static>(_: &F) -> TypeId {
     TypeId::of::<F>()
 }
 
-/// Mark of a function with `#[completion]`. The attribute makes a type alias for it with the name of the function.
+/// Mark of a function with `#[completion]`. The attribute declares a type alias of it that has the name of the function.
 #[derive(Clone, Copy, Debug)]
 pub struct Completes;
 
@@ -61,7 +60,7 @@ pub struct Completes;
 #[derive(Clone, Copy, Debug)]
 pub struct Unmarked;
 
-/// Module for an import with `*`, which a mark of the same name overrides.
+/// Module for a glob import, which a mark of the same name shadows.
 pub mod unmarked {
     pub type __Completion = super::Unmarked;
 }
@@ -77,7 +76,7 @@ pub trait MarksCompletion<F> {}
 #[diagnostic::do_not_recommend]
 impl<F> MarksCompletion<F> for Completes {}
 
-/// Never applies. It prevents a second error for a function that does not exist, whose type is unknown.
+/// This impl never applies. It prevents a second error for a function that does not exist, whose type is unknown.
 #[diagnostic::do_not_recommend]
 impl<F: Nothing> MarksCompletion<F> for Unmarked {}
 

@@ -1,18 +1,19 @@
-//! Methods that exist so that the compiler can say what to do about a call of them.
+//! Methods that cannot be called. They exist so that the compiler can explain what to do instead.
 //!
-//! Without them the compiler says that there is no such method. Each has a bound that nothing fulfils, and the trait in that bound names what is missing:
-//! a feature that is off, or the place where the method is. Arguments and results are of any type, so that the mistake causes no further error.
-//! Types of features that are off need no stand-in: the compiler finds the `pub use` that is configured out, and shows its line.
+//! Without them the compiler only says that there is no such method. Each method has a bound that no type fulfils. The trait in the bound
+//! says what is missing: a disabled feature, or the type that has the method. Arguments and results are of any type, so that the call
+//! causes no further error. Types of disabled features need no stand-in: the compiler finds the `pub use` that is configured out, and shows
+//! its line.
 
 #![allow(dead_code, reason = "which of them are used depends on the features")]
 
 use std::marker::PhantomData;
 
-/// Subject of the bounds. Its lifetime keeps the compiler from looking at them before somebody calls the method.
+/// Subject of the bounds. Its lifetime keeps the compiler from checking the bounds before the method is called.
 #[derive(Debug)]
 pub struct Unavailable<'a>(PhantomData<&'a ()>);
 
-/// Declares methods of a type of which no call compiles, for a reason that the trait behind `where` names.
+/// Declares methods of a type. No call of them compiles, and the trait behind `where` names the reason.
 macro_rules! unavailable {
     (impl $owner:ty where $reason:path {$(
         fn $name:ident $(<$($param:ident),+>)? ($($argument:tt)*) -> $result:ty $(where { $($bound:tt)* })?;
@@ -23,7 +24,7 @@ macro_rules! unavailable {
             pub fn $name $(<$($param),+>)? ($($argument)*) -> $result
             where
                 for<'a> $crate::unavailable::Unavailable<'a>: $reason,
-                // Implied by the bound above. With it rustc does not show where that bound stands.
+                // Implied by the bound above. With this bound, rustc does not show where the bound above is.
                 for<'a> <$crate::unavailable::Unavailable<'a> as $reason>::Any: Sized,
                 $($($bound)*)?
             {
@@ -79,10 +80,11 @@ pub trait StateKeyFeature {
     type Any;
 }
 
-/// Of both parameters of a policy. They have a type so that rustc reports no second error about a closure.
+/// Type of both parameters of a policy. Because it is known, rustc reports no second error about a closure.
 pub type OfPolicy = <Unavailable<'static> as AuthFeature>::Any;
 
-/// The only type with the trait. Because of it rustc reports no second error about an argument whose type it does not know, such as that of `Jwt::new(…)`.
+/// The only type that implements the trait. Because of it rustc reports no second error about an argument of unknown type, such as
+/// `Jwt::new(…)`.
 enum Anything {}
 
 #[diagnostic::do_not_recommend]

@@ -1,4 +1,4 @@
-//! Panics of the author's code, which must not reach further than the call that they belong to.
+//! Containment of panics in the author's code: a panic must not reach beyond its own call.
 
 use std::{
     future::{Future, poll_fn},
@@ -11,7 +11,7 @@ use std::{
 #[derive(Debug)]
 pub(crate) struct Panicked;
 
-/// Runs code of the author's. Values that a panic leaves half done must not be used again.
+/// Runs code of the author. Values that a panic may have left incomplete must not be used again.
 ///
 /// # Errors
 /// The code panicked.
@@ -23,7 +23,7 @@ pub(crate) fn catch<T>(run: impl FnOnce() -> T) -> Result<T, Panicked> {
     })
 }
 
-/// Runs asynchronous code of the author's to its end. `start` makes the future, and may panic too.
+/// Runs asynchronous code of the author to its end. `start` creates the future, and may panic too.
 ///
 /// # Errors
 /// The code panicked.
@@ -40,10 +40,10 @@ pub(crate) async fn catch_async<'a, T>(
     done
 }
 
-/// Drops a value of the author's, such as a future or the payload of a panic. A panic in its `Drop` ends here.
+/// Drops a value of the author, such as a future or the payload of a panic. Catches a panic in its `Drop`.
 pub(crate) fn discard<T>(value: T) {
     if let Err(payload) = catch_unwind(AssertUnwindSafe(move || drop(value))) {
-        // The drop of this payload could panic as well, and so on without end.
+        // Dropping this payload could panic as well, and so could the payload of that panic.
         std::mem::forget(payload);
     }
 }
@@ -52,7 +52,7 @@ pub(crate) fn discard<T>(value: T) {
 mod tests {
     use super::*;
 
-    /// A value whose `Drop` panics with another one.
+    /// A value whose `Drop` panics with another such value.
     struct Endless;
 
     impl Drop for Endless {

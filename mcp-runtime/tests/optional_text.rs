@@ -1,4 +1,4 @@
-//! `Option<&str>`: a text that need not be given, lent like `&str`.
+//! `Option<&str>`: an optional text, borrowed like `&str`.
 
 #![forbid(unsafe_code)]
 

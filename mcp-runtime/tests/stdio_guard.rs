@@ -1,7 +1,7 @@
-//! Who can reach the wire once the guard is installed: its own two streams and nobody else.
+//! Once the guard is installed, only its own two streams reach the wire.
 //!
-//! The test runs itself again as the child whose standard streams it holds. There is no test harness, because that
-//! would write to the very stdout this is about.
+//! The test starts itself again as a child process and holds the child's standard streams. There is no test harness, because a harness
+//! would write to the stdout under test.
 
 #[cfg(unix)]
 fn main() {
@@ -59,7 +59,7 @@ mod unix {
         assert_eq!(failed, 0, "failed cases");
     }
 
-    /// What the child does, by the name it was given.
+    /// Runs the child process in a role.
     fn child(role: &str) {
         let (guard, input, output) = Guard::install().unwrap();
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
@@ -84,7 +84,7 @@ mod unix {
                     output.write_all(b"bye\n").await.unwrap();
                     output.shutdown().await.unwrap();
                     assert!(output.write_all(b"x").await.is_err());
-                    // The stream must have ended before this process has.
+                    // The stream must end before this process does.
                     echo(input, output).await;
                 }
                 "second" => {
@@ -106,14 +106,14 @@ mod unix {
         }
     }
 
-    /// Everything a careless program does to its standard streams.
+    /// Uses the standard streams as a careless program does.
     #[allow(clippy::print_stdout)]
     fn make_noise() {
         println!("noise by println");
         assert!(Command::new("echo").arg("noise by echo").status().unwrap().success());
-        // Ends at once, since there is nothing to read.
+        // `cat` ends at once, since there is nothing to read.
         assert!(Command::new("cat").status().unwrap().success());
-        // No descriptor of ours is open in a child.
+        // A child inherits no descriptor of this process.
         let script = "for fd in 3 4 5 6 7 8 9; do (echo noise by fd >&$fd) 2>/dev/null && exit 1; done; exit 0";
         assert!(Command::new("sh").args(["-c", script]).status().unwrap().success());
         assert_eq!(io::stdin().read(&mut [0]).unwrap(), 0);
@@ -166,7 +166,7 @@ mod unix {
         command
     }
 
-    /// The same child, started by a shell that rearranges its streams.
+    /// Like `command`, for a child that is started by a shell which redirects its streams.
     fn command_in_shell(role: &str, redirection: &str) -> Command {
         let mut command = Command::new("sh");
         command
@@ -205,7 +205,7 @@ mod unix {
         let mut chunk = [0; 4096];
         loop {
             if text.len() % (40 * chunk.len()) < chunk.len() {
-                // The pipe is full again and again.
+                // The pauses let the pipe fill up again and again.
                 thread::sleep(Duration::from_millis(20));
             }
             match stdout.read(&mut chunk).unwrap() {
@@ -228,7 +228,7 @@ mod unix {
         assert!(child.wait().unwrap().success());
     }
 
-    /// Starts `command` with a pipe of which this process has both ends, and asks for a line to know that it runs.
+    /// Starts `command` with a pipe as stdout, of which this process has both ends. Waits for one line, so that the child is known to run.
     fn with_shared_stdout(
         mut command: Command,
     ) -> (Child, io::PipeWriter, BufReader<io::PipeReader>) {

@@ -29,7 +29,7 @@ impl Transport {
     }
 }
 
-/// Recovery of a client whose server has been started anew.
+/// Recovery of a client after a restart of its server.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Again {
     /// With the next call.
@@ -56,17 +56,17 @@ const FOLDER: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/clients");
 /// A client of the matrix.
 pub(crate) struct Client {
     pub(crate) name: &'static str,
-    /// Name of the file in `python/adapters` or `node/adapters` that speaks for it.
+    /// Name of the client's adapter, a file in `python/adapters` or `node/adapters`.
     pub(crate) adapter: &'static str,
-    /// Words for the adapter.
+    /// Arguments of the adapter.
     pub(crate) options: &'static [&'static str],
     pub(crate) source: Source,
-    /// Reason why there is nothing to try in a cell.
+    /// Reason why a cell is not applicable to the client.
     pub(crate) lacks: fn(Transport, Cell) -> Option<&'static str>,
     pub(crate) again: fn(Transport) -> Again,
-    /// Tools whose fields the client cannot keep, and why.
+    /// Tools whose fields the client cannot keep, each with the reason.
     pub(crate) loses: &'static [(&'static str, &'static str)],
-    /// Reason why a model finds the fields of objects within an argument in the description of the argument alone.
+    /// Reason why a model sees the fields of objects within an argument only in the description of the argument.
     pub(crate) hides: Option<&'static str>,
 }
 
@@ -100,7 +100,7 @@ impl Client {
         (self.again)(transport)
     }
 
-    /// Exception that a user of the client has to know, in a cell that is right.
+    /// Limitation that a user of the client has to know, although the cell passes.
     pub(crate) fn note(&self, transport: Transport, cell: Cell) -> Option<&'static str> {
         match (cell, self.again(transport)) {
             (Cell::List, _) => self.loses.first().map(|it| it.1).or(self.hides),
@@ -128,15 +128,15 @@ impl Client {
         found.unwrap_or("not pinned")
     }
 
-    /// Command that starts the driver of the client, which is installed first where it is not.
+    /// Command that starts the driver of the client. The client is installed first if necessary.
     pub(crate) fn command(&self) -> Result<Command, String> {
         let mut command = self.install().map_err(|missing| missing.to_string())?;
-        // Clients count their users; here nothing leaves the machine.
+        // Some clients send telemetry. In tests nothing leaves the machine.
         command.envs(QUIET).env("HOME", target().join("tmp"));
         Ok(command)
     }
 
-    /// Command that starts the driver, without the environment of a test.
+    /// Installs the client if necessary. Returns the command that starts its driver, without the environment of a test.
     pub(crate) fn install(&self) -> Result<Command, Missing> {
         let parent = target().join("clients");
         let mut command = match self.source {
@@ -145,7 +145,7 @@ impl Client {
                 python.run(format!("{FOLDER}/python/driver.py"))
             }
             Source::Node(_) => {
-                // All clients of npm share a folder, which must not be filled twice at the same time.
+                // All clients from npm share a folder, which must not be filled twice at the same time.
                 static FILLED: Mutex<()> = Mutex::new(());
                 let _turn = FILLED.lock().unwrap_or_else(PoisonError::into_inner);
                 let node = Node::locked(&parent, "npm", PACKAGE, LOCK)?;

@@ -1,4 +1,4 @@
-//! Clients of the matrix. Each names the abilities that it lacks, with the reason.
+//! Clients of the matrix. Each entry names the abilities that the client lacks, with the reason.
 
 use crate::{
     client::{Again, Client, Source, Transport},
@@ -13,7 +13,7 @@ macro_rules! python {
     };
 }
 
-/// Declares the clients, and a test for each, which is named after it.
+/// Declares the clients, and a test for each, under the name of the client.
 macro_rules! clients {
     ($($test:ident = $client:expr;)*) => {
         /// Number of clients.
@@ -45,7 +45,7 @@ const ANEW_OVER_SSE: fn(Transport) -> Again = |transport| match transport {
     Stdio | Http => Again::Call,
 };
 
-/// The conformance suite prescribes the schema of this tool, which is published as it is written.
+/// Tool whose schema the conformance suite prescribes. The server publishes this schema as it is written.
 const PRESCRIBED: &str = "json_schema_2020_12_tool";
 
 clients! {

@@ -14,9 +14,9 @@ use std::{
 use serde_json::{Value, json};
 use support::{browser::log_in, server::PASSWORDS};
 
-/// Time for a step. The slowest clients need some seconds to be imported.
+/// Longest time for a step. The slowest clients need some seconds to be imported.
 const PATIENCE: Duration = Duration::from_secs(90);
-/// Lines of a client's log that a failure shows.
+/// Number of lines of a client's log that a failure shows.
 const LOG: usize = 12;
 
 /// A client under the control of a test. It is killed when the value is dropped.
@@ -58,7 +58,7 @@ impl Driver {
     /// Has the client take a step, and returns the outcome.
     pub(crate) fn step(&mut self, step: &Value) -> Result<Value, String> {
         let shown = step.to_string();
-        // A client that has ended has no answer either, and its log says why.
+        // The error is ignored: a client that has ended does not answer either, and its log says why.
         let _ = writeln!(self.stdin, "{step}");
         let answer = self.answer(&shown)?;
         match answer["failed"].as_str() {
@@ -80,7 +80,7 @@ impl Driver {
                 self.is_there = true;
                 return Ok(message);
             };
-            // The client waits for the redirect, and the test for the client.
+            // The login has a thread of its own, because the client waits for the redirect and the test for the client.
             let (user, password) = PASSWORDS[0];
             thread::spawn(move || log_in(&url, user, password));
         }

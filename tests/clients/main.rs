@@ -1,8 +1,8 @@
-//! Clients of other people against the examples: a matrix of clients, transports and abilities.
+//! Third-party clients against the examples: a matrix of clients, transports and abilities.
 //!
-//! The clients are hundreds of megabytes, so these tests are ignored unless they are asked for:
+//! The clients are hundreds of megabytes, so these tests are ignored by default. Run them with
 //! `cargo test -p mcp-tests --test clients -- --ignored`. Each client is installed once, at a pinned version, into
-//! `target/clients`, where `table.md` is written too. A client is driven at its MCP layer; no model is called, and
+//! `target/clients`, where `table.md` is written too. The tests drive the MCP layer of a client: no model is called, and
 //! nothing leaves the machine.
 
 #![forbid(unsafe_code)]

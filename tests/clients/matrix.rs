@@ -1,4 +1,4 @@
-//! The cells of the matrix: each has a client do something with the examples, and judges the outcome.
+//! The cells of the matrix. Each makes a client use the examples, and judges the outcome.
 
 use serde_json::{Value, json};
 use std::{fs, process::Command};
@@ -14,19 +14,19 @@ use crate::{
 pub(crate) enum Cell {
     /// Every tool of every example reaches the model, with all fields of its arguments.
     List,
-    /// Answers and arguments arrive, also where there is nothing to answer and where arguments are left out.
+    /// Results and arguments arrive, also where a result is empty and where optional fields are left out.
     Call,
-    /// The model reads why a tool has failed, and the connection goes on.
+    /// The model reads why a tool has failed, and the connection stays usable.
     Error,
     /// Structured content arrives as a value.
     Structured,
-    /// Each report of a running call arrives.
+    /// Each progress report of a running call arrives.
     Progress,
     /// The user is asked in the middle of a call.
     Elicit,
-    /// A client finds a server again that has been started anew.
+    /// A client recovers after a restart of its server.
     Reconnect,
-    /// A user logs in, for a client that knows nothing but the URL.
+    /// A user logs in to a server of which the client knows only the URL.
     Login,
 }
 
@@ -46,7 +46,7 @@ impl Cell {
 /// Examples that need no login.
 const OPEN: [&str; 6] = ["quickstart", "everything", "book", "files", "memory", "time"];
 
-/// Fails with a name for the expectation, and the outcome.
+/// Returns an error with the expectation and the outcome, unless the outcome is right.
 fn expect(is_right: bool, expectation: &str, outcome: &Value) -> Result<(), String> {
     if is_right { Ok(()) } else { Err(format!("{expectation}: {outcome}")) }
 }
@@ -81,7 +81,7 @@ impl<'a> Bench<'a> {
         filled
     }
 
-    /// Leaves a connection that has failed. A client that does not answer is started anew for the next.
+    /// Closes a connection that has failed. A client that does not answer is dropped, and the next step starts it again.
     fn give_up(&mut self) {
         if self.driver.as_ref().is_some_and(|driver| driver.is_there) {
             let _ = self.close();
@@ -91,7 +91,7 @@ impl<'a> Bench<'a> {
 
     fn server(&self, name: &'static str) -> Server {
         let server = Server::new(name);
-        // The root of `files` has to be there before the server.
+        // The root of `files` has to exist before the server starts.
         server.file("a.txt");
         match self.transport {
             Transport::Stdio => server,
@@ -163,8 +163,8 @@ impl<'a> Bench<'a> {
         if mistakes.is_empty() { Ok(()) } else { Err(mistakes.join("\n")) }
     }
 
-    /// Compares the tools that a client has converted with the tools that the server publishes. Returns the number of fields that are
-    /// in descriptions only.
+    /// Compares the tools that a client has converted with the tools that the server publishes. Returns the number of fields that
+    /// only descriptions name.
     fn compare(&mut self, name: &'static str, mistakes: &mut Vec<String>) -> Result<usize, String> {
         let outcome = self.step(&json!({"do": "tools"}))?;
         let forms = outcome["tools"].as_object().filter(|it| !it.is_empty());
@@ -220,7 +220,7 @@ impl<'a> Bench<'a> {
         self.close()
     }
 
-    /// Calls a tool that has no answer.
+    /// Calls a tool that returns nothing.
     fn call_for_nothing(&mut self) -> Result<(), String> {
         let server = self.server("files");
         let file = server.file("a.txt");
@@ -235,7 +235,7 @@ impl<'a> Bench<'a> {
         self.close()
     }
 
-    /// Calls a tool whose arguments clients turn into names of their language. A reserved word would be lost on the way.
+    /// Calls a tool by the published names of its arguments. Clients turn the names into identifiers, and would lose a reserved word.
     fn call_by_names(&mut self) -> Result<(), String> {
         let tools = published("files")?;
         let tool = tools.iter().find(|tool| tool["name"] == "move_file");
@@ -324,7 +324,7 @@ impl<'a> Bench<'a> {
         self.open(&server)?;
         self.text("greet", greet())?;
         if self.transport == Transport::Stdio {
-            // A process ends with its connection.
+            // Over stdio the process ends with its connection.
             self.close()?;
             self.open(&server)?;
         } else {
@@ -350,7 +350,7 @@ impl<'a> Bench<'a> {
         self.close()
     }
 
-    /// Waits until the client has seen the end of its streams. A call that is sent before is lost with the stream of its answer.
+    /// Waits until the client has seen the end of its streams. A call that is sent earlier is lost with the stream of its response.
     fn rest(&mut self) -> Result<(), String> {
         self.step(&json!({"do": "rest"})).map(drop)
     }

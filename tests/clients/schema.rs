@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use serde_json::Value;
 
-/// Depth at which a schema that contains itself is not followed any more.
+/// Depth at which the walk through a schema that contains itself ends.
 const DEEPEST: usize = 12;
 
 /// Paths of all fields that an instance of `schema` can have, such as `entities[].name`.

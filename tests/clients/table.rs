@@ -16,7 +16,7 @@ use crate::matrix::Cell;
 #[derive(Clone, Debug)]
 pub(crate) enum Entry {
     Right,
-    /// Right, with something that a user has to know.
+    /// Right, with a limitation that a user has to know.
     Noted(&'static str),
     /// Not applicable, for this reason.
     None(&'static str),
@@ -31,7 +31,7 @@ struct Row {
     entries: [Entry; Cell::ALL.len()],
 }
 
-/// Adds a row, writes the table of all rows to `target/clients/table.md`, and prints it when it has all `clients`.
+/// Adds a row, and writes the table of all rows to `target/clients/table.md`.
 pub(crate) fn add(
     client: &'static str,
     order: usize,
@@ -44,7 +44,7 @@ pub(crate) fn add(
     fs::write(&file, render(rows.values())).expect("target is writable");
 }
 
-/// Prints the table as it is now, past the test harness, which keeps the output of tests that pass.
+/// Prints the table to stderr directly, because the test harness hides what passing tests print.
 pub(crate) fn print() {
     let rows = ROWS.lock().unwrap_or_else(PoisonError::into_inner);
     let _ = writeln!(io::stderr(), "\n{}", render(rows.values()));

@@ -1,4 +1,4 @@
-//! The suite's scenarios for authorization servers against the example `notes`, which is one.
+//! The suite's scenarios for authorization servers against the example `notes`, which has an authorization server.
 
 use std::{net::TcpListener, path::PathBuf};
 
@@ -11,14 +11,14 @@ use support::{
 
 use crate::{suite::Suite, verdict};
 
-/// Those that the suite offers the scenarios for: all that say how to log in.
+/// Revisions that the suite has these scenarios for: all that specify authorization.
 const REVISIONS: [&str; 4] = ["2025-03-26", "2025-06-18", "2025-11-25", "2026-07-28"];
 
 const SCENARIOS: [&str; 2] = ["authorization-code-grant", "authorization-server-metadata-endpoint"];
 
 const PASSWORD: &str = "correct horse";
 
-/// A client that is known to the server by what it is given here.
+/// Registers a client, and returns the client id that the server has given it.
 fn register(issuer: &str, port: u16) -> String {
     let client = json!({
         "client_name": "conformance",
@@ -43,7 +43,7 @@ fn notes_is_an_authorization_server_of_every_revision() {
     let issuer = server.url.strip_suffix("/mcp").expect("the usual path");
     let mut problems = Vec::new();
     for revision in REVISIONS {
-        // Whoever takes it meanwhile makes the suite fail, and nothing else.
+        // If another process takes the port before the suite listens there, this test fails, and no other.
         let free = TcpListener::bind("127.0.0.1:0").and_then(|it| it.local_addr());
         let port = free.expect("a free port").port();
         let client = register(issuer, port);

@@ -1,4 +1,4 @@
-//! What `everything` cannot do yet, by the suite's names. Every other scenario must pass, whether the suite scores it or not.
+//! Scenarios that `everything` cannot pass yet, by the suite's names. Every other scenario must pass, whether the suite scores it or not.
 
 /// Scenarios, and why they cannot pass.
 pub(crate) type NotYet = &'static [(&'static [&'static str], &'static str)];

@@ -1,7 +1,7 @@
 //! The official conformance suite over HTTP: against the example `everything`, and its part for authorization servers against `notes`.
 //!
-//! The suite is installed once, at a pinned version, into `target/conformance`, where its results are kept in `results`. Where that is
-//! impossible the test says so and passes on a developer's machine, and fails under CI.
+//! The suite is installed once, at a pinned version, into `target/conformance`, where its results are kept in `results`. If it cannot be
+//! installed, the test passes with a note on a developer's machine, and fails under CI.
 
 #![forbid(unsafe_code)]
 
@@ -14,7 +14,7 @@ use support::{examples::example, process::HttpServer};
 
 use crate::{lists::REVISIONS, suite::Suite};
 
-/// One server is asked by both eras, one after the other.
+/// Tests one server process in both eras, one after the other.
 #[test]
 fn everything_conforms_to_both_eras() {
     let suite = match Suite::installed() {

@@ -1,8 +1,9 @@
-//! Running the suite: `conformance server --url URL --requirements REVISION --output-dir FOLDER`, and for authorization servers
+//! Runs the suite: `conformance server --url URL --requirements REVISION --output-dir FOLDER`, and for authorization servers
 //! `conformance authorization --url ISSUER --spec-version REVISION --port PORT --output-dir FOLDER`.
 //!
-//! It writes `FOLDER/server-SCENARIO-TIME/checks.json` for each scenario (`authorization-server-…`), and says first how many scenarios
-//! there will be. Where somebody has to log in, it says a URL, and waits at the port for the browser to come back.
+//! The suite first prints how many scenarios there will be. For each of them it writes `FOLDER/server-SCENARIO-TIME/checks.json`, or
+//! `FOLDER/authorization-server-SCENARIO-TIME/checks.json`. When a user has to log in, the suite prints a URL, and waits at the port for
+//! the browser to come back.
 
 use std::{
     fs,
@@ -17,10 +18,10 @@ use support::{clock::Stopwatch, node::Node, process::Running, requirement::Missi
 
 const PACKAGE: &str = include_str!("package.json");
 const CLI: &str = "node_modules/@modelcontextprotocol/conformance/dist/index.js";
-/// A run takes about ten seconds; a scenario that hangs is given up by the suite after the thirty of its own.
+/// Longest time for a run. A run takes about ten seconds, and the suite gives up a scenario that hangs after thirty.
 const MOST: Duration = Duration::from_secs(300);
 
-/// It measures time, so nothing may run beside it.
+/// Held during a run. The suite measures time, so two runs must not overlap.
 static ALONE: Mutex<()> = Mutex::new(());
 
 pub(crate) struct Suite {
@@ -29,14 +30,14 @@ pub(crate) struct Suite {
     _alone: MutexGuard<'static, ()>,
 }
 
-/// What a scenario found.
+/// Results of a scenario.
 #[derive(Debug)]
 pub(crate) struct Scenario {
     pub(crate) name: String,
     pub(crate) checks: Vec<Check>,
 }
 
-/// One thing that was looked at.
+/// A check of a scenario.
 #[derive(Debug, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct Check {
@@ -57,14 +58,14 @@ impl Suite {
         Ok(Self { node, results: folder.join("results"), _alone: alone })
     }
 
-    /// Every scenario of the revision, also those that are not scored.
+    /// Runs every scenario of the revision, also those that are not scored.
     pub(crate) fn run(&self, url: &str, revision: &str) -> Vec<Scenario> {
         let mut command = self.node.run(CLI);
         command.args(["server", "--url", url, "--requirements", revision]);
         self.carry_out(&mut command, revision, "server-", |_| {})
     }
 
-    /// Those for authorization servers. `browse` takes the URL to which a browser is sent, and is done when that is back.
+    /// Runs the scenarios for authorization servers. `browse` opens a URL in a browser, and returns when the browser has been sent back.
     pub(crate) fn authorize(
         &self,
         issuer: &str,
@@ -79,7 +80,7 @@ impl Suite {
         let results = format!("authorization-{revision}");
         let mut has_browsed = false;
         self.carry_out(&mut command, &results, "authorization-server-", |said| {
-            // It says the URL and listens after that.
+            // The suite prints the URL before it listens for the browser.
             let listens = said.contains("Callback server started");
             let url =
                 said.lines().find(|it| it.starts_with(issuer) && it.contains("redirect_uri="));
@@ -119,7 +120,7 @@ impl Suite {
         let said = fs::read_to_string(said).unwrap_or_default();
         assert!(ended.is_some(), "the suite does not end:\n{said}");
         let scenarios = read(&results, prefix);
-        // A scenario that broke off has left nothing.
+        // A scenario that breaks off leaves no results.
         assert_eq!(Some(scenarios.len()), announced(&said), "not all scenarios ran:\n{said}");
         scenarios
     }

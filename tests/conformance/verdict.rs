@@ -1,14 +1,14 @@
-//! Which scenarios passed that should not have, and the other way round.
+//! Compares the results of the scenarios with the list of those that cannot pass yet.
 
 use crate::{
     lists::NotYet,
     suite::{Check, Scenario},
 };
 
-/// Everything that is not as expected, one line or more for each.
+/// Returns every result that is not as expected, as text of one or more lines.
 ///
-/// The suite calls a scenario passed that has no failure and at least one success. Here it may have no warning either: three scenarios
-/// have nothing but warnings to tell what is wrong.
+/// For the suite, a scenario passes with no failure and at least one success. Here it must have no warning either, because three
+/// scenarios report mistakes only as warnings.
 pub(crate) fn problems(scenarios: &[Scenario], not_yet: NotYet) -> Vec<String> {
     let mut problems = Vec::new();
     let listed: Vec<_> =

@@ -1,4 +1,4 @@
-//! `assert_contract!`, as a test of a user has it.
+//! `assert_contract!`, as a user's test calls it.
 
 use std::{
     env, fs,
@@ -23,7 +23,7 @@ fn add_now(a: i64) -> i64 {
     a
 }
 
-/// State that no server here has.
+/// State that no server of this file has.
 struct Sum;
 
 /// Adds two numbers, or three.
@@ -74,7 +74,7 @@ fn of(group: &'static str) -> Builder {
     server!(group = group)
 }
 
-/// A lock that goes with the test.
+/// A lock file that is removed at the end of the test.
 struct Lock(PathBuf);
 
 impl Lock {
@@ -90,7 +90,7 @@ impl Drop for Lock {
     }
 }
 
-/// What the child runs: the assertion of one server, as a user's test has it.
+/// Runs in a child process: the assertion for one server, as a user's test has it.
 #[test]
 #[ignore = "run by the tests below, in a process with an environment of its own"]
 fn child() {
@@ -100,7 +100,7 @@ fn child() {
     assert_contract!(of(group.leak()), Path::new(&file));
 }
 
-/// Whether the assertion of the server of `group` holds with `MCP_LOCK` being `mode`, and what is said.
+/// Runs the assertion for the server of `group` with `MCP_LOCK` set to `mode`. Returns whether it holds, and the output.
 fn assert(group: &str, lock: &Lock, mode: &str) -> (bool, String) {
     let output = Command::new(env::current_exe().expect("this test"))
         .args(["--exact", "asserted::child", "--ignored", "--nocapture", "--test-threads=1"])
@@ -141,7 +141,7 @@ fn a_lock_is_written_kept_and_broken() {
         false,
         &["1 breaking change", &line, "MCP_LOCK=update cargo test"],
     );
-    // More than was promised is no broken promise, unless one wants to hear of it.
+    // An addition breaks nothing, so it fails the assertion only with `MCP_LOCK=strict`.
     check(assert("later", &lock, ""), true, &["argument `c` is new", "Nothing breaks."]);
     check(assert("later", &lock, "strict"), false, &["1 additive change"]);
     check(
@@ -153,7 +153,7 @@ fn a_lock_is_written_kept_and_broken() {
     check(assert("now", &lock, "strict"), true, &[]);
 }
 
-/// Each place has its own line, whoever shares the type.
+/// The two tools share a type. The change is told once, with the line of each tool.
 #[test]
 fn a_member_that_is_gone_from_a_type_is_told_once() {
     let lock = Lock::new("shared");
@@ -186,14 +186,14 @@ fn a_lock_that_cannot_be_read_says_why() {
     }
 }
 
-/// Each form of the macro, as far as it can be seen without a lock: which server, and which file.
+/// Checks the server and the file of each form of the macro, as far as the error about a missing lock shows them.
 #[test]
 fn what_is_not_said_is_the_default() {
     fn said(assertion: impl FnOnce() + std::panic::UnwindSafe) -> String {
         let panicked = catch_unwind(assertion).expect_err("there is no such lock");
         *panicked.downcast::<String>().expect("a text")
     }
-    // It would write the files that there must not be.
+    // With `MCP_LOCK` set, the assertions could write the files, which must not exist.
     if env::var_os("MCP_LOCK").is_some() {
         return;
     }

@@ -1,4 +1,4 @@
-//! A change of an argument in a copy of `quickstart`: what it is to clients, and the line that it comes from.
+//! Changes of an argument in copies of `quickstart`: whether they break clients, and the source line that the report names.
 
 use std::process::Command;
 
@@ -6,7 +6,7 @@ use crate::locks::{lock, text};
 
 const ORIGINAL: &str = include_str!("../../examples/quickstart.rs");
 
-/// Of the copy: its program, its source and its path in the workspace.
+/// Program, source and workspace path of a copy.
 macro_rules! copy {
     ($name:literal) => {
         (
@@ -17,8 +17,8 @@ macro_rules! copy {
     };
 }
 
-/// Runs `check --against` with the lock of the original. `changed` are the lines that are in the copy alone; `line` has the text
-/// that the change is told to come from, and `report` what is told of it.
+/// Runs `check --against` with the lock of the original. `changed` are the lines that only the copy has. `line` is the source line
+/// that the report names, and `report` are parts of its text, in which `⟨` stands for the path and the number of that line.
 #[track_caller]
 fn check(
     (program, source, path): (&str, &str, &str),
@@ -55,7 +55,7 @@ fn an_argument_that_is_removed_breaks() {
         copy!("removed"),
         &["progress.over([a]).sum()"],
         1,
-        // What is gone has no line of its own.
+        // A removed argument has no line of its own, so the report names that of the attribute.
         "#[tool(read_only, idempotent)]",
         &["1 breaking change\n  ⟨tool `add`: argument `b` is gone\n      keep it"],
     );

@@ -1,4 +1,4 @@
-//! The schemas of the examples are literals in their programs, and schemars runs for none of them.
+//! The schemas of the examples are literals in their programs; schemars does not run for them.
 
 use std::{
     fs,
@@ -13,7 +13,7 @@ use crate::locks::{run, text};
 
 const EXAMPLES: [&str; 3] = ["quickstart", "time", "files"];
 
-/// One line of a server that is asked one thing and then left.
+/// Starts an example, sends it one request, and returns the line of its response.
 fn answer(name: &str, method: &str) -> String {
     let meta = json!({
         "io.modelcontextprotocol/protocolVersion": "2026-07-28",
@@ -38,7 +38,7 @@ fn answer(name: &str, method: &str) -> String {
     line
 }
 
-/// The texts of all members of this name, as they are in `line`.
+/// Returns the texts of all objects that are a member of this name, as they stand in `line`.
 fn objects<'a>(line: &'a str, member: &str) -> Vec<&'a str> {
     let key = format!("\"{member}\":{{");
     line.match_indices(&key)

@@ -11,7 +11,7 @@ use support::examples::example;
 const EXAMPLES: [&str; 8] =
     ["book", "everything", "files", "memory", "notes", "quickstart", "rig", "time"];
 
-/// Writes them all again.
+/// Command that writes all locks again.
 const REGENERATE: &str = "MCP_LOCK=update cargo test -p mcp-tests --test contract every_example";
 
 pub(crate) fn lock(name: &str) -> PathBuf {
@@ -27,7 +27,7 @@ pub(crate) fn text(bytes: &[u8]) -> &str {
     str::from_utf8(bytes).expect("UTF-8")
 }
 
-/// Not only that nothing breaks: what is published is in the lock, so that the next change is compared with it.
+/// Compares all bytes, not only what would break. So the next change is compared with what is published now.
 #[test]
 fn every_example_publishes_what_its_lock_says() {
     let mut differ = String::new();
@@ -57,7 +57,7 @@ fn every_lock_is_that_of_an_example() {
     assert_eq!(names, EXAMPLES);
 }
 
-/// A lock would churn with every release and every line that is put in above.
+/// With a version or a line number, a lock would change with every release and every line inserted above.
 #[test]
 fn no_lock_has_a_version_or_a_line_of_code() {
     for name in EXAMPLES {

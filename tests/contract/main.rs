@@ -1,5 +1,5 @@
-//! What servers promise, and whether a change of it is noticed: the lock files of the examples, copies of `quickstart` with one
-//! change each, and `assert_contract!` in a test of its own.
+//! Contracts of servers, and the reports of their changes: the lock files of the examples, copies of `quickstart` with one change
+//! each, and `assert_contract!` in a test of its own.
 
 #![forbid(unsafe_code)]
 

@@ -1,4 +1,5 @@
-//! Clients that do not read, and calls that hold much: another client is served meanwhile, in bounded memory.
+//! Clients that do not read their answers, and calls that hold large arguments. Meanwhile the server must answer another client, in bounded
+//! memory.
 
 use std::{
     net::SocketAddr,
@@ -18,7 +19,7 @@ use crate::{
     server::{MIB, Server},
 };
 
-/// The size of the attack, and the memory that the server may take meanwhile. `time` only tells a hang from a slow machine.
+/// Size of the attack, and the memory that the server may use meanwhile, in bytes. `time` is a deadline for hangs, not a measure of speed.
 struct Scale {
     limits: &'static str,
     answer: usize,
@@ -27,7 +28,7 @@ struct Scale {
     time: Duration,
 }
 
-/// A sixteenth of the default limits, so that a busy machine can do it.
+/// A sixteenth of the default limits, so that a busy machine is done in time.
 const SMALL: Scale = Scale {
     limits: "all_answers=67108864,all_bodies=67108864",
     answer: MIB,
@@ -45,14 +46,14 @@ const FULL: Scale = Scale {
     time: Duration::from_secs(1200),
 };
 
-/// Requests whose answers an attacker never reads, and how often it comes back when it is shut out.
+/// Client that never reads its answers. It connects `times` times, each time after the server has closed its last connection.
 struct Attacker {
     bytes: Vec<u8>,
     times: usize,
 }
 
 impl Attacker {
-    /// Holds its connection for as long as the server lets it.
+    /// Holds each connection until the server closes it.
     async fn attack(self, address: SocketAddr, connected: Arc<AtomicUsize>) {
         for _ in 0..self.times {
             let Ok(mut connection) = Connection::open(address).await else { return };
@@ -73,7 +74,7 @@ fn check_memory(what: &str, server: &Server, most: usize) {
     assert!(peak < most, "{what}: {} MiB", peak >> 20);
 }
 
-/// Asks for an answer like any other client, and gives the time that it takes.
+/// Sends requests like any other client, and returns how long the answers took.
 async fn served(address: SocketAddr) -> Duration {
     let watch = Stopwatch::start();
     check_echo(address).await;
@@ -115,14 +116,14 @@ async fn check_beside_calls_that_hold_large_arguments(scale: Scale) {
     let address = server.address();
     let session = Session::begin(address, "2025-11-25").await;
     let arguments = json!({ "key": "attack", "text": "x".repeat(scale.argument) });
-    // Each has an id of its own, in as many bytes.
+    // Each request has its own id. All ids have the same length, so that only these bytes change.
     let mut bytes = session.post(&tool_call("no-000", "hold_task", arguments)).bytes();
     let id = bytes.windows(6).position(|it| it == b"no-000").unwrap();
     let (mut slowest, mut begun) = (served(address).await, 0);
     for n in 0..300 {
         bytes[id..id + 6].copy_from_slice(format!("no-{n:03}").as_bytes());
         let mut leaving = send(address, &bytes).await;
-        // A call that has begun says so with an event.
+        // A call that has begun reports a step, so its response is a stream.
         let is_stream = leaving.head(false, scale.time).await.is_ok_and(|it| it.is_stream());
         begun += usize::from(is_stream);
         drop(leaving);

@@ -1,4 +1,4 @@
-//! Who is let in over HTTP, and what those are told who are not (B28).
+//! Authentication over HTTP: which requests are accepted, and the challenges for the others (rule B28).
 
 use std::{
     fmt::Write as _,
@@ -51,7 +51,7 @@ pub(crate) fn server() -> Builder {
     mcp_runtime::server!(name = "protected").items(items![whoami, greet])
 }
 
-/// A server of our own that is served until it is told to stop.
+/// Server with its own listener. It runs until `end` is called.
 pub(crate) struct Served {
     pub(crate) address: SocketAddr,
     stop: oneshot::Sender<()>,
@@ -92,7 +92,7 @@ pub(crate) fn challenge(reply: &Reply) -> String {
     reply.head.get("www-authenticate").unwrap_or_else(|| panic!("no challenge: {reply:?}"))
 }
 
-/// Not let in, with this status and an error that says this.
+/// Checks the status and message of a rejected request, and the `error` of its challenge. An empty `error` stands for none.
 #[track_caller]
 pub(crate) fn check_refused(reply: &Reply, status: u16, error: &str, says: &str, name: &str) {
     let text = reply.json()["error"]["message"].as_str().unwrap_or_default().to_owned();
@@ -125,13 +125,13 @@ fn a_request_is_verified_before_anything_else() {
             let reply = request.ask(address).await;
             check_refused(&reply, 401, "", "access token", "before anything else");
         }
-        // A body that never comes is not waited for.
+        // The server does not wait for a body that never comes.
         let unfinished = Request::post("").chunked();
         let head = unfinished.bytes();
         let head = head.strip_suffix(b"0\r\n\r\n").expect("the end of the chunks");
         let mut connection = send(address, head).await;
         assert_eq!(connection.head(false, SOON).await.expect("an answer").status, 401);
-        // But after the looks at where it comes from, which say what to change.
+        // The checks of host and origin come first, because their errors say what to change.
         let evil = call("whoami").header("Origin", "http://evil.example").ask(address).await;
         assert_eq!(evil.status(), 403);
         let preflight = Request::new("OPTIONS", "/mcp").header("Origin", "http://localhost:1");
@@ -141,14 +141,14 @@ fn a_request_is_verified_before_anything_else() {
         }
         assert_eq!(ask(address, "b").await.status(), 401);
         assert_eq!(with("a", call("greet")).ask(address).await.text(), "Hello, ada!");
-        // Nobody gives these tokens out, so there is no document.
+        // `StaticTokens` has no authorization server, so there is no metadata document.
         assert_eq!(Request::new("GET", METADATA).ask(address).await.status(), 404);
         assert!(!challenge(&call("greet").ask(address).await).contains("resource_metadata"));
         served.end().await;
     });
 }
 
-/// The documents of a server, and the one that a challenge names.
+/// Checks the metadata document of the resource at each of these paths.
 async fn check_metadata(address: SocketAddr, resource: &str, paths: &[&str], issuer: &str) {
     for path in paths {
         let request = Request::new("GET", path).header("Origin", "http://localhost:6274");
@@ -183,7 +183,7 @@ fn clients_are_told_where_to_get_a_token() {
                 None => protected,
             }
         };
-        // As the request shows it.
+        // Without a configured resource, its URL is derived from the request.
         let served = Served::start(server().path("/a/mcp").auth(protected(None))).await;
         let own = format!("{METADATA}/a/mcp");
         check_metadata(served.address, "http://localhost/a/mcp", &[METADATA, &own], &issuer.url)
@@ -197,7 +197,7 @@ fn clients_are_told_where_to_get_a_token() {
             format!("Bearer resource_metadata=\"http://localhost{own}\", scope=\"notes:read\"");
         assert_eq!(challenge(&reply), expected);
         served.end().await;
-        // As the author says.
+        // A configured resource is used as it is.
         let served =
             Served::start(server().auth(protected(Some("https://api.example.com/n/mcp")))).await;
         let own = format!("{METADATA}/n/mcp");
@@ -210,11 +210,11 @@ fn clients_are_told_where_to_get_a_token() {
         let less = ask(served.address, &ed.token(&claims)).await;
         check_refused(&less, 403, "error=\"insufficient_scope\"", "notes:read", "too little");
         let said = challenge(&less);
-        // What the next token should grant: what is needed, and what this one does.
+        // The challenge names the scopes for the next token: the required ones, and those of the current token.
         let both = "scope=\"notes:read notes:write\"";
         assert!(said.contains(both) && said.contains(&own), "{said}");
         served.end().await;
-        // In an application, which has another one beside it.
+        // Two servers mounted in one application.
         let mount = async |path: &str| {
             let resource = protected(Some(&format!("https://api.example.com{path}")));
             server().path(path).auth(resource).into_router().await.unwrap()
@@ -247,7 +247,7 @@ fn sessions_belong_to_who_began_them() {
             assert_eq!(request.clone().ask(address).await.status(), 401);
             assert_eq!(with("g", request).ask(address).await.status(), 404);
         }
-        // The token may change, the caller not.
+        // The token of a session may change, but not the caller.
         let ping = with("a2", session.post(&message(2, "ping", json!({}))));
         assert_eq!(ping.ask(address).await.status(), 200);
         let open = with("a", Request::get().to("/sse")).open(address).await;
@@ -269,7 +269,7 @@ fn callers_may_be_anonymous_where_the_author_says_so() {
         let address = served.address;
         assert_eq!(call("greet").ask(address).await.text(), "Hello, stranger!");
         assert_eq!(with("a", call("greet")).ask(address).await.text(), "Hello, ada!");
-        // A wrong token is not the same as none.
+        // An unknown token is rejected. Its caller does not become anonymous.
         assert_eq!(with("b", call("greet")).ask(address).await.status(), 401);
         let basic = call("greet").header("Authorization", "Basic YTpi").ask(address).await;
         assert_eq!(basic.status(), 401);
@@ -293,7 +293,7 @@ fn the_token_is_kept_only_where_the_author_asks_for_it() {
     });
 }
 
-/// Looks tokens up somewhere, which takes a while.
+/// Verifier that has to wait for each answer.
 struct Slow;
 
 impl TokenVerifier for Slow {
@@ -322,7 +322,7 @@ fn a_verifier_of_the_authors_own_may_take_its_time() {
         }
         ask(address, "later").await.check_busy("the accounts cannot be read");
         ask(address, "broken").await.check_busy("cannot be verified now");
-        // Claims that are no such claims are a fault of the program, not of the caller.
+        // Claims of another type are a fault of the program, not of the caller.
         ask(address, "ada").await.check_error(200, -32603, "");
         served.end().await;
     });
@@ -365,7 +365,7 @@ fn what_is_wrong_with_it_is_found_when_the_server_is_built() {
     assert!(twice.contains("said before"), "{twice}");
 }
 
-/// Everything that is logged, as one text.
+/// Layer that collects the fields of all log events in one text.
 #[derive(Clone, Default)]
 struct Logged(Arc<Mutex<String>>);
 
@@ -381,7 +381,8 @@ impl<S: tracing::Subscriber> tracing_subscriber::Layer<S> for Logged {
 #[test]
 fn no_token_gets_into_a_log() {
     let logged = Logged::default();
-    // With one alone, tracing asks the thread that comes to a place first whether anybody listens, which may be another test's.
+    // With only one dispatcher, tracing asks the subscriber of the thread that comes to a callsite first. That thread may run another test.
+    // A second dispatcher prevents this.
     let _other = tracing::Dispatch::new(tracing_subscriber::registry());
     let subscriber = tracing_subscriber::registry().with(logged.clone());
     let _default = tracing::subscriber::set_default(subscriber);

@@ -1,4 +1,5 @@
-//! The authorization server inside of a server: how one comes to its pages, from nothing but the URL, and who does not.
+//! The built-in authorization server: the way from the URL of a server to a token, the registration of clients, and requests that are
+//! rejected.
 
 use std::{
     net::SocketAddr,
@@ -31,7 +32,7 @@ fn whoami(caller: Auth<Account>) -> String {
     format!("{} ({}): {}", caller.principal(), caller.plan, granted.join(" "))
 }
 
-/// Everybody whose password is `right`; `bob` may only read.
+/// Accepts every name with the password `right`. `bob` may only read.
 async fn login(request: LoginRequest) -> Result<User, LoginPage> {
     if request.password() != "right" || request.name().is_empty() {
         return Err(LoginPage::form().message("Nobody has this name and this <password>."));
@@ -50,7 +51,7 @@ pub(crate) fn server(auth: impl Into<ProtectedResource>) -> Builder {
     mcp_runtime::server!(name = "notebook").items(items![whoami]).auth(auth)
 }
 
-/// What the server says to whoever shows this token.
+/// Calls `whoami` with this token.
 pub(crate) async fn whoami_with(address: SocketAddr, token: &str) -> Reply {
     let call = plain_call(1, "whoami", json!({}));
     call.header("Authorization", format!("Bearer {token}")).ask(address).await
@@ -97,7 +98,7 @@ fn from_nothing_but_the_url_to_a_call() {
             let back = browser.allow("ada", &client.authorize(&[])).await;
             assert_eq!(back.url, CALLBACK);
             assert_eq!((back.get("state"), back.get("iss")), (Some("s t&=/ü"), Some(&*own)));
-            // Nothing is remembered of who has logged in.
+            // The browser keeps no cookie after the login.
             assert!(browser.cookies.is_empty());
             let tokens = client.exchange(&back.code(), &[("resource", &client.resource())]).await;
             let tokens = Tokens::of(&tokens);
@@ -110,7 +111,7 @@ fn from_nothing_but_the_url_to_a_call() {
     });
 }
 
-/// Clients of HTTP+SSE compare the resource with the URL that they were given, and refuse a document of another path.
+/// Clients of HTTP+SSE compare the resource with the URL that they are configured with, and reject a document for another path.
 #[test]
 fn the_url_of_the_pair_leads_to_a_token_too() {
     const DOCUMENT: &str = "/.well-known/oauth-protected-resource/sse";
@@ -135,7 +136,7 @@ fn the_url_of_the_pair_leads_to_a_token_too() {
         let document = get(address, "localhost", DOCUMENT).await.json();
         assert_eq!(document["resource"], "http://localhost/sse");
         assert_eq!(document["authorization_servers"], json!(["http://localhost"]));
-        // The endpoint keeps its own.
+        // The endpoint `/mcp` keeps its own document.
         let other = get(address, "localhost", "/.well-known/oauth-protected-resource/mcp").await;
         assert_eq!(other.json()["resource"], "http://localhost/mcp");
 
@@ -144,7 +145,7 @@ fn the_url_of_the_pair_leads_to_a_token_too() {
         let code = Browser::new(&client).allow("ada", &client.authorize(&[pair])).await.code();
         let tokens = Tokens::of(&client.exchange(&code, &[pair]).await);
         assert_eq!(open(Some(&tokens.access)).await.status, 200);
-        // Both URLs are of one server, with the same users and items.
+        // The two URLs belong to one server with the same users and items, so the token is good for both.
         assert_eq!(whoami_with(address, &tokens.access).await.status(), 200);
         let fields = [
             ("grant_type", "refresh_token"),
@@ -277,7 +278,7 @@ fn what_is_wrong_is_told_to_the_client() {
                 "{other:?}"
             );
         }
-        // What nobody knows is passed over, and what need not be said is not missed.
+        // Parameters that the server does not know are ignored, and optional ones may be missing.
         for other in [
             &[("prompt", "none"), ("nonce", "1"), ("request", "x")][..],
             &[("state", "")],
@@ -345,7 +346,7 @@ fn what_an_authorization_server_refuses_is_counted() {
 
         while register(served.address, &registration()).await.status() != 429 {}
         assert_eq!(counts(), [5, 1, 0, 0]);
-        // Nobody is there.
+        // Nothing listens at the address of this client id.
         let unknown = client.authorize(&[("client_id", "https://127.0.0.1:1/client.json")]);
         let mut asked = 0;
         while begin(&unknown).await != 429 {

@@ -16,7 +16,7 @@ use tokio::{
 
 use crate::server::DEADLINE;
 
-/// The words of a line for a POSIX shell that quotes with single quotes only.
+/// Splits a line into words as a POSIX shell does. Handles single quotes and backslashes only.
 fn words(line: &str) -> Vec<String> {
     let mut words = vec![String::new()];
     let (mut is_quoted, mut is_escaped) = (false, false);
@@ -45,7 +45,7 @@ fn words_are_taken_apart_as_a_shell_does() {
     );
 }
 
-/// Starts the example and returns its line for curl.
+/// Starts the example, and returns its process and the `curl` command that it prints.
 fn started(name: &str) -> (Running, String) {
     let mut command = Command::new(example(name));
     command
@@ -103,7 +103,7 @@ async fn the_line_for_curl_is_answered_when_it_is_pasted() {
     let (status, body) = post(&words).await;
     assert_eq!(status, 200, "{line}\n{body}");
     assert_eq!(body["result"]["capabilities"]["tools"], serde_json::json!({}), "{body}");
-    // The same with curl itself, where it is installed.
+    // Runs curl itself too, where it is installed.
     let mut curl = Command::new(&words[0]);
     let output =
         curl.args(&words[1..]).args(["-s", "-o", "/dev/null", "-w", "%{http_code}"]).output();

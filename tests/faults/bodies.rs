@@ -1,4 +1,4 @@
-//! Requests of a size that is too much, on both sides of each limit.
+//! Limits of the size of a request, tested on both sides of each limit.
 
 use serde_json::{Value, json};
 
@@ -28,7 +28,7 @@ fn a_body_may_be_as_long_as_the_limit() {
     });
 }
 
-/// The answer comes before the body does: nobody waits for what is not read.
+/// The server answers before it has received the body, and does not read the rest.
 #[test]
 fn a_body_that_says_it_is_too_long_is_not_waited_for() {
     run(async {
@@ -48,7 +48,7 @@ fn a_body_that_says_it_is_too_long_is_not_waited_for() {
     });
 }
 
-/// What belongs to the limit is the head as a whole, give or take what one read brings.
+/// The limit applies to the head as a whole. It is exact only to the size of one read.
 #[test]
 fn a_head_may_be_as_long_as_the_limit() {
     const LIMIT: usize = 16 << 10;
@@ -74,7 +74,7 @@ fn a_head_may_be_as_long_as_the_limit() {
 fn a_message_may_be_as_deep_as_the_limit() {
     run(async {
         let server = Server::start("depth=16");
-        // The message, `params`, `arguments` and `text` are there already.
+        // The message, `params` and `arguments` are the first three levels.
         let nested = |depth: usize| {
             let inner = (0..depth - 3).fold(json!(0), |inner, _| json!([inner]));
             call(1, "echo", json!({ "text": inner }))

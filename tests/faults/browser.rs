@@ -1,4 +1,4 @@
-//! A browser that does what a person would do on the pages of an authorization server, and a client that sends it there.
+//! Browser that acts like a user on the pages of an authorization server, and an OAuth client that sends it there.
 
 use std::{fmt::Write as _, net::SocketAddr};
 
@@ -52,13 +52,13 @@ pub(crate) fn form(fields: Fields<'_>) -> String {
     pairs.join("&")
 }
 
-/// Fields without those that `but` names, and with what it says instead, unless that is nothing.
+/// Returns `fields` with the changes of `but`: each of its fields replaces those of the same name. An empty value only removes them.
 pub(crate) fn but<'a>(fields: Fields<'a>, but: Fields<'a>) -> Vec<(&'a str, &'a str)> {
     let others = fields.iter().filter(|it| but.iter().all(|but| but.0 != it.0));
     others.chain(but.iter().filter(|it| !it.1.is_empty())).copied().collect()
 }
 
-/// What goes back to a client through its redirect URI.
+/// Redirect to the redirect URI of a client.
 #[derive(Debug)]
 pub(crate) struct Back {
     pub(crate) url: String,
@@ -105,7 +105,7 @@ pub(crate) struct Client {
     pub(crate) id: String,
 }
 
-/// What a client registers with, that has no secret and stays signed in.
+/// Returns the registration of a client without a secret that uses refresh tokens.
 pub(crate) fn registration() -> Value {
     json!({
         "client_name": "Suite",
@@ -131,7 +131,7 @@ impl Client {
         format!("http://{}/mcp", self.host)
     }
 
-    /// Where it sends a browser; `other` says what is different about it.
+    /// Returns the path of the authorization request. `other` replaces parameters, see [`but`].
     pub(crate) fn authorize(&self, other: Fields<'_>) -> String {
         let challenge = URL_SAFE_NO_PAD.encode(digest(&SHA256, VERIFIER.as_bytes()));
         let resource = self.resource();
@@ -173,14 +173,14 @@ impl Client {
         self.token(&fields).await
     }
 
-    /// All of it, as a user who allows everything.
+    /// Runs the whole flow, with a user who allows everything.
     pub(crate) async fn log_in(&self, name: &str) -> Tokens {
         let code = Browser::new(self).allow(name, &self.authorize(&[])).await.code();
         Tokens::of(&self.exchange(&code, &[]).await)
     }
 }
 
-/// What a client was given.
+/// Tokens that a client received.
 #[derive(Clone, Debug)]
 pub(crate) struct Tokens {
     pub(crate) access: String,
@@ -193,12 +193,12 @@ impl Tokens {
     #[track_caller]
     pub(crate) fn of(reply: &Reply) -> Self {
         let tokens = Self::of_any(reply);
-        // Seconds may have passed since they were made.
+        // Seconds may have passed since the tokens were issued.
         assert!((3540..=3600).contains(&tokens.expires_in), "{tokens:?}");
         tokens
     }
 
-    /// Those that may end earlier than usual.
+    /// Reads tokens that may have a shorter lifetime than the default.
     #[track_caller]
     pub(crate) fn of_any(reply: &Reply) -> Self {
         assert_eq!(reply.status(), 200, "{}", text(reply));
@@ -215,15 +215,15 @@ impl Tokens {
     }
 }
 
-/// Keeps cookies and fills in forms.
+/// Browser that keeps cookies and fills in forms.
 #[derive(Clone, Debug)]
 pub(crate) struct Browser {
     pub(crate) address: SocketAddr,
     pub(crate) host: String,
     pub(crate) cookies: Vec<(String, String)>,
-    /// What it says of the page that a form was on.
+    /// `Origin` header that is sent with a form.
     pub(crate) origin: Option<String>,
-    /// What a proxy between it and the server says of where it is.
+    /// `X-Forwarded-For` header, as a proxy adds it.
     pub(crate) forwarded_for: Option<String>,
 }
 
@@ -296,14 +296,14 @@ impl Browser {
         self.submit(page, &fields).await
     }
 
-    /// Says yes to everything that a page shows.
+    /// Allows every scope that the page shows.
     pub(crate) async fn agree(&mut self, page: &Page) -> Reply {
         let mut fields = vec![("action", "allow")];
         fields.extend(page.scopes.iter().map(|it| ("scope", &**it)));
         self.submit(page, &fields).await
     }
 
-    /// Goes where a client sends it, logs in and allows everything.
+    /// Opens the path of an authorization request, logs in and allows everything.
     pub(crate) async fn allow(&mut self, name: &str, path: &str) -> Back {
         let page = Page::of(&self.open(path).await);
         let page = Page::of(&self.log_in(&page, name, "right").await);

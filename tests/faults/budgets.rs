@@ -1,4 +1,4 @@
-//! Bytes of large requests, which count until their calls end.
+//! Bytes of large requests, which count for the limit until their calls end.
 
 use std::{
     net::SocketAddr,
@@ -16,7 +16,7 @@ use crate::{
     server::MIB,
 };
 
-/// Calls that hold a text, and a permit for each that may end.
+/// Number of calls that have held a text, and a permit for each call that may end.
 struct Calls {
     held: AtomicUsize,
     ends: Semaphore,
@@ -56,7 +56,7 @@ fn length(text: String) -> usize {
     text.len()
 }
 
-/// Room for two texts of 400 KiB: one that is held, and one that is read.
+/// Builds a server with room for two texts of 400 KiB: one that a call holds, and one that is being read.
 fn server() -> Builder {
     mcp_runtime::server!(name = "budgets")
         .items(items![keep, keep_on_a_thread, held, end, length])
@@ -102,7 +102,7 @@ fn a_large_request_counts_until_its_call_ends() {
     });
 }
 
-/// A call of a session goes on without its client, and so does a thread.
+/// A call of a session goes on without its client, and so does a handler on a thread.
 #[test]
 fn a_client_that_leaves_gives_nothing_back_that_is_still_held() {
     run(async {

@@ -1,4 +1,4 @@
-//! Clients, and what they send.
+//! HTTP clients: requests, responses, event streams and sessions.
 
 use std::{future::Future, net::SocketAddr, time::Duration};
 
@@ -56,12 +56,12 @@ impl Request {
         request
     }
 
-    /// For the stream of a session.
+    /// Builds a GET request for an event stream.
     pub(crate) fn get() -> Self {
         Self::new("GET", "/mcp").header("Accept", "text/event-stream")
     }
 
-    /// One with a body of this type.
+    /// Builds a POST request with a body of this content type.
     pub(crate) fn sending(path: &str, kind: &str, body: impl Into<Vec<u8>>) -> Self {
         let request = Self::new("POST", path).header("Content-Type", kind);
         Self { body: body.into(), ..request }
@@ -81,7 +81,7 @@ impl Request {
         self
     }
 
-    /// To another name of the same server.
+    /// Replaces the `Host` header.
     #[must_use]
     pub(crate) fn host(mut self, host: &str) -> Self {
         host.clone_into(&mut self.headers[0].1);
@@ -106,7 +106,7 @@ impl Request {
         self
     }
 
-    /// Blanks after the message, until the body has this length.
+    /// Pads the body with spaces up to this length.
     #[must_use]
     pub(crate) fn padded(mut self, length: usize) -> Self {
         assert!(self.body.len() <= length, "{}", self.body.len());
@@ -114,7 +114,7 @@ impl Request {
         self
     }
 
-    /// Without the empty line.
+    /// Returns the request line and the headers, without the empty line after them.
     fn head(&self) -> String {
         let mut head = format!("{} {} HTTP/1.1\r\n", self.method, self.path);
         for (name, value) in &self.headers {
@@ -144,21 +144,21 @@ impl Request {
         bytes
     }
 
-    /// The whole response, over a connection of its own.
+    /// Sends the request on a new connection and reads the whole response.
     pub(crate) async fn ask(&self, address: SocketAddr) -> Reply {
         let mut stream = self.open(address).await;
         let body = stream.connection.body(SOON).await.expect("a whole body");
         Reply { head: stream.head, body }
     }
 
-    /// The head of the response, and the stream it begins.
+    /// Sends the request on a new connection and reads the head of the response. The body is left to be read from the [`Stream`].
     pub(crate) async fn open(&self, address: SocketAddr) -> Stream {
         let mut connection = self.send(address).await;
         let head = connection.head(false, SOON).await.expect("a response");
         Stream { connection, head, last: None }
     }
 
-    /// Only sends.
+    /// Sends the request on a new connection and reads nothing.
     pub(crate) async fn send(&self, address: SocketAddr) -> Connection {
         send(address, &self.bytes()).await
     }
@@ -187,12 +187,12 @@ impl Reply {
         serde_json::from_str(&text).unwrap_or_else(|error| panic!("{error}: {self:?}"))
     }
 
-    /// The text of the result of a tool.
+    /// Returns the text of the result of a tool.
     pub(crate) fn text(&self) -> String {
         text_of(&self.json())
     }
 
-    /// It has this status, and an error with this code that says this.
+    /// Checks the status, the code of the error, and that its message contains `says`.
     #[track_caller]
     pub(crate) fn check_error(&self, status: u16, code: i64, says: &str) {
         let error = &self.json()["error"];
@@ -204,7 +204,7 @@ impl Reply {
         );
     }
 
-    /// The server has no room now, and says when to try again.
+    /// Checks for a 503 with a `Retry-After` header and a message that contains `says`.
     #[track_caller]
     pub(crate) fn check_busy(&self, says: &str) {
         self.check_error(503, -32603, says);
@@ -218,12 +218,12 @@ pub(crate) fn text_of(response: &Value) -> String {
     text.unwrap_or_else(|| panic!("{response}")).to_owned()
 }
 
-/// A response that is a stream of events.
+/// Response whose body is still to be read, usually a stream of events.
 #[derive(Debug)]
 pub(crate) struct Stream {
     pub(crate) connection: Connection,
     pub(crate) head: Head,
-    /// The last id there was.
+    /// Id of the last event that had one.
     pub(crate) last: Option<String>,
 }
 
@@ -234,7 +234,7 @@ impl Stream {
         self
     }
 
-    /// The next event, or `None` at the end.
+    /// Returns the next event, or `None` at the end.
     pub(crate) async fn event(&mut self) -> Option<Event> {
         loop {
             match self.connection.next(SOON).await.expect("a stream of events") {
@@ -249,7 +249,7 @@ impl Stream {
         }
     }
 
-    /// The next message, or `None` at the end. What only names an event is passed over.
+    /// Returns the next message, or `None` at the end. Skips events without data, which only bring an id.
     pub(crate) async fn message(&mut self) -> Option<Value> {
         loop {
             let data = self.event().await?.data.unwrap_or_default();
@@ -259,7 +259,7 @@ impl Stream {
         }
     }
 
-    /// All messages to the end.
+    /// Returns all messages up to the end.
     pub(crate) async fn rest(&mut self) -> Vec<Value> {
         let mut rest = Vec::new();
         while let Some(message) = self.message().await {
@@ -269,7 +269,7 @@ impl Stream {
     }
 }
 
-/// A request that stands alone.
+/// Builds a request of protocol revision 2026-07-28, which needs no session.
 pub(crate) fn modern(id: impl Into<Value>, method: &str, mut params: Value) -> Request {
     params["_meta"]["io.modelcontextprotocol/protocolVersion"] = json!(MODERN);
     let capabilities = &mut params["_meta"]["io.modelcontextprotocol/clientCapabilities"];
@@ -288,12 +288,12 @@ pub(crate) fn modern(id: impl Into<Value>, method: &str, mut params: Value) -> R
     }
 }
 
-/// A call that stands alone; whatever it reports comes with the token 7.
+/// Builds a tool call of protocol revision 2026-07-28, with the progress token 7.
 pub(crate) fn call(id: impl Into<Value>, tool: &str, arguments: Value) -> Request {
     modern(id, "tools/call", params(tool, arguments))
 }
 
-/// The same of a client that takes no stream.
+/// Builds the same call for a client that does not accept a stream.
 pub(crate) fn plain_call(id: impl Into<Value>, tool: &str, arguments: Value) -> Request {
     call(id, tool, arguments).replace("Accept", "application/json")
 }
@@ -302,13 +302,13 @@ fn params(tool: &str, arguments: Value) -> Value {
     json!({ "name": tool, "arguments": arguments, "_meta": { "progressToken": 7 } })
 }
 
-/// Calls a tool and waits for its text.
+/// Calls a tool and returns the text of its result.
 pub(crate) async fn ask(address: SocketAddr, tool: &str, arguments: Value) -> String {
     plain_call(1, tool, arguments).ask(address).await.text()
 }
 
-/// Returns when the server has read everything that was sent before. Each of its reactors reads in order, and has to answer at least
-/// one of these later connections.
+/// Returns when the server has read everything that was sent before. Each reactor reads in order, and there are enough new connections here
+/// for every reactor to answer one.
 pub(crate) async fn read_by_every_reactor(address: SocketAddr) {
     let mut others = Vec::new();
     for _ in 0..2 * std::thread::available_parallelism().map_or(1, usize::from) {
@@ -316,7 +316,7 @@ pub(crate) async fn read_by_every_reactor(address: SocketAddr) {
     }
 }
 
-/// Another client is answered.
+/// Checks that the server answers another client.
 pub(crate) async fn check_echo(address: SocketAddr) {
     assert_eq!(ask(address, "echo", json!({ "text": "still here" })).await, "still here");
 }
@@ -333,7 +333,7 @@ pub(crate) fn initialize(revision: &str) -> Request {
     initialize_as(revision, json!({}))
 }
 
-/// Of a client with these capabilities.
+/// Builds the `initialize` request of a client with these capabilities.
 pub(crate) fn initialize_as(revision: &str, capabilities: Value) -> Request {
     let params = json!({
         "protocolVersion": revision,
@@ -352,7 +352,7 @@ pub(crate) fn tool_call(id: impl Into<Value>, tool: &str, arguments: Value) -> V
 }
 
 impl Session {
-    /// Begins one, and says so.
+    /// Opens a session and sends `notifications/initialized`.
     pub(crate) async fn begin(address: SocketAddr, revision: &'static str) -> Self {
         let session = Self::open(address, revision).await;
         let initialized = json!({ "jsonrpc": "2.0", "method": "notifications/initialized" });
@@ -361,7 +361,7 @@ impl Session {
         session
     }
 
-    /// Begins one and never speaks again.
+    /// Opens a session and sends no `notifications/initialized`.
     pub(crate) async fn open(address: SocketAddr, revision: &'static str) -> Self {
         let reply = initialize(revision).ask(address).await;
         assert_eq!(reply.json()["result"]["protocolVersion"], revision, "{reply:?}");

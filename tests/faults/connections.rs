@@ -1,4 +1,4 @@
-//! Connections that wait for their clients, and how they give way.
+//! Connections that wait for their clients, and are closed to make room for others.
 
 use std::{num::NonZero, time::Duration};
 
@@ -16,7 +16,7 @@ use crate::{
     server::{MIB, Server},
 };
 
-/// Far more than the systems on both ends keep of an answer that is not read.
+/// Bytes of an answer: far more than the systems on both ends buffer if the client does not read it.
 const MUCH: usize = 16 * MIB;
 
 /// Answers with this many bytes.
@@ -97,7 +97,7 @@ fn a_connection_whose_client_does_not_read_is_closed() {
     });
 }
 
-/// Each time the client reads something within the limit, for much longer than the limit.
+/// The client always reads something within the limit. In total it takes much longer than the limit.
 #[test]
 fn a_client_that_reads_slowly_is_given_the_whole_answer() {
     in_step(async {
@@ -112,7 +112,7 @@ fn a_client_that_reads_slowly_is_given_the_whole_answer() {
                 break;
             }
             read += piece.len();
-            // The server writes on before the clock jumps.
+            // Lets the server write on before the clock jumps.
             for _ in 0..4 {
                 pause().await;
             }
@@ -134,7 +134,7 @@ fn the_connection_that_waited_longest_gives_way_to_a_new_one() {
             assert_eq!(exchange(&mut connection, &ping()).await, Ok(200));
             idle.push(connection);
         }
-        // The first is used again, so the second has waited longest.
+        // The first connection is used again, so the second one has waited longest.
         assert_eq!(exchange(&mut idle[0], &ping()).await, Ok(200));
         let mut new = Connection::open(served.address).await.unwrap();
         assert_eq!(exchange(&mut new, &ask_refused("connections")).await, Ok(200));
@@ -178,7 +178,7 @@ fn health_checks_are_answered_while_every_connection_is_worked_for() {
         for _ in 0..3 {
             working.push(plain_call(1, "waits", json!({})).send(address).await);
         }
-        // More than there are in the reserve, since each ends with its answer.
+        // More requests than the reserve has connections: each connection closes after its answer.
         for _ in 0..40 {
             let healthy = Request::new("GET", "/healthz").ask(address).await;
             assert_eq!(healthy.status(), 200);
@@ -207,7 +207,7 @@ fn health_checks_are_answered_while_every_connection_is_worked_for() {
 #[test]
 fn connections_leave_descriptors_to_handlers() {
     run(async {
-        // The server itself has a few for each processor.
+        // The server itself has a few descriptors for each processor.
         let processors = std::thread::available_parallelism().map_or(1, NonZero::get);
         let descriptors = 128 + 32 * u32::try_from(processors).unwrap();
         let server = Server::start_with_descriptors(descriptors, "");
@@ -240,7 +240,7 @@ fn no_requests_are_read_from_a_client_that_does_not_read() {
             }
             1000
         };
-        // What fits into the buffers of both systems, and not 200 MB.
+        // The client could send only as much as the buffers of both systems hold, not all 200 MB.
         let sent = sent.await;
         assert!(sent < 500, "{sent},000 requests have been read");
         served.end().await;

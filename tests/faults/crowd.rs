@@ -1,4 +1,4 @@
-//! A limit of sessions that is too small for a reserve: the user with most of them makes room for others.
+//! A limit of sessions that is too small for a reserve. The user with the most sessions loses one to make room for another user.
 
 use std::time::Duration;
 
@@ -28,11 +28,11 @@ fn a_user_with_most_sessions_makes_room_for_others() {
         for _ in 0..4 {
             let session = begin("ada").await.expect("there is room");
             assert!(uses("ada", &session).await);
-            // Milliseconds tell which was used last.
+            // The server records the last use in milliseconds, so the sessions need different times.
             jump(Duration::from_millis(5)).await;
             all.push(session);
         }
-        // That user has to wait, and repeating the request keeps no other user out.
+        // This user has to wait, and repeating the request keeps no other user out.
         for _ in 0..10 {
             assert!(begin("ada").await.is_none());
         }
@@ -42,7 +42,7 @@ fn a_user_with_most_sessions_makes_room_for_others() {
         for session in &all[1..] {
             assert!(uses("ada", session).await);
         }
-        // An equal part of all is never taken away.
+        // A user never loses the sessions of an equal share, here two of four.
         assert!(begin("ada").await.is_none());
         assert!(begin("grace").await.is_some());
         assert!(begin("grace").await.is_none());

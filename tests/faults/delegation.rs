@@ -1,4 +1,4 @@
-//! Logins that another provider decides about.
+//! Logins that are delegated to an OpenID provider.
 
 use std::{sync::Arc, time::Duration};
 
@@ -36,13 +36,13 @@ pub(crate) fn server(upstream: Upstream) -> Builder {
     mcp_runtime::server!(name = "notebook").items(items![whoami]).auth(own)
 }
 
-/// The way to the provider, up to its own page: only who has allowed it is sent there.
+/// Agrees on the server's own page, and returns the URL of the provider to which the server then redirects.
 pub(crate) async fn leave(browser: &mut Browser, client: &Client) -> String {
     let asked = browser.open(&client.authorize(&[("scope", "")])).await;
     let before = browser.cookies.clone();
     let sent = browser.agree(&Page::of(&asked)).await;
     assert_eq!(sent.status(), 303, "{}", text(&sent));
-    // It comes back with another cookie than it was asked with.
+    // The browser comes back with another cookie than it had on the page with the question.
     assert!(browser.cookies != before && browser.cookies.len() == before.len());
     sent.head.get("location").unwrap()
 }
@@ -73,7 +73,7 @@ fn another_provider_says_who_somebody_is() {
             let expected = if hands_over { "upstream-access-0" } else { "-" };
             let said = whoami_with(served.address, &tokens.access).await.text();
             assert_eq!(said, format!("ada@example.com {expected}"));
-            // The provider's own token opens nothing here.
+            // The server does not accept the provider's own token.
             assert_eq!(whoami_with(served.address, "upstream-access-0").await.status(), 401);
             served.end().await;
         }
@@ -105,14 +105,14 @@ fn who_comes_back_must_have_been_sent_in_this_browser() {
             let stray = come_back(&mut browser, &query).await;
             assert_eq!((stray.status(), stray.head.get("location")), (403, None), "{query:?}");
         }
-        // No page of ours takes a name and a password.
+        // No page of the server accepts a name and a password.
         let page =
             Page { pending: id.into(), ticket: state[id.len() + 1..].into(), scopes: vec![] };
         assert_eq!(browser.clone().log_in(&page, "ada", "right").await.status(), 403);
         assert_eq!(browser.clone().agree(&page).await.status(), 403);
 
         Back::of(&come_back(&mut browser.clone(), &query).await).code();
-        // Once.
+        // The query is good only once.
         assert_eq!(come_back(&mut browser, &query).await.status(), 403);
 
         let refused = async |query: fn(Query) -> Query, error: &str| {
@@ -164,8 +164,8 @@ fn our_own_page_asks_before_anybody_goes_there() {
             "{policy}"
         );
 
-        // Somebody else has come back from the provider, sent by who was asked: the cookie of the asked one is not theirs, and before the
-        // question there is none that would do.
+        // An attacker could open the question and send another user to the provider. That user does not have the attacker's cookie, and
+        // before the question is answered no cookie is accepted on the way back.
         let state = format!("{}.{}", page.pending, page.ticket);
         let query = [("code", "x".into()), ("state", state), ("iss", provider.url.clone())];
         assert_eq!(come_back(&mut browser.clone(), &query).await.status(), 403);
@@ -179,7 +179,7 @@ fn our_own_page_asks_before_anybody_goes_there() {
         let query = provider.log_in(&sent.head.get("location").unwrap());
         let stray = come_back(&mut before.clone(), &query).await;
         assert_eq!(stray.status(), 403, "the cookie of the question lets somebody come back");
-        // What was allowed is allowed, neither more nor again.
+        // The question cannot be answered a second time.
         assert_eq!(browser.clone().agree(&page).await.status(), 403);
         Back::of(&come_back(&mut browser, &query).await).code();
         served.end().await;
@@ -201,7 +201,7 @@ fn only_good_id_tokens_are_believed() {
             json!({ "iss": "https://other.example" }),
             json!({ "exp": 1 }),
             json!({ "sub": null }),
-            // Nobody we know.
+            // Without an email the `user` function returns no user.
             json!({ "email": null }),
         ] {
             provider.behave(Manner { claims: claims.clone(), ..Manner::default() });
@@ -211,7 +211,7 @@ fn only_good_id_tokens_are_believed() {
             assert_eq!(back.status(), 303, "{claims}: {}", text(&back));
             Back::of(&back).check_error("access_denied");
         }
-        // Nobody is everybody.
+        // An empty name is an error: all users without a name would be the same user.
         provider.behave(Manner { claims: json!({ "email": "" }), ..Manner::default() });
         let mut browser = Browser::new(&client);
         let query = provider.log_in(&leave(&mut browser, &client).await);
@@ -231,9 +231,9 @@ fn ours_live_as_long_as_theirs() {
         let tokens = Tokens::of(&client.refresh(&tokens.refresh).await);
         let said = whoami_with(served.address, &tokens.access).await.text();
         assert_eq!(said, "ada@example.com upstream-access-1");
-        // Who cannot be asked has not said no.
+        // A provider that is not available has not ended the login.
         let away = Manner { is_away: true, ..Manner::default() };
-        // Nor has who finds fault with us.
+        // A provider that rejects our client credentials has not ended it either.
         for manner in [away, Manner { forgets_us: true, ..Manner::default() }] {
             provider.behave(manner);
             let away = client.refresh(&tokens.refresh).await;
@@ -251,7 +251,7 @@ fn ours_live_as_long_as_theirs() {
         provider.behave(Manner::default());
         assert_eq!(client.refresh(&tokens.refresh).await.status(), 400);
 
-        // One that gives nothing to refresh lets ours end with its own.
+        // Without a refresh token of the provider, our tokens expire with its access token.
         provider.behave(Manner { only: Some(60), ..Manner::default() });
         let tokens = log_in(&provider, &client).await;
         assert!(tokens.expires_in <= 60, "{tokens:?}");
@@ -280,7 +280,7 @@ fn a_login_is_ended_here_whoever_knows_the_user() {
         assert_eq!(whoami_with(served.address, &tokens.access).await.status(), 401);
         let refused = client.refresh(&tokens.refresh).await;
         assert_eq!((refused.status(), &refused.json()["error"]), (400, &json!("invalid_grant")));
-        // Who was at the provider meanwhile may have logged in there before.
+        // A user who is at the provider meanwhile may have logged in there before, so this login is rejected too.
         Back::of(&come_back(&mut away, &query).await).check_error("access_denied");
         let tokens = log_in(&provider, &client).await;
         assert_eq!(whoami_with(served.address, &tokens.access).await.status(), 200);
@@ -321,7 +321,7 @@ fn the_provider_is_told_of_what_has_ended_and_keeps_nobody_waiting() {
             provider.behave(Manner::default());
             let [one, _] = [log_in(&provider, &client).await, log_in(&provider, &client).await];
             provider.behave(manner);
-            // The provider that says nothing would be waited for until a deadline.
+            // Waiting for the silent provider would only end at a deadline, which cannot pass while the clock stands still.
             let frozen = Frozen::start();
             give_back(&one).await;
             assert_eq!(logins.end_all("ada@example.com").await.unwrap(), 1);
@@ -368,7 +368,7 @@ fn what_was_given_outlasts_the_process_with_its_key() {
         for key in [Some(2), Some(1)] {
             let served = start(key).await;
             let client = Client { address: served.address, ..client.clone() };
-            // With another key it is gone for good.
+            // A start with another key makes the grant invalid for good, even if the old key returns.
             assert_eq!(whoami_with(served.address, &tokens.access).await.status(), 401, "{key:?}");
             assert_eq!(client.refresh(&tokens.refresh).await.status(), 400, "{key:?}");
             client.post("/revoke", &[("token", "x"), ("client_id", &client.id)]).await;
@@ -379,7 +379,7 @@ fn what_was_given_outlasts_the_process_with_its_key() {
     });
 }
 
-/// Who is `ada` to the one may be somebody else to the other, and tokens are not for showing around.
+/// `ada` of one provider may be a different user at another. A token of one provider must also not be sent to another.
 #[test]
 fn what_one_provider_has_given_is_nothing_to_another() {
     run(async {

@@ -1,4 +1,4 @@
-//! Clients that are known by the URL of their metadata, and servers that publish it well or badly.
+//! Clients that are identified by the URL of their metadata document, and sites that publish valid and invalid documents.
 
 use std::sync::{
     Arc,
@@ -85,7 +85,7 @@ fn clients_are_known_by_what_they_publish() {
         let mut browser = Browser::new(&good);
         let page = browser.open(&good.authorize(&[])).await;
         assert!(text(&page).contains("Published"));
-        // Once for all of that.
+        // All of these requests together have fetched the document once.
         assert_eq!(asked.documents.load(Ordering::Relaxed), 1);
         let elsewhere = good.authorize(&[("redirect_uri", "https://evil.example/")]);
         assert_eq!(browser.open(&elsewhere).await.status(), 400);
@@ -136,7 +136,7 @@ fn a_public_server_asks_nobody_on_its_own_machine() {
         let site = Application::start(router).await;
         let own = || server(authorization_server().issuer("https://notes.example.com"));
         let application = Application::start(own().into_router().await.unwrap()).await;
-        // Behind something else on its own machine too.
+        // A server on loopback may be behind a proxy on the same machine, so the rule holds for it too.
         let served = Served::start(own()).await;
         for address in [application.address, served.address] {
             for site in [site.address.to_string(), format!("localhost:{}", site.address.port())] {

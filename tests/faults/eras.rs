@@ -1,4 +1,4 @@
-//! All revisions at once, spoken to one process of the example server that has everything.
+//! Clients of all protocol revisions at once, against one process of the example `everything`.
 
 use std::{collections::BTreeMap, net::SocketAddr};
 
@@ -13,17 +13,17 @@ use crate::{
 
 const CALLS: usize = 30;
 
-/// A request that nobody else sends, and what must be in the answer to it.
+/// Request of one client, and the text that its answer must contain.
 struct Question {
     id: Value,
     method: &'static str,
     params: Value,
     answer: String,
-    /// How many reports come before the answer.
+    /// Number of progress reports before the answer.
     reports: usize,
 }
 
-/// Of one client. Ids are the same for all of them.
+/// Returns the questions of one client. All clients use the same ids.
 fn questions(client: &str) -> impl Iterator<Item = Question> {
     (0..CALLS).map(move |n| {
         let id = if n % 2 == 0 { json!(n) } else { json!(n.to_string()) };
@@ -64,7 +64,7 @@ impl Question {
         message(self.id.clone(), self.method, self.params.clone())
     }
 
-    /// The messages that answer it are those, and nobody else's.
+    /// Checks that the messages are the reports and the answer to this question, not to one of another client.
     #[track_caller]
     fn check(&self, client: &str, messages: &[Value]) {
         let (answer, reports) = messages.split_last().expect("an answer");
@@ -79,7 +79,7 @@ impl Question {
     }
 }
 
-/// All messages of the answer, however it comes.
+/// Returns all messages of the answer, from a stream or a JSON body.
 async fn answers(request: Request, address: SocketAddr) -> Vec<Value> {
     let mut stream = request.open(address).await;
     if stream.head.is_stream() {
@@ -90,7 +90,7 @@ async fn answers(request: Request, address: SocketAddr) -> Vec<Value> {
     vec![serde_json::from_slice(&body).unwrap()]
 }
 
-/// Asks in its own session, or without one, three questions at a time.
+/// Asks three questions at a time, in a session of its own if the revision has sessions.
 async fn over_http(address: SocketAddr, client: String, revision: &'static str) {
     let session = match revision {
         MODERN => None,
@@ -116,7 +116,7 @@ async fn over_http(address: SocketAddr, client: String, revision: &'static str) 
     }
 }
 
-/// Posts everything at once, and sorts what comes on the stream.
+/// Posts all questions at once, and assigns the messages of the stream to them.
 async fn over_pair(address: SocketAddr, client: String) {
     let mut pair = Pair::begin(address).await;
     let all: Vec<_> = questions(&client).collect();
@@ -140,7 +140,7 @@ async fn over_pair(address: SocketAddr, client: String) {
 
 #[test]
 fn all_revisions_are_spoken_to_one_process_at_once() {
-    // Outside: the first time it has to be built.
+    // The example may have to be built first, which must not count against the deadline of the test.
     let program = example("everything");
     run(async {
         let server = Server::start_other(program);

@@ -1,4 +1,4 @@
-//! Codes and tokens of the authorization server: what they are good for, for whom, and for how long.
+//! Codes and tokens of the authorization server: their use, their clients and their lifetimes.
 
 use std::{sync::Arc, time::Duration};
 
@@ -32,12 +32,12 @@ async fn passes(client: &Client, token: &str) -> bool {
     said.status() == 200
 }
 
-/// Lets so many seconds pass at once.
+/// Lets the clock jump by this many seconds.
 async fn wait(seconds: u64) {
     jump(Duration::from_secs(seconds)).await;
 }
 
-/// Like [`run`], for tests in which a lot of time passes.
+/// Like [`run`], but without a deadline, for tests in which the clock jumps far.
 fn run_long(test: impl Future<Output = ()>) {
     let mut runtime = tokio::runtime::Builder::new_current_thread();
     runtime.enable_all().build().unwrap().block_on(test);
@@ -73,11 +73,11 @@ fn codes_are_for_who_asked_for_them() {
             let refused = client.exchange(&code, wrong).await;
             check_refused(&refused, *status, error, &format!("{wrong:?}"));
         }
-        // One that was shown with anything wrong about it is good no longer.
+        // A code is no longer good after any use, even one that was rejected.
         let code = Browser::new(&client).allow("ada", &client.authorize(&[])).await.code();
         check_refused(&other.exchange(&code, &[]).await, 400, "invalid_grant", "foreign");
         check_refused(&client.exchange(&code, &[]).await, 400, "invalid_grant", "own, too late");
-        // Who follows OAuth 2.1 does not say again where the code came to.
+        // A client of OAuth 2.1 does not repeat the redirect URI.
         let code = Browser::new(&client).allow("ada", &client.authorize(&[])).await.code();
         Tokens::of(&client.exchange(&code, &[("redirect_uri", "")]).await);
 
@@ -119,7 +119,7 @@ fn a_refresh_token_that_is_used_twice_ends_the_grant() {
         let second = Tokens::of(&client.refresh(&first.refresh).await);
         assert!(second.refresh != first.refresh && second.access != first.access);
         assert!(passes(&client, &second.access).await);
-        // A client whose answer was lost, or that asks for several calls at once, is told the same again.
+        // A client whose response was lost, or that refreshes for several calls at once, gets the same tokens again.
         let again = Tokens::of(&client.refresh(&first.refresh).await);
         assert_eq!((&again.access, &again.refresh), (&second.access, &second.refresh));
         wait(11).await;
@@ -129,10 +129,10 @@ fn a_refresh_token_that_is_used_twice_ends_the_grant() {
             check_refused(&client.refresh(&tokens.refresh).await, 400, "invalid_grant", "ended");
         }
         let second = client.log_in("ada").await;
-        // Not another client.
+        // A refresh token is only good for its own client.
         let other = Client::register(served.address).await;
         check_refused(&other.refresh(&second.refresh).await, 400, "invalid_grant", "foreign");
-        // Nor is a refresh token an access token.
+        // A refresh token is not accepted as an access token.
         assert!(!passes(&client, &second.refresh).await);
         served.end().await;
     });
@@ -153,7 +153,7 @@ fn everything_ends() {
         check_refused(&client.exchange(&code, &[]).await, 400, "invalid_grant", "old code");
 
         let tokens = client.log_in("ada").await;
-        // Whether it stays signed in is nothing that a user grants.
+        // `offline_access` is not one of the scopes that a user grants.
         let fields = [
             ("grant_type", "refresh_token"),
             ("refresh_token", &*tokens.refresh),
@@ -171,7 +171,7 @@ fn everything_ends() {
         assert!(passes(&client, &tokens.access).await);
         wait(30 * 24 * 60 * 60 + 1).await;
         check_refused(&client.refresh(&tokens.refresh).await, 400, "invalid_grant", "idle");
-        // A client that was used is known longer than one that never was.
+        // A client that was used stays registered for longer than one that never was.
         let unused = Client::register(served.address).await;
         wait(8 * 24 * 60 * 60).await;
         assert_eq!(Browser::new(&unused).open(&unused.authorize(&[])).await.status(), 400);
@@ -203,7 +203,7 @@ fn clients_with_a_secret_show_it() {
                 check_refused(&refused, 401, "invalid_client", wrong);
             }
             let posted = client.exchange(&code().await, &[("client_secret", &secret)]).await;
-            // Who has not asked to stay signed in does not.
+            // A client that has not registered for refresh tokens gets none.
             assert_eq!(Tokens::of(&posted).refresh, "");
             let basic = async |secret: &str, body: String| {
                 let header = format!("Basic {}", STANDARD.encode(format!("{id}:{secret}")));
@@ -299,7 +299,7 @@ fn pages_of_other_sites_may_ask_for_tokens_but_not_for_a_login() {
             let reply = ask(method, "/authorize", "https://app.example").await;
             assert_eq!(allowed(&reply), None, "{method}");
         }
-        // A page that has given itself the name of this machine.
+        // DNS rebinding: a page of another site whose host name now resolves to this machine.
         let metadata = "/.well-known/oauth-authorization-server";
         for path in [metadata, "/authorize", "/token"] {
             let rebound = Request::new("GET", path).host("evil.example").ask(served.address).await;
@@ -377,7 +377,7 @@ fn behind_a_proxy_everything_has_the_name_that_was_said() {
         assert_eq!(login.status(), 200, "{}", text(&login));
         application.end().await;
 
-        // Where the endpoint is called something else, tokens are for that.
+        // If the resource is configured, tokens are issued for that URL.
         let own =
             ProtectedResource::new(authorization_server().issuer("https://notes.example.com"));
         let resource = "https://api.example.com/notes";
@@ -424,10 +424,10 @@ fn a_restart_logs_nobody_out() {
         }
         assert!(!passes(&client, &ended.access).await);
         let tokens = Tokens::of(&client.refresh(&moved.refresh).await);
-        // What was used before the restart was used.
+        // A refresh token that was used before the restart stays used.
         check_refused(&client.refresh(&kept.refresh).await, 400, "invalid_grant", "reuse");
         assert!(!passes(&client, &tokens.access).await);
-        // The client is still known.
+        // The client is still registered.
         let again = client.log_in("ada").await;
         assert!(passes(&client, &again.access).await);
         served.end().await;
@@ -456,7 +456,7 @@ fn a_refresh_whose_answer_was_lost_works_after_a_restart() {
         assert!(passes(&client, &found.access).await);
         let next = Tokens::of(&client.refresh(&found.refresh).await);
         assert!(passes(&client, &next.access).await);
-        // The answer that was lost is one of the past now: a second user of it is a thief, or the client is.
+        // The lost refresh token is out of date now. If it is used, a second party has one of the tokens, so the grant ends.
         check_refused(&client.refresh(&lost.refresh).await, 400, "invalid_grant", "lost");
         assert!(!passes(&client, &next.access).await);
         served.end().await;

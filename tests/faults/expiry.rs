@@ -1,4 +1,5 @@
-//! Streams that outlive the token they were opened with: nothing comes on them for somebody whose token holds no longer.
+//! Streams that are open longer than their token is valid. A stream ends with the last token that was shown for it, so nothing is sent to a
+//! client whose token has expired.
 
 use std::{
     net::SocketAddr,
@@ -19,7 +20,7 @@ use crate::{
     rates::serving,
 };
 
-/// Knows a token that ends at this moment, and others that end earlier, later or never.
+/// Verifier of a token that expires at this moment, and of others that expire earlier, later or never.
 struct Ends(SystemTime);
 
 impl TokenVerifier for Ends {
@@ -63,7 +64,7 @@ fn with(token: &str, request: Request) -> Request {
     request.header("Authorization", format!("Bearer {token}"))
 }
 
-/// Opens a stream for whatever will come.
+/// Opens a stream with `subscriptions/listen`.
 pub(crate) async fn listen(address: SocketAddr, token: &str) -> Stream {
     let wanted = json!({ "notifications": { "toolsListChanged": true } });
     let open = with(token, modern("listen", "subscriptions/listen", wanted)).open(address).await;
@@ -73,7 +74,7 @@ pub(crate) async fn listen(address: SocketAddr, token: &str) -> Stream {
     stream
 }
 
-/// Opens a session, and its stream for what belongs to no request.
+/// Opens a session and its standalone stream.
 pub(crate) async fn session(address: SocketAddr, token: &str) -> (Session, Stream) {
     let begun = with(token, initialize("2025-11-25")).ask(address).await;
     let id = begun.head.get("mcp-session-id").expect("a session");
@@ -89,7 +90,7 @@ pub(crate) async fn say_initialized(session: &Session, token: &str) {
     assert_eq!(accepted.status(), 202, "{accepted:?}");
 }
 
-/// Opens the stream of 2024-11-05, and posts to its address.
+/// Opens a stream of protocol revision 2024-11-05 with the first token, and initializes its session with the second.
 async fn pair(address: SocketAddr, tokens: [&str; 2]) -> Stream {
     let open = with(tokens[0], Request::get().to("/sse")).open(address).await;
     let mut stream = open.check_events();
@@ -104,17 +105,17 @@ async fn pair(address: SocketAddr, tokens: [&str; 2]) -> Stream {
     stream
 }
 
-/// Comments come all the time, so it is not silence that tells.
+/// Checks that the stream ends without a message. Comments come all the time, so silence would prove nothing.
 pub(crate) async fn ends(stream: &mut Stream) {
     assert_eq!(stream.rest().await, Vec::<Value>::new());
 }
 
-/// Waits until the server sends a comment on it, and fails if a message comes before.
+/// Waits until the server sends a new comment on the stream, and fails if a message comes first.
 pub(crate) async fn goes_on(stream: &mut Stream) {
     let mut patience = Duration::ZERO;
     loop {
         match stream.connection.next(patience).await.expect("a stream of events") {
-            // The event that names the stream, from before.
+            // Skips the event without data at the start of the stream.
             Next::Item(Item::Event(event)) if event.data.as_deref() == Some("") => {}
             Next::Item(Item::Comment(_)) if patience.is_zero() => {}
             Next::Item(Item::Comment(_)) => return,
@@ -162,7 +163,7 @@ async fn check_streams(address: SocketAddr, go: &Semaphore) {
     for stream in &mut staying {
         is_open(stream).await;
     }
-    // A call that was let in is answered after its token has ended.
+    // A call that was accepted is answered even after its token has expired.
     go.add_permits(1);
     let head = running.head(false, SOON).await.expect("a response");
     let body = running.body(SOON).await.expect("a whole body");

@@ -1,4 +1,4 @@
-//! The example `files`, while another process changes what its paths name.
+//! The example `files`, while another process replaces its files, and with paths that do not name a file.
 
 use std::{
     fs,
@@ -53,7 +53,7 @@ fn make_pipe(path: &Path) {
     mknodat(CWD, path, FileType::Fifo, Mode::RUSR | Mode::WUSR, 0).expect("a pipe");
 }
 
-/// The result of a call, and whether it is an error.
+/// Calls a tool, and returns its text and whether the result is an error.
 async fn call(server: &Server, tool: &str, arguments: Value) -> (String, bool) {
     let reply = plain_call(1, tool, arguments).ask(server.address()).await.json();
     let result = &reply["result"];
@@ -84,7 +84,7 @@ fn a_file_that_is_swapped_for_a_pipe_holds_no_call() {
         for _ in 0..400 {
             let which = json!({ "path": "tree/it" });
             let (text, is_error) = call(&server, "read_file", which).await;
-            // A file is empty for a moment while it is written, but calls come one after the other here.
+            // A file is empty for a moment while it is written. No call sees that here, because calls come one after the other.
             assert!(if is_error { text.contains("tree/it") } else { text == "text" }, "{text}");
             let which = json!({ "path": "tree/it", "content": "text" });
             let (text, is_error) = call(&server, "write_file", which).await;

@@ -1,7 +1,7 @@
-//! The server that the suite beside it runs over HTTP: tools that wait, report, count, ask and answer at length, under
-//! limits that are small enough to be passed.
+//! HTTP server that the tests run as a process of its own. Its tools wait, report progress, count, ask questions and return large results.
+//! Environment variables set limits that are small enough for a test to exceed.
 
-// A tool owns what it is given.
+// A tool function owns its arguments.
 #![allow(clippy::needless_pass_by_value)]
 
 #[path = "../wire/server/gate.rs"]
@@ -114,7 +114,7 @@ fn stubborn() {
     }
 }
 
-/// How many threads work for nothing.
+/// Number of threads that run `spin` now.
 #[derive(Default)]
 struct Spinning(AtomicUsize);
 
@@ -213,14 +213,14 @@ async fn word_task(ctx: &Context) -> Result<String> {
     Ok(ctx.elicit::<Word>("word", "Word?").await?.word)
 }
 
-/// Reads `n,n`: a key for each number, all of whose bytes it is.
+/// Adds state keys from `n,n`. Each key is 32 bytes of the value `n`.
 fn with_keys(server: Builder, text: &str) -> Builder {
     let numbers = text.split(',').filter(|it| !it.is_empty());
     let keys = numbers.map(|it| [it.parse().expect("a byte"); 32]);
     keys.fold(server, Builder::state_key)
 }
 
-/// Reads `name=value,name=value`, times in milliseconds.
+/// Parses limits from `name=value,name=value`. Times are in milliseconds.
 fn limits(text: &str) -> Limits {
     let mut limits = Limits::new();
     for (name, value) in text.split(',').filter_map(|it| it.split_once('=')) {

@@ -1,4 +1,4 @@
-//! Several processes of one server that take turns in a conversation, side by side or one after the other.
+//! Several processes of one server that handle the rounds of one call, side by side or one after the other.
 
 use serde_json::json;
 use support::proxy::Proxy;
@@ -39,12 +39,12 @@ fn processes_without_a_key_know_their_own_rounds_only() {
         call.begin(a).await;
         let refused = call.saying("one").ask(b).await;
         refused.check_error(200, -32602, "another process of this server");
-        // The refusal costs nothing: it goes on where it is known.
+        // The refusal costs nothing: the call goes on at the process that knows it.
         assert_eq!(call.say(a, "one").await, "Word 2?");
     });
 }
 
-/// All there is of a conversation is with the client.
+/// The client holds the whole state of the call.
 #[test]
 fn a_conversation_survives_a_restart_with_the_same_key() {
     run(async {
@@ -66,7 +66,7 @@ fn a_conversation_survives_a_restart_with_the_same_key() {
     });
 }
 
-/// The new key seals while both open, until nothing that the old one sealed is on its way.
+/// During a rotation the new key seals and both keys open, until no client has state that the old key sealed.
 #[test]
 fn keys_are_changed_while_people_think() {
     run(async {
@@ -77,7 +77,7 @@ fn keys_are_changed_while_people_think() {
         assert_eq!(call.say(both.address(), "one").await, "Word 2?");
         check_refused(&call.saying("two").ask(old.address()).await);
         assert_eq!(call.say(new.address(), "two").await, "Word 3?");
-        // Before the change everywhere: the old key goes on sealing, and the new one is accepted already.
+        // In the first step of a rotation the old key still seals, and the new key already opens.
         let ready = Server::start_keyed("1,2");
         let done = call.saying("three").ask(ready.address()).await.text();
         let [old, both, new, ready] = [&old, &both, &new, &ready].map(Server::process);
@@ -85,7 +85,7 @@ fn keys_are_changed_while_people_think() {
     });
 }
 
-/// What a process has taken once it does not take again; the others do not hear of it.
+/// A process accepts each round once. Other processes do not know of that.
 #[test]
 fn a_round_is_taken_once_by_each_process() {
     run(async {

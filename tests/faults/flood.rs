@@ -1,4 +1,4 @@
-//! Calls, streams, events and subscriptions beyond their limits, and what is on this side of each.
+//! Calls, streams, events and subscriptions on both sides of their limits.
 
 use serde_json::{Value, json};
 use support::clock::eventually;
@@ -17,7 +17,7 @@ async fn let_go(server: &Server, key: &str) {
     plain_call(1, "let_go", json!({ "key": key })).ask(server.address()).await;
 }
 
-/// A call of the session that waits, and has reported its first step.
+/// Starts a call of the session that waits, and reads the report of its first step.
 async fn held(session: &Session, key: &str) -> Stream {
     let request = session.call(key, "hold", json!({ "key": key }));
     let mut stream = request.open(session.address).await.check_events();
@@ -45,7 +45,7 @@ fn calls_of_a_session_are_refused_beyond_the_limit() {
             assert_eq!(refused.json()["id"], id);
             refused.check_error(200, -32603, "2 calls are running already");
         }
-        // What is no call is answered even so, and so is everybody else.
+        // Requests other than calls are still answered, and so are other clients.
         let ping = session.post(&message(1, "ping", json!({}))).ask(server.address()).await;
         assert_eq!(ping.json()["result"], json!({}));
         let other = Session::begin(server.address(), REVISION).await;
@@ -80,7 +80,7 @@ fn calls_of_all_clients_are_refused_beyond_the_limit() {
         refused.check_error(200, -32603, "3 calls are running already");
         let discovered = modern(1, "server/discover", json!({})).ask(server.address()).await;
         assert_eq!(discovered.status(), 200);
-        // Whoever leaves makes room.
+        // A client that leaves makes room.
         drop(first);
         while modern(1, "tools/list", json!({})).ask(server.address()).await.status() == 503 {}
         assert_eq!(ask(server.address(), "fate", json!({ "key": "b" })).await, "dropped");
@@ -89,7 +89,7 @@ fn calls_of_all_clients_are_refused_beyond_the_limit() {
     });
 }
 
-/// Those beyond the limit are streams all the same, and cannot be resumed.
+/// Streams beyond the limit are sent all the same, but cannot be resumed.
 #[test]
 fn streams_of_a_session_are_kept_up_to_the_limit() {
     run(async {
@@ -102,7 +102,7 @@ fn streams_of_a_session_are_kept_up_to_the_limit() {
         check_let_go(&server, "c", third).await;
         let last = first.last.clone().unwrap();
         check_let_go(&server, "a", first).await;
-        // The oldest that has ended makes room.
+        // The oldest stream that has ended makes room.
         let fourth = held(&session, "d").await;
         assert!(fourth.last.is_some());
         let gone = session.resume(&last).ask(server.address()).await;
@@ -131,12 +131,12 @@ fn streams_of_all_clients_are_refused_beyond_the_limit() {
         for request in [listen(1), sessions[1].get(), Request::get().to("/sse")] {
             request.ask(address).await.check_busy("too many streams");
         }
-        // Calls are answered, in streams that cannot be resumed when there must be one.
+        // Calls are still answered. If the answer has to be a stream, it cannot be resumed.
         let held_a = held(&sessions[1], "a").await;
         assert_eq!(held_a.last, None);
         check_let_go(&server, "a", held_a).await;
         check_echo(address).await;
-        // Each that leaves makes room for one of any kind.
+        // Each stream that closes makes room for one of any kind.
         drop(pair);
         let other = opened(&sessions[1].get(), &server).await;
         drop(listening);
@@ -148,7 +148,7 @@ fn streams_of_all_clients_are_refused_beyond_the_limit() {
     });
 }
 
-/// The stream, as soon as the server has heard of the one that has left.
+/// Opens a stream as soon as the server has noticed that another one was closed.
 async fn opened(request: &Request, server: &Server) -> Stream {
     loop {
         let stream = request.open(server.address()).await;
@@ -158,7 +158,7 @@ async fn opened(request: &Request, server: &Server) -> Stream {
     }
 }
 
-/// The ids of the events that a call of `torrent` or `ticks` is answered with.
+/// Calls `torrent` or `ticks`, and returns the ids of the events in the answer.
 async fn ids(session: &Session, tool: &str, arguments: Value) -> Vec<String> {
     let mut stream = session.call(1, tool, arguments).open(session.address).await.check_events();
     let mut ids = Vec::new();
@@ -179,7 +179,7 @@ fn as_many_events_are_kept_as_the_limit_says() {
         let server = Server::start("events=4");
         for revision in ["2025-03-26", "2025-06-18", REVISION] {
             let session = Session::begin(server.address(), revision).await;
-            // The last is the answer.
+            // The last event is the answer.
             let ids = ids(&session, "ticks", json!({ "n": 10, "ms": 1 })).await;
             let kept = &ids[ids.len() - 5..];
             for (at, id) in kept.iter().enumerate() {
@@ -203,7 +203,7 @@ fn as_many_bytes_of_events_are_kept_as_the_limit_says() {
     run(async {
         let server = Server::start("event_bytes=5000");
         let session = Session::begin(server.address(), REVISION).await;
-        // Each is a little longer than 1,000 bytes, but for the answer.
+        // Each event except the answer is a little longer than 1,000 bytes.
         let arguments = json!({ "n": 12, "bytes": 1000 });
         let ids = ids(&session, "torrent", arguments).await;
         assert_eq!(resumed(&session, &ids[ids.len() - 5]).await, 4);
@@ -212,7 +212,7 @@ fn as_many_bytes_of_events_are_kept_as_the_limit_says() {
     });
 }
 
-/// What all streams keep is bounded, whoever comes last.
+/// The limit bounds the events of all streams together, so a later session keeps fewer of them.
 #[test]
 fn as_many_bytes_of_all_events_are_kept_as_the_limit_says() {
     run(async {
@@ -224,7 +224,7 @@ fn as_many_bytes_of_all_events_are_kept_as_the_limit_says() {
         assert_eq!(resumed(&first, &of_first[0]).await, of_first.len() - 1);
         let gone = second.resume(&of_second[1]).ask(server.address()).await;
         gone.check_error(400, -32600, "cannot be resumed");
-        // What a session kept is given back when it ends.
+        // A session that ends frees the room of its events.
         assert_eq!(first.delete().ask(server.address()).await.status(), 204);
         let again = ids(&second, "torrent", json!({ "n": 10, "bytes": 1000 })).await;
         assert_eq!(resumed(&second, &again[0]).await, again.len() - 1);
@@ -234,7 +234,8 @@ fn as_many_bytes_of_all_events_are_kept_as_the_limit_says() {
 #[test]
 fn subscriptions_of_all_clients_are_refused_beyond_the_limit() {
     run(async {
-        // Each takes 128 bytes, and twice the bytes of its URI. One client may take two of them, and no third one fits.
+        // Each subscription takes 128 bytes, and twice the bytes of its URI. One client may have two of them, and there is no room for a
+        // third.
         let server = Server::start("all_subscription_bytes=400");
         let address = server.address();
         let sessions =
@@ -252,7 +253,7 @@ fn subscriptions_of_all_clients_are_refused_beyond_the_limit() {
         let refused = subscribe(1, "notes://2").await;
         refused.check_error(200, -32603, "all clients together");
         listen(1).ask(address).await.check_error(503, -32603, "all clients together");
-        // What one gives back is there for others: one by one, and when its session ends.
+        // A subscription that ends makes room for another client. The end of a session ends all of its subscriptions.
         ask(&sessions[0], "resources/unsubscribe", "notes://0").await;
         drop(listen(1).open(address).await.check_events());
         let again = async |uri: &str| {
@@ -261,7 +262,7 @@ fn subscriptions_of_all_clients_are_refused_beyond_the_limit() {
             })
             .await;
         };
-        // Its listener has left, which is seen in a moment.
+        // The listener has closed its stream, which the server notices a moment later.
         again("notes://2").await;
         assert_eq!(sessions[1].delete().ask(address).await.status(), 204);
         for uri in ["notes://3", "notes://4"] {
@@ -300,7 +301,7 @@ fn subscriptions_are_refused_beyond_the_limit() {
     });
 }
 
-/// One message with many calls is no way around.
+/// A batch with many calls does not get around the limit.
 #[test]
 fn a_batch_has_no_more_calls_than_its_session() {
     run(async {

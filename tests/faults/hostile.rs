@@ -1,4 +1,4 @@
-//! A provider, to which logins are delegated, that wants to do harm.
+//! Logins that are delegated to a hostile provider.
 
 use serde_json::json;
 
@@ -10,7 +10,7 @@ use crate::{
     provider::{Manner, Provider},
 };
 
-/// Each of those who wait would ask again, one after the other, and the last one for minutes.
+/// Otherwise each waiting login would ask the provider again, one after the other, and the last one would wait for minutes.
 #[test]
 fn all_who_wait_for_a_provider_learn_together_that_it_is_silent() {
     run(async {
@@ -27,14 +27,14 @@ fn all_who_wait_for_a_provider_learn_together_that_it_is_silent() {
         for it in waiting {
             Back::of(&it.await.unwrap()).check_error("temporarily_unavailable");
         }
-        // At two addresses, three seconds each, and whoever comes after that once more.
+        // The provider is asked at two addresses, three seconds each, and once more for logins that come after that.
         assert!(provider.silences() < 6, "{}", provider.silences());
         served.end().await;
         provider.end().await;
     });
 }
 
-/// What it gives is kept for each grant.
+/// The server keeps data of the provider for each grant, so the size of this data has to be bounded.
 #[test]
 fn what_a_provider_gives_is_kept_only_when_it_is_short() {
     run(async {

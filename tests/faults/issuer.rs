@@ -1,4 +1,4 @@
-//! An issuer of access tokens on this machine, good or bad, and the tokens it signs.
+//! Issuer of access tokens on this machine, well-behaved or not, and the tokens that it signs.
 
 use std::{
     net::SocketAddr,
@@ -32,17 +32,17 @@ use crate::mounted::Application;
 
 pub(crate) const AUDIENCE: &str = "https://api.example.com/mcp";
 
-/// How it behaves.
+/// Behaviour of the issuer.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) enum Manner {
     Good,
-    /// Its metadata is another's.
+    /// The metadata names another issuer.
     Foreign,
     Slow,
     Huge,
-    /// It sends us on to itself.
+    /// The metadata is a redirect to another path of the issuer.
     Redirecting,
-    /// Its keys are at this address.
+    /// The metadata names this address for the keys.
     Elsewhere(&'static str),
     Broken,
 }
@@ -58,7 +58,7 @@ struct Shared {
     manner: Manner,
     keys: Mutex<Vec<Value>>,
     asked: AtomicUsize,
-    /// Requests for what nobody should ask for.
+    /// Number of requests for a path that the server must not fetch.
     strayed: AtomicUsize,
 }
 
@@ -107,7 +107,7 @@ impl Issuer {
         issuer
     }
 
-    /// Its URL names `localhost`, as certificates do.
+    /// Starts an issuer whose URL names `localhost`, as certificates do.
     pub(crate) fn start_at(
         listener: impl Listener<Addr = SocketAddr>,
         scheme: &'static str,
@@ -127,7 +127,7 @@ impl Issuer {
         *self.shared.keys.lock().unwrap() = keys.iter().map(|it| it.public()).collect();
     }
 
-    /// How often its keys were asked for.
+    /// Returns how often the keys were fetched.
     pub(crate) fn asked(&self) -> usize {
         self.shared.asked.load(Ordering::Relaxed)
     }
@@ -137,13 +137,13 @@ impl Issuer {
     }
 
     pub(crate) async fn end(self) {
-        // Requests that it never answers would be waited for.
+        // A slow issuer never answers, and a graceful shutdown would wait for its requests.
         if self.shared.manner != Manner::Slow {
             self.application.end().await;
         }
     }
 
-    /// What a good token says.
+    /// Returns the claims of a valid token.
     pub(crate) fn claims(&self) -> Value {
         json!({ "iss": self.url, "aud": AUDIENCE, "sub": "ada", "exp": now() + 600, "email": "ada@example.com", "scope": "notes:read notes:write" })
     }
@@ -153,7 +153,7 @@ pub(crate) fn now() -> i64 {
     i64::try_from(unix_seconds()).unwrap()
 }
 
-/// What signs.
+/// Key pair that signs tokens.
 pub(crate) struct Key {
     pub(crate) id: &'static str,
     pair: Pair,
@@ -181,7 +181,7 @@ impl Key {
         Self { id, pair: Pair::P256(pair) }
     }
 
-    /// The key of RFC 7515, appendix A.2.
+    /// Returns the key of RFC 7515, appendix A.2.
     pub(crate) fn rsa(id: &'static str) -> Self {
         let number = |it: &str| URL_SAFE_NO_PAD.decode(it).unwrap();
         let components = ring::rsa::KeyPairComponents {
@@ -252,7 +252,7 @@ impl Key {
         format!("{message}.{}", encode(self.sign(algorithm, message.as_bytes())))
     }
 
-    /// Signed with the public half of the key as if that were a shared secret.
+    /// Returns a token signed with the public half of the key, as if that were a shared secret.
     pub(crate) fn confused(&self, claims: &Value) -> String {
         let header = json!({ "alg": "HS256", "kid": self.id });
         let message = format!("{}.{}", encode(header.to_string()), encode(claims.to_string()));
@@ -261,7 +261,7 @@ impl Key {
     }
 }
 
-/// A token that nobody has signed.
+/// Returns a token without a signature.
 pub(crate) fn unsigned(algorithm: &str, claims: &Value) -> String {
     let header = json!({ "alg": algorithm });
     format!("{}.{}.", encode(header.to_string()), encode(claims.to_string()))

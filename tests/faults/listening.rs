@@ -1,4 +1,4 @@
-//! What is asked for at once is judged at once, within limits.
+//! Subscription requests with many resources. The limit also bounds how often a policy is asked.
 
 use std::sync::{
     Arc,
@@ -41,7 +41,7 @@ fn no_policy_is_asked_about_more_than_anybody_may_hear_of() {
         let refused = listen(all).ask(served.address).await;
         refused.check_error(200, -32602, "at most 100 resources");
         assert!(asked.load(Ordering::Relaxed) <= 200, "{asked:?}");
-        // What is said twice is one.
+        // A resource that is named twice counts once.
         let same = vec!["notes://ada/1".to_owned(); 5000];
         let mut stream = listen(same).open(served.address).await.check_events();
         let first = stream.message().await.expect("an acknowledgement");

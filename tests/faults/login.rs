@@ -1,4 +1,4 @@
-//! What the author's own function does while somebody logs in.
+//! The login function of the author, which may panic or outlast its browser.
 
 use std::sync::Arc;
 
@@ -12,7 +12,7 @@ use crate::{
     client::run,
 };
 
-/// Whoever is called `nobody` makes it panic.
+/// Accepts every name, but panics for `nobody`.
 async fn login(request: LoginRequest) -> Result<User, LoginPage> {
     assert_ne!(request.name(), "nobody", "as it was told");
     Ok(User::new(request.name()))
@@ -34,7 +34,7 @@ fn a_login_that_panics_ends_nothing_else() {
     });
 }
 
-/// What was begun is done, whether or not anybody waits for it.
+/// A login function that has started runs to its end, even if the browser no longer waits.
 #[test]
 fn a_browser_that_leaves_takes_nothing_along() {
     run(async {

@@ -1,4 +1,4 @@
-//! What the author of a server ends is over, for whoever has it and for good.
+//! Logins that the author of a server ends: their tokens, codes and streams are no longer valid, also after a restart.
 
 use std::{sync::Arc, time::Duration};
 
@@ -66,13 +66,13 @@ fn a_login_that_is_ended_is_over_at_once() {
         assert_eq!(ids(&logins, "nobody").await.len(), 0);
 
         let id = seen.iter().find(|it| it.client() == laptop.id).unwrap().id();
-        // What another has seen is no right to end it.
+        // The id of a login gives another user no right to end it.
         assert!(!logins.end("bob", id).await.unwrap());
         assert!(!logins.end("ada", "unknown").await.unwrap());
         let moved = Tokens::of(&laptop.refresh(&stolen.refresh).await);
         assert!(logins.end("ada", id).await.unwrap());
         assert!(!logins.end("ada", id).await.unwrap());
-        // What was used a moment ago is not answered again either.
+        // The refresh token that was used a moment ago is not accepted again either.
         for tokens in [&stolen, &moved] {
             assert!(!passes(&laptop, tokens).await);
         }
@@ -107,7 +107,7 @@ fn who_is_logged_out_everywhere_has_to_log_in_anew() {
 
         assert!(passes(&client, &bob).await);
         Tokens::of(&client.exchange(&theirs, &[]).await);
-        // A page that nobody had logged in on yet is as good as a new one.
+        // A page on which no user had logged in yet is still good.
         let consent = Page::of(&entering.log_in(&login, "ada", "right").await);
         let code = Back::of(&entering.agree(&consent).await).code();
         let anew = Tokens::of(&client.exchange(&code, &[]).await);
@@ -148,7 +148,7 @@ fn streams_end_with_the_login_that_they_were_opened_with() {
     });
 }
 
-/// The password that is being looked at may be the one that was changed.
+/// The password that is being checked may be the one that was changed.
 #[test]
 fn a_login_that_was_begun_before_comes_to_nothing() {
     run(async {
@@ -187,7 +187,7 @@ fn what_was_ended_stays_so() {
         std::fs::create_dir_all(&folder).unwrap();
         let kept = || {
             let file = Arc::new(SqliteTasks::new(folder.join("one.db")));
-            // Whether it is asked for before or after.
+            // The handle is taken before `keep_in`, and uses the file all the same.
             let own = authorization_server();
             let logins = own.logins();
             (own.keep_in(file), logins)
@@ -202,11 +202,11 @@ fn what_was_ended_stays_so() {
         let newest = ids(&logins, "ada").await;
         assert!(logins.end("ada", &newest[0]).await.unwrap());
         served.end().await;
-        // After the server has ended.
+        // The handle also works after the server has ended.
         assert!(logins.end("ada", &newest[1]).await.unwrap());
         drop(logins);
 
-        // Before it has begun, and by another one that is called something else.
+        // The handle also works before the server has started, and for a server that has another issuer.
         let (own, logins) = kept();
         let own = own.issuer("https://notes.example.com");
         assert_eq!(ids(&logins, "ada").await, [&*newest[2]]);

@@ -1,8 +1,8 @@
-//! Whole servers over real connections: what other clients see, and what it costs, when one client is slow, leaves, asks for
-//! too much or does not read, and when the process is asked to end, or another one takes its place.
+//! Whole servers over real connections. The tests check the answers that other clients get, and the memory that the server uses, while one
+//! client is slow, leaves, asks for too much or does not read. They also cover shutdown, and a new process that takes over from an old one.
 //!
-//! Every wait has a deadline, which tells an answer from a hang, never a fast machine from a slow one. Tests assert lower bounds of
-//! times only: `support::clock` says how to wait.
+//! Every wait has a deadline that only a hang exceeds, even on a slow machine. Tests assert only lower bounds of times. `support::clock`
+//! has the functions to wait with.
 
 #![cfg(unix)]
 #![forbid(unsafe_code)]

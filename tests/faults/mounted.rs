@@ -1,4 +1,4 @@
-//! A server inside an application: axum's, and one that is nothing but a tower of services.
+//! A server mounted in an axum application, and as a service in a tower stack.
 
 use std::{convert::Infallible, net::SocketAddr};
 
@@ -17,7 +17,7 @@ use tower::{Service as _, ServiceBuilder, ServiceExt as _};
 
 use crate::client::{MODERN, Request, Session, call, plain_call, run};
 
-/// What the application knows of who calls.
+/// The caller, as the application knows it.
 #[derive(Clone)]
 struct User(String);
 
@@ -40,7 +40,7 @@ fn server() -> Builder {
     mcp_runtime::server!(name = "mounted").items(items![whoami, slowly])
 }
 
-/// Middleware that knows everybody by a header.
+/// Middleware that takes the user from a header.
 async fn sign_in(mut request: HttpRequest, next: Next) -> axum::response::Response {
     let name = request.headers().get("x-user").and_then(|it| it.to_str().ok());
     if let Some(user) = name.map(|it| User(it.to_owned())) {
@@ -49,7 +49,7 @@ async fn sign_in(mut request: HttpRequest, next: Next) -> axum::response::Respon
     next.run(request).await
 }
 
-/// An application that is served until it is told to stop.
+/// Application that runs until `end` is called.
 pub(crate) struct Application {
     pub(crate) address: SocketAddr,
     stop: oneshot::Sender<()>,
@@ -71,7 +71,7 @@ impl Application {
         Self { address, stop, served }
     }
 
-    /// Stops it and waits for its end.
+    /// Stops the application and waits for its end.
     pub(crate) async fn end(self) {
         self.stop.send(()).unwrap();
         self.served.await.unwrap();
@@ -92,11 +92,11 @@ async fn check_mounted(router: Router, path: &str) {
     let messages = stream.rest().await;
     assert_eq!(messages.len(), 2, "{messages:?}");
     assert_eq!(messages[1]["result"]["content"][0]["text"], "Ada");
-    // What the application has not added is not there.
+    // Without the header the application adds no user, so the extractor fails.
     let nobody = plain_call(3, "whoami", json!({})).to(path).ask(app.address).await;
     nobody.check_error(200, -32603, "");
 
-    // Who calls is known of each request, not of the session.
+    // The user belongs to each request, not to the session.
     let hello = crate::client::initialize("2025-11-25").to(path).ask(app.address).await;
     let id = hello.head.get("mcp-session-id").unwrap();
     let session = Session { address: app.address, revision: "2025-11-25", id };
@@ -129,7 +129,7 @@ fn a_service_is_nested_in_an_application() {
     });
 }
 
-/// The way an application ends: what only waits ends first, and then what runs is waited for.
+/// An application calls `stop`, which ends the open streams, before it waits for its connections. At the end it calls `close`.
 #[test]
 fn an_application_stops_its_server_before_it_waits() {
     run(async {
@@ -151,7 +151,7 @@ fn an_application_stops_its_server_before_it_waits() {
     });
 }
 
-/// No axum, no sockets: requests and responses as values.
+/// Calls the service with requests and responses as values, without an axum router and without sockets.
 #[test]
 fn a_service_is_one_of_a_tower() {
     run(async {

@@ -1,4 +1,4 @@
-//! Whose tasks there are is known where the application in front of the server knows its users (TASK4-12, TASK5-12).
+//! Tasks belong to the principal that the application in front of the server names (rules TASK4-12 and TASK5-12).
 
 use std::{collections::BTreeSet, net::SocketAddr};
 
@@ -28,7 +28,7 @@ async fn confide_later(ctx: &Context) -> Result<String> {
     Ok(format!("{} says {who}", word.word))
 }
 
-/// A user, in both dialects.
+/// User who has tasks in a session and with protocol revision 2026-07-28.
 struct Owner {
     name: Option<&'static str>,
     address: SocketAddr,
@@ -53,18 +53,18 @@ impl Owner {
         modern(1, method, params)
     }
 
-    /// What this user hears in the newer dialect.
+    /// Sends a request of protocol revision 2026-07-28 as this user.
     async fn ask(&self, method: &str, params: Value) -> Value {
         by(self.name, Self::alone(method, params)).ask(self.address).await.json()
     }
 
-    /// What this user hears in a session.
+    /// Sends a request in the session of this user.
     async fn ask_in_session(&self, method: &str, params: Value) -> Value {
         let request = self.session.post(&message(1, method, params));
         by(self.name, request).ask(self.address).await.json()
     }
 
-    /// A task of each dialect.
+    /// Begins a task without a session and one in the session, and returns their ids.
     async fn begin(&self) -> [String; 2] {
         let call = json!({ "name": "confide_later" });
         let alone = self.ask("tools/call", call).await;
@@ -76,7 +76,7 @@ impl Owner {
         })
     }
 
-    /// Somebody else's task, or none, is none.
+    /// Checks that this user cannot reach the task: it belongs to another user, or does not exist.
     async fn check_refused(&self, task: &str) {
         let params = json!({ "taskId": task, "inputResponses": answer("stolen") });
         for method in ["tasks/get", "tasks/update", "tasks/cancel"] {
@@ -85,11 +85,11 @@ impl Owner {
         for method in ["tasks/get", "tasks/result", "tasks/cancel"] {
             check_unknown(&self.ask_in_session(method, params.clone()).await);
         }
-        // Nothing is honoured, so nothing is heard.
+        // The server acknowledges no subscription to the task, so it will send no news of it.
         assert_eq!(self.honoured(task).await, json!({}));
     }
 
-    /// What a stream that asks for a task is promised.
+    /// Subscribes to the news of a task, and returns the notifications that the server acknowledges.
     async fn honoured(&self, task: &str) -> Value {
         let params = json!({ "notifications": { "taskIds": [task] } });
         let listen = by(self.name, Self::alone("subscriptions/listen", params));
@@ -103,7 +103,7 @@ impl Owner {
         seen["result"]["status"].as_str().unwrap_or_else(|| panic!("{seen}")).to_owned()
     }
 
-    /// The ids in this user's list, if there is one.
+    /// Returns the ids in the list of this user's tasks, or `None` if there is no such method.
     async fn listed(&self) -> Option<BTreeSet<String>> {
         let answer = self.ask_in_session("tasks/list", json!({})).await;
         if answer["error"].is_object() {
@@ -119,7 +119,8 @@ fn answer(word: &str) -> Value {
     json!({ "word": { "action": "accept", "content": { "word": word } } })
 }
 
-/// The same words as for an id that never was: nobody learns which it is.
+/// Checks for the error of an unknown id. The error is the same for the task of another user, so that it does not tell whether the task
+/// exists.
 #[track_caller]
 fn check_unknown(answer: &Value) {
     let error = json!({
@@ -159,7 +160,7 @@ fn a_task_is_its_owners_alone() {
             }
             let [first, second] = &tasks;
             let name = own.name.unwrap_or("nobody");
-            // Each is reached in the words of the other dialect too.
+            // Each task can be reached with the methods of the other revision too.
             let given = json!({ "taskId": second, "inputResponses": answer("mine") });
             assert!(own.ask("tasks/update", given).await["error"].is_null());
             let ended = own.ask_in_session("tasks/result", json!({ "taskId": second })).await;
@@ -176,7 +177,7 @@ fn a_task_is_its_owners_alone() {
     });
 }
 
-/// Where nobody knows who asks there is no list, of anybody's.
+/// A caller without a principal gets no list at all.
 #[test]
 fn a_list_is_of_the_owners_tasks() {
     run(async {
@@ -194,7 +195,7 @@ fn a_list_is_of_the_owners_tasks() {
     });
 }
 
-/// A session hears of its own tasks: not of those of another user, nor of another session.
+/// A session is notified of its own tasks only, not of those of another user or of the same user's tasks outside of the session.
 #[test]
 fn a_session_hears_of_its_own_tasks() {
     run(async {
@@ -214,7 +215,7 @@ fn a_session_hears_of_its_own_tasks() {
             assert_eq!(told["method"], "notifications/tasks/status", "{told}");
             assert_eq!(told["params"]["taskId"], *in_session, "{told}");
         }
-        // That was all: what comes next is the end.
+        // No other message has come before the end of the stream.
         for (own, stream) in owners.iter().zip(&mut streams) {
             assert_eq!(by(own.name, own.session.delete()).ask(app.address).await.status(), 204);
             assert!(stream.rest().await.is_empty(), "{:?}", own.name);

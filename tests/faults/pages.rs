@@ -1,4 +1,4 @@
-//! What is on the pages of an authorization server, and what somebody can do with them.
+//! The pages of an authorization server: their content, and which forms are accepted.
 
 use std::time::Duration;
 
@@ -23,7 +23,7 @@ fn a_user_decides() {
             let page = Page::of(&browser.open(&client.authorize(&[("scope", asked)])).await);
             let consent = browser.log_in(&page, name, "right").await;
             let html = text(&consent);
-            // Any program of the user's machine may wait there.
+            // Any program on the user's machine may listen at a loopback address.
             assert!(html.contains("127.0.0.1") && html.contains("Any program on this computer"));
             let page = Page::of(&consent);
             (page.scopes.clone(), Back::of(&browser.submit(&page, fields).await))
@@ -38,11 +38,11 @@ fn a_user_decides() {
         let (shown, back) = decide("ada", "notes:read notes:write", &read).await;
         assert_eq!(shown, ["notes:read", "notes:write"]);
         assert_eq!(granted(back).await, "ada (free): notes:read");
-        // Who asks for nothing is shown everything.
+        // A client that asks for no scopes is offered all of them.
         let (shown, back) = decide("ada", "", &both).await;
         assert_eq!(shown, ["notes:read", "notes:write"]);
         assert_eq!(granted(back).await, "ada (free): notes:read notes:write");
-        // More than was asked for, or than the user has, is not granted, whatever the form says.
+        // A form cannot grant scopes that the client did not ask for or that the user may not grant.
         let (shown, back) = decide("ada", "offline_access notes:read other", &both).await;
         assert_eq!(shown, ["notes:read"]);
         assert_eq!(granted(back).await, "ada (free): notes:read");
@@ -50,7 +50,7 @@ fn a_user_decides() {
         assert_eq!(shown, ["notes:read"]);
         assert_eq!(granted(back).await, "bob (free): notes:read");
 
-        // Who may grant nothing of it is not asked.
+        // A user who may grant none of the scopes is not asked.
         let mut browser = Browser::new(&client);
         let page = Page::of(&browser.open(&client.authorize(&[("scope", "notes:write")])).await);
         Back::of(&browser.log_in(&page, "bob", "right").await).check_error("invalid_scope");
@@ -63,7 +63,7 @@ fn a_user_decides() {
             (back.get("state"), back.get("iss")),
             (Some("s t&=/ü"), Some("http://localhost"))
         );
-        // Before anybody has logged in, too.
+        // Denying also works before the login.
         let mut browser = Browser::new(&client);
         let page = Page::of(&browser.open(&client.authorize(&[])).await);
         let denied = browser.submit(&page, &[("action", "deny")]).await;
@@ -106,7 +106,7 @@ fn forms_are_good_in_their_own_browser_and_once() {
             stray(Browser { origin, ..browser.clone() }, first.clone()).await;
         }
 
-        // Nobody decides who has not logged in, and the page before is good no longer.
+        // A user decides only after the login, and then the login page is no longer good.
         let early = browser.clone().agree(&first).await;
         assert_eq!(early.status(), 403);
         let consent = Page::of(&browser.log_in(&other, "ada", "right").await);
@@ -205,7 +205,7 @@ fn an_author_may_have_a_page_of_their_own() {
         assert!(text(&again).starts_with("<title>notebook"), "{}", text(&again));
         let consent = Page::of(&browser.submit(&page, &[("key", "right")]).await);
         let code = Back::of(&browser.agree(&consent).await).code();
-        // Where nothing can be granted in particular, nothing is said of it.
+        // If the server has no scopes, the response has no `scope`.
         let tokens = client.exchange(&code, &[]).await;
         assert_eq!(tokens.json()["scope"], Value::Null);
         let access = tokens.json()["access_token"].as_str().unwrap().to_owned();
@@ -232,7 +232,7 @@ fn guessing_ends_soon() {
             Back::of(&browser.log_in(&page, "ada", "wrong").await).check_error("access_denied");
             assert_eq!(browser.log_in(&page, "ada", "right").await.status(), 403);
         }
-        // Twenty were wrong: this address has to wait, also for what is right.
+        // After twenty wrong passwords this address has to wait, even with the right one.
         let mut browser = Browser::new(&client);
         let page = Page::of(&browser.open(&client.authorize(&[])).await);
         let refused = browser.log_in(&page, "ada", "right").await;

@@ -1,4 +1,4 @@
-//! The client of HTTP+SSE: one stream, and an address to post to.
+//! Client of HTTP+SSE (protocol revision 2024-11-05): one stream, and an address to post to.
 
 use std::net::SocketAddr;
 
@@ -33,12 +33,12 @@ impl Pair {
         pair
     }
 
-    /// Posts a message that is taken; what it is answered with comes on the stream.
+    /// Posts a message and checks that it is accepted. The answer comes on the stream.
     pub(crate) async fn post(&self, message: &Value) {
         assert_eq!(self.try_post(message).await, 202);
     }
 
-    /// Posts a message, and gives the status.
+    /// Posts a message, and returns the status.
     pub(crate) async fn try_post(&self, message: &Value) -> u16 {
         self.request(message).ask(self.address).await.status()
     }

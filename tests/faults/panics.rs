@@ -1,4 +1,4 @@
-//! Code of authors that panics where nobody would look for it.
+//! Code of the author that panics in unexpected places: while a variable is parsed, and while a value is dropped.
 
 use std::{convert::Infallible, str::FromStr};
 
@@ -10,7 +10,7 @@ use crate::{
     client::{Session, Stream, call, modern, run, text_of},
 };
 
-/// Four letters and the rest.
+/// The first four letters of a text, and the rest.
 struct Halves(String, String);
 
 impl FromStr for Halves {
@@ -34,7 +34,7 @@ fn whole(text: &str) -> String {
     text.to_owned()
 }
 
-/// Which of several templates a URI is read through is found out by reading its variables, with the author's own code.
+/// To choose between several templates for a URI, the server parses the variables with the author's code.
 #[test]
 fn a_variable_that_makes_its_type_panic_answers_that_one_call() {
     run(async {

@@ -1,4 +1,4 @@
-//! Clients that pass for others, or want to have readers sent somewhere with a link of ours.
+//! Clients that impersonate others, or that use links to the authorization server to send users to another site.
 
 use axum::{Router, extract::Request as HttpRequest, http::header};
 use serde_json::json;
@@ -11,7 +11,7 @@ use crate::{
     mounted::Application,
 };
 
-/// Whoever registers a site and asks for nonsense has readers sent there with a link that begins with our name.
+/// Otherwise an attacker could register a site and make an invalid request: a link to this server would redirect users to the site.
 #[test]
 fn nobody_is_sent_to_a_site_before_they_have_said_anything() {
     run(async {
@@ -32,7 +32,7 @@ fn nobody_is_sent_to_a_site_before_they_have_said_anything() {
             let page = browser.open(&client.authorize(&wrong)).await;
             assert_eq!((page.status(), page.head.get("location")), (400, None), "{wrong:?}");
             let html = text(&page);
-            // Whoever has come from there goes back with all that the client has to be told.
+            // A link leads back to the client, with the complete error response.
             let link = html.split_once("<a href=\"").and_then(|it| it.1.split_once('"'));
             let (link, _) = link.unwrap_or_else(|| panic!("{html}"));
             assert!(
@@ -43,7 +43,7 @@ fn nobody_is_sent_to_a_site_before_they_have_said_anything() {
             assert!(html.contains("<b>phish.example</b>"), "{html}");
             assert!(browser.cookies.is_empty());
         }
-        // Who has decided is sent on.
+        // A user who has decided is redirected.
         let mut browser = Browser::new(&client);
         let page = Page::of(&browser.open(&client.authorize(&[("redirect_uri", "")])).await);
         Back::of(&browser.submit(&page, &[("action", "deny")]).await).check_error("access_denied");
@@ -51,14 +51,14 @@ fn nobody_is_sent_to_a_site_before_they_have_said_anything() {
     });
 }
 
-/// What is shown of a client that is known by a URL is the host that speaks for it, and nothing that it has written behind that.
+/// For a client that is identified by a URL, the page shows only the host, because the client chooses the rest of the URL.
 #[test]
 fn a_client_is_vouched_for_by_its_host_alone() {
     run(async {
         let site = Router::new().fallback(async |request: HttpRequest| {
             let host = request.headers()[header::HOST].to_str().expect("a host").to_owned();
             let path = request.uri().path_and_query().expect("a path").as_str().to_owned();
-            // A client writes its id as it likes.
+            // The client may have written its id without a slash before the query.
             let path = path.strip_prefix('/').filter(|it| it.starts_with('?')).unwrap_or(&path);
             json!({
                 "client_id": format!("http://{host}{path}"),

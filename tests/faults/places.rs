@@ -1,4 +1,4 @@
-//! Places of an item that nobody can have more of than there are.
+//! The limit of concurrent calls of an item, which abandoned calls cannot get around.
 
 use std::sync::{
     Arc, Condvar, Mutex, PoisonError,
@@ -14,7 +14,7 @@ use crate::{
     rates::serving,
 };
 
-/// What works until it may stop.
+/// State of calls that run until they may stop.
 #[derive(Default)]
 struct Works {
     running: AtomicUsize,
@@ -36,7 +36,7 @@ impl Works {
     }
 }
 
-/// Lets all of them stop also when the test fails.
+/// Guard that lets all calls stop, also when the test fails.
 struct Stopping(Arc<Works>);
 
 impl Drop for Stopping {
@@ -55,7 +55,7 @@ fn work(works: &Arc<Works>) -> &'static str {
     "done"
 }
 
-/// What is behind an item is still at work for a call that was given up.
+/// A handler on a thread still runs after its call was given up, so it still counts.
 #[test]
 fn giving_calls_up_makes_no_room_for_more_of_them() {
     run(async {
@@ -70,7 +70,7 @@ fn giving_calls_up_makes_no_room_for_more_of_them() {
                 let leaving = plain_call(1, "work", json!({})).send(address).await;
                 works.wait_for(1).await;
                 drop(leaving);
-                // The server learns that the client has left before it answers the first of these.
+                // The server learns that the client has left before it answers the first of these requests.
                 for _ in 0..50 {
                     let text = plain_call(1, "work", json!({})).ask(address).await.text();
                     assert!(text.contains("is running already"), "{text}");

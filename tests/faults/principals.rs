@@ -1,4 +1,4 @@
-//! Who goes on with a call is who began it, as far as the application in front of the server knows its users.
+//! Only the principal that began a call or a session can go on with it. The application in front of the server names the principals.
 
 use axum::{
     Router,
@@ -29,7 +29,7 @@ async fn confide(ctx: &Context) -> Result<String> {
     Ok(format!("{began} said {} {} as {who}", first.word, second.word))
 }
 
-/// Middleware that believes a header.
+/// Middleware that takes the principal from a header without further checks.
 pub(crate) async fn sign_in(mut request: HttpRequest, next: Next) -> axum::response::Response {
     let name = request.headers().get("x-user").and_then(|it| it.to_str().ok());
     if let Some(principal) = name.map(Principal::new) {
@@ -38,7 +38,7 @@ pub(crate) async fn sign_in(mut request: HttpRequest, next: Next) -> axum::respo
     next.run(request).await
 }
 
-/// The request as this user sends it; nobody is who has no name.
+/// Adds the header with the name of this user. `None` is a caller without a principal.
 pub(crate) fn by(user: Option<&str>, request: Request) -> Request {
     match user {
         Some(name) => request.header("X-User", name),
@@ -66,7 +66,7 @@ async fn check(router: Router) {
         let name = own.unwrap_or("nobody");
         assert_eq!(done, format!("{name} said one two as {name}"));
     }
-    // A name that says nothing is nobody's.
+    // An empty name is the same as no principal.
     let mut call = Rounds::of("confide", json!({}));
     let asked = by(Some(""), call.beginning()).ask(address).await;
     call.asked(&asked);
@@ -85,14 +85,14 @@ fn state_is_refused_to_another_principal() {
     });
 }
 
-/// The question that a message puts, and the answer to it.
+/// Checks that the message is a question, and returns the answer to it.
 fn answered(question: &Value, word: &str) -> Value {
     assert_eq!(question["method"], "elicitation/create", "{question}");
     let result = json!({ "action": "accept", "content": { "word": word } });
     json!({ "jsonrpc": "2.0", "id": question["id"], "result": result })
 }
 
-/// In a session the state between two questions is the session itself, which is its principal's as well (HL-20).
+/// In a session the state between two questions is the session itself, which belongs to its principal too (rule HL-20).
 #[test]
 fn a_session_is_refused_to_another_principal() {
     run(async {
@@ -137,7 +137,7 @@ fn a_session_is_refused_to_another_principal() {
     });
 }
 
-/// So it is with the address to post to that comes on a stream of 2024-11-05.
+/// On a stream of protocol revision 2024-11-05, the address to post to belongs to the principal of the stream.
 #[test]
 fn a_stream_takes_the_messages_of_its_own_principal() {
     run(async {

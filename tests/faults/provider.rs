@@ -1,4 +1,4 @@
-//! An OpenID provider on this machine, to which logins are delegated, and which may change its mind.
+//! OpenID provider on this machine, to which logins are delegated. Tests change its behaviour while it runs.
 
 use std::{
     collections::HashMap,
@@ -31,19 +31,19 @@ use crate::{
 
 pub(crate) const SECRET: &str = "a secret: with+letters%";
 
-/// How it behaves.
+/// Behaviour of the provider.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Manner {
-    /// What is different about the ID token.
+    /// Claims that replace those of the ID token.
     pub(crate) claims: Value,
-    /// It lets nobody refresh any more.
+    /// Whether every refresh token is rejected.
     pub(crate) refuses: bool,
     pub(crate) is_away: bool,
-    /// It does not even answer.
+    /// Whether requests get no answer at all.
     pub(crate) is_silent: bool,
-    /// It does not know us any more.
+    /// Whether our client credentials are rejected.
     pub(crate) forgets_us: bool,
-    /// It gives no refresh tokens, and access tokens that end so soon.
+    /// Lifetime of access tokens, in seconds. With `Some`, the provider issues no refresh tokens.
     pub(crate) only: Option<u64>,
 }
 
@@ -56,12 +56,12 @@ pub(crate) struct Provider {
 struct Shared {
     key: Key,
     manner: Mutex<Manner>,
-    /// What was asked for, by the code that was given for it.
+    /// Authorization requests, by the code that was issued for each.
     codes: Mutex<HashMap<String, HashMap<String, String>>>,
     refreshed: Mutex<Vec<String>>,
-    /// What was given back.
+    /// Revoked tokens, each after its type hint.
     revoked: Mutex<Vec<String>>,
-    /// How often it was asked and said nothing.
+    /// Number of requests without an answer.
     silences: AtomicUsize,
 }
 
@@ -100,7 +100,7 @@ impl Shared {
     fn refresh(&self, own: &str, form: &HashMap<String, String>) -> Result<Value, String> {
         let mut refreshed = self.refreshed.lock().unwrap();
         let token = &form["refresh_token"];
-        // Each is good once.
+        // Each refresh token is good once.
         if self.manner.lock().unwrap().refuses
             || *token != format!("upstream-refresh-{}", refreshed.len())
         {
@@ -195,7 +195,7 @@ impl Provider {
         *self.shared.manner.lock().unwrap() = manner;
     }
 
-    /// What the page of the provider does when somebody logs in on it: the query that the browser comes back with.
+    /// Logs a user in at the provider. Returns the query with which the browser comes back.
     pub(crate) fn log_in(&self, url: &str) -> Vec<(&'static str, String)> {
         let (page, query) = url.split_once('?').unwrap();
         assert_eq!(page, format!("{}/authorize", self.url));
@@ -218,7 +218,7 @@ impl Provider {
         vec![("code", code), ("state", state), ("iss", self.url.clone())]
     }
 
-    /// Waits until so much was given back, and says what.
+    /// Waits until at least `count` tokens were revoked, and returns them.
     pub(crate) async fn revoked(&self, count: usize) -> Vec<String> {
         eventually("the provider is told", async || {
             (self.shared.revoked.lock().unwrap().len() >= count).then_some(())

@@ -1,4 +1,4 @@
-//! Callers behind a proxy that is believed are themselves to every limit, and nobody else's word counts.
+//! Limits apply to each caller behind a trusted proxy. Addresses from any other peer are ignored.
 
 use std::net::SocketAddr;
 
@@ -19,7 +19,7 @@ use crate::{
 const ADA: &str = "203.0.113.5";
 const BOB: &str = "203.0.113.6";
 
-/// The addresses of proxies: that of the suite, and one more before it.
+/// Trusts two proxies: the address of the tests, and one more in front of it.
 fn behind(server: Builder) -> Builder {
     server.trust_proxy("127.0.0.0/8").trust_proxy("10.0.0.1")
 }
@@ -28,7 +28,7 @@ fn once() -> Request {
     plain_call(1, "once", json!({}))
 }
 
-/// Each call may say something else of where it comes from, all over one connection, as from a proxy.
+/// Sends calls with these `X-Forwarded-For` headers over one connection, as a proxy does, and checks the answers.
 async fn check(address: SocketAddr, calls: &[(&[&str], &str)]) {
     let mut connection = Connection::open(address).await.unwrap();
     for (said, expected) in calls {
@@ -46,20 +46,20 @@ async fn check_believed(address: SocketAddr) {
         (&[ADA], "said"),
         (&[ADA], TOO_OFTEN),
         (&[BOB], "said"),
-        // Who has called too often stays who it is, whatever it sends along.
+        // A caller that has called too often does not become another caller by the addresses that it sends along.
         (&["198.51.100.1, 203.0.113.5"], TOO_OFTEN),
         (&["198.51.100.1", ADA], TOO_OFTEN),
         (&["10.0.0.1, 127.0.0.1, 203.0.113.5:4711"], TOO_OFTEN),
         (&[ADA, "10.0.0.1"], TOO_OFTEN),
         (&["198.51.100.1, 203.0.113.7, 10.0.0.1"], "said"),
-        // Without a word it is the proxy that calls, and so it is behind what cannot be read.
+        // Without a header the caller is the proxy itself. If an entry cannot be read, the caller is the proxy that wrote it.
         (&[], "said"),
         (&["198.51.100.2, unknown"], TOO_OFTEN),
         (&["198.51.100.2, unknown, 10.0.0.1"], "said"),
         (&["2001:db8::1, [2001:db8::2]:443"], "said"),
     ];
     check(address, &all).await;
-    // One client usually has all of such a network.
+    // An IPv6 network of 64 bits is one caller, because one client usually has all of it.
     check(address, &[(&["2001:db8::3"], TOO_OFTEN), (&["2001:db8:0:1::3"], "said")]).await;
 }
 
@@ -78,7 +78,7 @@ fn in_an_application_too() {
         let served = tokio::spawn(async move { axum::serve(listener, service).await });
         check_believed(address).await;
         served.abort();
-        // Where it does not say who the peer is, that is no proxy.
+        // If the application does not tell the address of the peer, no proxy is trusted.
         let router = behind(server()).into_router().await.unwrap();
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
         let address = listener.local_addr().unwrap();
@@ -96,7 +96,7 @@ fn nobody_else_is_believed() {
     }));
 }
 
-/// There the session is the caller, wherever its requests come from.
+/// The session is the caller, even if its requests come from several addresses.
 #[test]
 fn a_session_is_one_caller_behind_a_proxy() {
     run(serving(behind(server()).legacy_sse(true), async |address| {
@@ -124,7 +124,7 @@ fn a_session_is_one_caller_behind_a_proxy() {
     }));
 }
 
-/// Guesses from here until there are no more, and tries what is right then. Each time something else is to the left.
+/// Guesses passwords until no attempt is left, and then tries the right one. `from` returns the `X-Forwarded-For` header of each round.
 async fn guess(client: &Client, from: impl Fn(u32) -> String) {
     let mut browser = Browser::new(client);
     for round in 0..4 {

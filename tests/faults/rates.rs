@@ -1,4 +1,4 @@
-//! Callers of an item with a rate do not limit each other: principals, sessions, and the addresses of those who are neither.
+//! Callers of an item with a rate do not limit each other. A caller is a principal, a session or, without either, an address.
 
 use std::{net::SocketAddr, sync::Arc};
 
@@ -23,7 +23,7 @@ fn once() -> &'static str {
     "said"
 }
 
-/// What a call waits for, and what waits for the call.
+/// `begun` gets a permit when a call begins, and a call waits for a permit of `go`.
 struct Turns {
     begun: Semaphore,
     go: Semaphore,
@@ -59,7 +59,7 @@ pub(crate) fn server() -> Builder {
     mcp_runtime::server!(name = "rates").items(items![once, refused, count])
 }
 
-/// Serves on a port of its own while the test runs.
+/// Runs the server on its own port while the test runs.
 pub(crate) async fn serving<T>(server: Builder, test: impl AsyncFnOnce(SocketAddr) -> T) -> T {
     let server = server.bind_http("127.0.0.1:0").await.unwrap();
     let address = server.local_addr();
@@ -71,7 +71,7 @@ pub(crate) async fn serving<T>(server: Builder, test: impl AsyncFnOnce(SocketAdd
     done
 }
 
-/// What a client at this address is answered.
+/// Sends a request from this source address, and returns the response.
 async fn from(source: &str, request: &Request, address: SocketAddr) -> String {
     let socket = TcpSocket::new_v4().unwrap();
     socket.bind(format!("{source}:0").parse().unwrap()).unwrap();
@@ -86,7 +86,7 @@ pub(crate) const TOO_OFTEN: &str = "`once` may be called once an hour; try again
 
 async fn check_addresses(address: SocketAddr) {
     let once = || plain_call(1, "once", json!({}));
-    // What a proxy, or anybody, says of addresses counts for nothing.
+    // No proxy is trusted here, so the headers with addresses are ignored.
     for (source, header, expected) in [
         ("127.0.0.1", "192.0.2.1", "said"),
         ("127.0.0.1", "192.0.2.2", TOO_OFTEN),
@@ -102,7 +102,7 @@ async fn check_addresses(address: SocketAddr) {
     }
 }
 
-/// Loopback has addresses beside 127.0.0.1 only there.
+/// Only Linux has loopback addresses other than 127.0.0.1.
 #[cfg(target_os = "linux")]
 #[test]
 fn two_addresses_do_not_limit_each_other() {
@@ -136,7 +136,7 @@ fn two_principals_do_not_limit_each_other() {
                 assert!(reply.text().contains(expected), "{user:?}: {}", reply.text());
             }
         }
-        // Wherever it calls from, a principal is one caller.
+        // A principal is one caller, in a session and without one.
         let begun = by(Some("ada"), crate::client::initialize("2025-11-25")).ask(app.address).await;
         let id = begun.head.get("mcp-session-id").expect("a session");
         let session = Session { address: app.address, revision: "2025-11-25", id };
@@ -162,7 +162,7 @@ fn two_sessions_do_not_limit_each_other() {
     }));
 }
 
-/// What is behind an item does not become more by having more callers.
+/// More callers do not give an item more capacity.
 #[test]
 fn all_callers_together_have_the_places_of_an_item() {
     run(async {
@@ -197,11 +197,11 @@ fn what_a_transport_refuses_is_counted() {
         let first = stream.event().await.and_then(|it| it.id).expect("an event with a name");
         stream.rest().await;
         assert_eq!(session.resume(&first).ask(address).await.status(), 400);
-        // One that there never was, and one that is still kept, are no matter of limits.
+        // An event that never existed, and one that is still kept, do not count as refused by a limit.
         assert_eq!(session.resume("7-1").ask(address).await.status(), 400);
         let last = stream.last.clone().expect("an event with a name");
         assert_eq!(session.resume(&last).ask(address).await.status(), 200);
-        // The second is so long that it does not become a request.
+        // The second head is so long that it does not become a request.
         for length in [5_000, 50_000] {
             let long = call(1, "once", json!({})).header("X-Long", "x".repeat(length));
             assert_eq!(long.ask(address).await.status(), 431);

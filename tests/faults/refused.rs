@@ -1,5 +1,5 @@
-//! Requests that are refused before their bodies are read: the connection takes the next request, or the response says that it
-//! ends.
+//! Requests that are refused before their bodies are read. Either the connection takes the next request, or the response says that the
+//! connection closes.
 
 use std::time::Duration;
 
@@ -16,7 +16,7 @@ use crate::{
     server::MIB,
 };
 
-/// When the body of a request is sent.
+/// Moment at which the body of a request is sent.
 #[derive(Clone, Copy, Debug)]
 enum Body {
     WithTheHead,
@@ -30,7 +30,7 @@ async fn read(connection: &mut Connection) -> Head {
     head
 }
 
-/// Sends a request, and gives the response to it.
+/// Sends a request, and returns the head of the response.
 async fn exchange(connection: &mut Connection, request: &Request, body: Body) -> Head {
     let bytes = request.bytes();
     let end = bytes.windows(4).position(|it| it == b"\r\n\r\n").unwrap() + 4;
@@ -40,7 +40,7 @@ async fn exchange(connection: &mut Connection, request: &Request, body: Body) ->
     };
     connection.send(first, SOON).await.unwrap();
     if let Body::AfterTheHead = body {
-        // The server usually reads the head alone. The response is the same if it does not.
+        // After this pause the server has usually read the head alone. The response is the same if it has not.
         linger(Duration::from_millis(20)).await;
         connection.send(rest, SOON).await.unwrap();
     }
@@ -100,7 +100,7 @@ fn a_connection_is_usable_after_a_request_that_is_refused_unread() {
     });
 }
 
-/// A body that is long, of unknown length, or waits for permission to be sent.
+/// The body is long, has no known length, or is sent only after `100 Continue`.
 #[test]
 fn a_response_says_that_its_connection_ends_when_the_body_is_not_read() {
     run(async {
@@ -127,7 +127,7 @@ fn a_response_says_that_its_connection_ends_when_the_body_is_not_read() {
     });
 }
 
-/// A client that is still sending when the response comes reads it all the same.
+/// A client that is still sending when the response comes can read it all the same.
 #[test]
 fn a_response_arrives_while_a_long_body_is_still_being_sent() {
     run(async {

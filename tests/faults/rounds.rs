@@ -1,4 +1,4 @@
-//! A call of the modern era that goes on in rounds, one request each.
+//! Call of protocol revision 2026-07-28 that takes several rounds, each with its own request.
 
 use std::net::SocketAddr;
 
@@ -6,13 +6,13 @@ use serde_json::{Value, json};
 
 use crate::client::{Reply, Request, modern};
 
-/// What a client repeats with each round, and what it was given in the last one.
+/// The call that a client repeats in each round, and the state from the last answer.
 #[derive(Clone, Debug)]
 pub(crate) struct Rounds {
     tool: &'static str,
     arguments: Value,
     state: Value,
-    /// The key of the question that is open.
+    /// Key of the open question.
     key: String,
 }
 
@@ -29,12 +29,12 @@ impl Rounds {
         modern(self.key.as_str(), "tools/call", params)
     }
 
-    /// The first round.
+    /// Builds the request of the first round.
     pub(crate) fn beginning(&self) -> Request {
         self.request(json!({}))
     }
 
-    /// The next round, in which the open question is answered with a word.
+    /// Builds the request of the next round, which answers the open question with a word.
     pub(crate) fn saying(&self, word: &str) -> Request {
         let answer = json!({ "action": "accept", "content": { "word": word } });
         let mut answers = json!({});
@@ -42,7 +42,7 @@ impl Rounds {
         self.request(json!({ "requestState": self.state, "inputResponses": answers }))
     }
 
-    /// Takes up what the server answered a round with: one question, and its message.
+    /// Reads the answer to a round, which must have exactly one question, and returns the message of the question.
     #[track_caller]
     pub(crate) fn asked(&mut self, reply: &Reply) -> String {
         let result = &reply.json()["result"];
@@ -60,14 +60,14 @@ impl Rounds {
         self.asked(&reply)
     }
 
-    /// Answers, and is asked something else.
+    /// Answers the open question, and returns the message of the next one.
     pub(crate) async fn say(&mut self, address: SocketAddr, word: &str) -> String {
         let reply = self.saying(word).ask(address).await;
         self.asked(&reply)
     }
 }
 
-/// State that a server does not know is refused, and nothing is said of why.
+/// Checks that the server rejects the state, without telling which of the possible reasons is the actual one.
 #[track_caller]
 pub(crate) fn check_refused(reply: &Reply) {
     let says = "`requestState` does not belong to this call, has expired or is no longer kept: call again without `requestState`";

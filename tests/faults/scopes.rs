@@ -1,4 +1,4 @@
-//! Who may use what over HTTP, in every era: what those are told who may not, and what nobody hears of.
+//! Scopes and policies over HTTP, in every protocol revision: which requests are rejected, with which errors and challenges.
 
 use std::{
     net::SocketAddr,
@@ -14,7 +14,7 @@ use crate::{
     client::{Reply, Request, Session, initialize, message, modern, run, tool_call},
 };
 
-/// How often handlers ran.
+/// Number of times that handlers have run.
 #[derive(Default)]
 struct Runs(AtomicUsize);
 
@@ -113,14 +113,14 @@ pub(crate) fn protected() -> ProtectedResource {
         .implies("notes:write", ["notes:read"])
 }
 
-/// What a client sends and how, whatever it speaks.
+/// Builds requests, without a session (2026-07-28) or in a session.
 pub(crate) enum Way {
     Alone,
     Session(Session),
 }
 
 impl Way {
-    /// One of every revision that has statuses for it.
+    /// Returns one value for each revision in which a refusal has its own HTTP status.
     pub(crate) async fn all(address: SocketAddr, token: &str) -> Vec<Self> {
         let mut all = vec![Self::Alone];
         for revision in ["2025-03-26", "2025-06-18", "2025-11-25"] {
@@ -150,12 +150,12 @@ impl Way {
     }
 }
 
-/// How often handlers have run that are not for everybody.
+/// Returns how often restricted handlers have run.
 async fn runs_of(address: SocketAddr) -> String {
     with("none", Way::Alone.call("runs", json!({}))).ask(address).await.text()
 }
 
-/// Answered with this status before anything ran, as one JSON message that has the request's id.
+/// Checks that the request was rejected with this status, as one JSON message with the id of the request.
 #[track_caller]
 pub(crate) fn check_refused(reply: &Reply, status: u16, says: &str) {
     assert_eq!(reply.head.get("content-type").as_deref(), Some("application/json"), "{reply:?}");
@@ -165,7 +165,7 @@ pub(crate) fn check_refused(reply: &Reply, status: u16, says: &str) {
     assert_eq!((&answer["id"], &answer["error"]["code"]), (&json!(7), &json!(-32600)), "{answer}");
 }
 
-/// The same with a challenge for a token that grants more: these scopes.
+/// Checks the same, with a challenge for a token that grants these scopes.
 #[track_caller]
 pub(crate) fn check_step_up(reply: &Reply, says: &str, scopes: &str) {
     check_refused(reply, 403, says);
@@ -205,12 +205,12 @@ fn who_has_too_little_is_told_what_to_ask_for() {
             ] {
                 let refused = with("none", way.request(method, params.clone())).ask(address).await;
                 check_step_up(&refused, "`notes:read` too", "notes:read");
-                // A broader one is as good.
+                // A token with more scopes than required is accepted.
                 let let_in = with("write", way.request(method, params)).ask(address).await;
                 assert_eq!(let_in.status(), 200, "{method}: {let_in:?}");
             }
         }
-        // Two of each of the four that read, of which a completion runs nothing.
+        // In each of four revisions, the prompt and the resource have run once. A completion runs no handler.
         assert_eq!(runs_of(address).await, "8");
         served.end().await;
     });
@@ -237,7 +237,7 @@ fn a_policy_says_no_without_naming_a_scope() {
     });
 }
 
-/// Neither what waits nor what is counted has been touched.
+/// A caller's rights are checked before the rate is charged.
 #[test]
 fn a_refusal_costs_nothing_of_the_items_rate() {
     run(async {
@@ -269,7 +269,7 @@ fn callers_without_a_token_are_told_which_one_to_get() {
         let expected =
             format!("Bearer resource_metadata=\"{METADATA}\", scope=\"notes:write notes:delete\"");
         assert_eq!(challenge(&refused), expected);
-        // One that asks for nobody in particular names no scope.
+        // An item with a policy and no scopes leads to a challenge without `scope`.
         let read = Way::Alone.request("resources/read", json!({ "uri": "notes://ada/1" }));
         let refused = read.ask(address).await;
         check_refused(&refused, 401, "wants an access token");
@@ -288,7 +288,7 @@ pub(crate) fn names(list: &Value) -> String {
     names.collect::<Vec<_>>().join(" ")
 }
 
-/// In an array, and where answers come on a stream of their own, there is no status to say it with.
+/// A single answer of a batch, and an answer on a stream of 2024-11-05, has no HTTP status.
 #[test]
 fn where_no_status_says_it_the_error_does() {
     run(async {
@@ -363,7 +363,7 @@ fn a_task_is_begun_by_who_may_call_its_tool() {
         let begun = with("write", call).ask(address).await.json();
         assert_eq!(begun["result"]["task"]["status"], "working", "{begun}");
 
-        // Nor is it there for who may do less, of the same user: not while it runs, and not from where it is kept.
+        // A weaker token of the same user does not reach the task, neither while it runs nor after it has ended.
         let id = begun["result"]["task"]["taskId"].as_str().expect("an id");
         let asked = |method: &str| {
             let own = json!({ "taskId": id, "inputResponses": {} });
@@ -417,7 +417,7 @@ fn a_server_that_knows_nobody_does_not_start() {
             mcp_runtime::server!(name = "policy").items(items![public]).policy(|_, _| true);
         let refused = policy.bind_http("127.0.0.1:0").await.unwrap_err().to_string();
         assert!(refused.contains("`.policy(…)` at") && refused.contains("scopes.rs:"), "{refused}");
-        // What is added later asks for a token all the same.
+        // An item that is added later requires a token too.
         let build = mcp_runtime::server!(name = "later").items(items![public]);
         let build = build.setup(async |handle: Handle| {
             handle.add(Tool::new("late").scopes(["late"]).handler(async |_: Context| "late"))?;

@@ -1,4 +1,4 @@
-//! A running fixture.
+//! Server processes under test.
 
 use std::{
     io::{BufRead, BufReader},
@@ -16,25 +16,25 @@ use std::{
 use rustix::process::{Pid, Signal, kill_process};
 use support::clock::{Stopwatch, eventually_blocking};
 
-/// When a test counts as hanging.
+/// Time after which a test counts as hanging.
 pub(crate) const DEADLINE: Duration = Duration::from_secs(60);
 
-/// One process of the fixture. It is killed when this is dropped.
+/// Server process, usually the fixture. It is killed on drop.
 pub(crate) struct Server {
     child: Child,
     address: SocketAddr,
     stderr: Receiver<String>,
-    /// Started just before it is first asked to end.
+    /// Starts just before the first SIGTERM or, without one, in `wait`.
     asked: OnceLock<Stopwatch>,
 }
 
-/// What is left of a server that has ended.
+/// Exit status and output of a server that has ended.
 #[derive(Debug)]
 pub(crate) struct Ended {
     pub(crate) status: ExitStatus,
-    /// Time since just before it was first asked to end. Lower bounds of it hold on every machine.
+    /// Time from just before the first SIGTERM to the end of the process. Lower bounds of it hold on every machine.
     pub(crate) took: Duration,
-    /// What it said since it listened.
+    /// Lines that the server wrote to stderr after it had started to listen.
     pub(crate) stderr: String,
 }
 
@@ -43,28 +43,28 @@ pub(crate) fn fixture() -> &'static Path {
 }
 
 impl Server {
-    /// With the usual limits but for these: `name=value,name=value`.
+    /// Starts the fixture with these limits, as `name=value,name=value`. The others have their defaults.
     pub(crate) fn start(limits: &str) -> Self {
         Self::start_program(fixture(), &[("FIXTURE_LIMITS", limits)])
     }
 
-    /// With keys for what a call keeps between its rounds, each of one byte: `1,2`.
+    /// Starts the fixture with keys for the state between the rounds of a call. `1,2` stands for two keys.
     pub(crate) fn start_keyed(keys: &str) -> Self {
         Self::start_program(fixture(), &[("FIXTURE_STATE_KEYS", keys)])
     }
 
-    /// With a file that it keeps its tasks in.
+    /// Starts the fixture with a file for its tasks.
     pub(crate) fn start_keeping(tasks: &Path) -> Self {
         let tasks = tasks.to_str().expect("a path in UTF-8");
         Self::start_program(fixture(), &[("FIXTURE_TASKS", tasks)])
     }
 
-    /// Another server than the fixture, which has the usual limits.
+    /// Starts another program than the fixture, with the default limits.
     pub(crate) fn start_other(program: &Path) -> Self {
         Self::start_program(program, &[])
     }
 
-    /// Starts the fixture with so many descriptors, and these limits.
+    /// Starts the fixture with these limits and at most `count` file descriptors.
     pub(crate) fn start_with_descriptors(count: u32, limits: &str) -> Self {
         let mut command = Command::new("sh");
         command.args(["-c", "ulimit -n \"$0\" && exec \"$@\"", &count.to_string()]).arg(fixture());
@@ -78,7 +78,7 @@ impl Server {
     fn start_command(mut command: Command, settings: &[(&str, &str)]) -> Self {
         command
             .args(["--http", "127.0.0.1:0", "--legacy-sse"])
-            // On a machine that is busy any handler may hold the reactor for long: the machine's fault, not the server's.
+            // On a busy machine any handler may hold the reactor for long. The server is not at fault, so the warning about it is off.
             .env("RUST_LOG", "info,mcp_runtime::dispatch::pending=error")
             .envs(settings.iter().copied())
             .env_remove("RUST_BACKTRACE")
@@ -115,12 +115,12 @@ impl Server {
         kill_process(pid, Signal::TERM).expect("the process is there");
     }
 
-    /// Waits for this line on stderr. It and the lines before it will not be in [`Ended::stderr`].
+    /// Waits for this line on stderr. [`Ended::stderr`] will only have the lines after it.
     pub(crate) fn wait_for_line(&self, expected: &str) {
         while self.stderr.recv_timeout(DEADLINE).expect("the fixture says so") != expected {}
     }
 
-    /// Ends it as `kill -9` does: nothing in it hears of that.
+    /// Kills the process with SIGKILL, so that none of its code for shutdown runs.
     pub(crate) fn kill(mut self) {
         self.child.kill().expect("the process is there");
         self.child.wait().expect("the child is ours");
@@ -144,7 +144,7 @@ impl Server {
         Ended { status, took, stderr }
     }
 
-    /// Bytes in memory: now, and at most so far.
+    /// Returns the memory of the process, now and at its peak.
     pub(crate) fn memory(&self) -> Memory {
         Memory::of(self.child.id())
     }
@@ -157,7 +157,7 @@ impl Drop for Server {
     }
 }
 
-/// What a process has in memory, in bytes.
+/// Resident memory of a process, in bytes.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Memory {
     pub(crate) now: usize,
@@ -175,13 +175,13 @@ impl Memory {
         Self { now: bytes("VmRSS:"), peak: bytes("VmHWM:") }
     }
 
-    /// This system does not tell the memory of a process, so tests check the answers alone.
+    /// Returns zeros, because this system does not tell the memory of a process. Tests then check only the answers.
     #[cfg(not(target_os = "linux"))]
     fn of(_: u32) -> Self {
         Self { now: 0, peak: 0 }
     }
 
-    /// By how much the peak has risen above what was there `before`.
+    /// Returns by how many bytes the peak exceeds the memory in use `before`.
     pub(crate) fn above(self, before: Self) -> usize {
         self.peak.saturating_sub(before.now)
     }

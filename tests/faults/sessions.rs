@@ -14,9 +14,9 @@ use crate::{
 
 const REVISION: &str = "2025-11-25";
 
-/// What one session may cost that was opened and forgotten: measured in a debug build, 1.8 KiB.
+/// Bytes that a session may cost after it was opened and forgotten. Measured in a debug build: 1.8 KiB.
 const OPENED: usize = 8 << 10;
-/// What one may cost that has subscribed and has had two streams: measured, 6 KiB.
+/// Bytes that a session may cost after a subscription and two streams. Measured: 6 KiB.
 const USED: usize = 24 << 10;
 const COUNT: usize = 1000;
 
@@ -24,7 +24,7 @@ const COUNT: usize = 1000;
 fn a_thousand_forgotten_sessions_cost_little() {
     run(async {
         let server = Server::start("");
-        // The runtime's threads, the allocator's arenas and the first pages of both are not the sessions'.
+        // Warms the server up: the threads of the runtime and the arenas of the allocator do not count for the sessions.
         for _ in 0..200 {
             Session::begin(server.address(), REVISION).await;
         }
@@ -48,7 +48,7 @@ fn a_thousand_forgotten_sessions_cost_little() {
     });
 }
 
-/// They have subscribed, and their streams have broken.
+/// Each session has subscribed, and its client has closed the standalone stream.
 #[test]
 fn a_thousand_sessions_whose_streams_broke_cost_little() {
     run(async {
@@ -72,7 +72,7 @@ fn a_thousand_sessions_whose_streams_broke_cost_little() {
         let grown = server.memory().above(before);
         eprintln!("used: {} bytes a session", 2 * grown / COUNT);
         assert!(grown < COUNT / 2 * USED, "{} bytes a session", 2 * grown / COUNT);
-        // All of them hear of it, and nobody reads.
+        // All sessions are notified of the update, and no client reads.
         let touched =
             crate::client::ask(server.address(), "touch", json!({ "uris": 1, "times": 200 }));
         assert_eq!(touched.await, "1 touched 200 times");
@@ -108,7 +108,7 @@ fn over_their_limit_there_is_no_session_until_one_is_deleted() {
         assert_eq!(deleted.status(), 204);
         Session::begin(server.address(), REVISION).await;
         initialize(REVISION).ask(server.address()).await.check_busy("3 sessions");
-        // Those that are left still work.
+        // The remaining sessions still work.
         let echo = |at: usize| sessions[at].call(1, "echo", json!({ "text": "mine" }));
         assert_eq!(echo(0).ask(server.address()).await.text(), "mine");
         let gone = echo(1).ask(server.address()).await;
@@ -123,7 +123,7 @@ fn sessions_that_are_idle_make_room() {
         initialize(REVISION).ask(server.address()).await.check_busy("3 sessions");
         let limits = format!("sessions=3,session_idle={}", 1000 * valid.seconds);
         let (server, sessions) = filled(&limits, 3).await;
-        // A stream that is read from is use, and so is a call that runs.
+        // An open stream counts as use of the session, and so does a running call.
         let _stream = sessions[0].get().open(server.address()).await.check_events();
         let hold = json!({ "key": "a" });
         let _call = sessions[1].call(1, "hold", hold).open(server.address()).await.check_events();
@@ -136,7 +136,7 @@ fn sessions_that_are_idle_make_room() {
     }));
 }
 
-/// Nobody uses a session less than one who never used it at all.
+/// A session that was only opened becomes idle no later than one that was used.
 #[test]
 fn sessions_that_were_never_used_make_room_no_later() {
     let limits = Limits::new().sessions(3).session_idle(Duration::from_millis(300));

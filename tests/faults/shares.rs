@@ -1,4 +1,4 @@
-//! One client takes all that it gets of what all clients share, and goes on asking: another one is served.
+//! A client takes as much as it gets of the limits that all clients share, and goes on asking. Another client must still be served.
 
 use std::{net::SocketAddr, sync::Arc};
 
@@ -14,7 +14,7 @@ use crate::{
 
 const REVISION: &str = "2025-11-25";
 
-/// As many as there are of everything.
+/// Value of each shared limit in these tests.
 const ALL: usize = 16;
 
 /// How the server tells clients apart.
@@ -29,7 +29,7 @@ enum Known {
 const KNOWN: [Known; 2] = [Known::ByToken, Known::ByAddress];
 
 impl Known {
-    /// The request as this client sends it.
+    /// Adds the token or the address of the client to a request.
     fn from(self, client: &str, request: Request) -> Request {
         match self {
             Self::ByToken => with(client, request),
@@ -64,7 +64,7 @@ impl Known {
     }
 }
 
-/// One permit for each call that has begun to wait.
+/// Semaphore with one permit for each call that has begun to wait.
 type Begun = Arc<Semaphore>;
 
 fn nothing_begun() -> Begun {
@@ -173,7 +173,7 @@ fn a_client_whose_calls_wait_keeps_no_other_out() {
                 assert!(waiting.len() <= ALL);
             }
             assert_eq!(waiting.len(), ALL - ALL / 8, "{known:?}");
-            // A request that is no call is answered all the same.
+            // A request other than a call is still answered.
             let discover = known.from("hog", modern(1, "server/discover", json!({})));
             assert_eq!(discover.ask(address).await.status(), 200);
             let mut connection = call("other").send(address).await;
@@ -187,7 +187,7 @@ fn a_client_whose_calls_wait_keeps_no_other_out() {
     });
 }
 
-/// Calls that wait and open streams keep their connections, of which there may be fewer than of calls and of streams.
+/// Waiting calls and open streams keep their connections. The limit of connections may be lower than those of calls and streams.
 #[test]
 fn a_client_that_keeps_connections_keeps_no_other_out() {
     run(async {
@@ -223,7 +223,7 @@ fn a_client_that_keeps_connections_keeps_no_other_out() {
                 permit = begun.acquire() => permit.expect("an open semaphore").forget(),
                 head = connection.head(false, SOON) => panic!("{known:?}: {head:?}"),
             }
-            // A connection that is given up is there for its client again.
+            // A connection that closes makes room for its client again.
             drop((connection, streams));
             eventually("the client may call again", async || {
                 let mut connection = call("hog").send(address).await;
@@ -273,7 +273,7 @@ fn a_client_whose_tasks_run_keeps_no_other_out() {
     });
 }
 
-/// The sessions of one client are one client.
+/// All sessions of a client have one share together.
 #[test]
 fn a_client_that_subscribes_keeps_no_other_out() {
     run(async {

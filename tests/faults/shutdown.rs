@@ -1,4 +1,4 @@
-//! How a server that is asked to end treats those it talks to.
+//! Graceful shutdown: open connections, calls and streams after a signal.
 
 use std::time::Duration;
 
@@ -17,9 +17,9 @@ use crate::{
     tasks::Folder,
 };
 
-/// Longer than a test may take, so that a server which ends has not waited for it.
+/// Grace period longer than a test may take, so that a server which ends has not waited for it.
 const ENDLESS: &str = "grace=600000";
-/// What servers with `grace=700` give.
+/// Grace period of servers with `grace=700`.
 const GRACE: Duration = Duration::from_millis(700);
 
 async fn started(limits: &str) -> Server {
@@ -105,7 +105,7 @@ fn calls_that_run_are_finished_and_answered() {
     });
 }
 
-/// What has been begun to be said may be said to its end.
+/// A client may finish a request that it has begun to send.
 #[test]
 fn a_request_that_is_on_its_way_is_answered() {
     run(async {
@@ -122,7 +122,7 @@ fn a_request_that_is_on_its_way_is_answered() {
         assert_eq!(reply(&mut body).await.text(), "on its way");
         ready.send(b"\r\n", SOON).await.unwrap();
         assert_eq!(reply(&mut ready).await.status(), 503);
-        // No stream begins that would have to end at once.
+        // The server opens no stream that would have to end at once.
         let late = modern("late", "subscriptions/listen", json!({ "notifications": {} })).bytes();
         listen.send(&late[9..], SOON).await.unwrap();
         reply(&mut listen).await.check_busy("");
@@ -207,7 +207,7 @@ fn what_never_ends_is_given_up_after_the_grace() {
     });
 }
 
-/// A client that reads nothing holds the end up as long as a call may, and no longer.
+/// A client that reads nothing delays the end as long as a call may, and no longer.
 #[test]
 fn who_does_not_read_is_given_up_after_the_grace() {
     run(async {
@@ -222,7 +222,7 @@ fn who_does_not_read_is_given_up_after_the_grace() {
     });
 }
 
-/// A client of a session that has left may come back to another process for what its call has done.
+/// The client of a session may come back to another process for the effects of its call, so the call gets the grace period.
 #[test]
 fn a_call_whose_client_has_left_has_its_grace() {
     run(async {
@@ -242,7 +242,7 @@ fn a_call_whose_client_has_left_has_its_grace() {
     });
 }
 
-/// Who asks a second time does not want to wait, as on stdio.
+/// A user who sends a second signal does not want to wait, as on stdio.
 #[test]
 fn a_second_signal_ends_the_grace() {
     run(async {
@@ -264,7 +264,7 @@ fn a_server_whose_handler_computes_ends_after_the_grace_or_at_a_second_signal() 
             let _call = call(1, "compute", json!({})).send(server.address()).await;
             server.wait_for_line("computing");
             server.terminate();
-            // Two signals that come together are one for the system.
+            // The system merges two signals that come together.
             closed_to_others(&server).await;
             if signals == 2 {
                 server.terminate();

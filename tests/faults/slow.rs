@@ -1,4 +1,4 @@
-//! Clients that take their time to send.
+//! Clients that send slowly, or stop.
 
 use std::time::Duration;
 
@@ -76,7 +76,7 @@ fn a_body_that_takes_its_time_is_read() {
     });
 }
 
-/// There is nobody to answer: what has been asked is not known.
+/// Without a complete head there is no request to answer, so the connection closes.
 #[test]
 fn a_head_that_stops_half_way_is_given_up() {
     run(async {
@@ -93,7 +93,7 @@ fn a_head_that_stops_half_way_is_given_up() {
     });
 }
 
-/// They cost what they have sent, not what they have announced.
+/// Unfinished requests cost memory for the bytes that were sent, not for the length that was announced.
 #[test]
 fn many_that_stop_half_way_hold_nobody_up() {
     run(async {
@@ -107,7 +107,7 @@ fn many_that_stop_half_way_hold_nobody_up() {
                 bodies.push(send(server.address(), &large[..2000]).await);
                 heads.push(send(server.address(), &large[..20]).await);
             }
-            // No more at once than wait to be accepted: the system would make the others try again after a second.
+            // Opens no more connections at once than can wait to be accepted. The system would retry the others only after a second.
             check_echo(server.address()).await;
         }
         let grown = server.memory().above(before);

@@ -1,4 +1,4 @@
-//! Tasks that are kept in a file, while processes come and go.
+//! Tasks that are stored in a file, while processes start and end.
 
 use std::{
     fs,
@@ -19,7 +19,7 @@ use crate::{
     server::{Server, fixture},
 };
 
-/// A folder of its own for each test, which goes when it ends.
+/// Folder of one test, which is removed when the test ends.
 pub(crate) struct Folder(PathBuf);
 
 impl Folder {
@@ -36,7 +36,7 @@ impl Folder {
         self.0.join("tasks.db")
     }
 
-    /// What a tool waits for.
+    /// Returns the arguments for a tool that waits for this file.
     pub(crate) fn flag(&self, name: &str) -> Value {
         json!({ "path": self.0.join(name) })
     }
@@ -52,7 +52,7 @@ impl Drop for Folder {
     }
 }
 
-/// Of a client that knows tasks.
+/// Builds a request of a client with the tasks extension.
 fn request(method: &str, mut params: Value) -> Request {
     params["_meta"]["io.modelcontextprotocol/clientCapabilities"] =
         json!({ "extensions": { "io.modelcontextprotocol/tasks": {} } });
@@ -78,7 +78,7 @@ async fn get(server: &Server, id: &str) -> Value {
     reply.json()["result"].clone()
 }
 
-/// Asks until the task is no longer at work.
+/// Polls the task until its status is no longer `working`.
 async fn end(server: &Server, id: &str) -> Value {
     eventually("the task has ended", async || {
         let task = get(server, id).await;
@@ -116,7 +116,7 @@ fn tasks_survive_the_end_of_their_process() {
         assert_eq!(text(&end(&second, &again).await), two);
         second.kill();
 
-        // Nothing is left to be done, and clients of the older dialect find the same.
+        // No task is left to be run, and clients of protocol revision 2025-11-25 get the same results.
         let third = Server::start_keeping(&folder.tasks());
         let session = Session::begin(third.address(), "2025-11-25").await;
         let ask = async |method: &str, params: Value| {
@@ -131,7 +131,7 @@ fn tasks_survive_the_end_of_their_process() {
     });
 }
 
-/// Begins tasks until nobody answers any more.
+/// Begins tasks until the server no longer answers, and returns their ids.
 async fn keep_on(address: SocketAddr, arguments: Value, answered: Arc<AtomicUsize>) -> Vec<String> {
     let request = beginning("await_file", arguments).bytes();
     let ask = async || {
@@ -149,7 +149,7 @@ async fn keep_on(address: SocketAddr, arguments: Value, answered: Arc<AtomicUsiz
     begun
 }
 
-/// Whatever the process was doing when it ended, in the middle of a write too.
+/// The process may be killed at any moment, even in the middle of a write.
 #[test]
 fn a_task_that_was_answered_is_there_after_any_end() {
     run(async {
@@ -190,7 +190,7 @@ fn a_second_server_does_not_start_on_the_same_file() {
         let said = String::from_utf8_lossy(&output.stderr);
         assert_eq!(output.status.code(), Some(1), "{said}");
         assert!(said.contains("tasks.db") && said.contains("a file of its own"), "{said}");
-        // The first one has not lost anything by it.
+        // The first server has lost nothing by it.
         folder.raise("done");
         assert_eq!(text(&end(&server, &id).await), server.process().to_string());
     });

@@ -1,4 +1,5 @@
-//! An issuer behind TLS: its keys are taken only from whom a certificate names, signed by an authority that the system trusts.
+//! An issuer behind TLS. Its keys are accepted only if its certificate has its host name and is signed by an authority that the system
+//! trusts.
 
 use std::{
     net::SocketAddr,
@@ -29,7 +30,7 @@ use crate::{
     server::Server,
 };
 
-/// Who signs certificates.
+/// Certificate authority.
 struct Certifier {
     authority: Authority<'static, KeyPair>,
     pem: String,
@@ -44,7 +45,7 @@ impl Certifier {
         Self { authority: Authority::new(params, key), pem }
     }
 
-    /// TLS under this name.
+    /// Returns a TLS acceptor with a certificate for this name.
     fn acceptor(&self, name: &str) -> TlsAcceptor {
         let key = KeyPair::generate().unwrap();
         let params = CertificateParams::new([name.to_owned()]).unwrap();
@@ -69,7 +70,7 @@ impl Listener for Secure {
     async fn accept(&mut self) -> (Self::Io, Self::Addr) {
         loop {
             let Ok((stream, address)) = self.0.accept().await else { continue };
-            // Whoever does not like the certificate leaves.
+            // A client that rejects the certificate closes the connection.
             if let Ok(stream) = self.1.accept(stream).await {
                 return (stream, address);
             }
@@ -83,7 +84,7 @@ impl Listener for Secure {
 
 #[test]
 fn keys_come_from_whom_a_trusted_certificate_names() {
-    // Built before the time of the test begins.
+    // The example is built before the deadline of the test begins.
     let rig = example("rig");
     run(async {
         let folder = std::path::Path::new(env!("CARGO_TARGET_TMPDIR"));
@@ -120,7 +121,7 @@ fn keys_come_from_whom_a_trusted_certificate_names() {
     });
 }
 
-/// A proxy that looks every name up as this machine. Gives its address, and the first lines of the requests that it has had.
+/// Starts a proxy that connects every host name to this machine. Returns its address, and the first lines of the requests that it gets.
 async fn proxy() -> (SocketAddr, Arc<Mutex<Vec<String>>>) {
     let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
     let address = listener.local_addr().unwrap();

@@ -1,4 +1,4 @@
-//! Tokens that an issuer signs: good ones, and the table of those that are not, with issuers that misbehave (B28).
+//! Tokens that an issuer signs: valid ones, a table of invalid ones, and issuers that misbehave (rule B28).
 
 use std::time::Duration;
 
@@ -36,12 +36,12 @@ fn good_tokens_are_let_in_and_no_others() {
             ec.token(&claims),
             ed.token(&claims),
             ed.token(&lists),
-            // Clocks differ.
+            // Clocks may differ by 30 seconds.
             ed.token(&but("exp", json!(now() - 20))),
             ed.token(&but("nbf", json!(now() + 20))),
             ed.token_with(&json!({ "alg": "EdDSA" }), &claims),
         ];
-        // Twice, the second time remembered.
+        // The second time, the server remembers the token.
         for token in good.iter().chain(&good) {
             assert_eq!(ask(address, token).await.text(), expected);
         }
@@ -167,7 +167,7 @@ fn keys_are_rotated_and_floods_are_not_passed_on() {
         let (address, claims) = (served.address, issuer.claims());
         assert_eq!(ask(address, &old.token(&claims)).await.status(), 200);
         issuer.publish(&[&new]);
-        // All within the pause after the first time of asking.
+        // All of these requests come within the pause after the keys were fetched.
         let frozen = Frozen::start();
         for _ in 0..20 {
             assert_eq!(ask(address, &unknown.token(&claims)).await.status(), 401);

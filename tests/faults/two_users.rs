@@ -1,5 +1,5 @@
-//! Two users side by side, each with a token, try what belongs to the other: they hear what they would hear of what never was, and
-//! nothing happens to it. What an application knows of its users is in `principals` and `owners`.
+//! Two users, each with a token, try to use what belongs to the other. The answers are the same as for things that do not exist, and
+//! nothing changes. Users that an application names are tested in `principals` and `owners`.
 
 use std::{
     net::SocketAddr,
@@ -18,13 +18,13 @@ use crate::{
 
 const CORE: &str = "2025-11-25";
 
-/// What a user's calls wait for, and what waits for them.
+/// `begun` gets a permit when a call of the user begins, and a call waits for a permit of `go`.
 struct Turns {
     begun: Semaphore,
     go: Semaphore,
 }
 
-/// Those of ada and bob, and whose calls were given up.
+/// Semaphores of ada and bob, and the users whose calls were given up.
 struct Both {
     turns: [Turns; 2],
     given_up: Mutex<Vec<String>>,
@@ -45,7 +45,7 @@ impl Both {
     }
 }
 
-/// Writes down that its call was given up.
+/// Records the user of a call that is dropped before it is done.
 struct Witness<'a> {
     both: &'a Both,
     user: &'a str,
@@ -110,12 +110,12 @@ fn cancelled(id: &Value) -> Value {
     json!({ "jsonrpc": "2.0", "method": "notifications/cancelled", "params": params })
 }
 
-/// What tells one answer from another: everything but when it was given.
+/// Returns the status and the body of an answer, without headers such as the date.
 fn said(reply: &Reply) -> (u16, String) {
     (reply.status(), String::from_utf8_lossy(&reply.body).into_owned())
 }
 
-/// All that can be done in a session, with a stream that can be resumed.
+/// Returns one request of each kind for a session with a stream that can be resumed.
 fn everything(session: &Session, event: &str) -> Vec<Request> {
     vec![
         session.post(&message(9, "ping", json!({}))),
@@ -135,7 +135,7 @@ fn a_session_with_all_that_is_in_it_is_one_users() {
     let both = Both::new();
     run(serving(server(&both), async |address| {
         let (ada, bob) = (session("ada", address).await, session("bob", address).await);
-        // Nothing tells it from one that never was, of the same length.
+        // An id of the same length that never existed must get the same answers.
         let nowhere = Session { id: "0".repeat(ada.id.len()), ..ada };
         let (ada, nowhere) = (Session { id: ada.id.clone(), ..nowhere }, nowhere);
         let meta = json!({ "progressToken": 7 });
@@ -150,10 +150,10 @@ fn a_session_with_all_that_is_in_it_is_one_users() {
             let answer = by("bob", own.clone()).ask(address).await;
             assert_eq!(said(&answer), said(&by("bob", none).ask(address).await));
             assert_eq!(answer.status(), 404, "{answer:?}");
-            // Its id alone lets nobody in.
+            // The id of the session is not enough without a token.
             assert_eq!(own.ask(address).await.status(), 401);
         }
-        // The same names in a session of his own are his own.
+        // In bob's own session the same ids stand for his own calls and events.
         assert_eq!(by("bob", bob.post(&cancelled(&json!(1)))).ask(address).await.status(), 202);
         assert_eq!(by("bob", bob.resume(&event)).ask(address).await.status(), 400);
 
@@ -177,7 +177,7 @@ fn a_call_that_stands_alone_is_cancelled_by_nobody_else() {
             .header("MCP-Protocol-Version", "2026-07-28")
             .header("Mcp-Method", "notifications/cancelled");
         by("bob", alone).ask(address).await;
-        // Nor by one who calls with the same id, and leaves.
+        // A client that calls with the same id and leaves does not cancel it either.
         let other = by("bob", plain_call("same", "wait", json!({}))).send(address).await;
         both.begun("bob").await;
         drop(other);
@@ -197,7 +197,7 @@ fn a_cursor_leads_into_its_readers_own_list() {
     run(serving(server(&both), async |address| {
         let mut ids = Vec::new();
         let (ada, bob) = (session("ada", address).await, session("bob", address).await);
-        // One more than are on a page.
+        // 101 tasks are one more than fit on a page.
         for (user, session, count) in [("ada", &ada, 101), ("bob", &bob, 3)] {
             for _ in 0..count {
                 let call = message(1, "tools/call", json!({ "name": "later", "task": {} }));
@@ -221,7 +221,7 @@ fn a_cursor_leads_into_its_readers_own_list() {
         let rest = page("ada", &ada, json!({ "cursor": first["nextCursor"] })).await;
         assert_eq!(rest["tasks"].as_array().map(Vec::len), Some(1), "{rest}");
 
-        // A task that is another's is no other than one that never was.
+        // The task of another user gets the same answer as one that never existed.
         for (owner, id) in ids.iter().rev().take(5) {
             let other = if *owner == "ada" { "bob" } else { "ada" };
             for method in ["tasks/get", "tasks/cancel", "tasks/update"] {

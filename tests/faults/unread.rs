@@ -1,4 +1,4 @@
-//! Clients that do not read what they are sent.
+//! Clients that do not read their answers and streams.
 
 use serde_json::{Value, json};
 
@@ -11,8 +11,8 @@ use crate::{
     server::{MIB, Memory, Server},
 };
 
-/// What a reader that does not read may cost, whatever is meant for it: what hyper and the outbox hold for one connection is
-/// far below, and what is sent to it here far above.
+/// Bytes that a client which does not read may cost. The buffers of one connection, in hyper and the outbox, are far smaller. The tests
+/// send far more.
 const COST: usize = 8 * MIB;
 
 #[track_caller]
@@ -26,7 +26,7 @@ fn uris(count: usize) -> Vec<String> {
     (0..count).map(|n| format!("notes://{n}")).collect()
 }
 
-/// Publishes so many updates of each of 100 resources.
+/// Publishes `times` updates of each of 100 resources.
 async fn touch(server: &Server, times: usize) {
     let said = ask(server.address(), "touch", json!({ "uris": 100, "times": times })).await;
     assert_eq!(said, format!("100 touched {times} times"));
@@ -40,7 +40,7 @@ async fn warm() -> (Server, Memory) {
     (server, before)
 }
 
-/// Reads on after all that was sent while it did not, until each resource has been heard of once more.
+/// Publishes one more update of each resource, reads until all of these have come, and returns how many messages it has read.
 async fn check_hears_again(server: &Server, mut stream: Stream) -> usize {
     touch(server, 1).await;
     let mut missing: std::collections::BTreeSet<_> = uris(100).into_iter().collect();
@@ -79,7 +79,7 @@ fn the_stream_of_a_session_that_is_not_read_keeps_each_update_once() {
             let subscribe = message(1, "resources/subscribe", json!({ "uri": uri }));
             session.post(&subscribe).ask(server.address()).await;
         }
-        // Nobody is there to read.
+        // No stream is open yet.
         touch(&server, 500).await;
         let stream = session.get().open(server.address()).await.check_events();
         for _ in 0..4 {
@@ -92,7 +92,7 @@ fn the_stream_of_a_session_that_is_not_read_keeps_each_update_once() {
     });
 }
 
-/// Reads all that a call of `torrent` is answered with, after a while in which nobody reads.
+/// Calls `torrent`, and reads its answer only after a while.
 async fn check_merged(n: u32, server: &Server, request: Request) {
     let mut stream = request.open(server.address()).await.check_events();
     for _ in 0..10 {
@@ -131,7 +131,7 @@ fn reports_of_a_session_that_are_not_read_are_merged() {
     });
 }
 
-/// A handler that never has to wait is heard of while it works, and ends with its client.
+/// The reports of a handler that never has to wait are sent while it works. The handler ends when its client leaves.
 #[test]
 fn a_call_that_reports_without_end_is_heard_of() {
     run(async {
@@ -146,7 +146,7 @@ fn a_call_that_reports_without_end_is_heard_of() {
     });
 }
 
-/// An answer is there as a whole, and no more than a few times.
+/// The server holds each answer as a whole, and at most a few copies of it.
 #[test]
 fn large_answers_that_are_not_read_are_kept_once() {
     const BYTES: usize = 8 * MIB;
@@ -160,7 +160,7 @@ fn large_answers_that_are_not_read_are_kept_once() {
             connections.push(connection);
         }
         check_echo(server.address()).await;
-        // Mostly 12 times the size of one: the texts are gone by then, and the allocator keeps some of what they had.
+        // Usually 12 times the size of one answer: the texts are freed by then, and the allocator keeps some of their memory.
         check_bounded("8 answers of 8 MiB", &server, before, 3 * 8 * BYTES);
         for mut connection in connections {
             assert!(connection.body(SOON).await.unwrap().len() > BYTES);
@@ -168,7 +168,7 @@ fn large_answers_that_are_not_read_are_kept_once() {
     });
 }
 
-/// One connection is answered in its order, and no request is looked at before the answer to the last one has left.
+/// The requests of a connection are answered in order. None is handled before the answer to the last one has been sent.
 #[test]
 fn requests_after_an_answer_that_is_not_read_wait() {
     const BYTES: usize = MIB;
@@ -210,7 +210,7 @@ fn the_stream_of_a_pair_that_is_not_read_keeps_each_update_once() {
     });
 }
 
-/// Answers cannot be merged. Who does not read them must not be able to ask for more and more.
+/// Answers cannot be merged, so a client that does not read them must not be able to ask for more and more.
 #[test]
 fn answers_of_a_pair_that_is_not_read_are_bounded() {
     const COUNT: usize = 1000;
@@ -226,7 +226,7 @@ fn answers_of_a_pair_that_is_not_read_are_bounded() {
         check_echo(server.address()).await;
         check_bounded("HTTP+SSE, 1,000 answers of 64 KiB", &server, before, 16 * MIB);
         assert!((1..COUNT / 2).contains(&taken), "{taken}");
-        // Nothing that was taken is lost, and who reads on may ask again.
+        // The answers to all accepted calls arrive, and a client that reads on may call again.
         for _ in 0..taken {
             assert!(pair.stream.message().await.unwrap()["result"].is_object());
         }
@@ -235,7 +235,7 @@ fn answers_of_a_pair_that_is_not_read_are_bounded() {
     });
 }
 
-/// A stream that its client has left keeps what its call says to the end, and the next ones must not add up without bound.
+/// A stream whose client has left keeps all messages of its call, so the number of such streams must be bounded.
 #[test]
 fn answers_of_a_session_whose_client_has_left_are_bounded() {
     run(async {
@@ -249,7 +249,7 @@ fn answers_of_a_session_whose_client_has_left_are_bounded() {
             stream.message().await.unwrap();
         }
         check_echo(server.address()).await;
-        // 64 streams, each with what it could not send.
+        // The bound has room for 64 streams, each with the messages that it could not send.
         check_bounded("300 answers of 1 MiB in 64 streams", &server, before, 160 * MIB);
     });
 }

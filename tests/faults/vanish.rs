@@ -1,4 +1,4 @@
-//! Clients that leave before they are answered.
+//! Clients that leave before their answer comes.
 
 use serde_json::{Value, json};
 
@@ -59,7 +59,7 @@ fn a_modern_call_on_a_thread_is_told() {
     });
 }
 
-/// What follows on a connection does not hide that the client has left.
+/// The next request on a connection does not hide that the client has left.
 #[test]
 fn a_modern_call_ends_though_the_next_request_is_there_already() {
     run(async {
@@ -86,7 +86,7 @@ fn a_session_goes_on_without_its_connections() {
             drop(stream);
             let_go(&server, revision).await;
             assert_eq!(fate(&server, revision).await, "finished");
-            // As often as it is asked for.
+            // The stream can be resumed more than once.
             for _ in 0..2 {
                 let mut resumed = session.resume(&last).open(server.address()).await.check_events();
                 let rest = resumed.rest().await;
@@ -99,7 +99,7 @@ fn a_session_goes_on_without_its_connections() {
     });
 }
 
-/// A call that nothing had been said of leaves no event to come back to, and still runs to its end.
+/// A call without any event has no stream that could be resumed, but it still runs to its end.
 #[test]
 fn a_plain_answer_of_a_session_is_lost_and_its_call_is_not() {
     run(async {
@@ -117,7 +117,7 @@ fn a_plain_answer_of_a_session_is_lost_and_its_call_is_not() {
     });
 }
 
-/// Numbers that look random and are the same each time (xorshift64*).
+/// Pseudo-random numbers that are the same in each run (xorshift64*).
 struct Random(u64);
 
 impl Random {
@@ -129,14 +129,14 @@ impl Random {
     }
 }
 
-/// Calls `ticks`, breaks the stream again and again, comes back each time and gives all that came, and how often it broke.
+/// Calls `ticks`, and breaks and resumes the stream again and again. Returns all messages, and the number of breaks.
 async fn broken_ticks(session: Session, seed: u64, n: u32) -> (Vec<Value>, usize) {
     let mut random = Random(seed.wrapping_mul(0x9E37_79B9_7F4A_7C15) | 1);
     let (mut all, mut breaks) = (Vec::new(), 0);
     let request = session.call(seed, "ticks", json!({ "n": n, "ms": random.below(4) }));
     let mut stream: Stream = request.open(session.address).await.check_events();
     loop {
-        // Without an id there is nothing to come back to.
+        // A stream can only be resumed after an event with an id.
         let patience = random.below(4) + u64::from(stream.last.is_none());
         for _ in 0..patience {
             let Some(event) = stream.event().await else { return (all, breaks) };
@@ -147,7 +147,7 @@ async fn broken_ticks(session: Session, seed: u64, n: u32) -> (Vec<Value>, usize
         }
         let last = stream.last.take().unwrap();
         let resume: Request = session.resume(&last);
-        // Sometimes the old connection is still there when the client comes back, and sometimes what comes is half read.
+        // Sometimes the old connection is still open when the client comes back, and sometimes events on it are unread.
         let old = (random.below(2) == 0).then_some(stream);
         stream = resume.open(session.address).await.check_events();
         stream.last = Some(last);

@@ -1,4 +1,4 @@
-//! What a caller sees in lists and hears of, and callers that an application in front of the server knows.
+//! The items that a caller sees in lists and may subscribe to, and callers that an application in front of the server names.
 
 use std::time::Duration;
 
@@ -123,7 +123,7 @@ fn header(request: &HttpRequest, name: &str) -> Option<String> {
     request.headers().get(name).and_then(|it| it.to_str().ok()).map(str::to_owned)
 }
 
-/// Middleware that knows some callers.
+/// Middleware that takes the caller from headers.
 async fn sign_in(mut request: HttpRequest, next: Next) -> axum::response::Response {
     let (user, scopes) = (header(&request, "x-user"), header(&request, "x-scopes"));
     if let Some(name) = user {
@@ -157,7 +157,7 @@ fn an_application_may_say_who_calls() {
         let refused = ada("notes:write", call()).ask(address).await;
         check_refused(&refused, 403, "`notes:delete` too");
         assert!(challenge(&refused).ends_with("scope=\"notes:write notes:delete\""), "{refused:?}");
-        // Whom it does not know, or knows nothing of, is let in to what is for everybody.
+        // A caller without an `Authorization`, or with an empty name, may only use unrestricted items.
         for request in [call(), call().header("X-Principal", "ada"), call().header("X-User", "")] {
             let refused = request.ask(address).await;
             check_refused(&refused, 401, "wants an access token");
@@ -165,7 +165,7 @@ fn an_application_may_say_who_calls() {
         }
         let public = || Way::Alone.request("resources/read", json!({ "uri": "notes://public" }));
         assert_eq!(public().ask(address).await.status(), 200);
-        // Nobody is let in for longer than the application says.
+        // An `Authorization` of the application is rejected after it has expired.
         let done =
             ada("notes:write notes:delete", call()).header("X-Left", "60").ask(address).await;
         assert_eq!(done.text(), "what ada wrote is gone");
@@ -175,7 +175,7 @@ fn an_application_may_say_who_calls() {
             assert_eq!(late.status(), 401);
             assert!(challenge(&late).starts_with("Bearer error=\"invalid_token\""), "{late:?}");
         }
-        // Who is known by that alone has sessions of their own.
+        // A session belongs to the user of its `Authorization`, even if the application adds no `Principal`.
         let begun = ada("", initialize("2025-11-25")).ask(address).await;
         let id = begun.head.get("mcp-session-id").expect("a session");
         let session = Way::Session(Session { address, revision: "2025-11-25", id });

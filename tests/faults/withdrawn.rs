@@ -1,4 +1,4 @@
-//! Tools that are taken away while their tasks are there.
+//! Tools that are disabled or removed while they have tasks.
 
 use mcp_runtime::{Authorization, Builder, StaticTokens, prelude::*};
 use serde_json::{Value, json};
@@ -24,7 +24,7 @@ async fn chat(ends: bool) -> &'static str {
 }
 
 async fn ends_or_never(ends: bool) {
-    // A call that is done at once becomes no task.
+    // A call that is done at once does not become a task.
     tokio::task::yield_now().await;
     if !ends {
         std::future::pending::<()>().await;
@@ -63,7 +63,7 @@ fn a_task_does_not_lose_its_guard_with_its_tool() {
                 let begun = ask("strong", "tools/call", call).await;
                 begun["result"]["taskId"].as_str().expect("a task").to_owned()
             };
-            // One that has ended by the time, and one that runs.
+            // The first task has ended when the tool is withdrawn, and the second one still runs.
             let tasks = [begin("tell", true).await, begin("tell", false).await];
             eventually("the first task has ended", async || {
                 let seen = ask("strong", "tasks/get", json!({ "taskId": tasks[0] })).await;
@@ -83,7 +83,7 @@ fn a_task_does_not_lose_its_guard_with_its_tool() {
                     assert!(text.contains("there is no task of this id"), "{how}: {unknown}");
                 }
             }
-            // What was for everybody still is.
+            // A task of an unrestricted tool is still visible with every token.
             for token in ["weak", "strong"] {
                 let seen = ask(token, "tasks/get", json!({ "taskId": open })).await;
                 assert_eq!(seen["result"]["status"], "working", "{how}: {seen}");

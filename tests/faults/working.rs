@@ -1,4 +1,4 @@
-//! Tasks that run while their clients come, go and end, and what a process that ends does with them.
+//! Tasks that run while their clients leave and come back, and while the process shuts down.
 
 use std::{
     collections::BTreeSet,
@@ -18,14 +18,14 @@ use crate::{
     server::Server,
 };
 
-/// Longer than a test may take, so that a server which ends has not waited for it.
+/// Grace period longer than a test may take, so that a server which ends has not waited for it.
 const ENDLESS: &str = "grace=600000";
-/// What servers with `grace=700` give.
+/// Grace period of servers with `grace=700`.
 const GRACE: Duration = Duration::from_millis(700);
 
 const CORE: &str = "2025-11-25";
 
-/// A client that looks after tasks, in either dialect.
+/// Client that uses tasks, in a session or with protocol revision 2026-07-28.
 #[derive(Clone, Debug)]
 enum Client {
     Session(Session),
@@ -57,7 +57,7 @@ impl Client {
         }
     }
 
-    /// The answer to a request, be it a body or the last of a stream.
+    /// Sends a request and returns the answer, from a JSON body or the end of a stream.
     async fn ask(&self, request: Request) -> Value {
         let mut stream = request.open(self.address()).await;
         if stream.head.is_stream() {
@@ -87,7 +87,7 @@ impl Client {
         self.ask(self.about("tasks/get", task)).await["result"].take()
     }
 
-    /// What the task came to, as soon as it has.
+    /// Waits until the task has ended, and returns the text of its result.
     async fn result(&self, task: &str) -> String {
         match self {
             Self::Session(_) => text_of(&self.ask(self.about("tasks/result", task)).await),
@@ -102,7 +102,7 @@ impl Client {
     }
 }
 
-/// Of a request in a session that has others.
+/// Returns a new id, because requests of one session need different ids.
 fn next_id() -> u64 {
     static LAST: AtomicU64 = AtomicU64::new(0);
     LAST.fetch_add(1, Ordering::Relaxed)
@@ -119,7 +119,7 @@ async fn session(server: &Server) -> Session {
     session_as(server, json!({ "elicitation": {} })).await
 }
 
-/// Of a client with these capabilities.
+/// Opens a session of a client with these capabilities.
 async fn session_as(server: &Server, can: Value) -> Session {
     let address = server.address();
     let begun = initialize_as(CORE, can).ask(address).await;
@@ -146,14 +146,14 @@ async fn is_begun(server: &Server, key: &str) {
     plain_call(1, "begun", json!({ "key": key })).ask(server.address()).await;
 }
 
-/// This client gets no more of `limit` tasks, of which an eighth is kept for others.
+/// Checks that the client has used up its share of the `limit` tasks. An eighth is kept for other clients.
 #[track_caller]
 fn check_full(answer: &Value, limit: usize) {
     let why = answer["error"]["message"].as_str().unwrap_or_default();
     assert!(why.contains(&format!("its share of the {limit} tasks")), "{answer}");
 }
 
-/// The answer to a question for a word.
+/// Checks that the message is a question, and returns the answer with a word.
 fn answered(question: &Value, word: &str) -> Value {
     assert_eq!(question["method"], "elicitation/create", "{question}");
     let result = json!({ "action": "accept", "content": { "word": word } });
@@ -162,7 +162,7 @@ fn answered(question: &Value, word: &str) -> Value {
 
 // ---- the process ends
 
-/// Their clients may come back to another process, which has what the store has.
+/// Clients may come back to another process, which has the tasks of the store.
 #[test]
 fn tasks_that_nobody_waits_for_do_not_hold_the_process() {
     run(async {
@@ -227,7 +227,7 @@ fn a_result_that_never_comes_is_given_up_after_the_grace() {
 
 // ---- clients vanish
 
-/// Whether there was a task before its client left or not, nothing of it stays behind, and no place is lost.
+/// Whether or not the task had begun when its client left, the call leaves nothing behind and occupies no place for good.
 #[test]
 fn who_leaves_with_the_call_takes_no_place_for_good() {
     const LIMIT: usize = 45;
@@ -238,7 +238,7 @@ fn who_leaves_with_the_call_takes_no_place_for_good() {
             let key = format!("gone {dialect}");
             for round in 0..PLACES {
                 let connection = client.call("hold_task", held(&key)).send(server.address()).await;
-                // At once, or a little later.
+                // The client leaves at once, or a little later.
                 linger(Duration::from_micros(100 * (round as u64 % 8))).await;
                 drop(connection);
             }
@@ -263,7 +263,7 @@ fn who_leaves_with_the_call_takes_no_place_for_good() {
     });
 }
 
-/// A session's call goes on without its connection, and so does the task that it has become.
+/// A call of a session goes on without its connection, and so does the task that it has become.
 #[test]
 fn a_task_outlasts_the_connection_that_asked_for_it() {
     run(async {
@@ -272,7 +272,7 @@ fn a_task_outlasts_the_connection_that_asked_for_it() {
             let key = format!("outlasts {dialect}");
             let task = client.begin("hold_task", held(&key)).await;
             is_begun(&server, &key).await;
-            // Whoever waits leaves, once before there is anything to read.
+            // Two waiting clients leave: the first perhaps before the server has read its request, and the second after that.
             for is_read in [false, true] {
                 let waiting = client.about("tasks/result", &task).send(server.address()).await;
                 if is_read {
@@ -292,8 +292,8 @@ async fn question(stream: &mut Stream) -> Value {
     stream.message().await.expect("a question")
 }
 
-/// A question that was put on a connection that is gone is put again to who waits next: the session's own next request, another
-/// session's, or that of the newer dialect.
+/// A question whose connection is gone goes to the next client that asks for the task: in the same session, in another session, or with
+/// protocol revision 2026-07-28.
 #[test]
 fn a_question_does_not_die_with_its_connection() {
     run(async {
@@ -337,7 +337,7 @@ fn a_question_does_not_die_with_its_connection() {
     });
 }
 
-/// The question waits for a client that can be asked, as the one that began the task.
+/// The question waits for a client that supports elicitation, like the one that began the task.
 #[test]
 fn who_cannot_be_asked_takes_no_question() {
     run(async {
@@ -365,7 +365,7 @@ fn who_cannot_be_asked_takes_no_question() {
 
 // ---- many
 
-/// Has each client do the same at the same time.
+/// Runs the same function for all clients at the same time.
 async fn together<T: Send + 'static, F: Future<Output = T> + Send + 'static>(
     clients: &[Client],
     mut what: impl FnMut(usize, Client) -> F,
@@ -379,7 +379,7 @@ async fn together<T: Send + 'static, F: Future<Output = T> + Send + 'static>(
     done
 }
 
-/// The `n`th text of a client.
+/// Returns the `n`th text of a client.
 fn text(client: usize, n: usize) -> String {
     format!("{client}: {n}")
 }
@@ -388,7 +388,7 @@ fn text(client: usize, n: usize) -> String {
 fn a_thousand_tasks_have_a_result_each() {
     const CLIENTS: usize = 10;
     const EACH: usize = 100;
-    // One client has a thousand of them.
+    // The share of one client is a thousand of them.
     const LIMIT: usize = 1142;
     run(async {
         let server = Server::start(&format!("tasks={LIMIT}"));

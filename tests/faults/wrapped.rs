@@ -1,4 +1,4 @@
-//! Verifiers of an author's own that leave the signature to ours.
+//! Custom verifiers that leave the check of the signature to `Jwt`.
 
 use mcp_runtime::{Authorization, Denied, Jwt, TokenVerifier};
 use serde_json::json;
@@ -10,7 +10,7 @@ use crate::{
     issuer::{AUDIENCE, Issuer, Key, Manner},
 };
 
-/// Calls users what they are called here, and says nothing else of them.
+/// Verifier that gives users other names, and passes on nothing else, not even the expiry.
 struct Named(Jwt);
 
 impl TokenVerifier for Named {

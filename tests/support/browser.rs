@@ -1,4 +1,4 @@
-//! Somebody with a browser who logs in to a server of this machine and agrees to what a client asks for.
+//! A user with a browser who logs in to a server on this machine and agrees to everything that a client asks for.
 
 use std::{future::Future, net::SocketAddr, time::Duration};
 
@@ -10,12 +10,12 @@ const PATIENCE: Duration = crate::clock::LIMIT;
 #[derive(Debug)]
 pub struct Page {
     head: Head,
-    /// Its body.
+    /// Body of the response.
     pub text: String,
 }
 
 impl Page {
-    /// The values that stand after this, as long as they are in quotes.
+    /// Returns the text after each `before`, up to the next double quote.
     fn values(&self, before: &str) -> Vec<&str> {
         self.text.split(before).skip(1).filter_map(|it| it.split('"').next()).collect()
     }
@@ -26,7 +26,7 @@ impl Page {
         (name, value)
     }
 
-    /// The form of the page with these fields, sent from there.
+    /// Submits the form of this page with these fields and the origin of `url`, and returns the next page.
     fn submit(&self, url: &str, cookie: &str, fields: &[(&str, &str)]) -> Self {
         let origin = format!("http://{}", split(url).0);
         let headers = [
@@ -37,17 +37,17 @@ impl Page {
         let bound = [self.hidden("pending"), self.hidden("ticket")];
         let fields = bound.iter().chain(fields);
         let form: Vec<_> = fields.map(|it| format!("{}={}", it.0, encoded(it.1))).collect();
-        // The forms of all pages are sent to where the first one was.
+        // The forms of all pages go to the URL of the first page, without its query.
         let action = url.split('?').next().unwrap_or(url);
         send("POST", action, &headers, &form.join("&"))
     }
 }
 
-/// Follows the pages of an authorization, agrees to everything, and goes back to the client, which waits on this machine too.
+/// Follows the pages of an authorization, allows every scope, and follows the redirect to the client, which listens on this machine too.
 ///
 /// # Panics
 ///
-/// When it does not get there.
+/// When a page is not as expected, or the client does not answer the redirect with status 200.
 pub fn log_in(url: &str, name: &str, password: &str) {
     let page = send("GET", url, &[], "");
     assert_eq!(page.head.status, 200, "{}", page.text);
@@ -62,7 +62,7 @@ pub fn log_in(url: &str, name: &str, password: &str) {
     assert_eq!(send("GET", &back, &[], "").head.status, 200, "{back}");
 }
 
-/// Sends a request to a server of this machine.
+/// Sends a request to a server on this machine, and reads the whole response.
 ///
 /// # Panics
 ///
@@ -95,7 +95,7 @@ fn split(url: &str) -> (&str, &str) {
     rest.split_at(rest.find('/').unwrap_or(rest.len()))
 }
 
-/// A value of a form.
+/// Percent-encodes a value of a form.
 fn encoded(text: &str) -> String {
     let letter = |byte: u8| match byte {
         b'-' | b'.' | b'_' | b'~' => char::from(byte).to_string(),

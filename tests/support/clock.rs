@@ -19,7 +19,7 @@ use std::{
     time::{Duration, Instant, SystemTime, UNIX_EPOCH},
 };
 
-/// Time after which a condition counts as never met. A slow machine needs less, so the test hangs.
+/// Time after which a condition counts as never met. Even a slow machine needs less, so a test that reaches this time hangs.
 pub const LIMIT: Duration = Duration::from_secs(60);
 
 /// Pause between two looks at a condition.
@@ -85,7 +85,7 @@ impl Stopwatch {
     }
 }
 
-/// The moment by the clock of this test's runtime, which may stand still or jump.
+/// Current time of this test's runtime, whose clock may stand still or jump.
 #[must_use]
 pub fn moment() -> tokio::time::Instant {
     tokio::time::Instant::now()
@@ -104,7 +104,8 @@ pub async fn jump(time: Duration) {
 
 /// Clock of this test's runtime that stands still: no deadline that tokio keeps can pass, however slow the machine is.
 ///
-/// It shows that something does not wait for a deadline. If it does wait, the clock runs on after [`LIMIT`] and [`Frozen::end`] fails.
+/// Use it to show that code does not wait for a deadline. If the code does wait, the clock runs on after [`LIMIT`] and [`Frozen::end`]
+/// panics.
 #[derive(Debug)]
 pub struct Frozen {
     end: Sender<()>,
@@ -152,7 +153,7 @@ pub fn in_step<T>(test: impl Future<Output = T>) -> T {
     let mut runtime = tokio::runtime::Builder::new_current_thread();
     let runtime = runtime.enable_all().start_paused(true).build().expect("a runtime");
     runtime.block_on(async {
-        // A step that comes before the last one was taken is left out.
+        // The channel holds one step. A step that comes before the last one was taken is dropped.
         let (step, mut steps) = tokio::sync::mpsc::channel(1);
         // A thread at work keeps the paused clock from jumping by itself.
         let ticking = tokio::task::spawn_blocking(move || {
@@ -196,13 +197,13 @@ pub fn unix_seconds() -> u64 {
     SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |it| it.as_secs())
 }
 
-/// The moment after so much time, by the clock of the machine.
+/// Moment that lies `time` in the future, by the clock of the machine.
 #[must_use]
 pub fn moment_after(time: Duration) -> SystemTime {
     SystemTime::now() + time
 }
 
-/// Runs `test` with a number of seconds for which it may let things be valid, by the clock of the machine.
+/// Runs `test` with a lifetime, in seconds, for things that expire by the clock of the machine.
 ///
 /// A machine that is too slow for the first `seconds` makes the test fail for the wrong reason. A failure counts if it comes before
 /// that time is over, or with the longest time. After any other failure the test is repeated with a longer time.
@@ -225,10 +226,10 @@ pub async fn before_it_ends(seconds: u64, test: impl AsyncFn(&Validity)) {
     }
 }
 
-/// Time that [`before_it_ends`] gives a test.
+/// Lifetime that [`before_it_ends`] gives a test.
 #[derive(Debug)]
 pub struct Validity {
-    /// How long things may be valid from now on, in seconds.
+    /// Lifetime that the test may use, in seconds from its start.
     pub seconds: u64,
     since: Stopwatch,
 }

@@ -10,9 +10,9 @@ use std::{
 
 use serde_json::Value;
 
-/// The binary of the example server `name`.
+/// Path of the binary of the example server `name`.
 ///
-/// The first call builds all examples; cargo itself says where they are.
+/// The first call builds all examples; cargo reports where the binaries are.
 ///
 /// # Panics
 ///
@@ -40,7 +40,7 @@ fn built() -> &'static BTreeMap<String, PathBuf> {
 
 fn build() -> BTreeMap<String, PathBuf> {
     let mut cargo = Command::new(env!("CARGO"));
-    // What cargo tells this test of its own package would have crates compiled anew that look at it, here and by the next cargo.
+    // cargo sets these variables for the package of this test. Crates that read them would be compiled again, here and by the next cargo.
     for (name, _) in env::vars_os() {
         let is_of_package =
             |it: &str| it.starts_with("CARGO_PKG_") || it.starts_with("CARGO_MANIFEST_");
@@ -49,7 +49,7 @@ fn build() -> BTreeMap<String, PathBuf> {
         }
     }
     let output = cargo
-        // The whole workspace has the features that `cargo test --workspace` built it with.
+        // `--workspace` selects the features that `cargo test --workspace` built the crates with.
         .args(["build", "--workspace", "--examples", "--message-format=json"])
         .current_dir(env!("CARGO_MANIFEST_DIR"))
         .stderr(Stdio::inherit())

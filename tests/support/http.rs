@@ -1,9 +1,9 @@
-//! HTTP as bytes: a client that can send what no library would, and recorded conversations over it.
+//! HTTP as bytes: a client that can send requests no library would send, and recorded conversations over HTTP.
 //!
 //! - [`head`], [`body`], [`events`]: the parts of a response, read strictly, as they arrive.
 //! - [`connection`]: one connection to a server.
-//! - [`transcript`], [`request`], [`expected`], [`replay`]: recorded conversations, what their client
-//!   sends, what their server must say, and how they are held against a server.
+//! - [`transcript`], [`request`], [`expected`], [`replay`]: recorded conversations, the requests of their client,
+//!   the responses and events they expect, and their replay against a server.
 
 pub mod body;
 pub mod connection;

@@ -1,4 +1,4 @@
-//! Installing what other people made into a folder of `target`, once.
+//! Installs third-party programs into a folder of `target`, once.
 
 use std::{
     fs,
@@ -9,14 +9,14 @@ use std::{
 
 use crate::requirement::Missing;
 
-/// The folder in `parent` with what `manifest` pins, filled by `fill` if no earlier run has done so.
+/// Returns the folder in `parent` for what `manifest` pins. Calls `fill` to fill it if no earlier run has done so.
 ///
-/// The folder is filled under another name and renamed when complete, so that neither a run that
-/// was interrupted nor one beside this can leave half of it.
+/// The folder is filled under another name and renamed when complete, so that neither an
+/// interrupted run nor a concurrent one leaves it half full.
 ///
 /// # Errors
 ///
-/// [`Missing`], with what went wrong, when it cannot be filled.
+/// [`Missing`], with the cause, when the folder cannot be filled.
 pub fn installed(
     parent: &Path,
     name: &str,
@@ -36,7 +36,7 @@ pub fn installed(
         Err(_) if done.exists() => Ok(()),
         renamed => renamed.map_err(failed),
     });
-    // Nothing is left to remove after the rename.
+    // The error is ignored, because nothing is left to remove after the rename.
     let _ = fs::remove_dir_all(&partial);
     filled.map(|()| done)
 }

@@ -1,4 +1,4 @@
-//! What every replay does with a message of the server: compare it, then let the schema judge it.
+//! Judges a message of the server in every replay: first by its pattern, then by the schema.
 
 use std::fmt::Write as _;
 
@@ -9,7 +9,7 @@ use crate::{
     schema::{Asked, Schema},
 };
 
-/// What a replay has learnt so far.
+/// Captures and requests of a replay so far.
 pub(crate) struct Judge {
     pub(crate) captures: Captures,
     asked: Asked,
@@ -27,12 +27,12 @@ impl Judge {
         }
     }
 
-    /// Holds `received` against `pattern`; what is captured is kept when it matches.
+    /// Compares `received` with `pattern`. The captures are kept if it matches.
     pub(crate) fn compare(&mut self, pattern: &Pattern, received: &Value) -> Vec<Difference> {
         pattern.differences(received, &mut self.captures)
     }
 
-    /// Lets the official schema judge, where it lies beside the repository.
+    /// Validates `received` against the official schema. Without a schema every message passes.
     pub(crate) fn conforms(
         &self,
         schema: Option<&'static Schema>,
@@ -46,7 +46,7 @@ impl Judge {
     }
 }
 
-/// Every difference on a line of its own, and what was received.
+/// Lists every difference on a line of its own, and the message that was received.
 pub(crate) fn report(what: &str, differences: &[Difference], received: &Value) -> String {
     let mut report = format!("{what} differs\n");
     for difference in differences {

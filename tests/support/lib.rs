@@ -1,17 +1,17 @@
-//! What the whole-server suites beside this folder share.
+//! Helpers shared by the whole-server suites beside this folder.
 //!
-//! - [`browser`]: somebody who logs in and agrees.
+//! - [`browser`]: a user who logs in and agrees to an authorization.
 //! - [`clock`]: waiting for conditions, measuring, and everything else about time.
 //! - [`examples`]: the example servers, built once per test binary.
 //! - [`schema`]: judges a server's messages by the official schema of their revision.
-//! - [`transcript`], [`pattern`], [`replay`]: recorded conversations and how they are held against a server.
-//! - [`http`]: the same over HTTP, with a client that can send anything.
+//! - [`transcript`], [`pattern`], [`replay`]: recorded conversations, and their replay against a server.
+//! - [`http`]: the same over HTTP, with a client that can send any bytes.
 //! - [`server`]: a server for clients that are processes of their own.
-//! - [`install`], [`node`]: what other people made, installed into `target` at a pinned version.
+//! - [`install`], [`node`]: third-party programs, installed into `target` at a pinned version.
 //! - [`process`]: servers and clients as processes that end with the test.
-//! - [`proxy`]: stands before several servers that take turns.
+//! - [`proxy`]: passes requests to several servers in turn.
 //! - [`python`]: programs from PyPI.
-//! - [`requirement`]: what happens when something outside the repository is missing.
+//! - [`requirement`]: skips a test, or fails it under CI, when something outside the repository is missing.
 
 #![forbid(unsafe_code)]
 

@@ -11,14 +11,14 @@ use crate::{
     requirement::{Missing, output_of},
 };
 
-/// The oldest version that all of the programs run on.
+/// Oldest version of Node.js that runs all of the programs.
 const OLDEST: (u32, u32) = (22, 19);
 
 /// An installed `package.json`.
 #[derive(Debug)]
 pub struct Node {
     binary: PathBuf,
-    /// Where `node_modules` is.
+    /// Folder that contains `node_modules`.
     pub folder: PathBuf,
 }
 
@@ -28,19 +28,19 @@ impl Node {
     ///
     /// # Errors
     ///
-    /// Those of [`installed`](Self::installed).
+    /// The same as for [`installed`](Self::installed).
     pub fn locked(parent: &Path, name: &str, manifest: &str, lock: &str) -> Result<Self, Missing> {
         Self::filled(parent, name, manifest, Some(lock))
     }
 
-    /// Installs the packages of `manifest`, a `package.json`, into a folder of its own in `parent`, once. No script of theirs is run.
+    /// Installs the packages of `manifest`, a `package.json`, into a folder of its own in `parent`, once. Install scripts are not run.
     ///
-    /// The manifest should name the packages `node-linux-…` among the optional dependencies: they are Node.js itself, and the machine's
-    /// own is taken where they do not fit.
+    /// The manifest should list the packages `node-linux-…` as optional dependencies: they contain Node.js. Where they do not fit the
+    /// machine, its own `node` runs the programs.
     ///
     /// # Errors
     ///
-    /// [`Missing`] when there is no npm, a package cannot be had, or there is no Node.js that is new enough.
+    /// [`Missing`] when there is no npm, a package cannot be installed, or there is no Node.js that is new enough.
     pub fn installed(parent: &Path, name: &str, manifest: &str) -> Result<Self, Missing> {
         Self::filled(parent, name, manifest, None)
     }

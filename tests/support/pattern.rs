@@ -1,4 +1,4 @@
-//! What a transcript expects of a server's message: JSON with wildcards.
+//! Patterns for the messages that a transcript expects of a server: JSON with wildcards.
 //!
 //! A pattern matches literally, member for member, except for these objects:
 //!
@@ -6,29 +6,29 @@
 //! |---|---|
 //! | `{"$any": true}` | any value |
 //! | `{"$type": "integer"}` | any value of a type: `null`, `boolean`, `integer`, `number`, `string`, `array`, `object` |
-//! | `{"$string": "prefix"}` | a string that begins so |
-//! | `{"$contains": "text"}` | a string that contains this |
+//! | `{"$string": "prefix"}` | a string that begins with this text |
+//! | `{"$contains": "text"}` | a string that contains this text |
 //! | `{"$unordered": [..]}` | an array with these elements in any order |
-//! | `{"$as": "name"}` | any value, remembered; every later use must meet the same value |
+//! | `{"$as": "name"}` | any value, which is captured; every later use of the name must match the same value |
 //! | `{"$absent": true}` | nothing: the member must not be there |
 //!
-//! The member `"$rest": true` opens an object for further members, the element
-//! `{"$rest": true}` at the end of an array for further elements. Keywords of JSON Schema
-//! such as `$ref` are literal; any other member that starts with `$` is a mistake.
+//! The member `"$rest": true` allows further members in an object. The element
+//! `{"$rest": true}` at the end of an array allows further elements. Keywords of JSON Schema
+//! such as `$ref` are literal. Any other member that starts with `$` is an error.
 
 use std::{collections::BTreeMap, fmt};
 
 use serde_json::{Map, Value};
 
-/// The values that `$as` has remembered so far.
+/// The values that `$as` has captured so far.
 pub type Captures = BTreeMap<String, Value>;
 
-/// One place where a message is not as expected.
+/// Difference between a message and its pattern.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Difference {
-    /// Where, as in `$.result.tools[0].name`.
+    /// Path of the value, such as `$.result.tools[0].name`.
     pub path: String,
-    /// What is wrong there.
+    /// Description of the difference.
     pub what: String,
 }
 
@@ -48,7 +48,7 @@ const KEYWORDS: [&str; 8] =
     ["$schema", "$ref", "$defs", "$id", "$anchor", "$comment", "$dynamicRef", "$dynamicAnchor"];
 
 impl Pattern {
-    /// Takes a pattern as it stands in a transcript.
+    /// Checks a pattern as it stands in a transcript.
     ///
     /// # Errors
     ///
@@ -58,7 +58,7 @@ impl Pattern {
         Ok(Self(value))
     }
 
-    /// Everything in which `actual` differs; `captures` grows only when nothing does.
+    /// Returns every difference of `actual`. `captures` grows only if there is none.
     pub fn differences(&self, actual: &Value, captures: &mut Captures) -> Vec<Difference> {
         let mut matching = Matching { found: Vec::new(), captures: captures.clone() };
         matching.value("$", &self.0, actual);
@@ -174,7 +174,7 @@ impl Matching {
         let text = argument.as_str().unwrap_or_default();
         let fits = match name {
             "$any" => true,
-            // An open object without members is any object.
+            // `{"$rest": true}` alone is an open object without members, which every object matches.
             "$rest" => actual.is_object(),
             "$type" => is_type(text, actual).unwrap_or(false),
             "$string" => actual.as_str().is_some_and(|actual| actual.starts_with(text)),
@@ -199,7 +199,7 @@ impl Matching {
         }
     }
 
-    /// Each pattern takes the first element left that it matches.
+    /// Pairs each pattern with the first remaining element that matches it.
     fn unordered(&mut self, path: &str, expected: &Value, actual: &Value) {
         let (Value::Array(expected), Value::Array(actual)) = (expected, actual) else {
             return self.report(path, format!("expected an array, got {actual}"));

@@ -1,4 +1,4 @@
-//! Processes that end with the test, whatever becomes of it.
+//! Processes that end with the test, also when the test fails.
 
 use std::{
     io::{BufRead, BufReader},
@@ -12,27 +12,27 @@ use std::{
 
 use crate::clock::LIMIT;
 
-/// A process that is killed, by its id, when the value goes.
+/// A process that is killed, by its id, when the value is dropped.
 #[derive(Debug)]
 pub struct Running(Child);
 
 impl Running {
-    /// Starts it.
+    /// Starts the process.
     ///
     /// # Panics
     ///
-    /// When it does not start.
+    /// When the process does not start.
     pub fn start(command: &mut Command) -> Self {
         let child = command.spawn();
         Self(child.unwrap_or_else(|error| panic!("{command:?} does not start: {error}")))
     }
 
-    /// Takes its stderr, which is there once and only if it is piped.
+    /// Takes the stderr of the process. Returns `None` on a second call, and if stderr is not piped.
     pub fn stderr(&mut self) -> Option<ChildStderr> {
         self.0.stderr.take()
     }
 
-    /// How it ended, if it did so in time.
+    /// Waits until the process ends, but at most for `most`. Returns `None` if the process still runs then.
     pub fn wait(&mut self, most: Duration) -> Option<ExitStatus> {
         let end = Instant::now() + most;
         loop {
@@ -51,20 +51,20 @@ impl Drop for Running {
     }
 }
 
-/// A server of ours that listens on a free port of the loopback address.
+/// A server that listens on a port of the loopback address.
 #[derive(Debug)]
 pub struct HttpServer {
-    /// Where clients find it, such as `http://127.0.0.1:49152/mcp`.
+    /// URL that clients connect to, such as `http://127.0.0.1:49152/mcp`.
     pub url: String,
     _process: Running,
 }
 
 impl HttpServer {
-    /// Starts the program and waits until it says on stderr where it is. What it says later goes to the stderr of the test.
+    /// Starts the program on a free port, and waits until it writes its URL to stderr. All of its stderr is copied to that of the test.
     ///
     /// # Panics
     ///
-    /// When it ends, or says no URL within [`LIMIT`].
+    /// When the program ends, or writes no URL within [`LIMIT`].
     pub fn start<'a>(
         binary: &Path,
         options: &[&str],
@@ -77,7 +77,7 @@ impl HttpServer {
     ///
     /// # Panics
     ///
-    /// When it ends, or says no URL within [`LIMIT`].
+    /// When the program ends, or writes no URL within [`LIMIT`].
     pub fn start_at<'a>(
         address: SocketAddr,
         binary: &Path,

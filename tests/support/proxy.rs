@@ -1,4 +1,4 @@
-//! A proxy that takes turns: each request goes to the next server.
+//! A proxy that passes requests to several servers in turn.
 
 use std::{
     io::{self, Read, Write},
@@ -11,20 +11,20 @@ use std::{
     time::Duration,
 };
 
-/// Listens on the loopback address until it is dropped; what is connected then ends by itself.
+/// A proxy that listens on the loopback address until it is dropped. Connections that are open then end by themselves.
 #[derive(Debug)]
 pub struct Proxy {
-    /// Where it listens.
+    /// Address that the proxy listens on.
     pub address: SocketAddr,
     requests: Arc<AtomicUsize>,
     is_over: Arc<AtomicBool>,
 }
 
 impl Proxy {
-    /// So many requests a test may make.
+    /// Largest number of requests that a test may make.
     const MOST: usize = 256;
 
-    /// One that hands the first request to the first of these servers.
+    /// Starts a proxy that passes the first request to the first of these servers.
     ///
     /// # Panics
     ///
@@ -41,14 +41,14 @@ impl Proxy {
                     return;
                 }
                 counted.fetch_add(1, Ordering::AcqRel);
-                // Either side may leave as it likes.
+                // The client or the server may close the connection at any time, so an error is ignored.
                 thread::spawn(move || drop(pass(client, server)));
             }
         });
         Self { address, requests, is_over }
     }
 
-    /// How many requests there have been.
+    /// Number of requests so far.
     pub fn requests(&self) -> usize {
         self.requests.load(Ordering::Acquire)
     }
@@ -57,12 +57,12 @@ impl Proxy {
 impl Drop for Proxy {
     fn drop(&mut self) {
         self.is_over.store(true, Ordering::Release);
-        // It waits for a connection, and sees the end with the next one.
+        // The thread waits for a connection, and checks `is_over` only when one comes.
         drop(TcpStream::connect(self.address));
     }
 }
 
-/// Passes on one request, which is made the last one of its connection, and its response.
+/// Passes on one request and its response. The server then closes the connection, because the request asks for it.
 fn pass(mut client: TcpStream, server: SocketAddr) -> io::Result<()> {
     const HANGS: Option<Duration> = Some(Duration::from_secs(60));
     let mut server = TcpStream::connect(server)?;
@@ -79,7 +79,7 @@ fn pass(mut client: TcpStream, server: SocketAddr) -> io::Result<()> {
     copied.map(drop)
 }
 
-/// The head of a request, and what came with it.
+/// Reads the head of a request, and returns it with the bytes that came after it.
 fn head(client: &mut TcpStream) -> io::Result<(String, Vec<u8>)> {
     const END: &[u8] = b"\r\n\r\n";
     let mut bytes = Vec::new();
@@ -97,7 +97,7 @@ fn head(client: &mut TcpStream) -> io::Result<(String, Vec<u8>)> {
     }
 }
 
-/// The head of a request after which the server closes the connection.
+/// Changes the head of a request so that the server closes the connection after its response.
 fn last(head: &str) -> String {
     let is_kept = |line: &&str| !line.to_ascii_lowercase().starts_with("connection:");
     let lines: Vec<_> = head.trim_end().lines().filter(is_kept).collect();
@@ -116,7 +116,7 @@ mod tests {
         assert_eq!(last(head), expected);
     }
 
-    /// A server that answers each connection with its name and what it was sent.
+    /// Starts a server that answers each of two connections with its name and the request line.
     fn named(name: &'static str) -> SocketAddr {
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();
         let address = listener.local_addr().unwrap();

@@ -1,4 +1,4 @@
-//! Programs from PyPI, each list of them in a virtual environment of its own.
+//! Programs from PyPI. Each list of requirements has a virtual environment of its own.
 
 use std::{
     fs,

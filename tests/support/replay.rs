@@ -1,4 +1,4 @@
-//! Holds a transcript against a server.
+//! Replays a transcript against a server.
 
 use std::{collections::VecDeque, future::Future, str, time::Duration};
 
@@ -13,7 +13,7 @@ use crate::{
 
 /// A connection to a server that carries lines.
 pub trait Wire {
-    /// Sends one line; its end is the wire's to mark.
+    /// Sends one line. The wire adds the line end.
     fn send(&mut self, line: &[u8]) -> impl Future<Output = ()>;
 
     /// The next line of the server without its end, or `None` when none comes in time.
@@ -22,7 +22,7 @@ pub trait Wire {
 
 /// How long a message that is expected may take.
 const ANSWER: Duration = Duration::from_secs(10);
-/// How long nothing must come for silence. Under tokio's paused clock this costs no time and is certain.
+/// Time without a message that counts as silence. Under tokio's paused clock this costs no time and is certain.
 const SILENCE: Duration = Duration::from_millis(100);
 
 /// Replays `transcript` over `wire`.

@@ -2,7 +2,7 @@
 
 use std::{env, fmt, process::Command};
 
-/// Something a test needs is not on this machine.
+/// A requirement of a test that is missing on this machine.
 #[derive(Debug)]
 pub struct Missing(String);
 
@@ -33,7 +33,7 @@ impl fmt::Display for Missing {
 ///
 /// # Errors
 ///
-/// [`Missing`], with the end of its stderr, when it cannot be started or fails.
+/// [`Missing`], with the end of stderr, when the command cannot be started or fails.
 pub fn output_of(command: &mut Command) -> Result<String, Missing> {
     let name = command.get_program().to_string_lossy().into_owned();
     let output = command.output().map_err(|error| Missing::new(format!("{name}: {error}")))?;

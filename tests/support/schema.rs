@@ -104,7 +104,7 @@ fn definition(rows: &[Row], method: &str, revision: usize) -> Option<&'static st
     rows.find(|row| row.0 == method).map(|row| row.1)
 }
 
-/// What the client has asked so far, so that an answer can be judged by its question.
+/// Requests of the client so far, so that a response can be judged by the method of its request.
 #[derive(Clone, Debug, Default)]
 pub struct Asked(BTreeMap<String, String>);
 
@@ -154,7 +154,7 @@ impl Schema {
         })
     }
 
-    /// Judges one message from the server; `asked` tells what its responses answer.
+    /// Judges one message from the server. `asked` tells which request a response answers.
     ///
     /// # Errors
     ///
@@ -228,7 +228,7 @@ impl Schema {
         if self.revision >= V4 {
             self.conform("JSONRPCErrorResponse", message)?;
         } else if id == Some(&Value::Null) {
-            // These schemas demand an id where JSON-RPC itself wants null, for a request that could not be read.
+            // Schemas before 2025-11-25 demand an id where JSON-RPC itself wants null, for a request that could not be read.
             let mut message = message.clone();
             message["id"] = json!(0);
             self.conform("JSONRPCError", &message)?;

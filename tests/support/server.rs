@@ -16,7 +16,7 @@ use crate::{examples::example, process::HttpServer};
 /// Names and passwords of the users of the example `notes`.
 pub const PASSWORDS: [(&str, &str); 2] = [("ada", "correct horse"), ("bob", "battery & <staple>")];
 
-/// A server that clients start over stdio, or find over HTTP.
+/// A server that clients start over stdio, or connect to over HTTP.
 #[derive(Debug)]
 pub struct Server {
     /// Name of the server, for messages.
@@ -30,7 +30,7 @@ pub struct Server {
 }
 
 impl Server {
-    /// The example of this name.
+    /// Prepares the example of this name.
     ///
     /// # Panics
     ///
@@ -39,16 +39,16 @@ impl Server {
         Self::of(name, example(name))
     }
 
-    /// A server of a test suite.
+    /// Prepares a server of a test suite.
     ///
     /// # Panics
     ///
     /// When its folder cannot be created.
     pub fn of(name: &'static str, program: &'static Path) -> Self {
-        // A gateway may keep a process, which would go on in the folder of the server before.
+        // A gateway may keep the process of an earlier server running, so each server has a folder of its own.
         static NUMBER: AtomicUsize = AtomicUsize::new(0);
         let number = NUMBER.fetch_add(1, Ordering::Relaxed);
-        // A test runs on a thread of its own, of its own name.
+        // The thread of a test has the name of the test.
         let test = thread::current().name().unwrap_or("test").replace("::", "-");
         let folder = format!("{test}-{name}-{}-{number}", process::id());
         let folder = target().join("tmp").join(folder);
@@ -56,20 +56,20 @@ impl Server {
         Self { name, program, folder, url: None, process: None }
     }
 
-    /// The example of this name as one process for all clients.
+    /// Starts the example of this name as one process for all clients, over HTTP and over HTTP+SSE.
     ///
     /// # Panics
     ///
-    /// When there is no such example, or it does not start.
+    /// When there is no such example, or the process does not start.
     pub fn over_http(name: &'static str) -> Self {
         Self::new(name).served()
     }
 
-    /// One process for all clients, over HTTP and over HTTP+SSE.
+    /// Starts one process for all clients, over HTTP and over HTTP+SSE.
     ///
     /// # Panics
     ///
-    /// When it does not start.
+    /// When the process does not start.
     pub fn served(mut self) -> Self {
         let http = HttpServer::start(self.program, &["--legacy-sse"], &self.environment());
         self.url = Some(http.url.clone());
@@ -81,7 +81,7 @@ impl Server {
     ///
     /// # Panics
     ///
-    /// When the server is not there over HTTP, or does not start again.
+    /// When the server does not run over HTTP, or does not start again.
     pub fn restart(&mut self) {
         let address = self.socket();
         self.process = None;
@@ -90,29 +90,29 @@ impl Server {
         self.process = Some(again);
     }
 
-    /// Has clients look for this server at another address.
+    /// Makes clients connect to this server at another address.
     pub fn found_at(mut self, address: SocketAddr) -> Self {
         self.url = Some(format!("http://{address}/mcp"));
         self
     }
 
-    /// Address that the server listens at.
+    /// Address that the server listens on.
     ///
     /// # Panics
     ///
-    /// When the server is not there over HTTP.
+    /// When the server does not run over HTTP.
     pub fn socket(&self) -> SocketAddr {
         let url = self.url.as_ref().expect("the server is there over HTTP");
         let address = url.strip_prefix("http://").and_then(|it| it.strip_suffix("/mcp"));
         address.and_then(|it| it.parse().ok()).expect("the usual URL")
     }
 
-    /// Whether clients find it over HTTP.
+    /// Whether clients connect to the server over HTTP.
     pub fn is_http(&self) -> bool {
         self.url.is_some()
     }
 
-    /// Program that clients start, or URL where they find it.
+    /// Program that clients start, or URL that they connect to.
     pub fn address(&self) -> &OsStr {
         self.url.as_ref().map_or(self.program.as_ref(), AsRef::as_ref)
     }
@@ -121,7 +121,7 @@ impl Server {
     ///
     /// # Panics
     ///
-    /// When the server is not there over HTTP.
+    /// When the server does not run over HTTP.
     pub fn sse(&self) -> String {
         let url = self.url.as_ref().expect("the server is there over HTTP");
         url.strip_suffix("/mcp").expect("the usual path").to_owned() + "/sse"
@@ -138,7 +138,7 @@ impl Server {
         ]
     }
 
-    /// Path of a file in the root of `files`, in directories that exist.
+    /// Path of a file in the root of `files`. The directories above it are created.
     ///
     /// # Panics
     ///
@@ -156,7 +156,7 @@ impl Drop for Server {
     }
 }
 
-/// Folder that cargo builds into, as the path of the running test says.
+/// Folder that cargo builds into, found by the path of the running test.
 ///
 /// # Panics
 ///

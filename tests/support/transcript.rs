@@ -3,20 +3,20 @@
 //! | line | meaning |
 //! |---|---|
 //! | `{"#": "text"}` | a comment; may also stand in any other line |
-//! | `{"with": "name"}` | the server this is held against, as the suite knows it |
+//! | `{"with": "name"}` | the server for the replay, by the name that the suite gives it |
 //! | `{"client": {..}}` | the client sends this message, byte for byte as it stands here |
 //! | `{"client": ".."}` | the client sends this line, whether it is JSON or not |
 //! | `{"bytes": "7b ff 7d"}` | the client sends these bytes |
 //! | `{"server": {..}}` | the next message of the server; see [`crate::pattern`] |
 //! | `{"silence": true}` | the server sends nothing now |
-//! | `{"revision": ".."}` | from here on another revision's schema judges the server |
+//! | `{"revision": ".."}` | from here on the schema of another revision judges the server |
 //!
-//! Order: `server` lines are met in the order they stand in, and every transcript ends in silence.
-//! Neighbouring `server` lines with a `"lane"` are a group: order holds within a lane, while lanes
-//! overtake each other freely. So each of several concurrent requests gets a lane, with its
-//! notifications before its response.
+//! The server's messages must come in the order of the `server` lines, and none may come after the
+//! last line. Neighbouring `server` lines with a `"lane"` form a group: messages of one lane keep
+//! their order, while messages of different lanes may come in any order. So give each of several
+//! concurrent requests a lane, with its notifications before its response.
 //!
-//! `{"$use": "name"}` in a client's message stands for what `{"$as": "name"}` met in the server's.
+//! `{"$use": "name"}` in a client's message stands for the value that `{"$as": "name"}` captured.
 //! Every message from the server must conform to the official schema, unless its line says
 //! `"schema": false`.
 
@@ -30,14 +30,14 @@ use serde_json::{Value, value::RawValue};
 
 use crate::pattern::{Captures, Pattern};
 
-/// One recorded conversation.
+/// A recorded conversation.
 #[derive(Debug)]
 pub struct Transcript {
     /// `<revision>/<name>`, for reports.
     pub name: String,
-    /// The revision that judges the server at first.
+    /// The revision whose schema judges the server at first.
     pub revision: String,
-    /// The server that the first `with` line names.
+    /// The server that the `with` line names.
     pub with: Option<String>,
     pub(crate) steps: Vec<Step>,
 }
@@ -56,7 +56,7 @@ pub(crate) enum Does {
     Revision(String),
 }
 
-/// What the client sends.
+/// A line that the client sends.
 #[derive(Debug)]
 pub(crate) enum Message {
     Verbatim(Vec<u8>),
@@ -71,7 +71,7 @@ pub(crate) struct Expected {
     pub(crate) schema: bool,
 }
 
-/// A line as it is written.
+/// A line of a transcript as it is written.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Line<'a> {
@@ -89,11 +89,11 @@ struct Line<'a> {
 }
 
 impl Transcript {
-    /// Every transcript in `folder`, whose subfolders are named after revisions.
+    /// Reads every transcript in `folder`, whose subfolders are named after revisions.
     ///
     /// # Errors
     ///
-    /// What is wrong with the files, each with its line.
+    /// The first mistake in a file, with its line, or a file that cannot be read.
     pub fn read_all(folder: &Path) -> Result<Vec<Self>, String> {
         let mut transcripts = Vec::new();
         for subfolder in entries(folder)?.into_iter().filter(|path| path.is_dir()) {
@@ -106,11 +106,11 @@ impl Transcript {
         Ok(transcripts)
     }
 
-    /// The transcript in `file`, whose folder is named after its revision.
+    /// Reads the transcript in `file`, whose folder is named after its revision.
     ///
     /// # Errors
     ///
-    /// What is wrong with it, and in which line.
+    /// The first mistake in the file, with its line, or the reason why the file cannot be read.
     pub fn read(file: &Path) -> Result<Self, String> {
         let text = fs::read_to_string(file).map_err(|e| format!("{}: {e}", file.display()))?;
         let part = |part: Option<&std::ffi::OsStr>| {
@@ -124,7 +124,7 @@ impl Transcript {
     ///
     /// # Errors
     ///
-    /// What is wrong with it, and in which line.
+    /// The first mistake, with its line.
     pub fn parse(name: &str, revision: &str, text: &str) -> Result<Self, String> {
         let name = format!("{revision}/{name}");
         let mut transcript =
@@ -182,7 +182,7 @@ impl Transcript {
 }
 
 impl Message {
-    /// The line to send, with what has been captured put in.
+    /// Returns the line to send, with captured values filled in.
     pub(crate) fn line(&self, captures: &Captures) -> Result<Vec<u8>, String> {
         match self {
             Self::Verbatim(bytes) => Ok(bytes.clone()),
@@ -208,7 +208,7 @@ pub(crate) fn message(client: &RawValue) -> Result<Message, String> {
     Ok(Message::Verbatim(text.as_bytes().to_vec()))
 }
 
-/// Puts what has been captured in the place of each `$use`.
+/// Replaces each `$use` with the captured value.
 pub(crate) fn fill_in(value: &mut Value, captures: &Captures) -> Result<(), String> {
     if let Some(name) = value.get("$use").and_then(Value::as_str) {
         let captured = captures.get(name).ok_or_else(|| format!("nothing captured as `{name}`"))?;

@@ -6,7 +6,7 @@ fn a_few_are_asked_twice_and_have_a_choice() {
     run(async {
         for revision in [FORMS, PAGES, ROUNDS] {
             let mut guest = Guest::new(revision).await;
-            // There are three tables, and nobody keeps a second one, however often the function begins again.
+            // There are three tables, and a booking takes only one of them, however often the function runs.
             for (wish, table) in [("garden", "Garden"), ("garden", "Window"), ("window", "Hall")] {
                 let text = guest.book([visit(2), few(wish)]).await;
                 assert!(
@@ -48,7 +48,7 @@ fn a_group_is_asked_for_an_email_and_owes_a_deposit() {
     });
 }
 
-/// Whoever says no keeps no table, at either form.
+/// A user who declines one of the two forms keeps no table.
 #[test]
 fn a_no_is_answered_politely_and_keeps_nothing() {
     run(async {
@@ -85,7 +85,7 @@ fn an_evening_that_is_over_is_asked_for_again() {
     });
 }
 
-/// One round of 2026-07-28, and what comes with the next.
+/// Sends one round of a `book_table` call under protocol revision 2026-07-28, and returns its result.
 async fn round(guest: &mut Guest, answers: Value, state: &Value) -> Value {
     let mut params = json!({ "name": "book_table", "arguments": {}, "inputResponses": answers });
     if !state.is_null() {

@@ -1,4 +1,4 @@
-//! The same conversations in every revision that has them.
+//! The same conversations under each protocol revision that supports them.
 
 use std::{
     collections::VecDeque,
@@ -36,13 +36,13 @@ const FAR: &str = "2999-12-31";
 
 const PAY: &str = "http://127.0.0.1:1/pay/";
 
-/// Runs a test in which time passes while nobody has anything to do.
+/// Runs a test on a paused clock, which advances while every task waits.
 fn run(test: impl Future<Output = ()>) {
     let mut runtime = tokio::runtime::Builder::new_current_thread();
     runtime.enable_all().start_paused(true).build().expect("a runtime").block_on(test);
 }
 
-/// The restaurant and one client, whose user gives the answers in the list when asked, and no other.
+/// The restaurant and one client. Its user gives the answers of the list in turn; a question without an answer fails the test.
 struct Guest {
     client: Client,
     restaurant: Restaurant,
@@ -84,7 +84,7 @@ impl Guest {
         self.answers.lock().unwrap().extend(answers);
     }
 
-    /// What was asked since the last look.
+    /// Takes the questions since the last call of this function, and checks that no answer is left over.
     fn questions(&self) -> Vec<Value> {
         let left = mem::take(&mut *self.answers.lock().unwrap());
         assert!(left.is_empty(), "nobody asked for {left:?}");
@@ -95,7 +95,7 @@ impl Guest {
         self.client.call(tool, arguments).await.expect("no error of the protocol")
     }
 
-    /// Books, and gives what is said.
+    /// Calls `book_table` with these answers of the user, and returns its text.
     async fn book(&mut self, answers: impl IntoIterator<Item = Value>) -> String {
         self.will_say(answers);
         let called = self.call("book_table", json!({})).await;
@@ -103,7 +103,7 @@ impl Guest {
         called.text()
     }
 
-    /// Takes the table that is large enough for eight.
+    /// Books the only table for eight guests, and returns the id of the booking.
     async fn book_for_eight(&mut self) -> String {
         let mut answers = vec![visit(8), group()];
         if self.client.revision() != FORMS {
@@ -145,12 +145,12 @@ fn group() -> Value {
     accept(json!({ "name": "Ada", "email": "ada@example.com", "allergies": "nuts" }))
 }
 
-/// The id of the booking that a text tells of.
+/// Returns the id of the booking that the text mentions.
 fn id_in(text: &str) -> String {
     after(text, "booking://")
 }
 
-/// What comes after this, as far as it can be an id.
+/// Returns the id that follows `start` in the text.
 fn after(text: &str, start: &str) -> String {
     let (_, rest) = text.split_once(start).unwrap_or_else(|| panic!("no {start} in: {text}"));
     rest.chars().take_while(char::is_ascii_hexdigit).collect()

@@ -8,14 +8,14 @@ async fn pay_deposit(guest: &mut Guest, id: &str) -> Result<Called, RpcError> {
     guest.client.call("pay_deposit", json!({ "booking": id })).await
 }
 
-/// What the user does at the page.
+/// Pays on the page, as the user would.
 fn press_the_button(restaurant: &Restaurant, url: &str) {
     let page = after(url, PAY);
     let (_, token) = restaurant.bill(&page).expect("there is something to pay");
     assert!(restaurant.pay(&page, &token));
 }
 
-/// The methods of the notifications that come within a moment, with what they are about.
+/// Returns the methods of the pending notifications, each with the URI or the elicitation that it is about.
 async fn heard(guest: &mut Guest) -> Vec<(String, Value)> {
     let mut all = Vec::new();
     while let Some(mut it) = guest.client.notification(Duration::from_millis(50)).await {
@@ -54,7 +54,7 @@ fn the_newest_revision_asks_until_it_is_paid() {
         let id = guest.book_for_eight().await;
         let (restaurant, mut visits) = (guest.restaurant.clone(), 0);
         guest.client.answer_with(move |_, params| {
-            // The first time the user only looks at the page.
+            // On the first visit the user only looks at the page.
             visits += 1;
             if visits == 2 {
                 press_the_button(&restaurant, params["url"].as_str().unwrap());
@@ -80,7 +80,7 @@ fn who_would_not_go_keeps_the_table() {
     });
 }
 
-/// The revision has no pages, whatever the client says.
+/// The revision has no pages, although the client declares the capability.
 #[test]
 fn a_capability_that_a_revision_does_not_have_is_no_page() {
     run(async {
@@ -109,7 +109,7 @@ fn who_cannot_be_sent_to_a_page_is_given_its_address() {
     });
 }
 
-/// `book_table` sends a group there by itself; going there is no word that it is paid.
+/// `book_table` sends a group to the page. The user may go there without paying.
 #[test]
 fn a_group_is_sent_to_the_page_once() {
     run(async {

@@ -2,7 +2,7 @@ use std::time::Duration;
 
 use super::*;
 
-/// For as many as only one table has seats for.
+/// Arguments for a party that only one table has seats for.
 pub(super) fn grace() -> Value {
     json!({ "day": FAR, "time": "18:00", "guests": 8, "name": "Grace" })
 }
@@ -11,7 +11,7 @@ fn take(take: bool) -> Value {
     accept(json!({ "take": take }))
 }
 
-/// Begins to wait, as a task where that is the client's to say.
+/// Starts `wait_for_table` as a task. Under protocol revision 2025-11-25 the client has to ask for one.
 async fn begin(guest: &mut Guest) -> Value {
     let mut params = json!({ "name": "wait_for_table", "arguments": grace() });
     if guest.client.revision() == PAGES {
@@ -38,7 +38,7 @@ fn a_task_waits_and_asks_in_between() {
             let taken = guest.book_for_eight().await;
             let created = begin(&mut guest).await;
             let task = id_of(&created);
-            // Longer than tasks are kept that say nothing of it.
+            // Longer than the default lifetime of a task.
             tokio::time::sleep(Duration::from_secs(2 * 3600)).await;
             let waiting = look_at(&mut guest, &task).await;
             assert_eq!(waiting["status"], "working", "{revision}: {waiting:#}");
@@ -46,7 +46,7 @@ fn a_task_waits_and_asks_in_between() {
             assert_eq!(waiting["statusMessage"], status, "{revision}: {waiting:#}");
 
             guest.cancel_booking(&taken).await;
-            // The handler runs on its own now.
+            // Lets the handler run, which has a task of its own.
             tokio::time::sleep(Duration::from_millis(1)).await;
             assert_eq!(look_at(&mut guest, &task).await["status"], "input_required", "{revision}");
             guest.will_say([take(true)]);
@@ -62,7 +62,7 @@ fn a_task_waits_and_asks_in_between() {
     });
 }
 
-/// In a revision without tasks, and for clients that do not want one, it is a call like any other.
+/// In a revision without tasks, and for clients that do not use them, the call waits like any other call.
 #[test]
 fn a_call_waits_where_there_are_no_tasks() {
     run(async {
@@ -77,7 +77,7 @@ fn a_call_waits_where_there_are_no_tasks() {
             guest.will_say([take(true)]);
             let mut result = guest.client.wait(ongoing).await.unwrap();
             if revision == ROUNDS {
-                // What was kept is kept for the round that brings the answer.
+                // The table stays held for the round that brings the answer.
                 let mut next = params;
                 next["inputResponses"] =
                     json!({ "take-1": guest.answers.lock().unwrap().pop_front() });
@@ -136,7 +136,7 @@ fn who_no_longer_waits_is_passed_over() {
     });
 }
 
-/// The first does not answer in time, so the second gets the table; a later yes of the first one waits for the next.
+/// The first user does not answer in time, so the second gets the table. A later "yes" of the first waits for the next table.
 #[test]
 fn who_does_not_answer_loses_the_table_and_waits_on() {
     run(async {
@@ -149,7 +149,7 @@ fn who_does_not_answer_loses_the_table_and_waits_on() {
             guest.will_say([take(true)]);
             let said = guest.client.finish_task(&second).await.unwrap();
             let theirs = id_in(&said.text());
-            // The second question is the one about the table that the second gave back.
+            // The first user is asked again when the second gives the table back.
             let restaurant = guest.restaurant.clone();
             tokio::spawn(async move {
                 tokio::time::sleep(Duration::from_secs(600)).await;

@@ -1,4 +1,4 @@
-//! What a form may be made of, as far as its tokens tell; which types can be fields, the compiler knows.
+//! Rules for a type with `#[form]`, as far as its tokens tell. The compiler checks which types can be fields.
 
 use crate::errors::Errors;
 use crate::item::form::{Chosen, Form, Named, Shape};
@@ -39,7 +39,7 @@ pub(crate) fn check(form: &Form<'_>, errors: &Errors) {
                 errors.at(form.ident.span(), "a form without fields asks nothing: to ask for consent, write one field, `ok: bool`");
             }
             named.iter().for_each(|it| field(it, errors));
-            // With parameters it has been told to own what it holds.
+            // A form with generic parameters has an error already.
             let held = named.iter().filter(|_| form.generics.params.is_empty());
             for span in held.filter_map(|it| borrows(it.ty)) {
                 errors.at(
@@ -95,7 +95,7 @@ fn field(field: &Named<'_>, errors: &Errors) {
     }
 }
 
-/// The length of a text that is written out, if it is too short or too long.
+/// Returns the length of a text literal, if it is too short or too long.
 fn unmeasured(len: &Len, value: &Expr) -> Option<usize> {
     let Expr::Lit(ExprLit { lit: Lit::Str(text), .. }) = value else { return None };
     let count = text.value().chars().count();
@@ -103,7 +103,7 @@ fn unmeasured(len: &Len, value: &Expr) -> Option<usize> {
     (!fits).then_some(count)
 }
 
-/// Where a type borrows something.
+/// Returns the place of the first reference in a type.
 pub(crate) fn borrows(ty: &Type) -> Option<Span> {
     let is_reference = |it: &TokenTree| matches!(it, TokenTree::Punct(it) if it.as_char() == '&');
     find(&ty.to_token_stream(), &is_reference)
@@ -122,7 +122,7 @@ fn variant(chosen: &Chosen<'_>, errors: &Errors) {
     }
 }
 
-/// Generated code describes every field, so none can come and go.
+/// Rejects `cfg` and `cfg_attr`, because generated code describes every field.
 fn configured(attrs: &[Attribute], what: &str, errors: &Errors) {
     for attr in attrs {
         if attr.path().is_ident("cfg") || attr.path().is_ident("cfg_attr") {
@@ -142,11 +142,11 @@ fn container(attrs: &[Attribute], known: &[&str], errors: &Errors) {
     serde(attrs, known, "a form", errors);
 }
 
-/// Names are serde's. What else it can do changes what is read, and then it is not what was asked for.
+/// Rejects keys of serde that are not in `known`. They would change how the answer is read, and then it would not match the form.
 fn serde(attrs: &[Attribute], known: &[&str], what: &str, errors: &Errors) {
     for attr in attrs.iter().filter(|it| it.path().is_ident("serde")) {
         let metas = attr.parse_args_with(Punctuated::<Meta, Token![,]>::parse_terminated);
-        // What serde cannot read, serde reports.
+        // serde itself reports an attribute that does not parse.
         for meta in metas.into_iter().flatten() {
             let word = meta.path().to_token_stream().to_string();
             if !known.contains(&word.as_str()) {

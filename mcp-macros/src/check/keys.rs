@@ -1,4 +1,4 @@
-//! Keys that contradict each other or the function they stand on.
+//! Keys that contradict each other or the function that they are on.
 
 use crate::errors::{Errors, position};
 use crate::item::{Item, Kind, Mode};
@@ -28,7 +28,7 @@ pub(super) fn contradictions(keys: &ItemKeys, errors: &Errors) -> bool {
     found
 }
 
-/// TOOLS-07: the names that every client and model accepts.
+/// Rejects names of tools that some clients or models do not accept (rule TOOLS-07).
 fn name(item: &Item<'_>, errors: &Errors) {
     let (name, span) = item.name();
     let allowed = |it: u8| it.is_ascii_alphanumeric() || b"_-.".contains(&it);
@@ -52,7 +52,7 @@ fn name(item: &Item<'_>, errors: &Errors) {
     }
 }
 
-/// Reported at whichever of the two comes second.
+/// Reports two keys that exclude each other, at the second one in the source.
 fn contradiction(
     one: Option<&Given<Flag>>,
     other: Option<&Given<Flag>>,
@@ -95,7 +95,7 @@ fn mode(item: &Item<'_>, errors: &Errors) {
     }
 }
 
-/// A task is gone when its time to live is over, whether it runs or not.
+/// Reports times that do not fit the `ttl` of a task, because a task expires after its `ttl` even while it runs.
 fn task(item: &Item<'_>, errors: &Errors) {
     let Some(Given { value: Task { ttl: Some(ttl), poll, .. }, .. }) = &item.keys.task else {
         return;
@@ -114,7 +114,7 @@ fn task(item: &Item<'_>, errors: &Errors) {
     }
 }
 
-/// Keys that say nothing beside another one.
+/// Reports keys that have no effect, or no valid meaning, beside another key or on this function.
 fn useless(item: &Item<'_>, errors: &Errors) {
     let keys = &item.keys;
     if let Some(size) = &keys.size

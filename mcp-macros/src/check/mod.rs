@@ -1,4 +1,4 @@
-//! Rules that need more than one token: what the parser of a single key cannot know.
+//! Rules that need more than one token, which the parser of a single key cannot check.
 
 mod form;
 mod keys;
@@ -17,7 +17,7 @@ pub(crate) use params::{is_borrowed_argument, refused_by_rustc, strip_groups};
 pub(crate) use schema::check as schema;
 pub(crate) use server::{check as server_impl, duplicates, shared};
 
-/// Reports everything that is wrong with an item.
+/// Reports all mistakes of an item.
 pub(crate) fn check(item: &Item<'_>, errors: &Errors) {
     keys::check(item, errors);
     signature::check(item, errors);

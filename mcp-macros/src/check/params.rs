@@ -1,4 +1,4 @@
-//! What may be said of a parameter.
+//! Rules for the attributes of a parameter.
 
 use super::values;
 use crate::errors::Errors;
@@ -15,7 +15,7 @@ use syn::{Attribute, Ident, Meta, Token, Type};
 pub(super) fn check(item: &Item<'_>, errors: &Errors) {
     let mut names = HashSet::new();
     let mut headers = HashSet::new();
-    // Of these, perhaps only one is there.
+    // With `cfg` on a parameter, two parameters of one name may exclude each other.
     let are_certain = !configured(item, errors);
     for param in &item.params {
         if !names.insert(param.name()) && are_certain {
@@ -52,7 +52,8 @@ pub(super) fn check(item: &Item<'_>, errors: &Errors) {
     }
 }
 
-/// Generated code names every parameter, so none can come and go. Several that do are one mistake: another function is meant.
+/// Rejects `cfg` and `cfg_attr`, because generated code names every parameter. Returns whether there is any. Several parameters with `cfg`
+/// give one error, since the fix is the same: a second function.
 fn configured(item: &Item<'_>, errors: &Errors) -> bool {
     let attrs = item.params.iter().flat_map(|it| it.attrs);
     let conditional = |it: &&Attribute| it.path().is_ident("cfg") || it.path().is_ident("cfg_attr");
@@ -69,7 +70,7 @@ fn configured(item: &Item<'_>, errors: &Errors) -> bool {
     true
 }
 
-/// The first attribute that speaks of an argument.
+/// Returns the place of the first attribute that configures an argument.
 fn helper(param: &Param<'_>) -> Option<Span> {
     let ours = |it: &Ident| ["arg", "complete", "serde", "schemars"].iter().any(|word| it == word);
     param.attrs.iter().filter_map(|it| it.path().get_ident()).find(|it| ours(it)).map(Ident::span)
@@ -119,7 +120,7 @@ fn keys(item: &Item<'_>, param: &Param<'_>, errors: &Errors) {
     }
 }
 
-/// A parameter with attributes of serde becomes a field of a struct, and a field owns what it holds.
+/// Checks a parameter with attributes of serde or schemars. Generated code makes it a field of a struct, so its value must be owned.
 fn spread(item: &Item<'_>, param: &Param<'_>, errors: &Errors) {
     let (Some(attr), Place::Typed(_, ty)) = (param.spread.first(), param.place) else { return };
     let word = attr.path().to_token_stream();
@@ -148,7 +149,7 @@ fn spread(item: &Item<'_>, param: &Param<'_>, errors: &Errors) {
     }
 }
 
-/// Serde says that it does not know a word, but not which one was meant.
+/// Suggests a correction for a misspelt attribute of serde. The error of serde itself suggests none.
 fn misspelt(attr: &Attribute, errors: &Errors) {
     const KEYS: [&str; 9] = [
         "rename",
@@ -167,7 +168,7 @@ fn misspelt(attr: &Attribute, errors: &Errors) {
     let keys = attr.parse_args_with(Punctuated::<Meta, Token![,]>::parse_terminated);
     for key in keys.iter().flatten().filter_map(|it| it.path().get_ident()) {
         let word = key.to_string();
-        // What only matters to those who write the value, serde knows too.
+        // `borrow`, `getter` and keys that contain `serializ` are valid in serde too.
         let known = KEYS.contains(&word.as_str()) || ["borrow", "getter"].contains(&word.as_str());
         if !known
             && !word.contains("serializ")
@@ -179,12 +180,12 @@ fn misspelt(attr: &Attribute, errors: &Errors) {
     }
 }
 
-/// Whether a parameter is `str` or `[T]` itself. Rustc says what to write instead, and generated code would only repeat it.
+/// Whether a parameter has the type `str` or `[T]` itself. rustc reports that with a fix, and generated code would only repeat the error.
 pub(crate) fn refused_by_rustc(item: &Item<'_>) -> bool {
     item.params.iter().any(|it| matches!(it.place, Place::Typed(_, ty) if is_borrowed_argument(ty)))
 }
 
-/// `str` and `[T]`, which are made for the call and lent.
+/// Whether the type is `str` or `[T]`. For a reference to one, the call owns the value and lends it to the function.
 pub(crate) fn is_borrowed_argument(ty: &Type) -> bool {
     match strip_groups(ty) {
         Type::Slice(_) => true,
@@ -193,7 +194,7 @@ pub(crate) fn is_borrowed_argument(ty: &Type) -> bool {
     }
 }
 
-/// The type without the invisible brackets that a `macro_rules` fragment has.
+/// Returns the type without parentheses and without the invisible groups around a `macro_rules` fragment.
 pub(crate) fn strip_groups(ty: &Type) -> &Type {
     match ty {
         Type::Group(group) => strip_groups(&group.elem),

@@ -1,11 +1,11 @@
-//! `#[derive(Schema)]`: what it cannot be on, and what its attribute does not say.
+//! Rules for `#[derive(Schema)]`: the items that it can be on, and the keys of `#[mcp]`.
 
 use crate::errors::Errors;
 use syn::parse::ParseStream;
 use syn::spanned::Spanned as _;
 use syn::{Attribute, Fields, Item, LitStr, Path};
 
-/// Everything else that is not understood is left to schemars, but what is meant for us would be lost.
+/// Reports unions and mistakes in `#[mcp]`. Anything else that the derive does not understand is left to schemars, which ignores `#[mcp]`.
 pub(crate) fn check(item: &Item, errors: &Errors) {
     match item {
         Item::Struct(it) => {

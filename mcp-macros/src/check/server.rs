@@ -1,4 +1,4 @@
-//! Which impl blocks `#[server]` can be on, and what its methods must not have in common.
+//! Rules for `#[server]`: the impl blocks that it can be on, the keys that its items share, and the names that they must not share.
 
 use crate::errors::Errors;
 use crate::item::impl_block::ImplBlock;
@@ -66,7 +66,8 @@ pub(crate) fn shared(keys: &ItemKeys, block: &ImplBlock, items: &[Item<'_>], err
     useless(keys.icon.first().map(|it| &it.key), &|it| !it.icon.is_empty());
 }
 
-/// Two items of one name. Those in different groups never meet, and of those that depend on `cfg` there may be only one.
+/// Reports two items of one name. Items in different groups never conflict. Items with `cfg` are not checked, because they may exclude each
+/// other.
 pub(crate) fn duplicates(items: &[Item<'_>], errors: &Errors) {
     let mut seen = HashMap::new();
     for item in items.iter().filter(|it| it.kind != Kind::Completion) {

@@ -1,4 +1,4 @@
-//! What a registered function may look like.
+//! Rules for the signature of a registered function.
 
 use super::strip_groups;
 use crate::errors::Errors;
@@ -43,7 +43,7 @@ pub(super) fn check(item: &Item<'_>, errors: &Errors) {
     }
 }
 
-/// References that no call can be given.
+/// Rejects references that no call can provide.
 fn lent(reference: &TypeReference, errors: &Errors) {
     if let Some(token) = &reference.mutability {
         let message = "calls run at the same time and share their state: take `&T` with a `Mutex` or an atomic in it; an argument is taken by value";
@@ -68,7 +68,7 @@ fn lent(reference: &TypeReference, errors: &Errors) {
     }
 }
 
-/// Collections of text that somebody else would have to own.
+/// Rejects collections of references, because a collection that a client sends owns its items.
 fn owned(path: &TypePath, errors: &Errors) {
     const COLLECTIONS: [&str; 7] =
         ["Vec", "VecDeque", "HashSet", "BTreeSet", "HashMap", "BTreeMap", "Box"];
@@ -90,7 +90,7 @@ fn owned(path: &TypePath, errors: &Errors) {
     }
 }
 
-/// One function is one item.
+/// Rejects a second attribute of ours on the function, and attributes of parameters that are on the function itself.
 fn alone(item: &Item<'_>, errors: &Errors) {
     // A method still has the attribute that is read here; a free function has lost it.
     let skipped = usize::from(item.owner.is_some());
@@ -159,7 +159,7 @@ fn no_impl_trait(ty: &TokenStream, noun: &str, errors: &Errors) {
     }
 }
 
-/// What comes of a future that is written out: `impl Future<Output = T>`, `Pin<Box<dyn Future<Output = T>>>`, `BoxFuture<T>`.
+/// Returns the output of a future type: `impl Future<Output = T>`, `Pin<Box<dyn Future<Output = T>>>`, `BoxFuture<T>`.
 fn awaited(ty: &Type) -> Option<&Type> {
     let bounds = match strip_groups(ty) {
         Type::ImplTrait(it) => &it.bounds,
@@ -219,7 +219,7 @@ fn receiver(item: &Item<'_>, errors: &Errors) {
 fn is_shared(receiver: &Receiver) -> bool {
     match &receiver.kind {
         ReceiverKind::Reference(_, _, mutability) => mutability.is_none(),
-        // `self: &Self` is `&self`, written longer.
+        // `self: &Self` is the long form of `&self`.
         ReceiverKind::Typed(_, ty) => {
             let Type::Reference(it) = strip_groups(ty) else { return false };
             let is_self =

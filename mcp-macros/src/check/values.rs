@@ -1,4 +1,4 @@
-//! Values that are written out, and what the same argument says its values must be.
+//! Literal values of an argument (defaults, examples, proposals), checked against the bounds of the same argument.
 
 use crate::errors::Errors;
 use crate::keys::arg::{Completer, Default};
@@ -19,7 +19,7 @@ pub(super) fn check(keys: &ArgKeys, errors: &Errors) {
     }
     if let Some(example) = &keys.example {
         let json = &example.value.json;
-        // What is JSON here is Rust too.
+        // The JSON of an example is valid Rust as well.
         let problems = match (syn::parse_str::<LitStr>(json), number(json)) {
             (Ok(text), _) => of_text(keys, &text.value()),
             (_, Some(number)) => of_number(keys, number),
@@ -33,7 +33,7 @@ pub(super) fn check(keys: &ArgKeys, errors: &Errors) {
         for value in values {
             let text = value.value();
             let mut problems = of_text(keys, &text);
-            // Arguments of prompts are texts, those that are numbers too.
+            // Arguments of prompts are text, even if their type is a number.
             problems.extend(number(&text).into_iter().flat_map(|it| of_number(keys, it)));
             report(&problems, "proposal", value, errors);
         }
@@ -68,7 +68,7 @@ fn of_text(keys: &ArgKeys, text: &str) -> Vec<String> {
     length.into_iter().chain(pattern).collect()
 }
 
-/// `3 characters, and its `len` allows 2 at most`.
+/// Returns a text such as "3 characters, and `len` allows 2 at most", or `None` if the length fits.
 fn miscounted(len: &Len, text: &str) -> Option<String> {
     let count = text.chars().count();
     let noun = if count == 1 { "character" } else { "characters" };

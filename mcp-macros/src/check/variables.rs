@@ -29,14 +29,14 @@ pub(super) fn check(item: &Item<'_>, errors: &Errors) {
     }
 }
 
-/// The only parameter of which one word is the variable's name, or the other way round: `user_id` for `id`.
+/// Returns the only parameter whose name contains the variable's name as a word, or the other way round: `user_id` for `id`.
 fn of_same_word<'a>(name: &str, free: &[&'a str]) -> Option<&'a str> {
     let has = |name: &str, word: &str| name.split('_').any(|it| it == word);
     let mut found = free.iter().filter(|it| has(it, name) || has(name, it));
     found.next().filter(|_| found.next().is_none()).copied()
 }
 
-/// A parameter that would take the variable.
+/// Returns a declaration of a parameter for the variable.
 fn example(name: &str) -> String {
     if syn::parse_str::<syn::Ident>(name).is_ok() {
         format!("{name}: String")

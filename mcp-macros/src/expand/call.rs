@@ -1,4 +1,4 @@
-//! The function that reads the arguments and calls the user's.
+//! Generates the function that reads the arguments and calls the user's function.
 
 use super::param::Field;
 use super::{at, here, target};
@@ -27,7 +27,7 @@ pub(super) fn call(item: &Item<'_>, fields: &[Field<'_>]) -> TokenStream {
     }
 }
 
-/// Every argument has been read by now, so that a refusal can name all that are wrong.
+/// Generates the check of the arguments. All of them have been read before it, so that the error can name every wrong one.
 fn accept(fields: &[Field<'_>]) -> TokenStream {
     if fields.is_empty() {
         return quote_spanned!(here()=> if !__call.accept() { return __call.refuse(); });
@@ -40,7 +40,8 @@ fn accept(fields: &[Field<'_>]) -> TokenStream {
     }
 }
 
-/// Located at the function's name: there an error says that its future is not `Send`.
+/// Generates the call of the user's function. It is located at the function's name, so that an error about a future that is not `Send`
+/// points there.
 fn run(item: &Item<'_>, fields: &[Field<'_>]) -> TokenStream {
     let target = target::called(item);
     let span = at(item.function.sig.ident.span());
@@ -70,8 +71,8 @@ fn run(item: &Item<'_>, fields: &[Field<'_>]) -> TokenStream {
     }
 }
 
-/// A `match`, not a `let`: what the arguments lend must live until the reply is made. The result's type is
-/// repeated, because there an error says that it is no reply.
+/// Generates the conversion of the result to a reply. A `match` keeps borrowed arguments alive until the reply is made, a `let` would not.
+/// The type of the result is repeated, so that an error about a type that is no reply points at it.
 fn reply(item: &Item<'_>, called: &TokenStream, context: &TokenStream) -> TokenStream {
     let (span, ty) = (at(result_span(item)), output(item));
     let made = match item.kind {
@@ -83,7 +84,7 @@ fn reply(item: &Item<'_>, called: &TokenStream, context: &TokenStream) -> TokenS
     quote_spanned!(span=> match #called { __reply => #made })
 }
 
-/// Where errors about the result point: its type, or the function's name where it has none.
+/// Returns the place for errors about the result: its type, or the function's name if there is none.
 pub(super) fn result_span(item: &Item<'_>) -> Span {
     match &item.function.sig.output {
         ReturnType::Default => item.function.sig.ident.span(),
@@ -91,7 +92,7 @@ pub(super) fn result_span(item: &Item<'_>) -> Span {
     }
 }
 
-/// The result's type as it can be written outside of the function.
+/// Returns the type of the result in a form that is valid outside of the function.
 pub(super) fn output(item: &Item<'_>) -> TokenStream {
     let owner = item.owner.map(quote::ToTokens::to_token_stream);
     match &item.function.sig.output {

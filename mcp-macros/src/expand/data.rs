@@ -7,7 +7,8 @@ use proc_macro2::{Ident, Literal, Span, TokenStream};
 use quote::{ToTokens as _, quote_spanned};
 use syn::{Item, LitStr, Type, parse_quote};
 
-/// The item whose derives assume that what it holds has a JSON form, and the promises of the same, where an error says what has none.
+/// Makes the item's derives assume that the types in it have a JSON form, and returns impls of `Held` that promise it. An error about a
+/// type without a JSON form comes from its impl.
 pub(crate) fn promised(root: &TokenStream, item: &mut Item) -> Option<TokenStream> {
     let (owner, held) = held(item)?;
     let path = reexport(root, "Held");
@@ -23,14 +24,14 @@ pub(crate) fn promised(root: &TokenStream, item: &mut Item) -> Option<TokenStrea
             });
             count += 1;
         }
-        // A type that is not there is so once, if both say it at one place.
+        // For a type that does not exist, both the bound and the impl give an error. At the same place, rustc shows only one.
         let bounds = LitStr::new(&bounds.join(", "), types.first().map_or_else(here, place));
         field.attrs.push(parse_quote!(#[serde(bound(serialize = #bounds, deserialize = #bounds))]));
     }
     Some(promises)
 }
 
-/// Of a path's first word, which is what mostly is missing.
+/// Returns the place of the first segment of a path, which is mostly the part that rustc cannot find.
 fn place(ty: &Type) -> Span {
     match ty {
         Type::Path(it) => it.path.segments.first().map_or_else(here, |it| it.ident.span()),
@@ -38,7 +39,7 @@ fn place(ty: &Type) -> Span {
     }
 }
 
-/// The attributes that go before the user's item.
+/// Generates the attributes before the user's item.
 pub(crate) fn data(root: &TokenStream, derives: &[Derive]) -> TokenStream {
     let paths = derives.iter().map(|derive| {
         let name = Ident::new(derive.name, here());

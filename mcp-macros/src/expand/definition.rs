@@ -1,4 +1,4 @@
-//! The `ItemDef`: constructor and the chain of what the attribute says.
+//! Generates the `ItemDef`: the constructor, and a chain of setters for the keys of the attribute.
 
 use super::call::output;
 use super::text::{description, icon, text};
@@ -64,7 +64,7 @@ pub(super) fn definition(item: &Item<'_>) -> TokenStream {
     quote_spanned!(here()=> #made #described #shown #behaviour #content #schemas)
 }
 
-/// The function as a person calls it: `add`, `Notes::search`.
+/// Returns the path of the function for messages: `add`, `Notes::search`.
 fn path(item: &Item<'_>) -> String {
     let name = item.function.sig.ident.unraw();
     let Some(owner) = item.owner else { return name.to_string() };
@@ -72,7 +72,7 @@ fn path(item: &Item<'_>) -> String {
     format!("{owner}::{name}")
 }
 
-/// `line!()` is that of the attribute, which for a method is the one of the whole block.
+/// Generates the line of the function. `line!()` gives the line of the attribute, which for a method is `#[server]` on its block.
 fn line(item: &Item<'_>) -> TokenStream {
     if item.owner.is_some() && proc_macro::is_available() {
         let (line, _) = position(item.function.sig.ident.span());
@@ -81,7 +81,7 @@ fn line(item: &Item<'_>) -> TokenStream {
     quote_spanned!(here()=> ::core::line!())
 }
 
-/// What people see.
+/// Generates the setters for lists and users: title, icons, group, order, metadata.
 fn shown(keys: &ItemKeys) -> TokenStream {
     let title = keys.title.as_ref().map(|it| {
         let title = text(&it.value);
@@ -107,7 +107,7 @@ fn shown(keys: &ItemKeys) -> TokenStream {
     quote_spanned!(here()=> #title #icons #group #order #meta)
 }
 
-/// How it behaves.
+/// Generates the setters for behaviour: hints, limits, rights, tasks, schemas.
 fn behaviour(keys: &ItemKeys, owner: Option<&TokenStream>) -> TokenStream {
     let hint = |name: &str, flag: &Option<Given<Flag>>| {
         let name = Ident::new(name, here());
@@ -155,7 +155,8 @@ fn behaviour(keys: &ItemKeys, owner: Option<&TokenStream>) -> TokenStream {
     quote_spanned!(here()=> #(#hints)* #timeout #rate #concurrency #rights #asks #task #lenient #strict #profile #input)
 }
 
-/// Macros of the runtime, which knows whether it can verify anybody. They stand where the key does: there an error says so.
+/// Generates the setters for rights, with macros of the runtime. Without the feature `auth`, these macros give an error, which is located
+/// at the key.
 fn rights(keys: &ItemKeys, owner: Option<&TokenStream>) -> TokenStream {
     let scopes = keys.scopes.as_ref().map(|it| {
         let (span, scopes) = (at(it.span()), &it.value.0);
@@ -201,7 +202,7 @@ fn task(task: &Task) -> TokenStream {
     quote_spanned!(here()=> .task(__mcp::TaskSupport::new() #(#flags)* #(#times)*))
 }
 
-/// What a resource is.
+/// Generates the setters for the content of a resource.
 fn content(keys: &ItemKeys) -> TokenStream {
     let mime_type = keys.mime_type.as_ref().map(|it| {
         let text = &it.value.0;

@@ -7,7 +7,7 @@ use quote::{ToTokens as _, quote_spanned};
 use syn::spanned::Spanned as _;
 use syn::{GenericArgument, GenericParam, Item, PathArguments, Type};
 
-/// Nothing for a type that is left to schemars.
+/// Generates the impls for a type whose schema can be a constant.
 pub(crate) fn schema(shape: &Shape<'_>) -> TokenStream {
     let root = match &shape.root {
         Some(path) => path.to_token_stream(),
@@ -24,7 +24,7 @@ pub(crate) fn schema(shape: &Shape<'_>) -> TokenStream {
     }
 }
 
-/// Says of a type that what is read of it borrows, which no argument can.
+/// Generates the impl of `Borrows` for a type that borrows from serde's input, which an argument cannot do.
 pub(crate) fn borrows(item: &Item) -> Option<TokenStream> {
     let (attrs, ident, generics) = match item {
         Item::Struct(it) => (&it.attrs, &it.ident, &it.generics),
@@ -44,7 +44,7 @@ fn impls(shape: &Shape<'_>) -> TokenStream {
     let (_, ty_generics, where_clause) = shape.generics.split_for_impl();
     let lifetimes = shape.generics.lifetimes();
     if shape.generics.type_params().next().is_some() {
-        // The types it is made of have their own depth, and this one adds none.
+        // A generic type adds no depth. The types in it have depths of their own.
         let params = shape.generics.params.iter().map(|it| match it {
             GenericParam::Type(it) => {
                 let (ident, bounds) = (&it.ident, &it.bounds);
@@ -173,8 +173,8 @@ fn member(member: &Member<'_>) -> TokenStream {
     }
 }
 
-/// Whether a type looks like one of std's that constants know: then nobody else is asked. A type that only looks like one goes to
-/// schemars together with the struct.
+/// Whether a type looks like a type of std that constants describe. Then the runtime never asks schemars for this type alone. If another
+/// type has the same name, the whole struct is left to schemars.
 fn is_std(ty: &Type) -> bool {
     const PLAIN: [&str; 16] = [
         "bool", "i8", "i16", "i32", "i64", "isize", "u8", "u16", "u32", "u64", "usize", "f32",

@@ -1,5 +1,5 @@
-//! What `#[arg]` says of a form's field, for serde and schemars: a form that is an argument or a result is read and described by
-//! them. Of bounds they are not told, since nobody holds a value to them there.
+//! Attributes of serde and schemars in place of `#[arg]` on the field of a form. serde and schemars read and describe a form that is an
+//! argument or a result. Bounds are left out, because they are not checked there.
 
 use super::here;
 use super::text::text;
@@ -10,7 +10,7 @@ use quote::{ToTokens as _, quote_spanned};
 use syn::ext::IdentExt as _;
 use syn::{Attribute, Expr, ExprLit, ExprUnary, Item, Lit, Type, UnOp, parse_quote};
 
-/// The struct with those attributes in the place of ours.
+/// Returns the struct with these attributes in place of ours.
 pub(crate) fn item(mut item: Item, form: &Form<'_>) -> TokenStream {
     if let (Item::Struct(it), Shape::Struct { named, .. }) = (&mut item, &form.shape) {
         for (field, named) in it.fields.iter_mut().zip(named) {
@@ -56,7 +56,7 @@ fn attributes(owner: &syn::Ident, named: &Named<'_>, ident: Option<&Ident>) -> V
     attributes
 }
 
-/// The functions that make the defaults, for serde to name.
+/// Generates the functions that return defaults, which `#[serde(default = "…")]` names.
 pub(super) fn defaults(form: &Form<'_>, fields: &syn::Fields) -> Option<TokenStream> {
     let Shape::Struct { named, .. } = &form.shape else { return None };
     let made = fields.iter().zip(named).filter_map(|(field, named)| {
@@ -78,7 +78,7 @@ fn function(field: &Ident) -> Ident {
     quote::format_ident!("__default_{}", field.unraw(), span = here())
 }
 
-/// A default that is surely of its type: any other is known when the form is made.
+/// Returns the default if it is a literal that certainly has the field's type. Any other default is evaluated when the form is made.
 fn literal(named: &Named<'_>) -> Option<TokenStream> {
     let Default(Some(expr)) = &named.keys.default.as_ref()?.value else { return None };
     let Type::Path(path) = named.ty else { return None };

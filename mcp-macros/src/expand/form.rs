@@ -1,4 +1,4 @@
-//! `#[form]`: what is asked, beside the user's type.
+//! `#[form]`: generates the schema of a form, as an impl beside the user's type.
 
 use super::text::{description, doc, text};
 use super::{at, here};
@@ -12,7 +12,7 @@ use quote::quote_spanned;
 use syn::spanned::Spanned as _;
 use syn::{Expr, ExprLit, Lit};
 
-/// Everything in one unnamed constant: the names in it meet nobody's.
+/// Generates the impl in one unnamed constant, so that its names cannot conflict with names of the user.
 pub(crate) fn form(root: &TokenStream, form: &Form<'_>) -> TokenStream {
     let ident = form.ident;
     let body = match &form.shape {
@@ -44,10 +44,10 @@ pub(crate) fn form(root: &TokenStream, form: &Form<'_>) -> TokenStream {
     constant(root, form, &body)
 }
 
-/// What stands beside the errors of a form, so that whoever uses it is not told that it is none.
+/// Generates a stand-in impl beside the errors of a form, so that code that uses the form gives no further errors.
 pub(crate) fn unfinished(root: &TokenStream, form: &Form<'_>) -> Option<TokenStream> {
     let ident = form.ident;
-    // What borrows is no answer, and would be told so twice.
+    // A form that borrows has an error already, and the impl would add a second one.
     let borrows = match &form.shape {
         Shape::Struct { named, .. } => named.iter().any(|it| check::borrows(it.ty).is_some()),
         Shape::Enum(_) => false,
@@ -121,7 +121,7 @@ fn field(field: &Named<'_>) -> TokenStream {
     quote_spanned!(span=> __mcp::field::<#ty>() #title #described #range #len #format #default.done())
 }
 
-/// One call, so that a field that has no range gives one error.
+/// Generates the range as one call, so that a field whose type has no range gives one error.
 fn range(span: Span, range: &Range) -> TokenStream {
     let float = |it: &Bound| matches!(it, Bound::Float(_));
     if range.start.as_ref().is_some_and(float) || range.end.as_ref().is_some_and(float) {
@@ -152,7 +152,7 @@ fn title(chosen: &Chosen<'_>) -> TokenStream {
     }
 }
 
-/// The first paragraph on one line, where the text is known.
+/// Returns the first paragraph on one line, or the whole expression if the text is not known here.
 fn heading(text: &Doc<'_>) -> TokenStream {
     let Doc::Text(text) = text else { return doc(text) };
     let lines: Vec<&str> = text.lines().map(str::trim).take_while(|it| !it.is_empty()).collect();

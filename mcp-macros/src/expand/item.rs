@@ -1,4 +1,4 @@
-//! The block that registers one item.
+//! Generates the code that registers an item.
 
 use super::call::call;
 use super::definition::definition;
@@ -9,11 +9,11 @@ use crate::item::{Item, Kind, Mode};
 use proc_macro2::{Literal, TokenStream};
 use quote::quote_spanned;
 
-/// Everything in one constant: the names in it meet no others.
+/// Generates everything but the mark in one constant, so that its names cannot conflict with other names.
 pub(crate) fn item(item: &Item<'_>) -> TokenStream {
     let root = root(item.keys.crate_path.as_ref());
     let fields = fields(item);
-    // A tool's result is probed too.
+    // The result of a tool is probed too.
     let probes = item.kind == Kind::Tool || !fields.is_empty();
     let probing = probes.then(|| quote_spanned!(here()=> use __mcp::param::*;));
     let args = args(&fields);
@@ -37,8 +37,8 @@ pub(crate) fn item(item: &Item<'_>) -> TokenStream {
     quote_spanned!(here()=> #mark #constant)
 }
 
-/// A function that is configured away must not be registered, and one that is deprecated may be. The
-/// `allow` is the only one that is ever emitted: a crate that forbids it cannot have such a function.
+/// Generates the attributes that the code takes over from the function. A function that `cfg` removes must not be registered. A deprecated
+/// function may be, which needs an `allow`: a crate that forbids this `allow` cannot register such a function.
 pub(super) fn inherited(item: &Item<'_>) -> TokenStream {
     let attrs = &item.function.attrs;
     let cfgs = attrs.iter().filter(|it| it.path().is_ident("cfg"));

@@ -1,8 +1,8 @@
-//! The marks beside functions with `#[completion]`, by which the compiler knows them where `#[complete(function)]` names one.
+//! Marks of functions with `#[completion]`, by which the compiler recognises them in `#[complete(function)]`.
 //!
-//! The type of a function does not tell whether the function has an attribute, and another attribute sees only its name. So a type of the same name
-//! stands beside a free function, and paths, imports and renames bring it along. A method has a constant instead. Where a name has no mark, a
-//! stand-in is found, whose type the runtime refuses.
+//! The type of a function does not tell whether the function has an attribute, and another attribute sees only its name. Therefore the mark
+//! of a free function is a type of the same name, which paths, imports and renames bring along. The mark of a method is a constant. For a
+//! name without a mark, the generated code finds a stand-in, whose type the runtime rejects.
 
 use super::item::inherited;
 use super::{at, here, root};
@@ -13,7 +13,7 @@ use quote::{format_ident, quote, quote_spanned};
 use syn::ext::IdentExt as _;
 use syn::{Path, PathSegment};
 
-/// The mark of a completion. A function with a mistake has it too, so that the mistake is the only error.
+/// Generates the mark of a completion function. A function with a mistake has one too, so that the mistake is the only error.
 pub(crate) fn mark(item: &Item<'_>) -> Option<TokenStream> {
     if item.kind != Kind::Completion {
         return None;
@@ -44,7 +44,7 @@ fn constant(name: &Ident) -> Ident {
     format_ident!("__MCP_COMPLETES_{}", name.unraw().to_string().to_uppercase(), span = here())
 }
 
-/// The identity of the function that `path` names, if it has a mark. `__mcp` is in scope where it stands.
+/// Generates the identity of the function that `path` names. It compiles only if the function has a mark, and needs `__mcp` in scope.
 pub(super) fn marked(path: &Path, owner: Option<&TokenStream>) -> TokenStream {
     let Some((last, before)) =
         path.segments.iter().collect::<Vec<_>>().split_last().map(|it| (*it.0, it.1.to_vec()))
@@ -68,8 +68,8 @@ pub(super) fn marked(path: &Path, owner: Option<&TokenStream>) -> TokenStream {
             __mcp::completed_by(&#path, #mark)
         }};
     }
-    // An import takes whatever has the name: the function, the mark or both. The macro makes it valid for neither, so that a name that
-    // does not exist is one error, where the function is used.
+    // The import takes everything of that name: the function, the mark or both. The macro makes the import valid if there is neither, so
+    // that a missing function gives one error, at its use.
     let (stand_in, used) = if before.is_empty() && path.leading_colon.is_none() {
         let name = located(&last.ident, span);
         (Some(quote_spanned!(span=> macro_rules! #name { () => {} })), quote!(#path))
@@ -84,7 +84,7 @@ pub(super) fn marked(path: &Path, owner: Option<&TokenStream>) -> TokenStream {
     }}
 }
 
-/// Types are written in camel case and modules are not; nothing else tells them apart here.
+/// Whether the segment names a type and not a module. Only its uppercase first letter tells them apart here.
 fn is_type(segment: &PathSegment) -> bool {
     segment.ident.unraw().to_string().starts_with(char::is_uppercase)
 }

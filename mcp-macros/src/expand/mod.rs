@@ -1,4 +1,4 @@
-//! Tokens out. Everything that arrives here is right; nothing is decided, and no error is raised.
+//! Code generation. The model has been checked before, so nothing is decided here and no error is reported.
 
 mod call;
 pub(crate) mod data;
@@ -22,32 +22,32 @@ use crate::keys::text::CratePath;
 use proc_macro2::{Span, TokenStream};
 use quote::{ToTokens as _, quote_spanned};
 
-/// The span of generated tokens: local names cannot meet the user's, and lints know that nobody wrote them.
+/// Returns the span of generated tokens. Local names with it cannot conflict with those of the user, and lints recognise generated code.
 fn here() -> Span {
     Span::mixed_site()
 }
 
-/// As [`here`], but errors point at the user's token.
+/// Returns the span of [`here`] with the location of the user's token, so that errors point there.
 fn at(place: Span) -> Span {
     here().located_at(place)
 }
 
-/// `::mcp_runtime`, or what `crate = path` says.
+/// Returns the path in `crate = path`, or `::mcp_runtime` by default.
 pub(crate) fn root(path: Option<&Given<CratePath>>) -> TokenStream {
     path.map_or_else(|| quote_spanned!(here()=> ::mcp_runtime), |it| it.value.0.to_token_stream())
 }
 
-/// The same path as text.
+/// Returns the path as text.
 fn root_text(root: &TokenStream) -> String {
     root.to_string().split_whitespace().collect()
 }
 
-/// The path of a re-exported crate in the form that serde and schemars take: `"::mcp_runtime::__private::serde"`.
+/// Returns the path of a re-exported crate in the form that serde and schemars take: `"::mcp_runtime::__private::serde"`.
 fn reexport(root: &TokenStream, name: &str) -> String {
     format!("{}::__private::{name}", root_text(root))
 }
 
-/// Errors before an expression that keeps its type.
+/// Generates the errors and then the expression, in a block that has the type of the expression.
 pub(crate) fn beside(errors: &TokenStream, expression: &TokenStream) -> TokenStream {
     quote_spanned!(here()=> { #errors #expression })
 }

@@ -17,20 +17,20 @@ use syn::ext::IdentExt as _;
 use syn::parse::Parser as _;
 use syn::{Expr, ExprLit, Lit, Type};
 
-/// A parameter with what generated code calls it.
+/// A parameter, with the index that its names in generated code use.
 pub(super) struct Field<'a> {
     item: &'a Item<'a>,
     param: &'a Param<'a>,
     index: usize,
 }
 
-/// All parameters of an item, the receiver among them.
+/// Returns all parameters of an item, including the receiver.
 pub(super) fn fields<'a>(item: &'a Item<'a>) -> Vec<Field<'a>> {
     item.params.iter().enumerate().map(|(index, param)| Field { item, param, index }).collect()
 }
 
 impl Field<'_> {
-    /// Generated tokens about this parameter are located at its type, so that errors are too.
+    /// Returns the span for generated tokens of this parameter. It is located at the parameter's type, so that errors point there.
     fn span(&self) -> Span {
         at(self.param.span())
     }
@@ -47,13 +47,13 @@ impl Field<'_> {
         !self.param.spread.is_empty()
     }
 
-    /// The type as it can be written outside of the function.
+    /// Returns the type in a form that is valid outside of the function.
     fn outside(&self, ty: &Type) -> TokenStream {
         let owner = self.item.owner.map(quote::ToTokens::to_token_stream);
         outside(ty.to_token_stream(), owner.as_ref())
     }
 
-    /// The zero-sized value that knows how the parameter is read.
+    /// Generates the handle: a zero-sized value whose methods read the parameter.
     pub(super) fn handle(&self) -> TokenStream {
         let span = self.span();
         let Place::Typed(ident, ty) = self.param.place else {
@@ -76,7 +76,8 @@ impl Field<'_> {
         quote_spanned!(span=> (&&&&__mcp::Probe::<#ty>::NEW).#probe())
     }
 
-    /// The handle where its type is judged. That happens in one place: with incremental compilation rustc counts the same error about a second one.
+    /// Generates the handle with checks of the parameter's type. All of them are in this one place, because with incremental compilation
+    /// rustc counts the same error at a second place again. `read` repeats only the checks that it needs itself.
     fn checked_handle(&self) -> TokenStream {
         let (span, handle) = (self.span(), self.handle());
         if matches!(self.param.place, Place::Receiver(_)) {
@@ -89,13 +90,13 @@ impl Field<'_> {
         quote_spanned!(span=> #handle.check::<#ty>().check_owned::<#ty>() #in_place #from_client)
     }
 
-    /// Says that only arguments have what an attribute says of this parameter.
+    /// Generates the check that a parameter with `#[arg]` or `#[complete]` is an argument.
     fn judged_source(&self) -> Option<TokenStream> {
         let (span, ty) = (self.span(), self.judged_type()?);
         self.speaks().then(|| quote_spanned!(span=> .check_from_client::<#ty>()))
     }
 
-    /// The parameter's type, where an error points at it. That of one with attributes of serde is in a struct, whose derives judge it.
+    /// Returns the type for checks. The type of a parameter with attributes of serde is in a struct instead, whose derives check it.
     fn judged_type(&self) -> Option<TokenStream> {
         match self.param.place {
             Place::Typed(_, ty) if !self.is_spread() => Some(self.outside(ty)),
@@ -103,12 +104,12 @@ impl Field<'_> {
         }
     }
 
-    /// Errors about the state point at its type.
+    /// Returns the span for errors about the state. It is located at the type of the impl block.
     fn receiver_span(&self) -> Span {
         at(self.item.owner.map_or_else(|| self.span(), syn::spanned::Spanned::span))
     }
 
-    /// Whether an attribute says something that only an argument can have.
+    /// Whether the parameter has an attribute that only an argument can have.
     fn speaks(&self) -> bool {
         self.param
             .attrs
@@ -122,7 +123,7 @@ impl Field<'_> {
         quote_spanned!(self.span()=> &__ARGS[#index])
     }
 
-    /// Adds the parameter to the item's schema.
+    /// Generates the statement that adds the parameter to the item's schema.
     pub(super) fn add(&self) -> TokenStream {
         let (span, handle, arg) = (self.span(), self.checked_handle(), self.arg());
         match self.default() {
@@ -131,7 +132,7 @@ impl Field<'_> {
         }
     }
 
-    /// What constants know of it; nothing of a receiver.
+    /// Generates the property of the constant schema for the parameter. The receiver has none.
     pub(super) fn property(&self, is_demanded: bool) -> Option<TokenStream> {
         let Place::Typed(_, ty) = self.param.place else { return None };
         let (span, arg) = (self.span(), self.arg());
@@ -148,7 +149,7 @@ impl Field<'_> {
         })
     }
 
-    /// A text cannot become just anything.
+    /// Generates the check that the parameter's type can be read from text. The receiver needs none.
     pub(super) fn judged_text(&self) -> Option<TokenStream> {
         let Place::Typed(_, ty) = self.param.place else { return None };
         let (span, arg, ty) = (self.span(), self.arg(), self.outside(ty));
@@ -167,7 +168,7 @@ impl Field<'_> {
         let owned = self.judged_type().map(|ty| quote_spanned!(span=> .check_owned::<#ty>()));
         match self.default() {
             Some(default) => {
-                // Again, because a default for a value of the server would have no known type.
+                // This check is repeated, because rustc could not infer the type of a default for a value of the server.
                 let judged = self.judged_source();
                 quote_spanned! {span=>
                     let #value = #handle #owned #judged.read_or(&mut __call, #arg, #default);
@@ -179,7 +180,7 @@ impl Field<'_> {
         }
     }
 
-    /// The argument of the user's function.
+    /// Generates the argument for the call of the user's function.
     pub(super) fn pass(&self, context: &TokenStream) -> TokenStream {
         let span = self.span();
         let (handle, value) = (self.handle_name(), self.value_name());
@@ -209,7 +210,7 @@ impl Field<'_> {
         })
     }
 
-    /// The default as far as it is written out.
+    /// Generates the default for the schema: its value if that is written out, otherwise the fact that it is an expression.
     fn literal(&self) -> Option<TokenStream> {
         let Default(expr) = &self.param.keys.default.as_ref()?.value;
         Some(match expr {
@@ -240,7 +241,7 @@ impl Field<'_> {
         format_ident!("__Field{}", self.index, span = here())
     }
 
-    /// The struct that serde reads, for a parameter with attributes of serde or schemars.
+    /// Generates the struct that serde reads, for a parameter with attributes of serde or schemars.
     pub(super) fn spread(&self, root: &TokenStream) -> Option<TokenStream> {
         let Place::Typed(ident, ty) = self.param.place else { return None };
         if !self.is_spread() {
@@ -274,7 +275,7 @@ impl Field<'_> {
         })
     }
 
-    /// The `ArgDef`: all that is known without the type.
+    /// Generates the `ArgDef`, with everything that is known without the type.
     pub(super) fn definition(&self) -> TokenStream {
         let name = self.param.name();
         let owner = self.item.owner.map(quote::ToTokens::to_token_stream);
@@ -294,7 +295,7 @@ impl Field<'_> {
     }
 }
 
-/// Where the parameter stands in the user's file.
+/// Generates the line of the parameter in the user's file, if the compiler knows it.
 fn line(span: Span) -> Option<TokenStream> {
     let (line, _) = position(span);
     (line > 0).then(|| {
@@ -303,7 +304,7 @@ fn line(span: Span) -> Option<TokenStream> {
     })
 }
 
-/// What is lent from an owned value: the target of `&str` and `&[T]`.
+/// Returns the target of `&str` and `&[T]`, which are lent from an owned value.
 fn borrowed(ty: &Type) -> Option<&Type> {
     match crate::check::strip_groups(ty) {
         Type::Reference(it) if is_borrowed_argument(&it.elem) => {
@@ -348,7 +349,7 @@ fn range(range: &Range) -> TokenStream {
     quote_spanned!(here()=> .range(__mcp::Range::new() #start #end))
 }
 
-/// A float goes with its JSON text, where that needs no exponent.
+/// Generates a bound. A float has its JSON text with it, unless that needs an exponent.
 fn bound(side: &str, bound: Bound) -> TokenStream {
     let setter = |kind: &str| format_ident!("{side}_{kind}", span = here());
     match bound {

@@ -1,4 +1,4 @@
-//! The schemas of a tool as constants: what the compiler makes of its parameters and its result.
+//! Schemas of a tool as constants, which the compiler makes from the types of its parameters and its result.
 
 use super::call::{output, result_span};
 use super::param::Field;
@@ -8,7 +8,7 @@ use crate::keys::text::SchemaForm;
 use proc_macro2::TokenStream;
 use quote::quote_spanned;
 
-/// How much of the schemas the compiler is to make.
+/// Returns the form of schemas that the compiler has to make, or `None` if it makes none.
 fn form(item: &Item<'_>) -> Option<SchemaForm> {
     let form = item.keys.schema.as_ref().map_or(SchemaForm::Compatible, |it| it.value);
     (item.kind == Kind::Tool && form != SchemaForm::Full).then_some(form)
@@ -18,7 +18,7 @@ fn has_input(item: &Item<'_>) -> bool {
     item.keys.input_schema.is_none()
 }
 
-/// What stands before the definition.
+/// Generates the constants before the definition: the schemas of a tool, or checks of the parameters of a prompt or resource.
 pub(super) fn constants(item: &Item<'_>, fields: &[Field<'_>]) -> Option<TokenStream> {
     if matches!(item.kind, Kind::Prompt | Kind::Resource) {
         let judged = fields.iter().filter_map(Field::judged_text);
@@ -46,7 +46,7 @@ pub(super) fn constants(item: &Item<'_>, fields: &[Field<'_>]) -> Option<TokenSt
     })
 }
 
-/// What the definition says of them.
+/// Generates the setters that pass the constants to the definition.
 pub(super) fn setters(item: &Item<'_>) -> Option<TokenStream> {
     form(item)?;
     let input = has_input(item).then(|| quote_spanned!(here()=> .input(&__INPUT, &__INPUT_TEXT)));

@@ -11,7 +11,7 @@ pub(crate) fn server(keys: &ServerKeys) -> TokenStream {
     let root = root(keys.crate_path.as_ref());
     let door = quote_spanned!(here()=> #root::__private);
     let crates = keys.with.as_ref().map(|it| it.value.0.as_slice()).unwrap_or_default();
-    // A glob, because of a crate that is not there rustc says what to do about it only when something in it is wanted.
+    // The import is a glob, because rustc gives advice on a missing crate only if something in the crate is imported.
     let linked = (!crates.is_empty()).then(|| {
         let uses = crates.iter().map(|it| quote_spanned!(at(it.span())=> use #it::*;));
         quote_spanned!(here()=> #[allow(unused_imports)] const _: () = { #(#uses)* };)

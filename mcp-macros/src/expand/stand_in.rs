@@ -1,11 +1,11 @@
-//! Implementations in place of those that a derive would have made, so that its error is the only one.
+//! Stand-ins for the impls of a derive that fails, so that its error is the only one.
 
 use super::{here, root};
 use proc_macro2::TokenStream;
 use quote::quote_spanned;
 use syn::{DeriveInput, GenericParam, parse_quote};
 
-/// The trait `name` of serde or schemars for `item`.
+/// Generates an impl of the trait `name` of serde or schemars for `item`.
 pub(crate) fn implementation(name: &str, item: &DeriveInput) -> TokenStream {
     let root = root(None);
     let (ty, generics) = (&item.ident, &item.generics);

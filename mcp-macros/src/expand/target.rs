@@ -1,9 +1,10 @@
-//! The user's function, as generated code names it.
+//! Names of the user's function in generated code.
 //!
-//! The function of a block with `#[server]` is named by its type. Any other is named as it is, and may still stand in an `impl` block: an attribute
-//! sees no more than the function. So all that is generated beside it is legal there too: one constant with a name. A constant of a module finds
-//! itself by that name and finds the function. In an `impl` block both are missing, and stand-ins of the runtime take their places. One of them has a
-//! type that the runtime refuses in its own words, the others keep the compiler from a second error.
+//! The function of a block with `#[server]` is named by its type. Any other function is named directly. It may still be in an `impl`
+//! block, because an attribute sees only the function. Therefore the code beside it must be legal in an `impl` block too: one constant
+//! with a name. In a module, the constant finds itself and the function by name. In an `impl` block it finds neither, and finds stand-ins
+//! of the runtime instead. The type of one stand-in makes the runtime report the mistake in its own words. The others prevent a second
+//! error.
 
 use super::item::inherited;
 use super::{at, here};
@@ -12,10 +13,10 @@ use proc_macro2::{Ident, Span, TokenStream};
 use quote::{format_ident, quote, quote_spanned};
 use syn::ext::IdentExt as _;
 
-/// Functions with more parameters have no stand-in: rustc then also says that it cannot find them.
+/// Greatest number of parameters for which there are stand-ins. For a function with more, rustc also reports that it does not exist.
 const PARAMS: usize = 16;
 
-/// What registers an item around what it consists of.
+/// Generates the constant that registers an item, with `body` in it.
 pub(super) fn constant(item: &Item<'_>, root: &TokenStream, body: &TokenStream) -> TokenStream {
     let inherited = inherited(item);
     if item.owner.is_some() {
@@ -39,7 +40,7 @@ pub(super) fn constant(item: &Item<'_>, root: &TokenStream, body: &TokenStream) 
     }
 }
 
-/// The function where it is called.
+/// Generates the expression of the function for its call.
 pub(super) fn called(item: &Item<'_>) -> TokenStream {
     let name = &item.function.sig.ident;
     if let Some(owner) = item.owner {
@@ -56,7 +57,7 @@ pub(super) fn called(item: &Item<'_>) -> TokenStream {
     quote_spanned!(span=> { #function __function })
 }
 
-/// The identity of the function.
+/// Generates the closure that returns the identity of the function.
 pub(super) fn identity(item: &Item<'_>) -> TokenStream {
     let name = &item.function.sig.ident;
     if let Some(owner) = item.owner {
@@ -66,8 +67,9 @@ pub(super) fn identity(item: &Item<'_>) -> TokenStream {
     quote_spanned!(here()=> || { #function __mcp::identity(&__identified) })
 }
 
-/// Imports `name` as `alias`, for which `module` of the runtime has a stand-in. An import takes what there is of a name, and there is always a type
-/// here, so it never fails. A macro in the type's place would be ambiguous where the user has imported one of that name.
+/// Generates an import of `name` as `alias`, for which `module` of the runtime has a stand-in. An import takes everything of a name. The
+/// type of that name makes sure that there is something, so the import never fails. A macro instead of the type would be ambiguous if the
+/// user has imported a macro of that name.
 fn found(name: &Ident, module: &TokenStream, alias: &str, span: Span) -> TokenStream {
     let mut name = name.clone();
     name.set_span(span);

@@ -30,12 +30,12 @@ pub(super) fn doc(doc: &Doc<'_>) -> TokenStream {
     }
 }
 
-/// What the key says, or else the doc comment.
+/// Generates the description from the key, or else from the doc comment.
 pub(super) fn description(key: Option<&Text>, docs: Option<&Doc<'_>>) -> Option<TokenStream> {
     key.map(text).or_else(|| docs.map(doc))
 }
 
-/// `private` is the path of the runtime's door: an expression may stand where `__mcp` is unknown.
+/// Generates an icon. `private` is the path of the runtime's module `__private`, because the code may be where `__mcp` is not in scope.
 pub(super) fn icon(icon: &Icon, private: &TokenStream) -> TokenStream {
     let src = &icon.src;
     let mime_type = icon.keys.mime_type.as_ref().map(|it| {

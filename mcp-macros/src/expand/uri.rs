@@ -1,11 +1,11 @@
-//! URI templates as the table that the runtime matches with.
+//! URI templates as tables, which the runtime matches URIs with.
 
 use super::here;
 use crate::uri::{Segment, Template, VariableKind};
 use proc_macro2::{Ident, TokenStream};
 use quote::quote_spanned;
 
-/// Empty for a URI without variables.
+/// Generates the table of segments, which is empty for a URI without variables.
 pub(super) fn segments(template: &Template) -> TokenStream {
     if template.variables().next().is_none() {
         return quote_spanned!(here()=> &[]);

@@ -1,4 +1,4 @@
-//! The model: a struct whose fields people fill in, or an enum they choose from, borrowing what syn read.
+//! Model of a type with `#[form]`: a struct whose fields users fill in, or an enum of choices. It borrows the syntax that syn has read.
 
 use super::read_arg;
 use crate::docs::{self, Doc};
@@ -22,7 +22,7 @@ pub(crate) enum Shape<'a> {
     Struct {
         keyword: Token![struct],
         fields: &'a Fields,
-        /// Those that have a name.
+        /// The fields with a name.
         named: Vec<Named<'a>>,
     },
     Enum(Vec<Chosen<'a>>),
@@ -44,7 +44,7 @@ pub(crate) struct Chosen<'a> {
 }
 
 impl<'a> Form<'a> {
-    /// `None` for what is neither, which is reported elsewhere.
+    /// Reads a struct or an enum. Returns `None` for any other item, which is reported elsewhere.
     pub(crate) fn read(item: &'a Item, keys: ItemKeys, errors: &Errors) -> Option<Self> {
         match item {
             Item::Struct(it) => {
@@ -77,7 +77,7 @@ impl<'a> Form<'a> {
         }
     }
 
-    /// Whether titles go into `enumNames`.
+    /// Whether the titles of variants go into `enumNames`.
     pub(crate) fn enum_names(&self) -> bool {
         self.keys.enum_names.as_ref().is_some_and(|it| it.value.0)
     }
@@ -92,14 +92,14 @@ fn read_keys(attrs: &[Attribute], table: &Table, example: &str, errors: &Errors)
 }
 
 impl Named<'_> {
-    /// Where errors about its type belong.
+    /// Returns the place for errors about the field's type.
     pub(crate) fn span(&self) -> Span {
         self.ty.span()
     }
 }
 
 impl Chosen<'_> {
-    /// Whether people see something else than its name.
+    /// Whether users see a title instead of the name.
     pub(crate) fn is_titled(&self) -> bool {
         self.keys.title.is_some() || self.doc.is_some()
     }

@@ -1,11 +1,11 @@
-//! A function whose body stays tokens: half-typed code keeps its own errors and its completion.
+//! Functions whose body stays tokens, so that rustc and the editor still see half-typed code: its own errors, and its completions.
 
 use super::Kind;
 use proc_macro2::{Delimiter, Span, TokenStream, TokenTree};
 use syn::parse::{Parse, ParseStream};
 use syn::{Attribute, Signature, Token, Visibility};
 
-/// What is known of a function: all but its body.
+/// A function without its body.
 pub(crate) struct Function {
     pub(crate) attrs: Vec<Attribute>,
     pub(crate) visibility: Visibility,
@@ -30,7 +30,7 @@ impl Parse for Function {
 }
 
 impl Function {
-    /// Our attributes among those of the function.
+    /// Returns our attributes on the function, each with its place.
     pub(crate) fn kinds(&self) -> impl Iterator<Item = (Kind, Span)> {
         self.attrs.iter().filter_map(|attr| {
             let path: Vec<String> =
@@ -41,7 +41,7 @@ impl Function {
     }
 }
 
-/// The keyword that says what an item is, and where it stands; `None` for functions and for what is half-typed.
+/// Returns the keyword that tells the kind of an item, and its place. Returns `None` for functions and for tokens without such a keyword.
 pub(crate) fn keyword(tokens: &TokenStream) -> Option<(&'static str, Span)> {
     const KEYWORDS: [&str; 12] = [
         "struct",
@@ -57,7 +57,7 @@ pub(crate) fn keyword(tokens: &TokenStream) -> Option<(&'static str, Span)> {
         "const",
         "let",
     ];
-    // `const` and `unsafe` may stand before the keyword, `union` may be a name.
+    // `const` and `unsafe` may come before the keyword. `union` may be the name of a function, whose `fn` comes first.
     let mut constant = None;
     for token in tokens.clone() {
         match token {
@@ -77,7 +77,7 @@ pub(crate) fn keyword(tokens: &TokenStream) -> Option<(&'static str, Span)> {
     constant
 }
 
-/// The keyword of any item, `fn` included, or else its first token: where to say that it is the wrong one.
+/// Returns the place for an error about an item of the wrong kind: its keyword, `fn` included, otherwise its first token.
 pub(crate) fn keyword_span(tokens: &TokenStream) -> Span {
     let is_fn = |token: &TokenTree| matches!(token, TokenTree::Ident(it) if it == "fn");
     let function = tokens.clone().into_iter().find(is_fn);

@@ -1,4 +1,4 @@
-//! What a type with `#[data]` holds: the types that need `#[data]` too.
+//! The types inside a type with `#[data]` that need `#[data]` too.
 
 use super::tokens::find;
 use crate::check::strip_groups;
@@ -8,15 +8,16 @@ use std::collections::HashSet;
 use syn::punctuated::Punctuated;
 use syn::{Attribute, Field, GenericArgument, Generics, Item, Meta, PathArguments, Token, Type};
 
-/// A field and the types in it, each once for all fields, that are certainly written, read and described as they are, but for std's own.
+/// A field, and the types in it that certainly need a JSON form of their own. Common types of std and types of earlier fields are left out.
 pub(crate) struct Held<'a> {
     pub(crate) field: &'a mut Field,
     pub(crate) types: Vec<Type>,
 }
 
-/// The fields that hold such types, and who owns them.
+/// Returns the name of the item, and its fields with such types.
 ///
-/// None of a generic type, which has the bounds that its derives infer, and none where an attribute may say otherwise.
+/// Returns `None` for a generic type, whose derives infer their bounds, and for a type with an attribute that may change the JSON form
+/// of its fields. Fields with attributes other than doc comments are left out.
 pub(crate) fn held(item: &mut Item) -> Option<(Ident, Vec<Held<'_>>)> {
     let (attrs, ident, generics) = head(item)?;
     if !is_free(generics) || !are_plain(attrs) {
@@ -33,14 +34,14 @@ pub(crate) fn held(item: &mut Item) -> Option<(Ident, Vec<Held<'_>>)> {
     Some((owner, held.filter(|it| !it.types.is_empty()).collect()))
 }
 
-/// Takes out what derives are told to assume: where nothing is generic, that says nothing of the schema.
+/// Removes attributes that only set bounds for derives. In a type without generics, bounds have no effect on the schema.
 pub(crate) fn without_bounds(item: &mut Item) {
     if head(item).is_some_and(|(_, _, generics)| is_free(generics)) {
         fields(item).for_each(|it| it.attrs.retain(|attr| keys(attr) != ["bound"]));
     }
 }
 
-/// Whether serde reads parts of it that borrow from what is read. A `Cow` owns what it holds, unless told otherwise.
+/// Whether the type has a field that borrows from serde's input. A `Cow` is owned unless its field has `#[serde(borrow)]`.
 pub(crate) fn borrows(item: &Item) -> bool {
     let is_lent = head(item).is_some_and(|(.., generics)| generics.lifetimes().next().is_some());
     let mut all: Box<dyn Iterator<Item = &Field>> = match item {
@@ -84,7 +85,7 @@ fn is_free(generics: &Generics) -> bool {
     generics.params.is_empty() && generics.where_clause.is_none()
 }
 
-/// But for those of variants with attributes.
+/// Returns the fields of a struct or an enum. Fields of variants with attributes other than doc comments are left out.
 fn fields(item: &mut Item) -> Box<dyn Iterator<Item = &mut Field> + '_> {
     match item {
         Item::Struct(it) => Box::new(it.fields.iter_mut()),
@@ -96,7 +97,7 @@ fn fields(item: &mut Item) -> Box<dyn Iterator<Item = &mut Field> + '_> {
     }
 }
 
-/// Whether nothing is said that the fields do not travel as they are.
+/// Whether all attributes are known to keep the JSON form of the fields.
 fn are_plain(attrs: &[Attribute]) -> bool {
     const KEYS: [&str; 13] = [
         "rename",
@@ -122,7 +123,7 @@ fn are_plain(attrs: &[Attribute]) -> bool {
     })
 }
 
-/// What an attribute of serde or schemars says; nothing of any other, and of one that is not understood.
+/// Returns the keys of an attribute of serde or schemars. Any other attribute has none, and neither has one that does not parse.
 fn keys(attr: &Attribute) -> Vec<String> {
     if !attr.path().is_ident("serde") && !attr.path().is_ident("schemars") {
         return Vec::new();
@@ -136,7 +137,7 @@ fn is_documented_at_most(attrs: &[Attribute]) -> bool {
     attrs.iter().all(|it| it.path().is_ident("doc"))
 }
 
-/// What std's lists and maps hold is what lacks the attribute, not they.
+/// Collects the types that need a JSON form of their own. Of arrays, tuples, lists and maps these are the elements and values.
 fn leaves(ty: &Type, types: &mut Vec<Type>) {
     const LISTS: [&str; 5] = ["Option", "Vec", "VecDeque", "BTreeSet", "HashSet"];
     const MAPS: [&str; 2] = ["BTreeMap", "HashMap"];
@@ -163,17 +164,17 @@ fn leaves(ty: &Type, types: &mut Vec<Type>) {
     }
 }
 
-/// Types of std's without anything in them.
+/// Types of std without type arguments.
 const PLAIN: [&str; 19] = [
     "bool", "i8", "i16", "i32", "i64", "i128", "isize", "u8", "u16", "u32", "u64", "u128", "usize",
     "f32", "f64", "char", "str", "String", "PathBuf",
 ];
 
-/// Whether an impl can be for the type: it borrows nothing, and says all that is in it.
+/// Whether generated code can write an impl for the type: it borrows nothing, and all of it is written out.
 fn can_be_promised(ty: &Type) -> bool {
     let unusable = |token: &TokenTree| match token {
         TokenTree::Punct(it) => matches!(it.as_char(), '\'' | '&' | '!'),
-        // What `$crate` means, only its token says, and serde takes bounds as text.
+        // serde takes bounds as text, and text loses the crate that a `$crate` token stands for.
         TokenTree::Ident(it) => ["Self", "dyn", "impl", "_", "$crate"].contains(&&*it.to_string()),
         _ => false,
     };

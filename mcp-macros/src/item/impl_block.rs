@@ -1,4 +1,4 @@
-//! An impl block, read member by member: what is not ours stays as it was written.
+//! An impl block, read member by member. Members without our attributes stay as the user wrote them.
 
 use super::Kind;
 use super::function::Function;
@@ -23,17 +23,17 @@ pub(crate) struct ImplBlock {
 enum Member {
     Plain(TokenStream),
     Marked(Box<Marked>),
-    /// A method with one of our attributes inside `cfg_attr`, without it.
+    /// A method with one of our attributes inside `cfg_attr`. The tokens do not have the `cfg_attr`.
     Hidden(Hidden, TokenStream),
-    /// What it stands for, nobody knows yet.
+    /// A macro call, not yet expanded: it may contain methods.
     Macro(TokenStream),
 }
 
-/// One of our attributes inside `cfg_attr`, which is applied after `#[server]` has read the block.
+/// An attribute of ours inside `cfg_attr`, which is applied after `#[server]` has read the block.
 pub(crate) struct Hidden {
     pub(crate) kind: Kind,
     pub(crate) span: Span,
-    /// Under which condition it would apply.
+    /// Condition of the `cfg_attr`.
     pub(crate) condition: TokenStream,
 }
 
@@ -42,7 +42,7 @@ pub(crate) struct Marked {
     pub(crate) kind: Kind,
     pub(crate) attr: Attribute,
     pub(crate) tokens: TokenStream,
-    /// The error says why it is no function.
+    /// The function, or the reason why the member is no function.
     pub(crate) function: syn::Result<Function>,
 }
 
@@ -62,7 +62,7 @@ impl ImplBlock {
         Ok(Self { header, braces, keyword, generics, of_trait, self_ty, members })
     }
 
-    /// The members with one of our attributes.
+    /// Returns the members with one of our attributes.
     pub(crate) fn marked(&self) -> impl Iterator<Item = &Marked> {
         self.members.iter().filter_map(|member| match member {
             Member::Marked(marked) => Some(&**marked),
@@ -70,7 +70,7 @@ impl ImplBlock {
         })
     }
 
-    /// The attributes that cannot be read.
+    /// Returns our attributes inside `cfg_attr`, which cannot be read.
     pub(crate) fn hidden(&self) -> impl Iterator<Item = &Hidden> {
         self.members.iter().filter_map(|member| match member {
             Member::Hidden(hidden, _) => Some(hidden),
@@ -78,12 +78,12 @@ impl ImplBlock {
         })
     }
 
-    /// Whether more methods may come of it than are written here.
+    /// Whether the block has macro calls, which may expand to more methods.
     pub(crate) fn has_macros(&self) -> bool {
         self.members.iter().any(|it| matches!(it, Member::Macro(_)))
     }
 
-    /// The block as the user wrote it, without what only we understand.
+    /// Returns the block as the user wrote it, without our attributes.
     pub(crate) fn plain(&self) -> TokenStream {
         let members = self.members.iter().map(Member::plain);
         let braces = regroup(&self.braces, members.collect());
@@ -105,7 +105,7 @@ impl Member {
     }
 }
 
-/// An item that is no impl block, such as a trait, without our attributes on what is in its braces.
+/// Returns an item that is no impl block, such as a trait, without our attributes on its members.
 pub(crate) fn without_marks(tokens: TokenStream) -> TokenStream {
     let unmarked = |token| match token {
         TokenTree::Group(group) if group.delimiter() == Delimiter::Brace => {
@@ -184,7 +184,7 @@ fn member(input: ParseStream<'_>) -> syn::Result<Member> {
     })
 }
 
-/// Reads `#[cfg_attr(condition, tool)]`.
+/// Reads `#[cfg_attr(condition, tool)]`. Returns `None` for any other attribute.
 fn hidden(attr: &Attribute) -> Option<Hidden> {
     let list = attr.meta.require_list().ok().filter(|it| it.path.is_ident("cfg_attr"))?;
     let is_comma = |it: &TokenTree| matches!(it, TokenTree::Punct(it) if it.as_char() == ',');
@@ -202,7 +202,7 @@ fn is_macro(tokens: &TokenStream) -> bool {
     ) && !tokens.iter().any(|it| matches!(it, TokenTree::Ident(it) if it == "fn"))
 }
 
-/// Skips what is not a function: to the first braces, or to the `;` of a constant or a type.
+/// Skips a member that is not a function: to its first braces, or to the `;` of a constant or a type.
 fn skip(input: ParseStream<'_>) -> syn::Result<()> {
     let mut to_semicolon = false;
     while !input.is_empty() {

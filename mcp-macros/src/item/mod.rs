@@ -1,4 +1,4 @@
-//! The model: one function that is registered, borrowing what syn read.
+//! Model of a function that is registered. It borrows the syntax that syn has read.
 
 pub(crate) mod form;
 pub(crate) mod function;
@@ -23,7 +23,7 @@ use syn::parse::{ParseStream, Parser as _};
 use syn::spanned::Spanned as _;
 use syn::{Attribute, Expr, FnArg, Ident, LitStr, Meta, Pat, Receiver, Token, Type};
 
-/// What a function is registered as.
+/// Kind of item that a function is registered as.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) enum Kind {
     Tool,
@@ -35,7 +35,7 @@ pub(crate) enum Kind {
 impl Kind {
     pub(crate) const ALL: [Self; 4] = [Self::Tool, Self::Resource, Self::Prompt, Self::Completion];
 
-    /// The attribute's word.
+    /// Returns the name of the attribute.
     pub(crate) fn word(self) -> &'static str {
         match self {
             Self::Tool => "tool",
@@ -54,12 +54,12 @@ impl Kind {
         }
     }
 
-    /// The attribute as it is written.
+    /// Returns the attribute as the user writes it.
     pub(crate) fn owner(self) -> &'static str {
         self.table().owner
     }
 
-    /// The kind an attribute's path stands for: `tool`, or `mcp_runtime::tool`.
+    /// Returns the kind for the path of an attribute: `tool`, or `mcp_runtime::tool`.
     pub(crate) fn of_path(path: &[String]) -> Option<Self> {
         let (last, before) = path.split_last()?;
         let ours = before.is_empty() || before.first().is_some_and(|it| it == "mcp_runtime");
@@ -67,11 +67,11 @@ impl Kind {
     }
 }
 
-/// How a function runs.
+/// Way in which a function runs.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) enum Mode {
     Async,
-    /// A plain function, called where the message was read.
+    /// A plain function, called in place and without a task of its own.
     InPlace,
     /// A plain function on the blocking pool.
     Blocking,
@@ -81,16 +81,16 @@ pub(crate) enum Mode {
 pub(crate) struct Item<'a> {
     pub(crate) kind: Kind,
     pub(crate) function: &'a Function,
-    /// The type whose method it is.
+    /// For a method, the type of its impl block.
     pub(crate) owner: Option<&'a Type>,
     pub(crate) keys: ItemKeys,
     pub(crate) doc: Option<Doc<'a>>,
-    /// Of a resource, when the attribute has a valid one.
+    /// The URI of a resource, if it is valid.
     pub(crate) template: Option<Template>,
     pub(crate) params: Vec<Param<'a>>,
 }
 
-/// Where a parameter is written.
+/// Syntax of a parameter: the receiver, or a name and a type.
 #[derive(Clone, Copy)]
 pub(crate) enum Place<'a> {
     /// `&self`
@@ -98,17 +98,17 @@ pub(crate) enum Place<'a> {
     Typed(&'a Ident, &'a Type),
 }
 
-/// One parameter; the receiver is one too.
+/// A parameter of the function, or its receiver.
 pub(crate) struct Param<'a> {
     pub(crate) place: Place<'a>,
     pub(crate) attrs: &'a [Attribute],
     pub(crate) keys: ArgKeys,
     pub(crate) doc: Option<Doc<'a>>,
-    /// Attributes of serde and schemars: the parameter is read as a struct with one field.
+    /// Attributes of serde and schemars. With any of them, the parameter is read as a struct with one field.
     pub(crate) spread: Vec<&'a Attribute>,
 }
 
-/// Which question the generated code asks of the parameter's type.
+/// Role of a parameter, which selects the method that generated code probes its type with.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) enum Role {
     Tool,
@@ -118,7 +118,7 @@ pub(crate) enum Role {
 }
 
 impl<'a> Item<'a> {
-    /// Reads the attribute `attr` of `function`, reporting what is wrong with either.
+    /// Reads the attribute `attr` of `function`, and reports mistakes in both.
     pub(crate) fn read(
         kind: Kind,
         attr: TokenStream,
@@ -147,7 +147,7 @@ impl<'a> Item<'a> {
         }
     }
 
-    /// Takes from the impl block's `#[server]` the keys that the method does not have itself.
+    /// Takes the keys that the method does not have itself from `#[server]` on its impl block.
     pub(crate) fn inherit(&mut self, server: &ItemKeys) {
         let keys = &mut self.keys;
         keys.group = keys.group.take().or_else(|| server.group.clone());
@@ -169,7 +169,7 @@ impl<'a> Item<'a> {
         }
     }
 
-    /// Whether this item can take a key of its block, given the keys that it has itself.
+    /// Whether this item, with its own keys, can take the key from its block.
     pub(crate) fn can_take(&self, key: &str) -> bool {
         let is_set = |flag: &Option<Given<Flag>>| flag.as_ref().is_some_and(|it| it.value.0);
         self.kind.table().names.contains(&key)
@@ -184,7 +184,7 @@ impl<'a> Item<'a> {
             }
     }
 
-    /// The name that clients see, and where it is written.
+    /// Returns the name that clients see, and the place where it is written.
     pub(crate) fn name(&self) -> (String, Span) {
         let ident = &self.function.sig.ident;
         self.keys.name.as_ref().map_or_else(
@@ -250,7 +250,7 @@ fn read_template(input: ParseStream<'_>, name: &Ident, errors: &Errors) -> Optio
     }
 }
 
-/// Takes a constant or a macro, which is no key, and the comma after it.
+/// Skips a constant or a macro call, which cannot be a key, and the comma after it. Returns whether there was one.
 fn skip_expression(input: ParseStream<'_>) -> bool {
     let ahead = input.fork();
     let is_constant = ahead.parse::<Ident>().is_ok_and(|it| {
@@ -264,7 +264,7 @@ fn skip_expression(input: ParseStream<'_>) -> bool {
     input.parse::<Option<Token![,]>>().is_ok()
 }
 
-/// Takes `uri = "…"` and the comma after it, which is what people write who have not read the manual.
+/// Reads `uri = "…"` and the comma after it, a common mistake of new users. Returns the URI as it is written.
 fn uri_as_key(input: ParseStream<'_>) -> Option<String> {
     let ahead = input.fork();
     let key: Ident = ahead.parse().ok()?;
@@ -279,7 +279,7 @@ fn uri_as_key(input: ParseStream<'_>) -> Option<String> {
 }
 
 impl<'a> Param<'a> {
-    /// `None` when the pattern is not a plain name, which is reported.
+    /// Reads a parameter. Reports a pattern that is not a plain name, and returns `None` for it.
     fn read(input: &'a FnArg, errors: &Errors) -> Option<Self> {
         let (place, attrs) = match input {
             FnArg::Receiver(receiver) => (Place::Receiver(receiver), &receiver.attrs),
@@ -303,7 +303,7 @@ impl<'a> Param<'a> {
         Some(Self { place, attrs, keys, doc: docs::read(attrs), spread })
     }
 
-    /// The name that clients see.
+    /// Returns the name that clients see.
     pub(crate) fn name(&self) -> String {
         match (&self.keys.name, self.place) {
             (Some(name), _) => name.value.0.value(),
@@ -312,7 +312,7 @@ impl<'a> Param<'a> {
         }
     }
 
-    /// Where errors about its type belong.
+    /// Returns the place for errors about the parameter's type.
     pub(crate) fn span(&self) -> Span {
         match self.place {
             Place::Receiver(receiver) => receiver.self_token.span(),
@@ -338,7 +338,7 @@ fn plain_name(pat: &Pat) -> syn::Result<&Ident> {
     }
 }
 
-/// Reads `#[arg(…)]`; `example` is a key that would be right here.
+/// Reads `#[arg(…)]`. The error for an attribute without keys shows `example`.
 fn read_arg(keys: &mut ArgKeys, attr: &Attribute, table: &Table, example: &str, errors: &Errors) {
     let Meta::List(list) = &attr.meta else {
         let message = format!("write `#[arg(key = value)]`, such as `#[arg({example})]`");
@@ -351,7 +351,7 @@ fn read_arg(keys: &mut ArgKeys, attr: &Attribute, table: &Table, example: &str, 
     errors.keep(read.parse2(list.tokens.clone()));
 }
 
-/// `#[complete(…)]` is `#[arg(complete(…))]`, written shorter.
+/// Reads `#[complete(…)]`, which is short for `#[arg(complete(…))]`.
 fn read_complete(keys: &mut ArgKeys, attr: &Attribute, errors: &Errors) {
     let key =
         attr.path().get_ident().cloned().unwrap_or_else(|| Ident::new("complete", attr.span()));

@@ -1,6 +1,6 @@
-//! `rename_all`, as serde does it.
+//! `rename_all`, with the same results as in serde.
 
-/// How names are changed.
+/// Rule for the case of names.
 #[derive(Clone, Copy)]
 pub(crate) enum Rename {
     Lower,
@@ -28,7 +28,7 @@ impl Rename {
         })
     }
 
-    /// Of a variant, which is `PascalCase`.
+    /// Renames a variant, whose name is `PascalCase`.
     pub(crate) fn variant(self, name: &str) -> String {
         match self {
             Self::Pascal => name.to_owned(),
@@ -51,7 +51,7 @@ impl Rename {
         }
     }
 
-    /// Of a field, which is `snake_case`.
+    /// Renames a field, whose name is `snake_case`.
     pub(crate) fn field(self, name: &str) -> String {
         match self {
             Self::Lower | Self::Snake => name.to_owned(),

@@ -1,5 +1,5 @@
-//! What `#[derive(Schema)]` understands of a type. Whatever it does not understand it leaves to schemars as a whole, since a
-//! schema that leaves something out would be a wrong one.
+//! Model of a type with `#[derive(Schema)]`. If the derive does not understand a part of the type, it leaves the whole type to schemars,
+//! because a schema without that part would be wrong.
 
 mod attrs;
 mod choice;
@@ -14,7 +14,7 @@ use syn::{
     Attribute, Field, Fields, Generics, Ident, Item, ItemEnum, ItemStruct, Path, Token, Type,
 };
 
-/// A type whose schema constants can say, if those of its parts can.
+/// A type whose schema can be a constant, if the schemas of its parts can.
 pub(crate) struct Shape<'a> {
     pub(crate) ident: &'a Ident,
     pub(crate) generics: &'a Generics,
@@ -34,7 +34,7 @@ pub(crate) enum Body<'a> {
     OneOf(Vec<Branch<'a>>),
 }
 
-/// What travels, as JSON.
+/// JSON form of a type, of a member, or of a variant's content.
 pub(crate) enum Part<'a> {
     Null,
     Type(&'a Type),
@@ -42,7 +42,7 @@ pub(crate) enum Part<'a> {
     Object(Object<'a>),
     /// Names without documentation.
     Names(Vec<String>),
-    /// A struct, and the name of the variant it is in beside its members.
+    /// A struct in a variant of an internally tagged enum. The member `tag` with the variant's name is added to its members.
     Tagged {
         tag: String,
         name: String,
@@ -51,7 +51,7 @@ pub(crate) enum Part<'a> {
 }
 
 pub(crate) struct Object<'a> {
-    /// As declared.
+    /// The members in the order of their declaration.
     pub(crate) members: Vec<Member<'a>>,
     pub(crate) is_closed: bool,
 }
@@ -63,24 +63,24 @@ pub(crate) struct Member<'a> {
     pub(crate) description: Option<String>,
     pub(crate) is_defaulted: bool,
     pub(crate) is_skipped: bool,
-    /// Never left out, not even as an option.
+    /// Always present in JSON, even if its type is an `Option`.
     pub(crate) is_always: bool,
 }
 
 pub(crate) struct Name {
     pub(crate) variant: String,
     pub(crate) name: String,
-    /// One line.
+    /// Documentation of the variant, on one line.
     pub(crate) description: Option<String>,
 }
 
-/// A variant, or all that are nothing but a name.
+/// A variant, or all variants that are only a name.
 pub(crate) struct Branch<'a> {
     pub(crate) part: Part<'a>,
     pub(crate) description: Option<String>,
 }
 
-/// What is understood of the attributes of a struct, of an enum, of a field and of one that does not travel.
+// Keys that are understood in attributes of serde and schemars: on a struct, on an enum, on a field, and on a field with `skip`.
 const STRUCT: &[&str] = &["crate", "rename", "rename_all", "deny_unknown_fields", "transparent"];
 const ENUM: &[&str] = &[
     "crate",
@@ -96,7 +96,7 @@ const FIELD: &[&str] =
     &["title", "description", "rename", "alias", "default", "skip_serializing_if"];
 const DROPPED: &[&str] = &["skip", "alias", "default"];
 
-/// What `#[mcp(crate = "…")]` says.
+/// Returns the path in `#[mcp(crate = "…")]`.
 pub(crate) fn root(attrs: &[Attribute]) -> Option<Path> {
     let ours: Vec<Attribute> =
         attrs.iter().filter(|it| it.path().is_ident("mcp")).cloned().collect();
@@ -104,7 +104,7 @@ pub(crate) fn root(attrs: &[Attribute]) -> Option<Path> {
 }
 
 impl<'a> Shape<'a> {
-    /// `None` for what is left to schemars.
+    /// Reads a struct or an enum. Returns `None` for a type that is left to schemars.
     pub(crate) fn read(item: &'a Item) -> Option<Self> {
         match item {
             Item::Struct(item) => Self::of_struct(item),
@@ -158,7 +158,7 @@ impl<'a> Shape<'a> {
 }
 
 impl<'a> Object<'a> {
-    /// `None` if two members have one name.
+    /// Returns `None` if two members have the same name.
     fn new(members: Vec<Member<'a>>, is_closed: bool) -> Option<Self> {
         let mut names: Vec<_> = members.iter().map(|it| &it.name).collect();
         names.sort();
@@ -168,7 +168,7 @@ impl<'a> Object<'a> {
 }
 
 impl<'a> Member<'a> {
-    /// What a variant always has.
+    /// Returns a member that is always present: the tag of a variant, or its content.
     fn always(name: String, part: Part<'a>) -> Self {
         Self {
             name,
@@ -190,7 +190,7 @@ fn members(
     Some(members?.into_iter().flatten().collect())
 }
 
-/// `Some(None)` for a field that does not travel.
+/// Reads a field. Returns `None` if the field is not understood, and `Some(None)` if it is not part of the JSON form.
 fn member(field: &Field, rename_all: Option<Rename>) -> Option<Option<Member<'_>>> {
     let attrs = Attrs::read(&field.attrs)?;
     if attrs.is_dropped && attrs.are_only(DROPPED) {
@@ -212,14 +212,14 @@ fn member(field: &Field, rename_all: Option<Rename>) -> Option<Option<Member<'_>
     }))
 }
 
-/// The types of fields without names, of which nothing else is said; there is at least one.
+/// Returns the types of fields without names, of which there must be at least one. Returns `None` if a field has attributes.
 fn plain(fields: &Punctuated<Field, Token![,]>) -> Option<Vec<&Type>> {
     let is_plain = !fields.is_empty() && fields.iter().all(|it| it.attrs.is_empty());
     is_plain.then(|| fields.iter().map(|it| &it.ty).collect())
 }
 
-/// Not of a type that contains itself. Generic ones add no depth, so that two which contain each other would have no end:
-/// in them is nothing generic but std's.
+/// Whether a constant can describe the fields of a type. A type that contains itself would make it endless. A generic type adds no depth,
+/// so two generic types that contain each other would be endless too: its fields may use no generic types except those of std.
 fn can_be_constant(fields: &Fields, ident: &Ident, generics: &Generics) -> bool {
     let is_generic = generics.type_params().next().is_some();
     fields.iter().all(|it| {
@@ -228,7 +228,7 @@ fn can_be_constant(fields: &Fields, ident: &Ident, generics: &Generics) -> bool 
     })
 }
 
-/// Whether anything but std's types has arguments.
+/// Whether a type other than those of std has generic arguments.
 fn has_foreign_generics(tokens: TokenStream) -> bool {
     const STD: [&str; 22] = [
         "Option",
@@ -273,7 +273,7 @@ fn has_foreign_generics(tokens: TokenStream) -> bool {
     })
 }
 
-/// Whether a type contains itself.
+/// Whether the tokens of a field's type name the type itself.
 fn mentions(tokens: &TokenStream, ident: &Ident) -> bool {
     tokens.clone().into_iter().any(|it| match it {
         TokenTree::Ident(it) => it == *ident || it == "Self",

@@ -1,10 +1,10 @@
-//! Rewriting of the user's own tokens, where reading them with syn would only lose something.
+//! Rewriting of the user's tokens without syn, which would lose a part of them.
 
 use super::Kind;
 use proc_macro2::{Delimiter, Group, Ident, Punct, Spacing, Span, TokenStream, TokenTree};
 use quote::ToTokens;
 
-/// The function without what only we understand: attributes of its parameters, and our own beside it.
+/// Returns the function without our attributes, and without attributes on parameters that rustc would reject, such as doc comments.
 ///
 /// Works on functions that do not parse, so that the user sees one error and not one per attribute.
 pub(crate) fn without_helpers(function: TokenStream) -> TokenStream {
@@ -17,7 +17,7 @@ pub(crate) fn without_helpers(function: TokenStream) -> TokenStream {
     tokens.into_iter().collect()
 }
 
-/// The parameters of a function that need not parse, and where they are among its tokens.
+/// Returns the group of parameters and its index among the tokens. The function need not parse.
 fn params(tokens: &[TokenTree]) -> Option<(usize, Group)> {
     let mut found_fn = false;
     let mut angles = 0_i32;
@@ -44,8 +44,8 @@ fn params(tokens: &[TokenTree]) -> Option<(usize, Group)> {
     None
 }
 
-/// A function of which a parameter has no type yet, as while it is typed: `a`, `a:`, `a: Vec<`, `a: &`. No compiler takes that, so rustc has said
-/// it; it says so again of what is given here, which goes unheard where the place is the same.
+/// Returns the function without our attributes if it is half-typed: a parameter has no type yet, as in `a`, `a:`, `a: Vec<`, `a: &`.
+/// rustc has reported that already. It reports the returned tokens too, but shows only one of two errors at the same place.
 pub(crate) fn half_written(function: &TokenStream) -> Option<TokenStream> {
     let tokens: Vec<TokenTree> = function.clone().into_iter().collect();
     let (_, written) = params(&tokens)?;
@@ -59,7 +59,7 @@ pub(crate) fn half_written(function: &TokenStream) -> Option<TokenStream> {
         _ => false,
     });
     let mut parts: Vec<&[TokenTree]> = parts.collect();
-    // After the last comma there may be nothing.
+    // A trailing comma leaves an empty part behind it.
     parts.pop_if(|it| it.is_empty());
     if !parts.into_iter().any(has_no_type) {
         return None;
@@ -68,7 +68,7 @@ pub(crate) fn half_written(function: &TokenStream) -> Option<TokenStream> {
     if let Some((at, mut params)) = params(&tokens)
         && params.stream().into_iter().count() < inner.len()
     {
-        // A group that was made anew has one place for all of it, and the mistake is mostly found at its end.
+        // A rebuilt group has one span for all of it. rustc mostly reports the mistake at its end, so that becomes the span.
         params.set_span(written.span_close());
         tokens[at] = params.into();
     }
@@ -79,7 +79,7 @@ fn has_no_type(param: &[TokenTree]) -> bool {
     let is_self = param.iter().any(|it| matches!(it, TokenTree::Ident(word) if word == "self"));
     let is_typed = param.iter().any(|it| is_punct(it, ':'));
     let is_open = match param.last() {
-        // A type may end with `>`, with the `!` of one that has no values, and with a `+`; a `..` is left to syn.
+        // A type can end with `>`, with `!` (the never type) or with `+`. A `..` is left to syn.
         Some(TokenTree::Punct(punct)) => !matches!(punct.as_char(), '>' | '!' | '+' | '.'),
         Some(_) => false,
         None => true,
@@ -87,12 +87,12 @@ fn has_no_type(param: &[TokenTree]) -> bool {
     is_open || !is_typed && !is_self
 }
 
-/// The function without `cfg_attr`, which would bring our attributes back.
+/// Returns the function without `cfg_attr`, which would bring our attributes back.
 pub(crate) fn without_conditional(function: TokenStream) -> TokenStream {
     without_attributes(function, |path| matches!(path, [word] if word == "cfg_attr"))
 }
 
-/// The struct or enum without our attributes on its fields or variants.
+/// Returns the struct or enum without our attributes on its fields or variants.
 pub(crate) fn without_form_helpers(item: TokenStream) -> TokenStream {
     let fields = |token| match token {
         TokenTree::Group(group) if group.delimiter() == Delimiter::Brace => {
@@ -113,21 +113,22 @@ fn is_ours(path: &[String]) -> bool {
     matches!(path, [word] if word == "arg" || word == "complete")
 }
 
-/// The same delimiters at the same place around other tokens.
+/// Returns a group of other tokens with the same delimiters and the same span.
 pub(crate) fn regroup(group: &Group, stream: TokenStream) -> Group {
     let mut new = Group::new(group.delimiter(), stream);
     new.set_span(group.span());
     new
 }
 
-/// The group without the attributes that `drop` picks. One that has none stays the very group, because a new one has lost where it begins and ends.
+/// Returns the group without the attributes that `drop` picks. A group without such attributes is returned itself, because a new group
+/// would lose the spans of its delimiters.
 fn stripped(group: Group, drop: impl Fn(&[String]) -> bool) -> Group {
     let count = |tokens: TokenStream| tokens.into_iter().count();
     let kept = without_attributes(group.stream(), drop);
     if count(kept.clone()) == count(group.stream()) { group } else { regroup(&group, kept) }
 }
 
-/// Drops `#[path …]` where `drop` says so; groups are not entered.
+/// Removes each attribute `#[path …]` for whose path `drop` returns `true`. Does not enter groups.
 fn without_attributes(tokens: TokenStream, drop: impl Fn(&[String]) -> bool) -> TokenStream {
     let mut kept: Vec<TokenTree> = Vec::new();
     for token in tokens {
@@ -144,7 +145,7 @@ fn without_attributes(tokens: TokenStream, drop: impl Fn(&[String]) -> bool) -> 
     kept.into_iter().collect()
 }
 
-/// The path that an attribute starts with.
+/// Returns the path at the start of an attribute.
 pub(crate) fn path_of(attribute: &TokenStream) -> Vec<String> {
     let mut path = Vec::new();
     for token in attribute.clone() {
@@ -157,7 +158,7 @@ pub(crate) fn path_of(attribute: &TokenStream) -> Vec<String> {
     path
 }
 
-/// The user's tokens as generated code can hold them: lifetimes become `'_`, `Self` becomes the type.
+/// Returns the user's tokens in a form that is valid in generated code: lifetimes become `'_`, `Self` becomes the type.
 pub(crate) fn outside(tokens: TokenStream, owner: Option<&TokenStream>) -> TokenStream {
     let mut bound = Vec::new();
     collect_bound(&tokens, &mut bound);
@@ -198,7 +199,7 @@ fn rewrite(tokens: TokenStream, owner: Option<&TokenStream>, bound: &[String]) -
     new
 }
 
-/// `<Type>`, the form in which any type can be followed by `::`.
+/// Returns `<Type>`, the form in which `::` can follow any type.
 fn angled(ty: TokenStream, span: Span) -> TokenStream {
     let punct = |char| {
         let mut punct = Punct::new(char, Spacing::Alone);
@@ -208,7 +209,7 @@ fn angled(ty: TokenStream, span: Span) -> TokenStream {
     [punct('<'), ty, punct('>')].into_iter().collect()
 }
 
-/// Lifetimes that `for<'a>` introduces inside the tokens themselves.
+/// Collects the lifetimes that `for<'a>` introduces inside the tokens.
 fn collect_bound(tokens: &TokenStream, bound: &mut Vec<String>) {
     let mut binding = false;
     let mut after_for = false;
@@ -232,7 +233,7 @@ fn is_punct(token: &TokenTree, char: char) -> bool {
     matches!(token, TokenTree::Punct(it) if it.as_char() == char)
 }
 
-/// The first of the tokens that `wanted` picks, at any depth.
+/// Returns the span of the first token that `wanted` picks, at any depth.
 pub(crate) fn find(tokens: &TokenStream, wanted: &impl Fn(&TokenTree) -> bool) -> Option<Span> {
     tokens.clone().into_iter().find_map(|token| match &token {
         token if wanted(token) => Some(token.span()),
@@ -241,7 +242,7 @@ pub(crate) fn find(tokens: &TokenStream, wanted: &impl Fn(&TokenTree) -> bool) -
     })
 }
 
-/// The same tokens, for which errors point at `place`.
+/// Returns the same tokens with spans that make errors point at `place`.
 fn relocated(tokens: TokenStream, place: Span) -> TokenStream {
     let moved = |token| {
         let mut token = match token {
@@ -254,7 +255,7 @@ fn relocated(tokens: TokenStream, place: Span) -> TokenStream {
     tokens.into_iter().map(moved).collect()
 }
 
-/// Tokens as a person writes them, for messages: syn does not keep which of them touched.
+/// Formats tokens for messages in the usual style. syn does not keep the spaces between tokens.
 pub(crate) fn written(tokens: &impl ToTokens) -> String {
     let mut text = tokens.to_token_stream().to_string();
     for (loose, tight) in

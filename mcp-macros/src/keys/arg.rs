@@ -22,11 +22,12 @@ impl Value for Default {
     }
 }
 
-/// `example = literal`, as JSON text.
+/// `example = literal`.
 #[derive(Clone)]
 pub(crate) struct Example {
+    /// The literal as JSON text.
     pub(crate) json: String,
-    /// As it is written.
+    /// The literal as the user wrote it.
     pub(crate) tokens: TokenStream,
 }
 
@@ -41,7 +42,7 @@ impl Value for Example {
             }
             let start = input.fork();
             let json = json::literal(input)?;
-            // A sign and a literal at most.
+            // The tokens are a literal, after a sign if the number is negative.
             let count = if json.starts_with('-') { 2 } else { 1 };
             let tokens = (0..count).map(|_| start.parse::<TokenTree>());
             Ok(Self { json, tokens: tokens.collect::<syn::Result<_>>()? })
@@ -75,7 +76,7 @@ impl Value for Header {
     }
 }
 
-/// `format = "email"`: what a text of a form is.
+/// `format = "email"`: format of a text field in a form.
 #[derive(Clone, Copy)]
 pub(crate) enum Format {
     Email,
@@ -111,7 +112,7 @@ impl Value for Format {
     }
 }
 
-/// Where the proposals for a value come from.
+/// Source of the proposals for a value.
 #[derive(Clone)]
 pub(crate) enum Completer {
     /// `complete("a", "b")`
@@ -135,7 +136,7 @@ impl Value for Completer {
 }
 
 impl Completer {
-    /// Reads what stands between the parentheses.
+    /// Reads the content of the parentheses.
     pub(crate) fn inside(key: &Ident, input: ParseStream<'_>) -> syn::Result<Self> {
         let mixed = "write either values or one function, not both";
         if !input.peek(LitStr) {

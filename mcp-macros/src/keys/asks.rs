@@ -1,4 +1,4 @@
-//! What an item asks of the client.
+//! Client capabilities that an item needs.
 
 use super::suggest::suggest;
 use super::{Value, parenthesized, usage};
@@ -7,7 +7,7 @@ use syn::ext::IdentExt as _;
 use syn::parse::ParseStream;
 use syn::{Ident, Token};
 
-/// `asks(elicitation, sampling, roots)`: names of client capabilities, each known to be one.
+/// `asks(elicitation, sampling, roots)`: valid names of client capabilities.
 #[derive(Clone)]
 pub(crate) struct Asks(pub(crate) Vec<Ident>);
 

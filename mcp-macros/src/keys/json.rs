@@ -1,9 +1,9 @@
-//! Literals as JSON text, made at compile time.
+//! Conversion of Rust literals to JSON text at compile time.
 
 use syn::parse::ParseStream;
 use syn::{Lit, Token};
 
-/// Reads a number, `true`, `false` or text and gives it as JSON.
+/// Reads a number, `true`, `false` or text, and returns it as JSON.
 pub(crate) fn literal(input: ParseStream<'_>) -> syn::Result<String> {
     let span = input.span();
     let minus = input.parse::<Option<Token![-]>>()?.is_some();
@@ -24,12 +24,12 @@ pub(crate) fn literal(input: ParseStream<'_>) -> syn::Result<String> {
 
 const WRITTEN_OUT: &str = "expected a number, `true`, `false` or \"text\", written out";
 
-/// A float as serde_json writes it.
+/// Formats a float as serde_json does.
 pub(crate) fn float_text(float: f64) -> String {
     format!("{float:?}")
 }
 
-/// A JSON string.
+/// Returns the text as a JSON string.
 pub(crate) fn quoted(text: &str) -> String {
     use std::fmt::Write as _;
     let mut json = String::from("\"");

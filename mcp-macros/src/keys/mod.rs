@@ -1,7 +1,7 @@
 //! The grammar of attributes: `key`, `key = value`, `key(values)`, separated by commas.
 //!
-//! There is one reader for all attributes. What differs is data: a struct made by [`keys!`] says which
-//! keys exist and how each is written, and a [`Table`] says which of them an attribute accepts.
+//! All attributes share one reader and differ in their data. A struct made by [`keys!`] declares the keys and how each is written. A
+//! [`Table`] lists the keys that one attribute accepts.
 
 pub(crate) mod arg;
 pub(crate) mod asks;
@@ -24,18 +24,18 @@ use syn::ext::IdentExt as _;
 use syn::parse::ParseStream;
 use syn::{Ident, LitStr};
 
-/// Which keys one attribute accepts.
+/// The keys that one attribute accepts.
 pub(crate) struct Table {
-    /// As the user writes it: `#[tool]`.
+    /// The attribute as the user writes it: `#[tool]`.
     pub(crate) owner: &'static str,
     pub(crate) names: &'static [&'static str],
-    /// Keys that somebody may look for here, and why there are none.
+    /// Keys that users may expect here, each with the reason why the attribute does not have it.
     pub(crate) refused: &'static [(&'static str, &'static str)],
-    /// What those were looking for whose key is nobody's.
+    /// Advice for a key that no attribute has.
     pub(crate) hint: Option<&'static str>,
 }
 
-/// A key that was written, with the place where.
+/// A key as the user wrote it, with its value. The identifier also holds its place for errors.
 #[derive(Clone)]
 pub(crate) struct Given<T> {
     pub(crate) key: Ident,
@@ -48,16 +48,16 @@ impl<T> Given<T> {
     }
 }
 
-/// How the value of a key is written.
+/// Parser for the value of a key.
 pub(crate) trait Value: Sized {
-    /// What follows the key in an example, such as ` = "30s"`.
+    /// Text after the key in an example, such as ` = "30s"`.
     const USAGE: &'static str;
 
-    /// Reads what follows the key.
+    /// Reads the value after the key.
     fn read(key: &Ident, input: ParseStream<'_>, errors: &Errors) -> syn::Result<Self>;
 }
 
-/// Where a value goes: once (`Option`) or repeatedly (`Vec`).
+/// Field for the value of a key: an `Option` for a single value, a `Vec` for a key that can be repeated.
 pub(crate) trait Slot {
     fn fill(&mut self, key: Ident, input: ParseStream<'_>, errors: &Errors) -> syn::Result<()>;
 }
@@ -83,7 +83,7 @@ impl<T: Value> Slot for Vec<Given<T>> {
 
 /// A set of keys, made by [`keys!`].
 pub(crate) trait Keys: Default {
-    /// Every key of the struct; a [`Table`] names some of them.
+    /// All keys of the struct. A [`Table`] lists some of them.
     #[cfg(test)]
     const NAMES: &'static [&'static str];
 
@@ -96,7 +96,7 @@ pub(crate) trait Keys: Default {
     ) -> syn::Result<()>;
 }
 
-/// Declares a struct of keys. A key that is a Rust keyword says so: `crate_path = "crate": …`.
+/// Declares a struct of keys. A key that is a Rust keyword has a field of another name: `crate_path = "crate": …`.
 macro_rules! keys {
     (@name $field:ident) => { stringify!($field) };
     (@name $field:ident $name:literal) => { $name };
@@ -128,7 +128,7 @@ macro_rules! keys {
 }
 pub(crate) use keys;
 
-/// Reads all keys of one attribute into `keys`, reporting every mistake and going on after each.
+/// Reads all keys of one attribute into `keys`. Reports every mistake, and continues after each.
 pub(crate) fn read<K: Keys>(keys: &mut K, input: ParseStream<'_>, table: &Table, errors: &Errors) {
     while !input.is_empty() {
         if let Err(error) = read_one(keys, input, table, errors) {
@@ -143,7 +143,7 @@ pub(crate) fn read<K: Keys>(keys: &mut K, input: ParseStream<'_>, table: &Table,
     }
 }
 
-/// The text that some attributes start with, and the comma after it.
+/// Reads the text that some attributes start with, and the comma after it.
 pub(crate) fn read_first(input: ParseStream<'_>) -> syn::Result<Option<LitStr>> {
     if !input.peek(LitStr) {
         return Ok(None);
@@ -192,7 +192,7 @@ fn unknown(name: &str, table: &Table) -> String {
         return format!("`{name}` is no key of {}: {reason}", table.owner);
     }
     let elsewhere = tables::ALL.iter().find(|it| it.names.contains(&name));
-    // `task` on a prompt is no misspelt `asks`, but what stands in `icon(…)` was hardly meant for another attribute.
+    // A key of another attribute is no misspelling: `task` on a prompt is not `asks`. Inside `icon(…)` a misspelling is more likely.
     let near =
         suggest(name, table.names).filter(|_| elsewhere.is_none() || !owner.starts_with("#["));
     let hint = if let Some(found) = near {
@@ -211,7 +211,7 @@ fn skip_to_comma(input: ParseStream<'_>) {
     }
 }
 
-/// Reads `= value`; anything else is answered with how the key is written.
+/// Reads `= value`. The error for anything else shows how the key is written.
 pub(crate) fn assigned<V: Value, T>(
     key: &Ident,
     input: ParseStream<'_>,
@@ -227,7 +227,7 @@ pub(crate) fn assigned<V: Value, T>(
     read(input)
 }
 
-/// Reads `(values)`; anything else is answered with how the key is written.
+/// Reads `(values)`. The error for anything else shows how the key is written.
 pub(crate) fn parenthesized<V: Value, T>(
     key: &Ident,
     input: ParseStream<'_>,
@@ -243,7 +243,7 @@ pub(crate) fn parenthesized<V: Value, T>(
     }
     let value = read(&content);
     let complete = content.is_empty();
-    // What is left unread would be reported once more, by syn.
+    // syn reports tokens that are left unread as a second error.
     content.parse::<TokenStream>()?;
     if value.is_ok() && !complete { Err(usage::<V>(key)) } else { value }
 }

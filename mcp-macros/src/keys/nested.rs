@@ -18,7 +18,7 @@ pub(crate) struct Icon {
 }
 
 keys! {
-    /// What an icon says beside its address.
+    /// The keys of an icon after its address.
     struct IconKeys {
         mime_type: Option<Given<Name>>,
         sizes: Option<Given<Sizes>>,
@@ -92,7 +92,7 @@ impl Value for Cache {
     }
 }
 
-/// `meta("vendor.com/key" = 1, other = "text")`: names and JSON text.
+/// `meta("vendor.com/key" = 1, other = "text")`: pairs of a name and a value as JSON text.
 #[derive(Clone)]
 pub(crate) struct Meta(pub(crate) Vec<(String, String)>);
 

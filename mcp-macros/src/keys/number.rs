@@ -1,4 +1,4 @@
-//! Values that are quantities: durations, sizes, places, priorities.
+//! Values that are quantities: durations, sizes, positions in lists, priorities. Patterns are here too.
 
 use super::text::literal;
 use super::{Value, assigned};
@@ -51,7 +51,7 @@ impl Value for Size {
 
 const SIZE: &str = "expected a number of bytes, or a whole number and a unit: \"512KB\", \"1MB\", \"16MiB\" or \"1GB\"";
 
-/// `max_result = "1MB"`: a literal is checked here, any other expression is a number of bytes.
+/// `max_result = "1MB"`, in bytes. A literal is checked here; any other expression is passed on.
 #[derive(Clone)]
 pub(crate) enum SizeExpr {
     Bytes(u64),
@@ -85,7 +85,7 @@ fn bytes(text: &str) -> Option<u64> {
     scaled(text, &decimal).or_else(|| scaled(text, &binary))
 }
 
-/// A whole number, at most one space, and one of the units.
+/// Reads a whole number, at most one space, and one of the units. Returns the number times the factor of its unit.
 fn scaled(text: &str, units: &[(&str, u64)]) -> Option<u64> {
     let digits = text.bytes().take_while(u8::is_ascii_digit).count();
     let (number, unit) = text.split_at(digits);
@@ -139,7 +139,7 @@ impl Value for Priority {
     }
 }
 
-/// A regular expression the runtime can compile, because the macro just did.
+/// A regular expression that the runtime can compile, because the macro has compiled it with the same library.
 #[derive(Clone)]
 pub(crate) struct Pattern(pub(crate) LitStr);
 

@@ -1,4 +1,4 @@
-//! Values that are ranges: of a number, of a length.
+//! Values that are ranges of numbers or of lengths.
 
 use super::{Value, parenthesized, usage};
 use crate::errors::Errors;
@@ -6,7 +6,7 @@ use std::fmt;
 use syn::parse::ParseStream;
 use syn::{Expr, ExprLit, ExprRange, ExprUnary, Ident, Lit, RangeLimits, UnOp};
 
-/// One end of a range.
+/// End of a range.
 #[derive(Clone, Copy)]
 pub(crate) enum Bound {
     Int(i128),
@@ -14,12 +14,12 @@ pub(crate) enum Bound {
 }
 
 impl Bound {
-    /// A number that is written out, with its sign.
+    /// Reads a number literal with its sign.
     pub(crate) fn read(expr: &Expr) -> syn::Result<Self> {
         bound(expr)
     }
 
-    /// Whether nothing lies between the two.
+    /// Whether no number lies in the range from `self` to `end`.
     fn leaves_nothing(self, end: Self, inclusive: bool) -> bool {
         let order = match (self, end) {
             (Self::Int(start), Self::Int(end)) => Some(start.cmp(&end)),
@@ -37,7 +37,7 @@ impl Bound {
     }
 }
 
-/// `range(1..=10)`; the end of `a..b` is outside.
+/// `range(1..=10)`; `a..b` excludes `b`.
 #[derive(Clone)]
 pub(crate) struct Range {
     pub(crate) start: Option<Bound>,
@@ -57,13 +57,13 @@ impl fmt::Display for Bound {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Int(int) => int.fmt(f),
-            // Rust tells the two apart by their point.
+            // `Debug` keeps the point, by which Rust tells a float from an integer.
             Self::Float(float) => write!(f, "{float:?}"),
         }
     }
 }
 
-/// As it is written.
+/// Writes the range as the user wrote it.
 impl fmt::Display for Range {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let bound = |it: Option<Bound>| it.map(|it| it.to_string()).unwrap_or_default();
@@ -101,12 +101,12 @@ fn parse(key: &Ident, input: ParseStream<'_>) -> syn::Result<ExprRange> {
     }
 }
 
-/// Without the invisible brackets that a `macro_rules` fragment has.
+/// Returns the expression without the invisible groups around a `macro_rules` fragment.
 fn plain(expr: &Expr) -> &Expr {
     if let Expr::Group(group) = expr { plain(&group.expr) } else { expr }
 }
 
-/// A number as it is written.
+/// Reads a number literal with its sign.
 fn bound(expr: &Expr) -> syn::Result<Bound> {
     let message =
         "a range is written with numbers, because the schema shows them: write the number itself";
@@ -131,7 +131,7 @@ fn bound(expr: &Expr) -> syn::Result<Bound> {
     }
 }
 
-/// `len(..=200)`: fewest and most, both allowed.
+/// `len(..=200)`: smallest and greatest length, both included.
 #[derive(Clone)]
 pub(crate) struct Len {
     pub(crate) min: Option<usize>,

@@ -1,4 +1,4 @@
-//! How often an item may be called, and how many times at once.
+//! Limits on calls of an item: rate and concurrency.
 
 use super::tables::RATE;
 use super::{Given, Value, assigned, keys, parenthesized, usage};
@@ -15,13 +15,13 @@ pub(crate) struct Rate {
 }
 
 keys! {
-    /// What a rate says beside itself.
+    /// The keys of a rate after its text.
     struct RateKeys {
         burst: Option<Given<Count>>,
     }
 }
 
-/// The time a rate is said for.
+/// Unit of time of a rate.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) enum Unit {
     Second,
@@ -79,7 +79,7 @@ fn often(text: &LitStr) -> syn::Result<(u32, Unit)> {
     }
 }
 
-/// The number, unless it is too great, and the unit.
+/// Splits a rate into its number and its unit. The number is `None` if it does not fit into a `u32`.
 fn parts(text: &str) -> Option<(Option<u32>, &str)> {
     let (count, unit) = text.split_once('/')?;
     let is_number = !count.is_empty() && count.bytes().all(|it| it.is_ascii_digit());
@@ -95,7 +95,7 @@ fn meant(unit: &str) -> Option<&'static str> {
     })
 }
 
-/// `concurrency = 4`: a whole number from 1 on.
+/// `concurrency = 4`: a whole number, 1 or more.
 #[derive(Clone)]
 pub(crate) struct Count(pub(crate) u32);
 

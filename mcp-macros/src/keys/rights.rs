@@ -1,11 +1,11 @@
-//! Who may use an item.
+//! Access rights of an item: scopes and policies.
 
 use super::{Value, parenthesized, usage};
 use crate::errors::Errors;
 use syn::parse::{Parse as _, ParseStream};
 use syn::{Expr, Ident, LitStr, Token};
 
-/// `scopes("files:read", "files:write")`: names of what a caller has been granted, all of which are needed.
+/// `scopes("files:read", "files:write")`: scopes that a caller needs, all of them.
 #[derive(Clone)]
 pub(crate) struct Scopes(pub(crate) Vec<LitStr>);
 
@@ -33,7 +33,7 @@ impl Value for Scopes {
     }
 }
 
-/// Why no token could grant this (RFC 6749, section 3.3).
+/// Returns why no token could grant this scope (RFC 6749, section 3.3), or `None` for a valid scope.
 fn problem(scope: &str) -> Option<String> {
     let is_scope = |it: &str| {
         !it.is_empty() && it.bytes().all(|it| it.is_ascii_graphic() && !b"\"\\".contains(&it))

@@ -1,6 +1,6 @@
-//! "Did you mean": the candidate a misspelt word most likely stands for.
+//! "Did you mean": the candidate that a misspelt word most likely stands for.
 
-/// What JSON Schema and others call what is a key here.
+/// Words of JSON Schema and of other libraries, each with our key for the same thing.
 const SYNONYMS: [(&str, &str); 13] = [
     ("minimum", "range"),
     ("maximum", "range"),
@@ -17,9 +17,9 @@ const SYNONYMS: [(&str, &str); 13] = [
     ("concurrent", "concurrency"),
 ];
 
-/// The nearest candidate, if one is near enough to be what was meant.
+/// Returns the nearest candidate, if it is near enough to be the intended word.
 ///
-/// The protocol's own spelling (`readOnlyHint`, `mimeType`) finds the key that stands for it.
+/// The protocol's own spelling (`readOnlyHint`, `mimeType`) finds our key for it.
 pub(crate) fn suggest<'a>(word: &str, candidates: &[&'a str]) -> Option<&'a str> {
     let plain = plain(word);
     let synonym = SYNONYMS.iter().find(|(it, _)| *it == plain).map(|(_, key)| *key);
@@ -39,7 +39,7 @@ pub(crate) fn suggest<'a>(word: &str, candidates: &[&'a str]) -> Option<&'a str>
         .map(|(_, it)| it)
 }
 
-/// `readOnlyHint`, `read-only` → `read_only`.
+/// Converts `readOnlyHint` and `read-only` to `read_only`.
 fn plain(word: &str) -> String {
     let mut plain = String::new();
     for char in word.chars() {

@@ -1,4 +1,4 @@
-//! Which attribute accepts which key.
+//! The keys that each attribute accepts.
 
 use super::arg::{Completer, Default, Example, Format, Header};
 use super::asks::Asks;
@@ -12,7 +12,7 @@ use super::text::{Audience, CratePath, Expression, Flag, Name, SchemaForm, Text,
 use super::{Given, Table, keys};
 
 keys! {
-    /// The keys of everything that is registered: tools, resources, prompts, completions, `#[server]`, `#[data]`, `#[form]`.
+    /// The keys of `#[tool]`, `#[resource]`, `#[prompt]`, `#[completion]`, `#[server]`, `#[data]`, `#[form]`, and of `items!`.
     struct ItemKeys {
         name: Option<Given<Name>>,
         title: Option<Given<Text>>,
@@ -49,7 +49,7 @@ keys! {
     }
 }
 
-/// Names of keys, in the order in which errors list them.
+/// Lists names of keys, in the order in which errors show them.
 macro_rules! names {
     ($($name:ident)*) => { &[$(stringify!($name)),*] };
 }
@@ -90,7 +90,7 @@ pub(crate) const COMPLETION: Table = Table {
     hint: None,
 };
 
-/// Keys that all items of a block can share.
+/// The keys of `#[server]`, which are defaults for the items of the block.
 pub(crate) const SERVER_IMPL: Table = Table {
     owner: "#[server]",
     names: names! {
@@ -230,7 +230,7 @@ pub(crate) const TASK: Table =
 pub(crate) const RATE: Table =
     Table { owner: "rate", names: names![burst], refused: &[], hint: None };
 
-/// Where to look for a key that is at home elsewhere.
+/// Tables to search for a key that belongs to another attribute.
 pub(crate) const ALL: [&Table; 10] =
     [&TOOL, &RESOURCE, &PROMPT, &ARG, &FORM, &FORM_FIELD, &SERVER, &CACHE, &TASK, &RATE];
 
@@ -241,7 +241,7 @@ mod tests {
     use super::super::{Keys, Table};
     use super::*;
 
-    /// A table that names a key its struct lacks would panic in the user's build.
+    /// A table with a key that its struct does not have would panic in the user's build.
     #[test]
     fn every_table_names_keys_that_exist() {
         fn check<K: Keys>(tables: &[Table]) {

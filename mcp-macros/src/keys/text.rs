@@ -1,4 +1,4 @@
-//! Values that are words: flags, text, names, paths, expressions.
+//! Simple values: flags, text, names, paths, expressions, and lists of words.
 
 use super::{Value, assigned, parenthesized, usage};
 use crate::errors::Errors;
@@ -28,7 +28,7 @@ impl Value for Flag {
     }
 }
 
-/// `key = "text"`, or an expression that is text at compile time.
+/// `key = "text"`, or an expression. On items the expression must be constant, of type `&'static str`.
 #[derive(Clone)]
 pub(crate) enum Text {
     Literal(LitStr),
@@ -50,7 +50,7 @@ impl Value for Text {
     }
 }
 
-/// `key = "text"`, text that the macro itself must know, and not the empty one.
+/// `key = "text"`, for text that the macro itself reads. The text must not be blank.
 #[derive(Clone)]
 pub(crate) struct Name(pub(crate) LitStr);
 
@@ -101,12 +101,14 @@ impl Value for CratePath {
     }
 }
 
-/// `schema = "full"`: whether clients get the schema as it is or in the form they all understand, whatever the server says.
+/// `schema = "full"`: the form in which clients get the schema. Overrides the setting of the server.
 #[derive(Clone, Copy, PartialEq)]
 pub(crate) enum SchemaForm {
+    /// The form that all clients understand.
     Compatible,
+    /// The schema unabridged.
     Full,
-    /// Compatible, and nothing of it made at run time.
+    /// The compatible form, written by the compiler. A schema that would need code at run time is an error.
     Static,
 }
 
@@ -124,7 +126,7 @@ impl Value for SchemaForm {
     }
 }
 
-/// Who a resource is meant for.
+/// Intended reader of a resource.
 #[derive(Clone, Copy, PartialEq)]
 pub(crate) enum Role {
     User,

@@ -1,4 +1,4 @@
-//! What the attributes expand to, compared as text with `tests/expand/<name>.out.rs`.
+//! Expansions of the attributes, compared as text with `tests/expand/<name>.out.rs`.
 //!
 //! `UPDATE_EXPAND=1 cargo test -p mcp-macros` writes the files anew.
 
@@ -10,7 +10,7 @@ fn check(name: &str) {
     let source = std::fs::read_to_string(folder.join(format!("{name}.rs"))).unwrap();
     let expanded = expand(&source);
     let file = syn::parse2(expanded.clone()).or_else(|_| {
-        // An expression is no file of its own.
+        // A file cannot hold an expression alone.
         syn::parse2(quote::quote!(fn main() { #expanded }))
     });
     let text =
@@ -34,7 +34,7 @@ expansions! {
     schema_struct schema_enum schema_choice schema_generic schema_newtype
 }
 
-/// Nobody's names but these: what else is generated must be the user's tokens.
+/// Generated code uses no names of ours except through the path in `crate`.
 #[test]
 fn generated_code_with_another_crate_never_names_ours() {
     let sources = [

@@ -1,4 +1,4 @@
-//! The entry points on source text.
+//! Tests of the entry points on source text.
 
 mod errors;
 mod expansions;
@@ -66,7 +66,7 @@ impl Entry {
     }
 }
 
-/// What stands between an attribute's parentheses.
+/// Returns the tokens between the parentheses of an attribute.
 fn arguments(attribute: &TokenStream) -> TokenStream {
     match attribute.clone().into_iter().last() {
         Some(TokenTree::Group(group)) => group.stream(),

@@ -1,4 +1,4 @@
-//! A client on one connection, which stays open.
+//! A client that makes all calls on one connection.
 
 use std::{
     io::{Read as _, Write as _},
@@ -21,9 +21,9 @@ pub(crate) enum Era {
 
 struct Connection {
     stream: TcpStream,
-    /// What every request says.
+    /// Request line and header fields of every request.
     head: String,
-    /// Where each shows another token.
+    /// Issuer of the tokens, if each request carries a new one.
     issuer: Option<Issuer>,
     received: Vec<u8>,
 }
@@ -87,7 +87,7 @@ impl Connection {
         Ok(())
     }
 
-    /// Sends a message, and takes the response, which says `expected`.
+    /// Sends a message and reads the response, which must contain `expected`.
     fn post(&mut self, body: &str, expected: &str) -> Result<Response, Failure> {
         let new = self.issuer.as_ref().map(Issuer::authorization).unwrap_or_default();
         let request = format!("{}{new}Content-Length: {}\r\n\r\n{body}", self.head, body.len());
@@ -117,7 +117,7 @@ impl Connection {
 }
 
 impl Response {
-    /// The first response in these bytes, and where it ends; `None` when more of it must come.
+    /// Returns the first response in these bytes and the index of its end, or `None` if the response is incomplete.
     fn read(bytes: &[u8]) -> Result<Option<(Self, usize)>, Failure> {
         let Some(end) = bytes.windows(4).position(|it| it == b"\r\n\r\n") else { return Ok(None) };
         let mut response =

@@ -1,4 +1,4 @@
-//! Whoever signs the tokens that callers show.
+//! Issuer that signs the tokens of the calls.
 
 use std::{
     io::{BufRead as _, BufReader, Write as _},
@@ -14,12 +14,12 @@ use ring::signature::{Ed25519KeyPair, KeyPair as _};
 
 use crate::Failure;
 
-/// What the example `rig` wants tokens to be for.
+/// Audience that the example `rig` requires of tokens.
 const AUDIENCE: &str = "https://rig.example/mcp";
-/// The year 2100.
+/// Expiry time of the tokens, in the year 2100.
 const EXPIRES: u64 = 4_102_444_800;
 
-/// Listens until the process ends.
+/// Issuer that listens until the process ends.
 #[derive(Clone)]
 pub(crate) struct Issuer {
     address: SocketAddr,
@@ -36,7 +36,7 @@ impl Issuer {
         let serving = issuer.clone();
         std::thread::spawn(move || {
             for stream in listener.incoming().flatten() {
-                // One that breaks is asked for again.
+                // After a broken connection the server asks again.
                 let _ = serving.answer(&stream);
             }
         });
@@ -47,7 +47,7 @@ impl Issuer {
         format!("http://{}", self.address)
     }
 
-    /// The header, with its end, of a token that was never shown before.
+    /// Returns the header line, including its line end, of a token that was never used before.
     pub(crate) fn authorization(&self) -> String {
         let number = self.signed.fetch_add(1, Ordering::Relaxed);
         let head = r#"{"alg":"EdDSA","kid":"k","typ":"at+jwt"}"#;

@@ -1,9 +1,9 @@
-//! How many instructions a whole call takes, and how much memory: `cargo bench -p mcp-runtime --bench instructions`.
+//! Instructions and memory of whole calls: `cargo bench -p mcp-runtime --bench instructions`.
 //!
-//! The example `rig` runs under valgrind, is called 400 times and, in another process, 1,400 times: the difference belongs to
-//! 1,000 calls. That is done three times, and the middle one counts. A machine's other work moves times a lot and these counts
-//! little: less than one in a hundred over stdio, up to one in ten over HTTP, whose threads wake each other.
-//! Prints a line for each figure: what it is of, the load, and the figure.
+//! The example `rig` runs under valgrind and is called 400 times and, in another process, 1,400 times. The difference is the cost of 1,000
+//! calls. Each load is measured three times, and the median counts. Other work on the machine changes times a lot, but these counts little:
+//! by less than 1 % over stdio, and by up to 10 % over HTTP, where threads wake each other. The output has a line for each figure: the
+//! measured quantity, the load, and the figure.
 
 #![allow(clippy::print_stdout, reason = "a benchmark is there to print")]
 
@@ -23,10 +23,10 @@ use server::Server;
 
 const FEW: usize = 400;
 const MANY: usize = 1_400;
-/// So many until a process has all the memory it will ever have.
+/// Number of calls after which the memory of a process no longer grows.
 const UNTIL_STEADY: usize = 10_000;
 
-/// What `echo` is called with.
+/// Argument of `echo`.
 const MESSAGE: &str = "the rain in Spain stays mainly in the plain";
 
 type Failure = Box<dyn std::error::Error>;
@@ -37,13 +37,13 @@ enum Load {
     Http(Era, Tokens),
 }
 
-/// What callers show, of a server that asks for it.
+/// Tokens that the calls carry. A server without an issuer requires none.
 #[derive(Clone, Copy, PartialEq)]
 enum Tokens {
     None,
-    /// The same with each call, as clients do.
+    /// The same token with each call, as clients do.
     One,
-    /// A new one with each call, so that each is verified.
+    /// A new token with each call, so that each one is verified.
     Each,
 }
 
@@ -58,7 +58,7 @@ const LOADS: [(&str, Load); 7] = [
 ];
 
 fn main() -> Result<(), Failure> {
-    // `cargo test --benches` only wants to know that it compiles.
+    // Under `cargo test --benches` the benchmark only has to compile.
     if !std::env::args().any(|it| it == "--bench") {
         return Ok(());
     }

@@ -10,26 +10,26 @@ use std::{
 
 use crate::{Failure, Load, Tokens, issuer::Issuer};
 
-/// What nothing here takes unless something hangs. Under valgrind everything takes fifty times as long.
+/// Time after which a step counts as hanging. Under valgrind everything takes fifty times as long.
 pub(crate) const PATIENCE: Duration = Duration::from_secs(60);
 
-/// Ends with this, however it goes out of scope.
+/// Server process, which is killed when this value is dropped.
 pub(crate) struct Server {
     pub(crate) child: Child,
-    /// Where it listens.
+    /// Address at which the server listens, over HTTP.
     pub(crate) address: Option<SocketAddr>,
-    /// Who signs the tokens, where it asks for any.
+    /// Issuer of the tokens, if the server requires any.
     pub(crate) issuer: Option<Issuer>,
 }
 
-/// What is known of one that has ended.
+/// Figures of a server that has ended.
 pub(crate) struct Ended {
-    /// The most memory that it had at a time, in bytes.
+    /// Peak memory, in bytes.
     pub(crate) peak: Option<u64>,
 }
 
 impl Server {
-    /// Starts it, under valgrind if there is a `report` to be written.
+    /// Starts the server, under valgrind if there is a `report` to write.
     pub(crate) fn start(rig: &Path, load: Load, report: Option<&Path>) -> Result<Self, Failure> {
         let mut command = match report {
             None => Command::new(rig),
@@ -69,7 +69,7 @@ impl Server {
         Ok(server)
     }
 
-    /// Asks it to end, as a client or a system does, and waits until it has.
+    /// Asks the server to end, as a client or a system does, and waits until it has ended.
     pub(crate) fn end(mut self) -> Result<Ended, Failure> {
         let peak = peak(self.child.id());
         drop(self.child.stdin.take());
@@ -103,7 +103,7 @@ impl Server {
 
 impl Drop for Server {
     fn drop(&mut self) {
-        // Both fail on one that has ended, which is what they are for.
+        // After `end` the process is gone, and the results of these calls do not matter.
         let _ = self.child.kill();
         let _ = self.child.wait();
     }
@@ -128,7 +128,7 @@ pub(crate) fn has_valgrind() -> bool {
         .is_ok_and(|it| it.success())
 }
 
-/// The instructions of a whole process, out of valgrind's report of it.
+/// Returns the instructions of a whole process, from valgrind's report.
 pub(crate) fn total(report: &str) -> Option<u64> {
     let total = |it: &str| {
         it.strip_prefix("totals:").or_else(|| it.strip_prefix("summary:"))?.trim().parse().ok()

@@ -28,7 +28,7 @@ pub(crate) fn call(server: &mut Server, in_flight: usize, calls: usize) -> Resul
         let last = calls.min(next + in_flight - 1);
         let mut text = String::new();
         for id in next..=last {
-            // Ids of one length, so that each call is as long as any other.
+            // All ids have the same length, so that all calls have the same length.
             let id = 1_000_000 + id;
             writeln!(
                 text,
@@ -38,7 +38,7 @@ pub(crate) fn call(server: &mut Server, in_flight: usize, calls: usize) -> Resul
         pipes.exchange(&text, last + 1 - next, MESSAGE)?;
         next = last + 1;
     }
-    // Not before the last answer: the server ends when it cannot be asked any more.
+    // Stdin stays open until the last response has come, because the server ends when its stdin is closed.
     server.child.stdin = Some(pipes.stdin);
     Ok(())
 }
@@ -48,7 +48,7 @@ impl Pipes {
         let stdin = server.child.stdin.take().ok_or("stdin is a pipe")?;
         let stdout = server.child.stdout.take().ok_or("stdout is a pipe")?;
         let (sender, lines) = sync_channel(1024);
-        // Ends with the server.
+        // The thread ends with the server.
         thread::spawn(move || {
             let lines = BufReader::new(stdout).lines();
             lines.map_while(Result::ok).all(|it| sender.send(it).is_ok())
@@ -60,7 +60,7 @@ impl Pipes {
         Ok(self.stdin.write_all(text.as_bytes())?)
     }
 
-    /// Sends lines and takes their answers, which all say `expected`.
+    /// Sends lines and reads their responses, which must all contain `expected`.
     fn exchange(&mut self, text: &str, answers: usize, expected: &str) -> Result<(), Failure> {
         self.send(text)?;
         for _ in 0..answers {

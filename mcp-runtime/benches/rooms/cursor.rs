@@ -1,4 +1,4 @@
-//! Where a page of a list ended.
+//! Cursors: encoding, decoding, and finding the page at which they point.
 
 use std::hint::black_box;
 

@@ -1,4 +1,4 @@
-//! From outcomes to bytes.
+//! Encoding outcomes as bytes.
 
 use std::hint::black_box;
 
@@ -40,7 +40,7 @@ fn image() -> Image {
     Image::png(vec![0xa5; 64 << 10])
 }
 
-/// Tools that are only listed.
+/// Value of the setup that adds the tools, which are only listed.
 struct Listed;
 
 fn add(handle: &Handle) -> Result<Listed> {

@@ -1,4 +1,4 @@
-//! From JSON to parameters. What it takes to get to a handler is in each of these; `nothing` is only that.
+//! Reading parameters from JSON. Each figure includes the cost of reaching the handler, which `nothing` measures alone.
 
 #![allow(unused_variables, reason = "getting them is what is measured")]
 

@@ -1,4 +1,4 @@
-//! Cutting what a connection brings into lines.
+//! Splitting the bytes of a connection into lines.
 
 use criterion::Criterion;
 use mcp_runtime::bench::Frames;

@@ -1,7 +1,7 @@
-//! What each room on the way of a call costs: `cargo bench -p mcp-runtime --bench rooms`, with `--features state-key` for sealed state too.
+//! Cost of each room (module) that a call passes through: `cargo bench -p mcp-runtime --bench rooms`. Sealed state is measured too with
+//! `--features state-key`.
 //!
-//! `cargo bench -p mcp-runtime --bench rooms -- encode` measures one room. What the whole way costs is counted by the
-//! benchmark `instructions`.
+//! `cargo bench -p mcp-runtime --bench rooms -- encode` measures one room. The benchmark `instructions` counts the cost of whole calls.
 
 mod cursor;
 mod dispatch;
@@ -19,7 +19,7 @@ use criterion::{BenchmarkGroup, Criterion, Throughput, measurement::WallTime};
 use mcp_runtime::{Builder, bench::Rooms};
 
 fn main() {
-    // A second for each of them: what one change more or less costs shows long before.
+    // Measurements of one second show the effect of a change clearly enough.
     let time = Duration::from_secs(1);
     let mut criterion =
         Criterion::default().warm_up_time(time / 4).measurement_time(time).configure_from_args();
@@ -42,7 +42,7 @@ fn rooms(builder: Builder) -> Rooms {
     runtime.block_on(Rooms::start(server)).expect("nothing in it fails")
 }
 
-/// Measures how long it takes to go through so many bytes.
+/// Measures the throughput of `read` over `text`.
 fn bytes<T>(
     group: &mut BenchmarkGroup<'_, WallTime>,
     name: &str,

@@ -1,11 +1,11 @@
-//! Taking a message apart.
+//! Parsing a message.
 
 use criterion::Criterion;
 use mcp_runtime::bench::parse;
 
 use crate::bytes;
 
-/// A typical one.
+/// A typical call.
 pub(crate) const CALL: &str = r#"{"jsonrpc":"2.0","id":1234567,"method":"tools/call","params":{"name":"echo","arguments":{"message":"the rain in Spain stays mainly in the plain"}}}"#;
 
 pub(crate) fn bench(criterion: &mut Criterion) {

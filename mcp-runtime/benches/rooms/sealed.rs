@@ -1,14 +1,14 @@
-//! What travels through the client between two rounds of a call.
+//! State that travels through the client between two rounds of a call.
 
 use std::hint::black_box;
 
 use criterion::Criterion;
 use mcp_runtime::bench::Sealed;
 
-/// As after one round: when it expires, an answer, what is done, and the digest of a question.
+/// State after one round: the expiry time, an answer, the result of a finished step, and the digest of a question.
 const STATE: &[u8] = br#"{"e":1795000000,"a":{"name":{"action":"accept","content":{"name":"Ada","newsletter":true}}},"d":{"order":{"id":4711,"total":129.5}},"q":{"name":"q3J0X2xhbmd1YWdl"}}"#;
 
-/// The method, the item and the arguments that it belongs to.
+/// Method, item and arguments to which the state is bound.
 const BOUND: &[u8] = br#"10"tools/call4"book0"{"guests":4,"when":"2026-08-01T19:00:00Z"}"#;
 
 pub(crate) fn bench(criterion: &mut Criterion) {

@@ -1,4 +1,4 @@
-//! From a URI back to variables.
+//! Reading the variables of a template from a URI.
 
 use std::hint::black_box;
 

@@ -1,7 +1,7 @@
 use super::canonical;
 use crate::wire::Raw;
 
-/// Call that a state belongs to. The state is found only for the same item, the same arguments and the same principal (MRTR-06).
+/// Call that a state belongs to. The state is found only for the same method, item, arguments and principal (rule MRTR-06).
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Bound(String);
 

@@ -1,21 +1,21 @@
-//! One spelling for each JSON value, so that the same arguments are recognized however a client writes them.
+//! Canonical form of JSON values. The same arguments are recognized however a client writes them.
 
 use crate::wire::{Kind, Raw};
 
-/// Writes a value without whitespace, escapes that need not be, and with its members sorted by their names; of several of one
-/// name the last one counts, as everywhere. Numbers stay as they are written, and so does what lies deeper than anybody reads.
+/// Writes a value without whitespace and escapes, with its members sorted by name. If a name occurs several times, the last member counts,
+/// as everywhere. Numbers stay as they are written, and so do values nested deeper than serde reads.
 pub(super) fn write(out: &mut String, value: Raw<'_>) {
     nested(out, value, 0);
 }
 
 fn nested(out: &mut String, value: Raw<'_>, depth: usize) {
-    /// As deep as serde reads: a limit that is set higher must not cost the stack.
+    /// Depth that serde reads. Recursion stops here, so that a higher limit cannot overflow the stack.
     const DEEPEST: usize = 128;
     match value.kind() {
         Kind::Object | Kind::Array if depth > DEEPEST => text(out, value.as_str()),
         Kind::Object => {
             let mut members: Vec<_> = value.members().collect();
-            // Stable, so that the last of one name stays the last.
+            // The sort is stable, so the last member of a name stays the last.
             members.sort_by(|a, b| a.0.cmp(&b.0));
             out.push('{');
             for (at, (name, value)) in members.iter().enumerate() {
@@ -42,7 +42,7 @@ fn nested(out: &mut String, value: Raw<'_>, depth: usize) {
     }
 }
 
-/// With its length before it, nothing in a text can be taken for the end of it.
+/// Writes a text after its length, so that nothing in the text can be taken for its end.
 fn text(out: &mut String, text: &str) {
     out.push_str(&text.len().to_string());
     out.push('"');

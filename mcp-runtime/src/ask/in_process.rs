@@ -28,7 +28,7 @@ use crate::{
 pub(crate) struct ProcessStorage {
     /// Time after which a round is forgotten.
     lifetime: Duration,
-    /// Bytes of all rounds together.
+    /// Maximum size of all rounds together, in bytes.
     most: usize,
     tally: Arc<Tally>,
     /// Made with the first round: most servers never need them.
@@ -39,7 +39,7 @@ pub(crate) struct ProcessStorage {
 }
 
 struct Secrets {
-    /// First bytes of each text of this process, which tell it from those of others.
+    /// First bytes of each text of this process, which tell them from texts of other processes.
     process: [u8; TAG],
     /// Keeps clients from computing hashes themselves, also where `RandomState` is predictable (wasm).
     seed: [u8; 16],
@@ -65,7 +65,7 @@ struct StoredRounds {
     by_id: FxHashMap<Id, StoredRound>,
     /// Ids of each tenant's rounds, the oldest first. All rounds live equally long, so the oldest expires first.
     by_tenant: FxHashMap<TenantKey, VecDeque<Id>>,
-    /// When expired rounds were last looked for.
+    /// Time of the last search for expired rounds.
     swept: Option<Instant>,
 }
 
@@ -79,7 +79,7 @@ struct StoredRound {
 }
 
 impl StoredRound {
-    /// About what one round takes beside its state, in all collections.
+    /// Approximate size of a round in all collections, without its state, in bytes.
     const OVERHEAD: usize = 256;
 }
 
@@ -88,7 +88,7 @@ impl Secrets {
         Ok(Self { process: random()?, seed: random()?, hasher: RandomState::new() })
     }
 
-    /// Hash of a text that never leaves the process.
+    /// Returns a hash of a text. The hash never leaves the process.
     fn hash(&self, text: &[u8]) -> [u64; 2] {
         [0_u8, 1].map(|half| self.hasher.hash_one((self.seed, half, text)))
     }
@@ -97,7 +97,7 @@ impl Secrets {
 impl ProcessStorage {
     /// Pause between two searches for expired rounds.
     const SWEEP: Duration = Duration::from_secs(60);
-    /// The same where there is no room.
+    /// Pause between two searches while there is no room.
     const SWEEP_FULL: Duration = Duration::from_secs(1);
 
     pub(crate) fn new(lifetime: Duration, most: usize, tally: Arc<Tally>) -> Self {
@@ -113,7 +113,7 @@ impl ProcessStorage {
 
     fn secrets(&self) -> Result<&Secrets> {
         if self.secrets.get().is_none() {
-            // Of two that race for it, the first one counts for both.
+            // If two threads race here, both use the secrets that were set first.
             let _ = self.secrets.set(Secrets::new()?);
         }
         self.secrets.get().ok_or_else(|| Error::internal("there are no secrets"))
@@ -123,7 +123,7 @@ impl ProcessStorage {
         self.rounds.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Takes room for a round. Where there is none, expired rounds are removed first, then the tenant's own oldest rounds.
+    /// Takes room for a round. If there is none, expired rounds are removed first, then the tenant's own oldest rounds.
     ///
     /// # Errors
     /// Other tenants hold so much that there would be no room without the rounds of this tenant either.
@@ -139,7 +139,7 @@ impl ProcessStorage {
         if taken.is_err() && rounds.sweep(now, Self::SWEEP_FULL) {
             taken = take();
         }
-        // Own rounds are not given up for a round that has no room even without them.
+        // The tenant keeps its rounds if the new round would have no room even without them.
         let is_possible = tenant.could_take(Pool::Rounds, bytes, self.most);
         while taken.is_err() {
             self.tally.refuse(Limit::AllState);
@@ -151,7 +151,7 @@ impl ProcessStorage {
         taken
     }
 
-    /// The error for a text with the form of ours that another process has made.
+    /// Returns the error for a well-formed text that another process has made. Logs a warning the first time.
     #[cold]
     fn foreign(&self) -> Error {
         if !self.has_warned.swap(true, Ordering::Relaxed) {
@@ -186,7 +186,7 @@ impl StateStorage for ProcessStorage {
         let round = StoredRound {
             state: state.into(),
             bound: secrets.hash(bound),
-            // A time so long that no clock shows it is as good as a year.
+            // A lifetime beyond the range of the clock is replaced with one year.
             expires: now
                 .checked_add(self.lifetime)
                 .unwrap_or_else(|| now + Duration::from_secs(31_536_000)),
@@ -230,7 +230,7 @@ impl StateStorage for ProcessStorage {
     fn digest(&self, words: &str) -> Result<String> {
         let hash = self.secrets()?.hash(words.as_bytes());
         let bytes = hash.map(u64::to_le_bytes);
-        // As long as that of sealed state, so that both count alike for `Limits::state`.
+        // As long as the digest of sealed state, so that both count alike for `Limits::state`.
         Ok(URL_SAFE_NO_PAD.encode(&bytes.as_flattened()[..12]))
     }
 
@@ -346,7 +346,7 @@ mod tests {
         storage.spend(round, &ada).unwrap();
         let error = storage.spend(round, &ada).unwrap_err();
         assert!(error.message().contains("already"), "{error:?}");
-        // A round that was evicted meanwhile is not taken either.
+        // A round that was evicted meanwhile cannot be spent either.
         let text = put(&storage, &ada);
         let round = storage.get(&text, b"call").unwrap().round;
         for _ in 0..10 {
@@ -379,7 +379,7 @@ mod tests {
         assert!(greedy[994..].iter().all(|it| has(&storage, it)), "the newest are kept");
         assert!(!greedy[..994].iter().any(|it| has(&storage, it)));
         assert_eq!(storage.tally.refused(Limit::AllState), 994);
-        // The rest is there for callers with fewer rounds.
+        // The remaining room is for callers with fewer rounds.
         let more = put(&storage, &ada);
         assert!(has(&storage, &of_ada) && has(&storage, &more));
         assert!(greedy[994..].iter().all(|it| has(&storage, it)));
@@ -404,7 +404,7 @@ mod tests {
         assert!(has(&storage, &of_ada));
     }
 
-    /// The counters agree with what is stored, whatever comes.
+    /// The counters agree with the stored rounds after every step.
     #[test]
     fn nothing_is_left_of_removed_rounds() {
         let (storage, shares) = (storage(30), Shares::default());

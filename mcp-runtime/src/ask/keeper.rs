@@ -1,4 +1,4 @@
-//! The way of a call's state from one round to the next.
+//! Carries the state of a call from one round to the next.
 
 use std::sync::Arc;
 
@@ -13,23 +13,23 @@ use crate::{
     wire::Raw,
 };
 
-/// State between rounds, of all calls of a server.
+/// State between rounds, for all calls of a server.
 pub(crate) struct RoundStates {
     storage: Box<dyn StateStorage>,
     tally: Arc<Tally>,
-    /// Bytes that a call may keep.
+    /// Maximum size of the state of a call, in bytes.
     most: usize,
-    /// Arrays and objects inside one another in a message.
+    /// Maximum nesting depth of a message.
     depth: usize,
 }
 
-/// State between rounds, of one call.
+/// State between rounds, for one call.
 pub(crate) struct Keeper {
     states: Arc<RoundStates>,
     bound: Bound,
-    /// The caller that the rounds count for.
+    /// Caller that the rounds count for.
     tenant: Arc<Tenant>,
-    /// Whether each round may be sent once.
+    /// Whether each round may be sent only once.
     is_single_use: bool,
 }
 
@@ -49,7 +49,7 @@ impl RoundStates {
 }
 
 impl Keeper {
-    /// Returns what earlier rounds left, and the round that did.
+    /// Returns the state of earlier rounds and the round that stored it. In a first round the state is empty.
     pub(super) fn open(&self, text: Option<Raw<'_>>) -> Result<(State, Option<RoundId>)> {
         let Some(text) = text.filter(|it| !it.is_null()) else {
             return Ok((State::default(), None));
@@ -61,17 +61,18 @@ impl Keeper {
         Ok((State::read(text), Some(stored.round)))
     }
 
-    /// As deep as an answer may be, and what `once` keeps: serde reads 128 levels. Here they lie two levels deeper.
+    /// Maximum nesting depth of a stored state. Answers may be as deep as a message, and results of `once` as deep as serde reads (128
+    /// levels). In the state both lie two levels deeper.
     fn depth(&self) -> usize {
         self.states.depth.max(128) + 2
     }
 
-    /// Whether answers may come: for single use only with the state that was given for them.
+    /// Whether answers are accepted. A single-use call accepts them only together with a state.
     pub(super) fn takes_answers(&self, round: Option<RoundId>) -> bool {
         round.is_some() || !self.is_single_use
     }
 
-    /// Marks a round that must not be sent twice.
+    /// Marks the round of a single-use call as sent.
     pub(super) fn spend(&self, round: RoundId) -> Result<()> {
         if !self.is_single_use {
             return Ok(());
@@ -79,7 +80,7 @@ impl Keeper {
         self.states.storage.spend(round, &self.tenant)
     }
 
-    /// What stands for the words of a question.
+    /// Returns a digest that stands for the words of a question.
     pub(super) fn digest(&self, words: &str) -> Result<String> {
         self.states.storage.digest(words)
     }
@@ -98,7 +99,7 @@ impl Keeper {
                 "what must be kept between rounds has {} bytes, at most {most}: most of it, {size}, is `{key}`",
                 text.len(),
             );
-            // Too long an answer is the client's doing, the rest the author's.
+            // The client is responsible for an answer that is too long, the author for everything else.
             let is_answer = state.answers.contains_key(key);
             return Err(if is_answer { Error::invalid_params(why) } else { Error::internal(why) });
         }

@@ -1,9 +1,9 @@
-//! Asking by being called again (2026-07-28): a call that needs an answer ends with its questions, and the client repeats it with the
-//! answers. The handler starts from the top each time; what it has asked and done before comes back at once.
+//! Questions in rounds (protocol revision 2026-07-28). A call that needs an answer ends with its questions, and the client repeats the call
+//! with the answers. The handler starts from the top each time. Answers and results of earlier rounds come back at once.
 //!
-//! The state of a call between two rounds is kept in this process ([`in_process`]). Where the author has set a key, the state is sealed and
-//! sent to the client instead ([`sealed`], feature `state-key`), and another process with the same key can go on. Both storages bind the
-//! state to the same call.
+//! The state of a call between two rounds is kept in this process ([`in_process`]). If the author has set a key, the state is sealed and
+//! sent to the client instead ([`sealed`], feature `state-key`). Another process with the same key can then continue the call. Both
+//! storages bind the state to the same call.
 
 mod bound;
 mod canonical;

@@ -15,39 +15,39 @@ use crate::{
     wire::{Kind as JsonKind, Raw},
 };
 
-/// One call of 2026-07-28 and what earlier rounds of it left.
+/// Call of protocol revision 2026-07-28, with the state of its earlier rounds.
 pub(crate) struct Rounds {
     client: Arc<ClientInfo>,
     keeper: Keeper,
-    /// What earlier rounds left.
+    /// State that earlier rounds left.
     earlier: State,
-    /// The answers that came with this round, as they came.
+    /// Answers that came with this round, not checked yet.
     answers: Texts,
     /// Earlier round whose state the client has sent back with this round.
     resumes: Option<RoundId>,
     round: Mutex<Round>,
 }
 
-/// What happens in this round.
+/// State of the current round.
 #[derive(Default)]
 struct Round {
-    /// Each key is asked once.
+    /// Keys of the questions in this round. Each key may be used once.
     keys: BTreeSet<Box<str>>,
-    /// What has no answer yet.
+    /// Questions that have no answer yet.
     open: Vec<(Box<str>, Question)>,
-    /// How much runs that later rounds need.
+    /// Number of running operations whose results later rounds need.
     held: usize,
-    /// What later rounds need to know.
+    /// State for later rounds.
     state: State,
-    /// Why there can be no later round.
+    /// Error that makes a later round impossible.
     fault: Option<Error>,
 }
 
 impl Rounds {
-    /// Takes up a call where it was left.
+    /// Resumes a call from the state of its earlier rounds.
     ///
     /// # Errors
-    /// The answers are no object, or the state does not belong to this call or is no longer kept.
+    /// The answers are not an object, or the state does not belong to this call or is no longer kept.
     pub(crate) fn resume(
         client: Arc<ClientInfo>,
         keeper: Keeper,
@@ -69,8 +69,8 @@ impl Rounds {
         self.round.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Whether an answer that has come under this key was given to these words. Who answers before anybody has asked knows the
-    /// question.
+    /// Whether the answer under this key was given to a question with these words. Without an earlier round every answer counts: a client
+    /// that answers before it is asked knows the question.
     fn is_same(&self, key: &str, words: &str) -> bool {
         if self.resumes.is_none() {
             return true;
@@ -99,15 +99,15 @@ impl Rounds {
         if !is_same {
             round.state.answers.remove(key);
         }
-        // Made anew in each round: the key that made the last one may be gone by the next.
+        // The digest is made anew in each round, because the key that made the last one may be gone by the next.
         match self.keeper.digest(&words) {
             Ok(digest) => {
                 round.state.asked.insert(key.into(), digest.into());
             }
             Err(error) => return Some(Err(error)),
         }
-        // An answer of another kind, to other words, or with a wrong value, is no answer: the client is asked again. Who declines means it
-        // whatever the words. One that was taken already stays as it was, whatever the client says later.
+        // The client is asked again if its answer is of another kind, has a wrong value or was given to other words. A declined question
+        // counts as declined for any words. An answer accepted in an earlier round is not replaced.
         let said = [self.earlier.answers.get(key), self.answers.get(key)];
         let counts = |it: &&str| is_same || question.is_declined(Raw::trusted(it));
         let mut said = said.into_iter().flatten().map(|it| &**it).filter(counts);
@@ -135,7 +135,7 @@ impl Asker for Rounds {
     fn ask(&self, key: &str, question: Question) -> Asking {
         match self.answer(key, question) {
             Some(answer) => Box::pin(std::future::ready(answer)),
-            // Whoever drives the call looks for questions after each poll, and ends it.
+            // The future that drives the call looks for questions after each poll, and ends the call.
             None => Box::pin(std::future::pending()),
         }
     }
@@ -173,7 +173,7 @@ impl Asker for Rounds {
             return Err(fault);
         }
         let questions = std::mem::take(&mut round.open);
-        // What was asked and answered, and not come to in this round, would have to be asked again.
+        // Keeps answers to questions that this round has not reached. Without them the client would have to be asked again.
         for (key, json) in &self.answers {
             if !round.keys.contains(key) && self.earlier.asked.contains_key(key) {
                 round.state.answers.entry(key.clone()).or_insert_with(|| json.clone());
@@ -192,14 +192,14 @@ impl Asker for Rounds {
     }
 }
 
-/// The error of a key that is used for two questions of one call.
+/// Returns the error for a key that is used for two questions of one call.
 pub(crate) fn asked_twice(key: &str) -> Error {
     Error::internal(format!(
         "the key `{key}` is used for two questions of one call: give each its own, such as `format!(\"{key}-{{i}}\")` in a loop"
     ))
 }
 
-/// What the client would have to declare for a question.
+/// Returns the error for a client that has not declared what a question needs.
 pub(crate) fn lacking(client: &ClientInfo, question: &Question) -> Option<Error> {
     let missing = question.missing(client, true);
     let outer = missing.first()?.split('.').next().unwrap_or_default();

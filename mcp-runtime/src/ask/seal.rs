@@ -1,4 +1,4 @@
-//! State that travels through the client: nobody but a server with the key can read or make it (MRTR-05).
+//! Seals state that travels through the client. Only a server with the key can read or make it (rule MRTR-05).
 
 use std::fmt;
 
@@ -10,7 +10,7 @@ use chacha20poly1305::{
 
 use crate::{error::Error, random::random};
 
-/// Bytes of a nonce: so many that random ones do not meet.
+/// Size of a nonce in bytes, large enough that random nonces do not collide.
 pub(crate) const NONCE: usize = 24;
 
 /// Keys of a server.
@@ -22,11 +22,11 @@ pub(crate) struct Sealer {
     older: Vec<[u8; 32]>,
 }
 
-/// What is wrong with a text that claims to be sealed. Nobody is told which: it would help to forge one.
+/// Error for a text that cannot be opened. It carries no reason, because a reason would help to forge a text.
 pub(crate) struct Broken;
 
 impl Sealer {
-    /// Seals with the first of these keys. Returns `None` when there is none.
+    /// Makes a sealer. The first key seals, and every key opens. Returns `None` if there is no key.
     pub(crate) fn new(mut keys: Vec<[u8; 32]>) -> Option<Self> {
         (!keys.is_empty()).then(|| Self { newest: keys.remove(0), older: keys })
     }
@@ -35,10 +35,10 @@ impl Sealer {
         std::iter::once(&self.newest).chain(&self.older)
     }
 
-    /// Seals a text for whoever shows it with the same `bound`.
+    /// Seals a text, which can be opened only with the same `bound`.
     ///
     /// # Errors
-    /// When the system gives no random numbers.
+    /// The system gives no random numbers.
     pub(crate) fn seal(&self, text: &[u8], bound: &[u8]) -> Result<String, Error> {
         let nonce: [u8; NONCE] = random()?;
         let cipher = XChaCha20Poly1305::new(&Key::from(self.newest));
@@ -48,18 +48,18 @@ impl Sealer {
         Ok(URL_SAFE_NO_PAD.encode([&nonce[..], &sealed].concat()))
     }
 
-    /// A few letters that stand for a text, for state that is sealed itself: nobody without the key can find another text for
-    /// them. Random nonces do not meet the one that is used here.
+    /// Returns a short digest of a text, for use in sealed state. Without the key no other text with the same digest can be found. Random
+    /// nonces do not collide with the fixed nonce that is used here.
     pub(super) fn digest(&self, text: &[u8]) -> String {
         URL_SAFE_NO_PAD.encode(tag(&self.newest, text))
     }
 
-    /// Whether one of the keys has made these letters of the text.
+    /// Whether one of the keys has made this digest of the text.
     pub(super) fn is_digest(&self, digest: &str, text: &[u8]) -> bool {
         self.keys().any(|key| URL_SAFE_NO_PAD.encode(tag(key, text)) == digest)
     }
 
-    /// Opens what one of the keys has sealed for the same `bound`, and gives the nonce with it, which no other text has.
+    /// Opens a text that one of the keys has sealed for the same `bound`. Also returns its nonce, which no other sealed text has.
     pub(crate) fn open(
         &self,
         sealed: &str,
@@ -75,7 +75,8 @@ impl Sealer {
     }
 }
 
-/// What sealing nothing for the text proves of it; short, since it is sealed with the state.
+/// Returns a shortened authentication tag: seals an empty message with the text as associated data. The tag may be short because it is
+/// sealed with the state.
 fn tag(key: &[u8; 32], text: &[u8]) -> [u8; 12] {
     let sealed = XChaCha20Poly1305::new(&Key::from(*key))
         .encrypt(&XNonce::from([0xff; NONCE]), Payload { msg: b"", aad: text });
@@ -138,7 +139,7 @@ mod tests {
             let mut other = sealed.clone().into_bytes();
             other[at] = if other[at] == b'A' { b'B' } else { b'A' };
             let other = String::from_utf8(other).unwrap();
-            // The last digit of base64 may have bits that say nothing; those are not accepted either.
+            // The last base64 digit may have unused bits. A text in which they are changed is not accepted either.
             assert_eq!(opened(&own, &other, b""), None, "{at}");
         }
         for wrong in ["", "A", "-TAMPERED", &format!("{sealed}-TAMPERED"), &sealed[1..]] {

@@ -73,7 +73,7 @@ mod tests {
         SealedStorage::new(sealer, Duration::from_secs(lifetime))
     }
 
-    /// A round is remembered for as long as a client could send it again, also if another process has sealed it.
+    /// A round is remembered for as long as a client could send it again, even if another process has sealed it.
     #[test]
     fn a_round_lives_as_long_as_its_maker_said() {
         let tenant = Shares::default().tenant(Who::Peer(1));

@@ -8,12 +8,12 @@ use crate::{
 /// JSON texts by their keys.
 pub(super) type Texts = BTreeMap<Box<str>, Box<str>>;
 
-/// What earlier rounds leave to later ones.
+/// State that earlier rounds leave to later ones.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(super) struct State {
-    /// What the client answered.
+    /// Answers of the client.
     pub(super) answers: Texts,
-    /// What the handler got done.
+    /// Results of the work that the handler has completed.
     pub(super) done: Texts,
     /// Digests of the words that each question was asked in.
     pub(super) asked: Texts,
@@ -51,7 +51,7 @@ impl State {
         Self { answers: texts(answers), done: texts(done), asked }
     }
 
-    /// The key that takes the most room.
+    /// Returns the key that takes the most room, and the size of key and value in bytes.
     pub(super) fn largest(&self) -> Option<(&str, usize)> {
         let all = self.answers.iter().chain(&self.done);
         all.map(|(key, json)| (&**key, key.len() + json.len())).max_by_key(|it| it.1)

@@ -54,19 +54,19 @@ pub(crate) struct RoundId {
     pub(super) expires: u64,
 }
 
-/// The error for a text that stands for no state of the call.
+/// Returns the error for a text that stands for no state of the call.
 pub(super) fn unknown_state() -> Error {
     Error::invalid_params(
         "`requestState` does not belong to this call, has expired or is no longer kept: call again without `requestState`",
     )
 }
 
-/// The error for a single-use round that is sent a second time.
+/// Returns the error for a single-use round that is sent a second time.
 pub(super) fn sent_already() -> Error {
     Error::invalid_params("this round has been sent already: call again without `requestState`")
 }
 
-/// The error for a round for which there is no room.
+/// Returns the error for a round for which there is no room.
 pub(super) fn busy() -> Error {
     Error::msg("too many conversations are going on: try again later")
 }

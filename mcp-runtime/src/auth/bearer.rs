@@ -1,4 +1,4 @@
-//! The token in the head of a request (RFC 6750, section 2.1; AUTH-07).
+//! Access token in the head of a request (RFC 6750, section 2.1). It must not be sent in any other place (rule AUTH-07).
 
 use std::fmt;
 
@@ -7,10 +7,10 @@ use http::{HeaderMap, HeaderValue, header};
 use super::Refusal;
 use crate::percent;
 
-/// Longer ones are not looked at.
+/// Maximum length of a token, in bytes.
 const MOST: usize = 16 << 10;
 
-/// An access token, which no text of ours contains.
+/// Access token of a request. The `Debug` output leaves the token out, so that it does not end up in logs.
 #[derive(Clone)]
 pub(crate) struct Token {
     header: HeaderValue,
@@ -19,7 +19,7 @@ pub(crate) struct Token {
 
 impl Token {
     pub(crate) fn as_str(&self) -> &str {
-        // It has been found among letters of ASCII.
+        // `presented` has checked that the header is ASCII.
         self.header.to_str().ok().and_then(|it| it.get(self.from..)).unwrap_or_default()
     }
 }
@@ -30,10 +30,10 @@ impl fmt::Debug for Token {
     }
 }
 
-/// The token that comes with a request. Other schemes than `Bearer` are none of ours.
+/// Returns the token of a request; `None` if the request has none, or has credentials of another scheme than `Bearer`.
 ///
 /// # Errors
-/// The refusal of a request that shows it in another way than the one there is.
+/// The query contains a token, `Authorization` is there twice, or the token is malformed or too long.
 pub(crate) fn presented(
     headers: &HeaderMap,
     query: Option<&str>,
@@ -58,7 +58,7 @@ pub(crate) fn presented(
     Ok(Some(Token { header: header.clone(), from }))
 }
 
-/// Where the token begins.
+/// Returns the position at which the token begins; `None` for another scheme than `Bearer`.
 fn after_scheme(value: &[u8]) -> Option<usize> {
     const SCHEME: &[u8] = b"bearer";
     let (scheme, rest) = value.split_at_checked(SCHEME.len())?;
@@ -67,13 +67,13 @@ fn after_scheme(value: &[u8]) -> Option<usize> {
     is_ours.then_some(SCHEME.len() + blanks)
 }
 
-/// `1*( ALPHA / DIGIT / "-" / "." / "_" / "~" / "+" / "/" ) *"="`.
+/// Whether a text is a `b64token` (RFC 6750, section 2.1): `1*( ALPHA / DIGIT / "-" / "." / "_" / "~" / "+" / "/" ) *"="`.
 pub(super) fn is_b64token(text: &[u8]) -> bool {
     let end = text.iter().rposition(|it| *it != b'=').map_or(0, |it| it + 1);
     end > 0 && text[..end].iter().all(|it| IS_B64[usize::from(*it)])
 }
 
-/// A table, because every request has some hundred of them.
+/// Letters of a `b64token` without its padding. A table is used for speed, because a token has some hundred letters.
 static IS_B64: [bool; 256] = {
     let mut table = [false; 256];
     let mut at = 0_u8;
@@ -85,7 +85,7 @@ static IS_B64: [bool; 256] = {
     table
 };
 
-/// Whether a query has the parameter of RFC 6750, section 2.3, in any way of writing its name.
+/// Whether a query has the parameter `access_token` (RFC 6750, section 2.3), percent-encoded or in capitals too.
 fn names_a_token(query: &str) -> bool {
     query.split('&').any(|pair| {
         let name = pair.split('=').next().unwrap_or_default();

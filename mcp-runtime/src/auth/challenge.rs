@@ -1,25 +1,25 @@
-//! What a caller is told who is not let in (RFC 6750, section 3; RFC 9728, section 5.1).
+//! Refusals of requests, and the challenges that tell clients what to do (RFC 6750, section 3; RFC 9728, section 5.1).
 
 use std::{borrow::Cow, fmt::Write as _};
 
 use http::StatusCode;
 
-/// Why a request is not let in.
+/// Reason why a request is rejected.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Refusal {
-    /// It shows no token.
+    /// The request has no token.
     Missing,
-    /// It shows no token, and what it is for needs one: why, and with which scopes.
+    /// The request has no token, and the item that it uses needs a token. `scopes` are those that the token should grant.
     Unknown { why: String, scopes: String },
-    /// It shows one in a way that is not allowed.
+    /// The request has a token in a form that is not allowed.
     Malformed(&'static str),
-    /// Its token is none of ours.
+    /// The token is not valid for this server.
     Invalid(Cow<'static, str>),
-    /// Its token grants too little: why, and what the next one should grant.
+    /// The token grants too little. `scopes` are those that the next token should grant.
     Insufficient { why: String, scopes: String },
-    /// The author lets others do this, and no other token would change it.
+    /// A policy of the author rejects the caller, and no other token would change that.
     Forbidden(String),
-    /// It cannot be told now.
+    /// The token cannot be verified now.
     Unavailable(Cow<'static, str>),
 }
 
@@ -33,7 +33,7 @@ impl Refusal {
         }
     }
 
-    /// In words.
+    /// Returns the reason in words.
     pub(crate) fn why(&self) -> Cow<'_, str> {
         match self {
             Self::Missing => "this server wants an access token: `Authorization: Bearer …`".into(),
@@ -45,11 +45,10 @@ impl Refusal {
         }
     }
 
-    /// The value of `WWW-Authenticate`; `scopes` is what a token should grant to begin with. Nothing for what no other
-    /// token would change.
+    /// Returns the value of `WWW-Authenticate`; `None` if another token would not help. `scopes` are those that a first token should grant.
     pub(crate) fn challenge(&self, metadata: Option<&str>, scopes: &str) -> Option<String> {
         let (error, scopes) = match self {
-            // Whoever has shown nothing has made no mistake.
+            // A request without a token is no mistake, so its challenge has no error code (RFC 6750, section 3.1).
             Self::Missing => (None, scopes),
             Self::Unknown { scopes, .. } => (None, &**scopes),
             Self::Malformed(_) => (Some("invalid_request"), ""),
@@ -75,7 +74,7 @@ impl Refusal {
         if !scopes.is_empty() {
             say("scope", scopes);
         }
-        // A challenge has at least one parameter (RFC 9110, section 11.6.1, takes none for a token68).
+        // The scheme `Bearer` must be followed by at least one parameter (RFC 6750, section 3).
         if challenge == "Bearer" {
             challenge.push_str(" realm=\"mcp\"");
         }
@@ -83,7 +82,7 @@ impl Refusal {
     }
 }
 
-/// A quoted-string (RFC 9110, section 5.6.4), of what can be seen in it.
+/// Writes a quoted-string (RFC 9110, section 5.6.4). A character outside of printable ASCII becomes `?`.
 fn quote(text: &str, into: &mut String) {
     into.push('"');
     for letter in text.chars() {
@@ -125,7 +124,7 @@ mod tests {
         assert_eq!(Refusal::Unavailable("later".into()).challenge(metadata, "a"), None);
     }
 
-    /// A quoted-string read back.
+    /// Reads a quoted-string; `None` if it is malformed.
     fn unquote(text: &str) -> Option<String> {
         let inner = text.strip_prefix('"')?.strip_suffix('"')?;
         let (mut letters, mut read) = (inner.chars(), String::new());

@@ -1,4 +1,4 @@
-//! What an item, or the server, demands of whoever uses something.
+//! Decides whether a caller may use an item: scopes and policies of the item and of the server.
 
 use std::{borrow::Cow, sync::Arc};
 
@@ -10,10 +10,10 @@ use crate::{
     unwind,
 };
 
-/// Any [`Policy`].
+/// A [`Policy`] of any type.
 pub(crate) type Decide = Arc<dyn Fn(&Authorization, &Access<'_>) -> bool + Send + Sync>;
 
-/// What an item says. Those that say nothing have none.
+/// Scopes and policy of one item. An item without them has no guard, unless the server has policies.
 #[derive(Clone, Default)]
 pub(crate) struct Guard {
     pub(crate) scopes: Vec<Cow<'static, str>>,
@@ -26,32 +26,33 @@ impl Guard {
         self
     }
 
-    /// What an attribute says.
+    /// Returns the guard that the attribute of an item declares.
     pub(crate) fn of(def: &ItemDef) -> Self {
         let scopes = def.scopes.iter().copied().map(Cow::Borrowed).collect();
         Self { scopes, policy: def.policy.map(|it| -> Decide { Arc::new(it) }) }
     }
 
-    /// Why nobody could be let in as the author wants it.
+    /// Returns what is wrong with the first scope that cannot be used, if there is such a scope.
     pub(crate) fn problem(&self) -> Option<String> {
         self.scopes.iter().find_map(|it| scope::problem(it))
     }
 
-    /// `None` when everybody may pass.
+    /// Returns `None` for an empty guard, which lets every caller pass.
     pub(crate) fn closed(self) -> Option<Box<Self>> {
         let is_open = self.scopes.is_empty() && self.policy.is_none();
         (!is_open).then(|| Box::new(self))
     }
 }
 
-/// What the server says of all items.
+/// Policies and scopes of the server, for all items.
 #[derive(Clone, Default)]
 pub(crate) struct Rules {
     pub(crate) policies: Vec<Decide>,
     pub(crate) protected: Option<Arc<ProtectedResource>>,
 }
 
-/// Why somebody may not use an item, and in which words. Without a refusal the fault is not theirs, or another one.
+/// Reason why a caller may not use an item. `refusal` is `None` if the caller's authorization is not the cause, for example if a policy
+/// panicked.
 pub(crate) struct No {
     pub(crate) refusal: Option<Refusal>,
     pub(crate) error: Error,
@@ -71,7 +72,8 @@ impl From<Error> for No {
 }
 
 impl No {
-    /// The same when both things are wanted at once: a token for the one alone would only be refused for the other.
+    /// Combines two refusals of one request. The client is told the scopes of both, because a token with those of one would be rejected for
+    /// the other.
     pub(crate) fn and(mut self, other: Self) -> Self {
         match (&mut self.refusal, other.refusal) {
             (
@@ -84,7 +86,7 @@ impl No {
                 *scopes =
                     scope::together(scopes.split_whitespace().chain(more.split_whitespace()), [])
             }
-            // No token would help.
+            // A token would not help against `other`, so the client is told of `other`.
             (Some(Refusal::Insufficient { .. } | Refusal::Unknown { .. }), refusal) => {
                 return Self { refusal, error: other.error };
             }
@@ -95,12 +97,12 @@ impl No {
 }
 
 impl Rules {
-    /// Whether items that say nothing of their own are not for everybody either: they have an empty guard then.
+    /// Whether the server has policies. Items without scopes and policy then have an empty guard, so that these policies are asked.
     pub(crate) fn guard_all(&self) -> bool {
         !self.policies.is_empty()
     }
 
-    /// Who calls, where some scopes imply others.
+    /// Returns the authorization with the scope hierarchy of the server.
     pub(crate) fn completed(&self, authorization: Authorization) -> Authorization {
         match &self.protected {
             Some(protected) => protected.completed(authorization),
@@ -112,10 +114,10 @@ impl Rules {
         self.protected.iter().flat_map(|it| it.required())
     }
 
-    /// Lets a caller use an item.
+    /// Checks whether a caller may use an item.
     ///
     /// # Errors
-    /// Why not.
+    /// The caller lacks a scope, a policy rejects the caller, or the policies could not decide.
     pub(crate) fn check(
         &self,
         guard: Option<&Guard>,
@@ -146,7 +148,7 @@ impl Rules {
         self.ask(guard, caller, access)
     }
 
-    /// Whether an item belongs into a caller's lists.
+    /// Whether the lists for a caller contain an item.
     pub(crate) fn shows(
         &self,
         guard: Option<&Guard>,
@@ -161,7 +163,7 @@ impl Rules {
         !asks || caller.is_some_and(|it| self.ask(guard, it, access).is_ok())
     }
 
-    /// Asks all policies.
+    /// Asks the policies of the server and of the item.
     fn ask(&self, guard: &Guard, caller: &Authorization, access: &Access<'_>) -> Result<(), No> {
         let says_yes = |it: &Decide| it(caller, access);
         let (kind, item) = (access.kind(), access.item());
@@ -212,7 +214,7 @@ mod tests {
         };
         check(unknown("a"), unknown("b"), Some((401, "a b")));
         check(unknown(""), unknown("b"), Some((401, "b")));
-        // No token helps against the one, so none is asked for.
+        // A token does not help against one of the two refusals, so the client is not told to get one.
         check(step_up("a"), forbidden(), Some((403, "")));
         check(forbidden(), step_up("a"), Some((403, "")));
         check(step_up("a"), Error::no_resource("x://y").into(), None);

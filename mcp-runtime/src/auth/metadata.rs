@@ -1,11 +1,11 @@
-//! What clients find out about a protected resource before they have a token (RFC 9728).
+//! Metadata of a protected resource, which clients read before they have a token (RFC 9728).
 
 use serde::Serialize;
 
-/// What comes between the host and the path of a resource in the address of its document.
+/// Part of the metadata URL between the host and the path of the resource.
 pub(crate) const WELL_KNOWN: &str = "/.well-known/oauth-protected-resource";
 
-/// The document (RFC 9728, section 2).
+/// Metadata document (RFC 9728, section 2).
 #[derive(Serialize)]
 pub(crate) struct Metadata<'a> {
     pub(super) resource: &'a str,
@@ -25,7 +25,7 @@ impl Metadata<'_> {
     }
 }
 
-/// A URL in two: up to the end of its authority, and the path behind that, empty for the root.
+/// Splits a URL into its origin and its path. The path is empty for the root.
 pub(super) fn parts(url: &str) -> Option<(&str, &str)> {
     let (scheme, rest) = url.split_once("://")?;
     let end = rest.find('/').unwrap_or(rest.len());
@@ -34,7 +34,7 @@ pub(super) fn parts(url: &str) -> Option<(&str, &str)> {
     Some((origin, if path == "/" { "" } else { path }))
 }
 
-/// Where the document of a resource is (RFC 9728, section 3.1).
+/// Returns the URL of the metadata document of a resource (RFC 9728, section 3.1).
 pub(super) fn address(resource: &str) -> Option<String> {
     let (origin, path) = parts(resource)?;
     Some(format!("{origin}{WELL_KNOWN}{path}"))

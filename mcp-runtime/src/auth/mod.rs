@@ -1,6 +1,6 @@
-//! A protected resource: who may talk to the server over HTTP, and what those are told who may not (A9, B28).
+//! Protected resource: lets HTTP requests in by their access tokens, and tells the clients of rejected requests what to do.
 //!
-//! Nothing here does I/O: what asks an issuer for its keys is in `issuer/`.
+//! Nothing here does I/O: `issuer/` fetches the keys of an issuer.
 
 mod bearer;
 mod challenge;

@@ -6,32 +6,32 @@ use http::{Response, request::Parts};
 use super::{ProtectedResource, metadata};
 use crate::limits::{Tally, Who};
 
-/// The addresses beside the endpoint that belong to whoever verifies the tokens: those of an authorization server that is in the same
-/// process. The transport leads their requests here, without asking them for a token.
+/// HTTP pages of an authorization server in the same process, at paths beside the endpoint. The transport passes requests for these paths
+/// on without asking for a token.
 pub(crate) trait Pages: Send + Sync {
-    /// Whether one of them has this path.
+    /// Whether a page has this path.
     fn is_here(&self, path: &str) -> bool;
 
-    /// Whether scripts of other pages may read the answer at this path, as far as they are let in at all.
+    /// Whether scripts of other origins may read the response at this path, if the server allows their origin.
     fn is_for_scripts(&self, path: &str) -> bool;
 
-    /// All paths, for the router of an application.
+    /// Returns the paths of all pages, for the router of an application.
     #[cfg(feature = "axum")]
     fn paths(&self) -> Vec<String>;
 
-    /// The issuer, for a request that shows this as scheme and host of the server.
+    /// Returns the issuer. `origin` is the scheme and host of the server, as a request names them.
     fn issuer(&self, origin: &str) -> String;
 
-    /// Scheme and host of the issuer, where they are known without a request.
+    /// Returns the scheme and host of the issuer, if they are known without a request.
     fn own_origin(&self) -> Option<&str>;
 
-    /// The URL of the endpoint at this path, where it is known without a request.
+    /// Returns the URL of the endpoint at this path, if it is known without a request.
     fn resource(&self, path: &str) -> Option<String>;
 
-    /// What it grants.
+    /// Returns the names of the scopes that the authorization server grants.
     fn scopes(&self) -> Vec<String>;
 
-    /// Makes it ready, before the first request.
+    /// Prepares the authorization server, before the first request.
     fn open(&self, place: Place) -> Pin<Box<dyn Future<Output = Result<(), String>> + Send + '_>>;
 
     /// Answers one request.
@@ -41,54 +41,54 @@ pub(crate) trait Pages: Send + Sync {
     ) -> Pin<Box<dyn Future<Output = Response<Vec<u8>>> + Send>>;
 }
 
-/// What a verifier says of itself that has [`Pages`]. Public only because the trait of verifiers is.
+/// The [`Pages`] of a verifier. Public only because the trait `TokenVerifier` is.
 pub struct Beside(pub(crate) Arc<dyn Pages>);
 
-/// Where a server is.
+/// Name and address of a server.
 pub(crate) struct Place {
-    /// What people are shown as its name.
+    /// Name that users are shown.
     pub(crate) name: String,
-    /// The URL that tokens are for, where it is known without a request.
+    /// URL that tokens are issued for, if it is known without a request.
     pub(crate) resource: Option<String>,
-    /// The address that is listened at, where that is known.
+    /// Address that the server listens on, if it is known.
     pub(crate) bound: Option<IpAddr>,
-    /// Where it counts what it refuses.
+    /// Counters of refusals.
     pub(crate) tally: Arc<Tally>,
 }
 
-/// One request to one of the pages.
+/// Request to a page.
 pub(crate) struct Visit {
     pub(crate) parts: Arc<Parts>,
     pub(crate) body: Bytes,
-    /// The URL of the endpoint that tokens are for.
+    /// URL of the endpoint that tokens are issued for.
     pub(crate) resource: String,
-    /// The URL of the HTTP+SSE pair, where clients may ask for tokens under that name too.
+    /// URL of the HTTP+SSE endpoint, if clients may ask for tokens for that URL too.
     pub(crate) pair: Option<String>,
-    /// Scheme and host, as the request shows them.
+    /// Scheme and host of the server, as the request names them.
     pub(crate) origin: String,
-    /// Where it comes from, where that is known.
+    /// Address of the client, if it is known.
     pub(crate) address: Option<IpAddr>,
 }
 
 impl Visit {
-    /// Whose request it is, as far as limits can tell.
+    /// Returns the caller that limits count the request for.
     pub(crate) fn who(&self) -> Who<'static> {
         self.address.map_or(Who::Anybody, Who::at)
     }
 }
 
-/// Scheme and host of a URL.
+/// Returns the scheme and host of a URL.
 pub(super) fn origin(url: &str) -> &str {
     metadata::parts(url).map_or(url, |it| it.0)
 }
 
-/// What concerns the pages of the authorization server.
+/// Methods for the pages of the authorization server.
 impl ProtectedResource {
     pub(crate) fn pages(&self) -> Option<&Arc<dyn Pages>> {
         self.pages.as_ref()
     }
 
-    /// What every request needs and nobody could be granted.
+    /// Returns a problem if every request needs a scope that the authorization server cannot grant.
     pub(super) fn nobody_grants(&self) -> Option<String> {
         let granted = self.pages.as_ref()?.scopes();
         let is_granted = |it: &&str| {
@@ -101,8 +101,10 @@ impl ProtectedResource {
         ))
     }
 
+    /// Prepares the authorization server, if there is one.
+    ///
     /// # Errors
-    /// Why the authorization server cannot be used.
+    /// The authorization server cannot be used. The error says why.
     pub(crate) async fn open(
         &self,
         name: &str,
@@ -116,7 +118,7 @@ impl ProtectedResource {
         pages.open(Place { name, resource, bound, tally }).await
     }
 
-    /// A request to one of the pages. `derived` is the resource as it shows it, `pair` the URL of the HTTP+SSE pair.
+    /// Returns a request to a page. `derived` is the resource as the request names it, `pair` the URL of the HTTP+SSE endpoint.
     pub(crate) fn visit(
         &self,
         derived: String,
@@ -131,7 +133,7 @@ impl ProtectedResource {
         Visit { parts: parts.clone(), body, resource, pair, origin, address }
     }
 
-    /// The resource where the issuer says what the server is called, whatever name a request has for it.
+    /// Returns the URL of the resource below the configured issuer. If no issuer is configured, returns `derived`, which the request names.
     pub(super) fn at_issuer(&self, derived: String) -> String {
         let path = metadata::parts(&derived).map_or("", |it| it.1);
         self.pages.as_ref().and_then(|it| it.resource(path)).unwrap_or(derived)

@@ -10,9 +10,9 @@ use super::{
 };
 use crate::context::{Authorization, Hierarchy, Principal};
 
-/// A server whose callers need an access token: [`Builder::auth`](crate::Builder::auth).
+/// Server whose callers need an access token: [`Builder::auth`](crate::Builder::auth).
 ///
-/// A verifier alone is one already; here is what else can be said of it.
+/// A verifier alone can be passed there as well. Use this type to configure more, such as scopes.
 ///
 /// ```
 /// use mcp_runtime::{Jwt, ProtectedResource};
@@ -30,14 +30,14 @@ pub struct ProtectedResource {
     scopes: Vec<String>,
     required: Vec<String>,
     pub(super) hierarchy: Hierarchy,
-    /// The same, for each caller.
+    /// Copy of `hierarchy` that all callers share; `None` if it is empty.
     shared: Option<Arc<Hierarchy>>,
     lists_beyond_scopes: bool,
     name: Option<String>,
     documentation: Option<String>,
     is_optional: bool,
     keeps_token: bool,
-    /// Those of the authorization server, where it is in here.
+    /// Pages of the authorization server, if it runs in this process.
     #[cfg(feature = "auth-server")]
     pub(super) pages: Option<Arc<dyn Pages>>,
 }
@@ -58,7 +58,7 @@ impl fmt::Debug for ProtectedResource {
 }
 
 impl ProtectedResource {
-    /// One whose tokens are verified by this.
+    /// Creates a protected resource whose tokens are verified by `verifier`.
     pub fn new(verifier: impl TokenVerifier) -> Self {
         Self {
             resource: verifier.resource(),
@@ -78,40 +78,40 @@ impl ProtectedResource {
         }
     }
 
-    /// The URL that clients use, and ask for tokens for (RFC 8707): `https://api.example.com/mcp`. Unless said it is what the verifier
-    /// says, or made of the host that a request names.
+    /// Sets the URL that clients use and request tokens for (RFC 8707), such as `https://api.example.com/mcp`. By default the URL comes
+    /// from the verifier, or else from the host that a request names.
     #[must_use]
     pub fn resource(mut self, url: impl Into<String>) -> Self {
         self.resource = Some(url.into());
         self
     }
 
-    /// Who gives tokens out, beside those that the verifier names: the issuer's URL. Without any no metadata is published, since clients
-    /// could do nothing with it.
+    /// Adds the URL of an issuer of tokens, beside those that the verifier names. Without any issuer the server publishes no metadata,
+    /// since clients could do nothing with it.
     #[must_use]
     pub fn authorization_server(mut self, issuer: impl Into<String>) -> Self {
         self.servers.push(issuer.into());
         self
     }
 
-    /// What clients may want to ask for: published as `scopes_supported`. Name the least that is useful; what is needed for more is
-    /// asked for when it is needed. That is why the scopes that items say are not among them by themselves.
+    /// Adds scopes that clients may want to ask for, published as `scopes_supported`. Name as few as are useful: a client is told of other
+    /// scopes when it needs them. That is why the scopes of items are not added by themselves.
     #[must_use]
     pub fn scopes<S: Into<String>>(mut self, scopes: impl IntoIterator<Item = S>) -> Self {
         self.scopes.extend(scopes.into_iter().map(Into::into));
         self
     }
 
-    /// A scope that every request needs: without it the answer is 403 `insufficient_scope`. What only some items need is said there:
-    /// `#[tool(scopes("notes:write"))]`.
+    /// Adds a scope that every request needs. Without it the response is 403 `insufficient_scope`. A scope that only some items need is
+    /// declared there: `#[tool(scopes("notes:write"))]`.
     #[must_use]
     pub fn require(mut self, scope: impl Into<String>) -> Self {
         self.required.push(scope.into());
         self
     }
 
-    /// Whoever has been granted `scope` needs no token that grants `others` too: wherever one of them is asked for, `scope` is as good.
-    /// May be said several times, and adds up: what is implied may imply others.
+    /// Makes `scope` imply `others`: a token that grants `scope` passes wherever one of `others` is needed. Call it several times to add
+    /// more. An implied scope may imply others.
     ///
     /// ```
     /// use mcp_runtime::{ProtectedResource, StaticTokens};
@@ -135,37 +135,37 @@ impl ProtectedResource {
         self
     }
 
-    /// Shows in lists also what a caller's scopes are not enough for, so that clients see what more there is and ask for the scopes when
-    /// they use it. Unless said, lists have what the caller may use and nothing else. What a [`Policy`](crate::Policy) refuses stays hidden.
+    /// Lists items even if the caller's scopes are not enough for them. Clients then see what more there is, and ask for the scopes when
+    /// they use it. By default lists contain only what the caller may use. Items that a [`Policy`](crate::Policy) rejects stay hidden.
     #[must_use]
     pub fn list_beyond_scopes(mut self) -> Self {
         self.lists_beyond_scopes = true;
         self
     }
 
-    /// What people are shown as its name.
+    /// Sets the name of the resource that users are shown (`resource_name`).
     #[must_use]
     pub fn name(mut self, name: impl Into<String>) -> Self {
         self.name = Some(name.into());
         self
     }
 
-    /// Where developers of clients read about it.
+    /// Sets the URL of the documentation for developers of clients (`resource_documentation`).
     #[must_use]
     pub fn documentation(mut self, url: impl Into<String>) -> Self {
         self.documentation = Some(url.into());
         self
     }
 
-    /// Lets callers in who show no token: for handlers that take `Option<Auth<…>>`. A token that is shown must still be a good one.
+    /// Lets requests without a token in, for handlers that take `Option<Auth<…>>`. A token that is sent must still be valid.
     #[must_use]
     pub fn optional(mut self) -> Self {
         self.is_optional = true;
         self
     }
 
-    /// Leaves the header `Authorization` where handlers see it; otherwise it is gone when they run. The specification forbids to hand
-    /// the token on to another service.
+    /// Leaves the header `Authorization` in the request that handlers see. By default it is removed. The specification forbids passing the
+    /// token on to another service.
     #[must_use]
     pub fn keep_token(mut self) -> Self {
         self.keeps_token = true;
@@ -174,7 +174,7 @@ impl ProtectedResource {
 }
 
 impl ProtectedResource {
-    /// What is wrong with what the author said.
+    /// Returns the mistakes of the configuration.
     pub(crate) fn problems(&self) -> Vec<String> {
         let mut problems: Vec<String> = self.verifier.problem().into_iter().collect();
         if let Some(problem) = self.resource.as_deref().and_then(resource_problem) {
@@ -202,12 +202,12 @@ impl ProtectedResource {
         self.lists_beyond_scopes
     }
 
-    /// What every request needs.
+    /// Returns the scopes that every request needs.
     pub(crate) fn required(&self) -> impl Iterator<Item = &str> {
         self.required.iter().map(String::as_str)
     }
 
-    /// Who calls, where some scopes imply others.
+    /// Returns the authorization with the scope hierarchy of this server.
     pub(crate) fn completed(&self, authorization: Authorization) -> Authorization {
         authorization.under(self.shared.clone())
     }
@@ -216,15 +216,15 @@ impl ProtectedResource {
         self.verifier.may_serve_at(address)
     }
 
-    /// Whether this is an address of the document, for an endpoint with this path.
+    /// Whether a path is one of the metadata document, for a server with this endpoint.
     pub(crate) fn is_metadata(&self, path: &str, endpoint: &str) -> bool {
         let Some(rest) = path.strip_prefix(WELL_KNOWN) else { return false };
         let own = self.resource.as_deref().and_then(metadata::parts).map_or("", |it| it.1);
         rest.is_empty() || rest == endpoint || rest == own
     }
 
-    /// The paths of the document in an application, for an endpoint with this path. That of the host as a whole is for the
-    /// application to give, which may have several resources.
+    /// Returns the paths of the metadata document in an application, for a server with this endpoint. The path for the whole host is left
+    /// to the application, which may have several resources.
     #[cfg(feature = "axum")]
     pub(crate) fn metadata_paths(&self, endpoint: &str) -> Vec<String> {
         let own = self.resource.as_deref().and_then(metadata::parts).map(|it| it.1);
@@ -235,8 +235,8 @@ impl ProtectedResource {
         paths
     }
 
-    /// Whether clients may call the server by the URL of its HTTP+SSE pair too. The tokens of an authorization server elsewhere would have
-    /// that URL as their audience, so the server's own has to be the issuer.
+    /// Whether clients may also name the URL of the HTTP+SSE endpoint as the resource of their tokens. An external authorization server
+    /// would make that URL the audience of its tokens, so the issuer has to be the server's own.
     pub(crate) fn is_pair_resource(&self) -> bool {
         #[cfg(feature = "auth-server")]
         return self.resource.is_none() && self.pages.is_some();
@@ -244,14 +244,14 @@ impl ProtectedResource {
         return false;
     }
 
-    /// The resource: what was said, or what the request shows.
+    /// Returns the URL of the resource: the configured one, or the one that the request names.
     pub(super) fn url(&self, derived: impl FnOnce() -> String) -> Cow<'_, str> {
         #[cfg(feature = "auth-server")]
         let derived = || self.at_issuer(derived());
         self.resource.as_deref().map_or_else(|| derived().into(), Cow::Borrowed)
     }
 
-    /// Whether somebody is named who gives tokens out.
+    /// Whether an issuer of tokens is known.
     fn has_servers(&self) -> bool {
         #[cfg(feature = "auth-server")]
         if self.pages.is_some() {
@@ -260,7 +260,7 @@ impl ProtectedResource {
         !self.servers.is_empty()
     }
 
-    /// Who gives tokens out. `derived` is the resource as the request shows it.
+    /// Returns the issuers of tokens. `derived` is the resource as the request names it.
     fn all_servers(&self, derived: impl FnOnce() -> String) -> Cow<'_, [String]> {
         #[cfg(feature = "auth-server")]
         if let Some(pages) = &self.pages {
@@ -271,7 +271,7 @@ impl ProtectedResource {
         Cow::Borrowed(&self.servers)
     }
 
-    /// The document, if there is one. `derived` is the resource as the request shows it.
+    /// Returns the metadata document; `None` if no issuer is known. `derived` is the resource as the request names it.
     pub(crate) fn metadata(&self, derived: impl Fn() -> String) -> Option<Vec<u8>> {
         if !self.has_servers() {
             return None;
@@ -301,7 +301,7 @@ impl ProtectedResource {
         all
     }
 
-    /// The value of `WWW-Authenticate` for this refusal.
+    /// Returns the value of `WWW-Authenticate` for this refusal.
     pub(crate) fn challenge(
         &self,
         refusal: &Refusal,
@@ -312,10 +312,11 @@ impl ProtectedResource {
         refusal.challenge(metadata.as_deref(), &self.required.join(" "))
     }
 
-    /// Takes the token out of the head of a request. `None` where nobody needs to be asked about it.
+    /// Begins to verify the token of a request, and removes it from the head unless it is to be kept. `None` lets the request in without a
+    /// token.
     ///
     /// # Errors
-    /// Why it is not let in.
+    /// The request has no token, or has it in a form that is not allowed.
     pub(crate) fn begin(&self, parts: &mut Parts) -> Result<Option<Verifying>, Refusal> {
         let token = presented(&parts.headers, parts.uri.query())?;
         let is_anonymous = token.is_none() && !parts.headers.contains_key(header::AUTHORIZATION);
@@ -335,10 +336,10 @@ impl ProtectedResource {
         }
     }
 
-    /// Lets in whom the verifier has found, and says so in the request.
+    /// Lets a request in if its token has been verified, and puts the authorization into the extensions of the request.
     ///
     /// # Errors
-    /// Why it is not let in.
+    /// The verifier rejects the token, or the token names no caller, has expired or grants too little.
     pub(crate) fn finish(
         &self,
         verified: Result<Authorization, Denied>,
@@ -350,7 +351,7 @@ impl ProtectedResource {
                 false => Refusal::Invalid(why),
             })?;
         if authorization.principal().as_str().is_empty() {
-            // An empty name stands for everybody who has none.
+            // An empty name stands for all callers without a name.
             return Err(Refusal::Invalid("the token does not say whose it is".into()));
         }
         if authorization.expiry().is_some_and(|it| it <= SystemTime::now()) {
@@ -374,7 +375,7 @@ fn is_url(text: &str) -> bool {
         && text.bytes().all(|it| it.is_ascii_graphic() && !b"\"<>\\^`{|}".contains(&it))
 }
 
-/// Why this cannot be what clients call the server.
+/// Returns what is wrong with the URL of a resource, if anything is.
 fn resource_problem(resource: &str) -> Option<String> {
     if !is_url(resource) {
         Some(format!("`{resource}` is no URL of a server, such as `https://api.example.com/mcp`"))

@@ -1,9 +1,9 @@
-//! The names of what can be granted (RFC 6749, section 3.3).
+//! Scopes: the names of what can be granted (RFC 6749, section 3.3).
 
-/// More of what a caller has been granted is not repeated: heads have limits everywhere.
+/// Maximum bytes of a caller's granted scopes that a challenge repeats, because the head of a response is limited in size.
 const MOST: usize = 4 << 10;
 
-/// Why this can be no scope that an author asks for.
+/// Returns why an author cannot ask for this scope; `None` if the scope is valid.
 pub(crate) fn problem(scope: &str) -> Option<String> {
     if scope == "offline_access" {
         let why = "whether a client stays signed in is between it and the issuer";
@@ -13,12 +13,12 @@ pub(crate) fn problem(scope: &str) -> Option<String> {
     (!is_scope(scope)).then(|| format!("`{scope}` is no scope: {why}"))
 }
 
-/// `1*( %x21 / %x23-5B / %x5D-7E )`.
+/// Whether a text is a scope: `1*( %x21 / %x23-5B / %x5D-7E )`.
 fn is_scope(text: &str) -> bool {
     !text.is_empty() && text.bytes().all(|it| it.is_ascii_graphic() && !b"\"\\".contains(&it))
 }
 
-/// What a client should ask for to lose nothing: all that is needed, and what it has (AUTH-09).
+/// Returns the scopes that a client should ask for: those that are needed, and those that it has and would lose (rule AUTH-09).
 pub(super) fn together<'a>(
     needed: impl IntoIterator<Item = &'a str>,
     granted: impl IntoIterator<Item = &'a str>,

@@ -6,8 +6,8 @@ use subtle::ConstantTimeEq as _;
 use super::{Denied, TokenVerifier, bearer::is_b64token};
 use crate::context::Authorization;
 
-/// Tokens that are written into the program, for development: a server that verifies its callers with them refuses to listen anywhere
-/// but on the loopback interface.
+/// Access tokens that are written into the program, for development. A server that verifies tokens with them starts on the loopback
+/// interface only.
 ///
 /// ```
 /// use mcp_runtime::{Authorization, StaticTokens};
@@ -25,12 +25,12 @@ pub struct StaticTokens {
 }
 
 impl StaticTokens {
-    /// None yet: nobody is let in.
+    /// Creates a verifier without tokens, which lets no caller in.
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// Whoever shows this token is this one: an [`Authorization`], or just a name.
+    /// Maps `token` to a caller: an [`Authorization`], or only the name of the principal.
     #[must_use]
     pub fn token(mut self, token: &str, authorization: impl Into<Authorization>) -> Self {
         if !is_b64token(token.as_bytes()) {
@@ -62,7 +62,7 @@ impl fmt::Debug for StaticTokens {
     }
 }
 
-/// Of one length, whatever the token's is.
+/// Returns the digest of a token. All digests have the same length, so comparing them does not depend on the length of a token.
 fn digested(token: &str) -> [u8; 32] {
     let digest = digest(&SHA256, token.as_bytes());
     digest.as_ref().try_into().unwrap_or_default()
@@ -71,7 +71,7 @@ fn digested(token: &str) -> [u8; 32] {
 impl TokenVerifier for StaticTokens {
     async fn verify(&self, token: &str) -> Result<Authorization, Denied> {
         let shown = digested(token);
-        // All are compared, wholly: how long it takes says nothing of them.
+        // Every token is compared in full and in constant time, so that the duration tells nothing about the tokens.
         let mut found = None;
         for (known, authorization) in &self.known {
             if bool::from(known.ct_eq(&shown)) {

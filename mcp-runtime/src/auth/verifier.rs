@@ -3,10 +3,10 @@ use std::{borrow::Cow, fmt, future::Future, net::IpAddr, pin::Pin, sync::Arc};
 use super::Token;
 use crate::context::Authorization;
 
-/// Tells who calls from an access token: [`Builder::auth`](crate::Builder::auth).
+/// Verifies access tokens and identifies their callers: [`Builder::auth`](crate::Builder::auth).
 ///
-/// [`Jwt`](crate::Jwt) verifies those that an issuer has signed, [`StaticTokens`](crate::StaticTokens) is for development. Implement it for
-/// tokens that have to be looked up:
+/// [`Jwt`](crate::Jwt) verifies tokens that an issuer has signed, [`StaticTokens`](crate::StaticTokens) is for development. Implement the
+/// trait for tokens that have to be looked up:
 ///
 /// ```
 /// use mcp_runtime::{Denied, Authorization, TokenVerifier};
@@ -29,45 +29,47 @@ use crate::context::Authorization;
 /// # let _ = server;
 /// ```
 ///
-/// A token must have been issued for this very server: whoever accepts one that was issued for another lets that one's callers be
-/// impersonated. The token is for the verifier alone; handing it on to another service is forbidden by the specification.
+/// Accept only tokens that were issued for this server. If a server accepts a token that was issued for another service, that service can
+/// impersonate the caller. Only the verifier may use the token: the specification forbids passing it on to another service.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` cannot verify access tokens",
     label = "does not implement `TokenVerifier`",
     note = "`Jwt::new(issuer, audience)` verifies what an issuer has signed, `StaticTokens` is for development; a verifier of your own is a type with `impl TokenVerifier`"
 )]
 pub trait TokenVerifier: Send + Sync + 'static {
-    /// Tells who calls. It is polled where the request is read, so one that needs not wait costs no task.
+    /// Verifies a token and returns the authorization of its caller. The future is polled where the request is read, so a verifier that
+    /// does not wait costs no task.
     ///
     /// # Errors
-    /// Why nobody is let in with this token.
+    /// The token is not accepted, or cannot be verified now.
     fn verify(&self, token: &str) -> impl Future<Output = Result<Authorization, Denied>> + Send;
 
-    /// The issuers of the tokens, which clients are told of: they find out there how to get one.
+    /// Returns the issuers of the tokens. The server tells clients of them, so that clients can find out how to get a token.
     fn authorization_servers(&self) -> Vec<String> {
         Vec::new()
     }
 
-    /// The URL of this server that the tokens are for, if the verifier knows it.
+    /// Returns the URL of this server that tokens are issued for, if the verifier knows it.
     fn resource(&self) -> Option<String> {
         None
     }
 
-    /// What is wrong with how it was made: the server is not built then.
+    /// Returns what is wrong with the configuration of the verifier. If something is, the server is not built.
     fn problem(&self) -> Option<String> {
         None
     }
 
-    /// Asked once, when the server begins to listen at this address; `None` where it is mounted in an application, which listens for it.
+    /// Checks whether the server may listen on this address. Called once, when the server begins to listen. `None` means that the server is
+    /// mounted in an application, which listens itself.
     ///
     /// # Errors
-    /// Why it must not be served there: the server does not start.
+    /// The server must not be served there, and does not start. The error says why.
     fn may_serve_at(&self, address: Option<IpAddr>) -> Result<(), String> {
         let _ = address;
         Ok(())
     }
 
-    /// What else it has to say over HTTP, which only an authorization server of ours has.
+    /// Returns the HTTP pages of the verifier. Only the authorization server of this crate has some.
     #[cfg(feature = "auth-server")]
     #[doc(hidden)]
     fn beside(&self) -> Option<super::pages::Beside> {
@@ -75,7 +77,7 @@ pub trait TokenVerifier: Send + Sync + 'static {
     }
 }
 
-/// Why nobody is let in with a token. The words go to the caller and into logs, so they must not be made of the token's.
+/// Reason why a token is not accepted. The text goes to the caller and into logs, so it must not contain the token.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Denied {
     pub(super) why: Cow<'static, str>,
@@ -83,12 +85,12 @@ pub struct Denied {
 }
 
 impl Denied {
-    /// The token is not, or no longer, one of ours: 401.
+    /// Rejects a token that is not, or no longer, valid here: status 401.
     pub fn invalid(why: impl Into<Cow<'static, str>>) -> Self {
         Self { why: why.into(), is_unavailable: false }
     }
 
-    /// It cannot be told now: 503.
+    /// Reports that the token cannot be verified now: status 503.
     pub fn unavailable(why: impl Into<Cow<'static, str>>) -> Self {
         Self { why: why.into(), is_unavailable: true }
     }

@@ -1,4 +1,4 @@
-//! Access tokens that are good, as every request looks for them.
+//! Valid access tokens, looked up by every request.
 
 use std::{
     collections::HashMap,
@@ -11,11 +11,11 @@ use std::{
 use super::secret::Digest;
 use crate::context::Authorization;
 
-/// In parts, so that sessions seldom wait for each other, and never for a login.
+/// Access tokens in 16 parts, each with its own lock. Requests seldom wait for each other, and never for the lock of the grants.
 #[derive(Default)]
 pub(super) struct AccessTokens([Mutex<HashMap<Digest, Known>>; 16]);
 
-/// What a request needs to know of its token.
+/// Data that a request needs about its token.
 struct Known {
     authorization: Authorization,
     grant: Digest,
@@ -36,14 +36,14 @@ impl AccessTokens {
         expires: u64,
     ) {
         let mut part = self.part(&digest);
-        // One that is given out again is the same.
+        // A token that is issued again keeps its revocation flag, which open streams share.
         let known = part.get(&digest).and_then(|it| it.authorization.revoked().cloned());
         let revoked = known.unwrap_or_else(|| Arc::new(AtomicBool::new(false)));
         let authorization = authorization.revocable(revoked);
         part.insert(digest, Known { authorization, grant, expires });
     }
 
-    /// Ends one, also for the streams that were opened with it.
+    /// Revokes a token, also for the streams that were opened with it.
     pub(super) fn remove(&self, digest: &Digest) {
         let known = self.part(digest).remove(digest);
         if let Some(revoked) = known.as_ref().and_then(|it| it.authorization.revoked()) {
@@ -51,12 +51,12 @@ impl AccessTokens {
         }
     }
 
-    /// Which grant one is of.
+    /// Returns the grant of a token.
     pub(super) fn grant(&self, digest: &Digest) -> Option<Digest> {
         self.part(digest).get(digest).map(|it| it.grant)
     }
 
-    /// Whom it lets in.
+    /// Returns the authorization of a token that has not expired.
     pub(super) fn verify(&self, digest: &Digest, now: u64) -> Option<Authorization> {
         let part = self.part(digest);
         let known = part.get(digest).filter(|it| it.expires > now)?;

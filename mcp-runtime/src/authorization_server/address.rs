@@ -1,6 +1,6 @@
-//! The addresses that an authorization server has.
+//! Addresses of the authorization server.
 
-/// One of them.
+/// Address of the authorization server.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Address {
     Metadata,
@@ -8,11 +8,11 @@ pub(super) enum Address {
     Token,
     Register,
     Revoke,
-    /// Where another provider sends the browser back to.
+    /// Redirect URI, to which the upstream provider sends the browser back.
     Callback,
 }
 
-/// Where the metadata of an issuer is, before the issuer's path (RFC 8414, section 3.1).
+/// First part of the path at which the metadata of an issuer is served. The issuer's path follows (RFC 8414, section 3.1).
 pub(super) const WELL_KNOWN: &str = "/.well-known/oauth-authorization-server";
 
 pub(super) const AUTHORIZE: &str = "/authorize";
@@ -22,12 +22,12 @@ pub(super) const REVOKE: &str = "/revoke";
 const CALLBACK: &str = "/callback";
 
 impl Address {
-    /// What is at a path, for an issuer with this path, which whoever is before this server may have taken away.
+    /// Returns the address at `path`. `issuer` is the issuer's path, which a proxy in front of the server may have removed from `path`.
     pub(super) fn of(path: &str, issuer: &str) -> Option<Self> {
         if let Some(rest) = path.strip_prefix(WELL_KNOWN) {
             return (rest == issuer).then_some(Self::Metadata);
         }
-        // An issuer's path may begin like one of ours: `/a` and `/authorize`.
+        // The issuer's path can be a prefix of an address: `/a` and `/authorize`.
         [path.strip_prefix(issuer), Some(path)].into_iter().flatten().find_map(|it| match it {
             AUTHORIZE => Some(Self::Authorize),
             TOKEN => Some(Self::Token),
@@ -38,7 +38,7 @@ impl Address {
         })
     }
 
-    /// All paths.
+    /// Returns all paths for an issuer with this path.
     #[cfg(any(test, feature = "axum"))]
     pub(super) fn paths(issuer: &str) -> Vec<String> {
         let pages =

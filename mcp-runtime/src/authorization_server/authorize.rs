@@ -18,18 +18,18 @@ use super::{
 };
 use crate::{auth::Visit, limits::Limit};
 
-/// What a client asks a user for.
+/// Validated authorization request of a client.
 pub(super) struct Asked {
     pub(super) client: Arc<Client>,
-    /// Where the answer goes.
+    /// Destination of the response.
     pub(super) back: Back,
     pub(super) challenge: Challenge,
-    /// Those of this server.
+    /// Requested scopes that this server has.
     pub(super) scopes: Vec<String>,
     pub(super) resource: String,
 }
 
-/// The way back to a client.
+/// Redirect URI of a client, with the parameters that each response carries.
 pub(super) struct Back {
     pub(super) redirect: String,
     state: Option<String>,
@@ -42,7 +42,7 @@ impl Back {
         Self { redirect: redirect.to_owned(), state: None, issuer: String::new() }
     }
 
-    /// The URL with these parameters, `state` as it came, and whose answer it is (RFC 9207).
+    /// Builds the URL with these parameters, the client's unchanged `state`, and the issuer as `iss` (RFC 9207).
     fn url(&self, parameters: &[(&str, &str)]) -> String {
         let mut url = self.redirect.clone();
         for (name, value) in parameters {
@@ -64,9 +64,9 @@ impl Back {
     }
 }
 
-/// Shows the first page, or sends the browser back at once.
+/// Shows the first page, or redirects the browser at once.
 pub(super) async fn begin(core: &Core, visit: &Visit) -> Reply {
-    // Other pages could use up what the reader may begin, with pictures of ours.
+    // A page of another site could embed this address, for example as an image, and use up the rate limit of the user.
     let shown_in = visit.parts.headers.get("sec-fetch-dest");
     if shown_in.is_some_and(|it| it != "document") {
         let status = StatusCode::FORBIDDEN;
@@ -79,7 +79,7 @@ pub(super) async fn begin(core: &Core, visit: &Visit) -> Reply {
     }
     let (client, form, back) = match who(core, visit).await {
         Ok(known) => known,
-        // The browser is sent nowhere that nobody has checked.
+        // The client or the redirect URI is not valid, so the browser must not be redirected.
         Err(refusal) => return page::problem(core, &refusal),
     };
     match read(core, visit, &form) {
@@ -92,8 +92,8 @@ pub(super) async fn begin(core: &Core, visit: &Visit) -> Reply {
     }
 }
 
-/// Tells a client that it has asked for what it cannot get. Nobody has said yes to anything here, and whoever registers a site and asks for
-/// nonsense could send readers there with a link of ours (RFC 9700, section 4.11.2): where that is a site, the reader decides.
+/// Tells a client that its request is invalid. The user has not agreed to anything yet. An attacker could register a site and use a link
+/// with an invalid request to send users to that site (RFC 9700, section 4.11.2). So the user must click to follow a redirect to a site.
 fn turned_back(core: &Core, back: &Back, refusal: &Refusal) -> Reply {
     let url = back.refusal(refusal);
     match Redirect::parse(&back.redirect) {
@@ -102,7 +102,7 @@ fn turned_back(core: &Core, back: &Back, refusal: &Refusal) -> Reply {
     }
 }
 
-/// What must be right before a browser is sent anywhere: who asks, and where the answer goes.
+/// Validates the client and the redirect URI, which must happen before the browser is redirected.
 async fn who(core: &Core, visit: &Visit) -> Result<(Arc<Client>, Form, Back), Refusal> {
     let form = Form::parse(visit.parts.uri.query().unwrap_or_default())?;
     let client = core.client(form.required("client_id")?, visit).await?;
@@ -142,14 +142,15 @@ fn wait(core: &Core, visit: &Visit, asked: Arc<Asked>) -> Reply {
         };
     match &core.way {
         Way::Asked { page, .. } => login_page(core, &held, &page::source(&asked), page),
-        // Who is known elsewhere is asked before going there: the provider knows one client only, and may ask nobody.
+        // The consent page comes before the upstream login. The provider knows only this server, not its clients, and may not ask the user
+        // at all.
         Way::Delegated(provider) => {
             with_cookie(page::consent(core, &held, &asked, &Who::Elsewhere(provider)), &held)
         }
     }
 }
 
-/// The page on which somebody says who they are.
+/// Shows the login page.
 pub(super) fn login_page(core: &Core, held: &Held, shown: &page::Shown, page: &LoginPage) -> Reply {
     with_cookie(page::login(core, held, shown, page), held)
 }

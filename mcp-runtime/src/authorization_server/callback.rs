@@ -1,4 +1,4 @@
-//! Coming back from another provider.
+//! Return of the browser from the upstream provider.
 
 use super::{
     core::Core,
@@ -12,12 +12,12 @@ use super::{
 };
 use crate::auth::Visit;
 
-/// What the provider is told to send the browser back to.
+/// Returns the redirect URI of this server at the provider.
 pub(super) fn address(core: &Core, visit: &Visit) -> String {
     format!("{}/callback", core.issuer(&visit.origin))
 }
 
-/// What a browser carries there and back: which authorization it is about, and that it is ours.
+/// Builds the `state` for the provider: the id of the authorization, and the ticket that proves that this server sent the browser.
 pub(super) fn state(id: &str, ticket: &str) -> String {
     format!("{id}.{ticket}")
 }
@@ -37,7 +37,7 @@ async fn come(core: &Core, visit: &Visit, provider: &Provider) -> Result<Reply, 
     let has_tls = core.has_tls(&visit.origin);
     let found =
         core.records.waiting.find(id, ticket, &visit.parts.headers, has_tls).ok_or_else(stray)?;
-    // Whoever has not been asked here has nothing to come back for; whoever has, comes back once.
+    // A callback needs the approval that the user gave here. Taking the approval makes the callback valid only once.
     let approved = core.records.waiting.take_approved(&found.id).ok_or_else(stray)?;
     let end = |code| Ok(finish(core, visit, &found, code));
     match provider.is_answer_of(form.one("iss")?).await {
@@ -64,7 +64,7 @@ async fn come(core: &Core, visit: &Visit, provider: &Provider) -> Result<Reply, 
     end(coded(core, &found.asked, scopes, known, Some(given)))
 }
 
-/// What a client is told.
+/// Maps a failure of the provider to the error for the client.
 pub(super) fn refusal(failed: &Failed) -> Refusal {
     match failed {
         Failed::Refused => Refusal::denied(),

@@ -1,4 +1,4 @@
-//! Programs that act for users (RFC 6749, section 2).
+//! OAuth clients, which act for users (RFC 6749, section 2).
 
 use std::{
     collections::HashMap,
@@ -19,13 +19,13 @@ use super::{
 };
 use crate::limits::Limit;
 
-/// So many are known at once.
+/// Maximum number of registered clients.
 const MOST: usize = 10_000;
 
-/// How long one is known that nobody has used yet.
+/// Lifetime of a client that has not been used yet, in seconds.
 pub(super) const UNUSED: u64 = 7 * 24 * 60 * 60;
 
-/// How long one is known after it was used.
+/// Lifetime of a client after its last use, in seconds.
 const USED: u64 = 90 * 24 * 60 * 60;
 
 const DAY: u64 = 24 * 60 * 60;
@@ -36,14 +36,14 @@ pub(super) struct Client {
     pub(super) name: Option<String>,
     pub(super) uri: Option<String>,
     pub(super) redirects: Vec<String>,
-    /// Of one that has a secret.
+    /// Digest of the client's secret. A public client has none.
     pub(super) secret: Option<Digest>,
-    /// Whether it wants to stay signed in.
+    /// Whether the client gets refresh tokens.
     pub(super) refreshes: bool,
     pub(super) expires: u64,
 }
 
-/// Those that have registered themselves.
+/// Clients that have registered themselves.
 #[derive(Default)]
 pub(super) struct Clients {
     all: Mutex<HashMap<String, Arc<Client>>>,
@@ -59,13 +59,13 @@ impl Clients {
         self.all.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Takes up one that was kept.
+    /// Adds a client that was loaded from the store.
     pub(super) fn restore(&self, client: Client) {
         self.all().insert(client.id.clone(), Arc::new(client));
     }
 
     /// # Errors
-    /// When there are too many.
+    /// When the table is full of clients that are in use.
     pub(super) fn add(&self, client: Client, now: u64, journal: &Journal) -> Result<(), Refusal> {
         let mut all = self.all();
         if all.len() >= MOST {
@@ -78,7 +78,7 @@ impl Clients {
             });
         }
         if all.len() >= MOST {
-            // Whoever registers without end is in the way of its own kind, not of those that are used.
+            // A flood of registrations evicts unused clients, not clients in use.
             let unused = all.values().filter(|it| it.expires <= now + UNUSED);
             let oldest = unused.min_by_key(|it| it.expires).map(|it| it.id.clone());
             let limit = Limit::RegisteredClients;
@@ -97,7 +97,7 @@ impl Clients {
         self.all().get(id).filter(|it| it.expires > now).cloned()
     }
 
-    /// One that is used is known longer.
+    /// Extends the lifetime of a client that was used, at most once a day.
     pub(super) fn touch(&self, id: &str, now: u64, journal: &Journal) {
         let mut all = self.all();
         let Some(client) = all.get_mut(id).filter(|it| it.expires < now + USED - DAY) else {
@@ -109,7 +109,7 @@ impl Clients {
     }
 }
 
-/// What a request says to be from a client (RFC 6749, section 2.3).
+/// Client credentials of a request (RFC 6749, section 2.3).
 struct Shown {
     id: String,
     secret: Option<String>,
@@ -142,10 +142,10 @@ fn basic(header: &str) -> Option<Shown> {
 }
 
 impl Clients {
-    /// The id of the client that sends a request, which has shown that it is that one, if it can.
+    /// Authenticates the client that sends a request, and returns its id. A client without a secret is identified by its id alone.
     ///
     /// # Errors
-    /// When it is none, or another one.
+    /// When the client is unknown, or its credentials are missing or wrong.
     pub(super) fn authenticate(
         &self,
         headers: &HeaderMap,
@@ -153,7 +153,7 @@ impl Clients {
         now: u64,
     ) -> Result<String, Refusal> {
         let Shown { id, secret } = Shown::read(headers, form)?;
-        // Those that are known by the URL of their metadata have no secret, and what is granted names them.
+        // A client that is identified by its metadata URL has no secret. Codes and grants are compared with its id.
         if Documents::is_id(&id) && secret.is_none() {
             return Ok(id);
         }
@@ -168,7 +168,7 @@ impl Clients {
 }
 
 impl Client {
-    /// The host that speaks for it, where one does.
+    /// Returns the host of the metadata URL, if the id is one.
     pub(super) fn host(&self) -> Option<&str> {
         let rest = self.id.split_once("://")?.1;
         rest.split('/').next()
@@ -194,7 +194,7 @@ mod tests {
         assert!((0..MOST).all(|it| add(it.to_string(), 2)));
         assert_eq!((clients.all().len(), tally.refused(Limit::RegisteredClients)), (MOST, 2));
         assert!(clients.find("used", 2).is_some() && clients.find("first", 2).is_none());
-        // Those that nobody uses are forgotten in the end.
+        // Unused clients expire in the end.
         assert!(add("late".into(), 3 + UNUSED));
         assert_eq!(clients.all().len(), 2);
         assert_eq!(tally.refused(Limit::RegisteredClients), 2);

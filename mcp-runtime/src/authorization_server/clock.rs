@@ -2,8 +2,8 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use tokio::time::Instant;
 
-/// What time it is, in seconds since 1970: what is kept outlasts the process. A system clock that is set back makes nothing last longer
-/// while the process runs.
+/// Clock that returns seconds since 1970, because stored times outlast the process. Setting the system clock back extends no lifetime while
+/// the process runs.
 #[derive(Clone, Copy)]
 pub(super) struct Clock {
     started: Duration,
@@ -24,7 +24,7 @@ fn system() -> Duration {
     SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default()
 }
 
-/// The same for whoever wants a time of the system.
+/// Converts seconds since 1970 to a `SystemTime`.
 pub(super) fn time(seconds: u64) -> SystemTime {
     UNIX_EPOCH.checked_add(Duration::from_secs(seconds)).unwrap_or(UNIX_EPOCH)
 }

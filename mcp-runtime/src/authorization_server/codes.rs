@@ -1,4 +1,4 @@
-//! What a client is handed through the browser, and brings back for tokens (RFC 6749, section 4.1.2).
+//! Authorization codes, which a client receives through the browser and exchanges for tokens (RFC 6749, section 4.1.2).
 
 use std::{
     collections::HashMap,
@@ -19,18 +19,18 @@ use super::{
 };
 use crate::limits::Limit;
 
-/// How long a code is good.
+/// Lifetime of a code.
 const TIME: Duration = Duration::from_secs(60);
 
-/// How long it is known that it was used.
+/// Time for which a code is remembered after it was issued, to detect that it is used twice.
 const REMEMBERED: Duration = Duration::from_secs(10 * 60);
 
-/// What is decided about a user may have begun so long ago: on our pages, and then at another provider.
+/// Upper bound of the time from the start of a login to its code: on our pages, and then at the upstream provider.
 const LONGEST: Duration = waiting::TIME.saturating_mul(3);
 
 const MOST: usize = 4000;
 
-/// What a code stands for.
+/// Approved authorization that a code stands for.
 #[derive(Clone)]
 pub(super) struct Code {
     pub(super) client: String,
@@ -42,24 +42,25 @@ pub(super) struct Code {
     pub(super) resource: String,
     pub(super) scopes: Vec<String>,
     pub(super) user: User,
-    /// What another provider has given for it.
+    /// Tokens of the upstream provider.
     pub(super) given: Option<Given>,
 }
 
 enum Entry {
     Fresh(Box<Code>),
-    /// This user's; nothing has come of it yet.
+    /// The client has sent the code, but its grant does not exist yet. Contains the user's principal.
     Used(Box<str>),
-    /// This came of it.
+    /// The code was exchanged for this grant.
     Gave(Digest),
-    /// Nothing may come of it any more: it was brought again before anything had, or its user was logged out.
+    /// The code must not lead to a grant any more. It was sent again before its grant existed, it had expired when it was sent, or its user
+    /// was logged out.
     Over,
 }
 
-/// What has become of a code that somebody brings.
+/// Result of looking up a code that a client has sent.
 pub(super) enum Taken {
     Good(Box<Code>),
-    /// It was brought before, and this came of it.
+    /// The code was sent before. Contains its grant, if there is one.
     Again(Option<Digest>),
     Unknown,
 }
@@ -73,7 +74,7 @@ pub(super) struct Codes {
 #[derive(Default)]
 struct State {
     all: HashMap<Digest, (Instant, Entry)>,
-    /// Users whose logins were ended, and when.
+    /// Users whose logins were all ended, with the time.
     ended: HashMap<String, Instant>,
 }
 
@@ -86,7 +87,7 @@ impl Codes {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// `since` is when it began to be found out who the user is.
+    /// Adds a code. `since` is the time at which the user's login began.
     ///
     /// # Errors
     /// When the system gives no random numbers, there is no room, or all logins of the user were ended since.
@@ -99,7 +100,7 @@ impl Codes {
         }
         all.retain(|_, it| now < it.0 + REMEMBERED);
         if all.len() >= MOST {
-            // Nobody waits for what was used, or is too old to be.
+            // Codes that were used or have expired are not needed any more.
             all.retain(|_, it| matches!(it.1, Entry::Fresh(_)) && now < it.0 + TIME);
         }
         if all.len() >= MOST {
@@ -109,7 +110,7 @@ impl Codes {
         Ok(text)
     }
 
-    /// Takes it, whatever comes of it: it is good once.
+    /// Takes a code. This works once, even if the exchange fails later.
     pub(super) fn take(&self, code: &str) -> Taken {
         let mut state = self.state();
         let Some((made, entry)) = state.all.get_mut(&Digest::of(code)) else {
@@ -129,7 +130,7 @@ impl Codes {
         }
     }
 
-    /// Remembers what came of a code, if anything still may.
+    /// Records the grant of a code. Returns `false` if the code must not lead to a grant any more.
     #[must_use]
     pub(super) fn gave(&self, code: &str, grant: Digest) -> bool {
         let mut state = self.state();
@@ -142,7 +143,7 @@ impl Codes {
         }
     }
 
-    /// Ends those of a user, also those that somebody has just brought, and whatever else was begun before.
+    /// Ends the codes of a user, including codes that are being exchanged. Logins of this user that began before get no code.
     pub(super) fn end(&self, user: &str) {
         let now = Instant::now();
         let State { all, ended } = &mut *self.state();
@@ -193,7 +194,7 @@ mod tests {
         assert!(matches!(codes.take(&first), Taken::Good(_)) && codes.gave(&first, grant));
         again(&first, Some(grant));
         again(&first, Some(grant));
-        // Also when both come at once.
+        // The same holds for two concurrent requests.
         let both = codes.add(code(), Instant::now()).unwrap();
         assert!(matches!(codes.take(&both), Taken::Good(_)));
         again(&both, None);
@@ -220,7 +221,7 @@ mod tests {
         assert!(codes.add(of("bob"), since).is_ok());
         tokio::time::advance(Duration::from_secs(1)).await;
         assert_eq!(refused(Instant::now()), None);
-        // It is remembered for as long as somebody may be deciding, and no longer.
+        // The end of the logins is remembered for as long as a user may be deciding, and no longer.
         tokio::time::advance(waiting::TIME * 2).await;
         assert_eq!(refused(since), Some("access_denied"));
         tokio::time::advance(LONGEST).await;
@@ -238,7 +239,7 @@ mod tests {
         for code in &all[1..] {
             assert!(matches!(codes.take(code), Taken::Good(_)));
         }
-        // Those that are used make room, and one that is still good keeps its own.
+        // Used codes make room, and a code that is still valid keeps its place.
         let last = codes.add(code(), Instant::now()).unwrap();
         assert!(matches!(codes.take(&all[0]), Taken::Good(_)));
         for _ in 0..MOST - 2 {

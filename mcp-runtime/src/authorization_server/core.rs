@@ -1,4 +1,4 @@
-//! What the parts of an authorization server share, and which part a request is for.
+//! Shared state of the authorization server, and the routing of its requests.
 
 use std::{
     future::Future,
@@ -35,17 +35,17 @@ use crate::{
     unwind,
 };
 
-/// What somebody may be granted.
+/// Scope that a user can grant, with its description for the user.
 pub(super) struct Scope {
     pub(super) name: String,
     pub(super) words: String,
 }
 
-/// How it is found out who somebody is.
+/// Method by which users are authenticated.
 pub(super) enum Way {
-    /// By the author's function, on a page of ours.
+    /// By the author's function, with a login page of this server.
     Asked { login: Judge, page: LoginPage },
-    /// By another provider.
+    /// By an upstream provider.
     Delegated(Arc<Provider>),
 }
 
@@ -57,10 +57,10 @@ pub(super) struct Core {
     place: OnceLock<Place>,
     documents: Documents,
     pub(super) records: Arc<Records>,
-    /// Times somebody could not be logged in.
+    /// Rate limit of failed logins, per address.
     pub(super) logins: Turnstile,
     pub(super) registrations: Turnstile,
-    /// Those that were begun, which take room until somebody decides.
+    /// Rate limit of new authorizations, per address. Each one takes memory until the user decides.
     pub(super) authorizations: Turnstile,
 }
 
@@ -115,18 +115,18 @@ impl Core {
         }
     }
 
-    /// What people are shown as the server's name.
+    /// Returns the server's name, as pages show it.
     pub(super) fn name(&self) -> &str {
         self.place.get().map_or("this server", |it| &it.name)
     }
 
-    /// The issuer's path, empty for the root.
+    /// Returns the issuer's path, empty for the root.
     fn path(&self) -> &str {
         let issuer = self.issuer.as_deref().unwrap_or_default();
         issuer.strip_prefix(self.origin(issuer)).unwrap_or_default()
     }
 
-    /// Scheme and host of the issuer.
+    /// Returns scheme and host of the issuer, or of `shown` if no issuer is configured.
     pub(super) fn origin<'a>(&'a self, shown: &'a str) -> &'a str {
         let url = self.issuer.as_deref().unwrap_or(shown);
         let host = url.find("://").map_or(0, |it| it + "://".len());
@@ -145,29 +145,29 @@ impl Core {
         self.redirects.iter().any(|it| it == redirect)
     }
 
-    /// Whether a client means this server (RFC 8707, section 2), by the URL of its endpoint or by that of its HTTP+SSE pair. What is granted is
-    /// kept under the URL of the endpoint.
+    /// Whether `asked` names this server (RFC 8707, section 2), by the URL of its endpoint or of its HTTP+SSE pair. Grants are stored under
+    /// the URL of the endpoint.
     pub(super) fn is_target(&self, asked: &str, visit: &Visit) -> bool {
         let own = [Some(&visit.resource), visit.pair.as_ref()];
         own.into_iter().flatten().any(|own| self.is_resource(asked, own))
     }
 
-    /// Whether two URLs are of the same resource.
+    /// Whether two URLs name the same resource.
     pub(super) fn is_resource(&self, asked: &str, own: &str) -> bool {
         let plain = |it: &str| it.strip_suffix('/').unwrap_or(it).to_ascii_lowercase();
         plain(asked) == plain(own)
     }
 
-    /// Whether a token that was given for this resource is good here: what is kept may have been given out under another name.
+    /// Whether a grant for `resource` is valid on this server. A stored grant may have been issued under another URL.
     pub(super) fn is_own(&self, resource: &str) -> bool {
         let Some(place) = self.place.get() else { return false };
         place.resource.as_deref().is_none_or(|own| self.is_resource(resource, own))
     }
 
-    /// What a grant is worth that was kept before a restart.
+    /// Returns whether a stored grant is valid after a restart.
     fn standing(&self, key: &Digest, grant: &mut Grant) -> Standing {
         if !self.is_own(&grant.resource) {
-            // It was given out under another name, or by another server.
+            // The grant was issued under another URL of this server, or by another server.
             return Standing::Elsewhere;
         }
         let is_backed = match (&mut grant.backing, self.provider()) {
@@ -175,26 +175,26 @@ impl Core {
             (Some(backing), Some(provider)) => provider.restore(backing, key),
             _ => false,
         };
-        // The server has another provider now, or the key of the backing was lost with the process.
+        // The server's provider has changed, or the key of the backing was lost with the process.
         if is_backed { Standing::Good } else { Standing::Lost }
     }
 
-    /// The words of a scope.
+    /// Returns the description of a scope.
     pub(super) fn words<'a>(&'a self, scope: &'a str) -> &'a str {
         let known = self.scopes.iter().find(|it| it.name == scope);
         known.map_or(scope, |it| &it.words)
     }
 
-    /// What is asked for, as far as there is such a thing: all where nothing is.
+    /// Returns the requested scopes that this server has. A request without `scope` gets all scopes.
     ///
     /// # Errors
-    /// When there is nothing of what is asked for.
+    /// When the server has none of the requested scopes.
     pub(super) fn wanted(&self, asked: Option<&str>) -> Result<Vec<String>, Refusal> {
         let names = || self.scopes.iter().map(|it| it.name.clone());
         let Some(asked) = asked else { return Ok(names().collect()) };
         let asked: Vec<_> = asked.split(' ').filter(|it| !it.is_empty()).collect();
         let wanted: Vec<_> = names().filter(|it| asked.contains(&&**it)).collect();
-        // Whether a client stays signed in is not for the user to grant here.
+        // `offline_access` is ignored, because the client's metadata decides whether it gets refresh tokens.
         let is_for_more = asked.iter().any(|it| *it != "offline_access");
         match wanted.is_empty() && !self.scopes.is_empty() {
             true if is_for_more => Err(Refusal::scope("this server has none of these scopes")),
@@ -203,10 +203,10 @@ impl Core {
         }
     }
 
-    /// The client with this id.
+    /// Returns the client with this id.
     ///
     /// # Errors
-    /// When there is none.
+    /// When there is no such client.
     pub(super) async fn client(&self, id: &str, visit: &Visit) -> Result<Arc<Client>, Refusal> {
         if Documents::is_id(id) {
             return self.documents.find(id, self, visit).await;
@@ -280,7 +280,7 @@ impl Pages for Core {
     }
 
     fn open(&self, place: Place) -> Pin<Box<dyn Future<Output = Result<(), String>> + Send + '_>> {
-        // Of a server that is built once there is one.
+        // A server opens its pages once, so the cells below are still empty.
         if place.bound.is_some_and(|it| it.is_loopback()) {
             self.documents.listen_on_loopback();
         }
@@ -296,8 +296,8 @@ impl Pages for Core {
 
     fn answer(self: Arc<Self>, visit: Visit) -> Pin<Box<dyn Future<Output = Reply> + Send>> {
         Box::pin(async move {
-            // A browser or client that leaves takes nothing along that another provider has already given for it, and an author's
-            // function that panics takes nothing but its own answer.
+            // The request runs in its own task. If the client or browser disconnects, tokens that the upstream provider has already issued
+            // are not lost. If the author's function panics, only this response fails.
             let (core, parts) = (self.clone(), visit.parts.clone());
             let answered = tokio::spawn(async move { core.answered(&visit).await });
             answered.await.unwrap_or_else(|why| {
@@ -313,7 +313,7 @@ impl Pages for Core {
     }
 }
 
-/// Why this cannot be what clients call the server.
+/// Returns why this URL cannot be the issuer.
 fn issuer_problem(issuer: &str) -> Option<String> {
     let wrong = |why: &str| Some(format!("the issuer `{issuer}` {why}"));
     if issuer.ends_with('/') {

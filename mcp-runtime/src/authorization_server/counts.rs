@@ -3,12 +3,12 @@ use std::sync::{Arc, OnceLock};
 use super::refusal::Refusal;
 use crate::limits::{Limit, Tally};
 
-/// The counters of the server that these pages are a part of, once there is one: nobody is refused before.
+/// Refusal counters of the server, available once the server has started. No request is refused before.
 #[derive(Clone, Default)]
 pub(super) struct Counts(Arc<OnceLock<Arc<Tally>>>);
 
 impl Counts {
-    /// Those of somebody who looks at them.
+    /// Returns counters, with the tally for a test to read.
     #[cfg(test)]
     pub(super) fn of_test() -> (Self, Arc<Tally>) {
         let (counts, tally) = (Self::default(), Arc::<Tally>::default());
@@ -20,14 +20,14 @@ impl Counts {
         let _ = self.0.set(tally);
     }
 
-    /// Somebody had to give way.
+    /// Counts a refusal or an eviction.
     pub(super) fn count(&self, limit: Limit) {
         if let Some(tally) = self.0.get() {
             tally.refuse_of(limit, "the authorization server");
         }
     }
 
-    /// What whoever is one too many is told.
+    /// Counts a refusal and returns it.
     pub(super) fn busy(&self, limit: Limit, why: &'static str) -> Refusal {
         self.count(limit);
         Refusal::busy(why)

@@ -1,15 +1,15 @@
-//! How another provider sees that it is us (RFC 6749, section 2.3.1).
+//! Client authentication at the upstream provider (RFC 6749, section 2.3.1).
 
 use base64::{Engine as _, engine::general_purpose::STANDARD};
 use http::HeaderValue;
 
 use super::form;
 
-/// The body of a form, and the value of `Authorization` where the secret is in that: which it is, unless the provider takes it in the
-/// form alone.
+/// Returns the body of a form and the value of `Authorization`. By default the secret is in the header. It is in the body if the provider
+/// supports `client_secret_post` and not `client_secret_basic`.
 ///
 /// # Errors
-/// When the name or the secret are nothing for a header.
+/// When the id and the secret give no valid header value.
 pub(super) fn with(
     id: &str,
     secret: Option<&str>,

@@ -1,4 +1,4 @@
-//! What somebody has entered on a page: who they are, and whether a client may act for them.
+//! Forms that users send from a page: the login, and the decision whether a client may act for the user.
 
 use std::time::Duration;
 
@@ -22,7 +22,7 @@ use super::{
 };
 use crate::{auth::Visit, limits::Limit};
 
-/// How long the author's function may take.
+/// Time limit of the author's login function.
 const PATIENCE: Duration = Duration::from_secs(30);
 
 pub(super) async fn answer(core: &Core, visit: &Visit) -> Reply {
@@ -47,7 +47,7 @@ async fn decide(core: &Core, visit: &Visit) -> Result<Reply, Refusal> {
     }
     match (&core.way, &found.user) {
         (Way::Asked { login, page }, None) => log_in(core, visit, form, found, login, page).await,
-        // A page that asked for something else than this.
+        // The form does not come from the consent page.
         _ if action != Some("allow") => Err(stray()),
         (Way::Asked { .. }, Some(known)) => {
             let scopes = chosen(&form, &found.asked, |it| known.user.may(it));
@@ -61,7 +61,7 @@ async fn decide(core: &Core, visit: &Visit) -> Result<Reply, Refusal> {
     }
 }
 
-/// Sends the browser to the provider that knows who somebody is.
+/// Redirects the browser to the upstream provider, where the user logs in.
 async fn send_on(
     core: &Core,
     visit: &Visit,
@@ -82,7 +82,7 @@ async fn send_on(
     })
 }
 
-/// A form that another page has sent is none of ours, whatever it says.
+/// Rejects a form that a page of another origin has sent.
 fn check_origin(core: &Core, visit: &Visit) -> Result<(), Refusal> {
     let said = visit.parts.headers.get(header::ORIGIN);
     let own = core.origin(&visit.origin);
@@ -103,7 +103,7 @@ async fn log_in(
     login: &Judge,
     first: &LoginPage,
 ) -> Result<Reply, Refusal> {
-    // Both are counted before anybody looks, so that nobody tries several times at once.
+    // The attempt counts against both limits before the login function runs, so that concurrent attempts cannot exceed them.
     if core.logins.pass(visit.who()).is_err() || !core.records.waiting.may_try(&found.id) {
         let why = "Too many have tried to log in. Wait a minute before you start again.";
         return Err(core.records.counts.busy(Limit::LoginAttempts, why));
@@ -132,7 +132,7 @@ async fn log_in(
     Ok(login_page(core, &held, &page::source(&found.asked), &again(first, page)))
 }
 
-/// Asks a user who has logged in.
+/// Shows the consent page to a user who has logged in.
 fn logged_in(core: &Core, visit: &Visit, found: &Found, known: Known) -> Result<Reply, Refusal> {
     let user = &known.user;
     check_user(user)?;
@@ -150,7 +150,7 @@ pub(super) fn nothing_to_grant() -> Refusal {
 }
 
 /// # Errors
-/// When nobody can be this user.
+/// When the author's function has returned an invalid user.
 pub(super) fn check_user(user: &User) -> Result<(), Refusal> {
     match user.problem() {
         Some(problem) => Err(Refusal::broken("nobody can be logged in now", &problem)),
@@ -158,16 +158,16 @@ pub(super) fn check_user(user: &User) -> Result<(), Refusal> {
     }
 }
 
-/// The page that is shown again: the one the author has given, or the first one with what this one says.
+/// Returns the login page to show again. Without HTML in `page`, the HTML of the first page is used.
 fn again(first: &LoginPage, page: LoginPage) -> LoginPage {
     let message = page.message.unwrap_or_else(|| "That was not right.".to_owned());
     LoginPage { html: page.html.or_else(|| first.html.clone()), message: Some(message) }
 }
 
-/// What is ticked on a page, of what was asked for and may be granted.
+/// Returns the scopes that the user has ticked, limited to those that were requested and may be granted.
 ///
 /// # Errors
-/// When it is nothing.
+/// When scopes were requested and none is left.
 fn chosen(form: &Form, asked: &Asked, may: impl Fn(&str) -> bool) -> Result<Vec<String>, Refusal> {
     let ticked: Vec<_> = form.all("scope").collect();
     let scopes = asked.scopes.iter().filter(|it| may(it) && ticked.contains(&&***it));
@@ -175,10 +175,10 @@ fn chosen(form: &Form, asked: &Asked, may: impl Fn(&str) -> bool) -> Result<Vec<
     if scopes.is_empty() && !asked.scopes.is_empty() { Err(Refusal::denied()) } else { Ok(scopes) }
 }
 
-/// The code for what a user has allowed.
+/// Creates the code for what a user has allowed.
 ///
 /// # Errors
-/// When there is no room for it, or the user was logged out meanwhile.
+/// When there is no room for the code, or the user was logged out in the meantime.
 pub(super) fn coded(
     core: &Core,
     asked: &Asked,
@@ -200,7 +200,7 @@ pub(super) fn coded(
     core.records.codes.add(code, since)
 }
 
-/// Ends the authorization, and sends the browser back to the client.
+/// Ends the authorization and redirects the browser to the client.
 pub(super) fn finish(
     core: &Core,
     visit: &Visit,

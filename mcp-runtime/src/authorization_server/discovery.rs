@@ -1,4 +1,4 @@
-//! What another provider says of itself.
+//! Metadata of the upstream provider.
 
 use std::{sync::Arc, time::Duration};
 
@@ -8,10 +8,10 @@ use tokio::{sync::Mutex, time::Instant};
 use super::provider::Failed;
 use crate::issuer::{Web, discover};
 
-/// How old what is known of the provider may be.
+/// Maximum age of cached metadata.
 const FRESH: Duration = Duration::from_secs(60 * 60);
 
-/// What is known of the provider (OpenID Connect Discovery 1.0, section 3; RFC 8414).
+/// Provider metadata (OpenID Connect Discovery 1.0, section 3; RFC 8414).
 #[derive(Deserialize)]
 pub(super) struct Metadata {
     issuer: String,
@@ -21,17 +21,17 @@ pub(super) struct Metadata {
     #[serde(default)]
     pub(super) token_endpoint_auth_methods_supported: Vec<String>,
     pub(super) revocation_endpoint: Option<String>,
-    /// Unless said those of the token endpoint.
+    /// Default: the methods of the token endpoint.
     pub(super) revocation_endpoint_auth_methods_supported: Option<Vec<String>>,
     #[serde(default)]
     pub(super) authorization_response_iss_parameter_supported: bool,
 }
 
-/// The same as it is kept.
+/// Cached metadata of the provider.
 #[derive(Default)]
 pub(super) struct Discovery(Mutex<Known>);
 
-/// What it has said of itself, and when it was last found out that it cannot be asked.
+/// Last metadata with the time of its fetch, and the time of the last failed fetch.
 #[derive(Default)]
 struct Known {
     said: Option<(Instant, Arc<Metadata>)>,
@@ -39,17 +39,17 @@ struct Known {
 }
 
 impl Discovery {
-    /// What is known of it, asked for anew where that is old.
+    /// Returns the metadata, and fetches it again if the cached metadata is too old.
     ///
     /// # Errors
-    /// When it cannot be asked and has never said anything.
+    /// When the provider cannot be reached and there is no cached metadata.
     pub(super) async fn metadata(&self, web: &Web, issuer: &str) -> Result<Arc<Metadata>, Failed> {
         let since = Instant::now();
         let mut known = self.0.lock().await;
-        // What it said an hour ago is better than nothing.
+        // If the provider cannot be reached, old metadata is better than none.
         let said = known.said.as_ref().map(|it| it.1.clone()).ok_or(Failed::Away);
         let is_fresh = known.said.as_ref().is_some_and(|it| it.0.elapsed() < FRESH);
-        // Whoever has waited for one who asked in vain does not ask again.
+        // A caller that has waited for a failed fetch does not fetch again.
         if is_fresh || known.failed.is_some_and(|it| it >= since) {
             return said;
         }

@@ -16,26 +16,26 @@ use crate::{
     model::Rate,
 };
 
-/// How long a document is good without being asked for again.
+/// Time for which a document is cached.
 const FRESH: Duration = Duration::from_secs(10 * 60);
 
-/// Documents that are kept.
+/// Maximum number of cached documents.
 const MOST: usize = 500;
 
-/// Bytes of one.
+/// Maximum size of a document, in bytes.
 const LONGEST: usize = 64 << 10;
 
-/// Documents that are asked for at once.
+/// Maximum number of concurrent fetches.
 const AT_ONCE: usize = 8;
 
-/// What clients have published of themselves.
+/// Metadata documents that clients have published, with a cache.
 pub(super) struct Documents {
     web: Web,
-    /// Where the server is there for this machine alone.
+    /// Web client that may also reach loopback addresses. Set if the server listens on loopback.
     own: OnceLock<Web>,
     known: Mutex<HashMap<String, (Instant, Arc<Client>)>>,
     places: Semaphore,
-    /// Whoever names a URL makes us ask there.
+    /// Rate limit of fetches, per address, because a request with a new URL makes the server fetch that URL.
     asking: Turnstile,
 }
 
@@ -50,20 +50,20 @@ impl Documents {
         }
     }
 
-    /// Whether this is the id of such a client.
+    /// Whether an id is the URL of client metadata.
     pub(super) fn is_id(id: &str) -> bool {
         id.starts_with("https://") || id.starts_with("http://")
     }
 
-    /// The server listens for this machine alone.
+    /// Allows documents on loopback addresses, because the server listens on loopback.
     pub(super) fn listen_on_loopback(&self) {
         let _ = self.own.set(Web::of_strangers(true));
     }
 
-    /// The client that has published its metadata at this URL.
+    /// Returns the client whose metadata is at this URL.
     ///
     /// # Errors
-    /// When there is none.
+    /// When the URL or its document is invalid, the document cannot be fetched, or a limit is reached.
     pub(super) async fn find(
         &self,
         url: &str,
@@ -87,11 +87,12 @@ impl Documents {
                 "the application that sent you has no metadata at the URL that is its id",
             )
         };
-        // What is called by a public name is asked by strangers, through whatever is before it.
+        // An origin with `https` is a public name, so the request may come from a stranger through a proxy. Loopback addresses stay
+        // unreachable then.
         let own = self.own.get().filter(|_| !core.has_tls(&visit.origin));
         let asked = own.unwrap_or(&self.web).get(url).await;
         let document = asked.map_err(|why| {
-            // Only the log may tell what can be reached from here.
+            // The client must not learn what this server can reach, so only the log has the reason.
             tracing::debug!("the metadata of a client cannot be had: {why}");
             unknown()
         })?;
@@ -117,7 +118,7 @@ impl Documents {
     }
 }
 
-/// An id that is written in one way only.
+/// Checks that an id is a URL with a path, in its only accepted spelling.
 fn check_id(url: &str) -> Result<(), Refusal> {
     let is_location =
         matches!(Redirect::parse(url), Ok(Redirect::Site { .. } | Redirect::Loopback { .. }));
@@ -137,12 +138,12 @@ fn read(url: &str, document: &[u8], core: &Core) -> Result<Client, Refusal> {
         return Err(Refusal::client("the metadata of the application that sent you is too long"));
     }
     let said: Said = serde_json::from_slice(document).map_err(wrong)?;
-    // Whoever can put a document somewhere must not speak for another address.
+    // A document must not describe a client with another id than its own URL.
     if said.client_id.as_deref() != Some(url) {
         let why = "the metadata of the application that sent you is of another id than its URL";
         return Err(Refusal::client(why));
     }
-    // What is public is no secret.
+    // Public metadata cannot contain a secret.
     if said.token_endpoint_auth_method.as_deref().is_some_and(|it| it != "none") {
         let why =
             "an application that is known by its URL must use token_endpoint_auth_method none here";

@@ -1,10 +1,11 @@
-//! What has ended here is told to the provider that it came from. Nobody waits for that: it has ended, whatever the provider says.
+//! Notifies the upstream provider of ended grants. This runs in the background, because the grants have ended regardless of the provider's
+//! response.
 
 use std::sync::Arc;
 
 use super::{grant::Grant, provider::Provider, secret::Digest};
 
-/// Grants that have ended, which the file knows too.
+/// Revokes the upstream tokens of grants whose end is already saved.
 pub(super) fn say(provider: Option<&Arc<Provider>>, ended: Vec<(Digest, Grant)>) {
     let Some(provider) = provider.cloned() else { return };
     let backed = ended.into_iter().filter_map(|(key, grant)| Some((key, grant.backing?)));

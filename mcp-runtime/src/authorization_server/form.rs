@@ -4,16 +4,16 @@ use crate::percent;
 
 use super::refusal::Refusal;
 
-/// More than this no request of OAuth needs.
+/// Maximum number of parameters. No OAuth request needs more.
 const MOST: usize = 100;
 
-/// Parameters as they came.
+/// Decoded parameters in the order in which they arrived.
 #[derive(Clone, Default)]
 pub(super) struct Form(Vec<(String, String)>);
 
 impl Form {
     /// # Errors
-    /// When it is no form.
+    /// When there are too many parameters, or one cannot be decoded.
     pub(super) fn parse(text: &str) -> Result<Self, Refusal> {
         let mut pairs = Vec::new();
         for pair in text.split('&').filter(|it| !it.is_empty()) {
@@ -31,14 +31,14 @@ impl Form {
         name: &'n str,
     ) -> impl Iterator<Item = &'a str> + use<'a, 'n> {
         let named = self.0.iter().filter(move |it| it.0 == name);
-        // One without a value is one that is not there.
+        // A parameter without a value counts as missing.
         named.map(|it| &*it.1).filter(|it| !it.is_empty())
     }
 
-    /// The value of a parameter, if it is there.
+    /// Returns the value of a parameter, if it is present.
     ///
     /// # Errors
-    /// When it is there more than once: two readers could each believe another one.
+    /// When the parameter is present more than once, because two readers could use different values.
     pub(super) fn one(&self, name: &'static str) -> Result<Option<&str>, Refusal> {
         let mut named = self.0.iter().filter(|it| it.0 == name);
         let first = named.next().map(|it| &*it.1).filter(|it| !it.is_empty());
@@ -49,17 +49,17 @@ impl Form {
     }
 
     /// # Errors
-    /// When it is missing too.
+    /// When the parameter is missing, or present more than once.
     pub(super) fn required(&self, name: &'static str) -> Result<&str, Refusal> {
         let missing = || Refusal::request(format!("the parameter {name} is missing"));
         self.one(name)?.ok_or_else(missing)
     }
 }
 
-/// One name or value.
+/// Decodes a name or a value.
 ///
 /// # Errors
-/// When it cannot be read in one way only.
+/// When the text is not percent-encoded UTF-8.
 pub(super) fn decoded(text: &str) -> Result<String, Refusal> {
     let text = text.replace('+', " ");
     let decoded = percent::decode(&text).map(std::borrow::Cow::into_owned);
@@ -92,7 +92,7 @@ mod tests {
         }
         assert!(form.one("e").unwrap_err().why.contains('e'));
         assert_eq!(form.all("e").collect::<Vec<_>>(), ["1", "2"]);
-        // The second one is there, empty or not.
+        // An empty second value is a duplicate too.
         assert!(Form::parse("a=1&a=").unwrap().one("a").is_err());
         for broken in ["a=%", "a=%4", "%zz=1", "a=%FF"] {
             assert!(Form::parse(broken).is_err(), "{broken}");

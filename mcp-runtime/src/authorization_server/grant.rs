@@ -5,14 +5,14 @@ use serde::{Deserialize, Serialize};
 use super::{secret::Digest, user::User};
 use crate::context::Authorization;
 
-/// How long a grant waits for its client to come back.
+/// Time for which a grant is valid without a refresh, in seconds.
 pub(super) const IDLE: u64 = 30 * 24 * 60 * 60;
 
-/// What a user has granted to a client.
+/// Grant of a user to a client.
 #[derive(Clone, Serialize, Deserialize)]
 pub(super) struct Grant {
     pub(super) client: String,
-    /// What the client called itself when the user was asked.
+    /// Name that the client gave itself when the user was asked.
     pub(super) client_name: Option<String>,
     pub(super) user: User,
     pub(super) scopes: Vec<String>,
@@ -21,19 +21,19 @@ pub(super) struct Grant {
     pub(super) ends: u64,
     pub(super) refresh: Option<Refresh>,
     pub(super) tokens: Vec<Access>,
-    /// What it stands on, where another provider has said who the user is.
+    /// Tokens of the upstream provider, if one has authenticated the user.
     pub(super) backing: Option<Backing>,
 }
 
-/// What another provider has given for a grant.
+/// Sealed tokens of the upstream provider.
 #[derive(Clone, Serialize, Deserialize)]
 pub(super) struct Backing {
     pub(super) sealed: String,
-    /// When its access token ends. Ours do no later.
+    /// Expiry of the upstream access token, in seconds since 1970. Access tokens of this server expire no later.
     pub(super) until: u64,
-    /// Whether it can be had anew.
+    /// Whether the provider has given a refresh token.
     pub(super) refreshes: bool,
-    /// For handlers, where they may have it.
+    /// Upstream access token for handlers, if `Upstream::hand_over` was called.
     #[serde(skip)]
     pub(super) token: Option<Arc<str>>,
 }
@@ -101,7 +101,7 @@ impl Grant {
         }
     }
 
-    /// When it ends if nobody comes back.
+    /// Returns the time at which the grant ends without a refresh, in seconds since 1970.
     pub(super) fn end_from(&self, now: u64) -> u64 {
         match &self.backing {
             Some(backing) if !backing.refreshes => backing.until,

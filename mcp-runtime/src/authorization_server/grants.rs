@@ -1,4 +1,4 @@
-//! What users have granted to clients, and the tokens that stand for it (RFC 6749, sections 5 and 6; RFC 9700, section 4.14).
+//! Grants of users to clients, and their tokens (RFC 6749, sections 5 and 6; RFC 9700, section 4.14).
 
 use std::{
     collections::HashMap,
@@ -15,26 +15,26 @@ use super::{
 };
 use crate::{context::Authorization, limits::Limit};
 
-/// How long an access token is good.
+/// Lifetime of an access token, in seconds.
 const ACCESS: u64 = 60 * 60;
 
-/// How long a refresh token that was used is answered again, in the same way.
+/// Time for which a used refresh token gets the same answer again, in seconds.
 const GRACE: u64 = 10;
 
-/// Access tokens of one grant at once: the oldest go.
+/// Maximum number of access tokens of a grant. The oldest are evicted.
 const TOKENS: usize = 8;
 
-/// Grants of one user: those that would end first go.
+/// Maximum number of grants of a user. The grant that would end first is evicted.
 const OF_USER: usize = 128;
 
 const MOST: usize = 20_000;
 
-/// Letters of a refresh token that say which grant it is of.
+/// Number of characters at the start of a refresh token that name its grant.
 const NAME: usize = 22;
 
-/// What a client is given.
+/// Tokens issued to a client.
 pub(super) struct Issued {
-    /// Which grant it is of.
+    /// Key of the grant.
     pub(super) grant: Digest,
     pub(super) access: String,
     pub(super) refresh: Option<String>,
@@ -42,10 +42,10 @@ pub(super) struct Issued {
     pub(super) expires_in: u64,
 }
 
-/// What a grant is worth that was kept before a restart.
+/// Validity of a stored grant after a restart.
 pub(super) enum Standing {
     Good,
-    /// It is another server's, or would be good if this one were called as it was.
+    /// The grant belongs to another server, or to this server under another URL.
     Elsewhere,
     Lost,
 }
@@ -53,14 +53,15 @@ pub(super) enum Standing {
 #[derive(Default)]
 pub(super) struct Grants {
     table: Mutex<HashMap<Digest, Grant>>,
-    /// Kept, and good for nothing here: not yet, or under another name of the server. Whoever has both has the table first.
+    /// Stored grants that are not valid here: not checked yet, or issued under another URL of the server. A caller that locks both locks
+    /// `table` first.
     aside: Mutex<HashMap<Digest, Grant>>,
     tokens: AccessTokens,
     chain: Chain,
     counts: Counts,
 }
 
-/// The grants, while somebody works on them.
+/// Locked table of grants.
 struct State<'a> {
     grants: MutexGuard<'a, HashMap<Digest, Grant>>,
     tokens: &'a AccessTokens,
@@ -81,12 +82,12 @@ impl Grants {
         self.aside.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Takes note of one that was kept.
+    /// Stores a loaded grant until `wake` checks it.
     pub(super) fn set_aside(&self, key: Digest, grant: Grant) {
         self.aside().insert(key, grant);
     }
 
-    /// Takes up those that were set aside and are good.
+    /// Activates the valid grants that were set aside, and removes the lost ones.
     pub(super) fn wake(
         &self,
         standing: impl Fn(&Digest, &mut Grant) -> Standing,
@@ -103,10 +104,10 @@ impl Grants {
         }
     }
 
-    /// The first tokens of a grant.
+    /// Stores a new grant and issues its first tokens.
     ///
     /// # Errors
-    /// When there is no room.
+    /// When there is no room, `back` fails, or the system gives no random numbers.
     pub(super) fn begin(
         &self,
         mut grant: Grant,
@@ -133,15 +134,19 @@ impl Grants {
         state.issue(key, access, scopes, refresh, now, journal)
     }
 
-    /// New tokens for a refresh token, which is good once. One that was used before has been stolen, from its client or by it: the grant
-    /// ends. But a client that has not had our answer asks again at once, and one that has several calls under way asks for each of them,
-    /// while others go on with the first answer: for some seconds the answer is the same again. Whoever steals a token in that time has
-    /// what its client has, and one of both shows it too late.
+    /// Issues new tokens for a refresh token, which can be used once. A second use means that the token was stolen, and that the client and
+    /// the thief both have it: the grant ends.
     ///
-    /// A process that was killed before it answered leaves only digests behind. The next process gives another answer, and both are good.
+    /// Within `GRACE` seconds, a second use gets the same answer again. A client that did not receive the answer retries at once. A client
+    /// with several concurrent calls may refresh once for each call, while other calls already use the first answer. A thief who uses the
+    /// token in this time gets the same tokens as the client. The theft is detected later, when one of them uses the next refresh token too
+    /// late.
+    ///
+    /// A process that was killed before it answered leaves only digests in the store. The next process gives another answer, and both
+    /// answers are valid.
     ///
     /// # Errors
-    /// When it is not good.
+    /// When the refresh token is not valid, or the user has not granted all of the scopes.
     pub(super) fn refresh(
         &self,
         token: &str,
@@ -174,7 +179,7 @@ impl Grants {
             Some(asked) if !asked.iter().all(|it| granted.contains(it)) => {
                 return Err(Refusal::scope("the user has not granted all of this"));
             }
-            // Each of them once, however often it is named: they are kept with the token.
+            // Each scope is stored once with the token, however often the request names it.
             Some(asked) => granted.iter().filter(|it| asked.contains(it)).cloned().collect(),
             None => granted.clone(),
         };
@@ -192,7 +197,7 @@ impl Grants {
         state.issue(key, access, scopes, Some(next), now, journal)
     }
 
-    /// What another provider has given for the grant of a refresh token that is good and may get these scopes.
+    /// Returns the upstream tokens for a refresh token, if the token is valid and these scopes were granted.
     pub(super) fn backing(
         &self,
         token: &str,
@@ -209,7 +214,7 @@ impl Grants {
         (is_good && may).then(|| Some((key, grant.backing.clone()?))).flatten()
     }
 
-    /// Ends what a token is of: the whole grant for a refresh token (RFC 7009, section 2.1), which it returns; itself for an access token.
+    /// Revokes a token (RFC 7009, section 2.1). A refresh token ends its whole grant, which is returned. An access token ends alone.
     pub(super) fn revoke(
         &self,
         token: &str,
@@ -223,7 +228,8 @@ impl Grants {
                 self.tokens.remove(&digest);
                 state.change(key, journal, |it| {
                     it.tokens.retain(|it| it.digest != digest);
-                    // Whoever gives it back has had the answer that it came in.
+                    // A client that revokes the token has received the answer with it. So the grace period ends, and the token is not
+                    // issued again.
                     if let Some(refresh) = &mut it.refresh {
                         refresh.previous = None;
                     }
@@ -241,7 +247,7 @@ impl Grants {
         self.state().end(key, journal);
     }
 
-    /// Those of a user that have not ended.
+    /// Calls `each` for the grants of a user that have not ended.
     pub(super) fn of<T>(
         &self,
         user: &str,
@@ -254,7 +260,7 @@ impl Grants {
         own.map(|(key, grant)| each(key, grant)).collect()
     }
 
-    /// Ends one of a user's, or all of them.
+    /// Ends one grant of a user, or all of them. Returns the ended grants.
     pub(super) fn end_of(
         &self,
         user: &str,
@@ -277,19 +283,20 @@ impl Grants {
         ended
     }
 
-    /// Whom an access token lets in.
+    /// Returns the authorization of a valid access token.
     pub(super) fn verify(&self, token: &str, now: u64) -> Option<Authorization> {
         self.tokens.verify(&Digest::of(token), now)
     }
 }
 
-/// The part of a refresh token that says which grant it is of.
+/// Returns the part of a refresh token that names its grant.
 pub(super) fn name(token: &str) -> &str {
     token.get(..NAME).unwrap_or(token)
 }
 
 impl State<'_> {
-    /// Whether this refresh token was replaced by the current one only a moment ago. The clock may have been set back since.
+    /// Whether this refresh token is the one that was used last, at most `GRACE` seconds ago. The difference is absolute, because the clock
+    /// may have been set back.
     fn was_just_used(&self, key: &Digest, shown: Digest, now: u64) -> bool {
         let refresh = self.grants.get(key).and_then(|it| it.refresh.as_ref());
         let previous = refresh.and_then(|it| it.previous);
@@ -313,7 +320,7 @@ impl State<'_> {
         let expires = until.min(now + ACCESS);
         let authorization = grant.authorization(&scopes, expires);
         self.tokens.insert(digest, key, authorization, expires);
-        // It is there already when the same answer is given again.
+        // The token is already present if the same answer is given again.
         grant.tokens.retain(|it| it.digest != digest);
         grant.tokens.push(Access { digest, expires, scopes: scopes.clone() });
         let beyond = grant.tokens.len().saturating_sub(TOKENS);
@@ -332,7 +339,7 @@ impl State<'_> {
         Ok(Issued { grant: key, access, refresh, scopes, expires_in: expires - now.min(expires) })
     }
 
-    /// Takes over a grant that the store has kept.
+    /// Activates a grant that was loaded from the store.
     fn wake(&mut self, key: Digest, grant: Grant) {
         for access in &grant.tokens {
             let authorization = grant.authorization(&access.scopes, access.expires);
@@ -357,7 +364,7 @@ impl State<'_> {
         Some(grant)
     }
 
-    /// For one more grant of this user.
+    /// Makes room for one more grant of this user.
     fn make_room(&mut self, principal: &str, now: u64, journal: &Journal) -> Result<(), Refusal> {
         let expired = self.grants.iter().filter(|it| it.1.ends <= now).map(|it| *it.0);
         for key in expired.collect::<Vec<_>>() {

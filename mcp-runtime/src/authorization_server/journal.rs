@@ -1,4 +1,4 @@
-//! What must outlast the process, on its way to where it is kept.
+//! Changes on their way to the store that outlasts the process.
 
 use std::{
     collections::BTreeMap,
@@ -10,7 +10,7 @@ use serde::Serialize;
 use super::refusal::Refusal;
 use crate::task::Keeping;
 
-/// What is kept.
+/// Kind of a stored record.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Kind {
     Client,
@@ -40,38 +40,38 @@ impl Kind {
     }
 }
 
-/// One thing that is kept, as JSON, without anything that would let somebody in.
+/// Stored record, as JSON. It contains nothing that gives access.
 #[derive(Clone)]
 #[cfg_attr(not(feature = "sqlite"), allow(dead_code, reason = "only files forget by themselves"))]
 pub(crate) struct Row {
     pub(crate) kind: Kind,
     pub(crate) key: String,
-    /// In seconds since 1970.
+    /// Expiry, in seconds since 1970.
     pub(crate) expires: u64,
     pub(crate) json: String,
 }
 
-/// What has become of one thing: `None` where it is gone.
+/// Change of a record: its new row, or `None` if it was removed.
 pub(crate) type Change = (Kind, String, Option<Row>);
 
-/// Where clients and grants outlast the process.
+/// Store in which clients and grants outlast the process.
 pub(crate) trait Ledger: Send + Sync + 'static {
-    /// All that has not expired, and nothing else.
+    /// Loads the records that have not expired at `now`.
     ///
     /// # Errors
-    /// When it cannot be read.
+    /// When the store cannot be read.
     fn load(&self, now: u64) -> Keeping<'_, Vec<Row>>;
 
-    /// Keeps all of it or nothing. When this is done it outlasts the process.
+    /// Writes all changes or none. They outlast the process when the future completes with `Ok`.
     ///
     /// # Errors
-    /// When it cannot be kept.
+    /// When the changes cannot be written.
     fn write(&self, changes: Vec<Change>) -> Keeping<'_, ()>;
 }
 
 type Dirty = BTreeMap<(Kind, String), Option<Row>>;
 
-/// What has changed and is not kept yet: of each thing the last that was said of it.
+/// Changes that are not stored yet. Only the last change of each record is kept.
 #[derive(Default)]
 pub(super) struct Journal {
     ledger: RwLock<Option<Arc<dyn Ledger>>>,
@@ -89,7 +89,7 @@ impl Journal {
         self.ledger.read().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
-    /// Whether anything outlasts the process.
+    /// Whether there is a store.
     pub(super) fn outlasts(&self) -> bool {
         self.ledger().is_some()
     }
@@ -117,10 +117,10 @@ impl Journal {
         self.dirty.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// All that was kept, when the server starts.
+    /// Loads the stored records that have not expired. Without a store, there are none.
     ///
     /// # Errors
-    /// When it cannot be read.
+    /// When the store cannot be read.
     pub(super) async fn load(&self, now: u64) -> Result<Vec<Row>, String> {
         match self.ledger() {
             Some(ledger) => ledger.load(now).await.map_err(|why| why.message().to_owned()),
@@ -128,15 +128,15 @@ impl Journal {
         }
     }
 
-    /// Waits until all that was said before is kept, also if whoever waits leaves.
+    /// Waits until all earlier changes are stored. The write continues if the caller is dropped.
     ///
     /// # Errors
-    /// When it is not. It is tried again the next time.
+    /// When the write fails. The next call tries the same changes again.
     pub(super) async fn save(self: &Arc<Self>) -> Result<(), Refusal> {
         let Some(ledger) = self.ledger() else { return Ok(()) };
         let own = self.clone();
         let saved = tokio::spawn(async move {
-            // One after the other, so that what is older never comes last.
+            // Writes run one after the other, so that an older change never replaces a newer one.
             let _writing = own.writing.lock().await;
             let changes = std::mem::take(&mut *own.dirty());
             if changes.is_empty() {

@@ -1,4 +1,4 @@
-//! Who somebody is, is for the author to find out.
+//! Login pages, and the author's function that checks what a user has entered.
 
 use std::{fmt, future::Future, pin::Pin, sync::Arc};
 
@@ -6,8 +6,7 @@ use http::HeaderMap;
 
 use super::{authorize::Asked, form::Form, user::User};
 
-/// What somebody has entered who wants to log in, and for which client: what the function of an
-/// [`AuthorizationServer`](crate::AuthorizationServer) judges.
+/// Login attempt of a user, for one client. The login function of an [`AuthorizationServer`](crate::AuthorizationServer) checks it.
 #[derive(Clone)]
 pub struct LoginRequest {
     pub(super) form: Form,
@@ -16,33 +15,33 @@ pub struct LoginRequest {
 }
 
 impl LoginRequest {
-    /// What is in the field `name` of the page.
+    /// Returns the value of the field `name` of the page.
     pub fn name(&self) -> &str {
         self.field("name")
     }
 
-    /// What is in the field `password` of the page.
+    /// Returns the value of the field `password` of the page.
     pub fn password(&self) -> &str {
         self.field("password")
     }
 
-    /// What is in a field of a page of your own; nothing where it is not there.
+    /// Returns the value of a field of your own page, or an empty string if the field is missing.
     pub fn field(&self, name: &str) -> &str {
         self.form.all(name).next().unwrap_or_default()
     }
 
-    /// The headers of the HTTP request.
+    /// Returns the headers of the HTTP request.
     pub fn headers(&self) -> &HeaderMap {
         &self.headers
     }
 
-    /// The client that wants to act for the user, by its id: a random one where it has registered itself, the URL of its metadata
-    /// otherwise.
+    /// Returns the id of the client that wants to act for the user. A client that registered itself has a random id; otherwise the id is
+    /// the URL of the client's metadata.
     pub fn client(&self) -> &str {
         &self.asked.client.id
     }
 
-    /// What the client asks for.
+    /// Returns the requested scopes that the server has.
     pub fn scopes(&self) -> impl Iterator<Item = &str> {
         self.asked.scopes.iter().map(|it| &**it)
     }
@@ -54,7 +53,7 @@ impl fmt::Debug for LoginRequest {
     }
 }
 
-/// A page on which people say who they are: with a name and a password, or one of your own.
+/// Login page, with a name and a password or with your own HTML.
 ///
 /// ```
 /// use mcp_runtime::LoginPage;
@@ -73,26 +72,30 @@ pub struct LoginPage {
 }
 
 impl LoginPage {
-    /// The framework's own: a name and a password.
+    /// Creates the default page, with a name and a password.
     pub fn form() -> Self {
         Self::default()
     }
 
-    /// This one. Its form posts to the page's own address, and `{{hidden}}` must stand in it, which becomes the fields that belong to the
-    /// framework; `{{client}}`, `{{server}}` and `{{message}}` become texts. Styles may stand in the page; scripts do not run, and
-    /// nothing is loaded from elsewhere. A button with the name `action` and the value `deny` sends the browser back.
+    /// Creates a page from your own HTML.
+    ///
+    /// The form must post to the page's own address and contain `{{hidden}}`, which becomes the hidden fields of the framework.
+    /// `{{client}}`, `{{server}}` and `{{message}}` become escaped texts. A button with the name `action` and the value `deny` sends the
+    /// browser back to the client.
+    ///
+    /// The page may contain styles. Scripts do not run, and nothing is loaded from elsewhere.
     pub fn html(html: impl Into<Arc<str>>) -> Self {
         Self { html: Some(html.into()), message: None }
     }
 
-    /// Says this on the page, such as why somebody was not logged in. It must not tell whether a name is known.
+    /// Shows a message on the page, such as why the login failed. The message must not reveal whether a name is known.
     #[must_use]
     pub fn message(mut self, message: impl Into<String>) -> Self {
         self.message = Some(message.into());
         self
     }
 
-    /// Why nobody could log in with it.
+    /// Returns why no user could log in with this page.
     pub(super) fn problem(&self) -> Option<&'static str> {
         let is_whole = self.html.as_deref().is_none_or(|it| it.contains("{{hidden}}"));
         (!is_whole).then_some("the page of `LoginPage::html` has no `{{hidden}}` in its form")
@@ -107,7 +110,7 @@ impl fmt::Debug for LoginPage {
 
 type LoggingIn = Pin<Box<dyn Future<Output = Result<User, LoginPage>> + Send>>;
 
-/// The author's function.
+/// The author's login function.
 pub(super) struct Judge(Box<dyn Fn(LoginRequest) -> LoggingIn + Send + Sync>);
 
 impl Judge {

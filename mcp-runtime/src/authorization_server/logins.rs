@@ -1,11 +1,11 @@
-//! What the author sees of logins, and ends.
+//! Handle with which the author lists and ends logins.
 
 use std::{fmt, sync::Arc, time::SystemTime};
 
 use super::{clock::time, farewell, grant::Grant, records::Records, secret::Digest};
 use crate::error::{Error, Result};
 
-/// All logins at an [`AuthorizationServer`], for its author: what users have granted to which clients, and the end of it.
+/// Handle to the logins at an [`AuthorizationServer`], which lists and ends what users have granted to clients.
 ///
 /// ```
 /// use mcp_runtime::{Auth, AuthorizationServer, LoginPage, LoginRequest, Logins, prelude::*};
@@ -26,22 +26,23 @@ use crate::error::{Error, Result};
 /// # }
 /// ```
 ///
-/// A user is who [`User::new`](crate::User::new) said it is, the caller's [`Principal`](crate::Principal), also where another provider
-/// knows the users.
+/// A user is identified by the name given to [`User::new`](crate::User::new), which is the caller's [`Principal`](crate::Principal). The
+/// same holds with an [`Upstream`](crate::Upstream) provider.
 ///
-/// **What has ended** gives nothing any more: no access token of it is let in, no refresh token answered, and what another provider has
-/// given for it is gone from here; the provider is told, if it wants to know and can be asked then. Streams that are open for whatever
-/// will come end before they send anything more, a comment too ([`Limits::keep_alive`](crate::Limits::keep_alive)); calls that were let
-/// in go on. Where [`keep_in`](crate::AuthorizationServer::keep_in) names a file, it has ended there too before a method says so.
+/// **Ended logins.** The access tokens and refresh tokens of an ended login are rejected, and the stored tokens of an upstream provider are
+/// deleted. The provider is notified if it supports revocation and can be reached at that time. Calls that are already running continue.
+/// Streams that wait for messages of the server end before they send anything more, at the latest before the next keep-alive comment
+/// ([`Limits::keep_alive`](crate::Limits::keep_alive)). With [`keep_in`](crate::AuthorizationServer::keep_in), a method returns after the
+/// login has ended in the file too.
 ///
-/// **When.** Before the server serves, while it does and after. Whoever comes before has the file read at once, and whoever comes after
-/// keeps it open.
+/// **Lifetime.** The handle works before the server serves, while it serves, and afterwards. A call before the server serves reads the file
+/// at once. A handle that outlives the server keeps the file open.
 ///
 /// [`AuthorizationServer`]: crate::AuthorizationServer
 #[derive(Clone)]
 pub struct Logins(pub(super) Arc<Records>);
 
-/// What a user has granted to a client: one of [`Logins::of`].
+/// Login of a user with one client, returned by [`Logins::of`].
 #[derive(Clone, Debug)]
 pub struct Login {
     id: String,
@@ -53,7 +54,8 @@ pub struct Login {
 }
 
 impl Logins {
-    /// Those of a user, the newest first: each time that the user has let a client in, as far as it has not ended. There are 128 at most.
+    /// Returns the logins of a user that have not ended, newest first. Each authorization of a client is a separate login. A user has at
+    /// most 128.
     ///
     /// # Errors
     /// When the server has not served yet and the file cannot be read.
@@ -64,11 +66,12 @@ impl Logins {
         Ok(all)
     }
 
-    /// Ends one of a user's, by its [id](Login::id). Whether there was one: nobody ends another's by an id that they have seen.
+    /// Ends one login of a user, by its [id](Login::id). Returns whether the user has this login: the id of another user's login has no
+    /// effect.
     ///
     /// # Errors
-    /// When it cannot be kept that it has ended. It has as long as the process lives, and it is tried again with whatever is kept next, also
-    /// by asking once more. When the server has not served yet and the file cannot be read, nothing has ended.
+    /// When the end of the login cannot be saved. The login has ended in this process, and the next write tries again to save it, for
+    /// example another call of this method. If the server has not served yet and the file cannot be read, the login has not ended.
     pub async fn end(&self, user: &str, id: &str) -> Result<bool> {
         match Digest::parse(id) {
             Some(one) => Ok(self.ended(user, Some(one)).await? > 0),
@@ -76,10 +79,10 @@ impl Logins {
         }
     }
 
-    /// Ends all of a user's, and says how many there were. What was begun before comes to nothing either: a page that is open, a code that
-    /// its client has not brought yet.
+    /// Ends all logins of a user and returns their number. Logins that have begun but are not complete end too: an open page, or a code
+    /// that the client has not exchanged yet.
     ///
-    /// Where a password was changed or an account deleted, this comes after that: whoever logs in from here on is asked anew.
+    /// Call this after you change a password or delete an account. A login that begins after this call asks the user again.
     ///
     /// # Errors
     /// As with [`end`](Self::end).
@@ -91,7 +94,7 @@ impl Logins {
         self.load().await?;
         let Records { clock, codes, grants, journal, provider, .. } = &*self.0;
         if one.is_none() {
-            // Before the grants: of a code that is on its way to become one nothing comes then.
+            // Codes end before grants, so that a code that is being exchanged leads to no grant.
             codes.end(user);
         }
         let ended = grants.end_of(user, one.as_ref(), journal);
@@ -120,32 +123,32 @@ impl Login {
         }
     }
 
-    /// What it is called for [`Logins::end`]. It lets nobody in.
+    /// Returns the id of the login for [`Logins::end`]. The id gives no access.
     pub fn id(&self) -> &str {
         &self.id
     }
 
-    /// The client's id: a random one where it has registered itself, the URL of its metadata otherwise.
+    /// Returns the client's id: random if the client registered itself, otherwise the URL of its metadata.
     pub fn client(&self) -> &str {
         &self.client
     }
 
-    /// What the client called itself when the user was asked. Nobody has checked it.
+    /// Returns the name that the client gave itself when the user was asked. The name is not verified.
     pub fn client_name(&self) -> Option<&str> {
         self.client_name.as_deref()
     }
 
-    /// What the user has granted.
+    /// Returns the scopes that the user has granted.
     pub fn scopes(&self) -> impl Iterator<Item = &str> {
         self.scopes.iter().map(|it| &**it)
     }
 
-    /// When the user has let the client in.
+    /// Returns the time at which the user let the client in.
     pub fn since(&self) -> SystemTime {
         time(self.since)
     }
 
-    /// When it ends if the client does not come back before.
+    /// Returns the time at which the login ends if the client does not refresh its tokens before.
     pub fn until(&self) -> SystemTime {
         time(self.until)
     }
@@ -170,7 +173,7 @@ mod tests {
         task::Keeping,
     };
 
-    /// Writes nothing down while it is full.
+    /// Store whose writes fail while it is full.
     #[derive(Default)]
     struct Disk {
         is_full: AtomicBool,
@@ -211,7 +214,7 @@ mod tests {
         assert!(grants.verify(&issued.access, now).is_none());
         assert!(logins.end_all("ada").await.is_err());
         disk.is_full.store(false, Ordering::Relaxed);
-        // There is nothing left but to write it down.
+        // The login has already ended, so this call only saves the end.
         assert!(!logins.end("ada", login.id()).await.unwrap());
         assert_eq!(*disk.gone.lock().unwrap(), [login.id()]);
     }

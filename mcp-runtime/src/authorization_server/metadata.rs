@@ -1,10 +1,10 @@
-//! What clients find out about the authorization server (RFC 8414).
+//! Metadata of the authorization server (RFC 8414).
 
 use serde::Serialize;
 
 use super::address::{AUTHORIZE, REGISTER, REVOKE, TOKEN};
 
-/// How clients may show who they are.
+/// Supported methods of client authentication.
 const METHODS: [&str; 3] = ["none", "client_secret_basic", "client_secret_post"];
 
 #[derive(Serialize)]

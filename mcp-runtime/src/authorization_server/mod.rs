@@ -1,9 +1,10 @@
-//! An authorization server inside of the server whose tokens it gives out (OAuth 2.1; A9, AUTH-13).
+//! Authorization server inside the MCP server that accepts its tokens (OAuth 2.1). Protocol revision 2025-03-26 describes servers of this
+//! kind (rules A9, AUTH-13).
 //!
-//! `core` leads requests to their addresses. An authorization begins in `authorize`, `waiting` binds it to its browser, `decide` takes what
-//! is entered on the pages of `page`, and what comes of it is one of `codes`. `token` gives tokens of `grants` for it. All that is known is in
-//! `records`, which the author's `logins` sees too; what must outlast the process goes through `journal`. Where another `provider` knows the
-//! users, `callback` takes the place of a page to log in.
+//! `core` routes each request to its address. `authorize` starts an authorization, `waiting` binds it to the browser, and `decide` handles
+//! the forms of the pages in `page`. The result is a code in `codes`, which `token` exchanges for tokens in `grants`. `records` holds this
+//! state and shares it with the author's `logins`. State that must outlast the process goes through `journal`. With an upstream `provider`,
+//! `callback` replaces the login page.
 
 mod access;
 mod address;

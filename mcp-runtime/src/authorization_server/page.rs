@@ -1,4 +1,5 @@
-//! What people see. Everything that a client says of itself is text here and never markup; nothing runs, and nothing is loaded.
+//! HTML pages for users. Everything that a client says of itself is text here and never markup. Scripts do not run, and nothing is loaded
+//! from elsewhere.
 
 use std::fmt::Write as _;
 
@@ -21,7 +22,7 @@ input:not([type=checkbox]){display:block;width:100%;box-sizing:border-box;font:i
 button{font:inherit;padding:.45rem 1.2rem;margin:.8rem .6rem 0 0}\
 .message{border-left:4px solid #c33;padding-left:.75rem}";
 
-/// A text as the content of an element or of an attribute in quotes.
+/// Escapes a text for the content of an element or for an attribute in quotes.
 fn escaped(text: &str) -> String {
     let mut escaped = String::with_capacity(text.len());
     for letter in text.chars() {
@@ -31,7 +32,7 @@ fn escaped(text: &str) -> String {
             '>' => escaped.push_str("&gt;"),
             '"' => escaped.push_str("&quot;"),
             '\'' => escaped.push_str("&#39;"),
-            // What turns the direction of writing around could make one name look like another.
+            // Characters that change the direction of writing could make one name look like another.
             '\u{202a}'..='\u{202e}'
             | '\u{2066}'..='\u{2069}'
             | '\u{200e}'
@@ -44,16 +45,16 @@ fn escaped(text: &str) -> String {
     escaped
 }
 
-/// What a page says of the one who asks.
+/// Description of a client, as pages show it.
 pub(super) struct Shown {
     name: String,
-    /// Who says so.
+    /// Source of the name: the client itself or its host.
     origin: String,
-    /// Where the browser goes.
+    /// Destination of the browser, in words.
     place: String,
-    /// What the page must allow so that it gets there.
+    /// Source for `form-action` that lets the browser go to the destination.
     source: String,
-    /// What is to be thought of.
+    /// Warning about the destination.
     warning: Option<&'static str>,
 }
 
@@ -62,7 +63,7 @@ pub(super) fn source(asked: &Asked) -> Shown {
     let known = redirect.map(|it| (it.place(), it.source(), it.warning()));
     let (place, source, warning) = known.unwrap_or_default();
     let client = &asked.client;
-    // One that has nothing to be read in it would be a gap in a sentence of ours.
+    // A name without a letter or digit would leave a gap in the sentence on the page.
     let is_name = |it: &&str| it.chars().any(char::is_alphanumeric);
     let named = client.name.as_deref().map(str::trim).filter(is_name);
     let origin = match client.host() {
@@ -82,7 +83,7 @@ fn html(status: StatusCode, body: String, policy: &str) -> Reply {
         (header::CACHE_CONTROL, "no-store"),
         (header::X_FRAME_OPTIONS, "DENY"),
         (header::X_CONTENT_TYPE_OPTIONS, "nosniff"),
-        // With `no-referrer` a browser would hide from us that the form is our own: it says `Origin: null` then.
+        // With `no-referrer`, browsers send `Origin: null`, so the server could not recognize its own form.
         (header::REFERRER_POLICY, "same-origin"),
     ];
     for (name, value) in fixed {
@@ -94,7 +95,8 @@ fn html(status: StatusCode, body: String, policy: &str) -> Reply {
     reply
 }
 
-/// Forms may go nowhere but to us and, since browsers look at redirects too, to where the client waits.
+/// Builds the `Content-Security-Policy`. Forms may go only to `forms`. Browsers check redirects too, so `forms` includes the client's
+/// redirect URI.
 fn policy(style: &str, forms: &str) -> String {
     format!(
         "default-src 'none'; {style}; form-action {forms}; frame-ancestors 'none'; base-uri 'none'"
@@ -114,14 +116,14 @@ fn framed(title: &str, content: &str) -> String {
 }
 
 fn hidden(held: &Held) -> String {
-    // Both are made of letters that mean nothing in HTML.
+    // The id and the ticket are base64url, which needs no escaping in HTML.
     let Held { id, ticket, .. } = held;
     format!(
         "<input type=\"hidden\" name=\"pending\" value=\"{id}\"><input type=\"hidden\" name=\"ticket\" value=\"{ticket}\">"
     )
 }
 
-/// A page with its `{{places}}` filled, in one go: what is filled in has no places.
+/// Fills the `{{placeholders}}` of a page in one pass, so that inserted texts are not searched for placeholders.
 fn filled(page: &str, fill: impl Fn(&str) -> String) -> String {
     let (first, rest) = page.split_once("{{").unwrap_or((page, ""));
     let mut filled = first.to_owned();
@@ -134,13 +136,13 @@ fn filled(page: &str, fill: impl Fn(&str) -> String) -> String {
     filled
 }
 
-/// Nothing can be done here.
+/// Shows an error and asks the user to start again in the application.
 pub(super) fn problem(core: &Core, refusal: &Refusal) -> Reply {
     let way = "Go back to the application that sent you here, and start again.";
     ended(core, refusal, way)
 }
 
-/// The same where the application can be told: at this URL, which is at this place.
+/// Shows an error with a link to `url`, which reports the error to the application. `place` is the link's destination in words.
 pub(super) fn turned_back(core: &Core, refusal: &Refusal, url: &str, place: &str) -> Reply {
     let way = format!(
         "The application that sent you here asks for what it cannot get. <a href=\"{}\">Go to <b>{}</b></a> only if you have come from there.",
@@ -150,7 +152,7 @@ pub(super) fn turned_back(core: &Core, refusal: &Refusal, url: &str, place: &str
     ended(core, refusal, &way)
 }
 
-/// `way` is markup.
+/// Shows an error. `way` is markup.
 fn ended(core: &Core, refusal: &Refusal, way: &str) -> Reply {
     let title = format!("{}: this does not work", core.name());
     let content = format!("<p class=\"message\">{}</p><p>{way}</p>", escaped(&refusal.why));
@@ -161,7 +163,7 @@ fn ended(core: &Core, refusal: &Refusal, way: &str) -> Reply {
     html(status, framed(&title, &content), &policy(&own_style(), "'none'"))
 }
 
-/// The page on which somebody says who they are.
+/// Shows the login page.
 pub(super) fn login(core: &Core, held: &Held, shown: &Shown, page: &LoginPage) -> Reply {
     let forms = format!("'self' {}", shown.source);
     let message = page.message.as_deref().unwrap_or_default();
@@ -194,15 +196,15 @@ pub(super) fn login(core: &Core, held: &Held, shown: &Shown, page: &LoginPage) -
     html(status, framed(&title, &content), &policy(&own_style(), &forms))
 }
 
-/// Whom a page asks.
+/// User whom a consent page addresses.
 pub(super) enum Who<'a> {
-    /// Somebody who has logged in.
+    /// User who has logged in here.
     User(&'a User),
-    /// Somebody whom another provider knows.
+    /// User who will log in at this upstream provider.
     Elsewhere(&'a Provider),
 }
 
-/// The page on which a user decides.
+/// Shows the consent page, on which the user decides.
 pub(super) fn consent(core: &Core, held: &Held, asked: &Asked, who: &Who<'_>) -> Reply {
     let shown = source(asked);
     let mut scopes = String::new();
@@ -232,7 +234,7 @@ pub(super) fn consent(core: &Core, held: &Held, asked: &Asked, who: &Who<'_>) ->
                 escaped(provider.place()),
                 escaped(&provider.scopes())
             ),
-            // Browsers look at all redirects of a form, and a provider leads through hosts that nobody here knows.
+            // Browsers check all redirects of a form, and a provider may redirect through hosts that are unknown here.
             format!(" https: {}", provider.source()),
         ),
     };

@@ -1,17 +1,17 @@
-//! That who brings a code is who asked for it (RFC 7636): S256, always.
+//! Proof that the client that sends a code has also requested it (RFC 7636). Only S256 is supported.
 
 use super::{form::Form, refusal::Refusal, secret::Digest};
 
-/// What a client has said that it will show the reason of.
+/// SHA-256 digest of the verifier that the client will send with the code.
 #[derive(Clone, Copy)]
 pub(super) struct Challenge(Digest);
 
 impl Challenge {
     /// # Errors
-    /// When there is none, or one that proves nothing.
+    /// When the challenge is missing or is no SHA-256 digest, or its method is not S256.
     pub(super) fn asked(form: &Form) -> Result<Self, Refusal> {
         let challenge = form.required("code_challenge")?;
-        // Said nothing, it would be `plain`.
+        // The default of the parameter is `plain`.
         if form.one("code_challenge_method")? != Some("S256") {
             return Err(Refusal::request("the parameter code_challenge_method must be S256"));
         }

@@ -1,4 +1,4 @@
-//! Another provider says who somebody is (OpenID Connect Core 1.0, section 3.1).
+//! Upstream provider that authenticates users (OpenID Connect Core 1.0, section 3.1).
 
 use std::sync::Arc;
 
@@ -25,23 +25,23 @@ use crate::{
     issuer::{Jwt, Web},
 };
 
-/// Bytes of what it gives at once: some of it is kept for each grant.
+/// Maximum size of a token response, in bytes. A part of it is stored for each grant.
 const MOST: usize = 64 << 10;
 
-/// So often at once it is told of logins that have ended.
+/// Maximum number of concurrent tasks that notify the provider of ended grants.
 const FAREWELLS: usize = 4;
 
-/// How long an access token is good whose provider does not say.
+/// Assumed lifetime of an access token without `expires_in`, in seconds.
 const USUAL: u64 = 60 * 60;
 
-/// What we must show or see again when a browser comes back.
+/// Secrets of one login: the verifier, sent with the code, and the nonce, expected in the ID token.
 #[derive(Clone)]
 pub(super) struct Journey {
     verifier: String,
     nonce: String,
 }
 
-/// What a provider gives.
+/// Token response of the provider.
 #[derive(Deserialize)]
 struct Tokens {
     access_token: String,
@@ -50,12 +50,12 @@ struct Tokens {
     expires_in: Option<u64>,
 }
 
-/// What of it is kept.
+/// Stored part of a token response.
 #[derive(Clone, Serialize, Deserialize)]
 pub(super) struct Given {
     access: String,
     refresh: Option<String>,
-    /// When the access token ends, in seconds since 1970.
+    /// Expiry of the access token, in seconds since 1970.
     until: u64,
 }
 
@@ -66,23 +66,23 @@ struct Claims {
     azp: Option<String>,
 }
 
-/// The provider while the server runs.
+/// Upstream provider of a running server.
 pub(super) struct Provider {
     said: Upstream,
     web: Web,
     jwt: Jwt,
     sealer: Sealer,
     discovery: Discovery,
-    /// One refresh of a grant at a time: the provider may take a second one for theft, as we do.
+    /// Locks that allow one refresh of a grant at a time. The provider may treat a second one as theft, as this server does.
     turns: [Mutex<()>; 32],
     pub(super) farewells: Semaphore,
 }
 
-/// Why the provider does not say who somebody is, or says so no longer.
+/// Reason why the provider gives no tokens, for a login or for a refresh.
 pub(super) enum Failed {
-    /// It has decided so.
+    /// The provider has refused, or its answer was not accepted.
     Refused,
-    /// It cannot be asked.
+    /// The provider cannot be reached, or cannot answer now.
     Away,
 }
 
@@ -96,18 +96,18 @@ impl Provider {
         Self { said, web, jwt, sealer, discovery, turns, farewells }
     }
 
-    /// The host at which somebody logs in, as people are shown it.
+    /// Returns the issuer without its scheme, as pages show it.
     pub(super) fn place(&self) -> &str {
         let url = &self.said.issuer;
         url.split_once("://").map_or(&**url, |it| it.1)
     }
 
-    /// What it is asked for.
+    /// Returns the scopes that this server requests from the provider.
     pub(super) fn scopes(&self) -> String {
         self.said.scopes.join(" ")
     }
 
-    /// What a page has to allow, that leads there.
+    /// Returns the provider's source for the `Content-Security-Policy` of a page that leads there.
     pub(super) fn source(&self) -> String {
         Redirect::parse(&self.said.issuer).map(|it| it.source()).unwrap_or_default()
     }
@@ -122,7 +122,7 @@ impl Provider {
         self.discovery.metadata(&self.web, &self.said.issuer).await
     }
 
-    /// What has to come back with a browser that is sent to the provider.
+    /// Creates the secrets of one login.
     ///
     /// # Errors
     /// When the system gives no random numbers.
@@ -130,7 +130,7 @@ impl Provider {
         Ok(Journey { verifier: random::<32>()?, nonce: random::<16>()? })
     }
 
-    /// Where the browser goes, to come back to `redirect` with `state`.
+    /// Returns the URL at which the user logs in. The provider then sends the browser to `redirect`, with `state`.
     pub(super) async fn begin(
         &self,
         journey: &Journey,
@@ -154,7 +154,7 @@ impl Provider {
         Ok(url)
     }
 
-    /// Whether an answer that says to be of this issuer can be the provider's (RFC 9207).
+    /// Whether a response with this `iss` can come from the provider (RFC 9207).
     pub(super) async fn is_answer_of(&self, issuer: Option<&str>) -> Result<bool, Failed> {
         let metadata = self.metadata().await?;
         Ok(match issuer {
@@ -163,7 +163,7 @@ impl Provider {
         })
     }
 
-    /// Who has come back with this code.
+    /// Exchanges a code for tokens, and returns the user and the tokens.
     pub(super) async fn finish(
         &self,
         journey: &Journey,
@@ -190,7 +190,7 @@ impl Provider {
         };
         let token = tokens.id_token.as_deref().ok_or_else(|| refused("there is none"))?;
         self.jwt.verify(token).await.map_err(|why| refused(&why.to_string()))?;
-        // Verified, it is what it says.
+        // The token has been verified, so its claims can be trusted.
         let payload = token.split('.').nth(1).and_then(|it| URL_SAFE_NO_PAD.decode(it).ok());
         let claims = payload.and_then(|it| String::from_utf8(it).ok());
         let claims = claims.ok_or_else(|| refused("it cannot be read"))?;
@@ -205,7 +205,7 @@ impl Provider {
         Ok(Identity { subject: said.sub, claims })
     }
 
-    /// Sends a form, as the client that the provider knows us as.
+    /// Sends a form with the client credentials of this server.
     async fn send(
         &self,
         url: &str,
@@ -228,13 +228,13 @@ impl Provider {
                 Err(Failed::Away)
             }
             Ok((StatusCode::OK, document)) => {
-                // Serde would quote what it cannot read.
+                // The error of serde would quote what it cannot read, so it is not logged.
                 serde_json::from_slice(&document).map_err(|_| {
                     tracing::warn!("the provider {issuer} gives no tokens that can be read");
                     Failed::Away
                 })
             }
-            // Any other error is about us, or whoever stands between, and may pass.
+            // Only `invalid_grant` is final. Other errors concern this server or a proxy in between, and may be temporary.
             Ok((status, document)) if status.is_client_error() && is_over(&document) => {
                 tracing::warn!("the provider {issuer} gives no tokens: {status}");
                 Err(Failed::Refused)
@@ -250,22 +250,22 @@ impl Provider {
         }
     }
 
-    /// Waits until nobody else refreshes the same grant.
+    /// Waits until no other request refreshes the same grant.
     pub(super) async fn turn(&self, token: &str) -> tokio::sync::MutexGuard<'_, ()> {
         let number =
             name(token).bytes().fold(0_usize, |all, it| all.wrapping_mul(31) + usize::from(it));
         self.turns[number % self.turns.len()].lock().await
     }
 
-    /// What is sealed is this provider's, and of one grant: another provider may use the same names for other users.
+    /// Returns the text that binds sealed tokens to this provider and one grant. Another provider may use the same names for other users.
     fn bound(&self, grant: &Digest) -> String {
         format!("{} {}", self.said.issuer, grant.text())
     }
 
-    /// What is kept of what the provider has given, bound to one grant.
+    /// Seals tokens of the provider and binds them to one grant.
     ///
     /// # Errors
-    /// When it cannot be sealed.
+    /// When the tokens cannot be sealed.
     pub(super) fn seal(&self, given: &Given, grant: &Digest) -> Result<Backing, Refusal> {
         let text = serde_json::to_vec(given);
         let text = text.map_err(|why| Refusal::broken("nothing can be sealed", &why))?;
@@ -285,14 +285,14 @@ impl Provider {
         serde_json::from_slice(&self.sealer.open(&backing.sealed, &self.bound(grant))?).ok()
     }
 
-    /// Takes up what was kept before a restart; whether that could be opened.
+    /// Restores stored tokens after a restart. Returns whether they could be opened.
     pub(super) fn restore(&self, backing: &mut Backing, grant: &Digest) -> bool {
         let Some(given) = self.open(backing, grant) else { return false };
         backing.token = self.handed(&given);
         true
     }
 
-    /// New tokens in place of these.
+    /// Uses the stored refresh token to get new tokens.
     pub(super) async fn refresh(
         &self,
         backing: &Backing,
@@ -306,17 +306,17 @@ impl Provider {
         Ok(Given::of(tokens, Some(token), now))
     }
 
-    /// Tells the provider that what it has given is of use to nobody any more (RFC 7009), if it wants to know.
+    /// Revokes the tokens at the provider (RFC 7009), if it has a revocation endpoint.
     ///
     /// # Errors
-    /// Why it cannot be asked.
+    /// Returns why the provider cannot be reached.
     pub(super) async fn revoke(&self, backing: &Backing, grant: &Digest) -> Result<(), String> {
         let Some(given) = self.open(backing, grant) else { return Ok(()) };
         let metadata = self.metadata().await.map_err(|_| "nothing is known of it")?;
         let Some(url) = &metadata.revocation_endpoint else { return Ok(()) };
         let methods = &metadata.revocation_endpoint_auth_methods_supported;
         let methods = methods.as_ref().unwrap_or(&metadata.token_endpoint_auth_methods_supported);
-        // With the one that is refreshed the others go.
+        // Revoking the refresh token also revokes the access tokens.
         let (token, kind) = match &given.refresh {
             Some(refresh) => (refresh, "refresh_token"),
             None => (&given.access, "access_token"),
@@ -328,14 +328,14 @@ impl Provider {
         Ok(())
     }
 
-    /// How people know it, in a log.
+    /// Returns the issuer, which names the provider in logs.
     pub(super) fn issuer(&self) -> &str {
         &self.said.issuer
     }
 }
 
 impl Given {
-    /// A refresh token that is not replaced is good still (RFC 6749, section 6).
+    /// Keeps the previous refresh token if the response has no new one (RFC 6749, section 6).
     fn of(tokens: Tokens, refresh: Option<String>, now: u64) -> Self {
         Self {
             access: tokens.access_token,
@@ -345,7 +345,7 @@ impl Given {
     }
 }
 
-/// Whether an error says that what was shown is good no longer (RFC 6749, section 5.2).
+/// Whether an error response says that the code or token is not valid (RFC 6749, section 5.2).
 fn is_over(document: &[u8]) -> bool {
     #[derive(Deserialize)]
     struct Said {

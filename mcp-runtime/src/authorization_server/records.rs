@@ -1,4 +1,4 @@
-//! All that is known of clients and of who has logged in: in memory, and where it is kept beyond that.
+//! State of the authorization server: in memory, and in the store that outlasts the process.
 
 use std::sync::Arc;
 
@@ -16,7 +16,7 @@ use super::{
     waiting::Waiting,
 };
 
-/// There before the server is built and after it has ended, for whoever has the author's handle.
+/// State that exists before the server is built and after it has ended, because the author's `Logins` handle shares it.
 pub(super) struct Records {
     pub(super) clock: Clock,
     pub(super) counts: Counts,
@@ -25,7 +25,7 @@ pub(super) struct Records {
     pub(super) codes: Codes,
     pub(super) grants: Grants,
     pub(super) journal: Arc<Journal>,
-    /// Who knows the users, if it is another provider.
+    /// Upstream provider, if one authenticates the users.
     pub(super) provider: Option<Arc<Provider>>,
     is_loaded: Mutex<bool>,
 }
@@ -46,10 +46,10 @@ impl Records {
         }
     }
 
-    /// Takes up what was kept before a restart, unless somebody has. Grants are set aside until the server knows which of them are good.
+    /// Loads the stored records once. Grants are set aside until the server knows which of them are valid.
     ///
     /// # Errors
-    /// When it cannot be read.
+    /// When the records cannot be read.
     pub(super) async fn load(&self) -> Result<(), String> {
         let mut is_loaded = self.is_loaded.lock().await;
         if *is_loaded || !self.journal.outlasts() {

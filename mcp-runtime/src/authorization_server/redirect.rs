@@ -1,11 +1,11 @@
-//! Where a browser is sent with a code (RFC 6749, section 3.1.2; RFC 8252, section 7; RFC 9700, section 2.1).
+//! Redirect URIs, to which a browser is sent with a code (RFC 6749, section 3.1.2; RFC 8252, section 7; RFC 9700, section 2.1).
 
 use core::net::{IpAddr, Ipv6Addr};
 
-/// Longer ones are not kept.
+/// Maximum length of a redirect URI, in bytes.
 const MOST: usize = 2048;
 
-/// The schemes that no application has for itself.
+/// Schemes that no application has for itself.
 const TAKEN: [&str; 11] = [
     "http",
     "https",
@@ -23,17 +23,17 @@ const TAKEN: [&str; 11] = [
 /// A redirect URI that may be registered.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Redirect<'a> {
-    /// Of a site: the host, with its port.
+    /// URL of a site. The host includes the port.
     Site { origin: &'a str, host: &'a str },
-    /// Of a program on the user's own machine, which listens at whatever port is free.
+    /// URL of a program on the user's own machine, which listens on any free port.
     Loopback { origin: &'a str, host: &'a str, rest: &'a str },
-    /// Of an application that has the scheme for itself.
+    /// URL of an application that has the scheme for itself.
     Private { scheme: &'a str },
 }
 
 impl<'a> Redirect<'a> {
     /// # Errors
-    /// Why nobody is sent there.
+    /// Returns why no browser may be sent to this URI.
     pub(super) fn parse(text: &'a str) -> Result<Self, &'static str> {
         if text.len() > MOST {
             return Err("a redirect URI is longer than 2,048 bytes");
@@ -66,7 +66,7 @@ impl<'a> Redirect<'a> {
         }
     }
 
-    /// What a page has to allow, that leads there.
+    /// Returns the source for the `Content-Security-Policy` of a page that leads there.
     pub(super) fn source(&self) -> String {
         match self {
             Self::Site { origin, .. } | Self::Loopback { origin, .. } => (*origin).to_owned(),
@@ -74,7 +74,7 @@ impl<'a> Redirect<'a> {
         }
     }
 
-    /// What somebody should think of before going there: nobody can tell which program is there.
+    /// Returns a warning for the user if any program could receive the redirect.
     pub(super) fn warning(&self) -> Option<&'static str> {
         match self {
             Self::Site { .. } => None,
@@ -87,7 +87,7 @@ impl<'a> Redirect<'a> {
         }
     }
 
-    /// Where it leads, in words.
+    /// Returns the destination in words.
     pub(super) fn place(&self) -> String {
         match self {
             Self::Site { host, .. } => (*host).to_owned(),
@@ -97,7 +97,7 @@ impl<'a> Redirect<'a> {
     }
 }
 
-/// Whether an address that is asked for is this registered one. Nothing may differ but the port of a program on the user's own machine.
+/// Whether a requested redirect URI is this registered one. Only the port of a program on the user's own machine may differ.
 pub(super) fn is_registered(registered: &str, asked: &str) -> bool {
     let at = |it| match Redirect::parse(it) {
         Ok(Redirect::Loopback { host, rest, .. }) => Some((host, rest)),
@@ -117,7 +117,7 @@ fn private<'a>(scheme: &'a str, rest: &str) -> Result<Redirect<'a>, &'static str
     Ok(Redirect::Private { scheme })
 }
 
-/// The host of `host`, `host:port` and `[address]:port`.
+/// Returns the host of `host`, `host:port` or `[address]:port`.
 fn host(authority: &str) -> Option<&str> {
     let end = match authority.strip_prefix('[') {
         Some(rest) => rest.find(']')? + 2,
@@ -251,7 +251,7 @@ mod tests {
     proptest! {
         #[test]
         fn nothing_else_is_ever_the_same(registered in "https?://(localhost|127\\.0\\.0\\.1|a\\.example)(:[0-9]{1,5})?/[a-c/]{0,4}", asked in "https?://(localhost|127\\.0\\.0\\.1|a\\.example)(:[0-9]{1,5})?/[a-c/]{0,4}") {
-            // Said in another way: without ports, of programs on this machine.
+            // Same rule in other terms: URLs of programs on this machine are compared without their ports.
             let plain = |it: &str| {
                 let is_own = Redirect::parse(it).is_ok_and(|it| matches!(it, Redirect::Loopback { .. }));
                 let (scheme, rest) = it.split_once("://").unwrap();

@@ -1,10 +1,10 @@
-//! Errors in OAuth's words (RFC 6749, sections 4.1.2.1 and 5.2; RFC 7591, section 3.2.2; RFC 8707, section 2).
+//! OAuth errors (RFC 6749, sections 4.1.2.1 and 5.2; RFC 7591, section 3.2.2; RFC 8707, section 2).
 
 use std::borrow::Cow;
 
 use http::StatusCode;
 
-/// What a client did wrong, or what went wrong here. The sentence must say nothing that the client has sent: it becomes a part of URLs.
+/// Error of a client or of this server. `why` must not contain text from the client, because it becomes part of URLs.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct Refusal {
     pub(super) error: &'static str,
@@ -21,12 +21,12 @@ impl Refusal {
         Self::of("invalid_request", why)
     }
 
-    /// The client is not known, or has not shown that it is the one that it says.
+    /// The client is unknown, or its authentication has failed.
     pub(super) fn client(why: impl Into<Cow<'static, str>>) -> Self {
         Self { status: StatusCode::UNAUTHORIZED, ..Self::of("invalid_client", why) }
     }
 
-    /// A code or a refresh token is none of ours, or no longer.
+    /// A code or a refresh token is unknown or no longer valid.
     pub(super) fn grant(why: impl Into<Cow<'static, str>>) -> Self {
         Self::of("invalid_grant", why)
     }
@@ -52,12 +52,12 @@ impl Refusal {
         Self::of("access_denied", "the user has denied it")
     }
 
-    /// Somebody was logged out while they logged in.
+    /// All logins of the user were ended during this login.
     pub(super) fn ended() -> Self {
         Self::of("access_denied", "all logins of the user have been ended meanwhile: begin again")
     }
 
-    /// Another provider cannot be asked now.
+    /// The upstream provider cannot be reached now.
     pub(super) fn away() -> Self {
         let status = StatusCode::SERVICE_UNAVAILABLE;
         let why = "the provider that knows the user cannot be asked now";
@@ -72,13 +72,13 @@ impl Refusal {
         Self::of("invalid_client_metadata", why)
     }
 
-    /// There are too many of something now.
+    /// A limit has been reached.
     pub(super) fn busy(why: impl Into<Cow<'static, str>>) -> Self {
         let status = StatusCode::TOO_MANY_REQUESTS;
         Self { status, ..Self::of("temporarily_unavailable", why) }
     }
 
-    /// It is our own fault, whose reason is for the log alone.
+    /// Internal error. Its reason goes to the log only.
     pub(super) fn broken(what: &'static str, why: &dyn std::fmt::Display) -> Self {
         tracing::error!("the authorization server: {what}: {why}");
         let status = StatusCode::INTERNAL_SERVER_ERROR;

@@ -13,19 +13,19 @@ use super::{
 };
 use crate::{auth::Visit, limits::Limit};
 
-/// Redirect URIs of one client.
+/// Maximum number of redirect URIs of a client.
 const REDIRECTS: usize = 20;
 
-/// Bytes of all of them: of each client that says so they are kept.
+/// Maximum size of all redirect URIs of a client, in bytes, because they are stored for each client.
 const REDIRECT_BYTES: usize = 4 << 10;
 
-/// Letters of a name or a URL that is shown.
+/// Maximum size of a client's name or URL, in bytes.
 const LONGEST: usize = 500;
 
-/// What a client says of itself; the rest is of no use here.
+/// Metadata of a client. Other fields are ignored.
 #[derive(Deserialize)]
 pub(super) struct Said {
-    /// Of one that is known by the URL of what it says.
+    /// Set in the document of a client that is identified by its metadata URL.
     pub(super) client_id: Option<String>,
     #[serde(default)]
     pub(super) redirect_uris: Vec<String>,
@@ -36,7 +36,7 @@ pub(super) struct Said {
     pub(super) token_endpoint_auth_method: Option<String>,
 }
 
-/// What it is told.
+/// Response to a registration.
 #[derive(Serialize)]
 struct Registered<'a> {
     client_id: &'a str,
@@ -56,10 +56,10 @@ struct Registered<'a> {
 }
 
 impl Said {
-    /// Checks what all clients must have, however they are known.
+    /// Checks the metadata of a client that registers itself or is identified by its metadata URL.
     ///
     /// # Errors
-    /// What is wrong with it.
+    /// Returns what is wrong with the metadata.
     pub(super) fn check(&self, core: &Core) -> Result<(), Refusal> {
         if self.redirect_uris.is_empty() {
             return Err(Refusal::redirect("redirect_uris names no address to send the browser to"));
@@ -93,7 +93,7 @@ impl Said {
         Ok(())
     }
 
-    /// Whether the client wants to stay signed in: one that does not say so uses codes alone (RFC 7591, section 2).
+    /// Whether the client gets refresh tokens. By default, it uses codes alone (RFC 7591, section 2).
     pub(super) fn refreshes(&self) -> bool {
         let types = self.grant_types.as_deref().unwrap_or_default();
         types.iter().any(|it| it == "refresh_token")
@@ -136,7 +136,7 @@ pub(super) async fn answer(core: &Core, visit: &Visit) -> Result<Reply, Refusal>
         client_id: &client.id,
         client_id_issued_at: now,
         client_secret: secret.as_deref(),
-        // As long as the client uses it.
+        // `0` means that the secret does not expire.
         client_secret_expires_at: secret.is_some().then_some(0),
         redirect_uris: &client.redirects,
         client_name: client.name.as_deref(),

@@ -1,4 +1,4 @@
-//! Answers for programs and for browsers.
+//! HTTP responses for clients and for browsers.
 
 use http::{HeaderMap, HeaderValue, Response, StatusCode, header};
 use serde::Serialize;
@@ -25,7 +25,7 @@ pub(super) fn empty(status: StatusCode) -> Reply {
     reply
 }
 
-/// In JSON (RFC 6749, section 5.2).
+/// Builds an error response in JSON (RFC 6749, section 5.2).
 pub(super) fn refused(refusal: &Refusal, request: &HeaderMap) -> Reply {
     #[derive(Serialize)]
     struct Document<'a> {
@@ -50,7 +50,7 @@ pub(super) fn not_allowed(allowed: &'static str) -> Reply {
     reply
 }
 
-/// Sends the browser there, whatever it came with (RFC 9700, section 4.12).
+/// Redirects the browser with status 303, so that it sends a GET without the form (RFC 9700, section 4.12).
 pub(super) fn redirect(url: &str) -> Reply {
     let mut reply = empty(StatusCode::SEE_OTHER);
     let headers = reply.headers_mut();

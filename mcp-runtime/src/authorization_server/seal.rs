@@ -1,15 +1,15 @@
-//! What others have entrusted to us, so that nobody reads it who finds the file.
+//! Encryption of upstream tokens, so that a stolen file does not reveal them.
 
 use base64::{Engine as _, engine::general_purpose::URL_SAFE_NO_PAD};
 use ring::aead::{Aad, CHACHA20_POLY1305, LessSafeKey, NONCE_LEN, Nonce, UnboundKey};
 
 use super::refusal::Refusal;
 
-/// With one key, and a random nonce for each text: there are far fewer than random nonces of 96 bits allow for.
+/// Cipher with one key and a random nonce for each text. The number of texts is far below what random nonces of 96 bits allow.
 pub(super) struct Sealer(Option<LessSafeKey>);
 
 impl Sealer {
-    /// With this key, or one that nobody else has and that ends with the process.
+    /// Uses this key, or a random one that is lost with the process.
     pub(super) fn new(key: Option<[u8; 32]>) -> Self {
         let key = key.or_else(|| {
             let mut made = [0; 32];
@@ -19,7 +19,7 @@ impl Sealer {
         Self(key.map(LessSafeKey::new))
     }
 
-    /// Seals a text for whoever knows what it is bound to.
+    /// Seals a text. It can be opened only with the same `bound`.
     ///
     /// # Errors
     /// When the system gives no random numbers.
@@ -35,7 +35,7 @@ impl Sealer {
         Ok(URL_SAFE_NO_PAD.encode([&nonce[..], &sealed].concat()))
     }
 
-    /// Opens what this key has sealed with the same bound.
+    /// Opens a text that was sealed with this key and the same `bound`.
     pub(super) fn open(&self, sealed: &str, bound: &str) -> Option<Vec<u8>> {
         let mut bytes = URL_SAFE_NO_PAD.decode(sealed).ok()?;
         let (nonce, sealed) = bytes.split_first_chunk_mut::<NONCE_LEN>()?;

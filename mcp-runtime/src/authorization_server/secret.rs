@@ -1,4 +1,4 @@
-//! What nobody can guess, and what is kept of it.
+//! Random secrets, and the digests that are stored in their place.
 
 use std::sync::OnceLock;
 
@@ -12,7 +12,7 @@ use subtle::ConstantTimeEq as _;
 
 use super::refusal::Refusal;
 
-/// A text of so many random bytes that a header, a form and a URL take as it is.
+/// Returns `N` random bytes as base64url, which headers, forms and URLs take without escaping.
 ///
 /// # Errors
 /// When the system gives no random numbers.
@@ -22,12 +22,12 @@ pub(super) fn random<const N: usize>() -> Result<String, Refusal> {
     Ok(URL_SAFE_NO_PAD.encode(bytes))
 }
 
-/// Secrets that follow from others for this process, and for nobody who does not know its key.
+/// Derives secrets from other secrets with a key that only this process has.
 #[derive(Default)]
 pub(super) struct Chain(OnceLock<hmac::Key>);
 
 impl Chain {
-    /// The secret of this purpose that comes after another one, the same each time.
+    /// Returns the secret that follows `secret` for this purpose. The result is the same each time.
     ///
     /// # Errors
     /// When the system gives no random numbers.
@@ -39,13 +39,13 @@ impl Chain {
                 self.0.get_or_init(|| made)
             }
         };
-        // No secret has a blank in it.
+        // A secret has no space in it, so the signed text is unambiguous.
         let tag = hmac::sign(key, format!("{secret} {purpose}").as_bytes());
         Ok(URL_SAFE_NO_PAD.encode(tag))
     }
 }
 
-/// What is kept in place of a secret. Being of 256 random bits, it needs no salt and no slow function.
+/// SHA-256 digest that is stored in place of a secret. A secret of 256 random bits needs no salt and no slow hash.
 #[derive(Clone, Copy, Hash, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct Digest([u8; 32]);
 
@@ -54,12 +54,12 @@ impl Digest {
         Self(digest(&SHA256, text.as_bytes()).as_ref().try_into().unwrap_or_default())
     }
 
-    /// One byte of it, as even as the others.
+    /// Returns the first byte, which is as evenly distributed as the others.
     pub(super) fn first(&self) -> u8 {
         self.0[0]
     }
 
-    /// Whether this is the secret. It takes as long whether it is or not.
+    /// Whether this is the digest of `text`. The comparison takes constant time.
     pub(super) fn is_of(&self, text: &str) -> bool {
         self.0.ct_eq(&Self::of(text).0).into()
     }

@@ -13,10 +13,10 @@ use crate::{
     context::Authorization,
 };
 
-/// An OAuth 2.1 authorization server inside of the MCP server whose tokens it gives out, for development and for single nodes:
+/// OAuth 2.1 authorization server inside the MCP server that accepts its tokens, for development and for single nodes. Pass it to
 /// [`Builder::auth`](crate::Builder::auth).
 ///
-/// The author says who somebody is; registration of clients, pages, codes and tokens are the framework's work.
+/// Your function authenticates users. The framework does the rest: registration of clients, pages, codes and tokens.
 ///
 /// ```
 /// use mcp_runtime::{AuthorizationServer, LoginPage, LoginRequest, User};
@@ -37,27 +37,34 @@ use crate::{
 /// # let _ = server;
 /// ```
 ///
-/// **Where.** On the loopback interface nothing else has to be said: clients find all they need from the server's URL. Anywhere else, and
-/// inside an application, the server does not start without an [`issuer`](Self::issuer).
+/// **Issuer.** A server on the loopback interface needs no further configuration: clients find everything from its URL. On other addresses,
+/// and inside an application, the server does not start without an [`issuer`](Self::issuer).
 ///
-/// **What it does.** Metadata (RFC 8414), registration (RFC 7591), authorization codes with PKCE (S256 only) and exact redirect URIs,
-/// refresh tokens that change with each use, revocation (RFC 7009), resource indicators (RFC 8707) and `iss` in its answers (RFC 9207).
-/// Access tokens are good for an hour and for this server alone, and users stay signed in for 30 days after a client was last there.
+/// **Supported.** Access tokens are valid for one hour and for this server only. A login ends when its client has not refreshed its tokens
+/// for 30 days.
 ///
-/// **What it does not do.** No login is remembered: each authorization asks who somebody is, so that no page can make a browser authorize
-/// anything on the quiet. There is no second factor but the one the author asks for, and no page on which users see what they have granted: what such a page
-/// or tool needs is in [`logins`](Self::logins).
+/// * Metadata (RFC 8414) and registration of clients (RFC 7591).
+/// * Authorization codes with PKCE (S256 only) and exact redirect URIs.
+/// * Refresh tokens that change with each use, and revocation (RFC 7009).
+/// * Resource indicators (RFC 8707), and `iss` in responses (RFC 9207).
+///
+/// **Not supported.** No login is remembered. Each authorization asks the user to log in, so that no page can make a browser authorize a
+/// client unnoticed. There is no second factor except one that your function asks for. There is no page on which users see what they have
+/// granted; [`logins`](Self::logins) has what such a page or tool needs.
 pub struct AuthorizationServer {
     core: Arc<Core>,
 }
 
 impl AuthorizationServer {
-    /// One whose users this function knows: it gets what somebody has entered and says who that is, or shows the page again.
+    /// Creates a server whose users are authenticated by this function. It receives what a user has entered, and returns the user or the
+    /// page to show again.
     ///
-    /// It may take 30 seconds, but it runs where calls do: what computes for long, such as the check of a slow hash, belongs into
-    /// `tokio::task::spawn_blocking`. Somebody may try five times for each authorization, and from one address twenty times at once and then
-    /// ten times a minute, all clients together. Behind a
-    /// proxy the server must be told to believe it ([`trust_proxy`](crate::Builder::trust_proxy)), or all addresses are the proxy's.
+    /// The function has 30 seconds. It runs on the threads that run calls, so long computations such as a slow hash belong in
+    /// `tokio::task::spawn_blocking`.
+    ///
+    /// Five login attempts are allowed for each authorization. From one address, 20 failed attempts are allowed at once and then ten a
+    /// minute, for all clients together. Behind a proxy, configure [`trust_proxy`](crate::Builder::trust_proxy). Otherwise all users share
+    /// the proxy's address.
     pub fn new<F, L>(login: F) -> Self
     where
         F: Fn(LoginRequest) -> L + Send + Sync + 'static,
@@ -71,40 +78,44 @@ impl AuthorizationServer {
         }
     }
 
-    /// One whose users another provider knows. What that one gives is kept sealed, and ours ends no later: it is refreshed with ours,
-    /// and a user who is refused there is logged out here.
+    /// Creates a server whose users are authenticated by an upstream provider.
+    ///
+    /// The provider's tokens are stored encrypted. They are refreshed together with the access tokens of this server, which expire no
+    /// later. A user whom the provider refuses at a refresh is logged out here.
     pub fn delegated(upstream: Upstream) -> Self {
         let provider = Arc::new(Provider::new(upstream));
         Self { core: Arc::new(Core::new(Way::Delegated(provider))) }
     }
 
     fn change(mut self, change: impl FnOnce(&mut Core)) -> Self {
-        // Nobody else has it before the server is built.
+        // `core` has only one owner until the server is built.
         if let Some(core) = Arc::get_mut(&mut self.core) {
             change(core);
         }
         self
     }
 
-    /// What clients call it: `https://notes.example.com`, without a slash at the end. The server answers to that host and to its pages
-    /// then, as if [`allow_host`](crate::Builder::allow_host) and [`allow_origin`](crate::Builder::allow_origin) said so. Unless said it
-    /// is what a request shows, on the loopback interface only.
+    /// Sets the URL by which clients know this server: `https://notes.example.com`, without a slash at the end.
+    ///
+    /// The server then accepts this host and its own pages, as if they were set with [`allow_host`](crate::Builder::allow_host) and
+    /// [`allow_origin`](crate::Builder::allow_origin). By default, the issuer is derived from each request, which is allowed on the
+    /// loopback interface only.
     #[must_use]
     pub fn issuer(self, url: impl Into<String>) -> Self {
         let url = url.into();
         self.change(|it| it.issuer = Some(url))
     }
 
-    /// Something that may be granted, with the words in which a user is asked. Clients that ask for nothing are granted all of
-    /// them, as far as the user wants.
+    /// Adds a scope that users can grant, with the description that they see. A client that requests no scopes gets all scopes that the
+    /// user agrees to.
     #[must_use]
     pub fn scope(self, name: impl Into<String>, words: impl Into<String>) -> Self {
         let scope = Scope { name: name.into(), words: words.into() };
         self.change(|it| it.scopes.push(scope))
     }
 
-    /// Keeps clients and what users have granted in this file too, so that a restart logs nobody out. Without, they are in memory. Of
-    /// tokens only digests are kept; of users what `login` has said of them.
+    /// Stores clients and grants in this file too, so that logins survive a restart. By default, they are only in memory. Tokens of this
+    /// server are stored as digests. Of a user, the file contains what `login` has returned.
     ///
     /// ```no_run
     /// use std::sync::Arc;
@@ -126,13 +137,13 @@ impl AuthorizationServer {
         self
     }
 
-    /// All that users have granted, for the author to see and to end: "my laptop was stolen", "the password was changed", an account that is
-    /// deleted. Asked for before the server is built, it goes on to be good for as long as there is one.
+    /// Returns a handle to all logins, with which the author lists and ends them, for example after a laptop was stolen or a password was
+    /// changed. Call this before the server is built. The handle stays valid afterwards.
     pub fn logins(&self) -> Logins {
         Logins(self.core.records.clone())
     }
 
-    /// The page that is shown first, in place of the framework's own.
+    /// Sets the login page that is shown first. Default: [`LoginPage::form`].
     #[must_use]
     pub fn login_page(self, page: LoginPage) -> Self {
         self.change(|it| {
@@ -142,9 +153,11 @@ impl AuthorizationServer {
         })
     }
 
-    /// Lets clients register this address too, which leads to an application that has the scheme for itself, such as
-    /// `com.example.app:/callback`. Any application on a user's machine can claim any scheme; unless said, only `https` and programs that
-    /// listen on the user's own machine are let in.
+    /// Allows clients to register this redirect URI too, which leads to an application with a scheme of its own, such as
+    /// `com.example.app:/callback`.
+    ///
+    /// Any application on a user's machine can claim any scheme. By default, only `https` URIs and programs that listen on the user's own
+    /// machine are allowed.
     #[must_use]
     pub fn allow_redirect(self, uri: impl Into<String>) -> Self {
         let uri = uri.into();
@@ -175,7 +188,7 @@ impl TokenVerifier for AuthorizationServer {
         match address {
             Some(address) if address.is_loopback() => Ok(()),
             _ if self.core.issuer.as_deref().is_some_and(|it| it.starts_with("https://")) => Ok(()),
-            // Whoever mounts it knows who gets there.
+            // The application that mounts the server knows who can reach it.
             None if self.core.issuer.is_some() => Ok(()),
             Some(address) => Err(format!(
                 "{address} can be reached from elsewhere, and nobody knows by which name: say `.issuer(\"https://…\")` of the `AuthorizationServer`, or listen on 127.0.0.1"

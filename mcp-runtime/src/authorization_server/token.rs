@@ -1,4 +1,4 @@
-//! Tokens for codes and for refresh tokens (RFC 6749, sections 4.1.3 and 6), and their end (RFC 7009).
+//! Tokens for codes and for refresh tokens (RFC 6749, sections 4.1.3 and 6), and revocation (RFC 7009).
 
 use http::{StatusCode, header};
 use serde::Serialize;
@@ -28,10 +28,10 @@ struct Tokens<'a> {
     scope: String,
 }
 
-/// The form in the body of a request.
+/// Parses the form in the body of a request.
 ///
 /// # Errors
-/// When it is none.
+/// When the body is no form.
 pub(super) fn form(visit: &Visit) -> Result<Form, Refusal> {
     let kind = visit.parts.headers.get(header::CONTENT_TYPE);
     let kind = kind.and_then(|it| it.to_str().ok()).unwrap_or_default();
@@ -95,7 +95,7 @@ async fn exchange(
     if owner != client {
         return Err(Refusal::grant("the code is another client's"));
     }
-    // Whoever follows OAuth 2.1 leaves it out.
+    // Clients that follow OAuth 2.1 send no `redirect_uri` here.
     if redirect.is_some_and(|it| it != asked) {
         return Err(Refusal::grant("the redirect URI is another than that of the authorization"));
     }
@@ -126,13 +126,13 @@ async fn refresh(core: &Core, visit: &Visit, form: &Form, client: &str) -> Resul
     let scopes = form.one("scope")?;
     let scopes =
         scopes.map(|it| it.split(' ').filter(|it| !it.is_empty() && *it != "offline_access"));
-    // Who asks for nothing that is granted here asks for all of it.
+    // A request without scopes, or with `offline_access` alone, asks for all granted scopes.
     let scopes = scopes.map(|it| it.map(str::to_owned).collect::<Vec<_>>());
     let scopes = scopes.filter(|it| !it.is_empty());
     if !form.all("resource").all(|it| core.is_target(it, visit)) {
         return Err(Refusal::target());
     }
-    // Held until ours is refreshed too.
+    // The turn is held until the tokens of this server are refreshed too.
     let _turn = match core.provider() {
         Some(provider) => Some(provider.turn(token).await),
         None => None,
@@ -144,13 +144,13 @@ async fn refresh(core: &Core, visit: &Visit, form: &Form, client: &str) -> Resul
     let now = records.clock.now();
     let refreshed = records.grants.refresh(token, client, scopes, backing, now, &records.journal);
     if refreshed.is_err() {
-        // It may have ended the grant.
+        // The failed refresh may have ended the grant.
         records.journal.save().await?;
     }
     refreshed
 }
 
-/// What a grant stands on, refreshed before the grant is: whom the provider no longer lets in, we do not either.
+/// Refreshes the upstream tokens of a grant before its own tokens. If the provider refuses, the grant ends.
 async fn renew(
     core: &Core,
     provider: &Provider,
@@ -179,6 +179,6 @@ pub(super) async fn revoke(core: &Core, visit: &Visit) -> Result<Reply, Refusal>
     let ended = records.grants.revoke(form.required("token")?, &client, &records.journal);
     records.journal.save().await?;
     farewell::say(records.provider.as_ref(), ended.into_iter().collect());
-    // Also for one that nobody knows: there is nothing left to do (section 2.2).
+    // An unknown token gets the same response, because there is nothing left to do (RFC 7009, section 2.2).
     Ok(reply::empty(StatusCode::OK))
 }

@@ -4,7 +4,7 @@ use serde::de::DeserializeOwned;
 
 use super::user::User;
 
-/// An OpenID provider that says who somebody is, in place of a page of our own: [`AuthorizationServer::delegated`].
+/// OpenID provider that authenticates users in place of a login page of this server. Pass it to [`AuthorizationServer::delegated`].
 ///
 /// ```
 /// use mcp_runtime::{AuthorizationServer, Upstream, User};
@@ -18,10 +18,13 @@ use super::user::User;
 /// # let _ = server;
 /// ```
 ///
-/// The provider must know our redirect URI: the issuer's URL with `/callback` behind it. Before a browser is sent there, our own page asks
-/// whether the client may act for its user: the provider knows of one client only, which is this server, and may ask nobody. When a client
-/// gives its tokens back, or [`Logins`](crate::Logins) ends them, the provider is told at its `revocation_endpoint`, if it has one and can be
-/// asked then.
+/// Register this server's redirect URI at the provider: the issuer's URL followed by `/callback`.
+///
+/// Before the browser goes to the provider, a page of this server asks whether the client may act for the user. The provider knows only
+/// this server, not its clients, and may not ask the user at all.
+///
+/// The provider is notified at its `revocation_endpoint` when a client revokes its tokens or [`Logins`](crate::Logins) ends them. Nothing
+/// is sent if the provider has no such endpoint or cannot be reached at that time.
 ///
 /// [`AuthorizationServer::delegated`]: crate::AuthorizationServer::delegated
 pub struct Upstream {
@@ -34,22 +37,22 @@ pub struct Upstream {
     pub(super) hands_over: bool,
 }
 
-/// Who somebody is here.
+/// Function that maps an identity at the provider to a user of this server.
 type Known = dyn Fn(&Identity) -> Option<User> + Send + Sync;
 
-/// What a provider says of somebody: the claims of a verified ID token.
+/// Identity of a user at the provider: the claims of a verified ID token.
 pub struct Identity {
     pub(super) subject: String,
     pub(super) claims: String,
 }
 
 impl Identity {
-    /// Who it is, among all whom the provider knows (`sub`).
+    /// Returns the `sub` claim, which identifies the user at the provider.
     pub fn subject(&self) -> &str {
         &self.subject
     }
 
-    /// One of the claims, if it is there and a `T`. An `email` may belong to somebody only where `email_verified` is true.
+    /// Returns a claim, if it is present and deserializes to `T`. Trust an `email` only if `email_verified` is true.
     pub fn claim<T: DeserializeOwned>(&self, name: &str) -> Option<T> {
         let claims: serde_json::Map<String, serde_json::Value> =
             serde_json::from_str(&self.claims).ok()?;
@@ -64,7 +67,8 @@ impl fmt::Debug for Identity {
 }
 
 impl Upstream {
-    /// The provider with this issuer, which knows this server as this client.
+    /// Creates a provider from its issuer and the client credentials of this server there. With an empty secret, this server uses PKCE
+    /// alone.
     pub fn new(
         issuer: impl Into<String>,
         client_id: impl Into<String>,
@@ -74,7 +78,7 @@ impl Upstream {
         Self {
             issuer: issuer.into(),
             id: client_id.into(),
-            // One without a secret shows PKCE alone.
+            // A client without a secret uses PKCE alone.
             secret: (!secret.is_empty()).then_some(secret),
             scopes: vec!["openid".to_owned()],
             user: Box::new(|identity| {
@@ -89,14 +93,15 @@ impl Upstream {
         }
     }
 
-    /// Asks for this scope too, beside `openid`; `offline_access` where the provider gives refresh tokens for it.
+    /// Requests this scope too, in addition to `openid`. Use `offline_access` if the provider requires it for refresh tokens.
     #[must_use]
     pub fn scope(mut self, scope: impl Into<String>) -> Self {
         self.scopes.push(scope.into());
         self
     }
 
-    /// Who somebody is here, or nobody. Unless said it is the provider's `sub`, with its `name`.
+    /// Sets the function that maps an identity at the provider to a user of this server. `None` rejects the login. By default, the
+    /// principal is the `sub` claim of the provider, and the name is the `name` claim.
     #[must_use]
     pub fn user<F>(mut self, user: F) -> Self
     where
@@ -106,15 +111,16 @@ impl Upstream {
         self
     }
 
-    /// Seals what the provider has given with this key. Unless said it is one that ends with the process, and all logins with it.
+    /// Encrypts the stored tokens of the provider with this key. By default, the key is random and lost with the process, so a restart ends
+    /// all logins.
     #[must_use]
     pub fn seal_key(mut self, key: [u8; 32]) -> Self {
         self.key = Some(key);
         self
     }
 
-    /// Lets handlers have the provider's access token, for calls to the provider in the user's name:
-    /// [`Authorization::upstream_token`](crate::Authorization::upstream_token). It is never the token that a client of ours has.
+    /// Gives handlers the provider's access token, for calls to the provider in the user's name:
+    /// [`Authorization::upstream_token`](crate::Authorization::upstream_token). It is never a token that a client of this server uses.
     #[must_use]
     pub fn hand_over(mut self) -> Self {
         self.hands_over = true;

@@ -5,7 +5,8 @@ use serde::{Deserialize, Serialize};
 use super::clock::time;
 use crate::context::Authorization;
 
-/// Who has logged in, as [`AuthorizationServer`](crate::AuthorizationServer)'s `login` says.
+/// User who has logged in, as returned by the `login` function of an [`AuthorizationServer`](crate::AuthorizationServer) or by the function
+/// of `Upstream::user`.
 ///
 /// ```
 /// use mcp_runtime::User;
@@ -23,31 +24,31 @@ pub struct User {
     principal: String,
     name: Option<String>,
     claims: Option<String>,
-    /// What is granted at most, where there is a limit.
+    /// Scopes that the user may grant. `None` means all.
     may: Option<Vec<String>>,
-    /// What is wrong with it.
+    /// Reason why the user is invalid.
     #[serde(skip)]
     problem: Option<String>,
 }
 
 impl User {
-    /// The user with this name, which must tell it from all others and never become another's: it is the caller's
-    /// [`Principal`](crate::Principal).
+    /// Creates a user with this name, which becomes the caller's [`Principal`](crate::Principal). The name must differ from the names of
+    /// all other users, and must never be given to another user.
     pub fn new(principal: impl Into<String>) -> Self {
         let principal = principal.into();
         let problem = principal.is_empty().then(|| "a user without a name is everybody".to_owned());
         Self { principal, name: None, claims: None, may: None, problem }
     }
 
-    /// What pages call the user, instead of the principal's name.
+    /// Sets the name that pages show. By default, they show the principal's name.
     #[must_use]
     pub fn name(mut self, name: impl Into<String>) -> Self {
         self.name = Some(name.into());
         self
     }
 
-    /// What else is known of the user: handlers take it as [`Auth<T>`](crate::Auth). It is kept as JSON for as long as the user stays
-    /// signed in; what changes meanwhile belongs where the handlers look it up.
+    /// Sets more data about the user, which handlers take as [`Auth<T>`](crate::Auth). It is stored as JSON for as long as the user stays
+    /// signed in. Handlers should look up data that can change in that time.
     #[must_use]
     pub fn claims(mut self, claims: &impl Serialize) -> Self {
         match serde_json::to_string(claims) {
@@ -57,7 +58,8 @@ impl User {
         self
     }
 
-    /// Grants nothing but these scopes, whatever a client asks for. Unless said, a user may grant all that the server has.
+    /// Limits the scopes that the user can grant, regardless of what a client requests. By default, a user may grant all scopes of the
+    /// server.
     #[must_use]
     pub fn may_grant<S: Into<String>>(mut self, scopes: impl IntoIterator<Item = S>) -> Self {
         self.may = Some(scopes.into_iter().map(Into::into).collect());
@@ -80,7 +82,7 @@ impl User {
         self.may.as_ref().is_none_or(|it| it.iter().any(|it| it == scope))
     }
 
-    /// What a token of the user's lets in, until then.
+    /// Returns the authorization of a token with these scopes, which expires at `expires` (seconds since 1970).
     pub(super) fn authorization(&self, scopes: &[String], expires: u64) -> Authorization {
         let authorization = Authorization::new(&*self.principal)
             .scopes(scopes.iter().map(|it| &**it))

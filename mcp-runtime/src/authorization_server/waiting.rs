@@ -1,4 +1,4 @@
-//! Authorizations that somebody is deciding about, each bound to the browser that began it.
+//! Authorizations that wait for the user's decision, each bound to the browser that began it.
 
 use std::{
     cmp::Reverse,
@@ -20,42 +20,42 @@ use super::{
 };
 use crate::limits::{Limit, Who};
 
-/// How long somebody may take.
+/// Time for which an authorization waits. It starts again when the browser goes to the upstream provider.
 pub(super) const TIME: Duration = Duration::from_secs(10 * 60);
 
 const MOST: usize = 1000;
 
-/// Times somebody may try to log in.
+/// Maximum number of login attempts for an authorization.
 const TRIES: u32 = 5;
 
 const COOKIE: &str = "mcp-authorization-";
 
 struct Pending {
     asked: Arc<Asked>,
-    /// What the browser shows by itself, and what only the page shows that it got.
+    /// Digest of the secret that the browser sends by itself. `ticket` is the digest of the secret that only the page knows.
     cookie: Digest,
     ticket: Digest,
     user: Option<Known>,
-    /// What was allowed before the browser went to another provider.
+    /// Approval of the user, given before the browser went to the upstream provider.
     approved: Option<Approved>,
     tries: u32,
     until: Instant,
-    /// Where it was begun, as far as that is known.
+    /// Address from which the authorization was begun, if it is known.
     from: Who<'static>,
 }
 
-/// Who has logged in, and when they began to.
+/// User who has logged in, and the start of the login.
 #[derive(Clone)]
 pub(super) struct Known {
     pub(super) user: User,
     pub(super) since: Instant,
 }
 
-/// How a page and its browser show which authorization they are about.
+/// Values with which a page and its browser identify their authorization.
 pub(super) struct Held {
     pub(super) id: String,
     pub(super) ticket: String,
-    /// The value of `Set-Cookie`, where it is new.
+    /// Value of `Set-Cookie`, if the cookie is new.
     pub(super) cookie: Option<String>,
 }
 
@@ -64,15 +64,15 @@ pub(super) struct Found {
     pub(super) id: String,
     pub(super) asked: Arc<Asked>,
     pub(super) user: Option<Known>,
-    /// Nothing more is asked here.
+    /// The user has already approved, so no further form is accepted.
     pub(super) is_approved: bool,
 }
 
-/// What comes back with a browser from another provider.
+/// Approval that is used when the browser comes back from the upstream provider.
 pub(super) struct Approved {
     pub(super) scopes: Vec<String>,
     pub(super) journey: Journey,
-    /// When the browser went there.
+    /// Time at which the browser went to the provider.
     pub(super) since: Instant,
 }
 
@@ -91,7 +91,7 @@ impl Waiting {
         self.all.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Begins to wait.
+    /// Adds an authorization. If there is no room, another one is evicted.
     ///
     /// # Errors
     /// When the system gives no random numbers.
@@ -118,7 +118,8 @@ impl Waiting {
             all.retain(|_, it| it.until > now);
         }
         if all.len() >= MOST {
-            // Whoever begins without end is in the way of its own; then, who has logged in already goes last.
+            // Evicts an authorization of the address that has the most, so that a flood evicts its own. Authorizations with a logged-in
+            // user go last.
             let mut begun: HashMap<_, usize> = HashMap::new();
             all.values().for_each(|it| *begun.entry(it.from).or_default() += 1);
             let rank = |it: &Pending| (Reverse(begun[&it.from]), it.user.is_some(), it.until);
@@ -131,8 +132,7 @@ impl Waiting {
         Ok(Held { id, ticket, cookie: Some(cookie) })
     }
 
-    /// The authorization that a form is about, which must have been sent by the page that it was put on, in the browser that it
-    /// was given to.
+    /// Returns the authorization of a form or callback. The request must contain the ticket of the page and the cookie of the browser.
     pub(super) fn find(
         &self,
         id: &str,
@@ -156,8 +156,8 @@ impl Waiting {
         })
     }
 
-    /// Somebody has allowed it before they are known. The browser gets another cookie for its way to the provider, so that nobody comes back
-    /// who has not been asked.
+    /// Records the user's approval before the upstream login. The browser gets a new cookie and a new ticket. So only a browser whose user
+    /// has approved can come back.
     ///
     /// # Errors
     /// When the system gives no random numbers.
@@ -180,12 +180,12 @@ impl Waiting {
         Ok(Some(Held { id: id.to_owned(), ticket, cookie: Some(cookie) }))
     }
 
-    /// What was allowed, once.
+    /// Takes the approval. A second call returns `None`.
     pub(super) fn take_approved(&self, id: &str) -> Option<Approved> {
         self.all().get_mut(id)?.approved.take()
     }
 
-    /// Counts one time of trying to log in; the last one ends the authorization.
+    /// Counts a login attempt, and returns whether it is allowed. An attempt beyond the limit ends the authorization.
     pub(super) fn may_try(&self, id: &str) -> bool {
         let mut all = self.all();
         let Some(pending) = all.get_mut(id) else { return false };
@@ -197,12 +197,12 @@ impl Waiting {
         may
     }
 
-    /// Whether somebody may try once more.
+    /// Whether another login attempt is allowed.
     pub(super) fn has_tries(&self, id: &str) -> bool {
         self.all().get(id).is_some_and(|it| it.tries < TRIES)
     }
 
-    /// Somebody has logged in. What the page before showed is good no longer.
+    /// Records the user who has logged in. The ticket of the login page becomes invalid.
     ///
     /// # Errors
     /// When the system gives no random numbers.
@@ -215,13 +215,13 @@ impl Waiting {
         Ok(Some(Held { id: id.to_owned(), ticket, cookie: None }))
     }
 
-    /// Ends one. Of several who try only the first one is told so.
+    /// Ends an authorization. Of several concurrent calls, only the first returns `true`.
     pub(super) fn take(&self, id: &str) -> bool {
         self.all().remove(id).is_some()
     }
 }
 
-/// With the prefix no neighbour of another name can have set it.
+/// Returns the name of the cookie. With the prefix `__Host-`, no other host of the domain can have set the cookie.
 fn cookie_name(id: &str, has_tls: bool) -> String {
     format!("{}{COOKIE}{id}", if has_tls { "__Host-" } else { "" })
 }
@@ -231,7 +231,7 @@ fn set_cookie(id: &str, value: &str, seconds: u64, has_tls: bool) -> String {
     format!("{name}={value}; Path=/; Max-Age={seconds}; HttpOnly; SameSite=Lax{secure}")
 }
 
-/// The value of `Set-Cookie` that takes the cookie of an authorization back.
+/// Returns the value of `Set-Cookie` that deletes the cookie of an authorization.
 pub(super) fn forget(id: &str, has_tls: bool) -> String {
     set_cookie(id, "", 0, has_tls)
 }
@@ -279,11 +279,11 @@ mod tests {
         let add = |address: IpAddr| waiting.add(asked.clone(), Who::at(address), false).unwrap().id;
         let own = add([10, 0, 0, 1].into());
         let known = || Known { user: User::new("mallory"), since: Instant::now() };
-        // Of a few hundred networks, each with as many as its guard lets through.
+        // A few hundred networks each begin as many authorizations as their rate limit allows.
         for it in 0..(MOST * 3).try_into().unwrap() {
             tokio::time::advance(Duration::from_millis(1)).await;
             let id = add([0x2001, 0xdb8, 0, it % 300, it, 0, 0, 1].into());
-            // Not those either that somebody logs in to.
+            // Authorizations with a logged-in user do not displace other addresses either.
             waiting.log_in(&id, known()).unwrap();
         }
         assert_eq!(waiting.all().len(), MOST);

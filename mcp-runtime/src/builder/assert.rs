@@ -1,4 +1,4 @@
-//! What a test asks of a server that is not to start.
+//! Checks for tests of a server that does not start.
 
 use std::sync::Arc;
 
@@ -13,25 +13,26 @@ use crate::{
 };
 
 impl Builder {
-    /// Finds what [`build`](Builder::build) finds, and what is wrong with the schemas that a server makes at first use. Nothing is made but
-    /// those: no state, no task store is opened.
+    /// Finds the problems that [`build`](Builder::build) finds, and those of the schemas that a server makes at first use. It makes no
+    /// state and opens no task store.
     pub(crate) fn judge(mut self) -> Result<(), BuildError> {
         let problems = self.all_problems(Depth::All);
         refuse(problems)
     }
 
-    /// The same for all items of the package, each group on its own as it is served, where it is not known which state they will have.
+    /// Does the same for all items of the package, each group on its own, as it is served. Missing state is not reported, because it is not
+    /// known which state the items will have.
     pub(crate) fn judge_package(mut self) -> Result<(), BuildError> {
         let own = registry::all().filter(|it| it.origin.package == self.identity.package);
         let mut groups: Vec<_> = own.map(|it| it.group).collect();
         groups.sort_unstable();
         groups.dedup();
         let mut problems: Vec<String> = Vec::new();
-        // Without any, there is nothing to serve in no group.
+        // Without any item, the check of the items without a group reports that there is nothing to serve.
         for group in if groups.is_empty() { vec![None] } else { groups } {
             self.group = group;
             for problem in self.all_problems(Depth::Stateless) {
-                // Functions that complete arguments are looked at with each group that uses them.
+                // A completion function is checked with each group that uses it, so its problems may come up again.
                 if !problems.contains(&problem) {
                     problems.push(problem);
                 }
@@ -40,7 +41,7 @@ impl Builder {
         refuse(problems)
     }
 
-    /// What the server would publish, whatever state it will have.
+    /// Returns what the server would publish. The state that it will have makes no difference.
     pub(crate) fn published(mut self) -> Result<(Identity, Arc<Snapshot>), BuildError> {
         let found = check::entries(&self, Depth::Stateless);
         refuse(self.own_problems().chain(found.problems).collect())?;
@@ -48,7 +49,7 @@ impl Builder {
         Ok((self.identity, catalog.snapshot()))
     }
 
-    /// Everything that is wrong: with what was said of the server, and with its items.
+    /// Returns all problems: those of the settings, and those of the items.
     pub(super) fn all_problems(&mut self, depth: Depth) -> Vec<String> {
         let found = check::entries(self, depth);
         self.own_problems().chain(found.problems).collect()

@@ -1,4 +1,4 @@
-//! Who may call over HTTP.
+//! Settings for authorization over HTTP.
 
 use std::sync::Arc;
 
@@ -10,14 +10,16 @@ use crate::{
 };
 
 impl Builder {
-    /// Lets in over HTTP only who shows an access token that this verifies: [`Jwt`](crate::Jwt) for those that an issuer has signed, a
-    /// [`TokenVerifier`](crate::TokenVerifier) of your own for others, or a [`ProtectedResource`] where more is to be said of it.
+    /// Requires an access token from callers over HTTP, and sets the verifier of these tokens. Pass [`Jwt`](crate::Jwt) for tokens that an
+    /// issuer has signed, and a [`TokenVerifier`](crate::TokenVerifier) of your own for other tokens. A [`ProtectedResource`] sets more
+    /// than the verifier.
     ///
-    /// Every request is verified, before its body is looked at. Handlers take [`Auth`](crate::Auth) to know who calls, and what a call
-    /// leaves behind is its [`Principal`](crate::Principal)'s alone. Clients are told where to get a token: in the answer 401, and at
-    /// `/.well-known/oauth-protected-resource` with and without the path of the endpoint.
+    /// Every request is verified before the server looks at its body. Handlers take [`Auth`](crate::Auth) to learn who the caller is.
+    /// Tasks, sessions and everything else that a call leaves behind belong to its [`Principal`](crate::Principal) alone. Clients learn
+    /// where to get a token from the 401 response, and at `/.well-known/oauth-protected-resource` with and without the path of the
+    /// endpoint.
     ///
-    /// Over stdio it changes nothing: credentials come from the environment there.
+    /// Over stdio this setting has no effect, because credentials come from the environment there.
     ///
     /// ```
     /// use mcp_runtime::Jwt;
@@ -34,7 +36,7 @@ impl Builder {
         }
         #[cfg(feature = "auth-server")]
         if let Some(origin) = resource.pages().and_then(|it| it.own_origin()) {
-            // What an issuer is called is what its clients and its own pages call it.
+            // Clients, and the pages of the authorization server, reach this server under the name of the issuer.
             let host = origin.split_once("://").map_or(origin, |it| it.1);
             self.http.hosts.push(host.to_ascii_lowercase());
             self.http.origins.push(origin.to_ascii_lowercase());
@@ -45,8 +47,8 @@ impl Builder {
         self
     }
 
-    /// Decides who may use what, for all tools, resources and prompts: besides the `scopes(…)` and `auth(…)` that an item says, this has to
-    /// say yes. May be said several times: all have to.
+    /// Adds a policy that decides who may use which tool, resource or prompt. It applies in addition to the `scopes(…)` and `auth(…)` of an
+    /// item. Can be called several times: every policy has to accept the caller.
     ///
     /// ```
     /// use mcp_runtime::StaticTokens;
@@ -57,8 +59,8 @@ impl Builder {
     /// # let _ = server;
     /// ```
     ///
-    /// A caller that says no is answered with 403, one that nobody knows with 401, before anything runs and any stream begins; lists do
-    /// not show them what they may not use. Over stdio nobody is asked, as with [`auth`](Self::auth).
+    /// A caller that a policy rejects gets a 403 response, and an unknown caller a 401 response, before a handler runs or a stream begins.
+    /// Lists leave out the items that their caller may not use. Over stdio a policy has no effect, as with [`auth`](Self::auth).
     #[must_use]
     #[track_caller]
     pub fn policy(mut self, policy: impl Policy) -> Self {
@@ -66,7 +68,7 @@ impl Builder {
         self
     }
 
-    /// What is wrong with who may call, taken together.
+    /// Returns the problems of authorization settings that contradict each other.
     pub(super) fn auth_problems(&self) -> impl Iterator<Item = String> + use<> {
         let optional = self.http.protected.as_ref().is_some_and(|it| it.is_optional());
         let policy = self.policies.first().filter(|_| optional);
@@ -79,7 +81,7 @@ impl Builder {
         problem.into_iter()
     }
 
-    /// Why a server with these items cannot do without a verifier, if it has none.
+    /// Returns why a server with these items needs a verifier, if it has none.
     pub(super) fn unverified(&self, entries: &[Entry]) -> Option<String> {
         const FIX: &str = "add `.auth(…)`, with `Jwt` for the tokens of an issuer or with `StaticTokens` for development";
         if self.http.protected.is_some() {

@@ -10,8 +10,8 @@ impl Builder {
     /// Checks everything that can be checked before the server runs.
     ///
     /// # Errors
-    /// All problems at once, each with the place in the code: duplicates, missing state, nothing to serve.
-    /// [`assert_builds!`](crate::testing::assert_builds) makes them the failure of a test.
+    /// Returns all problems at once, each with its place in the code: duplicates, missing state, nothing to serve.
+    /// [`assert_builds!`](crate::testing::assert_builds) makes a test fail with them.
     pub fn build(mut self) -> Result<Server, BuildError> {
         let found = check::entries(&self, Depth::Start);
         let problems: Vec<String> = self.own_problems().chain(found.problems).collect();
@@ -47,7 +47,7 @@ impl Builder {
         })
     }
 
-    /// What is wrong with what was said of the server, whatever its items are.
+    /// Returns the problems of the settings, independent of the items.
     pub(super) fn own_problems(&mut self) -> impl Iterator<Item = String> + use<> {
         let unnamed =
             self.identity.problem().map(|it| format!("`server!` at {}: {it}", self.place));

@@ -1,4 +1,4 @@
-//! From the registry to the entries of the catalog, with every problem named by its place in the user's code.
+//! From the registry to the entries of the catalog. Every problem names its place in the user's code.
 
 use std::{
     any::{TypeId, type_name},
@@ -21,14 +21,14 @@ use crate::{
     registry,
 };
 
-/// How far to look.
+/// Depth of the checks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Depth {
-    /// What a server has to know when it starts: a schema in which nothing can be wrong as a whole is made at first use.
+    /// The checks that a server needs when it starts. A schema that cannot be wrong as a whole is left out: it is made at first use.
     Start,
-    /// At every schema too, as a test does.
+    /// The checks at the start, and those of every schema, for tests.
     All,
-    /// At every schema, and not at state: nobody says what there will be.
+    /// The checks of every schema, but not of state, because it is not known which state there will be.
     Stateless,
 }
 
@@ -43,7 +43,7 @@ pub(super) struct Found {
 
 pub(super) fn entries(builder: &Builder, depth: Depth) -> Found {
     let all: Vec<&'static ItemDef> = registry::all().collect();
-    // Most servers name no function.
+    // The map is lazy, because most servers name no function.
     let by_identity = ByIdentity::new(|| registry::all().map(|it| ((it.identity)(), it)).collect());
     let mut found = Found::default();
     let mut chosen = choose(builder, &all, &by_identity, &mut found.problems);
@@ -52,7 +52,7 @@ pub(super) fn entries(builder: &Builder, depth: Depth) -> Found {
     let listed = chosen.len();
     let mut position = 0;
     let mut missing = MissingState::default();
-    // It grows while it is walked: the functions that complete arguments come along with those who name them.
+    // The list grows during the loop: an item adds the functions that complete its arguments.
     while let Some(def) = chosen.get(position).copied() {
         position += 1;
         let params = match described(def) {
@@ -93,7 +93,7 @@ pub(super) fn entries(builder: &Builder, depth: Depth) -> Found {
         let problems = schema_problems(&mut entry, given, judge, depth);
         found.problems.extend(problems.into_iter().map(|it| format!("{}: {it}", def.origin)));
         if let Some(items) = &builder.items {
-            // `items![…]` keeps its own order; what is added later comes after it, unless it says otherwise.
+            // `items![…]` keeps its own order. Items that are added later come after it, unless their `order` is negative.
             entry.order = distance(items.named.len(), position - 1);
         } else if builder.as_written {
             entry.order += distance(listed, position - 1);
@@ -107,10 +107,10 @@ pub(super) fn entries(builder: &Builder, depth: Depth) -> Found {
     found
 }
 
-/// All items, by the functions they are.
+/// All items, by the identities of their functions.
 type ByIdentity = LazyCell<HashMap<TypeId, &'static ItemDef>>;
 
-/// What the function says of its parameters. Defaults are made for it, which are the user's own expressions.
+/// Returns the parameters of the function. This evaluates their defaults, which are expressions of the user.
 fn described(def: &'static ItemDef) -> Result<Params, String> {
     let mut params = Params::default();
     match caught(|| (def.params)(&mut params)) {
@@ -122,7 +122,7 @@ fn described(def: &'static ItemDef) -> Result<Params, String> {
     }
 }
 
-/// What is wrong with the schemas of an item as a whole; `given` when the user wrote the input schema out.
+/// Returns the problems of an item's schemas as a whole. `given` means that the user wrote the input schema.
 fn schema_problems(entry: &mut Entry, given: bool, judge: bool, depth: Depth) -> Vec<String> {
     let mut problems = Vec::new();
     if judge {
@@ -138,19 +138,19 @@ fn schema_problems(entry: &mut Entry, given: bool, judge: bool, depth: Depth) ->
     {
         problems.push(format!("the schema of its result {panicked}"));
     }
-    // Which values a type allows is asked of its `Deserialize`.
+    // The values that a type allows come from its `Deserialize`, which may panic.
     if let Err(panicked) = caught(|| entry.arguments().iter().any(PromptArgument::can_complete)) {
         problems.push(format!("asking the types of its arguments for their values {panicked}"));
     }
     problems
 }
 
-/// How far `position` lies before the end of a list.
+/// Returns the position relative to the end of a list, as a negative number.
 fn distance(len: usize, position: usize) -> i64 {
     -i64::try_from(len.saturating_sub(position)).unwrap_or(i64::MAX)
 }
 
-/// The items to serve.
+/// Returns the items to serve.
 fn choose(
     builder: &Builder,
     all: &[&'static ItemDef],
@@ -191,7 +191,7 @@ fn choose(
             let problem = nothing_to_serve(builder, &candidates, all);
             problems.push(format!("`server!` at {}: {problem}", builder.place));
         }
-        // The linker's order means nothing; where lists do not decide, the source does.
+        // The linker's order means nothing, so the order of the source decides wherever lists do not.
         chosen.sort_by_key(|it| (it.origin.file, it.origin.line));
     }
     chosen
@@ -241,7 +241,7 @@ fn nothing_to_serve(
     }
 }
 
-/// State that items need and nobody gave, with the items that need it.
+/// State that items need and the server does not have, with the items that need it.
 #[derive(Default)]
 struct MissingState(Vec<(TypeId, &'static str, Vec<String>)>);
 
@@ -259,7 +259,7 @@ impl MissingState {
         }
     }
 
-    /// One problem for each type: who forgot a state forgot it for all items.
+    /// Reports one problem for each type, because a state that was forgotten is missing for all items.
     fn report(self, builder: &Builder, depth: Depth, problems: &mut Vec<String>) {
         let known = |id: &TypeId| depth != Depth::Stateless || is_made_for_a_call(*id);
         let missing = self.0.into_iter().filter(|it| known(&it.0));
@@ -272,7 +272,7 @@ impl MissingState {
     }
 }
 
-/// Of these there is never a shared one.
+/// Whether values of the type are made for each call, so that none is ever shared.
 fn is_made_for_a_call(id: TypeId) -> bool {
     [
         TypeId::of::<Handle>(),
@@ -325,7 +325,7 @@ fn check_item(def: &'static ItemDef, params: &Params, problems: &mut Vec<String>
         ));
     }
     for field in &params.fields {
-        // Those that are written out the macro has judged.
+        // Defaults that are literals have been checked by the macro already.
         let default = field.default.as_ref().map(ToString::to_string);
         if let Some(problem) = default.and_then(|it| field.def.constraints.check(&it)) {
             problems.push(format!(
@@ -341,7 +341,7 @@ fn check_item(def: &'static ItemDef, params: &Params, problems: &mut Vec<String>
     }
 }
 
-/// The functions that complete the arguments of `def`.
+/// Returns the functions that complete the arguments of `def`.
 fn completions_of(
     def: &'static ItemDef,
     params: &Params,

@@ -1,4 +1,4 @@
-//! The methods of features that are off.
+//! Methods of features that are off, so that the compiler can name the feature.
 
 use std::future::Ready;
 
@@ -57,7 +57,7 @@ unavailable! {
     }
 }
 
-/// The bound is on the argument: one whose type rustc does not know, such as `Jwt::new(…)`, is an error already.
+/// The bound is on the type of the argument. If rustc does not know that type, as of `Jwt::new(…)`, the bound adds no second error.
 #[doc(hidden)]
 #[cfg(not(feature = "auth"))]
 #[allow(missing_docs, reason = "it is not part of the documentation")]

@@ -1,4 +1,4 @@
-//! What an author or an operator says of the HTTP endpoint.
+//! Settings of the HTTP endpoint, by the author of the server or its operator.
 
 #[cfg(feature = "auth")]
 use std::sync::Arc;
@@ -15,9 +15,9 @@ pub(crate) struct HttpSettings {
     /// Lower case.
     pub(crate) origins: Vec<String>,
     pub(crate) legacy_sse: bool,
-    /// Who is believed about where requests come from.
+    /// Proxies that are trusted to name the address of the caller.
     pub(crate) proxies: Vec<Network>,
-    /// Whose callers need a token.
+    /// Resource whose callers need a token.
     #[cfg(feature = "auth")]
     pub(crate) protected: Option<Arc<ProtectedResource>>,
 }
@@ -37,7 +37,7 @@ impl Default for HttpSettings {
 }
 
 impl HttpSettings {
-    /// The address beside the endpoint's whose last segment is this.
+    /// Returns the path of the endpoint with `name` as its last segment.
     pub(crate) fn sibling(&self, name: &str) -> String {
         let parent = self.path.rfind('/').map_or("", |at| &self.path[..at]);
         format!("{parent}/{name}")
@@ -45,9 +45,9 @@ impl HttpSettings {
 }
 
 impl Builder {
-    /// The path of the endpoint over HTTP, `/mcp` unless said. A service that is mounted in an application answers wherever
-    /// it is mounted.
-    /// [`build`](Builder::build) refuses one that does not begin with `/`, or that no URL could have.
+    /// Sets the path of the HTTP endpoint. Default: `/mcp`. A service that is mounted in an application answers wherever it is mounted.
+    ///
+    /// [`build`](Builder::build) rejects a path that does not begin with `/`, or that no URL could have.
     #[must_use]
     #[track_caller]
     pub fn path(mut self, path: impl Into<String>) -> Self {
@@ -58,12 +58,11 @@ impl Builder {
         self
     }
 
-    /// Answers to this host too, with any port or with the one that is given: `api.example.com`.
+    /// Accepts requests whose `Host` is this one, such as `api.example.com`. A host without a port is accepted with any port.
     ///
-    /// A server that listens on the loopback interface answers to `localhost` and loopback addresses, any other one also
-    /// to addresses in general: every other name must be allowed, because a page of another site can give such a name to
-    /// this machine (DNS rebinding). A service that is mounted in an application does not know where that listens, and
-    /// counts as on loopback.
+    /// By default a server accepts `localhost` and loopback addresses. A server that does not listen on loopback accepts every other IP
+    /// address too. Any other name must be allowed, because a page of another site can give such a name to this machine (DNS rebinding). A
+    /// service that is mounted in an application does not know where the application listens, and counts as listening on loopback.
     #[must_use]
     #[track_caller]
     pub fn allow_host(mut self, host: &str) -> Self {
@@ -74,10 +73,10 @@ impl Builder {
         self
     }
 
-    /// Lets pages of this origin call the server: `https://app.example.com`. `*` lets all in.
+    /// Lets pages of this origin call the server, such as `https://app.example.com`. `*` allows every origin.
     ///
-    /// Unless said, these are the pages that come from the server's own host and port, and for a host on loopback all
-    /// others on loopback.
+    /// By default pages from the server's own host and port are allowed. For a request to a loopback host, pages from any loopback host are
+    /// allowed too.
     #[must_use]
     #[track_caller]
     pub fn allow_origin(mut self, origin: &str) -> Self {
@@ -88,16 +87,18 @@ impl Builder {
         self
     }
 
-    /// Believes the reverse proxy at this address, or all in this network, about where requests come from: `127.0.0.1`, `10.0.0.0/8`,
-    /// `2001:db8::/32`. May be said several times.
+    /// Trusts the reverse proxy at this address, or every proxy in this network, to name the address of the caller: `127.0.0.1`,
+    /// `10.0.0.0/8`, `2001:db8::/32`. Can be called several times.
     ///
-    /// Limits count by address where nothing else is known of a caller ([`rate`](Self::rate), logins of an `AuthorizationServer`). Behind a proxy
-    /// all callers have the proxy's address, and one of them takes the rate of all, unless the proxy is named here: then a request comes from the
-    /// last address in its `X-Forwarded-For` that is not itself named. What stands before that was written by whoever called, and counts for nothing;
-    /// where the header is missing, or something in it is no address, the nearest address that is known counts.
+    /// Limits count by address if nothing else is known of a caller ([`rate`](Self::rate), logins of an `AuthorizationServer`). Behind a
+    /// proxy all callers have the proxy's address, so one of them can use up the rate of all.
     ///
-    /// The proxy has to add to that header, or to replace it: behind one that passes it on as it came, every client chooses its address. Most add
-    /// unasked; HAProxy needs `option forwardfor`, and nginx a line of its configuration:
+    /// If the proxy is trusted, a request comes from the last address in its `X-Forwarded-For` that is not itself trusted. The caller may
+    /// have written the addresses before that one, so they are ignored. If the header is missing, or an entry is no address, the nearest
+    /// known address counts.
+    ///
+    /// The proxy must append to that header or replace it. Behind a proxy that passes the header on unchanged, every client can choose its
+    /// address. Most proxies append by default. HAProxy needs `option forwardfor`, and nginx needs a line in its configuration:
     ///
     /// ```nginx
     /// location /mcp {
@@ -114,9 +115,10 @@ impl Builder {
     /// # let _ = server;
     /// ```
     ///
-    /// Name no more than the proxies: who calls from a network that is named, without a proxy between, may say any address. The header `Forwarded`
-    /// (RFC 7239) is not read: a proxy that sets one of the two passes the other on as the client sent it.
-    /// [`build`](Self::build) refuses what is no address or network, or all of them.
+    /// Name only the proxies: a caller in a trusted network that connects without a proxy can claim any address. The header `Forwarded`
+    /// (RFC 7239) is not read. A proxy that sets one of the two headers passes on the other one as the client sent it.
+    ///
+    /// [`build`](Self::build) rejects a text that is no address or network, and a network of all addresses.
     #[must_use]
     #[track_caller]
     pub fn trust_proxy(mut self, network: &str) -> Self {
@@ -127,8 +129,8 @@ impl Builder {
         self
     }
 
-    /// Serves the HTTP+SSE transport of 2024-11-05 beside the endpoint: at `/sse` and `/message`, when the endpoint is
-    /// `/mcp`. New clients do not need it.
+    /// Serves the HTTP+SSE transport of protocol revision 2024-11-05 beside the endpoint: at `/sse` and `/message` if the endpoint is
+    /// `/mcp`. Default: off. New clients do not need it.
     #[must_use]
     pub fn legacy_sse(mut self, serve: bool) -> Self {
         self.http.legacy_sse = serve;
@@ -136,12 +138,12 @@ impl Builder {
     }
 }
 
-/// What stands where only letters of URLs can, and nothing that ends a path.
+/// Whether the text has only characters of URLs, and none that ends a path.
 fn is_plain(text: &str) -> bool {
     text.bytes().all(|it| it.is_ascii_graphic() && !b"?#\"<>\\^`{|}".contains(&it))
 }
 
-/// Why no request could be for this path.
+/// Returns why no request could have this path.
 pub(crate) fn path_problem(path: &str) -> Option<String> {
     if !path.starts_with('/') {
         Some(format!("`{path}` does not begin with `/`"))
@@ -152,7 +154,7 @@ pub(crate) fn path_problem(path: &str) -> Option<String> {
     }
 }
 
-/// Why no `Host` could be this one.
+/// Returns why no request could have this `Host`.
 pub(crate) fn host_problem(host: &str) -> Option<String> {
     let bare = host.split_once("://").map_or(host, |it| it.1);
     let bare = bare.split('/').next().unwrap_or(bare);
@@ -167,7 +169,7 @@ pub(crate) fn host_problem(host: &str) -> Option<String> {
     }
 }
 
-/// Why no page could be of this origin.
+/// Returns why no page could have this origin.
 pub(crate) fn origin_problem(origin: &str) -> Option<String> {
     if matches!(origin, "*" | "null") {
         return None;

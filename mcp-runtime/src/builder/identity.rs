@@ -1,6 +1,6 @@
 use crate::model::Icon;
 
-/// What a server says of itself. `server!()` fills it from the Cargo package.
+/// Identity of a server, as clients see it. `server!()` fills it from the Cargo package.
 #[derive(Clone, Debug)]
 pub struct Identity {
     pub(crate) package: &'static str,
@@ -14,7 +14,7 @@ pub struct Identity {
 }
 
 impl Identity {
-    /// A package with several programs is known by the program's name.
+    /// Creates the identity of a server. It is named after the program if there is one, because a package may have several programs.
     pub fn new(
         package: &'static str,
         program: Option<&'static str>,
@@ -33,7 +33,7 @@ impl Identity {
         }
     }
 
-    /// What no client could make anything of.
+    /// Returns the problem of an identity that no client could use.
     pub(super) fn problem(&self) -> Option<&'static str> {
         self.name
             .trim()

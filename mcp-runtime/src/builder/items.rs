@@ -2,7 +2,7 @@ use std::any::TypeId;
 
 use super::place::Place;
 
-/// A function by its name and identity, as [`items!`](crate::items) lists them.
+/// Function in a list of [`items!`](crate::items), by its name and identity.
 #[derive(Clone, Copy, Debug)]
 pub struct Named {
     pub(crate) name: &'static str,
@@ -15,11 +15,11 @@ pub const fn named(name: &'static str, identity: TypeId) -> Named {
     Named { name, identity }
 }
 
-/// Items named one by one, with [`items!`](crate::items).
+/// List of items that are named one by one, with [`items!`](crate::items).
 #[derive(Clone, Debug)]
 pub struct Items {
     pub(super) named: Vec<Named>,
-    /// Of the list.
+    /// Place of the list in the user's code.
     pub(super) place: Place,
 }
 

@@ -1,4 +1,4 @@
-//! `server!()` and what can be said of a server before it starts.
+//! `server!()`, and the settings of a server before it starts.
 
 mod assert;
 #[cfg(feature = "auth")]
@@ -63,10 +63,10 @@ type Insert = Box<dyn FnOnce(&mut States) + Send>;
 type Prepare = Box<dyn FnOnce(Handle) -> BoxFuture<Result<Insert, String>> + Send>;
 type Shutdown = Box<dyn FnOnce(Context) -> BoxFuture<()> + Send>;
 
-/// A server in the making: what [`server!`](crate::server) returns.
+/// Builder of a server, which [`server!`](crate::server) returns.
 pub struct Builder {
     pub(crate) identity: Identity,
-    /// Of `server!`.
+    /// Place of `server!` in the user's code.
     place: Place,
     with: Vec<(&'static str, Place)>,
     group: Option<&'static str>,
@@ -74,7 +74,7 @@ pub struct Builder {
     /// Whether lists are in the order of the source instead of by name.
     as_written: bool,
     states: States,
-    /// Types of the state there will be once `setup` has run.
+    /// Types of the state that exists once `setup` has run.
     promised: Vec<PromisedState>,
     setups: Vec<Prepare>,
     shutdowns: Vec<Shutdown>,
@@ -91,7 +91,7 @@ pub struct Builder {
     pub(crate) http: HttpSettings,
     #[cfg(feature = "auth")]
     policies: Vec<(Decide, Place)>,
-    /// Somebody will hold a [`Handle`].
+    /// Whether a `setup` takes the [`Handle`].
     changes: bool,
     problems: Vec<String>,
 }
@@ -157,29 +157,28 @@ macro_rules! texts {
 
 impl Builder {
     texts! {
-        /// The server's name, instead of the program's.
+        /// Sets the name of the server. Default: the name of the program.
         name;
-        /// Its version, instead of the package's.
+        /// Sets the version of the server. Default: the version of the package.
         version;
-        /// What people are shown instead of the name.
+        /// Sets the title, which clients show to users instead of the name.
         title: Some;
-        /// What it is, instead of the package's description.
+        /// Sets the description of the server. Default: the description of the package.
         description: Some;
-        /// Where to read about it.
+        /// Sets the URL of the server's website.
         website: Some;
-        /// How the model should use the server as a whole, beyond what the descriptions of its items say.
+        /// Sets the instructions, which tell the model how to use the server as a whole, beyond the descriptions of its items.
         instructions: Some;
     }
 
-    /// A picture of the server; may be said several times.
+    /// Adds an icon of the server. Can be called several times.
     #[must_use]
     pub fn icon(mut self, icon: Icon) -> Self {
         self.identity.icons.push(icon);
         self
     }
 
-    /// Serves the items of these crates too. `server!(with = [my_tools])` writes it, and keeps the linker
-    /// from dropping the crate.
+    /// Serves the items of these crates too. `server!(with = [my_tools])` adds this call, and keeps the linker from dropping the crate.
     #[must_use]
     #[track_caller]
     pub fn with(mut self, crates: &[&'static str]) -> Self {
@@ -188,7 +187,7 @@ impl Builder {
         self
     }
 
-    /// Serves the items of this group instead of those that are in none.
+    /// Serves the items of this group, instead of the items without a group.
     #[must_use]
     pub fn group(mut self, group: &'static str) -> Self {
         self.group = Some(group);
@@ -217,7 +216,7 @@ impl Builder {
         self
     }
 
-    /// State for handlers that take `&T` or `State<T>`; once for each type.
+    /// Adds shared state for handlers that take `&T` or `State<T>`. Can be called once for each type.
     #[must_use]
     #[track_caller]
     pub fn state<T: Shared>(mut self, state: T) -> Self {
@@ -226,8 +225,8 @@ impl Builder {
         self
     }
 
-    /// State that has to be made first: the closure runs once, before the first message is read, and may take
-    /// the server's [`Handle`]. May be said several times, once for each type.
+    /// Makes shared state when the server starts. The closure runs once, before the first message is read, and may take the server's
+    /// [`Handle`]. Can be called several times, once for each type.
     ///
     /// ```
     /// # struct Db;
@@ -269,16 +268,18 @@ impl Builder {
         self.promised.push(state);
     }
 
-    /// Remembers what is wrong with what the user's call of this method said; [`build`](Self::build) tells it with the rest.
+    /// Records a problem with the user's call of this method. [`build`](Self::build) reports it together with all other problems.
     #[track_caller]
     fn refuse(&mut self, method: &str, problem: impl fmt::Display) {
         self.problems.push(format!("`.{method}(…)` at {}: {problem}", Place::here()));
     }
 
-    /// Runs after the last call has been answered, when the server stops. May be said several times; they run in that order.
+    /// Adds a closure that runs when the server stops, after the last call has been answered. Several closures run in the order in which
+    /// they were added.
     ///
-    /// The [`Context`] gives the state. It does not run when `setup` failed, nor after `list` and `schema` on the command line, which make
-    /// no state; `check` makes it where a `setup` takes the [`Handle`], which may add items.
+    /// The [`Context`] gives access to the state. The closure does not run if `setup` failed. It does not run for `list` and `schema` on
+    /// the command line either, which make no state. For `check` it runs only if a `setup` takes the [`Handle`]: such a `setup` may add
+    /// items, so `check` makes the state.
     ///
     /// ```
     /// use mcp_runtime::prelude::*;
@@ -302,9 +303,11 @@ impl Builder {
         self
     }
 
-    /// Runs around every operation (lists, calls, reads, prompts, completions): look at it, time it, refuse it, or let [`Next::run`] do it.
-    /// Only once; `list` and `schema` on the command line go without it. A call that asks its client is several of them in 2026-07-28,
-    /// one for each round: [`Outcome::needs_input`](crate::Outcome::needs_input).
+    /// Sets a closure that runs around every operation (lists, calls, reads, prompts, completions). It can inspect, time or reject an
+    /// operation, and runs it with [`Next::run`].
+    ///
+    /// Can be called only once. `list` and `schema` on the command line run without the closure. Under protocol revision 2026-07-28 a call
+    /// that asks its client is several operations, one for each round: see [`Outcome::needs_input`](crate::Outcome::needs_input).
     ///
     /// ```
     /// use mcp_runtime::prelude::*;
@@ -330,7 +333,7 @@ impl Builder {
         self
     }
 
-    /// How long a call may take when its item says nothing. Without it there is no limit.
+    /// Sets the timeout of calls whose item sets none. Default: no timeout.
     #[must_use]
     #[track_caller]
     pub fn timeout(mut self, timeout: Duration) -> Self {
@@ -344,8 +347,8 @@ impl Builder {
         self
     }
 
-    /// The largest result of a tool in bytes, as a number or as `"1MB"`. A larger one is answered with an
-    /// error that tells the model so.
+    /// Sets the largest result of a tool, as a number of bytes or as a text such as `"1MB"`. A larger result is replaced with an error that
+    /// tells the model so. Default: no limit.
     #[must_use]
     #[track_caller]
     pub fn max_result(mut self, size: impl Size) -> Self {
@@ -356,36 +359,37 @@ impl Builder {
         self
     }
 
-    /// How much of JSON Schema the schemas of the server's tools use, those added while it runs too; what all known clients
-    /// read unless said. A tool with `schema = "…"` keeps its own.
+    /// Sets how much of JSON Schema the schemas of tools use, including tools that are added while the server runs. Default: the part that
+    /// all known clients read. A tool with `schema = "…"` overrides this setting.
     #[must_use]
     pub fn schema_profile(mut self, profile: SchemaProfile) -> Self {
         self.profile = profile;
         self
     }
 
-    /// How many tools a page holds; 1,000 unless said, because several clients read only the first page.
+    /// Sets how many tools a page holds. Default: 1,000, because several clients read only the first page.
     #[must_use]
     pub fn tools_per_page(mut self, size: usize) -> Self {
         self.pages.tools = size.max(1);
         self
     }
 
-    /// How many resources, templates or prompts a page holds; 100 unless said.
+    /// Sets how many resources, templates or prompts a page holds. Default: 100.
     #[must_use]
     pub fn items_per_page(mut self, size: usize) -> Self {
         self.pages.others = size.max(1);
         self
     }
 
-    /// How many `blocking` handlers may run at once; 256 unless said. One that was given up counts until it ends.
+    /// Sets how many `blocking` handlers may run at once. Default: 256. A handler whose call has timed out or was cancelled counts until it
+    /// ends.
     #[must_use]
     pub fn max_blocking(mut self, count: usize) -> Self {
         self.max_blocking = count.max(1);
         self
     }
 
-    /// How much the server takes, from one client and from all together.
+    /// Sets the limits of the server, for one client and for all clients together.
     #[must_use]
     #[track_caller]
     pub fn limits(mut self, limits: Limits) -> Self {

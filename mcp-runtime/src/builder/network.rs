@@ -1,17 +1,19 @@
 use core::net::{IpAddr, Ipv6Addr, SocketAddr};
 
-/// An address that an operator has named, or all of a network. Those of IPv4 are what they are in IPv6 (`::ffff:0:0/96`), so that it does not
-/// matter in which of the two a socket has them.
+/// Address or network that an operator has named. IPv4 addresses are kept as IPv6 addresses (`::ffff:0:0/96`), so it does not matter which
+/// of the two forms a socket reports.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Network {
     first: u128,
-    /// How many bits all of its addresses begin with; never none.
+    /// Length of the prefix that all addresses share, in bits; never 0.
     bits: u32,
 }
 
 impl Network {
+    /// Parses an address or a network.
+    ///
     /// # Errors
-    /// What is wrong with the text, and what to write.
+    /// The text is neither of them. The error says what is wrong and what to write.
     pub(crate) fn parse(text: &str) -> Result<Self, String> {
         let (address, prefix) = match text.split_once('/') {
             Some((address, prefix)) => (address, Some(prefix)),
@@ -65,7 +67,7 @@ fn number(address: IpAddr) -> u128 {
     }
 }
 
-/// An address as programs write one down: maybe in brackets, maybe with a port.
+/// Parses an address in the forms that programs write: with or without brackets, with or without a port.
 pub(crate) fn written_address(text: &str) -> Option<IpAddr> {
     let bare = text.strip_prefix('[').and_then(|it| it.strip_suffix(']'));
     if let Some(bare) = bare {

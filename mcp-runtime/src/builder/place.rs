@@ -1,11 +1,11 @@
 use std::{fmt, panic::Location};
 
-/// Where in the user's code something was said of the server.
+/// Place in the user's code that makes a setting of the server.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Place(&'static Location<'static>);
 
 impl Place {
-    /// The caller of the caller, when that one has `#[track_caller]`.
+    /// Returns the place that called the calling function, if that function has `#[track_caller]`.
     #[track_caller]
     pub(crate) fn here() -> Self {
         Self(Location::caller())

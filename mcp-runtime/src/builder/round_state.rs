@@ -28,7 +28,7 @@ impl Default for StateSettings {
 }
 
 impl StateSettings {
-    /// Returns the storage that the settings ask for: sealed where there is a key, in the process otherwise.
+    /// Returns the storage that the settings ask for: sealed if there is a key, in the process otherwise.
     pub(super) fn storage(self, limits: &Limits, tally: Arc<Tally>) -> Box<dyn StateStorage> {
         #[cfg(feature = "state-key")]
         if let Some(sealer) = Sealer::new(self.keys) {
@@ -42,9 +42,9 @@ impl Builder {
     /// Seals the state of a call between its rounds with this key, and sends the state to the client (`requestState`, protocol revision
     /// 2026-07-28).
     ///
-    /// Set the same key in all instances of a server that share an address: then each of them goes on with calls that another one has
-    /// begun, and calls survive a restart. The key must be random and secret: with it, a client could write its own state. Without a key the
-    /// state stays in the process. A handler sees no difference.
+    /// Set the same key in all instances of a server that share an address. Each of them then goes on with calls that another one has
+    /// begun, and calls survive a restart. The key must be random and secret: with it, a client could write its own state. Without a key
+    /// the state stays in the process. A handler sees no difference.
     ///
     /// Call it several times to rotate keys: the first key seals new state, every key opens existing state. Put the new key first, and keep
     /// the old one for as long as [state may be used](Builder::state_lifetime).

@@ -19,7 +19,7 @@ pub struct Server {
     pub(crate) catalog: Arc<Catalog>,
     pub(super) states: States,
     pub(super) setups: Vec<Prepare>,
-    /// Whether one of them takes the handle.
+    /// Whether one of the setups takes the handle, and so may add items.
     #[cfg_attr(not(feature = "stdio"), allow(dead_code, reason = "for the command line"))]
     pub(super) adds: bool,
     pub(super) shutdowns: Vec<Shutdown>,
@@ -27,7 +27,7 @@ pub struct Server {
     pub(super) settings: Settings,
     #[cfg(feature = "auth")]
     pub(super) rules: Rules,
-    /// Why it cannot be served over HTTP by itself: nobody would find out who calls.
+    /// Reason why the server cannot be served over HTTP on its own: it restricts access, but has no verifier that identifies callers.
     #[cfg(feature = "auth")]
     pub(crate) unverified: Option<String>,
     pub(super) max_blocking: usize,
@@ -42,7 +42,7 @@ impl fmt::Debug for Server {
     }
 }
 
-/// A server whose `setup` has run.
+/// A server that has started. Unless `start_bare` was used, its `setup` has run.
 pub(crate) struct Started {
     pub(crate) identity: Arc<Identity>,
     pub(crate) dispatcher: Arc<Dispatcher>,
@@ -53,7 +53,8 @@ pub(crate) struct Started {
 }
 
 impl Server {
-    /// For changing the catalog while the server runs. Once there is a handle, clients are promised news of changes.
+    /// Returns a handle that changes the catalog while the server runs. Once a handle exists, the server advertises `listChanged` to
+    /// clients.
     pub fn handle(&self) -> Handle {
         self.catalog.handle()
     }
@@ -71,8 +72,8 @@ impl Server {
         Ok(started)
     }
 
-    /// Starts without running `setup`: enough for lists, which need no state. What runs around calls and after the last one may count on
-    /// that state, so it is left out too.
+    /// Starts without running `setup`. This is enough for lists, which need no state. The closures of `around` and `on_shutdown` may rely
+    /// on the state, so they are left out too.
     #[cfg(feature = "stdio")]
     pub(crate) fn start_bare(mut self) -> Started {
         self.around = None;
@@ -80,8 +81,8 @@ impl Server {
         self.started()
     }
 
-    /// Starts for a look at everything there is: `setup` runs only where it may add items. Says what went wrong there, after
-    /// which the rest is not run.
+    /// Starts a server to inspect all of its items: `setup` runs only if it may add items. Returns the error of the first `setup` that
+    /// fails; the remaining ones do not run then.
     #[cfg(feature = "stdio")]
     pub(crate) async fn start_to_look(mut self) -> (Started, Option<String>) {
         if !self.adds {

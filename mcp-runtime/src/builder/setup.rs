@@ -1,8 +1,8 @@
 use crate::{catalog::Handle, extract::Shared, reply::IntoFailure};
 
-/// What [`setup`](crate::Builder::setup) takes: `async || …` or `async |server: Handle| …`.
+/// Closure for [`setup`](crate::Builder::setup): `async || …` or `async |server: Handle| …`.
 ///
-/// `A` is what the closure takes; the compiler finds it.
+/// `A` stands for the parameters of the closure; the compiler infers it.
 #[diagnostic::on_unimplemented(
     message = "`setup` takes an `async` closure with nothing or a `Handle` as its parameter",
     label = "not such a closure",
@@ -37,7 +37,7 @@ impl<F: FnOnce(Handle) -> R, R> Setup<(Handle,)> for F {
     }
 }
 
-/// What `setup` waits for.
+/// Future of a `setup`.
 #[diagnostic::on_unimplemented(
     message = "`setup` waits for what it makes, and `{Self}` is there at once",
     label = "not `async`",
@@ -62,7 +62,7 @@ impl<F: Future> Opening for F {
     }
 }
 
-/// What `setup` makes: the state, or why there is none.
+/// Result of a `setup`: the state, or an error.
 #[diagnostic::on_unimplemented(
     message = "`setup` returns a `Result`, and `{Self}` is none",
     label = "`setup` can fail",

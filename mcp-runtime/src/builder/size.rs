@@ -1,15 +1,15 @@
-/// A number of bytes: a number, or a text such as `"64KB"` or `"1MB"`. The units are those of the attributes:
-/// `KB` is 1,000 bytes, `KiB` 1,024.
+/// A size in bytes: a number, or a text such as `"64KB"` or `"1MB"`. The units are those of the attributes: `KB` is 1,000 bytes, `KiB`
+/// 1,024.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is no number of bytes",
     label = "neither a number nor a text",
     note = "write `.max_result(1_000_000)` or `.max_result(\"1MB\")`"
 )]
 pub trait Size {
-    /// In bytes.
+    /// Returns the size in bytes.
     ///
     /// # Errors
-    /// What is wrong with the text.
+    /// The value is no size. The text says why.
     fn in_bytes(self) -> Result<usize, String>;
 }
 
@@ -22,7 +22,7 @@ macro_rules! numbers {
         }
     )*};
 }
-// `i32` is what a bare number is.
+// `i32` is the type of a number without a suffix.
 numbers! { i32 u32 u64 usize }
 
 impl Size for &str {

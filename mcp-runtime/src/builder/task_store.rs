@@ -1,11 +1,11 @@
-//! Where tasks are kept.
+//! Setting of the task store.
 
 use std::sync::Arc;
 
 use super::Builder;
 use crate::task::{MemoryTasks, TaskStore};
 
-/// In memory unless said.
+/// Store of tasks; in memory by default.
 pub(super) struct ChosenStore(pub(super) Arc<dyn TaskStore>);
 
 impl Default for ChosenStore {
@@ -15,14 +15,15 @@ impl Default for ChosenStore {
 }
 
 impl Builder {
-    /// Where tasks are kept, instead of in memory: in a store that outlasts the process, a task that has finished is still there after a
-    /// restart, and one that was running ends and says why, or runs again if its tool is `idempotent`. `SqliteTasks` (feature
-    /// `sqlite`) is such a store.
+    /// Sets the store that keeps tasks. Default: in memory.
     ///
-    /// What runs again runs for the caller who began it, if the tool's `scopes` and policies still let that one use it: with what
-    /// its token granted then, and with claims that were JSON, such as those of `Jwt`. Both are in the store for as long as
-    /// the task runs; the token is not, nor is another provider's. A handler that takes claims which a verifier gave as a type of its own
-    /// fails, and says that it has to be called again.
+    /// With a store that outlasts the process, a finished task is still there after a restart. A task that was running ends with an error
+    /// that says why, or runs again if its tool is `idempotent`. `SqliteTasks` (feature `sqlite`) is such a store.
+    ///
+    /// A task that runs again runs for the caller who began it, if the tool's `scopes` and policies still accept that caller. It has the
+    /// scopes that the token granted then, and claims that were JSON, such as those of `Jwt`. The store keeps both as long as the task
+    /// runs. It never keeps the token, nor a token of another provider. A handler that takes claims of a verifier's own type fails, with an
+    /// error that says to call it again.
     ///
     /// ```
     /// use mcp_runtime::MemoryTasks;

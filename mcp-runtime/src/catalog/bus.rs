@@ -5,7 +5,7 @@ use std::sync::{
 
 use crate::model::TaskView;
 
-/// What clients can listen for.
+/// Event that clients can listen for.
 #[derive(Clone, Debug)]
 pub(crate) enum Event {
     ToolsChanged,
@@ -13,15 +13,15 @@ pub(crate) enum Event {
     PromptsChanged,
     ResourceUpdated(Arc<str>),
     TaskChanged(Arc<TaskView>),
-    /// Users who were sent to this page are done there.
+    /// Users who were sent to this page have finished there.
     UrlCompleted(Arc<str>),
 }
 
-/// What an event is about. Whoever has no interest in one is not asked about its events: of 10,000 sessions few have subscribed to
-/// a resource, and nobody should wait for the others when it changes.
+/// Subject of an event. A listener is notified only of the topics that it listens to. Of 10,000 sessions only a few have subscribed to a
+/// resource, and an update should not wait for the others.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Topic {
-    /// Of these everybody hears who hears of anything.
+    /// Changes of lists. Every listener listens to this topic.
     Lists,
     Resources,
     Tasks,
@@ -39,15 +39,15 @@ impl Event {
     }
 }
 
-/// Somebody who passes events on to clients. Called on whatever thread the event happened on: it must not wait.
+/// Receiver that passes events on to clients. It is called on the thread of the event, so it must not block.
 pub(crate) trait Listener: Send + Sync {
     fn notify(&self, event: &Event);
 
-    /// The server stops: what only waits for events ends.
+    /// Called when the server stops: streams that only wait for events end.
     fn stop(&self);
 }
 
-/// One bus for all events; sessions and listen streams are deliveries of it.
+/// Bus for all events. Sessions and listen streams are its listeners.
 #[derive(Default)]
 pub(crate) struct Bus {
     listeners: [Mutex<Vec<Weak<dyn Listener>>>; 4],
@@ -59,11 +59,11 @@ impl Bus {
         self.listeners[topic as usize].lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// To be said once for each topic, and of [`Topic::Lists`] in any case.
+    /// Adds a listener to a topic. It must be called once for each topic, and in any case for [`Topic::Lists`].
     pub(crate) fn listen(&self, topic: Topic, listener: Weak<dyn Listener>) {
         let mut listeners = self.listeners(topic);
-        // Those that are gone leave here, so that connections that come and go do not pile up; only when there is no room,
-        // so that a thousand that come do not look at each other.
+        // Dropped listeners are removed here, so that they do not pile up. This happens only when the list is full: otherwise each of a
+        // thousand new listeners would look at all others.
         if listeners.len() == listeners.capacity() {
             listeners.retain(|it| it.strong_count() > 0);
             let live = listeners.len();
@@ -83,9 +83,9 @@ impl Bus {
         }
     }
 
-    /// Whether a listener that comes now must stop by itself.
+    /// Whether the bus has stopped, so that a new listener must stop by itself.
     pub(crate) fn is_stopped(&self) -> bool {
-        // Who has just begun to listen either sees this or is seen by `stop`.
+        // A listener that was just added either sees this flag or is seen by `stop`.
         fence(Ordering::SeqCst);
         self.is_stopped.load(Ordering::SeqCst)
     }

@@ -1,23 +1,22 @@
-//! Where a page of a list ended.
+//! Cursors of lists: each names the item that its page ended with.
 //!
-//! A cursor holds the sort key of the last item given out, not a position: it stays valid while items come
-//! and go, after a restart, and at another instance (PAGE-02, PAGE-04). Clients must not read it, so it does
-//! not invite to: it is base64url of a tag, a checksum and the key. The checksum tells slips from cursors; it
-//! keeps no secret, and whoever makes one up reads the list from there.
+//! A cursor holds the sort key of the last item that was sent, not an index. It stays valid while items come and go, after a restart, and
+//! at another instance (rules PAGE-02 and PAGE-04). Clients must not interpret it, so it is opaque: base64url of a tag, a checksum and the
+//! key. The checksum detects mistakes. It protects no secret: a client that makes up a cursor reads the list from there.
 
 use base64::Engine as _;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 
 use crate::model::ListKind;
 
-/// The last item of a page, as lists are sorted: by `order`, then by `name`.
+/// Sort key of the last item of a page. Lists are sorted by `order`, then by `name`.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct Cursor {
     pub(crate) order: i64,
     pub(crate) name: String,
 }
 
-/// The list a cursor belongs to is part of it: a cursor means nothing in another list.
+/// Returns the tag of a list. It is part of each cursor, because a cursor means nothing in another list.
 fn tag(list: ListKind) -> u8 {
     match list {
         ListKind::Tools => b't',
@@ -32,7 +31,7 @@ const CHECKSUM: usize = 4;
 const ORDER: usize = 8;
 
 impl Cursor {
-    /// The text for `nextCursor`.
+    /// Returns the text for `nextCursor`.
     pub(crate) fn encode(&self, list: ListKind) -> String {
         let mut bytes = Vec::with_capacity(TAG + CHECKSUM + ORDER + self.name.len());
         bytes.push(tag(list));
@@ -44,8 +43,8 @@ impl Cursor {
         URL_SAFE_NO_PAD.encode(bytes)
     }
 
-    /// Reads the `cursor` of a request. `None` is -32602: it is not one of ours, or one of another list. So
-    /// is the empty string, which is a cursor that was given (PAGE-03), but by nobody here.
+    /// Reads the `cursor` of a request. `None` means error -32602: this server has not made the cursor, or made it for another list. An
+    /// empty string counts as a cursor (rule PAGE-03), and gets the same error.
     pub(crate) fn decode(list: ListKind, text: &str) -> Option<Self> {
         let bytes = URL_SAFE_NO_PAD.decode(text).ok()?;
         let (first, rest) = bytes.split_first()?;
@@ -59,7 +58,7 @@ impl Cursor {
     }
 }
 
-/// FNV-1a, in which every step can be undone: one changed byte always shows.
+/// FNV-1a. Every step can be undone, so one changed byte always changes the checksum.
 fn checksum(list: ListKind, key: &[u8]) -> [u8; CHECKSUM] {
     let mut sum = 0x811c_9dc5_u32;
     for byte in std::iter::once(tag(list)).chain(key.iter().copied()) {
@@ -81,7 +80,7 @@ mod tests {
         (any::<i64>(), "\\PC{0,40}").prop_map(|(order, name)| Cursor { order, name })
     }
 
-    /// Clients keep cursors across an upgrade of the server: the text may not change unnoticed.
+    /// Clients keep cursors across an upgrade of the server, so the text must not change unnoticed.
     #[test]
     fn text() {
         let cursor = Cursor { order: 0, name: "add".into() };

@@ -35,7 +35,7 @@ pub(super) fn rank(order: i32) -> i64 {
     i64::from(order) << 31
 }
 
-/// One item of the catalog, annotated or added while running.
+/// An item of the catalog, annotated or added while the server runs.
 pub(crate) struct Entry {
     pub(crate) name: Text,
     pub(crate) title: Option<Text>,
@@ -43,31 +43,31 @@ pub(crate) struct Entry {
     pub(crate) icons: &'static [Icon],
     pub(crate) order: i64,
     pub(crate) timeout: Option<Duration>,
-    /// What it says of its own.
+    /// Rate and concurrency that the item sets.
     pub(crate) wanted: Wanted,
-    /// What lets its callers in, once the server's word is known too.
+    /// Gate that enforces rate and concurrency. It is set once the defaults of the server are known.
     pub(crate) gate: Option<Arc<Gate>>,
-    /// What it demands of who they are.
+    /// Conditions for callers; `None` if every caller may use the item.
     #[cfg(feature = "auth")]
     pub(crate) guard: Option<Box<Guard>>,
     pub(crate) audience: &'static [Role],
     pub(crate) priority: Option<f64>,
-    /// Keys and JSON texts.
+    /// Keys, and values as JSON text.
     pub(crate) meta: Vec<(Text, Text)>,
     pub(crate) origin: Option<&'static Origin>,
-    /// The parameters that are arguments, or have arguments in them, for whoever asks where those are written.
+    /// Parameters that are arguments or contain arguments, with their places in the source.
     pub(crate) parameters: Vec<&'static ArgDef>,
-    /// The annotated function's own.
+    /// Identity of the annotated function.
     pub(crate) identity: Option<TypeId>,
     pub(crate) handler: Handler,
     pub(crate) names: Names,
-    /// Whether the request's `_meta` is kept for it.
+    /// Whether the request's `_meta` is kept for the handler.
     pub(crate) needs_meta: bool,
-    /// What the client must be able to do, by the attribute and by the parameters.
+    /// Capabilities that the client must have, according to the attribute and the parameters.
     pub(crate) asks: Asks,
-    /// Whether its handler can get at the client.
+    /// Whether the handler can reach the client.
     pub(crate) can_ask: bool,
-    /// A round of it must not be sent twice.
+    /// Whether each round may be sent only once.
     pub(crate) single_use: bool,
     pub(crate) kind: EntryKind,
 }
@@ -100,12 +100,12 @@ pub(crate) struct ToolEntry {
     pub(crate) hints: [(&'static str, Option<bool>); 4],
     pub(crate) lenient: bool,
     pub(crate) strict: bool,
-    /// The author wrote the input schema.
+    /// Whether the author wrote the input schema.
     #[cfg_attr(not(feature = "stdio"), allow(dead_code, reason = "for the command line"))]
     pub(crate) given: bool,
-    /// What it says of its own.
+    /// Schema profile that the tool sets.
     pub(crate) own_profile: Option<SchemaProfile>,
-    /// What it is without that, once the server's is known.
+    /// Schema profile of the server, for a tool that sets none.
     pub(crate) server_profile: SchemaProfile,
     /// Whether calls may go on as tasks.
     pub(crate) task: Option<TaskSupport>,
@@ -119,7 +119,7 @@ pub(crate) struct ToolEntry {
     headers: OnceLock<Vec<HeaderArgument>>,
 }
 
-/// Makes a schema as JSON text, or says what is wrong with it.
+/// Makes a schema as JSON text, or returns its problems.
 pub(crate) type SchemaText = Box<dyn Fn(SchemaProfile) -> Result<Made, Vec<String>> + Send + Sync>;
 
 /// The schemas of a tool as JSON text.
@@ -150,7 +150,7 @@ pub(crate) struct PromptArgument {
     pub(crate) description: Option<Text>,
     pub(crate) required: bool,
     pub(crate) completer: Option<Completer>,
-    /// Those its type allows, when it allows only some.
+    /// Returns the values that the type allows, if it allows only some.
     pub(crate) values: fn() -> Vec<&'static str>,
 }
 
@@ -176,12 +176,12 @@ impl PromptArgument {
 }
 
 impl ToolEntry {
-    /// Rendered at first use, once.
+    /// Returns the schemas. They are rendered once, at first use.
     pub(crate) fn schemas(&self) -> ToolSchemas<'_> {
         let output = || self.output.map(|it| schemas::output(it, &self.constant, self.profile()));
         ToolSchemas {
             input: self.made_input.get_or_init(|| {
-                // `build()` has rendered every schema in which something can be wrong.
+                // `build()` has rendered every schema that can be wrong.
                 self.input().unwrap_or_else(|_| Made {
                     text: r#"{"type":"object","properties":{}}"#.into(),
                     is_static: false,
@@ -191,7 +191,7 @@ impl ToolEntry {
         }
     }
 
-    /// What its schemas are published in: its own profile, else the server's. Nothing else decides that.
+    /// Returns the profile of the schemas: that of the tool, otherwise that of the server. Nothing else decides it.
     pub(crate) fn profile(&self) -> SchemaProfile {
         self.own_profile.unwrap_or(self.server_profile)
     }
@@ -229,10 +229,10 @@ impl ToolEntry {
 }
 
 impl Entry {
-    /// The entry of an annotated function. `params` is what the function said of its parameters.
+    /// Creates the entry of an annotated function. `params` are its parameters.
     ///
     /// # Errors
-    /// A template that cannot be matched.
+    /// The template cannot be matched.
     pub(crate) fn of(def: &'static ItemDef, params: Params) -> Result<Self, String> {
         let names = params
             .fields
@@ -314,7 +314,7 @@ impl Entry {
     /// headers.
     ///
     /// # Errors
-    /// What is wrong with the parameters as a whole.
+    /// The parameters as a whole have problems.
     pub(crate) fn judge(&mut self) -> Result<(), Vec<String>> {
         let EntryKind::Tool(tool) = &self.kind else { return Ok(()) };
         let made = tool.input()?;
@@ -332,12 +332,12 @@ impl Entry {
         Ok(())
     }
 
-    /// The arguments that clients repeat in a header.
+    /// Returns the arguments that clients repeat in a header.
     #[cfg_attr(not(feature = "http"), allow(dead_code, reason = "only HTTP has headers"))]
     pub(crate) fn headers(&self) -> &[HeaderArgument] {
         let EntryKind::Tool(tool) = &self.kind else { return &[] };
         tool.headers.get_or_init(|| {
-            // `build()` has looked at every schema but those where only a struct inside an argument can say so.
+            // `build()` has checked every schema, except where only a struct inside an argument can declare a header.
             let (headers, problems) = header::arguments(Raw::trusted(&tool.schemas().input.text));
             for problem in problems {
                 tracing::error!("{}: {problem}: clients will not show this tool", self.place());
@@ -346,7 +346,7 @@ impl Entry {
         })
     }
 
-    /// Where it was declared, for messages.
+    /// Returns where the item was declared, for messages.
     pub(crate) fn place(&self) -> String {
         self.origin.map_or_else(|| "an item added while running".to_owned(), ToString::to_string)
     }
@@ -360,7 +360,7 @@ impl Entry {
         }
     }
 
-    /// What must be unique among the items of its kind: the URI of a resource, the name of the others.
+    /// Returns the key that is unique among the items of a kind: the URI of a resource, the name of any other item.
     pub(crate) fn key(&self) -> &str {
         match &self.kind {
             EntryKind::Resource(it) => &it.uri,
@@ -375,12 +375,12 @@ impl Entry {
         }
     }
 
-    /// Whether calls may go on as tasks; those of tools only.
+    /// Whether calls may go on as tasks. Only tools have tasks.
     pub(crate) fn task(&self) -> Option<TaskSupport> {
         self.tool()?.task
     }
 
-    /// Whether a tool says that running twice does no more than running once.
+    /// Whether the item is a tool that its author has declared idempotent.
     pub(crate) fn is_idempotent(&self) -> bool {
         self.tool().is_some_and(|it| it.hints.contains(&("idempotentHint", Some(true))))
     }
@@ -392,7 +392,7 @@ impl Entry {
         }
     }
 
-    /// The arguments that can be completed.
+    /// Returns the arguments that may be completed: those of resources and prompts.
     pub(crate) fn arguments(&self) -> &[PromptArgument] {
         match &self.kind {
             EntryKind::Resource(it) => &it.arguments,

@@ -12,10 +12,10 @@ use crate::{
     model::ListKind,
 };
 
-/// Changes the server while it runs, and tells the clients: take it as a parameter, or get it from
+/// Changes the items of a running server, and notifies its clients. Take it as a parameter, or get it from
 /// [`Server::handle`](crate::Server::handle).
 ///
-/// All clients see one catalog: a change is for everybody, never for one session.
+/// All clients see one catalog: a change applies to all sessions, never to a single one.
 ///
 /// ```
 /// use mcp_runtime::prelude::*;
@@ -32,7 +32,7 @@ use crate::{
 #[derive(Clone)]
 pub struct Handle(pub(crate) Arc<Catalog>);
 
-/// Something that can be added: a [`Tool`](super::Tool), [`Resource`](super::Resource) or [`Prompt`](super::Prompt).
+/// An item that can be added: a [`Tool`](super::Tool), [`Resource`](super::Resource) or [`Prompt`](super::Prompt).
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is nothing that a server can have",
     label = "not a `Tool`, a `Resource` or a `Prompt`",
@@ -54,10 +54,10 @@ impl fmt::Debug for EntryBox {
 }
 
 impl Handle {
-    /// Adds an item; clients that listen are told.
+    /// Adds an item, and notifies the clients that listen.
     ///
     /// # Errors
-    /// When there is one of that kind with the same name (or URI) already, or the item is wrong in itself: a bad name or URI, no handler.
+    /// An item of that kind with the same name (or URI) exists already, or the item is invalid: a bad name or URI, no handler.
     pub fn add(&self, item: impl Item) -> Result<()> {
         let mut entry = item.into_entry().map_err(Error::msg)?.0;
         entry.default_profile(self.0.profile);
@@ -68,55 +68,57 @@ impl Handle {
         self.0.change(|items| items.add(&entry)).map_err(Error::msg)
     }
 
-    /// Removes every item with this name, or the resource at this URI. Returns whether there was one. Calls
-    /// that run go on.
+    /// Removes every item with this name, or the resource at this URI. Returns whether there was one. Running calls go on.
     pub fn remove(&self, name: &str) -> bool {
         self.0.change(|items| items.remove(name).ok_or(())).is_ok()
     }
 
-    /// Shows an item that was disabled. Returns whether there is one.
+    /// Enables every item with this name, or the resource at this URI. Returns whether there is one.
     pub fn enable(&self, name: &str) -> bool {
         self.set_enabled(name, true)
     }
 
-    /// Hides an item without forgetting it: it is in no list and cannot be called. Returns whether there is one.
+    /// Disables every item with this name, or the resource at this URI. A disabled item is in no list and cannot be called, but can be
+    /// enabled again. Returns whether there is one.
     pub fn disable(&self, name: &str) -> bool {
         self.set_enabled(name, false)
     }
 
-    /// Tells the clients that subscribed to this resource that it has changed (`notifications/resources/updated`, server/resources).
-    /// The URI is that of one resource, never a template's. Nobody is told of a URI nobody subscribed to.
+    /// Notifies the clients that subscribed to this resource that it has changed (`notifications/resources/updated`, server/resources). The
+    /// URI is that of one resource, never that of a template. Without a subscription to the URI, no client is notified.
     pub fn updated(&self, uri: impl AsRef<str>) {
         self.0.bus.publish(&Event::ResourceUpdated(uri.as_ref().into()));
     }
 
-    /// Tells the clients whose users were sent to this page that they are done there (`notifications/elicitation/complete`,
-    /// client/elicitation; 2025-11-25), so that they need not ask whether to try again. The URL is the one that
-    /// [`elicit_url`](Context::elicit_url) or [`require_url`](Context::require_url) was given: every client that was sent to
-    /// it is told, so give each user a page of their own. In other revisions clients try again by themselves, and nobody is told.
+    /// Notifies the clients whose users were sent to this page that the user has finished there (`notifications/elicitation/complete`,
+    /// client/elicitation; protocol revision 2025-11-25). A client then need not ask its user whether to try again.
+    ///
+    /// The URL is the one that [`elicit_url`](Context::elicit_url) or [`require_url`](Context::require_url) was given. Every client that
+    /// was sent to this URL is notified, so give each user a page of their own. Under other protocol revisions clients try again by
+    /// themselves, and none is notified.
     ///
     /// ```
     /// use mcp_runtime::prelude::*;
     ///
-    /// /// What the pages of a web server share.
+    /// /// State that the pages of a web server share.
     /// #[derive(Clone)]
     /// struct Shop {
     ///     server: Handle,
     /// }
     ///
-    /// /// Runs when somebody has paid, outside of any call.
+    /// /// Runs when a user has paid, outside of any call.
     /// async fn paid(shop: Shop, order: u32) -> &'static str {
     ///     shop.server.url_completed(format!("https://pay.example.com/orders/{order}"));
     ///     "Thank you! You can go back now."
     /// }
     /// ```
     ///
-    /// A session knows the last 64 pages its user was sent to.
+    /// A session knows the last 64 pages that its user was sent to.
     pub fn url_completed(&self, url: impl AsRef<str>) {
         self.0.bus.publish(&Event::UrlCompleted(url.as_ref().into()));
     }
 
-    /// What the server does now, and what it has refused so far, by the limit that was passed.
+    /// Returns the number of calls that are waiting now, and how often each limit has rejected something so far.
     pub fn stats(&self) -> Stats {
         self.0.stats()
     }
@@ -126,8 +128,8 @@ impl Handle {
     }
 }
 
-/// Where handles of a running server come from. A state of its own type, so that a handle is only had by
-/// asking for one: clients are promised news of changes exactly when somebody can make them.
+/// State that the handles of a running server come from. It is a type of its own, so that a handle exists only if a handler asks for one.
+/// The server advertises changes exactly if a handle exists.
 pub(crate) struct Origin(pub(crate) Arc<Catalog>);
 
 impl fmt::Debug for Handle {
@@ -161,7 +163,7 @@ impl Catalog {
         Stats { calls, refused: refused.collect(), items: items.collect() }
     }
 
-    /// A handle, from which on the catalog counts as one that changes.
+    /// Returns a handle. From then on the catalog counts as one that may change.
     pub(crate) fn handle(self: &Arc<Self>) -> Handle {
         self.is_dynamic.store(true, Ordering::Release);
         Handle(self.clone())

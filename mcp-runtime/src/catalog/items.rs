@@ -12,33 +12,33 @@ use rustc_hash::{FxHashMap, FxHashSet};
 use super::{Entry, EntryKind, Event};
 use crate::{gathered::gathered, model::ListKind};
 
-/// Everything there is now, also what is disabled: what it costs to change an item does not depend on how many there are.
+/// All items, including disabled ones. The cost of changing an item hardly depends on the number of items.
 #[derive(Default)]
 pub(super) struct Items {
-    /// Whether each is enabled.
+    /// Items in the order of the lists, and whether each is enabled.
     sorted: BTreeMap<Sorted, bool>,
     by_key: [FxHashSet<ByKey>; 4],
-    /// Resources and templates have names beside their URIs, and several may share one.
+    /// Resources and templates by name. They have names beside their URIs, and several may share a name.
     by_name: FxHashMap<String, Vec<Arc<Entry>>>,
-    /// They are in no list, and nobody can add or remove them.
+    /// Completion functions by identity. They are in no list, and cannot be added or removed.
     completions: Arc<FxHashMap<TypeId, Arc<Entry>>>,
 }
 
-/// The lists that a change made different, and what nobody needs any more.
+/// Result of a change: the lists that differ, and the items that were removed.
 #[derive(Default)]
 pub(super) struct Change {
     lists: [bool; 4],
-    /// Dropped by whoever holds no lock: a handler owns what it captured, and that may change the server when it is dropped.
+    /// Removed items. They must be dropped without a lock held: a handler owns its captured values, and their drop may change the server.
     pub(super) removed: Vec<Arc<Entry>>,
 }
 
 impl Change {
-    /// Nothing is other than before.
+    /// Whether nothing has changed.
     pub(super) fn is_empty(&self) -> bool {
         self.removed.is_empty() && !self.lists.contains(&true)
     }
 
-    /// What clients must be told.
+    /// Returns the events that clients must be notified of.
     pub(super) fn events(&self) -> impl Iterator<Item = Event> {
         let [tools, resources, templates, prompts] = self.lists;
         let events = [
@@ -79,10 +79,10 @@ impl Items {
         }
     }
 
-    /// Adds one, and says so.
+    /// Adds an item.
     ///
     /// # Errors
-    /// When there is one of its kind and key already.
+    /// An item of this kind and key exists already.
     pub(super) fn add(&mut self, entry: &Arc<Entry>) -> Result<Change, String> {
         let rivals: &[ListKind] = match list_of(entry) {
             Some(ListKind::Tools) => &[ListKind::Tools],
@@ -110,7 +110,7 @@ impl Items {
         Ok(change)
     }
 
-    /// Removes every item of this name or key; `None` when there is none.
+    /// Removes every item with this name or key; `None` if there is none.
     pub(super) fn remove(&mut self, name: &str) -> Option<Change> {
         let mut change = Change::default();
         for Sorted(list, entry) in self.named(name) {
@@ -128,7 +128,7 @@ impl Items {
         (!change.removed.is_empty()).then_some(change)
     }
 
-    /// Shows or hides every item of this name or key; `None` when there is none.
+    /// Enables or disables every item with this name or key; `None` if there is none.
     pub(super) fn enable(&mut self, name: &str, enabled: bool) -> Option<Change> {
         let named = self.named(name);
         let mut change = Change::default();
@@ -141,7 +141,7 @@ impl Items {
         (!named.is_empty()).then_some(change)
     }
 
-    /// Every item of this name or key, each once.
+    /// Returns every item with this name or key, each once.
     fn named(&self, name: &str) -> Vec<Sorted> {
         let by_key = self.by_key.iter().filter_map(|it| it.get(name)).map(|it| &it.0);
         let by_name = self.by_name.get(name).into_iter().flatten().filter(|it| it.key() != name);
@@ -149,18 +149,18 @@ impl Items {
         all.filter_map(|it| Some(Sorted(list_of(it)?, it.clone()))).collect()
     }
 
-    /// All, and whether each is enabled, list by list in their order.
+    /// Returns all items, and whether each is enabled, list by list and in the order of the list.
     pub(super) fn iter(&self) -> impl Iterator<Item = (ListKind, &Arc<Entry>, bool)> {
         self.sorted.iter().map(|(Sorted(list, entry), enabled)| (*list, entry, *enabled))
     }
 
-    /// The functions that complete arguments, by their identities.
+    /// Returns the functions that complete arguments, by their identities.
     pub(super) fn completions(&self) -> &Arc<FxHashMap<TypeId, Arc<Entry>>> {
         &self.completions
     }
 }
 
-/// An entry where its list has it.
+/// An entry that is compared by its list and its position there.
 struct Sorted(ListKind, Arc<Entry>);
 
 impl Sorted {
@@ -189,7 +189,7 @@ impl Ord for Sorted {
     }
 }
 
-/// An entry as it is looked for: a tool or prompt by name, a resource or template by URI.
+/// An entry that is found by its key: a tool or prompt by name, a resource or template by URI.
 pub(super) struct ByKey(pub(super) Arc<Entry>);
 
 impl Borrow<str> for ByKey {
@@ -212,7 +212,7 @@ impl Hash for ByKey {
     }
 }
 
-/// Where an entry stands in its list.
+/// Returns the sort key of an entry in its list.
 pub(super) fn sort_key(entry: &Entry) -> (i64, &str, &str) {
     (entry.order, &entry.name, entry.key())
 }
@@ -247,7 +247,7 @@ mod tests {
         entry(Resource::new(uri, "a").handler(async |_: Variables, _: Context| ""))
     }
 
-    /// One of each kind, and two more that share the name only.
+    /// Returns five items with the name `a` and different kinds or URIs, and a tool `b`.
     fn items() -> Items {
         let mut items = Items::default();
         let prompt = Prompt::new("a").handler(async |_: Variables, _: Context| "");
@@ -271,7 +271,7 @@ mod tests {
             assert!(items.enable(name, false).is_some_and(|it| it.is_empty()), "{name}");
             let left = keys(&items).into_iter().filter(|it| it.2).map(|it| it.1);
             assert_eq!(left.collect::<Vec<_>>(), expected, "{name}");
-            // What nobody saw is gone without a word.
+            // The items were hidden, so their removal changes no list.
             let gone = items.remove(name).expect("there are some");
             assert_eq!(
                 (gone.removed.len(), gone.lists),

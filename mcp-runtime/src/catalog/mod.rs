@@ -1,7 +1,7 @@
-//! The live catalog: what the server has now, and what is derived from it.
+//! The live catalog: the items that the server has now, and their snapshots.
 //!
-//! Readers work on an immutable [`Snapshot`]. A change of the [`Items`] outdates it and tells the [`Bus`]; the next reader
-//! makes a new one, so that many changes in a row cost one of them. There is one catalog, never one per session (C-25).
+//! Readers work on an immutable [`Snapshot`]. A change of the [`Items`] discards the snapshot and publishes an event on the [`Bus`]. The
+//! next reader makes a new snapshot, so many changes in a row cost only one. All sessions share one catalog (rule C-25).
 
 mod bus;
 mod cursor;
@@ -37,21 +37,21 @@ pub(crate) use cursor::Cursor;
 
 pub(crate) struct Catalog {
     items: Mutex<Items>,
-    /// What was made of the items last, unless they have changed since.
+    /// Latest snapshot; `None` if the items have changed since.
     current: RwLock<Option<Arc<Snapshot>>>,
     epoch: AtomicU64,
-    /// What the schemas of tools are published in that say nothing of their own.
+    /// Schema profile of tools that set none.
     profile: SchemaProfile,
-    /// What items let through that say nothing of their own.
+    /// Rate and concurrency of items that set none.
     wanted: Wanted,
-    /// Whether items that say nothing of who may use them are not for everybody.
+    /// Whether access is restricted even for items without `scopes` and `auth`.
     #[cfg(feature = "auth")]
     guards_all: bool,
-    /// Whether anybody has got hold of a [`Handle`]: without one nothing can ever change, and no change is promised.
+    /// Whether a [`Handle`] exists. Without one nothing can change, and the server does not advertise changes.
     is_dynamic: AtomicBool,
     pages: PageSizes,
     pub(crate) bus: Bus,
-    /// What the server has refused. Here, because whoever has a [`Handle`] can ask for it.
+    /// Counts of rejected requests. They are here so that a [`Handle`] can return them.
     pub(crate) tally: Arc<Tally>,
     /// Shares of the resources that all clients use together.
     pub(crate) shares: Arc<Shares>,
@@ -75,24 +75,23 @@ impl Catalog {
         }
     }
 
-    /// What items let through that say nothing of their own, also those that are added later.
+    /// Sets rate and concurrency of items that set none and are added later.
     pub(crate) fn wanting(self, wanted: Wanted) -> Self {
         Self { wanted, ..self }
     }
 
-    /// Whether items that say nothing of who may use them are not for everybody, also those that are added later.
+    /// Sets whether access is restricted even for items without `scopes` and `auth` that are added later.
     #[cfg(feature = "auth")]
     pub(crate) fn guarding(self, guards_all: bool) -> Self {
         Self { guards_all, ..self }
     }
 
-    /// Changes with every change of the catalog. A reader that keeps a snapshot compares this instead of
-    /// taking the lock.
+    /// Returns a number that grows with every change of the catalog. A reader that keeps a snapshot compares it instead of taking the lock.
     pub(crate) fn epoch(&self) -> u64 {
         self.epoch.load(Ordering::Acquire)
     }
 
-    /// Whether changes must be expected.
+    /// Whether the items may change.
     pub(crate) fn is_dynamic(&self) -> bool {
         self.is_dynamic.load(Ordering::Acquire)
     }
@@ -102,7 +101,7 @@ impl Catalog {
             return current;
         }
         let items = self.items();
-        // Who waited here too may have made it.
+        // While this thread waited for the lock, another one may have made the snapshot.
         self.current().unwrap_or_else(|| {
             let made = Arc::new(Snapshot::new(self.epoch(), &items, self.pages));
             self.set_current(Some(made.clone()));
@@ -118,7 +117,7 @@ impl Catalog {
         self.current.read().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
-    /// Returns the one before.
+    /// Sets the current snapshot and returns the previous one.
     fn set_current(&self, snapshot: Option<Arc<Snapshot>>) -> Option<Arc<Snapshot>> {
         let mut current = self.current.write().unwrap_or_else(PoisonError::into_inner);
         std::mem::replace(&mut *current, snapshot)
@@ -132,7 +131,7 @@ impl Catalog {
             return Ok(());
         }
         let outdated = self.set_current(None);
-        // After that: who sees the new epoch must not find the old snapshot.
+        // The epoch changes only now: a reader that sees the new epoch must not find the old snapshot.
         self.epoch.fetch_add(1, Ordering::AcqRel);
         drop(items);
         for event in change.events() {
@@ -161,7 +160,7 @@ mod tests {
         assert_eq!((before.epoch, after.epoch, handle.0.epoch()), (0, 2, 2));
         let count = |it: &Snapshot| it.list(crate::model::ListKind::Tools).len();
         assert_eq!((count(&before), count(&after)), (0, 2));
-        // What changes nothing outdates nothing.
+        // A call that changes nothing keeps the snapshot.
         assert!(handle.enable("a") && !handle.remove("c"));
         assert!(Arc::ptr_eq(&after, &handle.0.snapshot()));
     }

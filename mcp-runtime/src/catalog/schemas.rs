@@ -1,4 +1,4 @@
-//! The schemas of a tool: those the compiler made, or what its parameters and its result say of themselves.
+//! The schemas of a tool: made by the compiler, or at run time from the types of its parameters and its result.
 
 use std::borrow::Cow;
 
@@ -17,7 +17,7 @@ use crate::{
     },
 };
 
-/// The text of a schema, and whether it was there before the program started.
+/// Text of a schema, and whether it was made at compile time.
 #[derive(Debug)]
 pub(crate) struct Made {
     pub(crate) text: Cow<'static, str>,
@@ -34,21 +34,21 @@ impl From<Box<str>> for Made {
 /// The output schema of a tool.
 pub(crate) struct Output {
     pub(crate) made: Made,
-    /// Revisions before 2026-07-28 allow no other.
+    /// Whether the root is an object. Protocol revisions before 2026-07-28 allow no other root.
     pub(crate) root_is_object: bool,
 }
 
-/// What the compiler made, where it made something and that is the form asked for.
+/// Returns the schema that the compiler made, if there is one and it has the requested profile.
 fn constant(text: &'static [u8], profile: SchemaProfile) -> Option<Made> {
     let text = std::str::from_utf8(text).ok().filter(|it| !it.is_empty())?;
     (profile == SchemaProfile::Compatible)
         .then_some(Made { text: Cow::Borrowed(text), is_static: true })
 }
 
-/// The input schema made of all parameters by one generator, so that their definitions meet.
+/// Makes the input schema of all parameters, with one generator, so that they share definitions.
 ///
 /// # Errors
-/// What is wrong with the parameters as a whole, such as a length on a number.
+/// The parameters as a whole have problems, such as a length on a number.
 pub(crate) fn input(
     fields: &[Field],
     known: &Constant,
@@ -91,7 +91,7 @@ pub(crate) fn input(
     object.render(profile).map(Made::from)
 }
 
-/// What the compiler knows of an argument whose tool has another that it does not know.
+/// Returns the constant schema of an argument, for a tool that has another argument without one.
 fn node(field: &Field, known: &Constant) -> Option<Node> {
     let properties = known.input?.properties;
     match properties.iter().find(|it| std::ptr::eq(it.arg, field.def))?.param {
@@ -104,7 +104,7 @@ pub(crate) fn output(output: OutputSchema, known: &Constant, profile: SchemaProf
     if let Some(made) = constant(known.output_text, profile) {
         return Output { made, root_is_object: known.output_is_object };
     }
-    // What is written can differ from what is read, and clients check results with it.
+    // Clients check results with this schema, and the serialized form of a type can differ from the form that it is read from.
     let mut generator = generator(SchemaSettings::draft2020_12().for_serialize());
     let schema = (output.schema)(&mut generator);
     let mut root = schema.to_value();

@@ -15,10 +15,10 @@ use crate::{
     model::{ListKind, Page},
 };
 
-/// How many items a page holds.
+/// Numbers of items that a page holds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct PageSizes {
-    /// Tools come on one page unless there are very many, because several clients read only the first.
+    /// Tools come on one page unless there are very many, because several clients read only the first page.
     pub(crate) tools: usize,
     pub(crate) others: usize,
 }
@@ -29,17 +29,17 @@ impl Default for PageSizes {
     }
 }
 
-/// What kinds of things there are, enabled or not: a feature does not come and go with one item.
+/// Features that the server offers. Disabled items count too, because a feature should not come and go with one item.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Offers {
     pub(crate) tools: bool,
     pub(crate) resources: bool,
     pub(crate) prompts: bool,
-    /// An argument that can be completed.
+    /// Whether an argument can be completed.
     pub(crate) completions: bool,
-    /// A resource that can be subscribed to.
+    /// Whether a resource can be subscribed to.
     pub(crate) subscriptions: bool,
-    /// A tool whose calls may go on as tasks.
+    /// Whether calls of a tool may go on as tasks.
     pub(crate) tasks: bool,
 }
 
@@ -57,33 +57,33 @@ impl Offers {
             EntryKind::Prompt(_) => self.prompts = true,
             EntryKind::Completion { .. } => {}
         }
-        // Which values a type allows is found out each time it is asked.
+        // `can_complete` finds the values of a type anew at each call, so it is called only while the result matters.
         self.completions =
             self.completions || entry.arguments().iter().any(PromptArgument::can_complete);
     }
 }
 
-/// The catalog at one moment, sorted and indexed: linear in what there is.
+/// The catalog at one moment, sorted and indexed. Making it takes time linear in the number of items.
 pub(crate) struct Snapshot {
     pub(crate) epoch: u64,
     pub(crate) pages: PageSizes,
     lists: [Vec<Arc<Entry>>; 4],
-    /// Tools and prompts by name, resources by URI.
-    /// What is looked for comes from clients, what is in it never does: nobody can make names that meet.
+    /// Tools and prompts by name, resources by URI. A fast hash is enough: clients choose the keys that are looked up, but never the keys
+    /// in the index. They cannot cause collisions.
     index: [FxHashSet<ByKey>; 4],
     completions: Arc<FxHashMap<TypeId, Arc<Entry>>>,
     pub(crate) offers: Offers,
-    /// Tools that are disabled and not for everybody, whose tasks may still be there.
+    /// Disabled tools with restricted access. Their tasks may still exist.
     hidden: Vec<Arc<Entry>>,
-    /// Lists of which not everybody sees all, and whether there is one.
+    /// Lists that some callers see only in part. `is_guarded` tells whether there is such a list.
     guarded: [bool; 4],
     pub(crate) is_guarded: bool,
-    /// First pages as the edge rendered them, by a number of its own. They go with the snapshot.
+    /// First pages as `protocol` rendered them, by its own slot numbers. They are dropped with the snapshot.
     pub(crate) rendered: [OnceLock<Box<[u8]>>; Snapshot::SLOTS],
 }
 
 impl Snapshot {
-    /// Enough for the first page of each list in each revision, for everybody and for one client alone.
+    /// Number of slots: enough for the first page of each list in each revision, shared by all clients and private to one.
     pub(crate) const SLOTS: usize = 40;
 
     pub(super) fn new(epoch: u64, items: &Items, pages: PageSizes) -> Self {
@@ -118,37 +118,36 @@ impl Snapshot {
         &self.lists[kind as usize]
     }
 
-    /// A tool or prompt by name, a resource or template by URI.
+    /// Finds a tool or prompt by name, a resource or template by URI.
     pub(crate) fn find(&self, kind: ListKind, key: &str) -> Option<&Arc<Entry>> {
         self.index[kind as usize].get(key).map(|it| &it.0)
     }
 
-    /// The `#[completion]` function with this identity.
+    /// Finds the `#[completion]` function with this identity.
     pub(crate) fn completion(&self, identity: TypeId) -> Option<&Arc<Entry>> {
         self.completions.get(&identity)
     }
 
-    /// Whether not everybody sees all of this list.
+    /// Whether some callers see only a part of this list.
     pub(crate) fn guards(&self, kind: ListKind) -> bool {
         self.guarded[kind as usize]
     }
 
-    /// The tools that are not for everybody and have tasks, also those that are disabled.
+    /// Returns the tools that have tasks and restricted access, including disabled tools.
     pub(crate) fn guarded_with_tasks(&self) -> impl Iterator<Item = &Arc<Entry>> {
         let all = if self.guards(ListKind::Tools) { self.list(ListKind::Tools) } else { &[] };
         let listed = all.iter().filter(|it| it.is_guarded() && it.task().is_some());
         listed.chain(&self.hidden)
     }
 
-    /// The page a cursor points at: what comes after the last item it has seen, whether or not that item is
-    /// still there.
+    /// Returns the page of a cursor: the items after the one that the cursor names, whether or not that one still exists.
     pub(crate) fn page(&self, kind: ListKind, cursor: Option<&str>) -> Result<Page, Error> {
         let (from, len) = (self.after(kind, cursor)?, self.list(kind).len());
         let to = len.min(from + self.page_size(kind));
         Ok(Page { kind, from, to, is_last: to == len, shown: None })
     }
 
-    /// The same of a list in which somebody sees only some items.
+    /// Returns the page of a cursor for a caller that sees only some items of the list.
     pub(crate) fn page_of(
         &self,
         kind: ListKind,
@@ -167,7 +166,7 @@ impl Snapshot {
         size.max(1)
     }
 
-    /// Where in a list the page begins that a cursor points at.
+    /// Returns the index in a list at which the page of a cursor begins.
     fn after(&self, kind: ListKind, cursor: Option<&str>) -> Result<usize, Error> {
         let Some(text) = cursor else { return Ok(0) };
         let last = Cursor::decode(kind, text).ok_or_else(|| {

@@ -1,11 +1,11 @@
-//! `check --against`: what has changed since the manifest was committed.
+//! `check --against`: compares the server with the manifest that was committed.
 
 use std::{env, fs, path::Path};
 
 use super::{Printed, Stop};
 use crate::{builder::Builder, contract::Published};
 
-/// Compares, and ends with a failure when something breaks; with `strict` when anything differs.
+/// Compares the server with the lock file. Fails if a change breaks clients; with `strict` it fails for every difference.
 pub(super) fn run(builder: Builder, file: &Path, strict: bool) -> Result<Printed, Stop> {
     let published = published(builder)?;
     let shown = file.display();
@@ -37,7 +37,7 @@ fn published(builder: Builder) -> Result<Published, Stop> {
     Ok(Published::of(&server.identity, &server.catalog.snapshot()))
 }
 
-/// The command that writes the lock, with the program as it was called.
+/// The command that writes the lock file, with the program name of this invocation.
 fn regenerate(file: &Path) -> String {
     let program = env::args_os().next().unwrap_or_default();
     format!("{} schema > {}", program.to_string_lossy(), file.display())

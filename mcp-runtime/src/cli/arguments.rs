@@ -1,4 +1,4 @@
-//! `NAME=VALUE` on the command line, read with the schema's eyes.
+//! Arguments given as `NAME=VALUE` on the command line, parsed by the item's schema.
 
 use serde_json::{Map, Value};
 
@@ -24,7 +24,8 @@ pub(super) fn find<'a>(
     }))
 }
 
-/// Values as the tool's schema types them: what is not a string there is read as JSON.
+/// Parses the arguments of a tool call. A value that the schema does not declare as a string is read as JSON; text that is not JSON stays a
+/// string.
 pub(super) fn for_tool(tool: &Value, snapshot: &Snapshot, given: &[String]) -> Result<Value, Stop> {
     let properties = &tool["inputSchema"]["properties"];
     let known: Vec<&str> = properties

@@ -1,4 +1,4 @@
-//! `check`: what clients would refuse or do worse with, found before their users do.
+//! `check`: finds what clients reject or handle badly, before their users run into it.
 
 mod fields;
 mod names;
@@ -26,12 +26,12 @@ use crate::{
     testing::Client,
 };
 
-/// What was written behind `check`.
+/// Options of the `check` command.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(super) struct Options {
-    /// Every finding is a failure.
+    /// Whether every finding is a failure.
     strict: bool,
-    /// The manifest to compare with.
+    /// Manifest to compare with.
     against: Option<PathBuf>,
 }
 
@@ -60,12 +60,12 @@ impl Options {
     }
 }
 
-/// What the server publishes, and the entries it comes from, which know their lines.
+/// Lists that the server publishes, and the catalog entries behind them, which know their source lines.
 pub(super) struct Published {
     pub(super) identity: Identity,
     pub(super) everything: Everything,
     pub(super) snapshot: Option<Arc<Snapshot>>,
-    /// What `setup` failed with: items that it adds are missing.
+    /// Error of `setup`, if it failed. The items that it adds are missing then.
     pub(super) incomplete: Option<String>,
 }
 
@@ -80,7 +80,7 @@ impl Published {
         Ok(Self { identity, everything, snapshot, incomplete })
     }
 
-    /// Everything that is listed, in the order of the lists.
+    /// Returns all listed items, in the order of the lists.
     fn items(&self) -> impl Iterator<Item = Item<'_>> {
         let lists = [
             (ListKind::Tools, "tool", "name", &self.everything.tools),
@@ -98,7 +98,7 @@ impl Published {
     }
 }
 
-/// One item as it is published.
+/// An item as it is published.
 struct Item<'a> {
     kind: &'static str,
     key: &'a str,
@@ -109,13 +109,13 @@ struct Item<'a> {
 }
 
 impl Item<'_> {
-    /// What people are told it is.
+    /// Returns the heading of the item's findings: its kind, its key and its place in the source.
     fn title(&self) -> String {
         let place = self.entry.map(|it| format!(", {}", it.place())).unwrap_or_default();
         format!("{} `{}`{place}", self.kind, self.key)
     }
 
-    /// Whether it was added while running, as a `Tool` or `Prompt` and not with an attribute.
+    /// Whether the item was added while the server runs, as a `Tool` or `Prompt` and not with an attribute.
     fn is_added(&self) -> bool {
         self.entry.is_some_and(|it| it.origin.is_none())
     }
@@ -127,9 +127,9 @@ impl Item<'_> {
     }
 }
 
-/// One thing that is wrong, without its reasons.
+/// Problem that a rule has found, and its fix.
 struct Problem {
-    /// What is wrong, in the user's words.
+    /// Description of the problem, in terms that the author of the server uses.
     what: String,
     fix: String,
 }
@@ -140,22 +140,22 @@ impl Problem {
     }
 }
 
-/// One thing that is wrong, with its reasons.
+/// Problem together with the rule that found it.
 struct Finding {
     rule: &'static str,
     severity: Severity,
     problem: Problem,
-    /// Public threads.
+    /// Public threads that show the problem.
     because: &'static [&'static str],
 }
 
-/// What was found about the server as a whole, or about one item.
+/// Findings about one item, or about the server as a whole.
 struct Group {
     title: String,
     findings: Vec<Finding>,
 }
 
-/// Everything that is found, what belongs together next to each other.
+/// Returns all findings, grouped by item. The first group is about the server as a whole.
 fn look(published: &Published) -> Vec<Group> {
     let mut server = Vec::new();
     for rule in RULES {
@@ -167,7 +167,7 @@ fn look(published: &Published) -> Vec<Group> {
     let mut groups = vec![Group { title, findings: server }];
     for item in published.items() {
         let mut findings: Vec<Finding> = RULES.iter().flat_map(|rule| rule.about(&item)).collect();
-        // Stable: otherwise they stay in the order of the table.
+        // The sort is stable: findings of one severity stay in the order of the table.
         findings.sort_by_key(|it| it.severity);
         groups.push(Group { title: item.title(), findings });
     }

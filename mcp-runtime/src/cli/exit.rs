@@ -36,7 +36,7 @@ pub(super) enum Code {
 /// ```
 ///
 /// A failure that is dropped before `main` returns it ends the process at that point, with its code. So a server that cannot start never
-/// exits with 0, whatever type `main` returns. During a panic the drop has no effect: the panic decides the exit code.
+/// exits with 0, even if `main` returns another type. During a panic the drop has no effect: the panic decides the exit code.
 #[derive(Debug, PartialEq, Eq)]
 #[must_use = "the exit code of the process: return it from `main`"]
 pub struct Exit(Code);
@@ -73,7 +73,7 @@ pub trait Awaited {
     type Output;
 }
 
-/// Never applies. Without this `impl` the compiler would propose to remove the `.await`, and `run` would then fail on the runtime of its
+/// This `impl` never applies. Without it the compiler would propose to remove the `.await`, and `run` would then fail on the runtime of its
 /// caller.
 #[doc(hidden)]
 impl Future for Exit

@@ -1,4 +1,4 @@
-//! The options that make a server listen.
+//! Command line options for serving over HTTP.
 
 use lexopt::Parser;
 
@@ -7,13 +7,13 @@ use crate::builder::Builder;
 #[cfg(feature = "http")]
 use crate::builder::{Network, host_problem, origin_problem, path_problem};
 
-/// What the command line says of HTTP.
+/// HTTP options given on the command line.
 #[derive(Default)]
 pub(super) struct HttpOptions {
-    /// `--http` was there.
+    /// Whether `--http` was given.
     wanted: bool,
     address: Option<String>,
-    /// An option that makes no sense without it.
+    /// First of the given options that need `--http`.
     stray: Option<String>,
     settings: Vec<Setting>,
 }
@@ -38,10 +38,10 @@ impl HttpOptions {
         names.any(|it| it.strip_prefix("--") == Some(option))
     }
 
-    /// Takes an option that it knows, and its value.
+    /// Stores a known option and its value.
     ///
     /// # Errors
-    /// A value that is missing or wrong.
+    /// If the value is missing or wrong.
     #[cfg(feature = "http")]
     pub(super) fn take(&mut self, option: &str, parser: &mut Parser) -> Result<(), Stop> {
         if option == "http" {
@@ -74,10 +74,10 @@ impl HttpOptions {
         Ok(())
     }
 
-    /// Says what is missing.
+    /// Reports that the server was built without HTTP.
     ///
     /// # Errors
-    /// Always.
+    /// Always, because the server cannot listen.
     #[cfg(not(feature = "http"))]
     pub(super) fn take(&mut self, option: &str, _: &mut Parser) -> Result<(), Stop> {
         Err(Stop::usage(format!(
@@ -85,7 +85,7 @@ impl HttpOptions {
         )))
     }
 
-    /// Whether a word on its own is the address, as in `--http 8000`.
+    /// Takes a separate word as the address of `--http`, as in `--http 8000`. Returns whether it did.
     pub(super) fn take_address(&mut self, word: &str) -> bool {
         let takes = self.wanted && self.address.is_none();
         if takes {
@@ -94,10 +94,10 @@ impl HttpOptions {
         takes
     }
 
-    /// What to do, when it is to listen.
+    /// Returns the server to run if `--http` was given.
     ///
     /// # Errors
-    /// An option that has no meaning without `--http`.
+    /// If an option was given that needs `--http`.
     pub(super) fn chosen(self) -> Result<Option<Listening>, Stop> {
         match self.stray {
             _ if self.wanted => {
@@ -111,7 +111,7 @@ impl HttpOptions {
     }
 }
 
-/// A server that is to listen.
+/// Address and settings of a server that listens.
 pub(super) struct Listening {
     #[cfg_attr(not(feature = "http"), allow(dead_code, reason = "`take` refuses all"))]
     address: Option<String>,

@@ -1,4 +1,4 @@
-//! The command line that every server has: without arguments it serves, with them it helps its author.
+//! Command line of every server. Without arguments the program serves; its commands try out and check the server.
 
 mod against;
 mod arguments;
@@ -46,7 +46,7 @@ static COMMANDS: [(&str, &str); 7] = [
     ("help", "prints this"),
 ];
 
-/// Fix for `.run()` on a tokio runtime. It would panic there, because it starts a runtime of its own.
+/// Fix for the error of `.run()` on a tokio runtime. `run` starts a runtime of its own, which would panic there.
 #[cfg(feature = "http")]
 const ON_A_RUNTIME: &str = "it brings its own tokio runtime and cannot be called on another one: call it from a plain `fn main` without \
      `#[tokio::main]`, or write `.serve_stdio().await` or `.serve_http(…).await` instead";
@@ -54,7 +54,7 @@ const ON_A_RUNTIME: &str = "it brings its own tokio runtime and cannot be called
 const ON_A_RUNTIME: &str = "it brings its own tokio runtime and cannot be called on another one: call it from a plain `fn main` without \
      `#[tokio::main]`, or write `.serve_stdio().await` instead";
 
-/// What a command leaves: what it has for stdout, what it says beside that on stderr, and how it ends.
+/// Outcome of a command: `text` for stdout, `aside` for stderr, and whether the command failed.
 struct Printed {
     text: String,
     aside: String,
@@ -67,7 +67,7 @@ impl From<String> for Printed {
     }
 }
 
-/// Something to say on stderr, and the exit code.
+/// Failure of a command: the message for stderr and the exit code.
 struct Stop {
     text: String,
     code: Code,
@@ -84,34 +84,36 @@ impl Stop {
 }
 
 impl Builder {
-    /// Does what the command line says: without arguments serves stdio until the client closes it, with `--http [ADDR]`
-    /// listens (feature `http`); `list`, `call`, `read`, `get` and `schema` try the server out. Blocks, and brings its own
-    /// runtime.
+    /// Runs the command line of the server. Blocks, and brings its own tokio runtime.
     ///
-    /// `check` says what known clients refuse of the server, or do worse with: names, descriptions, schemas, size, each with its place,
-    /// its fix and the public threads that show it. It makes the state where a `setup` takes the [`Handle`](crate::Handle), since that
-    /// may add items, and calls nothing. With `--strict` any finding is a failure.
+    /// Without arguments the server serves stdio until the client closes it. With `--http [ADDR]` it listens for HTTP (feature `http`). The
+    /// commands `list`, `call`, `read`, `get` and `schema` try the server out.
     ///
-    /// A call that asks the user ([`Context::elicit`](crate::Context::elicit)) asks the person at the terminal; elsewhere it takes
+    /// `check` reports what known clients reject or handle badly: names, descriptions, schemas and size. Each finding has its place, its
+    /// fix and the public threads that show the problem. `check` calls no handler. It makes the state only if a `setup` takes the
+    /// [`Handle`](crate::Handle), because such a `setup` may add items. With `--strict` any finding is a failure.
+    ///
+    /// The questions of a call ([`Context::elicit`](crate::Context::elicit)) are answered by the person at the terminal or with
     /// `--answer KEY=JSON`: `call deploy env=prod --answer consent='{"deploy":true}'`, or `consent=decline`.
     ///
     /// Errors are written to stderr. The exit code is 0 for success, 1 for a failure and 2 for a wrong command line. `main` returns the
     /// [`Exit`]; a `main` that drops a failure ends with its exit code too.
     ///
-    /// `run` cannot be called on a tokio runtime, as in a `main` with `#[tokio::main]`: it then prints an error and the exit code is 1. Call it from a
-    /// plain `fn main`, or await [`serve_stdio`](Self::serve_stdio) or `serve_http` on your runtime.
+    /// `run` cannot be called on a tokio runtime, as in a `main` with `#[tokio::main]`: it then prints an error and the exit code is 1.
+    /// Call it from a plain `fn main`, or await [`serve_stdio`](Self::serve_stdio) or `serve_http` on your runtime.
     ///
-    /// **While it serves**, stdout is the protocol's alone: what is printed, by this process or its children, goes to stderr, and reading
-    /// stdin finds its end. The same holds for the commands, so `call` can be piped on. A call that panics is
-    /// answered with an error, and the others go on. A program built with `panic = "abort"` cannot be saved
-    /// that way: its first panic ends the process, and the client sees its connection close.
+    /// **While it serves**, stdout carries only the protocol. Output that this process or its children print goes to stderr, and reading
+    /// stdin returns end of file. The same holds for the commands, so the output of `call` can be piped. A call that panics is answered
+    /// with an error, and the other calls go on. A program built with `panic = "abort"` ends at its first panic, and the client sees its
+    /// connection close.
     ///
-    /// **With `--http`** (feature `http`) a thread for each processor but one serves the connections it was given. A handler that computes for long says
-    /// `blocking`, or the others of its thread wait for it; whoever wants another runtime calls `serve_http` on it.
+    /// **With `--http`** (feature `http`) there is one thread for each processor but one, and each serves its own connections. A handler
+    /// that computes for long needs `blocking`; otherwise the other connections of its thread wait for it. To use another runtime, call
+    /// `serve_http` on it.
     ///
-    /// **It ends** when the client closes stdin or stops reading stdout, or at SIGTERM, with exit code 0. Calls that run then may
-    /// finish for five seconds, or until (another) SIGTERM comes; after that they are given up. Threads of
-    /// `blocking` functions are not waited for.
+    /// **The server ends** when the client closes stdin or stops reading stdout, or at SIGTERM, with exit code 0. Running calls then have
+    /// five seconds to finish; a SIGTERM during that time ends the wait. After that they are abandoned. Threads of `blocking` functions are
+    /// not waited for.
     ///
     /// A handler that still computes then, without a pause, is cut off. The process ends with exit code 1, and stderr names the handler.
     /// Over stdio `on_shutdown` does not run in that case. If stdin is neither a pipe nor a socket, only SIGTERM ends such a server. On
@@ -132,7 +134,7 @@ impl Builder {
         match result {
             Ok(()) => Code::Success.into(),
             Err(stop) => {
-                // Where nobody reads stderr, the exit code is left.
+                // If stderr cannot be written, the exit code still reports the failure.
                 let _ = writeln!(std::io::stderr(), "error: {}", stop.text);
                 stop.code.into()
             }
@@ -164,7 +166,7 @@ impl Builder {
                         continue;
                     }
                     texts.push(text);
-                    // What follows belongs to the command: arguments of tools may look like options.
+                    // All further words belong to the command: arguments of tools may look like options.
                     let rest = parser.raw_args().map_err(|error| Stop::usage(error.to_string()))?;
                     for it in rest {
                         texts.push(
@@ -229,13 +231,13 @@ impl Builder {
         let is_somebody_there = Answers::is_somebody_there();
         let tried = async move |input| {
             let identity = self.identity.clone();
-            // Lists need no state, and making it may have effects nobody asked for.
+            // Lists need no state, and making the state may have side effects.
             let lists = command == "list";
             let client = if lists {
                 Client::unprepared(self)
             } else {
                 let can = json!({ "elicitation": { "form": {}, "url": {} } });
-                // What is tried out is not kept, and whoever serves already has the store to itself.
+                // Tasks of a trial call are not stored. A server that is running may also hold the lock of the configured store.
                 Client::connect_capable(
                     self.task_store(MemoryTasks::new()),
                     Revision::MODERN[0],
@@ -256,8 +258,8 @@ impl Builder {
     }
 }
 
-/// Runs a command that prints more than this crate does: what tools print must not mix with what was asked for, here as
-/// little as on the wire.
+/// Runs a command with stdout reserved for its output. Text that tools print must not mix with that output, just as it must not mix with
+/// the protocol.
 fn apart<'a>(
     command: impl FnOnce(Input) -> Pin<Box<dyn Future<Output = Result<Printed, Stop>> + 'a>>,
 ) -> Result<(), Stop> {
@@ -290,7 +292,7 @@ fn named(argument: &lexopt::Arg<'_>) -> String {
     }
 }
 
-/// The commands' names.
+/// Names of all commands.
 fn names() -> impl Iterator<Item = &'static str> {
     COMMANDS.iter().filter_map(|it| it.0.split(' ').next())
 }
@@ -314,7 +316,7 @@ fn unknown_command(given: &str) -> Stop {
     }
 }
 
-/// What the command prints.
+/// Returns the text that the command prints.
 async fn run_command(
     client: &mut Client,
     command: &str,
@@ -361,12 +363,12 @@ struct Read {
     contents: Vec<ReadContents>,
 }
 
-/// All options, as `help` has them.
+/// All options, in the form that `help` prints.
 fn options() -> Vec<(&'static str, &'static str)> {
     [questions::OPTION].into_iter().chain(http::OPTIONS).collect()
 }
 
-/// The value a schema gives a name, where there is one.
+/// Returns the string member `name` of a JSON object, or an empty string if there is none.
 fn member<'a>(value: &'a Value, name: &str) -> &'a str {
     value[name].as_str().unwrap_or_default()
 }

@@ -1,4 +1,4 @@
-//! A person at the terminal, who is asked one thing after the other.
+//! Asks the person at the terminal one question after the other.
 
 use std::io::Write as _;
 
@@ -8,7 +8,7 @@ use tokio::io::{AsyncBufReadExt as _, BufReader, Lines};
 use super::{member, show};
 use crate::transport::stdio::Input;
 
-/// Sees the questions on stderr, and types on what stdin was.
+/// Person at the terminal. Questions go to stderr; answers are read from the process's original stdin.
 pub(super) struct Person(Lines<BufReader<Input>>);
 
 impl Person {
@@ -16,7 +16,7 @@ impl Person {
         Self(BufReader::new(input).lines())
     }
 
-    /// What the person says to a form or a page. The end of the input declines.
+    /// Asks the person to fill in a form or to go to a page. The end of the input means decline.
     pub(super) async fn answer(&mut self, params: &Value) -> Value {
         say(&format!("{}\n", member(params, "message")));
         let content = match params["url"].as_str() {
@@ -34,7 +34,7 @@ impl Person {
         }
     }
 
-    /// All fields, those that are needed first; `None` when the person declines.
+    /// Asks for all fields, required ones first. Returns `None` if the person declines.
     async fn fill_in(&mut self, schema: &Value) -> Option<Map<String, Value>> {
         say("  (Ctrl-D declines)\n");
         let required: Vec<&str> =
@@ -72,12 +72,12 @@ impl Person {
     }
 }
 
-/// Where nobody sees it, nobody answers either.
+/// Writes to stderr and ignores errors: a person who does not see the question does not answer it either.
 fn say(text: &str) {
     let _ = std::io::stderr().write_all(text.as_bytes());
 }
 
-/// One line for a field: what it is, what it takes, and what it is when nothing is said.
+/// Returns the prompt for a field: its title, description, accepted values and default.
 fn prompt(name: &str, property: &Value, is_required: bool) -> String {
     let (title, description) = (member(property, "title"), member(property, "description"));
     let title = if title.is_empty() { name } else { title };
@@ -112,7 +112,8 @@ fn prompt(name: &str, property: &Value, is_required: bool) -> String {
     if nothing.is_empty() { prompt + ": " } else { format!("{prompt} [{nothing}]: ") }
 }
 
-/// What was typed, as the field takes it; `None` leaves it out. Bounds are the server's to judge, which asks again.
+/// Converts the typed text to the type of the field. `None` leaves the field out. The server checks bounds, and asks again if they are
+/// exceeded.
 fn read(text: &str, property: &Value, is_required: bool) -> Result<Option<Value>, String> {
     let kind = property["type"].as_str();
     if text.is_empty() {
@@ -151,7 +152,7 @@ fn yes_or_no(text: &str) -> Option<bool> {
     }
 }
 
-/// The values there are to choose from, each with what people see of it.
+/// Returns the values to choose from, each with its title.
 pub(super) fn choices(property: &Value) -> Vec<(String, String)> {
     let of = if property["type"] == "array" { &property["items"] } else { property };
     if let Some(values) = of["enum"].as_array() {

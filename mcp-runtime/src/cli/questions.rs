@@ -1,4 +1,4 @@
-//! What a call asks, answered from the command line or by the person at the terminal.
+//! Questions of a call, answered from the command line or by the person at the terminal.
 
 use std::{collections::BTreeMap, io::IsTerminal as _};
 
@@ -18,17 +18,17 @@ pub(super) const OPTION: (&str, &str) =
 /// Answers to the questions of one call.
 #[derive(Default)]
 pub(super) struct Answers {
-    /// By their keys, each taken once: what is asked again was not taken.
+    /// Answers by key. Each is used once: a repeated question means that the server has not accepted its answer.
     given: BTreeMap<String, String>,
     keys: Vec<String>,
     person: Option<Person>,
 }
 
 impl Answers {
-    /// Takes the answers out of what follows a command.
+    /// Removes the `--answer` options from the words of a command.
     ///
     /// # Errors
-    /// One that is not `KEY=JSON`.
+    /// If an option is not `KEY=JSON`.
     pub(super) fn take(texts: &mut Vec<String>) -> Result<Self, Stop> {
         let mut answers = Self::default();
         let mut rest = Vec::new();
@@ -52,20 +52,20 @@ impl Answers {
         Ok(answers)
     }
 
-    /// Whether a person can be asked: one who sees the questions, and types.
+    /// Whether a person can be asked: stdin and stderr are terminals.
     pub(super) fn is_somebody_there() -> bool {
         std::io::stdin().is_terminal() && std::io::stderr().is_terminal()
     }
 
-    /// Asks on stderr what has no answer yet, and reads what is typed.
+    /// Sends questions without an `--answer` to the person at the terminal, and reads the answers from `input`.
     pub(super) fn ask(&mut self, input: Input) {
         self.person = Some(Person::new(input));
     }
 
-    /// Makes a call, with as many rounds of questions as it wants.
+    /// Makes a call, with as many rounds of questions as the server asks for.
     ///
     /// # Errors
-    /// What the call failed with, or the questions that nobody answers.
+    /// The error that the call failed with, or the questions without an answer.
     pub(super) async fn call(
         &mut self,
         client: &mut Client,
@@ -112,7 +112,7 @@ impl Answers {
         if open.is_empty() { Ok(answers) } else { Err(Stop::failure(open.join("\n"))) }
     }
 
-    /// A question that nobody answers, and how to.
+    /// Returns the error for a question without an answer. It says how to answer.
     fn unanswered(&self, key: &str, params: &Value) -> String {
         let message = member(params, "message");
         if self.keys.iter().any(|it| it == key) {
@@ -133,7 +133,7 @@ impl Answers {
     }
 }
 
-/// The answer that the command line gives: what a form is filled in with, `true` for a page, or that the person does not want to.
+/// Parses an answer from the command line: an object for a form, `true` or `false` for a page, or `decline` or `cancel`.
 fn read(key: &str, params: &Value, text: &str) -> Result<Value, Stop> {
     if matches!(text, "decline" | "cancel") {
         return Ok(json!({ "action": text }));
@@ -153,7 +153,7 @@ fn read(key: &str, params: &Value, text: &str) -> Result<Value, Stop> {
     }
 }
 
-/// An answer such as somebody might give.
+/// Returns an example of an answer.
 fn example(params: &Value) -> Value {
     if params["mode"] == "url" {
         return json!(true);

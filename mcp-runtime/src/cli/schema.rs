@@ -1,4 +1,4 @@
-//! `schema`: the manifest, and who made the schemas in it.
+//! `schema`: prints the manifest, and for each tool whether its schemas are static or lazy.
 
 use super::{Printed, Stop};
 use crate::{
@@ -9,7 +9,7 @@ use crate::{
     schema::{SchemaProfile, constant::short},
 };
 
-/// The text of a lock file on stdout. What is no part of the contract goes to stderr.
+/// Prints the text of a lock file to stdout. Information that is not part of the contract goes to stderr.
 pub(super) fn print(builder: Builder) -> Result<Printed, Stop> {
     let server = builder.build().map_err(Stop::failure)?;
     let snapshot = server.catalog.snapshot();
@@ -17,7 +17,7 @@ pub(super) fn print(builder: Builder) -> Result<Printed, Stop> {
     Ok(Printed { aside: makers(&snapshot), ..text.into() })
 }
 
-/// A line for each tool: which of its schemas were there when the program started. Under it, why the others were not.
+/// Returns one line for each tool that says which of its schemas are static. Below it are the reasons why the others are lazy.
 fn makers(snapshot: &Snapshot) -> String {
     let tools = snapshot.list(ListKind::Tools);
     let mut text = String::new();
@@ -56,7 +56,7 @@ fn schemas(entry: &Entry) -> String {
     }
 }
 
-/// Why the schemas that are lazy are.
+/// Returns the reasons why schemas of the tool are lazy.
 fn reasons(entry: &Entry, tool: &ToolEntry) -> Vec<String> {
     let schemas = tool.schemas();
     let lazy_input = !tool.given && !schemas.input.is_static;

@@ -1,4 +1,4 @@
-//! What the commands print.
+//! Texts that the commands print.
 
 use serde_json::{Value, json};
 
@@ -59,7 +59,7 @@ pub(super) fn help(
     page
 }
 
-/// `snapshot` knows what no list says.
+/// Returns the text of `list`. The `snapshot` provides facts that the protocol's lists do not contain.
 pub(super) fn list(identity: &Identity, everything: &Everything, snapshot: &Snapshot) -> String {
     let mut page = format!("{} {}\n", identity.name, identity.version);
     for (title, kind, list, usage) in [
@@ -99,7 +99,7 @@ pub(super) fn list(identity: &Identity, everything: &Everything, snapshot: &Snap
     page
 }
 
-/// What a client must be capable of, and its caller have been granted: ` (task; asks elicitation; needs notes:write)`.
+/// Returns the capabilities that the client needs and the scopes that the caller needs: ` (task; asks elicitation; needs notes:write)`.
 fn mark(entry: &Entry) -> String {
     let task = entry.task().map(|it| if it.required { "task required" } else { "task" });
     let list = |verb: &str, names: Vec<&str>| {
@@ -134,7 +134,7 @@ pub(super) fn usage_of_tool(tool: &Value, snapshot: &Snapshot) -> String {
     usage
 }
 
-/// What a value must be, in a word or two: `integer 1..=5, default 1`.
+/// Describes the values of a property in a few words: `integer 1..=5, default 1`.
 pub(super) fn kind_of(property: &Value) -> String {
     let mut kind = match property["enum"].as_array() {
         Some(values) => values.iter().filter_map(Value::as_str).collect::<Vec<_>>().join("|"),
@@ -178,7 +178,7 @@ pub(super) fn contents(contents: &[ReadContents]) -> String {
     contents.iter().map(one).collect()
 }
 
-/// Blocks of content; what is no text is named.
+/// Renders blocks of content. A block without text is shown by its name, type or URI.
 pub(super) fn content(blocks: &[Value]) -> String {
     let one = |block: &Value| match (block["type"].as_str(), block["resource"]["text"].as_str()) {
         (Some("text"), _) => format!("{}\n", member(block, "text")),

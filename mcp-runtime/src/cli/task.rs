@@ -1,4 +1,5 @@
-//! A call that goes on as a task: its status goes to stderr, what it asks is answered like any question, and its result is the command's.
+//! Calls that run as tasks. The status goes to stderr, questions are answered as in any call, and the task's result is the command's
+//! result.
 
 use std::{io::Write as _, time::Duration};
 
@@ -9,24 +10,24 @@ use crate::testing::{Client, RpcError};
 
 const EXTENSION: &str = "io.modelcontextprotocol/tasks";
 
-/// How long until the next look: the server is this very process.
+/// Time between two polls. It is short because the server runs in this process.
 const PAUSE: Duration = Duration::from_millis(100);
 
-/// Whether a call was refused because it must be a task. Nothing has run then.
+/// Whether the server rejected a call because the tool runs as a task only. The handler has not run in that case.
 pub(super) fn is_wanted(error: &RpcError) -> bool {
     let data = error.data.as_ref();
     data.is_some_and(|it| !it["requiredCapabilities"]["extensions"][EXTENSION].is_null())
 }
 
-/// Says that this client looks after tasks.
+/// Declares that the client supports tasks.
 pub(super) fn look_after(client: &mut Client) {
     client.declare_extension(EXTENSION);
 }
 
-/// Looks after a task to its end.
+/// Polls a task until it has ended, and answers its questions.
 ///
 /// # Errors
-/// What it ended with, or the questions that nobody answers.
+/// The error that the task ended with, or the questions without an answer.
 pub(super) async fn follow(
     client: &mut Client,
     answers: &mut Answers,
@@ -52,7 +53,7 @@ pub(super) async fn follow(
             }
             _ => {
                 if status != said {
-                    // Whoever reads this may have gone; that is no reason to fail.
+                    // A reader that has gone is no reason to fail.
                     let _ = writeln!(std::io::stderr(), "… {status}");
                     said = status;
                 }

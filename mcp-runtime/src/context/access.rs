@@ -1,4 +1,4 @@
-//! What somebody wants of an item, for those who decide whether they may.
+//! Description of a caller's access to an item, for the policies that decide about it.
 
 use std::{cell::Cell, fmt};
 
@@ -11,54 +11,58 @@ use crate::{
     wire::{Known, Raw},
 };
 
-/// What a caller wants of an item, as a [`Policy`] sees it.
+/// A caller's access to an item, as a [`Policy`] sees it.
 pub struct Access<'a> {
     pub(crate) kind: &'static str,
     pub(crate) item: &'a str,
     pub(crate) uri: Option<&'a str>,
     pub(crate) is_listing: bool,
     pub(crate) given: Given<'a>,
-    /// Whether an argument that was asked for is there and of another type.
+    /// Whether the policy asked for an argument that is present but of another type.
     pub(crate) is_unreadable: Cell<bool>,
 }
 
-/// Where the arguments are.
+/// Source of the arguments.
 #[derive(Clone, Copy)]
 pub(crate) enum Given<'a> {
     None,
-    /// Those of a tool, and whether each must be of its JSON type.
+    /// Arguments of a tool, and whether each must have its JSON type.
     Json(Known<'a>, bool),
-    /// Those of a prompt.
+    /// Arguments of a prompt.
     Texts(Raw<'a>),
     /// The variables of a URI.
     Variables(&'a Template),
 }
 
 impl<'a> Access<'a> {
-    /// `"tool"`, `"resource"` or `"prompt"`.
+    /// Returns the kind of the item: `"tool"`, `"resource"` or `"prompt"`.
     pub fn kind(&self) -> &'static str {
         self.kind
     }
 
-    /// The name of the tool or prompt; the URI of the resource, or its template.
+    /// Returns the name of the tool or prompt, or the URI or template of the resource.
     pub fn item(&self) -> &str {
         self.item
     }
 
-    /// The URI that is read or subscribed to, as its client writes it: `note://%61da/1` names the same as `note://ada/1`, so decide by
-    /// [`argument`](Self::argument). None while a template is listed, and of tools and prompts.
+    /// Returns the URI that is read or subscribed to, as the client has written it.
+    ///
+    /// `note://%61da/1` names the same resource as `note://ada/1`, so decide by [`argument`](Self::argument). `None` for tools and prompts,
+    /// and while a template is listed.
     pub fn uri(&self) -> Option<&str> {
         self.uri
     }
 
-    /// Whether the item is only shown in a list, or an argument of it completed: there are no arguments then. Whoever goes on to call
-    /// it is asked about again.
+    /// Returns whether the item is only shown in a list, or one of its arguments completed. There are no arguments then. The policy is
+    /// asked again when the caller uses the item.
     pub fn is_listing(&self) -> bool {
         self.is_listing
     }
 
-    /// An argument of the call, or a variable of the URI that is read, as a `T`; `None` where it is not given, and while
-    /// [listing](Self::is_listing). A call whose argument is no `T` is refused, whatever the policy says then.
+    /// Returns an argument of the call, or a variable of the URI that is read, as a `T`. `None` if it is not given, and while
+    /// [listing](Self::is_listing).
+    ///
+    /// If the argument is not a `T`, the call is rejected, even if the policy allows it.
     pub fn argument<T: DeserializeOwned + 'static>(&self, name: &str) -> Option<T> {
         let read = match self.given {
             Given::None => return None,
@@ -68,7 +72,7 @@ impl<'a> Access<'a> {
                 read_json(raw, strict).map(|it| it.0)
             }
             Given::Texts(arguments) => {
-                // As the prompt finds it: what is null is not there, also when it comes after something that is.
+                // As in the prompt itself, `null` counts as missing, also after another value of the same name.
                 let given = arguments.members().filter(|it| it.0 == name && !it.1.is_null());
                 let raw = given.last()?.1;
                 let text = raw.string().unwrap_or_else(|| raw.as_str().into());
@@ -97,8 +101,10 @@ impl fmt::Debug for Access<'_> {
     }
 }
 
-/// Decides who may use an item: `#[tool(auth(…))]`, [`Tool::auth`](crate::Tool::auth), or [`Builder::policy`](crate::Builder::policy) for
-/// all items. It is a function, or a closure, of who calls and what for:
+/// Decides which callers may use an item.
+///
+/// Set it with `#[tool(auth(…))]` or [`Tool::auth`](crate::Tool::auth), or with [`Builder::policy`](crate::Builder::policy) for all items.
+/// A policy is a function or closure of the caller and the access:
 ///
 /// ```
 /// use mcp_runtime::{Access, Authorization, prelude::*};
@@ -120,8 +126,8 @@ impl fmt::Debug for Access<'_> {
 /// # fn main() {}
 /// ```
 ///
-/// It is asked after the scopes, before anything runs, and once for each item when a list is made, so it must return at once. Callers
-/// nobody knows are never asked about: they are told to show a token.
+/// The server calls the policy after the check of the scopes and before the handler runs. It also calls the policy once for each item of a
+/// list, so the policy must return at once. Anonymous callers never reach the policy: they are asked for a token.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` cannot decide who may use something",
     label = "not a function of a caller and what they want",
@@ -132,7 +138,7 @@ pub trait Policy: Fn(&Authorization, &Access<'_>) -> bool + Send + Sync + 'stati
 #[diagnostic::do_not_recommend]
 impl<F: Fn(&Authorization, &Access<'_>) -> bool + Send + Sync + 'static> Policy for F {}
 
-/// What generated code calls. The bound is on the parameter itself: from it the compiler knows what a closure takes.
+/// Calls a policy, in generated code. The bound is on the parameter itself, so that the compiler knows the argument types of a closure.
 pub fn decide(policy: impl Policy, caller: &Authorization, access: &Access<'_>) -> bool {
     policy(caller, access)
 }

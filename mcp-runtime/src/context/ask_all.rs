@@ -13,15 +13,15 @@ use super::{Asked, Context};
     note = "write `ctx.ask_all((ctx.roots(), ctx.elicit::<Name>(\"name\", \"Who are you?\"))).await`; a question alone is waited for with `.await`"
 )]
 pub trait AskAll {
-    /// All answers, in the order of the questions.
+    /// Answers, in the order of the questions.
     type Answers;
 
-    /// Waits for all of them.
+    /// Waits for all answers.
     fn answers(self) -> Asked<Self::Answers>;
 }
 
 impl Context {
-    /// Waits for the answers to several questions. They go to the client together: in 2026-07-28 in one round.
+    /// Waits for the answers to several questions. The client gets the questions together: under protocol revision 2026-07-28 in one round.
     ///
     /// ```
     /// # use mcp_runtime::prelude::*;
@@ -38,14 +38,14 @@ impl Context {
     /// # fn main() {}
     /// ```
     ///
-    /// What else the function waits for at the same time, with `tokio::join!` or `select!`, is dropped when a question ends the call, and
-    /// begins again with the next round; only [`Context::once`] is waited for.
+    /// Other futures that the function polls at the same time, with `tokio::join!` or `select!`, are dropped when a question ends the call.
+    /// They start again in the next round. Only work in [`Context::once`] is completed first.
     pub fn ask_all<Q: AskAll>(&self, questions: Q) -> Asked<Q::Answers> {
         questions.answers()
     }
 }
 
-/// A question and the answer it has got.
+/// A question, and its answer once it has come.
 struct Slot<T> {
     asked: Asked<T>,
     answer: Option<T>,
@@ -72,7 +72,7 @@ impl<T: Send + Unpin + 'static> AskAll for Vec<Asked<T>> {
     fn answers(self) -> Asked<Vec<T>> {
         let mut slots: Vec<_> = self.into_iter().map(Slot::new).collect();
         Asked::new(poll_fn(move |cx| {
-            // All of them are looked at, so that each is woken.
+            // Every question is polled, so that each of them registers its waker.
             let open = slots.iter_mut().filter_map(|it| (!it.is_ready(cx)).then_some(())).count();
             if open > 0 {
                 return Poll::Pending;

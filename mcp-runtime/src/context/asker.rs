@@ -5,45 +5,45 @@ use crate::{
     model::{NeedInput, Question},
 };
 
-/// The result of a question as the client gave it, JSON text.
+/// Future of the answer to a question: the client's result as JSON text.
 pub(crate) type Asking = Pin<Box<dyn Future<Output = Result<Box<str>>> + Send>>;
 
-/// Who puts the questions of one call to its client: by a request that the client answers while the call goes on, or by ending the
-/// call, to be called again with the answer.
+/// Asks the client the questions of one call. Implementations either send a request that the client answers during the call, or end the
+/// call, which the client then repeats with the answer.
 pub(crate) trait Asker: Send + Sync {
-    /// Asks. The future waits for ever when the call ends with its questions.
+    /// Asks a question. The future never resolves if the call ends with its questions.
     fn ask(&self, key: &str, question: Question) -> Asking;
 
-    /// What an earlier round of the call has got done under this key, JSON text.
+    /// Returns the value that an earlier round of the call has kept under this key, as JSON text.
     fn done(&self, key: &str) -> Option<Box<str>>;
 
-    /// Keeps what has been done for later rounds.
+    /// Keeps a value for later rounds.
     fn set_done(&self, key: &str, json: Box<str>);
 
-    /// Something runs that is to be kept: until it is released, the round goes on, where there are rounds.
+    /// Keeps the round from ending until `release`, because work runs whose value is to be kept. Does nothing without rounds.
     fn hold(&self) {}
 
-    /// It runs no longer.
+    /// Ends a `hold`, because the work runs no longer.
     fn release(&self) {}
 
-    /// The call cannot go on into another round.
+    /// Records that the call cannot continue in another round.
     fn fail(&self, error: Error);
 
-    /// The call has been let in, and runs now.
+    /// Records that the call was accepted and runs now.
     ///
     /// # Errors
-    /// When it must not run again.
+    /// Fails if the call must not run again.
     fn begin(&self) -> Result<(), Error>;
 
-    /// What the client must be asked before the handler can go on, when there is something.
+    /// Returns the questions that the client must answer before the handler can continue, if there are any.
     ///
     /// # Errors
-    /// When it cannot be asked.
+    /// Fails if the client cannot be asked.
     fn need_input(&self) -> Result<Option<NeedInput>, Error>;
 
-    /// Whether the call goes on with answers of its client's: what it gives back then is for nobody else (MRTR-10).
+    /// Returns whether the call continues with answers of its client. Its result is then for no other client (rule MRTR-10).
     fn is_resumed(&self) -> bool;
 
-    /// Whether a person may be thinking: meanwhile no time of the handler's runs out.
+    /// Returns whether the user may be thinking about a question. The timeout of the handler does not run meanwhile.
     fn is_waiting(&self) -> bool;
 }

@@ -1,4 +1,4 @@
-//! Asking the client while a call runs: the same words in every revision.
+//! Questions to the client during a call. The API is the same for every protocol revision.
 
 use std::{
     fmt,
@@ -15,9 +15,10 @@ use crate::{
     wire::Raw,
 };
 
-/// A question that has been put, and the answer when it is there.
+/// A question to the client. The future resolves to the answer.
 ///
-/// The question is put when this is made, so several can be open at once: `tokio::join!`, or [`Context::ask_all`].
+/// The question is asked at once, before the future is polled. So several questions can be open at the same time, with `tokio::join!` or
+/// [`Context::ask_all`].
 #[must_use = "the answer comes with `.await`"]
 pub struct Asked<T>(Pin<Box<dyn Future<Output = T> + Send>>);
 
@@ -44,9 +45,9 @@ impl<T> fmt::Debug for Asked<T> {
 impl Context {
     /// Asks the user to fill in a form (client/elicitation), and waits for the answer.
     ///
-    /// The `key` names the question within this call: it must be the same each time the function runs with the same arguments, and
-    /// no other question of the call may have it. In 2026-07-28 the call ends with the question and the function **runs
-    /// again from the top** with the answer; what must not happen again goes into [`Context::once`].
+    /// The `key` names the question within this call. It must be the same each time the function runs with the same arguments, and no other
+    /// question of the call may use it. Under protocol revision 2026-07-28 the question ends the call, and the function **runs again from
+    /// the top** with the answer. Use [`Context::once`] for work that must not be repeated.
     ///
     /// ```
     /// use mcp_runtime::prelude::*;
@@ -67,13 +68,14 @@ impl Context {
     /// # fn main() {}
     /// ```
     ///
-    /// An answer that does not fit the form, or not the type (70,000 in a `u16`), is asked for again in 2026-07-28, with the reason
-    /// behind the message. An answer holds for the words it was given to: a function that runs again and says something else under
-    /// the same key asks again too, so words that change by themselves, such as a time, come out of [`Context::once`].
+    /// Under protocol revision 2026-07-28 the server asks again if the answer does not fit the form or the type (70,000 in a `u16`). The
+    /// message then has the reason at its end. An answer counts only for the question that it was given to. If the function runs again and
+    /// changes the message of a key, the server asks again. So take a part of the message that changes by itself, such as the time, from
+    /// [`Context::once`].
     ///
     /// # Errors
-    /// [`Unanswered`]: the user declined or cancelled, or the client cannot be asked (2024-11-05 and 2025-03-26 have no forms). In
-    /// revisions before 2026-07-28 an answer that cannot be read is one, too.
+    /// Fails with [`Unanswered`] if the user declines or cancels, or if the client cannot be asked (protocol revisions 2024-11-05 and
+    /// 2025-03-26 have no forms). Before protocol revision 2026-07-28 it also fails if the answer cannot be read.
     pub fn elicit<T: Form>(
         &self,
         key: impl Into<String>,
@@ -90,12 +92,12 @@ impl Context {
         })
     }
 
-    /// Sends the user to a page, such as one to pay or to log in at, and waits until the user has agreed to go there
-    /// (client/elicitation, URL mode; 2025-11-25 and later). That is no word on what happened there.
+    /// Sends the user to a page, for example to pay or to log in (client/elicitation, URL mode; protocol revision 2025-11-25 and later).
     ///
-    /// The address is an absolute http or https URL without a user name. Only on the user's own machine (`localhost`) a page
-    /// should be http; anywhere else clients expect https. It must say nothing about the user and let nobody in by itself,
-    /// since others than the user may read it.
+    /// Waits until the user agrees to go there. The answer does not tell what happened on the page.
+    ///
+    /// The address is an absolute http or https URL without a user name. Clients expect https, except for a page on the user's own machine
+    /// (`localhost`). Other people may read the address, so it must not contain data about the user, and must not grant access by itself.
     ///
     /// ```
     /// use mcp_runtime::prelude::*;
@@ -111,8 +113,8 @@ impl Context {
     /// ```
     ///
     /// # Errors
-    /// [`Unanswered`]: the user declined or cancelled, or the client cannot be asked. An address that is none is an internal
-    /// error, before anybody is asked.
+    /// Fails with [`Unanswered`] if the user declines or cancels, or if the client cannot be asked. An invalid address is an internal
+    /// error, and the client is not asked.
     pub fn elicit_url(
         &self,
         key: impl Into<String>,
@@ -124,12 +126,14 @@ impl Context {
         Asked::new(async move { accepted(Raw::trusted(&asking.await?)) })
     }
 
-    /// Says that the user must have been at a page before the call can go on: for a function that has looked, and found that it
-    /// is not paid yet, or that nobody has logged in. What the client needs to know comes back as the reason to return.
+    /// Sends the user to a page before the call can continue, for example to pay or to log in.
     ///
-    /// The client sends the user there and calls again, and the function looks again: as long as it ends up here, the user is sent
-    /// there. Once the user is done, [`Handle::url_completed`](crate::Handle::url_completed) tells the clients that
-    /// can wait for it. The address is as for [`elicit_url`](Context::elicit_url).
+    /// Call it after the function has found, for example, that an order is not paid. Return the [`Unanswered`] that it resolves to, which
+    /// tells the client about the page.
+    ///
+    /// The client sends the user there and calls again, and the function checks again. The user is sent to the page until the check
+    /// succeeds. When the user is done, [`Handle::url_completed`](crate::Handle::url_completed) notifies the clients that can wait for it.
+    /// The address has the same rules as that of [`elicit_url`](Context::elicit_url).
     ///
     /// ```
     /// use mcp_runtime::prelude::*;
@@ -148,10 +152,13 @@ impl Context {
     /// # fn main() {}
     /// ```
     ///
-    /// The reason is [`Unanswered::Declined`] or [`Unanswered::Cancelled`] when the user would not go there. Any other is
-    /// [`Unanswered::Failed`], which is how 2025-11-25 sends a user to a page (JSON-RPC error -32042); a client that cannot be asked
-    /// for it is told so, with the address for the model to pass on. One of 2026-07-28 gets the error -32021 instead, which has no
-    /// address: look at `ctx.client().can("elicitation.url")` first where the model should have it.
+    /// The result is [`Unanswered::Declined`] or [`Unanswered::Cancelled`] if the user refuses to go there, and [`Unanswered::Failed`]
+    /// otherwise:
+    ///
+    /// - Under protocol revision 2025-11-25 the error (JSON-RPC error -32042) sends the user to the page. A client that cannot do this gets
+    ///   a message with the address, which the model can pass on.
+    /// - Under protocol revision 2026-07-28 a client that cannot do this gets error -32021, which has no address. If the model should get
+    ///   the address, check `ctx.client().can("elicitation.url")` first.
     pub fn require_url(
         &self,
         key: impl Into<String>,
@@ -165,7 +172,7 @@ impl Context {
                 Ok(json) => accepted(Raw::trusted(&json)),
                 Err(error) => Err(error.into()),
             };
-            // The word to go there is no answer, so it does not come back from asking.
+            // Agreeing to go there does not count as an answer, so asking never resolves to it.
             unanswered.err().unwrap_or(Unanswered::Cancelled)
         })
     }
@@ -173,7 +180,7 @@ impl Context {
     /// Asks the client's model (client/sampling).
     ///
     /// # Errors
-    /// When the client cannot be asked, or did not answer.
+    /// Fails if the client cannot be asked, or does not answer.
     pub fn sample(&self, key: impl Into<String>, sampling: Sampling) -> Asked<Result<Sampled>> {
         let checked = sampling.check().map_err(Error::internal);
         let asking = self.ask(key.into(), Question::Sample(sampling.into()));
@@ -184,17 +191,19 @@ impl Context {
         })
     }
 
-    /// Asks which directories the user works in (client/roots). The client's word, and no permission. However often a call
-    /// asks, the client is asked once in it, or once until they change where a session knows of that.
+    /// Asks which directories the user works in (client/roots).
+    ///
+    /// The list is a claim of the client, and grants no permission. The client is asked once for each call, however often the call asks. In
+    /// a session whose client reports changes of the roots, it is asked once until they change.
     ///
     /// # Errors
-    /// When the client cannot be asked, or did not answer.
+    /// Fails if the client cannot be asked, or does not answer.
     pub fn roots(&self) -> Asked<Result<Vec<Root>>> {
         let asking = self.ask("client_roots".to_owned(), Question::Roots);
         Asked::new(async move { read_roots(Raw::trusted(&asking.await?)).map_err(Error::msg) })
     }
 
-    /// Asks, where a person can be sent.
+    /// Asks the question if its address is valid.
     fn ask_url(&self, key: String, question: Question) -> super::Asking {
         let checked = match &question {
             Question::Url { url, .. } => page::check(url),
@@ -209,7 +218,7 @@ impl Context {
         }
     }
 
-    /// An error for the author, with the place of the item.
+    /// Returns an internal error for the author, with the place of the item.
     pub(super) fn fault(&self, why: impl fmt::Display) -> Error {
         match &self.0.caller.origin {
             Some(origin) => Error::internal(format_args!("{origin}: {why}")),
@@ -226,7 +235,7 @@ impl Context {
             return failed(Error::internal(text));
         };
         let mut asking = asker.ask(&key, question);
-        // Perhaps another task asks than the one that runs the handler: that one must look.
+        // The question may come from another task than the handler's. The handler's task must be woken, so that it sees the question.
         self.wake();
         let context = self.clone();
         Box::pin(async move {
@@ -239,7 +248,7 @@ impl Context {
                 ready => ready,
             })
             .await;
-            // What only the author reads says where to look.
+            // Only the author reads internal errors, so they name the place of the item.
             answer.map_err(|it| match it.kind() {
                 Kind::Internal => context.fault(it.message()),
                 _ => it,
@@ -252,12 +261,12 @@ fn failed(error: Error) -> super::Asking {
     Box::pin(std::future::ready(Err(error)))
 }
 
-/// Nobody waits for the call any more.
+/// Returns the error for a question after the call has ended.
 fn over() -> Error {
     Error::msg("the call is over: nobody can be asked")
 }
 
-/// Whether the person agreed.
+/// Returns `Ok` if the user accepted.
 fn accepted(result: Raw<'_>) -> Result<(), Unanswered> {
     match action(result).map_err(wrong)? {
         Action::Accept => Ok(()),

@@ -1,4 +1,4 @@
-//! What is known of a caller who has shown an access token.
+//! Data about a caller that has shown an access token.
 
 use std::{
     any::{Any, TypeId},
@@ -18,7 +18,7 @@ use crate::{
     wire::{Object, Raw, validate},
 };
 
-/// Who calls, as a [`TokenVerifier`](crate::TokenVerifier) has found out; handlers see it as [`Auth`].
+/// A caller, as verified by a [`TokenVerifier`](crate::TokenVerifier). Handlers see it as [`Auth`].
 ///
 /// ```
 /// use mcp_runtime::Authorization;
@@ -32,19 +32,19 @@ use crate::{
 /// assert!(ada.has_scope("notes:read"));
 /// ```
 ///
-/// Middleware of an application that the server is mounted in may put one among the extensions of the HTTP request itself, instead of a
-/// verifier; without a [`Principal`] beside it, its own is the request's.
+/// Instead of a verifier, middleware of the surrounding application may insert an `Authorization` into the extensions of the HTTP request.
+/// The request then belongs to the principal of the `Authorization`, unless there is a [`Principal`] beside it.
 #[derive(Clone)]
 pub struct Authorization {
     principal: Principal,
     scopes: Arc<[Box<str>]>,
-    /// Of the server.
+    /// The server's hierarchy of scopes.
     hierarchy: Option<Arc<Hierarchy>>,
     claims: Claims,
     expires: Option<SystemTime>,
-    /// Of a token that can be taken back: whether it was.
+    /// Whether the token was revoked. `None` for a token that cannot be revoked.
     revoked: Option<Arc<AtomicBool>>,
-    /// What another provider has given for it.
+    /// Access token of the upstream provider.
     #[cfg(feature = "auth-server")]
     upstream: Option<Arc<str>>,
 }
@@ -54,15 +54,15 @@ enum Claims {
     None,
     Json(Arc<str>),
     Typed(Arc<dyn Any + Send + Sync>),
-    /// They were typed, before a restart.
+    /// Claims that could not be kept over a restart.
     Lost,
 }
 
-/// No claims are deeper that are kept.
+/// Maximum depth of the claims that are kept.
 const DEEPEST: usize = 128;
 
 impl Authorization {
-    /// The authorization of the principal with this name, which must tell it from all others. No caller is let in whose name is empty.
+    /// Creates the authorization of the principal with this name, which must be unique. Callers with an empty name are rejected.
     pub fn new(principal: impl Into<Arc<str>>) -> Self {
         let principal = Principal::new(principal);
         Self {
@@ -77,45 +77,45 @@ impl Authorization {
         }
     }
 
-    /// What the caller has been granted.
+    /// Sets the scopes that the caller has been granted.
     #[must_use]
     pub fn scopes<S: Into<Box<str>>>(mut self, scopes: impl IntoIterator<Item = S>) -> Self {
         self.scopes = scopes.into_iter().map(Into::into).collect();
         self
     }
 
-    /// What else is known of the caller: handlers take it as [`Auth<T>`](Auth).
+    /// Sets further data about the caller. Handlers take it as [`Auth<T>`](Auth).
     #[must_use]
     pub fn claims<T: Send + Sync + 'static>(mut self, claims: T) -> Self {
         self.claims = Claims::Typed(Arc::new(claims));
         self
     }
 
-    /// The same as the text of a JSON object, such as the payload of a token: [`Auth<T>`](Auth) reads a `T` from it.
+    /// Sets the claims as the text of a JSON object, such as the payload of a token. [`Auth<T>`](Auth) reads a `T` from it.
     #[must_use]
     pub fn claims_json(mut self, claims: impl Into<Arc<str>>) -> Self {
         self.claims = Claims::Json(claims.into());
         self
     }
 
-    /// When the token ends: after that nobody is let in with it, however long its verifier remembers it.
+    /// Sets the time at which the token expires. The server rejects the token from then on, however long the verifier caches it.
     #[must_use]
     pub fn expires(mut self, at: SystemTime) -> Self {
         self.expires = Some(at);
         self
     }
 
-    /// Who it is.
+    /// Returns the principal.
     pub fn principal(&self) -> &Principal {
         &self.principal
     }
 
-    /// What the caller has been granted.
+    /// Returns the scopes that the caller has been granted.
     pub fn granted(&self) -> impl Iterator<Item = &str> {
         self.scopes.iter().map(|it| &**it)
     }
 
-    /// Whether the caller has been granted this, or what [implies](crate::ProtectedResource::implies) it.
+    /// Returns whether the caller has been granted this scope, or a scope that [implies](crate::ProtectedResource::implies) it.
     pub fn has_scope(&self, scope: &str) -> bool {
         let is_granted = |scope: &str| self.granted().any(|it| it == scope);
         match &self.hierarchy {
@@ -124,17 +124,17 @@ impl Authorization {
         }
     }
 
-    /// At a server where some scopes imply others.
+    /// Sets the server's hierarchy of scopes.
     pub(crate) fn under(self, hierarchy: Option<Arc<Hierarchy>>) -> Self {
         Self { hierarchy, ..self }
     }
 
-    /// When the token ends, where that is known.
+    /// Returns the time at which the token expires, if it is known.
     pub fn expiry(&self) -> Option<SystemTime> {
         self.expires
     }
 
-    /// Of a token that can be taken back: whether it was.
+    /// Returns the flag that tells whether the token was revoked. `None` for a token that cannot be revoked.
     pub(crate) fn revoked(&self) -> Option<&Arc<AtomicBool>> {
         self.revoked.as_ref()
     }
@@ -151,14 +151,14 @@ impl Authorization {
         self
     }
 
-    /// The access token of the provider that has said who calls, where `Upstream::hand_over` lets handlers have it: for calls to that
-    /// provider, in the caller's name.
+    /// Returns the access token of the upstream provider, for requests to that provider in the caller's name. Only servers with
+    /// `Upstream::hand_over` have it.
     #[cfg(feature = "auth-server")]
     pub fn upstream_token(&self) -> Option<&str> {
         self.upstream.as_deref()
     }
 
-    /// Writes down what a call needs that runs again after a restart: nobody's token.
+    /// Serializes the data that a call needs to run again after a restart. The token is not part of it.
     pub(crate) fn keep(&self) -> Box<str> {
         let mut text = Vec::new();
         let mut object = Object::begin(&mut text);
@@ -171,7 +171,7 @@ impl Authorization {
         }
         match &self.claims {
             Claims::None => {}
-            // An author's verifier may have given any text.
+            // The text comes from the author's verifier, and may be invalid.
             Claims::Json(text) => match validate(text.as_bytes(), DEEPEST) {
                 Ok(claims) => drop(object.raw("claims", claims.as_str())),
                 Err(_) => drop(object.bool("lost", true)),
@@ -182,7 +182,7 @@ impl Authorization {
         String::from_utf8(text).unwrap_or_default().into()
     }
 
-    /// What was written down.
+    /// Reads the text of `keep`.
     pub(crate) fn kept(text: &str) -> Option<Self> {
         let raw = validate(text.as_bytes(), 2 * DEEPEST).ok()?;
         let [principal, scopes, expires, claims, lost] =
@@ -202,7 +202,7 @@ impl Authorization {
 
     fn read<C: DeserializeOwned + Send + Sync + 'static>(&self) -> Result<Arc<C>> {
         let text = match &self.claims {
-            // A plain `Auth` takes none, whatever they are.
+            // A plain `Auth` reads no claims.
             _ if TypeId::of::<C>() == TypeId::of::<IgnoredAny>() => "null",
             Claims::Typed(claims) => {
                 return claims.clone().downcast().map_err(|_| {
@@ -219,7 +219,7 @@ impl Authorization {
         };
         serde_json::from_str(text).map(Arc::new).map_err(|error| {
             let name = std::any::type_name::<C>();
-            // Serde quotes what it cannot read, and claims are the caller's own.
+            // Serde's message quotes the value, and claims are private to the caller.
             let place = error.column();
             Error::internal(format!("the token's claims are no `{name}` (at byte {place})"))
         })
@@ -236,14 +236,14 @@ impl fmt::Debug for Authorization {
 }
 
 impl Carrier {
-    /// What is known of who calls.
+    /// Returns the authorization of the caller.
     pub(crate) fn authorization(&self) -> Option<&Authorization> {
         let of_request = || self.http.as_ref()?.extensions.get();
         self.authorization.as_deref().or_else(of_request)
     }
 }
 
-/// Who calls, as a parameter: the [`Authorization`] that the caller's access token stands for, with what the token says as a `C`.
+/// Parameter for the caller: the [`Authorization`] of its access token, with the claims of the token as a `C`.
 ///
 /// ```
 /// use mcp_runtime::{Auth, prelude::*};
@@ -267,25 +267,25 @@ impl Carrier {
 /// # fn main() {}
 /// ```
 ///
-/// A call without an authorization fails, over stdio too, where credentials come from the environment; `Option<Auth<C>>` is `None` then.
-/// Claims that are no `C` are an internal error.
+/// A call without an authorization fails. This includes calls over stdio, where credentials come from the environment. `Option<Auth<C>>` is
+/// `None` instead. Claims that are not a `C` are an internal error.
 pub struct Auth<C = IgnoredAny> {
     authorization: Authorization,
     claims: Arc<C>,
 }
 
 impl<C> Auth<C> {
-    /// The caller's name.
+    /// Returns the caller's name.
     pub fn principal(&self) -> &str {
         self.authorization.principal.as_str()
     }
 
-    /// Whether the caller has been granted this, or what [implies](crate::ProtectedResource::implies) it.
+    /// Returns whether the caller has been granted this scope, or a scope that [implies](crate::ProtectedResource::implies) it.
     pub fn has_scope(&self, scope: &str) -> bool {
         self.authorization.has_scope(scope)
     }
 
-    /// All that is known of the caller.
+    /// Returns all data about the caller.
     pub fn authorization(&self) -> &Authorization {
         &self.authorization
     }

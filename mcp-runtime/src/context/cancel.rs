@@ -3,10 +3,10 @@ use std::{fmt, sync::atomic::Ordering};
 use super::Context;
 use crate::error::{Error, Result};
 
-/// Tells a handler that its answer is no longer wanted: the client cancelled, the time is up, or the server stops.
+/// Tells a handler that its answer is no longer needed: the client has cancelled, the timeout has passed, or the server stops.
 ///
-/// An `async` handler is simply dropped at its next `.await`. Take `Cancel` in a `#[tool(blocking)]`
-/// function, which nobody can drop, and look at it in the loop.
+/// An `async` handler is dropped at its next `.await`. A `#[tool(blocking)]` function cannot be dropped: take `Cancel` there, and check it
+/// in the loop.
 ///
 /// ```
 /// use mcp_runtime::prelude::*;
@@ -27,20 +27,20 @@ use crate::error::{Error, Result};
 pub struct Cancel(pub(super) Context);
 
 impl Cancel {
-    /// Whether the answer is no longer wanted.
+    /// Returns whether the answer is no longer needed.
     pub fn is_cancelled(&self) -> bool {
         self.0.is_cancelled()
     }
 
-    /// Fails once the answer is no longer wanted, for use with `?`.
+    /// Fails once the answer is no longer needed, for use with `?`.
     ///
     /// # Errors
-    /// After the cancellation. Nobody sees the error: the call has been answered or given up by then.
+    /// Fails after the cancellation. The client does not see the error, because the call was answered or given up before.
     pub fn check(&self) -> Result<()> {
         if self.is_cancelled() { Err(Error::msg("cancelled")) } else { Ok(()) }
     }
 
-    /// Waits until the answer is no longer wanted.
+    /// Waits until the answer is no longer needed.
     pub async fn cancelled(&self) {
         self.0.cancelled().await;
     }
@@ -53,13 +53,13 @@ impl fmt::Debug for Cancel {
 }
 
 impl Context {
-    /// Whether the answer is no longer wanted.
+    /// Returns whether the answer is no longer needed.
     pub fn is_cancelled(&self) -> bool {
         self.0.cancelled.load(Ordering::Acquire)
             || self.0.caller.outer.as_ref().is_some_and(Self::is_cancelled)
     }
 
-    /// Waits until the call is over, however it ended.
+    /// Waits until the call has ended or was cancelled.
     pub(crate) async fn ended(&self) {
         loop {
             let notified = self.0.cancel.notified();
@@ -91,7 +91,7 @@ impl Context {
 }
 
 impl Context {
-    /// Makes the task that runs the handler look at it.
+    /// Wakes the task that runs the handler.
     pub(crate) fn wake(&self) {
         let slot = self.0.waker.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
         let waker = slot.clone();
@@ -100,12 +100,12 @@ impl Context {
             waker.wake();
         }
         if let Some(outer) = &self.0.caller.outer {
-            // `around` may run the handler in a task of its own.
+            // `around` may run the handler in a separate task.
             outer.wake();
         }
     }
 
-    /// Wakes this waker when the call is cancelled.
+    /// Sets the waker that is woken when the call is cancelled.
     pub(crate) fn watch_cancel(&self, waker: &std::task::Waker) {
         let mut slot = self.0.waker.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
         match &mut *slot {

@@ -1,27 +1,27 @@
 #[cfg(feature = "http")]
 use std::{net::IpAddr, sync::Arc};
 
-/// What a message came in, beside its bytes: over HTTP the head of the request.
+/// Transport data of a message: over HTTP, the head of the request.
 #[derive(Clone, Default)]
 pub(crate) struct Carrier {
     #[cfg(feature = "http")]
     pub(crate) http: Option<Arc<http::request::Parts>>,
-    /// Where it came from, as far as the transport knows.
+    /// Address of the client, if the transport knows it.
     #[cfg(feature = "http")]
     pub(crate) address: Option<IpAddr>,
-    /// Who a test says that calls; over HTTP the request says it.
+    /// Caller that a test has set. Over HTTP the caller is in the request.
     #[cfg(feature = "auth")]
     pub(crate) authorization: Option<Arc<super::Authorization>>,
 }
 
 impl Carrier {
-    /// That of an HTTP request.
+    /// Creates the carrier of an HTTP request.
     #[cfg(feature = "http")]
     pub(crate) fn of_request(head: &Arc<http::request::Parts>, address: Option<IpAddr>) -> Self {
         Self { http: Some(head.clone()), address, ..Self::default() }
     }
 
-    /// What a call comes in that runs for somebody without having been sent.
+    /// Creates the carrier of a call that runs for `owner` without a request of its own.
     pub(crate) fn of(owner: &str) -> Self {
         #[cfg(feature = "http")]
         if !owner.is_empty() {
@@ -33,7 +33,7 @@ impl Carrier {
         Self::default()
     }
 
-    /// The same for a caller of whom this is known.
+    /// Creates the same carrier for a caller with an authorization.
     #[cfg(feature = "auth")]
     pub(crate) fn of_caller(owner: &str, authorization: super::Authorization) -> Self {
         let mut it = Self::of(owner);
@@ -43,7 +43,7 @@ impl Carrier {
         it
     }
 
-    /// What is kept of who calls, for a call that may run again.
+    /// Returns the data about the caller to keep for a call that may run again.
     pub(crate) fn kept_caller(&self) -> Option<Box<str>> {
         #[cfg(feature = "auth")]
         return self.authorization().map(super::Authorization::keep);
@@ -51,7 +51,7 @@ impl Carrier {
         None
     }
 
-    /// Whether the message came over HTTP.
+    /// Returns whether the message came over HTTP.
     pub(crate) fn is_http(&self) -> bool {
         #[cfg(feature = "http")]
         return self.http.is_some();
@@ -59,7 +59,7 @@ impl Carrier {
         return false;
     }
 
-    /// Whether who calls decides what it may use: over stdio whoever has started the process may use all of it.
+    /// Returns whether rights of callers are checked. Over stdio they are not: the user that has started the process may use all items.
     pub(crate) fn is_judged(&self) -> bool {
         #[cfg(feature = "auth")]
         return self.http.is_some() || self.authorization.is_some();
@@ -67,7 +67,7 @@ impl Carrier {
         return false;
     }
 
-    /// Whether the client showed who it is, so that its answers are not everybody's (CACHE-03).
+    /// Returns whether the client has identified itself, so that its responses are not for all clients (rule CACHE-03).
     pub(crate) fn is_authenticated(&self) -> bool {
         #[cfg(feature = "http")]
         return !self.principal().is_empty()

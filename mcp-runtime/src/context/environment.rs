@@ -25,7 +25,7 @@ impl States {
     }
 }
 
-/// What all calls of a server share.
+/// State that all calls of a server share.
 pub(crate) struct Environment {
     pub(crate) states: States,
     blocking: AtomicUsize,
@@ -37,8 +37,7 @@ impl Environment {
         Self { states, blocking: AtomicUsize::new(0), max_blocking }
     }
 
-    /// A place for one blocking job, or `None` when all are taken. Jobs that were given up still hold theirs
-    /// until they end.
+    /// Returns a permit for one blocking job, or `None` if all are taken. A job whose call was given up keeps its permit until it ends.
     pub(crate) fn blocking_permit(self: &Arc<Self>) -> Option<BlockingPermit> {
         let taken = self.blocking.fetch_update(Ordering::AcqRel, Ordering::Acquire, |it| {
             (it < self.max_blocking).then_some(it + 1)
@@ -51,7 +50,7 @@ impl Environment {
     }
 }
 
-/// Given back when dropped.
+/// Permit for one blocking job. It is returned when it is dropped.
 pub(crate) struct BlockingPermit(Arc<Environment>);
 
 impl Drop for BlockingPermit {

@@ -1,14 +1,14 @@
 use std::sync::Arc;
 
-/// Which scopes are as good as narrower ones.
+/// Scopes that imply narrower scopes.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Hierarchy {
-    /// Pairs of a broader and a narrower one.
+    /// Pairs of a broader and a narrower scope.
     implied: Vec<(Box<str>, Box<str>)>,
 }
 
 impl Hierarchy {
-    /// Whoever has been granted `broad` has been granted `narrow` too.
+    /// Declares that a grant of `broad` includes `narrow`.
     pub(crate) fn imply(&mut self, broad: &str, narrow: &str) {
         self.implied.push((broad.into(), narrow.into()));
     }
@@ -17,16 +17,16 @@ impl Hierarchy {
         self.implied.iter().flat_map(|(broad, narrow)| [&**broad, &**narrow])
     }
 
-    /// `None` when there is nothing in it.
+    /// Returns the hierarchy, or `None` if it is empty.
     pub(crate) fn shared(&self) -> Option<Arc<Self>> {
         (!self.implied.is_empty()).then(|| Arc::new(self.clone()))
     }
 
-    /// Whether one that has been granted is as good as this one, over any number of steps.
+    /// Returns whether a granted scope is `needed`, or implies it over any number of steps.
     pub(crate) fn satisfies(&self, is_granted: impl Fn(&str) -> bool, needed: &str) -> bool {
         let mut reached = vec![needed];
         let mut position = 0;
-        // It grows while it is walked, and what is in it is not put in again.
+        // The list grows during the walk. Each scope is added once, so that cycles end.
         while let Some(narrow) = reached.get(position).copied() {
             position += 1;
             if is_granted(narrow) {
@@ -71,7 +71,7 @@ mod tests {
     }
 
     proptest! {
-        /// Against every path there is, in hierarchies with any cycles.
+        /// Compares with all paths, in hierarchies with any cycles.
         #[test]
         fn it_is_the_transitive_closure(pairs in prop::collection::vec((0..6_usize, 0..6_usize), 0..14)) {
             const NAMES: [&str; 6] = ["a", "b", "c", "d", "e", "f"];

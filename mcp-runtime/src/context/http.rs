@@ -7,26 +7,25 @@ use http::HeaderMap;
 use super::Context;
 use crate::error::{Error, Result};
 
-/// Of a call that came over another transport.
+/// Headers of a call over another transport.
 static NONE: LazyLock<HeaderMap> = LazyLock::new(HeaderMap::new);
 
 impl Context {
-    /// The headers of the HTTP request, none over another transport. A handler may also take `&HeaderMap`
-    /// as a parameter.
+    /// Returns the headers of the HTTP request. Empty over other transports. A handler may also take `&HeaderMap` as a parameter.
     pub fn headers(&self) -> &HeaderMap {
         self.0.caller.carrier.http.as_ref().map_or(&NONE, |it| &it.headers)
     }
 
-    /// What the application that the server is mounted in has added to the HTTP request.
+    /// Returns an extension that the surrounding application has added to the HTTP request.
     pub fn extension<T: Clone + Send + Sync + 'static>(&self) -> Option<&T> {
         self.0.caller.carrier.http.as_ref()?.extensions.get()
     }
 
-    /// Ends the stream on which the client waits for the answer; it comes back after `retry` for whatever is sent from now
-    /// on (SEP-1699). Worth it for work that takes long behind proxies that cut long answers.
+    /// Ends the stream on which the client waits for the answer. The client reconnects after `retry`, and then gets all messages sent from
+    /// now on (SEP-1699). Use it for long work behind proxies that cut off long responses.
     ///
-    /// Does nothing wherever a stream cannot be resumed: on other transports, in revisions other than 2025-11-25, and for
-    /// clients that take no streams.
+    /// Does nothing if the stream cannot be resumed: on other transports, under protocol revisions other than 2025-11-25, and for clients
+    /// that accept no streams.
     pub fn release_stream(&self, retry: Duration) {
         let lock = self.lock_progress();
         if let Some(channel) = self.0.caller.channel.as_ref().filter(|_| !self.is_over()) {
@@ -36,13 +35,13 @@ impl Context {
     }
 }
 
-/// What the application that the server is mounted in has added to the HTTP request: a parameter of a handler, or of
-/// middleware in front of the server.
+/// An extension of the HTTP request, as a parameter of a handler. The surrounding application adds it, or middleware in front of the
+/// server.
 ///
 /// ```
 /// use mcp_runtime::{Extension, prelude::*};
 ///
-/// /// What the application knows of who calls.
+/// /// The caller, as the application knows it.
 /// #[derive(Clone)]
 /// struct User {
 ///     name: String,
@@ -56,7 +55,7 @@ impl Context {
 /// # fn main() {}
 /// ```
 ///
-/// Where the request has none, the call fails with an internal error; [`Context::extension`] asks whether there is one.
+/// The call fails with an internal error if the request has no such extension. [`Context::extension`] returns an `Option` instead.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Extension<T>(pub T);
 

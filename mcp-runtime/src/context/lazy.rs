@@ -6,11 +6,11 @@ use std::{
 
 use super::{Caller, Context, Environment};
 
-/// The [`Context`] of a call, made when somebody takes it: most handlers want their arguments and nothing else.
+/// The [`Context`] of a call, created on first use, because most handlers need only their arguments.
 pub struct LazyContext<'a> {
     environment: &'a Arc<Environment>,
     uri: Option<&'a str>,
-    /// `None` when the context has been made of it.
+    /// `None` after the context was created from it.
     caller: Cell<Option<Caller>>,
     made: OnceCell<Context>,
 }
@@ -31,12 +31,12 @@ impl<'a> LazyContext<'a> {
         })
     }
 
-    /// What has been made by now. Nobody else knows of the call when there is nothing.
+    /// Returns the context if it was created. If not, no other code refers to the call.
     pub(crate) fn made(&self) -> Option<&Context> {
         self.made.get()
     }
 
-    /// Whether the answer is made of what the client answered. Who has not taken the context has asked nothing.
+    /// Returns whether the result depends on answers of the client. A handler that has not used the context has asked nothing.
     pub(crate) fn is_resumed(&self) -> bool {
         self.made().is_some_and(Context::is_resumed)
     }
@@ -48,16 +48,16 @@ impl fmt::Debug for LazyContext<'_> {
     }
 }
 
-/// Where generated code takes the context from.
+/// Types from which generated code takes the context.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is not the context of a call",
     label = "a `Context` or a `LazyContext`",
     note = "only what the attributes generate uses this trait"
 )]
 pub trait HasContext {
-    /// The context.
+    /// Returns the context.
     fn context(&self) -> &Context;
-    /// The URI that is being read, in a resource.
+    /// Returns the URI that is read, in a resource.
     fn uri(&self) -> Option<&str>;
 }
 

@@ -1,6 +1,6 @@
-//! What a running call can reach: the server's state, the caller, and the way back to the client.
+//! The context of a running call: the server's state, the caller, and the channel back to the client.
 //!
-//! The traits the upper layers implement are defined here, so that nothing below `dispatch` knows a protocol.
+//! The traits that the upper layers implement are defined here, so that nothing below `dispatch` knows a protocol.
 
 #[cfg(feature = "auth")]
 mod access;
@@ -72,14 +72,14 @@ pub(crate) use scope::current;
 pub(crate) use scope::enter;
 pub(crate) use task::{Beginning, TaskBegin};
 
-/// The way back to the client while a call runs. `protocol` implements it in its revision's words.
+/// Channel to the client while a call runs. `protocol` implements it for its revisions.
 pub(crate) trait Channel: Send + Sync {
-    /// Ends the stream of the call early, where its client can come back for the rest after `retry`.
+    /// Ends the stream of the call early, if the client can come back for the rest after `retry`.
     #[cfg_attr(not(feature = "http"), allow(dead_code, reason = "only HTTP has streams"))]
     fn release(&self, retry: Duration);
-    /// Hands on a report that is already known to be greater than the last one.
+    /// Sends a report, which the caller has checked to be greater than the last one.
     fn progress(&self, report: Report);
-    /// `data` is JSON text.
+    /// Sends a log event. `data` is JSON text.
     #[cfg_attr(
         not(feature = "client-log"),
         allow(dead_code, reason = "only `client_log()` sends any")
@@ -87,36 +87,36 @@ pub(crate) trait Channel: Send + Sync {
     fn log(&self, level: Level, logger: &str, data: &str);
 }
 
-/// Who calls, and what they asked for besides the operation.
+/// The caller, and the options of the request besides the operation.
 #[derive(Clone, Default)]
 pub(crate) struct Caller {
     pub(crate) client: Arc<ClientInfo>,
-    /// The request's `_meta`, JSON text; kept only for items that can ask for it.
+    /// The request's `_meta` as JSON text. Kept only for items that can ask for it.
     pub(crate) meta: Option<Box<str>>,
-    /// What the request came in.
+    /// Transport data of the request.
     #[cfg_attr(
         not(feature = "http"),
         allow(dead_code, reason = "only HTTP requests have more to say")
     )]
     pub(crate) carrier: Carrier,
-    /// Where reports and log events go; `None` when there is nothing to be sent but the answer.
+    /// Channel for reports and log events. `None` if only the answer can be sent.
     pub(crate) channel: Option<Arc<dyn Channel>>,
-    /// Who puts questions to the client; `None` for items that ask nothing.
+    /// Asks the client. `None` for items that ask nothing.
     pub(crate) asker: Option<Arc<dyn Asker>>,
-    /// How the call becomes a task, where it can.
+    /// Turns the call into a task. `None` if it cannot become one.
     pub(crate) task: Option<Arc<dyn TaskBegin>>,
-    /// The place of the item in its author's code, for what only the author reads.
+    /// Place of the item in the author's code, for errors that only the author reads.
     pub(crate) origin: Option<&'static Origin>,
     /// Whether the client gave a progress token.
     pub(crate) wants_progress: bool,
-    /// The least severe log event the client wants of this call.
+    /// Least severe level of log events that the client wants of this call.
     pub(crate) log_level: Option<Level>,
-    /// The call that this one is a part of, under `around`: they end together and report as one.
+    /// Outer call, if this call runs under `around`. Both end together and share their reports.
     pub(crate) outer: Option<Context>,
 }
 
 impl Caller {
-    /// One that only waits for the answer.
+    /// Creates a caller that only waits for the answer.
     pub(crate) fn new(client: Arc<ClientInfo>) -> Self {
         Self {
             client,
@@ -133,9 +133,9 @@ impl Caller {
     }
 }
 
-/// The call a handler runs for: take `&Context` as a parameter.
+/// The call that a handler runs for. Take `&Context` as a parameter.
 ///
-/// A clone may outlive the call; what is reported through it after the answer has gone out is dropped.
+/// A clone may outlive the call. Reports through it are dropped after the answer has been sent.
 ///
 /// ```
 /// use mcp_runtime::prelude::*;
@@ -153,18 +153,18 @@ pub struct Context(pub(crate) Arc<Inner>);
 pub(crate) struct Inner {
     pub(crate) environment: Arc<Environment>,
     pub(crate) caller: Caller,
-    /// The URI that is being read, for resources.
+    /// URI that is read, in a resource.
     pub(crate) uri: Option<Box<str>>,
     pub(crate) cancelled: AtomicBool,
     pub(crate) cancel: Notify,
-    /// Of the task that runs the handler.
+    /// Waker of the task that runs the handler.
     pub(crate) waker: Mutex<Option<std::task::Waker>>,
-    /// Set when the answer has gone out: nothing may follow it.
+    /// Set when the call ends: no message may follow the answer.
     pub(crate) over: AtomicBool,
     pub(crate) progress: Mutex<ProgressState>,
-    /// Boxed, since few handlers use it.
+    /// Boxed, because few handlers use it.
     onces: OnceLock<Box<Mutex<Onces>>>,
-    /// What is given back when the call ends, for work of it that goes on after that.
+    /// The call's share of limits. Blocking work keeps it beyond the end of the call.
     place: OnceLock<Weak<dyn Any + Send + Sync>>,
 }
 
@@ -184,69 +184,69 @@ impl Context {
         }))
     }
 
-    /// Says what the call holds as long as it runs.
+    /// Sets the share of limits that the call holds while it runs.
     pub(crate) fn hold(&self, place: Weak<dyn Any + Send + Sync>) {
         let _ = self.0.place.set(place);
     }
 
-    /// What it holds, for work that cannot be stopped when the call is given up.
+    /// Returns the share of limits, for work that cannot be stopped when the call is given up.
     pub(crate) fn place(&self) -> Option<Arc<dyn Any + Send + Sync>> {
         let own = self.0.place.get().and_then(Weak::upgrade);
         own.or_else(|| self.0.caller.outer.as_ref()?.place())
     }
 
-    /// What the client says of itself.
+    /// Returns the client's description of itself.
     pub fn client(&self) -> &ClientInfo {
         &self.0.caller.client
     }
 
-    /// For reporting how far the work has come.
+    /// Returns a [`Progress`] to report how far the work has come.
     pub fn progress(&self) -> Progress {
         Progress(self.clone())
     }
 
-    /// For noticing that the answer is no longer wanted. An `async` handler needs it only for cleaning up:
-    /// its future is dropped.
+    /// Returns a [`Cancel`] to notice that the answer is no longer needed. An `async` handler needs it only for clean-up, because its
+    /// future is dropped.
     pub fn cancel(&self) -> Cancel {
         Cancel(self.clone())
     }
 
-    /// The request's `_meta`, empty when there is none.
+    /// Returns the request's `_meta`. Empty if there is none.
     pub fn meta(&self) -> Meta {
         let text = self.0.caller.meta.as_deref();
         Meta(text.and_then(|it| serde_json::from_str(it).ok()).unwrap_or_default())
     }
 
-    /// Shared state by its type, when the server has it. A parameter `&T` or `State<T>` is checked when the
-    /// server starts; this is not.
+    /// Returns the shared state of type `T`, if the server has it. The server checks a parameter `&T` or `State<T>` at its start, but not
+    /// this call.
     pub fn state<T: Send + Sync + 'static>(&self) -> Option<&T> {
         self.0.environment.states.get()
     }
 
-    /// The URI that is being read, in a resource.
+    /// Returns the URI that is read, in a resource.
     pub fn uri(&self) -> Option<&str> {
         self.0.uri.as_deref()
     }
 
-    /// Whether both are of the same call.
+    /// Returns whether both belong to the same call.
     pub(crate) fn is(&self, other: &Self) -> bool {
         Arc::ptr_eq(&self.0, &other.0)
     }
 
-    /// Nothing more is sent for this call from here on.
+    /// Ends the call: nothing more is sent for it.
     pub(crate) fn close(&self) {
         self.0.over.store(true, Ordering::Release);
         if self.0.caller.task.is_some() {
-            // Somebody may wait for a task to begin.
+            // The handler may be waiting for a task to begin.
             self.0.cancel.notify_waiters();
         }
         if self.0.caller.channel.is_some() {
-            // Whoever sends from another thread looked before, and holds the lock until it is sent.
+            // A sending thread may have checked `over` before. It holds the lock until its message is sent.
             drop(self.lock_progress());
         }
     }
 
-    /// Held while something is sent, so that nothing passes the answer.
+    /// Locks sending, so that no message follows the answer.
     pub(crate) fn lock_progress(&self) -> MutexGuard<'_, ProgressState> {
         match &self.0.caller.outer {
             Some(outer) => outer.lock_progress(),
@@ -254,17 +254,17 @@ impl Context {
         }
     }
 
-    /// What the client must be asked before the handler can go on.
+    /// Returns the questions that the client must answer before the handler can continue.
     pub(crate) fn need_input(&self) -> Result<Option<NeedInput>> {
         self.0.caller.asker.as_ref().map_or(Ok(None), |it| it.need_input())
     }
 
-    /// Whether the answer is made of what the client answered.
+    /// Returns whether the result depends on answers of the client.
     pub(crate) fn is_resumed(&self) -> bool {
         self.0.caller.asker.as_ref().is_some_and(|it| it.is_resumed())
     }
 
-    /// Whether a person may be thinking about a question.
+    /// Returns whether the user may be thinking about a question.
     pub(crate) fn is_waiting(&self) -> bool {
         self.0.caller.asker.as_ref().is_some_and(|it| it.is_waiting())
     }
@@ -284,7 +284,7 @@ impl fmt::Debug for Context {
     }
 }
 
-/// `_meta` of a request, as far as every operation reads it.
+/// Returns the text of a request's `_meta`.
 pub(crate) fn meta_text(meta: Option<Raw<'_>>) -> Option<Box<str>> {
     meta.map(|it| it.as_str().into())
 }

@@ -12,23 +12,23 @@ use super::{Asker, Context};
 use crate::error::Error;
 
 thread_local! {
-    /// Whether what is polled now waits for an answer.
+    /// Whether the future that is polled now waits for an answer.
     static ASKS: Cell<bool> = const { Cell::new(false) };
 }
 
-/// Whoever is polled now waits for an answer.
+/// Records that the future that is polled now waits for an answer.
 pub(super) fn waits_for_an_answer() {
     ASKS.set(true);
 }
 
-/// What `once` has been used for while the handler ran, from the top.
+/// Uses of `once` in this run of the handler.
 #[derive(Default)]
 pub(crate) struct Onces {
     keys: BTreeSet<Box<str>>,
     misuse: Option<Error>,
 }
 
-/// A round does not end while this is there.
+/// Keeps the round from ending until it is dropped.
 struct Hold {
     asker: Arc<dyn Asker>,
     context: Context,
@@ -44,25 +44,25 @@ impl Hold {
 impl Drop for Hold {
     fn drop(&mut self) {
         self.asker.release();
-        // Perhaps the work was another task's: whoever drives the call looks whether its round ends now.
+        // The work may have run in another task. The task of the handler must be woken, so that it checks whether the round ends now.
         self.context.wake();
     }
 }
 
 impl Context {
-    /// Does something at most once in a call, however often the function starts again: a later round of 2026-07-28 gets what the
-    /// first one got done. Only success is kept; what failed is tried again.
+    /// Runs `work` at most once in a call, even if the function runs again.
     ///
-    /// A round does not end while this runs, so a question may be open beside it: the question goes out when this is done. Work
-    /// that waits for an answer itself is the exception: it ends with the round, and begins again with the next. That is seen only
-    /// of work that asks where it runs: where another task asks for it, or it waits for what comes after an answer, the call waits
-    /// until its time is up.
+    /// Under protocol revision 2026-07-28 a later round gets the value of the first run. Only success is kept; failed work runs again.
     ///
-    /// What this gives must survive the way to JSON and back, or the call ends with an internal error before anybody is asked.
+    /// A round does not end while the work runs: an open question is sent when the work is done. Work that waits for an answer itself is
+    /// the exception. It is dropped at the end of the round, and starts again in the next one. The server notices this only if the work
+    /// asks in its own task. If another task asks for it, or if the work waits for something that follows an answer, the call waits until
+    /// its timeout.
     ///
-    /// The key names it within the call, like that of a question: a call that does two things under one key ends with an internal
-    /// error. A client that sends one round twice repeats what follows it, unless
-    /// the item is `single_use`.
+    /// The value must survive a round trip through JSON. Otherwise the call ends with an internal error, before the client is asked.
+    ///
+    /// The key names the work within the call, like the key of a question. Two uses of a key in one call are an internal error. A client
+    /// that sends a round twice repeats the work after that round, unless the item is `single_use`.
     ///
     /// Between two rounds the server keeps the value in its process. With `Builder::state_key` (feature `state-key`) it seals the value and
     /// sends it to the client instead. The value is lost after [`Builder::state_lifetime`](crate::Builder::state_lifetime). The values of all
@@ -83,7 +83,7 @@ impl Context {
     /// ```
     ///
     /// # Errors
-    /// Those of `work`.
+    /// Returns the error of `work`.
     pub async fn once<T, E, F>(&self, key: impl Into<String>, work: F) -> Result<T, E>
     where
         T: Serialize + DeserializeOwned,
@@ -104,7 +104,7 @@ impl Context {
             if polled.is_pending() && ASKS.get() {
                 hold = None;
             }
-            // Work around this one waits for the same answer.
+            // An enclosing `once` waits for the same answer.
             ASKS.set(ASKS.get() && polled.is_pending() || outer);
             polled
         })
@@ -112,7 +112,7 @@ impl Context {
         self.use_once(&key);
         if let Some(asker) = asker {
             let json = serde_json::to_string(&value);
-            // Judged now, before anybody is asked: what cannot be read back would have to be done again.
+            // Checked before the client is asked, because work whose value cannot be read back would have to be repeated.
             let kept = json.and_then(|json| serde_json::from_str::<T>(&json).map(|_| json));
             match kept {
                 Ok(json) => asker.set_done(&key, json.into()),
@@ -125,7 +125,7 @@ impl Context {
         Ok(value)
     }
 
-    /// A key names one thing in every revision, also where nothing would be lost by another one.
+    /// Records a use of a key. A second use is an error under every protocol revision, also where no value is kept.
     fn use_once(&self, key: &str) {
         let mut onces = self.onces();
         if !onces.keys.insert(key.into()) {
@@ -142,7 +142,7 @@ impl Context {
         onces.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Why the call has no answer, whatever its handler gave back.
+    /// Returns the error about a wrong use of `once`, which replaces the result of the handler.
     pub(crate) fn misuse(&self) -> Option<Error> {
         self.0.onces.get()?;
         self.onces().misuse.take()

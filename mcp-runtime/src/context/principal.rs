@@ -2,9 +2,10 @@ use std::{fmt, sync::Arc};
 
 use super::{Carrier, Context};
 
-/// Who calls, as the application in front of the server has found out: a middleware puts it among the extensions of the
-/// HTTP request. What a call leaves behind, its tasks and the state between its rounds, is then this principal's alone, and so
-/// is a session that this principal has begun.
+/// The identity of a caller, as found out by the application in front of the server.
+///
+/// Middleware inserts it into the extensions of the HTTP request. The tasks of a call and the state between its rounds then belong to this
+/// principal alone. So does a session that the principal has begun.
 ///
 /// ```
 /// use mcp_runtime::Principal;
@@ -17,22 +18,22 @@ use super::{Carrier, Context};
 /// # let _ = Principal::new("alice");
 /// ```
 ///
-/// Requests without one, and with an empty name, are anybody's.
+/// Requests without a principal, or with an empty name, are anonymous. Anonymous callers are not told apart.
 #[derive(Clone, PartialEq, Eq, Hash)]
 pub struct Principal(Arc<str>);
 
 impl Principal {
-    /// The principal of this name, which must tell it from all others: an account's id, not what it is called.
+    /// Creates the principal with this name. The name must be unique, so use the id of an account and not its display name.
     pub fn new(name: impl Into<Arc<str>>) -> Self {
         Self(name.into())
     }
 
-    /// Its name.
+    /// Returns the name.
     pub fn as_str(&self) -> &str {
         &self.0
     }
 
-    /// Whose a request with these extensions is; empty when nobody has found out.
+    /// Returns the name of the principal in the extensions of a request. Empty if there is none.
     #[cfg(feature = "http")]
     pub(crate) fn named_in(extensions: &http::Extensions) -> &str {
         let named = extensions.get::<Self>();
@@ -49,7 +50,7 @@ impl fmt::Debug for Principal {
 }
 
 impl Carrier {
-    /// Whether two clients could be told apart: a connection of its own is one client's.
+    /// Returns whether clients can be told apart. A connection that is not HTTP belongs to a single client.
     pub(crate) fn is_identified(&self) -> bool {
         #[cfg(feature = "http")]
         return self.http.is_none() || !self.principal().is_empty();
@@ -57,7 +58,7 @@ impl Carrier {
         return true;
     }
 
-    /// Whose the call is; empty when nobody has found out.
+    /// Returns the name of the principal that calls. Empty if it is not known.
     pub(crate) fn principal(&self) -> &str {
         #[cfg(feature = "auth")]
         if let Some(authorization) = &self.authorization {
@@ -71,7 +72,7 @@ impl Carrier {
 }
 
 impl Context {
-    /// Who calls, where the application in front of the server has found out.
+    /// Returns the name of the principal that calls, if it is known.
     pub fn principal(&self) -> Option<&str> {
         Some(self.0.caller.carrier.principal()).filter(|it| !it.is_empty())
     }

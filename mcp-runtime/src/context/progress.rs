@@ -8,7 +8,7 @@ use futures_core::Stream;
 
 use super::Context;
 
-/// One `notifications/progress`.
+/// Content of a `notifications/progress`.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Report {
     pub(crate) progress: f64,
@@ -22,10 +22,10 @@ pub(crate) struct ProgressState {
     total: Option<f64>,
 }
 
-/// Reports how far a call has come, to a client that asked for it; to any other it is free.
+/// Reports the progress of a call. Reports are sent only if the client has asked for them; otherwise they cost nothing.
 ///
-/// Values must rise: one that does not is dropped, since the protocol forbids it. Under a slow reader reports
-/// are merged, so reporting often is harmless; the last one always arrives before the answer.
+/// Values must rise: the protocol forbids any other value, so it is dropped. Reports to a slow client are merged, so frequent reports are
+/// harmless. The last report always arrives before the answer.
 ///
 /// ```
 /// use mcp_runtime::prelude::*;
@@ -46,37 +46,36 @@ pub(crate) struct ProgressState {
 pub struct Progress(pub(super) Context);
 
 impl Progress {
-    /// Says how much there is to do in all.
+    /// Sets the total amount of work.
     pub fn total(&self, total: impl Amount) -> &Self {
         self.state().total = Some(total.amount());
         self
     }
 
-    /// Says how much has been done.
+    /// Reports how much is done.
     pub fn report(&self, done: impl Amount) {
         self.send(done.amount(), None);
     }
 
-    /// Says how much has been done, and what is going on (clients since 2025-03-26 show it).
+    /// Reports how much is done, with a message (clients show it since protocol revision 2025-03-26).
     pub fn say(&self, done: impl Amount, message: impl Into<String>) {
         self.send(done.amount(), Some(message.into()));
     }
 
-    /// Says that one more has been done.
+    /// Reports one more than the last report.
     pub fn step(&self) {
         let next = self.state().last.unwrap_or(0.0) + 1.0;
         self.send(next, None);
     }
 
-    /// Iterates over `items`, reporting each one that is done. The total is what the iterator promises to
-    /// yield at most.
+    /// Iterates over `items` and reports each item that is done. The total is the upper bound of the iterator's `size_hint`.
     pub fn over<I: IntoIterator>(&self, items: I) -> Over<I::IntoIter> {
         let items = items.into_iter();
         self.promise(items.size_hint());
         Over { items, progress: self.clone(), done: 0 }
     }
 
-    /// The same for a stream.
+    /// Iterates over a stream like [`over`](Self::over).
     pub fn over_stream<S: Stream + Unpin>(&self, items: S) -> OverStream<S> {
         self.promise(items.size_hint());
         OverStream { items, progress: self.clone(), done: 0 }
@@ -103,7 +102,7 @@ impl Progress {
             return;
         }
         state.last = Some(progress);
-        // Handed on under the lock, so that two threads cannot swap their reports.
+        // Sent under the lock, so that two threads cannot swap their reports.
         let total = state.total.filter(|it| it.is_finite());
         channel.progress(Report { progress, total, message });
     }
@@ -122,7 +121,7 @@ impl fmt::Debug for Progress {
     note = "write a number, as in `progress.report(3)`, or how many there are: `lines.len()`"
 )]
 pub trait Amount {
-    /// As the protocol's number.
+    /// Converts the amount into the number type of the protocol.
     fn amount(self) -> f64;
 }
 
@@ -143,7 +142,7 @@ macro_rules! amounts {
 }
 amounts! { u8 u16 u32 u64 usize i8 i16 i32 i64 isize f32 f64 }
 
-/// What [`Progress::over`] returns.
+/// Iterator that reports progress, returned by [`Progress::over`].
 #[derive(Debug)]
 pub struct Over<I> {
     items: I,
@@ -171,7 +170,7 @@ impl<I: Iterator> Iterator for Over<I> {
     }
 }
 
-/// What [`Progress::over_stream`] returns.
+/// Stream that reports progress, returned by [`Progress::over_stream`].
 #[derive(Debug)]
 pub struct OverStream<S> {
     items: S,

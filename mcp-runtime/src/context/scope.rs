@@ -3,13 +3,13 @@ use std::cell::RefCell;
 use super::Context;
 
 thread_local! {
-    /// The call whose code runs on this thread, when its client wants to see log events.
+    /// The call whose code runs on this thread, if its client wants log events.
     static CURRENT: RefCell<Option<Context>> = const { RefCell::new(None) };
 }
 
-/// Events on this thread belong to the call until this is dropped.
+/// Guard: log events on this thread belong to the call until it is dropped.
 pub(crate) struct Scope {
-    /// `None` when nothing was changed.
+    /// Value to restore, or `None` if nothing was changed.
     before: Option<Option<Context>>,
 }
 
@@ -30,6 +30,6 @@ impl Drop for Scope {
 
 #[cfg(feature = "client-log")]
 pub(crate) fn current() -> Option<Context> {
-    // An event that is logged while the value is being replaced belongs to nobody.
+    // An event that is logged while the value is being replaced belongs to no call.
     CURRENT.with(|it| it.try_borrow().ok().and_then(|it| it.clone()))
 }

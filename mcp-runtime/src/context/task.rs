@@ -6,7 +6,7 @@ use std::{
 
 use super::{Context, once::waits_for_an_answer};
 
-/// Waits until a task has begun.
+/// Future that waits until a task has begun.
 pub(crate) type Beginning = Pin<Box<dyn Future<Output = ()> + Send>>;
 
 /// A call that may become a task.
@@ -17,13 +17,13 @@ pub(crate) trait TaskBegin: Send + Sync {
 }
 
 impl Context {
-    /// Whether the call has become one.
+    /// Returns whether the call has become a task.
     pub(crate) fn is_task(&self) -> bool {
         self.0.caller.task.as_ref().is_some_and(|it| it.has_begun())
     }
 
-    /// Ends the call here, and goes on as a task of its client's: for tools with `task(later)`, which first ask what they need
-    /// to know and then take their time.
+    /// Ends the call and continues as a task of the client. It is for tools with `task(later)`, which first ask their questions and then
+    /// run for long.
     ///
     /// ```
     /// use mcp_runtime::prelude::*;
@@ -45,8 +45,8 @@ impl Context {
     /// # fn main() {}
     /// ```
     ///
-    /// Returns at once where the call has become a task already, or cannot be one: handlers need not know. In 2025-11-25 it is the
-    /// client who decides that a call is a task, and it is one from the start; what it asks is asked as a task.
+    /// Returns at once if the call is a task already or cannot become one, so handlers need not check. Under protocol revision 2025-11-25
+    /// the client decides whether a call is a task. It is then a task from the start, and its questions are those of a task.
     pub async fn begin_task(&self) {
         let Some(task) = &self.0.caller.task else { return };
         let mut end = pin!(self.ended());
@@ -54,11 +54,11 @@ impl Context {
             return;
         }
         let mut beginning = task.begin_task();
-        // Whoever runs the handler must see that it wants to be a task.
+        // The task that runs the handler must see that the call wants to become a task.
         self.wake();
         poll_fn(|cx| match beginning.as_mut().poll(cx) {
             Poll::Pending => {
-                // A question that is open goes first, and a `once` around this waits for its answer.
+                // An open question is asked first. An enclosing `once` counts as waiting for its answer, so that the round can end.
                 waits_for_an_answer();
                 end.as_mut().poll(cx)
             }

@@ -1,4 +1,4 @@
-//! What has changed, and how it is told.
+//! Differences between two manifests, and the report about them.
 
 use std::{
     collections::HashMap,
@@ -7,35 +7,35 @@ use std::{
 
 use super::place::Place;
 
-/// What a change means for clients.
+/// Effect of a change on clients.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Class {
-    /// Some client that was right before is wrong now, or is told what it was not promised.
+    /// A client that worked before fails now, or receives a value that it was not promised.
     Breaking,
-    /// There is more than before.
+    /// The server offers more than before.
     Additive,
     /// Only words changed.
     Cosmetic,
 }
 
-/// One difference between two manifests.
+/// Difference between two manifests.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Change {
     pub(crate) class: Class,
-    /// Where it comes from in the sources.
+    /// Place in the sources.
     pub(crate) place: Place,
-    /// Of what, as in "tool `add`: argument `b`".
+    /// Part that has changed, as in "tool `add`: argument `b`".
     pub(crate) subject: String,
-    /// What, as in "must be given now".
+    /// Description of the change, as in "must be given now".
     pub(crate) text: String,
-    /// How not to break anything.
+    /// Way to avoid the break.
     pub(crate) advice: Option<String>,
-    /// What it has in common with the same difference of the same type elsewhere.
+    /// Key that the same difference of the same type shares in all places.
     pub(super) kin: Option<String>,
 }
 
 impl Change {
-    /// Where else the same is told.
+    /// Returns the text for a further place of the same difference.
     fn also(&self) -> String {
         match &self.place {
             Place::Nowhere => self.subject.clone(),
@@ -67,7 +67,7 @@ pub(crate) struct Report {
 
 impl Report {
     pub(super) fn new(mut changes: Vec<Change>) -> Self {
-        // Stable, so that the changes of one line stay in the order in which they were found.
+        // The sort is stable, so the changes of one line stay in the order in which they were found.
         changes.sort_by(|a, b| (a.class, &a.place).cmp(&(b.class, &b.place)));
         Self { changes }
     }
@@ -77,17 +77,17 @@ impl Report {
         &self.changes
     }
 
-    /// Whether some client breaks.
+    /// Whether a change breaks clients.
     pub(crate) fn breaks(&self) -> bool {
         self.changes.iter().any(|it| it.class == Class::Breaking)
     }
 
-    /// Whether the lock says all that is published, and nothing else.
+    /// Whether the lock contains all that is published, and nothing else.
     pub(crate) fn is_empty(&self) -> bool {
         self.changes.is_empty()
     }
 
-    /// The report for people. `regenerate` is the command that writes the lock again.
+    /// Returns the report as text. `regenerate` is the command that writes the lock again.
     pub(crate) fn told(&self, file: &str, regenerate: &str) -> String {
         if self.is_empty() {
             return format!("{file}: what is published is what was promised\n");
@@ -125,7 +125,7 @@ impl Report {
     }
 }
 
-/// One of each family, the first, and the others with it.
+/// Groups the changes that are one difference in several places. Returns the first change of each group with the others.
 fn one_of_kin<'a>(all: impl Iterator<Item = &'a Change>) -> Vec<(&'a Change, Vec<&'a Change>)> {
     let mut told: Vec<(&Change, Vec<&Change>)> = Vec::new();
     let mut families: HashMap<&str, Vec<usize>> = HashMap::new();

@@ -1,25 +1,25 @@
-//! What a tool promises of itself: `readOnlyHint` and its like.
+//! Promises that a tool makes with hints such as `readOnlyHint`.
 
 use serde_json::Value;
 
 use super::{change::Class, item::Comparison};
 
-/// A hint, what stands for it where it is not said, and the value that promises something.
+/// Hint with its default, and the value that makes a promise.
 struct Hint {
     name: &'static str,
     default: bool,
     promising: bool,
-    /// What is promised: "it …".
+    /// Promise, in words that follow "it".
     promise: &'static str,
-    /// How its author says so.
+    /// Attribute key with which the author makes the promise.
     key: &'static str,
-    /// The promise is kept too by a tool that changes nothing.
+    /// Whether a tool that changes nothing keeps this promise too.
     is_implied: bool,
 }
 
 const READ_ONLY: &str = "readOnlyHint";
 
-/// In the order in which they matter.
+/// All hints, the most important ones first.
 const HINTS: [Hint; 4] = [
     Hint {
         name: READ_ONLY,
@@ -55,7 +55,7 @@ const HINTS: [Hint; 4] = [
     },
 ];
 
-/// The annotations of a tool, where there are any.
+/// Annotations of a tool, if it has any.
 #[derive(Clone, Copy)]
 struct Hints<'a>(Option<&'a Value>);
 
@@ -69,7 +69,7 @@ impl Hints<'_> {
             || hint.is_implied && self.said(READ_ONLY) == Some(true)
     }
 
-    /// `true`, or `false by default`.
+    /// Returns the value as text: `true`, or `false by default`.
     fn shown(self, hint: &Hint) -> String {
         match self.said(hint.name) {
             Some(value) => value.to_string(),
@@ -79,8 +79,8 @@ impl Hints<'_> {
 }
 
 impl Comparison<'_> {
-    /// Clients decide by the hints whether to ask their user, so a promise that is taken back breaks. What one hint takes back is one
-    /// difference, whatever else it implied.
+    /// Compares the hints of a tool. Clients use hints to decide whether to ask their user, so a promise that is taken back breaks. A hint
+    /// and the promises that it implied are one difference.
     pub(super) fn hints(&mut self, was: Option<&Value>, is: Option<&Value>) {
         let (was, is) = (Hints(was), Hints(is));
         let now = |of: Hints<'_>, than: Hints<'_>| -> Vec<&'static Hint> {
@@ -104,7 +104,7 @@ impl Comparison<'_> {
     }
 }
 
-/// What is promised, and what a client sees of that before and after.
+/// Returns the promises, and the hints behind them before and after the change.
 fn told(promises: &[&Hint], was: Hints<'_>, is: Hints<'_>) -> String {
     let concerns = |hint: &Hint| {
         promises.iter().any(|it| it.name == hint.name || it.is_implied && hint.name == READ_ONLY)
@@ -120,7 +120,7 @@ fn told(promises: &[&Hint], was: Hints<'_>, is: Hints<'_>) -> String {
     format!("{promised}: {}", list(seen))
 }
 
-/// `a, b and c`.
+/// Joins the parts as in `a, b and c`.
 fn list(parts: impl Iterator<Item = String>) -> String {
     let parts: Vec<String> = parts.collect();
     match parts.split_last() {

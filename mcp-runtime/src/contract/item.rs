@@ -1,4 +1,4 @@
-//! One item in two manifests, member by member.
+//! Compares an item in two manifests, member by member.
 
 use std::collections::BTreeSet;
 
@@ -12,7 +12,7 @@ use super::{
 };
 use crate::{gathered::gathered, schema::Map};
 
-/// Adds what has changed in an item that is in both manifests, under the name that it has now.
+/// Adds the changes of an item that is in both manifests. The changes name it by its current key.
 pub(super) fn compare(
     kind: Kind,
     key: &str,
@@ -57,7 +57,7 @@ pub(super) struct Comparison<'a> {
 }
 
 impl Comparison<'_> {
-    /// Of the item as a whole.
+    /// Adds a change of the item as a whole.
     pub(super) fn change(&mut self, class: Class, text: impl Into<String>, advice: Option<&str>) {
         let place = self.places.item(self.kind, self.key);
         self.push(class, place, "", text.into(), advice.map(str::to_owned));
@@ -75,7 +75,7 @@ impl Comparison<'_> {
         self.to.push(Change { class, place, subject, text, advice, kin: None });
     }
 
-    /// `part` is of the item, empty for all of it.
+    /// Returns the subject of a change. `part` is a part of the item, or empty for the whole item.
     fn subject(&self, part: &str) -> String {
         format!("{} `{}`{part}", self.kind.noun(), self.key)
     }
@@ -90,7 +90,7 @@ impl Comparison<'_> {
         }
     }
 
-    /// Whom a resource is for, and how much it matters.
+    /// Compares annotations, such as the audience and the priority of a resource.
     fn annotations(&mut self, was: Option<&Value>, is: Option<&Value>) {
         if let Some(text) = schema::differs("annotations", was, is) {
             let shown = [was, is].map(|it| it.map_or_else(|| "none".to_owned(), Value::to_string));
@@ -99,7 +99,7 @@ impl Comparison<'_> {
         }
     }
 
-    /// What clients rely on without anybody knowing how: more of it does no harm.
+    /// Compares a member that clients may rely on in an unknown way. A new one does no harm; any other change breaks.
     fn promise(&mut self, member: &str, was: Option<&Value>, is: Option<&Value>) {
         match (was, is) {
             // Extensions are independent of each other.
@@ -122,7 +122,8 @@ impl Comparison<'_> {
         }
     }
 
-    /// Capabilities that it needs of its client, scopes that it needs of its caller, and arguments that it completes.
+    /// Compares lists of names: capabilities that the item needs of its client, scopes that it needs of its caller, and arguments that it
+    /// completes.
     fn names(&mut self, member: &str, was: Option<&Value>, is: Option<&Value>) {
         let names = |it: Option<&Value>| -> BTreeSet<String> {
             let list = it.and_then(Value::as_array).into_iter().flatten();
@@ -235,7 +236,7 @@ fn argument(name: &str) -> String {
     format!(": argument `{name}`")
 }
 
-/// The arguments of a prompt as the schema of an object of texts.
+/// Returns the arguments of a prompt as the schema of an object with string members.
 fn as_schema(arguments: Option<&Value>) -> Value {
     let list = || arguments.and_then(Value::as_array).into_iter().flatten();
     let name = |it: &Value| it["name"].as_str().unwrap_or_default().to_owned();

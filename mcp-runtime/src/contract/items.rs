@@ -1,4 +1,4 @@
-//! The items of two manifests: those that went, those that came, and those that are in both.
+//! Compares the items of two manifests: items that are gone, items that are new, and items in both.
 
 use serde_json::Value;
 
@@ -12,10 +12,10 @@ use super::{
 use crate::nearest;
 
 impl Published {
-    /// What has changed since the manifest in `lock` was written.
+    /// Returns the changes since the manifest in `lock` was written.
     ///
     /// # Errors
-    /// A text that is no lock, or the lock of another server.
+    /// If the text is no lock, or is the lock of another server.
     pub(crate) fn against(&self, lock: &[u8]) -> Result<Report, String> {
         let old = Manifest::read(lock)?;
         if is_foreign(&old, &self.manifest) {
@@ -29,7 +29,8 @@ impl Published {
     }
 }
 
-/// Another name, and less than half of the items: a server that was renamed keeps them.
+/// Whether a lock belongs to another server: the name differs, and fewer than half of the items are still there. A server that was renamed
+/// keeps its items.
 fn is_foreign(old: &Manifest, new: &Manifest) -> bool {
     let (mut all, mut kept) = (0, 0);
     for kind in Kind::ALL {
@@ -111,7 +112,7 @@ fn lists(kind: Kind, old: &List, new: &Published, changes: &mut Vec<Change>) {
     }
 }
 
-/// Which of the items that came is the one that went, under another name.
+/// Returns which of the new items is the old item under another name.
 fn most_alike(
     kind: Kind,
     key: &str,
@@ -119,7 +120,7 @@ fn most_alike(
     came: &[&String],
     list: &List,
 ) -> Option<usize> {
-    /// Two names that are alike, or the same words and the same arguments.
+    /// Score above which an item counts as renamed: the names are similar, or the description and the arguments are equal.
     const ENOUGH: f64 = 0.75;
     let says = |item: &crate::schema::Map, member: &str| {
         item.get(member).filter(|it| **it != Value::Null).cloned()
@@ -136,7 +137,7 @@ fn most_alike(
         };
         let words = same("description");
         let name = nearest::likeness(key, name);
-        // Words alone may have been copied, and arguments alone are often the same.
+        // A description alone may have been copied, and equal arguments alone are common.
         match (words, arguments) {
             (true, true) => name + 1.0,
             (true, false) | (false, true) => name + 0.2,

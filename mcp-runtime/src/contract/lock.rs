@@ -1,4 +1,4 @@
-//! A lock file as it comes from a disk, where people and tools have had their hands on it.
+//! Reads lock files, which people and tools may have edited.
 
 use std::collections::BTreeMap;
 
@@ -7,14 +7,14 @@ use serde_json::Value;
 use super::manifest::{Kind, List, Manifest};
 use crate::schema::Map;
 
-/// Changes when a lock cannot be read as it was any more.
+/// Version of the lock format. It changes when older locks can no longer be read as before.
 pub(super) const FORMAT: u64 = 1;
 
 impl Manifest {
     /// Reads the text of a lock file.
     ///
     /// # Errors
-    /// What is wrong with it, for people.
+    /// The problem with the text, in words for the user.
     pub(crate) fn read(bytes: &[u8]) -> Result<Self, String> {
         let bytes = bytes.strip_prefix(b"\xef\xbb\xbf").unwrap_or(bytes);
         if bytes.starts_with(b"\xff\xfe") || bytes.starts_with(b"\xfe\xff") {
@@ -40,7 +40,7 @@ impl Manifest {
     }
 }
 
-/// The line of a merge's mark. JSON has none that begins this way.
+/// Returns the number of the first line with a conflict marker of a merge. No line of a lock begins with such a marker.
 fn conflict(text: &str) -> Option<usize> {
     let marks = ["<<<<<<<", "=======", ">>>>>>>", "|||||||"];
     let at = text.lines().position(|line| marks.iter().any(|it| line.starts_with(it)))?;

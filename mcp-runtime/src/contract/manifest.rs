@@ -1,4 +1,4 @@
-//! What a server publishes, item by item, and where each is in the sources.
+//! Everything that a server publishes, and its places in the sources.
 
 use std::collections::BTreeMap;
 
@@ -13,7 +13,7 @@ use crate::{
     schema::Map,
 };
 
-/// The four kinds of items.
+/// Kind of an item.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Kind {
     Tool,
@@ -34,7 +34,7 @@ impl Kind {
         }
     }
 
-    /// The member of the manifest that lists them.
+    /// Returns the member of the manifest that lists items of this kind.
     pub(super) fn list(self) -> &'static str {
         match self {
             Self::Tool => "tools",
@@ -44,7 +44,7 @@ impl Kind {
         }
     }
 
-    /// What tells one from another.
+    /// Returns the member that identifies an item of this kind.
     pub(super) fn key(self) -> &'static str {
         match self {
             Self::Tool | Self::Prompt => "name",
@@ -63,13 +63,13 @@ impl Kind {
     }
 }
 
-/// The items of one kind by what tells them apart.
+/// Items of one kind, by the member that identifies them.
 pub(super) type List = BTreeMap<String, Map>;
 
-/// What a server publishes, or did.
+/// Everything that a server publishes now, or published when its lock was written.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Manifest {
-    /// What it says of itself. The version is not among it: it changes without anything else.
+    /// Description of the server. Its version is left out, because it changes without any other change.
     pub(super) server: Map,
     pub(super) lists: BTreeMap<Kind, List>,
 }
@@ -84,7 +84,7 @@ impl Manifest {
         self.lists.get(&kind).unwrap_or(&NONE)
     }
 
-    /// The text of a lock file: sorted, one member a line, and the same for the same server.
+    /// Returns the text of a lock file. It is sorted, has one member a line, and is always the same for the same server.
     pub(crate) fn text(&self) -> String {
         let mut all = Map::new();
         all.insert("format".to_owned(), lock::FORMAT.into());
@@ -97,7 +97,7 @@ impl Manifest {
     }
 }
 
-/// What a server publishes now.
+/// Manifest of the current server, and the places of its items.
 #[derive(Clone, Debug)]
 pub(crate) struct Published {
     pub(crate) manifest: Manifest,
@@ -129,7 +129,7 @@ fn server(identity: &Identity) -> Map {
     server
 }
 
-/// An entry as the newest revision lists it, with what clients meet that this list has no place for.
+/// Returns an entry as the newest revision lists it, with the facts that such a list has no place for.
 fn item(entry: &Entry) -> Map {
     let mut item = object(&protocol::listed(entry));
     for schema in ["inputSchema", "outputSchema"] {
@@ -158,7 +158,7 @@ fn item(entry: &Entry) -> Map {
 }
 
 fn object(text: &[u8]) -> Map {
-    // We have written it ourselves.
+    // This crate has written the text, so it is valid JSON.
     serde_json::from_slice(text).unwrap_or_default()
 }
 

@@ -1,4 +1,4 @@
-//! Where in the sources something is said.
+//! Places of items and arguments in the sources.
 
 use std::{
     collections::{BTreeMap, BTreeSet},
@@ -8,11 +8,11 @@ use std::{
 use super::manifest::Kind;
 use crate::{catalog::Entry, gathered::gathered, item::ArgDef};
 
-/// A place in the sources, as exactly as it is known.
+/// Place in the sources, as exactly as it is known.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Place {
     Line(&'static str, u32),
-    /// Of what is gone, only the file in which its like are is known.
+    /// File of an item that is gone, known from the items that are left.
     File(&'static str),
     Nowhere,
 }
@@ -27,7 +27,7 @@ impl fmt::Display for Place {
     }
 }
 
-/// Where the items of a server are, and their arguments.
+/// Places of a server's items and of their arguments.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Places(BTreeMap<(Kind, String), Item>);
 
@@ -36,7 +36,7 @@ struct Item {
     place: Place,
     /// Lines of arguments, in the file of the item.
     arguments: BTreeMap<&'static str, u32>,
-    /// The line of the parameter whose type has all other arguments in it.
+    /// Line of the parameter whose type contains all other arguments.
     others: Option<u32>,
 }
 
@@ -73,12 +73,13 @@ impl Places {
         self.0.get(&(kind, key.to_owned()))
     }
 
-    /// The attribute of an item.
+    /// Returns the place of an item's attribute.
     pub(super) fn item(&self, kind: Kind, key: &str) -> Place {
         self.find(kind, key).map_or(Place::Nowhere, |it| it.place.clone())
     }
 
-    /// A parameter that is there, or has an argument of that name in its type; the item where nobody knows its line.
+    /// Returns the place of the parameter that is the argument, or that has the argument in its type. If its line is unknown, returns the
+    /// place of the item.
     pub(super) fn argument(&self, kind: Kind, key: &str, argument: &str) -> Place {
         let Some(item) = self.find(kind, key) else { return Place::Nowhere };
         match (&item.place, item.arguments.get(argument).copied().or(item.others)) {
@@ -87,7 +88,7 @@ impl Places {
         }
     }
 
-    /// The file that an item must have been in: that of all others of its kind, or of all items.
+    /// Returns the file that must have contained an item that is gone: the only file with items of its kind, or the only file with items.
     pub(super) fn of_gone(&self, kind: Kind) -> Place {
         let one = |wanted: &dyn Fn(Kind) -> bool| {
             let items = self.0.iter().filter(|(key, _)| wanted(key.0));
@@ -131,7 +132,7 @@ mod tests {
         registry::all().find(|it| it.group == Some("places")).expect("the tool")
     }
 
-    /// Where the arguments of `go` are, when its parameters are in these lines.
+    /// Checks the lines of the arguments of `go` if its parameters are in `lines`.
     fn check(lines: [u32; 2], times: u32, from: u32, gone: u32) {
         let mut params = crate::extract::Params::default();
         (def().params)(&mut params);
@@ -155,7 +156,7 @@ mod tests {
         let item = def().origin.line;
         check([0, 0], item, item, item);
         check([70, 0], 70, item, item);
-        // What is in no parameter may have been in the one that others are in.
+        // An argument without a parameter may have been in the type that contains the others.
         check([70, 71], 70, 71, 71);
     }
 

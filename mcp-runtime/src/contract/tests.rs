@@ -9,7 +9,7 @@ use super::{
     place::{Place, Places},
 };
 
-/// A lock with these items beside nothing.
+/// A lock with these lists. All other lists are empty.
 fn lock(lists: Value) -> Vec<u8> {
     let mut all = json!({
         "format": 1, "server": {"name": "one"},
@@ -30,7 +30,7 @@ fn compare(old: Value, new: Value) -> Report {
     items::compare(&read(old), &published)
 }
 
-/// Changes as `class subject text`.
+/// Checks the changes, written as `class subject text`.
 #[track_caller]
 fn check(old: Value, new: Value, expected: &[&str]) {
     let report = compare(old, new);
@@ -63,13 +63,13 @@ fn tool_with(member: &str, said: Value) -> Value {
     tool
 }
 
-/// From the one tool to the other.
+/// Checks the changes from one tool to the other.
 #[track_caller]
 fn check_tool(old: Value, new: Value, expected: &[&str]) {
     check(json!({"tools": [old]}), json!({"tools": [new]}), expected);
 }
 
-/// A member with these two values, in both directions.
+/// Checks the changes between two values of a member, in both directions.
 #[track_caller]
 fn check_member(member: &str, old: Value, new: Value, there: &[&str], back: &[&str]) {
     check_tool(tool_with(member, old.clone()), tool_with(member, new.clone()), there);
@@ -112,7 +112,7 @@ fn items_that_are_alike_have_a_new_name() {
         json!({"tools": [tool("search_note"), tool("add")]}),
         &[&is_now("tool", "search_notes", "search_note")],
     );
-    // By what they say and take, whatever they are called.
+    // Tools with the same description and arguments, and different names.
     let sum = |name: &str| {
         json!({"name": name, "description": "Adds", "inputSchema": {
             "type": "object", "properties": {"a": {"type": "integer"}},
@@ -128,7 +128,7 @@ fn items_that_are_alike_have_a_new_name() {
         json!({"resources": [{"name": "x", "uri": "notes://todays"}]}),
         &[&is_now("resource", "notes://today", "notes://todays")],
     );
-    // What else has changed in it is told under the new name.
+    // Other changes of the item are reported under the new name.
     let mut other = tool("search_note");
     other["description"] = json!("Searches");
     check(
@@ -139,7 +139,7 @@ fn items_that_are_alike_have_a_new_name() {
             "cosmetic tool `search_note` has a description now",
         ],
     );
-    // Each one has one successor.
+    // A new item replaces only one old item.
     check(
         json!({"tools": [tool("alpha_one"), tool("alpha_two")]}),
         json!({"tools": [tool("alpha_onE")]}),
@@ -213,7 +213,7 @@ fn arguments_and_results_are_told_with_their_place() {
 #[test]
 fn hints_are_promises() {
     let hints = |hints: Value| tool_with("annotations", hints);
-    /// From no promise to this one, and back.
+    /// Checks the changes from no promise to this one, and back.
     #[track_caller]
     fn check(said: Value, what: &str, [hint, without, with]: [&str; 3]) {
         check_member(
@@ -228,7 +228,7 @@ fn hints_are_promises() {
             )],
         );
     }
-    // One hint is one difference, although it says all three.
+    // A hint is one difference, although it makes three promises.
     let all = "changes nothing, destroys nothing and may be called again without more effect";
     check(json!({"readOnlyHint": true}), all, ["readOnlyHint", "false", "true"]);
     for (name, with, without, what) in [
@@ -238,7 +238,7 @@ fn hints_are_promises() {
     ] {
         check(json!({ name: with }), what, [name, without, &with.to_string()]);
     }
-    // The promise is kept that another hint makes now.
+    // A promise is kept if another hint makes it now.
     let read_only = json!({"readOnlyHint": true});
     check_member(
         "annotations",
@@ -251,7 +251,7 @@ fn hints_are_promises() {
             "additive tool `add` promises now that it changes nothing: `readOnlyHint` was false and is true now",
         ],
     );
-    // One is taken back, and another one given.
+    // A promise is taken back, and a new one is made.
     check_member(
         "annotations",
         json!({"idempotentHint": true}),
@@ -265,7 +265,7 @@ fn hints_are_promises() {
             "additive tool `add` promises now that it may be called again without more effect: `idempotentHint` was false by default and is true now",
         ],
     );
-    // What is said already by another hint, or by saying nothing.
+    // Hints that repeat a promise of another hint, or a default.
     let same = ["cosmetic tool `add` says its `annotations` differently, and means the same"];
     for hints in [
         json!({"readOnlyHint": true, "idempotentHint": true}),
@@ -276,7 +276,7 @@ fn hints_are_promises() {
     check_tool(tool("add"), hints(json!({"readOnlyHint": false, "openWorldHint": true})), &same);
 }
 
-/// Only the words that matter: what is implied has no word of its own.
+/// The advice names only the keys that are needed: a promise that is implied needs no key of its own.
 #[test]
 fn a_promise_is_kept_by_the_word_that_makes_it() {
     let advice = |old: Value| {
@@ -367,7 +367,7 @@ fn promises_are_kept() {
         &["additive tool `add` has `_meta[\"b\"]` now: 2"],
         &["breaking tool `add` has another `_meta[\"b\"]`: was 2, is not there"],
     );
-    // What nobody here has heard of is relied upon all the same.
+    // Clients may also rely on a member that this crate does not know.
     check_member(
         "pricing",
         json!("free"),
@@ -541,7 +541,7 @@ fn five_hundred_tools_are_no_matter() {
     };
     let report = compare(json!({"tools": tools(0)}), json!({"tools": tools(100)}));
     let count = |class| report.changes().iter().filter(|it| it.class == class).count();
-    // The first hundred are called otherwise now, and take larger numbers.
+    // The first hundred tools have other names now, and accept larger numbers.
     assert_eq!((count(Class::Breaking), count(Class::Additive)), (100, 100 * 10));
 }
 
@@ -568,7 +568,7 @@ fn a_report_is_read_from_the_top() {
     );
 }
 
-/// A tool that takes one thing and returns nothing.
+/// A tool that takes one argument and returns nothing.
 fn taking(name: &str, argument: &str, schema: &Value) -> Value {
     let mut tool = tool(name);
     tool["inputSchema"]["properties"] = json!({ argument: schema });
@@ -617,7 +617,7 @@ fn what_changes_in_one_type_is_told_once() {
     );
 }
 
-/// A list of values is a type too, whatever the arguments say of it; what is sent is not what is returned.
+/// An `enum` is a type too, even if its descriptions differ. A type is not the same in arguments and in results.
 #[test]
 fn what_changes_in_several_types_is_told_of_each() {
     let size = |values: &[&str], text: &str| json!({"type": "string", "enum": values, "description": text});

@@ -1,8 +1,8 @@
-//! JSON that stays the same while its meaning does.
+//! JSON text that changes only with its meaning.
 
 use serde_json::Value;
 
-/// Members in the order of their names, whatever order they are kept in; one a line, so that a change of one is a change of one line.
+/// Formats a value with its members sorted by name and one member a line, so that a change of one member is a change of one line.
 pub(super) fn pretty(value: &Value) -> String {
     let mut text = String::new();
     write(&mut text, value, 0);
@@ -43,7 +43,7 @@ fn next_line(text: &mut String, after_another: bool, depth: usize) {
     text.push_str(&"  ".repeat(depth));
 }
 
-/// Sorts what has no order in a schema: the names that are required, and the types of a list of them. Parameters may change places.
+/// Sorts the parts of a schema that have no order: `required`, and a `type` that is a list. So parameters can change places.
 pub(super) fn settle(schema: &mut Value) {
     let Value::Object(map) = schema else { return };
     for (keyword, said) in map {
@@ -55,7 +55,7 @@ pub(super) fn settle(schema: &mut Value) {
                 "properties" | "patternProperties" | "$defs" | "definitions" | "dependentSchemas",
                 Value::Object(schemas),
             ) => schemas.values_mut().for_each(settle),
-            // Values, not schemas.
+            // Values of these keywords are no schemas.
             ("const" | "default" | "enum" | "examples", _) => {}
             (_, Value::Array(schemas)) => schemas.iter_mut().for_each(settle),
             (_, other) => settle(other),

@@ -12,11 +12,11 @@ use crate::{
 
 type OutcomeFuture = Pin<Box<dyn Future<Output = Outcome> + Send>>;
 
-/// What runs around every operation.
+/// Function that runs around every operation.
 #[derive(Clone)]
 pub(crate) struct Around(Arc<dyn Fn(OperationCall, Next) -> OutcomeFuture + Send + Sync>);
 
-/// The operation that [`around`](crate::Builder::around) runs around.
+/// Operation that is passed to the function of [`around`](crate::Builder::around), with its context.
 #[derive(Debug)]
 pub struct OperationCall {
     operation: Operation,
@@ -24,18 +24,18 @@ pub struct OperationCall {
 }
 
 impl OperationCall {
-    /// What is asked for.
+    /// Returns the requested operation.
     pub fn operation(&self) -> &Operation {
         &self.operation
     }
 
-    /// Who asks, and the server's state.
+    /// Returns the context of the operation: its caller and the server's state.
     pub fn context(&self) -> &Context {
         &self.context
     }
 }
 
-/// The rest of the way: run it to get the outcome, or do not and answer with [`Outcome::failed`].
+/// Continuation of an operation: [`run`](Self::run) it to get the outcome, or answer with [`Outcome::failed`] instead.
 pub struct Next {
     dispatcher: Arc<Dispatcher>,
     snapshot: Arc<Snapshot>,
@@ -50,7 +50,7 @@ impl fmt::Debug for Next {
 }
 
 impl Next {
-    /// Runs the operation.
+    /// Runs the operation and returns its outcome.
     pub async fn run(self, call: OperationCall) -> Outcome {
         drop(call);
         match self.dispatcher.run(&self.snapshot, None, self.caller, self.request.borrow()) {
@@ -71,7 +71,7 @@ impl Around {
         Self(Arc::new(move |call, next| Box::pin(around(call, next))))
     }
 
-    /// Begins the outer work, whose `next` will run the request.
+    /// Calls the function of `around`. The `Next` that it gets runs the request.
     pub(super) fn start(
         &self,
         dispatcher: &Arc<Dispatcher>,
@@ -107,7 +107,7 @@ pub(super) fn around_panicked() -> Error {
     Error::internal("`around` panicked")
 }
 
-/// A request that outlives the bytes it came in, since nobody knows when `next` will run.
+/// Owned copy of a request. The function of `around` may run its `Next` after the bytes of the message are gone.
 enum Owned {
     List(ListKind, Option<String>),
     CallTool(String, Option<String>),

@@ -97,7 +97,8 @@ pub(super) fn find<'a>(
     }
 }
 
-/// A function that took the typed text has filtered by it already, perhaps better than we would.
+/// Filters the values of a completion function by the typed text. A function that took the text (`already`) or returned a total has
+/// filtered them itself, perhaps better.
 fn filtered(answer: Answer, already: bool, typed: &str) -> Answer {
     match answer {
         Ok(Done::Completion(found)) if !already && found.total.is_none() => {
@@ -107,7 +108,7 @@ fn filtered(answer: Answer, already: bool, typed: &str) -> Answer {
     }
 }
 
-/// What begins with the typed text, then what contains it, without regard to case.
+/// Returns the values that begin with the typed text, then those that contain it, without regard to case.
 fn matching(values: Vec<String>, typed: &str) -> Completion {
     let typed = typed.to_lowercase();
     let (mut first, mut then) = (Vec::new(), Vec::new());

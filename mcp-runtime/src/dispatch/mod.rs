@@ -1,4 +1,4 @@
-//! From an operation to an outcome, in no revision's words and without I/O.
+//! Runs operations of clients and returns their outcomes. Nothing here depends on a protocol revision or does I/O.
 //!
 //! A handler that is ready at its first poll costs no task, no timer and no entry in any table.
 
@@ -37,7 +37,7 @@ use crate::{
     wire::{Kind as JsonKind, Known, Raw},
 };
 
-/// What a client asks of the items.
+/// Request for items, in the form that all protocol revisions share.
 #[derive(Clone, Debug)]
 pub(crate) enum Request<'a> {
     List {
@@ -63,16 +63,16 @@ pub(crate) enum Request<'a> {
     },
 }
 
-/// Whose argument is completed.
+/// Prompt or resource whose argument is completed.
 #[derive(Clone, Debug)]
 pub(crate) enum Reference<'a> {
     Prompt(Cow<'a, str>),
-    /// A template, or a URI that one matches.
+    /// URI template, or a URI that belongs to a resource or matches a template.
     Resource(Cow<'a, str>),
 }
 
 impl Request<'_> {
-    /// The item it is for, as far as that can be said before anything runs.
+    /// Returns the item that the request is for, as far as it is known before a handler runs. Lists and completions have none.
     pub(crate) fn target<'s>(&self, snapshot: &'s Snapshot) -> Option<&'s Arc<Entry>> {
         match self {
             Self::CallTool { name, .. } => snapshot.find(ListKind::Tools, name),
@@ -102,12 +102,12 @@ impl Request<'_> {
     }
 }
 
-/// How calls are run.
+/// Settings for running calls.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Settings {
-    /// For items that set none of their own.
+    /// Timeout of items that set none of their own.
     pub(crate) timeout: Option<Duration>,
-    /// Bytes of content.
+    /// Maximum size of the content of a tool result, in bytes.
     pub(crate) max_result: Option<usize>,
 }
 
@@ -116,12 +116,12 @@ pub(crate) struct Dispatcher {
     pub(crate) environment: Arc<Environment>,
     pub(crate) around: Option<Around>,
     pub(crate) settings: Settings,
-    /// What is demanded of callers.
+    /// Authorization rules of the server.
     #[cfg(feature = "auth")]
     pub(crate) rules: Rules,
 }
 
-/// The answer, or the work that will give it.
+/// Answer of an operation, or the work that will produce it.
 pub(crate) enum Dispatched {
     Ready(Answer),
     Pending(Pending),
@@ -157,7 +157,7 @@ impl Dispatcher {
         }
     }
 
-    /// Runs without `around`. `target` is the request's, where it has been looked for.
+    /// Runs the request without `around`. `target` is the item of the request, if the caller has looked it up already.
     fn run(
         &self,
         snapshot: &Arc<Snapshot>,
@@ -288,7 +288,7 @@ impl Dispatcher {
     }
 }
 
-/// What every answer of a handler passes before it leaves.
+/// Completes the answer of a handler: limits tool results, turns failures of tools into results, and adds what the item declares.
 fn finish(
     settings: &Settings,
     entry: &Entry,
@@ -298,7 +298,7 @@ fn finish(
 ) -> Answer {
     match answer {
         Ok(Done::Tool(result)) => Ok(Done::Tool(limit(settings, result))),
-        // Whoever failed, the handler or what it needs, the model is told.
+        // The model is told of every failure, whether the handler itself failed or something that it needs.
         Err(error) if error.kind() == Kind::Failed && entry.tool().is_some() => {
             Ok(Done::Tool(limit(settings, ToolResult::failure(error.message()))))
         }
@@ -308,7 +308,7 @@ fn finish(
             if let Some(cache) = read.cache.as_mut().filter(|_| entry.is_guarded()) {
                 cache.public = false;
             }
-            // The resource's own media type where the contents say none.
+            // Contents without a media type get that of the resource, if the resource declares one.
             let declared = resource.and_then(|it| it.mime_type.as_deref());
             for it in &mut read.contents {
                 if it.mime_type.is_none() {
@@ -329,7 +329,7 @@ fn finish(
     }
 }
 
-/// The refusal tells the model what it can do, since a cut text would look like a whole one.
+/// Replaces a result that is too large with an error that tells the model what to do. A truncated text would look complete.
 fn limit(settings: &Settings, result: ToolResult) -> ToolResult {
     let Some(max) = settings.max_result else { return result };
     let size: usize = result.content.iter().map(content_size).sum();
@@ -358,7 +358,7 @@ fn content_size(content: &Content) -> usize {
     }
 }
 
-/// The panic's own message has gone to stderr with its place; the client does not need to see it.
+/// Answers for a handler that panicked. The message of the panic has gone to stderr with its location; the client does not need it.
 #[cold]
 fn panicked(entry: &Entry) -> Answer {
     let text = format!("the {} `{}` panicked", entry.kind_name(), entry.name);
@@ -368,7 +368,7 @@ fn panicked(entry: &Entry) -> Answer {
     }
 }
 
-/// Arguments that are texts on the wire. A number or bool a client did not quote is taken as its text.
+/// Reads arguments that are strings on the wire. A number or bool that the client did not quote counts as its text.
 fn texts<'a>(arguments: Option<Raw<'a>>) -> Result<Vec<Member<'a, Cow<'a, str>>>, Error> {
     let arguments = arguments.unwrap_or(Raw::EMPTY_OBJECT);
     if arguments.kind() != JsonKind::Object {

@@ -20,15 +20,15 @@ use crate::{
     unwind::{self, Panicked},
 };
 
-/// A handler that has to wait. Yields `None` when the call was cancelled, which is not answered.
+/// Handler that has to wait. Resolves to `None` if the call was cancelled; such a call gets no response.
 ///
-/// Dropping it drops the user's future and tells blocking code.
+/// Dropping a `Pending` drops the future of the handler and signals the cancellation to blocking code.
 pub(crate) struct Pending {
     future: Pin<Box<dyn Future<Output = Answer> + Send>>,
     entry: Option<Arc<Entry>>,
     context: Context,
     timeout: Option<Duration>,
-    /// How much of it is left.
+    /// Part of the timeout that is left.
     left: Option<Duration>,
     sleep: Option<Pin<Box<Sleep>>>,
     settings: Settings,
@@ -58,7 +58,7 @@ impl Pending {
         }
     }
 
-    /// Work that belongs to no item.
+    /// Wraps work that belongs to no item and has no timeout.
     pub(crate) fn bare(
         future: Pin<Box<dyn Future<Output = Answer> + Send>>,
         context: Context,
@@ -88,7 +88,7 @@ impl Pending {
         self.reservation = Some(reservation);
     }
 
-    /// What goes on as a task is there to take long, unless its own item says how long.
+    /// Whether the call runs as a task whose item sets no timeout: such a task may take as long as it needs.
     fn may_take_long(&self) -> bool {
         self.context.is_task() && self.entry.as_ref().is_some_and(|it| it.timeout.is_none())
     }
@@ -100,7 +100,7 @@ impl Pending {
         self.reservation = None;
         self.context.close();
         if matches!(answer, Ok(Done::NeedInput(_))) {
-            // Work that the handler has moved elsewhere has no call to answer any more.
+            // The round ends here, so work that the handler has moved to other tasks or threads is cancelled.
             self.context.set_cancelled();
         }
         let answer = match &self.entry {
@@ -135,7 +135,8 @@ impl Future for Pending {
         match polled {
             Ok(Poll::Ready(answer)) => return this.end(answer),
             Ok(Poll::Pending) => {
-                // Whatever else the handler waits for is dropped with it, and begins again in the next round; `once` is waited for.
+                // Open questions end the round: other work of the handler is dropped with it and starts again in the next round. A running
+                // `once` is waited for.
                 match this.context.need_input() {
                     Ok(None) => {}
                     Ok(Some(input)) => return this.end(Ok(Done::NeedInput(input))),
@@ -150,17 +151,17 @@ impl Future for Pending {
                 return this.end(answer);
             }
         }
-        // A person may take as long as they like: the time that is left runs on with the answer.
+        // The timeout is paused while a person is asked, and in tasks whose item sets none. The time that is left runs on afterwards.
         if this.context.is_waiting() || this.may_take_long() {
             if let (Some(sleep), Some(left)) = (this.sleep.take(), &mut this.left) {
                 *left = sleep.deadline().saturating_duration_since(tokio::time::Instant::now());
             }
         } else if let (Some(timeout), Some(left)) = (this.timeout, this.left) {
             let sleep = this.sleep.get_or_insert_with(|| Box::pin(tokio::time::sleep(left)));
-            // A handler that never has to wait uses up the budget of the task at each poll, and must not keep
-            // the clock from being looked at.
+            // A handler that never waits uses up tokio's cooperative budget in each poll. Without `unconstrained` the timer would never
+            // become ready.
             if pin!(unconstrained(sleep.as_mut())).poll(cx).is_ready() {
-                // Blocking code learns of it here; a future is dropped with `self`.
+                // Signals the timeout to blocking code. A future is dropped with `self`.
                 this.context.set_cancelled();
                 let answer = this
                     .entry
@@ -206,7 +207,7 @@ fn timed_out(entry: &Entry, timeout: Duration) -> Answer {
     }
 }
 
-/// In debug builds, names a handler that holds the reactor for long: on stdio every other call waits for it.
+/// Logs a warning in debug builds if a handler holds the reactor for long, because every other call on stdio waits meanwhile.
 pub(super) struct Watch<'a> {
     entry: &'a Entry,
     since: Instant,

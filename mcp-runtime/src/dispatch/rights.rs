@@ -1,4 +1,4 @@
-//! Who may use what: from a request to the item it is for, and what that demands.
+//! Authorization of requests: finds the item of a request, and checks that the caller may use it.
 
 #[cfg(feature = "auth")]
 use std::cell::Cell;
@@ -22,7 +22,7 @@ use crate::{
 };
 
 impl Dispatcher {
-    /// The page of a list that a cursor points at, of what this caller may use.
+    /// Returns the page of a list that a cursor points at, with the items that this caller may see.
     pub(super) fn page(
         &self,
         snapshot: &Snapshot,
@@ -36,7 +36,7 @@ impl Dispatcher {
         snapshot.page(kind, cursor)
     }
 
-    /// What a caller knows to be there.
+    /// Returns the items of a list that a caller may see.
     pub(super) fn seen<'a>(
         &'a self,
         snapshot: &'a Snapshot,
@@ -47,8 +47,8 @@ impl Dispatcher {
         snapshot.list(kind).iter().filter(move |it| all || self.shows(it, carrier))
     }
 
-    /// The tools that are not for everybody and have tasks: those that a caller may not call, and those that it may. `None` where nobody
-    /// is asked.
+    /// Returns the names of guarded tools with tasks: first those that the caller may not call, then those that it may. Returns `None` for
+    /// a caller without checks, as over stdio.
     pub(crate) fn judged(
         &self,
         snapshot: &Snapshot,
@@ -85,7 +85,7 @@ impl Dispatcher {
 }
 
 impl Dispatcher {
-    /// What a call comes in that runs again after a restart, for this owner, and of whose caller this was kept.
+    /// Returns the carrier for a call that runs again after a restart. `caller` is the stored authorization of the caller that began it.
     pub(crate) fn carrier_of(&self, owner: &str, caller: Option<&str>) -> Carrier {
         #[cfg(feature = "auth")]
         if let Some(it) = caller.and_then(Authorization::kept) {
@@ -98,10 +98,10 @@ impl Dispatcher {
 
 #[cfg(feature = "auth")]
 impl Dispatcher {
-    /// Lets a caller use what a request is for. `target` is the request's; what is for no item is for everybody.
+    /// Checks that the caller may use the item of a request. `target` is that item. Every caller may make a request for no item.
     ///
     /// # Errors
-    /// Why not.
+    /// The reason for the refusal.
     pub(crate) fn permit(
         &self,
         snapshot: &Snapshot,
@@ -123,7 +123,7 @@ impl Dispatcher {
                 self.check(entry, carrier, using(entry, None, Given::Texts(arguments)))
             }
             (Request::ReadResource { uri }, Some(entry)) => self.check_uri(entry, carrier, uri),
-            // Its arguments are not there yet, so it is asked about as it is for a list.
+            // The arguments of the later call are not known yet, so the check is the same as for a list.
             (Request::Complete { reference, .. }, _) => match find(snapshot, reference) {
                 Ok(entry) => self.check(entry, carrier, listing(entry)),
                 Err(_) => Ok(()),
@@ -132,10 +132,10 @@ impl Dispatcher {
         }
     }
 
-    /// Lets a caller hear of a resource.
+    /// Checks that the caller may subscribe to a resource.
     ///
     /// # Errors
-    /// Why not; also when there is none, since somebody might mean another one's in other letters.
+    /// The reason for the refusal. A URI without a resource is refused too, because its decoded form may be the URI of a guarded resource.
     pub(crate) fn permit_uri(
         &self,
         snapshot: &Snapshot,
@@ -150,7 +150,7 @@ impl Dispatcher {
         };
         let entry = found(uri).ok_or_else(|| Error::no_resource(uri))?;
         self.check_uri(&entry, carrier, uri)?;
-        // Whoever subscribes hears of what the URI says, in whatever way it is written.
+        // Subscriptions compare decoded URIs, so the caller must also be allowed to use the resource of the decoded URI.
         let plain = percent::decode(uri).unwrap_or_default();
         match found(&plain) {
             Some(entry) => self.check_uri(&entry, carrier, &plain),
@@ -169,7 +169,7 @@ impl Dispatcher {
     }
 }
 
-/// Who calls. A name that is empty stands for everybody who has none.
+/// Returns the authorization of the caller. An empty principal belongs to callers that are not identified, so it counts as none.
 #[cfg(feature = "auth")]
 fn caller(carrier: &Carrier) -> Option<&Authorization> {
     carrier.authorization().filter(|it| !it.principal().as_str().is_empty())

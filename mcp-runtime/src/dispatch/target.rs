@@ -1,4 +1,4 @@
-//! What a URI is read through.
+//! Resource templates that a URI is read through.
 
 use std::{borrow::Cow, cell::Cell, sync::Arc};
 
@@ -12,7 +12,7 @@ use crate::{
 
 type Variables<'a> = Vec<Member<'a, Cow<'a, str>>>;
 
-/// The templates that match a URI, each with its variables.
+/// Returns the templates that match a URI, each with its variables.
 pub(super) fn matching<'s: 'a, 'a>(
     snapshot: &'s Snapshot,
     uri: &'a str,
@@ -25,8 +25,8 @@ pub(super) fn matching<'s: 'a, 'a>(
     })
 }
 
-/// The template that a URI is read through: of several that match, the first whose variables fit their types. Few templates
-/// can ask anything, be called too often or are not for everybody, so most servers need not look.
+/// Returns the template that a URI is read through: of several that match, the first whose variables fit their types, else the last.
+/// Returns `None` without a search if no template is guarded, can ask or has a gate, as on most servers.
 pub(super) fn template<'s>(snapshot: &'s Snapshot, uri: &str) -> Option<&'s Arc<Entry>> {
     let templates = snapshot.list(ListKind::Templates);
     if !snapshot.guards(ListKind::Templates)
@@ -43,7 +43,8 @@ pub(super) fn template<'s>(snapshot: &'s Snapshot, uri: &str) -> Option<&'s Arc<
     None
 }
 
-/// Reads the variables as a call would, and runs nothing. Those that make their types panic do the same in the call, where it is answered.
+/// Whether the variables fit their types. Reads them as a call would, without running the handler. A variable whose type panics counts as
+/// fitting: the call will panic in the same way, and its panic gets a response.
 fn fits(entry: &Entry, variables: Variables<'_>) -> bool {
     let Handler::Static(read) = entry.handler else { return true };
     let fits = Cell::new(false);

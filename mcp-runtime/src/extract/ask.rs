@@ -1,4 +1,4 @@
-//! Parameters that say what a function asks of the client.
+//! Parameters that declare the questions of a function to the client.
 
 use std::fmt;
 
@@ -16,9 +16,10 @@ macro_rules! asks {
         pub struct $name(Context);
 
         impl $name {
-            /// Whether the client that calls declared the capability. Where the function itself takes this one, or
-            /// says `asks(…)`, no other gets here; a type of yours that holds one may not have said so
-            /// ([`FromCall::needs`]).
+            /// Returns whether the calling client has declared the capability.
+            ///
+            /// Always `true` if the function itself takes this parameter or has `asks(…)`, because calls of other clients are rejected. It
+            /// can be `false` in a type of yours that holds this one, if its [`FromCall::needs`] does not pass on the requirement.
             pub fn client_can(&self) -> bool {
                 self.0.client().$can()
             }
@@ -46,12 +47,12 @@ macro_rules! asks {
 }
 
 asks! {
-    /// Says that the function asks the user through a form (`elicitation`, client/elicitation): take it as a parameter,
-    /// or write `asks(elicitation)`.
+    /// Asks the user through a form (`elicitation`, client/elicitation). Take it as a parameter to declare that the function asks, or write
+    /// `asks(elicitation)`.
     ///
-    /// A call from a client without the capability is refused before anything runs: with -32021 in 2026-07-28; in earlier
-    /// revisions a tool's result tells the model so, and prompts and resources answer with an error. A function that can do without
-    /// takes `&Context` alone, and looks for itself.
+    /// A call of a client without the capability is rejected before the function runs. Under protocol revision 2026-07-28 the client gets
+    /// error -32021. Under earlier revisions a tool's result tells the model, and prompts and resources answer with an error. A function
+    /// that can do without the capability takes `&Context` instead, and checks the client itself.
     ///
     /// ```
     /// use mcp_runtime::prelude::*;
@@ -72,12 +73,12 @@ asks! {
     /// ```
     Elicit, elicitation, can_elicit;
 
-    /// Says that the function uses the client's model (`sampling`, client/sampling): take it as a parameter, or write
+    /// Asks the client's model (`sampling`, client/sampling). Take it as a parameter to declare that the function asks, or write
     /// `asks(sampling)`.
     ///
-    /// A call from a client without the capability is refused before anything runs: with -32021 in 2026-07-28; in earlier
-    /// revisions a tool's result tells the model so, and prompts and resources answer with an error. A function that can do without
-    /// takes `&Context` alone, and looks for itself.
+    /// A call of a client without the capability is rejected before the function runs. Under protocol revision 2026-07-28 the client gets
+    /// error -32021. Under earlier revisions a tool's result tells the model, and prompts and resources answer with an error. A function
+    /// that can do without the capability takes `&Context` instead, and checks the client itself.
     ///
     /// ```
     /// use mcp_runtime::prelude::*;
@@ -92,12 +93,12 @@ asks! {
     /// ```
     Sample, sampling, can_sample;
 
-    /// Says that the function asks which directories the user works in (`roots`, client/roots): take it as a
-    /// parameter, or write `asks(roots)`.
+    /// Asks which directories the user works in (`roots`, client/roots). Take it as a parameter to declare that the function asks, or write
+    /// `asks(roots)`.
     ///
-    /// A call from a client without the capability is refused before anything runs: with -32021 in 2026-07-28; in earlier
-    /// revisions a tool's result tells the model so, and prompts and resources answer with an error. A function that can do without
-    /// takes `&Context` alone, and looks for itself.
+    /// A call of a client without the capability is rejected before the function runs. Under protocol revision 2026-07-28 the client gets
+    /// error -32021. Under earlier revisions a tool's result tells the model, and prompts and resources answer with an error. A function
+    /// that can do without the capability takes `&Context` instead, and checks the client itself.
     ///
     /// ```
     /// use mcp_runtime::prelude::*;
@@ -133,7 +134,7 @@ impl Elicit {
         self.0.elicit_url(key, message, url)
     }
 
-    /// Says that the user must have been at a page first: see [`Context::require_url`].
+    /// Sends the user to a page before the call can continue: see [`Context::require_url`].
     pub fn require_url(
         &self,
         key: impl Into<String>,
@@ -152,7 +153,7 @@ impl Sample {
 }
 
 impl Roots {
-    /// The directories the user works in: see [`Context::roots`].
+    /// Returns the directories that the user works in: see [`Context::roots`].
     pub fn list(&self) -> Asked<Result<Vec<Root>>> {
         self.0.roots()
     }

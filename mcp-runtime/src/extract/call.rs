@@ -9,7 +9,7 @@ use crate::{
     wire::{Known, Raw},
 };
 
-/// One call on its way into a handler: the arguments as they came, and what was wrong with them.
+/// A call on its way into a handler: the arguments, and the problems with them.
 pub struct Call<'a> {
     pub(crate) mode: Mode<'a>,
     pub(crate) arguments: Arguments<'a>,
@@ -34,12 +34,12 @@ pub(crate) enum Mode<'a> {
     Prompt {
         name: &'a str,
     },
-    /// `misfit` is set when a variable does not fit its type: then the URI is perhaps another template's.
+    /// `misfit` is set if a variable does not fit its type: the URI may then belong to another template.
     Resource {
         uri: &'a str,
         misfit: &'a Cell<bool>,
     },
-    /// Nothing runs: only whether the variables of a template fit their types is found out.
+    /// Only checks whether the variables of a template fit their types. No handler runs.
     Fit {
         fits: &'a Cell<bool>,
     },
@@ -51,9 +51,9 @@ pub(crate) enum Mode<'a> {
 /// The names of an item's arguments.
 #[derive(Default)]
 pub(crate) struct Names {
-    /// Those that are parameters.
+    /// Names of parameters.
     pub(crate) own: Vec<Cow<'static, str>>,
-    /// Those that are fields of structs that are spread.
+    /// Names of the fields of spread structs.
     pub(crate) spread: Vec<String>,
 }
 
@@ -63,9 +63,9 @@ impl Names {
     }
 }
 
-/// Arguments by name. `taken` tells those that no parameter wanted.
+/// Arguments by name. `taken` marks those that a parameter has read.
 pub(crate) enum Arguments<'a> {
-    /// Where they lie; each bit of `taken` is one of them.
+    /// Members as the parser has noted them. Each bit of `taken` stands for one of them.
     Noted {
         members: &'a [Option<(&'a str, Raw<'a>)>],
         taken: u32,
@@ -87,7 +87,7 @@ impl<'a, V> Member<'a, V> {
 }
 
 impl<'a> Arguments<'a> {
-    /// The members of an object.
+    /// Creates the arguments from the members of an object.
     pub(crate) fn json(object: Known<'a>) -> Self {
         match object.members {
             Some(members) if members.len() <= 32 => Self::Noted { members, taken: 0 },
@@ -95,7 +95,7 @@ impl<'a> Arguments<'a> {
         }
     }
 
-    /// JSON arguments one by one, for who looks at all of them.
+    /// Returns the JSON arguments as a list, for callers that look at all of them.
     pub(crate) fn listed(&mut self) -> Option<&mut Vec<Member<'a, Raw<'a>>>> {
         if let Self::Noted { members, taken } = *self {
             let all = members.iter().flatten().enumerate();
@@ -112,7 +112,7 @@ impl<'a> Arguments<'a> {
         }
     }
 
-    /// The JSON argument of this name, marked as taken. The last one wins, as in every JSON object we read.
+    /// Returns the JSON argument of this name, and marks it as taken. The last one wins, as in every JSON object that we read.
     fn take(&mut self, name: &str) -> Option<Raw<'a>> {
         match self {
             Self::Noted { members, taken } => {
@@ -129,13 +129,13 @@ impl<'a> Arguments<'a> {
         }
     }
 
-    /// The names that no parameter took.
+    /// Returns the names that no parameter has read.
     fn unknown(&self) -> Vec<&str> {
         fn left<'s, V>(members: &'s [Member<'_, V>]) -> Vec<&'s str> {
             members.iter().filter(|it| !it.taken).map(|it| &*it.name).collect()
         }
         match self {
-            // Nearly always.
+            // The usual case.
             Self::Noted { members, taken } if taken.count_ones() as usize == members.len() => {
                 Vec::new()
             }
@@ -149,7 +149,7 @@ impl<'a> Arguments<'a> {
     }
 }
 
-/// What the generated function gives back: the answer, or the work that will give it.
+/// Result of a generated function: the answer, or the future of the answer.
 pub enum Running {
     Ready(Answer),
     Pending(Pin<Box<dyn Future<Output = Answer> + Send>>),
@@ -182,12 +182,12 @@ impl<'a> Call<'a> {
         });
     }
 
-    /// The JSON argument of this name, marked as taken.
+    /// Returns the JSON argument of this name, and marks it as taken.
     pub(crate) fn json(&mut self, name: &str) -> Option<Raw<'a>> {
         self.arguments.take(name)
     }
 
-    /// The text argument of this name, marked as taken.
+    /// Returns the text argument of this name, and marks it as taken.
     pub(crate) fn text(&mut self, name: &str) -> Option<Cow<'a, str>> {
         let Arguments::Text(members) = &mut self.arguments else { return None };
         let member = members.iter_mut().rfind(|it| it.name == name)?;
@@ -195,7 +195,7 @@ impl<'a> Call<'a> {
         Some(member.value.clone())
     }
 
-    /// What the user has typed, in a `#[completion]` function.
+    /// Returns the text that the user has typed, in a `#[completion]` function.
     pub(crate) fn typed(&self) -> &'a str {
         match self.mode {
             Mode::Completion { text } => text,
@@ -203,8 +203,7 @@ impl<'a> Call<'a> {
         }
     }
 
-    /// Where a list that travels as one text is cut: a template's variable at the slashes, a prompt's
-    /// argument at the commas.
+    /// Returns the separator of a list that is sent as one text: a slash for templates, a comma for prompts.
     pub(crate) fn list_separator(&self) -> char {
         if matches!(self.mode, Mode::Resource { .. } | Mode::Fit { .. }) { '/' } else { ',' }
     }
@@ -213,12 +212,12 @@ impl<'a> Call<'a> {
         matches!(self.mode, Mode::Tool { strict: true, .. })
     }
 
-    /// Whether every argument was there, right, and wanted.
+    /// Returns whether all arguments were present, valid and known.
     pub fn accept(&mut self) -> bool {
         let lenient = match self.mode {
             Mode::Tool { lenient, .. } => lenient,
             Mode::Prompt { .. } => false,
-            // Template variables are the template's, and completion functions take what they like.
+            // Variables belong to the template, and completion functions take only the arguments that they need.
             Mode::Resource { .. } | Mode::Fit { .. } | Mode::Completion { .. } => true,
         };
         if let Mode::Fit { fits } = self.mode {
@@ -241,7 +240,7 @@ impl<'a> Call<'a> {
         self.problems.is_empty()
     }
 
-    /// The answer to a call whose arguments were wrong.
+    /// Returns the answer to a call with wrong arguments.
     #[cold]
     pub fn refuse(self) -> Running {
         let list = self.problems.join("\n- ");
@@ -253,7 +252,7 @@ impl<'a> Call<'a> {
                 "wrong arguments for prompt `{name}`: {}",
                 self.problems.join("; ")
             ))),
-            // A variable that does not fit its type is a URI that does not exist.
+            // If a variable does not fit its type, the URI does not exist.
             Mode::Resource { uri, misfit } => {
                 misfit.set(true);
                 Err(Error::no_resource(uri))
@@ -262,7 +261,7 @@ impl<'a> Call<'a> {
         })
     }
 
-    /// Runs a plain function where it stands.
+    /// Runs a plain function in place.
     pub fn ready(self, run: impl FnOnce(&LazyContext<'_>) -> Answer) -> Running {
         Running::Ready(run(self.context))
     }
@@ -275,8 +274,8 @@ impl<'a> Call<'a> {
         Running::Pending(Box::pin(run(self.context.get().clone())))
     }
 
-    /// Runs a plain function on a thread for blocking work. The job holds its place among the blocking jobs, and among the calls of its
-    /// item, until it ends, also when its answer has been given up.
+    /// Runs a plain function on a thread for blocking work. The job keeps its permit, and its place among the calls of its item, until it
+    /// ends, even if the call is given up.
     pub fn blocking(self, run: impl FnOnce(&Context) -> Answer + Send + 'static) -> Running {
         let context = self.context.get().clone();
         Running::Pending(Box::pin(async move {
@@ -290,7 +289,7 @@ impl<'a> Call<'a> {
             let job = move || {
                 let _places = (permit, place);
                 let _scope = crate::context::enter(&context);
-                // A panic is caught here, so that it travels as a value and not through tokio's join error.
+                // A panic is caught here, so that it is passed on as a value and not as tokio's join error.
                 unwind::catch(|| run(&context))
             };
             match tokio::task::spawn_blocking(job).await {
@@ -306,7 +305,7 @@ impl<'a> Call<'a> {
 /// Maximum number of characters in the problem of one argument.
 const LONGEST_PROBLEM: usize = 1000;
 
-/// More unknown arguments are only counted.
+/// Maximum number of unknown arguments that are named. The others are only counted.
 const MOST_UNKNOWN: usize = 10;
 
 fn unknown_argument(name: &str, known: &[&str]) -> String {

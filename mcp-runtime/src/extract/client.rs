@@ -3,7 +3,7 @@ use std::{ops::Deref, sync::Arc};
 use super::FromCall;
 use crate::{context::Context, error::Result, model::ClientInfo};
 
-/// The client that calls, as a parameter: its name, version and declared capabilities.
+/// Parameter for the client that calls: its name, version and declared capabilities.
 #[derive(Clone, Debug)]
 pub struct Client(Arc<ClientInfo>);
 

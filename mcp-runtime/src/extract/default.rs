@@ -1,4 +1,4 @@
-/// What `#[arg(default = "…")]` can make from its text.
+/// Types that `#[arg(default = "…")]` can make from its text.
 #[diagnostic::on_unimplemented(
     message = "a text cannot be the default of type `{Self}`",
     label = "not made from a text",
@@ -15,12 +15,12 @@ impl<T: From<&'static str>> FromText for T {
     }
 }
 
-/// What generated code calls for a default that is a text.
+/// Makes a default from a text. Generated code calls it.
 pub fn from_text<T: FromText>(text: &'static str) -> T {
     T::from_text(text)
 }
 
-/// What `#[arg(default)]` needs of a type.
+/// Types that `#[arg(default)]` applies to.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` has no default of its own",
     label = "there is no `Default` for it",
@@ -37,7 +37,7 @@ impl<T: Default> FromDefault for T {
     }
 }
 
-/// What generated code calls for a default that is the type's own.
+/// Makes the type's own default. Generated code calls it.
 pub fn from_default<T: FromDefault>() -> T {
     T::from_default()
 }

@@ -6,9 +6,9 @@ use crate::{
     model::{Asks, Meta},
 };
 
-/// A parameter whose value comes from the server, never from the client; it does not show in any schema.
+/// A parameter whose value comes from the server, never from the client. It is not in any schema.
 ///
-/// Implement it for what your handlers need of a call:
+/// Implement it for the values that your handlers need of a call:
 ///
 /// ```
 /// use mcp_runtime::prelude::*;
@@ -36,35 +36,35 @@ use crate::{
     note = "what the server has is `&T` or `State<T>`, `&Context`, `Progress`, `Cancel`, `Meta`, `Client`, `Handle`, or a type of yours with `impl FromCall`"
 )]
 pub trait FromCall<'a>: Sized {
-    /// Makes the value. A failure is the call's answer, as if the handler had returned it.
+    /// Makes the value. An error becomes the result of the call, as if the handler had returned it.
     ///
     /// # Errors
-    /// Whatever keeps the value from being made.
+    /// Fails if the value cannot be made.
     fn from_call(context: &'a Context) -> Result<Self>;
 
-    /// Says what must be there when the server starts, so that a missing piece is found then and not at the first call.
-    /// A type made of others passes it on: `Elicit::needs(needs)`.
+    /// Declares what the server must have at its start, so that a missing part is found then and not at the first call. A type that
+    /// contains other such types calls their `needs`, as in `Elicit::needs(needs)`.
     fn needs(needs: &mut Needs) {
         let _ = needs;
     }
 }
 
-/// What an item needs of the server.
+/// Requirements of an item on the server and the client.
 #[derive(Debug, Default)]
 pub struct Needs {
     pub(crate) states: Vec<(TypeId, &'static str)>,
-    /// The request's `_meta` must be kept.
+    /// Whether the request's `_meta` must be kept.
     pub(crate) meta: bool,
-    /// The call itself: with it everything can be asked.
+    /// Whether the item takes the call itself, with which it can ask any question.
     pub(crate) context: bool,
-    /// The catalog may change.
+    /// Whether the item can change the catalog.
     pub(crate) handle: bool,
-    /// What the client must be able to do.
+    /// Capabilities that the client must have.
     pub(crate) asks: Asks,
 }
 
 impl Needs {
-    /// Shared state of type `T`.
+    /// Requires shared state of type `T`.
     pub fn state<T: Send + Sync + 'static>(&mut self) {
         self.states.push((TypeId::of::<T>(), type_name::<T>()));
     }
@@ -72,7 +72,7 @@ impl Needs {
 
 /// `&T` is shared state, `&Context` the call, `&HeaderMap` the headers of its HTTP request.
 ///
-/// `&Context` is answered here by `TypeId`, because a second impl for it would conflict with this one; so is `&HeaderMap`.
+/// `&Context` and `&HeaderMap` are recognized by their `TypeId`, because second impls for them would conflict with this one.
 #[diagnostic::do_not_recommend]
 impl<'a, T: Send + Sync + 'static> FromCall<'a> for &'a T {
     fn from_call(context: &'a Context) -> Result<Self> {
@@ -93,7 +93,7 @@ impl<'a, T: Send + Sync + 'static> FromCall<'a> for &'a T {
     }
 }
 
-/// Whether this is the head of an HTTP request, which every call has, if only an empty one.
+/// Returns whether this is the type of HTTP headers, which every call has. Over other transports they are empty.
 fn is_head(id: TypeId) -> bool {
     #[cfg(feature = "http")]
     return id == TypeId::of::<http::HeaderMap>();
@@ -112,7 +112,7 @@ impl<T: Clone + Send + Sync + 'static> FromCall<'_> for crate::context::Extensio
     }
 }
 
-/// `build()` has checked it; only a call that goes around the server gets here.
+/// Returns the error for missing state. `build()` checks for it, so only a call that bypasses the server gets here.
 pub(crate) fn missing<T>() -> Error {
     Error::internal(format!("there is no state of type `{}`", type_name::<T>()))
 }

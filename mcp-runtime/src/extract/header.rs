@@ -1,4 +1,4 @@
-//! Headers that repeat what the body says, as proxies read them (`Mcp-Name`, `Mcp-Param-…`, basic/transports/streamable-http).
+//! Headers that repeat values of the body for proxies (`Mcp-Name`, `Mcp-Param-…`, basic/transports/streamable-http).
 
 use std::borrow::Cow;
 
@@ -6,8 +6,8 @@ use base64::{Engine as _, engine::general_purpose::STANDARD};
 
 use crate::wire::{Kind, Raw, validate};
 
-/// The text that a header's value stands for: the value itself, or what is inside `=?base64?…?=`. `None` when it
-/// has bytes that no header may have, or the wrapper holds no base64 of a text.
+/// Returns the text that a header's value stands for: the value itself, or the decoded content of `=?base64?…?=`. `None` if the value has
+/// bytes that no header may have, or if the wrapper does not contain the base64 of a text.
 pub(crate) fn decode(value: &[u8]) -> Option<Cow<'_, str>> {
     if !value.iter().all(|byte| matches!(byte, b' '..=b'~' | b'\t')) {
         return None;
@@ -20,8 +20,8 @@ pub(crate) fn decode(value: &[u8]) -> Option<Cow<'_, str>> {
     String::from_utf8(bytes).ok().map(Cow::Owned)
 }
 
-/// Whether a header says the same as the argument it repeats. Lists, objects and `null` have no header, so nothing
-/// agrees with them.
+/// Returns whether a header agrees with the argument that it repeats. Lists, objects and `null` have no header, so no header agrees with
+/// them.
 pub(crate) fn agrees(header: &[u8], argument: Raw<'_>) -> bool {
     let Some(header) = decode(header) else { return false };
     match argument.kind() {
@@ -32,8 +32,8 @@ pub(crate) fn agrees(header: &[u8], argument: Raw<'_>) -> bool {
     }
 }
 
-/// A number as its sign, its digits without zeros at either end, and the power of ten that they are multiplied with:
-/// exact at any size, where an `f64` would call different integers equal.
+/// A number as its sign, its digits without zeros at either end, and a power of ten as their factor. The comparison is exact at any size,
+/// where an `f64` would call different integers equal.
 #[derive(Debug, PartialEq)]
 struct Number {
     is_negative: bool,
@@ -85,13 +85,13 @@ mod tests {
         check("=?base64?Z3LDvMOfZQ==?=", Some("grüße"));
         check("  =?base64?IGEg?=  ", Some(" a "));
         check("=?base64??=", Some(""));
-        // Not the whole wrapper, so it is the text itself.
+        // Without the whole wrapper the value is plain text.
         check("=?base64?Z3LDvMOfZQ==", Some("=?base64?Z3LDvMOfZQ=="));
         check("Z3LDvMOfZQ==?=", Some("Z3LDvMOfZQ==?="));
         check("=?BASE64?YQ==?=", Some("=?BASE64?YQ==?="));
         check("=?base64?=", Some("=?base64?="));
         check("x=?base64?YQ==?=", Some("x=?base64?YQ==?="));
-        // Padding left out, an alphabet for addresses, bytes that are no text.
+        // Missing padding, the URL-safe alphabet, bytes that are not UTF-8.
         check("=?base64?YQ?=", None);
         check("=?base64?YQ=?=", None);
         check("=?base64?_-8=?=", None);
@@ -136,7 +136,7 @@ mod tests {
         check("-42", "42", false);
         check("9007199254740993", "9007199254740992", false);
         check("18446744073709551616", "18446744073709551616.0", true);
-        // Too far out for the exponents that are compared, in either direction.
+        // Exponents beyond the range that is compared, in either direction.
         check("1e99999999999999999999", "42", false);
         check("1e-99999999999999999999", "0", false);
         check("042", "42", false);
@@ -153,7 +153,7 @@ mod tests {
         check("{}", "{}", false);
     }
 
-    /// How a client writes a text: as it is where that is possible, wrapped otherwise.
+    /// Writes a text as a client does: as it is if possible, otherwise wrapped.
     fn header(text: &str) -> String {
         let plain = text.bytes().all(|it| matches!(it, b' '..=b'~'))
             && text.trim_matches([' ', '\t']) == text

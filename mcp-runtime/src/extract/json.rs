@@ -1,4 +1,4 @@
-//! An argument from its JSON text, and what to say when that fails.
+//! Reading of an argument from its JSON text, and the messages when that fails.
 
 use std::{any::Any, borrow::Cow};
 
@@ -11,11 +11,10 @@ use crate::{
     wire::{Kind, Raw, validate},
 };
 
-/// Reads `raw` as a `T`. A value that `serde_json` refuses is read once more, [leniently](lenient). If the value is a string (`"5"`,
-/// `"[1,2]"`) that does not fit the type, the content of the string is then read as JSON, because many models write arguments so.
-/// `strict` turns that off.
+/// Reads `raw` as a `T`. A value that `serde_json` rejects is read once more, [leniently](lenient). If a string (`"5"`, `"[1,2]"`) does not
+/// fit the type, its content is then read as JSON, because many models write arguments that way. `strict` turns this off.
 ///
-/// The second part is the text that was read in the end, for the check of constraints.
+/// The second part of the result is the text that was read instead of `raw`, if any, for the check of constraints.
 pub(crate) fn read<T: DeserializeOwned + 'static>(
     raw: Raw<'_>,
     strict: bool,
@@ -53,9 +52,11 @@ fn read_again<T: DeserializeOwned>(
     Err(error)
 }
 
-/// Depth that `serde_json` reads.
+/// Maximum depth that `serde_json` reads.
 pub(super) const DEPTH: usize = 127;
 
+/// Reads a value leniently.
+///
 /// # Errors
 /// The value does not fit the type. The text has the path to the value inside the argument.
 fn read_leniently<T: DeserializeOwned>(raw: Raw<'_>) -> Result<T, String> {
@@ -71,15 +72,15 @@ fn read_leniently<T: DeserializeOwned>(raw: Raw<'_>) -> Result<T, String> {
     })
 }
 
-/// What most arguments are, read as serde would read it and without its machinery; `None` for what is else or wrong.
+/// Reads the most common types as serde would, but faster. `None` for other types, and for wrong values.
 fn usual<T: 'static>(raw: Raw<'_>) -> Option<T> {
-    // Decided when this is compiled for a type.
+    // The compiler decides these branches for each type.
     let mut slot = None::<T>;
     let any: &mut dyn Any = &mut slot;
     if let Some(slot) = any.downcast_mut::<Option<String>>() {
         *slot = raw.string().map(Cow::into_owned);
     } else if let Some(slot) = any.downcast_mut::<Option<i64>>() {
-        // Which serde takes for a number with a fraction.
+        // Serde takes `-0` for a number with a fraction.
         *slot = raw.i64().filter(|_| raw.as_str() != "-0");
     } else if let Some(slot) = any.downcast_mut::<Option<u64>>() {
         *slot = raw.u64();
@@ -89,7 +90,7 @@ fn usual<T: 'static>(raw: Raw<'_>) -> Option<T> {
     slot
 }
 
-/// serde's text without the position in a text nobody sees, and with Rust's number types in a client's words.
+/// Rewrites a message of serde for clients: without the position in the text, and with types of JSON for Rust's types.
 pub(crate) fn wording(error: &str) -> String {
     let text = error.split(" at line ").next().unwrap_or(error);
     let Some((before, expected)) = text.rsplit_once("expected ") else { return text.to_owned() };
@@ -252,7 +253,7 @@ mod tests {
         assert!(error.len() < 200, "{error}");
     }
 
-    /// For these types serde buffers the value before it knows the type of it.
+    /// For these types serde buffers the value before it knows its type.
     #[test]
     fn an_integer_is_one_also_where_serde_keeps_it_first() {
         #[derive(serde::Deserialize, Debug)]
@@ -323,7 +324,7 @@ mod tests {
         );
     }
 
-    /// Both readers agree on everything that is not read leniently.
+    /// The readers agree on everything that is not read leniently.
     #[test]
     fn the_lenient_reader_agrees_with_serde_json() {
         #[derive(serde::Deserialize, Debug)]

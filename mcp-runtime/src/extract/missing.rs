@@ -1,19 +1,18 @@
-//! What serde makes of an argument that is not there: `Option` becomes `None`, everything else says what it
-//! would have been.
+//! Serde's treatment of a missing argument: `Option` becomes `None`, and every other type reports the value that it expects.
 
 use serde::{Deserialize, Deserializer, de};
 
-/// The value `T` has when nothing was sent, as serde's own `missing_field` decides it, or what was expected.
+/// Returns the value of a `T` that was not sent, as serde's own `missing_field` decides, or the value that was expected.
 pub(crate) fn value<'de, T: Deserialize<'de>>() -> Result<T, Expected> {
     T::deserialize(Nothing)
 }
 
-/// Whether `T` must be sent.
+/// Returns whether a `T` must be sent.
 pub(crate) fn is_required<'de, T: Deserialize<'de>>() -> bool {
     value::<T>().is_err()
 }
 
-/// What a missing argument should have been.
+/// Description of the value that is missing.
 #[derive(Debug)]
 pub(crate) struct Expected(pub(crate) String);
 

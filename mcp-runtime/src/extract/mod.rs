@@ -1,7 +1,7 @@
-//! From what the client sent, and what the server has, to the parameters of the user's function.
+//! Conversion of the client's arguments and the server's values into the parameters of the user's function.
 //!
-//! Each parameter's *type* decides where its value comes from: [`FromCall`] types from the server, everything
-//! else from the client. `probe` asks the trait system; nothing looks at names of types.
+//! The *type* of a parameter decides where its value comes from: a [`FromCall`] type from the server, any other type from the client.
+//! `probe` asks the trait system. The names of types do not matter.
 
 mod ask;
 #[allow(missing_docs, reason = "public only for generated code")]

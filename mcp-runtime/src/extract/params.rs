@@ -6,16 +6,16 @@ use serde_json::Value;
 use super::{FromCall, Needs, probe::Describe};
 use crate::item::ArgDef;
 
-/// What an item's parameters are, asked once when the server is built.
+/// The parameters of an item, collected once when the server is built.
 #[derive(Default)]
 pub struct Params {
     pub(crate) fields: Vec<Field>,
     pub(crate) needs: Needs,
-    /// A plain `fn` that runs where it stands.
+    /// Whether the item is a plain `fn`, which runs in place.
     pub(crate) in_place: bool,
-    /// A `#[completion]` function that takes what was typed filters for itself.
+    /// Whether a `#[completion]` function takes the typed text, and so filters the values itself.
     pub(crate) takes_typed_text: bool,
-    /// The argument whose default is being made, which the user's own expression does.
+    /// Argument whose default is being made by the author's own expression.
     pub(crate) making_default: Option<&'static str>,
 }
 
@@ -44,7 +44,7 @@ impl fmt::Debug for Params {
 }
 
 impl Params {
-    /// A plain `fn` that runs where it stands.
+    /// Marks the item as a plain `fn`, which runs in place.
     pub fn in_place(&mut self) {
         self.in_place = true;
     }
@@ -53,7 +53,7 @@ impl Params {
         handle.describe(self, def);
     }
 
-    /// A parameter with a default, which is published when it can be written as JSON.
+    /// Adds a parameter with a default. The default is published if it can be written as JSON.
     pub fn add_default<H: Describe>(
         &mut self,
         handle: H,

@@ -1,10 +1,10 @@
-//! Asks the trait system what a parameter is.
+//! Classification of parameters by the trait system.
 //!
-//! Generated code writes `(&&&&Probe::<T>::NEW).tool_param().check::<T>()`. Method look-up tries receivers in
-//! the order `&&&P`, `&&&&P`, `&&P`, `&P`, `P`, so an impl on an earlier one wins where its bounds hold, on
-//! stable Rust and through any alias. The last one has no bounds: it takes what nothing fits, and its handle
-//! can do everything the others can. Only its `check` asks for more, which gives one error, E0277 with our
-//! words, at the whole type that the turbofish repeats.
+//! Generated code contains `(&&&&Probe::<T>::NEW).tool_param().check::<T>()`. Method look-up tries receivers in the order `&&&P`, `&&&&P`,
+//! `&&P`, `&P`, `P`. An impl on an earlier receiver wins if its bounds hold, on stable Rust and through any alias.
+//!
+//! The last level has no bounds. It takes the types that fit no other level, and its handle has the methods of all other handles. Only its
+//! `check` has a bound. This gives one error, E0277 with our message, at the whole type, which the turbofish repeats.
 
 pub(crate) mod constant;
 mod json;
@@ -34,7 +34,7 @@ use crate::{
     item::ArgDef,
 };
 
-/// An argument of a tool: anything serde can read and schemars can describe.
+/// An argument of a tool: any type that serde can read and schemars can describe.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` cannot be a parameter",
     label = "clients cannot send it, and the server does not have it",
@@ -47,7 +47,7 @@ pub trait Argument: DeserializeOwned + JsonSchema + Send + 'static {}
 #[diagnostic::do_not_recommend]
 impl<T: DeserializeOwned + JsonSchema + Send + 'static> Argument for T {}
 
-/// An argument of a prompt or a template, which travels as a text.
+/// An argument of a prompt or a template, which is sent as a text.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` cannot be read from a text",
     label = "clients send a text here, and this is not made from one",
@@ -60,7 +60,7 @@ pub trait TextArgument: DeserializeOwned + Send + 'static {}
 #[diagnostic::do_not_recommend]
 impl<T: DeserializeOwned + Send + 'static> TextArgument for T {}
 
-/// What a plain `fn` may take: everything but what only makes sense while work goes on.
+/// Parameters of a plain `fn`: all except those that only make sense while work goes on.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` has no use in a plain `fn`, which runs in place and must return at once",
     label = "never seen by the client, nor changed while the function runs",
@@ -71,7 +71,7 @@ pub trait InPlace {}
 #[diagnostic::do_not_recommend]
 impl<T: ?Sized + Nothing> InPlace for T {}
 
-/// What `#[arg(…)]` and `#[complete(…)]` may stand on.
+/// Parameters that `#[arg(…)]` and `#[complete(…)]` apply to.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` comes from the server, so there is nothing to say about it to clients",
     label = "not an argument",
@@ -82,10 +82,10 @@ pub trait FromClient {}
 #[diagnostic::do_not_recommend]
 impl<T: ?Sized + Nothing> FromClient for T {}
 
-/// No type has it. An impl that could apply keeps rustc from adding a label about a call the user never wrote.
+/// Trait that no type implements. An impl that could apply keeps rustc from adding a label about a call that the user did not write.
 pub trait Nothing {}
 
-/// The type under question.
+/// The type of a parameter, as a value for the method look-up.
 #[derive(Debug)]
 pub struct Probe<T: ?Sized>(PhantomData<fn() -> PhantomData<T>>);
 
@@ -93,39 +93,39 @@ impl<T: ?Sized> Probe<T> {
     pub const NEW: Self = Self(PhantomData);
 }
 
-/// What generated code asks of every handle. Handles that refuse (see `unfit`) have an inherent method of the
-/// same name, which wins.
+/// Checks that generated code calls on every handle. A handle that rejects a type (see `unfit`) has an inherent method of the same name,
+/// which wins.
 pub trait Check: Describe {
-    /// `T` is the parameter's type once more, as the user wrote it: that is where an error points.
+    /// Checks the type. `T` is the parameter's type as the user wrote it, so that an error points there.
     fn check<T: ?Sized>(self) -> Self {
         self
     }
 
-    /// Asked wherever the argument is read or described, for else rustc says more of a type that borrows.
+    /// Checks that a type owns its data. Called where the argument is read or described, because rustc would otherwise report more errors.
     fn check_owned<T: ?Sized>(self) -> Self {
         self
     }
 
-    /// The function is a plain `fn`, which runs in place.
+    /// Called if the function is a plain `fn`, which runs in place.
     fn check_in_place<T: ?Sized>(self) -> Self {
         self
     }
 
-    /// The parameter has attributes that speak of an argument.
+    /// Called if the parameter has attributes that are only for arguments.
     fn check_from_client<T: ?Sized>(self) -> Self {
         self
     }
 }
 impl<H: Describe> Check for H {}
 
-/// What the handles have in common for [`Params::add`].
+/// Methods of all handles, for [`Params::add`].
 pub trait Describe: Copy {
-    /// What is kept between reading the argument and passing it.
+    /// Value that is kept between reading the argument and passing it.
     type Value;
 
     fn describe(self, params: &mut Params, def: &'static ArgDef);
 
-    /// The default as JSON, where its type is one we know how to write.
+    /// Returns the default as JSON, if it is of a type that we can write.
     fn default_json(self, default: Self::Value) -> Option<Value>;
 }
 
@@ -157,21 +157,21 @@ handles! {
     JsonArgument;
     /// Read from JSON and lent as a slice.
     SliceArgument;
-    /// The same, where it need not be there.
+    /// Optional argument that is read from JSON and lent as a slice.
     SliceOption;
     /// Read from JSON and lent as a `&str`.
     StrArgument;
     /// Parsed with `FromStr`.
     ParsedArgument;
-    /// Parsed with `FromStr` where it is there.
+    /// Optional argument that is parsed with `FromStr`.
     ParsedOption;
     /// A text, lent as a `&str`.
     TextStr;
     /// Read from a text with serde.
     ReadArgument;
-    /// What the user has typed so far.
+    /// Text that the user has typed so far.
     TypedText;
-    /// The same, lent as a `&str`.
+    /// Text that the user has typed so far, lent as a `&str`.
     TypedStr;
     /// Members spread over the arguments.
     Spread;
@@ -196,7 +196,7 @@ fn refuse<T>(call: &mut Call<'_>, def: &ArgDef, problem: impl std::fmt::Display)
     None
 }
 
-/// No default, of a type the compiler can name.
+/// Returns no default, of a type that the compiler can name.
 fn none<T>() -> Option<fn() -> T> {
     None
 }

@@ -1,7 +1,7 @@
-//! JSON read as clients mean it, for an argument that `serde_json` has refused.
+//! Lenient reader for the JSON of an argument that `serde_json` has rejected.
 //!
-//! Two things are read that `serde_json` refuses: an integer that is written with a fraction or an exponent (`1.0`, `1e2`), and, for a
-//! field with a default of its own, `null` in place of no member. [`lenient`](super::lenient) decides about the latter.
+//! The reader accepts an integer with a fraction or an exponent (`1.0`, `1e2`), and `null` for a field with a default of its own.
+//! `serde_json` rejects both. [`lenient`](super::lenient) decides about `null`.
 
 mod access;
 mod key;
@@ -24,14 +24,14 @@ use crate::{
     wire::{Integer, Raw},
 };
 
-/// `serde_json` goes no deeper either.
+/// Maximum depth, the same as in `serde_json`.
 const DEPTH: usize = 127;
 
-/// Why an argument could not be read.
+/// Error of an argument that could not be read.
 #[derive(Debug)]
 pub(super) struct ReadError {
     text: String,
-    /// The field that is missing, if that is why.
+    /// The missing field, if that is the reason.
     pub(super) missing: Option<&'static str>,
 }
 
@@ -68,7 +68,7 @@ impl From<serde_json::Error> for ReadError {
     }
 }
 
-/// A field of a struct that was sent as `null`. Struct and fields are known to be the same by their names.
+/// A field of a struct that was sent as `null`. Structs and fields are compared by their names.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct NullField {
     pub(super) owner: &'static str,
@@ -76,15 +76,15 @@ pub(super) struct NullField {
     pub(super) name: String,
 }
 
-/// How much is read as clients mean it.
+/// Leniency of one reading.
 #[derive(Debug, Default)]
 pub(super) struct Leniency {
-    /// Fields whose `null` is read as no member.
+    /// Fields whose `null` counts as a missing member.
     pub(super) skipped: Vec<NullField>,
-    /// Integers are read as such also where the type did not ask for one: serde keeps the values of untagged and internally tagged
-    /// enums, and of flattened structs, before it knows what they are for.
+    /// Whether integers with a fraction or an exponent are also accepted where the type did not ask for an integer. Serde buffers the
+    /// values of untagged and internally tagged enums, and of flattened structs, before it knows their types.
     pub(super) integers_everywhere: bool,
-    /// The field that the last reading ended at, because its type takes no `null`.
+    /// Field at which the last reading failed, because its type does not accept `null`.
     pub(super) refused: RefCell<Option<NullField>>,
     /// Whether the last reading met an integer with a fraction or an exponent where the type did not ask for one.
     pub(super) has_met_integer: Cell<bool>,
@@ -104,7 +104,7 @@ impl<'de, 'a> ArgumentReader<'de, 'a> {
         Self { text: raw.as_str(), at: 0, depth: 0, leniency }
     }
 
-    /// What follows, past whitespace and the separators that valid text has in the right places.
+    /// Returns the next byte after whitespace and separators, which valid text has in the right places.
     fn peek(&mut self) -> u8 {
         let bytes = self.text.as_bytes();
         while let Some(b' ' | b'\n' | b'\r' | b'\t' | b',' | b':') = bytes.get(self.at) {
@@ -113,7 +113,7 @@ impl<'de, 'a> ArgumentReader<'de, 'a> {
         bytes.get(self.at).copied().unwrap_or_default()
     }
 
-    /// The next value, passed as a whole.
+    /// Returns the next value and moves past it.
     fn value(&mut self) -> Raw<'de> {
         self.peek();
         let value = Raw::first_of(&self.text[self.at..]);
@@ -127,7 +127,7 @@ impl<'de, 'a> ArgumentReader<'de, 'a> {
         if self.depth > DEPTH { Err(ReadError::custom("recursion limit exceeded")) } else { Ok(()) }
     }
 
-    /// Passes the end of a list or an object, of which nothing may be left.
+    /// Moves past the end of a list or an object, which must have no more elements.
     fn leave(&mut self, end: u8) -> Result<(), ReadError> {
         if self.peek() != end {
             return Err(ReadError::custom("trailing characters"));
@@ -155,12 +155,12 @@ impl<'de, 'a> ArgumentReader<'de, 'a> {
         Ok(value)
     }
 
-    /// A number as `serde_json` reads it.
+    /// Reads a number as `serde_json` does.
     fn number<V: Visitor<'de>>(number: Raw<'de>, visitor: V) -> Result<V::Value, ReadError> {
         Ok(serde_json::Deserializer::from_str(number.as_str()).deserialize_any(visitor)?)
     }
 
-    /// A number for a type of integers from `least` to `most`.
+    /// Reads a number for an integer type with values from `least` to `most`.
     fn integer<V: Visitor<'de>>(
         &mut self,
         (least, most): (i128, u128),
@@ -186,14 +186,14 @@ impl<'de, 'a> ArgumentReader<'de, 'a> {
             (None, Some(number)) => number >= least,
             (None, None) => false,
         };
-        // A type of the author's may take more than the integers it asks for.
+        // A type of the author may accept numbers beyond the range that it asks for, so the range decides only about the error.
         visit_integer(integer, visitor)
             .unwrap_or_else(|| Err(out_of_range()))
             .map_err(|error| if fits { error } else { out_of_range() })
     }
 }
 
-/// `None` where no integer type of Rust has the value.
+/// Passes an integer to a visitor. `None` if no integer type of Rust has the value.
 fn visit_integer<'de, V: Visitor<'de>>(
     integer: Integer,
     visitor: V,
@@ -259,7 +259,7 @@ impl<'de> Deserializer<'de> for &mut ArgumentReader<'de, '_> {
         deserialize_u8 u8 deserialize_u16 u16 deserialize_u32 u32 deserialize_u64 u64 deserialize_u128 u128
     }
 
-    /// Each takes integers as well.
+    /// Floating point types accept integers as well.
     fn deserialize_f32<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, ReadError> {
         self.deserialize_f64(visitor)
     }
@@ -284,7 +284,7 @@ impl<'de> Deserializer<'de> for &mut ArgumentReader<'de, '_> {
         name: &'static str,
         visitor: V,
     ) -> Result<V::Value, ReadError> {
-        // The text itself: `RawValue`.
+        // `RawValue` takes the text itself.
         if name.starts_with("$serde_json::private::") {
             let text = self.value().as_str();
             let mut json = serde_json::Deserializer::from_str(text);

@@ -14,7 +14,7 @@ use crate::{
     wire::{Kind, Raw, validate},
 };
 
-/// A struct whose fields are the tool's arguments, for those who have the struct already.
+/// A struct whose fields are the arguments of the tool. Use it if you have the struct already.
 ///
 /// ```
 /// use mcp_runtime::prelude::*;
@@ -61,7 +61,7 @@ impl<F, T> Clone for SpreadField<F, T> {
 
 impl<F, T> Copy for SpreadField<F, T> {}
 
-/// Reads `T` from the members that are no parameter's own, and marks those it used.
+/// Reads `T` from the members that are not parameters themselves, and marks the members that it used.
 pub(crate) fn read<T: Argument>(call: &mut Call<'_>) -> Option<T> {
     let strict = call.is_strict();
     let names = call.names;
@@ -136,7 +136,7 @@ impl Reading {
     }
 }
 
-/// Returns the JSON inside a JSON string. It must be no string again, and no object in it may have a name twice.
+/// Returns the JSON inside a JSON string. It must not be a string again, and no object in it may have a name twice.
 fn stringified(value: &str) -> Option<String> {
     let inner = Raw::trusted(value).string()?;
     let inner = validate(inner.as_bytes(), DEPTH).ok()?;

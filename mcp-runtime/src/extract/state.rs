@@ -3,8 +3,7 @@ use std::{fmt, ops::Deref, sync::Arc};
 use super::{FromCall, Needs, from_call::missing};
 use crate::{context::Context, error::Result};
 
-/// State that all calls share, given with `server!().state(…)` or made by `setup`. A parameter `&T` is the
-/// same, borrowed.
+/// State that all calls share, set with `server!().state(…)` or made by `setup`. A parameter `&T` borrows the same state.
 ///
 /// ```
 /// use mcp_runtime::prelude::*;
@@ -51,7 +50,7 @@ impl<T: Send + Sync + 'static> FromCall<'_> for State<T> {
     }
 }
 
-/// What calls that run at the same time can share. Every type has it that is `Send`, `Sync` and `'static`.
+/// State that calls can share while they run at the same time. Every type that is `Send`, `Sync` and `'static` implements it.
 #[diagnostic::on_unimplemented(
     message = "calls that run at the same time cannot share `{Self}`",
     label = "not `Send` and `Sync`",

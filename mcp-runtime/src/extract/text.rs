@@ -1,4 +1,4 @@
-//! A value from a bare text, for arguments of prompts and variables of templates whose type has no `FromStr`.
+//! Reading of plain text, for arguments of prompts and variables of templates whose type has no `FromStr`.
 
 use serde::{
     Deserialize, Deserializer,
@@ -6,8 +6,7 @@ use serde::{
     forward_to_deserialize_any,
 };
 
-/// Reads a text as serde would read a JSON string, a number or a bool, whichever the type asks for; a list is
-/// cut at `separator`.
+/// Reads a text as the type asks for it: like a JSON string, a number or a bool. A list is split at `separator`.
 pub(crate) fn read<'de, T: Deserialize<'de>>(text: &str, separator: char) -> Result<T, String> {
     T::deserialize(Text { text, separator })
         .map_err(|error| super::json::wording(&error.to_string()))

@@ -1,4 +1,4 @@
-//! The values a type allows, when it is an enum or `bool`: found by asking its `Deserialize` what it would read.
+//! The values that an enum or `bool` allows, found out by asking its `Deserialize` for them.
 
 use std::{collections::HashSet, mem::discriminant};
 
@@ -11,22 +11,22 @@ use serde::{
     forward_to_deserialize_any,
 };
 
-/// The names of a unit enum as serde spells them, `true` and `false` of a `bool`, else nothing.
+/// Returns the names of a unit enum as serde spells them, `true` and `false` for a `bool`, and nothing for other types.
 pub(crate) fn of<'de, T: Deserialize<'de>>() -> Vec<&'static str> {
     let mut found = Vec::new();
     let _ = T::deserialize(Asking { found: &mut found, of_struct: false });
     found
 }
 
-/// The names of a struct's fields as serde spells them.
+/// Returns the names of a struct's fields as serde spells them.
 pub(crate) fn fields_of<'de, T: Deserialize<'de>>() -> Vec<&'static str> {
     let mut found = Vec::new();
     let _ = T::deserialize(Asking { found: &mut found, of_struct: true });
     found
 }
 
-/// How clients spell this value of an enum without fields, found by reading each name back. `None` where names and variants are not one to
-/// one: the value could be something else then.
+/// Returns the name that clients use for this value of an enum without fields, found by reading each name back. `None` if names and
+/// variants are not one to one, because the name could then stand for another value.
 pub(crate) fn name_of<T: DeserializeOwned>(value: &T) -> Option<&'static str> {
     let names = of::<T>();
     let read = |name: &&'static str| {
@@ -45,7 +45,7 @@ pub(crate) fn name_of<T: DeserializeOwned>(value: &T) -> Option<&'static str> {
 
 struct Asking<'a> {
     found: &'a mut Vec<&'static str>,
-    /// The names of fields are asked for, not the values of an enum.
+    /// Whether to collect the names of fields, and not the values of an enum.
     of_struct: bool,
 }
 

@@ -2,22 +2,22 @@ use ring::signature::{
     self, EdDSAParameters, RsaParameters, RsaPublicKeyComponents, UnparsedPublicKey,
 };
 
-/// How a token may be signed (RFC 7518, section 3.1, and RFC 8037). Only with keys in two halves: whoever can verify a token with a
-/// shared one can forge it too.
+/// Algorithm that a token is signed with (RFC 7518, section 3.1, and RFC 8037). All of them use a public key: a server that verifies tokens
+/// with a shared key could forge them too.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Algorithm {
     /// RSA with SHA-256, in the padding of PKCS #1 v1.5.
     Rs256,
-    /// The same with SHA-384.
+    /// RSA with SHA-384, in the padding of PKCS #1 v1.5.
     Rs384,
-    /// The same with SHA-512.
+    /// RSA with SHA-512, in the padding of PKCS #1 v1.5.
     Rs512,
     /// RSA with SHA-256, in the padding PSS.
     Ps256,
-    /// The same with SHA-384.
+    /// RSA with SHA-384, in the padding PSS.
     Ps384,
-    /// The same with SHA-512.
+    /// RSA with SHA-512, in the padding PSS.
     Ps512,
     /// ECDSA over P-256 with SHA-256.
     Es256,
@@ -28,7 +28,6 @@ pub enum Algorithm {
 }
 
 impl Algorithm {
-    /// All there are.
     pub(super) const ALL: [Self; 9] = [
         Self::Rs256,
         Self::Rs384,
@@ -71,7 +70,7 @@ impl Algorithm {
         })
     }
 
-    /// Whether a key of this kind can have made such a signature at all.
+    /// Whether a key of this type can have made a signature of this algorithm.
     pub(super) fn fits(self, key: &Key) -> bool {
         match key {
             Key::Rsa { .. } => self.rsa().is_some(),
@@ -108,15 +107,15 @@ impl Algorithm {
     }
 }
 
-/// The public half of a key.
+/// Public key.
 #[derive(Clone, PartialEq, Eq)]
 pub(super) enum Key {
-    /// Big-endian, without zeros before the first digit.
+    /// Big-endian numbers without leading zeros.
     Rsa {
         modulus: Vec<u8>,
         exponent: Vec<u8>,
     },
-    /// Uncompressed: 4, x, y.
+    /// Uncompressed point: 4, x, y.
     P256(Vec<u8>),
     P384(Vec<u8>),
     Ed25519(Vec<u8>),

@@ -1,4 +1,4 @@
-//! What a token says (RFC 7519, section 4.1; RFC 9068).
+//! Claims of a token (RFC 7519, section 4.1; RFC 9068).
 
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
@@ -6,7 +6,7 @@ use serde::Deserialize;
 
 use crate::context::Authorization;
 
-/// How far clocks may differ.
+/// Maximum difference between the clocks of the issuer and of this machine.
 pub(super) const LEEWAY: Duration = Duration::from_secs(30);
 
 #[derive(Deserialize)]
@@ -14,11 +14,11 @@ pub(super) struct Claims {
     iss: Option<String>,
     sub: Option<String>,
     aud: Option<OneOrMore>,
-    /// Seconds since 1970, with a fraction where the issuer has one.
+    /// Seconds since 1970, with a fraction if the issuer writes one.
     exp: Option<f64>,
     nbf: Option<f64>,
     scope: Option<OneOrMore>,
-    /// The same of some issuers.
+    /// Scopes in the claim that some issuers use instead of `scope`.
     scp: Option<OneOrMore>,
 }
 
@@ -44,10 +44,10 @@ impl Claims {
         serde_json::from_str(payload).map_err(|_| "the token's claims cannot be read")
     }
 
-    /// Whom it lets in.
+    /// Checks the claims, and returns the authorization of the caller.
     ///
     /// # Errors
-    /// Why it does not.
+    /// The token is rejected. The error says why.
     pub(super) fn judge(
         &self,
         issuer: &str,
@@ -82,7 +82,7 @@ impl Claims {
     }
 }
 
-/// A time after 1970 that can be told.
+/// Converts seconds since 1970. Returns `None` for a negative number, and for a time that cannot be represented.
 fn time(seconds: f64) -> Option<SystemTime> {
     UNIX_EPOCH.checked_add(Duration::try_from_secs_f64(seconds).ok()?)
 }

@@ -40,7 +40,7 @@ impl Resolve for SystemResolver {
 /// Connects to the address that answers first.
 ///
 /// # Errors
-/// All attempts have failed: the last failure. `addresses` must not be empty.
+/// All attempts have failed. The error is that of the last one. `addresses` must not be empty.
 pub(super) async fn dial(addresses: Vec<SocketAddr>) -> Result<TcpStream, String> {
     race(addresses, TcpStream::connect).await
 }

@@ -1,4 +1,4 @@
-//! Where an issuer publishes its keys (RFC 8414, and OpenID Connect Discovery 1.0).
+//! Finds the keys of an issuer through its metadata (RFC 8414, and OpenID Connect Discovery 1.0).
 
 use serde::Deserialize;
 
@@ -10,7 +10,7 @@ struct Metadata {
     jwks_uri: Option<String>,
 }
 
-/// Where the metadata of an issuer may be, in the order in which it is looked for.
+/// Returns the URLs at which the metadata of an issuer may be, in the order in which they are tried.
 pub(super) fn addresses(issuer: &str) -> Vec<String> {
     let end = issuer.find("://").map_or(0, |it| it + "://".len());
     let end = issuer[end..].find('/').map_or(issuer.len(), |it| end + it);
@@ -26,18 +26,18 @@ pub(super) fn addresses(issuer: &str) -> Vec<String> {
     addresses
 }
 
-/// The address of the issuer's keys.
+/// Returns the URL of the issuer's keys.
 ///
 /// # Errors
-/// Why it is not known.
+/// The issuer has no metadata that names it.
 pub(super) async fn jwks_uri<F: Fetch>(fetch: &F, issuer: &str) -> Result<String, String> {
     discover(fetch, issuer, |document| read(document, issuer)).await
 }
 
-/// What can be read from the first document of the issuer's that is good.
+/// Reads the first valid metadata document of an issuer.
 ///
 /// # Errors
-/// Why there is none.
+/// There is no valid document. The error names the problem of each URL.
 pub(crate) async fn discover<F: Fetch, T>(
     fetch: &F,
     issuer: &str,
@@ -60,7 +60,7 @@ pub(crate) async fn discover<F: Fetch, T>(
 fn read(document: &[u8], issuer: &str) -> Result<String, String> {
     let metadata: Metadata = serde_json::from_slice(document)
         .map_err(|_| "it is no metadata of an issuer".to_owned())?;
-    // Whoever says he is another must not speak for this one (RFC 8414, section 3.3).
+    // The metadata of another issuer must not name keys for this one (RFC 8414, section 3.3).
     if metadata.issuer != issuer {
         return Err("it is the metadata of another issuer".to_owned());
     }

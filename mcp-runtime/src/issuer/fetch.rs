@@ -1,4 +1,4 @@
-//! Asking an issuer: one GET, within bounds of time and size, and no further than it was sent.
+//! HTTP client for the documents of issuers and clients. Each request is bounded in time and size, and follows no redirect.
 
 use std::{
     future::{Future, poll_fn},
@@ -31,18 +31,18 @@ use super::{
     reachable::{Reachable, Target},
 };
 
-/// How long one answer may take.
+/// Maximum time for one request, including the connection.
 const PATIENCE: Duration = Duration::from_secs(3);
 
-/// How long it may be.
+/// Maximum size of a response, in bytes.
 const MOST: usize = 512 << 10;
 
-/// How documents are had.
+/// HTTP client for issuer metadata and key sets.
 pub(crate) trait Fetch: Send + Sync + 'static {
-    /// The document at an address.
+    /// Fetches the document at a URL.
     ///
     /// # Errors
-    /// Why it is not had.
+    /// The document cannot be fetched. The error says why.
     fn get(&self, url: &str) -> impl Future<Output = Result<Vec<u8>, String>> + Send;
 }
 
@@ -73,7 +73,8 @@ impl Web {
         self
     }
 
-    /// For what nobody here has named: nothing in private networks, and nothing of this machine unless that is said.
+    /// Creates a client for URLs that strangers have named. It never connects to private networks, and to this machine only if
+    /// `on_loopback` is set.
     #[cfg(feature = "auth-server")]
     pub(crate) fn of_strangers(on_loopback: bool) -> Self {
         Self::of(Ok(Reachable::to_strangers(on_loopback)))
@@ -89,13 +90,15 @@ impl<R: Resolve> Web<R> {
         Self { reachable, resolver, proxies, tls: OnceLock::new() }
     }
 
-    /// What is wrong with the issuer.
+    /// Returns what is wrong with the URL of the issuer, if anything is.
     pub(crate) fn problem(&self) -> Option<&str> {
         self.reachable.as_ref().err().map(String::as_str)
     }
 
+    /// Checks a URL, before its host is looked up.
+    ///
     /// # Errors
-    /// Why nothing is asked for at this address, wherever its host is.
+    /// The URL must not be fetched, even if its host has a public address.
     pub(crate) fn check(&self, url: &str) -> Result<(), String> {
         let reachable = self.reachable.as_ref().map_err(Clone::clone)?;
         reachable.check(&Target::parse(url)?)
@@ -185,13 +188,13 @@ impl<R: Resolve> Web<R> {
         if let Some(tls) = self.tls.get() {
             return Ok(tls.clone());
         }
-        // Certificates are files.
+        // Reading the certificates of the system blocks.
         let made = tokio::task::spawn_blocking(connector).await;
         let made = made.map_err(|error| error.to_string())??;
         Ok(self.tls.get_or_init(|| made).clone())
     }
 
-    /// Sends a request to where its target is, and reads the answer whatever it says.
+    /// Sends a request to its target, and returns the response with any status but a redirection.
     async fn ask(
         &self,
         target: &Target,
@@ -213,10 +216,10 @@ impl<R: Resolve> Web<R> {
         asked.map_err(|_| format!("no answer within {} s", PATIENCE.as_secs()))?
     }
 
-    /// What is answered to a form, with its status. The value of `Authorization` goes with it where there is one.
+    /// Posts a form, with the header `Authorization` if a value is given. Returns the status and the body of the response.
     ///
     /// # Errors
-    /// Why there is no answer.
+    /// There is no response. The error says why.
     #[cfg(feature = "auth-server")]
     pub(crate) async fn post(
         &self,
@@ -236,7 +239,7 @@ impl<R: Resolve> Web<R> {
     }
 }
 
-/// What every request says.
+/// Adds the headers that every request has.
 fn of(request: http::request::Builder, target: &Target) -> http::request::Builder {
     request
         .header(header::HOST, &*target.authority)
@@ -256,7 +259,7 @@ impl<R: Resolve> Fetch for Web<R> {
     }
 }
 
-/// With a provider of its own, so that it does not matter which one the program has chosen.
+/// Creates a TLS connector. It has its own crypto provider, so that the provider that the program has chosen does not matter.
 fn connector() -> Result<TlsConnector, String> {
     let mut roots = RootCertStore::empty();
     let found = rustls_native_certs::load_native_certs();
@@ -278,7 +281,7 @@ where
 {
     let broke = |error: hyper::Error| format!("the connection broke: {error}");
     let (mut sender, connection) = http1::handshake::<_, String>(stream).await.map_err(broke)?;
-    // It ends with this function.
+    // The task that drives the connection ends with this function.
     let mut driven = JoinSet::new();
     driven.spawn(connection);
     let response = sender.send_request(request).await.map_err(broke)?;
@@ -314,7 +317,7 @@ mod tests {
 
     use super::*;
 
-    /// A resolver that knows these names.
+    /// Resolver that knows only these names.
     #[derive(Default)]
     struct Names(Vec<(&'static str, SocketAddr)>);
 
@@ -356,7 +359,7 @@ mod tests {
         for _ in 0..4 {
             queue.spawn(TcpStream::connect(address));
         }
-        // One connection is in the queue, so the others have been tried.
+        // As soon as the first connection is in the queue, the others have been tried too.
         queue.join_next().await.unwrap().unwrap().unwrap();
         ((listener, queue), address)
     }
@@ -404,7 +407,7 @@ mod tests {
                 let mut first = [0; 3];
                 if status.starts_with("200") {
                     stream.read_exact(&mut first).await.unwrap();
-                    // Begin of a TLS handshake.
+                    // Beginning of a TLS handshake.
                     assert_eq!(first[..2], [22, 3]);
                 }
             }

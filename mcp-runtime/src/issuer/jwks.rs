@@ -6,17 +6,17 @@ use serde_json::value::RawValue;
 
 use super::algorithm::{Algorithm, Key};
 
-/// More than this no issuer needs, old and new ones together.
+/// Maximum number of keys of one issuer, old and new ones together. No issuer needs more.
 const MOST: usize = 100;
 
-/// Keys that verify signatures. Those for anything else, of other kinds and of no use are left out; symmetric ones too, always.
+/// Keys that verify signatures. Keys for other purposes, of unsupported types, malformed keys and all symmetric keys are left out.
 #[derive(PartialEq, Eq)]
 pub(super) struct KeySet(Vec<Known>);
 
 #[derive(PartialEq, Eq)]
 struct Known {
     id: Option<String>,
-    /// The one it is for, if it is for one only.
+    /// Algorithm that the key is for, if it is for one only.
     algorithm: Option<Algorithm>,
     key: Key,
 }
@@ -43,12 +43,14 @@ struct Jwk {
 }
 
 impl KeySet {
+    /// Parses a key set.
+    ///
     /// # Errors
-    /// When it is no set of keys, or has none that could verify anything.
+    /// The document is no key set, or has no key that could verify anything.
     pub(super) fn parse(document: &[u8]) -> Result<Self, String> {
         let document: Document<'_> =
             serde_json::from_slice(document).map_err(|_| "it is no JSON Web Key Set".to_owned())?;
-        // What is wrong with one key does not concern the others.
+        // A key that cannot be used does not affect the others.
         let read = |it: &&RawValue| Known::of(serde_json::from_str(it.get()).ok()?);
         let known: Vec<_> = document.keys.iter().filter_map(read).take(MOST).collect();
         if known.is_empty() {
@@ -57,7 +59,7 @@ impl KeySet {
         Ok(Self(known))
     }
 
-    /// The keys that a token with this header may be signed with.
+    /// Returns the keys that a token with this header may be signed with.
     pub(super) fn candidates<'a>(
         &'a self,
         id: Option<&'a str>,
@@ -68,7 +70,7 @@ impl KeySet {
                 && it.algorithm.is_none_or(|it| it == algorithm)
                 && algorithm.fits(&it.key)
         };
-        // Whoever leaves the id out makes us try; but not for long.
+        // A token without a key id is checked with several keys, so their number is bounded.
         self.0.iter().filter(fits).map(|it| &it.key).take(4)
     }
 }
@@ -99,7 +101,7 @@ impl Known {
     }
 }
 
-/// Without zeros before the first digit, which some issuers write.
+/// Removes leading zeros, which some issuers write.
 fn digits(mut number: Vec<u8>) -> Vec<u8> {
     let zeros = number.iter().take_while(|it| **it == 0).count();
     number.drain(..zeros);

@@ -15,12 +15,13 @@ use crate::{
 
 /// Verifies access tokens that an issuer has signed (JWT, RFC 9068): [`Builder::auth`](crate::Builder::auth).
 ///
-/// The issuer's keys are found through its metadata (RFC 8414, or OpenID Connect), kept, and asked for again when they are old or a token
-/// names one that is not among them: at most once in ten seconds, whoever sends what.
+/// The server finds the issuer's keys through its metadata (RFC 8414, or OpenID Connect) and caches them. It fetches them again when they
+/// are ten minutes old, or when a token names a key that is not among them. It does so at most once in ten seconds, however many tokens
+/// name unknown keys.
 ///
 /// A token is accepted if all of this holds:
 ///
-/// * It is signed with one of those keys, by an [`Algorithm`] that is allowed.
+/// * The token is signed with one of those keys, by an [`Algorithm`] that is allowed.
 /// * Its `iss` is this issuer.
 /// * Its `aud` is an audience of this server, or an array that contains one.
 /// * Its `exp` has not passed, and its `nbf` has. Clocks may differ by 30 seconds.
@@ -41,17 +42,17 @@ use crate::{
 /// The server sends its requests over `https` and follows no redirects. In private networks it asks only the hosts that you name: the
 /// issuer, and a [`jwks_uri`](Self::jwks_uri). An issuer on this machine (`http://localhost:8080`) may be asked without TLS.
 ///
-/// The server uses the proxy of the environment as curl does: `HTTPS_PROXY`, `ALL_PROXY` and `NO_PROXY`, also in lower case, with user
-/// and password if the URL has them. Other hosts, which only the issuer's documents name, are looked up by the server, and the proxy gets
-/// their address: the proxy itself could find a private one. On a machine that cannot look up such hosts, set the `jwks_uri`.
+/// The server uses the proxy of the environment as curl does: `HTTPS_PROXY`, `ALL_PROXY` and `NO_PROXY`, also in lower case. The URL of the
+/// proxy may have user and password. The server itself looks up other hosts, which only the issuer's documents name, and gives their
+/// address to the proxy. The proxy could otherwise find a private address. On a machine that cannot look up such hosts, set the `jwks_uri`.
 pub struct Jwt {
     verifier: Verifier<Web>,
     problem: Option<String>,
 }
 
 impl Jwt {
-    /// For tokens of this issuer that are for this audience: the URL of the server, as clients use it, or what the issuer
-    /// calls it. The issuer's URL must be written as its tokens have it in `iss`.
+    /// Creates a verifier for tokens of this issuer that are issued for this audience. The audience is the URL of the server, as clients
+    /// use it, or the name that the issuer has for the server. Write the issuer's URL exactly as its tokens have it in `iss`.
     pub fn new(issuer: impl Into<String>, audience: impl Into<String>) -> Self {
         let issuer = issuer.into();
         let web = Web::from_issuer(&issuer);
@@ -59,14 +60,14 @@ impl Jwt {
         Self { verifier: Verifier::new(web, issuer, audience.into(), None), problem }
     }
 
-    /// Takes tokens for this audience too.
+    /// Accepts tokens for this audience too.
     #[must_use]
     pub fn audience(mut self, audience: impl Into<String>) -> Self {
         self.verifier.audiences.push(audience.into());
         self
     }
 
-    /// Where the issuer's keys are, for one that has no metadata.
+    /// Sets the URL of the issuer's keys, for an issuer that has no metadata.
     #[must_use]
     pub fn jwks_uri(self, url: impl Into<String>) -> Self {
         let Verifier { issuer, audiences, algorithms, .. } = self.verifier;
@@ -77,7 +78,7 @@ impl Jwt {
         Self { verifier: Verifier { audiences, algorithms, ..made }, problem }
     }
 
-    /// Takes only tokens that are signed in one of these ways. Unless said, in any that [`Algorithm`] has.
+    /// Accepts only tokens that are signed with one of these algorithms. By default each [`Algorithm`] is accepted.
     #[must_use]
     pub fn algorithms(mut self, algorithms: impl IntoIterator<Item = Algorithm>) -> Self {
         self.verifier.algorithms = algorithms.into_iter().collect();
@@ -119,7 +120,7 @@ impl TokenVerifier for Jwt {
     }
 }
 
-/// A [`Jwt`], wherever its keys come from.
+/// Implementation of [`Jwt`], for any source of keys.
 pub(super) struct Verifier<F> {
     issuer: String,
     audiences: Vec<String>,
@@ -149,7 +150,7 @@ impl<F: Fetch> Verifier<F> {
         if let (Some(fingerprint), Some(version)) = (&fingerprint, self.keys.fresh())
             && let Some(authorization) = self.seen.find(fingerprint, version)
         {
-            // Also where a verifier of the author's own makes something else of it.
+            // The expiry is checked here too, because a verifier of the author may wrap this one and leave the expiry out.
             let has_ended = authorization.expiry().is_some_and(|it| it <= SystemTime::now());
             return if has_ended {
                 Err(Denied::invalid("the token has expired"))

@@ -1,4 +1,4 @@
-//! The issuer's keys as they are kept.
+//! Cache of an issuer's keys.
 
 use std::{
     sync::{Arc, Mutex, MutexGuard, PoisonError},
@@ -9,29 +9,29 @@ use tokio::{sync::watch, time::Instant};
 
 use super::{algorithm::Algorithm, discovery, fetch::Fetch, jwks::KeySet};
 
-/// How old keys may be before they are asked for again.
+/// Age from which the keys are fetched again.
 const FRESH: Duration = Duration::from_secs(10 * 60);
 
-/// How long they are used where the issuer cannot be reached.
+/// Maximum age of keys that are used while the issuer cannot be reached.
 const KEPT: Duration = Duration::from_secs(60 * 60);
 
-/// Between two times of asking: however many tokens name keys that nobody knows.
+/// Minimum time between two fetches, however many tokens name unknown keys.
 pub(super) const PAUSE: Duration = Duration::from_secs(10);
 
-/// For all that it takes to have them.
+/// Maximum time of one fetch, including that of the metadata.
 const PATIENCE: Duration = Duration::from_secs(8);
 
-/// The keys of one issuer. A token whose key is there costs a look; one whose key is not makes us ask the issuer, once for all
-/// who wait, and not again for a while.
+/// Keys of one issuer. A known key is found without waiting. For an unknown key the issuer is asked: once for all callers that wait, and
+/// not again within `PAUSE`.
 pub(super) struct Keys<F>(Arc<Shared<F>>);
 
 struct Shared<F> {
     fetch: Arc<F>,
     issuer: String,
-    /// Where the keys are, if the author knows.
+    /// URL of the keys, if the author has set it.
     jwks_uri: Option<String>,
     state: Mutex<State>,
-    /// Told after each time of asking.
+    /// Notified after each fetch.
     asked: watch::Sender<()>,
 }
 
@@ -41,11 +41,11 @@ struct State {
     got: Option<Instant>,
     tried: Option<Instant>,
     is_asking: bool,
-    /// Whether it went wrong the last time.
+    /// Whether the last fetch has failed.
     has_failed: bool,
 }
 
-/// Keys, with a number that changes when they do.
+/// Keys, with a number that changes when the keys change.
 #[derive(Clone)]
 pub(super) struct Versioned {
     pub(super) version: u64,
@@ -58,23 +58,23 @@ impl<F: Fetch> Keys<F> {
         Self(Arc::new(Shared { fetch: Arc::new(fetch), issuer, jwks_uri, state, asked }))
     }
 
-    /// The version of those that are fresh: nothing has to be asked before they are used.
+    /// Returns the version of the keys if they are fresh, so that they can be used without a fetch.
     pub(super) fn fresh(&self) -> Option<u64> {
         let state = self.0.state();
         let is_fresh = state.got.is_some_and(|it| it.elapsed() < FRESH);
         state.set.as_ref().filter(|_| is_fresh).map(|it| it.version)
     }
 
-    /// The keys, which may not have the one that is looked for even when the issuer has been asked.
+    /// Returns the keys, after a fetch if one is needed. Even then the wanted key may be missing.
     ///
     /// # Errors
-    /// When there are none now.
+    /// The keys are not available now.
     pub(super) async fn find(
         &self,
         id: Option<&str>,
         algorithm: Algorithm,
     ) -> Result<Versioned, &'static str> {
-        // Asked twice at most: who has waited has what there is.
+        // Two passes at most: a caller that has waited for a fetch takes what there is.
         for has_waited in [false, true] {
             let mut asked = {
                 let mut state = self.0.state();
@@ -96,14 +96,14 @@ impl<F: Fetch> Keys<F> {
                 let (is_asking, has_failed) = (state.is_asking, state.has_failed);
                 drop(state);
                 if may_ask {
-                    // Not by whoever waits for it, who may leave.
+                    // The fetch is a task of its own, because the caller that waits for it may be cancelled.
                     tokio::spawn(Asking(self.0.clone()).ask());
                 }
                 match (known, kept) {
-                    // Good enough while new ones are on their way.
+                    // Old keys are good enough while new ones are fetched.
                     (Some(known), _) => return Ok(known),
                     _ if is_asking && !has_waited => asked,
-                    // The token may be signed with a key that the issuer could not tell us of.
+                    // The last fetch has failed, so the token may be signed with a new key that is not known here.
                     _ if has_failed => return Err(UNREACHABLE),
                     (None, kept) => return kept.ok_or(UNREACHABLE),
                 }
@@ -122,7 +122,7 @@ impl<F> Shared<F> {
     }
 }
 
-/// One time of asking; also one that is given up ends, and lets others ask.
+/// A fetch in progress. When it ends, or is cancelled, the next one may begin.
 struct Asking<F>(Arc<Shared<F>>);
 
 impl<F: Fetch> Asking<F> {

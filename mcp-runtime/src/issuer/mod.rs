@@ -1,7 +1,7 @@
-//! Access tokens that an issuer has signed: its keys, found and kept, and what is in the tokens (AUTH-05).
+//! Access tokens that an issuer has signed: finds and caches the issuer's keys, and checks the tokens (rule AUTH-05).
 //!
-//! `jwt` → `token` takes a token apart, `keys` finds the key for it (`discovery`, `jwks`), `algorithm` checks the signature. `fetch` asks the
-//! issuer, and connects with `dial` and `proxy`. A token that was good a moment ago is remembered (`seen`).
+//! `jwt` verifies a token: `token` parses it, `keys` finds the key (with `discovery` and `jwks`), `algorithm` checks the signature, and
+//! `claims` the rest. `fetch` sends requests to the issuer, and connects with `dial` and `proxy`. `seen` caches verified tokens.
 
 mod algorithm;
 mod claims;

@@ -110,6 +110,8 @@ fn is_in(address: IpAddr, network: &str, bits: &str) -> bool {
 }
 
 impl HttpProxy {
+    /// Parses the URL of a proxy.
+    ///
     /// # Errors
     /// The text is no URL of a proxy. The error names the form to write.
     fn parse(text: &str) -> Result<Self, String> {

@@ -1,33 +1,35 @@
-//! What an issuer may send us to. Its documents are the words of another machine: they must not make this one ask around in its own
-//! network (SSRF).
+//! Decides which URLs the server may fetch. The documents of an issuer come from another machine, and must not make this server send
+//! requests into its own network (SSRF).
 
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 
 use http::{Uri, uri::Scheme};
 
-/// What the author named decides what may be asked.
+/// Rules for the URLs that may be fetched, based on the hosts that the author has named.
 pub(super) struct Reachable {
-    /// Hosts in lower case, with their ports: that of the issuer first.
+    /// Hosts in lower case, with their ports. The first one is that of the issuer, if there is an issuer.
     named: Vec<(String, u16)>,
     is_loopback: bool,
 }
 
-/// Where to ask.
+/// Destination of a request.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct Target {
-    /// Without the brackets of an address.
+    /// Host in lower case. An IPv6 address has no brackets.
     pub(super) host: String,
     pub(super) port: u16,
     pub(super) has_tls: bool,
-    /// What the header `Host` says.
+    /// Value of the header `Host`.
     pub(super) authority: String,
-    /// With its query.
+    /// Path with its query.
     pub(super) path: String,
 }
 
 impl Target {
+    /// Parses a URL.
+    ///
     /// # Errors
-    /// What is wrong with the URL.
+    /// The text is no URL that can be fetched.
     pub(super) fn parse(url: &str) -> Result<Self, String> {
         let uri: Uri = url.parse().map_err(|_| format!("`{url}` is no URL"))?;
         let has_tls = match uri.scheme() {
@@ -65,8 +67,10 @@ impl Target {
 }
 
 impl Reachable {
+    /// Creates the rules for an issuer.
+    ///
     /// # Errors
-    /// Why this cannot be an issuer.
+    /// The URL cannot be that of an issuer.
     pub(super) fn from_issuer(issuer: &str) -> Result<Self, String> {
         let target = Target::parse(issuer)?;
         if issuer.contains(['?', '#']) {
@@ -81,7 +85,8 @@ impl Reachable {
         Ok(Self { named: vec![(target.host, target.port)], is_loopback })
     }
 
-    /// Nobody is named who may be anywhere.
+    /// Creates the rules for URLs that strangers have named: no host may have a private address, and a loopback one only if `is_loopback`
+    /// is set.
     #[cfg(feature = "auth-server")]
     pub(super) fn to_strangers(is_loopback: bool) -> Self {
         Self { named: Vec::new(), is_loopback }
@@ -97,8 +102,10 @@ impl Reachable {
         self.named.iter().any(|(host, port)| *host == target.host && *port == target.port)
     }
 
+    /// Checks a target, before its host is looked up.
+    ///
     /// # Errors
-    /// Why this URL is not asked.
+    /// The target must not be asked without TLS.
     pub(super) fn check(&self, target: &Target) -> Result<(), String> {
         if target.has_tls || (self.is_loopback && target.is_loopback()) {
             Ok(())
@@ -113,7 +120,7 @@ impl Reachable {
     }
 }
 
-/// Whether an address is one of the internet at large (RFC 6890).
+/// Whether an address is a public one of the internet (RFC 6890).
 fn is_public(address: IpAddr) -> bool {
     match address {
         IpAddr::V4(address) => is_public_v4(address),
@@ -142,7 +149,7 @@ fn is_public_v6(address: Ipv6Addr) -> bool {
         is_public_v4(Ipv4Addr::new(a, b, c, d))
     };
     match parts {
-        // Global unicast, without documentation, special purposes, and the ways to IPv4 addresses.
+        // Global unicast, without documentation and special purposes. An address that embeds an IPv4 address is judged by that one.
         [0x2001, second, ..] => second > 0x1ff && second != 0xdb8,
         [0x2002, high, low, ..] => v4(high, low),
         [0x64, 0xff9b, 0, 0, 0, 0, high, low] => v4(high, low),
@@ -193,7 +200,7 @@ mod tests {
         check(&public, "https://keys.example/k", "93.184.216.34", true);
         check(&public, "https://keys.example/k", "2606:2800:220:1::1", true);
         check(&public, "http://keys.example/k", "93.184.216.34", false);
-        // The author's own choice, wherever that is.
+        // The author has named this host, so it may have any address.
         check(&public, "https://login.example/k", "10.0.0.1", true);
         check(&public, "https://login.example:6379/k", "10.0.0.1", false);
         check(&public, "http://localhost/k", "127.0.0.1", false);

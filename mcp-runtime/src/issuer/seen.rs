@@ -1,4 +1,4 @@
-//! Tokens that were good a moment ago. Checking a signature costs several times what the rest of a call does.
+//! Cache of verified tokens, because checking a signature costs several times as much as the rest of a call.
 
 use std::sync::{Mutex, PoisonError};
 
@@ -10,29 +10,30 @@ use rustc_hash::FxHashMap;
 
 use crate::context::Authorization;
 
-/// Of each half of a part: a token stays at least until as many others have come.
+/// Maximum number of tokens in each half of a part. A token stays at least until as many others have come.
 const MOST: usize = 256;
 
-/// Longer ones are verified each time, so that what is remembered stays small.
+/// Maximum length of a cached token, in bytes. Longer tokens are verified each time, so that the cache stays small.
 const LONGEST: usize = 4 << 10;
 
 type Fingerprint = [u8; 16];
 
-/// Good tokens, by their fingerprints, so that the tokens themselves are nowhere. In parts, so that threads seldom wait for each other.
+/// Verified tokens, by their fingerprints, so that the tokens themselves are not stored. The cache has several parts, so that threads
+/// seldom wait for each other.
 pub(super) struct Seen {
-    /// `None` where the system gives no random numbers: nothing is remembered then.
+    /// `None` if the system provides no random numbers. Nothing is cached then.
     key: Option<LessSafeKey>,
     parts: [Mutex<Part>; 8],
 }
 
-/// The newer ones, and those that will go next.
+/// Newer and older tokens. When the newer half is full, it replaces the older half.
 #[derive(Default)]
 struct Part([FxHashMap<Fingerprint, Good>; 2]);
 
 #[derive(Clone)]
 struct Good {
     authorization: Authorization,
-    /// Of the keys that it was verified with: what they have signed goes with them.
+    /// Version of the keys that the token was verified with. The entry is valid for this version only.
     keys: u64,
 }
 
@@ -53,10 +54,11 @@ impl Seen {
         Self { key: key.map(LessSafeKey::new), parts: Default::default() }
     }
 
-    /// Where a token is kept, unless it is not.
+    /// Returns the fingerprint by which a token is cached; `None` if the token is not cached.
     ///
-    /// Poly1305 under a key that nobody knows, which costs a quarter of SHA-256: two tokens have the same with a chance of less than 2^-90,
-    /// whoever chooses them, as long as no fingerprint gets out. Since none does, and nothing is encrypted, the nonce need not change.
+    /// The fingerprint is Poly1305 under a random key that is never shown, which costs a quarter of SHA-256. As long as no fingerprint gets
+    /// out, two tokens have the same one with a chance of less than 2^-90, even if an attacker chooses them. None gets out, and nothing is
+    /// encrypted, so the nonce need not change.
     pub(super) fn fingerprint(&self, token: &str) -> Option<Fingerprint> {
         let key = self.key.as_ref().filter(|_| token.len() <= LONGEST)?;
         let nonce = Nonce::assume_unique_for_key([0; NONCE_LEN]);
@@ -69,7 +71,7 @@ impl Seen {
         part.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Whom this token lets in, if it was verified with these keys. Whether it has expired since is not looked at.
+    /// Returns the authorization of a token that was verified with this version of the keys. The token may have expired since then.
     pub(super) fn find(&self, fingerprint: &Fingerprint, keys: u64) -> Option<Authorization> {
         let mut part = self.part(fingerprint);
         if let Some(good) = part.0[0].get(fingerprint) {

@@ -20,7 +20,7 @@ use crate::{auth::Denied, context::Authorization};
 const ISSUER: &str = "https://login.example";
 const AUDIENCE: &str = "https://api.example/mcp";
 
-/// RFC 7515, appendices A.2 and A.3; RFC 8037, appendix A: each with the key that verifies it.
+/// Tokens of RFC 7515 (appendices A.2 and A.3) and RFC 8037 (appendix A), each with the key that verifies it.
 const EXAMPLES: [(&str, &str); 3] = [
     (
         "eyJhbGciOiJSUzI1NiJ9.eyJpc3MiOiJqb2UiLA0KICJleHAiOjEzMDA4MTkzODAsDQogImh0dHA6Ly9leGFtcGxlLmNvbS9pc19yb290Ijp0cnVlfQ.cC4hiUPoj9Eetdgtv3hF80EGrhuB__dzERat0XF9g2VtQgr9PJbu3XOiZj5RZmh7AAuHIm4Bh-0Qc_lF5YKt_O8W2Fp5jujGbds9uJdbF9CUAr7t1dnZcAcQjbKBYNX4BAynRFdiuB--f_nZLgrnbyTyWzO75vRK5h6xBArLIARNPvkSjtQBMHlb1L07Qe7K0GarZRmB_eSN9383LcOLn6_dO--xi12jzDwusC-eOkHWEsqtFZESc6BfI7noOPqvhJ1phCnvWh6IeYI2w9QOYEUipUTI8np6LbgGY9Fs98rqVt5AXLIhWkWywlVmtVrBp0igcN_IoypGlUPQGe77Rw",
@@ -54,7 +54,7 @@ fn the_examples_of_the_standards_are_verified() {
         for (other, (_, foreign)) in EXAMPLES.iter().enumerate() {
             assert!(at == other || !is_signed(token, &set(&[foreign])), "{token} {foreign}");
         }
-        // Whatever one letter is changed to, nothing is verified.
+        // A token with one changed letter is not verified.
         let (message, signature) = token.rsplit_once('.').unwrap();
         let payload = message.find('.').unwrap() + 1;
         for changed in
@@ -227,7 +227,7 @@ fn a_token_for_several_audiences_is_accepted_if_ours_is_among_them() {
     }
 }
 
-/// An issuer in the same process.
+/// Issuer in the same process.
 #[derive(Clone)]
 struct Fake {
     asked: Arc<AtomicUsize>,
@@ -242,7 +242,7 @@ impl Fetch for Fake {
     }
 }
 
-/// A key of the issuer's, one for each number.
+/// Returns the key of the issuer with this number.
 fn pair(number: u8) -> Ed25519KeyPair {
     Ed25519KeyPair::from_seed_unchecked(&[number; 32]).unwrap()
 }
@@ -255,7 +255,7 @@ fn published(numbers: &[u8]) -> Result<String, String> {
     Ok(format!("{{\"keys\":[{}]}}", numbers.iter().map(key).collect::<Vec<_>>().join(",")))
 }
 
-/// A good token, as far as it is signed with a key that is known by this id.
+/// Returns a token that is valid while the issuer publishes the key with this number under this id.
 fn signed(number: u8, id: &str) -> String {
     let header = URL_SAFE_NO_PAD.encode(format!(r#"{{"alg":"EdDSA","kid":"{id}"}}"#));
     // `exp` is in the year 2100.
@@ -352,15 +352,15 @@ fn keys_are_rotated() {
         let (fake, verifier) = issuer(published(&[1]));
         check(&verifier.verify(&signed(1, "k1")).await, "good");
         fake.publish(published(&[2]));
-        // Too soon to ask again.
+        // The issuer is not asked again before the pause is over.
         check(&verifier.verify(&signed(2, "k2")).await, FOREIGN);
         advance(PAUSE).await;
         check(&verifier.verify(&signed(1, "k1")).await, "good");
         check(&verifier.verify(&signed(2, "k2")).await, "good");
-        // Also the one that was remembered goes with its key.
+        // A cached token becomes invalid with its key.
         check(&verifier.verify(&signed(1, "k1")).await, FOREIGN);
         fake.was_asked(2);
-        // Nobody names the new key by the old one's id.
+        // The old key is not accepted under the id of the new one.
         check(&verifier.verify(&signed(1, "k2")).await, FOREIGN);
     });
 }
@@ -377,7 +377,7 @@ fn old_keys_are_asked_for_again_while_they_are_used() {
             sleep(Duration::from_secs(1)).await;
         }
         fake.was_asked(2);
-        // Who comes with a key that nobody knows may be right.
+        // An unknown key may be a new one of the issuer, so the token is not called invalid.
         check(&verifier.verify(&signed(2, "k2")).await, UNREACHABLE);
         advance(Duration::from_secs(3600)).await;
         check(&verifier.verify(&signed(1, "k1")).await, UNREACHABLE);
@@ -401,7 +401,7 @@ fn whoever_leaves_does_not_take_the_answer_along() {
     });
 }
 
-/// The way of nearly all requests costs no task and no waiting.
+/// Nearly every request takes this path, which needs no task and no waiting.
 #[test]
 fn a_token_of_a_known_key_is_verified_on_the_spot() {
     run(async {
@@ -434,7 +434,7 @@ mod properties {
     use super::*;
 
     proptest! {
-        /// Parts that are a token's or nearly so, and texts that are nothing.
+        /// Valid and nearly valid parts of a token, and arbitrary texts.
         #[test]
         fn no_text_makes_it_panic_or_is_signed(
             header in prop_oneof![Just(r#"{"alg":"EdDSA"}"#.to_owned()), ".{0,40}"],
@@ -455,7 +455,7 @@ mod properties {
             let _ = KeySet::parse(raw.as_bytes());
         }
 
-        /// Every letter counts, also the last one of a part, in which there are bits to spare.
+        /// Every letter counts, also the last letter of a part, which has unused bits.
         #[test]
         fn whatever_one_letter_is_changed_to_nothing_is_signed(
             example in 0..EXAMPLES.len(),

@@ -1,21 +1,21 @@
-//! A token taken apart: JWS in its compact form (RFC 7515, section 7.1), as RFC 8725 wants it read.
+//! Parses tokens: JWS in the compact form (RFC 7515, section 7.1), with the checks of RFC 8725.
 
 use base64::{Engine as _, engine::general_purpose::URL_SAFE_NO_PAD};
 use serde::{Deserialize, de::IgnoredAny};
 
 use super::algorithm::Algorithm;
 
-/// A token whose signature nobody has looked at yet.
+/// Token whose signature has not been checked yet.
 pub(super) struct Unverified<'a> {
     pub(super) algorithm: Algorithm,
     pub(super) key: Option<String>,
-    /// What is signed.
+    /// Bytes that are signed.
     pub(super) message: &'a [u8],
     pub(super) signature: Vec<u8>,
     payload: &'a str,
 }
 
-/// Addresses of keys and keys that it may bring along are not even looked at.
+/// Header of a token. Keys, and URLs of keys, that a header may contain are not read.
 #[derive(Deserialize)]
 struct Header {
     alg: String,
@@ -25,8 +25,10 @@ struct Header {
 }
 
 impl<'a> Unverified<'a> {
+    /// Parses a token without checking its signature.
+    ///
     /// # Errors
-    /// Why it is no token of ours, whoever has signed it.
+    /// The text is no token that this server accepts, with any signature.
     pub(super) fn parse(token: &'a str) -> Result<Self, &'static str> {
         const SHAPE: &str = "the token is no signed JWT";
         let (message, signature) = token.rsplit_once('.').ok_or(SHAPE)?;
@@ -49,10 +51,10 @@ impl<'a> Unverified<'a> {
         Ok(Self { algorithm, key: header.kid, message, signature, payload })
     }
 
-    /// What it says. To be asked once the signature is known to be good.
+    /// Returns the claims as JSON text. Call it only after the signature has been checked.
     ///
     /// # Errors
-    /// When it is no text.
+    /// The payload is no text.
     pub(super) fn payload(&self) -> Result<String, &'static str> {
         const SHAPE: &str = "the token's claims cannot be read";
         let bytes = URL_SAFE_NO_PAD.decode(self.payload).map_err(|_| SHAPE)?;
@@ -60,7 +62,8 @@ impl<'a> Unverified<'a> {
     }
 }
 
-/// Tokens of other types may say the same and be meant for others (RFC 8725, section 3.11).
+/// Whether a token of this type is an access token. A token of another type may have the same claims for another purpose (RFC 8725, section
+/// 3.11).
 fn is_access_token(typ: &str) -> bool {
     ["JWT", "at+jwt", "application/at+jwt"].iter().any(|it| it.eq_ignore_ascii_case(typ))
 }

@@ -5,7 +5,7 @@ use crate::schema::{
     constant::{self, Literal, Node, Notes},
 };
 
-/// What the attributes know about one parameter. Whether it is an argument at all, its type decides.
+/// Properties of a parameter that its attributes set. The type of the parameter decides whether it is an argument at all.
 #[derive(Debug)]
 pub struct ArgDef {
     pub(crate) name: &'static str,
@@ -16,11 +16,11 @@ pub struct ArgDef {
     pub(crate) completer: Option<Completer>,
     pub(crate) constraints: Constraints,
     pub(crate) default: Option<Literal>,
-    /// Where the parameter is written; 0 if nobody knows.
+    /// Source line of the parameter; 0 if unknown.
     pub(crate) line: u32,
 }
 
-/// Where the completions of an argument come from.
+/// Source of the completions of an argument.
 #[derive(Clone, Copy, Debug)]
 pub enum Completer {
     /// A list of literals.
@@ -56,7 +56,7 @@ impl ArgDef {
         self
     }
 
-    /// JSON text.
+    /// Sets the example, as JSON text.
     #[must_use]
     pub const fn example(mut self, example: &'static str) -> Self {
         self.example = Some(example);
@@ -93,7 +93,7 @@ impl ArgDef {
         self
     }
 
-    /// As the attribute has it; what it is at run time, `Params::add_default` is told.
+    /// Sets the default as the attribute writes it. `Params::add_default` gets its value at run time.
     #[must_use]
     pub const fn default(mut self, literal: Literal) -> Self {
         self.default = Some(literal);
@@ -106,7 +106,7 @@ impl ArgDef {
         self
     }
 
-    /// What the schema says of it beside its type.
+    /// Returns the notes that the schema has on the argument beside its type.
     pub(crate) const fn notes(&self, node: &Node) -> Notes<'_> {
         Notes {
             title: self.title,

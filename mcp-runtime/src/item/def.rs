@@ -10,14 +10,14 @@ use crate::{
     schema::SchemaProfile,
 };
 
-/// The function generated beside the user's: reads the arguments, then runs the user's function.
+/// Function generated beside the user's function: reads the arguments, then runs the user's function.
 pub type CallFn = for<'a> fn(Call<'a>) -> Running;
 
-/// What an attribute's [`Policy`](crate::Policy) becomes.
+/// Expansion of the [`Policy`](crate::Policy) of an attribute.
 #[cfg(feature = "auth")]
 pub type PolicyFn = fn(&Authorization, &Access<'_>) -> bool;
 
-/// One annotated function. Const-constructible, so that it costs nothing at start-up.
+/// Definition of an annotated function. It can be built in a constant, so that it costs nothing at start-up.
 pub struct ItemDef {
     pub(crate) name: &'static str,
     pub(crate) origin: Origin,
@@ -33,18 +33,18 @@ pub struct ItemDef {
     pub(crate) timeout: Option<Duration>,
     pub(crate) rate: Option<Rate>,
     pub(crate) concurrency: Option<u32>,
-    /// What a caller must have been granted.
+    /// Scopes that a caller must have been granted.
     #[cfg(feature = "auth")]
     pub(crate) scopes: &'static [&'static str],
     #[cfg(feature = "auth")]
     pub(crate) policy: Option<PolicyFn>,
-    /// What the attribute says; parameters may ask for more.
+    /// Client capabilities that the attribute requires. Parameters may require more.
     pub(crate) asks: Asks,
-    /// A round of questions must not be answered twice.
+    /// Whether a client may answer each round of questions only once.
     pub(crate) single_use: bool,
     pub(crate) audience: &'static [Role],
     pub(crate) priority: Option<f64>,
-    /// Keys and JSON texts.
+    /// Keys, and values as JSON text.
     pub(crate) meta: &'static [(&'static str, &'static str)],
 }
 
@@ -54,7 +54,7 @@ impl fmt::Debug for ItemDef {
     }
 }
 
-/// The place in the user's code.
+/// Place of a function in the user's code.
 #[derive(Clone, Copy, Debug)]
 pub struct Origin {
     pub(crate) package: &'static str,
@@ -87,20 +87,20 @@ impl fmt::Display for Origin {
     }
 }
 
-/// What only one kind of item has.
+/// Kind of an item, with the properties that only this kind has.
 #[derive(Debug)]
 pub enum KindDef {
     Tool(ToolDef),
     Resource(ResourceDef),
     Prompt,
-    /// Not in any list: completes arguments of the others.
+    /// Completes arguments of the other kinds. It is in no list.
     Completion,
 }
 
-/// `input_schema = …`: JSON text, or what is wrong with it.
+/// `input_schema = …`: returns JSON text, or the problem of the schema.
 type GivenSchema = fn() -> Result<Box<str>, String>;
 
-/// A tool's own part.
+/// Properties of a tool.
 #[derive(Debug)]
 pub struct ToolDef {
     pub(crate) read_only: Option<bool>,
@@ -109,7 +109,7 @@ pub struct ToolDef {
     pub(crate) open_world: Option<bool>,
     pub(crate) lenient: bool,
     pub(crate) strict: bool,
-    /// Its own, which goes before the server's.
+    /// Profile of this tool, which overrides that of the server.
     pub(crate) profile: Option<SchemaProfile>,
     /// Replaces the schema made from the parameters.
     pub(crate) input_schema: Option<GivenSchema>,
@@ -119,11 +119,11 @@ pub struct ToolDef {
     pub(crate) constant: Constant,
 }
 
-/// What the compiler knows of a tool's schemas, in the client-compatible form.
+/// Schemas of a tool that were made at compile time, in the client-compatible form.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Constant {
     pub(crate) input: Option<&'static InputSchema>,
-    /// The texts; empty where they are made at run time.
+    /// JSON text of the input schema. Like `output_text`, it is empty if the schema is made at run time.
     pub(crate) input_text: &'static [u8],
     pub(crate) output_text: &'static [u8],
     pub(crate) output_is_object: bool,
@@ -134,7 +134,7 @@ impl Constant {
         Self { input: None, input_text: &[], output_text: &[], output_is_object: false };
 }
 
-/// A resource's own part.
+/// Properties of a resource.
 #[derive(Debug)]
 pub struct ResourceDef {
     pub(crate) uri: &'static str,
@@ -278,20 +278,20 @@ setters! {
 
 #[cfg(feature = "auth")]
 impl ItemDef {
-    /// Only for callers who have been granted all of these.
+    /// Restricts the item to callers who have been granted all of these scopes.
     #[must_use]
     pub const fn scopes(self, scopes: &'static [&'static str]) -> Self {
         Self { scopes, ..self }
     }
 
-    /// Only for callers whom this lets in.
+    /// Restricts the item to callers whom this policy lets in.
     #[must_use]
     pub const fn policy(self, policy: PolicyFn) -> Self {
         Self { policy: Some(policy), ..self }
     }
 }
 
-/// What the attributes say of a server that knows nobody: nothing, after an error.
+/// Setters without the feature `auth`. The keys are a compile error then, and these methods prevent further errors.
 #[cfg(not(feature = "auth"))]
 impl ItemDef {
     #[must_use]
@@ -305,7 +305,7 @@ impl ItemDef {
     }
 }
 
-/// Setters of one kind. On another kind they would be a bug in the macro, which the compiler then reports.
+/// Setters for one kind of item. A call on another kind is a bug in the macro, which the compiler reports.
 macro_rules! kind_setters {
     ($kind:ident: $($name:ident($($param:ident: $ty:ty)?) = $value:expr;)*) => {
         impl ItemDef {$(
@@ -330,7 +330,7 @@ kind_setters! { Tool:
     input_schema(text: GivenSchema) = Some(text);
 }
 impl ItemDef {
-    /// The input schema as the compiler made it; without text if it could not.
+    /// Sets the input schema that was made at compile time. `text` is empty if the compiler could not make it.
     #[must_use]
     pub const fn input(mut self, input: &'static InputSchema, text: &'static [u8]) -> Self {
         let KindDef::Tool(it) = &mut self.kind else { panic!("key of another kind of item") };
@@ -339,7 +339,7 @@ impl ItemDef {
         self
     }
 
-    /// The same for the output schema.
+    /// Sets the output schema that was made at compile time, in the same way.
     #[must_use]
     pub const fn output(mut self, text: &'static [u8], is_object: bool) -> Self {
         let KindDef::Tool(it) = &mut self.kind else { panic!("key of another kind of item") };

@@ -1,6 +1,6 @@
-/// The text of doc comments without the margin that `///` leaves and without blank lines at its ends.
+/// Returns the text of doc comments without the whitespace at its ends: the margin that `///` leaves, and blank lines.
 ///
-/// Only the ends are trimmed: this runs in const evaluation, which cannot build a new text.
+/// The margin of inner lines stays: this runs in const evaluation, which cannot build a new text.
 pub const fn trim(text: &'static str) -> &'static str {
     text.trim_ascii()
 }

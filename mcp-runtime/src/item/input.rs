@@ -1,4 +1,4 @@
-//! The input schema of a tool in constants.
+//! Input schemas of tools, made at compile time.
 
 #[cfg(feature = "stdio")]
 mod gaps;
@@ -10,34 +10,34 @@ use crate::schema::{
     constant::{MOST, MOST_NODES, Node, Out, dot_before, equal, panic_with, write_node},
 };
 
-/// The parameters of a tool, and the text that the compiler makes of them if it can.
+/// Parameters of a tool. The compiler makes the text of the input schema from them if it can.
 #[derive(Clone, Copy, Debug)]
 pub struct InputSchema {
     pub(crate) properties: &'static [Property],
 }
 
-/// One parameter.
+/// A parameter of a tool.
 #[derive(Clone, Copy, Debug)]
 pub struct Property {
     pub(crate) arg: &'static ArgDef,
     pub(crate) param: Param,
 }
 
-/// What a parameter's type says of the schema.
+/// Part of a parameter in the input schema, according to its type.
 #[derive(Clone, Copy, Debug)]
 pub enum Param {
-    /// Comes from the server.
+    /// A value that comes from the server.
     Server,
     Argument(Node),
-    /// Its fields are arguments.
+    /// A struct whose fields are arguments.
     Spread(Node),
-    /// Only schemars knows, if it does. With the name of the type.
+    /// A type without a constant schema; schemars may know one. The function returns the name of the type.
     #[cfg_attr(not(feature = "stdio"), allow(dead_code, reason = "only the command line tells"))]
     Unknown(fn() -> &'static str),
 }
 
 impl Property {
-    /// Fails to compile where the attribute and the type contradict each other.
+    /// Creates a parameter. Fails to compile if the attribute and the type contradict each other.
     #[track_caller]
     pub const fn new(arg: &'static ArgDef, is_server: bool, param: Param) -> Self {
         match param {
@@ -60,7 +60,7 @@ impl Property {
         }
     }
 
-    /// `schema = "static"`: fails to compile where the compiler cannot make the schema.
+    /// Implements `schema = "static"`: fails to compile if the compiler cannot make the schema.
     #[must_use]
     #[track_caller]
     pub const fn demanded(self) -> Self {
@@ -91,7 +91,7 @@ impl Property {
         self
     }
 
-    /// Where in it the type is that no constant knows.
+    /// Returns the path, inside the parameter, to the type that has no constant schema.
     const fn unknown_path(&self) -> [&'static str; 3] {
         match self.param {
             Param::Argument(node) | Param::Spread(node) => node.unknown_path(),
@@ -141,7 +141,7 @@ const fn judge(arg: &ArgDef, node: &Node) {
     }
 }
 
-/// An argument of a prompt or a variable of a template; `is_made` when no text of a client's is read into it by serde.
+/// Checks an argument of a prompt or a variable of a template. `is_made` means that serde does not read the client's text into it.
 #[track_caller]
 pub const fn judge_text(arg: &'static ArgDef, is_made: bool, param: Param) {
     if let Param::Argument(node) = param
@@ -165,7 +165,7 @@ impl InputSchema {
         Self { properties }
     }
 
-    /// The length of the text; 0 if it is made at run time.
+    /// Returns the length of the text in bytes; 0 if the text is made at run time.
     pub const fn len(&self) -> usize {
         if !self.is_constant() {
             return 0;
@@ -179,7 +179,7 @@ impl InputSchema {
         self.len() == 0
     }
 
-    /// The text, for `N` its length.
+    /// Returns the text; `N` must be its length.
     pub const fn render<const N: usize>(&self) -> [u8; N] {
         let mut text = [0; N];
         if N > 0 {
@@ -201,7 +201,7 @@ impl InputSchema {
             if let Param::Spread(node) = self.properties[i].param {
                 let mut j = 0;
                 while let Some(member) = node.member(j) {
-                    // Two that declare one argument are told of when the server is built.
+                    // Two parameters that declare the same argument are reported when the server is built.
                     if self.is_declared_beside(i, member.name()) {
                         return false;
                     }

@@ -1,4 +1,4 @@
-//! What the attributes leave behind: one `static` [`ItemDef`] for each annotated function.
+//! Output of the attributes: one `static` [`ItemDef`] for each annotated function.
 
 #[allow(missing_docs, reason = "public only for generated code")]
 mod arg;

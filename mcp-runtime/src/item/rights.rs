@@ -1,7 +1,7 @@
-//! What the keys `scopes` and `auth` of an attribute become. Whether there is anybody to ask the macros cannot know: it depends on
-//! the features of this crate.
+//! Expansion of the attribute keys `scopes` and `auth`. It is left to macros of this crate, because the attribute macros cannot know
+//! whether the feature `auth` is on.
 
-/// What a caller must have been granted.
+/// Scopes that a caller must have been granted.
 #[cfg(feature = "auth")]
 #[doc(hidden)]
 #[macro_export]
@@ -9,7 +9,7 @@ macro_rules! __scopes {
     ($($scope:literal),*) => { &[$($scope),*] };
 }
 
-/// Who decides. A function of its own, in which a closure finds nothing to capture.
+/// Policy that decides who may use the item. It is wrapped in a function, so that a closure finds nothing to capture.
 #[cfg(feature = "auth")]
 #[doc(hidden)]
 #[macro_export]

@@ -1,18 +1,18 @@
 //! URI templates (RFC 6570) of resources: publishing them, and reading the variables back out of a URI.
 //!
-//! RFC 6570 only defines the way from variables to a URI. The way back is ours:
+//! RFC 6570 only defines how variables become a URI. For the way back, these rules are our own:
 //!
-//! - Every variable outside the query is required and not empty. `{x}`, `{.x}` and `{/x}` stay within one path segment
-//!   (no `/`, `?`, `#`), `{/x*}` takes one or more segments, `{+x}` takes anything. Where a URI can be read in several ways
-//!   the earlier variable is as long as possible: `{name}{.extension}` splits `a.tar.gz` at the last dot.
-//! - Query variables come in any order and may be absent. A parameter the template does not name, or one given twice, is
-//!   no match: a URI is the name of a resource, and a misspelt name has none.
+//! - Every variable outside the query is required and not empty. `{x}`, `{.x}` and `{/x}` stay within one path segment (no `/`, `?`, `#`),
+//!   `{/x*}` takes one or more segments, `{+x}` takes anything. If a URI can be read in several ways, the earlier variable is as long as
+//!   possible: `{name}{.extension}` splits `a.tar.gz` at the last dot.
+//! - Query variables come in any order and may be absent. A URI with a parameter that the template does not name, or with a repeated
+//!   parameter, does not match. The reason: a URI is the name of a resource, and a misspelt name has no resource.
 //! - Scheme and host are compared without regard to case, everything else exactly.
-//! - Values are percent-decoded; what does not decode to UTF-8 is no match.
-//! - **A value cannot climb.** No value contains a `..` segment, or a NUL. A value of `{x}`, `{.x}` or `{/x}` is no
-//!   absolute path either, not even a percent-encoded one, so that joining it to a directory stays in there.
+//! - Values are percent-decoded. A value that does not decode to UTF-8 does not match.
+//! - **A value cannot leave its directory.** No value contains a `..` segment or a NUL. A value of `{x}`, `{.x}` or `{/x}` is no absolute
+//!   path either, not even a percent-encoded one. A path that joins it to a directory stays in that directory.
 //!
-//! Matching takes time proportional to the length of the URI times that of the template: nothing is tried twice.
+//! Matching takes time proportional to the length of the URI times the length of the template: nothing is tried twice.
 
 use std::borrow::Cow;
 use std::fmt;
@@ -23,15 +23,15 @@ mod parse;
 /// A piece of a template, as the macro writes it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Segment {
-    /// Text that stands for itself.
+    /// Literal text.
     Literal(&'static str),
     /// A variable.
     Variable {
-        /// Its name, which is that of a parameter.
+        /// Name of the variable, which is the name of a parameter.
         name: &'static str,
-        /// How it is written.
+        /// Operator of the variable.
         kind: VariableKind,
-        /// Whether it takes several path segments: `{/x*}`.
+        /// Whether the variable takes several path segments: `{/x*}`.
         explode: bool,
     },
 }
@@ -62,9 +62,9 @@ impl VariableKind {
 /// A template ready to match.
 #[derive(Debug, Clone)]
 pub(crate) struct Template {
-    /// All of it but the query, in order.
+    /// Pieces of the template before the query, in order.
     parts: Vec<Part>,
-    /// How many bytes of the first part are scheme and host.
+    /// Length of scheme and host in the first part, in bytes. Their case is ignored.
     any_case: usize,
     /// Query parameters with a fixed value.
     fixed: Vec<(String, String)>,
@@ -80,11 +80,11 @@ enum Part {
 }
 
 impl Template {
-    /// The template the macro has read.
+    /// Builds the template from the pieces that the macro has read.
     ///
     /// # Errors
     ///
-    /// What [`parse`](Self::parse) refuses and the macro let pass.
+    /// The template is one that [`parse`](Self::parse) rejects, but the macro accepted.
     pub(crate) fn new(segments: &'static [Segment]) -> Result<Self, String> {
         Self::build(segments.iter().map(|segment| match *segment {
             Segment::Literal(text) => Part::Literal(text.into()),
@@ -98,18 +98,18 @@ impl Template {
     ///
     /// # Errors
     ///
-    /// A sentence that says what is wrong and what is supported.
+    /// The text is no supported template. The error says what is wrong.
     pub(crate) fn parse(text: &str) -> Result<Self, String> {
         Self::build(parse::parts(text)?.into_iter())
     }
 
-    /// Whether it names exactly one resource.
+    /// Whether the template names exactly one resource.
     #[cfg(test)]
     pub(crate) fn is_concrete(&self) -> bool {
         self.query.is_empty() && self.parts.iter().all(|part| matches!(part, Part::Literal(_)))
     }
 
-    /// The names of its variables, in the order they are written in.
+    /// Returns the names of the variables, in the order in which they are written.
     pub(crate) fn names(&self) -> impl Iterator<Item = &str> {
         let path = self.parts.iter().filter_map(|part| match part {
             Part::Variable { name, .. } => Some(&**name),
@@ -139,13 +139,13 @@ impl Template {
         (shape.to_string(), names)
     }
 
-    /// The text to publish as `uriTemplate`.
+    /// Returns the text to publish as `uriTemplate`.
     #[cfg(test)]
     pub(crate) fn as_uri_template(&self) -> String {
         self.to_string()
     }
 
-    /// The URI that has these variables; those that are absent from `variables` are left out.
+    /// Returns the URI with these variables. A variable that is absent from `variables` is left out.
     #[cfg(test)]
     pub(crate) fn expand(&self, variables: &[(&str, &str)]) -> String {
         use crate::percent::encode;
@@ -182,7 +182,7 @@ impl Template {
     }
 }
 
-/// What stands before the value of a variable.
+/// Returns the text that comes before the value of a variable.
 fn prefix(kind: VariableKind) -> &'static str {
     match kind {
         VariableKind::Label => ".",

@@ -1,4 +1,4 @@
-//! What an item remembers of those who call it: little, of not too many, and not for long.
+//! Callers that a rate limit remembers. The table is small and bounded, and drops a caller that need not wait any more.
 
 use std::{
     hash::{BuildHasher as _, RandomState},
@@ -10,15 +10,15 @@ use rustc_hash::FxHashMap;
 
 use crate::context::Carrier;
 
-/// Who calls, as far as that is known.
+/// Identity of a caller, as far as it is known.
 #[derive(Clone, Copy, Debug, Hash, PartialEq, Eq)]
 pub(crate) enum Who<'a> {
     Principal(&'a str),
-    /// Of a session, or of a connection that is one client's.
+    /// Session, or connection of one client, by its number.
     Peer(u64),
     #[cfg_attr(not(feature = "http"), allow(dead_code, reason = "only HTTP has addresses"))]
     Address(IpAddr),
-    /// Over HTTP, where an application has said nothing of the connection.
+    /// HTTP client without a principal, in an application that does not provide its address.
     #[cfg_attr(not(feature = "http"), allow(dead_code, reason = "only HTTP has such"))]
     Anybody,
 }
@@ -39,7 +39,7 @@ impl<'a> Who<'a> {
         principal
     }
 
-    /// The caller at this address. Of IPv6 the network of 64 bits counts, of which one client usually has all.
+    /// Returns the caller at this address. All IPv6 addresses of a /64 network are one caller, because one client usually has them all.
     #[cfg(feature = "http")]
     pub(crate) fn at(address: IpAddr) -> Self {
         let address = match address.to_canonical() {
@@ -55,7 +55,8 @@ impl<'a> Who<'a> {
 
 const PARTS: usize = 16;
 
-/// Callers, by what cannot be made to meet: a hash with a key of its own. In parts, so that different ones seldom wait for each other.
+/// Callers by a keyed hash, so that clients cannot make two callers collide. The table has several parts, so that different callers seldom
+/// wait for each other.
 pub(super) struct Callers {
     hasher: RandomState,
     parts: [Mutex<Part>; PARTS],
@@ -63,9 +64,9 @@ pub(super) struct Callers {
 
 #[derive(Default)]
 pub(super) struct Part {
-    /// When the next call of each is due, in nanoseconds since the first one of anybody.
+    /// Due time of the next call of each caller, in nanoseconds since the first call of any caller.
     kept: FxHashMap<u64, u64>,
-    /// At so many those are looked for that need not be kept.
+    /// Number of entries at which the part is searched for entries that can be dropped.
     look_at: usize,
 }
 
@@ -79,7 +80,7 @@ impl Callers {
     }
 
     pub(super) fn part(&self, key: u64) -> MutexGuard<'_, Part> {
-        // The table of a part looks at the highest bits and at the lowest.
+        // The hash table of a part uses the highest and the lowest bits, so the part is chosen by bits between them.
         let at = (key >> 32) as usize % PARTS;
         self.parts[at].lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -92,10 +93,10 @@ impl Callers {
 
 impl Part {
     const LEAST: usize = 16;
-    /// Together with those of the other parts 8,192.
+    /// Maximum number of callers in a part. All parts together have 8,192.
     const MOST: usize = 512;
 
-    /// When the next call of this caller is due, who is remembered from here on.
+    /// Returns the due time of this caller's next call. The caller is remembered from here on.
     pub(super) fn due(&mut self, key: u64, now: u64) -> &mut u64 {
         if self.kept.len() >= self.look_at.max(Self::LEAST) && !self.kept.contains_key(&key) {
             self.make_room(now);
@@ -104,16 +105,16 @@ impl Part {
     }
 
     fn make_room(&mut self, now: u64) {
-        // One who has nothing to wait for is like one that was never here.
+        // A caller whose `due` time has passed is equal to a new caller, so its entry can be dropped.
         self.kept.retain(|_, due| *due > now);
         if self.kept.len() >= Self::MOST {
-            // Whoever has to wait least loses least, and gains least, by being forgotten.
+            // Dropping the caller with the shortest wait makes the least difference.
             if let Some(key) = self.kept.iter().min_by_key(|(_, due)| **due).map(|it| *it.0) {
                 self.kept.remove(&key);
             }
         }
         self.kept.shrink_to(2 * self.kept.len());
-        // Twice as many, so that a look costs each new one the same, however many there are.
+        // The next search comes at twice the size, so that its cost for each new caller does not grow with the table.
         self.look_at = (2 * self.kept.len()).clamp(Self::LEAST, Self::MOST);
     }
 }
@@ -143,7 +144,7 @@ mod tests {
             *part.due(key, 0) = 1_000_000 - key;
         }
         assert_eq!(part.kept.len(), Part::MOST);
-        // Those that are due first went.
+        // The callers that were due first have been dropped.
         assert!(part.kept.contains_key(&0) && !part.kept.contains_key(&9_000));
     }
 

@@ -1,4 +1,4 @@
-//! How often an item lets each of its callers in, and how many calls of all of them at once.
+//! Limits of an item: how often each caller may call it, and how many calls of all callers may run at once.
 
 use std::{
     fmt,
@@ -12,16 +12,16 @@ use std::{
 use super::{Limit, callers::Who, turnstile::Turnstile};
 use crate::model::Rate;
 
-/// What an item lets through. Those without `rate` and `concurrency` have none.
+/// Limits of an item. An item without `rate` and `concurrency` has no gate.
 pub(crate) struct Gate {
     turnstile: Option<Turnstile>,
-    /// At most so many calls at once, whoever makes them: what is behind an item does not become more by having more callers.
+    /// Maximum number of calls at once, of all callers together: the resource behind an item does not grow with the number of callers.
     concurrency: Option<u32>,
     running: AtomicU32,
     refused: [AtomicU64; 2],
 }
 
-/// What an item or the server says.
+/// Limits that an item or the server declares.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Wanted {
     pub(crate) rate: Option<Rate>,
@@ -29,13 +29,13 @@ pub(crate) struct Wanted {
 }
 
 impl Wanted {
-    /// The server's word where the item has none.
+    /// Fills the values that are not set with those of `other`, such as those of the server.
     pub(crate) fn or(self, other: Self) -> Self {
         let Self { rate, concurrency } = self;
         Self { rate: rate.or(other.rate), concurrency: concurrency.or(other.concurrency) }
     }
 
-    /// Why nothing could ever be called.
+    /// Returns why no call could ever pass, if that is so.
     pub(crate) fn problem(self) -> Option<&'static str> {
         let nobody = "with a concurrency of 0 nothing could be called";
         let nobody = (self.concurrency == Some(0)).then_some(nobody);
@@ -56,7 +56,7 @@ impl Wanted {
     }
 }
 
-/// Why a call does not pass.
+/// Reason why a call is refused.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) enum Closed {
     TooOften(Rate, Duration),
@@ -71,7 +71,7 @@ impl Closed {
         }
     }
 
-    /// What the model is told.
+    /// Returns the error text that the model is told.
     pub(crate) fn text(&self, name: &str) -> String {
         match self {
             Self::TooOften(rate, wait) => {
@@ -87,7 +87,7 @@ impl Closed {
     }
 }
 
-/// Rounded up, so that whoever waits as long is let in.
+/// Time in seconds, rounded up, so that a caller that waits as long is let in.
 struct Seconds(Duration);
 
 impl fmt::Display for Seconds {
@@ -101,12 +101,12 @@ impl fmt::Display for Seconds {
 }
 
 impl Gate {
-    /// Lets a call in, as one that runs until its permit is dropped.
+    /// Lets a call in. The call counts as running until its permit is dropped.
     ///
     /// # Errors
-    /// When its caller has to wait.
+    /// The caller has to wait.
     pub(crate) fn enter(self: &Arc<Self>, who: Who<'_>) -> Result<Option<Permit>, Closed> {
-        // Who finds no place has not used up one of his calls.
+        // The concurrency is checked first, so that a call that finds no place does not count for the rate.
         let permit = match self.concurrency {
             None => None,
             Some(most) => {
@@ -123,7 +123,8 @@ impl Gate {
         Ok(permit)
     }
 
-    /// A place for a call that was let in before the server started again, even where there is none left.
+    /// Returns a permit for a call that was let in before a restart of the server, even if no place is left. `None` if concurrency is not
+    /// limited.
     pub(crate) fn reenter(self: &Arc<Self>) -> Option<Permit> {
         self.concurrency?;
         self.running.fetch_add(1, Ordering::AcqRel);
@@ -137,13 +138,13 @@ impl Gate {
         closed
     }
 
-    /// How many calls were refused for coming too often, and for running beside too many others.
+    /// Returns how many calls were refused because they came too often, and because too many others were running.
     pub(crate) fn refused(&self) -> [u64; 2] {
         self.refused.each_ref().map(|it| it.load(Ordering::Relaxed))
     }
 }
 
-/// One of the calls that may run at once.
+/// Place of a running call, given back when the permit is dropped.
 pub(crate) struct Permit(Arc<Gate>);
 
 impl Drop for Permit {
@@ -171,7 +172,6 @@ mod tests {
         check(3_600_000_000_000, "3600 s");
     }
 
-    /// However many come, and in whatever order they go.
     #[tokio::test(start_paused = true)]
     async fn what_is_remembered_of_callers_is_bounded_and_goes() {
         let wanted = Wanted { rate: Some(Rate::per_second(1)), concurrency: Some(2) };
@@ -200,7 +200,7 @@ mod tests {
         drop(gate.enter(Who::Principal("a")).unwrap());
         let closed = gate.enter(Who::Principal("a")).err();
         assert_eq!(closed, Some(Closed::TooOften(Rate::per_hour(2), Duration::from_secs(1800))));
-        // Nor does who comes too often keep a place.
+        // A call that is refused by the rate gives its place back.
         assert!(gate.enter(Who::Principal("b")).is_ok());
         assert_eq!(gate.refused(), [1, 4]);
     }

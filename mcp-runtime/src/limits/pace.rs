@@ -1,10 +1,10 @@
-//! When a call may come: the generic cell rate algorithm, with one number for each caller.
+//! Rate limit by the generic cell rate algorithm, with one number for each caller.
 
 use std::time::Duration;
 
 use crate::model::Rate;
 
-/// All times are nanoseconds since the same moment.
+/// Interval and slack of a rate, in nanoseconds. Times are nanoseconds since a common moment.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Pace {
     interval: u64,
@@ -16,11 +16,11 @@ impl Pace {
         Self { interval: rate.interval(), slack: rate.slack() }
     }
 
-    /// Takes a call at `now` of a caller whose next one is due at `due`, and gives when the one after it is. Whose `due` is past is like
-    /// one that was never here.
+    /// Admits a call at `now` of a caller whose next call is due at `due`. Returns the due time of the call after it. A `due` time in the
+    /// past is equal to that of a new caller.
     ///
     /// # Errors
-    /// How long to wait, when it comes too early. It has cost nothing then.
+    /// The call comes too early, and does not count. The error is the time to wait.
     pub(super) fn take(self, due: u64, now: u64) -> Result<u64, Duration> {
         let ahead = due.saturating_sub(now);
         if ahead > self.slack {

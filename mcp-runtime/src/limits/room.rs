@@ -3,11 +3,11 @@ use std::sync::{
     atomic::{AtomicUsize, Ordering},
 };
 
-/// Bytes that all clients share.
+/// Number of bytes that all clients together have taken.
 #[derive(Debug, Default)]
 pub(crate) struct Room(AtomicUsize);
 
-/// What somebody has of them, until it is dropped.
+/// Bytes that one holder has taken, until it is dropped.
 #[derive(Debug, Default)]
 pub(crate) struct Taken {
     of: Option<Arc<Room>>,
@@ -15,7 +15,7 @@ pub(crate) struct Taken {
 }
 
 impl Taken {
-    /// Takes more, of which all together may have `most`. Returns whether there was room.
+    /// Takes more bytes. All holders together may have `most`. Returns whether there was room.
     #[must_use]
     pub(crate) fn grow(&mut self, room: &Arc<Room>, bytes: usize, most: usize) -> bool {
         let room = self.of.get_or_insert_with(|| room.clone());
@@ -27,14 +27,14 @@ impl Taken {
         is_taken
     }
 
-    /// Takes more than there is room for. The caller has made sure that as much is about to be given back.
+    /// Takes more bytes than there is room for. The caller has made sure that as many are about to be given back.
     #[cfg(feature = "http")]
     pub(crate) fn grow_over(&mut self, room: &Arc<Room>, bytes: usize) {
         self.of.get_or_insert_with(|| room.clone()).0.fetch_add(bytes, Ordering::AcqRel);
         self.bytes += bytes;
     }
 
-    /// Gives some back, of what was taken.
+    /// Gives bytes back, no more than were taken.
     pub(crate) fn shrink(&mut self, bytes: usize) {
         if let Some(room) = &self.of {
             let bytes = bytes.min(self.bytes);

@@ -1,8 +1,8 @@
-//! Fair shares of what all clients of a server have together.
+//! Fair shares of the limits of all clients together.
 //!
-//! Everything that is bounded for all clients is a [`Pool`], and everything that is taken from one is counted for a [`Tenant`]: one
-//! principal, or one address where no principal is known. While a pool has plenty, every tenant takes what it wants. From the last
-//! eighth a tenant takes only as long as it has less than is left, so that another one always finds something.
+//! A limit that is shared fairly is a [`Pool`]. What is taken from a pool is counted for a [`Tenant`]: one principal, or one address if no
+//! principal is known. While a pool has plenty, every tenant takes what it wants. From the last eighth a tenant takes only while it has
+//! less than is left, so that another tenant always finds something.
 
 use std::{
     collections::HashMap,
@@ -15,7 +15,7 @@ use std::{
 
 use super::callers::Who;
 
-/// Something that a server has a bounded amount of, for all clients together.
+/// Bounded resource that all clients of a server share.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Pool {
     /// Calls that wait for their handlers.
@@ -26,7 +26,7 @@ pub(crate) enum Pool {
     Tasks,
     /// Bytes of the state that calls keep in the process between their rounds.
     Rounds,
-    /// Rounds of calls that must not be sent twice, and are remembered for that.
+    /// Spent rounds of calls, which are remembered so that they cannot be sent twice.
     #[cfg_attr(
         not(feature = "state-key"),
         allow(dead_code, reason = "only sealed rounds are remembered apart from their state")
@@ -55,7 +55,7 @@ const PARTS: usize = 16;
 pub(crate) struct Shares {
     used: Arc<Counts>,
     hasher: RandomState,
-    /// Tenants by a hash that clients cannot make collide. In parts, and only read for a tenant that is known.
+    /// Tenants by a hash that clients cannot make collide. The table has several parts, and is only read for a tenant that is known.
     tenants: [RwLock<Part>; PARTS],
 }
 
@@ -66,12 +66,12 @@ struct Part {
     sweep_at: usize,
 }
 
-/// One principal or one address, while it holds something.
+/// A principal or an address that holds something.
 #[derive(Debug)]
 pub(crate) struct Tenant {
-    /// The name of the principal, empty where none is known.
+    /// Name of the principal, empty if none is known.
     principal: Box<str>,
-    /// All clients that cannot be told apart are one tenant.
+    /// False for the one tenant of all clients that cannot be told apart.
     #[cfg_attr(not(feature = "http"), allow(dead_code, reason = "only sessions make room"))]
     is_known: bool,
     held: Counts,
@@ -79,32 +79,32 @@ pub(crate) struct Tenant {
     used: Arc<Counts>,
 }
 
-/// A part of a pool, held until it is dropped.
+/// Part of a pool that a tenant holds until the share is dropped.
 #[derive(Debug)]
 pub(crate) struct Share {
     tenant: Arc<Tenant>,
-    /// 4 GiB are more than one session can subscribe to, and every idle session has one of these.
+    /// A `u32` is enough, because 4 GiB are more than one session can subscribe to. Every idle session has a share, so it should be small.
     amount: u32,
     pool: Pool,
 }
 
-/// Why a tenant gets nothing from a pool.
+/// Reason why a tenant gets nothing from a pool.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum NoShare {
     /// Too little is left.
     Empty,
-    /// What is left is kept for tenants that have less.
+    /// The rest is reserved for tenants that have less.
     Reserved,
     /// The tenant has as much as one tenant may have.
     Own,
 }
 
-/// How much may be taken from a pool.
+/// Amounts that may be taken from a pool.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Capacity {
     /// Amount for all tenants together.
     pub(crate) all: usize,
-    /// Amount for one tenant, whatever is left.
+    /// Amount for one tenant, even if more is left.
     pub(crate) each: usize,
 }
 
@@ -132,14 +132,14 @@ impl Capacity {
 }
 
 impl Shares {
-    /// Returns the tenant for a caller, and makes it if it holds nothing yet.
+    /// Returns the tenant of a caller. A caller that holds nothing yet gets a new tenant.
     pub(crate) fn tenant(&self, who: Who<'_>) -> Arc<Tenant> {
         let principal = match who {
             Who::Principal(name) => name,
             Who::Peer(_) | Who::Address(_) | Who::Anybody => "",
         };
         let key = self.hasher.hash_one(who);
-        // The table of a part looks at the highest bits and at the lowest.
+        // The hash table of a part uses the highest and the lowest bits, so the part is chosen by bits between them.
         let part = &self.tenants[(key >> 32) as usize % PARTS];
         let find = |part: &Part| {
             let found = part.known.get(&key).and_then(Weak::upgrade);
@@ -161,7 +161,7 @@ impl Shares {
         })
     }
 
-    /// Amount that all tenants hold.
+    /// Returns the amount that all tenants hold.
     pub(crate) fn used(&self, pool: Pool) -> usize {
         self.used[pool as usize].load(Ordering::Acquire)
     }
@@ -171,7 +171,7 @@ impl Shares {
         Capacity::from(all).admits(self.used(pool), usize::MAX - 1, 1).is_ok()
     }
 
-    /// The tenants that hold something of a pool.
+    /// Returns the tenants that hold something of a pool.
     #[cfg(feature = "http")]
     pub(crate) fn holders(&self, pool: Pool) -> Vec<Arc<Tenant>> {
         let mut holders = Vec::new();
@@ -191,7 +191,7 @@ impl Part {
         if self.known.len() >= self.sweep_at.max(Self::LEAST) {
             self.known.retain(|_, it| it.strong_count() > 0);
             self.known.shrink_to(2 * self.known.len());
-            // Twice as many, so that a sweep costs each new tenant the same, however many there are.
+            // The next sweep comes at twice the size, so that its cost for each new tenant does not grow with the table.
             self.sweep_at = 2 * self.known.len();
         }
         self.known.insert(key, Arc::downgrade(tenant));
@@ -199,32 +199,32 @@ impl Part {
 }
 
 impl Tenant {
-    /// The name of the principal, empty where none is known.
+    /// Returns the name of the principal, empty if none is known.
     pub(crate) fn principal(&self) -> &str {
         &self.principal
     }
 
-    /// Whether its clients can be told apart from all others.
+    /// Whether the clients of this tenant can be told apart from all others.
     #[cfg(feature = "http")]
     pub(crate) fn is_known(&self) -> bool {
         self.is_known
     }
 
-    /// How much it holds of a pool.
+    /// Returns the amount that the tenant holds of a pool.
     pub(crate) fn held(&self, pool: Pool) -> usize {
         self.held[pool as usize].load(Ordering::Acquire)
     }
 
-    /// Whether it may take one more.
+    /// Checks whether the tenant may take one more.
     ///
     /// # Errors
-    /// Why not.
+    /// The tenant may not. The error says why.
     pub(crate) fn admits(&self, pool: Pool, capacity: Capacity) -> Result<(), NoShare> {
         let used = self.used[pool as usize].load(Ordering::Acquire);
         capacity.admits(used, self.held(pool), 1)
     }
 
-    /// Whether it could take a part of a pool if it gave back all that it holds there.
+    /// Whether the tenant could take `amount` from a pool if it gave back all that it holds of the pool.
     pub(crate) fn could_take(&self, pool: Pool, amount: usize, all: usize) -> bool {
         let used = self.used[pool as usize].load(Ordering::Acquire);
         let by_others = used.saturating_sub(self.held(pool));
@@ -234,7 +234,7 @@ impl Tenant {
     /// Takes a part of a pool.
     ///
     /// # Errors
-    /// Why there is none.
+    /// Nothing is taken. The error says why.
     pub(crate) fn take(
         self: &Arc<Self>,
         pool: Pool,
@@ -246,7 +246,7 @@ impl Tenant {
         Ok(Share { tenant: self.clone(), pool, amount: small })
     }
 
-    /// Takes one, whether or not it is admitted.
+    /// Takes one, even if it would not be admitted.
     pub(crate) fn hold(self: &Arc<Self>, pool: Pool) -> Share {
         self.held[pool as usize].fetch_add(1, Ordering::AcqRel);
         self.used[pool as usize].fetch_add(1, Ordering::AcqRel);
@@ -255,7 +255,7 @@ impl Tenant {
 
     fn count(&self, pool: Pool, amount: usize, capacity: Capacity) -> Result<(), NoShare> {
         let (held, used) = (&self.held[pool as usize], &self.used[pool as usize]);
-        // Counted first: of two that come at once each sees the other.
+        // The amount is counted before the check, so that of two concurrent calls each sees the other.
         let before = held.fetch_add(amount, Ordering::AcqRel);
         let mut refused = NoShare::Empty;
         let room = |used: usize| {
@@ -276,7 +276,7 @@ impl Tenant {
 }
 
 impl Share {
-    /// The tenant that holds it.
+    /// Returns the tenant that holds the share.
     pub(crate) fn tenant(&self) -> &Arc<Tenant> {
         &self.tenant
     }
@@ -284,7 +284,7 @@ impl Share {
     /// Takes more of the same pool.
     ///
     /// # Errors
-    /// Why there is no more.
+    /// Nothing more is taken. The error says why.
     pub(crate) fn grow(&mut self, amount: usize, all: usize) -> Result<(), NoShare> {
         let grown = u32::try_from(amount).ok().and_then(|it| self.amount.checked_add(it));
         let grown = grown.ok_or(NoShare::Own)?;
@@ -293,7 +293,7 @@ impl Share {
         Ok(())
     }
 
-    /// Gives some back.
+    /// Gives a part of the share back.
     pub(crate) fn shrink(&mut self, amount: usize) {
         let amount = u32::try_from(amount).unwrap_or(u32::MAX).min(self.amount);
         self.amount -= amount;
@@ -313,7 +313,7 @@ mod tests {
 
     const POOL: Pool = Pool::Tasks;
 
-    /// Takes one after the other until it is refused.
+    /// Takes one share after the other until the tenant is refused.
     fn take_all(tenant: &Arc<Tenant>, all: usize) -> (Vec<Share>, NoShare) {
         let mut taken = Vec::new();
         loop {
@@ -336,7 +336,7 @@ mod tests {
         assert_eq!(of_eve.len(), 2);
         assert_eq!(shares.used(POOL), 62);
         assert_eq!(ada.take(POOL, 1, 64).err(), Some(NoShare::Reserved));
-        // What is given back is there for everybody as soon as there is plenty.
+        // As soon as the pool has plenty, a tenant that was refused may take from it again.
         drop(of_ada);
         assert_eq!((ada.held(POOL), shares.used(POOL)), (0, 6));
         assert!(ada.take(POOL, 1, 64).is_ok());

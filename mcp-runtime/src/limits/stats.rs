@@ -1,6 +1,6 @@
 use super::Limit;
 
-/// What a server is doing and has refused: [`Handle::stats`](crate::Handle::stats).
+/// Counts of the calls and the refusals of a server: [`Handle::stats`](crate::Handle::stats).
 ///
 /// ```
 /// use mcp_runtime::{Limit, prelude::*};
@@ -14,10 +14,10 @@ use super::Limit;
 /// # fn main() {}
 /// ```
 ///
-/// It has all that [`Limits`](crate::Limits) names, the items with a `rate` or a `concurrency`, and what an `AuthorizationServer` has refused:
-/// attempts to log in, registrations and what there was no room for.
+/// The refusals are those of the [`Limits`](crate::Limits), of items with a `rate` or a `concurrency`, and of an `AuthorizationServer`. The
+/// last are login attempts, registrations, and requests for which there was no room.
 ///
-/// Numbers are counted each for itself, so that two of them need not be of the same moment.
+/// Each number is counted on its own, so two of them may belong to different moments.
 #[derive(Clone, Debug)]
 pub struct Stats {
     pub(crate) calls: usize,
@@ -25,7 +25,7 @@ pub struct Stats {
     pub(crate) items: Vec<ItemStats>,
 }
 
-/// What an item with `rate` or `concurrency` has refused.
+/// Refusals of an item with `rate` or `concurrency`.
 #[derive(Clone, Debug)]
 pub struct ItemStats {
     pub(crate) kind: &'static str,
@@ -35,44 +35,44 @@ pub struct ItemStats {
 }
 
 impl Stats {
-    /// Calls that wait for their handlers now, of all clients together.
+    /// Returns the number of calls that wait for their handlers now, of all clients together.
     pub fn calls(&self) -> usize {
         self.calls
     }
 
-    /// How often this limit has refused something since the server started.
+    /// Returns how often this limit has refused something since the server started.
     pub fn refused(&self, limit: Limit) -> u64 {
         self.refused.iter().find(|it| it.0 == limit).map_or(0, |it| it.1)
     }
 
-    /// Every limit, with how often it has refused something.
+    /// Returns every limit, with how often it has refused something.
     pub fn all_refused(&self) -> impl Iterator<Item = (Limit, u64)> {
         self.refused.iter().copied()
     }
 
-    /// The items there are now that have a `rate` or a `concurrency`.
+    /// Returns the current items that have a `rate` or a `concurrency`.
     pub fn items(&self) -> &[ItemStats] {
         &self.items
     }
 }
 
 impl ItemStats {
-    /// `"tool"`, `"resource"` or `"prompt"`.
+    /// Returns the kind of the item: `"tool"`, `"resource"` or `"prompt"`.
     pub fn kind(&self) -> &'static str {
         self.kind
     }
 
-    /// The name of the item.
+    /// Returns the name of the item.
     pub fn name(&self) -> &str {
         &self.name
     }
 
-    /// Calls that came too often.
+    /// Returns the number of calls that were refused by the `rate`, because they came too often.
     pub fn too_often(&self) -> u64 {
         self.rate
     }
 
-    /// Calls beyond those that may run at once.
+    /// Returns the number of calls that were refused by the `concurrency`, because too many were running.
     pub fn too_many(&self) -> u64 {
         self.concurrency
     }

@@ -1,4 +1,4 @@
-//! What was refused, and why.
+//! Counters of refusals, one for each limit.
 
 use std::{
     fmt,
@@ -13,17 +13,17 @@ use tokio::time::Instant;
 
 macro_rules! limit {
     ($($(#[$doc:meta])* $variant:ident = $name:literal,)*) => {
-        /// Something that a server refuses more of: one of the [`Limits`](crate::Limits), of what an item says of itself, or of those that
-        /// `AuthorizationServer` has.
+        /// Limit whose refusals are counted: one of the [`Limits`](crate::Limits), a limit that an item declares, or a limit of the
+        /// `AuthorizationServer`.
         #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
         #[non_exhaustive]
         pub enum Limit { $($(#[$doc])* $variant,)* }
 
         impl Limit {
-            /// All of them.
+            /// All limits.
             pub const ALL: &[Self] = &[$(Self::$variant),*];
 
-            /// Its name, which is that of the setting where there is one.
+            /// Returns the name of the limit, which is that of its setting if it has one.
             pub const fn name(self) -> &'static str {
                 match self { $(Self::$variant => $name,)* }
             }
@@ -34,72 +34,71 @@ macro_rules! limit {
 limit! {
     /// Messages that were too long.
     Message = "message",
-    /// Messages that were too deep.
+    /// Messages that were nested too deeply.
     Depth = "depth",
-    /// Arrays of too many messages.
+    /// Batches with too many messages.
     Batch = "batch",
-    /// Calls beyond those that one connection or session may have.
+    /// Calls beyond the limit of one connection or session.
     Calls = "calls",
-    /// Calls beyond those that all clients together may have.
+    /// Calls beyond the limit of all clients together.
     AllCalls = "all_calls",
     /// URIs that were too long to subscribe to.
     Uri = "uri",
-    /// Clients that say too much of themselves.
+    /// Clients that described themselves and their capabilities at too great a length.
     Client = "client",
     /// Connections that were closed to make room, or refused, because there were too many.
     Connections = "connections",
     /// HTTP bodies and calls for which there was no room beside other large messages.
     AllBodies = "all_bodies",
-    /// HTTP answers for which there was no room beside unread answers.
+    /// HTTP responses for which there was no room beside unread responses.
     AllAnswers = "all_answers",
-    /// Subscriptions that were too long together.
+    /// Subscriptions whose URIs were too long together.
     SubscriptionBytes = "subscription_bytes",
     /// Subscriptions for which there was no room beside others.
     AllSubscriptionBytes = "all_subscription_bytes",
-    /// Subscriptions that were too many.
+    /// Subscriptions beyond the limit of one session, or of the listen streams of one connection.
     Subscriptions = "subscriptions",
-    /// Streams beyond those that one connection or session may have: listen streams, which are refused, and those of sessions, which
-    /// cannot be resumed then.
+    /// Streams beyond the limit of one connection or session. A listen stream is refused, a stream of a session cannot be resumed.
     Streams = "streams",
-    /// The same, beyond those that all clients together may have.
+    /// Streams beyond the limit of all clients together.
     AllStreams = "all_streams",
-    /// Messages of HTTP+SSE, whose client has not read its stream for too long.
+    /// HTTP+SSE messages of clients that have not read their stream for too long.
     EventBytes = "event_bytes",
-    /// Streams of sessions that could not be resumed, because what came after the event that was named is not kept any more.
+    /// Streams of sessions that could not be resumed, because the events that the client had missed are not kept any more.
     Events = "events",
-    /// Sessions.
+    /// Sessions beyond the limit of all clients together.
     Sessions = "sessions",
     /// Heads of HTTP requests that were too long.
     Head = "head",
     /// HTTP bodies that took too long.
     BodyTime = "body_time",
-    /// Connections whose clients did not read their answers for too long.
+    /// Connections whose clients did not read their responses for too long.
     WriteTime = "write_time",
-    /// Questions that were taken back, because nobody answered.
+    /// Questions that were cancelled because no answer came in time.
     QuestionTime = "question_time",
-    /// Calls that had to keep too much between their rounds.
+    /// Calls whose state between two rounds was too large.
     State = "state",
-    /// Rounds of calls that made room for others before they had expired.
+    /// Rounds of calls that were dropped to make room before they had expired, or for which there was no room.
     AllState = "all_state",
-    /// Tasks of all clients together.
+    /// Tasks beyond the limit of all clients together.
     Tasks = "tasks",
-    /// Tasks of one principal.
+    /// Tasks beyond the limit of one principal.
     OwnerTasks = "owner_tasks",
     /// Calls that came too often for their item.
     Rate = "rate",
-    /// Calls beyond those of their item that may run at once.
+    /// Calls beyond the concurrency of their item.
     Concurrency = "concurrency",
-    /// Attempts to log in beyond those that one authorization, or one address, may have.
+    /// Login attempts beyond the limit of one authorization or one address.
     LoginAttempts = "login_attempts",
-    /// Authorizations that were begun too often from one address, or had to give way to others while nobody had decided yet.
+    /// Authorizations that were begun too often from one address, or that were dropped to make room before a user had decided.
     Authorizations = "authorizations",
     /// Clients that registered themselves too often from one address.
     Registrations = "registrations",
-    /// Clients for which there was no room, or that were forgotten for others before anybody had used them.
+    /// Clients for which there was no room, or that were dropped to make room before they had been used.
     RegisteredClients = "registered_clients",
-    /// Clients whose metadata was to be looked up too often from one address, or while too many others were.
+    /// Lookups of client metadata that came too often from one address, or while too many others were running.
     ClientDocuments = "client_documents",
-    /// Codes for which there was no room.
+    /// Authorization codes for which there was no room.
     Codes = "codes",
     /// Logins for which there was no room, or that ended because their user had too many.
     Logins = "logins",
@@ -111,7 +110,7 @@ impl fmt::Display for Limit {
     }
 }
 
-/// The counters of a server.
+/// Refusal counters of a server.
 pub(crate) struct Tally {
     counts: [Count; Limit::ALL.len()],
     since: OnceLock<Instant>,
@@ -120,7 +119,7 @@ pub(crate) struct Tally {
 #[derive(Default)]
 struct Count {
     refused: AtomicU64,
-    /// When it was last said aloud, in milliseconds since the first time that anything was; one more than that, so that 0 is never.
+    /// Time of the last warning, in milliseconds since the first refusal, plus one. 0 means that there was no warning yet.
     said: AtomicU64,
 }
 
@@ -133,16 +132,16 @@ impl Default for Tally {
 }
 
 impl Tally {
-    /// Of what is refused over and over, one is said aloud in so long a time: a flood of refusals is no flood of the log.
+    /// Minimum time between two warnings about a limit, so that a flood of refusals does not flood the log.
     const QUIET: Duration = Duration::from_secs(10);
 
-    /// Something is refused, and said to be: nothing that came from the client.
+    /// Counts and logs a refusal. Nothing in the log comes from the client.
     #[cold]
     pub(crate) fn refuse(&self, limit: Limit) {
         self.refuse_of(limit, format_args!("the server"));
     }
 
-    /// The same, of an item.
+    /// Counts and logs a refusal of an item. `of` names the item.
     #[cold]
     pub(crate) fn refuse_of(&self, limit: Limit, of: impl fmt::Display) {
         let count = &self.counts[limit as usize];
@@ -192,7 +191,7 @@ mod tests {
         assert_eq!(counted.copied().collect::<Vec<_>>(), [Limit::Message, Limit::Concurrency]);
     }
 
-    /// Remembers events as their level and what they say.
+    /// Records the level and the message of each event.
     #[derive(Clone, Default)]
     struct Log(Arc<Mutex<Vec<(Level, String)>>>);
 

@@ -8,12 +8,12 @@ use super::{
 };
 use crate::model::Rate;
 
-/// Lets each caller in as often as a rate says.
+/// Admits each caller as often as a rate allows.
 pub(crate) struct Turnstile {
     rate: Rate,
     pace: Pace,
     callers: Callers,
-    /// When it was first come to.
+    /// Time of the first attempt.
     since: OnceLock<Instant>,
 }
 
@@ -26,10 +26,10 @@ impl Turnstile {
         self.rate
     }
 
-    /// Counts one time.
+    /// Counts an attempt of a caller.
     ///
     /// # Errors
-    /// How long this caller has to wait. It has cost nothing then.
+    /// The caller has to wait, and the attempt does not count. The error is the time to wait.
     pub(crate) fn pass(&self, who: Who<'_>) -> Result<(), Duration> {
         let now = self.now();
         let key = self.callers.key(who);
@@ -39,7 +39,7 @@ impl Turnstile {
         Ok(())
     }
 
-    /// Takes back one time that was counted.
+    /// Takes back an attempt that was counted.
     #[cfg(feature = "auth-server")]
     pub(crate) fn give_back(&self, who: Who<'_>) {
         let key = self.callers.key(who);

@@ -1,7 +1,7 @@
 use super::ClientInfo;
 
-/// What an item may ask of the client while it runs. Known before anything runs, so that a client that lacks one
-/// of these can be refused while nothing has been sent yet.
+/// Capabilities of the client that an item may use while it runs. They are known before the item runs, so that a client that lacks one can
+/// be rejected before anything is sent.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Asks {
     elicitation: bool,
@@ -15,7 +15,7 @@ impl Asks {
         Self { elicitation: false, sampling: false, roots: false }
     }
 
-    /// A form that the user fills in; asking through a URL is a capability of its own.
+    /// Adds a form that the user fills in. Asking through a URL is a separate capability.
     #[must_use]
     pub const fn elicitation(mut self) -> Self {
         self.elicitation = true;
@@ -44,7 +44,7 @@ impl Asks {
         self.elicitation
     }
 
-    /// What either of the two asks.
+    /// Joins the capabilities of both.
     #[must_use]
     pub(crate) fn and(self, other: Self) -> Self {
         Self {
@@ -54,7 +54,7 @@ impl Asks {
         }
     }
 
-    /// What this client did not declare; empty when it can do everything.
+    /// Returns the capabilities that this client did not declare; empty if it declared all of them.
     #[must_use]
     pub(crate) fn missing(self, client: &ClientInfo) -> Self {
         Self {
@@ -64,12 +64,12 @@ impl Asks {
         }
     }
 
-    /// The names of the capabilities, as the specification has them.
+    /// Returns the names of the capabilities, as in the specification.
     pub(crate) fn names(self) -> impl Iterator<Item = &'static str> {
         self.capabilities().map(|(name, _)| name)
     }
 
-    /// The object for `data.requiredCapabilities` (C-04).
+    /// Writes the object for `data.requiredCapabilities` (rule C-04).
     pub(crate) fn required_json(self) -> String {
         let members: Vec<_> =
             self.capabilities().map(|(name, json)| format!("\"{name}\":{json}")).collect();
@@ -116,7 +116,7 @@ mod tests {
         check(json!({ "elicitation": { "form": {} } }), &["sampling", "roots"]);
         check(json!({ "elicitation": { "url": {} } }), &["elicitation", "sampling", "roots"]);
         check(json!({ "elicitation": { "form": {}, "url": {} } }), &["sampling", "roots"]);
-        // What only a later revision knows takes nothing away.
+        // A mode that only a later revision defines does not take the form away.
         check(json!({ "elicitation": { "voice": {} } }), &["sampling", "roots"]);
         assert!(Asks::new().missing(&client(json!({}))).is_empty());
         assert!(!Asks::new().roots().missing(&client(json!({}))).is_empty());

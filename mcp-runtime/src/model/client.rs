@@ -4,11 +4,11 @@ use crate::model::Meta;
 /// may do.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct ClientInfo {
-    /// The program's name, empty when it did not say.
+    /// Name of the program; empty if the client did not send one.
     pub name: String,
-    /// Its version, empty when it did not say.
+    /// Version of the program; empty if the client did not send one.
     pub version: String,
-    /// What it shows to people.
+    /// Title that the client shows to users.
     pub title: Option<String>,
     pub(crate) capabilities: Meta,
 }
@@ -34,8 +34,8 @@ impl ClientInfo {
         extensions.and_then(|it| it.get(id)).is_some_and(|it| !it.is_null())
     }
 
-    /// Whether the client can show its user a form (`elicitation`, client/elicitation). A bare `elicitation: {}` says
-    /// so too; one that can only open addresses, `elicitation: { "url": {} }`, cannot.
+    /// Whether the client can show a form to its user (`elicitation`, client/elicitation). A bare `elicitation: {}` means this too. A
+    /// client with `elicitation: { "url": {} }` can only open addresses.
     ///
     /// ```
     /// use mcp_runtime::prelude::*;
@@ -63,7 +63,7 @@ impl ClientInfo {
         self.can("sampling")
     }
 
-    /// Whether the client tells which directories the user works in (`roots`, client/roots).
+    /// Whether the client lists the directories that the user works in (`roots`, client/roots).
     ///
     /// ```
     /// assert!(!mcp_runtime::ClientInfo::default().can_list_roots());

@@ -7,10 +7,10 @@ use base64::{
 
 use super::{Meta, resource::ResourceContents};
 
-/// Whom something is for.
+/// Author of a message, or intended recipient of a piece of content.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Role {
-    /// The person.
+    /// The user.
     User,
     /// The model.
     Assistant,
@@ -37,7 +37,7 @@ pub struct Annotations {
     pub(crate) last_modified: Option<String>,
 }
 
-/// Bytes on their way to base64.
+/// Binary data, as bytes or as base64 text.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) enum Data {
     Bytes(Vec<u8>),
@@ -52,7 +52,7 @@ impl Data {
         }
     }
 
-    /// With or without padding: clients differ.
+    /// Accepts base64 with and without padding, since clients differ.
     pub(crate) fn decode(text: &str) -> Option<Vec<u8>> {
         const LENIENT: GeneralPurposeConfig =
             GeneralPurposeConfig::new().with_decode_padding_mode(DecodePaddingMode::Indifferent);
@@ -66,7 +66,7 @@ pub(crate) struct Extras {
     pub(crate) meta: Option<Meta>,
 }
 
-/// One block of a tool's result or of a prompt's message.
+/// A block of a tool's result or of a prompt's message.
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub enum Content {
@@ -85,28 +85,28 @@ pub enum Content {
 macro_rules! annotated {
     ($($ty:ident)*) => {$(
         impl $ty {
-            /// Whom it is for; everybody when never said.
+            /// Sets the roles that the content is for. By default no audience is sent, so the content is for all of them.
             #[must_use]
             pub fn audience(mut self, roles: &[Role]) -> Self {
                 self.extras_mut().annotations.audience = roles.to_vec();
                 self
             }
 
-            /// How important it is, from 0 (optional) to 1 (required).
+            /// Sets how important the content is, from 0 (optional) to 1 (required).
             #[must_use]
             pub fn priority(mut self, priority: f64) -> Self {
                 self.extras_mut().annotations.priority = Some(priority.clamp(0.0, 1.0));
                 self
             }
 
-            /// When it last changed, as an ISO 8601 time (2025-06-18 and later).
+            /// Sets when the content last changed, as an ISO 8601 time (2025-06-18 and later).
             #[must_use]
             pub fn last_modified(mut self, time: impl Into<String>) -> Self {
                 self.extras_mut().annotations.last_modified = Some(time.into());
                 self
             }
 
-            /// Its `_meta` (2025-06-18 and later).
+            /// Sets the `_meta` (2025-06-18 and later).
             #[must_use]
             pub fn meta(mut self, meta: Meta) -> Self {
                 self.extras_mut().meta = Some(meta);
@@ -127,7 +127,7 @@ macro_rules! annotated {
 }
 annotated! { Text Image Audio ResourceLink Embedded }
 
-/// A text with annotations; a plain `String` does where there are none.
+/// A text with annotations. Without annotations a plain `String` is enough.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Text {
     pub(crate) text: String,
@@ -135,12 +135,12 @@ pub struct Text {
 }
 
 impl Text {
-    /// This text.
+    /// Creates a text without annotations.
     pub fn new(text: impl Into<String>) -> Self {
         Self { text: text.into(), extras: None }
     }
 
-    /// What it says.
+    /// Returns the text.
     pub fn as_str(&self) -> &str {
         &self.text
     }
@@ -194,12 +194,12 @@ macro_rules! binary {
                 Self { data: Data::Base64(text.into()), mime_type: mime_type.into(), extras: None }
             }
 
-            /// Its media type.
+            /// Returns the media type.
             pub fn media_type(&self) -> &str {
                 &self.mime_type
             }
 
-            /// Its bytes. `None` when it was made of a text that is no base64; what a client sent always has bytes.
+            /// Returns the bytes. `None` if it was created from a text that is not base64; content from a client always has bytes.
             pub fn bytes(&self) -> Option<Cow<'_, [u8]>> {
                 self.data.bytes()
             }
@@ -244,28 +244,28 @@ impl ResourceLink {
         }
     }
 
-    /// What to show to people.
+    /// Sets the name that is shown to users.
     #[must_use]
     pub fn title(mut self, title: impl Into<String>) -> Self {
         self.title = Some(title.into());
         self
     }
 
-    /// What it is, for the model.
+    /// Sets the description, for the model.
     #[must_use]
     pub fn description(mut self, description: impl Into<String>) -> Self {
         self.description = Some(description.into());
         self
     }
 
-    /// Its media type.
+    /// Sets the media type.
     #[must_use]
     pub fn mime_type(mut self, mime_type: impl Into<String>) -> Self {
         self.mime_type = Some(mime_type.into());
         self
     }
 
-    /// Its size in bytes.
+    /// Sets the size in bytes.
     #[must_use]
     pub fn size(mut self, bytes: u64) -> Self {
         self.size = Some(bytes);
@@ -281,17 +281,17 @@ pub struct Embedded {
 }
 
 impl Embedded {
-    /// These contents.
+    /// Embeds these contents.
     pub fn new(contents: ResourceContents) -> Self {
         Self { contents, extras: None }
     }
 
-    /// A text at this URI.
+    /// Embeds a text at this URI.
     pub fn text(uri: impl Into<String>, text: impl Into<String>) -> Self {
         Self::new(ResourceContents::text(uri, text))
     }
 
-    /// Bytes at this URI.
+    /// Embeds bytes at this URI.
     pub fn blob(uri: impl Into<String>, bytes: impl Into<Vec<u8>>) -> Self {
         Self::new(ResourceContents::blob(uri, bytes))
     }

@@ -1,30 +1,30 @@
-//! What a form asks, in no revision's words: flat fields, each of one of six kinds (ELIC-03).
+//! Schema of a form, independent of the protocol revision: flat fields, each of one of six kinds (rule ELIC-03).
 
 mod check;
 mod format;
 
 pub use format::TextFormat;
 
-/// All fields of a form, in the order in which people see them.
+/// All fields of a form, in the order in which users see them.
 #[derive(Debug)]
 pub struct FormSchema {
     pub(crate) fields: Vec<FieldSchema>,
 }
 
-/// One question of a form.
+/// Field of a form.
 #[derive(Debug)]
 pub struct FieldSchema {
-    /// As serde spells it.
+    /// Name as serde spells it.
     pub(crate) name: &'static str,
     pub(crate) title: Option<&'static str>,
     pub(crate) description: Option<&'static str>,
     pub(crate) required: bool,
-    /// What the field is when the answer leaves it out; JSON text.
+    /// Value of the field when the answer leaves it out, as JSON text.
     pub(crate) default: Option<Box<str>>,
     pub(crate) kind: FieldKind,
 }
 
-/// What a field takes. Bounds are inclusive: a form has no others.
+/// Type and bounds of a field. Bounds are inclusive, because a form has no others.
 #[derive(Debug, Clone, PartialEq)]
 pub enum FieldKind {
     Text {
@@ -42,26 +42,26 @@ pub enum FieldKind {
         most: Option<f64>,
     },
     Bool,
-    /// One of several.
+    /// A single choice.
     Choice(Choices),
-    /// Any of several.
+    /// Any number of choices.
     Several {
         choices: Choices,
-        /// Fewest and most of them.
+        /// Fewest and most choices.
         least: Option<usize>,
         most: Option<usize>,
     },
 }
 
-/// What there is to choose from.
+/// Values to choose from.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Choices {
     pub(crate) all: Vec<Choice>,
-    /// Titles are told in `enumNames` wherever that is possible.
+    /// Whether titles are sent as `enumNames` wherever that is possible.
     pub(crate) enum_names: bool,
 }
 
-/// One of several values, and what people see of it.
+/// Value to choose, with the title that users see.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Choice {
     pub(crate) value: &'static str,
@@ -69,7 +69,7 @@ pub struct Choice {
 }
 
 impl Choices {
-    /// Values as serde spells them, and the titles of those that have one.
+    /// Takes the values as serde spells them, and the titles of those that have one.
     pub(crate) fn new(
         values: &[&'static str],
         titles: &[Option<&'static str>],
@@ -89,7 +89,7 @@ impl Choices {
         self.all.iter().map(Choice::title)
     }
 
-    /// Whether people see something else than the values.
+    /// Whether any value has a title.
     pub(crate) fn is_titled(&self) -> bool {
         self.all.iter().any(|it| it.title.is_some())
     }
@@ -105,7 +105,7 @@ impl FieldKind {
     pub(crate) const TEXT: Self = Self::Text { least: None, most: None, format: None };
     pub(crate) const NUMBER: Self = Self::Number { least: None, most: None };
 
-    /// The bounds of a type are kept where they are the tighter ones.
+    /// Sets the bounds. The bounds that an integer type has by itself stay where they are tighter.
     pub(crate) fn within(&mut self, lowest: Option<i128>, highest: Option<i128>) {
         match self {
             Self::Integer { least, most } => {
@@ -126,7 +126,7 @@ impl FieldKind {
         }
     }
 
-    /// Characters of a text, or how many may be chosen.
+    /// Sets how many characters a text may have, or how many values may be chosen.
     pub(crate) fn of_length(&mut self, fewest: Option<usize>, greatest: Option<usize>) {
         if let Self::Text { least, most, .. } | Self::Several { least, most, .. } = self {
             (*least, *most) = (fewest, greatest);
@@ -141,7 +141,7 @@ impl FieldKind {
 }
 
 impl FormSchema {
-    /// Names are serde's, in the order of the fields.
+    /// Gives each field its name in serde, in the order of the fields.
     pub(crate) fn new(names: &[&'static str], mut fields: Vec<FieldSchema>) -> Self {
         debug_assert_eq!(names.len(), fields.len(), "serde has one name for each field");
         for (field, name) in fields.iter_mut().zip(names) {

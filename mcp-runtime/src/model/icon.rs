@@ -9,19 +9,19 @@ pub struct Icon {
 }
 
 impl Icon {
-    /// The icon at this URI.
+    /// Creates an icon with this URI.
     pub const fn new(src: &'static str) -> Self {
         Self { src, mime_type: None, sizes: &[] }
     }
 
-    /// Its media type, such as `image/png`.
+    /// Sets the media type, such as `image/png`.
     #[must_use]
     pub const fn mime_type(mut self, mime_type: &'static str) -> Self {
         self.mime_type = Some(mime_type);
         self
     }
 
-    /// Its sizes, such as `48x48` or `any`.
+    /// Sets the sizes, such as `48x48` or `any`.
     #[must_use]
     pub const fn sizes(mut self, sizes: &'static [&'static str]) -> Self {
         self.sizes = sizes;

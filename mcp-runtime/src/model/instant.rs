@@ -3,7 +3,7 @@ use std::{
     time::{Duration, SystemTime, UNIX_EPOCH},
 };
 
-/// A moment, in milliseconds since 1970: what is written down, and what machines agree on.
+/// Moment in milliseconds since 1970, for times that are stored or sent.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct Instant(pub(crate) u64);
 
@@ -17,7 +17,7 @@ impl Instant {
         Self(self.0.saturating_add(millis(time)))
     }
 
-    /// How long it is until then; nothing when it has passed.
+    /// Returns the time until this moment, or zero if it has passed.
     pub(crate) fn remaining(self) -> Duration {
         Duration::from_millis(self.0.saturating_sub(Self::now().0))
     }
@@ -28,7 +28,7 @@ pub(crate) fn millis(time: Duration) -> u64 {
 }
 
 impl fmt::Display for Instant {
-    /// As ISO 8601, in UTC.
+    /// Writes the moment in ISO 8601, in UTC.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let (seconds, millis) = (self.0 / 1000, self.0 % 1000);
         let (day, second) = (seconds / 86_400, seconds % 86_400);
@@ -38,7 +38,7 @@ impl fmt::Display for Instant {
     }
 }
 
-/// The date of a day since 1970-01-01, in years that begin in March, so that the day that is sometimes there comes last.
+/// Returns year, month and day of a day since 1970-01-01. Years are counted from March, so that the leap day is the last day of a year.
 fn date(day: u64) -> (u64, u64, u64) {
     const ERA: u64 = 146_097;
     let day = day + 719_468;

@@ -4,7 +4,7 @@
 pub enum Level {
     /// Details for debugging.
     Debug,
-    /// What goes on.
+    /// General information.
     Info,
     /// Normal but significant.
     Notice,
@@ -14,7 +14,7 @@ pub enum Level {
     Error,
     /// A component failed.
     Critical,
-    /// Act now.
+    /// Action must be taken at once.
     Alert,
     /// The system is unusable.
     Emergency,

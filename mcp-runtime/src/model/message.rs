@@ -1,6 +1,6 @@
 use super::{Content, Role};
 
-/// One message of a prompt.
+/// A message of a prompt.
 ///
 /// ```
 /// use mcp_runtime::Message;
@@ -15,12 +15,12 @@ pub struct Message {
 }
 
 impl Message {
-    /// Said by the person.
+    /// Creates a message of the user.
     pub fn user(content: impl Into<Content>) -> Self {
         Self { role: Role::User, content: content.into() }
     }
 
-    /// Said by the model.
+    /// Creates a message of the model.
     pub fn assistant(content: impl Into<Content>) -> Self {
         Self { role: Role::Assistant, content: content.into() }
     }

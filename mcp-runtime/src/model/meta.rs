@@ -1,7 +1,6 @@
 use serde_json::{Map, Value};
 
-/// A `_meta` object: of the request when a handler takes it as a parameter, of the result inside
-/// [`WithMeta`](crate::WithMeta).
+/// A `_meta` object. As a parameter of a handler it is the `_meta` of the request, inside [`WithMeta`](crate::WithMeta) that of the result.
 ///
 /// ```
 /// use mcp_runtime::Meta;
@@ -13,7 +12,7 @@ use serde_json::{Map, Value};
 pub struct Meta(pub(crate) Map<String, Value>);
 
 impl Meta {
-    /// Without any key.
+    /// Creates an object without keys.
     pub fn new() -> Self {
         Self::default()
     }
@@ -32,7 +31,7 @@ impl Meta {
         self
     }
 
-    /// The value of a key.
+    /// Returns the value of a key.
     pub fn get(&self, key: &str) -> Option<&Value> {
         self.0.get(key)
     }
@@ -43,8 +42,8 @@ impl Meta {
     }
 }
 
-/// RPC-15 and RPC-16: an optional prefix of dotted labels, then a name; prefixes whose second label is `mcp` or
-/// `modelcontextprotocol` belong to the protocol.
+/// Checks a key: an optional prefix of dotted labels, then a name. Prefixes whose second label is `mcp` or `modelcontextprotocol` belong to
+/// the protocol (rules RPC-15 and RPC-16).
 pub(crate) fn check_key(key: &str) -> Result<(), &'static str> {
     let (prefix, name) =
         key.split_once('/').map_or((None, key), |(prefix, name)| (Some(prefix), name));

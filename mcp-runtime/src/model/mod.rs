@@ -1,4 +1,4 @@
-//! MCP's nouns, as a superset of all revisions. What a revision lacks is left out at the edge, in `protocol`.
+//! Types of MCP, as a superset of all revisions. `protocol` leaves out what a revision lacks.
 
 mod asks;
 mod client;

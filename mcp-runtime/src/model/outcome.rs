@@ -1,11 +1,11 @@
-//! What a client can ask of the items, and what comes of it: the two closed sets between `protocol` and `dispatch`.
+//! Operations that a client can request, and their outcomes: the two closed sets between `protocol` and `dispatch`.
 
 use std::time::Duration;
 
 use super::{Content, Message, Meta, Question, ResourceContents, TaskAnswer};
 use crate::error::Error;
 
-/// What the client wants, as [`around`](crate::Builder::around) sees it.
+/// Operation that a client requests, as [`around`](crate::Builder::around) sees it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Operation {
@@ -43,29 +43,29 @@ impl Operation {
     }
 }
 
-/// What came of an operation. [`around`](crate::Builder::around) passes it on, or replaces it with [`Outcome::failed`].
+/// Outcome of an operation. [`around`](crate::Builder::around) passes it on, or replaces it with [`Outcome::failed`].
 #[derive(Debug)]
 pub struct Outcome(pub(crate) Answer);
 
 impl Outcome {
-    /// An answer that is an error: of the kind the [`Error`] has, as if the handler had returned it.
+    /// Creates an outcome that is an error. It has the kind of the [`Error`], as if the handler had returned it.
     pub fn failed(error: impl Into<Error>) -> Self {
         Self(Err(error.into()))
     }
 
-    /// The error, when there is one: the tool's own (`isError`) is none, see [`Outcome::is_tool_error`].
+    /// Returns the error, if there is one. An error of the tool's own (`isError`) is not included, see [`Outcome::is_tool_error`].
     pub fn error(&self) -> Option<&Error> {
         self.0.as_ref().err()
     }
 
-    /// Whether a tool answered that it failed.
+    /// Whether a tool returned an error of its own (`isError`).
     pub fn is_tool_error(&self) -> bool {
         matches!(&self.0, Ok(Done::Tool(result)) if result.is_error)
     }
 
-    /// Whether the client must answer questions first, and make the call again with the answers (2026-07-28). That is no end:
-    /// [`around`](crate::Builder::around) runs for each of those rounds. In earlier revisions the call waits for its answers, and
-    /// this is never so.
+    /// Whether the client must answer questions first, and then repeat the call with the answers (2026-07-28). The call is not finished
+    /// then: [`around`](crate::Builder::around) runs for each of these rounds. In earlier revisions the call waits for its answers, and
+    /// this is always `false`.
     ///
     /// ```
     /// use mcp_runtime::prelude::*;
@@ -88,7 +88,7 @@ impl Outcome {
 
 pub(crate) type Answer = Result<Done, Error>;
 
-/// A finished operation of an item.
+/// Result of an operation.
 #[derive(Debug)]
 pub enum Done {
     Tool(ToolResult),
@@ -97,26 +97,26 @@ pub enum Done {
     Completion(Completion),
     /// The client must answer questions first.
     NeedInput(NeedInput),
-    /// Something of tasks.
+    /// A response about tasks.
     Task(TaskAnswer),
-    /// A list: the edge renders it from the catalog.
+    /// A page of a list, which `protocol` renders from the catalog.
     List(Page),
 }
 
-/// What a call ends with that cannot go on without answers.
+/// Questions of a call that cannot continue without their answers.
 #[derive(Debug)]
 pub struct NeedInput {
-    /// By their keys, in the order they were asked.
+    /// Questions by their keys, in the order in which they were asked.
     pub(crate) questions: Vec<(Box<str>, Question)>,
-    /// What the client must send back with the answers.
+    /// State that the client must send back with the answers.
     pub(crate) state: String,
 }
 
-/// What a tool gave back.
+/// Result of a tool.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct ToolResult {
     pub(crate) content: Vec<Content>,
-    /// JSON text. `Some("null")` is a value, `None` is none (C-28).
+    /// JSON text. `Some("null")` is a value, `None` means that there is no value (rule C-28).
     pub(crate) structured: Option<String>,
     pub(crate) is_error: bool,
     pub(crate) meta: Option<Meta>,
@@ -127,7 +127,7 @@ impl ToolResult {
         Self { content: vec![Content::from(text.into())], is_error: true, ..Self::default() }
     }
 
-    /// Adds a block. Nearly every result has one, so there is room for no more at first.
+    /// Adds a block. Nearly every result has a single block, so the first one allocates room for no more.
     pub(crate) fn push(&mut self, content: Content) {
         if self.content.is_empty() {
             self.content = vec![content];
@@ -137,25 +137,24 @@ impl ToolResult {
     }
 }
 
-/// What a resource holds.
+/// Contents of a resource.
 #[derive(Debug, Default)]
 pub struct ReadResult {
     pub(crate) contents: Vec<ResourceContents>,
     pub(crate) cache: Option<CachePolicy>,
 }
 
-/// What a prompt gave back.
+/// Result of a prompt.
 #[derive(Debug, Default, PartialEq)]
 pub struct PromptResult {
-    /// The prompt's own.
+    /// Description of the prompt itself.
     pub(crate) description: Option<String>,
     pub(crate) messages: Vec<Message>,
     pub(crate) meta: Option<Meta>,
 }
 
-/// Values for an argument, best first; at most 100 are sent. A `#[completion]` function that takes the typed
-/// text filters for itself, and so does one that says how many there are: what others return is filtered by
-/// what was typed.
+/// Values for an argument, best first. At most 100 are sent. The values are filtered by the typed text, unless the `#[completion]` function
+/// takes that text as a parameter or sets [`total`](Self::total).
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Completion {
     pub(crate) values: Vec<String>,
@@ -163,12 +162,12 @@ pub struct Completion {
 }
 
 impl Completion {
-    /// These values out of `total`, when there are more than are given here.
+    /// Creates a completion with these values. Set [`total`](Self::total) if there are more.
     pub fn new(values: impl IntoIterator<Item = impl Into<String>>) -> Self {
         Self { values: values.into_iter().map(Into::into).collect(), total: None }
     }
 
-    /// How many there are in all.
+    /// Sets how many values there are in all.
     #[must_use]
     pub fn total(mut self, total: usize) -> Self {
         self.total = Some(total);
@@ -176,7 +175,7 @@ impl Completion {
     }
 }
 
-/// How long others may keep what was read (2026-07-28).
+/// How long, and for which callers, the contents of a resource may be cached (2026-07-28).
 #[derive(Clone, Copy, Debug, Default)]
 pub struct CachePolicy {
     pub(crate) public: bool,
@@ -184,19 +183,19 @@ pub struct CachePolicy {
 }
 
 impl CachePolicy {
-    /// Not at all, and only for the one who asked.
+    /// Creates the default policy: a lifetime of zero, for the caller only.
     pub const fn new() -> Self {
         Self { public: false, ttl: Duration::ZERO }
     }
 
-    /// Also for others than the one who asked.
+    /// Lets caches serve the contents to other callers too.
     #[must_use]
     pub const fn public(mut self) -> Self {
         self.public = true;
         self
     }
 
-    /// For this long.
+    /// Sets how long the contents may be cached.
     #[must_use]
     pub const fn ttl(mut self, ttl: Duration) -> Self {
         self.ttl = ttl;
@@ -213,13 +212,13 @@ pub enum ListKind {
     Prompts,
 }
 
-/// A stretch of one list: what stands there, the catalog knows.
+/// Page of a list, as a range of indexes. The items themselves are in the catalog.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Page {
     pub(crate) kind: ListKind,
     pub(crate) from: usize,
     pub(crate) to: usize,
     pub(crate) is_last: bool,
-    /// Where the items stand that this caller is shown; all of the stretch if not said.
+    /// Indexes of the items that this caller may see; `None` for the whole range.
     pub(crate) shown: Option<Vec<usize>>,
 }

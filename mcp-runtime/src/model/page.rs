@@ -1,23 +1,23 @@
-//! The address of a page that a person is sent to (ELIC-07).
+//! Checks the address of a page that a user is sent to (rule ELIC-07).
 
 use crate::percent;
 
-/// What browsers agree to take, and servers to remember.
+/// Longest address in bytes, chosen so that browsers accept it and servers can keep it.
 const LONGEST: usize = 8 << 10;
 
-/// What such an address must be.
+/// Description of a valid address, for error messages.
 pub(crate) const EXPECTED: &str =
     "an absolute http or https URL with a host, without a user name and without blanks";
 
-/// Whether a person can be sent there. Whether it is safe there nobody can tell from its letters.
+/// Checks that a user can be sent to `url`. Whether the page is safe cannot be told from its address.
 ///
 /// # Errors
-/// What is wrong with it, without the address itself: it may be nobody else's to read.
+/// Returns what is wrong with the address, but not the address itself, which may be confidential.
 pub(crate) fn check(url: &str) -> Result<(), &'static str> {
     if url.len() > LONGEST {
         return Err("it is longer than 8192 bytes");
     }
-    // What a browser would drop, or read as something else than the person sees.
+    // Characters that a browser would drop, or read differently from what the user sees.
     let is_foreign = |it: u8| !it.is_ascii_graphic() || br#""<>\^`{|}"#.contains(&it);
     if url.bytes().any(is_foreign) {
         return Err("it has characters that no URL has; they are written as %XX");

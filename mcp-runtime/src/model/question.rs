@@ -3,23 +3,23 @@ use std::sync::Arc;
 use super::{ClientInfo, FormSchema, Sampled, Sampling, root::read_roots};
 use crate::wire::{Kind, Raw};
 
-/// What a handler asks of the client, in no revision's words.
+/// Question of a handler to the client, independent of the protocol revision.
 #[derive(Clone, Debug)]
 pub(crate) enum Question {
-    /// A person fills in a form, whose answer `reads` as its type or says why not.
+    /// The user fills in a form. `reads` tells why an answer cannot be read as the form's type.
     Form { message: String, schema: &'static FormSchema, reads: Reads },
-    /// A person goes to a page. Who `must_visit` it has not been there until the handler no longer asks.
+    /// The user visits a page. With `must_visit` the question stays open until the handler stops asking it.
     Url { message: String, url: String, must_visit: bool },
-    /// The client's model says something.
+    /// The client's model generates a message.
     Sample(Arc<Sampling>),
-    /// Which directories a person works in.
+    /// The client lists the directories that the user works in.
     Roots,
 }
 
-/// Whether what a person filled in can be read.
+/// Checks whether the content of a filled-in form can be read, and returns the problems if not.
 type Reads = fn(Raw<'_>) -> Result<(), Vec<String>>;
 
-/// What a person did with a question.
+/// Action with which the user answered a question.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Action {
     Accept,
@@ -37,12 +37,12 @@ impl Question {
         }
     }
 
-    /// The capabilities that a client needs for it and has not declared, as [`ClientInfo::can`] takes them. Not every revision
-    /// divides `sampling` into parts.
+    /// Returns the capabilities that the question needs and the client has not declared, as [`ClientInfo::can`] takes them. Not every
+    /// revision divides `sampling` into parts, which `has_parts` tells.
     pub(crate) fn missing(&self, client: &ClientInfo, has_parts: bool) -> Vec<&'static str> {
         let needed: &[&str] = match self {
             Self::Form { .. } if client.can_elicit() => &[],
-            // One that can only open pages declares it, and cannot show a form.
+            // A client that can only open pages declares `elicitation` too, and cannot show a form.
             Self::Form { .. } => return vec!["elicitation"],
             Self::Url { .. } => &["elicitation.url"],
             Self::Sample(it) if has_parts => match (it.needs_tools(), it.needs_context()) {
@@ -57,7 +57,7 @@ impl Question {
         needed.iter().copied().filter(|it| !client.can(it)).collect()
     }
 
-    /// The question as it is put again to a person who has filled in what cannot be read.
+    /// Returns the question for another attempt. If the user filled in content that cannot be read, the message says why.
     #[must_use]
     pub(crate) fn after(mut self, misfit: Raw<'_>) -> Self {
         if let Self::Form { message, reads, .. } = &mut self
@@ -70,7 +70,7 @@ impl Question {
         self
     }
 
-    /// All that it says, in letters of no protocol: an answer is one to these words.
+    /// Returns the whole question as text, independent of the protocol revision. An answer counts only for a question with the same text.
     pub(crate) fn words(&self) -> String {
         match self {
             Self::Form { message, schema, .. } => format!("form {message:?} {schema:?}"),
@@ -80,16 +80,16 @@ impl Question {
         }
     }
 
-    /// Whether a person does not want to answer, or not now.
+    /// Whether the user declined to answer, or cancelled.
     pub(crate) fn is_declined(&self, result: Raw<'_>) -> bool {
         matches!(self, Self::Form { .. } | Self::Url { .. })
             && matches!(action(result), Ok(Action::Decline | Action::Cancel))
     }
 
-    /// Whether a result answers it.
+    /// Checks whether `result` answers the question.
     ///
     /// # Errors
-    /// What is wrong with the result.
+    /// Returns what is wrong with the result.
     pub(crate) fn check(&self, result: Raw<'_>) -> Result<(), String> {
         match self {
             Self::Form { reads, .. } => {
@@ -99,7 +99,7 @@ impl Question {
                 Ok(())
             }
             Self::Url { must_visit, .. } => match action(result)? {
-                // The word to go there, which says nothing of what happened.
+                // The user agreed to open the page, which says nothing of what happened there.
                 Action::Accept if *must_visit => Err("the page is still to be visited".to_owned()),
                 _ => Ok(()),
             },
@@ -109,7 +109,7 @@ impl Question {
     }
 }
 
-/// What the person did.
+/// Reads the action of the user.
 pub(crate) fn action(result: Raw<'_>) -> Result<Action, String> {
     match result.get("action").and_then(Raw::string).as_deref() {
         Some("accept") => Ok(Action::Accept),
@@ -119,7 +119,7 @@ pub(crate) fn action(result: Raw<'_>) -> Result<Action, String> {
     }
 }
 
-/// What the person filled in.
+/// Returns what the user filled in, or an empty object.
 pub(crate) fn content(result: Raw<'_>) -> Raw<'_> {
     result.get("content").filter(|it| it.kind() == Kind::Object).unwrap_or(Raw::EMPTY_OBJECT)
 }

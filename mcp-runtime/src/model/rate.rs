@@ -1,10 +1,10 @@
 use std::fmt;
 
-/// How often one caller may call an item. `#[tool(rate = "10/s")]` says it in an attribute, [`Tool::rate`](crate::Tool::rate) of a
-/// tool made by value, and [`Builder::rate`](crate::Builder::rate) of all items that say nothing.
+/// How often one caller may call an item. Set it with `#[tool(rate = "10/s")]`, with [`Tool::rate`](crate::Tool::rate) for a tool made by
+/// value, or with [`Builder::rate`](crate::Builder::rate) as the default of all items.
 ///
-/// After a pause so many calls may come at once as are counted for the time that is said, or the [`burst`](Self::burst); after that
-/// they come evenly.
+/// After a pause, the calls of a whole period may come at once (10 calls for `10/s`), or as many as [`burst`](Self::burst) sets. Further
+/// calls must be evenly spaced.
 ///
 /// ```
 /// use mcp_runtime::{Rate, prelude::*};
@@ -27,35 +27,35 @@ enum Unit {
 }
 
 impl Rate {
-    /// So many calls a second.
+    /// Allows `count` calls a second.
     pub const fn per_second(count: u32) -> Self {
         Self { count, unit: Unit::Second, burst: None }
     }
 
-    /// So many calls a minute.
+    /// Allows `count` calls a minute.
     pub const fn per_minute(count: u32) -> Self {
         Self { count, unit: Unit::Minute, burst: None }
     }
 
-    /// So many calls an hour.
+    /// Allows `count` calls an hour.
     pub const fn per_hour(count: u32) -> Self {
         Self { count, unit: Unit::Hour, burst: None }
     }
 
-    /// How many calls may come at once after a pause.
+    /// Sets how many calls may come at once after a pause. The default is the count of the rate.
     #[must_use]
     pub const fn burst(mut self, calls: u32) -> Self {
         self.burst = Some(calls);
         self
     }
 
-    /// Why no call could ever pass.
+    /// Returns why the rate would reject every call, if it would.
     pub(crate) fn problem(self) -> Option<&'static str> {
         let lets_nothing_through = self.count == 0 || self.burst == Some(0);
         lets_nothing_through.then_some("with a rate or burst of 0 nothing could be called")
     }
 
-    /// Nanoseconds between two calls that come evenly; rounded up, so that there are never more than is said.
+    /// Returns the nanoseconds between two evenly spaced calls, rounded up so that the rate is never exceeded.
     pub(crate) fn interval(self) -> u64 {
         let seconds: u64 = match self.unit {
             Unit::Second => 1,
@@ -65,7 +65,7 @@ impl Rate {
         (seconds * 1_000_000_000).div_ceil(u64::from(self.count.max(1)))
     }
 
-    /// How many nanoseconds too early a call may come.
+    /// Returns how many nanoseconds before its due time a call may come.
     pub(crate) fn slack(self) -> u64 {
         let burst = self.burst.unwrap_or(self.count);
         self.interval().saturating_mul(u64::from(burst.saturating_sub(1)))

@@ -1,12 +1,11 @@
 use super::{Meta, content::Data};
 
-/// One item of what a resource holds: a text or bytes, at a URI. What a resource returns with an empty URI is
-/// at the URI that is read.
+/// Part of a resource: a text or bytes, at a URI. An empty URI stands for the URI that is read.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ResourceContents {
     pub(crate) uri: String,
     pub(crate) mime_type: Option<String>,
-    /// Its media type where neither it nor its resource says one.
+    /// Media type if neither the contents nor the resource have one.
     pub(crate) usual: &'static str,
     pub(crate) body: Body,
     pub(crate) meta: Option<Meta>,
@@ -19,12 +18,12 @@ pub(crate) enum Body {
 }
 
 impl ResourceContents {
-    /// A text.
+    /// Creates contents from a text.
     pub fn text(uri: impl Into<String>, text: impl Into<String>) -> Self {
         Self::of(uri.into(), "text/plain", Body::Text(text.into()))
     }
 
-    /// Bytes.
+    /// Creates contents from bytes.
     pub fn blob(uri: impl Into<String>, bytes: impl Into<Vec<u8>>) -> Self {
         Self::of(uri.into(), "application/octet-stream", Body::Blob(Data::Bytes(bytes.into())))
     }
@@ -33,21 +32,21 @@ impl ResourceContents {
         Self { uri, mime_type: None, usual, body, meta: None }
     }
 
-    /// Its media type; the resource's own where it is not said.
+    /// Sets the media type. The default is the media type of the resource.
     #[must_use]
     pub fn mime_type(mut self, mime_type: impl Into<String>) -> Self {
         self.mime_type = Some(mime_type.into());
         self
     }
 
-    /// Its `_meta` (2025-06-18 and later).
+    /// Sets the `_meta` (2025-06-18 and later).
     #[must_use]
     pub fn meta(mut self, meta: Meta) -> Self {
         self.meta = Some(meta);
         self
     }
 
-    /// The media type that is said, or the most general one: a prompt must not leave it out (PROMPT-04).
+    /// Returns the media type, or the most general one if there is none: a prompt must not leave it out (rule PROMPT-04).
     pub(crate) fn media_type(&self) -> &str {
         self.mime_type.as_deref().unwrap_or(self.usual)
     }
@@ -61,12 +60,12 @@ pub struct Blob {
 }
 
 impl Blob {
-    /// These bytes.
+    /// Wraps these bytes.
     pub fn new(bytes: impl Into<Vec<u8>>) -> Self {
         Self { bytes: bytes.into(), mime_type: None }
     }
 
-    /// Their media type; the resource's own where it is not said.
+    /// Sets the media type. The default is the media type of the resource.
     #[must_use]
     pub fn mime_type(mut self, mime_type: impl Into<String>) -> Self {
         self.mime_type = Some(mime_type.into());

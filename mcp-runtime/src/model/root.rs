@@ -12,7 +12,7 @@ use crate::{
 /// ```
 /// use mcp_runtime::Root;
 ///
-/// /// The directories among what a client named; the rest has no path on this machine.
+/// /// Returns the paths of those roots that have one on this machine.
 /// fn directories(roots: &[Root]) -> Vec<std::path::PathBuf> {
 ///     roots.iter().filter_map(Root::path).collect()
 /// }
@@ -21,28 +21,28 @@ use crate::{
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Root {
-    /// Where it is, as the client wrote it: `file:///home/me/project`.
+    /// URI as the client wrote it, such as `file:///home/me/project`.
     pub uri: String,
-    /// What the client calls it.
+    /// Name that the client shows for the root.
     pub name: Option<String>,
 }
 
 impl Root {
-    /// The path that a `file:` URI stands for (RFC 8089), with its percent-encoding taken off. Nothing is looked up: the
-    /// path may not exist.
+    /// Returns the path that a `file:` URI stands for (RFC 8089), without its percent-encoding. The path is not looked up and may not
+    /// exist.
     ///
-    /// `None` for other schemes and other machines (on Windows those are UNC paths), and for what can be read in two ways:
-    /// a `?` or `#` that is not encoded, an encoded separator, a zero byte.
+    /// Returns `None` for other schemes, and for other machines (except on Windows, where these are UNC paths). Ambiguous URIs have no path
+    /// either: with a `?` or `#` that is not encoded, an encoded separator or a zero byte.
     pub fn path(&self) -> Option<PathBuf> {
         let (host, path) = file(&self.uri)?;
         native(host, path)
     }
 }
 
-/// The result of `roots/list`.
+/// Reads the result of `roots/list`.
 ///
 /// # Errors
-/// What of it is not as the specification says, in words for the log.
+/// Returns where the result deviates from the specification, in words for the log.
 pub(crate) fn read_roots(raw: Raw<'_>) -> Result<Vec<Root>, String> {
     let roots = raw.get("roots").filter(|it| it.kind() == Kind::Array);
     let roots = roots.ok_or("`roots` must be an array")?;
@@ -66,7 +66,7 @@ fn read(raw: Raw<'_>) -> Result<Root, String> {
     Ok(Root { uri: uri.into_owned(), name: name.map(Into::into) })
 }
 
-/// Host and absolute path, both still encoded.
+/// Returns host and absolute path, both still encoded.
 fn file(uri: &str) -> Option<(&str, &str)> {
     let (scheme, rest) = uri.split_once(':')?;
     if !scheme.eq_ignore_ascii_case("file") || rest.contains(['?', '#']) {
@@ -80,7 +80,7 @@ fn file(uri: &str) -> Option<(&str, &str)> {
     path.starts_with('/').then_some((host, path))
 }
 
-/// A path may have any bytes but these two.
+/// Returns `None` for another host, a zero byte or an encoded `/`. Every other byte can be part of a path.
 #[cfg(unix)]
 fn native(host: &str, path: &str) -> Option<PathBuf> {
     use std::{ffi::OsString, os::unix::ffi::OsStringExt as _};
@@ -96,7 +96,7 @@ fn native(host: &str, path: &str) -> Option<PathBuf> {
     drive_or_share(host, path).map(Into::into)
 }
 
-/// `C:\…` or `\\host\…`. A drive's colon may be encoded: VS Code writes `c%3A`.
+/// Returns `C:\…` or `\\host\…`. The colon of a drive may be encoded: VS Code writes `c%3A`.
 #[cfg(any(test, not(unix)))]
 fn drive_or_share(host: &str, path: &str) -> Option<String> {
     let decoded = percent::decode(path)?;

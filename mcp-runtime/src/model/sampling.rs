@@ -1,4 +1,4 @@
-//! `sampling/createMessage`: what a handler asks the client's model, and what comes back (client/sampling).
+//! `sampling/createMessage`: questions to the client's model, and its answers (client/sampling).
 
 mod check;
 mod content;
@@ -16,8 +16,8 @@ pub use content::{OtherContent, SampledContent, SamplingContent};
 pub use sampled::Sampled;
 pub use tool::{SamplingTool, ToolChoice, ToolUse};
 
-/// A question to the client's model (`sampling/createMessage`, client/sampling): the conversation so far, and wishes that
-/// the client may follow or not.
+/// A question to the client's model (`sampling/createMessage`, client/sampling): the conversation so far, and preferences that the client
+/// may ignore.
 ///
 /// ```
 /// use mcp_runtime::Sampling;
@@ -32,7 +32,7 @@ pub use tool::{SamplingTool, ToolChoice, ToolUse};
 /// assert_eq!(question.check(), Ok(()));
 /// ```
 ///
-/// A loop with tools sends the conversation again and again, until the model uses no more of them:
+/// A loop with tools sends the growing conversation again, until the model uses no more tools:
 ///
 /// ```
 /// use mcp_runtime::{Sampled, Sampling, SamplingTool, prelude::*};
@@ -48,7 +48,7 @@ pub use tool::{SamplingTool, ToolChoice, ToolUse};
 ///     Sampling::ask("Do I need an umbrella in Lyon?", 500).tool(weather)
 /// }
 ///
-/// /// The next round, after what the model answered in the last one.
+/// /// Builds the next round from the model's last answer.
 /// fn go_on(mut conversation: Sampling, answer: &Sampled) -> Result<Sampling> {
 ///     conversation = conversation.assistant(answer);
 ///     for call in answer.tool_uses() {
@@ -70,20 +70,20 @@ pub struct Sampling {
     pub(crate) context: Option<IncludeContext>,
     pub(crate) temperature: Option<f64>,
     pub(crate) stop: Vec<String>,
-    /// JSON text of an object, or why there is none.
+    /// JSON text of an object, or the reason why there is none.
     pub(crate) metadata: Option<Result<Box<str>, String>>,
     pub(crate) tools: Vec<SamplingTool>,
     pub(crate) tool_choice: Option<ToolChoice>,
 }
 
-/// One message. Results of tools are a kind of their own: a message that has some has nothing else (SAMP-03).
+/// Message of a conversation. Tool results are a variant of their own, because a message with results has no other content (rule SAMP-03).
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) enum Turn {
     Says(Role, Vec<SampledContent>),
     Results(Vec<(String, ToolResult)>),
 }
 
-/// Which model the client should choose.
+/// Preferences for the choice of a model.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(crate) struct Preferences {
     pub(crate) hints: Vec<String>,
@@ -92,19 +92,19 @@ pub(crate) struct Preferences {
     pub(crate) intelligence: Option<f64>,
 }
 
-/// What a client may add to a question from the servers it knows.
+/// Context from MCP servers that a client may add to a question.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum IncludeContext {
-    /// Nothing, which is what a client does that is not told.
+    /// No context, which is the default of clients.
     None,
-    /// What comes from this server.
+    /// Context from this server.
     ThisServer,
-    /// What comes from all of them.
+    /// Context from all servers that the client knows.
     AllServers,
 }
 
 impl Sampling {
-    /// An empty conversation, with the maximum number of tokens of the answer, which the protocol requires in every request.
+    /// Creates an empty conversation. `max_tokens` limits the answer, and the protocol requires it in every request.
     pub fn new(max_tokens: u32) -> Self {
         Self {
             max_tokens,
@@ -120,7 +120,7 @@ impl Sampling {
         }
     }
 
-    /// One question of the user, with the most tokens that the answer may have.
+    /// Creates a conversation with one question of the user. `max_tokens` limits the answer.
     ///
     /// ```
     /// let question = mcp_runtime::Sampling::ask("What is the capital of France?", 100);
@@ -130,14 +130,14 @@ impl Sampling {
         Self::new(max_tokens).user(content)
     }
 
-    /// What the model is told before the conversation; the client may change it or leave it out.
+    /// Sets the system prompt. The client may change it or leave it out.
     pub fn system(mut self, prompt: impl Into<String>) -> Self {
         self.system = Some(prompt.into());
         self
     }
 
-    /// Adds a message of the user: text, pictures and sounds, several as a tuple or list. Clients before 2025-11-25 get
-    /// several blocks as several messages; those of 2024-11-05 get a text in place of a sound.
+    /// Adds a message of the user: text, pictures and sounds, several as a tuple or list. Clients before 2025-11-25 get several blocks as
+    /// several messages. Clients of 2024-11-05 get a text in place of a sound.
     ///
     /// ```
     /// use mcp_runtime::{Image, Sampling};
@@ -149,7 +149,7 @@ impl Sampling {
         self.says(Role::User, content)
     }
 
-    /// Adds a message of the model: an example of an answer, or an answer that it gave, `&`[`Sampled`].
+    /// Adds a message of the model: an example of an answer, or an earlier answer as `&`[`Sampled`].
     pub fn assistant(self, content: impl SamplingContent) -> Self {
         self.says(Role::Assistant, content)
     }
@@ -161,7 +161,7 @@ impl Sampling {
         self
     }
 
-    /// Results that follow one another are one message, because the next one has to have them all (SAMP-03).
+    /// Joins consecutive results in one message, because the next message must have all of them (rule SAMP-03).
     pub(crate) fn result(mut self, id: String, result: ToolResult) -> Self {
         match self.turns.last_mut() {
             Some(Turn::Results(results)) => results.push((id, result)),
@@ -170,7 +170,7 @@ impl Sampling {
         self
     }
 
-    /// How much the answer may vary. What the numbers mean is up to the model.
+    /// Sets how much the answer may vary. The scale depends on the model.
     pub fn temperature(mut self, temperature: f64) -> Self {
         self.temperature = Some(temperature);
         self
@@ -182,39 +182,39 @@ impl Sampling {
         self
     }
 
-    /// Adds the name of a model, or a part of it such as `claude`. The client takes the first one it can map to a model
-    /// it has, perhaps of another provider.
+    /// Adds the name of a model, or a part of it such as `claude`. The client uses the first hint that it can map to one of its models,
+    /// perhaps of another provider.
     pub fn hint(mut self, model: impl Into<String>) -> Self {
         self.preferences.hints.push(model.into());
         self
     }
 
-    /// How much a low price matters, from 0 (not at all) to 1 (most).
+    /// Sets how much a low price matters, from 0 (not at all) to 1 (most).
     pub fn cost_priority(mut self, priority: f64) -> Self {
         self.preferences.cost = Some(priority.clamp(0.0, 1.0));
         self
     }
 
-    /// How much a fast answer matters, from 0 (not at all) to 1 (most).
+    /// Sets how much a fast answer matters, from 0 (not at all) to 1 (most).
     pub fn speed_priority(mut self, priority: f64) -> Self {
         self.preferences.speed = Some(priority.clamp(0.0, 1.0));
         self
     }
 
-    /// How much a capable model matters, from 0 (not at all) to 1 (most).
+    /// Sets how much a capable model matters, from 0 (not at all) to 1 (most).
     pub fn intelligence_priority(mut self, priority: f64) -> Self {
         self.preferences.intelligence = Some(priority.clamp(0.0, 1.0));
         self
     }
 
-    /// What the client should add from the servers it knows. The specification has deprecated all but
-    /// [`IncludeContext::None`], and since 2025-11-25 they need the capability `sampling.context`.
+    /// Sets which context the client should add from the servers it knows. The specification has deprecated all values but
+    /// [`IncludeContext::None`]. Since 2025-11-25 the others need the capability `sampling.context`.
     pub fn include_context(mut self, context: IncludeContext) -> Self {
         self.context = Some(context);
         self
     }
 
-    /// What is passed through to the model's provider, in its own words: anything that serializes to a JSON object.
+    /// Sets metadata that the client passes through to the model's provider: any value that serializes to a JSON object.
     ///
     /// ```
     /// use std::collections::BTreeMap;
@@ -230,20 +230,20 @@ impl Sampling {
         self
     }
 
-    /// Adds a tool that the model may use (2025-11-25 and later, with the capability `sampling.tools`). The client does
-    /// not run it: the answer has [`tool_uses`](Sampled::tool_uses), and the next question their results.
+    /// Adds a tool that the model may use (2025-11-25 and later, with the capability `sampling.tools`). The client does not run the tool.
+    /// The answer has [`tool_uses`](Sampled::tool_uses), and the next question must have their results.
     pub fn tool(mut self, tool: SamplingTool) -> Self {
         self.tools.push(tool);
         self
     }
 
-    /// Whether the model may or must use a tool. A loop needs an end: set [`ToolChoice::None`] in its last round.
+    /// Sets whether the model may or must use a tool. Set [`ToolChoice::None`] in the last round of a loop, so that the loop ends.
     pub fn tool_choice(mut self, choice: ToolChoice) -> Self {
         self.tool_choice = Some(choice);
         self
     }
 
-    /// Whether only a client with the capability `sampling.tools` can be asked this.
+    /// Whether this question needs a client with the capability `sampling.tools`.
     ///
     /// ```
     /// use mcp_runtime::{Sampling, SamplingTool};
@@ -262,8 +262,8 @@ impl Sampling {
             })
     }
 
-    /// Whether it asks for what others say: since 2025-11-25 only a client with the capability `sampling.context` should
-    /// be asked for that.
+    /// Whether the question asks for context from servers. Since 2025-11-25 only a client with the capability `sampling.context` should be
+    /// asked for that.
     ///
     /// ```
     /// use mcp_runtime::{IncludeContext, Sampling};
@@ -276,7 +276,7 @@ impl Sampling {
     }
 }
 
-/// What `value` serializes to, which has to be an object.
+/// Serializes `value`, which must become a JSON object.
 fn object_text(value: &impl Serialize, what: impl Display) -> Result<Box<str>, String> {
     match serde_json::to_string(value) {
         Ok(text) if text.starts_with('{') => Ok(text.into_boxed_str()),

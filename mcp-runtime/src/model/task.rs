@@ -3,9 +3,9 @@ use std::{fmt, sync::Arc, time::Duration};
 use super::{Instant, Question, ToolResult};
 use crate::error::Error;
 
-/// Whether calls of a tool may go on after their answer, as tasks (tasks of 2025-11-25, and the extension of 2026-07-28).
+/// Whether calls of a tool may run as tasks, which go on after the response (tasks of 2025-11-25, and the extension of 2026-07-28).
 ///
-/// `#[tool(task)]` says it in an attribute; a tool made by value takes it with [`Tool::task`](crate::Tool::task).
+/// Set it with `#[tool(task)]`, or with [`Tool::task`](crate::Tool::task) for a tool made by value.
 ///
 /// ```
 /// use std::time::Duration;
@@ -26,35 +26,35 @@ pub struct TaskSupport {
 }
 
 impl TaskSupport {
-    /// A call may be a task, when its client can look after one.
+    /// Lets a call run as a task if its client supports tasks.
     pub const fn new() -> Self {
         Self { required: false, later: false, ttl: None, poll: None }
     }
 
-    /// Clients that cannot look after a task are refused.
+    /// Rejects calls of clients that do not support tasks.
     #[must_use]
     pub const fn required(mut self) -> Self {
         self.required = true;
         self
     }
 
-    /// The call is one like any other until the handler says [`begin_task`](crate::Context::begin_task): what it asks before
-    /// is asked in the call.
+    /// Runs the call like any other until the handler calls [`begin_task`](crate::Context::begin_task). Questions before that are asked
+    /// within the call.
     #[must_use]
     pub const fn later(mut self) -> Self {
         self.later = true;
         self
     }
 
-    /// How long a task is kept, from when it was made; clients may ask for less. [`Limits::task_ttl`](crate::Limits::task_ttl)
-    /// otherwise.
+    /// Sets how long a task is kept after it was created. Clients may ask for less. The default is
+    /// [`Limits::task_ttl`](crate::Limits::task_ttl).
     #[must_use]
     pub const fn ttl(mut self, ttl: Duration) -> Self {
         self.ttl = Some(ttl);
         self
     }
 
-    /// How often clients are told to look. [`Limits::task_poll`](crate::Limits::task_poll) otherwise.
+    /// Sets how often clients are told to poll. The default is [`Limits::task_poll`](crate::Limits::task_poll).
     #[must_use]
     pub const fn poll(mut self, poll: Duration) -> Self {
         self.poll = Some(poll);
@@ -62,29 +62,29 @@ impl TaskSupport {
     }
 }
 
-/// A task as it is at one moment, in no revision's words.
+/// State of a task at one moment, independent of the protocol revision.
 #[derive(Clone, Debug)]
 pub struct TaskView {
     pub(crate) id: Arc<str>,
     pub(crate) message: Option<Arc<str>>,
     pub(crate) created: Instant,
     pub(crate) updated: Instant,
-    /// From when it was created.
+    /// Time for which the task is kept, counted from `created`.
     pub(crate) ttl: Option<Duration>,
     pub(crate) poll: Duration,
     pub(crate) state: TaskState,
 }
 
-/// How far a task has come.
+/// Progress of a task.
 #[derive(Clone)]
 pub(crate) enum TaskState {
     Working,
-    /// It waits for these answers.
+    /// The task waits for answers to these questions.
     InputRequired(Vec<(Box<str>, Question)>),
     Ended(Arc<TaskEnd>),
 }
 
-/// What a task ended with.
+/// End of a task.
 #[derive(Debug)]
 pub(crate) enum TaskEnd {
     Result(ToolResult),
@@ -102,17 +102,17 @@ impl fmt::Debug for TaskState {
     }
 }
 
-/// What a client is told of tasks.
+/// Response to a request about tasks.
 #[derive(Debug)]
 pub enum TaskAnswer {
-    /// The call goes on as this task.
+    /// The call continues as this task.
     Created(TaskView),
-    /// How far it has come.
+    /// The present state of a task.
     Got(TaskView),
-    /// What it ended with, to a client that waited for that.
+    /// The end of a task, for a client that waited for it.
     Result(TaskView),
-    /// The client's word has been taken.
+    /// The update or cancellation has been accepted.
     Acknowledged,
-    /// Some of the client's tasks, and where the next page begins.
+    /// A page of the client's tasks, and the cursor of the next page.
     Listed { tasks: Vec<TaskView>, next: Option<String> },
 }

@@ -1,7 +1,7 @@
-/// What a tool may be called (TOOLS-02).
+/// Checks the name of a tool (rule TOOLS-02).
 ///
 /// # Errors
-/// What is wrong with the name, in words for its author.
+/// Returns what is wrong with the name, in words for its author.
 pub(crate) fn tool_name(name: &str) -> Result<(), String> {
     let fits = |b: u8| b.is_ascii_alphanumeric() || matches!(b, b'_' | b'-' | b'.');
     if (1..=128).contains(&name.len()) && name.bytes().all(fits) {

@@ -18,16 +18,14 @@ use crate::{
     model::Level,
 };
 
-/// A layer that sends the `tracing` events of a call to the client that made it, when that client asked for
-/// log messages.
+/// Creates a layer that sends the `tracing` events of a call to its client, if the client has asked for log messages.
 ///
-/// `.run()` installs it, together with output on stderr, unless the program has set a global subscriber of
-/// its own; a program that does adds this layer to it. The capability `logging` is advertised exactly when
-/// the layer is installed. As long as no client has asked, an event that nobody else wants costs the one
-/// relaxed load that `tracing` itself does.
+/// `.run()` installs this layer, together with output on stderr, unless the program has set a global subscriber of its own. Such a program
+/// adds this layer to its subscriber. The server advertises the capability `logging` exactly when the layer is installed. While no client
+/// has asked for log messages, an event that no other layer wants costs the one relaxed load that `tracing` itself does.
 ///
 /// Clients receive the events of the server's author. Events of mcp-runtime and of the crates that it uses, such as tokio and hyper, never
-/// reach a client, whatever level the client asks for. They go to stderr, where `RUST_LOG` filters them.
+/// reach a client, at any level. They go to stderr, where `RUST_LOG` filters them.
 ///
 /// ```
 /// use tracing_subscriber::prelude::*;
@@ -73,7 +71,7 @@ fn is_wanted(metadata: &Metadata<'_>) -> bool {
     metadata.is_event() && *metadata.level() <= wanted() && !is_of_framework(metadata.target())
 }
 
-/// Opens exactly as far as some client has asked.
+/// Filter that lets events pass only at levels that some client has asked for.
 struct Wanted;
 
 fn wanted() -> LevelFilter {
@@ -132,7 +130,7 @@ fn level_of(level: TracingLevel) -> Level {
     }
 }
 
-/// The event's message alone is a string, with other fields it is an object.
+/// Fields of an event. A message alone becomes a JSON string, a message with other fields a JSON object.
 #[derive(Default)]
 struct Fields {
     message: Option<String>,
@@ -192,7 +190,7 @@ impl Visit for Fields {
     }
 }
 
-/// What `.run()` does: stderr and clients, unless the program has a subscriber already.
+/// Installs the subscriber of `.run()`, which writes to stderr and to clients, unless the program has a subscriber already.
 #[cfg(feature = "stdio")]
 pub(crate) fn install() {
     use tracing_subscriber::{

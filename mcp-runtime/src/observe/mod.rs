@@ -1,4 +1,4 @@
-//! What can be seen of a running server: the log of a call, for the client that asked and on stderr.
+//! Logs of a running server: the events of a call go to the client that asked for them, and to stderr.
 
 #[cfg(feature = "client-log")]
 mod client_log;

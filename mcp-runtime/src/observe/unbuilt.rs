@@ -1,4 +1,4 @@
-//! A subscriber that is not there before something is logged.
+//! Subscriber that is built when something is logged for the first time.
 
 use std::sync::LazyLock;
 
@@ -10,10 +10,11 @@ use tracing::{
 };
 use tracing_core::span::Current;
 
-/// Stands for a subscriber whose making costs more than all else at the start of a server that logs nothing.
+/// Placeholder for a subscriber that is built on first use. Building it costs more than the rest of the start of a server that logs
+/// nothing.
 ///
-/// It must be able to say without it which level is the most verbose that will be looked at, since `tracing` asks at once; what
-/// is above it never gets here.
+/// `most` returns the most verbose level that is enabled. `tracing` asks for it at once, so it must be known without the subscriber. Events
+/// that are more verbose never get here.
 pub(super) struct Unbuilt<S, F, M> {
     subscriber: LazyLock<S, F>,
     most: M,

@@ -5,13 +5,13 @@ use std::{
 
 use crate::wire::{Id, IdBuf};
 
-/// Events for a slow reader, each thing once, in the order in which they came. Whatever a client makes wait here, adding one more
-/// costs the same.
+/// Events that wait for a slow reader, without duplicates and in the order in which they came. However many a client makes wait, adding one
+/// more costs about the same.
 #[derive(Default)]
 pub(super) struct Backlog {
     waiting: BTreeMap<u64, Waiting>,
     places: HashMap<Subject, u64>,
-    /// The places of what is about tasks, of which the oldest is lost first.
+    /// Places of events about tasks. The oldest of them is dropped first.
     news: BTreeSet<u64>,
     next: u64,
     bytes: usize,
@@ -19,17 +19,17 @@ pub(super) struct Backlog {
 
 struct Waiting {
     subject: Subject,
-    /// The listen stream it belongs to, if any.
+    /// Listen stream that the event belongs to, if any.
     stream: Option<IdBuf>,
     message: Arc<[u8]>,
 }
 
-/// Of two with the same subject one is enough.
+/// Subject of an event. Of two events with the same subject only one waits.
 #[derive(Clone, PartialEq, Eq, Hash)]
 enum Subject {
-    /// The message says it all.
+    /// The message itself, so that equal messages wait once.
     Event(Arc<[u8]>),
-    /// Only the newest word on a task counts, on each stream.
+    /// A task on one stream. Only its newest state counts.
     Task(Arc<str>, Option<IdBuf>),
 }
 
@@ -39,7 +39,7 @@ impl Backlog {
         self.waiting.is_empty()
     }
 
-    /// Adds an event, unless one that says the same waits already.
+    /// Adds an event, unless an equal one waits already.
     pub(super) fn event(&mut self, stream: Option<&IdBuf>, message: Vec<u8>) {
         let message: Arc<[u8]> = message.into();
         let subject = Subject::Event(message.clone());
@@ -48,7 +48,7 @@ impl Backlog {
         }
     }
 
-    /// Adds how a task stands, in place of what was said of it before. Of all tasks together no more waits than `most` bytes.
+    /// Adds the state of a task and drops its previous one. The oldest states of tasks are dropped while more than `most` bytes wait.
     pub(super) fn news(
         &mut self,
         stream: Option<&IdBuf>,
@@ -69,7 +69,7 @@ impl Backlog {
         }
     }
 
-    /// Drops what belongs to a listen stream.
+    /// Drops the events of a listen stream.
     pub(super) fn forget(&mut self, stream: Id<'_>) {
         let is_of = |it: &Waiting| it.stream.as_ref().map(IdBuf::as_id) == Some(stream);
         let all = self.waiting.iter().filter(|it| is_of(it.1)).map(|it| *it.0);

@@ -20,39 +20,39 @@ use crate::{
     wire::{Id, IdBuf},
 };
 
-/// Where the response to a request goes, and what comes before it.
+/// Destination of the response to a request and of the messages before it.
 #[derive(Clone)]
 pub(crate) struct ReplyTo {
     pub(super) outbox: Arc<Outbox>,
-    /// The array that the response becomes an element of.
+    /// Batch that the response is an element of.
     batch: Option<Arc<Batch>>,
-    /// Nothing but the response can be sent.
+    /// Whether only the response can be sent.
     pub(super) quiet: bool,
-    /// The stream of messages can be left and resumed.
+    /// Whether the client can leave the stream of messages and resume it.
     pub(super) resumes: bool,
 }
 
 impl ReplyTo {
-    /// Messages of their own.
+    /// Makes a destination that gets each message on its own.
     pub(crate) fn each(outbox: Arc<Outbox>) -> Self {
         Self { outbox, batch: None, quiet: false, resumes: false }
     }
 
-    /// Only the response: where its reader takes one message and no stream of them.
+    /// Allows only the response, for a reader that takes one message and no stream.
     #[cfg(feature = "http")]
     pub(crate) fn quiet(mut self) -> Self {
         self.quiet = true;
         self
     }
 
-    /// Messages of a stream that the client can leave and come back to.
+    /// Allows the client to leave the stream of messages and resume it.
     #[cfg(feature = "http")]
     pub(crate) fn resumable(mut self) -> Self {
         self.resumes = true;
         self
     }
 
-    /// The responses as one array.
+    /// Makes a destination that collects responses into one array.
     pub(super) fn batch(&self) -> Self {
         let batch = Batch { outbox: self.outbox.clone(), answers: Mutex::default() };
         Self { batch: Some(Arc::new(batch)), ..self.clone() }
@@ -70,7 +70,7 @@ impl ReplyTo {
     }
 }
 
-/// The answers to a batch, which go out as one array when the last one is there (RPC-09).
+/// Responses to a batch. They go out as one array when the last one is there (rule RPC-09).
 struct Batch {
     outbox: Arc<Outbox>,
     answers: Mutex<Vec<u8>>,
@@ -86,7 +86,7 @@ impl Batch {
 }
 
 impl Drop for Batch {
-    /// Whoever lets go last has answered, or has been cancelled.
+    /// When the last owner lets go, each call of the batch has been answered or cancelled.
     fn drop(&mut self) {
         let answers = self.answers.get_mut().unwrap_or_else(PoisonError::into_inner);
         if !answers.is_empty() {
@@ -96,7 +96,7 @@ impl Drop for Batch {
     }
 }
 
-/// All that turns a call's answer into its response. Borrowed, because most calls are answered where they stand.
+/// Everything that turns the answer of a call into its response. Borrowed, because most calls are answered at once.
 #[derive(Clone, Copy)]
 pub(super) struct WayBack<'a> {
     pub(super) shared: &'a Arc<Shared>,
@@ -135,7 +135,7 @@ impl WayBack<'_> {
             let tasks = &shared.service.tasks;
             shared.hear(Topic::Tasks);
             shared.session().follow_task(&task.id, shared.service.limits.tasks);
-            // What has ended by now will have no news.
+            // A task that has ended by now causes no further events.
             if !tasks.runs(&task.id) {
                 shared.session().forget_task(&task.id);
             }
@@ -143,7 +143,7 @@ impl WayBack<'_> {
     }
 }
 
-/// A [`WayBack`] for later.
+/// Owned [`WayBack`], for a call that is answered later.
 struct KeptWay {
     shared: Arc<Shared>,
     snapshot: Arc<Snapshot>,
@@ -171,7 +171,7 @@ impl From<WayBack<'_>> for KeptWay {
     }
 }
 
-/// A request whose handler waits. A transport drives it to its end; its answer goes to the outbox by itself.
+/// Request whose handler waits. A transport only drives the future: the response goes to the outbox.
 pub(crate) struct PendingCall {
     pending: Pending,
     id: IdBuf,
@@ -184,7 +184,7 @@ pub(crate) struct PendingCall {
 impl PendingCall {
     /// Enters the call into the table of calls in flight, where a cancellation finds it.
     ///
-    /// `None` when another call of this id has just come there.
+    /// Returns `None` if another call with this id is in the table already.
     pub(super) fn new(
         pending: Pending,
         id: IdBuf,
@@ -205,8 +205,8 @@ impl PendingCall {
         Some(Self { pending, id, way: way.into(), _share: share(), _hold: hold })
     }
 
-    /// Takes the call out of the table, where a call that was cancelled has made room already, perhaps for another one of
-    /// its id. Returns whether it was there still: else nobody wants the answer, though the handler was not told in time.
+    /// Removes the call from the table, and returns whether it was there. If not, the call was cancelled and its answer is dropped, even if
+    /// the handler noticed too late. Another call may have its id by now.
     fn leave(&self) -> bool {
         let Some(ongoing) = self.way.shared.ongoing() else { return false };
         let mut calls = ongoing.calls();
@@ -223,7 +223,7 @@ impl Future for PendingCall {
 
     fn poll(mut self: Pin<&mut Self>, cx: &mut task::Context<'_>) -> Poll<()> {
         let answer = task::ready!(Pin::new(&mut self.pending).poll(cx));
-        // Out of the table first: once the answer is on its way, the client may use the id again.
+        // The call leaves the table first: once the response is on its way, the client may use the id again.
         let answer = if self.leave() { answer } else { None };
         match answer {
             Some(answer) => self.way.borrow().answer(self.id.as_id(), &answer),

@@ -14,21 +14,21 @@ use crate::{
     wire::{Object, notification},
 };
 
-/// The way back of one call: its reports and log messages.
+/// Channel from a call to its client, for progress reports and log messages.
 pub(super) struct CallChannel {
     outbox: Arc<Outbox>,
     slot: Arc<ProgressSlot>,
     resumes: bool,
-    /// Whether reports are wanted; messages may be wanted alone.
+    /// Whether the client wants progress reports. It may want log messages only.
     reports: bool,
 }
 
-/// The newest report of a call that has not gone out.
+/// Newest progress report of a call that has not been sent.
 pub(crate) struct ProgressSlot {
     revision: Revision,
-    /// As it came: a number stays a number (C-16).
+    /// Token as the client sent it: a number stays a number (rule C-16).
     token: Box<str>,
-    /// The task that it belongs to.
+    /// Task that the reports belong to.
     task: Option<Arc<str>>,
     pending: Mutex<Option<Report>>,
 }
@@ -49,7 +49,7 @@ impl CallChannel {
         Self { outbox, slot: Arc::new(slot), resumes, reports: token.is_some() }
     }
 
-    /// The way back of a task: what is sent says so.
+    /// Turns this into the channel of a task, whose messages name the task.
     pub(super) fn of_task(self, task: Arc<str>) -> Self {
         let ProgressSlot { revision, token, .. } = &*self.slot;
         let (revision, token) = (*revision, token.clone());
@@ -87,7 +87,7 @@ impl Channel for CallChannel {
     }
 }
 
-/// The way back of a call whose client wants neither reports nor messages: its stream can be left all the same.
+/// Channel of a call whose client wants neither reports nor log messages. The call can still end its stream early.
 impl Channel for Outbox {
     fn release(&self, retry: Duration) {
         Outbox::release(self, retry);
@@ -99,7 +99,7 @@ impl Channel for Outbox {
 }
 
 impl ProgressSlot {
-    /// Writes the newest report with its newline, when there is one.
+    /// Writes the newest report with its newline, if there is one.
     pub(super) fn write_pending(&self, out: &mut Vec<u8>) {
         let Some(report) = self.pending.lock().unwrap_or_else(PoisonError::into_inner).take()
         else {

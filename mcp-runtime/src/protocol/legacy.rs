@@ -1,4 +1,4 @@
-//! The era with a handshake: 2024-11-05 to 2025-11-25.
+//! Legacy era, with a handshake: protocol revisions 2024-11-05 to 2025-11-25.
 
 use std::sync::Arc;
 
@@ -23,7 +23,7 @@ use crate::{
     wire::{Raw, notification, response},
 };
 
-/// What `initialize` began.
+/// Session, which `initialize` begins.
 #[derive(Default)]
 pub(crate) struct Session {
     open: Option<Open>,
@@ -34,15 +34,15 @@ struct Open {
     client: Arc<ClientInfo>,
     log_level: Option<Level>,
     is_initialized: bool,
-    /// Most wish for nothing, and sessions that idle are many.
+    /// Boxed, because most sessions have none and idle sessions are many.
     wishes: Option<Box<Wishes>>,
 }
 
-/// What a session hears of beside the lists.
+/// Notifications that a session gets in addition to list changes.
 #[derive(Default)]
 struct Wishes {
     subscriptions: Uris,
-    /// Those it made and that run.
+    /// Running tasks that the session has begun.
     tasks: TaskIds,
     pages: Pages,
 }
@@ -73,7 +73,7 @@ impl Session {
         self.open.as_ref().map(|it| it.revision)
     }
 
-    /// A client that never says so gets no notifications (LIFE-04); requests it may send all the same.
+    /// Marks the client as ready. A client that never sends this gets no notifications (rule LIFE-04), but may send requests.
     pub(super) fn set_initialized(&mut self) {
         self.change(|open| open.is_initialized = true);
     }
@@ -87,17 +87,17 @@ impl Session {
         })
     }
 
-    /// Changes the session, when it has begun.
+    /// Changes the session, if it has begun.
     fn change<T>(&mut self, change: impl FnOnce(&mut Open) -> T) -> Option<T> {
         self.open.as_mut().map(change)
     }
 
-    /// What it hears of beside the lists, to add to it, when it has begun.
+    /// Changes the wishes of the session, if it has begun.
     fn wish<T>(&mut self, change: impl FnOnce(&mut Wishes) -> T) -> Option<T> {
         self.change(|open| change(open.wishes.get_or_insert_default()))
     }
 
-    /// The same, if there is anything.
+    /// Returns the wishes of the session, if there are any.
     fn wishes(&mut self) -> Option<&mut Wishes> {
         self.open.as_mut()?.wishes.as_deref_mut()
     }
@@ -107,7 +107,7 @@ impl Session {
         self.wishes().map_or(0, |it| size_of_val(it))
     }
 
-    /// From here on the session hears of this task. Of those that are more than it can have, it does not.
+    /// Makes the session follow this task, unless it follows `most` tasks already.
     pub(super) fn follow_task(&mut self, id: &Arc<str>, most: usize) {
         self.wish(|it| {
             if it.tasks.len() < most {
@@ -122,12 +122,12 @@ impl Session {
         }
     }
 
-    /// Remembers that the user is sent to a page, and gives its id.
+    /// Remembers that the user is sent to a page, and returns an id for the page.
     pub(super) fn send_to(&mut self, url: &str) -> String {
         self.wish(|it| it.pages.send_to(url)).unwrap_or_default()
     }
 
-    /// What this session is told of an event.
+    /// Returns the notifications that this session gets for an event.
     pub(super) fn notifications(&mut self, event: &Event) -> Vec<Vec<u8>> {
         let Some(open) = self.open.as_mut().filter(|it| it.is_initialized) else {
             return Vec::new();
@@ -171,7 +171,7 @@ impl Session {
     }
 }
 
-/// A request that changes the session and is answered with nothing.
+/// Request that changes the session and has an empty result.
 #[derive(Clone, Copy)]
 enum SessionMethod {
     SetLevel,
@@ -190,7 +190,7 @@ impl SessionMethod {
     }
 }
 
-/// What a request of a session is about.
+/// Method of a request within a session.
 enum LegacyMethod {
     Items(Method),
     Session(SessionMethod),
@@ -200,13 +200,13 @@ enum LegacyMethod {
 impl LegacyMethod {
     fn parse(name: &str, shared: &Shared) -> Option<Self> {
         let session = || SessionMethod::parse(name).map(Self::Session);
-        // Last, because it asks for the revision.
+        // Tried last, because this needs the revision of the session.
         let tasks = || TaskMethod::parse(name, shared.spoken()).map(Self::Tasks);
         Method::parse(name).map(Self::Items).or_else(session).or_else(tasks)
     }
 }
 
-/// The notification that a list has changed.
+/// Returns the method of the notification that a list has changed.
 pub(super) fn list_changed(event: &Event) -> Option<&'static str> {
     match event {
         Event::ToolsChanged => Some("notifications/tools/list_changed"),
@@ -216,7 +216,7 @@ pub(super) fn list_changed(event: &Event) -> Option<&'static str> {
     }
 }
 
-/// `clientInfo` and `capabilities` of either era.
+/// Reads `clientInfo` and `capabilities` of either era.
 pub(super) fn client(info: Option<Raw<'_>>, capabilities: Option<Raw<'_>>) -> ClientInfo {
     let member = |name: &str| info.and_then(|it| it.get(name)).and_then(Raw::string);
     ClientInfo {
@@ -237,7 +237,7 @@ impl Peer {
             "ping" => return shared.acknowledge(request, shared.spoken()),
             _ => {}
         }
-        // Also before the handshake, so that a client that only asks what there is gets a clear answer.
+        // Unknown methods are rejected before the handshake too, so that a client that probes for methods gets a clear answer.
         let Some(method) = LegacyMethod::parse(request.method, shared) else {
             return shared.refuse(request, shared.spoken(), &unknown_method(request.method));
         };
@@ -272,7 +272,7 @@ impl Peer {
             let error = invalid("`protocolVersion` must be a string");
             return shared.refuse(request, shared.spoken(), &error);
         };
-        // The modern revision has no `initialize`, so it is never the answer (C-24).
+        // The modern revision has no `initialize`, so it is never the answer (rule C-24).
         let revision = Revision::parse(&wanted)
             .filter(|it| !it.is_modern())
             .unwrap_or(Revision::NEWEST_LEGACY);
@@ -349,10 +349,10 @@ impl Peer {
     }
 }
 
-/// The level of this name.
+/// Returns the level of this name.
 ///
 /// # Errors
-/// Invalid params, with the names there are.
+/// Invalid params. The message lists the valid names.
 pub(super) fn level(name: &str) -> Result<Level, Error> {
     Level::parse(name).ok_or_else(|| {
         let names: Vec<_> = Level::ALL.iter().map(|it| it.name()).collect();

@@ -1,4 +1,4 @@
-//! `subscriptions/listen`: the streams on which a modern client hears of events.
+//! `subscriptions/listen`: the streams on which a client of the modern era receives events.
 
 #[cfg(feature = "auth")]
 use std::collections::BTreeSet;
@@ -29,7 +29,7 @@ use crate::{
 
 const SUBSCRIPTION: &str = "io.modelcontextprotocol/subscriptionId";
 
-/// The open streams of one connection.
+/// Open listen streams of one connection.
 #[derive(Default)]
 pub(crate) struct Listens(Vec<Listen>);
 
@@ -40,14 +40,14 @@ struct Listen {
     _hold: Hold,
 }
 
-/// What a stream wants to hear, as far as the server has it.
+/// Events that a stream wants, as far as the server has them.
 #[derive(Default)]
 struct Filter {
     tools: bool,
     prompts: bool,
     resources: bool,
     uris: Uris,
-    /// Those that run, and belong to whoever listens.
+    /// Running tasks that belong to the caller of the stream.
     tasks: Vec<Arc<Live>>,
 }
 
@@ -88,13 +88,13 @@ impl Filter {
     }
 }
 
-/// The id with the JSON type it came with (C-14).
+/// Writes the id of a stream, with the JSON type that the client gave it (rule C-14).
 fn subscription_meta(object: &mut Object<'_>, id: &IdBuf) {
     object.object("_meta").raw(SUBSCRIPTION, id.as_id().as_str());
 }
 
 impl Listens {
-    /// One copy for each stream that wants the event, tagged with its id.
+    /// Returns a notification for each stream that wants the event, tagged with the id of the stream.
     pub(super) fn notifications(&self, event: &Event) -> impl Iterator<Item = (&IdBuf, Vec<u8>)> {
         let wanting = self.0.iter().filter(move |it| it.filter.wants(event));
         wanting.map(move |listen| {
@@ -123,7 +123,7 @@ impl Listens {
         self.0.retain(|it| it.id.as_id() != id);
     }
 
-    /// The empty result that ends each stream (SUB-04).
+    /// Returns the empty result that ends each stream (rule SUB-04).
     pub(super) fn results(&self, service: &Service) -> impl Iterator<Item = Vec<u8>> {
         self.0.iter().map(|Listen { id, .. }| {
             let mut result = Vec::new();
@@ -134,7 +134,7 @@ impl Listens {
         })
     }
 
-    /// The cancellation of each stream.
+    /// Returns the cancellation of each stream.
     fn cancellations(&self) -> impl Iterator<Item = Vec<u8>> {
         self.0.iter().map(|Listen { id, .. }| {
             let mut cancelled = Vec::new();
@@ -152,8 +152,8 @@ impl Listens {
 }
 
 impl Peer {
-    /// Ends the listen streams in the protocol's terms (SUB-04): on a connection that carries more than one of them, each
-    /// is cancelled before its result.
+    /// Ends the listen streams as the protocol demands on a connection that may carry several of them: each is cancelled before its result
+    /// (rule SUB-04).
     pub(crate) fn close(&self) {
         let Some(ongoing) = self.shared.ongoing() else { return };
         let mut listens = ongoing.listens();
@@ -166,7 +166,7 @@ impl Peer {
         listens.clear();
     }
 
-    /// The client does not want to hear any more, not even of what has not gone out.
+    /// Ends a listen stream that its client has cancelled. Events that have not been sent are dropped.
     pub(super) fn end_listen(&self, id: Id<'_>) {
         let Some(ongoing) = self.shared.ongoing() else { return };
         let mut listens = ongoing.listens();
@@ -197,7 +197,7 @@ impl Peer {
                 if !listen.filter.tasks.is_empty() {
                     shared.hear(Topic::Tasks);
                 }
-                // The acknowledgement is the stream's first message, so no event may come between (SUB-02).
+                // The lock is held because no event may come before the acknowledgement, the stream's first message (rule SUB-02).
                 let mut listens = shared.begin().listens();
                 shared.outbox.push(|out| {
                     wire::notification(out, "notifications/subscriptions/acknowledged", |params| {
@@ -205,7 +205,7 @@ impl Peer {
                         subscription_meta(params, &listen.id);
                     });
                 });
-                // How they stand now: what happened before this nobody else tells.
+                // Sends the current state of each task, because nothing else reports changes from before this moment.
                 for task in &listen.filter.tasks {
                     let stream = Some((SUBSCRIPTION, &listen.id));
                     let view = task.view();
@@ -220,17 +220,17 @@ impl Peer {
         }
     }
 
-    /// Lets the caller hear of what it names.
+    /// Checks that the caller may subscribe to the resources that it names.
     #[cfg(feature = "auth")]
     fn permit_listening(&self, request: &ClientRequest<'_>) -> Result<(), Refused> {
         let wanted = request.params.get("notifications");
         let named = wanted.and_then(|it| it.get("resourceSubscriptions"));
         let named = named.filter(|it| it.kind() == JsonKind::Array);
         let (service, mut uris) = (&self.shared.service, BTreeSet::new());
-        // What is no text is refused later.
+        // Values that are not strings are rejected later.
         for uri in named.into_iter().flat_map(Raw::elements).filter_map(Raw::string) {
             uris.insert(uri);
-            // Nobody is asked about more than anybody may hear of.
+            // Checks no more URIs than a client may subscribe to.
             if uris.len() > service.limits.subscriptions {
                 let (limit, error) = too_many(&service.limits, true);
                 return Err(service.note(limit, error).into());
@@ -266,7 +266,7 @@ impl Peer {
         Ok(Listen { id: id.to_owned(), revision, filter, _hold: shared.outbox.hold() })
     }
 
-    /// The tasks to hear of: those that have ended, or are somebody else's, have no news for this client.
+    /// Returns the named tasks that can have news for this client. Tasks that have ended or belong to another caller are left out.
     fn tasks_of(
         &self,
         ids: Option<Raw<'_>>,
@@ -291,7 +291,7 @@ impl Peer {
         Ok(found)
     }
 
-    /// What of the filter the server can do: the rest is left out of the acknowledgement.
+    /// Returns the part of the filter that the server supports. The rest is left out of the acknowledgement.
     fn honoured(
         &self,
         wanted: Raw<'_>,

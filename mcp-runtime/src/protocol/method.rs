@@ -1,4 +1,4 @@
-//! From method and parameters to an operation: the same in both eras.
+//! Turns method and parameters into an operation, in the same way for both eras.
 
 use std::borrow::Cow;
 
@@ -12,7 +12,7 @@ use crate::{
     wire::{Params, Raw},
 };
 
-/// A method that asks for something of the items; the others never leave their era.
+/// Method that concerns items. All other methods are handled within their era.
 #[derive(Clone, Copy)]
 pub(super) enum Method {
     List(ListKind),
@@ -37,7 +37,7 @@ impl Method {
         })
     }
 
-    /// Whether the server has what the method is about.
+    /// Whether the server has the feature of the method.
     pub(super) fn is_served(self, revision: Revision, snapshot: &Snapshot) -> bool {
         let has = |feature: Feature| feature.is_served(snapshot);
         match self {
@@ -46,7 +46,7 @@ impl Method {
                 has(Feature::Resources)
             }
             Self::List(ListKind::Prompts) | Self::GetPrompt => has(Feature::Prompts),
-            // 2024-11-05 has completion without a capability, so any prompt or template may be asked for it.
+            // Revision 2024-11-05 has completion without a capability, so clients may request it for any prompt or template.
             Self::Complete => {
                 has(Feature::Completions)
                     || (!revision.features().completions_capability
@@ -55,7 +55,7 @@ impl Method {
         }
     }
 
-    /// The operation that the method and its parameters stand for.
+    /// Returns the operation for the method and its parameters.
     ///
     /// # Errors
     /// Invalid params, with the member that is missing or wrong.
@@ -79,7 +79,7 @@ impl Method {
     }
 }
 
-/// Whether a client says no more of itself than can be kept.
+/// Checks that the client describes itself in no more bytes than can be kept.
 pub(super) fn check_client(
     limits: &Limits,
     info: Option<Raw<'_>>,
@@ -98,7 +98,7 @@ pub(super) fn invalid(message: impl std::fmt::Display) -> Error {
     Error::of(Kind::InvalidParams, message)
 }
 
-/// A member that must be there and be a string.
+/// Reads a member that must be there and be a string.
 pub(super) fn string<'a>(member: Option<Raw<'a>>, name: &str) -> Result<Cow<'a, str>, Error> {
     match member {
         None => Err(invalid(format_args!("`{name}` is missing"))),
@@ -106,12 +106,12 @@ pub(super) fn string<'a>(member: Option<Raw<'a>>, name: &str) -> Result<Cow<'a, 
     }
 }
 
-/// Null is absent: some clients send it for what they leave out.
+/// Treats null as absent, because some clients send null for members that they leave out.
 fn given(member: Option<Raw<'_>>) -> Option<Raw<'_>> {
     member.filter(|it| !it.is_null())
 }
 
-/// Present and empty is not absent (C-15).
+/// Reads the request of a list. A cursor that is empty is not absent (rule C-15).
 fn list<'a>(kind: ListKind, params: &Params<'a>) -> Result<Request<'a>, Error> {
     let cursor = given(params.get("cursor")).map(|it| string(Some(it), "cursor")).transpose()?;
     Ok(Request::List { kind, cursor })

@@ -1,4 +1,4 @@
-//! The headers that repeat parts of the body, for whoever routes without reading it (B9): both must say the same.
+//! Headers that repeat parts of the body, for proxies that route without reading the body (rule B9). Header and body must agree.
 
 use http::HeaderMap;
 
@@ -15,10 +15,10 @@ const NAME: &str = "mcp-name";
 /// Member that names a task.
 const TASK: &str = "taskId";
 
-/// The headers that every request has.
+/// Checks the headers that every request has.
 ///
 /// # Errors
-/// The first one that is missing, repeated, or says something else than the body.
+/// The first header that is missing, repeated or different from the body.
 pub(super) fn check(
     headers: &HeaderMap,
     version: &str,
@@ -35,9 +35,9 @@ pub(super) fn check(
     };
     let header = said_name?.0;
     match (header, request.params.get(member).and_then(Raw::string)) {
-        // What the body lacks is another error, and a later one.
+        // A member that the body lacks is another error, which is reported later.
         (None, None) => Ok(()),
-        // Clients in the field leave the header out (HDR-02). A header that is there must still be right.
+        // Some clients leave the header out (rule HDR-02). A header that is present must still be right.
         (None, Some(_)) if member == TASK => Ok(()),
         (None, Some(_)) => Err(missing(NAME, &format!("`params.{member}`"))),
         (Some(_), None) => Err(mismatch(format_args!(
@@ -51,11 +51,11 @@ pub(super) fn check(
     }
 }
 
-/// What a header says, without the blanks around it.
+/// Value of a header, without the blanks around it.
 #[derive(Clone, Copy, Default)]
 struct Said<'a>(Option<&'a [u8]>);
 
-/// The three headers, found in one pass. One that is there twice says nothing (HDR-10).
+/// Finds the three headers in one pass. A header that occurs twice is an error (rule HDR-10).
 fn each(headers: &HeaderMap) -> [Result<Said<'_>, Error>; 3] {
     let mut all = [Said::default(); 3];
     let mut is_repeated = [false; 3];
@@ -83,17 +83,17 @@ impl Said<'_> {
     }
 }
 
-/// The headers that repeat arguments of a tool.
+/// Checks the headers that repeat arguments of a tool.
 ///
 /// # Errors
-/// The first one that does not agree with the arguments.
+/// The first header that does not agree with the arguments.
 pub(super) fn check_arguments(
     headers: &HeaderMap,
     declared: &[HeaderArgument],
     arguments: Raw<'_>,
 ) -> Result<(), Error> {
     if arguments.kind() != JsonKind::Object {
-        // What is wrong with them comes first (C-02), and is found where they are read.
+        // Wrong arguments take precedence over wrong headers, and are reported where they are read (rule C-02).
         return Ok(());
     }
     for it in declared {
@@ -124,7 +124,7 @@ pub(super) fn check_arguments(
     Ok(())
 }
 
-/// A header without the blanks around it; one that is there twice says nothing (HDR-10).
+/// Returns a header without the blanks around it. A header that occurs twice is an error (rule HDR-10).
 fn one<'a>(headers: &'a HeaderMap, name: &str) -> Result<Option<&'a [u8]>, Error> {
     let mut all = headers.get_all(name).iter();
     let first = all.next();

@@ -1,8 +1,7 @@
-//! Bytes and sessions to operations, outcomes to bytes: both eras of the protocol, on one connection at once.
+//! Turns bytes into operations and outcomes into bytes. Both eras of the protocol can be used on one connection at the same time.
 //!
-//! The era is decided for each message, never for a connection (C-01). Nothing here does I/O:
-//! [`Peer::receive`] runs in a unit test without a runtime, and transports carry what the
-//! [`Outbox`](outbox::Outbox) holds.
+//! The era is decided for each message, never for a connection (rule C-01). Nothing here does I/O: [`Peer::receive`] runs in a unit test
+//! without a runtime, and transports carry what the [`Outbox`](outbox::Outbox) holds.
 
 mod backlog;
 mod call;
@@ -66,7 +65,7 @@ use crate::{
     wire::{Invalid, Malformed, Object},
 };
 
-/// What all connections of a server share.
+/// State that all connections of a server share.
 pub(crate) struct Service {
     pub(crate) identity: Arc<Identity>,
     pub(crate) dispatcher: Arc<Dispatcher>,
@@ -74,13 +73,13 @@ pub(crate) struct Service {
     tasks: Arc<Tasks>,
     /// Bytes of large messages that are being read or whose calls run.
     pub(crate) bodies: Arc<Room>,
-    /// The server's `Implementation` for every result of the modern era, JSON text.
+    /// JSON text of the server's `Implementation`, for every result of the modern era.
     server_info: String,
     round_states: Arc<RoundStates>,
 }
 
 impl Service {
-    /// How many calls wait for their handlers.
+    /// Returns the number of calls that wait for their handlers.
     #[cfg(feature = "http")]
     pub(crate) fn calls_waiting(&self) -> usize {
         self.shares().used(crate::limits::Pool::Calls)
@@ -95,20 +94,20 @@ impl Service {
         &self.dispatcher.catalog.shares
     }
 
-    /// Counts what one of the limits does not let pass.
+    /// Counts a refusal by this limit, and returns its error.
     pub(crate) fn note(&self, limit: Limit, error: Error) -> Error {
         self.tally().refuse(limit);
         error
     }
 
-    /// Counts a message that cannot be read because it is too deep.
+    /// Counts a message that cannot be read because it is nested too deeply.
     pub(crate) fn note_malformed(&self, malformed: &Malformed) {
         if matches!(malformed, Malformed::TooDeep { .. }) {
             self.tally().refuse(Limit::Depth);
         }
     }
 
-    /// Counts an array of too many messages.
+    /// Counts a batch of too many messages.
     pub(crate) fn note_invalid(&self, invalid: &Invalid<'_>) {
         if invalid.is_long_batch() {
             self.tally().refuse(Limit::Batch);

@@ -1,4 +1,4 @@
-//! The era in which each request stands alone: 2026-07-28.
+//! Modern era, in which each request is self-contained: protocol revision 2026-07-28.
 
 use std::sync::Arc;
 
@@ -36,7 +36,7 @@ pub(crate) fn example_request() -> ([(&'static str, String); 2], String) {
     ([("MCP-Protocol-Version", revision.to_string()), ("Mcp-Method", METHOD.to_owned())], body)
 }
 
-/// `_meta` of a request, of which every member that means something here is found in one pass.
+/// `_meta` of a request. All members that have a meaning here are found in one pass.
 pub(super) struct RequestMeta<'a> {
     pub(super) whole: Option<Raw<'a>>,
     pub(super) progress_token: Option<Raw<'a>>,
@@ -55,15 +55,14 @@ impl<'a> RequestMeta<'a> {
         Self { whole, progress_token, version, capabilities, client, log_level }
     }
 
-    /// Whether a request means to be one of this era (B2). The method name alone decides nothing for methods
-    /// both eras have (C-01).
+    /// Whether a request claims to belong to this era (rule B2). The name of a method that both eras have decides nothing (rule C-01).
     pub(super) fn claims(&self, method: &str) -> bool {
         self.version.is_some()
             || self.capabilities.is_some()
             || matches!(method, "server/discover" | "subscriptions/listen")
     }
 
-    /// The first step of the ladder: version and capabilities must be there, in whatever version (META-01).
+    /// Returns version and capabilities. This is the first check: both must be there, for any version (rule META-01).
     fn envelope(&self) -> Result<(Raw<'a>, Raw<'a>), Error> {
         if self.whole.is_none_or(|it| it.kind() != JsonKind::Object) {
             return Err(invalid(format_args!(
@@ -85,8 +84,7 @@ impl<'a> RequestMeta<'a> {
     }
 }
 
-/// The last client a connection saw. Clients say the same in each request; it is read again only when the
-/// text differs.
+/// Last client of a connection. Clients send the same description in each request, so it is read again only if the text differs.
 #[derive(Default)]
 pub(super) struct Envelopes {
     info: String,
@@ -111,7 +109,7 @@ impl Envelopes {
 }
 
 impl Peer {
-    /// The ladder of checks, whose order a client can see (C-02).
+    /// Checks and handles a request. Clients can observe the order of the checks (rule C-02).
     pub(super) fn modern_request(&self, request: &ClientRequest<'_>, turn: &mut Turn) {
         let terms = match self.terms(request) {
             Ok(terms) => terms,

@@ -12,14 +12,13 @@ use std::{
 use super::{backlog::Backlog, channel::ProgressSlot};
 use crate::wire::{Id, IdBuf};
 
-/// Messages on their way to the peer, one line each. Encoding writes straight into its buffer.
+/// Messages on their way to the client, one line each. They are encoded straight into the buffer of the outbox.
 ///
-/// It belongs to one connection, or to one stream of an HTTP session, so nobody but its own calls waits for its lock.
-/// One reader empties it.
+/// An outbox belongs to a connection or to a stream of an HTTP session, so only their calls wait for its lock. One reader empties it.
 #[derive(Default)]
 pub(crate) struct Outbox {
     queue: Mutex<Queue>,
-    /// Those who may still add something.
+    /// Number of holders that may still add messages.
     holds: AtomicUsize,
 }
 
@@ -27,32 +26,32 @@ pub(crate) struct Outbox {
 struct Queue {
     bytes: Vec<u8>,
     reader: Option<Waker>,
-    /// Nobody reads now, and perhaps nobody ever will: how many bytes wait at most.
+    /// Maximum number of waiting bytes while there is no reader, which may never come. `None` while there is a reader.
     unread: Option<NonZeroUsize>,
-    /// Most never have any of it, and sessions that idle are many.
+    /// Boxed, because most outboxes have none and idle sessions are many.
     rest: Option<Box<Rest>>,
 }
 
-/// What an outbox has beside messages when something out of the ordinary happened.
+/// Parts of an outbox that only few outboxes need.
 #[derive(Default)]
 struct Rest {
-    /// More came than may wait.
+    /// Whether messages were dropped because too many bytes waited.
     has_lost: bool,
-    /// The answer says that the client cannot do what the call needs.
+    /// Whether the response says that the client cannot do what the call needs.
     #[cfg(feature = "http")]
     is_refused: bool,
-    /// The handler wants the stream to end early; the reader is to come back after this time.
+    /// Set if the handler wants the stream to end early: the time after which the client is to come back.
     release: Option<Duration>,
-    /// What waits until the reader has caught up: of each call the newest report, found by the address of its slot, and events.
-    /// Which call is heard first does not matter then.
+    /// Newest report of each call, by the address of its slot. Reports and events wait until the reader has caught up. The order of calls
+    /// does not matter then.
     reports: BTreeMap<usize, Arc<ProgressSlot>>,
     events: Backlog,
 }
 
 impl Outbox {
-    /// From here on the reader counts as slow, and what can be merged is merged.
+    /// Number of waiting bytes from which the reader counts as slow. Reports and events are merged then.
     const SLOW: usize = 64 << 10;
-    /// Log messages beyond this are dropped.
+    /// Number of waiting bytes from which log messages are dropped.
     const FULL: usize = 1 << 20;
 
     fn queue(&self) -> MutexGuard<'_, Queue> {
@@ -66,7 +65,7 @@ impl Outbox {
         Queue::wake(queue);
     }
 
-    /// Adds the last message of a call: what it reported before comes before it.
+    /// Adds the last message of a call, after its report if one waits.
     pub(crate) fn push_last(
         &self,
         slot: Option<&Arc<ProgressSlot>>,
@@ -81,7 +80,7 @@ impl Outbox {
         Queue::wake(queue);
     }
 
-    /// A report: at once while the reader keeps up, else merged with the later ones.
+    /// Adds a report: at once while the reader keeps up, else merged with later reports.
     pub(super) fn push_report(&self, slot: &Arc<ProgressSlot>) {
         let mut queue = self.queue();
         if queue.bytes.len() < Self::SLOW {
@@ -92,12 +91,12 @@ impl Outbox {
         Queue::wake(queue);
     }
 
-    /// Drops what a call reported and has not gone out.
+    /// Drops the report of a call that has not been sent.
     pub(super) fn forget(&self, slot: &Arc<ProgressSlot>) {
         self.queue().forget(slot);
     }
 
-    /// An event that is worth saying once: while the reader is slow, repetitions are left out.
+    /// Adds an event. While the reader is slow, repeated events are left out.
     pub(super) fn push_event(&self, stream: Option<&IdBuf>, message: Vec<u8>) {
         let mut queue = self.queue();
         if queue.bytes.len() < Self::SLOW && queue.unread.is_none() {
@@ -108,8 +107,8 @@ impl Outbox {
         Queue::wake(queue);
     }
 
-    /// How a task stands now. While the reader is slow only the newest word on each task waits, and of all tasks together no more than
-    /// can be missed: clients look by themselves too.
+    /// Adds the state of a task. While the reader is slow, only the newest state of each task waits. The oldest ones are dropped if too
+    /// many bytes wait, because clients also poll.
     pub(super) fn push_news(&self, stream: Option<&IdBuf>, task: &Arc<str>, message: Vec<u8>) {
         let mut queue = self.queue();
         if queue.bytes.len() < Self::SLOW && queue.unread.is_none() {
@@ -120,7 +119,7 @@ impl Outbox {
         Queue::wake(queue);
     }
 
-    /// Adds one message that no event may follow which was there before it.
+    /// Adds one message after all events that wait.
     pub(super) fn push_after_events(&self, write: impl FnOnce(&mut Vec<u8>)) {
         let mut queue = self.queue();
         queue.write_events();
@@ -135,7 +134,7 @@ impl Outbox {
         }
     }
 
-    /// A log message, or nothing when the reader is far behind.
+    /// Adds a log message, or drops it when the reader is far behind.
     pub(super) fn push_log(&self, write: impl FnOnce(&mut Vec<u8>)) {
         let mut queue = self.queue();
         if queue.bytes.len() < Self::FULL {
@@ -149,7 +148,7 @@ impl Outbox {
         self.queue().take(into)
     }
 
-    /// The same until nothing is left, where nothing is said meanwhile.
+    /// Like [`take`](Self::take), until nothing is left. The lock is held, so that nothing is added meanwhile.
     #[cfg(feature = "http")]
     #[inline]
     pub(crate) fn take_all(&self, into: &mut Vec<u8>) {
@@ -161,12 +160,12 @@ impl Outbox {
         }
     }
 
-    /// How many bytes wait. A transport stops reading while this is large.
+    /// Returns the number of waiting bytes. A transport stops reading while this is large.
     pub(crate) fn len(&self) -> usize {
         self.queue().bytes.len()
     }
 
-    /// Whether it is like a new one, but for the room it has.
+    /// Whether the outbox is like a new one, apart from its capacity.
     #[cfg(feature = "http")]
     pub(crate) fn is_empty(&self) -> bool {
         let Queue { bytes, unread, rest, .. } = &*self.queue();
@@ -180,13 +179,13 @@ impl Outbox {
         size_of_val(self) + queue.bytes.capacity() + queue.rest.as_deref().map_or(0, size_of_val)
     }
 
-    /// Says that something may still come, until the [`Hold`] is dropped.
+    /// Announces that more messages may come, until the [`Hold`] is dropped.
     pub(crate) fn hold(self: &Arc<Self>) -> Hold {
         self.holds.fetch_add(1, Ordering::AcqRel);
         Hold(self.clone())
     }
 
-    /// Whether somebody may still add something.
+    /// Whether more messages may come.
     pub(crate) fn is_held(&self) -> bool {
         self.holds.load(Ordering::Acquire) > 0
     }
@@ -198,26 +197,27 @@ impl Outbox {
         Queue::wake(queue);
     }
 
-    /// Whether the reader is asked to end its stream, and when to come back. Asked once.
+    /// Takes the request to end the stream, and returns the time after which the client is to come back.
     #[cfg(feature = "http")]
     pub(crate) fn take_release(&self) -> Option<Duration> {
         self.queue().rest.as_mut().and_then(|it| it.release.take())
     }
 
-    /// Says whether somebody reads. Meanwhile what can be merged is merged, and beyond so many bytes everything is lost.
+    /// Sets whether there is a reader: `None` if there is one, else the maximum number of waiting bytes. Events are merged while there is
+    /// no reader, and all waiting bytes are dropped beyond the maximum.
     #[cfg(feature = "http")]
     pub(crate) fn set_unread(&self, most: Option<usize>) {
-        // No message is as short as one byte, so at most one is none.
+        // A maximum of zero becomes one byte, which makes no difference: the shortest message has two bytes.
         self.queue().unread = most.map(|it| NonZeroUsize::new(it).unwrap_or(NonZeroUsize::MIN));
     }
 
-    /// Whether something will never be read. Asked once.
+    /// Whether messages have been dropped since the last call.
     #[cfg(feature = "http")]
     pub(crate) fn take_lost(&self) -> bool {
         self.queue().rest.as_mut().is_some_and(|it| std::mem::take(&mut it.has_lost))
     }
 
-    /// Marks that the answer refuses the client, which has a status of its own as long as nothing else has been sent.
+    /// Marks that the response refuses the client. Over HTTP this has a status of its own, as long as nothing else has been sent.
     #[cfg(feature = "http")]
     pub(super) fn refuse(&self) {
         self.queue().rest().is_refused = true;
@@ -233,13 +233,13 @@ impl Outbox {
         self.queue().rest.as_ref().is_some_and(|it| it.release.is_some())
     }
 
-    /// Makes the reader look, though nothing was added.
+    /// Wakes the reader although nothing was added.
     #[cfg(feature = "http")]
     pub(crate) fn wake(&self) {
         Queue::wake(self.queue());
     }
 
-    /// Wakes this task when something is added, or when nothing can be added any more. Returns whether something is there already.
+    /// Wakes this task when something is added, or when nothing can be added any more. Returns whether bytes are waiting already.
     pub(crate) fn watch(&self, cx: &Context<'_>) -> bool {
         let mut queue = self.queue();
         match &mut queue.reader {
@@ -249,17 +249,17 @@ impl Outbox {
         !queue.bytes.is_empty()
     }
 
-    /// Wakes nobody until somebody watches again.
+    /// Forgets the task that [`watch`](Self::watch) would wake.
     pub(crate) fn unwatch(&self) {
         self.queue().reader = None;
     }
 
-    /// Waits until there is something to [`take`](Self::take), or for `false` when nothing will ever come.
+    /// Waits until there is something to [`take`](Self::take). Returns `false` when nothing can come any more.
     #[cfg(feature = "http")]
     pub(crate) fn poll_take(&self, cx: &Context<'_>, into: &mut Vec<u8>) -> std::task::Poll<bool> {
         use std::task::Poll;
         self.watch(cx);
-        // Before the look into the queue: who let go has written before.
+        // Read before the queue: a holder writes before it lets go, so no message is missed.
         let is_held = self.is_held();
         if self.take(into) {
             Poll::Ready(true)
@@ -271,13 +271,13 @@ impl Outbox {
     }
 }
 
-/// As long as it lives, its holder may still add something to the outbox.
+/// Guard whose owner may still add messages to the outbox.
 pub(crate) struct Hold(Arc<Outbox>);
 
 impl Drop for Hold {
     fn drop(&mut self) {
         self.0.holds.fetch_sub(1, Ordering::AcqRel);
-        // Whoever waits for the last one would not hear of one that ends in silence.
+        // The reader may wait for the last holder. A holder that adds nothing would not wake it otherwise.
         Queue::wake(self.0.queue());
     }
 }

@@ -5,8 +5,8 @@ use std::{
 
 use crate::random::random;
 
-/// The pages that the user of a session was sent to and is perhaps not done with, each with the id under which only its client
-/// knows it (ELIC-08).
+/// Pages that the user of a session was sent to and has perhaps not finished. Only the client of the session knows the id of each page
+/// (rule ELIC-08).
 #[derive(Default)]
 pub(super) struct Pages(VecDeque<Page>);
 
@@ -16,10 +16,10 @@ struct Page {
 }
 
 impl Pages {
-    /// The oldest ones are forgotten: not every user comes to an end.
+    /// Maximum number of pages. The oldest page is forgotten, because not every user comes to an end.
     const MOST: usize = 64;
 
-    /// Remembers a page, and gives its id.
+    /// Remembers a page, and returns an id for it.
     pub(super) fn send_to(&mut self, url: &str) -> String {
         if self.0.len() == Self::MOST {
             self.0.pop_front();
@@ -29,7 +29,7 @@ impl Pages {
         id
     }
 
-    /// The ids of a page that the user is done with: they are told once.
+    /// Removes a page that the user has finished, and returns its ids.
     pub(super) fn completed(&mut self, url: &str) -> Vec<String> {
         let (done, left) = self.0.drain(..).partition(|it: &Page| *it.url == *url);
         self.0 = left;
@@ -38,12 +38,12 @@ impl Pages {
     }
 }
 
-/// An id that no server gives twice, and that nobody can guess who was not told it.
+/// Returns an id that no server gives twice and that cannot be guessed.
 fn elicitation_id() -> String {
     if let Ok(bits) = random() {
         return format!("{:032x}", u128::from_ne_bytes(bits));
     }
-    // On wasm without a generator the keys of the standard library are the only randomness. Each `RandomState` has other, secret keys.
+    // On wasm without a generator the keys of the standard library are the only randomness. Each `RandomState` has different, secret keys.
     let half = || RandomState::new().hash_one(());
     format!("{:016x}{:016x}", half(), half())
 }
@@ -69,7 +69,7 @@ mod tests {
     fn no_two_ids_are_alike() {
         let ids: std::collections::BTreeSet<_> = (0..1000).map(|_| elicitation_id()).collect();
         assert_eq!(ids.len(), 1000);
-        // Neither do they count up, nor do they begin with what is the same in one process.
+        // The ids do not count up, and do not begin alike within one process.
         let starts: std::collections::BTreeSet<_> = ids.iter().map(|it| &it[..8]).collect();
         assert!(ids.iter().all(|it| it.len() == 32) && starts.len() > 990, "{}", starts.len());
     }

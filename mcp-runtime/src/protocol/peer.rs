@@ -20,13 +20,13 @@ use crate::{
     wire::{self, Id, Incoming, Invalid, Message, Params, Parsed, Raw},
 };
 
-/// One side of a conversation: a legacy session if it ever has one, and the calls and streams of both eras. A connection
-/// that carries lines is one; over HTTP each session is, and each request that stands alone.
+/// Server side of a conversation: the calls and streams of both eras, and a session of the legacy era if one begins. A connection that
+/// carries lines is one peer. Over HTTP each session is a peer, and so is each request without a session.
 pub(crate) struct Peer {
     pub(super) shared: Arc<Shared>,
 }
 
-/// How a message came, and where its response goes.
+/// Origin of a message, and destination of its response.
 pub(crate) struct Arrival {
     pub(crate) to: ReplyTo,
     pub(crate) carrier: Carrier,
@@ -70,7 +70,7 @@ impl Peer {
         Self { shared: Arc::new(Shared::new(service, remembered, |_, _| None)) }
     }
 
-    /// How messages come when the transport has nothing to say of them.
+    /// Returns the arrival of messages for a transport that adds nothing to them.
     pub(crate) fn plainly(&self) -> Arrival {
         let to = ReplyTo::each(self.shared.outbox.clone());
         Arrival { to, carrier: Carrier::default(), era: Era::OfRequest }
@@ -80,20 +80,20 @@ impl Peer {
         &self.shared.outbox
     }
 
-    /// Whether it can stand for the next request: nobody else has it, and nothing is left in it of what it said.
+    /// Whether this peer can be used for the next request: nothing else refers to it, and nothing is left in its outbox.
     #[cfg(feature = "http")]
     pub(crate) fn is_free(&mut self) -> bool {
         let Some(shared) = Arc::get_mut(&mut self.shared) else { return false };
         Arc::get_mut(&mut shared.outbox).is_some_and(|it| it.is_empty())
     }
 
-    /// Handles the bytes of one message or batch. What can be answered at once is in the outbox when this returns.
+    /// Handles the bytes of one message or batch. Responses that are ready at once are in the outbox when this returns.
     #[cfg(any(feature = "http", test))]
     pub(crate) fn receive(&self, bytes: &[u8], turn: &mut Turn) {
         self.receive_as(bytes, &self.plainly(), turn);
     }
 
-    /// The same, for a transport that keeps how its messages come.
+    /// Handles the bytes of one message or batch, for a transport that keeps the arrival of its messages.
     pub(crate) fn receive_as(&self, bytes: &[u8], arrival: &Arrival, turn: &mut Turn) {
         let limits = &self.shared.service.limits;
         match wire::parse(bytes, limits.of_wire(), &mut Parsed::default()) {
@@ -105,7 +105,7 @@ impl Peer {
         }
     }
 
-    /// Handles what was received. What can be answered at once has been written when this returns.
+    /// Handles a parsed message or batch. Responses that are ready at once are in the outbox when this returns.
     pub(crate) fn handle(&self, incoming: &Incoming<'_>, arrival: &Arrival, turn: &mut Turn) {
         let refuse = |turn: &mut Turn, text: &str| {
             turn.refusal = Some(Refusal::Malformed);
@@ -127,7 +127,7 @@ impl Peer {
                     carrier: arrival.carrier.clone(),
                     era: arrival.era,
                 };
-                // Each element is refused in its own place; what holds for the whole is decided.
+                // Each element is refused on its own. The refusal of an element says nothing about the whole batch.
                 let mut elements = Turn::default();
                 for message in messages {
                     self.message(message, &arrival, &mut elements);
@@ -137,7 +137,7 @@ impl Peer {
         }
     }
 
-    /// A line that was too long to be kept.
+    /// Refuses a line that was too long to be kept.
     pub(crate) fn too_long(&self) {
         let limit = self.shared.service.limits.message;
         let text = format!("the message is longer than {limit} bytes");
@@ -145,7 +145,7 @@ impl Peer {
         self.refuse_unread(&Error::of(Kind::InvalidRequest, text), &self.plainly().to);
     }
 
-    /// Answers a line whose ids, if it has any, are not known.
+    /// Answers a line that was not read, so that its ids are not known.
     fn refuse_unread(&self, error: &Error, to: &ReplyTo) {
         self.shared.error(self.shared.spoken(), None, error, to);
     }
@@ -180,7 +180,7 @@ impl Peer {
                 if !is_modern {
                     self.legacy_request(&request, turn);
                 } else if to.is_batch() {
-                    // A session of 2025-03-26 does not bring its arrays to the other era (RPC-11).
+                    // Batches of revision 2025-03-26 cannot contain requests of the modern era (rule RPC-11).
                     let text = "a request of this revision cannot be part of a batch";
                     let error = Error::of(Kind::InvalidRequest, text);
                     self.shared.refuse(&request, Revision::MODERN[0], &error);
@@ -189,18 +189,18 @@ impl Peer {
                 }
             }
             Ok(Message::Notification { method, params }) => match &**method {
-                // It carries no envelope in either era, so one table serves both.
+                // A cancellation carries no envelope in either era, so one table of calls serves both.
                 "notifications/cancelled" => self.cancel(*params),
                 "notifications/initialized" => self.shared.session().set_initialized(),
                 "notifications/roots/list_changed" => self.shared.forget_roots(),
-                // Progress of ours, which nothing here asks for. The rest is unknown and stays unanswered.
+                // Progress of the server's requests is ignored, because nothing here asks for it. Unknown notifications are ignored too.
                 _ => {}
             },
             Ok(Message::Response { id, result }) => self.shared.answer(*id, *result),
         }
     }
 
-    /// Malformed ones, and those that come too late, are ignored (CANC-02).
+    /// Cancels a call or a listen stream. A notification that is malformed or comes too late is ignored (rule CANC-02).
     fn cancel(&self, params: Option<&Params<'_>>) {
         let [id, reason] = params.unwrap_or(&Params::NONE).pick(["requestId", "reason"]);
         let Some(id) = id.and_then(Id::parse) else { return };
@@ -211,7 +211,7 @@ impl Peer {
         let context = self.shared.ongoing().and_then(|it| it.calls().remove(id.as_str()));
         match context {
             Some(context) => {
-                // A blocking handler learns of it late; what it reports until then is not sent (STDIO-05).
+                // A blocking handler notices the cancellation late. Its reports until then are not sent (rule STDIO-05).
                 context.close();
                 context.set_cancelled();
             }
@@ -219,7 +219,7 @@ impl Peer {
         }
     }
 
-    /// Counts what one of the limits does not let pass.
+    /// Counts a refusal by this limit.
     #[cfg(feature = "http")]
     pub(crate) fn refuse(&self, limit: Limit) {
         self.shared.service.tally().refuse(limit);
@@ -229,7 +229,7 @@ impl Peer {
         &self.shared.service.limits
     }
 
-    /// The revision of the session, or the newest one there could be.
+    /// Returns the revision of the session, or the newest legacy revision before there is a session.
     #[cfg(feature = "http")]
     pub(crate) fn revision(&self) -> Revision {
         self.shared.spoken()
@@ -241,23 +241,23 @@ impl Peer {
         self.shared.session().revision().is_some()
     }
 
-    /// How many calls wait for their handlers.
+    /// Returns the number of calls that wait for their handlers.
     pub(crate) fn in_flight(&self) -> usize {
         self.shared.ongoing().map_or(0, |it| it.calls().len())
     }
 
-    /// Whether some call or stream may still say something.
+    /// Whether a call or stream may still add messages.
     pub(crate) fn is_busy(&self) -> bool {
         self.shared.outbox.is_held()
     }
 
-    /// How many bytes it keeps, without what it shares with others.
+    /// Returns the memory of this peer in bytes, without parts that are shared with other peers.
     #[cfg(all(test, feature = "http"))]
     pub(crate) fn kept(&self) -> usize {
         self.shared.kept()
     }
 
-    /// Gives up everything that runs; nothing is answered any more.
+    /// Cancels all calls and gives up all questions. Nothing is answered any more.
     pub(crate) fn cancel_all(&self) {
         let Some(ongoing) = self.shared.ongoing() else { return };
         let calls: Vec<Context> = ongoing.calls().drain().map(|it| it.1).collect();

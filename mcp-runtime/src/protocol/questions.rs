@@ -1,4 +1,4 @@
-//! Asking by a request of our own, which the client answers while the call goes on: the way of the legacy era.
+//! Questions of the legacy era: the server sends a request, which the client answers while the call continues.
 
 use std::{
     collections::{BTreeMap, BTreeSet},
@@ -24,19 +24,19 @@ use crate::{
 
 type Answer = Result<Box<str>, String>;
 
-/// Questions that wait for their answers, by the ids we gave them, which a session never sees twice (RPC-07).
+/// Questions that wait for their answers, by request id. A session never sees an id twice (rule RPC-07).
 #[derive(Default)]
 pub(crate) struct Questions {
     last: u64,
     waiting: BTreeMap<u64, oneshot::Sender<Answer>>,
-    /// The roots as the client named them last, if it says when they change (ROOTS-02).
+    /// Roots that the client named last. They are kept only if the client announces changes (rule ROOTS-02).
     roots: Option<Box<str>>,
-    /// How often they have changed.
+    /// Number of changes of the roots.
     changes: u64,
 }
 
 impl Questions {
-    /// The client's roots have changed.
+    /// Forgets the roots, because the client's roots have changed.
     fn forget_roots(&mut self) {
         self.roots = None;
         self.changes += 1;
@@ -49,14 +49,14 @@ impl Questions {
         (self.last, waiting)
     }
 
-    /// Whoever waits for the response of this id. Others come too late, or were never asked for.
+    /// Takes the sender that waits for the response with this id. A response without one is late, or was never asked for.
     fn take(&mut self, id: Id<'_>) -> Option<oneshot::Sender<Answer>> {
         id.as_str().parse().ok().and_then(|it: u64| self.waiting.remove(&it))
     }
 }
 
 impl Shared {
-    /// Hands a response to whoever waits for it.
+    /// Hands a response to the question that waits for it.
     pub(super) fn answer(&self, id: Id<'_>, result: Result<Raw<'_>, Raw<'_>>) {
         let waiting = self.ongoing().and_then(|it| it.questions().take(id));
         let Some(waiting) = waiting else { return };
@@ -65,17 +65,17 @@ impl Shared {
             // The text goes to the handler, and often from there back to the client.
             truncated(&message, 1000).to_owned()
         });
-        // Wakes somebody, which is not done under a lock.
+        // Sent without a lock, because this wakes a task.
         let _ = waiting.send(answer);
     }
 
-    /// No answer comes any more: whoever waits is told so.
+    /// Ends the wait for all answers, because none will come any more.
     pub(super) fn give_up_questions(&self) {
         let waiting = self.ongoing().map(|it| std::mem::take(&mut it.questions().waiting));
         drop(waiting);
     }
 
-    /// The client's roots have changed. Of whom nothing was ever asked, nothing is known.
+    /// Forgets the roots, because the client's roots have changed. A client that was never asked has none to forget.
     pub(super) fn forget_roots(&self) {
         if let Some(ongoing) = self.ongoing() {
             ongoing.questions().forget_roots();
@@ -83,19 +83,19 @@ impl Shared {
     }
 }
 
-/// The questions of one call.
+/// Asker of one call.
 pub(super) struct Questioner {
     shared: Arc<Shared>,
     outbox: Arc<Outbox>,
-    /// Nothing but the answer can be sent.
+    /// Whether only the response can be sent.
     is_quiet: bool,
     terms: Terms,
     timeout: Duration,
     keys: Mutex<BTreeSet<String>>,
     waiting: Arc<AtomicUsize>,
-    /// The task that asks.
+    /// Task that asks, if any.
     task: Option<Arc<str>>,
-    /// What this call knows of the client's roots.
+    /// Roots that this call has learned from the client.
     roots: Arc<Mutex<Option<Box<str>>>>,
 }
 
@@ -115,7 +115,7 @@ impl Questioner {
         }
     }
 
-    /// The questions of a task, which are put to whoever waits for it.
+    /// Marks the questions as those of a task, which are put to a client that waits for it.
     pub(super) fn of_task(mut self, task: Arc<str>) -> Self {
         self.task = Some(task);
         self
@@ -125,7 +125,7 @@ impl Questioner {
         self.keys.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Whether the client and its revision know the question.
+    /// Checks that the client and its revision know the question.
     fn knows(&self, question: &Question) -> Result<()> {
         let revision = self.terms.revision;
         let features = revision.features();
@@ -149,7 +149,7 @@ impl Questioner {
         Ok(())
     }
 
-    /// Whether the question can be put.
+    /// Checks that the question can be sent.
     fn check(&self, question: &Question) -> Result<()> {
         self.knows(question)?;
         if self.is_quiet {
@@ -160,7 +160,7 @@ impl Questioner {
         Ok(())
     }
 
-    /// The id of a page, which the session remembers until the user is done there.
+    /// Returns an id for a page, which the session remembers until the user has finished there.
     fn elicitation_id(&self, question: &Question) -> Option<String> {
         match question {
             Question::Url { url, .. } => {
@@ -171,7 +171,7 @@ impl Questioner {
         }
     }
 
-    /// The error that sends the user to a page before the call is made again (ELIC-09).
+    /// Returns the error that sends the user to a page before the call is repeated (rule ELIC-09).
     fn url_required(&self, page: &Question) -> Error {
         let Question::Url { message, url, .. } = page else { return Error::internal("no page") };
         if let Err(why) = self.knows(page) {
@@ -193,7 +193,7 @@ impl Questioner {
         }
     }
 
-    /// Sends the question, on the stream of the request that it belongs to (C-26).
+    /// Sends the question, on the stream of the request that it belongs to (rule C-26).
     fn send(&self, question: &Question) -> Result<Open> {
         let (id, answer) = self.shared.begin().questions().open();
         let (shared, outbox, task) = (self.shared.clone(), self.outbox.clone(), self.task.clone());
@@ -210,7 +210,7 @@ impl Questioner {
             }
         });
         if let Err(why) = written {
-            // It was never sent, so there is nothing to take back.
+            // The question was never sent, so there is nothing to cancel.
             self.shared.begin().questions().waiting.remove(&open.id);
             return Err(Error::msg(why));
         }
@@ -219,7 +219,7 @@ impl Questioner {
     }
 }
 
-/// A question that has been sent. When nobody waits for the answer any more, the client is told.
+/// Question that has been sent. If it is dropped before the answer has come, the client is told.
 struct Open {
     id: u64,
     shared: Arc<Shared>,
@@ -245,7 +245,7 @@ impl Drop for Open {
     }
 }
 
-/// Counts while a question is open.
+/// Guard that counts an open question.
 struct Waiting(Arc<AtomicUsize>);
 
 impl Drop for Waiting {
@@ -295,7 +295,7 @@ impl Asker for Questioner {
                     if matches!(question, Question::Roots) {
                         *roots.lock().unwrap_or_else(PoisonError::into_inner) = Some(json.clone());
                     }
-                    // Of each session that says so it is kept, and there are many.
+                    // Only roots of limited size are kept, because many sessions may announce changes.
                     if keeps && json.len() <= open.shared.service.limits.client {
                         let mut questions = open.shared.begin().questions();
                         if questions.changes == changes {
@@ -307,7 +307,7 @@ impl Asker for Questioner {
                 Ok(Ok(Err(message))) => {
                     Err(Error::msg(format_args!("the client refused: {message}")))
                 }
-                // The question is the task's, and somebody else may put it.
+                // The question belongs to the task, and another waiting request may put it.
                 Ok(Err(_)) if open.task.is_some() => std::future::pending().await,
                 Ok(Err(_)) => Err(Error::msg("the client has gone without an answer")),
                 Err(_) => {

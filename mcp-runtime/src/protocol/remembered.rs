@@ -3,11 +3,11 @@ use std::sync::{Arc, Mutex, PoisonError, Weak};
 use super::{Service, modern::Envelopes};
 use crate::{catalog::Snapshot, model::ClientInfo, wire::Raw};
 
-/// What a connection keeps so as not to do it again for each request. Nothing of it changes an answer (ERA-01).
+/// Results that a connection keeps, so that requests need not compute them again. They never change an answer (rule ERA-01).
 pub(crate) struct Remembered {
     envelopes: Mutex<Envelopes>,
-    /// Known until the catalog's epoch moves, so that a request takes no lock other connections take. Who idles keeps nothing of
-    /// what the catalog was once.
+    /// Snapshot that is valid until the epoch of the catalog changes, so that a request takes no lock that other connections take. It is
+    /// weak, so that an idle connection does not keep an old catalog alive.
     snapshot: Mutex<Weak<Snapshot>>,
 }
 

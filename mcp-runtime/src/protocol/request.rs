@@ -1,4 +1,4 @@
-//! A request on its way from either era to `dispatch`.
+//! Takes a request of either era to `dispatch`.
 
 use std::{
     future::Future,
@@ -29,24 +29,24 @@ use crate::{
     wire::{Id, Params, Raw},
 };
 
-/// A request as it came, and where its response goes.
+/// Request as it came, and destination of its response.
 pub(super) struct ClientRequest<'a> {
     pub(super) id: Id<'a>,
     pub(super) method: &'a str,
-    /// An empty object when there were none.
+    /// Empty object if the request has no parameters.
     pub(super) params: &'a Params<'a>,
     pub(super) meta: RequestMeta<'a>,
     pub(super) to: &'a ReplyTo,
     pub(super) carrier: &'a Carrier,
 }
 
-/// What holds between the client and us for one request: said in the handshake, or in the request itself.
+/// Terms between client and server for one request, from the handshake or from the request itself.
 #[derive(Clone)]
 pub(super) struct Terms {
     pub(super) revision: Revision,
     pub(super) client: Arc<ClientInfo>,
     pub(super) log_level: Option<Level>,
-    /// The answers are this client's alone.
+    /// Whether the answers are for this client only.
     pub(super) is_private: bool,
 }
 
@@ -65,7 +65,7 @@ impl Peer {
         }
     }
 
-    /// Nothing of the user's runs before everything that can be wrong with the request has been looked at.
+    /// Checks and runs a request. No handler runs before the request has passed all checks.
     fn run(
         &self,
         method: Method,
@@ -90,7 +90,7 @@ impl Peer {
             self.refuse_call(terms, request, snapshot, operation.is_tool(), why);
             return Ok(());
         }
-        // A task that begins at once asks in its own way.
+        // A task that begins at once asks through the task itself.
         let asks = live.as_ref().is_none_or(|it| it.begins_later());
         let asker = match target.filter(|it| it.can_ask && asks) {
             Some(entry) => Some(self.asker(entry, terms, request, &operation)?),
@@ -103,7 +103,7 @@ impl Peer {
                 None => None,
                 Some(Ok(permit)) => permit,
                 Some(Err(why)) => {
-                    // Who wants a task gets one or an error, and this one is not worth being kept.
+                    // A client that asks for a task gets one or an error. A refused call is not worth a task.
                     let tells_model = operation.is_tool()
                         && (live.is_none() || revision.features().tasks != TaskDialect::Core);
                     self.refuse_call(terms, request, snapshot, tells_model, why);
@@ -121,7 +121,7 @@ impl Peer {
         let dispatcher = &shared.service.dispatcher;
         let mut dispatched = match unable {
             None => dispatcher.dispatch(snapshot, target, caller, operation),
-            // Who asks for a task gets one, and learns why from its result.
+            // A client that asks for a task gets one, and finds the reason in its result.
             Some(why) => Dispatched::Ready(Ok(Done::Tool(ToolResult::failure(why)))),
         };
         dispatched = dispatched.holding(Reservation::new(permit, held));
@@ -136,7 +136,7 @@ impl Peer {
         Ok(())
     }
 
-    /// Takes a request to its answer, as far as that does not have to wait.
+    /// Answers a request, or leaves the call to the transport if its handler has to wait.
     pub(super) fn drive(
         &self,
         dispatched: Dispatched,
@@ -147,7 +147,7 @@ impl Peer {
         match dispatched {
             Dispatched::Ready(answer) => way.answer(request.id, &answer),
             Dispatched::Pending(mut pending) => {
-                // Polled where it stands: a handler that is ready at once costs no task and no entry in the table.
+                // Polled here once: a handler that is ready at once costs no task and no entry in the table.
                 let mut cx = task::Context::from_waker(Waker::noop());
                 match Pin::new(&mut pending).poll(&mut cx) {
                     Poll::Ready(Some(answer)) => way.answer(request.id, &answer),
@@ -166,7 +166,7 @@ impl Peer {
         }
     }
 
-    /// Who asks for a call: in the modern era it ends with its questions, in the other they are requests of ours.
+    /// Returns the asker of a call. In the modern era a call ends with its questions. In the legacy era the server sends them as requests.
     fn asker(
         &self,
         entry: &Entry,
@@ -202,7 +202,7 @@ impl Peer {
         self.shared.service.round_states.keeper(bound, tenant, entry.single_use)
     }
 
-    /// Refuses a call that could not be seen through, or comes too often: a tool tells the model.
+    /// Refuses a call that the client could not complete, or that comes too often. With `tells_model` the reason is a tool result.
     #[cold]
     fn refuse_call(
         &self,
@@ -222,10 +222,10 @@ impl Peer {
         WayBack { shared, snapshot, scope, slot: None, to }.answer(request.id, &answer);
     }
 
-    /// Lets the caller in as often as the item says, and with so many calls at once.
+    /// Lets the caller in if the item's limits allow it: the rate of calls, and the number of calls at once.
     ///
     /// # Errors
-    /// Why it has to wait, in words for the model.
+    /// The reason why the caller has to wait, in words for the model.
     fn enter(
         &self,
         entry: &Entry,
@@ -241,7 +241,7 @@ impl Peer {
         })
     }
 
-    /// Whether the id is free and there is room for one more call.
+    /// Checks that the id is free and that there is room for one more call.
     pub(super) fn admit(
         &self,
         request: &ClientRequest<'_>,
@@ -284,10 +284,10 @@ impl Peer {
         }
     }
 
-    /// Room for what a call may hold of a large request until it ends. Most requests are small, and take none.
+    /// Reserves room for what a call may hold of a large request until the call ends. Most requests are small, and take none.
     ///
     /// # Errors
-    /// When the requests of all calls that run are too large for this one to run beside them.
+    /// The requests of all running calls are too large for this one to run beside them.
     fn reserve(&self, request: &ClientRequest<'_>) -> Result<Option<Taken>, Refused> {
         let bytes = request.params.size() + request.id.as_str().len();
         if bytes > LARGE { self.reserve_large(bytes).map(Some) } else { Ok(None) }
@@ -320,8 +320,8 @@ impl Peer {
     }
 }
 
-/// Whether the client can see the request through, and repeats in its headers what it must, judged by the item it is for:
-/// capabilities before headers (C-02). `Some` says why a client of the legacy era is unable.
+/// Checks the capabilities of the client, and then the headers that repeat arguments, against the item of the request (rule C-02). Returns
+/// the reason if a client of the legacy era lacks a capability.
 fn judge(
     target: Option<&Arc<Entry>>,
     terms: &Terms,
@@ -347,7 +347,7 @@ fn judge(
     Ok(None)
 }
 
-/// The client cannot do what the item may ask of it (META-04).
+/// Returns the error for a client that lacks capabilities of which the item may make use (rule META-04).
 #[cold]
 fn lacking(entry: &Entry, missing: Asks) -> Error {
     let names = missing.names().collect::<Vec<_>>().join(" and ");
@@ -356,7 +356,7 @@ fn lacking(entry: &Entry, missing: Asks) -> Error {
         .with_json(format!(r#"{{"requiredCapabilities":{}}}"#, missing.required_json()))
 }
 
-/// Why a client of the legacy era cannot be asked what the item says it asks.
+/// Returns why a client of the legacy era cannot be asked what the item declares to ask.
 fn unable(entry: &Entry, terms: &Terms) -> Option<String> {
     if entry.asks.is_empty() {
         return None;
@@ -377,7 +377,7 @@ fn unable(entry: &Entry, terms: &Terms) -> Option<String> {
 #[inline]
 fn caller(terms: &Terms, request: &ClientRequest<'_>) -> (Caller, Option<Arc<ProgressSlot>>) {
     let ClientRequest { meta, to, .. } = request;
-    // A string or an integer, as ids are.
+    // A progress token is a string or an integer, like an id.
     let token = meta.progress_token.filter(|it| Id::parse(*it).is_some() && !to.quiet);
     let log_level = terms.log_level.filter(|_| logging::is_installed() && !to.quiet);
     let mut caller = Caller {
@@ -399,7 +399,7 @@ fn caller(terms: &Terms, request: &ClientRequest<'_>) -> (Caller, Option<Arc<Pro
     (caller, slot)
 }
 
-/// A call or a listen stream has this id (RPC-08).
+/// Returns the error for an id that a running call or a listen stream has (rule RPC-08).
 pub(super) fn id_in_use() -> Error {
     Error::of(Kind::InvalidRequest, "a request with this id is still running")
 }

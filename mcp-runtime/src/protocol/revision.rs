@@ -1,10 +1,10 @@
-//! The revisions of the protocol, and what differs between them within an era. Their dates are spelled nowhere else.
+//! Protocol revisions, and the differences between them within an era. Their dates are written nowhere else.
 
 use std::fmt;
 
 use crate::error::Kind;
 
-/// A revision of the Model Context Protocol, oldest first.
+/// Revision of the Model Context Protocol. Revisions are ordered from the oldest to the newest.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 #[non_exhaustive]
 pub enum Revision {
@@ -22,18 +22,18 @@ pub enum Revision {
 
 use Revision::{V2024_11_05, V2025_03_26, V2025_06_18, V2025_11_25, V2026_07_28};
 
-/// How a revision speaks of calls that go on after their answer.
+/// Form in which a revision has tasks: calls that continue after their response.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum TaskDialect {
-    /// Not at all.
+    /// The revision has no tasks.
     None,
-    /// As a part of the protocol: the client decides, and waits for the result.
+    /// Part of the protocol: the client decides, and waits for the result.
     Core,
-    /// As an extension: the server decides, and the client looks from time to time.
+    /// Extension: the server decides, and the client polls.
     Extension,
 }
 
-/// What a revision has beyond the ones before it. One row each.
+/// Features by which revisions differ. Each revision has one row in `TABLE`.
 #[derive(Debug)]
 pub(crate) struct Features {
     /// Arrays of messages.
@@ -42,22 +42,22 @@ pub(crate) struct Features {
     pub(crate) hints_and_audio: bool,
     /// `message` of progress notifications.
     pub(crate) progress_message: bool,
-    /// The capability `completions`; the method is older.
+    /// Capability `completions`. The method is older.
     pub(crate) completions_capability: bool,
     /// `title`, `_meta` of items and content, `lastModified`, resource links, structured content, completion context.
     pub(crate) titles: bool,
-    /// `icons`, and what `Implementation` says beyond name and version.
+    /// `icons`, and `description` and `websiteUrl` of `Implementation`.
     pub(crate) icons: bool,
-    /// Asking a person to fill in a form.
+    /// Questions that ask the user to fill in a form.
     pub(crate) forms: bool,
-    /// Sending a person to a page.
+    /// Questions that send the user to a page.
     pub(crate) url_mode: bool,
     /// Tools, and several blocks in one message, in questions to the client's model.
     pub(crate) sampling_tools: bool,
-    /// Forms with titled choices, choices of several, and defaults of every type; titles are `enumNames` before, and only a
+    /// Forms with titled choices, multiple choice, and defaults of every type. Earlier revisions write titles as `enumNames`, and only a
     /// `bool` has a default.
     pub(crate) rich_forms: bool,
-    /// How it speaks of tasks.
+    /// Form in which the revision has tasks.
     pub(crate) tasks: TaskDialect,
     /// Structured content and output schemas of any JSON type, not only objects.
     pub(crate) any_structured: bool,
@@ -117,14 +117,14 @@ const MODERN: Features = Features {
 static TABLE: [Features; 5] = [OLDEST, MARCH, JUNE, NOVEMBER, MODERN];
 
 impl Revision {
-    /// All of them, oldest first.
+    /// All revisions, oldest first.
     pub const ALL: [Self; 5] = [V2024_11_05, V2025_03_26, V2025_06_18, V2025_11_25, V2026_07_28];
-    /// Those with a handshake.
+    /// Revisions with a handshake, oldest first.
     pub const LEGACY: [Self; 4] = [V2024_11_05, V2025_03_26, V2025_06_18, V2025_11_25];
-    /// Those in which each request stands alone.
+    /// Revisions without a handshake, in which each request is self-contained.
     pub const MODERN: [Self; 1] = [V2026_07_28];
 
-    /// Its name on the wire.
+    /// Returns the name of the revision on the wire.
     pub const fn name(self) -> &'static str {
         match self {
             V2024_11_05 => "2024-11-05",
@@ -135,12 +135,12 @@ impl Revision {
         }
     }
 
-    /// The revision of this name.
+    /// Returns the revision of this name.
     pub fn parse(name: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|it| it.name() == name)
     }
 
-    /// The newest one with a handshake: what a client is offered that asks for one nobody knows.
+    /// Newest revision with a handshake. The server offers it to a client that asks for an unknown revision.
     pub(crate) const NEWEST_LEGACY: Self = V2025_11_25;
 
     pub(crate) fn features(self) -> &'static Features {
@@ -156,7 +156,7 @@ impl Revision {
         self.features().resumes
     }
 
-    /// The code on the wire for a kind of error.
+    /// Returns the code on the wire for a kind of error.
     pub(crate) fn code(self, kind: Kind) -> i64 {
         match kind {
             Kind::Parse => -32700,

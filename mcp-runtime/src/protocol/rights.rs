@@ -1,4 +1,4 @@
-//! Requests of callers who may not make them.
+//! Refuses requests whose callers are not allowed to make them.
 
 use std::sync::Arc;
 
@@ -15,10 +15,10 @@ use crate::{
 };
 
 impl Peer {
-    /// Lets the caller use what the request is for.
+    /// Checks that the caller may use the item of the request.
     ///
     /// # Errors
-    /// Why not.
+    /// The reason for the refusal.
     pub(super) fn permit(
         &self,
         snapshot: &Snapshot,
@@ -33,10 +33,10 @@ impl Peer {
         Ok(dispatcher.permit(snapshot, target, request.carrier, operation)?)
     }
 
-    /// Lets the caller hear of these resources.
+    /// Checks that the caller may subscribe to these resources.
     ///
     /// # Errors
-    /// Why not: all that is needed for all of them.
+    /// A single refusal for all resources, with everything that they need together.
     pub(super) fn permit_uris<'a>(
         &self,
         snapshot: &Snapshot,

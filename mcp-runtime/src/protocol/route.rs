@@ -1,25 +1,26 @@
-//! Which conversation a message over HTTP belongs to (B2): one endpoint serves both eras at once.
+//! Decides which conversation a message over HTTP belongs to (rule B2). One endpoint serves both eras at once.
 
 use super::{modern::RequestMeta, revision::Revision};
 use crate::wire::{Incoming, Message, Params};
 
-/// The header that names the revision.
+/// Header that names the protocol revision.
 pub(crate) const VERSION_HEADER: &str = "mcp-protocol-version";
 
-/// The conversation a message belongs to.
+/// Conversation that a message belongs to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Route {
-    /// It stands alone.
+    /// Message of the modern era, without a session.
     Modern,
-    /// It stands alone, and its answer is a stream of events.
+    /// Request of the modern era whose answer is a stream of events.
     Listen,
-    /// It begins a session.
+    /// Request that begins a session.
     Initialize,
-    /// It is part of the session that its header names.
+    /// Message of the session that its header names.
     Session,
 }
 
-/// Decides by what the version header says, then by the message itself.
+/// Returns the route of a message. A message is modern if its version header names a modern or an unknown revision. A request is modern too
+/// if it claims to be.
 pub(crate) fn route(incoming: &Incoming<'_>, version: Option<&[u8]>) -> Route {
     let by_header = version.is_some_and(|said| {
         let named = Revision::ALL.into_iter().find(|it| it.name().as_bytes() == said);

@@ -19,24 +19,24 @@ use crate::{
     wire::{Id, IdBuf, Raw},
 };
 
-/// What a connection and its calls share. No two of its locks are held at once but `calls` before `listens`.
+/// State that a connection and its calls share. Two of its locks are held at once only in one case: `calls` before `listens`.
 pub(crate) struct Shared {
     pub(super) service: Arc<Service>,
-    /// For what belongs to no request: what a session and its listen streams are told.
+    /// Outbox for messages that belong to no request, such as notifications of a session and of listen streams.
     pub(crate) outbox: Arc<Outbox>,
     remembered: Arc<Remembered>,
     session: Mutex<Session>,
-    /// From the first of them on. Most never have one, and sessions that idle are many.
+    /// Made with the first call, stream or question. Most peers never have one, and idle sessions are many.
     ongoing: OnceLock<Box<Ongoing>>,
-    /// Whether the bus knows of this peer, by topic.
+    /// Whether this peer is registered with the event bus, by topic.
     hears: [Once; 4],
-    /// Unlike that of any other peer of the process, for what is counted by caller.
+    /// Number of this peer, unique in the process. Callers without a principal are counted by it.
     number: u64,
-    /// Tenant of the session or the connection. Requests that stand alone over HTTP each have their own.
+    /// Tenant of the session or the connection. Requests without a session over HTTP each have their own.
     tenant: Option<Arc<Tenant>>,
 }
 
-/// What goes on after the message that it came with has been handled.
+/// Work that continues after the message that began it has been handled.
 #[derive(Default)]
 pub(super) struct Ongoing {
     listens: Mutex<Listens>,
@@ -65,7 +65,7 @@ impl Shared {
         }
     }
 
-    /// The tenant that a request counts for.
+    /// Returns the tenant that a request counts for.
     pub(super) fn tenant(&self, carrier: &Carrier, revision: Revision) -> Arc<Tenant> {
         let shares = self.service.shares();
         if revision.is_modern() && carrier.is_http() {
@@ -80,7 +80,7 @@ impl Shared {
         }
     }
 
-    /// Who sends a request, as far as that is known.
+    /// Returns the caller of a request, as far as the caller is known.
     pub(super) fn who<'a>(&self, request: &ClientRequest<'a>, revision: Revision) -> Who<'a> {
         let carrier = request.carrier;
         match carrier.principal() {
@@ -90,7 +90,7 @@ impl Shared {
         }
     }
 
-    /// From here on events of this topic are passed on. A peer that nobody listens through never asks for them.
+    /// Makes the bus pass events of this topic to this peer. A peer to which no client listens is never registered.
     pub(super) fn hear(self: &Arc<Self>, topic: Topic) {
         self.hears[topic as usize].call_once(|| {
             let listener: Arc<dyn Listener> = self.clone();
@@ -98,12 +98,12 @@ impl Shared {
         });
     }
 
-    /// What goes on, if ever anything did.
+    /// Returns the ongoing work, if there has ever been any.
     pub(super) fn ongoing(&self) -> Option<&Ongoing> {
         self.ongoing.get().map(|it| &**it)
     }
 
-    /// The same, to add to it.
+    /// Returns the ongoing work, to add to it.
     pub(super) fn begin(&self) -> &Ongoing {
         self.ongoing.get_or_init(Box::default)
     }
@@ -141,14 +141,14 @@ impl Shared {
         request.to.write(|out| encode::empty(out, &self.service, revision, request.id));
     }
 
-    /// How many bytes it keeps, without what it shares with others and what waits to be said.
+    /// Returns the memory of this peer in bytes, without parts that are shared with other peers and without waiting events.
     #[cfg(all(test, feature = "http"))]
     pub(super) fn kept(&self) -> usize {
         let ongoing = self.ongoing().map_or(0, size_of_val);
         size_of_val(self) + ongoing + self.session().boxed() + self.outbox.kept()
     }
 
-    /// The revision to speak where no message says one: that of the session.
+    /// Returns the revision to use if no message names one: that of the session, or the newest legacy revision before there is a session.
     pub(super) fn spoken(&self) -> Revision {
         self.session().revision().unwrap_or(Revision::NEWEST_LEGACY)
     }
@@ -193,7 +193,7 @@ impl Listener for Shared {
             self.push(None, event, message);
         }
         let Some(ongoing) = self.ongoing() else { return };
-        // Under the lock, so that no stream ends between its message and the outbox.
+        // The lock is held so that no stream ends before its message is in the outbox.
         let listens = ongoing.listens();
         for (id, message) in listens.notifications(event) {
             self.push(Some(id), event, message);

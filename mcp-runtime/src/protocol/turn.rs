@@ -1,21 +1,21 @@
 use super::call::PendingCall;
 use crate::error::Error;
 
-/// What one message or batch leaves to its transport, beside what it put into the outbox.
+/// Result of one message or batch for its transport, in addition to the messages in the outbox.
 #[derive(Default)]
 pub(crate) struct Turn {
-    /// Calls that have to wait: to be driven to their ends.
+    /// Calls that have to wait. The transport drives them to their ends.
     pub(crate) waiting: Vec<PendingCall>,
-    /// Why a request was refused before anything ran, for transports that say so outside of the message.
+    /// Why a request was refused before a handler ran, for transports that report this outside of the message.
     pub(crate) refusal: Option<Refusal>,
 }
 
-/// Refusals that have a status of their own over HTTP. Every other error is an answer like any other.
+/// Refusal that has a status of its own over HTTP. Every other error is an ordinary response.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Refusal {
-    /// No message, or one that contradicts itself, its headers or its session.
+    /// The body is no message, or the message contradicts itself, its headers or its session.
     Malformed,
-    /// A method this server does not have.
+    /// The server does not have the method.
     UnknownMethod,
     /// There is no room for the call now.
     Busy,
@@ -30,7 +30,7 @@ impl Refusal {
     }
 }
 
-/// Why a request is not run, and whether a transport has a status of its own for that.
+/// Error of a request that is not run, with a refusal if transports have a status for it.
 pub(super) struct Refused {
     pub(super) refusal: Option<Refusal>,
     pub(super) error: Error,

@@ -7,28 +7,28 @@ use crate::{
     percent,
 };
 
-/// The resources that somebody hears of.
+/// Resources that a session or a stream has subscribed to.
 ///
-/// Clients differ in what they percent-encode, and servers write `updated(format!("note://{title}"))`: it is what a URI says that
-/// counts, and each client hears it in its own words.
+/// URIs are compared decoded, because clients differ in what they percent-encode, and servers write `updated(format!("note://{title}"))`.
+/// Each client is notified with the URI as the client wrote it.
 #[derive(Debug, Default)]
 pub(super) struct Uris {
-    /// What they say, and how the client said it.
+    /// Decoded URIs, each with the client's spelling.
     said: BTreeMap<String, String>,
     bytes: usize,
     /// Share of the bytes that all clients may subscribe to.
     share: Option<Share>,
 }
 
-/// What one takes in memory beside its texts.
+/// Approximate size of an entry without its texts, in bytes.
 const ENTRY: usize = 128;
 
-/// What one takes of the room that all clients share.
+/// Returns the bytes that a URI takes of the room that all clients share.
 fn size(uri: &str) -> usize {
     ENTRY + 2 * uri.len()
 }
 
-/// What somebody is told who wants to hear of more than there is room for: of too many resources, or ones with too long URIs.
+/// Returns the limit and the error for a client that has too many subscriptions (`by_number`), or subscriptions with too many bytes.
 #[cold]
 pub(super) fn too_many(limits: &Limits, by_number: bool) -> (Limit, Error) {
     let (most, bytes) = (limits.subscriptions, limits.subscription_bytes);
@@ -52,7 +52,7 @@ fn plain(uri: &str) -> Cow<'_, str> {
 }
 
 impl Uris {
-    /// Adds one: it is kept as long as the subscription.
+    /// Adds a URI, which is kept as long as the subscription.
     ///
     /// # Errors
     /// The URI is too long, there are too many already, `others` included, or the client has its share of the bytes of all clients. The
@@ -101,7 +101,7 @@ impl Uris {
         }
     }
 
-    /// The URI under which the client knows `uri`, if it wants to hear of it.
+    /// Returns the client's spelling of `uri`, if the client has subscribed to the resource.
     pub(super) fn get(&self, uri: &str) -> Option<&str> {
         self.said.get(&*plain(uri)).map(String::as_str)
     }

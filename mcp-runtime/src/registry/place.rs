@@ -1,13 +1,14 @@
-//! Whether a function with an attribute stands in a module, where it registers itself, or in an `impl` block, where the block does.
+//! Finds out whether a function with an attribute is in a module or in an `impl` block. In a module it registers itself, in an `impl` block
+//! the block registers it.
 //!
-//! The attribute sees no more than the function. What it expands to is a constant, which a module finds by its name and an `impl` block does not.
-//! The names that are missing then come from an import with `*`.
+//! The attribute sees only the function. It expands to a constant that refers to itself and to the function by name. A module has these
+//! names in scope, an `impl` block does not. There, a glob import provides the stand-ins below.
 
 /// Type of the constant that registers a function of a module.
 #[derive(Clone, Copy, Debug)]
 pub struct Registered;
 
-/// Stands in for that constant in an `impl` block.
+/// Type of the stand-in for that constant in an `impl` block.
 #[derive(Clone, Copy, Debug)]
 pub struct Misplaced;
 
@@ -21,10 +22,10 @@ pub trait Placed {}
 #[diagnostic::do_not_recommend]
 impl Placed for Registered {}
 
-/// Compiles where the constant has been found.
+/// Compiles if the constant was found.
 pub fn placed<T: Placed>(_: T) {}
 
-/// What stands in for what an `impl` block does not find.
+/// Stand-ins for the names that an `impl` block does not have in scope.
 pub mod stand_in {
     #![allow(
         non_upper_case_globals,

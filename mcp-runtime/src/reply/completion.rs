@@ -4,8 +4,7 @@ use crate::{
     model::{Answer, Completion, Done},
 };
 
-/// What a `#[completion]` function may return: a `Vec` or array of texts, a [`Completion`] that knows its
-/// total, or a `Result` of those.
+/// Result type of a `#[completion]` function: a `Vec` or an array of texts, a [`Completion`] that knows its total, or a `Result` of these.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is not something a completion can return",
     label = "cannot become completion values",
@@ -16,7 +15,7 @@ pub trait CompletionReply: Sized {
     fn values(self) -> Result<Completion, Error>;
 }
 
-/// What generated code calls with the function's value.
+/// Converts the return value of a `#[completion]` function. Generated code calls it.
 pub fn completion_reply<T: CompletionReply>(value: T) -> Answer {
     value.values().map(Done::Completion)
 }

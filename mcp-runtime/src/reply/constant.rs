@@ -1,4 +1,4 @@
-//! The output schema of a tool in constants.
+//! The output schema of a tool, computed in constants.
 
 use super::{Json, WithMeta};
 use crate::{
@@ -6,7 +6,7 @@ use crate::{
     schema::constant::{MOST, Node, Out, Schema, Top, dot_before, panic_with, write_root},
 };
 
-/// What the result's type says of the schema.
+/// Output schema of a result's type, as far as the compiler knows it.
 #[derive(Clone, Copy, Debug)]
 pub struct ConstantOutput(Option<Node>);
 
@@ -15,7 +15,7 @@ impl ConstantOutput {
         Self(Some(node))
     }
 
-    /// Every result is an object, and the schema says so at its root.
+    /// Returns whether every result is an object, which the root of the schema then says.
     pub const fn is_object(&self) -> bool {
         match &self.0 {
             Some(node) => node.is_json_object(),
@@ -23,7 +23,7 @@ impl ConstantOutput {
         }
     }
 
-    /// The length of the text; 0 if there is none, or none that the compiler can make.
+    /// Returns the length of the schema text. It is 0 if there is no schema, or if the compiler cannot write it.
     pub const fn len(&self) -> usize {
         let mut out = Out::counting();
         self.write(&mut out);
@@ -34,7 +34,7 @@ impl ConstantOutput {
         self.len() == 0
     }
 
-    /// The text, for `N` its length.
+    /// Returns the schema text, whose length is `N`.
     pub const fn render<const N: usize>(&self) -> [u8; N] {
         let mut text = [0; N];
         if N > 0 {
@@ -43,7 +43,7 @@ impl ConstantOutput {
         text
     }
 
-    /// `schema = "static"`: fails to compile where the compiler cannot make the schema of a result that has one.
+    /// Implements `schema = "static"`: fails to compile if the result has a schema that the compiler cannot write.
     #[must_use]
     #[track_caller]
     pub const fn demanded(self, has_schema: bool) -> Self {
@@ -83,7 +83,7 @@ macro_rules! outputs {
         }
 
         impl<T $(, $e)?> Probe<$ty> {
-            /// There is an output schema, whoever makes it.
+            /// Whether there is an output schema, written by the compiler or by schemars.
             pub const HAS_OUTPUT: bool = true;
         }
     )*};
@@ -95,7 +95,7 @@ outputs! {
     Result<WithMeta<Json<T>>, E>, or E;
 }
 
-/// Every other result.
+/// Fallback for every other type of result.
 pub trait UnknownOutput {
     const OUTPUT: ConstantOutput = ConstantOutput(None);
     const HAS_OUTPUT: bool = false;

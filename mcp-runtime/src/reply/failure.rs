@@ -10,15 +10,14 @@ use crate::error::{Error, Unanswered};
     note = "or implement `Display` for your error: `impl std::fmt::Display for {Self} {{ fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {{ f.write_str(\"…\") }} }}`"
 )]
 pub trait IntoFailure {
-    /// The failure that the client is told.
+    /// Converts the error into the failure that the client sees.
     fn into_failure(self) -> Error;
 }
 
-/// Our own [`Error`] implements `Display` too, and a second impl for it would conflict with this one: it is
-/// told apart by its type, and so is [`Unanswered`], which may hold one.
+/// [`Error`] implements `Display` too, and a second impl for it would conflict with this one. It is recognized by its type instead, and so
+/// is [`Unanswered`], which may hold an `Error`.
 #[diagnostic::do_not_recommend]
 impl<E: Display + 'static> IntoFailure for E {
-    /// The failure that the client is told.
     fn into_failure(self) -> Error {
         let mut slot = Some(self);
         let any = &mut slot as &mut dyn Any;
@@ -28,7 +27,7 @@ impl<E: Display + 'static> IntoFailure for E {
         if let Some(unanswered) = any.downcast_mut::<Option<Unanswered>>().and_then(Option::take) {
             return unanswered.into();
         }
-        // The alternate form is where `anyhow` and its like print the whole chain of causes.
+        // `anyhow` and similar crates print the whole chain of causes in the alternate form.
         slot.map_or_else(|| Error::msg(""), |it| Error::msg(format_args!("{it:#}")))
     }
 }

@@ -1,9 +1,11 @@
 use std::ops::Deref;
 
-/// A value that goes out as JSON: structured content with an output schema from a tool (and the same JSON as
-/// text, for clients that know no structured content), `application/json` from a resource.
+/// A value that is sent as JSON.
 ///
-/// Clients before 2026-07-28 take only objects as structured content; to them any other JSON goes out as text alone.
+/// A tool sends it as structured content with an output schema, and the same JSON as text for clients that know no structured content. A
+/// resource sends it as `application/json`.
+///
+/// Before protocol revision 2026-07-28, clients accept only objects as structured content. They get any other JSON as text alone.
 ///
 /// ```
 /// use mcp_runtime::prelude::*;

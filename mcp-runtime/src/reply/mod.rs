@@ -1,4 +1,4 @@
-//! From what the user's function returns to what the client gets.
+//! Conversion of the value that the user's function returns into the answer to the client.
 
 mod completion;
 #[allow(missing_docs, reason = "public only for generated code")]
@@ -20,7 +20,7 @@ pub use prompt::{PromptReply, prompt_reply};
 pub use resource::{ResourceReply, resource_reply};
 pub use tool::{NoOutputLevel, OutputLevel, OutputSchema, ToolReply, tool_reply};
 
-/// A result with a `_meta` of its own (2025-06-18 and later).
+/// A result with its own `_meta` (protocol revision 2025-06-18 and later).
 ///
 /// ```
 /// use mcp_runtime::prelude::*;

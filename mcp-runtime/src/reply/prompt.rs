@@ -6,8 +6,8 @@ use crate::{
     },
 };
 
-/// What a prompt may return: a text (one message of the user), content of any kind, [`Message`]s singly, in
-/// tuples or in a `Vec`, [`WithMeta`], and a `Result` of any of them.
+/// Result type of a prompt: a text (one user message), content of any kind, [`Message`]s singly, in tuples or in a `Vec`, [`WithMeta`], or
+/// a `Result` of any of these.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is not something a prompt can return",
     label = "cannot become a prompt's messages",
@@ -15,12 +15,12 @@ use crate::{
     note = "a prompt returns text (one user message), `Message::user(…)` and `Message::assistant(…)` singly, in tuples or in a `Vec`, or a `Result` of any of them"
 )]
 pub trait PromptReply: Sized {
-    /// Adds itself to the messages.
+    /// Adds the messages of this value to the result.
     #[doc(hidden)]
     fn messages(self, result: &mut PromptResult) -> Result<(), Error>;
 }
 
-/// What generated code calls with the function's value.
+/// Converts the return value of a prompt. Generated code calls it.
 pub fn prompt_reply<T: PromptReply>(value: T) -> Answer {
     let mut result = PromptResult::default();
     value.messages(&mut result).map(|()| Done::Prompt(result))

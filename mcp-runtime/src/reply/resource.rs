@@ -7,8 +7,8 @@ use crate::{
     model::{Answer, Blob, Body, Done, Image, ReadResult, ResourceContents},
 };
 
-/// What a resource may return: texts, [`Json<T>`], [`Blob`], [`Image`], [`ResourceContents`] or a `Vec` of
-/// them, [`WithMeta`], an `Option` (`None` is "not found"), and a `Result` of any of them.
+/// Result type of a resource: text, [`Json<T>`], [`Blob`], [`Image`], [`ResourceContents`] or a `Vec` of them, [`WithMeta`], an `Option`
+/// (`None` means "not found"), or a `Result` of any of these.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is not something a resource can return",
     label = "cannot become a resource's contents",
@@ -17,12 +17,12 @@ use crate::{
     note = "a resource returns text, `Json<T>`, `Blob`, `Image`, `ResourceContents`, `Vec<ResourceContents>`, an `Option` of those (`None` is \"not found\"), or a `Result` of any of them"
 )]
 pub trait ResourceReply: Sized {
-    /// Adds itself to the contents of what is read at `uri`.
+    /// Adds this value to the contents of the resource at `uri`.
     #[doc(hidden)]
     fn contents(self, uri: &str, contents: &mut Vec<ResourceContents>) -> Result<(), Error>;
 }
 
-/// What generated code calls with the function's value.
+/// Converts the return value of a resource. Generated code calls it.
 pub fn resource_reply<T: ResourceReply>(context: &impl HasContext, value: T) -> Answer {
     let mut contents = Vec::new();
     value
@@ -70,7 +70,7 @@ impl ResourceReply for Image {
 }
 
 #[diagnostic::do_not_recommend]
-/// An empty URI stands for the one that is read.
+/// An empty URI stands for the URI that is read.
 impl ResourceReply for ResourceContents {
     fn contents(mut self, uri: &str, contents: &mut Vec<ResourceContents>) -> Result<(), Error> {
         if self.uri.is_empty() {

@@ -7,9 +7,10 @@ use crate::{
 };
 
 impl Sampling {
-    /// Adds the result of what the model wanted done: anything that a tool can return. An `Err` is shown to the model.
-    /// Results that follow one another are one message, which has to have one for each
-    /// [`tool_use`](crate::Sampled::tool_uses) of the answer before it.
+    /// Adds the result of a tool that the model wants to use: any value that a `#[tool]` function can return. The model sees an `Err`.
+    ///
+    /// Consecutive results form one message. This message must have a result for each [`tool_use`](crate::Sampled::tool_uses) of the
+    /// preceding answer.
     ///
     /// ```
     /// use mcp_runtime::{Sampled, Sampling};
@@ -31,7 +32,7 @@ impl Sampling {
         let result = match tool_reply(result) {
             Ok(Done::Tool(result)) => result,
             Ok(_) => ToolResult::default(),
-            // The same as of a call: what the caller must not see, the model must not see either.
+            // As in a call, an internal error must not reach the model.
             Err(error) if error.kind() == Kind::Internal => {
                 tracing::error!("{}", error.message());
                 ToolResult::failure("internal error")
@@ -41,7 +42,7 @@ impl Sampling {
         self.result(id.into(), result)
     }
 
-    /// Adds what went wrong with what the model wanted done, in words for the model.
+    /// Adds the failure of a tool that the model wants to use. The model reads the `reason`.
     ///
     /// ```
     /// use mcp_runtime::{Sampled, Sampling};

@@ -8,7 +8,7 @@ use crate::{
     model::{Answer, Audio, Content, Done, Embedded, Image, ResourceLink, Text, ToolResult},
 };
 
-/// How the schema of structured content is made.
+/// Generator of the schema of structured content.
 #[derive(Clone, Copy, Debug)]
 pub struct OutputSchema {
     pub(crate) schema: fn(&mut SchemaGenerator) -> Schema,
@@ -17,12 +17,11 @@ pub struct OutputSchema {
     pub(crate) name: fn() -> &'static str,
 }
 
-/// What a tool may return: `()`, texts, numbers, `bool`, [`Json<T>`], [`Image`], [`Audio`], [`ResourceLink`],
-/// [`Embedded`], [`Content`], `Vec<Content>`, tuples and `Option`s of those, [`WithMeta`], and a `Result` of
-/// any of them.
+/// Result type of a tool: `()`, text, numbers, `bool`, [`Json<T>`], [`Image`], [`Audio`], [`ResourceLink`], [`Embedded`], [`Content`],
+/// `Vec<Content>`, tuples and `Option`s of these, [`WithMeta`], or a `Result` of any of these.
 ///
-/// Several clients take a result without content for a failure. Therefore `()` is sent as the text "Done.", and `None` as "Nothing.". To send
-/// no content, return an empty `Vec<Content>`, which is sent as it is:
+/// Several clients take a result without content for a failure. Therefore `()` is sent as the text "Done.", and `None` as "Nothing.". To
+/// send no content, return an empty `Vec<Content>`, which is sent as it is:
 ///
 /// ```
 /// use mcp_runtime::{Content, prelude::*};
@@ -49,12 +48,12 @@ pub trait ToolReply: Sized {
     #[doc(hidden)]
     const INSTEAD_OF_NOTHING: &'static str = "";
 
-    /// Adds itself to the result.
+    /// Adds this value to the result.
     #[doc(hidden)]
     fn reply(self, result: &mut ToolResult) -> Result<(), Error>;
 }
 
-/// What generated code calls with the function's value.
+/// Converts the return value of a tool. Generated code calls it.
 pub fn tool_reply<T: ToolReply>(value: T) -> Answer {
     let mut result = ToolResult::default();
     value.reply(&mut result)?;
@@ -64,9 +63,9 @@ pub fn tool_reply<T: ToolReply>(value: T) -> Answer {
     Ok(Done::Tool(result))
 }
 
-/// The output schema of `T`, or none where `T` is no reply: [`tool_reply`] alone says so, once.
+/// Level of types that implement [`ToolReply`]. Other types have no output schema, so that only [`tool_reply`] reports the error.
 pub trait OutputLevel {
-    /// The schema, when there is one.
+    /// Returns the schema, if there is one.
     fn output(&self) -> Option<OutputSchema>;
 }
 impl<T: ToolReply> OutputLevel for &Probe<T> {
@@ -75,16 +74,16 @@ impl<T: ToolReply> OutputLevel for &Probe<T> {
     }
 }
 
-/// A type that is no reply.
+/// Level of types that do not implement [`ToolReply`].
 pub trait NoOutputLevel {
-    /// None.
+    /// Returns `None`.
     fn output(&self) -> Option<OutputSchema> {
         None
     }
 }
 impl<T> NoOutputLevel for Probe<T> {}
 
-/// What `Json<T>` can hold in the result of a tool.
+/// Types that `Json<T>` can hold in the result of a tool.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` cannot go out as JSON with a schema",
     label = "the type in `Json<…>` implements `Serialize` and `JsonSchema`",
@@ -138,7 +137,7 @@ impl<T: Structured> ToolReply for Json<T> {
     fn reply(self, result: &mut ToolResult) -> Result<(), Error> {
         let text = serde_json::to_string(&self.0).map_err(|it| unwritable(&it))?;
         result.push(Content::from(text.as_str()));
-        // The first one is what the schema describes, see `first_of`.
+        // The schema describes the first structured value, see `first_of`.
         result.structured.get_or_insert(text);
         Ok(())
     }
@@ -183,7 +182,7 @@ impl<T: ToolReply> ToolReply for WithMeta<T> {
     }
 }
 
-/// The first part with structured content gives the result its schema.
+/// Returns the schema of the first part that has structured content.
 const fn first_of(parts: &[Option<OutputSchema>]) -> Option<OutputSchema> {
     let mut i = 0;
     while i < parts.len() {

@@ -1,16 +1,15 @@
-//! The form of a schema that clients read.
+//! The form of a schema that all known clients read.
 //!
-//! Everything schemars writes is valid JSON Schema 2020-12, and much of it makes some client drop a tool or
-//! all tools of a server: models are fed through provider dialects that know a fraction of it.
-//! [`RULES`] is the list of what is rewritten and why.
+//! schemars writes valid JSON Schema 2020-12, but much of it makes some client drop a tool, or all tools of a server: the dialects of model
+//! providers know only a fraction of it. [`RULES`] lists what is rewritten and why.
 //!
-//! **Arguments and results differ.** What is published of an argument may be narrower than what is accepted: nobody
-//! misses the `null` of an `Option`. What is published of a result must hold for every result, because clients check
-//! results against it and refuse the call otherwise (TheGreenCedar/CodeStory#1971, xberg-io/xberg#1372). Hence
-//! [`compatible`] for arguments and [`compatible_result`] for results. Models read arguments, so a keyword that is taken from
-//! one may become a sentence of its description ([`said`]); the type of the argument goes on checking it.
+//! **Arguments and results differ.** The published schema of an argument may be narrower than what the server accepts: no client needs the
+//! `null` of an `Option`. The published schema of a result must hold for every result, because clients check results against it and refuse
+//! the call otherwise (TheGreenCedar/CodeStory#1971, xberg-io/xberg#1372). Hence [`compatible`] for arguments and [`compatible_result`] for
+//! results. Models read the schemas of arguments, so a keyword that is removed there may become a sentence of the description ([`said`]).
+//! The type of the argument still checks it.
 //!
-//! Elicitation forms do not come through here: they have a dialect of their own.
+//! Elicitation forms have a dialect of their own and are not rewritten here.
 
 use serde_json::Value;
 
@@ -33,27 +32,27 @@ use self::rules::{RULES, Rule, Work};
 pub(super) use self::said::SAID;
 use crate::gathered::gathered;
 
-/// The dialect a full schema names.
+/// Dialect that a full schema names.
 pub(super) const DIALECT: &str = "https://json-schema.org/draft/2020-12/schema";
 
-/// What the schema describes.
+/// The part of a tool that a schema describes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Side {
     Argument,
     Result,
 }
 
-/// The client-compatible form of the schema of arguments.
+/// Returns the client-compatible form of the schema of arguments.
 pub(crate) fn compatible(schema: Value) -> Value {
     rewrite(schema, Side::Argument)
 }
 
-/// The client-compatible form of the schema of a result: only what leaves its meaning as it was, or wider.
+/// Returns the client-compatible form of the schema of a result. Its meaning stays the same or becomes wider.
 pub(crate) fn compatible_result(schema: Value) -> Value {
     rewrite(schema, Side::Result)
 }
 
-/// All of 2020-12, under its name.
+/// Returns the schema in all of 2020-12, with the name of that dialect.
 pub(crate) fn full(schema: Value) -> Value {
     let mut root = object(schema);
     root.entry("$schema").or_insert_with(|| DIALECT.into());
@@ -73,7 +72,7 @@ fn rewrite_by(rules: &[Rule], schema: Value, side: Side) -> Value {
 
     let mut root = walk.schema(root, true, &mut Vec::new());
 
-    // The root must show that it is an object, even where it is nothing but a reference that stayed.
+    // The root must show that it is an object, even if it is only a reference that was kept.
     let mut steps = 0..16;
     while let Some(Value::String(reference)) = root.get("$ref")
         && let Some(meaning) = walk.definitions.meaning(reference)
@@ -101,7 +100,7 @@ fn rewrite_by(rules: &[Rule], schema: Value, side: Side) -> Value {
     schema
 }
 
-/// Whether a title is what schemars makes of a type's name: `Profile`, `Array_of_Profile`.
+/// Whether a title is a type's name as schemars writes it: `Profile`, `Array_of_Profile`.
 fn is_type_name(title: &str) -> bool {
     title.starts_with(|c: char| c.is_alphabetic() || c == '_')
         && title.chars().all(|c| c.is_alphanumeric() || c == '_')
@@ -115,9 +114,8 @@ struct Walk<'a> {
 }
 
 impl Walk<'_> {
-    /// `plain` is false below `not`, `if` and the like. What they hold is a question, not a description: to narrow it
-    /// would widen the whole, so nothing but references and bare booleans is touched there. `path` names the definitions
-    /// inside whose meanings this stands.
+    /// `plain` is false below `not`, `if` and the like. Schemas there are conditions and not descriptions: narrowing one would widen the
+    /// whole. So only references and bare booleans are rewritten there. `path` names the definitions that enclose this schema.
     fn schema(&self, mut map: Map, plain: bool, path: &mut Vec<String>) -> Map {
         let meaning = self.meaning(&mut map, plain, path);
         for (keyword, value) in &mut map {
@@ -132,11 +130,10 @@ impl Walk<'_> {
         map
     }
 
-    /// Takes the reference out of a schema, and returns what stands in its place. One that must stay is spelled the newer
-    /// way.
+    /// Takes the reference out of a schema and returns its replacement. A reference that must stay is written as `#/$defs/…`.
     fn meaning(&self, map: &mut Map, plain: bool, path: &mut Vec<String>) -> Option<Map> {
         let Some(Value::String(reference)) = map.get_mut("$ref") else { return None };
-        // To cut a type off widens it, which must not be done to what a result must not be.
+        // Cutting a type off widens it. Below `not`, that would make the schema of a result narrower.
         let must_stay = !plain && self.side == Side::Result;
         let inlined = self.definitions.inlined(reference, path, !must_stay);
         let meaning = match inlined.filter(|_| rules::has(self.rules, Work::References)) {
@@ -197,7 +194,7 @@ impl Walk<'_> {
     }
 }
 
-/// What stands for a type inside of itself: its `type`, and a word about the rest.
+/// Returns the replacement for a type inside itself: its `type`, and a sentence about the rest.
 fn again(name: &str, kind: Option<&str>, beside: &mut Map) -> Map {
     let word = format!("Again `{name}`, as around it.");
     match beside.get_mut("description") {

@@ -1,9 +1,9 @@
-//! What a value must be beyond its type: bounds, lengths and a pattern. One set of constraints is written into the
-//! schema and checked at each call; a test holds both equal.
+//! Constraints on a value beyond its type: bounds, lengths and a pattern. The same constraints are written into the schema and checked at
+//! each call; a test compares both.
 //!
-//! As in JSON Schema, each bears on values of its own types only (bounds on numbers, a pattern on strings, a
-//! length on strings, arrays and objects), a `null` is never wrong, a length of text counts characters (code
-//! points), and a pattern is searched for: it matches anywhere unless it is anchored.
+//! As in JSON Schema, each constraint applies only to values of its own types: bounds to numbers, a pattern to strings, a length to
+//! strings, arrays and objects. A `null` is never wrong. The length of a text counts characters (code points). A pattern may match anywhere
+//! in the text unless it is anchored.
 
 use std::borrow::Cow;
 use std::collections::BTreeSet;
@@ -16,8 +16,8 @@ use super::definitions::conjoin;
 use super::pattern::{CompiledPattern, Pattern};
 use super::{Map, Range};
 
-/// The constraints of one argument. Part of a `static`, hence the setters instead of a builder: a `const fn` cannot
-/// replace a field that has a destructor.
+/// The constraints of one argument. They are part of a `static`, hence the setters instead of a builder: a `const fn` cannot replace a
+/// field that has a destructor.
 #[derive(Debug, Default)]
 pub(crate) struct Constraints {
     range: Option<Range>,
@@ -48,7 +48,7 @@ impl Constraints {
         self.range = Some(range);
     }
 
-    /// Bounds of a length, both inclusive.
+    /// Sets the bounds of a length, both inclusive.
     pub(crate) const fn set_len(&mut self, least: Option<usize>, most: Option<usize>) {
         self.least = least;
         self.most = most;
@@ -66,12 +66,12 @@ impl Constraints {
         self.range.as_ref()
     }
 
-    /// The least and the greatest length.
+    /// Returns the least and the greatest length.
     pub(crate) const fn len(&self) -> (Option<usize>, Option<usize>) {
         (self.least, self.most)
     }
 
-    /// The pattern, where clients read it as we do.
+    /// Returns the pattern if clients read it as the server does.
     pub(crate) const fn published_pattern(&self) -> Option<&'static str> {
         match self.pattern {
             Some(pattern) if pattern.is_portable() => Some(pattern.text),
@@ -86,10 +86,10 @@ impl Constraints {
             && self.pattern.is_none()
     }
 
-    /// Writes the constraints into `schema`, which may already have bounds (those of `u8`): the tighter ones stay.
+    /// Writes the constraints into `schema`. If the schema has bounds already, such as those of `u8`, the tighter ones stay.
     ///
-    /// A pattern that JavaScript would read otherwise, or not at all, is checked but not published, since clients that
-    /// compile it would lose the tool.
+    /// A pattern that JavaScript reads differently, or not at all, is checked but not published: clients that compile it would lose the
+    /// tool.
     pub(crate) fn apply(&self, schema: &mut Map, kind: Kind) {
         if let Some(range) = &self.range {
             range.apply(schema, kind);
@@ -116,7 +116,7 @@ impl Constraints {
         *schema = conjoin(std::mem::take(schema), written);
     }
 
-    /// Which constraint can never bear on a value of this kind, as a phrase that says what to do.
+    /// Returns a phrase for the first constraint that can never apply to a value of this kind. The phrase says what to do.
     pub(crate) const fn misplaced(&self, kind: Kind) -> Option<&'static str> {
         let measured = matches!(kind, Kind::String | Kind::Array | Kind::Object | Kind::Other);
         if self.range.is_some() && !matches!(kind, Kind::Integer | Kind::Number | Kind::Other) {
@@ -130,8 +130,8 @@ impl Constraints {
         }
     }
 
-    /// Judges the JSON text of an argument: `None`, or one phrase that says what came and what was expected. Text that
-    /// is no JSON is left to the reader of the argument, who says it better.
+    /// Checks the JSON text of an argument. Returns `None`, or one phrase that says what came and what was expected. Text that is not JSON
+    /// passes: the reader of the argument has a better message for it.
     ///
     /// ```text
     /// 11 is not in 1..=10
@@ -155,8 +155,8 @@ impl Constraints {
         }
     }
 
-    /// Judges an argument that arrives as text whatever its type, as those of prompts and URI templates do: a range
-    /// bears on what reads as a number, a length and a pattern on the text.
+    /// Checks an argument that always arrives as text, as those of prompts and URI templates do. A range applies to text that reads as a
+    /// number, a length and a pattern to the text itself.
     pub(crate) fn check_text(&self, text: &str) -> Option<String> {
         match &self.range {
             Some(range) => range.check(text).or_else(|| self.check_string(text)),
@@ -194,7 +194,7 @@ impl Constraints {
 }
 
 impl Kind {
-    /// The kind of values `schema` describes; `meaning` resolves its references. `null` beside another type is ignored.
+    /// Returns the kind of values that `schema` describes; `meaning` resolves its references. A `null` beside another type is ignored.
     pub(crate) fn of<'a>(schema: &'a Value, meaning: &impl Fn(&str) -> Option<&'a Value>) -> Self {
         Self::within(schema, meaning, 0)
     }
@@ -281,7 +281,7 @@ impl fmt::Display for Kind {
     }
 }
 
-/// A value for a message: long ones are cut.
+/// Cuts a long value for a message.
 pub(super) fn shortened(text: &str) -> String {
     const MOST: usize = 60;
     match text.char_indices().nth(MOST) {
@@ -290,7 +290,7 @@ pub(super) fn shortened(text: &str) -> String {
     }
 }
 
-/// A JSON string, borrowed where nothing is escaped.
+/// Reads a JSON string, borrowed if nothing is escaped.
 struct Text;
 
 impl Text {
@@ -318,7 +318,7 @@ impl<'de> Visitor<'de> for Text {
     }
 }
 
-/// Counts what an array or an object holds, without keeping it.
+/// Counts the elements of an array or the members of an object, without keeping their values.
 struct Count;
 
 impl<'de> Visitor<'de> for Count {

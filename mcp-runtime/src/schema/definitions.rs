@@ -7,24 +7,24 @@ use serde_json::Value;
 use super::{Map, compatible::SAID};
 use crate::{gathered::gathered, percent};
 
-/// Inlining a schema whose definitions share definitions can grow it exponentially. Past this many nodes (about half a
-/// megabyte of text, more than any client reads) all references are kept.
+/// Inlining a schema whose definitions share definitions can grow it exponentially. Above this number of nodes all references are kept.
+/// That is about half a megabyte of text, more than any client reads.
 const MOST_NODES: usize = 20_000;
 
 /// The definitions of one root schema.
 #[derive(Debug)]
 pub(super) struct Definitions {
     all: Map,
-    /// Written out it would be larger than anybody reads.
+    /// Whether the schema would exceed `MOST_NODES` with all references written out.
     too_large: bool,
 }
 
-/// What stands in the place of a reference.
+/// Replacement for a reference.
 #[derive(Debug)]
 pub(super) enum Inlined<'a> {
-    /// What it means.
+    /// Name and schema of the definition.
     Meaning(&'a str, &'a Value),
-    /// What it means stands around it already, under this name.
+    /// Name of the definition, which encloses the reference already.
     Again(&'a str),
 }
 
@@ -46,14 +46,14 @@ impl Definitions {
         definitions
     }
 
-    /// The name `reference` points to, if it is one of ours.
+    /// Returns the name that `reference` points to, if it is one of these definitions.
     pub(super) fn name(&self, reference: &str) -> Option<&str> {
         let name = target(reference)?;
         self.all.get_key_value(&*name).map(|(name, _)| name.as_str())
     }
 
-    /// What to put in the place of `reference`, inside the definitions of `path`; `None` if it must stay, as those to
-    /// recursive definitions must where they cannot be cut.
+    /// Returns the replacement for `reference` inside the definitions of `path`, or `None` if the reference must stay. A reference to a
+    /// recursive definition must stay where it cannot be cut off.
     pub(super) fn inlined(
         &self,
         reference: &str,
@@ -89,7 +89,7 @@ impl Definitions {
         false
     }
 
-    /// The one `type` of all values of a definition, where there is one.
+    /// Returns the `type` that all values of a definition share, if there is one.
     pub(super) fn type_of(&self, name: &str) -> Option<&str> {
         self.type_in(&self.all[name], 0)
     }
@@ -108,12 +108,12 @@ impl Definitions {
         types.all(|it| it == Some(first)).then_some(first)
     }
 
-    /// What `reference` means, whether or not it must stay.
+    /// Returns the definition that `reference` names, even if the reference must stay.
     pub(super) fn meaning(&self, reference: &str) -> Option<&Value> {
         self.all.get(self.name(reference)?)
     }
 
-    /// The definitions that `root` refers to, and those they refer to in turn, each as `publish` makes it.
+    /// Returns the definitions that `root` refers to, directly or indirectly, each rewritten by `publish`.
     pub(super) fn needed(&self, root: &Map, publish: impl Fn(Map) -> Map) -> Map {
         let mut needed = Map::new();
         let mut open = references_of_map(root);
@@ -129,7 +129,7 @@ impl Definitions {
         needed
     }
 
-    /// Whether there is room for everything a reference means when it is written out.
+    /// Whether `room` suffices for a reference and everything inside it, written out. Takes the nodes from `room`.
     fn fits(&self, reference: &str, path: &mut Vec<String>, room: &mut usize) -> bool {
         let Some(name) = self.name(reference).filter(|name| !path.iter().any(|it| it == name))
         else {
@@ -145,7 +145,7 @@ impl Definitions {
     }
 }
 
-/// A schema as an object: `true` is `{}`, `false` is `{"not": {}}`.
+/// Converts a schema to an object: `true` to `{}`, `false` to `{"not": {}}`.
 pub(super) fn object(schema: Value) -> Map {
     match schema {
         Value::Object(map) => map,
@@ -154,7 +154,7 @@ pub(super) fn object(schema: Value) -> Map {
     }
 }
 
-/// The definition a reference names: `#/$defs/A~1B` is `A/B`.
+/// Returns the name of the definition that a reference points to: `#/$defs/A~1B` is `A/B`.
 pub(super) fn target(reference: &str) -> Option<Cow<'_, str>> {
     let pointer =
         reference.strip_prefix("#/$defs/").or_else(|| reference.strip_prefix("#/definitions/"))?;
@@ -169,7 +169,7 @@ pub(super) fn target(reference: &str) -> Option<Cow<'_, str>> {
     })
 }
 
-/// Every `$ref` in `schema`.
+/// Returns every `$ref` in `schema`.
 fn references(schema: &Value) -> Vec<String> {
     let mut found = Vec::new();
     let mut open = vec![schema];
@@ -203,9 +203,9 @@ fn nodes_of_map(map: &Map) -> usize {
     1 + map.values().map(nodes).sum::<usize>()
 }
 
-/// Both schemas at once, in one object: `over` stands beside a `$ref` to `base`, say. Annotations of `over` win, bounds
-/// are the tighter ones, properties and required names come together. Schemas that cannot share an object (both have an
-/// `anyOf`) stay apart, in an `allOf`.
+/// Joins two schemas in one object, such as the meaning of a `$ref` (`base`) and the keywords beside it (`over`). Annotations of `over`
+/// win, the tighter bounds stay, and properties and required names are united. Schemas that cannot share an object, such as two with an
+/// `anyOf`, stay apart in an `allOf`.
 pub(super) fn conjoin(base: Map, mut over: Map) -> Map {
     if base
         .iter()
@@ -251,7 +251,7 @@ pub(super) fn conjoin(base: Map, mut over: Map) -> Map {
     over
 }
 
-/// Lines such as "- `loud`: Hurts." explain the values of an enum, whatever is said of the argument that takes them.
+/// Keeps lines such as "- `loud`: Hurts.", which explain the values of an enum, when an argument replaces the description.
 fn keep_values(values: &[Value], base: &str, over: &mut String) {
     let explains = |line: &str, value: &str| {
         let rest = line.strip_prefix("- `").and_then(|it| it.strip_prefix(value));
@@ -286,7 +286,7 @@ fn within(these: &Value, those: &Value) -> bool {
     })
 }
 
-/// Whether the tighter of two values of the keyword is the greater or the smaller one.
+/// Returns whether the tighter of two values of the keyword is the greater or the smaller one.
 pub(super) fn tighter_is(keyword: &str) -> Option<std::cmp::Ordering> {
     match keyword {
         "minimum" | "exclusiveMinimum" | "minLength" | "minItems" | "minProperties" => {

@@ -4,29 +4,30 @@ use std::collections::BTreeMap;
 
 use crate::wire::{Kind, Raw};
 
-/// What marks such an argument in a schema.
+/// Keyword that marks such an argument in a schema.
 pub(crate) const KEYWORD: &str = "x-mcp-header";
 
 /// An argument and the header that repeats it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct HeaderArgument {
-    /// The names that lead to it: its own, after those of the objects it is in.
+    /// Names that lead to the argument: those of the objects around it, then its own.
     pub(crate) path: Vec<Box<str>>,
-    /// `mcp-param-x`: the header's name in lower case.
+    /// Name of the header in lower case, such as `mcp-param-x`.
     pub(crate) header: Box<str>,
 }
 
 impl HeaderArgument {
     #[cfg(any(test, feature = "http"))]
-    /// What the client sent for it; `None` when it left it out or sent `null`, for which there is no header (HDR-05).
+    /// Returns the value that the client sent. `None` if it left the argument out or sent `null`, for which there is no header (rule
+    /// HDR-05).
     pub(crate) fn value<'a>(&self, arguments: Raw<'a>) -> Option<Raw<'a>> {
         let found = self.path.iter().try_fold(arguments, |object, name| object.get(name));
         found.filter(|it| !it.is_null())
     }
 }
 
-/// The headers of an input schema, and what is wrong with others: a client drops the whole tool for one of those
-/// (HDR-07).
+/// Returns the arguments with a header, and what is wrong with invalid headers: a client drops the whole tool for one of these (rule
+/// HDR-07).
 pub(crate) fn arguments(schema: Raw<'_>) -> (Vec<HeaderArgument>, Vec<String>) {
     let mut walk = Walk::default();
     if schema.as_str().contains(KEYWORD) {
@@ -39,13 +40,13 @@ pub(crate) fn arguments(schema: Raw<'_>) -> (Vec<HeaderArgument>, Vec<String>) {
 struct Walk {
     path: Vec<Box<str>>,
     found: Vec<HeaderArgument>,
-    /// The name in small letters, and the argument that has it.
+    /// Name of the header in lower case, and the argument that has it.
     taken: BTreeMap<String, String>,
     problems: Vec<String>,
 }
 
 impl Walk {
-    /// `plain` while nothing but `properties` leads here.
+    /// `plain` is true while only `properties` lead to this schema.
     fn schema(&mut self, schema: Raw<'_>, plain: bool) {
         for (keyword, value) in schema.members() {
             match &*keyword {
@@ -54,7 +55,7 @@ impl Walk {
                 "patternProperties" | "$defs" | "definitions" | "dependentSchemas" => {
                     self.named(value, false);
                 }
-                // Not `default`, `const`, `enum` and `examples`: there it would be a value's own.
+                // `default`, `const`, `enum` and `examples` are not searched: the keyword would be part of a value there.
                 "items"
                 | "prefixItems"
                 | "contains"

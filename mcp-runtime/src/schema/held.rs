@@ -1,15 +1,16 @@
-//! What a type with `#[data]` holds has a JSON form itself, or the compiler says so once, in our words.
+//! Checks that the fields of a type with `#[data]` have a JSON form, so that the compiler reports a missing form once, with our message.
 //!
-//! serde's derives would say it four times, in theirs. So `#[data]` has them assume it (`#[serde(bound)]`), and what they assume is promised by an
-//! impl of [`Held`] for each field's type, which is where it is checked. The impl has no conditions, so nothing is asked in circles
-//! of types that contain each other. schemars takes no bounds for types without generics and says it once more.
+//! serde's derives alone would report a missing form four times, with their own messages. So `#[data]` has them assume the form
+//! (`#[serde(bound)]`), and adds an impl of [`Held`] for each field's type. The compiler checks the assumption at that impl. The impl has
+//! no conditions, so types that contain each other cause no cycle. schemars takes no bounds for types without generics, and reports the
+//! missing form once more.
 
 use schemars::JsonSchema;
 use serde::{Serialize, de::DeserializeOwned};
 
-/// What can be in a type with `#[data]`.
+/// A type that can be in a type with `#[data]`.
 ///
-/// `M` is [`Whole`]. With one impl the compiler would blame what that asks for, and with two that could apply it blames this trait.
+/// `M` is [`Whole`]. With a single impl the compiler would blame the bounds of that impl. With two candidates it blames this trait.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is in a type with `#[data]` and has none itself",
     label = "not known as JSON",
@@ -18,15 +19,15 @@ use serde::{Serialize, de::DeserializeOwned};
 )]
 pub trait Data<M>: Serialize + DeserializeOwned + JsonSchema {}
 
-/// What [`Data`] is asked for.
+/// The type that [`Data`] is used with as `M`.
 #[derive(Debug)]
 pub struct Whole;
 
-/// No type has it.
+/// A trait without implementations, so that the second impl of [`Data`] never applies.
 pub trait Nobody {}
 
 impl<T: Serialize + DeserializeOwned + JsonSchema> Data<Whole> for T {}
 impl<T: Serialize + DeserializeOwned + JsonSchema, M: Nobody> Data<M> for T {}
 
-/// Promises that a field of `Owner` is [`Data`]. The lifetime keeps the compiler from checking the promise wherever it is assumed.
+/// Promises that a field of `Owner` is [`Data`]. The lifetime keeps the compiler from checking the promise at each bound that assumes it.
 pub trait Held<'a, Owner, const INDEX: usize>: Data<Whole> {}

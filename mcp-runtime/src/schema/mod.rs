@@ -1,8 +1,7 @@
-//! What clients are told about arguments and results.
+//! JSON Schemas of arguments and results, as they are published to clients.
 //!
-//! schemars says what a type means; this room turns that into the text that is published: the form every known client
-//! reads ([`compatible`]) or all of 2020-12 ([`full`]). It runs once per item, so it works on
-//! [`serde_json::Value`] and not on bytes.
+//! schemars describes what a type means. This module turns that into the published text: the form that every known client reads
+//! ([`compatible`]), or all of 2020-12 ([`full`]). It runs once per item, so it works on [`serde_json::Value`] and not on bytes.
 //!
 //! [`full`]: compatible::full
 
@@ -30,7 +29,8 @@ pub use pattern::CompiledPattern;
 pub(crate) use range::Edge;
 pub use range::Range;
 
-/// Where every schema starts that the compiler did not make. The event tells those who count on none that there was one.
+/// Creates the generator of every schema that the compiler does not make. A test listens to the event, to notice schemas that are made at
+/// run time.
 pub(crate) fn generator(settings: schemars::generate::SchemaSettings) -> schemars::SchemaGenerator {
     tracing::trace!(target: "mcp_runtime::schema", "a schema is made at run time");
     settings.into_generator()
@@ -39,7 +39,7 @@ pub(crate) fn generator(settings: schemars::generate::SchemaSettings) -> schemar
 /// The JSON object schemas are made of.
 pub(crate) type Map = serde_json::Map<String, serde_json::Value>;
 
-/// `input_schema = …`: JSON text, or anything that serializes to the schema. It is published as it is given.
+/// Reads the schema of `input_schema = …`: JSON text, or a value that serializes to the schema. It is published as given.
 ///
 /// # Errors
 ///
@@ -57,8 +57,9 @@ pub fn given(schema: impl serde::Serialize) -> Result<Box<str>, String> {
     Ok(value.to_string().into_boxed_str())
 }
 
-/// How much of JSON Schema the published schemas of tools use: `server!().schema_profile(…)` for a server,
-/// `schema = "full"` or `schema = "compatible"` for one tool, which goes before.
+/// How much of JSON Schema the published schemas of tools use.
+///
+/// Set it for a server with `server!().schema_profile(…)`. A tool with `schema = "full"` or `schema = "compatible"` overrides it.
 ///
 /// ```
 /// use mcp_runtime::SchemaProfile;
@@ -69,9 +70,9 @@ pub fn given(schema: impl serde::Serialize) -> Result<Box<str>, String> {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 #[non_exhaustive]
 pub enum SchemaProfile {
-    /// What every known client reads: no `$schema`, references written out, one `type` per schema, no formats of Rust's own,
-    /// a plain type for an `Option`. Of an argument, a format, an example or the order of a tuple is said in the description.
-    /// What is published of an argument may be narrower than what is accepted.
+    /// Schemas that every known client reads: no `$schema`, references written out, one `type` per schema, no formats of Rust's own, a
+    /// plain type for an `Option`. In an argument, a format, an example or the order of a tuple becomes a sentence of the description. The
+    /// published schema of an argument may be narrower than what the server accepts.
     #[default]
     Compatible,
     /// All of JSON Schema 2020-12 as the types describe themselves, for clients that are known to read it.

@@ -10,14 +10,14 @@ use super::header::KEYWORD;
 use super::{Constraints, Kind, Map, SchemaProfile};
 use crate::gathered::gathered;
 
-/// One parameter that is an argument of its own.
+/// A parameter that is an argument of its own.
 #[derive(Debug)]
 pub(crate) struct Field<'a> {
     pub(crate) name: &'a str,
     pub(crate) title: Option<&'a str>,
     pub(crate) description: Option<&'a str>,
     pub(crate) required: bool,
-    /// As schemars made it, references and all.
+    /// Schema as schemars made it, with its references.
     pub(crate) schema: Value,
     pub(crate) constraints: Option<&'a Constraints>,
     pub(crate) default: Option<Value>,
@@ -43,7 +43,7 @@ impl<'a> Field<'a> {
     }
 }
 
-/// Collects the parameters of one tool in the order they are declared in, which is the order they are published in.
+/// Collects the parameters of one tool. They are published in the order in which they are declared.
 ///
 /// A tool without arguments has `"properties":{}` all the same: OpenAI's API refuses an object schema without them
 /// (openai/openai-agents-python#454, unclecode/crawl4ai#2207). An empty `required` is left out: validators of draft 4 refuse it, and the
@@ -53,10 +53,10 @@ pub(crate) struct InputObject {
     order: Vec<String>,
     properties: Map,
     required: Vec<String>,
-    /// Who declared a property, for the message about the second to do so.
+    /// Declaration of each property, for the message about a second one.
     owners: BTreeMap<String, String>,
     definitions: Map,
-    /// What is said of further properties: nothing if `lenient`, else no unless a spread struct collects them.
+    /// Whether the schema leaves further properties open. Otherwise it forbids them, unless a spread struct collects them (`others`).
     lenient: bool,
     others: Option<Value>,
     problems: Vec<String>,
@@ -79,7 +79,7 @@ impl InputObject {
             constraints.apply(&mut schema, kind);
         }
         if let Some(text) = field.description.filter(|text| !text.is_empty()) {
-            // Beside what is said of each value, where the schema is spelled out already.
+            // An enum may already explain its values here, and `conjoin` keeps these lines.
             let said = gathered::<Map, _>([("description".to_owned(), text.into())]);
             schema = conjoin(schema, said);
         }
@@ -101,8 +101,8 @@ impl InputObject {
         self.declare(field.name, schema.into(), field.required, "its own parameter".to_owned());
     }
 
-    /// Merges in the properties of a struct, the type of the parameter `parameter`. A header said of the parameter is
-    /// that of its only property: the macro makes such structs of parameters with attributes of serde.
+    /// Merges in the fields of a struct, which is the type of `parameter`. A header of the parameter becomes the header of the only field:
+    /// the macro makes such structs of parameters with serde's attributes.
     pub(crate) fn spread(&mut self, parameter: &str, header: Option<&str>, schema: Value) {
         let mut schema = object(schema);
         for _ in 0..16 {
@@ -115,7 +115,7 @@ impl InputObject {
             schema.remove("$ref");
             schema = conjoin(meaning, schema);
         }
-        // Providers refuse these at the root: eric-tramel/moraine#256, makenotion/notion-mcp-server#340.
+        // Providers reject these keywords at the root: eric-tramel/moraine#256, makenotion/notion-mcp-server#340.
         let choice =
             ["anyOf", "oneOf", "allOf", "$ref"].iter().any(|keyword| schema.contains_key(*keyword));
         if choice || schema.get("type") != Some(&json!("object")) {
@@ -166,7 +166,7 @@ impl InputObject {
         }
     }
 
-    /// The text of the schema, or everything that is wrong with it.
+    /// Returns the text of the schema, or everything that is wrong with it.
     pub(crate) fn render(mut self, profile: SchemaProfile) -> Result<Box<str>, Vec<String>> {
         if !self.problems.is_empty() {
             return Err(self.problems);
@@ -210,8 +210,8 @@ impl InputObject {
         }
     }
 
-    /// The schema of an argument that has a header. Clients drop a tool where that is not plainly a string, an integer
-    /// or a boolean (HDR-07), so the compatible form, which spells such a type out in place, serves both forms.
+    /// Writes out the schema of an argument with a header. Clients drop the tool unless the argument is plainly a string, an integer or a
+    /// boolean (rule HDR-07). The compatible form spells such a type out in place, so it serves both profiles.
     fn in_place(&self, mut schema: Map) -> Map {
         schema.insert("$defs".into(), Value::Object(self.definitions.clone()));
         let title = schema.remove("title");
@@ -227,7 +227,7 @@ impl InputObject {
     }
 }
 
-/// Written by hand because `serde_json`'s object sorts its keys.
+/// Writes the text by hand, because `serde_json`'s object sorts its keys.
 fn write(root: &Map, order: &[String], required: &[String], profile: SchemaProfile) -> String {
     let mut text = String::from("{");
     if profile == SchemaProfile::Full {

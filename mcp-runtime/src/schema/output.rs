@@ -6,12 +6,12 @@ use super::compatible::{compatible_result, full};
 use super::definitions::target;
 use super::{Map, SchemaProfile};
 
-/// What is published of a structured result.
+/// Published schema of a structured result.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct OutputSchema {
     pub(crate) text: Box<str>,
-    /// Whether every result is an object and the schema says so at its root. 2025-06-18 and 2025-11-25 know no other
-    /// output schema (TOOLS-11, C-20).
+    /// Whether every result is an object and the schema says so at its root. 2025-06-18 and 2025-11-25 allow no other output schema (rules
+    /// TOOLS-11 and C-20).
     pub(crate) root_is_object: bool,
 }
 
@@ -23,7 +23,7 @@ impl OutputSchema {
             SchemaProfile::Full => full(schema),
         };
         let root_is_object = is_object(&schema, &schema, 0);
-        // An enum whose variants are all objects is one too, but clients look for the word.
+        // An enum whose variants are all objects is an object too, but clients look for the `type`.
         if root_is_object && let Value::Object(root) = &mut schema {
             root.insert("type".into(), json!("object"));
         }

@@ -4,14 +4,14 @@ use std::sync::OnceLock;
 
 use regex_lite::Regex;
 
-/// A pattern and where it is kept once it is compiled: beside the constraints, which constants read.
+/// A pattern, and a reference to its compiled form. The latter is not part of the constraints, because constants read those.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Pattern {
     pub(super) text: &'static str,
     regex: &'static CompiledPattern,
 }
 
-/// A regular expression, compiled at its first use. `None` inside if it does not compile, which the macro has ruled out.
+/// A regular expression, compiled at its first use. The cell holds `None` if it does not compile, which the macro has ruled out.
 #[derive(Debug, Default)]
 pub struct CompiledPattern(OnceLock<Option<Regex>>);
 
@@ -27,14 +27,14 @@ impl Pattern {
         Self { text, regex }
     }
 
-    /// Whether it is found in `string`, or is no pattern at all.
+    /// Whether the pattern occurs in `string`. A pattern that does not compile matches every string.
     pub(super) fn matches(&self, string: &str) -> bool {
         let regex = self.regex.0.get_or_init(|| Regex::new(self.text).ok());
         regex.as_ref().is_none_or(|it| it.is_match(string))
     }
 
-    /// Whether ECMA 262, in its `u` mode, reads it as regex-lite does: it knows no flags in the pattern, no `\A` and
-    /// `\z`, no named POSIX classes, and refuses escapes that mean nothing.
+    /// Whether ECMA 262, in its `u` mode, reads the pattern as regex-lite does. ECMA 262 has no flags in the pattern, no `\A` and `\z` and
+    /// no named POSIX classes. It also rejects escapes without a meaning.
     pub(super) const fn is_portable(&self) -> bool {
         is_portable(self.text)
     }
@@ -96,7 +96,7 @@ const fn means_the_same(escaped: u8, in_class: bool) -> bool {
     }
 }
 
-/// What comes after `2,3}`.
+/// Returns the text after a count such as `2,3}`.
 const fn after_count(mut rest: &[u8]) -> Option<&[u8]> {
     if !matches!(rest, [b'0'..=b'9', ..]) {
         return None;
@@ -109,6 +109,6 @@ const fn after_count(mut rest: &[u8]) -> Option<&[u8]> {
             _ => return None,
         }
     }
-    // A count that never ends does not compile.
+    // A count without an end does not compile anyway.
     Some(rest)
 }

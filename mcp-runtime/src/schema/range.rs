@@ -1,4 +1,4 @@
-//! The numbers an argument may be: `#[arg(range(1..=10))]`.
+//! Ranges of numeric arguments: `#[arg(range(1..=10))]`.
 
 use std::cmp::Ordering;
 use std::fmt;
@@ -10,7 +10,7 @@ use super::definitions::conjoin;
 use super::{Kind, Map};
 use crate::wire::Integer;
 
-/// Bounds of a number, each inclusive or exclusive, whole or not. Built in constants by generated code.
+/// Bounds of a number, each inclusive or exclusive, an integer or a float. Generated code builds them in constants.
 ///
 /// ```
 /// # use mcp_runtime::__private::Range;
@@ -33,17 +33,17 @@ struct Bound {
 enum Limit {
     Int(i128),
     Float(f64),
-    /// A float with its JSON text, which constants cannot make.
+    /// A float with its JSON text, since constants cannot format floats.
     Written(f64, &'static str),
 }
 
-/// A bound in the schema that the compiler writes; each is inclusive, as in the client-compatible form.
+/// Bound in a schema that the compiler writes. It is inclusive, as in the client-compatible form.
 #[derive(Debug, Clone, Copy)]
 pub(crate) enum Edge {
     None,
     Int(i128),
     Json(&'static str),
-    /// Only at run time.
+    /// A bound that can be written only at run time.
     Unwritable,
 }
 
@@ -132,33 +132,33 @@ impl Range {
         self
     }
 
-    /// A float bound that constants can write: `json` is its text.
+    /// `limit..`, with `json` as the text of the limit, so that constants can write it.
     #[must_use]
     pub const fn min_json(mut self, limit: f64, json: &'static str) -> Self {
         self.least = Some(Bound { limit: Limit::Written(limit, json), exclusive: false });
         self
     }
 
-    /// The same for `..=limit`.
+    /// `..=limit`, with `json` as the text of the limit.
     #[must_use]
     pub const fn max_json(mut self, limit: f64, json: &'static str) -> Self {
         self.most = Some(Bound { limit: Limit::Written(limit, json), exclusive: false });
         self
     }
 
-    /// The same for `..limit`.
+    /// `..limit`, with `json` as the text of the limit.
     #[must_use]
     pub const fn below_json(mut self, limit: f64, json: &'static str) -> Self {
         self.most = Some(Bound { limit: Limit::Written(limit, json), exclusive: true });
         self
     }
 
-    /// The least and the greatest number, as the schema of a whole number or of any number has them.
+    /// Returns the least and the greatest number, as they are written in the schema of an integer (`whole`) or of any number.
     pub(crate) const fn edges(&self, whole: bool) -> (Edge, Edge) {
         (edge(self.least, whole, 1), edge(self.most, whole, -1))
     }
 
-    /// Writes the bounds into a schema; where the type has bounds of its own the tighter ones stay.
+    /// Writes the bounds into a schema. If the type has bounds of its own, the tighter ones stay.
     pub(super) fn apply(&self, schema: &mut Map, kind: Kind) {
         let mut bounds = Map::new();
         let sides = [
@@ -185,7 +185,7 @@ impl Range {
         *schema = conjoin(bounds, std::mem::take(schema));
     }
 
-    /// Says what is wrong with a JSON number; `None` if nothing is.
+    /// Returns what is wrong with a JSON number; `None` if nothing is.
     pub(super) fn check(&self, number: &str) -> Option<String> {
         let outside = |bound: Bound, wrong: Ordering| match bound.limit.compared_with(number) {
             Ok(Some(Ordering::Equal)) => bound.exclusive,
@@ -214,7 +214,7 @@ const fn edge(bound: Option<Bound>, whole: bool, step: i128) -> Edge {
         None => Edge::None,
         Some(Bound { limit: Limit::Int(limit), exclusive }) => {
             let limit = if exclusive && whole { limit.saturating_add(step) } else { limit };
-            // Beyond these serde_json writes a float.
+            // Outside of this range serde_json writes a float.
             if limit < i64::MIN as i128 || limit > u64::MAX as i128 {
                 return Edge::Unwritable;
             }
@@ -226,7 +226,7 @@ const fn edge(bound: Option<Bound>, whole: bool, step: i128) -> Edge {
 }
 
 impl Limit {
-    /// How `number` compares with this limit: `None` for what is not a number (the text `nan` of a prompt's argument).
+    /// Compares `number` with this limit; `None` for NaN (the text `nan` of a prompt's argument).
     fn compared_with(self, number: &str) -> Result<Option<Ordering>, ParseFloatError> {
         let whole = || Integer::parse(number)?.as_i128();
         match (self, number.parse::<i128>().ok().or_else(whole)) {

@@ -1,4 +1,4 @@
-//! What a tool of a question to the client's model takes.
+//! Input schemas of the tools in a question to the client's model.
 
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -6,7 +6,7 @@ use serde::Serialize;
 use crate::model::SamplingTool;
 
 impl SamplingTool {
-    /// The arguments are the fields of `T`; their doc comments are the descriptions. `#[data]` on `T` is enough, and
+    /// Sets the arguments: the fields of `T`, with their doc comments as descriptions. `#[data]` on `T` is enough, and
     /// [`ToolUse::input`](crate::ToolUse::input) reads them.
     #[must_use]
     pub fn schema<T: JsonSchema>(mut self) -> Self {
@@ -15,8 +15,8 @@ impl SamplingTool {
         self
     }
 
-    /// The arguments are what this schema says: JSON text, or anything that serializes to it. Its root has to be an
-    /// object schema, as the protocol requires.
+    /// Sets the schema of the arguments: JSON text, or a value that serializes to the schema. The root must be an object schema, as the
+    /// protocol requires.
     #[must_use]
     pub fn input_schema(mut self, schema: impl Serialize) -> Self {
         self.schema = super::given(schema);

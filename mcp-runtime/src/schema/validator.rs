@@ -1,11 +1,11 @@
-//! The part of JSON Schema our schemas use, read a second time and independently, to hold what we publish against what
-//! we check.
+//! A second, independent reader of the part of JSON Schema that our schemas use. Tests use it to compare the published schemas with the
+//! checks at run time.
 
 use std::collections::BTreeSet;
 
 use serde_json::Value;
 
-/// Whether `instance` is valid. `root` is where references are looked up.
+/// Whether `instance` is valid. References are looked up in `root`.
 pub(crate) fn accepts(schema: &Value, instance: &Value, root: &Value) -> bool {
     let Value::Object(map) = schema else { return schema != &Value::Bool(false) };
     map.iter().all(|(keyword, value)| keyword_accepts(keyword, value, schema, instance, root))

@@ -51,8 +51,8 @@ pub(super) fn for_opening(path: &Path, why: &rusqlite::Error) -> String {
 
 /// Advice for a file that this process has open.
 ///
-/// The file must not be opened once more: closing any descriptor of a file gives back all locks that the process has on it (POSIX advisory
-/// locks), and another server could take the file then.
+/// The file must not be opened once more. Closing any descriptor of a file gives back all locks that the process has on it (POSIX advisory
+/// locks), and another server could then take the file.
 pub(super) fn for_open_file(path: &Path, why: &rusqlite::Error) -> String {
     for_database(why, || obstacle_beside(path))
 }

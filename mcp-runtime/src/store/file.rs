@@ -1,4 +1,4 @@
-//! A file of tasks: how it is opened and kept from others, and what is in it.
+//! File of tasks: its tables, and how it is opened and locked.
 
 use std::{fs::OpenOptions, io, path::Path, time::Duration};
 
@@ -10,13 +10,13 @@ use rusqlite::{
 use super::advice;
 use crate::{model::Instant, task::KeptTask};
 
-/// Says in the file's header whose it is.
+/// Identifies the files of this crate, in the header of the file.
 const APPLICATION: i32 = i32::from_be_bytes(*b"mcpt");
 
-/// The format below. A file in another one is left alone.
+/// Version of the format below. A file in another format is left alone.
 const FORMAT: i32 = 1;
 
-/// `end` comes last, so that what comes before it can be read without it.
+/// `end` is the last column, so that the columns before it can be read without it.
 const TABLES: &str = "
     CREATE TABLE task (
         id TEXT NOT NULL PRIMARY KEY,
@@ -34,18 +34,18 @@ const TABLES: &str = "
 
 const SELECT: &str = "SELECT id, owner, created, expires, finished, json, \"end\" FROM task WHERE ";
 
-/// The same, for whoever does not look at what they ended with.
+/// The same columns, with an empty `end` for callers that do not need it.
 const SELECT_HEADS: &str =
     "SELECT id, owner, created, expires, finished, json, '' FROM task WHERE ";
 
-/// An open file, which nobody else can open.
+/// Open file, which no other process can open.
 pub(super) struct TaskFile {
     connection: Connection,
-    /// Counted once: nobody else writes to the file.
+    /// Counted once, because no other process writes to the file.
     kept: Amount,
 }
 
-/// So many tasks, of so many bytes together.
+/// Number of tasks, and their size in bytes.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Amount {
     pub(super) tasks: u64,
@@ -69,15 +69,15 @@ impl Amount {
 }
 
 impl TaskFile {
-    /// Opens it, or makes it. Waits so long for another process that has it open to end.
+    /// Opens the file, or creates it. If another process has the file open, waits up to `wait` for that process to end.
     ///
     /// # Errors
-    /// In words that say what to do, but for the path.
+    /// The file cannot be used. The error names the cause and the fix, without the path of the file.
     pub(super) fn open(path: &Path, wait: Duration) -> Result<Self, String> {
         if path == Path::new(":memory:") {
             return Err("that is no file: `MemoryTasks` keeps them in memory".to_owned());
         }
-        // Made absolute, no name means anything else than a file to SQLite.
+        // SQLite takes an absolute path for the name of a file, and never for anything else.
         let path = std::path::absolute(path).map_err(|why| advice::for_path(path, &why))?;
         make(&path).map_err(|why| advice::for_path(&path, &why))?;
         if let Some(other) = advice::for_kind(&path) {
@@ -91,8 +91,8 @@ impl TaskFile {
         Ok(Self { connection, kept })
     }
 
-    /// Keeps a task, and forgets those that have expired. Returns whether there was room for it within `most`; when there was
-    /// not, nothing has changed.
+    /// Stores a task, and deletes expired tasks. Returns whether there was room for the task within `most`. If there was none, nothing has
+    /// changed.
     pub(super) fn put(&mut self, task: &KeptTask, most: Amount) -> rusqlite::Result<bool> {
         let write = self.connection.transaction_with_behavior(Immediate)?;
         let mut kept = self.kept;
@@ -128,7 +128,7 @@ impl TaskFile {
         Ok(true)
     }
 
-    /// For what else is kept in the file.
+    /// Returns the connection, for what else is stored in the file.
     #[cfg(feature = "auth-server")]
     pub(super) fn connection(&mut self) -> &mut Connection {
         &mut self.connection
@@ -139,7 +139,7 @@ impl TaskFile {
         self.connection.query_row(&sql, [id], read).optional()
     }
 
-    /// The tasks of one owner after a place, which may be before the first.
+    /// Returns the tasks of one owner after a place, or from the first task on.
     pub(super) fn list(
         &self,
         owner: &str,
@@ -166,8 +166,7 @@ impl TaskFile {
     }
 }
 
-/// Makes the file where there is none, for its owner alone where files have owners: SQLite gives those it makes beside it the
-/// same permissions.
+/// Creates the file if there is none. On Unix only its owner may access it, and SQLite gives the files beside it the same permissions.
 fn make(path: &Path) -> io::Result<()> {
     let mut options = OpenOptions::new();
     options.write(true).create_new(true);
@@ -179,10 +178,10 @@ fn make(path: &Path) -> io::Result<()> {
     }
 }
 
-/// Takes the file for this process, and makes its tables where they are missing. What is somebody else's is not written to.
+/// Locks the file for this process, and creates the tables of a new file. A file of something else is not written to.
 fn prepare(connection: &mut Connection, wait: Duration) -> rusqlite::Result<Result<(), String>> {
     connection.busy_timeout(wait)?;
-    // The lock that the first transaction takes is held to the end of the process, however it ends.
+    // The lock that the first transaction takes is held until the file is closed, or the process ends in any way.
     connection.pragma_update(None, "locking_mode", "EXCLUSIVE")?;
     let start = connection.transaction_with_behavior(Immediate)?;
     let number = |sql: &str| start.query_row(sql, [], |row| row.get::<_, i32>(0));
@@ -208,10 +207,10 @@ fn prepare(connection: &mut Connection, wait: Duration) -> rusqlite::Result<Resu
         start.finish()?;
     }
     connection.pragma_update(None, "journal_mode", "WAL")?;
-    // What was put is on the disk, as far as the disk tells the truth; on macOS it has to be asked twice.
+    // A stored task is on the disk, if the disk reports its writes truthfully. macOS needs `fullfsync` for that as well.
     connection.pragma_update(None, "synchronous", "FULL")?;
     connection.pragma_update(None, "fullfsync", true)?;
-    // One large result does not leave a large journal.
+    // A large result does not leave a large journal.
     connection.pragma_update(None, "journal_size_limit", 4 << 20)?;
     Ok(Ok(()))
 }
@@ -223,7 +222,7 @@ fn count(connection: &Connection) -> rusqlite::Result<Amount> {
     })
 }
 
-/// Returns what has been deleted.
+/// Deletes rows, and returns the number of their tasks and bytes.
 fn delete(write: &Transaction<'_>, rows: &str, params: impl Params) -> rusqlite::Result<Amount> {
     let mut statement = write.prepare(&format!("DELETE FROM task WHERE {rows} RETURNING bytes"))?;
     let mut deleted = Amount::default();
@@ -246,7 +245,7 @@ fn read(row: &Row<'_>) -> rusqlite::Result<KeptTask> {
     })
 }
 
-/// SQLite's integers have a sign. No time that anybody lives to see is that late.
+/// Converts to a signed integer of SQLite. A number that is too large becomes the largest one.
 pub(super) fn integer(number: u64) -> i64 {
     i64::try_from(number).unwrap_or(i64::MAX)
 }

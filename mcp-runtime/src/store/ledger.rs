@@ -1,4 +1,4 @@
-//! Clients and what users have granted to them, in the file that tasks are in.
+//! Clients of the authorization server and the grants of users, in the same file as the tasks.
 
 use rusqlite::{Connection, TransactionBehavior::Immediate, params};
 
@@ -8,7 +8,7 @@ use crate::{
     task::Keeping,
 };
 
-/// Made when it is first needed: a file in which only tasks are kept is as it was.
+/// Created on first use, so that a file with only tasks does not change.
 const TABLE: &str = "
     CREATE TABLE IF NOT EXISTS authorization (
         kind TEXT NOT NULL,
@@ -36,7 +36,7 @@ fn load(connection: &mut Connection, now: u64) -> rusqlite::Result<Vec<Row>> {
         let kind: String = row.get(0)?;
         let expires = u64::try_from(row.get::<_, i64>(2)?).unwrap_or_default();
         let row = |kind| Ok(Row { kind, key: row.get(1)?, expires, json: row.get(3)? });
-        // What a newer version keeps beside them is none of ours.
+        // A row of an unknown kind was written by a newer version, and is skipped.
         Kind::named(&kind).map(row).transpose()
     })?;
     rows.filter_map(Result::transpose).collect()

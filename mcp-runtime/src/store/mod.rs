@@ -1,4 +1,4 @@
-//! Where tasks outlast the process.
+//! Store in a SQLite file, in which tasks outlast the process.
 
 mod advice;
 mod file;

@@ -11,25 +11,25 @@ use crate::{
     task::{Keeping, KeptTask, TaskStore, no_room},
 };
 
-/// How long a server that is ending may take to let go of its file: calls have five seconds to finish.
+/// Time to wait for another server to release the file. A server that ends gives its calls five seconds to finish.
 const WAIT: Duration = Duration::from_secs(6);
 
-/// Keeps tasks in a SQLite file (feature `sqlite`), at most so many and of so many bytes. Those that have expired are forgotten when
-/// another is kept; when there is no room then, the oldest of the same owner that have finished; when that does not help, there is no
-/// new task.
+/// Task store in a SQLite file (feature `sqlite`), with a maximum number and a maximum size of tasks.
 ///
-/// What has been kept is on the disk: neither the end of the process, `kill -9` too, nor a power cut takes it back, if the disk
-/// holds what it says it has written.
+/// When a task is stored, expired tasks are deleted. If there is still no room, the oldest finished tasks of the same owner are deleted
+/// too. If that does not help, the new task is refused.
 ///
-/// **One server for a file.** A server that starts ends the tasks, or runs them again, that were left unfinished, so nobody else can
-/// open the file while it runs, not even to read it. Each server of a fleet has a file of its own, and so has each process that a client
-/// starts for itself over stdio: where several clients may start one, give each another path, or serve them all over HTTP.
+/// A stored task is on the disk: neither a power cut nor the end of the process, `kill -9` included, can take it back. That holds as far as
+/// the disk keeps what it reports as written.
 ///
-/// The file is opened, or made, when the server starts, and a server whose file cannot be opened does not start. The commands of the
-/// binary leave it alone.
+/// **Each server needs its own file.** When a server starts, it ends the unfinished tasks in the file, or runs them again. No other process
+/// can open the file while the server runs, not even to read it. So each server of a fleet has its own file. Over stdio each client starts
+/// its own process: give each client another path, or serve all of them over HTTP.
 ///
-/// **Who can read it.** On Unix the file is made for the user alone whom the process runs as; one that is there already keeps its
-/// permissions. It is not encrypted, and what was forgotten may stay in it until the space is used again. It does not shrink.
+/// The server opens or creates the file when it starts, and does not start if that fails. The commands of the binary do not touch the file.
+///
+/// **Permissions.** On Unix a new file can be accessed only by the user that runs the process. An existing file keeps its permissions. The
+/// file is not encrypted, and deleted tasks may stay in it until the space is used again. It does not shrink.
 ///
 #[cfg_attr(feature = "stdio", doc = "```no_run")]
 // Without the feature there is no `run`, so there is nothing to compile.
@@ -44,18 +44,19 @@ const WAIT: Duration = Duration::from_secs(6);
 pub struct SqliteTasks {
     path: PathBuf,
     wait: Duration,
-    /// Opened when it is needed first.
+    /// `None` until the file is first needed.
     file: Arc<Mutex<Option<TaskFile>>>,
     most: Amount,
 }
 
 impl SqliteTasks {
-    /// In this file: at most 65,536 tasks, of 1 GiB.
+    /// Creates a store in the file at `path`, for at most 65,536 tasks of 1 GiB together.
     ///
-    /// A server with it does not start when the file cannot be read and written, is no SQLite database or one of something else, or
-    /// comes from another version of this crate; nothing that is not its own is written to. The error names the file, the cause and the
-    /// fix. The process must be able to make files in the directory, because SQLite keeps its journals there. If another process has the
-    /// file open, the server waits six seconds for that process to end.
+    /// The server does not start if the file cannot be read and written, or is no SQLite database. Nor does it start with a database of
+    /// something else, or with the format of another version of this crate. Such a file is not written to. The error names the file, the
+    /// cause and the fix.
+    /// The process must be able to create files in the directory, because SQLite keeps its journals there. If another process has the file
+    /// open, the server waits six seconds for that process to end.
     pub fn new(path: impl Into<PathBuf>) -> Self {
         Self::waiting(path, WAIT)
     }
@@ -65,22 +66,22 @@ impl SqliteTasks {
         Self { path: path.into(), wait, file: Arc::default(), most }
     }
 
-    /// At most so many tasks.
+    /// Sets the maximum number of tasks. Default: 65,536.
     #[must_use]
     pub fn most(mut self, most: usize) -> Self {
         self.most.tasks = most as u64;
         self
     }
 
-    /// Of so many bytes together, results counted. The file needs somewhat more.
+    /// Sets the maximum size of all tasks together, results included, in bytes. Default: 1 GiB. The file needs somewhat more.
     #[must_use]
     pub fn bytes(mut self, bytes: usize) -> Self {
         self.most.bytes = bytes as u64;
         self
     }
 
-    /// Works on the file where that may take its time. What is asked for first is done first, since the lock is fair; once begun
-    /// it is done even if nobody waits for it any more.
+    /// Runs `work` on the file, on a thread that may block. Calls run in the order in which they come, since the lock is fair. Work that
+    /// has begun is finished even if its caller is cancelled.
     pub(super) async fn with<T: Send + 'static>(
         &self,
         work: impl FnOnce(&mut TaskFile) -> rusqlite::Result<T> + Send + 'static,
@@ -103,7 +104,7 @@ impl SqliteTasks {
                 format!("the tasks in `{}`: {advice}", path.display())
             })
         });
-        // Clients need not know where a server has its files.
+        // The error is internal, because clients need not know where a server has its files.
         let done = done.await.map_err(Error::internal)?;
         done.map_err(Error::internal)
     }

@@ -11,7 +11,7 @@ use rusqlite::Connection;
 use super::SqliteTasks;
 use crate::task::{KeptTask, TaskStore as _};
 
-/// A folder of files, which goes when the test ends.
+/// Folder that is deleted when the test ends.
 struct Folder(PathBuf);
 
 impl Folder {
@@ -27,7 +27,7 @@ impl Folder {
         self.0.join("tasks.db")
     }
 
-    /// What the file is, whoever wrote it.
+    /// Runs SQL on the file, as another program could.
     fn database(&self, sql: &str) {
         Connection::open(self.file()).unwrap().execute_batch(sql).unwrap();
     }
@@ -54,7 +54,7 @@ async fn open_within(path: &Path, wait: Duration) -> Result<SqliteTasks, String>
     Ok(store)
 }
 
-/// It is refused in words that name the file, and is not touched.
+/// Checks that the file is refused with an error that names it, and is not written to.
 async fn check_refused(path: &Path, says: &str) {
     let before = fs::read(path).ok();
     let why = open(path).await.unwrap_err();
@@ -95,13 +95,13 @@ async fn a_file_has_one_server() {
     let first = open(&folder.file()).await.unwrap();
     let why = open_at_once(&folder.file()).await.unwrap_err();
     assert!(why.contains("tasks.db") && why.contains("a file of its own"), "{why}");
-    // Not even for a look.
+    // No other connection can even read the file.
     let look = Connection::open(folder.file()).unwrap();
     look.busy_timeout(Duration::ZERO).unwrap();
     assert!(look.query_row("SELECT count(*) FROM task", [], |_| Ok(())).is_err());
     drop((look, first));
     drop(open(&folder.file()).await.unwrap());
-    // The other way round as well: who looks at it keeps a server out.
+    // A connection that reads the file keeps a server out as well.
     let look = Connection::open(folder.file()).unwrap();
     look.query_row("SELECT count(*) FROM task", [], |_| Ok(())).unwrap();
     assert!(open_at_once(&folder.file()).await.is_err());
@@ -195,7 +195,7 @@ async fn a_damaged_file_is_refused() {
     bytes[4096..].fill(0xA5);
     fs::write(folder.file(), &bytes).unwrap();
     check_refused(&folder.file(), "malformed").await;
-    // Cut off in the middle, as a copy that was not finished.
+    // The file is cut off, like an unfinished copy.
     bytes.truncate(100);
     fs::write(folder.file(), &bytes).unwrap();
     check_refused(&folder.file(), "").await;
@@ -324,7 +324,7 @@ async fn what_was_put_last_is_kept() {
     }
 }
 
-/// Numbers that SQLite does not have are those next to them that it has.
+/// A number beyond the range of SQLite becomes the largest one in it.
 #[tokio::test]
 async fn times_that_are_too_late_are_the_latest() {
     let folder = Folder::new();

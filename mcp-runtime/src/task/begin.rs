@@ -1,4 +1,4 @@
-//! How a call becomes a task.
+//! The way from a call to a task.
 
 use std::{
     future::poll_fn,
@@ -17,8 +17,8 @@ use crate::{
 };
 
 impl Tasks {
-    /// Takes a call that may become a task to where it has ended or is one. Whether a call that ends at once becomes a task
-    /// all the same, which its client then asks for the end, `always` says.
+    /// Follows a call that may become a task until it has ended or has become one. With `always` a call that ends at once becomes a task
+    /// too, and its client asks the task for the result.
     pub(crate) fn follow(
         self: &Arc<Self>,
         dispatcher: &Arc<Dispatcher>,
@@ -47,12 +47,12 @@ impl Tasks {
                 }
             }),
         };
-        // A context of its own: that of the handler lives longer than the call.
+        // The call gets its own context, because that of the handler lives longer than the call.
         let context = Context::new(dispatcher.environment.clone(), Caller::default(), None);
         Dispatched::Pending(Pending::bare(work, context, dispatcher.settings))
     }
 
-    /// The call has an answer, but its client wants to ask a task for it.
+    /// Makes a task of a call that has an answer already, because its client wants to ask a task for the answer.
     async fn begin_ended(&self, live: &Arc<Live>, answer: Answer) -> Answer {
         live.finish(Some(answer));
         live.set_share(None);
@@ -70,11 +70,11 @@ impl Tasks {
         Ok(Done::Task(TaskAnswer::Created(live.view())))
     }
 
-    /// Lets it run on its own from here on.
+    /// Lets the task run on its own from here on.
     pub(super) fn run(self: &Arc<Self>, live: &Arc<Live>, pending: Pending) {
         self.enter(live);
         live.set_task(pending.context());
-        // Not longer than there is a server: another one may have taken over the store.
+        // The task must not use the store for longer than the server exists: another server may have taken over the store.
         let (tasks, live) = (Arc::downgrade(self), live.clone());
         tokio::spawn(async move {
             match live.origin.ttl {
@@ -92,8 +92,8 @@ impl Tasks {
         });
     }
 
-    /// Stores the end of a task, and only then lets clients see it. An end that the store refuses becomes visible too, as long as this
-    /// process runs: otherwise the client would wait for a result that is there.
+    /// Stores the end of a task, and only then lets clients see it. If the store rejects the end, clients see it as long as this process
+    /// runs. Otherwise they would wait for a result that is there.
     pub(super) async fn settle(&self, live: &Live) {
         let is_stored = self.put(live).await.is_ok();
         live.publish_end();
@@ -102,11 +102,11 @@ impl Tasks {
         }
     }
 
-    /// Puts what there is of it into the store.
+    /// Puts the task into the store, as it is now.
     pub(super) async fn put(&self, live: &Live) -> Result<()> {
         self.set_kept();
         let put = unwind::catch_async(|| self.store.put(live.kept())).await;
-        // A task whose end is never told would keep its share, and its client would wait for ever.
+        // A panic counts as an error. Otherwise clients would never see the end of the task, and it would keep its share.
         let put = put.unwrap_or_else(|Panicked| Err(Error::internal("the task store panicked")));
         if let Err(why) = &put {
             tracing::error!(
@@ -120,7 +120,7 @@ impl Tasks {
     }
 }
 
-/// A task that its client gives up before it runs, while the store may be about to keep it.
+/// Guard of a task that does not run yet, while the store writes it. If the client gives up the call meanwhile, the task is cancelled.
 struct Abandoned<'a> {
     tasks: &'a Arc<Tasks>,
     live: &'a Arc<Live>,

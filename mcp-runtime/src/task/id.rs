@@ -2,10 +2,11 @@ use std::sync::Arc;
 
 use crate::{error::Result, random::random};
 
-/// An id that nobody can guess: whoever knows it may look after the task, where nobody knows who calls (TASK4-04, TASK5-12).
+/// Returns a task id that cannot be guessed. If callers are not authenticated, a client that knows the id may use the task (rules TASK4-04
+/// and TASK5-12).
 ///
 /// # Errors
-/// When the system has no random numbers.
+/// The system has no random numbers.
 pub(super) fn new_id() -> Result<Arc<str>> {
     let bytes: [u8; 16] = random()?;
     Ok(bytes.iter().map(|it| format!("{it:02x}")).collect::<String>().into())

@@ -1,4 +1,4 @@
-//! What is written down of a task, and read back.
+//! Stored form of a task: how it is written and read.
 
 use std::{sync::Arc, time::Duration};
 
@@ -9,19 +9,19 @@ use crate::{
     wire::{Object, Raw, validate, write},
 };
 
-/// Everything a store has of a task.
+/// A task as it is read from the store.
 pub(super) struct Record {
     pub(super) view: TaskView,
     pub(super) tool: String,
     pub(super) was_guarded: bool,
-    /// Those of a tool that may run again.
+    /// Arguments, if the tool may run again.
     pub(super) arguments: Option<String>,
     pub(super) caller: Option<String>,
     pub(super) client: ClientInfo,
 }
 
 impl Live {
-    /// What a store keeps of it now.
+    /// Returns the task as it is now, for the store.
     pub(super) fn kept(&self) -> KeptTask {
         let view = self.latest_view();
         let mut json = Vec::new();
@@ -66,7 +66,7 @@ impl Live {
     }
 }
 
-/// As much of an end as a list says of it.
+/// Writes the part of an end that lists show.
 fn outline(object: &mut Object<'_>, end: &TaskEnd) {
     match end {
         TaskEnd::Result(it) if it.is_error => {
@@ -110,7 +110,8 @@ fn end(out: &mut Vec<u8>, end: &TaskEnd) {
     }
 }
 
-/// The kinds of errors by numbers of their own, since codes differ between revisions; an author's code is itself.
+/// Kinds of errors, which are stored as numbers of their own, because codes differ between protocol revisions. An author's code is stored
+/// as it is.
 const KINDS: [Kind; 11] = [
     Kind::Failed,
     Kind::Parse,
@@ -125,7 +126,7 @@ const KINDS: [Kind; 11] = [
     Kind::UrlRequired,
 ];
 
-/// No author's code lies where JSON-RPC has its own.
+/// Number of the first kind. It lies in the range that JSON-RPC reserves, where no author's code lies.
 const FIRST: i64 = -32_768;
 
 fn number(kind: Kind) -> i64 {
@@ -171,22 +172,22 @@ impl KeptTask {
         self.expires.is_some_and(|it| it <= Instant::now().0)
     }
 
-    /// What was written down.
+    /// Reads the task.
     ///
     /// # Errors
-    /// When it was not written by this server: the store has mixed something up.
+    /// The text was not written by this server: the store has mixed something up.
     pub(super) fn read(&self) -> Result<Record, Error> {
         let end = || {
-            // As deep as any result can be.
+            // The limit is as deep as any result can be.
             validate(self.end.as_bytes(), 1024).ok().and_then(read_end)
         };
         self.record(|_| end()).ok_or_else(|| self.unreadable())
     }
 
-    /// As much of it as a list says, for which nothing large is read.
+    /// Reads the part of the task that lists show, and nothing large.
     ///
     /// # Errors
-    /// When it was not written by this server.
+    /// The text was not written by this server.
     pub(super) fn read_outline(&self) -> Result<Record, Error> {
         self.record(read_outline).ok_or_else(|| self.unreadable())
     }

@@ -21,32 +21,32 @@ use crate::{
     wire::Raw,
 };
 
-/// A call that runs, or may come to run, as a task of this process.
+/// A call that runs as a task of this process, or may become one.
 pub(crate) struct Live {
     pub(super) origin: Origin,
     pub(super) catalog: Arc<Catalog>,
     state: Mutex<State>,
     changed: Notify,
-    /// Held while clients are told, so that nothing older is said after something newer.
+    /// Held while clients are notified, so that no older state is sent after a newer one.
     telling: Mutex<()>,
 }
 
-/// What a task is made of.
+/// Properties that a task has from the start.
 pub(super) struct Origin {
     pub(super) id: Arc<str>,
     pub(super) owner: Box<str>,
     pub(super) tool: Box<str>,
-    /// The tool was not for everybody.
+    /// Whether access to the tool was restricted.
     pub(super) was_guarded: bool,
-    /// Those of a tool that may run again.
+    /// Arguments, if the tool may run again.
     pub(super) arguments: Option<Box<str>>,
-    /// What is kept of who called it.
+    /// Authorization of the caller as JSON text, if the tool may run again.
     pub(super) caller: Option<Box<str>>,
     pub(super) client: Arc<ClientInfo>,
     pub(super) created: Instant,
     pub(super) ttl: Option<Duration>,
     pub(super) poll: Duration,
-    /// It begins when the handler says so.
+    /// Whether the handler decides when the task begins.
     pub(super) later: bool,
 }
 
@@ -54,12 +54,12 @@ struct State {
     phase: Phase,
     updated: Instant,
     message: Option<Arc<str>>,
-    /// When clients were told of a message last.
+    /// Time at which clients were last notified of a message.
     told: Option<tokio::time::Instant>,
-    /// Each key is asked once (TASK5-05).
+    /// Keys that have been used: each one is asked once (rule TASK5-05).
     keys: BTreeSet<Box<str>>,
     open: Vec<Open>,
-    /// Those who wait for the end, in the order they came.
+    /// Waiters for the end, in the order in which they came.
     waiters: Vec<(u64, Arc<ClientInfo>)>,
     /// The roots as the client named them.
     roots: Option<Box<str>>,
@@ -73,9 +73,9 @@ struct State {
 enum Phase {
     /// A call like any other.
     Call,
-    /// The handler wants to be a task.
+    /// The handler wants the call to be a task.
     Wanted,
-    /// Its client knows it, or is about to.
+    /// The client knows the task, or is about to.
     Task,
 }
 
@@ -94,7 +94,7 @@ struct Open {
     key: Box<str>,
     question: Question,
     answer: oneshot::Sender<Result<Box<str>>>,
-    /// Who has put it to a client, and waits.
+    /// Number of the waiter that has put the question to its client.
     claimed: Option<u64>,
 }
 
@@ -136,7 +136,7 @@ impl Live {
         self.state().view(&self.origin, |_| true)
     }
 
-    /// Tells whoever waits or listens that something is different now.
+    /// Notifies waiters and listeners of a change.
     fn news(&self) {
         self.changed.notify_waiters();
         if self.is_task() {
@@ -145,7 +145,7 @@ impl Live {
         }
     }
 
-    /// Whether it is one; until then it is a call.
+    /// Whether the call has become a task.
     pub(super) fn is_task(&self) -> bool {
         self.state().phase == Phase::Task
     }
@@ -155,7 +155,7 @@ impl Live {
         !self.origin.later || self.state().phase == Phase::Wanted
     }
 
-    /// The handler has come to where the task begins. Returns whether it has begun already.
+    /// Notes that the handler wants the task to begin. Returns whether it has begun already.
     pub(super) fn want(&self) -> bool {
         let mut state = self.state();
         if state.phase == Phase::Call {
@@ -169,7 +169,8 @@ impl Live {
         state.phase = Phase::Task;
         state.context = Some(context.clone()).filter(|_| state.end.is_none());
         drop(state);
-        // Whoever reports from another thread took it for a call, and holds the lock until that is sent: before the answer.
+        // A report from another thread may have been meant for the call. It holds the lock until it is sent, so it is sent before the
+        // answer.
         drop(context.lock_progress());
         self.changed.notify_waiters();
     }
@@ -183,7 +184,7 @@ impl Live {
         &self.origin.id
     }
 
-    /// Whether the handler says when it begins.
+    /// Whether the handler decides when the task begins.
     pub(crate) fn begins_later(&self) -> bool {
         self.origin.later
     }
@@ -201,7 +202,7 @@ impl Live {
         self.news();
     }
 
-    /// Waits until `look` finds something; it is asked again after each change.
+    /// Waits until `look` returns a value. It is called again after each change.
     pub(crate) async fn until<T>(&self, mut look: impl FnMut(&Self) -> Option<T>) -> T {
         loop {
             let mut changed = std::pin::pin!(self.changed.notified());
@@ -213,7 +214,8 @@ impl Live {
         }
     }
 
-    /// How it goes, in a line. Clients that look see every one; those that listen are told no more often than they would look.
+    /// Sets the message of the task. Clients that poll see each message. Clients that listen are notified at most once per polling
+    /// interval.
     pub(super) fn report(&self, report: &Report) {
         let text = match (&report.message, report.total) {
             (Some(message), _) => message.clone(),
@@ -251,7 +253,7 @@ impl Live {
         Some((std::mem::take(&mut state.open), state.context.take()))
     }
 
-    /// The handler's answer; `None` when it was given up.
+    /// Ends the task with the handler's answer; `None` means that the handler was cancelled.
     pub(super) fn finish(&self, answer: Option<Answer>) {
         let (end, message) = match answer {
             Some(Ok(Done::Tool(result))) => (TaskEnd::Result(result), None),
@@ -289,7 +291,7 @@ impl Live {
         true
     }
 
-    /// Why it could not go on.
+    /// Ends the task with an error that says why it could not go on.
     pub(super) fn fail(&self, why: &str) {
         self.finish(Some(Err(Error::msg(why))));
     }
@@ -297,11 +299,11 @@ impl Live {
     pub(super) fn ask(self: &Arc<Self>, key: &str, question: Question) -> Asking {
         let failed = |error| Box::pin(std::future::ready(Err(error)));
         if let Some(lacking) = lacking(&self.origin.client, &question) {
-            // The call has been accepted: there is no refusing it any more.
+            // The call has been accepted, so it is too late to reject it.
             return failed(Error::msg(lacking.message()));
         }
         if let Question::Url { url, must_visit: true, .. } = &question {
-            // A task is not called again by itself when the user has been there.
+            // No client calls a task again by itself when the user has visited the page.
             let text = format!("the user must visit {url} first: call the tool again after that");
             return failed(Error::msg(text));
         }
@@ -333,12 +335,13 @@ impl Live {
         })
     }
 
-    /// Whether it waits for an answer.
+    /// Whether the task waits for an answer.
     pub(super) fn is_waiting(&self) -> bool {
         !self.state().open.is_empty()
     }
 
-    /// Hands over an answer, or why there is none. One that does not fit its question, or that nobody waits for, is no answer.
+    /// Hands over an answer, or the reason why there is none. An answer that does not fit its question, or has no open question, is
+    /// ignored.
     pub(crate) fn answer(&self, key: &str, answer: Result<Box<str>>) {
         let mut state = self.state();
         let Some(at) = state.open.iter().position(|it| &*it.key == key) else { return };
@@ -381,7 +384,7 @@ impl State {
     }
 }
 
-/// Takes a question back that nobody waits for any more.
+/// Withdraws a question when the handler no longer waits for its answer.
 struct Withdraw {
     live: Arc<Live>,
     key: Box<str>,

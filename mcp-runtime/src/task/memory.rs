@@ -8,8 +8,10 @@ use std::{
 use super::{Keeping, KeptTask, TaskStore, no_room};
 use crate::{error::Result, model::Instant};
 
-/// Keeps tasks as long as the process runs, at most so many and of so many bytes. When there is no room, tasks that have expired go
-/// first, then the oldest of the same owner that have finished; when that does not help, there is no new task.
+/// Store that keeps tasks in memory, as long as the process runs. The number of tasks and their size are limited.
+///
+/// If there is no room, expired tasks are evicted first, then the oldest finished tasks of the same owner. If that is not enough, the new
+/// task is rejected.
 ///
 /// ```
 /// use mcp_runtime::MemoryTasks;
@@ -26,7 +28,7 @@ pub struct MemoryTasks {
 #[derive(Default)]
 struct Kept {
     tasks: HashMap<String, KeptTask>,
-    /// By owner, then by place.
+    /// Tasks by owner, then by place.
     places: BTreeMap<(String, u64, String), ()>,
     bytes: usize,
 }
@@ -38,19 +40,19 @@ impl Default for MemoryTasks {
 }
 
 impl MemoryTasks {
-    /// At most 4,096 tasks, of 256 MiB.
+    /// Creates a store for at most 4,096 tasks of 256 MiB together.
     pub fn new() -> Self {
         Self { kept: Mutex::default(), most: 4096, bytes: 256 << 20 }
     }
 
-    /// At most so many tasks.
+    /// Sets the maximum number of tasks. Default: 4,096.
     #[must_use]
     pub fn most(mut self, most: usize) -> Self {
         self.most = most;
         self
     }
 
-    /// Of so many bytes together, results counted.
+    /// Sets the maximum size of all tasks together, including their results, in bytes. Default: 256 MiB.
     #[must_use]
     pub fn bytes(mut self, bytes: usize) -> Self {
         self.bytes = bytes;
@@ -72,7 +74,7 @@ impl MemoryTasks {
             kept.forget_expired();
         }
         let Some(going) = kept.going(&task.owner, has_room) else {
-            // What there was of it stays, and so does everything else.
+            // The previous version of the task stays, and no unexpired task is evicted.
             before.into_iter().for_each(|it| kept.insert(it));
             return Err(no_room());
         };
@@ -111,8 +113,8 @@ impl Kept {
         }
     }
 
-    /// Which of this owner's tasks that have finished have to go until there is room, the oldest first; `None` when there is none
-    /// without them all.
+    /// Returns the finished tasks of this owner that have to be evicted until there is room, the oldest first. `None` means that there is
+    /// no room even without all of them.
     fn going(&self, owner: &str, has_room: impl Fn(usize, usize) -> bool) -> Option<Vec<String>> {
         let from = (owner.to_owned(), 0, String::new());
         let own = self.places.range(from..).map(|it| it.0).take_while(|it| it.0 == owner);
@@ -150,7 +152,7 @@ impl TaskStore for MemoryTasks {
         let own = kept.places.range(from..).map(|it| it.0).take_while(|it| it.0 == owner);
         let after = own.filter(|it| after != Some((it.1, &*it.2)));
         let found = after.take(most).filter_map(|it| kept.tasks.get(&it.2));
-        // Without what may be large.
+        // The result leaves out `end`, which may be large.
         let head = |it: &KeptTask| KeptTask {
             id: it.id.clone(),
             owner: it.owner.clone(),

@@ -1,7 +1,7 @@
-//! Calls that go on after their answer.
+//! Tasks: calls that go on after their response.
 //!
-//! A task runs in this process as a [`Live`], which knows its questions and its status; what must outlast the process is put
-//! into a [`TaskStore`] when the task begins and when it ends. Nothing here knows a revision: the two dialects of tasks are
+//! A task runs in this process as a [`Live`], which knows its questions and its status. The part that must outlast the process is put into
+//! a [`TaskStore`] when the task begins and when it ends. Nothing here knows a protocol revision: the two dialects of tasks are in
 //! `protocol/tasks`.
 
 mod begin;

@@ -1,4 +1,4 @@
-//! What a restart left behind.
+//! Tasks that a restart has left unfinished.
 
 use std::{borrow::Cow, sync::Arc};
 
@@ -13,11 +13,11 @@ use crate::{
 };
 
 impl Tasks {
-    /// Takes up the tasks that were running when the server stopped: a tool that is `idempotent` runs again with its
-    /// arguments, any other task ends and says why.
+    /// Takes up the tasks that were running when the server stopped. A tool that is `idempotent` runs again with its arguments. Any other
+    /// task ends with an error that says why.
     ///
     /// # Errors
-    /// When the store cannot be read or written.
+    /// The store cannot be read or written.
     pub(crate) async fn recover(self: &Arc<Self>, dispatcher: &Arc<Dispatcher>) -> Result<()> {
         for kept in self.store.unfinished().await? {
             if kept.is_expired() {
@@ -25,7 +25,7 @@ impl Tasks {
             }
             let record = match kept.read() {
                 Ok(record) => record,
-                // One that nobody can read is no reason not to serve the others.
+                // A task that cannot be read is no reason not to serve the others.
                 Err(why) => {
                     tracing::error!("{}", why.message());
                     continue;
@@ -66,7 +66,7 @@ impl Tasks {
         let request =
             Request::CallTool { name: (&**tool).into(), arguments: Some(arguments.into()) };
         let carrier = dispatcher.carrier_of(owner, caller.as_deref());
-        // What the tool wants of its callers may be different now.
+        // The conditions for callers of the tool may be different now.
         #[cfg(feature = "auth")]
         if let Err(no) = dispatcher.permit(&snapshot, Some(entry), &carrier, &request) {
             let why = no.error.message();

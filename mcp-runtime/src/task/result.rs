@@ -1,4 +1,4 @@
-//! The result of a tool as it is written down: in no revision's words, but for what they all have in common.
+//! Stored form of a tool's result. It belongs to no protocol revision, but has the words that all revisions share.
 
 use base64::{Engine as _, engine::general_purpose::STANDARD};
 
@@ -90,12 +90,12 @@ fn data(object: &mut Object<'_>, data: &Data) {
 
 fn meta(object: &mut Object<'_>, meta: Option<&Meta>) {
     if let Some(meta) = meta {
-        // A map of JSON values can always be written.
+        // Writing a map of JSON values never fails.
         let _ = write::value(object.key("_meta"), &meta.0);
     }
 }
 
-/// What [`write`] wrote.
+/// Reads a result that [`write`] has written.
 pub(super) fn read(raw: Raw<'_>) -> Option<ToolResult> {
     let [content, structured, is_error] = raw.pick(["content", "structured", "isError"]);
     Some(ToolResult {

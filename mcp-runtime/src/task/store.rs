@@ -2,21 +2,21 @@ use std::{future::Future, pin::Pin, sync::Arc};
 
 use crate::error::{Error, Result};
 
-/// What a [`TaskStore`] gives when it is done.
+/// Future that the methods of a [`TaskStore`] return.
 pub type Keeping<'a, T> = Pin<Box<dyn Future<Output = Result<T>> + Send + 'a>>;
 
-/// Where tasks are kept: [`Builder::task_store`](crate::Builder::task_store).
+/// Store that keeps tasks. Set it with [`Builder::task_store`](crate::Builder::task_store).
 ///
-/// The server puts a task when it begins, before the client gets its id, and once more when it ends, before any client can see the end.
-/// Progress in between stays in the process. The store decides which tasks are left after a restart: [`MemoryTasks`](crate::MemoryTasks)
-/// forgets all, `SqliteTasks` (feature `sqlite`) none.
+/// The server puts a task into the store when the task begins, before the client gets its id. It puts the task again when it ends, before
+/// any client can see the end. Progress in between stays in the process. The store decides which tasks are left after a restart:
+/// [`MemoryTasks`](crate::MemoryTasks) loses all, `SqliteTasks` (feature `sqlite`) none.
 ///
 /// ```
 /// use std::{collections::BTreeMap, sync::Mutex};
 ///
 /// use mcp_runtime::{Keeping, KeptTask, TaskStore};
 ///
-/// /// Keeps everything for ever.
+/// /// A store that never evicts.
 /// #[derive(Default)]
 /// struct Hoard(Mutex<BTreeMap<String, KeptTask>>);
 ///
@@ -54,32 +54,32 @@ pub type Keeping<'a, T> = Pin<Box<dyn Future<Output = Result<T>> + Send + 'a>>;
     note = "`MemoryTasks::new()` keeps them in memory, `SqliteTasks` (feature `sqlite`) in a file; a store of your own is a type with `impl TaskStore`"
 )]
 pub trait TaskStore: Send + Sync + 'static {
-    /// Makes the store ready: asked once, before anything else, when a server starts.
+    /// Makes the store ready. The server calls it once when it starts, before any other method. By default it does nothing.
     ///
     /// # Errors
-    /// When it cannot be used. The server does not start then.
+    /// The store cannot be used. The server does not start then.
     fn open(&self) -> Keeping<'_, ()> {
         Box::pin(std::future::ready(Ok(())))
     }
 
-    /// Keeps a task, in place of what has been kept of it. When this is done the task must be found.
+    /// Keeps a task, in place of its previous version. Once the future has finished, the other methods must find the task.
     ///
     /// # Errors
-    /// The task cannot be kept. If that happens at the begin of a task, the call is refused. If it happens at the end, the server logs the
-    /// error, and clients get the result from memory until the process ends or the task expires.
+    /// The task cannot be kept. If that happens when a task begins, the call is rejected. If it happens when the task ends, the server logs
+    /// the error. Clients then get the result from memory until the process ends or the task expires.
     fn put(&self, task: KeptTask) -> Keeping<'_, ()>;
 
-    /// The task of this id.
+    /// Returns the task with this id.
     ///
     /// # Errors
-    /// When the store cannot be read.
+    /// The store cannot be read.
     fn get<'a>(&'a self, id: &'a str) -> Keeping<'a, Option<KeptTask>>;
 
-    /// The tasks of one owner that come after this [`place`](KeptTask::place), at most `most` of them, in the order of their places.
-    /// Nobody looks at their [`end`](KeptTask::end): it may be left empty.
+    /// Returns the tasks of one owner that come after this [`place`](KeptTask::place), at most `most` of them, in the order of their
+    /// places. The server does not read their [`end`](KeptTask::end), so it may be left empty.
     ///
     /// # Errors
-    /// When the store cannot be read.
+    /// The store cannot be read.
     fn list<'a>(
         &'a self,
         owner: &'a str,
@@ -87,46 +87,48 @@ pub trait TaskStore: Send + Sync + 'static {
         most: usize,
     ) -> Keeping<'a, Vec<KeptTask>>;
 
-    /// Everybody's tasks that have not finished: asked once, when the server starts, which ends them or runs them again. Two servers
-    /// must therefore not share what they keep; a store that several can reach gives each its own part.
+    /// Returns the unfinished tasks of all owners. The server calls it once when it starts, and ends these tasks or runs them again.
+    ///
+    /// Two servers must therefore not share their tasks: a store that several servers use has to give each of them its own part.
     ///
     /// # Errors
-    /// When the store cannot be read.
+    /// The store cannot be read.
     fn unfinished(&self) -> Keeping<'_, Vec<KeptTask>>;
 }
 
-/// What a [`TaskStore`] keeps of a task.
+/// A task as a [`TaskStore`] keeps it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct KeptTask {
-    /// Which task it is.
+    /// Id of the task.
     pub id: String,
-    /// Whose it is: the name of a [`Principal`](crate::Principal), empty where nobody knows who calls.
+    /// Owner of the task: the name of a [`Principal`](crate::Principal), empty if the caller is unknown.
     pub owner: String,
-    /// When it was made, in milliseconds since 1970.
+    /// Time at which the task was made, in milliseconds since 1970.
     pub created: u64,
-    /// When it may be forgotten, in milliseconds since 1970; the server gives it to nobody after that.
+    /// Time at which the task expires, in milliseconds since 1970. From then on the store may evict it, and the server no longer returns it
+    /// to clients. `None` if it never expires.
     pub expires: Option<u64>,
-    /// Whether it has ended, and will never change again.
+    /// Whether the task has ended, and will never change again.
     pub finished: bool,
-    /// Everything else, JSON text that only the server reads.
+    /// All other properties, as JSON text that only the server reads.
     pub json: String,
-    /// What it ended with, JSON text that only the server reads; it may be large. Empty while it runs.
+    /// Outcome of the task, as JSON text that only the server reads. It may be large, and is empty while the task runs.
     pub end: String,
 }
 
 impl KeptTask {
-    /// Where it stands among the tasks of its owner: those made first come first.
+    /// Returns the place of the task among the tasks of its owner, which are sorted from the oldest to the newest.
     pub fn place(&self) -> (u64, &str) {
         (self.created, &self.id)
     }
 
-    /// What counts against the bytes of a store: an index has the names again.
+    /// Returns the size that counts for the limit of a store, in bytes. Id and owner count twice, because an index has them too.
     pub(crate) fn size(&self) -> usize {
         self.json.len() + self.end.len() + 2 * (self.id.len() + self.owner.len())
     }
 }
 
-/// Why a store that is full keeps no task.
+/// Returns the error of a store that is full.
 #[cold]
 pub(crate) fn no_room() -> Error {
     Error::msg("there is no room for another task: wait until some of them have finished")

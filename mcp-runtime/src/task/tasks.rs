@@ -16,7 +16,7 @@ use crate::{
     model::{ClientInfo, Instant, TaskState, TaskSupport, TaskView},
 };
 
-/// All tasks of a server: those that run here, and those that are kept.
+/// All tasks of a server: those that run in this process, and those in the store.
 pub(crate) struct Tasks {
     pub(super) store: Arc<dyn TaskStore>,
     pub(super) catalog: Arc<Catalog>,
@@ -34,17 +34,17 @@ pub(crate) struct NewTask<'a> {
     pub(crate) client: Arc<ClientInfo>,
     pub(crate) carrier: &'a Carrier,
     pub(crate) tenant: Arc<Tenant>,
-    /// How long its client wants it kept.
+    /// Time to live that the client requests.
     pub(crate) ttl: Option<Duration>,
 }
 
-/// What a client answers, as JSON texts by the keys of the questions.
+/// Answers of a client, as JSON texts by the keys of the questions.
 pub(crate) type Answers = Vec<(Box<str>, Box<str>)>;
 
-/// How many tasks a page holds.
+/// Number of tasks that a page holds.
 const PAGE: usize = 100;
 
-/// No task is kept shorter: its client could not even ask for it.
+/// Shortest time to live. In less time the client could not even ask for the task.
 const SHORTEST: Duration = Duration::from_secs(1);
 
 impl Tasks {
@@ -57,10 +57,10 @@ impl Tasks {
         self.live.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Room for a task, which its client does not know of yet.
+    /// Makes a task that its client does not know of yet, and takes its share.
     ///
     /// # Errors
-    /// When there is none.
+    /// A limit on tasks is reached, or the system has no random numbers.
     pub(crate) fn open(&self, new: NewTask<'_>) -> Result<Arc<Live>> {
         let owner = new.carrier.principal();
         let share = self.share(&new.tenant)?;
@@ -121,12 +121,12 @@ impl Tasks {
         live.set_share(None);
     }
 
-    /// Whether the task runs here.
+    /// Whether the task runs in this process.
     pub(crate) fn runs(&self, id: &str) -> bool {
         self.table().get(id).is_some_and(|it| !it.has_ended())
     }
 
-    /// Whether some call has become a task: clients ask for it also when its tool is gone.
+    /// Whether a call has become a task. Clients may ask for the task even when its tool is gone.
     pub(crate) fn has_kept(&self) -> bool {
         self.has_kept.load(Ordering::Acquire)
     }
@@ -135,7 +135,7 @@ impl Tasks {
         self.has_kept.store(true, Ordering::Release);
     }
 
-    /// The task of this id that runs here, for who may see it.
+    /// Returns the task with this id that runs in this process, if the viewer may see it.
     pub(crate) fn live(&self, id: &str, viewer: &Viewer) -> Option<Arc<Live>> {
         let found = self.table().get(id).cloned();
         found.filter(|it| {
@@ -144,10 +144,10 @@ impl Tasks {
         })
     }
 
-    /// How far a task has come.
+    /// Returns the state of a task.
     ///
     /// # Errors
-    /// When there is none of this id, or it is not theirs to see: nobody learns which.
+    /// No task has this id, or the viewer may not see it. The error does not tell which.
     pub(crate) async fn view(&self, id: &str, viewer: &Viewer) -> Result<TaskView> {
         if let Some(live) = self.live(id, viewer) {
             return Ok(live.view());
@@ -163,7 +163,7 @@ impl Tasks {
     /// Cancels a task, and waits until the store holds its end. Returns the task, and whether it had ended before.
     ///
     /// # Errors
-    /// When there is no such task.
+    /// The viewer has no such task.
     pub(crate) async fn cancel(&self, id: &str, viewer: &Viewer) -> Result<(TaskView, bool)> {
         if let Some(live) = self.live(id, viewer) {
             let had_ended = !live.cancel("the client has cancelled it");
@@ -175,10 +175,10 @@ impl Tasks {
         Ok((view, had_ended))
     }
 
-    /// Hands over answers, by the keys of their questions. Those that nobody waits for are ignored.
+    /// Hands over answers, by the keys of their questions. Answers without an open question are ignored.
     ///
     /// # Errors
-    /// When there is no such task.
+    /// The viewer has no such task.
     pub(crate) async fn update(&self, id: &str, viewer: &Viewer, answers: Answers) -> Result<()> {
         let Some(live) = self.live(id, viewer) else {
             return self.view(id, viewer).await.map(drop);
@@ -189,10 +189,10 @@ impl Tasks {
         Ok(())
     }
 
-    /// A page of somebody's tasks, and where the next one begins.
+    /// Returns a page of the viewer's tasks, and the cursor of the next page.
     ///
     /// # Errors
-    /// When the cursor is none of ours.
+    /// The cursor is not one that this server has made.
     pub(crate) async fn list(
         &self,
         viewer: &Viewer,
@@ -226,7 +226,7 @@ impl Tasks {
         Ok((views, next))
     }
 
-    /// A task that was left unfinished, to be run or ended.
+    /// Opens a stored task that was left unfinished, so that it can be run or ended.
     pub(super) fn reopen(&self, owner: &str, record: Record) -> Arc<Live> {
         let Record { view, tool, was_guarded, arguments, caller, client } = record;
         let origin = Origin {

@@ -1,10 +1,10 @@
 use std::{collections::BTreeSet, sync::Arc};
 
-/// Whose tasks somebody asks for, and of which tools: what a caller may not use, it may not have the results of either.
+/// Caller that asks for tasks. It sees its own tasks only, and none of a tool that it may not use.
 #[derive(Clone)]
 pub(crate) struct Viewer {
     owner: Box<str>,
-    /// The tools that are not for everybody: those that it may not use, and those that it may. `None` where nobody is asked.
+    /// Tools with restricted access: those that the caller may not use, and those that it may use. `None` if callers are not checked.
     judged: Option<Arc<[BTreeSet<Box<str>>; 2]>>,
 }
 
@@ -17,8 +17,8 @@ impl Viewer {
         &self.owner
     }
 
-    /// Whether a task of this owner's, which this tool has begun, is there for it. Of a tool that was not for everybody and is gone nobody
-    /// knows any more who may use it.
+    /// Whether the caller sees a task of this owner and this tool. Tasks of a restricted tool that is gone are hidden, because it is
+    /// unknown who may use the tool.
     pub(super) fn sees(&self, owner: &str, tool: &str, was_guarded: bool) -> bool {
         *self.owner == *owner
             && self.judged.as_ref().is_none_or(|it| {

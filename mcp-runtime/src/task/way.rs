@@ -7,13 +7,13 @@ use crate::{
     model::{Level, NeedInput, Question},
 };
 
-/// What a handler reaches of its task: before it begins the call's own way to the client, then the task's.
+/// Connection of a handler to its client. Before the task begins it is that of the call, after that the one of the task.
 pub(crate) struct Way {
     pub(crate) live: Arc<Live>,
-    /// Who asks, and where reports go, while it is a call.
+    /// Asker and channel of the call, for the time before the task begins.
     pub(crate) asker: Option<Arc<dyn Asker>>,
     pub(crate) channel: Option<Arc<dyn Channel>>,
-    /// Where reports go once it is a task, beside its status.
+    /// Channel for reports after the task has begun. Reports also set the message of the task.
     pub(crate) after: Option<Arc<dyn Channel>>,
 }
 
@@ -22,8 +22,8 @@ impl Way {
         Self { live, asker: None, channel: None, after: None }
     }
 
-    /// Leads a call along it. Whether its item can ask, and whether its client takes reports, is not asked: a task has a status
-    /// in any case, and asks through its own.
+    /// Routes the questions and reports of a call through this way, whether or not the item can ask and the client takes reports. A task
+    /// has a status in any case, and asks on its own.
     pub(crate) fn lead(self, caller: Caller) -> Caller {
         let way = Arc::new(self);
         Caller {
@@ -35,7 +35,7 @@ impl Way {
         }
     }
 
-    /// Who asks as long as it is a call.
+    /// Returns the asker of the call, for a task that the handler begins and has not begun yet.
     fn before(&self) -> Option<&Arc<dyn Asker>> {
         self.asker.as_ref().filter(|_| self.live.begins_later() && !self.live.is_task())
     }

@@ -1,4 +1,4 @@
-//! The client's half of a conversation in which the server asks.
+//! Client side of questions that the server asks.
 
 use std::fmt;
 
@@ -9,7 +9,7 @@ use crate::gathered::gathered;
 
 type Answer = dyn FnMut(&str, &Value) -> Value + Send;
 
-/// What the client answers when it is asked.
+/// Function that answers the server's questions, if one is set.
 #[derive(Default)]
 pub(super) struct Answers(Option<Box<Answer>>);
 
@@ -20,8 +20,9 @@ impl fmt::Debug for Answers {
 }
 
 impl Client {
-    /// Answers what the server asks from here on, in the way of this client's revision: `answer` gets the method and its parameters, and
-    /// gives the result. [`request`](Client::request) and what is made of it go through all rounds; [`start`](Client::start) shows each.
+    /// Answers all later questions of the server, in the way of the client's revision. `answer` gets the method and its parameters, and
+    /// returns the result. [`request`](Client::request) and the methods based on it go through all rounds; [`start`](Client::start) shows
+    /// each round.
     ///
     /// ```
     /// # use mcp_runtime::{prelude::*, testing::{Client, Revision}};
@@ -48,7 +49,7 @@ impl Client {
         self.answers = Answers(Some(Box::new(answer)));
     }
 
-    /// Answers a request of the server's; others wait among the notifications.
+    /// Answers a request of the server. Returns `false` for other messages, and for all messages if no answer function is set.
     pub(super) fn respond(&mut self, message: &Value) -> bool {
         let (Some(answer), Some(method)) = (&mut self.answers.0, message["method"].as_str()) else {
             return false;
@@ -61,7 +62,7 @@ impl Client {
         true
     }
 
-    /// What is answered to questions, by their keys; nothing where nobody answers.
+    /// Returns the answers to questions, by their keys. The map is empty if no answer function is set.
     pub(super) fn answers_to(&mut self, questions: &Value) -> Map<String, Value> {
         let (Some(answer), Some(questions)) = (&mut self.answers.0, questions.as_object()) else {
             return Map::new();
@@ -73,7 +74,7 @@ impl Client {
         gathered(questions.iter().map(answer))
     }
 
-    /// The result of a request that is no question.
+    /// Returns the result of a request, or an error if the result contains questions.
     pub(super) async fn answered(
         &mut self,
         method: &str,
@@ -83,7 +84,7 @@ impl Client {
         Self::unanswered(&result).map_or(Ok(result), Err)
     }
 
-    /// Why a result cannot be what was asked for: it asks, and nobody answers.
+    /// Returns an error if a result contains questions.
     pub(super) fn unanswered(result: &Value) -> Option<RpcError> {
         let questions = result["inputRequests"].as_object()?;
         let questions: Vec<String> = questions
@@ -98,7 +99,7 @@ impl Client {
         Some(RpcError { code: 0, message, data: None })
     }
 
-    /// The parameters of the next round, when a result asks for one and there is somebody to answer.
+    /// Returns the parameters of the next round if a result asks for one and an answer function is set.
     pub(super) fn next_round(&mut self, params: &Value, result: &Value) -> Option<Value> {
         if result["resultType"] != "input_required" || self.answers.0.is_none() {
             return None;
@@ -108,7 +109,7 @@ impl Client {
     }
 }
 
-/// The parameters of the round after `result`, with the answers to its questions.
+/// Returns the parameters of the round after `result`, with the answers to its questions.
 pub(crate) fn next_round(params: &Value, result: &Value, answers: Map<String, Value>) -> Value {
     let mut next = params.clone();
     next["inputResponses"] = answers.into();

@@ -1,10 +1,11 @@
-//! What `build()` would find, as the failure of a test.
+//! Problems that `build()` finds, as the failure of a test.
 
 use crate::builder::Builder;
 
-/// Fails the test unless the server can be built: [`Builder::build`] finds what no compiler can see, and this brings it into `cargo test`.
+/// Fails the test unless the server can be built. [`Builder::build`] finds problems that the compiler cannot see, and this macro brings
+/// them into `cargo test`.
 ///
-/// With a [`Builder`], it looks at that server:
+/// With a [`Builder`], the macro checks that server:
 ///
 /// ```standalone_crate
 /// use mcp_runtime::{prelude::*, testing::assert_builds};
@@ -28,11 +29,11 @@ use crate::builder::Builder;
 /// # the_server_builds();
 /// ```
 ///
-/// Nothing starts: `setup` does not run, and only the type of what it would make is looked at. All schemas are made, also those that a server
-/// makes when somebody asks for them.
+/// The server does not start: `setup` does not run, and only the type of its state is considered. All schemas are made, including those
+/// that a server makes at first use.
 ///
-/// Without one, it looks at all items of the package, group for group, and leaves out what only the builder knows: which state there
-/// is, `with`, and other settings.
+/// Without a builder, the macro checks all items of the package, one group after the other. It leaves out everything that only the builder
+/// knows: the available state, `with`, and other settings.
 ///
 /// ```standalone_crate
 /// # use mcp_runtime::{prelude::*, testing::assert_builds};
@@ -49,8 +50,9 @@ use crate::builder::Builder;
 /// # }
 /// ```
 ///
-/// The items are those that the linker put into the test: in a `#[test]` beside them, those of that binary or library. A file in `tests/` has the
-/// package's library when it uses it (`use my_tools as _;` is enough), and never its `main.rs`.
+/// The items are those that the linker put into the test. In a `#[test]` beside the items, these are the items of that binary or library. A
+/// file in `tests/` has the items of the package's library if it uses the library (`use my_tools as _;` is enough), and never those of its
+/// `main.rs`.
 ///
 /// # Panics
 /// With the text of the [`BuildError`](crate::BuildError): every problem, each with its `file:line`.

@@ -17,7 +17,7 @@ use crate::{
     transport::memory::Memory,
 };
 
-/// A client in the same process. It speaks the newest revision unless told otherwise.
+/// Client in the same process as the server. By default it speaks the newest revision.
 pub struct Client {
     pub(super) memory: Memory,
     pub(super) revision: Revision,
@@ -26,7 +26,7 @@ pub struct Client {
     pub(super) log_level: Option<&'static str>,
     pub(super) responses: HashMap<u64, Result<Value, RpcError>>,
     pub(super) notifications: VecDeque<Value>,
-    /// What `initialize` was answered with, in the revisions that have it.
+    /// Result of `initialize`, in revisions that have that request.
     initialized: Value,
     /// Keeps the server's state alive, and runs `on_shutdown` in [`Client::close`].
     pub(super) started: Started,
@@ -40,12 +40,12 @@ impl fmt::Debug for Client {
     }
 }
 
-/// What every client here says of itself.
+/// Returns the name and version that every test client sends.
 pub(super) fn info() -> Value {
     json!({ "name": "mcp-runtime-testing", "version": env!("CARGO_PKG_VERSION") })
 }
 
-/// A request that has been sent and not waited for.
+/// Handle of a request that was sent. [`Client::wait`] waits for its result, and [`Client::cancel`] cancels it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Ongoing(pub(super) u64);
 
@@ -58,26 +58,26 @@ impl Client {
         Self::connect_with(server, Revision::MODERN[0]).await
     }
 
-    /// Connects without running `setup`: enough for lists.
+    /// Connects without running `setup`, which is enough for lists.
     #[cfg(feature = "stdio")]
     pub(crate) fn unprepared(server: Builder) -> Result<Self, ServeError> {
         Ok(Self::to(server.build()?.start_bare()))
     }
 
-    /// Connects to look at everything there is, and says what went wrong in `setup`.
+    /// Connects in order to inspect all items. Also returns the error of `setup`, if it failed.
     #[cfg(feature = "stdio")]
     pub(crate) async fn looking(server: Builder) -> Result<(Self, Option<String>), ServeError> {
         let (started, problem) = server.build()?.start_to_look().await;
         Ok((Self::to(started), problem))
     }
 
-    /// What the lists come from.
+    /// Returns the catalog snapshot that lists are made from.
     #[cfg(feature = "stdio")]
     pub(crate) fn snapshot(&self) -> std::sync::Arc<crate::catalog::Snapshot> {
         self.started.dispatcher.catalog.snapshot()
     }
 
-    /// Starts the server and connects to it in this revision, with its handshake when it has one.
+    /// Starts the server and connects to it in this revision, with a handshake if the revision has one.
     ///
     /// # Errors
     /// When the server cannot start.
@@ -85,7 +85,7 @@ impl Client {
         Self::connect_capable(server, revision, json!({})).await
     }
 
-    /// The same, as a client with these capabilities: `json!({ "elicitation": {} })`.
+    /// Starts the server and connects to it as a client with these capabilities: `json!({ "elicitation": {} })`.
     ///
     /// # Errors
     /// When the server cannot start.
@@ -108,8 +108,7 @@ impl Client {
         Ok(client)
     }
 
-    /// Starts the server and connects to it without a word: for what a client may send before its handshake,
-    /// or instead of one.
+    /// Starts the server and connects without sending a message. This is for tests of messages before the handshake, or without one.
     ///
     /// # Errors
     /// When the server cannot start.
@@ -133,15 +132,15 @@ impl Client {
         }
     }
 
-    /// Declares an extension of the protocol with each request from here on.
+    /// Declares an extension of the protocol with all later requests.
     #[cfg(feature = "stdio")]
     pub(crate) fn declare_extension(&mut self, id: &str) {
         self.capabilities["extensions"][id] = json!({});
     }
 
-    /// From here on it is this caller who asks, as over HTTP: what items and the server demand of callers (`scopes`, `auth`,
-    /// [`policy`](Builder::policy)) is checked, and handlers find the caller in [`Auth`](crate::Auth). Before that nothing is checked,
-    /// as over stdio.
+    /// Sends all later requests as this caller, as over HTTP. The server then checks the requirements of items and of the server itself
+    /// (`scopes`, `auth`, [`policy`](Builder::policy)), and handlers find the caller in [`Auth`](crate::Auth). Before this call nothing is
+    /// checked, as over stdio.
     ///
     /// ```
     /// use mcp_runtime::{Authorization, prelude::*, testing::Client};
@@ -167,15 +166,15 @@ impl Client {
         self.memory.carrier.authorization = Some(std::sync::Arc::new(authorization));
     }
 
-    /// The revision this client speaks.
+    /// Returns the revision that this client speaks.
     pub fn revision(&self) -> Revision {
         self.revision
     }
 
-    /// What the server says of itself: the result of `initialize`, or of `server/discover` in the modern era.
+    /// Returns the server's description of itself: the result of `initialize`, or of `server/discover` in the modern era.
     ///
     /// # Errors
-    /// What the server answered.
+    /// The server's error response, or an error with code 0 if there is no valid response.
     pub async fn discover(&mut self) -> Result<Value, RpcError> {
         if self.revision.is_modern() {
             return self.request("server/discover", json!({})).await;
@@ -183,34 +182,34 @@ impl Client {
         Ok(self.initialized.clone())
     }
 
-    /// All pages of `tools/list`.
+    /// Returns the items of all pages of `tools/list`.
     ///
     /// # Errors
-    /// What the server answered.
+    /// The server's error response, or an error with code 0 if there is no valid response.
     pub async fn tools(&mut self) -> Result<Vec<Value>, RpcError> {
         self.list("tools/list", "tools").await
     }
 
-    /// All pages of `resources/list`.
+    /// Returns the items of all pages of `resources/list`.
     ///
     /// # Errors
-    /// What the server answered.
+    /// The server's error response, or an error with code 0 if there is no valid response.
     pub async fn resources(&mut self) -> Result<Vec<Value>, RpcError> {
         self.list("resources/list", "resources").await
     }
 
-    /// All pages of `resources/templates/list`.
+    /// Returns the items of all pages of `resources/templates/list`.
     ///
     /// # Errors
-    /// What the server answered.
+    /// The server's error response, or an error with code 0 if there is no valid response.
     pub async fn templates(&mut self) -> Result<Vec<Value>, RpcError> {
         self.list("resources/templates/list", "resourceTemplates").await
     }
 
-    /// All pages of `prompts/list`.
+    /// Returns the items of all pages of `prompts/list`.
     ///
     /// # Errors
-    /// What the server answered.
+    /// The server's error response, or an error with code 0 if there is no valid response.
     pub async fn prompts(&mut self) -> Result<Vec<Value>, RpcError> {
         self.list("prompts/list", "prompts").await
     }
@@ -233,7 +232,7 @@ impl Client {
     /// Calls a tool.
     ///
     /// # Errors
-    /// A JSON-RPC error. A tool that failed is no such error: see [`Called::is_error`].
+    /// A JSON-RPC error. A tool that fails returns a result instead: see [`Called::is_error`].
     pub async fn call(&mut self, tool: &str, arguments: Value) -> Result<Called, RpcError> {
         let raw =
             self.request("tools/call", json!({ "name": tool, "arguments": arguments })).await?;
@@ -247,7 +246,7 @@ impl Client {
     /// Reads a resource.
     ///
     /// # Errors
-    /// What the server answered.
+    /// The server's error response, or an error with code 0 if there is no valid response.
     pub async fn read(&mut self, uri: &str) -> Result<Vec<ReadContents>, RpcError> {
         let mut result = self.answered("resources/read", json!({ "uri": uri })).await?;
         typed(result["contents"].take())
@@ -256,7 +255,7 @@ impl Client {
     /// Gets a prompt.
     ///
     /// # Errors
-    /// What the server answered.
+    /// The server's error response, or an error with code 0 if there is no valid response.
     pub async fn prompt(&mut self, name: &str, arguments: Value) -> Result<Prompted, RpcError> {
         typed(self.answered("prompts/get", json!({ "name": name, "arguments": arguments })).await?)
     }
@@ -264,7 +263,7 @@ impl Client {
     /// Completes an argument of a prompt, or a variable of a template when `target` is a URI.
     ///
     /// # Errors
-    /// What the server answered.
+    /// The server's error response, or an error with code 0 if there is no valid response.
     pub async fn complete(
         &mut self,
         target: &str,
@@ -274,10 +273,10 @@ impl Client {
         self.complete_given(target, argument, text, json!({})).await
     }
 
-    /// The same, with arguments that are filled in already.
+    /// Completes an argument when other arguments are already filled in.
     ///
     /// # Errors
-    /// What the server answered.
+    /// The server's error response, or an error with code 0 if there is no valid response.
     pub async fn complete_given(
         &mut self,
         target: &str,
@@ -299,11 +298,11 @@ impl Client {
         typed(result["completion"].take())
     }
 
-    /// Hears of updates of a resource, in the way of this client's revision. In the modern era returns the
-    /// stream, which [`Client::cancel`] ends.
+    /// Subscribes to updates of a resource, in the way of the client's revision. In the modern era returns the stream, which
+    /// [`Client::cancel`] ends.
     ///
     /// # Errors
-    /// What the server answered.
+    /// The server's error response, or an error with code 0 if there is no valid response.
     pub async fn subscribe(&mut self, uri: &str) -> Result<Option<Ongoing>, RpcError> {
         if !self.revision.is_modern() {
             self.request("resources/subscribe", json!({ "uri": uri })).await?;
@@ -312,11 +311,10 @@ impl Client {
         self.listen(json!({ "resourceSubscriptions": [uri] })).await.map(Some)
     }
 
-    /// Opens a `subscriptions/listen` stream (modern era) and waits for its acknowledgement, which stays
-    /// among the notifications.
+    /// Opens a `subscriptions/listen` stream (modern era) and waits for its acknowledgement, which stays among the notifications.
     ///
     /// # Errors
-    /// What the server answered.
+    /// The server's error response.
     pub async fn listen(&mut self, filter: Value) -> Result<Ongoing, RpcError> {
         let ongoing = self.start("subscriptions/listen", json!({ "notifications": filter }));
         let acknowledges = |it: &Value| {
@@ -333,10 +331,10 @@ impl Client {
         }
     }
 
-    /// Asks for log messages from this level up: for the session, or with each request from now on.
+    /// Asks for log messages of this level and above: for the session, or in the modern era with each later request.
     ///
     /// # Errors
-    /// What the server answered.
+    /// The server's error response, or an error with code 0 if there is no valid response.
     pub async fn log_from(&mut self, level: crate::Level) -> Result<(), RpcError> {
         if self.revision.is_modern() {
             self.log_level = Some(level.name());
@@ -346,7 +344,7 @@ impl Client {
     }
 }
 
-/// The server's answer in the type it should have.
+/// Deserializes a result of the server.
 pub(super) fn typed<T: DeserializeOwned>(value: Value) -> Result<T, RpcError> {
     serde_json::from_value(value).map_err(|error| RpcError {
         code: 0,

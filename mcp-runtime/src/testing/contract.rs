@@ -1,4 +1,4 @@
-//! The lock file of a server, as a test.
+//! Test that compares a server with its lock file.
 
 use std::{
     env, fs,
@@ -7,13 +7,14 @@ use std::{
 
 use crate::{builder::Builder, contract::Published};
 
-/// What `MCP_LOCK` can say.
+/// Environment variable that selects the mode: `update` or `strict`.
 const VARIABLE: &str = "MCP_LOCK";
 
-/// Fails the test when the server does not keep what its lock file promises.
+/// Fails the test if the server no longer keeps the contract in its lock file.
 ///
-/// The lock file is what `schema` prints, committed: `cargo run -- schema > mcp.lock.json`. The test compares it with what the server
-/// publishes now, as `check --against mcp.lock.json` on the command line does, and panics with the same report when something breaks:
+/// The lock file is the committed output of `schema`: `cargo run -- schema > mcp.lock.json`. The test compares it with what the server
+/// publishes now, as `check --against mcp.lock.json` does on the command line. If a change breaks clients, the test panics with the same
+/// report:
 ///
 /// ```standalone_crate
 /// use mcp_runtime::{prelude::*, testing::assert_contract};
@@ -47,37 +48,38 @@ const VARIABLE: &str = "MCP_LOCK";
 /// | written | compares |
 /// |---|---|
 /// | `assert_contract!()` | `server!()` with `mcp.lock.json` beside the crate's `Cargo.toml` |
-/// | `assert_contract!(server())` | that [`Builder`](crate::Builder) with the same file |
-/// | `assert_contract!("locks/one.json")`, `assert_contract!(server(), "locks/one.json")` | with that file; a relative path begins at the crate's `Cargo.toml` |
+/// | `assert_contract!(server())` | this [`Builder`](crate::Builder) with the same file |
+/// | `assert_contract!("locks/one.json")`, `assert_contract!(server(), "locks/one.json")` | the server with this file; a relative path begins at the crate's `Cargo.toml` |
 ///
-/// Nothing starts: `setup` does not run, items that are added while the server runs are in no lock, and state need not be there. A server
-/// that is of a group, or whose items are listed, is given as the builder that `main` runs.
+/// The server does not start: `setup` does not run, and no state is needed. Items that are added while the server runs are in no lock file.
+/// If the server has a group or lists its items, pass the builder that `main` runs.
 ///
-/// The items are those that the linker put into the test: in a `#[test]` beside them, those of that binary or library. A file in `tests/` has
-/// the package's library when it uses it, and never its `main.rs`.
+/// The items are those that the linker put into the test. In a `#[test]` beside the items, these are the items of that binary or library. A
+/// file in `tests/` has the items of the package's library if it uses the library, and never those of its `main.rs`.
 ///
 /// # What breaks
-/// Everything is compared as a client of the newest revision sees it; descriptions, titles, icons and order are cosmetic.
+/// Everything is compared as a client of the newest revision sees it. Descriptions, titles, icons and order are cosmetic.
 ///
 /// | | breaking | additive |
 /// |---|---|---|
 /// | items | gone, or under another name, URI or URI template | new |
 /// | arguments | gone, renamed, new and required, now required, another or no default, another header | new and optional, not required any more, a default |
-/// | types of arguments | something that was accepted is not shown to be accepted | more is accepted |
-/// | results | no output schema any more, a member that is gone or may be missing, something that was not promised | an output schema, a new member, a narrower type |
+/// | types of arguments | a value that was accepted may be rejected | more values are accepted |
+/// | results | no output schema any more, a member that is gone or may be missing, a value that was not promised | an output schema, a new member, a narrower type |
 /// | hints | a promise that is taken back (`read_only`, `idempotent`, not `destructive`, not `open_world`) | a promise |
-/// | tasks, `asks`, completion, subscription, MIME type, `meta` | less than before, or more asked of the client | more than before, or less asked |
+/// | tasks, `asks`, completion, subscription, MIME type, `meta` | less than before, or more required of the client | more than before, or less required |
 ///
-/// Members that an object does not declare are not sent, unless it says `additionalProperties`. What cannot be decided, such as whether one
-/// pattern includes another, breaks. What is not published is not compared: `i32` and `i64` are both `integer` to a client, and only a `range`
-/// makes a width part of the contract. What differs in a type that several items take or return is told once, with all their places.
+/// An object is assumed to have only its declared members, unless it has `additionalProperties`. A change that cannot be decided counts as
+/// breaking, such as a change from one pattern to another. Only published facts are compared: `i32` and `i64` are both `integer` to a
+/// client, and only a `range` makes a width part of the contract. A difference in a type that several items take or return is reported
+/// once, with all places.
 ///
 /// # The environment
-/// With `MCP_LOCK=update` it writes the file instead: `MCP_LOCK=update cargo test`. With `MCP_LOCK=strict` it fails for additive and cosmetic
-/// changes too, so that nobody forgets to write it.
+/// With `MCP_LOCK=update` the macro writes the file instead: `MCP_LOCK=update cargo test`. With `MCP_LOCK=strict` it also fails for
+/// additive and cosmetic changes, so that the file stays up to date.
 ///
 /// # Panics
-/// When something breaks; when the server cannot be built; when the file is missing or is no lock of this server.
+/// If a change breaks clients, if the server cannot be built, or if the file is missing or is no lock file of this server.
 #[doc(hidden)]
 #[macro_export]
 macro_rules! __assert_contract {
@@ -99,22 +101,23 @@ macro_rules! __assert_contract {
     };
 }
 
-/// `folder` is where the crate was built; where a test runs cargo says it again, and it may have moved.
+/// `folder` is the crate's folder at compile time. The crate may have moved since then, so the folder that cargo names at run time comes
+/// first.
 #[track_caller]
 pub fn assert_contract(builder: Builder, folder: &str, file: &Path) {
     let folder = env::var_os("CARGO_MANIFEST_DIR").map_or_else(|| folder.into(), PathBuf::from);
     let mode = env::var(VARIABLE).unwrap_or_default();
     match compare(builder, &folder.join(file), &mode) {
-        // Nobody sees it but with `--nocapture`, and there is nothing that must be seen.
+        // The report of a passing test is visible only with `--nocapture`. Nothing in it needs attention.
         Ok(report) => eprint!("{report}"),
         Err(report) => panic!("{report}"),
     }
 }
 
-/// What there is to say.
+/// Returns the report of a comparison that passes.
 ///
 /// # Errors
-/// What fails the test.
+/// The reason why the test fails, such as the report.
 fn compare(builder: Builder, file: &Path, mode: &str) -> Result<String, String> {
     let (identity, snapshot) = builder.published().map_err(|error| {
         format!("{error}\n(`assert_contract!(server())` takes the server that `main` runs)")

@@ -1,4 +1,4 @@
-//! What goes to and fro below the methods that have types.
+//! Requests, notifications and raw lines, below the methods with types.
 
 use std::time::Duration;
 
@@ -9,14 +9,14 @@ use super::{
     client::{info, typed},
 };
 
-/// How often one call is answered and made again.
+/// Maximum number of rounds of questions in one call.
 const MOST_ROUNDS: usize = 100;
 
 impl Client {
     /// Sends a request and waits for its result.
     ///
     /// # Errors
-    /// What the server answered; an error with code 0 when it did not answer within ten seconds, or still asks after 100 rounds.
+    /// The server's error response. An error with code 0 if the server does not answer within ten seconds, or still asks after 100 rounds.
     pub async fn request(&mut self, method: &str, params: Value) -> Result<Value, RpcError> {
         let mut round = params.clone();
         for _ in 0..MOST_ROUNDS {
@@ -26,7 +26,7 @@ impl Client {
                 Some(next) => round = next,
                 None => return Ok(result),
             }
-            // Whoever waits for this no longer than some time must be able to.
+            // A caller's timeout can fire only if this future yields.
             tokio::task::yield_now().await;
         }
         Err(RpcError {
@@ -36,7 +36,7 @@ impl Client {
         })
     }
 
-    /// Sends a request without waiting. A `progressToken` in `_meta` asks for reports.
+    /// Sends a request without waiting for its result. A `progressToken` in `_meta` asks for progress reports.
     pub fn start(&mut self, method: &str, params: Value) -> Ongoing {
         self.next_id += 1;
         let id = self.next_id;
@@ -48,7 +48,7 @@ impl Client {
     /// Waits for the result of a request that was started.
     ///
     /// # Errors
-    /// What the server answered; an error with code 0 when it did not answer within ten seconds.
+    /// The server's error response. An error with code 0 if the server does not answer within ten seconds.
     pub async fn wait(&mut self, ongoing: Ongoing) -> Result<Value, RpcError> {
         self.pump_until(|it| it.responses.contains_key(&ongoing.0)).await;
         let silence = || {
@@ -67,7 +67,7 @@ impl Client {
         self.send(&json!({ "jsonrpc": "2.0", "method": method, "params": params }));
     }
 
-    /// The next notification from the server, or `None` when none comes within `patience`.
+    /// Returns the next notification from the server, or `None` if none comes within `patience`.
     pub async fn notification(&mut self, patience: Duration) -> Option<Value> {
         let before = std::mem::replace(&mut self.patience, patience);
         self.pump_until(|it| !it.notifications.is_empty()).await;
@@ -80,24 +80,24 @@ impl Client {
         self.memory.send(line);
     }
 
-    /// The next line from the server as it is, or `None` when none comes within `patience`.
+    /// Returns the next line from the server as it is, or `None` if none comes within `patience`.
     pub async fn receive_raw(&mut self, patience: Duration) -> Option<Vec<u8>> {
         self.memory.receive(patience).await
     }
 
-    /// From here on every answer is waited for, however long it takes.
+    /// Waits for all later responses without a time limit.
     #[cfg(feature = "stdio")]
     pub(crate) fn wait_without_end(&mut self) {
         self.patience = Duration::MAX;
     }
 
-    /// How many calls the server is working on.
+    /// Returns the number of calls that the server is working on.
     pub fn in_flight(&self) -> usize {
         self.memory.peer().in_flight()
     }
 
-    /// Stops the server, with its `on_shutdown`. Gives the lines that have not been received, among them how
-    /// the server ended the streams.
+    /// Stops the server and runs its `on_shutdown`. Returns the lines that have not been received, including those with which the server
+    /// ended its streams.
     pub async fn close(mut self) -> Vec<Vec<u8>> {
         self.memory.peer().close();
         let mut rest = Vec::new();
@@ -113,7 +113,7 @@ impl Client {
         self.memory.send(message.to_string().as_bytes());
     }
 
-    /// In the modern era each request says by itself who asks.
+    /// Adds the client's description and capabilities to `params` in the modern era, where each request carries them.
     fn enveloped(&self, mut params: Value) -> Value {
         if !self.revision.is_modern() {
             return params;
@@ -137,7 +137,7 @@ impl Client {
         params
     }
 
-    /// Sorts what arrives until `enough`, or until nothing arrives for too long.
+    /// Sorts incoming messages until `enough` holds, or until no message arrives within the client's `patience`.
     pub(super) async fn pump_until(&mut self, enough: impl Fn(&Self) -> bool) {
         while !enough(self) {
             let Some(line) = self.memory.receive(self.patience).await else { return };

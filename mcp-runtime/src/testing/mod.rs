@@ -1,8 +1,7 @@
-//! A small client for `#[test]`s: it talks to the server inside the process, through everything but the
-//! operating system.
+//! In-process client for `#[test]`s. It talks to the server through everything but the operating system.
 //!
-//! A `#[tokio::test]` runs it; for that a crate has `tokio` (with `macros` and `rt`) and `serde_json` among its dev-dependencies.
-//! Keep the server in a function, so that `main` and the tests share it. [`assert_builds!`] looks at it without starting it.
+//! Use it in a `#[tokio::test]`. The crate then needs `tokio` (with `macros` and `rt`) and `serde_json` among its dev-dependencies. Keep
+//! the server in a function, so that `main` and the tests share it. [`assert_builds!`] checks the server without starting it.
 //!
 //! ```
 //! fn server() -> mcp_runtime::Builder {

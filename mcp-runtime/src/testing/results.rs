@@ -6,11 +6,11 @@ use serde_json::Value;
 /// A JSON-RPC error, as the server sent it.
 #[derive(Clone, Debug, PartialEq, Deserialize)]
 pub struct RpcError {
-    /// The code.
+    /// Error code.
     pub code: i64,
-    /// What it says.
+    /// Error message.
     pub message: String,
-    /// Its data.
+    /// Additional data, if any.
     #[serde(default)]
     pub data: Option<Value>,
 }
@@ -23,19 +23,19 @@ impl fmt::Display for RpcError {
 
 impl std::error::Error for RpcError {}
 
-/// What a tool answered.
+/// Result of a tool call.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Called {
     /// The blocks of content.
     pub content: Vec<Value>,
-    /// The structured content, if any. JSON `null` and absence are told apart by [`Called::raw`].
+    /// The structured content, if any. [`Called::raw`] tells JSON `null` and absence apart.
     #[serde(default)]
     pub structured_content: Option<Value>,
-    /// Whether the tool says that it failed.
+    /// Whether the tool failed.
     #[serde(default)]
     pub is_error: bool,
-    /// The whole result.
+    /// The whole result, as the server sent it.
     #[serde(skip)]
     pub raw: Value,
 }
@@ -48,27 +48,27 @@ impl Called {
     }
 }
 
-/// One item of what a resource holds.
+/// Item of a resource's contents.
 #[derive(Clone, Debug, PartialEq, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct ReadContents {
-    /// Where it is.
+    /// URI of the item.
     pub uri: String,
-    /// Its media type.
+    /// Media type, if any.
     #[serde(default)]
     pub mime_type: Option<String>,
-    /// The text, when it is one.
+    /// Text, if the item is text.
     #[serde(default)]
     pub text: Option<String>,
-    /// Base64, when it is bytes.
+    /// Base64, if the item is bytes.
     #[serde(default)]
     pub blob: Option<String>,
 }
 
-/// What a prompt says.
+/// Result of a prompt.
 #[derive(Clone, Debug, Deserialize)]
 pub struct Prompted {
-    /// Objects with `role` and `content`.
+    /// Messages: objects with `role` and `content`.
     pub messages: Vec<Value>,
 }
 
@@ -85,12 +85,12 @@ impl Prompted {
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Completed {
-    /// At most 100.
+    /// Suggested values, at most 100.
     pub values: Vec<String>,
-    /// How many there are.
+    /// Number of all values, if the server sent it.
     #[serde(default)]
     pub total: Option<usize>,
-    /// Whether there are more than were sent.
+    /// Whether there are more values than the server sent.
     #[serde(default)]
     pub has_more: bool,
 }

@@ -1,4 +1,4 @@
-//! The client's half of calls that go on as tasks.
+//! Client side of calls that run as tasks.
 
 use std::time::Duration;
 
@@ -6,15 +6,15 @@ use serde_json::{Map, Value, json};
 
 use super::{Called, Client, RpcError, client::typed};
 
-/// How long a task is looked after.
+/// Longest time that the client waits for a task.
 const LONGEST: Duration = Duration::from_secs(3600);
 
 impl Client {
-    /// Looks after a task until it has ended, and gives what its tool answered. `created` is the result that told of the task. Its
-    /// questions are answered as [`answer_with`](Client::answer_with) says.
+    /// Waits until a task has ended, and returns the result of its tool. `created` is the result that announced the task. Questions of the
+    /// task are answered by the function set with [`answer_with`](Client::answer_with).
     ///
-    /// [`call`](Client::call) does this by itself in 2026-07-28, for a client that [can](Client::connect_capable)
-    /// `json!({ "extensions": { "io.modelcontextprotocol/tasks": {} } })`; in 2025-11-25 it is the client who asks for a task.
+    /// Under protocol revision 2026-07-28, [`call`](Client::call) does this by itself for a client that [has](Client::connect_capable) the
+    /// capability `json!({ "extensions": { "io.modelcontextprotocol/tasks": {} } })`. In 2025-11-25 the client itself asks for a task.
     ///
     /// ```
     /// # use mcp_runtime::{prelude::*, testing::{Client, Revision}};
@@ -35,7 +35,8 @@ impl Client {
     /// ```
     ///
     /// # Errors
-    /// The JSON-RPC error that it ended with; one with code 0 when it was cancelled, or is still running after an hour.
+    /// The JSON-RPC error that the task ended with. An error with code 0 if the task was cancelled, asks questions without an answer
+    /// function, or is still running after an hour.
     pub async fn finish_task(&mut self, created: &Value) -> Result<Called, RpcError> {
         let id = if self.revision().is_modern() {
             &created["taskId"]
@@ -85,7 +86,7 @@ fn given_up(why: &str) -> RpcError {
     RpcError { code: 0, message: why.to_owned(), data: None }
 }
 
-/// The result of a tool, with its raw form.
+/// Parses the result of a tool, and keeps its raw form.
 pub(super) fn called(raw: Value) -> Result<Called, RpcError> {
     let mut called: Called = typed(raw.clone())?;
     called.raw = raw;

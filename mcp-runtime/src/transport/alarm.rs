@@ -6,15 +6,15 @@ use std::{
     task::{Wake, Waker},
 };
 
-/// The waker of one thing among several that a task waits for. It remembers that it rang, so that whatever else wakes the task
-/// costs no look at what rings seldom: a timer, a signal.
+/// Waker for one of several events that a task waits for. It remembers whether it has rung. So a wakeup for another reason does not cost a
+/// poll of a rare event, such as a timer or a signal.
 pub(crate) struct Alarm {
     has_rung: AtomicBool,
     task: Mutex<Waker>,
 }
 
 impl Alarm {
-    /// One that is due, so that what rings it is looked at once.
+    /// Makes an alarm that has rung already, so that its event is polled at once.
     pub(crate) fn new(task: Waker) -> Arc<Self> {
         Arc::new(Self { has_rung: AtomicBool::new(true), task: Mutex::new(task) })
     }
@@ -23,18 +23,18 @@ impl Alarm {
         self.task.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// From here on it wakes this task.
+    /// Makes the alarm wake this task from now on.
     pub(crate) fn follow(&self, task: &Waker) {
         self.task().clone_from(task);
     }
 
-    /// Whether it has rung since the last time.
+    /// Returns whether the alarm has rung since the last call, and resets it.
     pub(crate) fn take(&self) -> bool {
-        // Most often it has not, and a look is cheaper than an exchange.
+        // Usually the alarm has not rung, and a load is cheaper than a swap.
         self.has_rung.load(Ordering::Acquire) && self.has_rung.swap(false, Ordering::AcqRel)
     }
 
-    /// Rings, and wakes nobody.
+    /// Marks the alarm as rung without waking the task.
     pub(crate) fn ring(&self) {
         self.has_rung.store(true, Ordering::Release);
     }
@@ -47,7 +47,7 @@ impl Wake for Alarm {
 
     fn wake_by_ref(self: &Arc<Self>) {
         self.has_rung.store(true, Ordering::Release);
-        // Not under the lock, since the task may run where it is woken.
+        // The lock is released first, since the task may run inside of `wake`.
         let task = self.task().clone();
         task.wake();
     }

@@ -1,14 +1,14 @@
-//! Running a future to its end on a runtime of our own.
+//! Running a future to completion on a runtime of our own.
 
 use std::pin::Pin;
 
 use tokio::runtime::Runtime;
 
-/// Blocks until the future is ready, and leaves alone what else runs on the runtime: a blocking job that loops would hold the
-/// process for ever, and its answer has been given up already.
+/// Blocks until the future is ready, and does not wait for anything else on the runtime. A blocking job that loops would keep the process
+/// alive for ever, and its answer has been given up already.
 ///
-/// The future is behind a pointer because `Runtime::block_on` is compiled once for each kind of runtime and each type of
-/// future, with all that the future does in it.
+/// `Runtime::block_on` is compiled for each kind of runtime and each type of future, together with all the code of the future. Behind a
+/// pointer, there is only one type.
 pub(crate) fn block_on<T>(runtime: Runtime, future: Pin<&mut dyn Future<Output = T>>) -> T {
     let output = runtime.block_on(future);
     runtime.shutdown_background();

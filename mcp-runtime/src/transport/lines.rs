@@ -1,36 +1,36 @@
-//! Cutting a stream of bytes into lines: one JSON-RPC message each (STDIO-01).
+//! Splits a stream of bytes into lines, one JSON-RPC message each (rule STDIO-01).
 //!
-//! No I/O: whoever reads puts bytes in and takes lines out. Every byte is searched for a newline once, however small
-//! the pieces are that a line arrives in, and no more than one line and one read are ever kept.
+//! Does no I/O: the caller puts bytes in and takes lines out. Each byte is searched for a newline once, even if a line arrives in small
+//! pieces. At most one line and one read are kept.
 
 use memchr::memchr;
 
 /// The byte order mark that clients on .NET begin their stream with.
 const MARK: &[u8] = b"\xef\xbb\xbf";
 
-/// What a pipe of Linux holds, so that one read can take all of it.
+/// Capacity of a pipe on Linux, so that one read can empty it.
 const ROOM: usize = 64 * 1024;
 
-/// What there is room for until a read fills it. Most clients never say more at once, and memory is not taken before it is needed.
+/// Size of the buffer until a read fills it. Most clients never send more at once, so more memory is taken only when it is needed.
 const FIRST_ROOM: usize = 4 * 1024;
 
-/// A line, or what there is instead of one.
+/// A line, or the reason why there is no complete one.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Line<'a> {
     /// A line without its `\n` or `\r\n`.
     Complete(&'a [u8]),
-    /// A line longer than the limit. It is reported once, as soon as that is known, and the rest of it is dropped.
+    /// A line longer than the limit. It is reported once, as soon as its length is known to exceed the limit, and its rest is dropped.
     TooLong,
-    /// What came after the last newline when the stream ended.
+    /// Bytes after the last newline when the stream ended.
     Unterminated(&'a [u8]),
 }
 
-/// The buffer between a reader and the lines in what it read.
+/// Buffer between the reads and the lines in them.
 ///
-/// Take lines with [`Lines::next`] until there is none before putting more bytes in.
+/// Take lines with [`Lines::next`] until it returns `None` before putting more bytes in.
 #[derive(Debug)]
 pub(crate) struct Lines {
-    /// All of it initialised; only `start..end` counts.
+    /// Fully initialised memory, of which only `start..end` holds data.
     buffer: Vec<u8>,
     start: usize,
     /// No newline is in `start..searched`.
@@ -39,12 +39,12 @@ pub(crate) struct Lines {
     limit: usize,
     /// The rest of a line that was too long is being dropped.
     skipping: bool,
-    /// No line has been taken: a byte order mark may come.
+    /// No line has been taken yet, so a byte order mark may come.
     first: bool,
 }
 
 impl Lines {
-    /// Lines of at most `limit` bytes, not counting what ends them.
+    /// Makes a buffer for lines of at most `limit` bytes, not counting the line ending.
     pub(crate) fn new(limit: usize) -> Self {
         Lines {
             buffer: Vec::new(),
@@ -57,17 +57,17 @@ impl Lines {
         }
     }
 
-    /// Where to read into; never empty. Say with [`Lines::filled`] how much was read.
+    /// Returns the space to read into, which is never empty. Call [`Lines::filled`] with the number of bytes read.
     pub(crate) fn room(&mut self) -> &mut [u8] {
         if self.start == self.end {
             (self.start, self.searched, self.end) = (0, 0, 0);
             if self.buffer.len() > 4 * ROOM {
-                // One long line must not cost its memory for the rest of the connection.
+                // A long line must not keep its memory allocated for the rest of the connection.
                 self.buffer = Vec::new();
             }
         }
         if self.buffer.len() - self.end <= self.buffer.len().min(ROOM) / 4 {
-            // Moving less than half of the buffer pays for itself with what has been taken from the front.
+            // Moving is cheap here: fewer bytes are moved than have been taken from the front.
             if self.start > self.buffer.len() / 2 {
                 self.buffer.copy_within(self.start..self.end, 0);
                 self.searched -= self.start;
@@ -84,7 +84,7 @@ impl Lines {
         &mut self.buffer[self.end..]
     }
 
-    /// Takes in the first `count` bytes of [`Lines::room`].
+    /// Adds the first `count` bytes of [`Lines::room`], which now hold data.
     pub(crate) fn filled(&mut self, count: usize) {
         self.end = self.buffer.len().min(self.end + count);
         if self.end == self.buffer.len() && self.end < ROOM {
@@ -92,7 +92,7 @@ impl Lines {
         }
     }
 
-    /// Takes in bytes that were read elsewhere.
+    /// Adds bytes that were read elsewhere.
     #[cfg(test)]
     pub(crate) fn feed(&mut self, mut bytes: &[u8]) {
         while !bytes.is_empty() {
@@ -105,7 +105,7 @@ impl Lines {
         }
     }
 
-    /// The next line; blank ones are passed over. `None` when more bytes are needed.
+    /// Returns the next line, and skips blank lines. `None` if more bytes are needed.
     #[allow(
         clippy::should_implement_trait,
         reason = "the line borrows from the buffer, which no `Iterator` allows"
@@ -138,7 +138,7 @@ impl Lines {
         }
     }
 
-    /// What is left when the stream has ended, once [`Lines::next`] has no more; nothing of it stays.
+    /// Returns the bytes that are left when the stream has ended and [`Lines::next`] returns `None`. The buffer is empty after that.
     pub(crate) fn finish(&mut self) -> Option<Line<'_>> {
         let rest = without_return(&self.buffer[self.start..self.end]);
         self.start = self.end;
@@ -152,7 +152,7 @@ impl Lines {
         }
     }
 
-    /// RFC 8259 lets a reader ignore the mark; anywhere but at the start of the stream it is a mistake.
+    /// Skips a byte order mark, which RFC 8259 lets a reader ignore. Anywhere but at the start of the stream the mark is an error.
     fn skip_mark(&mut self) {
         if std::mem::take(&mut self.first) && self.buffer[self.start..self.end].starts_with(MARK) {
             self.start += MARK.len();
@@ -160,9 +160,9 @@ impl Lines {
         }
     }
 
-    /// Drops what is kept of a line without end that is too long already; true the first time.
+    /// Drops the bytes of an unfinished line that exceeds the limit. Returns true once for each such line.
     fn overflows(&mut self) -> bool {
-        // One byte over the limit may be the `\r` of a line that just fits.
+        // The byte beyond the limit may be the `\r` of a line that just fits.
         let pending = &self.buffer[self.start..self.end];
         if !self.skipping && without_return(pending).len() <= self.limit {
             return false;
@@ -186,7 +186,7 @@ mod tests {
 
     use super::*;
 
-    /// All lines of a stream that arrives in `chunks`, as text; `?` marks a fragment, `!` a line too long.
+    /// Returns all lines of a stream that arrives in `chunks`, as text. `?` marks a fragment, `!` a line that is too long.
     fn read<'a>(limit: usize, chunks: impl IntoIterator<Item = &'a [u8]>) -> Vec<String> {
         fn take(read: &mut Vec<String>, line: Line<'_>) {
             read.push(match line {

@@ -1,4 +1,4 @@
-//! A connection inside the process: lines in, lines out, no bytes on any wire.
+//! In-process connection: lines in, lines out, without a byte stream.
 
 use std::{collections::VecDeque, future::poll_fn, task::Poll, time::Duration};
 
@@ -8,10 +8,10 @@ use crate::{
     protocol::{Arrival, Peer, Turn},
 };
 
-/// The client's end.
+/// Client's end of the connection.
 pub(crate) struct Memory {
     peer: Peer,
-    /// What each line comes in.
+    /// Carrier of each line that is sent.
     pub(crate) carrier: Carrier,
     received: VecDeque<Vec<u8>>,
 }
@@ -29,7 +29,7 @@ impl Memory {
         spawn(turn.waiting);
     }
 
-    /// The next line from the server, or `None` when none comes within `patience`.
+    /// Returns the next line from the server, or `None` if none comes within `patience`.
     pub(crate) async fn receive(&mut self, patience: Duration) -> Option<Vec<u8>> {
         let next = async {
             loop {

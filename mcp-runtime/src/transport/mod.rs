@@ -1,4 +1,4 @@
-//! Where bytes come from and go to.
+//! Transports: stdio, HTTP, byte streams, and the in-process connection.
 
 #[cfg(any(feature = "http", all(feature = "stdio", unix)))]
 mod alarm;
@@ -26,13 +26,15 @@ use crate::{
 };
 
 impl Builder {
-    /// Serves one client over any pair of byte streams, a message a line: a socket, a pipe, an in-process
-    /// duplex. Returns when the client has closed its side and running calls are answered.
+    /// Serves one client over any pair of byte streams: a socket, a pipe, an in-process duplex. Each message is one line.
+    ///
+    /// Returns when the client has closed its side and running calls are answered. Calls that take longer than the grace period of the
+    /// limits are given up.
     ///
     /// Needs a tokio runtime with time enabled.
     ///
     /// # Errors
-    /// When the server cannot be built, `setup` fails, or reading or writing does.
+    /// Fails if the server cannot be built, if `setup` fails, or if reading or writing fails.
     pub async fn serve<R, W>(self, input: R, output: W) -> Result<(), ServeError>
     where
         R: AsyncRead + Unpin,

@@ -1,4 +1,4 @@
-//! One connection over a pair of byte streams, a message a line: stdio, and whatever else frames like it (STDIO-09).
+//! A connection over a pair of byte streams, with one message a line: stdio, and other transports with the same framing (rule STDIO-09).
 
 use std::{
     future::poll_fn,
@@ -12,18 +12,17 @@ use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 use super::lines::{Line, Lines};
 use crate::protocol::{Arrival, Peer, PendingCall, Turn};
 
-/// While more than this waits to be written, no further message is looked at: a client that does not read its
-/// answers gets no more of them.
+/// Number of unwritten bytes above which no further message is handled: a client that does not read its answers gets no more of them.
 const HIGH_WATER: usize = 1 << 20;
 
-/// How often a client that always has more to say is read before anybody looks whether to stop.
+/// Number of rounds between two polls of `stop`, while the client always has more input.
 const LOOKS: u32 = 32;
 
-/// Serves until the input ends, `stop` is ready, or the output is closed. Calls that run then are finished
-/// and answered for up to the limits' grace period, and given up after that, or when `stop` is ready then: who asks a second
-/// time does not want to wait.
+/// Serves until the input ends, `stop` is ready, or reading or writing fails.
 ///
-/// `stop` is polled like a stream: each time it is ready counts.
+/// After the end of the input or a stop, running calls may finish within the grace period of the limits. If `stop` is ready a second time,
+/// they are given up at once: a user who asks twice does not want to wait. Thus `stop` is polled like a stream: each time that it is ready
+/// counts.
 pub(crate) async fn serve<R, W>(
     peer: &Peer,
     input: R,
@@ -50,7 +49,7 @@ where
     };
     peer.cancel_all();
     match drained {
-        // The client left without reading on. It has nothing to be told, and nothing went wrong here.
+        // The client left before it had read everything, which is no error of the server.
         Err(error) if error.kind() == io::ErrorKind::BrokenPipe => Ok(()),
         other => other,
     }
@@ -58,11 +57,11 @@ where
 
 struct Connection<'p, R, W> {
     peer: &'p Peer,
-    /// How all its messages come.
+    /// Arrival that all messages of this connection share.
     plainly: Arrival,
     input: R,
     lines: Lines,
-    /// Lines that have been read wait for the writer.
+    /// Lines have been read and not handled, because too many bytes wait to be written.
     behind: bool,
     writer: Writer<W>,
 }
@@ -74,16 +73,16 @@ impl<R: AsyncRead + Unpin, W: AsyncWrite + Unpin> Connection<'_, R, W> {
     ) -> io::Result<()> {
         let peer = self.peer;
         poll_fn(|cx| {
-            // Whatever is added from here on is looked for before this task waits again.
+            // Wakeups by the outbox are not needed meanwhile: the loop checks the outbox again before this task waits.
             peer.outbox().unwatch();
             let mut turn = 0u32;
             loop {
-                // What the signal interrupts has not been said to its end, so it is no message.
+                // A line that a stop cuts off is incomplete, so it is not handled as a message.
                 if turn.is_multiple_of(LOOKS) && stop(cx).is_ready() {
                     return Poll::Ready(Ok(()));
                 }
                 turn = turn.wrapping_add(1);
-                // What was answered at once goes out in one write before anything is waited for.
+                // Answers that are ready go out in one write before this task waits.
                 self.writer.poll(peer, cx)?;
                 let next = match self.behind {
                     _ if self.writer.waiting(peer) > HIGH_WATER => Poll::Pending,
@@ -96,7 +95,7 @@ impl<R: AsyncRead + Unpin, W: AsyncWrite + Unpin> Connection<'_, R, W> {
                         self.take_rest();
                         return Poll::Ready(Ok(()));
                     }
-                    // With bytes that cannot be written now, the output wakes this task.
+                    // If the output is blocked, it wakes this task when it can take more bytes.
                     Poll::Pending if !peer.outbox().watch(cx) || self.writer.is_blocked() => {
                         return Poll::Pending;
                     }
@@ -111,7 +110,7 @@ impl<R: AsyncRead + Unpin, W: AsyncWrite + Unpin> Connection<'_, R, W> {
     fn take_lines(&mut self) {
         let mut turn = Turn::default();
         self.behind = loop {
-            // One read can hold requests for far more than is good to keep.
+            // A single read can hold many requests, whose answers together may exceed the limit by far.
             if self.writer.waiting(self.peer) > HIGH_WATER {
                 break true;
             }
@@ -126,7 +125,7 @@ impl<R: AsyncRead + Unpin, W: AsyncWrite + Unpin> Connection<'_, R, W> {
         spawn(turn.waiting);
     }
 
-    /// A last line without a newline is a message like any other.
+    /// Handles a last line without a newline, which is a message like any other.
     fn take_rest(&mut self) {
         let mut turn = Turn::default();
         if let Some(Line::Unterminated(line)) = self.lines.finish() {
@@ -135,7 +134,7 @@ impl<R: AsyncRead + Unpin, W: AsyncWrite + Unpin> Connection<'_, R, W> {
         spawn(turn.waiting);
     }
 
-    /// Waits for the calls that run and writes what is left.
+    /// Waits for running calls and writes the remaining answers. Gives up after the grace period, or when `stop` is ready.
     async fn drain(
         &mut self,
         stop: &mut impl FnMut(&mut Context<'_>) -> Poll<()>,
@@ -149,7 +148,7 @@ impl<R: AsyncRead + Unpin, W: AsyncWrite + Unpin> Connection<'_, R, W> {
             if let Err(error) = self.writer.poll(peer, cx) {
                 return Poll::Ready(Some(Err(error)));
             }
-            // In this order: a call has answered before it counts as done.
+            // `is_busy` is checked first, because a call adds its answer before it counts as done.
             if peer.is_busy() || self.writer.waiting(peer) > 0 {
                 return Poll::Pending;
             }
@@ -169,9 +168,9 @@ impl<R: AsyncRead + Unpin, W: AsyncWrite + Unpin> Connection<'_, R, W> {
 }
 
 enum Next {
-    /// There are bytes to look at.
+    /// Bytes were read.
     Read,
-    /// There will be no more.
+    /// The input has ended.
     End,
 }
 
@@ -193,14 +192,14 @@ fn poll_read<R: AsyncRead + Unpin>(
     Poll::Ready(Ok(if count == 0 { Next::End } else { Next::Read }))
 }
 
-/// Handlers that wait become tasks; the others never were any.
+/// Spawns the handlers that have to wait as tasks. Other handlers have finished already.
 pub(crate) fn spawn(waiting: Vec<PendingCall>) {
     for call in waiting {
         tokio::spawn(call);
     }
 }
 
-/// What is being written: whole messages, in one write for all that is ready.
+/// Writer of whole messages. All messages that are ready go out in one write.
 struct Writer<W> {
     output: W,
     buffer: Vec<u8>,
@@ -212,24 +211,24 @@ impl<W: AsyncWrite + Unpin> Writer<W> {
         Self { output, buffer: Vec::new(), written: 0 }
     }
 
-    /// Bytes that have not been written.
+    /// Returns the number of bytes that have not been written, including those in the outbox.
     fn waiting(&self, peer: &Peer) -> usize {
         self.buffer.len() - self.written + peer.outbox().len()
     }
 
-    /// Whether the output takes no more now.
+    /// Whether the output takes no more bytes now.
     fn is_blocked(&self) -> bool {
         self.written < self.buffer.len()
     }
 
-    /// Writes as much as goes without waiting.
+    /// Writes as many bytes as possible without waiting.
     fn poll(&mut self, peer: &Peer, cx: &mut Context<'_>) -> io::Result<()> {
         loop {
             if self.written == self.buffer.len() {
                 self.buffer.clear();
                 self.written = 0;
                 if self.buffer.capacity() > HIGH_WATER {
-                    // One large answer must not cost its memory for the rest of the connection.
+                    // A large answer must not keep its memory allocated for the rest of the connection.
                     self.buffer = Vec::new();
                 }
                 if !peer.outbox().take(&mut self.buffer) {

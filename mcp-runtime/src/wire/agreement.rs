@@ -1,4 +1,4 @@
-//! This room and `serde_json` agree about every text.
+//! This module and `serde_json` agree about every text.
 
 use proptest::prelude::*;
 use serde_json::Value;
@@ -28,7 +28,7 @@ fn text() -> impl Strategy<Value = String> {
     prop_oneof![any::<String>(), "[a-z\"\\\\/\u{0}-\u{20}ä😀]{0,20}"]
 }
 
-/// Pieces that make texts which are nearly JSON far more often than random bytes do.
+/// Texts made of pieces of JSON, which are nearly JSON far more often than random bytes are.
 fn pieces() -> impl Strategy<Value = Vec<u8>> {
     const PIECES: &[&[u8]] = &[
         b"{",
@@ -113,7 +113,7 @@ fn read(raw: Raw<'_>) -> Value {
         Kind::String => raw.string().into(),
         Kind::Array => raw.elements().map(read).collect(),
         Kind::Object => raw.members().map(|(name, value)| (name, read(value))).collect(),
-        // The default float parser of `serde_json` may be one unit off, so numbers are compared through it.
+        // The default float parser of `serde_json` may be off by one unit in the last place, so both sides use it.
         Kind::Number => serde_json::from_str(raw.as_str()).unwrap(),
     }
 }
@@ -176,7 +176,7 @@ proptest! {
 
 #[test]
 fn the_depth_limit_of_the_wire_is_what_the_second_parse_takes() {
-    // Parameters of a message at our limit of 128 are 127 deep, and that is where `serde_json` stops.
+    // In a message at our depth limit of 128, the parameters are 127 deep, and `serde_json` reads no deeper than 127.
     let params = |depth: usize| ["[".repeat(depth), "]".repeat(depth)].concat();
     assert!(serde_json::from_str::<Value>(&params(127)).is_ok());
     assert!(serde_json::from_str::<Value>(&params(128)).is_err());

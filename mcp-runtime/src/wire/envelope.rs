@@ -1,12 +1,12 @@
-//! Writing JSON-RPC messages: the envelope around what other rooms write.
+//! Writing JSON-RPC messages: the envelope around the content that other modules write.
 
 use super::id::Id;
 use super::raw::Raw;
 use super::write::Object;
 
-/// What stands before the id of a response.
+/// Text before the id of a response.
 const ID: &[u8] = br#"{"jsonrpc":"2.0","id":"#;
-/// What stands between the id and the result.
+/// Text between the id and the result.
 const RESULT: &[u8] = br#","result":"#;
 
 /// Writes a response whose result is an object, as every result in MCP is.
@@ -19,11 +19,11 @@ pub(crate) fn response(out: &mut Vec<u8>, id: Id<'_>, result: impl FnOnce(&mut O
     out.push(b'}');
 }
 
-/// Like [`response`], for a result that may not come about.
+/// Like [`response`], for a result that may fail.
 ///
 /// # Errors
 ///
-/// Those of `result`; nothing is written then.
+/// Returns the error of `result`. Nothing is written then.
 #[cfg(test)]
 pub(crate) fn try_response<E>(
     out: &mut Vec<u8>,
@@ -39,7 +39,7 @@ pub(crate) fn try_response<E>(
     done
 }
 
-/// Writes an error response. A missing id is `null`, or left out where the revision wants that (RPC-12).
+/// Writes an error response. A missing id is written as `null`, or left out if the protocol revision requires that (rule RPC-12).
 pub(crate) fn error(
     out: &mut Vec<u8>,
     id: Option<Id<'_>>,
@@ -65,14 +65,14 @@ pub(crate) fn error(
     }
 }
 
-/// Writes a notification; `params` that stay empty are left out.
+/// Writes a notification. Empty `params` are left out.
 pub(crate) fn notification(out: &mut Vec<u8>, method: &str, params: impl FnOnce(&mut Object<'_>)) {
     let mut message = envelope(out);
     message.str("method", method);
     params_of(&mut message, params);
 }
 
-/// Writes a request of ours; `params` that stay empty are left out.
+/// Writes a request. Empty `params` are left out.
 pub(crate) fn request(
     out: &mut Vec<u8>,
     id: Id<'_>,

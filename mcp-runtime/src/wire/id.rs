@@ -1,7 +1,7 @@
-//! The id of a request: the text the peer wrote, and nothing else.
+//! Id of a request, kept as the JSON text that the peer wrote.
 //!
-//! An answer must carry the same id with the same JSON type (RPC-02), so an id is never turned into a number or a
-//! decoded string: `7`, `"7"` and `"\u0037"` are three ids, and each comes back as it came.
+//! A response must carry the id of its request with the same JSON type (rule RPC-02), so an id is never turned into a number or a decoded
+//! string. `7`, `"7"` and `"\u0037"` are three different ids, and each response repeats the id as its request wrote it.
 
 use std::borrow::Borrow;
 use std::fmt;
@@ -15,11 +15,11 @@ use super::write;
 pub(crate) struct Id<'a>(&'a str);
 
 impl<'a> Id<'a> {
-    /// Strings, and integers without fraction or exponent that fit `i64` or `u64`; anything else is no id (RPC-01).
+    /// Reads a string, or an integer without fraction or exponent that fits `i64` or `u64`. Other values are no ids (rule RPC-01).
     pub(crate) fn parse(raw: Raw<'a>) -> Option<Self> {
         let valid = match raw.kind() {
             Kind::String => true,
-            // Nothing of so few digits is beyond them.
+            // A number of fewer than 19 digits always fits.
             Kind::Number => {
                 let text = raw.as_str().as_bytes();
                 (text.len() < 19 && text.iter().all(u8::is_ascii_digit))
@@ -56,7 +56,7 @@ impl IdBuf {
         Id(&self.0)
     }
 
-    /// A string id of ours.
+    /// Makes the id that is this string.
     #[cfg(test)]
     pub(crate) fn string(text: &str) -> Self {
         let mut out = Vec::with_capacity(text.len() + 2);

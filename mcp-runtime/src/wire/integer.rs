@@ -47,7 +47,7 @@ impl Integer {
         })
     }
 
-    /// Reads an exponent. One that is too large for the type becomes the largest of the type.
+    /// Reads an exponent. An exponent that is too large for the type becomes the largest value of the type.
     fn exponent(text: &str) -> Option<i64> {
         let digits = text.strip_prefix(['+', '-']).unwrap_or(text);
         if digits.is_empty() || !digits.bytes().all(|it| it.is_ascii_digit()) {

@@ -1,8 +1,8 @@
-//! Validating JSON: one value per text, as RFC 8259 has it.
+//! Validating JSON: one value per text, as RFC 8259 defines it.
 //!
-//! A text is accepted exactly when `serde_json` reads it as a `Value`, so whatever passes here can be read into any
-//! type later and only its shape can be wrong then. That includes two refusals which the grammar alone does not ask
-//! for: escapes of unpaired surrogates, and numbers beyond the range of `f64`. Only the depth limit is our own.
+//! A text is accepted exactly if `serde_json` reads it as a `Value`, so a later read into a type can only fail because of the value's
+//! shape. Two checks go beyond the grammar: escapes of unpaired surrogates and numbers beyond the range of `f64` are rejected. Only the
+//! depth limit is our own.
 
 use std::borrow::Cow;
 
@@ -16,7 +16,7 @@ use super::scan::{plain_until, space_until};
 ///
 /// # Errors
 ///
-/// [`Malformed`] with the offset of the first offending byte; invalid UTF-8 anywhere is reported before anything else.
+/// Returns [`Malformed`] with the offset of the first offending byte. Invalid UTF-8 anywhere in the text is reported first.
 pub(crate) fn validate(bytes: &[u8], max_depth: usize) -> Result<Raw<'_>, Malformed> {
     let mut scanner = Scanner::new(bytes, max_depth)?;
     let value = scanner.value();
@@ -25,21 +25,21 @@ pub(crate) fn validate(bytes: &[u8], max_depth: usize) -> Result<Raw<'_>, Malfor
 
 /// A cursor that only moves over valid JSON.
 ///
-/// Values nested in the one being read are kept on a stack of bits, not on the thread's stack, so no limit can be set
-/// high enough to overflow it.
+/// The containers that are open in a value are kept on a stack of bits. The thread's stack does not grow with the depth, so no depth limit
+/// can overflow it.
 pub(super) struct Scanner<'a> {
     text: &'a str,
     at: usize,
     /// Containers that the caller has opened through [`Scanner::object`] or [`Scanner::array`].
     outside: usize,
     max_depth: usize,
-    /// What [`Broken`] stands for.
+    /// Reason of the last [`Broken`].
     why: Option<Malformed>,
-    /// First name that an object has twice. That is valid JSON, but refused in a message.
+    /// First name that an object has twice. This is valid JSON, but rejected in a message.
     pub(super) doubled: Option<Doubled<'a>>,
 }
 
-/// The text is no JSON, and the scanner knows why. Small, because every step may return it.
+/// Error for a text that is no JSON. The reason stays in the scanner, so that the error, which every step may return, is small.
 #[derive(Debug)]
 pub(super) struct Broken;
 
@@ -67,7 +67,7 @@ impl<'a> Scanner<'a> {
         self.at
     }
 
-    /// Only whitespace may be left after what was read.
+    /// Ends the scan. Only whitespace may follow the value that was read.
     pub(super) fn finish<T>(mut self, read: Step<T>) -> Result<T, Malformed> {
         let finished = read.and_then(|read| {
             self.space();
@@ -77,7 +77,7 @@ impl<'a> Scanner<'a> {
         finished.map_err(|Broken| self.why.unwrap_or(nothing))
     }
 
-    /// Reads the object at the cursor. `member` reads each of its members, from the name to the end of the value.
+    /// Reads the object at the cursor. `member` reads one member, from the name to the end of its value.
     #[inline]
     pub(super) fn object(&mut self, mut member: impl FnMut(&mut Self) -> Step<()>) -> Step<()> {
         self.enter(0)?;
@@ -94,7 +94,7 @@ impl<'a> Scanner<'a> {
         Ok(())
     }
 
-    /// Passes the name of a member, up to its value.
+    /// Reads the name of a member and moves to its value.
     pub(super) fn key(&mut self) -> Step<Cow<'a, str>> {
         let start = self.at;
         let is_plain = self.name()?;
@@ -106,7 +106,7 @@ impl<'a> Scanner<'a> {
         Ok(name)
     }
 
-    /// Passes this text, if it is what comes next. What is known in advance need not be looked through.
+    /// Skips `text` if it comes next. Comparing a known text is cheaper than scanning it.
     #[inline(always)]
     pub(super) fn passes(&mut self, text: &str) -> bool {
         let next = self.text.as_bytes().get(self.at..self.at + text.len());
@@ -115,7 +115,7 @@ impl<'a> Scanner<'a> {
         is_next
     }
 
-    /// Passes the name of a member, up to its value, if it is this one.
+    /// Skips the name of a member, up to its value, if the name is `name`.
     #[inline]
     pub(super) fn passes_key(&mut self, name: &str) -> bool {
         let start = self.at;
@@ -156,19 +156,19 @@ impl<'a> Scanner<'a> {
     }
 
     fn any_value(&mut self) -> Step<Raw<'a>> {
-        // Ids are mostly numbers, and a number needs none of the rest.
+        // Most ids are numbers, and a number needs no stack of containers.
         let Some(b'-' | b'0'..=b'9') = self.peek() else { return self.container() };
         let start = self.at;
         self.number()?;
         Ok(self.since(start, self.at))
     }
 
-    /// Reads the value at the cursor, with everything inside it.
+    /// Reads the value at the cursor, with all values inside it.
     #[inline(never)]
     fn container(&mut self) -> Step<Raw<'a>> {
         let start = self.at;
         let mut open = Nesting::default();
-        // Made for the first object that has members.
+        // Created for the first object that has members.
         let mut names = None;
         loop {
             match self.peek() {
@@ -222,7 +222,7 @@ impl<'a> Scanner<'a> {
         }
     }
 
-    /// Steps over an opening bracket, `inside` of which are open in the value being read.
+    /// Steps over an opening bracket. `inside` containers of the value that is being read are open around it.
     fn enter(&mut self, inside: usize) -> Step<()> {
         if self.outside + inside >= self.max_depth {
             self.why = Some(Malformed::TooDeep { at: self.at });
@@ -239,7 +239,7 @@ impl<'a> Scanner<'a> {
         empty
     }
 
-    /// After a value in a container: whether a comma announces another, or `close` ends it.
+    /// Reads the separator after a value in a container. Returns true for a comma, and false if `close` ends the container.
     #[inline]
     fn another(&mut self, close: u8, expected: &'static str) -> Step<bool> {
         self.space();
@@ -262,7 +262,7 @@ impl<'a> Scanner<'a> {
         if self.peek() == Some(b'"') { self.string() } else { self.expected("a member's name") }
     }
 
-    /// Passes the name of a member inside a value, up to the member's own value.
+    /// Reads the name of a member into `names` and moves to the member's value.
     #[inline]
     fn named(&mut self, names: &mut Names<'a>) -> Step<()> {
         let start = self.at;
@@ -282,7 +282,7 @@ impl<'a> Scanner<'a> {
         Ok(())
     }
 
-    /// Steps over a string. Returns whether it stands for itself, without escapes.
+    /// Steps over a string. Returns whether the string has no escapes.
     #[inline(always)]
     fn string(&mut self) -> Step<bool> {
         let bytes = self.text.as_bytes();
@@ -295,7 +295,7 @@ impl<'a> Scanner<'a> {
         self.rest_of_string().map(|()| false)
     }
 
-    /// From the first byte on that does not stand for itself.
+    /// Steps over the rest of a string, from the first byte that does not stand for itself.
     #[cold]
     fn rest_of_string(&mut self) -> Step<()> {
         let bytes = self.text.as_bytes();
@@ -338,7 +338,7 @@ impl<'a> Scanner<'a> {
         }
     }
 
-    /// The UTF-16 unit that the `\uXXXX` at `at` stands for.
+    /// Returns the UTF-16 unit that the `\uXXXX` at `at` stands for.
     fn unit(&self, at: usize) -> Option<u32> {
         match self.text.as_bytes().get(at..at + 6)? {
             [b'\\', b'u', digits @ ..] => digits
@@ -368,7 +368,7 @@ impl<'a> Scanner<'a> {
             }
             self.digits()?;
         }
-        // `f64` ends at 309 digits; nothing shorter without an exponent can be beyond it.
+        // The largest `f64` has 309 digits, so a shorter number without an exponent is always in range.
         if (exponent || self.at - start > 300) && !in_range(&self.text[start..self.at]) {
             self.at = start;
             return self.expected("a number in range");
@@ -394,7 +394,7 @@ impl<'a> Scanner<'a> {
 
     #[inline]
     pub(super) fn space(&mut self) {
-        // There is hardly ever any.
+        // Most messages have no whitespace.
         if let Some(..=b' ') = self.peek() {
             self.at = space_until(self.text.as_bytes(), self.at);
         }

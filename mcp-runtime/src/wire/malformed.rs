@@ -1,6 +1,6 @@
 use std::fmt;
 
-/// Why a text is no JSON. Every variant carries the offset of the first byte that is wrong.
+/// Reason why a text is no JSON. Every variant carries the offset of the first byte that is wrong.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Malformed {
     /// The bytes are not UTF-8.

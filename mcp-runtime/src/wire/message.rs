@@ -1,4 +1,4 @@
-//! What a text from the peer is: a request, a notification, a response, a batch of those, or none of them.
+//! Messages of the peer: requests, notifications, responses, batches of these, and texts that are none of them.
 
 use std::borrow::Cow;
 
@@ -9,7 +9,7 @@ use super::names::{Doubled, Place};
 use super::params::Params;
 use super::raw::{Kind, Raw};
 
-/// One JSON-RPC message, borrowed from the text it was read from.
+/// A JSON-RPC message, borrowed from its text.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) enum Message<'a> {
     Request { id: Id<'a>, method: Cow<'a, str>, params: Option<&'a Params<'a>> },
@@ -20,10 +20,11 @@ pub(crate) enum Message<'a> {
 /// JSON that is no JSON-RPC message.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Invalid<'a> {
-    /// The id to answer with, where there is a readable one.
+    /// Id for the error response, if the text has a readable one.
     pub(crate) id: Option<Id<'a>>,
     pub(crate) reason: Cow<'static, str>,
-    /// False when the text looks like a notification or a response: those are never answered (RPC-05).
+    /// Whether to send an error response. False for a text that looks like a notification or a response, since these are never answered
+    /// (rule RPC-05).
     pub(crate) answer: bool,
 }
 
@@ -35,23 +36,23 @@ impl Invalid<'_> {
 
 const LONG_BATCH: &str = "the batch is too long";
 
-/// Everything one line or body can hold.
+/// Content of one line or body.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) enum Incoming<'a> {
     One(Result<Message<'a>, Invalid<'a>>),
-    /// At least one element, in their order. Whether batches exist at all is the revision's business.
+    /// At least one element, in the order of the text. The protocol revision decides whether batches are allowed.
     Batch(Vec<Result<Message<'a>, Invalid<'a>>>),
     EmptyBatch,
 }
 
 impl<'a> Incoming<'a> {
-    /// Whether something in it may have to be answered.
+    /// Whether the text may contain a message that needs a response.
     #[cfg(feature = "http")]
     pub(crate) fn asks(&self) -> bool {
         !matches!(self, Self::One(Ok(Message::Notification { .. } | Message::Response { .. })))
     }
 
-    /// The id to answer with, when it is one request.
+    /// Returns the id of the request, if this is a single request.
     #[cfg(feature = "http")]
     pub(crate) fn id(&self) -> Option<Id<'a>> {
         match self {
@@ -61,16 +62,16 @@ impl<'a> Incoming<'a> {
     }
 }
 
-/// How much [`parse`] takes.
+/// Limits of [`parse`].
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Limits {
-    /// Arrays and objects inside one another, the message and a batch around it included.
+    /// Largest depth of nested arrays and objects, including the message itself and a batch around it.
     pub(crate) depth: usize,
-    /// Elements of a batch; a longer one is [`Invalid`] as a whole.
+    /// Largest number of elements of a batch. A longer batch is [`Invalid`] as a whole.
     pub(crate) batch: usize,
 }
 
-/// The place of a text while it is read, and of what messages borrow then.
+/// Storage for a parsed text, from which the messages of [`Incoming`] borrow.
 #[derive(Debug)]
 #[expect(
     clippy::large_enum_variant,
@@ -101,11 +102,11 @@ impl Parsed<'_> {
     }
 }
 
-/// Reads one text: validates it and takes the envelope apart in the same pass. `parsed` is a place that has not been used.
+/// Reads one text: validates it and takes the envelope apart in the same pass. `parsed` must be a new value.
 ///
 /// # Errors
 ///
-/// [`Malformed`] when the text is no JSON. JSON of the wrong shape is [`Invalid`], inside the `Ok`.
+/// Returns [`Malformed`] if the text is no JSON. JSON of the wrong shape is [`Invalid`], inside the `Ok`.
 pub(crate) fn parse<'a, 'p>(
     bytes: &'a [u8],
     limits: Limits,
@@ -137,7 +138,7 @@ fn batch<'a>(scanner: &mut Scanner<'a>, limit: usize) -> Result<Parsed<'a>, Brok
     Ok(if too_long { Parsed::LongBatch } else { Parsed::Batch(messages) })
 }
 
-/// The members that JSON-RPC gives a meaning, whatever their values are; others are passed over.
+/// Members of a message that JSON-RPC defines, with any values. Other members are skipped.
 #[derive(Debug, Default)]
 pub(crate) struct Envelope<'a> {
     pub(super) jsonrpc: Option<Raw<'a>>,
@@ -173,10 +174,10 @@ impl<'a> Envelope<'a> {
     }
 
     /// Reads the member at the cursor.
-    // Called in one place, for each member of each message.
+    // Inlined, because it has one caller and runs for each member of each message.
     #[inline(always)]
     fn member(&mut self, scanner: &mut Scanner<'a>) -> Result<(), Broken> {
-        // Nearly every message has these, as nearly every serializer writes them.
+        // Nearly every message has these members, and nearly every serializer writes them in this form.
         let (member, name) = if scanner.passes(r#""jsonrpc":"2.0""#) {
             if self.jsonrpc.replace(Raw::VERSION).is_some() {
                 scanner.note_doubled("jsonrpc".into(), Place::Message);
@@ -213,7 +214,7 @@ impl<'a> Envelope<'a> {
         Ok(())
     }
 
-    /// The message that it is.
+    /// Returns the message, or the reason why the text is none.
     fn open(&self) -> Result<Message<'_>, Invalid<'_>> {
         if self.is_other {
             return Err(Invalid {
@@ -224,7 +225,7 @@ impl<'a> Envelope<'a> {
         }
         let id = self.id.and_then(Id::parse);
         let invalid = |reason: Cow<'static, str>| {
-            // With two ids it is unknown which request the answer would be for.
+            // With two ids it is unknown which of them the error response should carry.
             let id = id.filter(|_| !self.doubled.as_ref().is_some_and(|it| it.is_member("id")));
             let response = self.method.is_none() && (self.result.is_some() || self.error.is_some());
             let notification = self.method.is_some() && self.id.is_none();
@@ -295,7 +296,7 @@ mod tests {
         judge(text, |one| assert_eq!(one.as_ref(), Ok(expected), "{text}"));
     }
 
-    /// `id` is the text to be echoed, empty for none.
+    /// Checks that `text` is invalid. `echo` is the text of the id to answer with, empty for none.
     fn check_invalid(text: &str, echo: &str, answer: bool, reason: &str) {
         judge(text, |one| {
             let invalid = one.unwrap_err();

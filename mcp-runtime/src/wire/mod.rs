@@ -1,9 +1,9 @@
-//! JSON-RPC 2.0 as bytes: reading one message or batch, and writing answers.
+//! JSON-RPC 2.0 as bytes: reading one message or batch, and writing responses.
 //!
-//! This room knows nothing of MCP. What it reads it borrows from the bytes it was given: the envelope is taken apart in
-//! the same pass that validates the text, parameters stay text until they are read into the user's own type, and
-//! nothing is allocated unless a string that somebody asks for has escapes. What it writes goes straight into the
-//! buffer that the transport sends, and never contains a raw newline.
+//! This module knows nothing of MCP. A parsed message borrows from the received bytes: one pass validates the text and takes the envelope
+//! apart, and parameters stay text until they are read into the user's own type. Reading a typical message allocates nothing. Strings with
+//! escapes, batches, and values with many members or deep nesting do allocate. Messages are written straight into the buffer that the
+//! transport sends, and never contain a raw newline.
 
 mod envelope;
 mod id;

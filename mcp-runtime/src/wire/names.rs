@@ -1,7 +1,7 @@
 //! Names that an object has twice.
 //!
-//! Some readers of JSON take the first of two members with one name, and some the last. A gateway may have checked the member that the
-//! server does not use, so a message with such members is refused.
+//! Some JSON readers use the first of two members with one name, others the last. A gateway may have checked the member that the server
+//! does not use, so a message with such members is rejected.
 
 use std::{borrow::Cow, fmt};
 
@@ -49,10 +49,11 @@ impl fmt::Display for Doubled<'_> {
     }
 }
 
-/// Number of names up to which each is compared with each other. More names are sorted.
+/// Number of names up to which each name is compared with each other. More names are sorted.
 const FEW: usize = 8;
 
-/// Names of the members of all objects that are open while a value is read. The innermost object is last, and each begins with a `None`.
+/// Names of the members of all objects that are open while a value is read. The innermost object comes last, and the names of each object
+/// begin with a `None`.
 ///
 /// Names keep their quotes. A few names need no allocation.
 pub(super) struct Names<'a> {
@@ -156,7 +157,7 @@ impl<'a> Scanner<'a> {
         self.doubled.get_or_insert_with(|| Doubled::new(name, object));
     }
 
-    /// Takes out the recorded name.
+    /// Takes the recorded name.
     pub(super) fn take_doubled(&mut self) -> Option<Doubled<'a>> {
         self.doubled.take()
     }

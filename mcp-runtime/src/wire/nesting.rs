@@ -1,12 +1,12 @@
 //! A stack of brackets that takes one bit each.
 
-/// The kinds of the containers that are open, innermost last: one bit each, true for an object.
+/// Kinds of the open containers, innermost last: one bit each, true for an object.
 #[derive(Default)]
 pub(super) struct Nesting {
     depth: usize,
-    /// The innermost up to 64.
+    /// Bits of the innermost containers, up to 64.
     word: u64,
-    /// The others, 64 to a word; allocated only for a text deeper than that.
+    /// Bits of the outer containers, 64 to a word. Allocated only for a text that is nested deeper than 64.
     full: Vec<u64>,
 }
 

@@ -1,4 +1,4 @@
-//! An object whose members were noted in the pass that validated it.
+//! Objects whose members were recorded in the pass that validated them.
 
 use std::borrow::Cow;
 
@@ -11,18 +11,18 @@ use super::{
 /// A member's name, which has no escapes, and its value.
 pub(crate) type Member<'a> = (&'a str, Raw<'a>);
 
-/// The text of a value and, when it is an object of at most `N` members whose names have no escapes, all of them. In any
-/// other object they have to be looked for in the text.
+/// Text of a value and, if the value is an object of at most `N` members whose names have no escapes, all of its members. The members of
+/// other objects are searched for in the text.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Noted<'a, const N: usize> {
     whole: Raw<'a>,
-    /// In their order; the rest is empty.
+    /// Members in the order of the text. The unused rest is `None`.
     members: [Option<Member<'a>>; N],
-    /// How many there are, or [`UNKNOWN`](Self::UNKNOWN) when `members` does not tell.
+    /// Number of members, or [`UNKNOWN`](Self::UNKNOWN) if `members` does not hold them all.
     known: usize,
 }
 
-/// An object, and its members where they have been noted.
+/// An object, and its members if they have been recorded.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Known<'a> {
     pub(crate) whole: Raw<'a>,
@@ -32,7 +32,7 @@ pub(crate) struct Known<'a> {
 impl<'a, const N: usize> Noted<'a, N> {
     const UNKNOWN: usize = usize::MAX;
 
-    /// An object without members. Made where it stands: a constant would be copied there.
+    /// Makes an object without members. It is a function, because a constant would be copied to its place.
     #[inline(always)]
     pub(super) const fn empty() -> Self {
         Self { whole: Raw::EMPTY_OBJECT, members: [None; N], known: 0 }
@@ -40,7 +40,7 @@ impl<'a, const N: usize> Noted<'a, N> {
 
     /// Reads the value at the cursor. `place` is its place in the message.
     ///
-    /// `usual` are the names that most such objects begin with, in their order. An expected name is compared at once.
+    /// `usual` are the names that most such objects begin with, in their order. A name that is expected next is compared as a whole.
     pub(super) fn read(
         &mut self,
         scanner: &mut Scanner<'a>,
@@ -66,12 +66,12 @@ impl<'a, const N: usize> Noted<'a, N> {
         Ok(self.whole)
     }
 
-    /// Takes in a value of which nothing is known but the text.
+    /// Sets a value of which only the text is known.
     pub(super) fn set(&mut self, whole: Raw<'a>) {
         (self.whole, self.known) = (whole, Self::UNKNOWN);
     }
 
-    /// Takes in the next member of the object that is being read.
+    /// Adds the next member of the object that is being read.
     #[inline]
     pub(super) fn add(
         &mut self,
@@ -95,7 +95,7 @@ impl<'a, const N: usize> Noted<'a, N> {
     /// Ends the object that began at `start`.
     pub(super) fn end(&mut self, start: usize, scanner: &mut Scanner<'a>, place: Place) {
         self.whole = scanner.since(start, scanner.at());
-        // Names with escapes, and of more members than are noted, have not been compared yet.
+        // If a name has escapes, or there are more members than `N`, the names have not all been compared yet.
         if self.known == Self::UNKNOWN
             && let Some(name) = self.whole.doubled_member()
         {
@@ -131,7 +131,7 @@ impl<'a, const N: usize> Noted<'a, N> {
 }
 
 impl<'a> Known<'a> {
-    /// The members of these names, found in one pass; of several with one name the last one.
+    /// Returns the members with these names, found in one pass. If several have one name, the last one counts.
     pub(crate) fn pick<const N: usize>(self, names: [&str; N]) -> [Option<Raw<'a>>; N] {
         match self.members {
             Some(members) => find_each(members, names),

@@ -1,4 +1,4 @@
-//! What is noted of a message while it is validated is what its text says.
+//! The members that the validating pass records are those that the text has.
 
 use std::collections::BTreeSet;
 
@@ -60,7 +60,7 @@ fn text() -> impl Strategy<Value = String> {
     })
 }
 
-/// A text, and what is done to one of its bytes to spoil it.
+/// Texts, some of which are cut off or have one byte changed or removed.
 fn bytes() -> impl Strategy<Value = Vec<u8>> {
     let spoil = prop::option::of((any::<prop::sample::Index>(), 0..3u8, any::<u8>()));
     (text(), spoil).prop_map(|(text, spoil)| {
@@ -87,7 +87,7 @@ fn check_object(known: Known<'_>, whole: Raw<'_>) {
     }
 }
 
-/// Whether some object has a name twice.
+/// Whether any object in `value` has a name twice.
 fn has_doubled(value: Raw<'_>) -> bool {
     let mut names = BTreeSet::new();
     value.members().any(|(name, value)| !names.insert(name) || has_doubled(value))

@@ -9,13 +9,13 @@ use super::{
     raw::{Kind, Raw},
 };
 
-/// Most methods have no more parameters than this.
+/// Number of parameters that are recorded. Most methods have no more than this.
 const MOST: usize = 5;
-/// And most calls no more arguments or members of `_meta`.
+/// Number of members that are recorded of `arguments` and of `_meta`. Most calls have no more than this in either.
 const MOST_INSIDE: usize = 6;
 
-/// The text of a message's `params`, an object or an array, with the members of the object, and of the two objects in it
-/// that nearly every call has.
+/// Text of a message's `params`, an object or an array, with the members of the object and of the two objects in it that nearly every call
+/// has.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Params<'a> {
     pub(super) all: Noted<'a, MOST>,
@@ -23,7 +23,7 @@ pub(crate) struct Params<'a> {
     pub(super) meta: Option<Noted<'a, MOST_INSIDE>>,
 }
 
-/// The members of `_meta` that each request of the modern era has, in the order of the specification's examples.
+/// Members of `_meta` that each request of the modern era has, in the order of the specification's examples.
 pub(crate) const USUAL_META: [&str; 3] = [
     "io.modelcontextprotocol/protocolVersion",
     "io.modelcontextprotocol/clientInfo",
@@ -31,10 +31,10 @@ pub(crate) const USUAL_META: [&str; 3] = [
 ];
 
 impl<'a> Params<'a> {
-    /// Those of a message that has none: an empty object.
+    /// Parameters of a message without `params`: an empty object.
     pub(crate) const NONE: Params<'static> = Params::none();
 
-    /// With nothing known but the text.
+    /// Makes parameters of which only the text is known.
     #[cfg(test)]
     pub(super) fn text(whole: Raw<'a>) -> Self {
         let mut params = Params::NONE;
@@ -47,7 +47,7 @@ impl<'a> Params<'a> {
         Params { all: Noted::empty(), arguments: None, meta: None }
     }
 
-    /// Returns the number of bytes of their text.
+    /// Returns the length of the text, in bytes.
     pub(crate) fn size(&self) -> usize {
         self.all.whole().as_str().len()
     }
@@ -61,7 +61,7 @@ impl<'a> Params<'a> {
         }
         let start = scanner.at();
         scanner.object(|scanner| {
-            // As they are written most often.
+            // The form in which most serializers write these two names.
             let name = if scanner.passes(r#""name":"#) {
                 scanner.space();
                 Cow::Borrowed("name")
@@ -91,12 +91,12 @@ impl<'a> Params<'a> {
         self.all.whole().kind()
     }
 
-    /// The member called `name`; of several the last one. None in an array.
+    /// Returns the member called `name`, the last one if there are several. An array has no members.
     pub(crate) fn get(&self, name: &str) -> Option<Raw<'a>> {
         self.all.get(name)
     }
 
-    /// The members of these names, like [`get`](Self::get).
+    /// Returns the members with these names, like [`get`](Self::get).
     pub(crate) fn pick<const N: usize>(&self, names: [&str; N]) -> [Option<Raw<'a>>; N] {
         self.all.pick(names)
     }
@@ -148,7 +148,7 @@ mod tests {
         }
     }
 
-    /// What is known of the members is what is in the text.
+    /// The recorded members are those of the text.
     #[test]
     fn members_are_those_of_the_text() {
         for params in [

@@ -1,18 +1,18 @@
-//! The text of one JSON value that is known to be valid, read where it lies.
+//! Text of one JSON value that is known to be valid, read in place.
 
 use std::borrow::Cow;
 use std::fmt;
 
 use super::scan::{plain_until, space_until};
 
-/// The text of one valid JSON value, without whitespace around it.
+/// Text of one valid JSON value, without whitespace around it.
 ///
-/// Reading never validates again. On text that [`Raw::trusted`] was given wrongly it may find nonsense, but it neither
-/// panics nor fails to end.
+/// Reading never validates again. If [`Raw::trusted`] was given an invalid text, reading may return nonsense, but it neither panics nor
+/// runs forever.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Raw<'a>(&'a str);
 
-/// What a JSON value is.
+/// Type of a JSON value.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Kind {
     Null,
@@ -26,10 +26,10 @@ pub(crate) enum Kind {
 impl<'a> Raw<'a> {
     pub(crate) const NULL: Raw<'static> = Raw("null");
     pub(crate) const EMPTY_OBJECT: Raw<'static> = Raw("{}");
-    /// Of JSON-RPC, in every message.
+    /// Value of `jsonrpc` in every message.
     pub(super) const VERSION: Raw<'static> = Raw("\"2.0\"");
 
-    /// Text that this process wrote itself: exactly one valid value with no whitespace around it.
+    /// Wraps text that this process wrote itself. The text must be exactly one valid value with no whitespace around it.
     pub(crate) fn trusted(text: &'a str) -> Self {
         debug_assert_eq!(
             super::json::validate(text.as_bytes(), usize::MAX).map(Raw::as_str),
@@ -44,7 +44,7 @@ impl<'a> Raw<'a> {
         Raw(text)
     }
 
-    /// Returns the value that valid text begins with.
+    /// Returns the value at the beginning of a valid text.
     pub(crate) fn first_of(text: &'a str) -> Self {
         Raw(&text[..end_of_value(text.as_bytes(), 0)])
     }
@@ -66,22 +66,22 @@ impl<'a> Raw<'a> {
         }
     }
 
-    /// The members of an object in their order; none for any other value.
+    /// Returns the members of an object in their order. Other values have none.
     pub(crate) fn members(self) -> Members<'a> {
         Members(Cursor::inside(self, Kind::Object))
     }
 
-    /// The elements of an array; none for any other value.
+    /// Returns the elements of an array. Other values have none.
     pub(crate) fn elements(self) -> Elements<'a> {
         Elements(Cursor::inside(self, Kind::Array))
     }
 
-    /// The member called `name`; of several the last one.
+    /// Returns the member called `name`, the last one if there are several.
     pub(crate) fn get(self, name: &str) -> Option<Raw<'a>> {
         self.members().filter(|(key, _)| key == name).last().map(|(_, value)| value)
     }
 
-    /// The members of these names, found in one pass; of several with one name the last one.
+    /// Returns the members with these names, found in one pass. If several have one name, the last one counts.
     pub(crate) fn pick<const N: usize>(self, names: [&str; N]) -> [Option<Raw<'a>>; N] {
         let mut found = [None; N];
         for (key, value) in self.members() {
@@ -92,7 +92,7 @@ impl<'a> Raw<'a> {
         found
     }
 
-    /// The text that a string stands for; borrowed unless it has escapes.
+    /// Returns the text that a string stands for. The text is borrowed unless the string has escapes.
     pub(crate) fn string(self) -> Option<Cow<'a, str>> {
         let inner = self.0.strip_prefix('"')?.strip_suffix('"')?;
         let plain = plain_until(inner.as_bytes(), 0);
@@ -115,17 +115,17 @@ impl<'a> Raw<'a> {
         }
     }
 
-    /// A number written as an integer (no fraction, no exponent) that fits.
+    /// Returns a number that is written as an integer, without fraction and exponent, and fits the type.
     pub(crate) fn u64(self) -> Option<u64> {
         self.0.parse().ok()
     }
 
-    /// A number written as an integer (no fraction, no exponent) that fits.
+    /// Returns a number that is written as an integer, without fraction and exponent, and fits the type.
     pub(crate) fn i64(self) -> Option<i64> {
         self.0.parse().ok()
     }
 
-    /// Any number, rounded to the nearest `f64`.
+    /// Returns any number, rounded to the nearest `f64`.
     pub(crate) fn f64(self) -> Option<f64> {
         if self.kind() == Kind::Number { self.0.parse().ok() } else { None }
     }
@@ -166,7 +166,7 @@ impl<'a> Iterator for Elements<'a> {
     }
 }
 
-/// Steps from value to value inside a container; valid text needs no look at which separator stands where.
+/// Steps from value to value inside a container. The text is valid, so the separators need no check.
 #[derive(Debug, Clone)]
 struct Cursor<'a> {
     text: &'a str,
@@ -179,7 +179,7 @@ impl<'a> Cursor<'a> {
         Cursor { text: text.unwrap_or_default(), at: 0 }
     }
 
-    /// Where the next value begins.
+    /// Returns the index at which the next value begins.
     #[inline]
     fn start(&self) -> usize {
         let bytes = self.text.as_bytes();
@@ -190,7 +190,7 @@ impl<'a> Cursor<'a> {
         }
     }
 
-    /// The inside of the next value, if it is a string without escapes; else nothing is passed.
+    /// Reads the next value if it is a string without escapes, and returns the text between the quotes. Otherwise the cursor stays.
     #[inline]
     fn plain_string(&mut self) -> Option<&'a str> {
         let (bytes, start) = (self.text.as_bytes(), self.start());
@@ -215,7 +215,7 @@ impl<'a> Cursor<'a> {
     }
 }
 
-/// Where the value that begins at `start` ends, in text known to be valid.
+/// Returns the index at which the value that begins at `start` ends. The text must be valid.
 fn end_of_value(bytes: &[u8], start: usize) -> usize {
     match bytes.get(start) {
         Some(b'"') => end_of_string(bytes, start),
@@ -261,7 +261,7 @@ fn end_of_string(bytes: &[u8], start: usize) -> usize {
     }
 }
 
-/// Decodes the inside of a string whose first `plain` bytes have no escape.
+/// Decodes the text between the quotes of a string. Its first `plain` bytes have no escape.
 #[cold]
 fn unescape(inner: &str, plain: usize) -> String {
     let mut decoded = String::with_capacity(inner.len());
@@ -290,7 +290,7 @@ fn unescape(inner: &str, plain: usize) -> String {
     decoded
 }
 
-/// The character that one `\u` escape, or two that are a pair, stand for; `chars` are past the first `\u`.
+/// Returns the character that one `\u` escape, or a pair of two, stands for. `chars` begins after the first `\u`.
 fn unescape_unicode(chars: &mut std::str::Chars<'_>) -> char {
     let mut unit =
         || chars.by_ref().take(4).try_fold(0, |unit, digit| Some(unit << 4 | digit.to_digit(16)?));

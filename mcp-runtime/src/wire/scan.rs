@@ -1,17 +1,17 @@
 //! Byte searches shared by reading and writing.
 
 const ONES: u64 = u64::from_ne_bytes([0x01; 8]);
-/// A string of more bytes than this is worth a search that begins slowly. A multiple of a word.
+/// Number of plain bytes after which the search goes on with `long_plain_until`, which costs more to start. A multiple of eight.
 const LONG: usize = 64;
 
 const HIGH: u64 = u64::from_ne_bytes([0x80; 8]);
 
-/// The index of the first byte from `at` on that cannot stand for itself inside a JSON string (a quote, a backslash or
-/// a control character), or the length of `bytes`.
+/// Returns the index of the first byte from `at` on that cannot stand for itself inside a JSON string (a quote, a backslash or a control
+/// character), or the length of `bytes`.
 ///
-/// Eight bytes are looked at together. A borrow in the subtractions can only flag bytes above a true hit, so the lowest
-/// flag is always right.
-// Not inlined, and with nothing after a call: so it needs no stack, and there are many who call it.
+/// Eight bytes are compared together. A borrow in the subtractions can only flag bytes above a true hit, so the lowest flag is always
+/// right.
+// Not inlined, because it has many callers. Its only call is the last thing it does, so it needs no stack frame.
 #[inline(never)]
 pub(super) fn plain_until(bytes: &[u8], mut at: usize) -> usize {
     let long = at + LONG;
@@ -25,7 +25,7 @@ pub(super) fn plain_until(bytes: &[u8], mut at: usize) -> usize {
             return long_plain_until(bytes, at);
         }
     }
-    // The last word once more, without what has been looked at.
+    // The last eight bytes, without those that have been compared already.
     if let Some(word) = bytes.last_chunk::<8>()
         && at < bytes.len()
     {
@@ -42,7 +42,7 @@ pub(super) fn plain_until(bytes: &[u8], mut at: usize) -> usize {
     bytes.len()
 }
 
-/// The same for what may be very long: 64 bytes are looked at together, in a way that the compiler makes vectors of.
+/// Like [`plain_until`], for strings that may be very long. It compares 64 bytes together, in a form that the compiler vectorizes.
 #[inline(never)]
 fn long_plain_until(bytes: &[u8], at: usize) -> usize {
     let (chunks, _) = bytes.get(at..).unwrap_or_default().as_chunks::<64>();
@@ -53,10 +53,10 @@ fn long_plain_until(bytes: &[u8], at: usize) -> usize {
     at + rest.iter().position(|byte| is_special(*byte)).unwrap_or(rest.len())
 }
 
-/// The high bit of each byte of `word` that cannot stand for itself; above the lowest there may be false ones.
+/// Returns the high bit of each byte of `word` that cannot stand for itself. Bits above the lowest one may be false hits.
 #[inline]
 fn specials(word: u64) -> u64 {
-    // With its second bit turned over, a quote comes right after the control characters, and nothing else comes between them.
+    // With its second bit flipped, a quote comes right after the control characters, and no other byte comes between them.
     let quotes_and_controls = word ^ (ONES * 2);
     let backslash = word ^ (ONES * b'\\' as u64);
     let hits = (quotes_and_controls.wrapping_sub(ONES * 0x21) & !quotes_and_controls)
@@ -64,7 +64,7 @@ fn specials(word: u64) -> u64 {
     hits & HIGH
 }
 
-/// The index of the first byte from `at` on that is no JSON whitespace.
+/// Returns the index of the first byte from `at` on that is no JSON whitespace.
 #[inline]
 pub(super) fn space_until(bytes: &[u8], mut at: usize) -> usize {
     while let Some(b' ' | b'\n' | b'\r' | b'\t') = bytes.get(at) {

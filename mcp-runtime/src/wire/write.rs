@@ -1,8 +1,7 @@
-//! Writing JSON into the buffer that goes out.
+//! Writing JSON into the outgoing buffer.
 //!
-//! Nothing here fails except a user's own `Serialize`, and then the buffer is as it was. No function writes a raw
-//! newline, whatever text it is given, because a message is one line on stdio and one `data:` field in an event stream
-//! (STDIO-01).
+//! Only serializing a user's type can fail here, and then the buffer keeps its earlier content. No function writes a raw newline, because a
+//! message is one line on stdio and one `data:` field in an event stream (rule STDIO-01).
 
 use serde::Serialize;
 
@@ -45,7 +44,7 @@ fn escape(out: &mut Vec<u8>, byte: u8) {
     out.extend_from_slice(&[b'\\', short]);
 }
 
-/// Writes text that is one JSON value; newlines between its tokens become spaces.
+/// Writes text that is one JSON value. Newlines between its tokens become spaces.
 pub(crate) fn raw(out: &mut Vec<u8>, text: &str) {
     let start = out.len();
     out.extend_from_slice(text.as_bytes());
@@ -60,9 +59,9 @@ pub(crate) fn i64(out: &mut Vec<u8>, number: i64) {
     let _ = serde_json::to_writer(out, &number);
 }
 
-/// Writes whole numbers as integers, others in their shortest form, and what JSON has no number for as null.
+/// Writes whole numbers as integers and other numbers in their shortest form. NaN and the infinities become null.
 pub(crate) fn f64(out: &mut Vec<u8>, number: f64) {
-    // From 1e17 on the shortest form has an exponent and no `.0`.
+    // From 1e17 on, the shortest form has an exponent and no `.0`.
     if number.fract() == 0.0 && number.abs() < 1e17 {
         i64(out, number as i64);
     } else {
@@ -70,11 +69,11 @@ pub(crate) fn f64(out: &mut Vec<u8>, number: f64) {
     }
 }
 
-/// Writes what `value` serializes to.
+/// Writes the JSON that `value` serializes to.
 ///
 /// # Errors
 ///
-/// Those of the type's own `Serialize`, and map keys that are no strings; nothing is written then.
+/// Returns an error if the type's own `Serialize` fails, or if a map key is no string. Nothing is written then.
 pub(crate) fn value<T: Serialize + ?Sized>(
     out: &mut Vec<u8>,
     value: &T,
@@ -92,19 +91,19 @@ pub(crate) fn value<T: Serialize + ?Sized>(
     }
 }
 
-/// Raw newlines can only stand between tokens, where a space means the same. They come from a client's own text, and
-/// from a `RawValue` inside a user's type.
+/// Replaces raw newlines by spaces. In valid JSON they only occur between tokens, where a space means the same. They come from text that a
+/// client sent, and from a `RawValue` inside a user's type.
 fn one_line(json: &mut [u8]) {
     for byte in json {
         *byte = if matches!(*byte, b'\n' | b'\r') { b' ' } else { *byte };
     }
 }
 
-/// An object being written. It is closed by [`Object::end`] or when it goes out of scope, so it cannot stay open.
+/// An object that is being written. It is closed by [`Object::end`] or when it is dropped, so it cannot stay open.
 #[derive(Debug)]
 pub(crate) struct Object<'o> {
     out: &'o mut Vec<u8>,
-    /// Where the first member begins: nothing is written there while the object is empty.
+    /// Length of the buffer while the object is empty.
     start: usize,
 }
 
@@ -114,7 +113,7 @@ impl<'o> Object<'o> {
         Object { start: out.len(), out }
     }
 
-    /// Writes a name of our own, which is plain; the caller writes exactly one value into what it returns.
+    /// Writes a fixed name, which must need no escapes. The caller writes exactly one value into the returned buffer.
     pub(crate) fn key(&mut self, name: &'static str) -> &mut Vec<u8> {
         debug_assert_eq!(plain_until(name.as_bytes(), 0), name.len(), "`{name}` has no escapes");
         self.comma();
@@ -125,7 +124,7 @@ impl<'o> Object<'o> {
         self.out
     }
 
-    /// Writes a name of somebody else's, like [`key`](Self::key).
+    /// Like [`key`](Self::key), for a name that may need escapes.
     pub(crate) fn given_key(&mut self, name: &str) -> &mut Vec<u8> {
         self.comma();
         string(self.out, name);
@@ -139,7 +138,7 @@ impl<'o> Object<'o> {
         }
     }
 
-    /// A member whose value is a text of our own, which is plain.
+    /// Writes a member whose value is a fixed text, which must need no escapes.
     pub(crate) fn word(&mut self, name: &'static str, word: &'static str) -> &mut Self {
         debug_assert_eq!(plain_until(word.as_bytes(), 0), word.len(), "`{word}` has no escapes");
         let out = self.key(name);
@@ -161,7 +160,7 @@ impl<'o> Object<'o> {
         self
     }
 
-    /// A member whose value is JSON text already.
+    /// Writes a member whose value is JSON text already.
     pub(crate) fn raw(&mut self, name: &'static str, text: &str) -> &mut Self {
         raw(self.key(name), text);
         self
@@ -192,11 +191,11 @@ impl<'o> Object<'o> {
         self
     }
 
-    /// A member whose value is what `member` serializes to.
+    /// Writes a member whose value is the JSON that `member` serializes to.
     ///
     /// # Errors
     ///
-    /// Those of [`value`]; the object is without the member then.
+    /// Returns the errors of [`value`]. The member is not written then.
     #[cfg(test)]
     pub(crate) fn value<T: Serialize + ?Sized>(
         &mut self,
@@ -219,7 +218,7 @@ impl<'o> Object<'o> {
         Array::begin(self.key(name))
     }
 
-    /// All members of an object that is JSON text already: how a list rendered once gets into many answers.
+    /// Writes all members of an object that is JSON text already.
     #[cfg(test)]
     pub(crate) fn members_of(&mut self, object: Raw<'_>) -> &mut Self {
         let text = object.as_str();
@@ -241,12 +240,12 @@ impl<'o> Object<'o> {
         self.out.len() == self.start
     }
 
-    /// Where the buffer stands, for [`Object::back_to`].
+    /// Returns the current position in the buffer, for [`Object::back_to`].
     pub(super) fn position(&self) -> usize {
         self.out.len()
     }
 
-    /// Takes back the members written since `position`.
+    /// Removes the members that were written since `position`.
     pub(super) fn back_to(&mut self, position: usize) {
         self.out.truncate(position);
     }
@@ -260,7 +259,7 @@ impl Drop for Object<'_> {
     }
 }
 
-/// An array being written; closed like an [`Object`].
+/// An array that is being written. It is closed like an [`Object`].
 #[derive(Debug)]
 pub(crate) struct Array<'o> {
     out: &'o mut Vec<u8>,
@@ -273,7 +272,7 @@ impl<'o> Array<'o> {
         Array { start: out.len(), out }
     }
 
-    /// Makes room for an element; the caller writes exactly one value into what it returns.
+    /// Begins an element. The caller writes exactly one value into the returned buffer.
     pub(crate) fn element(&mut self) -> &mut Vec<u8> {
         if self.out.len() > self.start {
             self.out.push(b',');

@@ -180,7 +180,7 @@ fn what_cannot_be_spread_stops_the_server() {
     assert!(no_struct[0].contains("`list` cannot be spread"), "{no_struct:?}");
 }
 
-/// Valid by the grammar, and still no value anything can hold.
+/// The first two texts match the grammar of JSON, but no type can hold their values.
 #[tokio::test]
 async fn a_string_is_read_as_json_only_when_it_is_some() {
     let mut client =
@@ -220,7 +220,7 @@ fn visits(all: Vec<Visit>) -> String {
     format!("{all:?}")
 }
 
-// Bounds are for people: what reads a struct holds nobody to them, so clients are not told either.
+// The bounds of a form are for users. They are not checked in an argument, so the tool's schema leaves them out.
 both_eras! {
     async fn a_form_as_an_argument_keeps_what_is_said_of_its_fields(revision) {
         let mut client = connect(server!().items(items![visit, visits]), revision).await;

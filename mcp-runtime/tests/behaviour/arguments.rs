@@ -1,4 +1,4 @@
-//! Arguments of tools: which parameters are some, how they are read, and what the model is told of wrong ones.
+//! Arguments of tools: which parameters are arguments, how they are read, and the errors that the model gets for wrong ones.
 
 use std::{borrow::Cow, collections::BTreeMap, path::PathBuf};
 
@@ -403,7 +403,7 @@ both_eras! {
     }
 }
 
-/// A gateway in front of the server may have read the other one of two members.
+/// A gateway in front of the server may have checked the other one of two members with the same name.
 #[tokio::test]
 async fn a_message_with_a_repeated_argument_is_refused() {
     let mut client = connect(server!().items(items![leniently]), Revision::V2025_11_25).await;

@@ -1,4 +1,4 @@
-//! `around`: what runs around every operation.
+//! `around`: code that runs around every operation.
 
 use std::sync::{Arc, Mutex, mpsc};
 
@@ -57,7 +57,7 @@ fn served() -> Builder {
 
 type Log = Arc<Mutex<Vec<String>>>;
 
-/// Writes down what is asked and what came of it.
+/// Records each operation and its outcome in `log`.
 fn logged(server: Builder, log: &Log) -> Builder {
     let log = log.clone();
     server.around(move |call, next| {
@@ -126,7 +126,7 @@ both_eras! {
         assert_eq!(said(&mut client, "shout", json!({ "text": "a" })).await, "A");
     }
 
-    /// What passes through `around` answers exactly as it does without.
+    /// A request that passes through `around` gets exactly the same response as without it.
     async fn it_changes_nothing_by_itself(revision) {
         let mut plain = connect(served(), revision).await;
         let mut around = connect(served().around(async |call, next| next.run(call).await), revision).await;

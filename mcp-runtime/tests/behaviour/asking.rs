@@ -19,7 +19,7 @@ use crate::support::{LIMIT, SEALED, keeping_state, pass};
 const WITH_FORMS: [Revision; 3] =
     [Revision::V2025_06_18, Revision::V2025_11_25, Revision::V2026_07_28];
 
-/// The revisions in which `sampling` has parts.
+/// The revisions in which the capability `sampling` has parts.
 const WITH_PARTS: [Revision; 2] = [Revision::V2025_11_25, Revision::V2026_07_28];
 
 #[form]
@@ -33,7 +33,7 @@ struct Age {
     age: u8,
 }
 
-/// How often things were done, across replays.
+/// Number of times that steps were done, across replays.
 #[derive(Default)]
 struct Counters {
     runs: AtomicUsize,
@@ -88,7 +88,7 @@ async fn samples(ctx: &Context) -> Result<String> {
 #[tool]
 async fn directories(ctx: &Context) -> Result<String> {
     let roots = ctx.roots().await?;
-    // Asking again is no second question.
+    // A second call does not ask the client again.
     assert_eq!(ctx.roots().await?, roots);
     Ok(roots.iter().map(|it| it.uri.as_str()).collect::<Vec<_>>().join(","))
 }
@@ -107,12 +107,12 @@ fn everything() -> Value {
     json!({ "elicitation": {}, "sampling": {}, "roots": { "listChanged": true } })
 }
 
-/// A client that answers with what its person would say, and what it was asked.
+/// Returns a client that answers for its user, and the list of its questions.
 async fn client(revision: Revision, capabilities: Value) -> (TestClient, Arc<Mutex<Vec<Value>>>) {
     client_of(revision, capabilities, false).await
 }
 
-/// The same of a server that seals its state, or keeps it.
+/// Like `client`, for a server that seals its state or keeps it in the process.
 async fn client_of(
     revision: Revision,
     capabilities: Value,
@@ -269,7 +269,7 @@ async fn a_model_is_asked_for_what_the_client_declared() {
         check(revision, "context", (true, true), &["sampling.tools"]).await;
         check(revision, "", (true, true), &["sampling.tools", "sampling.context"]).await;
     }
-    // Before there were parts, who has a model gives it what it wants.
+    // Before `sampling` had parts, the capability alone allowed a question to include context.
     check(Revision::V2025_06_18, "", (false, true), &[]).await;
 }
 
@@ -321,7 +321,7 @@ async fn every_question_of_a_loop_has_a_key_of_its_own() {
         let called = client.call("loops", json!({ "count": 2 })).await.unwrap();
         assert_eq!(called.text(), "Ada,Ada", "{revision}");
         let error = client.call("loops", json!({ "count": 3 })).await.unwrap_err();
-        // The author reads why in the log.
+        // The log tells the author the reason.
         assert_eq!(error.code, -32603, "{revision}: {error}");
     }
 }
@@ -364,7 +364,7 @@ async fn patient(user: Elicit) -> Result<String> {
     Ok(name.name)
 }
 
-/// The id of the question that has just been asked, in a revision where the call waits.
+/// Returns the id of the question that has just been asked, in a revision where the call waits.
 async fn question(client: &mut TestClient) -> Value {
     let asked = client.notification(std::time::Duration::from_secs(5)).await.expect("a question");
     assert_eq!(asked["method"], "elicitation/create");
@@ -413,7 +413,7 @@ async fn a_question_is_taken_back_after_its_time_and_when_the_call_is_cancelled(
     client.cancel(ongoing);
     let cancelled = client.notification(std::time::Duration::from_secs(5)).await.unwrap();
     assert_eq!(cancelled["params"]["requestId"], again);
-    // An answer that comes too late finds nobody.
+    // An answer that comes too late is ignored.
     client.send_raw(json!({ "jsonrpc": "2.0", "id": again, "result": {} }).to_string().as_bytes());
     assert!(client.notification(std::time::Duration::from_millis(100)).await.is_none());
 }
@@ -460,7 +460,7 @@ async fn roots_are_asked_for_once_until_they_change() {
     }
 }
 
-/// Sessions are many, and each could have megabytes of them kept.
+/// Long lists of roots are not kept, because each of many sessions could then take megabytes.
 #[tokio::test]
 async fn roots_that_are_long_are_asked_for_each_time() {
     let can = json!({ "roots": { "listChanged": true } });
@@ -481,7 +481,7 @@ async fn roots_that_are_long_are_asked_for_each_time() {
 mod rounds {
     use super::*;
 
-    /// The first round of a call, as the client got it.
+    /// Returns the result of the first round of a call.
     async fn first(client: &mut TestClient, greeting: &str) -> Value {
         let call = json!({ "name": "interview", "arguments": { "greeting": greeting } });
         let ongoing = client.start("tools/call", call);
@@ -718,7 +718,7 @@ async fn who_declines_means_it_whatever_the_words() {
     }
 }
 
-/// The answer to one question is not taken for another one that has the same key.
+/// The answer to one question is not used for another question with the same key.
 #[tokio::test]
 async fn an_answer_to_run_0_is_refused_for_run_1() {
     for sealed in SEALED {

@@ -1,4 +1,4 @@
-//! What items ask of the client, and what the client declares.
+//! Capabilities that items require of the client, and those that the client declares.
 
 use mcp_runtime::{
     items,
@@ -10,7 +10,7 @@ use serde_json::{Value, json};
 
 use crate::support::{named, said};
 
-/// A question of the author's own making.
+/// A parameter type of the author's own that asks the user.
 struct Consent(Elicit);
 
 impl<'a> FromCall<'a> for Consent {
@@ -42,7 +42,7 @@ async fn asking_resource(id: u8, user: Elicit) -> String {
     format!("{id} {}", user.client_can())
 }
 
-/// What one request from a client of 2026-07-28 with these capabilities is answered with.
+/// Returns the result of one request from a client of protocol revision 2026-07-28 with these capabilities.
 async fn answered(method: &str, params: Value, capabilities: Value) -> Result<Value, RpcError> {
     let server = server!().items(items![everything, asking_prompt, asking_resource]);
     let connecting = TestClient::connect_capable(server, Revision::V2026_07_28, capabilities);
@@ -63,7 +63,7 @@ async fn a_client_that_cannot_is_refused_before_anything_runs() {
     let tool = json!({ "name": "everything" });
     let all = json!({ "elicitation": { "form": {} }, "sampling": {}, "roots": {} });
     check("tools/call", tool.clone(), json!({}), all).await;
-    // Wrong arguments are the tool's business, which it never gets to.
+    // The arguments are wrong too, but the call is rejected before they are read.
     let wrong = json!({ "name": "everything", "arguments": { "x": 1 } });
     check(
         "tools/call",
@@ -107,7 +107,7 @@ async fn a_name(ctx: &Context, name: String, _user: Elicit) -> Result<String> {
     Ok(format!("{name} {}", consent.yes))
 }
 
-/// Of templates that match the same URI, the one that is read decides what the client must be able to do, and asks.
+/// If several templates match a URI, the template that is read determines the required capabilities.
 #[tokio::test]
 async fn the_template_that_is_read_is_the_one_that_asks() {
     let connect = async |can: Value| {
@@ -132,7 +132,7 @@ async fn a_client_that_can_is_served() {
     let capabilities = json!({ "sampling": { "tools": {} } });
     let result = asked("prompts/get", json!({ "name": "asking_prompt" }), capabilities).await;
     assert_eq!(result["messages"][0]["content"]["text"], "true", "{result}");
-    // A form is what nothing else was said of.
+    // An empty `elicitation` stands for forms.
     let capabilities = json!({ "elicitation": {} });
     let result = asked("resources/read", json!({ "uri": "asks://7" }), capabilities).await;
     assert_eq!(result["contents"][0]["text"], "7 true", "{result}");
@@ -153,7 +153,7 @@ async fn a_legacy_client_that_cannot_is_refused_before_anything_runs() {
         };
         let has_forms = revision >= Revision::V2025_06_18;
         let mut client = connect(json!({ "roots": {} })).await;
-        // Wrong arguments are the tool's business, which it never gets to.
+        // The arguments are wrong too, but the call is rejected before they are read.
         let called = client.call("everything", json!({ "x": 1 })).await.unwrap();
         let lacks = if has_forms { "elicitation and sampling" } else { &*revision.to_string() };
         assert!(called.is_error && called.text().contains(lacks), "{revision}: {called:?}");
@@ -163,7 +163,7 @@ async fn a_legacy_client_that_cannot_is_refused_before_anything_runs() {
         let error = client.read("asks://7").await.unwrap_err();
         let lacks = if has_forms { "a client with elicitation" } else { "(elicitation)" };
         assert!(error.message.contains(lacks), "{revision}: {error}");
-        // What was not declared is asked for in vain, and so it is for the function to see.
+        // A tool that declares no requirements runs, and has to check the client's capabilities itself.
         assert_eq!(said(&mut client, "looks", json!({})).await, "false");
 
         let all = json!({ "elicitation": {}, "sampling": {}, "roots": {} });

@@ -11,7 +11,7 @@ use serde_json::json;
 
 use crate::support::{both_eras, connect, eventually, pass, refused, said};
 
-/// A gate that threads wait at, for ten seconds at most: a test that fails must end all the same.
+/// A gate at which threads wait, for ten seconds at most, so that a failing test ends too.
 #[derive(Clone, Default)]
 struct Gate(Arc<(Mutex<bool>, Condvar)>);
 
@@ -82,7 +82,7 @@ both_eras! {
         let busy = "the server is busy: 2 blocking calls are running; try again later";
         assert_eq!(said(&mut client, "held", json!({})).await, format!("error: {busy}"));
         assert_eq!(refused(&mut client, "prompts/get", json!({ "name": "blocking_prompt" })).await, (-32603, busy.into()));
-        // One that was given up holds its place until its thread ends.
+        // A call that was cancelled keeps its slot until its thread ends.
         client.cancel(first);
         assert_eq!(said(&mut client, "held", json!({})).await, format!("error: {busy}"));
         gate.open();
@@ -144,7 +144,7 @@ fn completed(
     format!("{now}{later}")
 }
 
-/// Made by a panic.
+/// An argument that panics when it is made.
 struct Explosive;
 
 impl FromCall<'_> for Explosive {

@@ -1,4 +1,4 @@
-//! What a handler learns of who calls: `Auth`.
+//! `Auth`: the information about the caller that a handler gets.
 
 use mcp_runtime::{Auth, Authorization, items, prelude::*, server};
 use serde::Deserialize;
@@ -6,7 +6,7 @@ use serde_json::json;
 
 use crate::support::{both_eras, connect, refused, said};
 
-/// What the verifier of these tests knows of somebody.
+/// Claims of a caller in these tests.
 #[derive(Deserialize)]
 struct Account {
     plan: String,

@@ -1,4 +1,4 @@
-//! Cancelling: the handler's future is dropped, blocking code is told, and nobody is answered.
+//! Cancelling: the handler's future is dropped, blocking code is told, and no response is sent.
 
 use std::{sync::Arc, time::Duration};
 
@@ -8,7 +8,7 @@ use tokio::sync::{Notify, mpsc};
 
 use crate::support::{LIMIT, both_eras, connect, hold_thread, said};
 
-/// Says what happens inside of handlers.
+/// Sender that tells the test what happens inside the handlers.
 struct Diary(mpsc::UnboundedSender<&'static str>);
 
 struct OnDrop(mpsc::UnboundedSender<&'static str>);
@@ -121,7 +121,7 @@ both_eras! {
             client.cancel(ongoing);
             assert_eq!(next(&mut diary).await, "dropped", "{method}");
             assert_silent(&mut client).await;
-            // Too late: ignored.
+            // A second cancellation comes too late and is ignored.
             client.cancel(ongoing);
             assert_silent(&mut client).await;
         }

@@ -1,4 +1,4 @@
-//! Completion: where values come from, which of them are sent, and how many.
+//! Completion: sources of the values, and the values that are sent.
 
 use mcp_runtime::{items, prelude::*, server};
 use serde_json::json;
@@ -148,7 +148,7 @@ both_eras! {
         }
     }
 
-    /// A completion function needs its state only where something is completed by it.
+    /// A completion function needs its state only on a server with an item that uses the function.
     async fn functions_of_other_servers_ask_for_nothing(revision) {
         let found = capabilities(server!().items(items![plain]), revision).await;
         assert_eq!(found.get("completions"), None);

@@ -1,4 +1,4 @@
-//! Bounds of arguments: what is refused, in which words, and that the schema says the same.
+//! Bounds of arguments: rejected values, their error messages, and the same bounds in the schema.
 
 use std::collections::BTreeMap;
 

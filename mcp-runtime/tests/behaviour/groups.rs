@@ -1,4 +1,4 @@
-//! Which items a server serves: those of its package, of a group, of crates it names, or those it lists.
+//! Items that a server serves: those of its package, of a group, of named crates, or of a list.
 
 use mcp_runtime::{items, prelude::*, server};
 use serde_json::json;
@@ -105,7 +105,7 @@ both_eras! {
             ),
         ] {
             let mut found = capabilities(server!().items(items), revision).await;
-            // Another test may have installed the layer that makes it so.
+            // The server has this capability if another test has installed the layer for it.
             found.as_object_mut().unwrap().remove("logging");
             assert_eq!(found, expected);
         }

@@ -1,4 +1,4 @@
-//! Changing the catalog while the server runs, and who is told.
+//! Changing the catalog while the server runs, and notifying clients of it.
 
 use std::{sync::Arc, time::Duration};
 
@@ -65,7 +65,7 @@ fn change(handle: Handle, how: &str, name: &str) -> Result<bool> {
             true
         }
         "prompt" => {
-            // What is said after the handler counts as what is said before.
+            // An argument that is added after the handler counts like one that is added before.
             let prompt = Prompt::new(name.to_owned()).argument("word", "A word", true);
             let prompt = prompt.handler(async |it: Variables, _: Context| format!("{it:?}"));
             handle.add(prompt.argument("more", "More", false))?;
@@ -102,7 +102,7 @@ async fn changed(client: &mut Tester, how: &str, name: &str) -> String {
     said(client, "change", json!({ "how": how, "name": name })).await
 }
 
-/// The methods of the notifications that are there.
+/// Returns the methods of the notifications that arrive, without the prefix `notifications/`.
 async fn heard(client: &mut Tester) -> Vec<String> {
     let mut found = Vec::new();
     while let Some(it) = client.notification(Duration::from_millis(20)).await {
@@ -117,7 +117,7 @@ async fn heard(client: &mut Tester) -> Vec<String> {
     found
 }
 
-/// Listens in the way of the era: legacy clients always do.
+/// Subscribes to changes of the lists. Legacy clients get these notifications without a subscription.
 async fn listen(client: &mut Tester) {
     if client.revision() == Revision::V2026_07_28 {
         let filter = json!({ "toolsListChanged": true, "promptsListChanged": true, "resourcesListChanged": true });
@@ -242,7 +242,7 @@ both_eras! {
         assert_eq!(client.call("waits", json!({})).await.unwrap_err().code, -32602);
     }
 
-    /// A feature does not come and go with its items, since clients learn of it once.
+    /// A capability does not come and go with its items, since clients learn of it once.
     async fn the_last_item_of_a_kind_can_be_hidden(revision) {
         let mut client = served(revision).await;
         changed(&mut client, "disable", "fixed_prompt").await;
@@ -289,7 +289,7 @@ async fn a_stream_is_tagged_and_hears_only_what_it_asked_for() {
     assert_eq!(heard(&mut client).await, [] as [&str; 0]);
 }
 
-/// Also where nobody asks for anything any more.
+/// The removed tool is dropped without a further request.
 #[tokio::test]
 async fn what_a_tool_owned_goes_with_it_though_a_client_knows_of_it() {
     let owned = Arc::new(());
@@ -304,12 +304,12 @@ async fn what_a_tool_owned_goes_with_it_though_a_client_knows_of_it() {
     let mut client = connect(builder, Revision::V2025_11_25).await;
     assert_eq!(names(&client.tools().await.unwrap()), ["fixed", "change", "owner"]);
     assert_eq!(changed(&mut client, "remove", "owner").await, "true");
-    // The call that removed it ends.
+    // Lets the call that removed the tool end.
     tokio::task::yield_now().await;
     assert!(left.upgrade().is_none(), "nobody can call it any more");
 }
 
-/// A tool goes with what it owns, and that may change the server in turn.
+/// Removing a tool drops the values that its handler owns, and such a drop may change the server in turn.
 #[test]
 fn what_a_tool_owned_may_change_the_server_when_it_is_dropped() {
     struct Guard(Handle);

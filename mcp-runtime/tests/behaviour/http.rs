@@ -1,4 +1,4 @@
-//! What handlers see of HTTP, where there is none.
+//! HTTP values in a handler whose call did not come over HTTP.
 
 use mcp_runtime::{Extension, HeaderMap, items, prelude::*, server};
 use serde_json::json;

@@ -1,4 +1,4 @@
-//! What a call keeps between its rounds is bounded, in bytes and in time.
+//! The state that a call keeps between its rounds is bounded, in bytes and in time.
 
 use std::{
     fmt,
@@ -47,7 +47,7 @@ async fn sent(client: &mut TestClient, params: &Value) -> Result<Value, RpcError
     client.wait(ongoing).await
 }
 
-/// The next round, in which the question of this key is answered at some length.
+/// Returns the parameters of the next round, which answers the question `key` with a text of `bytes` bytes.
 fn answering(params: &Value, round: &Value, key: &str, bytes: usize) -> Value {
     let mut next = params.clone();
     next["requestState"] = round["requestState"].clone();
@@ -56,7 +56,7 @@ fn answering(params: &Value, round: &Value, key: &str, bytes: usize) -> Value {
     next
 }
 
-/// Keeps what is logged on this thread.
+/// Subscriber that keeps the log of this thread.
 #[derive(Clone, Default)]
 struct Log(Arc<Mutex<String>>);
 
@@ -91,20 +91,21 @@ impl Subscriber for Log {
 #[tokio::test]
 async fn what_grew_too_large_is_named() {
     let log = Log::default();
-    // Of a single subscriber `tracing` asks on whichever thread logs first, where it may be unknown; of two it asks both.
+    // With a single subscriber, `tracing` decides whether an event is enabled on the thread that logs it first, which may have no
+    // subscriber. With two subscribers, it asks both.
     let _other = tracing::Dispatch::new(Log::default());
     let _logging = tracing::subscriber::set_default(log.clone());
     let mut client =
         connected(server!().items(items![tell]).limits(Limits::new().state(500))).await;
 
-    // The author's doing is told to the author.
+    // The log names the result that the author's own code made too large. The client gets no details.
     let large = json!({ "name": "tell", "arguments": { "bytes": 500 } });
     let error = sent(&mut client, &large).await.unwrap_err();
     assert!(error.code == -32603 && !error.message.contains("work"), "{error}");
     let logged = log.0.lock().unwrap().clone();
     assert!(logged.contains("at most 500") && logged.contains("`work`"), "{logged}");
 
-    // The client's is told to the client, who may go on with something shorter.
+    // The error names the answer that the client made too large. The client may go on with a shorter one.
     let call = json!({ "name": "tell", "arguments": { "bytes": 100 } });
     let round = sent(&mut client, &call).await.unwrap();
     let error = sent(&mut client, &answering(&call, &round, "first", 500)).await.unwrap_err();
@@ -139,7 +140,7 @@ async fn a_round_in_the_process_expires() {
 #[tokio::test]
 async fn a_round_that_another_process_keeps_is_refused_with_the_reason() {
     let log = Log::default();
-    // As in `what_grew_too_large_is_named`.
+    // A second subscriber, as in `what_grew_too_large_is_named`.
     let _other = tracing::Dispatch::new(Log::default());
     let _logging = tracing::subscriber::set_default(log.clone());
     let (mut one, mut other) = (
@@ -181,12 +182,12 @@ async fn the_oldest_round_makes_room_and_is_counted() {
     assert!(error.message.contains("no longer kept"), "{error}");
     let next = sent(&mut client, &answering(&call, last, "first", 1)).await.unwrap();
     assert_eq!(next["resultType"], "input_required", "{next}");
-    // Of eleven rounds of about 400 bytes, at most five have room.
+    // At most five of eleven rounds of about 400 bytes have room.
     let evicted: u64 = client.call("evicted", json!({})).await.unwrap().text().parse().unwrap();
     assert!((6..=8).contains(&evicted), "{evicted}");
 }
 
-/// By the clock of the machine, which no test can move: several machines have to agree on it.
+/// Sealed rounds expire by the system clock, because several machines have to agree on the time. A test cannot move that clock.
 #[cfg(feature = "state-key")]
 #[tokio::test]
 async fn a_sealed_round_expires_at_the_time_that_is_sealed_with_it() {
@@ -202,7 +203,7 @@ async fn a_sealed_round_expires_at_the_time_that_is_sealed_with_it() {
         sent(&mut brief, &answering(&call, &short, "first", 1)).await.is_err()
     })
     .await;
-    // The end is sealed with the round: the lifetime of the server that opens it does not count.
+    // The expiry time is sealed with the round. The lifetime that the opening server is configured with does not count.
     for client in [&mut brief, &mut patient] {
         let error = sent(client, &answering(&call, &short, "first", 1)).await.unwrap_err();
         assert!(error.code == -32602 && error.message.contains("has expired"), "{error}");

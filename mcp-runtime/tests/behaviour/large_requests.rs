@@ -1,4 +1,4 @@
-//! Large requests over a stream of lines, as on stdio: they count until their calls end.
+//! Large requests over a stream of lines, as on stdio: they count against the limit until their calls end.
 
 use mcp_runtime::{Limits, items, prelude::*, server};
 use serde_json::{Value, json};
@@ -50,7 +50,7 @@ async fn a_large_request_counts_over_any_stream_until_its_call_ends() {
         serde_json::from_str::<Value>(&line).unwrap()
     };
     let text = |bytes: usize| json!({ "text": "x".repeat(bytes) });
-    // The first is held, the second finds no room beside it, and small ones need none.
+    // The first request is held, and the second one has no room beside it. A small request is not limited.
     for (id, bytes) in [(1, 700 << 10), (2, 700 << 10), (3, 60 << 10)] {
         requests.write_all(call(id, "keep", text(bytes)).as_bytes()).await.unwrap();
     }

@@ -1,5 +1,5 @@
-//! `tracing` events of a call, for the client that asked. The subscriber is the whole process's, so every test here is about events
-//! of its own tools, which nobody else calls.
+//! `tracing` events of a call, sent to the client that asked for them. The process has one subscriber, so these tests look only at events
+//! of the tools in this file, which no other test calls.
 
 use std::{
     sync::{Mutex, Once},
@@ -67,11 +67,11 @@ fn hides() -> Result<()> {
 
 #[tool]
 async fn holds_the_reactor() {
-    // Longer than a poll may take without a warning; more than that is no harm.
+    // Longer than a poll may take without a warning. A longer time would not change the result.
     hold_thread(Duration::from_millis(120));
 }
 
-/// What the framework would have written to stderr.
+/// Text that the framework would have written to stderr.
 static LOGGED: Mutex<Vec<u8>> = Mutex::new(Vec::new());
 
 struct Stderr;
@@ -109,7 +109,7 @@ fn served() -> mcp_runtime::Builder {
     ])
 }
 
-/// What was logged: levels and data.
+/// Returns the levels and data of the log messages that the client gets.
 async fn heard(client: &mut Tester) -> Vec<(String, Value)> {
     let mut found = Vec::new();
     while let Some(mut it) = client.notification(Duration::from_millis(20)).await {
@@ -217,7 +217,7 @@ both_eras! {
     }
 }
 
-/// Only in debug builds, where time is spent on it.
+/// The check runs only in debug builds, because it takes time.
 #[cfg(debug_assertions)]
 #[tokio::test]
 async fn a_handler_that_holds_the_reactor_is_named() {

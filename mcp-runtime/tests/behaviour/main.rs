@@ -1,9 +1,9 @@
-//! What a server's author is promised, seen by a client in the same process and in both eras.
+//! Behaviour that the author of a server can rely on, tested by a client in the same process and in both eras.
 //!
-//! Every module declares its items as an author does, and names those it serves with `items![…]` or a group, since all of them
-//! are in one binary.
+//! Every module declares its items as an author does. It selects those that it serves with `items![…]` or a group, since the items of all
+//! modules are in one binary.
 
-// A handler owns its arguments, whether or not it needs to.
+// A handler takes its arguments by value, even if a reference would be enough.
 #![allow(clippy::needless_pass_by_value)]
 
 mod static_schemas;

@@ -1,4 +1,4 @@
-//! `max_result`: larger results become an error that tells the model so.
+//! `max_result`: a larger result becomes an error that tells the model the limit.
 
 use mcp_runtime::{Builder, items, prelude::*, server};
 use serde_json::json;
@@ -49,7 +49,7 @@ both_eras! {
 }
 
 both_eras! {
-    /// The key of `server!` and the method mean the same by a size.
+    /// The key of `server!` and the method accept the same sizes.
     async fn sizes_are_numbers_or_texts(revision) {
         for server in [
             server!(max_result = "1KB"), server!(max_result = 1000), server!().max_result("1KB"), server!().max_result(1000_u64),

@@ -1,4 +1,4 @@
-//! `_meta`, icons, titles and hints: what keys of the attributes put into the lists.
+//! `_meta`, icons, titles and hints: members of the lists that come from keys of the attributes.
 
 use mcp_runtime::{Icon, items, prelude::*, server, testing::Revision};
 use serde_json::{Value, json};

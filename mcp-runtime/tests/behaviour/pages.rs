@@ -1,4 +1,4 @@
-//! Sending the user to a page, and hearing that the user has been there.
+//! Sending the user to a page, and being told that the user has finished there.
 
 use std::{
     sync::{Arc, Mutex},
@@ -23,7 +23,7 @@ async fn sends(ctx: &Context, url: String) -> Result<&'static str> {
     Ok("the user agreed")
 }
 
-/// A client whose user agrees to everything, and what it was asked.
+/// Returns a client whose user agrees to everything, and the list of its questions.
 async fn client(revision: Revision, can: Value) -> (TestClient, Arc<Mutex<Vec<Value>>>) {
     let server = server!().items(items![sends]);
     let mut client = TestClient::connect_capable(server, revision, can).await.unwrap();
@@ -51,7 +51,7 @@ async fn a_user_is_sent_to_web_pages_only() {
         }
         for bad in ["pay", "javascript:alert(1)", "https://me@pay.example.com", "https://a b"] {
             let error = client.call("sends", json!({ "url": bad })).await.unwrap_err();
-            // The author reads why in the log.
+            // The log tells the author the reason.
             assert_eq!(error.code, -32603, "{revision} {bad}: {error}");
             assert_eq!(asked.lock().unwrap().len(), 0, "{revision} {bad}");
         }
@@ -75,7 +75,7 @@ async fn the_id_of_a_page_says_nothing() {
     assert!(asked.lock().unwrap()[0].get("elicitationId").is_none());
 }
 
-/// What has been paid for, by anybody.
+/// Orders that have been paid for.
 #[derive(Default)]
 struct Till(Mutex<Vec<u32>>);
 
@@ -104,7 +104,7 @@ async fn shop(revision: Revision, can: Value) -> TestClient {
     TestClient::connect_capable(server, revision, can).await.unwrap()
 }
 
-/// The `notifications/elicitation/complete` that come within a moment.
+/// Returns the ids in the `notifications/elicitation/complete` that arrive until the client gets no message for 50 ms.
 async fn completed(client: &mut TestClient) -> Vec<Value> {
     let mut ids = Vec::new();
     while let Some(it) = client.notification(Duration::from_millis(50)).await {
@@ -148,7 +148,7 @@ async fn a_page_must_be_visited_first() {
                     "params": { "mode": "url", "message": "Pay for the table", "url": page(7) },
                 } });
                 assert_eq!(round["inputRequests"], asked, "{round}");
-                // The user agrees to go there, which is no word on what happens there.
+                // The user agrees to go there, which does not tell what happens on the page.
                 next = call.clone();
                 next["inputResponses"] = json!({ "pay": { "action": "accept" } });
                 if let Some(state) = round.get("requestState") {

@@ -62,7 +62,7 @@ fn served() -> Builder {
     server!().items(items![fill, edit, resource, template, prompt])
 }
 
-/// How long each page of a list is.
+/// Returns the length of each page of a list.
 async fn pages(client: &mut Tester, method: &str) -> Vec<usize> {
     let mut found = Vec::new();
     let mut params = json!({});
@@ -131,7 +131,8 @@ both_eras! {
     }
 }
 
-/// Whatever changes between two pages: nothing comes twice, nothing that was there all the time is missed, and what comes is in order.
+/// Reads all pages of a list that changes between two pages. No item comes twice, no item that stays in the list is missed, and the items
+/// come in order.
 fn walk(initial: &BTreeSet<u32>, changes: &[(bool, u32)], size: usize) {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
     runtime.block_on(async {

@@ -1,4 +1,4 @@
-//! Progress: what a client that asked for it is told, and that nobody else is told anything.
+//! Progress: notifications go to a client that asked for them, and to no other client.
 
 use std::{
     pin::Pin,
@@ -17,7 +17,7 @@ use serde_json::{Value, json};
 
 use crate::support::{LIMIT, both_eras, both_eras_paused, connect};
 
-/// A stream of so many items that waits before each.
+/// A stream of this many items, each of which is ready at once.
 struct Slow(u8);
 
 impl futures_core::Stream for Slow {
@@ -101,7 +101,7 @@ fn babbles(progress: Progress, cancel: Cancel) {
     }
 }
 
-/// Where a clone is kept beyond its call.
+/// Holds a clone beyond its call.
 #[derive(Default)]
 struct Drawer(Mutex<Option<Progress>>);
 
@@ -160,7 +160,7 @@ fn served() -> mcp_runtime::Builder {
         .state(Drawer::default())
 }
 
-/// The reports of a request, each with its token taken off.
+/// Sends a request and returns its progress reports, without their tokens.
 async fn reports(client: &mut Tester, method: &str, mut params: Value, token: Value) -> Vec<Value> {
     params["_meta"] = json!({ "progressToken": token });
     client.request(method, params).await.expect("the request is answered");
@@ -216,7 +216,7 @@ both_eras_paused! {
         for tool in ["falls", "speaks", "streams", "elsewhere"] {
             client.call(tool, json!({})).await.unwrap();
         }
-        // Neither a string nor an integer is no token.
+        // A token must be a string or an integer, so this object is ignored.
         let params = json!({ "name": "falls", "_meta": { "progressToken": { "a": 1 } } });
         client.request("tools/call", params).await.unwrap();
         assert_eq!(client.notification(Duration::from_millis(10)).await, None);

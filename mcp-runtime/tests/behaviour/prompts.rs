@@ -60,7 +60,7 @@ both_eras! {
         let least = json!({ "language": "rust", "tone": "warm", "brief": "true", "count": "7", "share": "5%" });
         let found = client.prompt("kinds", least).await.unwrap();
         assert_eq!(found.text(), "rust Warm true 7 5 None None None 3 plain");
-        // Unquoted numbers and bools are what some clients send, and null is what they leave out.
+        // Some clients send unquoted numbers and bools, and null for an argument that is not given.
         let all = json!({
             "language": "", "tone": "cold", "brief": false, "count": 7, "share": "5%", "owner": "me", "lent": "you",
             "mood": "cold", "depth": null, "style": "rich",

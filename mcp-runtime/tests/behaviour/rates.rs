@@ -1,4 +1,4 @@
-//! How often an item may be called and how many calls of it run at once, on a clock that is stopped.
+//! Rates of items and the number of calls that run at once, on a paused clock.
 
 use std::{
     sync::{
@@ -26,7 +26,7 @@ const REVISIONS: [Revision; 5] = [
     Revision::V2026_07_28,
 ];
 
-/// How often handlers ran.
+/// Number of times that handlers ran.
 #[derive(Clone, Default)]
 struct Runs(Arc<AtomicUsize>);
 
@@ -192,7 +192,7 @@ both_eras_paused! {
         }
         let text = "error: `unlimited` may be called 5 times a second; try again in 0.2 s";
         assert_eq!(said(&mut client, "unlimited", json!({})).await, text);
-        // Its own rate, each for itself.
+        // `often` has a rate of its own.
         for run in 6..=8 {
             assert_eq!(said(&mut client, "often", json!({})).await, run.to_string());
         }
@@ -252,7 +252,7 @@ async fn asks(ctx: &Context) -> Result<String> {
     Ok(name.name)
 }
 
-/// In a session the call goes on while the client thinks, and keeps its place.
+/// In a session, a call goes on running while it waits for an answer, and keeps its slot.
 #[tokio::test(start_paused = true)]
 async fn a_call_that_waits_for_an_answer_keeps_its_place() {
     let can = json!({ "elicitation": {} });
@@ -269,7 +269,7 @@ async fn report(seconds: u64) -> &'static str {
     "reported"
 }
 
-/// A task is its call until it ends, and one that is refused is no task.
+/// A task keeps the slot of its call until it ends, and a rejected call makes no task.
 #[tokio::test(start_paused = true)]
 async fn a_task_keeps_the_place_of_its_call() {
     for revision in [Revision::V2025_11_25, Revision::V2026_07_28] {

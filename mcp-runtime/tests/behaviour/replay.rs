@@ -1,4 +1,5 @@
-//! A call that begins again with each round ends as one that waits for its answers, whatever its client does between the rounds.
+//! A call that is replayed in each round ends with the same result as a call that waits for its answers. The behaviour of the client
+//! between the rounds makes no difference.
 
 use std::{
     collections::{BTreeMap, BTreeSet},
@@ -30,7 +31,7 @@ struct Age {
     age: u8,
 }
 
-/// How often each thing was done, in all servers that share this.
+/// Number of times that each step was done, in all servers that share this value.
 #[derive(Clone, Default)]
 struct Done(Arc<Mutex<BTreeMap<String, usize>>>);
 
@@ -56,11 +57,11 @@ fn said(answer: Result<String, Unanswered>) -> String {
     }
 }
 
-/// Puts a question, of a kind that depends on its number. The answer is waited for later.
+/// Asks a question, of a kind that depends on its number. Returns the future of the answer.
 fn put(ctx: &Context, number: u64) -> Pin<Box<dyn Future<Output = String> + Send>> {
     let (key, message) = (format!("q{number}"), format!("{number}?"));
     match number % 3 {
-        // However often a call asks for them, the client is asked once.
+        // The client is asked for its roots once, however often a call asks for them.
         _ if number == 1 => {
             let asked = ctx.roots();
             Box::pin(async { asked.await.map_or_else(|it| it.to_string(), |it| it[0].uri.clone()) })
@@ -80,7 +81,7 @@ fn put(ctx: &Context, number: u64) -> Pin<Box<dyn Future<Output = String> + Send
     }
 }
 
-/// Does what the script says, in words: `do` is something to do once, a number is so many questions that are open together.
+/// Runs a script of words. `do` is a step that is done once, and a number asks that many questions together.
 async fn perform(ctx: &Context, script: &str, done: &Done) -> Result<String> {
     let mut heard = Vec::new();
     let mut number = 0;
@@ -110,9 +111,9 @@ async fn unrepeatable(ctx: &Context, script: &str, done: &Done) -> Result<String
     perform(ctx, script, done).await
 }
 
-/// What the client's people, its model and itself say to a question.
+/// Returns the answer to a question: that of the user, of the model, or of the client itself.
 fn answer(method: &str, params: &Value) -> Value {
-    // Whatever else a question says when it is asked again.
+    // A question that is asked again has more text after its `?`.
     let number = |text: &Value| -> u64 {
         text.as_str().and_then(|it| it.split_once('?')).unwrap().0.parse().unwrap()
     };
@@ -138,7 +139,7 @@ fn answer(method: &str, params: &Value) -> Value {
     }
 }
 
-/// What is no answer to any question, or none that fits.
+/// Returns a value that answers no question, or does not fit its question.
 fn nonsense(kind: u8) -> Value {
     match kind % 6 {
         0 => Value::Null,
@@ -150,16 +151,16 @@ fn nonsense(kind: u8) -> Value {
     }
 }
 
-/// What a client does with one round.
+/// Behaviour of the client after one round.
 #[derive(Clone, Copy, Debug)]
 struct Move {
-    /// A bit for each open question that it answers.
+    /// A bit for each open question, set if the client answers the question.
     answers: u8,
-    /// What it says to the others: nothing, or nonsense of a kind.
+    /// Kind of nonsense that the client sends for the other questions, if any.
     nonsense: Option<u8>,
-    /// Whether it says something else to what it has answered before, and something to what nobody asked.
+    /// Whether the client also sends other answers to earlier questions, and an answer to a question that was never asked.
     meddles: bool,
-    /// Which of the servers it goes to.
+    /// Index of the server that receives the next round, modulo the number of servers.
     server: bool,
 }
 
@@ -187,7 +188,7 @@ fn server(done: &Done) -> Builder {
     server!().state(done.clone()).items(items![repeatable, unrepeatable])
 }
 
-/// The processes that the rounds of one call may go to: two where they share a key.
+/// Connects to the servers that the rounds of one call may go to: two servers that share a key, or one without a key.
 async fn connected(done: &Done, sealed: bool) -> Vec<TestClient> {
     let mut clients = Vec::new();
     for _ in 0..=usize::from(sealed) {
@@ -198,7 +199,7 @@ async fn connected(done: &Done, sealed: bool) -> Vec<TestClient> {
     clients
 }
 
-/// What the call is answered with where it waits.
+/// Returns the text of a call in a revision where the call waits, and the number of times that each step was done.
 async fn waited(revision: Revision, script: &str) -> (String, BTreeMap<String, usize>) {
     let done = Done::default();
     let client = TestClient::connect_capable(server(&done), revision, everything());
@@ -213,7 +214,7 @@ async fn sent(client: &mut TestClient, params: &Value) -> Result<Value, RpcError
     client.wait(ongoing).await
 }
 
-/// Plays a call to its end, and gives what was sent in each round and the text at the end.
+/// Plays a call to its end. Returns the parameters of each round and the final text.
 async fn played(
     clients: &mut [TestClient],
     tool: &str,
@@ -261,7 +262,7 @@ fn run(test: impl Future<Output = ()>) {
     tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap().block_on(test);
 }
 
-/// What comes after the last question of a script is done again with the last round.
+/// Returns the number of steps after the last question of a script, which are done again if the last round is repeated.
 fn done_last(script: &str) -> usize {
     script.split_whitespace().rev().take_while(|it| *it == "do").count()
 }
@@ -306,11 +307,11 @@ proptest! {
             for sealed in SEALED {
                 let done = Done::default();
                 let mut clients = connected(&done, *sealed).await;
-                // Each process knows only the rounds that it has taken itself.
+                // Each process recognizes only the rounds that it has received itself.
                 clients.truncate(1);
                 let (rounds, text) = played(&mut clients, "unrepeatable", &script, &moves).await;
                 assert_eq!(text, expected);
-                // The first round has nothing to be known by: it is another call.
+                // The first round carries no state, so repeating it makes another call.
                 for round in &rounds[1..] {
                     let error = sent(&mut clients[0], round).await.unwrap_err();
                     assert!(error.code == -32602 && error.message.contains("already"), "{error}");
@@ -321,7 +322,7 @@ proptest! {
     }
 }
 
-/// The revisions in which a call waits agree with each other.
+/// All revisions in which a call waits give the same result.
 #[tokio::test]
 async fn every_revision_that_waits_ends_alike() {
     let script = "do 3 do 2 2 do 1";
@@ -333,7 +334,7 @@ async fn every_revision_that_waits_ends_alike() {
     assert_eq!(waited(Revision::V2025_06_18, script).await, (expected, once));
 }
 
-/// Who knows what will be asked may say it in the first round, and is not asked for it later either.
+/// A client may answer a question in the first round, before it is asked. The question is then never asked.
 #[tokio::test]
 async fn an_answer_before_its_question_stays() {
     let done = Done::default();

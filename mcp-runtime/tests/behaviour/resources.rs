@@ -1,4 +1,4 @@
-//! Resources and templates: reading, matching, and what is not there.
+//! Resources and templates: reading, matching, and URIs without a resource.
 
 use std::{borrow::Cow, fmt, str::FromStr};
 
@@ -312,7 +312,7 @@ fn by_itself() -> &'static str {
 }
 
 both_eras! {
-    /// A text that does not fit a variable's type is no match, so the next template is asked; a fixed URI comes before all.
+    /// A text that does not fit the type of a variable is no match, so the next template is tried. A fixed URI comes before all templates.
     async fn a_template_that_does_not_fit_leaves_the_uri_to_the_next(revision) {
         let mut client = connect(server!().items(items![by_number, by_name, by_itself]), revision).await;
         for (uri, expected) in

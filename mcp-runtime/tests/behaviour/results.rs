@@ -1,4 +1,4 @@
-//! What tools may return, and what clients of each era get.
+//! Return types of tools, and the results that clients of each era get.
 
 use std::{borrow::Cow, fmt, io};
 
@@ -77,7 +77,7 @@ async fn result(tool: &str, revision: Revision) -> Value {
     let mut result =
         client.call(tool, json!({})).await.unwrap_or_else(|error| panic!("{tool}: {error}")).raw;
     let object = result.as_object_mut().unwrap();
-    // What every result of the modern era has is not what these tests are about.
+    // The members that every result of the modern era has are not the subject of these tests.
     object.remove("resultType");
     if let Some(meta) = object.get_mut("_meta").and_then(Value::as_object_mut) {
         meta.remove("io.modelcontextprotocol/serverInfo");

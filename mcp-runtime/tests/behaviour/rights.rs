@@ -1,4 +1,4 @@
-//! Who may use what, as an author finds out in a test of their own: `Client::authorization`.
+//! Access rules of items, checked with `Client::authorization`, as authors do in their own tests.
 
 use std::sync::{
     Arc, OnceLock,
@@ -15,7 +15,7 @@ use serde_json::{Value, json};
 
 use crate::support::{both_eras, connect, names, problems, refused, said};
 
-/// How often handlers ran.
+/// Number of times that handlers ran.
 #[derive(Clone, Default)]
 struct Runs(Arc<AtomicUsize>);
 
@@ -120,10 +120,10 @@ fn ada(scopes: &[&str]) -> Authorization {
     Authorization::new("ada").scopes(scopes.iter().copied())
 }
 
-/// What `setup` makes of the handle.
+/// State that `setup` returns.
 struct Held;
 
-/// The same, and what changes the server.
+/// Like `connect`, but also returns the handle of the server.
 async fn connect_held(server: Builder, revision: Revision) -> (TestClient, Handle) {
     let slot = Arc::new(OnceLock::new());
     let kept = slot.clone();
@@ -134,7 +134,7 @@ async fn connect_held(server: Builder, revision: Revision) -> (TestClient, Handl
     (connect(server, revision).await, slot.get().expect("`setup` has run").clone())
 }
 
-/// What is listed to a caller.
+/// Returns the names of all items that are listed to the caller.
 async fn listed(client: &mut TestClient) -> Vec<String> {
     let mut all = client.tools().await.unwrap();
     all.extend(client.prompts().await.unwrap());
@@ -246,14 +246,14 @@ both_eras! {
         )
         .await;
         assert_eq!(runs.count(), 0);
-        // Numbers that came as texts are read as the handler reads them.
+        // A number that is sent as a text is read as the handler reads it.
         assert_eq!(
             said(&mut client, "owned", json!({ "owner": "ada", "number": "9" })).await,
             "ada Some(9)"
         );
         assert_eq!(client.read("notes://ada").await.unwrap()[0].text.as_deref(), Some("ada"));
         assert_eq!(client.read("notes://%61da").await.unwrap()[0].text.as_deref(), Some("ada"));
-        // Another template's, whose variable fits its type.
+        // `7` fits the type of the variable in the other template, which has no policy.
         assert_eq!(client.read("notes://7").await.unwrap()[0].text.as_deref(), Some("7"));
         client.authorization(ada(&["notes:read", "old"]));
         assert_eq!(client.prompt("diary", json!({ "year": "1999" })).await.unwrap().text(), "1999");
@@ -287,7 +287,7 @@ both_eras! {
         for (uri, says) in [
             ("notes://all", "notes:read"),
             ("notes://grace", "like this"),
-            // The same one in other letters.
+            // The same URIs, percent-encoded.
             ("notes://%67race", "like this"),
             ("notes://%61ll", "like this"),
         ] {
@@ -322,12 +322,12 @@ both_eras! {
         assert_eq!(first, "open t0");
         let (second, end) = page(&mut client, cursor.as_ref()).await;
         assert_eq!((&*second, end), ("t3 t6", None));
-        // A cursor is a place in the list of all, whoever goes on from there.
+        // A cursor is a position in the full list, from which any caller can continue.
         client.authorization(ada(&["more"]));
         let (all, more) = page(&mut client, cursor.as_ref()).await;
         assert_eq!((&*all, more.is_some()), ("t1 t2", true));
         assert_eq!(client.tools().await.unwrap().len(), 10);
-        // What changes changes for those who see it.
+        // A disabled or removed item leaves the lists of the callers that see it.
         handle.disable("t0");
         handle.remove("t3");
         client.authorization(ada(&[]));
@@ -473,7 +473,7 @@ fn lent(owner: &str) -> String {
     format!("lent to {owner}")
 }
 
-/// What is said twice is not one thing to the policy and another to the handler.
+/// If an argument is sent twice, the policy and the handler do not see different values.
 #[tokio::test]
 async fn a_policy_sees_the_argument_that_the_handler_gets() {
     let server = server!().items(items![lent, owned]).state(Runs::default());

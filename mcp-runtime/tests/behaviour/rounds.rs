@@ -1,4 +1,4 @@
-//! What is done beside an open question, in the revision where the question ends the call.
+//! Work beside an open question, in the revision where the question ends the call.
 
 use std::{
     sync::{
@@ -23,7 +23,7 @@ struct Name {
     name: String,
 }
 
-/// How often work was begun, and ended.
+/// Number of times that the work began, and that it ended.
 #[derive(Default)]
 struct Work {
     begun: AtomicUsize,
@@ -52,7 +52,7 @@ async fn beside(ctx: &Context, way: &str, work: &Arc<Work>) -> Result<String> {
             let (ctx, work) = (ctx.clone(), work.clone());
             let task =
                 tokio::spawn(async move { ctx.once("work", async || work.slowly().await).await });
-            // It has to have begun to be waited for.
+            // The round waits only for work that has begun.
             pass(Duration::from_millis(5)).await;
             let (answer, done) = tokio::join!(ask(), task);
             (answer, done?)
@@ -65,7 +65,7 @@ async fn beside(ctx: &Context, way: &str, work: &Arc<Work>) -> Result<String> {
             let (answer, failed) = tokio::join!(ask(), fails);
             (answer, Ok(failed.unwrap_or_default()))
         }
-        // Nobody waits for it any more after a while.
+        // The handler stops waiting for this work after 40 ms.
         "dropped" => {
             let once = ctx.once("work", async || {
                 work.slowly().await?;
@@ -75,7 +75,7 @@ async fn beside(ctx: &Context, way: &str, work: &Arc<Work>) -> Result<String> {
             let (answer, late) = tokio::join!(ask(), short);
             (answer, late.unwrap_or(Ok(0)))
         }
-        // It waits for an answer itself, so it cannot keep the round.
+        // This work waits for an answer itself, so the round does not wait for it.
         "asks" => {
             let asked = ask();
             let outer = ctx.once("outer", async || {
@@ -97,7 +97,7 @@ async fn what_is_done_once_is_done_beside_a_question() {
         ("nested", "Ada 1", 1, 1),
         ("another task", "Ada 1", 1, 1),
         ("asks", "Ada 1", 1, 1),
-        // What was not done is tried again.
+        // Work that did not finish is tried again.
         ("fails", "Ada 0", 2, 2),
         ("dropped", "Ada 0", 2, 2),
     ] {
@@ -161,7 +161,7 @@ async fn what_is_kept_may_be_as_deep_as_what_is_taken() {
         let mut client =
             TestClient::connect_capable(server, Revision::V2026_07_28, can).await.unwrap();
         client.answer_with(move |_, _| {
-            // The deepest there may be: the message, its params, the answers and this one are around it.
+            // The deepest value allowed. It is nested in the message, its `params`, the answers and this answer.
             let more = (4..depth).fold(json!(1), |inner, _| json!([inner]));
             json!({ "action": "accept", "content": { "name": "Ada" }, "more": more })
         });
@@ -203,11 +203,11 @@ async fn what_cannot_be_read_is_asked_for_again_with_the_reason() {
         "{messages:?}"
     );
     assert!(messages[1].contains("70000"), "{messages:?}");
-    // The reason is that of the last answer only.
+    // The message gives the reason for the last answer only.
     assert!(messages[2].contains("\"x\"") && !messages[2].contains("70000"), "{messages:?}");
 }
 
-/// How many files there are, which nobody here decides.
+/// Number of files, which may change during a call.
 #[derive(Default)]
 struct Files(AtomicUsize);
 
@@ -222,7 +222,7 @@ async fn removes(ctx: &Context, files: &Arc<Files>) -> Result<String> {
     Ok(format!("{} and {} removed {count} files, as {} saw", sure?.name, twice?.name, last.name))
 }
 
-/// An answer is one to the words that were asked, whenever they change.
+/// An answer counts only for the exact wording of its question, whenever the wording changes.
 #[tokio::test]
 async fn other_words_want_another_answer() {
     for changing in 0..4 {

@@ -1,4 +1,4 @@
-//! Values from the server: state, the call, and what users make of them.
+//! Values from the server: state, the call, and types that authors make from them.
 
 use std::sync::atomic::{AtomicU32, Ordering};
 
@@ -31,7 +31,7 @@ async fn count_later(lent: &Counter, ctx: Running<'_>) -> u32 {
     lent.0.load(Ordering::Relaxed)
 }
 
-/// The client's name: made from the call, and borrowing from it.
+/// The client's name, made from the call and borrowed from it.
 struct Who<'a>(&'a str);
 
 impl<'a> FromCall<'a> for Who<'a> {
@@ -40,7 +40,7 @@ impl<'a> FromCall<'a> for Who<'a> {
     }
 }
 
-/// Never there.
+/// A value that cannot be made.
 struct Broken;
 
 impl FromCall<'_> for Broken {
@@ -49,7 +49,7 @@ impl FromCall<'_> for Broken {
     }
 }
 
-/// Refused by the protocol.
+/// A value that fails with a JSON-RPC error.
 struct Forbidden;
 
 impl FromCall<'_> for Forbidden {
@@ -141,7 +141,7 @@ both_eras! {
     }
 }
 
-// What clippy says of these two is what the server says of them, too.
+// Clippy warns of these two parameters, and the server's error gives the same advice.
 #[tool]
 #[allow(clippy::ptr_arg)]
 fn lends_a_string(text: &String) -> usize {
@@ -157,7 +157,7 @@ fn lends_a_vec(list: &Vec<u8>) -> usize {
 #[tool]
 fn lends_a_handle(_it: &Handle) {}
 
-/// Says for itself what it needs.
+/// A value that declares its requirements itself.
 struct Demanding;
 
 impl FromCall<'_> for Demanding {

@@ -76,7 +76,6 @@ fn two_states_of_one_type_stop_the_server() {
     );
 }
 
-/// The state of a server that has gone is dropped with it.
 #[tokio::test]
 async fn state_is_dropped_with_the_server() {
     let watched = Arc::new(());
@@ -90,7 +89,7 @@ async fn state_is_dropped_with_the_server() {
 #[tool]
 fn idle(_it: &Arc<()>) {}
 
-/// What starts a server and what a client of the tests returns are errors for `?`, whatever the function returns.
+/// Errors of the server's start and of the test client work with `?` in functions of both return types.
 #[tokio::test]
 async fn errors_pass_through_question_marks() -> Result<(), Box<dyn std::error::Error>> {
     async fn ours() -> mcp_runtime::Result<String> {

@@ -1,4 +1,4 @@
-//! Schemas that the compiler made: they are in the program as they are served, and schemars is not asked.
+//! Schemas that the compiler writes: the program contains them as they are served, and schemars does not run.
 
 use std::{
     collections::BTreeMap,
@@ -81,7 +81,7 @@ fn hold(holder: Holder, way: Way) -> Json<Foreign> {
     Json(holder.held)
 }
 
-/// What goes over the wire, byte for byte.
+/// Returns the response to `tools/list`, byte for byte.
 async fn listed(server: Builder) -> String {
     let (mut client, io) = tokio::io::duplex(1 << 20);
     let (input, output) = tokio::io::split(io);
@@ -105,7 +105,7 @@ async fn listed(server: Builder) -> String {
     line
 }
 
-/// The text of a member that is an object.
+/// Returns the text of a member that is an object.
 fn object<'a>(line: &'a str, member: &str) -> &'a str {
     let start = line.find(&format!("\"{member}\":{{")).expect(member) + member.len() + 3;
     let mut values = serde_json::Deserializer::from_str(&line[start..]).into_iter::<Value>();
@@ -135,7 +135,7 @@ async fn the_program_holds_them_as_they_are_served() {
     assert!(!is_in_program(object(&lazy, "inputSchema")), "made of two parts at run time");
 }
 
-/// What is published does not depend on who made it.
+/// The published schema of a type is the same, whether the compiler or schemars makes it.
 #[tokio::test]
 async fn a_part_that_only_schemars_knows_is_put_among_the_others() {
     let line = listed(server!().items(items![hold])).await;
@@ -178,7 +178,7 @@ impl tracing::Subscriber for Count {
     fn exit(&self, _: &tracing::span::Id) {}
 }
 
-/// How often schemars was asked while a server was built, and until it had listed its tools.
+/// Returns how often schemars ran while a server was built, and until the server had listed its tools.
 async fn asked(server: fn() -> Builder) -> (usize, usize) {
     let count = Arc::new(AtomicUsize::new(0));
     let _guard = tracing::subscriber::set_default(Count(count.clone()));

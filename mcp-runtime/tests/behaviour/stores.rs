@@ -1,10 +1,10 @@
-//! What every store of tasks promises.
+//! Behaviour that every task store guarantees.
 
 use mcp_runtime::{KeptTask, MemoryTasks, TaskStore};
 #[cfg(feature = "sqlite")]
 use proptest::prelude::*;
 
-/// Runs each test on every store there is. The test makes its stores itself, with bounds: so many tasks, of so many bytes.
+/// Runs each test on every store. The test makes its stores itself, with a bound on the number of tasks and one on their bytes.
 macro_rules! every_store {
     ($(async fn $name:ident($make:ident) $body:block)*) => {$(
         async fn $name($make: impl Fn(usize, usize) -> Box<dyn TaskStore>) $body
@@ -42,7 +42,7 @@ mod sqlite {
 
     use super::*;
 
-    /// A folder of files, which goes when the test ends.
+    /// A folder of database files, which is deleted when the test ends.
     pub(super) struct Folder(PathBuf, AtomicUsize);
 
     impl Default for Folder {
@@ -142,7 +142,7 @@ every_store! {
 
     async fn a_list_has_an_order_and_pages(make) {
         let store = make(100, ROOM);
-        // By time, then by id, byte by byte.
+        // Sorted by time, then by the bytes of the id.
         let order = [("z", 1), ("B", 2), ("a", 2), ("a1", 2), ("ä", 2), ("a", 10)];
         let name = |(id, created): &(&str, u64)| format!("{id}-{created}");
         for at in [3, 0, 5, 2, 4, 1] {
@@ -166,7 +166,7 @@ every_store! {
             }
             assert_eq!(seen, order, "pages of {page}");
         }
-        // A place where nothing is, any more.
+        // A position at which there is no task.
         let found = store.list("me", Some((2, "a-3")), 2).await.unwrap();
         assert_eq!(found.iter().map(|it| &*it.id).collect::<Vec<_>>(), order[3..5]);
         assert_eq!(store.list("me", Some((u64::MAX, "")), 2).await.unwrap(), []);
@@ -225,7 +225,7 @@ every_store! {
         check_no_room(&*store, task("a", "x", 8)).await;
         check_no_room(&*store, task("a", "z", 8)).await;
         assert_eq!(store.get("a").await.unwrap(), None);
-        // What is there already can still end.
+        // A task that is in the store can still end.
         put_all(&*store, [finished("running", "x", 1)]).await;
         assert_eq!(ids(&*store, "y").await, ["foreign"]);
     }
@@ -236,7 +236,7 @@ every_store! {
         put_all(&*store, [sized(300, finished("a", "x", 1)), sized(300, finished("b", "x", 2))]).await;
         put_all(&*store, [sized(500, task("c", "x", 3))]).await;
         assert_eq!(ids(&*store, "x").await, ["b", "c"]);
-        // Smaller than before, or gone: that is room again.
+        // A task that gets smaller or is evicted makes room for others.
         put_all(&*store, [sized(10, finished("c", "x", 3)), sized(500, task("d", "x", 4))]).await;
         assert_eq!(ids(&*store, "x").await, ["b", "c", "d"]);
         check_no_room(&*store, sized(990, task("e", "y", 5))).await;
@@ -271,7 +271,7 @@ fn any_task() -> impl Strategy<Value = KeptTask> {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(12))]
 
-    /// Whatever is put, within whatever bounds: both refuse, forget and list the same.
+    /// Within any bounds, the two stores reject, evict and list the same tasks.
     #[test]
     fn both_stores_do_the_same(
         tasks in proptest::collection::vec(any_task(), 1..30),

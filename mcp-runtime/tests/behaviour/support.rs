@@ -30,7 +30,7 @@ macro_rules! both_eras {
 }
 pub(crate) use both_eras;
 
-/// The same on tokio's paused clock, where waiting costs nothing.
+/// Like `both_eras!`, on tokio's paused clock, where waiting takes no real time.
 macro_rules! both_eras_paused {
     ($(async fn $name:ident($revision:ident) $body:block)*) => {$(
         async fn $name($revision: mcp_runtime::testing::Revision) $body
@@ -52,11 +52,11 @@ macro_rules! both_eras_paused {
 }
 pub(crate) use both_eras_paused;
 
-/// Whether the state of calls that ask is sealed, for each storage that this build has.
+/// Storages of the state between rounds that this build has. True means sealed, false means kept in the process.
 pub(crate) const SEALED: &[bool] =
     if cfg!(feature = "state-key") { &[false, true] } else { &[false] };
 
-/// The server with one of these storages. Without the feature `state-key` there is only that of the process.
+/// Configures the storage of the state between rounds. Without the feature `state-key`, `sealed` must be false.
 pub(crate) fn keeping_state(server: Builder, sealed: bool) -> Builder {
     #[cfg(feature = "state-key")]
     if sealed {
@@ -78,19 +78,19 @@ pub(crate) async fn eventually(awaited: &str, mut holds: impl AsyncFnMut() -> bo
     }
 }
 
-/// Lets time pass on the paused clock, in a file that has tests without it too.
+/// Lets time pass on the paused clock. Panics if the clock is not paused, since some tests of a file may use the real one.
 pub(crate) async fn pass(time: Duration) {
-    // It panics where the clock is that of the machine.
+    // `advance` panics if the clock is not paused.
     tokio::time::advance(Duration::ZERO).await;
     tokio::time::sleep(time).await;
 }
 
-/// Keeps a thread busy for this long. The result of a test must not depend on the time: it only makes the server wait.
+/// Keeps a thread busy for this long, so that the server has to wait. The result of a test must not depend on the time.
 pub(crate) fn hold_thread(time: Duration) {
     std::thread::sleep(time);
 }
 
-/// Time since 1970 by the clock of the machine.
+/// Time since 1970 by the system clock.
 pub(crate) fn since_1970() -> Duration {
     std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH).unwrap_or_default()
 }
@@ -99,35 +99,35 @@ pub(crate) async fn connect(server: Builder, revision: Revision) -> Client {
     Client::connect_with(server, revision).await.expect("the server starts")
 }
 
-/// The text a tool answered, `error: ` before it when the tool says that it failed.
+/// Calls a tool and returns the text of its result. The text of a failed call begins with `error: `.
 pub(crate) async fn said(client: &mut Client, tool: &str, arguments: Value) -> String {
     let called = client.call(tool, arguments).await.expect("the call is answered");
     let mark = if called.is_error { "error: " } else { "" };
     format!("{mark}{}", called.text())
 }
 
-/// The code and text of the JSON-RPC error that a request ends with.
+/// Sends a request and returns the code and message of the JSON-RPC error with which it fails.
 pub(crate) async fn refused(client: &mut Client, method: &str, params: Value) -> (i64, String) {
     let error = client.request(method, params).await.expect_err("the request is refused");
     (error.code, error.message)
 }
 
-/// The entry of this name in a list.
+/// Returns the entry of this name in a list.
 pub(crate) fn named<'a>(list: &'a [Value], name: &str) -> &'a Value {
     list.iter().find(|it| it["name"] == name).unwrap_or_else(|| panic!("`{name}` is in no list"))
 }
 
-/// The names in a list, in its order.
+/// Returns the names in a list, in its order.
 pub(crate) fn names(list: &[Value]) -> Vec<&str> {
     list.iter().filter_map(|it| it["name"].as_str()).collect()
 }
 
-/// Why the server cannot start.
+/// Returns the problems because of which the server cannot start.
 pub(crate) fn problems(server: Builder) -> Vec<String> {
     server.build().expect_err("the server cannot start").problems().to_vec()
 }
 
-/// The server's capabilities, in the way of the client's era.
+/// Returns the server's capabilities, as a client of this revision gets them.
 pub(crate) async fn capabilities(server: Builder, revision: Revision) -> Value {
     let mut client = connect(server, revision).await;
     client.discover().await.expect("the server says what it has")["capabilities"].take()

@@ -1,4 +1,4 @@
-//! Timeouts, on a clock that is stopped.
+//! Timeouts, on a paused clock.
 
 use std::{
     sync::atomic::{AtomicBool, Ordering},
@@ -80,7 +80,7 @@ both_eras_paused! {
     async fn a_tool_that_takes_too_long_is_given_up(revision) {
         let mut client = connect(served(), revision).await;
         assert_eq!(said(&mut client, "waits", json!({ "seconds": 5 })).await, "done");
-        // The client of the tests is patient for ten seconds only.
+        // The test client waits at most ten seconds at a time.
         let ongoing = client.start("tools/call", json!({ "name": "waits", "arguments": { "seconds": 31 } }));
         pass(Duration::from_secs(29)).await;
         assert_eq!(client.in_flight(), 1);

@@ -1,26 +1,26 @@
-//! How long a body is, and what of it has arrived.
+//! Framing of a body, which tells how much of it is still to come.
 
 use super::head::Head;
 
-/// What is still to come of a body.
+/// The part of a body that has not been read yet.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Body {
-    /// So many bytes.
+    /// Number of bytes.
     Length(usize),
-    /// Chunks: in one of which so many bytes and a line end are missing, or before the next one.
+    /// Chunks. `Some` is the number of bytes that the current chunk lacks before its line end; `None` is a position before a chunk.
     Chunked(Option<usize>),
-    /// What comes until the server closes the connection.
+    /// Everything until the server closes the connection.
     UntilClose,
     /// Nothing.
     Ended,
 }
 
 impl Body {
-    /// The framing that `head` announces, for a request whose method is `HEAD` or not.
+    /// Returns the framing that `head` announces. `asked_for_head` is true if the request had the method `HEAD`.
     ///
     /// # Errors
     ///
-    /// A framing that contradicts itself or that we do not know.
+    /// A framing that contradicts itself or is not supported here.
     pub fn of(head: &Head, asked_for_head: bool) -> Result<Self, String> {
         if asked_for_head || matches!(head.status, 100..=199 | 204 | 304) {
             return Ok(Self::Ended);
@@ -38,16 +38,16 @@ impl Body {
         }
     }
 
-    /// Whether nothing is to come.
+    /// Whether the body has been read to its end.
     pub fn has_ended(&self) -> bool {
         *self == Self::Ended
     }
 
-    /// Takes what there is of the body off the beginning of `buffer`.
+    /// Takes the bytes of the body off the beginning of `buffer`, and returns them without their framing.
     ///
     /// # Errors
     ///
-    /// What is wrong with a chunk.
+    /// A malformed chunk, or trailers after the last one.
     pub fn take(&mut self, buffer: &mut Vec<u8>) -> Result<Vec<u8>, String> {
         let mut taken = Vec::new();
         loop {
@@ -118,7 +118,7 @@ mod tests {
         Head::parse(format!("HTTP/1.1 200 OK\r\n{headers}\r\n").as_bytes()).unwrap()
     }
 
-    /// Reads `bytes` as they would arrive one by one; gives the body and what is left.
+    /// Reads `bytes` one by one. Returns the text of the body, its state, and the number of bytes left in the buffer.
     fn read(mut body: Body, bytes: &[u8]) -> Result<(String, Body, usize), String> {
         let (mut buffer, mut whole) = (Vec::new(), Vec::new());
         for byte in bytes {

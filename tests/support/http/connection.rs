@@ -1,4 +1,4 @@
-//! One connection to a server, over which any bytes can be sent.
+//! A connection to a server, over which a test can send any bytes.
 
 use std::{io::ErrorKind, net::SocketAddr, time::Duration};
 
@@ -18,7 +18,7 @@ use super::{
 #[derive(Debug)]
 pub struct Connection {
     stream: TcpStream,
-    /// What has arrived and was not taken yet.
+    /// Bytes that have arrived and were not read yet.
     buffer: Vec<u8>,
     closed: bool,
     last: bool,
@@ -26,26 +26,26 @@ pub struct Connection {
     events: Events,
 }
 
-/// What comes next on a stream of events.
+/// The next item of a stream of events, if there is one.
 #[derive(Debug, PartialEq)]
 pub enum Next {
     /// An event or a comment.
     Item(Item),
-    /// The end, after which the connection is closed or free.
+    /// End of the stream. The connection is then closed, or free for another request.
     End,
-    /// Nothing in time.
+    /// No item in time.
     Silence,
 }
 
 impl Connection {
-    /// Connects.
+    /// Connects to a server.
     ///
     /// # Errors
     ///
-    /// When nobody listens there.
+    /// When no server listens at `address`.
     pub async fn open(address: SocketAddr) -> Result<Self, String> {
         let stream = TcpStream::connect(address).await.map_err(|error| error.to_string())?;
-        // A request is written in one go; what is sent in halves on purpose must leave at once.
+        // A whole request is one write. A test that sends a request in parts needs each part to leave at once.
         stream.set_nodelay(true).map_err(|error| error.to_string())?;
         Ok(Self {
             stream,
@@ -57,11 +57,11 @@ impl Connection {
         })
     }
 
-    /// Sends these bytes. That a server closes before it has read them all is no error: its response tells why.
+    /// Sends these bytes. It is no error when the server closes before it has read them all: its response tells why.
     ///
     /// # Errors
     ///
-    /// When they are not taken in time.
+    /// When the server does not take the bytes in time.
     pub async fn send(&mut self, bytes: &[u8], patience: Duration) -> Result<(), String> {
         match timeout(patience, self.stream.write_all(bytes)).await {
             Ok(_) => Ok(()),
@@ -69,7 +69,7 @@ impl Connection {
         }
     }
 
-    /// Sends all of these bytes.
+    /// Sends these bytes, all of which the server must take.
     ///
     /// # Errors
     ///
@@ -81,13 +81,13 @@ impl Connection {
         }
     }
 
-    /// Whether another request may follow: all was read, and neither side wants to close.
+    /// Whether another request may follow: the response was read to its end, and the server keeps the connection open.
     pub fn is_free(&mut self) -> bool {
         let mut byte = [0];
         let open = match self.stream.try_read(&mut byte) {
             Err(error) => error.kind() == ErrorKind::WouldBlock,
             Ok(0) => false,
-            // Unasked for, and found by whoever reads the next response.
+            // The server sent this byte unasked. It stays in the buffer, so reading the next response finds it.
             Ok(_) => {
                 self.buffer.push(byte[0]);
                 true
@@ -106,11 +106,11 @@ impl Connection {
         !self.body.has_ended()
     }
 
-    /// The head of the next response; those with a status below 200 are passed over.
+    /// Reads the head of the next response. Responses with a status below 200 are skipped.
     ///
     /// # Errors
     ///
-    /// When none comes in time, or what comes is none.
+    /// When no response comes in time, the server closes first, or the head is malformed.
     pub async fn head(&mut self, asked_for_head: bool, patience: Duration) -> Result<Head, String> {
         let until = Instant::now() + patience;
         loop {
@@ -135,11 +135,11 @@ impl Connection {
         }
     }
 
-    /// The whole body of the response whose head was read last.
+    /// Reads the whole body of the response whose head was read last.
     ///
     /// # Errors
     ///
-    /// When it does not come in time, or not completely.
+    /// When the body does not arrive in time, or breaks off.
     pub async fn body(&mut self, patience: Duration) -> Result<Vec<u8>, String> {
         let until = Instant::now() + patience;
         let mut body = Vec::new();
@@ -166,18 +166,18 @@ impl Connection {
         loop {
             match self.stream.ready(ready).await {
                 Ok(ready) if ready.is_write_closed() || ready.is_read_closed() => return,
-                // What has come stays where it is, and is no news.
+                // Bytes that have arrived stay unread, so the socket is ready at once: pause before the next look.
                 Ok(_) => tokio::time::sleep(Duration::from_millis(10)).await,
                 Err(_) => return,
             }
         }
     }
 
-    /// The next piece of the body of the response whose head was read last: of this length at least, unless the body ends.
+    /// Reads the next piece of the body of the response whose head was read last. It has at least `length` bytes, unless the body ends.
     ///
     /// # Errors
     ///
-    /// When it does not come in time, or not completely.
+    /// When the piece does not arrive in time, or the body breaks off.
     pub async fn piece(&mut self, length: usize, patience: Duration) -> Result<Vec<u8>, String> {
         let until = Instant::now() + patience;
         let mut piece = Vec::new();
@@ -194,11 +194,11 @@ impl Connection {
         }
     }
 
-    /// What comes next on the stream whose head was read last.
+    /// Waits for the next item of the stream whose head was read last.
     ///
     /// # Errors
     ///
-    /// What is wrong with the stream, and an event that breaks off.
+    /// A malformed chunk or line, or an event that breaks off.
     pub async fn next(&mut self, patience: Duration) -> Result<Next, String> {
         let until = Instant::now() + patience;
         loop {
@@ -210,7 +210,7 @@ impl Connection {
             if !self.body.has_ended() {
                 match self.fill(until).await {
                     Some(true) => continue,
-                    // A server may drop a stream without ending it, for the client to come back.
+                    // A server may close the connection without ending the stream, so that the client reconnects.
                     Some(false) => self.body = Body::Ended,
                     None => return Ok(Next::Silence),
                 }
@@ -222,13 +222,13 @@ impl Connection {
         }
     }
 
-    /// Waits for more: `false` when the server has closed, `None` when nothing came in time.
+    /// Reads more bytes. Returns `false` when the server has closed, and `None` when nothing comes in time.
     async fn fill(&mut self, until: Instant) -> Option<bool> {
         if self.closed {
             return Some(false);
         }
         let read = timeout_at(until, self.stream.read_buf(&mut self.buffer)).await.ok()?;
-        // A reset is what a server causes that closes with half a request unread.
+        // A server that closes with part of a request unread causes a reset, so an error is a close too.
         self.closed = !matches!(read, Ok(1..));
         Some(!self.closed)
     }

@@ -2,7 +2,7 @@
 
 use std::mem;
 
-/// What a server can put on a stream.
+/// An event or a comment on a stream.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Item {
     /// The fields of an event, up to its empty line.
@@ -11,20 +11,20 @@ pub enum Item {
     Comment(String),
 }
 
-/// The fields of an event; `None` where it has no such line.
+/// The fields of an event. A field without a line is `None`.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Event {
-    /// Its name.
+    /// Name of the event.
     pub event: Option<String>,
-    /// What a client resumes from.
+    /// Id that a client can resume from.
     pub id: Option<String>,
-    /// Milliseconds until a client may come back.
+    /// Time until a client may reconnect, in milliseconds.
     pub retry: Option<String>,
-    /// Its lines of data, joined by newlines.
+    /// Lines of data, joined by newlines.
     pub data: Option<String>,
 }
 
-/// The events of one stream.
+/// Parser for the events of one stream.
 #[derive(Clone, Debug, Default)]
 pub struct Events {
     buffer: Vec<u8>,
@@ -32,22 +32,22 @@ pub struct Events {
 }
 
 impl Events {
-    /// Appends what has arrived.
+    /// Appends bytes that have arrived.
     pub fn push(&mut self, bytes: &[u8]) {
         self.buffer.extend_from_slice(bytes);
     }
 
-    /// Whether what came last was complete.
+    /// Whether the last event or comment is complete.
     pub fn is_between_events(&self) -> bool {
         self.buffer.is_empty() && self.event == Event::default()
     }
 
-    /// The next event or comment, if it has arrived completely.
+    /// Returns the next event or comment, if it has arrived completely.
     ///
     /// # Errors
     ///
-    /// A line that no server should write: other fields than the four, a field given twice, bytes
-    /// that are not UTF-8, line ends other than LF and CRLF.
+    /// A line that no server should write: an unknown field, a second `event`, `id` or `retry`, bytes
+    /// that are not UTF-8, or a line end other than LF and CRLF.
     pub fn item(&mut self) -> Result<Option<Item>, String> {
         while let Some(at) = self.buffer.iter().position(|byte| *byte == b'\n') {
             let mut line: Vec<u8> = self.buffer.drain(..=at).collect();
@@ -98,7 +98,7 @@ impl Events {
 mod tests {
     use super::*;
 
-    /// Reads `text` as it would arrive byte by byte.
+    /// Reads `text` byte by byte.
     fn read(text: &str) -> Result<Vec<Item>, String> {
         let (mut events, mut items) = (Events::default(), Vec::new());
         for byte in text.bytes() {

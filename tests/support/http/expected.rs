@@ -1,4 +1,4 @@
-//! What a transcript expects of a response and of an event.
+//! Responses and events that a transcript expects.
 
 use serde::Deserialize;
 use serde_json::{Map, Value};
@@ -28,13 +28,13 @@ pub(crate) struct WrittenEvent {
     text: Option<Value>,
 }
 
-/// What a body or the data of an event must be.
+/// Expected body of a response, or data of an event.
 #[derive(Debug)]
 pub(crate) enum Content {
     Nothing,
     Json(Pattern),
     Text(Pattern),
-    /// The head alone: events follow.
+    /// A stream of events, so only the head is compared.
     Stream,
 }
 
@@ -115,7 +115,7 @@ impl ExpectedEvent {
     /// Compares everything but the data.
     pub(crate) fn differences(&self, event: &Event, judge: &mut Judge) -> Vec<Difference> {
         let number = |text: &str| text.parse::<u64>().map_or_else(|_| text.into(), Value::from);
-        // An event without a name is one named `message`, so it need not be said.
+        // An event without a name is a `message`, so a transcript may leave this name out.
         let name = event.event.as_deref().filter(|it| self.names_event || *it != "message");
         let fields = [
             ("id", event.id.as_deref().map(Value::from)),

@@ -1,4 +1,4 @@
-//! A server that says what a test tells it to.
+//! A server that sends what a test prescribes.
 
 use std::{net::SocketAddr, time::Duration};
 
@@ -8,9 +8,9 @@ use tokio::{
     time::sleep,
 };
 
-/// What is waited for in what the client sends, and the pieces that are sent then.
+/// Text that the server waits for in the client's bytes, and the pieces that the server then sends.
 ///
-/// The piece `CLOSE` closes the connection, `WAIT` holds it; without either, the next exchange follows.
+/// The piece `CLOSE` closes the connection, and `WAIT` keeps it open. Without either, the next exchange follows.
 pub(crate) type Exchange = (&'static str, &'static [&'static str]);
 
 pub(crate) struct Fake(SocketAddr);
@@ -50,11 +50,11 @@ async fn serve(mut stream: TcpStream, exchanges: Vec<Exchange>) {
                 "WAIT" => sleep(Duration::from_secs(60)).await,
                 piece => stream.write_all(piece.as_bytes()).await.unwrap(),
             }
-            // Long enough for the piece to arrive alone.
+            // The pause is long enough for the piece to arrive alone.
             sleep(Duration::from_millis(2)).await;
         }
     }
-    // What it has nothing more to say to is held until the test ends.
+    // A connection without further exchanges stays open until the test ends.
     sleep(Duration::from_secs(60)).await;
 }
 

@@ -5,7 +5,7 @@
 pub struct Head {
     /// The status code.
     pub status: u16,
-    /// Names as they came, values without the blanks around them, in order.
+    /// Headers in order: names as received, values without surrounding blanks.
     pub headers: Vec<(String, String)>,
 }
 
@@ -19,7 +19,7 @@ impl Head {
     ///
     /// # Errors
     ///
-    /// The line that is not as RFC 9112 wants it.
+    /// The first line that breaks RFC 9112.
     pub fn parse(bytes: &[u8]) -> Result<Self, String> {
         let text = str::from_utf8(bytes).map_err(|error| format!("a head in UTF-8: {error}"))?;
         let mut lines = text.split("\r\n");
@@ -45,7 +45,7 @@ impl Head {
         Ok(Self { status, headers })
     }
 
-    /// The value of a header; those of several with the same name are joined as RFC 9110 says.
+    /// Returns the value of a header. The values of several headers with one name are joined by commas (RFC 9110).
     pub fn get(&self, name: &str) -> Option<String> {
         let named = self.headers.iter().filter(|header| header.0.eq_ignore_ascii_case(name));
         let values: Vec<_> = named.map(|header| header.1.as_str()).collect();

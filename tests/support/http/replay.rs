@@ -1,4 +1,4 @@
-//! Holds a transcript against a server that listens.
+//! Replays a transcript against a server that listens.
 
 use std::{
     collections::{BTreeMap, BTreeSet},
@@ -24,9 +24,9 @@ use crate::{
 
 /// How long something that is expected may take.
 const ANSWER: Duration = LIMIT;
-/// How long nothing must come for silence.
+/// Time without a message that counts as silence.
 const SILENCE: Duration = Duration::from_millis(150);
-/// How long everything gets to come to rest before the clock jumps and after it.
+/// Time for everything that was sent to arrive, before and after the clock jumps.
 const REST: Duration = Duration::from_millis(100);
 
 /// Lets everything that was sent arrive. The clock runs in step with the tasks, so a busy machine makes this no shorter for them.
@@ -88,7 +88,7 @@ struct Line {
     asked_for_head: bool,
     session: Option<String>,
     resumes: bool,
-    /// That of the revision in which it was asked.
+    /// Schema of the revision in which the request was sent.
     schema: &'static Schema,
 }
 
@@ -219,7 +219,7 @@ impl Replay<'_> {
         self.conforms(&expected.content, schema, &received)
     }
 
-    /// HL-14: an id is unique in its session, whatever stream it is on.
+    /// Checks that the id of an event is unique in its session, over all streams (rule HL-14).
     fn is_new(&mut self, on: &str, event: &Event) -> Result<(), String> {
         let line = self.line(on)?;
         let (session, resumes) = (line.session.clone(), line.resumes);
@@ -289,12 +289,12 @@ impl Replay<'_> {
     }
 }
 
-/// What was received, as the kind of value it is compared as.
+/// Converts received bytes to the kind of value that `content` is compared with.
 fn value(content: &Content, received: &[u8]) -> Result<Value, String> {
     if !matches!(content, Content::Json(_)) {
         return Ok(shown(received));
     }
-    // Shown as it is where it is no JSON: the difference says the rest.
+    // Bytes that are not JSON become text, so that the reported difference shows them.
     Ok(serde_json::from_slice(received).unwrap_or_else(|_| shown(received)))
 }
 

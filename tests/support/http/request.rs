@@ -1,4 +1,4 @@
-//! What the client of a transcript sends: the headers it would usually send, unless it says otherwise.
+//! Requests of a transcript, with default headers that each request can override.
 
 use serde::Deserialize;
 use serde_json::{Map, Value, value::RawValue};
@@ -9,7 +9,7 @@ use crate::{
     transcript::{Message, fill_in, message, unhex},
 };
 
-/// The headers a request has when it does not say otherwise.
+/// Headers that a request has by default.
 #[derive(Clone, Copy, Debug, Deserialize, PartialEq)]
 #[serde(rename_all = "lowercase")]
 pub(crate) enum Defaults {
@@ -18,7 +18,7 @@ pub(crate) enum Defaults {
     None,
 }
 
-/// What a request is filled in with.
+/// Values that fill in a request.
 #[derive(Debug)]
 pub(crate) struct Setting<'a> {
     pub(crate) host: String,
@@ -51,14 +51,14 @@ pub(crate) struct Request {
     chunked: bool,
 }
 
-/// The bytes of a request, and what matters of them later.
+/// The bytes of a request, and the parts of it that the replay needs later.
 #[derive(Debug, PartialEq)]
 pub(crate) struct Sent {
     pub(crate) bytes: Vec<u8>,
     pub(crate) body: Vec<u8>,
-    /// Its `Mcp-Session-Id`.
+    /// Value of `Mcp-Session-Id`.
     pub(crate) session: Option<String>,
-    /// Whether it has a `Last-Event-ID`.
+    /// Whether the request has a `Last-Event-ID`.
     pub(crate) resumes: bool,
 }
 
@@ -98,7 +98,7 @@ impl Request {
         let mut path = self.path.clone();
         fill_in(&mut path, setting.captures)?;
         let path = path.as_str().ok_or_else(|| format!("a path cannot be {path}"))?;
-        // The one relative reference there is names a sibling of `/sse`.
+        // The only relative reference is the endpoint of HTTP+SSE, a sibling of `/sse`.
         let slash = if path.starts_with('/') { "" } else { "/" };
         let mut bytes = format!("{} {slash}{path} HTTP/1.1\r\n", self.method).into_bytes();
         let headers = self.headers(&body, setting)?;

@@ -3,48 +3,60 @@
 //! | line | meaning |
 //! |---|---|
 //! | `{"#": "text"}` | a comment; may also stand in any other line |
-//! | `{"with": "name", "settings": {..}}` | the server this is held against, as the suite knows both |
-//! | `{"handshake": "session"}` | a session is opened, its id remembered under this name; see below |
-//! | `{"request": {..}}` | the client sends this; see below |
-//! | `{"raw": "GET / .."}` | the client sends this text, in which `ADDRESS` is the server's address |
+//! | `{"with": "name", "settings": {..}}` | the server for the replay, and its settings, as the suite knows them |
+//! | `{"handshake": "session"}` | the client opens a session, whose id is captured under this name; see below |
+//! | `{"request": {..}}` | the client sends this request; see below |
+//! | `{"raw": "GET / .."}` | the client sends this text, in which `ADDRESS` stands for the server's address |
 //! | `{"response": {..}}` | the response; see below |
 //! | `{"event": {..}}` | the next event of the stream; see below |
-//! | `{"comment": true}` | the next thing on the stream is a comment, which is passed over elsewhere |
-//! | `{"silence": true}` | neither an event nor the end comes on the stream, nor a response if one is due |
-//! | `{"end": true}` | the server ends the stream, after comments at most |
+//! | `{"comment": true}` | the next item of the stream is a comment; all other lines skip comments |
+//! | `{"silence": true}` | nothing comes: no event, no end of the stream, and no response if one is due |
+//! | `{"end": true}` | the server ends the stream; only comments may come before |
 //! | `{"hang_up": "a"}` | the client closes this connection |
-//! | `{"pass": 15}` | so many seconds pass at once, when everything has come to rest |
+//! | `{"pass": 15}` | the clock jumps by this number of seconds, with a short rest before and after |
 //! | `{"stop": true}` | the server is told to stop |
 //! | `{"revision": ".."}` | from here on the client speaks another revision, whose schema judges the server |
-//! | `{"defaults": "none"}` | the headers that requests have: `modern`, `legacy` or `none` |
+//! | `{"defaults": "none"}` | the default headers of requests: `modern`, `legacy` or `none` |
 //!
-//! A line with `"since"` or `"until"` is there only from that revision on, or up to it.
+//! A line with `"since"` applies only from that revision on, and a line with `"until"` only up to it.
 //!
-//! `"on": "a"` names the connection of a request and of what is read; without it there is one more.
-//! A connection is opened with its first request and used for the next one when its response has
-//! been read and neither side closed it. Whatever comes in answer must be met before the transcript ends;
-//! only streams may stay open.
+//! `"on": "a"` names the connection of a line. Lines without a name share one more connection. A request
+//! opens its connection, unless an open one has this name. The response before must have been read to its
+//! end. Every response needs a line before the transcript ends; only streams may stay open.
 //!
-//! A request: `method` (POST, or GET without a body), `path` (`/mcp`), `headers`, `body` (sent byte for
-//! byte as it stands; a string is sent as text), or `bytes` in hexadecimal, `"pad": n` for so many blanks
-//! after the body, `"chunked": true` for two chunks instead of `Content-Length`. A header is a text,
-//! `null` (not sent, though it is a default), several in an array, or `{"$repeat": n}` for so many
-//! letters; `{"$use": "name"}` stands for what was captured, as in bodies and the path.
+//! A request has these members, all of them optional:
 //!
-//! The defaults: `Host` and `Content-Length` always. Unless `none`: `Content-Type` and `Accept` as
-//! the method wants them. `modern`, which is the default of that revision: `MCP-Protocol-Version` as
-//! in the body, `Mcp-Method` and `Mcp-Name`. `legacy`: what was captured as `session` in
-//! `Mcp-Session-Id`, and `MCP-Protocol-Version` in the revisions that have it; neither with `initialize`.
+//! - `method`: by default POST with a body, and GET without.
+//! - `path`: by default `/mcp`.
+//! - `headers`: each a text, an array of several values, `null` to leave a default header out, or
+//!   `{"$repeat": n}` for n letters.
+//! - `body`: JSON that is sent byte for byte as it stands, or a string that is sent as text.
+//! - `bytes`: a body in hexadecimal.
+//! - `"pad": n`: adds n blanks to the body.
+//! - `"chunked": true`: sends the body in two chunks instead of with `Content-Length`.
 //!
-//! A response: `status`, `headers` (those that matter; `null` for one that must be absent), and one of
-//! `body` (JSON), `text`, and `"stream": true` for events; with none of them the body is empty.
-//! An event: `id`, `event`, `retry` (as there, and only as there; the name `message` may be left
-//! out), and `data` (JSON) or `text`. All of them are patterns, see [`crate::pattern`]. Whatever is JSON
-//! must conform to the official schema, unless the line says `"schema": false`. An `id` that a stream
-//! brings must be a new one in its session, unless that stream was asked for with `Last-Event-ID`.
+//! `{"$use": "name"}` stands for a captured value, in headers, bodies and the path.
 //!
-//! A handshake sends `initialize` (with `"capabilities": {..}`, if given) and
-//! `notifications/initialized` on its connection, and expects what is usual.
+//! The default headers always include `Host`, and `Content-Length` for a body or POST. Other headers depend on
+//! `"defaults"`:
+//!
+//! - `none`: no other header.
+//! - `modern`, the default in 2026-07-28: `Content-Type` and `Accept` as the method needs them,
+//!   `MCP-Protocol-Version` as in the body, `Mcp-Method` and `Mcp-Name`.
+//! - `legacy`, the default in earlier revisions: `Content-Type` and `Accept`. Except with `initialize`, also
+//!   `Mcp-Session-Id` with the value captured as `session`, and `MCP-Protocol-Version` in revisions that have it.
+//!
+//! A response has `status`, `headers` (only those to compare; `null` for a header that must be absent), and
+//! one of `body` (JSON), `text`, and `"stream": true` for events. Without any of the three, the body is empty.
+//!
+//! An event has `id`, `event`, `retry`, and `data` (JSON) or `text`. A member that the line leaves out must be
+//! absent, except for the name `message`. Values other than `status` are patterns, see [`crate::pattern`].
+//!
+//! JSON from the server must conform to the official schema, unless the line says `"schema": false`. An `id` on a
+//! stream must be new in its session, unless the client asked for the stream with `Last-Event-ID`.
+//!
+//! A handshake sends `initialize` (with `"capabilities": {..}`, if given) and `notifications/initialized` on
+//! its connection, and expects the usual responses.
 
 use serde::Deserialize;
 use serde_json::{Value, json};
@@ -54,21 +66,21 @@ use super::{
     request::{Defaults, Request, Written},
 };
 
-/// What stands for the server's address.
+/// Placeholder for the server's address.
 pub(crate) const ADDRESS: &str = "ADDRESS";
 
-/// One recorded conversation.
+/// A recorded conversation.
 #[derive(Debug)]
 pub struct Transcript {
     /// `<revision>/<name>`, for reports.
     pub name: String,
     /// The revision that the client speaks at first.
     pub revision: String,
-    /// The server it is held against, if a line names one.
+    /// Name of the server for the replay, if a line has one.
     pub with: Option<String>,
-    /// What the server is set to, or null.
+    /// Settings of the server, or null.
     pub settings: Value,
-    /// The comments.
+    /// Texts of the comments.
     pub comments: Vec<String>,
     pub(crate) steps: Vec<Step>,
 }
@@ -96,7 +108,7 @@ pub(crate) enum Does {
     Defaults(Defaults),
 }
 
-/// A line as it is written.
+/// A line of a transcript as it is written.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Line<'a> {
@@ -130,7 +142,7 @@ impl Transcript {
     ///
     /// # Errors
     ///
-    /// What is wrong with it, and in which line.
+    /// The first mistake, with its line.
     pub fn parse(name: &str, revision: &str, text: &str) -> Result<Self, String> {
         let mut transcript = Self {
             name: format!("{revision}/{name}"),
@@ -208,7 +220,7 @@ impl Line<'_> {
         Ok(())
     }
 
-    /// What the line says, each verb as the steps it takes.
+    /// Returns the verbs of the line, each as its steps.
     fn verbs(self, revision: &str) -> Result<Vec<Vec<Does>>, String> {
         let schema = self.schema.unwrap_or(true);
         let mut verbs = Vec::new();
@@ -239,7 +251,7 @@ impl Line<'_> {
 }
 
 impl Does {
-    /// Whether a line may say on which connection.
+    /// Whether a line with this verb may have `on`.
     fn is_on_a_connection(&self) -> bool {
         let elsewhere = matches!(
             self,
@@ -249,7 +261,7 @@ impl Does {
     }
 }
 
-/// How a client opens a session.
+/// Returns the steps that open a session.
 fn handshake(session: &str, revision: &str, capabilities: &Value) -> Result<[Does; 4], String> {
     let request = |message: &Value, session: &Value| {
         let headers = json!({ "Mcp-Session-Id": session });

@@ -4,7 +4,7 @@ use serde_json::{Value, json};
 
 use super::{Asked, NOTIFICATIONS, REQUESTS, RESULTS, REVISIONS, Schema};
 
-/// Whether `message`, as the answer to request 1 with `method`, is valid; or what the complaint must contain.
+/// Checks that `message`, as the response to request 1 of `method`, is valid, or is rejected with an error that contains `complaint`.
 #[track_caller]
 fn check(revision: &str, method: &str, message: &Value, complaint: Option<&str>) {
     let schema = Schema::of(revision);

@@ -4,11 +4,11 @@ use crate::item::rename::Rename;
 use syn::meta::ParseNestedMeta;
 use syn::{Attribute, Expr, ExprLit, Lit, LitStr, Meta, Path};
 
-/// What serde and schemars are told, as far as it is understood.
+/// The understood keys of serde, schemars and `#[mcp]`, and the doc comment.
 #[derive(Default)]
 pub(super) struct Attrs {
     pub(super) title: Option<String>,
-    /// Or what stands in its place.
+    /// The doc comment, or the `description` of schemars instead.
     pub(super) doc: Option<String>,
     pub(super) root: Option<Path>,
     pub(super) rename: Option<String>,
@@ -18,16 +18,16 @@ pub(super) struct Attrs {
     pub(super) is_transparent: bool,
     pub(super) is_defaulted: bool,
     pub(super) is_dropped: bool,
-    /// The function of `skip_serializing_if`.
+    /// Function of `skip_serializing_if`.
     pub(super) skip: Option<String>,
     is_untagged: bool,
     tag: Option<String>,
     content: Option<String>,
-    /// All that is said.
+    /// All keys of serde and schemars that are set.
     keys: Vec<String>,
 }
 
-/// How the variants of an enum are told apart.
+/// Representation of an enum, by which serde tells its variants apart.
 pub(super) enum Tagging {
     External,
     Internal(String),
@@ -36,7 +36,7 @@ pub(super) enum Tagging {
 }
 
 impl Attrs {
-    /// `None` if there is anything that is not understood.
+    /// Reads the attributes. Returns `None` if one of them is not understood.
     pub(super) fn read(attrs: &[Attribute]) -> Option<Self> {
         let mut read = Self::default();
         for attr in attrs {
@@ -79,7 +79,7 @@ impl Attrs {
         let text = || meta.value()?.parse::<LitStr>().map(|it| it.value());
         let rule = || Rename::read(&text()?).ok_or_else(|| meta.error(""));
         match key.as_str() {
-            // Where serde is.
+            // The path of serde does not matter for the schema.
             "crate" => drop(text()?),
             "rename" => self.rename = Some(text()?),
             "rename_all" => self.rename_all = Some(rule()?),
@@ -99,12 +99,12 @@ impl Attrs {
         Ok(())
     }
 
-    /// Whether nothing else is said.
+    /// Whether no other keys are set.
     pub(super) fn are_only(&self, keys: &[&str]) -> bool {
         self.keys.iter().all(|it| keys.contains(&it.as_str()))
     }
 
-    /// A default that is not written must be known to be what `skip_serializing_if` leaves out.
+    /// Whether `skip_serializing_if` is known to leave out nothing but the default of a defaulted field.
     pub(super) fn skips_nothing_but_the_default(&self) -> bool {
         const EMPTY: [&str; 8] = [
             "Option::is_none",
@@ -119,7 +119,7 @@ impl Attrs {
         !self.is_defaulted || self.skip.as_deref().is_none_or(|it| EMPTY.contains(&it))
     }
 
-    /// `None` for what is no way of telling variants apart.
+    /// Returns the representation of the enum, or `None` if the keys contradict each other.
     pub(super) fn tagging(&self) -> Option<Tagging> {
         match (self.is_untagged, &self.tag, &self.content) {
             (true, None, None) => Some(Tagging::None),
@@ -133,7 +133,7 @@ impl Attrs {
     }
 }
 
-/// The documentation as schemars reads it; the outer `None` if it is no plain text.
+/// Returns the documentation as schemars reads it. The outer `None` means that it is not plain text.
 fn doc(attrs: &[Attribute]) -> Option<Option<String>> {
     let mut text = String::new();
     for (index, attr) in attrs.iter().filter(|it| it.path().is_ident("doc")).enumerate() {
@@ -146,7 +146,7 @@ fn doc(attrs: &[Attribute]) -> Option<Option<String>> {
         text.push_str(line.strip_prefix(' ').unwrap_or(&line));
     }
     let text = text.trim_ascii();
-    // A heading becomes a title.
+    // schemars turns a heading into a title.
     if text.starts_with('#') {
         return None;
     }

@@ -1,4 +1,4 @@
-//! Enums, told apart in the four ways of serde.
+//! Enums, in the four representations of serde.
 
 use super::attrs::{Attrs, Tagging};
 use super::{Body, Branch, Member, Name, Object, Part, members, plain};
@@ -13,7 +13,7 @@ struct Variant<'a> {
     name: String,
     attrs: Attrs,
     syntax: &'a syn::Variant,
-    /// Of the enum: `deny_unknown_fields`.
+    /// Whether the enum has `deny_unknown_fields`.
     is_closed: bool,
 }
 
@@ -33,7 +33,7 @@ pub(super) fn read<'a>(
     let mut branches = Vec::new();
     let mut others = variants;
     if let Tagging::External = tagging {
-        // schemars makes one list of those that nothing is said of, and puts it first.
+        // schemars collects the unit variants without documentation in one list, and puts it first.
         let is_name = |it: &mut Variant<'_>| it.is_unit() && it.attrs.doc.is_none();
         let names: Vec<_> = others.extract_if(.., is_name).map(|it| it.name).collect();
         if !names.is_empty() {
@@ -48,13 +48,13 @@ pub(super) fn read<'a>(
 }
 
 fn names(mut variants: Vec<Variant<'_>>) -> Option<Body<'_>> {
-    // A choice that is none goes another way through the rules of arguments.
+    // The rules for arguments treat an enum whose only variant is documented in another way.
     if let [only] = variants.as_slice()
         && only.attrs.doc.is_some()
     {
         return None;
     }
-    // schemars lists one name once or twice, depending on what is said of it.
+    // schemars lists a name that two variants share once or twice, depending on their documentation.
     let mut distinct: Vec<_> = variants.iter().map(|it| &it.name).collect();
     distinct.sort();
     if distinct.windows(2).any(|it| it[0] == it[1]) {
@@ -64,7 +64,7 @@ fn names(mut variants: Vec<Variant<'_>>) -> Option<Body<'_>> {
         it.syntax.attrs.iter().any(|attribute| attribute.path().is_ident("default"))
     };
     let default = variants.iter().find(is_default).map(|it| it.ident.clone());
-    // schemars lists those that nothing is said of first.
+    // schemars lists the variants without documentation first.
     variants.sort_by_key(|it| it.attrs.doc.is_some());
     let names = variants.into_iter().map(|it| Name {
         variant: it.ident,
@@ -91,7 +91,7 @@ impl<'a> Variant<'a> {
         matches!(self.syntax.fields, Fields::Unit)
     }
 
-    /// What is in it.
+    /// Returns the JSON form of the variant's content.
     fn content(&self) -> Option<Part<'a>> {
         Some(match &self.syntax.fields {
             Fields::Unit => Part::Null,

@@ -2,7 +2,7 @@
 
 use super::check;
 
-/// One field with these attributes.
+/// Returns a form with one field, which has these attributes.
 fn field(attrs: &str, ty: &str) -> String {
     format!("#[form] struct S {{ #[arg({attrs})] a: {ty} }}")
 }

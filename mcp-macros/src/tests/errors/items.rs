@@ -1,4 +1,4 @@
-//! Items: what the attributes are on, and how the item survives them.
+//! Errors about items: the items that attributes are on, and the item that is kept beside the errors.
 
 use super::{check, errors};
 use crate::tests::expand;
@@ -72,7 +72,7 @@ fn what_no_call_can_be_given() {
         "#[resource(size)] fn f() {}",
         &[("size", "#[resource] starts with its URI"), ("size", "write `size")],
     );
-    // What rustc refuses is left to it.
+    // rustc itself rejects these types.
     check("#[tool] fn f(a: str, b: [u8]) {}", &[]);
 }
 
@@ -135,14 +135,14 @@ fn wrong_items() {
 #[test]
 fn half_typed_functions_survive() {
     let source = "#[tool] fn f(#[arg(default = 1)] a: , b: u8) -> u8 { b. }";
-    // What has no type yet rustc refuses itself: nothing is added to that, and nothing is registered.
+    // rustc itself rejects a parameter without a type: the macro adds no error, and registers nothing.
     assert_eq!(expand(source).to_string(), "fn f (a : , b : u8) -> u8 { b . }");
     for params in ["a", "a: u8, b", "a: u8, b:", "a: &", "a: std::", "a: u8,, b: u8", "self, a:"] {
         let source = format!("fn f({params}) -> u8 {{ a. }}");
         let expanded = expand(&format!("#[tool(name = \"g\")] {source}")).to_string();
         assert_eq!(expanded, source.parse::<TokenStream>().unwrap().to_string());
     }
-    // Whatever else does not parse is said here too, since nobody knows whether rustc will.
+    // Any other syntax error is reported by the macro too, since rustc may not report it.
     for whole in ["a: u8 + +", "a: Vec<u8>>", "a: u8 b: u8", "a: fn(u8", "a: HashMap<u8, u8>: u8"] {
         let Ok(source) = format!("#[tool] fn f({whole}) {{}}").parse::<TokenStream>() else {
             continue;
@@ -249,7 +249,7 @@ fn all_errors_of_an_item_come_in_source_order() {
     );
 }
 
-/// The errors stand beside the expression, so that the calls after it do not fail too.
+/// The errors are beside the expression, so that the method calls after it do not fail too.
 #[test]
 fn expressions_keep_their_type() {
     let check = |source, expected: &[(&str, &str)], kept: &str| {

@@ -1,4 +1,4 @@
-//! Every error: its text, the tokens it points at, and that the user's item survives it.
+//! Tests of all errors: their text, the tokens they point at, and that the user's item is kept beside them.
 
 mod forms;
 mod items;
@@ -8,7 +8,7 @@ mod params;
 use super::expand;
 use proc_macro2::{Span, TokenStream, TokenTree};
 
-/// The guilty tokens and the message of each error, in the order they are reported.
+/// Collects the guilty tokens and the message of each error, in the order of the reports.
 fn errors(tokens: TokenStream, found: &mut Vec<(String, String)>) {
     let tokens: Vec<TokenTree> = tokens.into_iter().collect();
     for (index, token) in tokens.iter().enumerate() {
@@ -32,7 +32,7 @@ fn guilty(start: Span, end: Span) -> String {
     if start.byte_range() == end.byte_range() { first } else { format!("{first} … {last}") }
 }
 
-/// Each expected error is `(guilty, part of the message)`; there must be no others.
+/// Checks that the source gives the expected errors and no others. Each is `(guilty tokens, part of the message)`.
 #[track_caller]
 fn check(source: &str, expected: &[(&str, &str)]) {
     let expanded = expand(source);
@@ -45,7 +45,7 @@ fn check(source: &str, expected: &[(&str, &str)]) {
             .all(|((at, text), (guilty, part))| at == guilty && text.contains(part));
     assert!(matches, "{source}\nexpected {expected:#?}\nfound {found:#?}");
     let text = expanded.to_string();
-    // A form keeps its trait, so that whoever uses it is not told that it is none.
+    // A form keeps a stand-in impl, so that code that uses the form gives no further errors.
     let generated = if source.contains("#[form") {
         ["__SCHEMA", "__mcp :: choices"]
     } else {

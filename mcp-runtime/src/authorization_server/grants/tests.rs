@@ -48,7 +48,7 @@ fn access_tokens_end_and_refresh_tokens_change() {
     assert!(!table.is_good(&first.access, NOW + ACCESS));
     let (access, refresh) = table.refresh(&first.refresh.unwrap(), NOW + ACCESS).unwrap();
     assert!(table.is_good(&access, NOW + ACCESS));
-    // As long as somebody comes back, for ever; then no longer.
+    // A grant lives for as long as its client refreshes it in time.
     let (_, refresh) = table.refresh(&refresh, NOW + ACCESS + IDLE - 1).unwrap();
     assert!(table.refresh(&refresh, NOW + ACCESS + IDLE - 1 + IDLE).is_none());
 }
@@ -71,13 +71,13 @@ fn whoever_asks_again_at_once_has_the_same_answer() {
     for _ in 0..TOKENS * 2 {
         assert_eq!(table.refresh(&first, NOW + GRACE), Some(answer.clone()));
     }
-    // Whether or not it was used meanwhile.
+    // The answer is the same after its access token was used.
     assert!(table.is_good(&answer.0, NOW + GRACE + ACCESS - 1));
     assert_eq!(table.refresh(&first, NOW + GRACE), Some(answer.clone()));
     assert!(table.refresh(&first, NOW + GRACE + 1).is_none());
     assert!(table.refresh(&answer.1, NOW).is_none());
 
-    // Nobody else comes to the same.
+    // A different key gives a different answer.
     let [one, other] = [Table::new(), Table::new()];
     let token = one.begin("ada").refresh.unwrap();
     assert_ne!(
@@ -88,7 +88,7 @@ fn whoever_asks_again_at_once_has_the_same_answer() {
     let table = Table::new();
     let first = table.begin("ada").refresh.unwrap();
     table.refresh(&first, NOW).unwrap();
-    // The grace does not begin again.
+    // A use within the grace period does not start the period again.
     table.refresh(&first, NOW + GRACE).unwrap();
     assert!(table.refresh(&first, NOW + GRACE + 1).is_none());
 
@@ -111,7 +111,7 @@ fn a_refresh_whose_answer_was_lost_works_after_a_restart() {
     assert!(table.is_good(&answer.0, NOW + GRACE) && table.is_good(&lost.0, NOW + GRACE));
     let (_, third) = table.refresh(&answer.1, NOW + GRACE).unwrap();
     assert!(table.refresh(&third, NOW + GRACE).is_some());
-    // A clock that the restart has set back by some seconds makes no difference.
+    // A clock that was set back by some seconds at the restart makes no difference.
     let table = Table::new();
     let first = table.begin("ada").refresh.unwrap();
     table.refresh(&first, NOW).unwrap();
@@ -131,7 +131,7 @@ fn the_answer_of_the_process_before_is_as_good_as_the_answer_after_a_restart() {
         .collect();
     let (_, table) = answers.last().unwrap();
     for ((access, refresh), _) in &answers {
-        // Each of them ends the others.
+        // The use of one answer ends the others.
         let table = table.restarted();
         assert!(table.is_good(access, NOW));
         let (_, next) = table.refresh(refresh, NOW + GRACE + 1).unwrap();
@@ -167,7 +167,7 @@ fn tokens_are_their_clients_and_may_grant_less() {
     let less = refresh("c", &["a"]).ok().unwrap();
     let authorization = table.0.verify(&less.access, NOW).unwrap();
     assert_eq!(authorization.granted().collect::<Vec<_>>(), ["a"]);
-    // What is refreshed has all of it still.
+    // A refresh without scopes returns to all granted scopes.
     let all = table.0.refresh(&less.refresh.unwrap(), "c", None, None, NOW, &table.1).ok().unwrap();
     assert_eq!(all.scopes, ["a", "b"]);
 }

@@ -1,4 +1,4 @@
-//! Items made while the server runs, by value instead of by attribute.
+//! Items that are made while the server runs, by value instead of by attribute.
 
 mod prompt;
 mod resource;
@@ -47,53 +47,54 @@ fn entry(name: Text, kind: EntryKind, handler: Option<DynHandler>) -> Result<Ent
 /// The variables of a template or the arguments of a prompt, by name.
 pub type Variables = BTreeMap<String, String>;
 
-/// What the builders of all kinds can say.
+/// Methods that the builders of all kinds share.
 macro_rules! common {
     ($ty:ident) => {
         impl $ty {
-            /// What people are shown instead of the name.
+            /// Sets the title, which clients show to users instead of the name.
             #[must_use]
             pub fn title(mut self, title: impl Into<Text>) -> Self {
                 self.title = Some(title.into());
                 self
             }
 
-            /// What it does, for the model.
+            /// Sets the description, which tells the model what the item does.
             #[must_use]
             pub fn description(mut self, description: impl Into<Text>) -> Self {
                 self.description = Some(description.into());
                 self
             }
 
-            /// Its place in the list: lower comes first, then names decide.
+            /// Sets the position in the list: a lower number comes first, and items with the same number are sorted by name. Default: 0.
             #[must_use]
             pub fn order(mut self, order: i32) -> Self {
                 self.order = order;
                 self
             }
 
-            /// How long a call may take.
+            /// Sets how long a call may take. Default: the timeout of the server.
             #[must_use]
             pub fn timeout(mut self, timeout: std::time::Duration) -> Self {
                 self.timeout = Some(timeout);
                 self
             }
 
-            /// How often one caller may call it.
+            /// Sets how often one caller may call the item. Default: the rate of the server.
             #[must_use]
             pub fn rate(mut self, rate: $crate::Rate) -> Self {
                 self.wanted.rate = Some(rate);
                 self
             }
 
-            /// How many calls may run at once, of all callers together.
+            /// Sets how many calls may run at once, for all callers together. Default: the concurrency of the server.
             #[must_use]
             pub fn concurrency(mut self, calls: u32) -> Self {
                 self.wanted.concurrency = Some(calls);
                 self
             }
 
-            /// What a caller's access token must grant, all of it: one that grants less is answered with 403 `insufficient_scope`.
+            /// Adds scopes, all of which a caller's access token must grant. A call with a token that grants less gets a 403 response with
+            /// `insufficient_scope`.
             #[cfg(feature = "auth")]
             #[must_use]
             pub fn scopes<S: Into<Text>>(mut self, scopes: impl IntoIterator<Item = S>) -> Self {
@@ -101,7 +102,7 @@ macro_rules! common {
                 self
             }
 
-            /// Decides who may use it: a closure of the caller and what they want.
+            /// Sets a policy that decides who may use the item: a closure that takes the caller and the access that it requests.
             #[cfg(feature = "auth")]
             #[must_use]
             pub fn auth(mut self, policy: impl $crate::Policy) -> Self {

@@ -41,7 +41,7 @@ pub struct Prompt {
 common!(Prompt);
 
 impl Prompt {
-    /// A prompt of this name. It needs a [`handler`](Self::handler) before it can be added.
+    /// Creates a prompt with this name. It needs a [`handler`](Self::handler) before it can be added.
     pub fn new(name: impl Into<Text>) -> Self {
         Self {
             name: name.into(),
@@ -57,7 +57,7 @@ impl Prompt {
         }
     }
 
-    /// An argument it takes. The handler finds it in its [`Variables`] if it was given; a required one always was.
+    /// Adds an argument. The handler finds it in its [`Variables`] if the client has sent it, and always if it is required.
     #[must_use]
     pub fn argument(
         mut self,
@@ -76,7 +76,7 @@ impl Prompt {
         self
     }
 
-    /// What it says. Gets the arguments that were given, by name.
+    /// Sets the handler, which returns the messages of the prompt. It gets the arguments that the client has sent, by name.
     #[must_use]
     pub fn handler<F, R>(mut self, handler: F) -> Self
     where

@@ -42,8 +42,7 @@ pub struct Resource {
 common!(Resource);
 
 impl Resource {
-    /// A resource at this URI, or of this template, called `name`. It needs a [`handler`](Self::handler) before it can be
-    /// added.
+    /// Creates a resource with this name, at this URI or for this template. It needs a [`handler`](Self::handler) before it can be added.
     pub fn new(uri: impl Into<Text>, name: impl Into<Text>) -> Self {
         Self {
             uri: uri.into(),
@@ -60,14 +59,14 @@ impl Resource {
         }
     }
 
-    /// Its media type.
+    /// Sets the media type.
     #[must_use]
     pub fn mime_type(mut self, mime_type: impl Into<Text>) -> Self {
         self.mime_type = Some(mime_type.into());
         self
     }
 
-    /// What it holds. Gets the variables of the template, none for a fixed URI.
+    /// Sets the handler, which returns the contents of the resource. It gets the variables of the template; a fixed URI has none.
     #[must_use]
     pub fn handler<F, R>(mut self, handler: F) -> Self
     where

@@ -52,8 +52,8 @@ pub struct Tool {
 common!(Tool);
 
 impl Tool {
-    /// A tool of this name: 1 to 128 letters, digits, `_`, `-` and `.`. It needs a [`handler`](Self::handler) or a
-    /// [`handler_with`](Self::handler_with) before it can be added; the last one said counts.
+    /// Creates a tool with this name: 1 to 128 letters, digits, `_`, `-` and `.`. It needs a [`handler`](Self::handler) or a
+    /// [`handler_with`](Self::handler_with) before it can be added. If several are set, the last one counts.
     pub fn new(name: impl Into<Text>) -> Self {
         Self {
             name: name.into(),
@@ -72,14 +72,14 @@ impl Tool {
         }
     }
 
-    /// Its calls may go on as tasks.
+    /// Lets calls go on as tasks.
     #[must_use]
     pub fn task(mut self, support: TaskSupport) -> Self {
         self.task = Some(support);
         self
     }
 
-    /// What its schemas are published in, instead of what the server says
+    /// Sets the profile of the tool's schemas. Default: the profile of the server
     /// ([`Builder::schema_profile`](crate::Builder::schema_profile)).
     #[must_use]
     pub fn schema_profile(mut self, profile: SchemaProfile) -> Self {
@@ -87,7 +87,7 @@ impl Tool {
         self
     }
 
-    /// What it does, without arguments.
+    /// Sets a handler that takes no arguments.
     #[must_use]
     pub fn handler<F, R>(mut self, handler: F) -> Self
     where
@@ -106,8 +106,8 @@ impl Tool {
         self
     }
 
-    /// What it does, with the fields of `T` as arguments; their doc comments are the descriptions. `#[data]` on `T`
-    /// is enough.
+    /// Sets a handler that takes the fields of `T` as arguments. Their doc comments are the descriptions. `#[data]` on `T` adds all that
+    /// `T` needs.
     #[must_use]
     pub fn handler_with<T, F, R>(mut self, handler: F) -> Self
     where

@@ -1,10 +1,10 @@
-//! The server's word, where an item has none of its own.
+//! Defaults of the server, for items that set nothing of their own.
 
 use super::{Entry, EntryKind};
 use crate::{limits::Wanted, schema::SchemaProfile};
 
 impl Entry {
-    /// Gives a tool that says nothing of its own the server's profile. To be said before anybody is told its schemas.
+    /// Sets the server's schema profile, for a tool that has none. It must be called before the schemas are published.
     pub(crate) fn default_profile(&mut self, profile: SchemaProfile) {
         if let EntryKind::Tool(tool) = &mut self.kind {
             let before = tool.profile();
@@ -15,14 +15,15 @@ impl Entry {
         }
     }
 
-    /// Lets callers in as the item says, or else the server. Completions run as often as people type.
+    /// Sets the gate from the item's rate and concurrency, or else from the server's. Completions have no gate, because they run as often
+    /// as users type.
     pub(crate) fn default_wanted(&mut self, server: Wanted) {
         if !matches!(self.kind, EntryKind::Completion { .. }) {
             self.gate = self.wanted.or(server).gate();
         }
     }
 
-    /// Lets callers in whom the server's policies let in, where it has some. Completions belong to what they complete.
+    /// Restricts access to the item if the server has policies. Completions need no guard, because the item that they complete has one.
     #[cfg(feature = "auth")]
     pub(crate) fn default_guard(&mut self, guards_all: bool) {
         if guards_all && !matches!(self.kind, EntryKind::Completion { .. }) {

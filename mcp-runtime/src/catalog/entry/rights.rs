@@ -1,9 +1,9 @@
-//! Who may use an item.
+//! Access to an item.
 
 use super::Entry;
 
 impl Entry {
-    /// Whether it is not for everybody.
+    /// Whether access to the item is restricted.
     pub(crate) fn is_guarded(&self) -> bool {
         #[cfg(feature = "auth")]
         return self.guard.is_some();
@@ -11,7 +11,7 @@ impl Entry {
         return false;
     }
 
-    /// What a caller must have been granted.
+    /// Returns the scopes that a caller must have been granted.
     pub(crate) fn scopes(&self) -> impl Iterator<Item = &str> {
         #[cfg(feature = "auth")]
         return self.guard.iter().flat_map(|it| &it.scopes).map(|it| &**it);

@@ -11,7 +11,7 @@ use crate::{
 };
 use mcp_macros::{prompt, resource, tool};
 
-/// Asks through another type.
+/// Parameter that asks through another type.
 struct Consent(#[expect(dead_code, reason = "only what it needs counts")] Elicit);
 
 impl<'a> FromCall<'a> for Consent {

@@ -1,20 +1,20 @@
-//! Names that the specification allows and hosts do not.
+//! Rules about names that the specification allows and hosts reject.
 
 use std::collections::BTreeMap;
 
 use super::{Item, Problem, Published, member};
 
-/// What models are called with: what OpenAI's and Anthropic's APIs have in common.
+/// Longest name in characters that both OpenAI's and Anthropic's APIs accept.
 const LONGEST: usize = 64;
 
-/// Cursor shows no tool whose name has more characters than this together with the server's.
+/// Largest number of characters in the names of a tool and its server together. Cursor hides tools with more.
 const LONGEST_WITH_SERVER: usize = 59;
 
 fn is_usual(c: char) -> bool {
     c.is_ascii_alphanumeric() || matches!(c, '_' | '-')
 }
 
-/// The name with `_` for everything else.
+/// Returns the name with `_` in place of every other character.
 fn cleaned(name: &str) -> String {
     name.chars().map(|c| if is_usual(c) { c } else { '_' }).collect()
 }
@@ -78,7 +78,7 @@ pub(super) fn arguments(tool: &Item<'_>) -> Vec<Problem> {
     wrong.map(problem).collect()
 }
 
-/// A slash command ends at its first space.
+/// Finds prompt names with a space. Hosts offer prompts as slash commands, and such a command ends at its first space.
 pub(super) fn prompt(prompt: &Item<'_>) -> Vec<Problem> {
     if !prompt.key.contains(char::is_whitespace) {
         return Vec::new();
@@ -88,7 +88,7 @@ pub(super) fn prompt(prompt: &Item<'_>) -> Vec<Problem> {
     vec![Problem::new(what, rename(&name))]
 }
 
-/// Tools whose names become the same by `fold`, though not by `finer`.
+/// Finds tools whose names are equal after `fold`, but not after `finer`.
 fn folded(
     published: &Published,
     fold: fn(&str) -> String,

@@ -1,4 +1,4 @@
-//! What `check` prints.
+//! Text that `check` prints.
 
 use super::{Group, Published, Severity, size::Size};
 
@@ -14,7 +14,7 @@ pub(super) fn report(published: &Published, groups: &[Group]) -> String {
             };
             page.push_str(&format!("  {severity} ({}): {}\n", finding.rule, finding.problem.what));
             page.push_str(&format!("    fix: {}\n", finding.problem.fix));
-            // The table has them all.
+            // The table of rules lists all threads; three are enough here.
             let because = finding.because.iter().take(3).copied().collect::<Vec<_>>();
             page.push_str(&format!("    why: {}\n", because.join(", ")));
         }
@@ -38,7 +38,7 @@ pub(super) fn report(published: &Published, groups: &[Group]) -> String {
     page
 }
 
-/// `2 tools, 1 prompt`.
+/// Returns the number of items of each kind: `2 tools, 1 prompt`.
 fn counts(published: &Published) -> String {
     let everything = &published.everything;
     let lists = [
@@ -56,7 +56,7 @@ fn counted(count: usize, noun: &str) -> String {
     format!("{count} {noun}{}", if count == 1 { "" } else { "s" })
 }
 
-/// The biggest of several tools.
+/// Returns the three largest tools, or an empty string if there are fewer than two tools.
 fn biggest(size: &Size) -> String {
     if size.tools.len() < 2 {
         return String::new();

@@ -64,7 +64,7 @@ static JAVASCRIPT: [&str; 48] = [
     "yield",
 ];
 
-/// Names with the same meaning. All other reserved words get a suffix.
+/// Proposed names in place of reserved words. All other reserved words get a suffix.
 static OTHERS: [(&str, &str); 12] = [
     ("class", "category"),
     ("default", "fallback"),

@@ -1,21 +1,21 @@
-//! What is looked for, and because of whom.
+//! Table of the rules, with the public threads that each is based on.
 
 use super::{
     Item, Problem, Published, fields, names, reserved, schemas, size, tasks, texts, undocumented,
 };
 
-/// How bad it is.
+/// Severity of a finding.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Severity {
-    /// A client is known that drops the item, or the whole server, or with whom every request fails.
+    /// A known client drops the item or the whole server, or its requests fail.
     Error,
-    /// A client or a model is known to do worse.
+    /// A known client or model works worse.
     Warning,
 }
 
 use Severity::{Error, Warning};
 
-/// One thing to look for.
+/// Rule that `check` applies.
 pub(super) struct Rule {
     pub(super) name: &'static str,
     pub(super) severity: Severity,
@@ -24,23 +24,23 @@ pub(super) struct Rule {
     pub(super) look: Look,
 }
 
-/// Where to look for it.
+/// Part of the server that a rule examines.
 #[derive(Clone, Copy)]
 pub(super) enum Look {
     Server(fn(&Published) -> Vec<Problem>),
-    /// At items of these kinds.
+    /// Items of these kinds.
     Item(&'static [&'static str], fn(&Item<'_>) -> Vec<Problem>),
-    /// At the schemas of tools, with the rules, the severities and the threads of
-    /// [`compatible`](crate::schema::compatible).
+    /// Schemas of tools, with the rules, the severities and the threads of [`compatible`](crate::schema::compatible).
     Schemas,
 }
 
 const TOOLS: &[&str] = &["tool"];
 const PROMPTS: &[&str] = &["prompt"];
-/// Those of a template need not be of one media type.
+/// Templates are left out: the resources of a template can have different media types.
 const RESOURCES: &[&str] = &["resource"];
 
-/// In the order of what is printed. What the specification itself forbids is not here: `build()` refuses it.
+/// All rules, in the order in which their findings are printed. Violations of the specification itself are missing, because `build()`
+/// rejects them.
 pub(super) static RULES: &[Rule] = &[
     Rule {
         name: "tool count",

@@ -1,4 +1,4 @@
-//! What clients have against the schemas of a tool.
+//! Rules about the schemas of a tool.
 
 use serde_json::Value;
 
@@ -14,7 +14,7 @@ use crate::{
     },
 };
 
-/// What every rule of the compatible form says against the schemas as they are published.
+/// Returns the complaints of all rules of the compatible form about the published schemas.
 pub(super) fn findings(tool: &Item<'_>) -> Vec<Finding> {
     let mut findings = Vec::new();
     for (side, key) in [(Side::Argument, "inputSchema"), (Side::Result, "outputSchema")] {
@@ -41,7 +41,7 @@ fn place(side: Side, place: &str) -> String {
     }
 }
 
-/// Where the author can change it.
+/// Returns what the author can change.
 fn fix(tool: &Item<'_>, side: Side) -> String {
     match tool.entry.and_then(|it| it.tool()) {
         Some(it) if it.given && side == Side::Argument => {
@@ -54,7 +54,7 @@ fn fix(tool: &Item<'_>, side: Side) -> String {
     }
 }
 
-/// How a tool comes to the compatible form. What says that it is full may be itself or its server, or both.
+/// Returns the change that gives a tool the compatible form. The full form can be set on the tool, on the server or on both.
 fn less(tool: &ToolEntry, is_added: bool) -> String {
     let (full, compatible) = match is_added {
         false => ("schema = \"full\"", "schema = \"compatible\""),
@@ -82,7 +82,7 @@ pub(super) fn no_properties(tool: &Item<'_>) -> Vec<Problem> {
     vec![Problem::new(what, "`\"properties\": {}` in `input_schema = …`")]
 }
 
-/// What is left of those that Gemini refuses when the rules have been applied.
+/// Finds keywords that Gemini rejects and that the rules of the compatible form do not remove.
 pub(super) fn foreign(tool: &Item<'_>) -> Vec<Problem> {
     let problem = |(keyword, at): (&str, String)| {
         let what = format!(
@@ -92,7 +92,7 @@ pub(super) fn foreign(tool: &Item<'_>) -> Vec<Problem> {
         Problem::new(what, "say it in the description, and check it when the tool is called")
     };
     let found = foreign_keywords(&tool.value["inputSchema"]).into_iter();
-    // There it is a choice at the root.
+    // `allOf` at the root is a finding of `choice_at_the_root`.
     found.filter(|it| !(it.0 == "allOf" && it.1.is_empty())).map(problem).collect()
 }
 
@@ -115,7 +115,7 @@ pub(super) fn required_but_unknown(tool: &Item<'_>) -> Vec<Problem> {
     let mut names = Vec::new();
     let mut open = vec![&tool.value["inputSchema"]];
     while let Some(schema) = open.pop() {
-        // A branch without properties speaks of those beside it.
+        // A schema without `properties`, such as a branch of `anyOf`, may require properties of the schema around it.
         let has_some = schema["properties"].is_object();
         let required = schema["required"].as_array().filter(|_| has_some).into_iter().flatten();
         names.extend(
@@ -138,7 +138,7 @@ pub(super) fn required_but_unknown(tool: &Item<'_>) -> Vec<Problem> {
     names.into_iter().map(problem).collect()
 }
 
-/// The compatible form spells references out, unless nobody could read that.
+/// Finds references that are left in the compatible form. That form inlines references unless the result would be too large.
 pub(super) fn too_large(tool: &Item<'_>) -> Vec<Problem> {
     let entry = tool.entry.and_then(|it| it.tool());
     let is_ours = entry.is_some_and(|it| !it.given && it.profile() == SchemaProfile::Compatible);

@@ -1,16 +1,16 @@
-//! How much of a model's attention the tools take.
+//! Rules about the number and the size of the tools, which take up room in a model's context.
 
 use serde_json::{Value, json};
 
 use super::{Problem, Published, member};
 
-/// Hosts refuse every request with more tools than this, those of all servers together.
+/// Largest number of tools, of all servers together, that hosts accept in a request.
 const MOST_TOOLS: usize = 128;
 
-/// Cursor warns of more, those of all servers together.
+/// Number of tools above which Cursor warns, those of all servers together.
 const MANY_TOOLS: usize = 80;
 
-/// Claude Code warns of more, those of all servers together.
+/// Number of tokens above which Claude Code warns, those of all servers together.
 const MANY_TOKENS: usize = 25_000;
 
 pub(super) fn too_many_tools(published: &Published) -> Vec<Problem> {
@@ -47,11 +47,11 @@ pub(super) fn many_tokens(published: &Published) -> Vec<Problem> {
     vec![Problem::new(what, FEWER)]
 }
 
-/// What the lists of a server weigh.
+/// Size of a server's lists, in bytes.
 pub(super) struct Size {
-    /// All lists as JSON.
+    /// Size of all lists as JSON.
     pub(super) manifest: usize,
-    /// What models are told of each tool, the biggest first.
+    /// Size of each tool as models get it, largest first.
     pub(super) tools: Vec<(String, usize)>,
 }
 
@@ -70,14 +70,14 @@ impl Size {
         Self { manifest, tools }
     }
 
-    /// An estimate: a token is three and a half bytes of a tool's JSON, as in modelcontextprotocol/python-sdk#3391, where
-    /// 49 tools of 43,710 bytes were about 12,600.
+    /// Estimates the number of tokens: one for each 3.5 bytes of the tools' JSON, as in modelcontextprotocol/python-sdk#3391, where 49
+    /// tools of 43,710 bytes were about 12,600 tokens.
     pub(super) fn tokens(&self) -> usize {
         self.tools.iter().map(|it| it.1).sum::<usize>() * 2 / 7
     }
 }
 
-/// What hosts tell a model of a tool.
+/// Returns the members of a tool that hosts pass on to models.
 fn told(tool: &Value) -> Value {
     json!({
         "name": tool["name"],

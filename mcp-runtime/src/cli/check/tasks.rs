@@ -1,9 +1,9 @@
-//! Tools whose calls are tasks.
+//! Rules about tools whose calls run as tasks.
 
 use super::{Item, Problem};
 use crate::catalog::Entry;
 
-/// Finds tools that run only as tasks. A client without tasks lists such a tool, and every call of it is refused.
+/// Finds tools that run only as tasks. A client without tasks lists such a tool, but the server rejects its calls.
 pub(super) fn required(tool: &Item<'_>) -> Vec<Problem> {
     if !tool.entry.and_then(Entry::task).is_some_and(|it| it.required) {
         return Vec::new();

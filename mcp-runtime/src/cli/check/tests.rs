@@ -23,7 +23,7 @@ fn tool(name: &str) -> Value {
     })
 }
 
-/// A server nobody has anything against.
+/// A server without findings.
 fn server() -> Published {
     let uri = json!({ "uri": "notes://today", "name": "today", "mimeType": "text/plain" });
     let template = json!({ "uriTemplate": "notes://{day}", "name": "day" });
@@ -40,14 +40,14 @@ fn server() -> Published {
     }
 }
 
-/// The server with other tools.
+/// The same server with these tools instead.
 fn tools(tools: impl IntoIterator<Item = Value>) -> Published {
     let mut server = server();
     server.everything.tools = tools.into_iter().collect();
     server
 }
 
-/// The server with a tool that has this member.
+/// The same server with one tool, which has this member.
 fn with(pointer: &str, value: Value) -> Published {
     let mut tool = tool("add");
     let (parent, name) = pointer.rsplit_once('/').expect("a pointer");
@@ -71,7 +71,7 @@ fn named(list: impl FnOnce(&mut Everything) -> &mut Vec<Value>, item: Value) -> 
     server
 }
 
-/// The rule, what it finds, and what it leaves alone.
+/// Each rule with a server that breaks it and a server that keeps it.
 fn cases() -> Vec<(&'static str, Published, Published)> {
     let schema = |schema: Value| with("/inputSchema", schema);
     let choice = json!([{ "type": "object", "required": ["a"] }, { "type": "object" }]);
@@ -184,7 +184,7 @@ fn rules_found(published: &Published) -> Vec<&'static str> {
 #[test]
 fn each_rule_finds_its_own() {
     for (rule, wrong, right) in cases() {
-        // What the schemas' own table finds has the name of the rule there.
+        // Findings of the schemas' own table have the name of the rule in that table.
         let expected = if rule == "schemas" { "format" } else { rule };
         assert_eq!(rules_found(&wrong), [expected], "{}", report(&wrong, &look(&wrong)));
         assert_eq!(rules_found(&right), [""; 0], "{rule}: {}", report(&right, &look(&right)));
@@ -194,7 +194,7 @@ fn each_rule_finds_its_own() {
 #[test]
 fn each_rule_has_a_case_and_a_reason() {
     for rule in RULES {
-        // Their cases need an entry.
+        // Cases of these rules need a catalog entry, so they have tests of their own.
         let elsewhere = ["too large to be spelled out", "task only"].contains(&rule.name);
         assert!(elsewhere || cases().iter().any(|it| it.0 == rule.name), "{}", rule.name);
         let is_thread = |it: &&str| {
@@ -207,7 +207,7 @@ fn each_rule_has_a_case_and_a_reason() {
     }
 }
 
-/// Definitions that multiply: their references stay even in the compatible form.
+/// Definitions that double at each level: their references stay even in the compatible form.
 #[test]
 fn what_is_too_large_to_be_spelled_out() {
     let mut definitions = json!({ "D40": { "type": "string" } });
@@ -319,7 +319,7 @@ fn places_are_said_in_the_user_s_words() {
     check("/name", "a.b".into(), "    fix: name = \"a_b\"\n    why: hostinger/api-mcp-server#49, ");
 }
 
-/// What is said of the argument `a` with this schema, and `definitions` beside it.
+/// Checks the finding about an argument `a` with this schema. `definitions` are the `$defs` of the tool's input schema.
 #[track_caller]
 fn check_undocumented(a: Value, definitions: Value, expected: Option<&str>) {
     let mut tool = tool("add");
@@ -357,7 +357,7 @@ fn fields_need_words_as_arguments_do() {
     check_undocumented(told(many.into()), none(), Some(&expected));
 }
 
-/// Their documentation is wherever the author can write it.
+/// A description counts in every place where the author can write one.
 #[test]
 fn a_type_says_what_its_fields_need_not() {
     let tree = json!({ "Tree": { "type": "object", "description": "A tree", "properties": {
@@ -378,7 +378,7 @@ fn a_type_says_what_its_fields_need_not() {
         "kind": { "type": "string", "enum": ["circle"] }, "content": circle } });
     check_undocumented(choice(json!([variant])), json!({}), Some("the argument `a.circle` has"));
     check_undocumented(choice(json!([told, tagged])), json!({}), None);
-    // A `Duration`, above whose fields nobody can write.
+    // The fields of a `Duration` belong to std, so authors cannot comment them.
     let duration = json!({ "type": "object", "description": "How long", "properties": {
         "secs": { "type": "integer" }, "nanos": { "type": "integer" } } });
     check_undocumented(duration, json!({}), None);
@@ -393,7 +393,7 @@ fn prompts_are_filled_in_by_people() {
     assert!(text.contains(expected), "{text}");
 }
 
-/// What is said to be done about the schema of a tool that says this of itself, on a server that is `of_server`.
+/// Checks the fix for a tool with the profile `own` on a server with the profile `of_server`.
 #[track_caller]
 fn check_less(own: Option<SchemaProfile>, of_server: SchemaProfile, expected: &str) {
     let tool = Tool::new("add").handler(async |_: Context| "");

@@ -1,13 +1,13 @@
-//! What models and people read of an item.
+//! Rules about an item's texts and media type.
 
 use serde_json::Value;
 
 use super::{Item, Problem, Published, member};
 
-/// OpenAI's API has refused longer descriptions.
+/// Longest description, in characters. OpenAI's API has rejected longer ones.
 const LONG: usize = 1024;
 
-/// Claude Code cuts off what comes after, of descriptions and instructions.
+/// Number of characters after which Claude Code cuts off descriptions and instructions.
 const CUT_OFF: usize = 2048;
 
 pub(super) fn long_instructions(published: &Published) -> Vec<Problem> {
@@ -52,7 +52,7 @@ pub(super) fn long_description(tool: &Item<'_>) -> Vec<Problem> {
     )]
 }
 
-/// Descriptions with the end of a comment. Clients that write TypeScript for a tool put its descriptions into comments.
+/// Finds descriptions that contain the end of a comment. Clients that write TypeScript for a tool put its descriptions into comments.
 pub(super) fn ends_of_comments(tool: &Item<'_>) -> Vec<Problem> {
     let ends = |value: &Value| member(value, "description").contains("*/");
     let own = ends(tool.value).then(|| "its description".to_owned());

@@ -1,4 +1,4 @@
-//! What is to be filled in without a word of what it is.
+//! Rules about arguments without a description.
 
 use std::collections::BTreeSet;
 
@@ -7,10 +7,10 @@ use serde_json::Value;
 use super::{Item, Problem, member};
 use crate::catalog::Entry;
 
-/// Of more, only how many they are is said.
+/// Largest number of arguments that a finding names. It gives only the number of the others.
 const MOST: usize = 12;
 
-/// std's structs that travel as objects: nobody can write a comment above their fields, and their names say it.
+/// Fields of std's types that are serialized as objects. Authors cannot comment these fields, and their names are clear.
 static OF_STD: [&[&str]; 7] = [
     &["nanos", "secs"],
     &["nanos_since_epoch", "secs_since_epoch"],
@@ -21,7 +21,7 @@ static OF_STD: [&[&str]; 7] = [
     &["Excluded"],
 ];
 
-/// Arguments and the fields inside of them: the tool has one finding, whatever there are.
+/// Finds undocumented arguments and fields inside of arguments. A tool has at most one such finding.
 pub(super) fn arguments(tool: &Item<'_>) -> Vec<Problem> {
     let root = &tool.value["inputSchema"];
     let mut walk = Walk { root, seen: BTreeSet::new(), silent: Vec::new(), has_fields: false };
@@ -39,7 +39,7 @@ pub(super) fn arguments(tool: &Item<'_>) -> Vec<Problem> {
     vec![Problem::new(format!("{subject} no description: models guess"), fix)]
 }
 
-/// But for those that are completed: whoever fills them in sees what they are like.
+/// Finds undocumented arguments of a prompt. Arguments with completion are left out, because the suggestions show the user what to fill in.
 pub(super) fn prompt_arguments(prompt: &Item<'_>) -> Vec<Problem> {
     let known = prompt.entry.map(Entry::arguments).unwrap_or_default();
     let is_completed = |name: &str| known.iter().any(|it| it.name == name && it.can_complete());
@@ -59,7 +59,7 @@ pub(super) fn prompt_arguments(prompt: &Item<'_>) -> Vec<Problem> {
     vec![Problem::new(what, fix)]
 }
 
-/// `the arguments `a`, `order.items[].sku` have`, or nothing.
+/// Returns the subject of the finding, such as: the arguments `a`, `order.items[].sku` have. Returns `None` if `silent` is empty.
 fn subject(silent: &[String]) -> Option<String> {
     let named: Vec<String> = silent.iter().take(MOST).map(|it| format!("`{it}`")).collect();
     let more = match silent.len().saturating_sub(MOST) {
@@ -79,16 +79,16 @@ fn is_blank(schema: &Value) -> bool {
 
 struct Walk<'a> {
     root: &'a Value,
-    /// Definitions: each is looked into where it is met first.
+    /// References to definitions that were visited. Each definition is visited once.
     seen: BTreeSet<&'a str>,
     silent: Vec<String>,
-    /// Not all of these are arguments, some are fields of them.
+    /// Whether some of these are fields inside of arguments.
     has_fields: bool,
 }
 
 impl<'a> Walk<'a> {
-    /// Everything that is to be filled in below `place`. `is_told`: the variant that this is has a description, which is that of
-    /// its only member too: nobody can write another one there.
+    /// Collects the undocumented members below `place`. With `is_told` the schema is a variant that has a description. That description
+    /// also covers the only member of the variant, because the author cannot write another one there.
     fn inside(&mut self, schema: &'a Value, place: &str, is_told: bool) {
         if let Some(reference) = schema["$ref"].as_str()
             && let Some(definition) = self.definition(schema)
@@ -130,7 +130,7 @@ impl<'a> Walk<'a> {
         self.root.pointer(schema["$ref"].as_str()?.strip_prefix('#')?)
     }
 
-    /// By itself, or by its type: the one that it refers to, also where it may be `null` instead.
+    /// Whether a member or its type has a description. The type is what the member refers to, or its only alternative to `null`.
     fn is_described(&self, schema: &Value) -> bool {
         if !is_blank(schema) || self.definition(schema).is_some_and(|it| !is_blank(it)) {
             return true;
@@ -147,7 +147,7 @@ impl<'a> Walk<'a> {
     }
 }
 
-/// Only one value is possible, as for the tag of an enum.
+/// Whether only one value is possible, as for the tag of an enum.
 fn is_constant(schema: &Value) -> bool {
     !schema["const"].is_null() || schema["enum"].as_array().is_some_and(|it| it.len() == 1)
 }

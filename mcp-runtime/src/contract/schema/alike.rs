@@ -1,4 +1,4 @@
-//! Whether two schemas are the same but for their words.
+//! Compares two schemas as they are written, apart from annotations.
 
 use serde_json::Value;
 
@@ -17,7 +17,8 @@ static SCHEMAS: [&str; 11] = [
     "unevaluatedProperties",
 ];
 
-/// Written the same, apart from annotations: what they mean is the same, whether or not anybody could tell what that is.
+/// Whether two schemas are written the same, apart from annotations. Then they mean the same, even if the comparison does not know what
+/// that is.
 pub(super) fn are_alike(a: &Value, b: &Value) -> bool {
     let (Value::Object(a), Value::Object(b)) = (a, b) else { return a == b };
     let says = |it: &&String| !super::is_annotation(it);
@@ -27,7 +28,7 @@ pub(super) fn are_alike(a: &Value, b: &Value) -> bool {
             .all(|(keyword, a)| b.get(keyword).is_some_and(|b| say_the_same(keyword, a, b)))
 }
 
-/// The same of what one keyword says.
+/// Whether two values of a keyword are the same, apart from annotations.
 pub(super) fn say_the_same(keyword: &str, a: &Value, b: &Value) -> bool {
     match (keyword, a, b) {
         (

@@ -1,4 +1,4 @@
-//! How one tells the alternatives of a choice apart, as the variants of an enum with data are.
+//! Tells the alternatives of a choice apart, such as the variants of an enum with data.
 
 use std::fmt;
 
@@ -6,12 +6,12 @@ use serde_json::Value;
 
 use super::{document::Document, set::Set};
 
-/// What all values of an alternative have and those of the others do not.
+/// Property that all values of an alternative have, and values of the other alternatives do not.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) enum Tag {
     /// A member with one possible value: `#[serde(tag = "kind")]`.
     Value(String, Value),
-    /// The only member there is.
+    /// The only member.
     Member(String),
 }
 
@@ -24,7 +24,7 @@ impl fmt::Display for Tag {
     }
 }
 
-/// `None` for what is no such alternative.
+/// Returns the tag of an alternative, or `None` if it has none.
 pub(super) fn tag<'a>(set: &Set<'a>, document: Document<'a>) -> Option<Tag> {
     let set = set.clone().flat(document)?;
     let required: Vec<&'a str> = set

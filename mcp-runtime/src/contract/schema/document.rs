@@ -1,4 +1,4 @@
-//! A schema with the definitions it refers to, and whether a single value is valid.
+//! Schema with its definitions. It can tell whether a single value is valid.
 
 use std::cell::Cell;
 
@@ -7,10 +7,10 @@ use serde_json::Value;
 use super::{number::Number, types::Types};
 use crate::{percent, schema::Map};
 
-/// Deeper than any schema we publish; a schema that refers to itself around nothing ends here.
+/// Depth limit, larger than in any schema that a server publishes. It ends a schema that refers only to itself.
 const DEEPEST: u8 = 64;
 
-/// A schema may refer to itself twice, and again at each of these.
+/// Limit on steps. A schema may refer to itself twice, which doubles the work at each level.
 const MOST_STEPS: u32 = 20_000;
 
 #[derive(Clone, Copy)]
@@ -23,17 +23,17 @@ impl<'a> Document<'a> {
         Self { root }
     }
 
-    /// What a local reference names.
+    /// Returns the schema that a local reference names.
     pub(super) fn resolve(self, reference: &str) -> Option<&'a Value> {
         self.root.pointer(&percent::decode(reference.strip_prefix('#')?)?)
     }
 
-    /// What references may name.
+    /// Returns the objects that hold definitions.
     pub(super) fn definitions(self) -> [Option<&'a Value>; 2] {
         ["$defs", "definitions"].map(|it| self.root.get(it))
     }
 
-    /// Whether the value is valid; `None` where that cannot be said.
+    /// Whether the value is valid. `None` if that cannot be decided.
     pub(super) fn accepts(self, schema: &Value, value: &Value) -> Option<bool> {
         self.judge(schema, value, (&Cell::new(MOST_STEPS), 0))
     }
@@ -50,7 +50,7 @@ impl<'a> Document<'a> {
             Value::Object(map) if depth < DEEPEST => map,
             _ => return None,
         };
-        // What is refused by one keyword is refused, whatever cannot be said of another.
+        // A value that one keyword rejects is rejected, even if the verdict of another keyword is unknown.
         let mut known = Some(true);
         for (keyword, said) in map {
             match self.keyword(keyword, said, map, value, (steps, depth)) {
@@ -127,7 +127,7 @@ impl<'a> Document<'a> {
             ("pattern", Value::String(text)) => {
                 regex_lite::Regex::new(said.as_str()?).ok().map(|it| it.is_match(text))
             }
-            // An annotation to most validators, and an assertion to some.
+            // `format` is an annotation for most validators, and an assertion for some.
             ("format", Value::String(_) | Value::Number(_)) => None,
             ("prefixItems", Value::Array(items)) => {
                 let schemas = list()?;
@@ -190,7 +190,7 @@ fn count(keyword: &str, count: usize, said: &Value) -> Option<bool> {
     Some(if keyword.starts_with("min") { ordering.is_ge() } else { ordering.is_le() })
 }
 
-/// Whether two values are one to JSON Schema, to which `1` and `1.0` are.
+/// Whether two values are equal for JSON Schema, as `1` and `1.0` are.
 pub(super) fn same(a: &Value, b: &Value) -> bool {
     match (a, b) {
         (Value::Number(_), Value::Number(_)) => match (Number::of(a), Number::of(b)) {

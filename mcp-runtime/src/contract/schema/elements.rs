@@ -1,4 +1,4 @@
-//! Lists and tuples.
+//! Compares lists and tuples.
 
 use serde_json::Value;
 
@@ -9,14 +9,14 @@ use super::{
 };
 use crate::schema::Map;
 
-/// Longer tuples are not compared place by place.
+/// Length of the longest tuple that is compared element by element.
 const LONGEST_TUPLE: usize = 64;
 
 fn places(schema: &Map) -> &[Value] {
     schema.get("prefixItems").and_then(Value::as_array).map_or(&[], Vec::as_slice)
 }
 
-/// What holds for the element at `index`; past all tuples, for any that follows.
+/// Returns the schema of the element at `index`. Past the end of all tuples, it is the schema of every later element.
 fn place(schema: &Map, index: usize) -> Option<&Value> {
     places(schema).get(index).or_else(|| schema.get("items"))
 }
@@ -25,7 +25,7 @@ impl<'a> Inclusion<'a> {
     pub(super) fn elements(&mut self, set: &Set<'a>, wide: &'a Map) {
         let longest = set.parts.iter().map(|it| places(it.schema).len()).max().unwrap_or(0);
         let tuple = longest.max(places(wide).len());
-        // What can never be there needs no place on the wider side.
+        // An element that cannot exist needs no place on the wider side.
         let ended = set
             .parts
             .iter()

@@ -1,4 +1,4 @@
-//! What one schema accepts and another does not.
+//! Values that one schema accepts and another does not.
 
 use std::fmt::{self, Write as _};
 
@@ -6,26 +6,26 @@ use serde_json::Value;
 
 use super::{alternative::Tag, types::Types};
 
-/// One step into a value.
+/// Step into a value.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Step {
     Member(String),
     /// Any element of a list.
     Element,
-    /// The element of a tuple.
+    /// Element of a tuple.
     Place(usize),
-    /// Members that are not named.
+    /// Members without a declared name.
     Others,
-    /// A definition, which may be meant in several places.
+    /// Definition, which may be used in several places.
     Definition(String),
 }
 
-/// Where in a value: `trip.stops[].name`.
+/// Path to a place in a value: `trip.stops[].name`.
 #[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct Path(pub(super) Vec<Step>);
 
 impl Path {
-    /// The argument that the place lies in.
+    /// Returns the argument that contains the place.
     pub(crate) fn argument(&self) -> Option<&str> {
         match self.0.first() {
             Some(Step::Member(name)) => Some(name),
@@ -33,7 +33,7 @@ impl Path {
         }
     }
 
-    /// Whether it is an argument, not something in one.
+    /// Whether the place is an argument itself, and not inside of one.
     pub(crate) fn is_argument(&self) -> bool {
         self.0.len() == 1
     }
@@ -66,51 +66,51 @@ impl fmt::Display for Path {
     }
 }
 
-/// Why not all values of the narrower schema are values of the wider one.
+/// Reason why not all values of the narrower schema are values of the wider one.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) enum Gap {
     Types {
         narrow: Types,
         wide: Types,
     },
-    /// Values that only the narrower lists.
+    /// Values that only the narrower schema lists.
     Values(Vec<Value>),
-    /// The wider lists its values, and the narrower does not.
+    /// The wider schema lists its values, and the narrower one does not.
     Listed {
         narrow: Types,
         wide: Vec<Value>,
     },
-    /// A bound, a length, a pattern, a format.
+    /// A bound, a length, a pattern or a format.
     Keyword {
         keyword: String,
         narrow: Option<Value>,
         wide: Value,
     },
-    /// The wider requires the member, to which the narrower is optional.
+    /// The wider schema requires the member, which is optional in the narrower one.
     Required,
-    /// The wider requires the member, of which the narrower says nothing.
+    /// The wider schema requires the member, and the narrower one does not mention it.
     NewRequired,
-    /// Only the narrower declares the member. `closed`: the wider takes no others than its own.
+    /// Only the narrower schema declares the member. With `closed`, the wider schema accepts no other members than its own.
     Undeclared {
         closed: bool,
         schema: Value,
     },
-    /// The narrower has members that it does not name, and the wider takes none.
+    /// The narrower schema has members without a declared name, and the wider schema accepts none.
     Others,
-    /// The narrower does not rule such members out, and the wider does.
+    /// The narrower schema does not exclude undeclared members, and the wider schema does.
     Closed,
-    /// An alternative that only the narrower has.
+    /// Alternative that only the narrower schema has.
     Alternative(Tag),
-    /// The wider accepts nothing.
+    /// The wider schema accepts nothing.
     Nothing,
-    /// What nobody can tell, or not here.
+    /// Difference that cannot be decided.
     Undecided(String),
 }
 
-/// How a gap is told: which of the two came first, and what values do there.
+/// Context for the text of a gap: which schema is the old one, and what the values are.
 #[derive(Clone, Copy)]
 pub(super) struct Telling {
-    /// The narrower schema is the old one.
+    /// Whether the narrower schema is the old one.
     pub(super) forward: bool,
     pub(super) is_argument: bool,
 }
@@ -126,7 +126,7 @@ impl Gap {
             }
         };
         match self {
-            // An option, which is a type and null.
+            // An `Option` is a type and `null`.
             Self::Types { narrow: Types::NULL, wide } if forward => {
                 format!("may not be null any more, only {wide}")
             }
@@ -195,7 +195,7 @@ impl Gap {
     }
 }
 
-/// Values in quotes, not all of them when they are many.
+/// Returns the values in backticks. Of a long list, it returns the first values and the number of the others.
 fn listed(values: &[Value]) -> String {
     const MOST: usize = 8;
     let mut text = String::new();

@@ -1,9 +1,10 @@
-//! Whether everything one schema accepts is accepted by another, and if not, why.
+//! Decides whether one schema accepts everything that another schema accepts, and finds the reasons if it does not.
 //!
-//! The narrower side is a [`Set`], which is divided until each set has values of one kind and no choice in it; the wider
-//! side stays as it is written. What is not shown to hold is a [`Gap`]. Schemas that refer to themselves are followed with
-//! the usual assumption: what is being shown already holds one level further in. At the same level it does not, because
-//! such a schema says nothing of itself.
+//! The narrower side is a [`Set`]. It is divided until each set has values of one kind and no choice in it. The wider side stays as it is
+//! written. Each point that is not shown to hold is a [`Gap`].
+//!
+//! Schemas that refer to themselves are followed with the usual assumption: the statement to be shown already holds one level further
+//! inside the value. At the same level it is not assumed, because such a schema says nothing about itself.
 
 use serde_json::Value;
 
@@ -17,16 +18,17 @@ use super::{
 };
 use crate::schema::Map;
 
-/// Enough for schemas a hundred times as large as those that clients read.
+/// Limit on steps. It is enough for schemas a hundred times as large as those that clients read.
 const MOST_STEPS: u32 = 50_000;
 
-/// The stack is finite, and a schema that needs more than this is not read by people either.
+/// Depth limit, because the stack is finite. People do not read deeper schemas either.
 const DEEPEST: usize = 96;
 
-/// How far two objects are compared to find that they have nothing in common.
+/// Depth to which two objects are compared to find that they have nothing in common.
 const DISJOINT_DEPTH: u8 = 3;
 
-/// Everything that `narrow` accepts and `wide` is not shown to accept. None when it is shown to accept all of it.
+/// Returns the reasons why `wide` is not shown to accept everything that `narrow` accepts. There are none if it is shown to accept all of
+/// it.
 pub(super) fn gaps(narrow: &Value, wide: &Value) -> Vec<(Path, Gap)> {
     let (narrow_in, wide_in) = (Document::new(narrow), Document::new(wide));
     let mut inclusion = Inclusion {
@@ -45,10 +47,10 @@ pub(super) fn gaps(narrow: &Value, wide: &Value) -> Vec<(Path, Gap)> {
 pub(super) struct Inclusion<'a> {
     pub(super) narrow_in: Document<'a>,
     pub(super) wide_in: Document<'a>,
-    /// A reference means the same on both sides.
+    /// Whether a reference means the same on both sides.
     same_definitions: bool,
     path: Path,
-    /// What is being shown, and how far into the value.
+    /// Statements that are being shown, each with its depth in the value.
     open: Vec<(Key, usize, usize)>,
     steps: u32,
     gaps: Vec<(Path, Gap)>,
@@ -77,14 +79,14 @@ impl<'a> Inclusion<'a> {
         self.gap(Gap::Undecided(why.into()));
     }
 
-    /// Goes into the value.
+    /// Runs `show` one step further inside the value.
     pub(super) fn at(&mut self, step: Step, show: impl FnOnce(&mut Self)) {
         self.path.0.push(step);
         show(self);
         self.path.0.pop();
     }
 
-    /// Whether it holds, without a word when it does not.
+    /// Whether `show` finds no gap. Gaps that it finds are not recorded.
     fn quietly(&mut self, show: impl FnOnce(&mut Self)) -> bool {
         let before = std::mem::take(&mut self.gaps);
         show(self);
@@ -150,7 +152,7 @@ impl<'a> Inclusion<'a> {
         }
     }
 
-    /// One after the other, since these are all there are.
+    /// Compares the values one by one, because the set has no others.
     fn values(&mut self, set: &Set<'a>, values: &[Value], are_listed: bool, wide: &'a Value) {
         let mut lost = Vec::new();
         for value in values.iter().filter(|it| Types::of(it).within(set.types)) {
@@ -175,7 +177,7 @@ impl<'a> Inclusion<'a> {
         }
     }
 
-    /// All values of the set are of one kind, and are no list and no choice.
+    /// Compares by keywords. All values of the set are of one kind, and the set is no list of values and no choice.
     fn keywords(&mut self, set: &Set<'a>, wide: &'a Map) {
         if let Some(reference) = wide.get("$ref") {
             match reference.as_str().and_then(|it| self.wide_in.resolve(it)) {
@@ -196,7 +198,7 @@ impl<'a> Inclusion<'a> {
             match Types::said(said) {
                 Some(types) if set.types.within(types) => {}
                 Some(types) => {
-                    // What else is said of other types does not matter any more.
+                    // Statements about other types do not matter any more.
                     self.gap(Gap::Types { narrow: set.types, wide: types });
                     return;
                 }
@@ -217,7 +219,7 @@ impl<'a> Inclusion<'a> {
         self.unknown(set, wide);
     }
 
-    /// One branch must take the whole set.
+    /// Checks that one branch accepts the whole set.
     fn any(&mut self, set: &Set<'a>, branches: &'a [Value], only_one: bool) {
         let mut twice = false;
         for (at, branch) in branches.iter().enumerate() {
@@ -263,7 +265,7 @@ impl<'a> Inclusion<'a> {
         are_disjoint((set, self.narrow_in), (&other, self.wide_in), DISJOINT_DEPTH)
     }
 
-    /// Keywords of which nothing is known but that they mean the same when they are the same.
+    /// Compares unknown keywords. They are only known to mean the same if they are equal.
     fn unknown(&mut self, set: &Set<'a>, wide: &'a Map) {
         for (keyword, said) in wide {
             if super::is_annotation(keyword) || KNOWN.contains(&keyword.as_str()) {
@@ -283,7 +285,7 @@ impl<'a> Inclusion<'a> {
     }
 }
 
-/// The keywords that are compared by what they mean.
+/// Keywords that are compared by their meaning.
 static KNOWN: [&str; 30] = [
     "$defs",
     "$ref",

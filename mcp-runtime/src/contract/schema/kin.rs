@@ -1,4 +1,4 @@
-//! Which differences are one: those of a type that stands in several places.
+//! Finds differences that are one: those of a type that is used in several places.
 
 use serde_json::Value;
 
@@ -8,11 +8,11 @@ use super::{
     gap::{Path, Step},
 };
 
-/// References and choices on the way to one member.
+/// Largest number of references and choices on the way to one member.
 const DEEPEST: u8 = 16;
 
-/// What a difference has in common with those of the same type elsewhere, and with no others: the type before and after, and where in
-/// it. `None` where it is in no type but JSON's own.
+/// Returns a key that a difference shares with the same difference of the same type elsewhere, and with no others. The key holds the type
+/// before and after, and the path inside of it. Returns `None` if the difference is in no type but JSON's own.
 pub(in crate::contract) fn kin(
     side: Side,
     path: &Path,
@@ -36,12 +36,12 @@ pub(in crate::contract) fn kin(
     Some(key(both(outer)?, rest))
 }
 
-/// Whether an author has made it: an object, a list of values, a choice.
+/// Whether the schema is of a type that an author has made: an object, a list of values, or a choice.
 fn is_type(schema: &Value) -> bool {
     ["properties", "enum", "oneOf", "anyOf"].iter().any(|it| schema.get(it).is_some())
 }
 
-/// What is said of the values there, in the first alternative that has such a place.
+/// Returns the schema at the end of `steps`, in the first alternative that has such a place.
 fn follow<'a>(
     document: Document<'a>,
     schema: &'a Value,

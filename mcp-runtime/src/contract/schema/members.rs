@@ -1,4 +1,4 @@
-//! Objects.
+//! Compares objects.
 
 use std::collections::BTreeSet;
 
@@ -11,11 +11,12 @@ use super::{
 };
 use crate::{gathered::gathered, schema::Map};
 
-/// What a set has beside the members that it declares.
+/// Members of a set beside the declared ones.
 enum Others<'a> {
-    /// The schema rules them out, or says nothing (`open`): whoever sends such an object sends what is declared, nothing else.
+    /// No other members: the schema excludes them, or does not mention them (`open`). In the second case, the sender is assumed to send
+    /// only declared members.
     None { open: bool },
-    /// Members of any name, each accepted by all of these.
+    /// Members of any name, each accepted by all of these schemas.
     Any(Vec<&'a Value>),
 }
 
@@ -60,7 +61,8 @@ impl<'a> Inclusion<'a> {
                 self.undecided("`patternProperties` is there");
             }
         }
-        // Nobody is known to send what is not declared, and yet a server that took it and takes it no more lets calls fail.
+        // Senders are assumed to send only declared members. Still, calls may fail if a server that accepted undeclared members rejects
+        // them now.
         if matches!(others, Others::None { open: true })
             && wide.get("additionalProperties") == Some(&Value::Bool(false))
         {
@@ -87,7 +89,7 @@ impl<'a> Inclusion<'a> {
         }
     }
 
-    /// A member that the narrower side declares.
+    /// Compares a member that the narrower side declares.
     fn member(&mut self, member: Vec<&'a Value>, name: &str, wide: &'a Map) {
         let set = Set::new(member.iter().copied());
         let mut is_matched = false;
@@ -121,13 +123,13 @@ impl<'a> Inclusion<'a> {
         }
     }
 
-    /// Members by a pattern are only compared with the same pattern.
+    /// Compares members that are declared by a pattern. Such members are only compatible with the same pattern.
     fn patterned(&mut self, set: &Set<'a>, wide: &'a Map) {
         let said = wide.get("patternProperties");
         let same = said.is_some_and(|said| {
             set.said("patternProperties").all(|it| it == said) && self.means_the_same(said)
         });
-        // What has no name of its own on the one side may have one on the other.
+        // A member that matches a pattern on one side may be declared by its name on the other side.
         let names = |map: &'a Map| {
             let members = map.get("properties").and_then(Value::as_object);
             members.into_iter().flat_map(|it| it.keys()).collect::<Vec<_>>()
@@ -139,7 +141,7 @@ impl<'a> Inclusion<'a> {
     }
 }
 
-/// `{"type": "object"}` and no more: any object.
+/// Whether the schema accepts any object, as `{"type": "object"}` does.
 fn says_nothing_of_members(schema: &Map) -> bool {
     ["properties", "patternProperties", "additionalProperties"]
         .iter()

@@ -1,4 +1,4 @@
-//! The comparison of two JSON Schemas, from either end.
+//! Comparison of two JSON Schemas, for arguments and for results.
 
 mod alike;
 mod alternative;
@@ -24,16 +24,16 @@ use self::gap::{Gap, Telling};
 use super::change::Class;
 use crate::nearest::nearest;
 
-/// Who sends the values.
+/// Sender of the values.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Side {
-    /// Clients: what was accepted must be accepted.
+    /// Clients send the values: all that was accepted must still be accepted.
     Arguments,
-    /// The server: what comes must have been promised.
+    /// The server sends the values: all that it sends must have been promised.
     Result,
 }
 
-/// What can be done about a difference that breaks.
+/// Remedy for a difference that breaks.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Remedy {
     None,
@@ -48,7 +48,7 @@ pub(super) enum Remedy {
     KeepHeader,
 }
 
-/// One difference between two schemas.
+/// Difference between two schemas.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Finding {
     pub(super) class: Class,
@@ -57,7 +57,7 @@ pub(super) struct Finding {
     pub(super) remedy: Remedy,
 }
 
-/// Every difference, in the order of their places.
+/// Returns all differences, sorted by class and place.
 pub(super) fn compare(side: Side, old: &Value, new: &Value) -> Vec<Finding> {
     if old == new {
         return Vec::new();
@@ -68,11 +68,11 @@ pub(super) fn compare(side: Side, old: &Value, new: &Value) -> Vec<Finding> {
     let mut judged: Vec<Judged> = Vec::new();
     judged.extend(forward.into_iter().map(|it| Judged::new(it, true, is_argument)));
     judged.extend(backward.into_iter().map(|it| Judged::new(it, false, is_argument)));
-    // A server sends what it declares, whether or not its schema rules other members out.
+    // A server sends only members that it declares, whether or not its schema excludes others.
     judged.retain(|it| is_argument || it.gap != Gap::Closed);
     let renamed = take_renamed(&mut judged);
 
-    // What breaks somewhere is not called harmless at the same place, and what is gone is not also missing.
+    // A place with a breaking difference has no harmless ones, and a member that is gone is not also missing.
     let broken: Vec<(Path, bool)> = judged
         .iter()
         .filter(|it| it.class == Class::Breaking)
@@ -99,14 +99,15 @@ pub(super) fn compare(side: Side, old: &Value, new: &Value) -> Vec<Finding> {
     findings
 }
 
-/// What is no assertion: it is compared by its words. Keywords that begin with `x-` are annotations too (JSON Schema Core, 6.5).
+/// Whether a keyword is an annotation, which is compared as words. Keywords that begin with `x-` are annotations too (JSON Schema Core,
+/// 6.5).
 fn is_annotation(keyword: &str) -> bool {
     words::ANNOTATIONS.contains(&keyword)
         || matches!(keyword, "$schema" | "default")
         || keyword.starts_with("x-")
 }
 
-/// A gap and what it means for clients.
+/// Gap with its effect on clients.
 struct Judged {
     class: Class,
     path: Path,
@@ -119,7 +120,7 @@ impl Judged {
         let declared = matches!(gap, Gap::Undeclared { .. });
         let class = match (forward, is_argument) {
             (true, true) => Class::Breaking,
-            // A member that is gone is missed, whether or not it was promised to come always.
+            // Clients miss a member that is gone, even if it was optional.
             (true, false) if declared => Class::Breaking,
             (true, false) | (false, true) => Class::Additive,
             (false, false) if matches!(gap, Gap::Undeclared { closed: false, .. }) => {
@@ -130,12 +131,12 @@ impl Judged {
         Self { class, path, gap, telling: Telling { forward, is_argument } }
     }
 
-    /// Declared before, and not any more.
+    /// Whether the member was declared before, and is not any more.
     fn is_gone(&self) -> bool {
         self.telling.forward && matches!(self.gap, Gap::Undeclared { .. })
     }
 
-    /// Declared now, and not before.
+    /// Whether the member is declared now, and was not before.
     fn is_new(&self) -> bool {
         !self.telling.forward && matches!(self.gap, Gap::Undeclared { .. })
     }
@@ -155,7 +156,7 @@ impl Judged {
     }
 }
 
-/// Members that went and came in one object and are alike. They leave the list.
+/// Finds members that were renamed: in one object, one is gone, one is new, and they are alike. Removes them from `judged`.
 fn take_renamed(judged: &mut Vec<Judged>) -> Vec<Finding> {
     let mut renamed = Vec::new();
     let gone: Vec<Path> =
@@ -169,7 +170,7 @@ fn take_renamed(judged: &mut Vec<Judged>) -> Vec<Finding> {
         let alike = nearest(name, new.iter().filter_map(|it| it.path.name()));
         let other = match (alike, new.as_slice()) {
             (Some(name), _) => new.iter().find(|it| it.path.name() == Some(name)),
-            // One went and one came, and what they take is the same.
+            // If one member is gone and one is new, it is enough that both have the same type.
             (None, [one]) if went == 1 && schema.is_some_and(|it| means_the_same(it, &one.gap)) => {
                 Some(one)
             }
@@ -187,7 +188,7 @@ fn take_renamed(judged: &mut Vec<Judged>) -> Vec<Finding> {
     renamed
 }
 
-/// Whether two members have the same type, whatever is said of them.
+/// Whether two members have the same type, apart from their annotations.
 fn means_the_same(a: &Gap, b: &Gap) -> bool {
     match (a, b) {
         (Gap::Undeclared { schema: a, .. }, Gap::Undeclared { schema: b, .. }) => {
@@ -197,7 +198,7 @@ fn means_the_same(a: &Gap, b: &Gap) -> bool {
     }
 }
 
-/// A schema without what is said of the value as a whole.
+/// Returns a schema without the annotations of the value as a whole.
 fn bare(schema: &Value) -> Value {
     let Value::Object(map) = schema else { return schema.clone() };
     map.iter()

@@ -84,7 +84,7 @@ impl Number {
         }
     }
 
-    /// Whether it is a multiple; `None` where rounding would decide.
+    /// Whether the number is a multiple of `unit`. `None` if rounding would decide.
     pub(super) fn is_multiple_of(self, unit: Self) -> Option<bool> {
         match (self, unit) {
             (Self::Whole(it), Self::Whole(unit)) if unit > 0 => Some(it % unit == 0),

@@ -1,4 +1,4 @@
-//! What holds for all schemas, held against a validator that shares nothing with the comparison.
+//! Properties that hold for all schemas, checked with a validator that shares no code with the comparison.
 
 use std::cell::Cell;
 
@@ -100,7 +100,7 @@ fn schema() -> impl Strategy<Value = Value> {
     })
 }
 
-/// What references of the generated schemas mean.
+/// Adds the definitions that generated schemas refer to.
 fn rooted(mut schema: Value) -> Value {
     if let Value::Object(map) = &mut schema {
         let tree = json!({
@@ -115,7 +115,7 @@ fn rooted(mut schema: Value) -> Value {
     schema
 }
 
-/// The places of subschemas, as pointers.
+/// Collects the places of subschemas, as pointers.
 fn places(schema: &Value, at: &str, to: &mut Vec<String>) {
     to.push(at.to_owned());
     for keyword in ["properties", "anyOf", "oneOf", "allOf", "prefixItems"] {
@@ -137,7 +137,7 @@ fn places(schema: &Value, at: &str, to: &mut Vec<String>) {
     }
 }
 
-/// Two schemas that differ in one place, in one of the ways in which authors change a type.
+/// Generates two schemas that differ in one place, in one of the ways in which authors change a type.
 fn pair() -> impl Strategy<Value = (Value, Value)> {
     (schema(), schema(), any::<prop::sample::Index>(), 0..8u8).prop_map(|(old, other, at, how)| {
         let mut all = Vec::new();
@@ -164,7 +164,7 @@ fn pair() -> impl Strategy<Value = (Value, Value)> {
     })
 }
 
-/// What is sent: objects without members that they do not declare.
+/// Returns the schema of values as they are sent: objects without undeclared members.
 fn sent(schema: &Value) -> Value {
     match schema {
         Value::Object(map) => {
@@ -180,7 +180,7 @@ fn sent(schema: &Value) -> Value {
     }
 }
 
-/// A value that the schema more or less describes; `next` decides.
+/// Returns a value that fits the schema more or less. `next` makes the choices.
 fn sample(schema: &Value, root: &Value, next: &dyn Fn(usize) -> usize, depth: u8) -> Value {
     let any = || {
         let all = [
@@ -255,7 +255,7 @@ fn sample(schema: &Value, root: &Value, next: &dyn Fn(usize) -> usize, depth: u8
     }
 }
 
-/// Values of a schema, those among the samples that it really accepts.
+/// Returns values of a schema: the samples that it really accepts.
 fn values(schema: &Value, seed: u64) -> Vec<Value> {
     let state = Cell::new(seed | 1);
     let next = |most: usize| {
@@ -267,7 +267,7 @@ fn values(schema: &Value, seed: u64) -> Vec<Value> {
         );
         (state.get() >> 33) as usize % most
     };
-    // Both: a branch that takes less lets another one of a `oneOf` hold alone.
+    // The value must be valid for `schema` and for `sent`: a branch of a `oneOf` that accepts less may let another branch hold alone.
     let sent = sent(schema);
     let samples = (0..60).map(|_| sample(schema, schema, &next, 6));
     samples.filter(|it| accepts(&sent, it, &sent) && accepts(schema, it, schema)).collect()
@@ -288,7 +288,7 @@ proptest! {
         }
     }
 
-    /// Also those of schemas that nobody can compare, such as a `oneOf` whose alternatives overlap.
+    /// The schemas include those that cannot be compared, such as a `oneOf` whose alternatives overlap.
     #[test]
     fn words_break_nothing(schema in schema(), at in any::<prop::sample::Index>()) {
         let old = rooted(schema);
@@ -306,7 +306,7 @@ proptest! {
         }
     }
 
-    /// The promise of the whole room: what is not called breaking breaks nobody.
+    /// The promise of this module: a change that is not reported as breaking breaks no client.
     #[test]
     fn what_does_not_break_accepts_everything_as_before((old, new) in pair(), seed in any::<u64>()) {
         for (old, new) in [(&old, &new), (&new, &old)] {
@@ -323,8 +323,8 @@ proptest! {
         }
     }
 
-    /// What clients send one way the server sends the other, but for members that are gone: those are missed on both sides. Members that
-    /// are not declared only clients are thought to send.
+    /// A change of an argument is judged like the reverse change of a result. Members that are gone are an exception, because both sides
+    /// miss them. Undeclared members are another one, because only clients are assumed to send them.
     #[test]
     fn a_result_is_an_argument_seen_from_the_other_end((old, new) in pair()) {
         let sent = compare(Side::Arguments, &old, &new);
@@ -338,7 +338,7 @@ proptest! {
             let kept = all.iter().filter(|it| !changed.contains(&it.path));
             kept.map(|it| (it.class, it.path.clone())).collect()
         };
-        // That nothing else differs is told where nothing else is.
+        // The finding "is written differently" exists only if there is no other finding.
         if changed.is_empty() {
             prop_assert_eq!(told(&sent), told(&received));
         } else {
@@ -352,7 +352,7 @@ proptest! {
     }
 }
 
-/// Properties that hold because nothing is ever found out would be worth nothing.
+/// A property that holds because no difference is ever found would be worth nothing.
 #[test]
 fn the_pairs_and_their_values_are_worth_testing() {
     use proptest::{strategy::ValueTree as _, test_runner::TestRunner};

@@ -1,11 +1,11 @@
-//! Texts, numbers, and what is counted.
+//! Compares strings, numbers and counts.
 
 use serde_json::{Value, json};
 
 use super::{gap::Gap, inclusion::Inclusion, number::Number, set::Set, types::Types};
 use crate::schema::Map;
 
-/// The widths that schemars tells by a format. Where they are published they are all that is said of the range.
+/// Ranges of schemars' integer formats. In a published schema, the format is all that is known of the range.
 static WIDTHS: [(&str, i128, i128); 8] = [
     ("int8", i8::MIN as i128, i8::MAX as i128),
     ("int16", i16::MIN as i128, i16::MAX as i128),
@@ -80,7 +80,7 @@ impl<'a> Inclusion<'a> {
         }
     }
 
-    /// A length or a count, of which one side may be known from something else.
+    /// Compares a length or a count. `known` is a bound of the narrower side that follows from other keywords.
     pub(super) fn counted(
         &mut self,
         set: &Set<'a>,
@@ -105,7 +105,7 @@ impl<'a> Inclusion<'a> {
         }
     }
 
-    /// A keyword that only holds where it is the same.
+    /// Compares a keyword that is compatible only with an equal one.
     fn literally(&mut self, set: &Set<'a>, wide: &'a Map, keyword: &str) {
         if let Some(said) = wide.get(keyword)
             && !set.said(keyword).any(|it| it == said)
@@ -120,7 +120,7 @@ impl<'a> Inclusion<'a> {
     }
 }
 
-/// The tightest bound of the set, and whether it is itself ruled out.
+/// Returns the tightest bound of the set, and whether it is exclusive.
 fn bound_of(set: &Set<'_>, end: End) -> Option<(Number, bool)> {
     let is_whole = set.types == Types::INTEGER;
     let (inclusive, exclusive) = match end {
@@ -146,10 +146,10 @@ fn bound_of(set: &Set<'_>, end: End) -> Option<(Number, bool)> {
     })
 }
 
-/// Whether a bound of the narrower side keeps within one of the wider side.
+/// Whether a bound of the narrower side is within a bound of the wider side.
 fn reaches(narrow: Option<(Number, bool)>, wide: (Number, bool), end: End, types: Types) -> bool {
     let Some((narrow, is_exclusive)) = narrow else { return false };
-    // `> 0` and `>= 1` are the same to whole numbers.
+    // `> 0` and `>= 1` are the same for whole numbers.
     let (wide, wide_is_exclusive) = match (types == Types::INTEGER, end) {
         (true, End::Lower) => wide.0.up(wide.1),
         (true, End::Upper) => wide.0.down(wide.1),

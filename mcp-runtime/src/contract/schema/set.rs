@@ -1,21 +1,21 @@
-//! The values of one side, as schemas that all hold.
+//! Values of one side of a comparison, as schemas that all hold.
 
 use serde_json::Value;
 
 use super::{document::Document, types::Types};
 use crate::schema::Map;
 
-/// A schema that holds, and whether its choice has been made already.
+/// Schema that holds, and whether its choices have been made already.
 #[derive(Clone, Copy)]
 pub(super) struct Part<'a> {
     pub(super) schema: &'a Map,
-    /// The same, as it stands in the document.
+    /// The same schema, as it stands in the document.
     pub(super) written: &'a Value,
     any_chosen: bool,
     one_chosen: bool,
 }
 
-/// The values for which all parts hold, of these types.
+/// Values of these types for which all parts hold.
 #[derive(Clone)]
 pub(super) struct Set<'a> {
     pub(super) parts: Vec<Part<'a>>,
@@ -23,18 +23,18 @@ pub(super) struct Set<'a> {
     is_empty: bool,
 }
 
-/// What tells one set from another.
+/// Identity of a set.
 pub(super) type Key = (Vec<(usize, bool, bool)>, Types);
 
 impl<'a> Set<'a> {
-    /// All values that every one of the schemas accepts.
+    /// Creates the set of all values that every one of the schemas accepts.
     pub(super) fn new(schemas: impl IntoIterator<Item = &'a Value>) -> Self {
         let mut set = Self { parts: Vec::new(), types: Types::ALL, is_empty: false };
         schemas.into_iter().for_each(|it| set.add(it));
         set
     }
 
-    /// What is no schema rules nothing out: a set may be taken for larger than it is, never for smaller.
+    /// Adds a schema. A value that is no schema excludes nothing: the set may be too large then, but never too small.
     fn add(&mut self, schema: &'a Value) {
         match schema {
             Value::Bool(false) => self.is_empty = true,
@@ -50,7 +50,7 @@ impl<'a> Set<'a> {
         }
     }
 
-    /// The schema, when it is a single one as it stands in the document.
+    /// Returns the schema if it is a single one, as it stands in the document.
     pub(super) fn single(&self) -> Option<&'a Value> {
         match self.parts.as_slice() {
             [Part { written, any_chosen: false, one_chosen: false, .. }]
@@ -70,7 +70,7 @@ impl<'a> Set<'a> {
         (parts, self.types)
     }
 
-    /// The same set without `$ref` and `allOf`: what they mean are parts of their own. `None` when there is no such value.
+    /// Adds the schemas behind `$ref` and `allOf` as parts of their own. Returns `None` if the set has no value.
     pub(super) fn flat(mut self, document: Document<'a>) -> Option<Self> {
         let mut at = 0;
         while let Some(part) = self.parts.get(at) {
@@ -87,7 +87,7 @@ impl<'a> Set<'a> {
         Some(self).filter(|it| !it.is_empty && !it.types.is_empty())
     }
 
-    /// The sets that a choice divides this one into, the first choice that has not been made.
+    /// Divides the set by its first choice that has not been made. Returns `None` if there is no such choice.
     pub(super) fn choices(&self) -> Option<Vec<Self>> {
         for (at, part) in self.parts.iter().enumerate() {
             for (keyword, chosen) in [("anyOf", part.any_chosen), ("oneOf", part.one_chosen)] {
@@ -114,12 +114,12 @@ impl<'a> Set<'a> {
         Self { types, ..self.clone() }
     }
 
-    /// What the parts say with a keyword.
+    /// Returns the values that the parts give to a keyword.
     pub(super) fn said(&self, keyword: &str) -> impl Iterator<Item = &'a Value> {
         self.parts.iter().filter_map(move |it| it.schema.get(keyword))
     }
 
-    /// All values, where they are listed or its types have no others. `true` when they are listed.
+    /// Returns all values if they are listed, or if the types have no others. The flag is `true` if they are listed.
     pub(super) fn values(&self) -> Option<(Vec<Value>, bool)> {
         if let Some(Value::Array(values)) = self.said("enum").next() {
             return Some((values.clone(), true));
@@ -138,12 +138,12 @@ impl<'a> Set<'a> {
         self.said("required").filter_map(Value::as_array).flatten().any(|it| it == name)
     }
 
-    /// What is said of a member.
+    /// Returns the schemas of a member.
     pub(super) fn member(&self, name: &str) -> Vec<&'a Value> {
         self.said("properties").filter_map(|it| it.get(name)).collect()
     }
 
-    /// Whether no value of it has this member.
+    /// Whether no value of the set has this member.
     pub(super) fn rules_out(&self, name: &str) -> bool {
         self.parts.iter().any(|it| {
             it.schema.get("additionalProperties") == Some(&Value::Bool(false))
@@ -153,7 +153,7 @@ impl<'a> Set<'a> {
     }
 }
 
-/// Whether no value can be in both. What is not seen to be so is not.
+/// Whether the two sets are known to have no value in common.
 pub(super) fn are_disjoint<'a>(
     (a, in_a): (&Set<'a>, Document<'a>),
     (b, in_b): (&Set<'a>, Document<'a>),

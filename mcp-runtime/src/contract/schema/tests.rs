@@ -2,7 +2,7 @@ use serde_json::{Value, json};
 
 use super::{Class, Side, compare, gap::Path};
 
-/// The findings as `class path: text`.
+/// Returns the findings as `class path: text`.
 fn told(side: Side, old: &Value, new: &Value) -> Vec<String> {
     let findings = compare(side, old, new);
     let one = |it: super::Finding| {
@@ -17,12 +17,12 @@ fn told(side: Side, old: &Value, new: &Value) -> Vec<String> {
     findings.into_iter().map(one).collect()
 }
 
-/// From the old schema to the new one: what that is for arguments, and what it is for a result.
+/// Checks the findings from the old schema to the new one, for arguments and for a result.
 #[track_caller]
 fn check(old: Value, new: Value, argument: &[&str], result: &[&str]) {
     assert_eq!(told(Side::Arguments, &old, &new), argument, "as arguments");
     assert_eq!(told(Side::Result, &old, &new), result, "as a result");
-    // Nothing is lost on the way back: what narrows in one direction widens in the other.
+    // No difference is lost on the way back: a change that narrows in one direction widens in the other.
     assert!(!compare(Side::Arguments, &new, &old).is_empty());
     for side in [Side::Arguments, Side::Result] {
         assert_eq!(compare(side, &old, &old), []);
@@ -30,7 +30,7 @@ fn check(old: Value, new: Value, argument: &[&str], result: &[&str]) {
     }
 }
 
-/// A difference that only narrows what is accepted, and the same the other way round.
+/// Checks a difference that only narrows what is accepted, in both directions.
 #[track_caller]
 fn narrows(wide: Value, narrow: Value, text: &str, back: &str) {
     let (breaking, additive) = (format!("breaking{text}"), format!("additive{text}"));
@@ -39,7 +39,7 @@ fn narrows(wide: Value, narrow: Value, text: &str, back: &str) {
     check(narrow, wide, &[&additive], &[&breaking]);
 }
 
-/// The same values in other words.
+/// Checks two schemas that accept the same values.
 #[track_caller]
 fn is_the_same(old: Value, new: Value) {
     let text = ["cosmetic: is written differently and means the same"];
@@ -47,7 +47,7 @@ fn is_the_same(old: Value, new: Value) {
     check(new, old, &text, &text);
 }
 
-/// Neither includes the other.
+/// Checks two schemas of which neither includes the other.
 #[track_caller]
 fn differs(old: Value, new: Value, text: &str) {
     let breaking = format!("breaking{text}");
@@ -110,7 +110,7 @@ fn values() {
         ": has lost the value `\"b\"`",
         ": has the new value `\"b\"`",
     );
-    // What a value lacks elsewhere it never had.
+    // A value that the type excludes was never accepted, so it cannot be lost.
     is_the_same(
         json!({"type": "string", "enum": ["a", 1]}),
         json!({"type": "string", "enum": ["a"]}),
@@ -147,7 +147,7 @@ fn numbers() {
         json!({"type": "integer", "exclusiveMinimum": 0, "exclusiveMaximum": 9.5}),
         json!({"type": "integer", "minimum": 1, "maximum": 9}),
     );
-    // One unit in the last place of a large number is a difference.
+    // A difference of one unit in the last place of a large number counts.
     narrows(
         json!({"type": "integer", "maximum": u64::MAX}),
         json!({"type": "integer", "maximum": u64::MAX - 1}),
@@ -200,7 +200,7 @@ fn texts() {
         ": has a `pattern` of \"^a\" now",
         ": has no `pattern` any more, it was \"^a\"",
     );
-    // Nobody compares two patterns.
+    // Two different patterns are never compared.
     differs(
         json!({"type": "string", "pattern": "^a"}),
         json!({"type": "string", "pattern": "^a*"}),
@@ -213,7 +213,7 @@ fn texts() {
         ": has no `format` any more, it was \"uuid\"",
     );
     is_the_same(json!({"type": "string", "minLength": 0}), json!({"type": "string"}));
-    // A number is not asked for its length.
+    // A length does not apply to a number.
     is_the_same(json!({"type": "integer", "minLength": 3}), json!({"type": "integer"}));
 }
 
@@ -250,7 +250,7 @@ fn lists() {
         " [1]: was number, is integer",
         " [1]: was integer, is number",
     );
-    // A longer tuple: what follows the shorter one is ruled out.
+    // A longer tuple: the shorter one excludes further elements.
     check(
         pair("string"),
         json!({
@@ -284,7 +284,7 @@ fn closed(properties: Value, required: &[&str]) -> Value {
 fn members() {
     let text = || json!({"type": "string"});
     for object in [object, closed] {
-        // Required or not.
+        // A member becomes required or optional.
         check(
             object(json!({"a": text()}), &[]),
             object(json!({"a": text()}), &["a"]),
@@ -297,7 +297,7 @@ fn members() {
             &["additive a: may be left out now"],
             &["breaking a: may be missing now"],
         );
-        // Inside of one.
+        // A member inside of another one.
         narrows(
             object(json!({"a": object(json!({"b": {"type": "number"}}), &[])}), &[]),
             object(json!({"a": object(json!({"b": {"type": "integer"}}), &[])}), &[]),
@@ -305,7 +305,7 @@ fn members() {
             " a.b: was integer, is number",
         );
     }
-    // A new one.
+    // A new member.
     check(
         object(json!({"a": text()}), &[]),
         object(json!({"a": text(), "colour": {"type": "integer"}}), &[]),
@@ -324,7 +324,7 @@ fn members() {
         &["breaking colour: is new and must be given"],
         &["additive colour: is new and always there", "additive colour: is new"],
     );
-    // One that is gone, whether or not it was required, and whether or not others are let through.
+    // A member that is gone, whether or not it was required, and whether or not other members are accepted.
     for object in [object, closed] {
         for required in [&[][..], &["colour"]] {
             check(
@@ -398,7 +398,7 @@ fn members_without_a_name() {
         &["additive: takes members that are not declared, too"],
         &["cosmetic: is written differently and means the same"],
     );
-    // A name of its own among members of any name.
+    // A declared member among members of any name.
     check(
         map(json!({"type": "number"})),
         json!({
@@ -449,7 +449,7 @@ fn choices() {
         any(json!([{"type": "string"}, {"type": "integer"}])),
         any(json!([{"type": "integer"}, {"type": "string"}, {"type": "integer", "minimum": 3}])),
     );
-    // Variants are told apart by what names them.
+    // Variants are told apart by their tags.
     let variant = |tag: &str, of: &str| {
         closed(json!({"kind": {"const": tag}, "value": {"type": of}}), &["kind", "value"])
     };
@@ -462,7 +462,7 @@ fn choices() {
             " value: was integer, is number",
         );
     }
-    // As serde tags a variant unless it is told otherwise.
+    // By default serde tags a variant like this.
     let tagged = |tag: &str| closed(json!({tag: {"type": "string"}}), &[tag]);
     let old = json!({"oneOf": [tagged("a"), tagged("b")]});
     let new = json!({"oneOf": [tagged("a"), tagged("b"), tagged("c")]});
@@ -505,7 +505,7 @@ fn references() {
         })
     };
     is_the_same(tree("string", "Tree"), tree("string", "Node"));
-    // The root is not the definition, so both are told.
+    // The root is not the definition, so both are reported.
     let found = told(Side::Arguments, &tree("number", "Tree"), &tree("integer", "Node"));
     let text = "was number, is integer";
     assert_eq!(
@@ -516,7 +516,7 @@ fn references() {
         json!({"type": "array", "items": {"$ref": "#/$defs/A~1B"}, "$defs": {"A/B": {"type": "string"}}}),
         json!({"type": "array", "items": {"type": "string"}}),
     );
-    // A tree, unfolded once: the same values.
+    // A tree that is unfolded once has the same values.
     let mut unfolded = tree("string", "Tree");
     unfolded["$defs"]["Tree"]["properties"]["children"]["items"] = object(
         json!({"value": {"type": "string"}, "children": {
@@ -544,7 +544,7 @@ fn what_nobody_can_tell_breaks() {
     check(with("unheardOf", json!(1)), "`unheardOf` is there");
     check(with("$ref", json!("#/$defs/None")), "\"#/$defs/None\" refers to nothing here");
     check(with("type", json!("objekt")), "\"objekt\" is no type");
-    // The same is compatible with itself, and leaving it out accepts more.
+    // An equal keyword is compatible, even if another keyword is new.
     let old = with("if", json!({"required": ["a"]}));
     let mut new = old.clone();
     new["minProperties"] = json!(1);
@@ -554,14 +554,14 @@ fn what_nobody_can_tell_breaks() {
 
 #[test]
 fn schemas_without_an_end_are_compared_all_the_same() {
-    // Each says of itself only that it is itself.
+    // The definition refers only to itself.
     let empty = |name: &str| json!({"$ref": "#/$defs/A", "$defs": {"A": {"$ref": format!("#/$defs/{name}")}}});
     for side in [Side::Arguments, Side::Result] {
         assert!(!compare(side, &empty("A"), &json!({"type": "string"})).is_empty());
         let found = compare(side, &json!({"type": "string"}), &empty("A"));
         assert!(found.iter().any(|it| it.class == Class::Breaking) || side == Side::Result);
     }
-    // Choices that refer to themselves twice double with each step.
+    // Choices that refer to themselves twice double at each step.
     let doubling = |last: &str| {
         json!({
             "$ref": "#/$defs/A",
@@ -628,7 +628,7 @@ fn defaults() {
         ],
         &["cosmetic: has no default any more"],
     );
-    // Once it must be given, that is all there is to say.
+    // For an argument that must be given now, the lost default is only cosmetic.
     let found = told(
         Side::Arguments,
         &object(json!({"a": with(json!(1))}), &[]),

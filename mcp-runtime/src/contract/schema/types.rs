@@ -1,6 +1,6 @@
 use serde_json::Value;
 
-/// A set of JSON's types. `number` is two of them, so that it can be told from `integer`.
+/// Set of JSON types. `number` consists of two types, so that it can be told from `integer`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub(super) struct Types(u8);
 
@@ -27,7 +27,7 @@ impl Types {
     pub(super) const OBJECT: Self = Self(1 << 6);
     pub(super) const ALL: Self = Self(0x7f);
 
-    /// What `type` says, or nothing where it names a type that JSON does not have.
+    /// Returns the types that `type` names, or `None` if it names a type that JSON does not have.
     pub(super) fn said(keyword: &Value) -> Option<Self> {
         match keyword {
             Value::String(name) => Self::named(name),
@@ -72,7 +72,7 @@ impl Types {
         self.0 & !other.0 == 0
     }
 
-    /// One set for each kind of value that keywords treat alike.
+    /// Returns a set for each kind of value that keywords treat alike.
     pub(super) fn groups(self) -> impl Iterator<Item = Self> {
         let groups =
             [Self::NULL, Self::BOOLEAN, Self::NUMBER, Self::STRING, Self::ARRAY, Self::OBJECT];

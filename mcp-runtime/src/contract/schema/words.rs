@@ -1,4 +1,4 @@
-//! What is said about values beside what they must be: descriptions, examples, the default, the header.
+//! Compares the words about values: descriptions, examples, defaults and headers.
 
 use std::collections::BTreeSet;
 
@@ -14,11 +14,11 @@ use crate::{
     schema::{Map, header::KEYWORD as HEADER},
 };
 
-/// Keywords that are for people and models.
+/// Keywords for people and models.
 pub(super) static ANNOTATIONS: [&str; 7] =
     ["title", "description", "examples", "deprecated", "readOnly", "writeOnly", "$comment"];
 
-/// Adds the differences in words to those found already.
+/// Adds the differences in words to the findings.
 pub(super) fn compare(side: Side, old: &Value, new: &Value, to: &mut Vec<Finding>) {
     let mut walk = Walk { side, path: Path::default(), to };
     walk.schema(old, new);
@@ -68,13 +68,13 @@ impl Walk<'_> {
         }
     }
 
-    /// A call that leaves the argument out means its default.
+    /// Compares defaults. A call that leaves the argument out means its default, so another default breaks.
     fn default(&mut self, old: &Map, new: &Map) {
         let (was, is) = (old.get("default"), new.get("default"));
         if was == is {
             return;
         }
-        // Whoever must give it now has no use for a default; that is told where it became required.
+        // An argument that must be given now has no use for a default. The finding that it became required is enough.
         let is_required = self.to.iter().any(|it| {
             it.class == Class::Breaking && it.path == self.path && it.remedy == Remedy::MakeOptional
         });
@@ -102,7 +102,7 @@ impl Walk<'_> {
         }
     }
 
-    /// Clients that know the old header send that one, and what routes by it misses it when it goes.
+    /// Compares headers. Clients that know the old header send that one, and routers miss it if it is gone.
     fn header(&mut self, old: &Map, new: &Map) {
         let (was, is) = (old.get(HEADER), new.get(HEADER));
         let name = |it: &Value| it.as_str().unwrap_or_default().to_lowercase();
@@ -116,7 +116,7 @@ impl Walk<'_> {
         self.find(Class::Breaking, text, Remedy::KeepHeader);
     }
 
-    /// The same values in another order are the same values.
+    /// Finds an `enum` that lists the same values in another order.
     fn order(&mut self, old: &Map, new: &Map) {
         let (Some(Value::Array(was)), Some(Value::Array(is))) = (old.get("enum"), new.get("enum"))
         else {
@@ -160,13 +160,13 @@ impl Walk<'_> {
     }
 }
 
-/// How words differ, without repeating long ones.
+/// Describes how words differ, without repeating long ones.
 pub(in crate::contract) fn differs(
     name: &str,
     old: Option<&Value>,
     new: Option<&Value>,
 ) -> Option<String> {
-    // `examples`, `icons`, `instructions`
+    // Plural names, such as `examples`, `icons` and `instructions`.
     let are_many = name.ends_with('s');
     match (old, new) {
         (old, new) if old == new => None,

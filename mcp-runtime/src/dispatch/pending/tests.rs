@@ -1,4 +1,4 @@
-//! What the clock does to a call. It is tokio's, paused: it moves on when everything waits.
+//! Timeouts and cancellation of calls. The clock is tokio's, paused: it advances when every task waits.
 
 use std::time::Duration;
 
@@ -14,7 +14,7 @@ use crate::{
 
 const SECOND: Duration = Duration::from_secs(1);
 
-/// Calls a tool as a task of its own; what it answered, and when.
+/// Calls a tool in a tokio task. Returns the answer and how long the call took.
 async fn call(tool: Tool) -> (Option<Answer>, Duration) {
     let identity = Identity::new("tests", None, "0", "");
     let server = builder(identity).items(items(&[])).build().unwrap();
@@ -37,7 +37,7 @@ fn text(answer: Option<Answer>) -> String {
 async fn check(tool: Tool, expected: &str, after: Duration) {
     let (answer, took) = call(tool.timeout(10 * SECOND)).await;
     assert_eq!(text(answer), expected);
-    // The clock of tokio goes in milliseconds.
+    // Tokio's timers have a resolution of one millisecond.
     assert!(took >= after && took <= after + SECOND / 100, "{took:?}");
 }
 
@@ -61,8 +61,8 @@ async fn a_call_that_waits_is_given_up() {
     check(tool, GIVEN_UP, 10 * SECOND).await;
 }
 
-/// Each poll ends because the task has used up its budget, never because something is awaited. The clock is not paused,
-/// since it would stand still.
+/// Each poll ends because the task has used up its budget, never because something is awaited. The clock is not paused, because a paused
+/// clock would stand still here.
 #[tokio::test]
 async fn a_call_that_never_waits_is_given_up() {
     let tool = Tool::new("tool").handler(async |_: Context| {
@@ -85,7 +85,7 @@ async fn a_call_that_was_given_up_has_been_told() {
     let sender = std::sync::Mutex::new(Some(sender));
     let tool = Tool::new("tool").handler(move |context: Context| {
         let sender = sender.lock().unwrap().take().unwrap();
-        // What a thread of blocking work would see.
+        // Stands for blocking work, which sees the cancellation through the context.
         task::spawn(async move {
             context.cancelled().await;
             let _ = sender.send(());

@@ -1,4 +1,4 @@
-//! One field of a form while it is described: what is said of it has to fit its type, which the compiler checks.
+//! Description of one field of a form. The compiler checks that the properties fit the type of the field.
 
 use std::{collections::BTreeSet, fmt, marker::PhantomData};
 
@@ -31,7 +31,7 @@ pub fn field<T: FormField>() -> Field<T> {
     Field { schema, of: PhantomData }
 }
 
-// Without a bound, so that a type that is no field gives one error, at `field`.
+// No bound here, so that a type that cannot be a field gives one error, at `field`.
 impl<T> Field<T> {
     #[must_use]
     pub fn title(mut self, title: &'static str) -> Self {
@@ -77,7 +77,7 @@ impl<T> Field<T> {
         self.with(|kind| kind.in_format(format))
     }
 
-    /// A number that JSON does not have is no default.
+    /// Sets the default. A number that JSON cannot express is not set.
     #[must_use]
     pub fn default(mut self, default: impl FnOnce() -> T) -> Self
     where
@@ -99,35 +99,35 @@ impl<T> Field<T> {
     }
 }
 
-/// What `range` bounds.
+/// Types that `range` bounds.
 #[diagnostic::on_unimplemented(
     message = "a range bounds numbers, and this field is `{Self}`",
     label = "nothing to bound: `len` is for text and for several choices"
 )]
 pub trait Ranged {}
 
-/// What `range` bounds with a fraction.
+/// Types that `range` bounds with a fraction.
 #[diagnostic::on_unimplemented(
     message = "a range with fractions bounds `f32` and `f64`, and this field is `{Self}`",
     label = "write whole numbers, or `f64`"
 )]
 pub trait Fractional {}
 
-/// What has a length.
+/// Types that have a length.
 #[diagnostic::on_unimplemented(
     message = "a length bounds text and several choices, and this field is `{Self}`",
     label = "nothing to count: `range` is for numbers, and one choice has no bounds"
 )]
 pub trait Measured {}
 
-/// What has a format.
+/// Types that have a format.
 #[diagnostic::on_unimplemented(
     message = "a format describes text, and this field is `{Self}`",
     label = "nothing to describe: write `String`"
 )]
 pub trait Written {}
 
-/// What is there in every answer.
+/// Types whose value is present in every answer.
 #[diagnostic::on_unimplemented(
     message = "a field with a default is never missing, and this field is `{Self}`",
     label = "remove the default, or the `Option` of the type"
@@ -142,7 +142,7 @@ all! {
     Certain: u8, u16, u32, u64, u128, usize, i8, i16, i32, i64, i128, isize, f32, f64, bool, String;
 }
 
-// One by one, because the compiler shows them to those who write something else.
+// Written one by one, because the compiler lists these impls in its error.
 impl Fractional for f32 {}
 impl Fractional for f64 {}
 impl Measured for String {}

@@ -120,7 +120,7 @@ fn what_only_the_type_knows_is_said_by_the_type() {
     );
 }
 
-/// Serde refuses what it does not know, but it never sees it.
+/// Serde would reject an unknown member, but never sees it.
 #[test]
 fn members_nobody_asked_for_never_reach_the_type() {
     #[form(crate = crate)]

@@ -1,7 +1,7 @@
-//! What a parameter is, in constants.
+//! Classification of parameters in constants.
 //!
-//! Method look-up cannot choose there. An inherent constant wins over a trait's where its bounds hold, which makes one
-//! question with two answers; so who has the value is asked apart from what its schema is.
+//! Method look-up cannot choose in constants. There, an inherent constant wins over a trait's constant if its bounds hold, so each choice
+//! has two outcomes. Therefore the source of the value and its schema are separate constants.
 
 use std::{any::type_name, fmt, str::FromStr};
 
@@ -13,12 +13,12 @@ use crate::{
 };
 
 impl<'a, T: FromCall<'a>> Probe<T> {
-    /// Comes from the server.
+    /// The value comes from the server.
     pub const IS_SERVER: bool = true;
 }
 
 impl<T: FromStr<Err: fmt::Display>> Probe<T> {
-    /// Made from a text by its author.
+    /// The author has implemented `FromStr` for the type.
     pub const IS_PARSED: bool = true;
 }
 
@@ -30,7 +30,7 @@ impl<T: Schema<Top>> Probe<Args<T>> {
     pub const PARAM: Param = Param::Spread(T::NODE);
 }
 
-/// Every other parameter.
+/// Fallback for every other parameter.
 pub trait UnknownParam {
     const IS_SERVER: bool = false;
     const IS_PARSED: bool = false;

@@ -18,7 +18,7 @@ fn read_json<T: Argument>(
     default: Option<impl FnOnce() -> T>,
 ) -> Option<T> {
     let raw = call.json(def.name);
-    // Clients that know no "absent" send null for what they leave out.
+    // Some clients send null for an argument that they leave out.
     let raw = raw.filter(|it| !(it.is_null() && default.is_some()));
     let Some(raw) = raw else {
         return match default {
@@ -40,7 +40,7 @@ fn read_json<T: Argument>(
     }
 }
 
-/// A known primitive as JSON. Other types could only be written with a `Serialize` the argument need not have; enums have names.
+/// Returns a known primitive as JSON. Other types would need a `Serialize`, which arguments need not have. Enums have names instead.
 pub(super) fn primitive_json<T: 'static>(value: &T) -> Option<Value> {
     let value: &dyn Any = value;
     macro_rules! try_types {

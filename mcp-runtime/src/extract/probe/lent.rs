@@ -1,4 +1,4 @@
-//! Borrowed texts: an owned value is made and lent.
+//! Borrowed texts: the handle makes an owned value and lends it.
 
 use serde_json::Value;
 
@@ -13,7 +13,7 @@ use crate::{
     item::ArgDef,
 };
 
-/// Each reads like `$inner`, which owns, and lends what it has read.
+/// Declares handles that read an owned value like `$inner` and lend it.
 macro_rules! lent {
     ($($handle:ident for $given:ty: $inner:ident<$kind:ty> holds $value:ty, lends |$slot:ident| $lend:expr $(, or $or:ident)?;)*) => {$(
         impl<'s> $handle<$given> {

@@ -1,5 +1,4 @@
-//! The levels that method look-up goes through. An impl on an earlier receiver wins where its bounds hold;
-//! what nothing fits is in `unfit`.
+//! Levels of the method look-up. An impl on an earlier receiver wins if its bounds hold. Types that fit no level are in `unfit`.
 
 use std::str::FromStr;
 
@@ -13,7 +12,7 @@ use crate::{
     extract::{Args, FromCall},
 };
 
-/// Told apart from other server values, so that a plain `fn` cannot take them.
+/// Server values that a plain `fn` cannot take.
 pub trait Live {}
 impl Live for Progress {}
 impl Live for Cancel {}

@@ -17,7 +17,7 @@ macro_rules! from_call {
                 Some(())
             }
 
-            /// Unreachable: `check_from_client` has refused the default.
+            /// Unreachable: `check_from_client` has rejected the default.
             pub fn read_or<D>(
                 self,
                 _: &mut Call<'_>,
@@ -67,7 +67,7 @@ impl<T> LiveValue<T> {
     }
 }
 
-/// The receiver of a method: `&self` is state.
+/// The receiver of a method: `&self` is shared state.
 #[derive(Debug)]
 pub struct Receiver<T> {
     from_call: for<'a> fn(&'a Context) -> Result<&'a T>,
@@ -88,7 +88,7 @@ impl<T: Send + Sync + 'static> Probe<T> {
     }
 }
 
-/// For a type that calls cannot share. `check_shared` says so.
+/// Level of types that calls cannot share. `check_shared` reports the error.
 pub trait UnfitReceiverLevel<T> {
     fn receiver(self) -> Receiver<T>;
 }
@@ -101,8 +101,8 @@ impl<T> UnfitReceiverLevel<T> for Probe<T> {
     }
 }
 
-/// Only here is anything asked of the type, so that it gives one error. Of one that can move to another thread rustc says what in it
-/// keeps it from being shared; of any other it would say two things.
+/// The only bound on the type, so that it gives one error. For a type that is `Send`, rustc reports the part that is not `Sync`. For any
+/// other type it would report two errors, see `UnsharedLevel`.
 impl<T: Send + 'static> Receiver<T> {
     pub fn check_shared(self) -> Self
     where

@@ -43,7 +43,7 @@ impl<F: Argument> FieldLevel<F> for &Probe<F> {
     }
 }
 
-/// The struct that the macro wrote failed to derive, and the derives have said why.
+/// Level of a struct from the macro whose derives have failed, and have reported the reason.
 pub trait UnfitFieldLevel<F> {
     fn field_param<T>(&self, get: fn(F) -> T) -> SpreadField<F, T>;
 }

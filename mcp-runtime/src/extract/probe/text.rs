@@ -1,4 +1,4 @@
-//! Arguments of prompts and templates, which travel as texts, and what the user has typed for a completion.
+//! Arguments of prompts and templates, which are sent as texts, and the text that the user has typed for a completion.
 
 use std::{any::TypeId, borrow::Cow, str::FromStr};
 
@@ -15,7 +15,7 @@ use crate::{
     item::ArgDef,
 };
 
-/// The text of an argument after the checks every kind of type shares, or why there is none.
+/// Returns the text of an argument after the checks that all types share. Fails with the problem that a check has found.
 fn read_text<'a>(
     call: &mut Call<'a>,
     def: &'static ArgDef,
@@ -109,8 +109,8 @@ text_handles! {
         values values::of::<T>;
 }
 
-/// The values of a type that is parsed: only `bool` is known here, since an enum's `FromStr` need not spell
-/// them as serde does.
+/// Returns the values of a type that is parsed with `FromStr`. Only those of `bool` are known, because the `FromStr` of an enum need not
+/// spell its values as serde does.
 fn parsed_values<T: 'static>() -> Vec<&'static str> {
     if std::any::TypeId::of::<T>() == std::any::TypeId::of::<bool>() {
         vec!["true", "false"]

@@ -1,7 +1,7 @@
-//! What a type becomes that is no parameter.
+//! Handles for types that cannot be parameters.
 //!
-//! Its handle can do everything the others can, without a bound, so that nothing follows from the mistake;
-//! never run, because nobody gets past `check`. That is where the one error comes from.
+//! The handles have the methods of all other handles, without bounds, so that the mistake causes no further errors. The only error comes
+//! from the bound of `check`. The methods never run, because such code does not compile.
 
 use std::{marker::PhantomData, sync::Arc};
 
@@ -15,7 +15,7 @@ use crate::{
     item::ArgDef,
 };
 
-/// What the server can make from a call.
+/// Types that the server can make from a call.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` does not come from the server, and no variable of the URI has this parameter's name",
     label = "nothing to take it from",
@@ -27,12 +27,12 @@ pub trait FromServer<'a> {}
 #[diagnostic::do_not_recommend]
 impl<'a, T: FromCall<'a>> FromServer<'a> for T {}
 
-/// State that may move to another thread, and must be seen from several. What keeps it from that, rustc finds at any depth.
+/// State that is `Send` and must also be `Sync`. If it is not, rustc finds the reason at any depth.
 pub trait Seen {}
 impl<T: Sync> Seen for &T {}
 impl<T: Sync> Seen for State<T> {}
 
-/// What lends a `T` to all calls. What cannot even move to another thread mostly fails twice, of which rustc would speak twice.
+/// Parameters that lend a `T` to all calls. A type that is not even `Send` is mostly not `Sync` either, and rustc would report both.
 #[diagnostic::on_unimplemented(
     message = "calls that run at the same time cannot share `{T}`",
     label = "not `Send` and `Sync`",
@@ -57,13 +57,13 @@ pub trait SharesWithoutArc<T> {}
 #[diagnostic::do_not_recommend]
 impl<X: ?Sized + Nothing, T> SharesWithoutArc<T> for X {}
 
-/// What serde reads by borrowing from what is read.
+/// Types that serde reads by borrowing from the input.
 pub trait Borrows {}
 impl<T: Borrows> Borrows for Option<T> {}
 impl<T: Borrows> Borrows for Vec<T> {}
 impl<T: Borrows> Borrows for Box<T> {}
 
-/// What an argument is.
+/// Types that own their data, as arguments must.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` borrows, and an argument must own its data",
     label = "what the client sent is not kept for the call",
@@ -74,7 +74,7 @@ pub trait Owned {}
 #[diagnostic::do_not_recommend]
 impl<T: ?Sized + Nothing> Owned for T {}
 
-/// Of these, rustc would say that their `Deserialize` is not general enough.
+/// For these types rustc would say that their `Deserialize` is not general enough.
 impl<T: Borrows> JsonArgument<T> {
     pub fn check_owned<X: Owned>(self) -> Self {
         self
@@ -134,15 +134,15 @@ macro_rules! handles {
     )*};
 }
 handles! {
-    /// No argument of a tool, nor a value from the server.
+    /// Type that is neither an argument of a tool nor a value from the server.
     Unfit;
-    /// Not to be read from a text, nor a value from the server.
+    /// Type that can neither be read from a text nor comes from the server.
     UnfitText;
-    /// Not a value from the server.
+    /// Type that does not come from the server.
     UnfitServer;
-    /// A reference to what can move to another thread, but is not seen from several.
+    /// State that is `Send` but not `Sync`.
     UnseenState;
-    /// A reference to what calls cannot share.
+    /// State that calls cannot share.
     UnfitState;
     /// An `Arc` that clients cannot send.
     UnfitArc;
@@ -207,7 +207,7 @@ impl<T> UnfitArc<Arc<T>> {
     }
 }
 
-/// Inherent methods win over those of `UnfitLevel`, which have the same receiver, and lose to all others.
+/// Inherent methods win over the methods of `UnfitLevel`, which have the same receiver. They lose to the methods of all other levels.
 impl<T> Probe<Arc<T>> {
     state_params!(pub UnfitArc<Arc<T>>);
 }
@@ -228,15 +228,15 @@ pub trait UnfitLevel<T> {
 }
 impl<T> UnfitLevel<T> for Probe<T> {}
 
-/// `&T` and `State<T>` that did not pass as values from the server: only that calls cannot share a `T` can be
-/// the reason. Here it can move to another thread.
+/// Level of `&T` and `State<T>` that do not come from the server. The only possible reason is that calls cannot share a `T`. Here, `T` is
+/// `Send`.
 pub trait UnseenStateLevel<T> {
     state_params!(UnseenState<T>);
 }
 impl<'s, T: Send> UnseenStateLevel<&'s T> for &&Probe<&'s T> {}
 impl<T: Send> UnseenStateLevel<State<T>> for &&Probe<State<T>> {}
 
-/// The same of what cannot move either.
+/// Like `UnseenStateLevel`, for a `T` that is not `Send`.
 pub trait UnfitStateLevel<T> {
     state_params!(UnfitState<T>);
 }

@@ -14,7 +14,7 @@ use serde::{
 use super::ReadError;
 use crate::wire::Integer;
 
-/// The name of a member, which stands for a number or a bool where a map has such keys.
+/// The name of a member, read as a number or a bool if the keys of the map have such a type.
 pub(super) struct KeyReader<'de>(pub(super) Cow<'de, str>);
 
 macro_rules! keys {

@@ -1,10 +1,10 @@
-//! Why the compiler could not make the schema of a tool's arguments.
+//! Reasons why the compiler could not make the schema of a tool's arguments.
 
 use super::{InputSchema, Param, Property};
 use crate::schema::constant::short;
 
 impl InputSchema {
-    /// A sentence for each parameter of which constants do not say all.
+    /// Returns a sentence for each parameter whose schema is not fully known at compile time.
     pub(crate) fn gaps(&self) -> Vec<String> {
         let gaps: Vec<String> =
             self.properties.iter().filter(|it| !it.is_constant()).map(Property::gap).collect();

@@ -1,4 +1,4 @@
-//! What the compiler makes is what schemars and the rules of the compatible form make.
+//! The compiler makes the same schemas as schemars with the rules of the compatible form.
 
 mod around;
 mod choices;
@@ -47,7 +47,7 @@ use crate::{
 
 type Schemas = (String, String);
 
-/// As an argument and as a result, by schemars.
+/// Returns the schemas that schemars makes of a type: as an argument, and as a result.
 fn of_schemars<T: JsonSchema>(arg: &ArgDef, is_required: bool) -> Schemas {
     let mut generator = SchemaSettings::draft2020_12().into_generator();
     let schema = generator.subschema_for::<T>().to_value();
@@ -109,7 +109,7 @@ fn check<T: crate::schema::constant::Schema<Top> + JsonSchema>() {
     mixed_is_the_same::<T>();
 }
 
-/// What goes through the rules once more stays what it is: a known part of a type that is not all known.
+/// The rules do not change a schema that has gone through them before. In a partly known type, the known part goes through them twice.
 #[track_caller]
 fn mixed_is_the_same<T: crate::schema::constant::Schema<Top> + JsonSchema>() {
     for arg in [&PLAIN, &TOLD, &SHOWN] {
@@ -138,7 +138,7 @@ fn rarer_types_of_std() {
     }
 }
 
-/// They have a schema, just not from constants. Whoever teaches them one moves them to the tests above.
+/// The types here have a schema, but not from constants. A change that gives one of them a constant schema moves it to the tests above.
 #[test]
 fn types_left_to_schemars() {
     macro_rules! lazy {

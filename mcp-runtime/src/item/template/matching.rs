@@ -1,11 +1,11 @@
-//! From a URI back to the variables.
+//! Matching: from a URI back to the variables.
 
 use std::borrow::Cow;
 
 use super::{Part, Template, VariableKind};
 use crate::percent;
 
-/// Longer URIs match nothing: no client has them, and a match costs memory in proportion.
+/// Length of the longest URI that can match, in bytes. No client has longer URIs, and a match needs memory in proportion to the length.
 const LONGEST: usize = 64 * 1024;
 
 /// The variables of one URI, decoded.
@@ -18,7 +18,7 @@ impl<'a> Variables<'a> {
         self.0.iter().find(|(found, _)| *found == name).map(|(_, value)| &**value)
     }
 
-    /// Names and values, in the order of the template; query variables that are absent are not among them.
+    /// Returns names and values in the order of the template, without the query variables that are absent.
     #[cfg(test)]
     pub(crate) fn iter(&self) -> impl Iterator<Item = (&str, &str)> {
         self.0.iter().map(|(name, value)| (*name, &**value))
@@ -41,7 +41,7 @@ impl<'a> IntoIterator for Variables<'a> {
     }
 }
 
-/// On Windows or not: a server may be developed on one and run on the other.
+/// Whether a path is absolute on Windows or on Unix: a server may be developed on one and run on the other.
 fn is_absolute(path: &str) -> bool {
     let bytes = path.as_bytes();
     let drive = bytes.first().is_some_and(u8::is_ascii_alphabetic) && bytes.get(1) == Some(&b':');
@@ -49,20 +49,20 @@ fn is_absolute(path: &str) -> bool {
         || drive && (cfg!(windows) || matches!(bytes.get(2), Some(b'/' | b'\\')))
 }
 
-/// One thing to find in the path.
+/// A piece to find in the path.
 enum Token<'a> {
     Text(&'a [u8]),
-    /// One byte at least, of those accepted.
+    /// At least one byte; the function tells which bytes are accepted.
     Value(fn(u8) -> bool),
 }
 
 impl Template {
-    /// The variables of `uri`, or `None` if it is not one of the URIs this template names.
+    /// Returns the variables of `uri`, or `None` if the template does not match it.
     pub(crate) fn matches<'a>(&'a self, uri: &'a str) -> Option<Variables<'a>> {
         self.find(uri, &mut 0)
     }
 
-    /// `steps` counts the comparisons of bytes.
+    /// Same as `matches`; `steps` counts the comparisons of bytes.
     pub(super) fn find<'a>(&'a self, uri: &'a str, steps: &mut usize) -> Option<Variables<'a>> {
         if uri.len() > LONGEST {
             return None;
@@ -81,7 +81,7 @@ impl Template {
             return None;
         }
         *steps += first.len();
-        // After the beginning, which tells most templates apart: each looks at all of the URI here.
+        // Checked after the first literal, which rules out most templates, because this check reads all of the URI.
         if uri.bytes().any(|byte| byte.is_ascii_control()) {
             return None;
         }
@@ -137,10 +137,10 @@ fn decodes_to_slash(segment: &str) -> bool {
     percent::decode(segment).is_none_or(|text| text.contains(['/', '\\']))
 }
 
-/// The raw values of the variables among `parts`, if the parts make up all of `text`.
+/// Returns the raw values of the variables among `parts`, if the parts make up all of `text`.
 ///
-/// Going backwards, it is noted for each part where in the text it can start so that everything after it fits. Going
-/// forwards, each variable is then as long as the notes allow.
+/// The first pass goes backwards and notes, for each part, where it can start so that everything after it fits. The second pass goes
+/// forwards and makes each variable as long as the notes allow.
 fn values<'a>(parts: &[Part], text: &'a str, steps: &mut usize) -> Option<Vec<&'a str>> {
     let tokens = tokens(parts);
     let bytes = text.as_bytes();

@@ -1,4 +1,4 @@
-//! The grammar of templates, and what a template must be to be matched.
+//! Grammar of templates, and the conditions under which a template can be matched.
 
 use super::{Part, Template, VariableKind};
 use crate::percent;
@@ -169,8 +169,9 @@ fn check_literal(text: &str) -> Result<(), String> {
     Ok(())
 }
 
-/// How much of the first literal is scheme and host, which are the same in any case. Something before an `@`
-/// is not, and neither is a host that a variable is part of.
+/// Returns the length of scheme and host in the first literal, in bytes. Their case does not matter. A host with a part before an `@` does
+/// not count, because that part is case-sensitive. If a variable is part of the host, only the text before the variable counts. `None`
+/// means that the literal has no scheme.
 fn scheme_and_host(first: Option<&Part>) -> Option<usize> {
     let Some(Part::Literal(text)) = first else { return None };
     let (scheme, after) = text.split_once(':')?;

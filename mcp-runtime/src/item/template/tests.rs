@@ -185,7 +185,7 @@ fn mistakes() {
     check("a://%zz", "escape");
 }
 
-/// Pieces of templates, unambiguous when the values have none of the separators.
+/// Generates templates that are unambiguous as long as the values contain no separators.
 fn templates() -> impl Strategy<Value = Template> {
     let piece = prop_oneof![
         Just("{V}"),
@@ -221,7 +221,7 @@ proptest! {
         prop_assert_eq!(found.as_ref().map(|found| found.iter().collect()), Some(given), "{} {}", template, uri);
     }
 
-    /// However a URI is split where it could be split in several ways, the pieces make up that URI.
+    /// If a URI can be split in several ways, the pieces of the chosen split still make up that URI.
     #[test]
     fn what_is_found_makes_up_the_uri(template in templates(), values in prop::collection::vec("[a.~]{1,4}", 9)) {
         let names: Vec<_> = template.names().map(str::to_owned).collect();
@@ -253,7 +253,7 @@ proptest! {
         }
     }
 
-    /// Each byte of the URI is compared with each byte of the template a fixed number of times, whatever they are.
+    /// Each byte of the URI is compared with each byte of the template at most a fixed number of times, for any input.
     #[test]
     fn time_is_bounded(template in templates(), uri in "t://[a/:x.]{0,200}") {
         let mut steps = 0;
@@ -263,7 +263,7 @@ proptest! {
     }
 }
 
-/// What makes a backtracking matcher take years.
+/// A backtracking matcher would take years for this input.
 #[test]
 fn the_worst_case() {
     let text: String = (0..12).map(|index| format!("{{+v{index}}}a")).collect();

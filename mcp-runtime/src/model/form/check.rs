@@ -1,4 +1,4 @@
-//! Whether an answer fits its form, and what it is with everything that was left out.
+//! Checks whether an answer fits its form, and fills in the fields that the answer leaves out.
 
 use std::borrow::Cow;
 
@@ -7,11 +7,11 @@ use crate::nearest::nearest;
 use crate::wire::{Kind, Object, Raw, write};
 
 impl FormSchema {
-    /// Judges an answer: everything that is wrong with it. Members that no field asks for are ignored, and a null is a
-    /// member that was left out.
+    /// Checks an answer and collects everything that is wrong with it. Members that the form does not have are ignored, and `null` counts
+    /// as a member that was left out.
     ///
     /// # Errors
-    /// One phrase for each field that is wrong.
+    /// Returns one phrase for each wrong field.
     pub(crate) fn check(&self, content: Raw<'_>) -> Result<(), Vec<String>> {
         if content.kind() != Kind::Object {
             return Err(vec!["the answer to a form is an object with its fields".to_owned()]);
@@ -25,8 +25,8 @@ impl FormSchema {
         if problems.is_empty() { Ok(()) } else { Err(problems) }
     }
 
-    /// The answer as its type reads it, JSON text: with defaults, without what nobody asked for, and integers written as
-    /// such. Only for an answer that fits.
+    /// Returns the answer as JSON text for the form's type: with defaults, without members that the form does not have, and with integers
+    /// written as such. Call it only with an answer that fits.
     pub(crate) fn completed(&self, content: Raw<'_>) -> String {
         let mut out = Vec::new();
         let mut object = Object::begin(&mut out);
@@ -47,7 +47,7 @@ impl FormSchema {
         String::from_utf8(out).unwrap_or_default()
     }
 
-    /// What the answer says to each field, found in one pass.
+    /// Returns the value of each field, found in one pass.
     fn given<'a>(&self, content: Raw<'a>) -> Vec<Option<Raw<'a>>> {
         let mut given = vec![None; self.fields.len()];
         for (name, value) in content.members() {
@@ -64,7 +64,7 @@ impl FieldSchema {
         Some(format!("`{}`: {}", self.name, self.kind.problem(value)?))
     }
 
-    /// What keeps a default from being an answer.
+    /// Returns why a default could not be an answer.
     pub(super) fn problem_of_default(&self, json: &str) -> Option<String> {
         self.problem(Raw::trusted(json))
     }
@@ -122,7 +122,7 @@ fn mismatch(value: Raw<'_>, expected: &str) -> String {
     format!("{} is not {expected}", shown(value))
 }
 
-/// What came, short enough for a message.
+/// Returns a value in a form that is short enough for a message.
 fn shown(value: Raw<'_>) -> Cow<'_, str> {
     const MOST: usize = 60;
     match value.kind() {
@@ -139,9 +139,9 @@ fn number(value: Raw<'_>) -> Option<&str> {
     (value.kind() == Kind::Number).then(|| value.as_str())
 }
 
-/// In JSON Schema `3.0` and `3e1` are integers too, and some clients write them so.
+/// JSON Schema counts `3.0` and `3e1` as integers too, and some clients write them so.
 fn integer(text: &str) -> Option<i128> {
-    /// Beyond this not every integer is an `f64`.
+    /// Above this bound `f64` cannot hold every integer.
     const EXACT: f64 = 9_007_199_254_740_992.0;
     let float = || text.parse::<f64>().ok().filter(|it| it.fract() == 0.0 && it.abs() <= EXACT);
     text.parse().ok().or_else(|| float().map(|it| it as i128))

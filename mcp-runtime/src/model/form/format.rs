@@ -1,4 +1,4 @@
-/// What a text of a form is more than a text.
+/// Format of a text field.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum TextFormat {
     Email,
@@ -17,7 +17,7 @@ impl TextFormat {
         }
     }
 
-    /// What was expected, for somebody whose text has another form.
+    /// Describes the format, for a text that does not have it.
     pub(super) fn expected(self) -> &'static str {
         match self {
             Self::Email => "an address such as ann@example.com",
@@ -27,7 +27,7 @@ impl TextFormat {
         }
     }
 
-    /// Whether the text has the form, as far as it can be seen without asking anybody: an address may still not exist.
+    /// Whether the text has the format, judged by the text alone: an email address may still not exist.
     pub(super) fn fits(self, text: &str) -> bool {
         match self {
             Self::Email => is_email(text),
@@ -44,7 +44,7 @@ fn is_email(text: &str) -> bool {
     plain && parts.is_some_and(|(user, host)| !user.is_empty() && !host.is_empty())
 }
 
-/// A scheme and something after it (RFC 3986, section 3).
+/// Whether the text is a scheme with at least one character after it (RFC 3986, section 3).
 fn is_uri(text: &str) -> bool {
     let Some((scheme, rest)) = text.split_once(':') else { return false };
     let plain = !rest.contains(|it: char| it.is_whitespace() || it.is_control());
@@ -71,7 +71,7 @@ fn is_date(text: &[u8]) -> bool {
     (1..=days).contains(&day)
 }
 
-/// `date-time` of RFC 3339, whose offset is not left out.
+/// `date-time` of RFC 3339, which requires the offset.
 fn is_date_time(text: &[u8]) -> bool {
     let Some((date, time)) = text.split_at_checked(10) else { return false };
     let [b'T' | b't', clock @ ..] = time else { return false };

@@ -7,11 +7,11 @@ use crate::{
 };
 
 impl Sampling {
-    /// Whether it can be asked at all: what the types leave open of client/sampling, and every value that went wrong
-    /// while it was made. Asking checks it too; this is for those who want to know before.
+    /// Checks whether a client can be asked this question: the rules of client/sampling that the types leave open, and all values that went
+    /// wrong while the question was built. Asking checks this too. Call it to know beforehand.
     ///
     /// # Errors
-    /// What is wrong first, in words for the author.
+    /// Returns the first problem, in words for the author.
     ///
     /// ```
     /// use mcp_runtime::{Sampling, ToolUse};
@@ -63,7 +63,7 @@ impl Sampling {
         Ok(())
     }
 
-    /// SAMP-03: every use of a tool has its result in the very next message.
+    /// Checks that every tool use has its result in the very next message (rule SAMP-03).
     fn check_turns(&self) -> Result<(), String> {
         if self.turns.is_empty() {
             return Err("a question needs a message: add one with `.user(…)`".to_owned());
@@ -102,7 +102,7 @@ fn all_answered(open: &BTreeSet<&str>) -> Result<(), String> {
     }
 }
 
-/// The ids of what the model wants done in one message.
+/// Returns the ids of the tool uses in one message.
 fn uses(role: Role, blocks: &[SampledContent]) -> Result<BTreeSet<&str>, String> {
     if blocks.is_empty() {
         return Err(format!("a message of the {} is empty", role.name()));

@@ -9,7 +9,7 @@ use crate::{
     wire::{Kind, Raw},
 };
 
-/// One block of what the client's model answered ([`Sampled::content`]).
+/// A block of the answer of the client's model ([`Sampled::content`]).
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub enum SampledContent {
@@ -19,13 +19,13 @@ pub enum SampledContent {
     Image(Image),
     /// A sound (2025-03-26 and later).
     Audio(Audio),
-    /// The model wants a tool used (2025-11-25 and later).
+    /// A request of the model to use a tool (2025-11-25 and later).
     ToolUse(ToolUse),
     /// A kind of block that this version does not know.
     Other(OtherContent),
 }
 
-/// A block of a kind that this version does not know, just as it came. It goes back as it is when the answer is made a
+/// A block of a kind that this version does not know, as the client sent it. The block is sent back unchanged when the answer becomes a
 /// part of the next question.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct OtherContent {
@@ -35,12 +35,12 @@ pub struct OtherContent {
 }
 
 impl OtherContent {
-    /// Its `type`.
+    /// Returns the `type`.
     pub fn kind(&self) -> &str {
         &self.kind
     }
 
-    /// All of it, as JSON text.
+    /// Returns the whole block as JSON text.
     pub fn json(&self) -> &str {
         &self.json
     }
@@ -79,7 +79,7 @@ fn binary(raw: Raw<'_>) -> Result<(Data, String), String> {
     ))
 }
 
-/// What a client says beside the content itself. A mistake in it is no reason to lose the answer.
+/// Reads the annotations and the `_meta` of a block. Mistakes in them are ignored, so that the answer is not lost.
 pub(crate) fn read_extras(raw: Raw<'_>) -> Option<Box<Extras>> {
     let [annotations, meta] = raw.pick(["annotations", "_meta"]);
     let [audience, priority, last_modified] =
@@ -99,15 +99,15 @@ pub(crate) fn read_extras(raw: Raw<'_>) -> Option<Box<Extras>> {
     (extras != Extras::default()).then(|| Box::new(extras))
 }
 
-/// What a message of a [`Sampling`](crate::Sampling) can be made of: text, [`Text`], [`Image`], [`Audio`], [`ToolUse`],
-/// [`SampledContent`], a whole answer ([`Sampled`] or `&Sampled`), and tuples, arrays and `Vec`s of those.
+/// Content of a message of a [`Sampling`](crate::Sampling): text, [`Text`], [`Image`], [`Audio`], [`ToolUse`], [`SampledContent`], a whole
+/// answer ([`Sampled`] or `&Sampled`), and tuples, arrays and `Vec`s of those.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` cannot be part of a message to the client's model",
     label = "not something a `Sampling` can say",
     note = "a message is text, `Text`, `Image`, `Audio`, `ToolUse`, `SampledContent`, `&Sampled`, or a tuple, array or `Vec` of those; resources go in as their text"
 )]
 pub trait SamplingContent: Sized {
-    /// Adds its blocks.
+    /// Appends the blocks of this content.
     #[doc(hidden)]
     fn add_to(self, blocks: &mut Vec<SampledContent>);
 }

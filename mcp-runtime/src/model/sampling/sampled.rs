@@ -5,7 +5,7 @@ use crate::{
     wire::{Kind, Raw},
 };
 
-/// What the client's model answered to a [`Sampling`](crate::Sampling). The user may have changed it (client/sampling).
+/// The answer of the client's model to a [`Sampling`](crate::Sampling). The user may have changed it (client/sampling).
 ///
 /// ```
 /// use mcp_runtime::{Sampled, SampledContent};
@@ -19,18 +19,18 @@ use crate::{
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct Sampled {
-    /// Whose message it is: the model's, unless the client says otherwise.
+    /// Author of the message: the model, unless the client says otherwise.
     pub role: Role,
-    /// What it consists of, one block or several.
+    /// Blocks of the answer.
     pub content: Vec<SampledContent>,
-    /// The name of the model that answered; empty when the client did not say.
+    /// Name of the model that answered; empty if the client did not send one.
     pub model: String,
-    /// Why it ended: `endTurn`, `stopSequence`, `maxTokens`, `toolUse`, or a provider's own word.
+    /// Reason why the answer ended: `endTurn`, `stopSequence`, `maxTokens`, `toolUse`, or a word of the provider.
     pub stop_reason: Option<String>,
 }
 
 impl Sampled {
-    /// All text of the answer, block after block with nothing between them.
+    /// Returns all text of the answer. The blocks are joined without a separator.
     pub fn text(&self) -> String {
         let texts = self.content.iter().filter_map(|it| match it {
             SampledContent::Text(it) => Some(it.as_str()),
@@ -39,7 +39,7 @@ impl Sampled {
         texts.collect()
     }
 
-    /// What the model wants done before it goes on.
+    /// Iterates over the tool uses that the model asks for before it continues.
     pub fn tool_uses(&self) -> impl Iterator<Item = &ToolUse> {
         self.content.iter().filter_map(|it| match it {
             SampledContent::ToolUse(it) => Some(it),
@@ -47,10 +47,10 @@ impl Sampled {
         })
     }
 
-    /// The result of `sampling/createMessage`, from any revision (SAMP-05).
+    /// Reads the result of `sampling/createMessage`, from any revision (rule SAMP-05).
     ///
     /// # Errors
-    /// What of it is not as the specification says, in words for the log.
+    /// Returns where the result deviates from the specification, in words for the log.
     pub(crate) fn read(raw: Raw<'_>) -> Result<Self, String> {
         let [role, content, model, stop_reason] =
             raw.pick(["role", "content", "model", "stopReason"]);

@@ -6,8 +6,8 @@ use crate::{
     wire::{Kind, Raw},
 };
 
-/// A tool that the client's model may use while it answers (client/sampling, 2025-11-25 and later). It has nothing to do
-/// with the tools of the server: what the model wants to do with it comes back as a [`ToolUse`], and the handler does it.
+/// A tool that the client's model may use while it answers (client/sampling, 2025-11-25 and later). It is independent of the tools of the
+/// server: the model's request comes back as a [`ToolUse`], and the handler runs it.
 ///
 /// ```
 /// use mcp_runtime::{Sampling, SamplingTool, prelude::*};
@@ -28,18 +28,18 @@ use crate::{
 pub struct SamplingTool {
     pub(crate) name: String,
     pub(crate) description: Option<String>,
-    /// JSON text of an object schema, or why there is none.
+    /// JSON text of an object schema, or the reason why there is none.
     pub(crate) schema: Result<Box<str>, String>,
 }
 
 impl SamplingTool {
-    /// A tool without arguments. Its name has 1 to 128 letters, digits, `_`, `-` and `.`.
+    /// Creates a tool without arguments. The name has 1 to 128 letters, digits, `_`, `-` and `.`.
     pub fn new(name: impl Into<String>) -> Self {
         let schema = r#"{"type":"object","properties":{},"additionalProperties":false}"#;
         Self { name: name.into(), description: None, schema: Ok(schema.into()) }
     }
 
-    /// What it does, for the model.
+    /// Sets the description, for the model.
     #[must_use]
     pub fn description(mut self, description: impl Into<String>) -> Self {
         self.description = Some(description.into());
@@ -50,31 +50,31 @@ impl SamplingTool {
 /// Whether the model uses tools.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ToolChoice {
-    /// As it likes, which is what a client does that is not told.
+    /// The model decides, which is the default of clients.
     Auto,
-    /// It uses at least one.
+    /// The model uses at least one tool.
     Required,
-    /// It uses none.
+    /// The model uses no tool.
     None,
 }
 
-/// What the client's model wants done with a [`SamplingTool`]. The next question has to have its result:
-/// [`Sampling::tool_result`](crate::Sampling::tool_result) with its `id`.
+/// A request of the client's model to use a [`SamplingTool`]. The next question must have the result: add it with
+/// [`Sampling::tool_result`](crate::Sampling::tool_result) and the `id`.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ToolUse {
-    /// Tells it from the others.
+    /// Identifier of this use, which its result repeats.
     pub id: String,
-    /// The tool's name; nothing keeps a model from making one up.
+    /// Name of the tool. A model can make up a name, so there may be no such tool.
     pub name: String,
-    /// JSON text of an object, or why there is none.
+    /// JSON text of an object, or the reason why there is none.
     pub(crate) input: Result<Box<str>, String>,
-    /// JSON text of an object: what a client sends has to come back to it.
+    /// JSON text of an object from the client, which must be sent back to it.
     pub(crate) meta: Option<Box<str>>,
 }
 
 impl ToolUse {
-    /// One of your own making, as an example in a conversation. What a model wanted is given back with
-    /// [`Sampling::assistant`](crate::Sampling::assistant) and the whole answer.
+    /// Creates a tool use for an example in a conversation. To send back a tool use of the model, pass the whole answer to
+    /// [`Sampling::assistant`](crate::Sampling::assistant).
     ///
     /// ```
     /// use std::collections::BTreeMap;
@@ -94,10 +94,10 @@ impl ToolUse {
         Self { id, name, input, meta: None }
     }
 
-    /// The arguments, read into a type. Models make mistakes: nothing has checked them against the tool's schema.
+    /// Reads the arguments into a type. Models make mistakes, and the arguments have not been checked against the tool's schema.
     ///
     /// # Errors
-    /// Names the tool and the argument that does not fit, in words that the model can be told.
+    /// Names the tool and the argument that does not fit, in words that can be passed on to the model.
     pub fn input<T: DeserializeOwned>(&self) -> Result<T, serde_json::Error> {
         let wrong = |reason: &str, path: &str| {
             let at = if matches!(path, "." | "") { String::new() } else { format!(" at `{path}`") };
@@ -110,12 +110,12 @@ impl ToolUse {
         let mut reader = serde_json::Deserializer::from_str(text);
         serde_path_to_error::deserialize(&mut reader).map_err(|error| {
             let (reason, path) = (error.inner().to_string(), error.path().to_string());
-            // Where it stands in a text that the model never saw helps nobody.
+            // The position in the JSON text is left out, because the model never saw that text.
             wrong(reason.split(" at line ").next().unwrap_or(&reason), &path)
         })
     }
 
-    /// The arguments as the JSON text of an object, for those who pass it on.
+    /// Returns the arguments as the JSON text of an object, for example to pass them on.
     pub fn input_json(&self) -> &str {
         self.input.as_deref().unwrap_or("{}")
     }

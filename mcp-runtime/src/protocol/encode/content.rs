@@ -1,4 +1,4 @@
-//! Content blocks. What an older revision has no block for becomes the nearest it has (TOOLS-18).
+//! Content blocks. A block that an older revision lacks becomes the nearest one that it has (rule TOOLS-18).
 
 use base64::{Engine as _, engine::general_purpose::STANDARD};
 
@@ -8,10 +8,10 @@ use crate::{
     wire::{self, Array, Object},
 };
 
-/// What stands before a text that nothing else is said of, as nearly all are.
+/// Beginning of a text block without annotations and `_meta`, as nearly all are.
 const TEXT: &[u8] = br#"{"type":"text","text":"#;
 
-/// The blocks of a result, in their order.
+/// Writes the blocks of a result, in their order.
 pub(super) fn blocks(blocks: &mut Array<'_>, revision: Revision, content: &[Content]) {
     for it in content {
         if let Content::Text(Text { text, extras: None }) = it {

@@ -1,4 +1,4 @@
-//! Forms, in as many words as a revision has (ELIC-03 to ELIC-06).
+//! Forms, as far as a revision can express them (rules ELIC-03 to ELIC-06).
 
 use crate::{
     model::{Choices, FieldKind, FieldSchema, FormSchema, TextFormat},
@@ -6,10 +6,10 @@ use crate::{
     wire::Object,
 };
 
-/// Writes the member `requestedSchema` of what asks the user.
+/// Writes the member `requestedSchema` of a request that asks the user.
 ///
 /// # Errors
-/// What the revision cannot ask; nothing is written then.
+/// The revision cannot express the form. Nothing is written in that case.
 pub(super) fn form(
     params: &mut Object<'_>,
     revision: Revision,

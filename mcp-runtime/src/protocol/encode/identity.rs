@@ -1,4 +1,4 @@
-//! Who the server is and what it can do, derived from what it has (DISC-04).
+//! Identity and capabilities of the server, derived from what the server has (rule DISC-04).
 
 use crate::{
     builder::Identity,
@@ -13,7 +13,7 @@ use crate::{
     wire::Object,
 };
 
-/// `Implementation`, with as much as the revision has.
+/// Writes `Implementation`, with the members that the revision has.
 pub(in crate::protocol) fn implementation(
     object: &mut Object<'_>,
     revision: Revision,
@@ -31,7 +31,7 @@ pub(in crate::protocol) fn implementation(
     }
 }
 
-/// What the server says of itself in the newest revision.
+/// Returns `Implementation` in the newest revision.
 pub(crate) fn presented(identity: &Identity) -> Vec<u8> {
     let mut out = Vec::new();
     let mut object = Object::begin(&mut out);
@@ -57,7 +57,7 @@ pub(super) fn icons(object: &mut Object<'_>, revision: Revision, icons: &[Icon])
     }
 }
 
-/// `ServerCapabilities`: only what exists. Changes are promised only where somebody can make them.
+/// Writes `ServerCapabilities`, with existing features only. `listChanged` is declared only if the catalog can change.
 pub(in crate::protocol) fn capabilities(
     object: &mut Object<'_>,
     revision: Revision,
@@ -95,7 +95,7 @@ pub(in crate::protocol) fn capabilities(
             TaskDialect::None => {}
             TaskDialect::Core => {
                 let mut tasks = object.object("tasks");
-                // Who cannot tell clients apart must not list what belongs to one of them (TASK4-10).
+                // A server that cannot tell clients apart must not list tasks that belong to one of them (rule TASK4-10).
                 if lists_tasks {
                     tasks.object("list").end();
                 }
@@ -107,7 +107,7 @@ pub(in crate::protocol) fn capabilities(
     }
 }
 
-/// What a server may or may not have.
+/// Optional feature of a server.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(in crate::protocol) enum Feature {
     Tools,

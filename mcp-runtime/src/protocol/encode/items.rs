@@ -11,10 +11,10 @@ use crate::{
     wire::{Object, write},
 };
 
-/// How long a list that nothing can change may be kept.
+/// Time for which clients may keep a list that cannot change, in milliseconds.
 const STATIC_LIST_MS: u64 = 300_000;
 
-/// The result object of a list request.
+/// Returns the result object of a list request.
 pub(super) fn page(service: &Service, scope: Scope, snapshot: &Snapshot, page: &Page) -> Vec<u8> {
     let revision = scope.revision;
     let mut out = Vec::new();
@@ -38,15 +38,15 @@ pub(super) fn page(service: &Service, scope: Scope, snapshot: &Snapshot, page: &
     out
 }
 
-/// A list that can change may be stale at once. It is the same for everybody, but where clients show who they are no
-/// cache may rely on that.
+/// Writes the cache fields of a list. A list that can change may be stale at once. Caches may share a list between clients only if the
+/// scope is not private.
 pub(in crate::protocol) fn list_cache(result: &mut Object<'_>, service: &Service, scope: Scope) {
     let changes = service.dispatcher.catalog.is_dynamic();
     let ttl_ms = if changes { 0 } else { STATIC_LIST_MS };
     super::cache(result, scope.revision, ttl_ms, !scope.is_private);
 }
 
-/// An entry as the newest revision lists it.
+/// Returns an entry as the newest revision lists it.
 pub(crate) fn listed(entry: &Entry) -> Vec<u8> {
     let mut out = Vec::new();
     let mut object = Object::begin(&mut out);
@@ -99,7 +99,7 @@ fn tool(object: &mut Object<'_>, revision: Revision, entry: &Entry, tool: &ToolE
         let support = if task.required { "required" } else { "optional" };
         object.object("execution").str("taskSupport", support);
     }
-    // A title that the revision has no place for goes where it has one (TOOLS-06).
+    // A revision without `title` has a place for the title in `annotations` (rule TOOLS-06).
     let title = entry.title.as_deref().filter(|_| !features.titles);
     if features.hints_and_audio
         && (title.is_some() || tool.hints.iter().any(|(_, it)| it.is_some()))

@@ -1,4 +1,4 @@
-//! From outcomes to the bytes of a revision. The model is a superset; what a revision lacks is left out here
+//! Turns outcomes into the bytes of a revision. The model is a superset of all revisions; members that a revision lacks are left out here
 //! and nowhere else.
 
 mod content;
@@ -25,17 +25,17 @@ use crate::{
     wire::{self, Id, Object, Raw},
 };
 
-/// The notification that carries log messages: of a session in the legacy era, of one request in the modern one.
+/// Notification that carries log messages: of a session in the legacy era, of one request in the modern era.
 pub(super) const REQUEST_SCOPED_LOG: &str = "notifications/message";
 
-/// More values a completion may not have (COMP-02).
+/// Maximum number of values in a completion (rule COMP-02).
 const MOST_COMPLETIONS: usize = 100;
 
-/// Whose an answer is, and in which words.
+/// Revision and audience of an answer.
 #[derive(Clone, Copy)]
 pub(crate) struct Scope {
     pub(crate) revision: Revision,
-    /// Nobody else may be given what is kept of it.
+    /// Whether a cache must not give the answer to other clients.
     pub(crate) is_private: bool,
 }
 
@@ -68,7 +68,8 @@ pub(crate) fn answer(
     }
 }
 
-/// What the client is not told goes to the log. Not while writing: a subscriber is anybody's code, and the outbox is locked then.
+/// Logs an internal error, whose message the client does not get. Not called while writing: the outbox is locked then, and a `tracing`
+/// subscriber may run any code.
 pub(super) fn note(error: &Error) {
     if error.kind() == Kind::Internal {
         tracing::error!("{}", error.message());
@@ -83,7 +84,7 @@ pub(super) fn error(out: &mut Vec<u8>, revision: Revision, id: Option<Id<'_>>, e
     wire::error(out, id, revision.code(kind), message, data, omit_id);
 }
 
-/// The answer to what was refused before a peer saw it, in the words of the newest revision that it can belong to.
+/// Returns the error response to a message that was refused before a peer saw it. By default in the newest legacy revision.
 #[cfg(feature = "http")]
 pub(crate) fn unread(revision: Option<Revision>, id: Option<Id<'_>>, error: &Error) -> Vec<u8> {
     let mut out = Vec::new();
@@ -91,7 +92,7 @@ pub(crate) fn unread(revision: Option<Revision>, id: Option<Id<'_>>, error: &Err
     out
 }
 
-/// An empty result, in the modern era with what every result has there.
+/// Writes an empty result. In the modern era it has the members that every result has.
 pub(super) fn empty(out: &mut Vec<u8>, service: &Service, revision: Revision, id: Id<'_>) {
     wire::response(out, id, |result| {
         result_type(result, revision, "complete");
@@ -99,7 +100,7 @@ pub(super) fn empty(out: &mut Vec<u8>, service: &Service, revision: Revision, id
     });
 }
 
-/// `DiscoverResult`: what `initialize` says in the other era (DISC-02, DISC-03).
+/// Writes `DiscoverResult`, which tells what `initialize` tells in the legacy era (rules DISC-02 and DISC-03).
 pub(super) fn discover(
     result: &mut Object<'_>,
     service: &Service,
@@ -119,7 +120,7 @@ pub(super) fn discover(
     meta(result, service, revision, None);
 }
 
-/// The empty result that ends a listen stream.
+/// Writes the empty result that ends a listen stream.
 pub(super) fn listen_result(
     result: &mut Object<'_>,
     service: &Service,
@@ -138,7 +139,7 @@ fn result_type(result: &mut Object<'_>, revision: Revision, name: &'static str) 
     }
 }
 
-/// `_meta` of a result: the author's, and who answers (META-05).
+/// Writes `_meta` of a result: the author's entries and, in the modern era, `serverInfo` (rule META-05).
 fn meta(
     result: &mut Object<'_>,
     service: &Service,
@@ -156,14 +157,14 @@ fn meta(
     entries(&mut meta, of_author);
 }
 
-/// The author's own entries of a `_meta`.
+/// Writes the author's own entries of a `_meta`.
 fn entries(meta: &mut Object<'_>, of_author: Option<&crate::model::Meta>) {
     for (key, value) in of_author.iter().flat_map(|it| &it.0) {
         let _ = wire::write::value(meta.given_key(key), value);
     }
 }
 
-/// The cache fields that some results must have (CACHE-01).
+/// Writes the cache fields that some results must have (rule CACHE-01).
 pub(super) fn cache(result: &mut Object<'_>, revision: Revision, ttl_ms: u64, public: bool) {
     if revision.is_modern() {
         result.u64("ttlMs", ttl_ms).str("cacheScope", if public { "public" } else { "private" });
@@ -191,7 +192,7 @@ fn done(result: &mut Object<'_>, service: &Service, revision: Revision, done: &D
             completion(&mut result.object("completion"), found);
             meta(result, service, revision, None);
         }
-        // Lists are written from rendered bytes, questions where they may fail, tasks in a file of their own.
+        // Not written here: lists come from rendered bytes, questions may fail, and tasks have a file of their own.
         Done::List(_) | Done::NeedInput(_) | Done::Task(_) => {}
     }
 }
@@ -201,7 +202,7 @@ fn tool(result: &mut Object<'_>, service: &Service, revision: Revision, tool: &T
     meta(result, service, revision, tool.meta.as_ref());
 }
 
-/// What a tool said, to whomever.
+/// Writes content, structured content and `isError` of a tool result.
 fn tool_content(result: &mut Object<'_>, revision: Revision, tool: &ToolResult) {
     let features = revision.features();
     let mut blocks = result.array("content");
@@ -252,7 +253,7 @@ fn completion(object: &mut Object<'_>, found: &Completion) {
     object.u64("total", total as u64).bool("hasMore", total > sent);
 }
 
-/// First pages are rendered once for each revision and state of the catalog, and then copied.
+/// Writes a page of a list. First pages are rendered once for each revision and state of the catalog, and then copied.
 fn list(
     out: &mut Vec<u8>,
     service: &Service,

@@ -1,4 +1,4 @@
-//! Questions to the client, in the words of a revision.
+//! Questions to the client, in the form of a revision.
 
 use super::{Scope, form::form, result_type, sampling::sampling};
 use crate::{
@@ -7,10 +7,10 @@ use crate::{
     wire::Object,
 };
 
-/// Writes the parameters of a question; a page has an id in the revision that knows those.
+/// Writes the parameters of a question. `elicitation_id` is the id of a page, for the revision that has such ids.
 ///
 /// # Errors
-/// What the revision has no words for.
+/// The revision cannot express the question.
 pub(in crate::protocol) fn question(
     params: &mut Object<'_>,
     revision: Revision,
@@ -32,10 +32,10 @@ pub(in crate::protocol) fn question(
     }
 }
 
-/// Writes the result of a call that needs answers (MRTR-02, MRTR-03).
+/// Writes the result of a call that needs answers (rules MRTR-02 and MRTR-03).
 ///
 /// # Errors
-/// What the revision has no words for.
+/// The revision cannot express one of the questions.
 pub(super) fn need_input(
     result: &mut Object<'_>,
     service: &Service,
@@ -49,10 +49,10 @@ pub(super) fn need_input(
     Ok(())
 }
 
-/// Writes all questions that wait, by their keys.
+/// Writes all open questions, by their keys.
 ///
 /// # Errors
-/// What the revision has no words for.
+/// The revision cannot express one of the questions.
 pub(super) fn requests(
     object: &mut Object<'_>,
     revision: Revision,

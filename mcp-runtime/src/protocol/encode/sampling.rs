@@ -1,4 +1,4 @@
-//! `sampling/createMessage` in the words of a revision.
+//! `sampling/createMessage`, in the form of a revision.
 
 use super::content;
 use crate::{
@@ -13,8 +13,7 @@ use crate::{
 /// Writes the parameters of the request.
 ///
 /// # Errors
-/// What is wrong with the question ([`Sampling::check`]), or what of it the revision has no words for; nothing is
-/// written then.
+/// The question is wrong ([`Sampling::check`]), or the revision cannot express it. Nothing is written in that case.
 pub(in crate::protocol) fn sampling(
     params: &mut Object<'_>,
     revision: Revision,
@@ -60,7 +59,7 @@ pub(in crate::protocol) fn sampling(
     Ok(())
 }
 
-/// Where a message has one block only, several are several messages of the same role.
+/// Writes blocks of one role. In a revision with one block per message, each block becomes a message.
 fn says(messages: &mut Array<'_>, revision: Revision, role: Role, blocks: &[SampledContent]) {
     let most = if revision.features().sampling_tools { blocks.len() } else { 1 };
     for blocks in blocks.chunks(most.max(1)) {
@@ -68,7 +67,7 @@ fn says(messages: &mut Array<'_>, revision: Revision, role: Role, blocks: &[Samp
     }
 }
 
-/// One block stands for itself: clients of every revision read that (SAMP-05).
+/// Writes a message. A single block is written without an array, because clients of every revision read that (rule SAMP-05).
 fn message<T>(
     messages: &mut Array<'_>,
     role: Role,

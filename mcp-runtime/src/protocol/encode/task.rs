@@ -1,4 +1,4 @@
-//! Tasks, in the words of either dialect (C-18).
+//! Tasks, in the form of either dialect (rule C-18).
 
 use super::{Scope, meta, question::requests, result_type, tool_content};
 use crate::{
@@ -12,7 +12,7 @@ use crate::{
     wire::{self, Id, IdBuf, Object, Raw},
 };
 
-/// Writes the response to a request that is about tasks.
+/// Writes the response to a request that concerns tasks.
 pub(super) fn answer(
     out: &mut Vec<u8>,
     service: &Service,
@@ -47,7 +47,7 @@ pub(super) fn answer(
     });
 }
 
-/// What the call would have been answered with (TASK4-06).
+/// Writes the response that the call would have had without a task (rule TASK4-06).
 fn ending(out: &mut Vec<u8>, revision: Revision, id: Id<'_>, view: &TaskView) {
     let TaskState::Ended(end) = &view.state else { return };
     match &**end {
@@ -65,12 +65,12 @@ fn ending(out: &mut Vec<u8>, revision: Revision, id: Id<'_>, view: &TaskView) {
     }
 }
 
-/// Says which task a message belongs to (TASK4-07).
+/// Writes which task a message belongs to (rule TASK4-07).
 pub(in crate::protocol) fn related(meta: &mut Object<'_>, task: &str) {
     meta.object(RELATED).str("taskId", task);
 }
 
-/// The notification that a task has changed: on a listen stream, or of a session.
+/// Writes the notification that a task has changed, for a listen stream or a session.
 pub(in crate::protocol) fn task_changed(
     out: &mut Vec<u8>,
     revision: Revision,
@@ -89,7 +89,7 @@ pub(in crate::protocol) fn task_changed(
     });
 }
 
-/// The task, and in the newer dialect what it waits for or has ended with (TASK5-04).
+/// Writes a task. In the newer dialect this includes its open questions, or its result (rule TASK5-04).
 fn detailed(object: &mut Object<'_>, revision: Revision, view: &TaskView) {
     fields(object, revision, view, status(revision, view));
     if revision.features().tasks != TaskDialect::Extension {
@@ -98,7 +98,7 @@ fn detailed(object: &mut Object<'_>, revision: Revision, view: &TaskView) {
     match &view.state {
         TaskState::Working => {}
         TaskState::InputRequired(questions) => {
-            // The newest revision has words for every question.
+            // The newest revision can express every question.
             let _ = requests(object, revision, questions);
         }
         TaskState::Ended(end) => match &**end {
@@ -126,7 +126,7 @@ fn error(object: &mut Object<'_>, revision: Revision, error: &Error) {
     }
 }
 
-/// What all dialects say of a task.
+/// Writes the fields that a task has in all dialects.
 fn fields(object: &mut Object<'_>, revision: Revision, view: &TaskView, status: &str) {
     object.str("taskId", &view.id).str("status", status);
     let message = view.message.as_deref().or_else(|| failure(revision, view));
@@ -145,13 +145,13 @@ fn fields(object: &mut Object<'_>, revision: Revision, view: &TaskView, status: 
     object.u64(poll, millis(view.poll).max(1));
 }
 
-/// As much of a text as a status is: it is said again and again, and a result has a place of its own.
+/// Shortens a text to the length of a status, which is sent repeatedly. A full result has a place of its own.
 fn line(text: &str) -> &str {
     const MOST: usize = 1000;
     text.char_indices().nth(MOST).map_or(text, |(end, _)| &text[..end])
 }
 
-/// The older dialect has no other place for why a task failed than its status.
+/// Returns why a task has failed. The older dialect has no other place for this than the status message.
 fn failure(revision: Revision, view: &TaskView) -> Option<&str> {
     if revision.features().tasks != TaskDialect::Core {
         return None;
@@ -166,7 +166,8 @@ fn failure(revision: Revision, view: &TaskView) -> Option<&str> {
     }
 }
 
-/// A tool that says it failed has failed in the older dialect, and has an answer in the newer one (TASK4-13, TASK5-08).
+/// Returns the status of a task. A tool result that is an error means `failed` in the older dialect and `completed` in the newer one
+/// (rules TASK4-13 and TASK5-08).
 fn status(revision: Revision, view: &TaskView) -> &'static str {
     let end = match &view.state {
         TaskState::Working => return "working",

@@ -23,7 +23,7 @@ fn peer() -> Peer {
     Peer::new(Service::new(&now(server.start()).unwrap()))
 }
 
-/// What a modern request says of itself.
+/// Returns `_meta` of a request of the modern era.
 fn envelope() -> String {
     let version = Revision::MODERN[0].name();
     format!(
@@ -37,7 +37,7 @@ fn answers(peer: &Peer) -> String {
     String::from_utf8(out).unwrap()
 }
 
-/// Invariant 2: no I/O and no runtime between a message and its answer.
+/// Invariant 2 of ARCHITECTURE.md: no I/O and no runtime between a message and its answer.
 #[test]
 fn receive_needs_no_runtime() {
     let peer = peer();
@@ -87,7 +87,7 @@ fn all_answers(peer: &Peer) -> String {
     std::iter::from_fn(|| Some(answers(peer)).filter(|it| !it.is_empty())).collect()
 }
 
-/// What a slow reader has not been told comes before the end of the stream, or never.
+/// Events that a slow reader has not received come before the end of the stream, or not at all.
 #[test]
 fn nothing_follows_the_end_of_a_stream() {
     fn check(end: impl Fn(&Peer), expected: &[&str]) {
@@ -107,7 +107,7 @@ fn nothing_follows_the_end_of_a_stream() {
     check(|peer| peer.receive(cancel, &mut Turn::default()), &[]);
 }
 
-/// A subscriber may do what it likes with an event, also change the server.
+/// A `tracing` subscriber may run any code for an event, and may even change the server.
 #[test]
 fn an_internal_error_is_logged_outside_of_the_locks() {
     struct Telling(crate::catalog::Handle);
@@ -145,7 +145,7 @@ fn an_internal_error_is_logged_outside_of_the_locks() {
     assert!(said.contains("internal error") && !said.contains("hunter2"), "{said}");
 }
 
-/// On a runtime with threads, a cancellation can arrive while the handler is on its last stretch.
+/// On a multi-thread runtime, a cancellation can arrive during the last poll of the handler.
 #[test]
 fn an_answer_that_comes_after_the_cancellation_is_not_sent() {
     let peer = Arc::new(std::sync::OnceLock::<Peer>::new());
@@ -196,7 +196,7 @@ fn an_answer_does_not_grow_with_what_was_wrong() {
     assert!(answer.len() < 4000, "{}", answer.len());
 }
 
-/// ELIC-08: a page's end is told to the client that was sent there, and to no other.
+/// The end of a page is announced to the client that was sent there, and to no other client (rule ELIC-08).
 #[test]
 fn only_the_client_that_was_sent_to_a_page_hears_of_its_end() {
     let server =

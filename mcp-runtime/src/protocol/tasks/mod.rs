@@ -1,5 +1,5 @@
-//! Calls that go on after their answer, in both dialects: that of the newest legacy revision, in which the client decides and waits for
-//! the result, and the extension of the modern era, in which the server decides and the client looks (C-18).
+//! Tasks: calls that continue after their response, in two dialects (rule C-18). In the newest legacy revision the client decides which
+//! calls become tasks, and waits for the result. In the extension of the modern era the server decides, and the client polls.
 
 mod start;
 mod wait;
@@ -25,13 +25,13 @@ use crate::{
     wire::{Kind as JsonKind, Raw},
 };
 
-/// The extension's name, in the capabilities of both sides.
+/// Name of the extension, in the capabilities of client and server.
 pub(super) const EXTENSION: &str = "io.modelcontextprotocol/tasks";
 
-/// The key under which a message of the older dialect says which task it belongs to.
+/// Key under which a message of the older dialect names its task.
 pub(super) const RELATED: &str = "io.modelcontextprotocol/related-task";
 
-/// A method that is about tasks. `Result` and `List` are the older dialect's, `Update` is the newer one's.
+/// Method that concerns tasks. `Result` and `List` belong to the older dialect, `Update` to the newer one.
 #[derive(Clone, Copy, PartialEq)]
 pub(super) enum TaskMethod {
     Get,
@@ -42,7 +42,7 @@ pub(super) enum TaskMethod {
 }
 
 impl TaskMethod {
-    /// The method of this name, if the revision has it (TASK5-09).
+    /// Returns the method of this name, if the revision has it (rule TASK5-09).
     pub(super) fn parse(name: &str, revision: Revision) -> Option<Self> {
         let dialect = revision.features().tasks;
         let (method, only) = match name {
@@ -58,10 +58,10 @@ impl TaskMethod {
     }
 }
 
-/// Refuses what needs a client that looks after its tasks.
+/// Checks that the client has the tasks extension, which `what` needs.
 ///
 /// # Errors
-/// When this one has not said that it does.
+/// The client has not declared the extension.
 pub(super) fn demand_extension(
     client: &ClientInfo,
     what: impl std::fmt::Display,
@@ -114,7 +114,7 @@ impl Peer {
         self.drive(Dispatched::Pending(pending), request, way, turn);
     }
 
-    /// With whose eyes this client looks at tasks.
+    /// Returns the viewer for this request, which decides what tasks the caller sees.
     pub(super) fn viewer(&self, snapshot: &Snapshot, request: &ClientRequest<'_>) -> Viewer {
         let judged = self.shared.service.dispatcher.judged(snapshot, request.carrier);
         Viewer::of(request.carrier.principal(), judged)
@@ -167,7 +167,7 @@ impl Peer {
                     return Err(invalid(text));
                 }
                 if !matches!(view.state, TaskState::Ended(_)) {
-                    // It must be cancelled when this is answered (TASK4-11).
+                    // The task must be cancelled when this request is answered (rule TASK4-11).
                     let text = "the task runs in another process: nobody here can cancel it";
                     return Err(Error::msg(text));
                 }
@@ -184,7 +184,7 @@ impl Peer {
 
 type Work = std::pin::Pin<Box<dyn Future<Output = Answer> + Send>>;
 
-/// The answers of a `tasks/update`, by their keys.
+/// Reads the answers of a `tasks/update`, by their keys.
 fn answers(responses: Option<Raw<'_>>) -> Result<Answers, Error> {
     let responses = responses.filter(|it| it.kind() == JsonKind::Object);
     let responses = responses.ok_or_else(|| invalid("`inputResponses` must be an object"))?;
@@ -200,5 +200,5 @@ fn ending(view: &TaskView) -> &'static str {
     }
 }
 
-/// What a session of the older dialect must know of its tasks.
+/// Ids of the tasks that a session of the older dialect follows.
 pub(super) type TaskIds = std::collections::BTreeSet<Arc<str>>;

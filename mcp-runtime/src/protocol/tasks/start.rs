@@ -1,4 +1,4 @@
-//! Which calls may become tasks.
+//! Decides which calls may become tasks.
 
 use std::{sync::Arc, time::Duration};
 
@@ -21,10 +21,11 @@ use crate::{
 };
 
 impl Peer {
-    /// The task that a call may become, if it may.
+    /// Opens the task that a call may become. Returns `None` if the call stays a call.
     ///
     /// # Errors
-    /// When it must be one, or must not, and its client wants it otherwise.
+    /// The client and the tool disagree: one demands a task that the other does not have or ask for. Wrong parameters and a lack of room
+    /// are errors too.
     pub(in crate::protocol) fn task(
         &self,
         entry: Option<&Arc<Entry>>,
@@ -36,7 +37,7 @@ impl Peer {
         let Request::CallTool { arguments, .. } = operation else { return Ok(None) };
         let Some(entry) = entry else { return Ok(None) };
         let dialect = terms.revision.features().tasks;
-        // Where no tool has tasks, the parameter is like any other that nobody knows (TASK4-01).
+        // If no tool has tasks, the parameter is ignored like any unknown parameter (rule TASK4-01).
         let asked = if dialect == TaskDialect::Core && Feature::Tasks.is_served(snapshot) {
             request.params.get("task").filter(|it| !it.is_null())
         } else {
@@ -70,7 +71,7 @@ impl Peer {
                 } else if !terms.client.has_extension(EXTENSION) {
                     return Ok(None);
                 }
-                // What has begun in rounds goes on in rounds.
+                // A call that has begun in rounds continues in rounds.
                 let [answers, state] = request.params.pick(["inputResponses", "requestState"]);
                 if (answers.is_some() || state.is_some()) && !support.later && !support.required {
                     return Ok(None);
@@ -78,7 +79,7 @@ impl Peer {
             }
             TaskDialect::None | TaskDialect::Core => {
                 ttl = asked.map(read_ttl).transpose()?.flatten();
-                // Its client has the task from the first moment.
+                // A client of this dialect has the task from the first moment, so the tool cannot begin it later.
                 support.later = false;
             }
         }
@@ -98,7 +99,7 @@ impl Peer {
         })
     }
 
-    /// Leads a call along the way that its task takes.
+    /// Sends questions, reports and log messages of the call through its task.
     pub(in crate::protocol) fn lead(
         &self,
         live: &Arc<Live>,
@@ -116,7 +117,8 @@ impl Peer {
         way.lead(caller)
     }
 
-    /// Where a task reports to in a session: not on the stream of its call, which ends at once (PROG-05).
+    /// Returns the channel of a task in a session. The stream of the call ends at once, so reports go to the session's outbox
+    /// (rule PROG-05).
     fn session_channel(
         &self,
         live: &Live,
@@ -134,7 +136,7 @@ impl Peer {
     }
 }
 
-/// How long the client wants its task kept.
+/// Reads how long the client wants its task kept.
 fn read_ttl(asked: Raw<'_>) -> Result<Option<Duration>, Error> {
     if asked.kind() != JsonKind::Object {
         return Err(invalid("`task` must be an object"));

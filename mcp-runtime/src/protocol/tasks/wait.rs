@@ -1,4 +1,4 @@
-//! Waiting for a task in the older dialect: what it asks meanwhile goes out on the stream of whoever waits (TASK4-08).
+//! Waits for the end of a task in the older dialect. Questions of the task go out on the stream of the request that waits (rule TASK4-08).
 
 use std::{
     future::{Future, poll_fn},
@@ -22,7 +22,7 @@ pub(super) struct Waiting {
 }
 
 impl Waiting {
-    /// What the call would have been answered with, when it is there.
+    /// Waits until the task has ended, and returns the result that its call would have had.
     pub(super) async fn result(self) -> Answer {
         let tasks = self.shared.service.tasks.clone();
         if let Some(live) = tasks.live(&self.id, &self.viewer) {
@@ -37,7 +37,7 @@ impl Waiting {
         Ok(Done::Task(TaskAnswer::Result(view)))
     }
 
-    /// Until the task has ended.
+    /// Puts the questions of the task to the client, until the task has ended.
     async fn answer_questions(&self, live: &Arc<Live>) {
         let waiter = live.wait(self.terms.client.clone());
         let mut asked = Asked { waiter: &waiter, live, asking: Vec::new() };
@@ -64,7 +64,7 @@ impl Waiting {
     }
 }
 
-/// The questions that one who waits has put to the client.
+/// Questions that a waiting request has put to its client.
 struct Asked<'a> {
     waiter: &'a Waiter,
     live: &'a Arc<Live>,
@@ -72,8 +72,8 @@ struct Asked<'a> {
 }
 
 impl Asked<'_> {
-    /// Hands over what has been answered. The user has said it once, whoever would put the question now; why there is no answer
-    /// counts only from who still waits and is to bring it.
+    /// Hands over the answers that have come. An answer counts even if another waiter would put the question now, because the user has
+    /// given it. An error counts only while this waiter waits and holds the question.
     fn poll(&mut self, cx: &mut Context<'_>, waits: bool) {
         let Self { waiter, live, asking } = self;
         asking.retain_mut(|(key, asking)| match asking.as_mut().poll(cx) {
@@ -85,13 +85,13 @@ impl Asked<'_> {
             }
             Poll::Pending => true,
         });
-        // What was withdrawn, or is somebody else's to ask now, is taken back at the client too.
+        // Cancels the questions that were withdrawn, or that another waiter puts now. The client is told.
         asking.retain(|(key, _)| waiter.holds(key));
     }
 }
 
 impl Drop for Asked<'_> {
-    /// An answer may have come just before the client gave the waiting up.
+    /// Hands over an answer that has come just before the client stopped waiting.
     fn drop(&mut self) {
         self.poll(&mut Context::from_waker(Waker::noop()), false);
     }

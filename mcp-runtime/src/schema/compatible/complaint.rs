@@ -1,4 +1,4 @@
-//! What clients have against a schema that is not in the form they all read.
+//! Complaints of clients about a schema that is not in the compatible form.
 
 use std::collections::BTreeMap;
 
@@ -9,21 +9,21 @@ use super::{
     rules::{RULES, Rule, Work},
 };
 
-/// One rule that would rewrite a published schema.
+/// A rule that would rewrite a published schema.
 #[derive(Debug)]
 pub(crate) struct Complaint {
     pub(crate) rule: &'static str,
-    /// Where it is met first: `filter.and[]`; empty for the root.
+    /// First place that the rule would rewrite, such as `filter.and[]`; empty for the root.
     pub(crate) place: String,
     /// Continues a sentence that begins with the place.
     pub(crate) says: &'static str,
-    /// Whether a client is known that refuses it.
+    /// Whether some known client rejects the schema.
     pub(crate) refused: bool,
     /// Public threads.
     pub(crate) because: &'static [&'static str],
 }
 
-/// Everything some client has against a schema that is published as it stands.
+/// Returns the complaints of all clients about a schema that is published as it stands.
 pub(crate) fn complaints(schema: &Value, side: Side) -> Vec<Complaint> {
     let by = |rules: &[Rule]| super::rewrite_by(rules, schema.clone(), side);
     let (untouched, rewritten) = (by(&[]), by(RULES));
@@ -32,11 +32,11 @@ pub(crate) fn complaints(schema: &Value, side: Side) -> Vec<Complaint> {
     }
     let mut complaints = Vec::new();
     for (at, rule) in RULES.iter().enumerate().filter(|it| it.1.sides.contains(&side)) {
-        // Some rules have work only where another has been, and some do the work of another where that is missing.
+        // Some rules have work only after another rule, and some do the work of another rule if that one is missing.
         let others: Vec<Rule> = [&RULES[..at], &RULES[at + 1..]].concat();
         let alone = first_difference(&untouched, &by(std::slice::from_ref(rule)));
         if let Some(place) = alone.or_else(|| first_difference(&by(&others), &rewritten)) {
-            // Of results, clients read what they must to check them, and models read nothing.
+            // Clients read a result's schema only as far as they need it to check results, and models do not read it.
             let matters = side == Side::Argument
                 || matches!(rule.work, Work::Dialect | Work::References | Work::Recursion);
             complaints.push(Complaint {
@@ -51,8 +51,8 @@ pub(crate) fn complaints(schema: &Value, side: Side) -> Vec<Complaint> {
     complaints
 }
 
-/// Keywords that Gemini's API has no field for and that no rule finds other words for, each with where it is met first.
-/// Nothing is said here of `$ref`, which has a rule of its own.
+/// Returns the keywords that Gemini's API has no field for and that no rule replaces, each with the first place that has it. `$ref` is left
+/// out, because it has a rule of its own.
 pub(crate) fn foreign_keywords(arguments: &Value) -> BTreeMap<&'static str, String> {
     static FOREIGN: [&str; 13] = [
         "const",
@@ -98,7 +98,7 @@ pub(crate) fn foreign_keywords(arguments: &Value) -> BTreeMap<&'static str, Stri
     found
 }
 
-/// Where two schemas differ first, as people would say it.
+/// Returns the first place where two schemas differ, in readable form.
 fn first_difference(a: &Value, b: &Value) -> Option<String> {
     fn differ(a: &Value, b: &Value, path: &mut Vec<String>) -> bool {
         match (a, b) {
@@ -122,7 +122,7 @@ fn first_difference(a: &Value, b: &Value) -> Option<String> {
     differ(a, b, &mut path).then(|| place(&path))
 }
 
-/// `properties, filter, properties, and, items` is `filter.and[]`.
+/// Makes a path readable: `properties, filter, properties, and, items` becomes `filter.and[]`.
 fn place(path: &[String]) -> String {
     let mut place = String::new();
     let mut segments = path.iter();

@@ -1,4 +1,4 @@
-//! Which formats are published, and what is said in place of the others.
+//! Rules about formats: which ones are published, and the sentences for the others.
 
 use serde_json::{Value, json};
 
@@ -6,11 +6,11 @@ use super::super::constant::equal;
 use super::said::say;
 use super::{Map, Side};
 
-/// What OpenAI lists.
+/// Formats that OpenAI lists.
 static FORMATS: [&str; 9] =
     ["date-time", "time", "date", "duration", "email", "hostname", "ipv4", "ipv6", "uuid"];
 
-/// Whether a format stays.
+/// Whether a format stays in the schema.
 pub(in crate::schema) const fn is_published(name: &str, side: Side) -> bool {
     if let Side::Argument = side {
         return equal(name, "date-time");
@@ -25,7 +25,7 @@ pub(in crate::schema) const fn is_published(name: &str, side: Side) -> bool {
     false
 }
 
-/// What a text of the format is. Of those that are not here there is only the name.
+/// Returns a sentence about texts of the format; `None` if only the name of the format is known.
 pub(in crate::schema) const fn in_words(name: &str) -> Option<&'static str> {
     static ALL: [(&str, &str); 14] = [
         ("date", "A date, as in `2030-12-31`."),
@@ -63,7 +63,7 @@ pub(super) fn format(map: &mut Map, side: Side) {
         None => format!("In the format `{name}`."),
     };
     map.remove("format");
-    // Of numbers it says how wide they are, which their bounds do.
+    // The format of a number tells its width, as its bounds do.
     if side == Side::Argument && map.get("type") == Some(&json!("string")) {
         say(map, sentence);
     }

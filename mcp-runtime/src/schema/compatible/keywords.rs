@@ -1,11 +1,11 @@
-//! Rules about single keywords, and which keywords speak of which values.
+//! Rules about single keywords, and the keywords of each type.
 
 use serde_json::{Value, json};
 
 use super::{Map, Side, conjoin};
 use crate::gathered::gathered;
 
-/// The keywords that only bear on values of one type.
+/// Returns the keywords that apply only to values of one type.
 pub(super) fn keywords_of(name: &str) -> &'static [&'static str] {
     match name {
         "integer" | "number" => {

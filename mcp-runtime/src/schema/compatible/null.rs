@@ -1,4 +1,4 @@
-//! Rules about `null`: an argument that may be null may as well be left out.
+//! Rules about `null`: an argument that may be `null` may as well be left out.
 
 use serde_json::{Value, json};
 

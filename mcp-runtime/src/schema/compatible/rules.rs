@@ -1,4 +1,4 @@
-//! What is rewritten, and because of whom.
+//! The rules of the compatible form, each with the threads that show why it is needed.
 
 use super::format::format;
 use super::keywords::{exclusive_bounds, pattern};
@@ -11,7 +11,7 @@ use super::words::{
 };
 use super::{Map, Side};
 
-/// One rewriting, and because of whom.
+/// A rule, with the reasons for it.
 #[derive(Clone)]
 #[cfg_attr(
     not(feature = "stdio"),
@@ -19,9 +19,9 @@ use super::{Map, Side};
 )]
 pub(super) struct Rule {
     pub(super) name: &'static str,
-    /// What is wrong with a schema that it would rewrite, as `check` says it.
+    /// Complaint of `check` about a schema that the rule would rewrite.
     pub(super) says: &'static str,
-    /// Whether a client is known that takes no such argument, rather than one that does worse with it.
+    /// Whether some known client rejects such an argument, rather than doing worse with it.
     pub(super) refused: bool,
     /// Public threads that show what goes wrong without the rule.
     pub(super) because: &'static [&'static str],
@@ -29,29 +29,29 @@ pub(super) struct Rule {
     pub(super) work: Work,
 }
 
-/// Where a rule has its place.
+/// Place of a rule in the rewriting.
 #[derive(Clone, Copy)]
 pub(super) enum Work {
-    /// At the root: which dialect it is.
+    /// At the root: the dialect.
     Dialect,
-    /// At the root: what people are shown for the type.
+    /// At the root: the title that users see for the type.
     Title,
-    /// On the way down: what a reference means stands in its place.
+    /// On the way down: the meaning of a reference replaces it.
     References,
-    /// On the way down: a type inside of itself is cut off.
+    /// On the way down: a type inside itself is cut off.
     Recursion,
-    /// One schema object at a time; the schemas inside it have been rewritten before.
+    /// At each schema object, after the schemas inside it.
     Each(fn(&mut Map, Side)),
 }
 
 const BOTH: &[Side] = &[Side::Argument, Side::Result];
 const ARGUMENTS: &[Side] = &[Side::Argument];
 
-/// In the order they are applied. A static, like every table here: of a constant each unit of the compiler has a copy, whose addresses are
-/// written in whenever a program starts.
+/// Rules in the order in which they are applied. This is a static, like every table here: each codegen unit would have a copy of a
+/// constant, and the addresses in each copy are written whenever a program starts.
 pub(super) static RULES: &[Rule] = &[
     Rule {
-        // Without it the schema is of the dialect that the specification names. With another URL it is refused.
+        // Without `$schema` the dialect is the one that the specification names. A schema with another URL is rejected.
         name: "$schema",
         says: "names its dialect (`$schema`)",
         refused: true,
@@ -91,7 +91,7 @@ pub(super) static RULES: &[Rule] = &[
         work: Work::References,
     },
     Rule {
-        // Clients that write references out themselves fail at a circle, and take no tool of the server.
+        // Clients that write out references themselves fail at a cycle, and take no tool of the server.
         name: "recursion",
         says: "contains itself (`$ref`)",
         refused: true,
@@ -100,7 +100,7 @@ pub(super) static RULES: &[Rule] = &[
         work: Work::Recursion,
     },
     Rule {
-        // `nullable` is OpenAPI's, and strict validators refuse it.
+        // `nullable` belongs to OpenAPI, and strict validators reject it.
         name: "nullable",
         says: "has `nullable`, which is OpenAPI's",
         refused: true,
@@ -109,7 +109,7 @@ pub(super) static RULES: &[Rule] = &[
         work: Work::Each(nullable),
     },
     Rule {
-        // Older generators wrap a reference this way, and `allOf` is known to few dialects.
+        // Older generators wrap a reference this way, and few dialects know `allOf`.
         name: "single allOf",
         says: "wraps one schema in `allOf`",
         refused: false,
@@ -141,7 +141,7 @@ pub(super) static RULES: &[Rule] = &[
         work: Work::Each(type_list),
     },
     Rule {
-        // Only strings: Gemini refuses every other value in an `enum`, and clients that drop an unknown `const` go on.
+        // Only strings are rewritten: Gemini rejects every other value in an `enum`, and clients that drop an unknown `const` still work.
         name: "const",
         says: "has a `const` where an `enum` of one says the same",
         refused: true,
@@ -159,7 +159,7 @@ pub(super) static RULES: &[Rule] = &[
         work: Work::Each(named_values),
     },
     Rule {
-        // Gemini knows no value but a string that is not empty. Bounds and a sentence say the same of numbers.
+        // Gemini accepts only non-empty strings as values. For numbers, bounds and a sentence say the same.
         name: "values",
         says: "lists values that are no texts, or an empty one",
         refused: true,
@@ -173,8 +173,8 @@ pub(super) static RULES: &[Rule] = &[
         work: Work::Each(other_values),
     },
     Rule {
-        // The variants of a Rust enum exclude each other anyway. It also makes every other rule that widens a branch
-        // safe for results: a second branch may match.
+        // The variants of a Rust enum exclude each other anyway. `anyOf` also makes every other rule that widens a branch safe for results,
+        // since a second branch may match.
         name: "oneOf",
         says: "has `oneOf`, which fewer read than `anyOf`",
         refused: true,
@@ -183,8 +183,8 @@ pub(super) static RULES: &[Rule] = &[
         work: Work::Each(one_of),
     },
     Rule {
-        // A whole number keeps its bound, one lower or higher. Any other number is published one value too wide, which
-        // the check of the argument catches.
+        // The bound of an integer becomes inclusive, one higher or lower. For any other number the published range is one value too wide,
+        // and the check of the argument catches that value.
         name: "exclusive bounds",
         says: "has an exclusive bound",
         refused: true,
@@ -193,9 +193,9 @@ pub(super) static RULES: &[Rule] = &[
         work: Work::Each(exclusive_bounds),
     },
     Rule {
-        // `uint32` and its like are schemars' own, and others are refused by name (`uri` by gpt-5-codex). OpenAI lists nine,
-        // of which Gemini's API is known to take `date-time` alone: its reference now says that it takes any, and the last of
-        // these threads saw requests with `email` and `uri` refused all the same.
+        // `uint32` and the like are schemars' own, and clients reject others by name (`uri` by gpt-5-codex). OpenAI lists nine formats, of
+        // which Gemini's API is known to accept only `date-time`. Its reference now says that it accepts any format, but the last of these
+        // threads saw requests with `email` and `uri` rejected.
         name: "format",
         says: "has a `format` that not everybody knows",
         refused: true,
@@ -212,7 +212,7 @@ pub(super) static RULES: &[Rule] = &[
         work: Work::Each(format),
     },
     Rule {
-        // schemars says so of the 0 of a `NonZeroI64`.
+        // schemars writes this for the 0 of a `NonZeroI64`.
         name: "not",
         says: "rules out single values with `not`",
         refused: true,
@@ -221,7 +221,7 @@ pub(super) static RULES: &[Rule] = &[
         work: Work::Each(not),
     },
     Rule {
-        // The engines of OpenAI and llama.cpp have no lookaround, and refuse every tool of the request for it.
+        // The engines of OpenAI and llama.cpp have no lookaround, and reject every tool of the request for it.
         name: "pattern",
         says: "has a `pattern` that looks around, as in `(?!…)`",
         refused: true,
@@ -230,7 +230,7 @@ pub(super) static RULES: &[Rule] = &[
         work: Work::Each(pattern),
     },
     Rule {
-        // Before `items`, which a tuple has none of: of what the list is, its parts say.
+        // Applied before the rule "items": a tuple has no `items`, and its parts describe the elements.
         name: "tuple",
         says: "says one by one what is in a list (`prefixItems`)",
         refused: true,
@@ -255,8 +255,8 @@ pub(super) static RULES: &[Rule] = &[
         work: Work::Each(items),
     },
     Rule {
-        // A bare `true` loses all tools of the server, `{}` makes clients send strings, and a list of all types fails
-        // with Gemini. Left is a union of typed branches, in which every branch is usual.
+        // A bare `true` loses all tools of the server, `{}` makes clients send strings, and a list of all types fails with Gemini. A union
+        // of typed branches remains, in which every branch is usual.
         name: "any value",
         says: "does not say what it is",
         refused: true,
@@ -273,7 +273,7 @@ pub(super) static RULES: &[Rule] = &[
         work: Work::Each(any_value),
     },
     Rule {
-        // Where `null` is not described it must not be proposed.
+        // A default of `null` must not be offered if the schema does not describe `null`.
         name: "null default",
         says: "has `null` for a default and no `null` among its types",
         refused: false,
@@ -282,17 +282,17 @@ pub(super) static RULES: &[Rule] = &[
         work: Work::Each(null_default),
     },
     Rule {
-        // Here begins what Gemini's API has no field for: one such keyword anywhere, and it refuses the request. The first
-        // thread has tried each of them with the models of its day.
+        // This rule and those after it remove keywords that Gemini's API has no field for: it rejects a request that has one of them
+        // anywhere. The first thread has tried each of them with the models of its day.
         //
-        // Not among them, on purpose:
+        // Left alone, on purpose:
         // - The schema of a map's values (`additionalProperties`). Gemini has no field for it either
-        //   (zed-industries/zed#52670), so clients for Gemini take it out. Without it the others would take the map for an empty object.
-        // - Objects without `properties`. Gemini refused them once (MarkusPfundstein/mcp-obsidian#21); by now clients send it
-        //   such ones to mend others (Kilo-Org/kilocode#11955, code-yeongyu/oh-my-openagent#1465).
+        //   (zed-industries/zed#52670), so clients for Gemini remove it. Other clients would take a map without it for an empty object.
+        // - Objects without `properties`. Gemini rejected them once (MarkusPfundstein/mcp-obsidian#21). By now clients send it such objects
+        //   to repair other schemas (Kilo-Org/kilocode#11955, code-yeongyu/oh-my-openagent#1465).
         // - `x-mcp-header`, which the specification defines.
         //
-        // A set read from a list with something twice has it once.
+        // Nothing is lost without `uniqueItems`: a set that is read from a list keeps one of several equal values.
         name: "uniqueItems",
         says: "has `uniqueItems`",
         refused: true,
@@ -306,7 +306,7 @@ pub(super) static RULES: &[Rule] = &[
         work: Work::Each(unique_items),
     },
     Rule {
-        // schemars makes a pattern of the keys of a map if they are numbers.
+        // schemars writes a pattern for the keys of a map if they are numbers.
         name: "names of members",
         says: "describes the names of members (`patternProperties`, `propertyNames`, `dependentRequired`)",
         refused: true,
@@ -329,7 +329,7 @@ pub(super) static RULES: &[Rule] = &[
         work: Work::Each(unevaluated),
     },
     Rule {
-        // After the rules that read the keyword. The server refuses unknown arguments in any case, and clients that turn on
+        // Applied after the rules that read the keyword. The server rejects unknown arguments in any case, and clients that turn on
         // OpenAI's strict mode close every object themselves.
         name: "further members",
         says: "only allows or forbids further members (`additionalProperties`)",
@@ -359,7 +359,7 @@ pub(super) static RULES: &[Rule] = &[
         work: Work::Each(content),
     },
     Rule {
-        // schemars writes them for attributes of Rust's and serde's.
+        // schemars writes these for attributes of Rust and serde.
         name: "annotations",
         says: "has an annotation such as `deprecated` or `readOnly`",
         refused: true,
@@ -390,7 +390,7 @@ pub(super) fn apply(rules: &[Rule], map: &mut Map, side: Side) {
     }
 }
 
-/// Whether the rule with this place is among them.
+/// Whether one of the rules has this place.
 pub(super) fn has(rules: &[Rule], work: Work) -> bool {
     rules.iter().any(|rule| std::mem::discriminant(&rule.work) == std::mem::discriminant(&work))
 }

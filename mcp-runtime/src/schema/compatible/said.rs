@@ -1,14 +1,14 @@
-//! What a keyword said that is not published: a sentence at the end of the description.
+//! Sentences at the end of the description, in place of keywords that are not published.
 
 use serde_json::Value;
 
 use super::Map;
 
-/// Where sentences wait until every rule has been applied: a description that goes before another must not take them along.
-/// No schema of anybody's has a keyword of that name.
+/// Holds the sentences until every rule has been applied: a description that replaces another must not drop them. Authors' schemas have no
+/// keyword of this name.
 pub(in crate::schema) const SAID: &str = "\0said";
 
-/// Beside what is said already.
+/// Adds a sentence to those of this schema.
 pub(super) fn say(map: &mut Map, sentence: String) {
     let said = map.entry(SAID).or_insert_with(|| Value::Array(Vec::new()));
     let sentence = Value::String(sentence);
@@ -19,13 +19,13 @@ pub(super) fn say(map: &mut Map, sentence: String) {
     }
 }
 
-/// What has been said of this schema itself.
+/// Returns the sentences about this schema itself.
 pub(super) fn sentences(map: &Map) -> Option<String> {
     let said: Vec<_> = map.get(SAID)?.as_array()?.iter().filter_map(Value::as_str).collect();
     Some(said.join(" "))
 }
 
-/// Brings all sentences into the descriptions.
+/// Moves all sentences into the descriptions.
 pub(super) fn finish(schema: &mut Value) {
     match schema {
         Value::Object(map) => {
@@ -44,7 +44,7 @@ pub(super) fn finish(schema: &mut Value) {
     }
 }
 
-/// A value as it stands in a sentence.
+/// Writes a value for a sentence.
 pub(super) fn quoted(value: &Value) -> String {
     match value {
         Value::String(text) => format!("`{text}`"),

@@ -31,7 +31,7 @@ fn any_result() -> Value {
     ])
 }
 
-/// The rule, the sides, what schemars or a user wrote, what is published.
+/// Rule, sides, schema as schemars or a user wrote it, published schema.
 fn cases() -> Vec<(&'static str, &'static [Side], Value, Value)> {
     vec![
         (
@@ -214,7 +214,7 @@ fn cases() -> Vec<(&'static str, &'static [Side], Value, Value)> {
         (
             "format",
             ARGUMENT,
-            // What is said of a type is said of an argument of that type too.
+            // The sentence about a type also describes an argument of that type.
             json!({"$ref": "#/$defs/Id", "description": "Whose.", "$defs": {
                 "Id": {"type": "string", "format": "uuid", "description": "An id."}}}),
             json!({"type": "string", "description": "Whose.\n\nA UUID."}),
@@ -459,7 +459,7 @@ fn cases() -> Vec<(&'static str, &'static [Side], Value, Value)> {
         (
             "recursion",
             RESULT,
-            // Each knows the other, and what may be `null` stays so.
+            // Two definitions contain each other, and a `null` stays where it was.
             json!({"$ref": "#/$defs/A", "$defs": {
                 "A": {"type": "object", "properties": {"b": {"anyOf": [{"$ref": "#/$defs/B"}, {"type": "null"}]}}},
                 "B": {"oneOf": [{"type": "object", "properties": {"a": {"$ref": "#/$defs/A", "description": "The owner."}}}, {"$ref": "#/$defs/C"}]},
@@ -474,12 +474,12 @@ fn cases() -> Vec<(&'static str, &'static [Side], Value, Value)> {
         (
             "recursion",
             ARGUMENT,
-            // What has no type of its own may be anything.
+            // A definition without a type of its own may be any value.
             json!({"properties": {"a": {"$ref": "#/$defs/A"}}, "$defs": {"A": {"anyOf": [{"type": "string"}, {"type": "array", "items": {"$ref": "#/$defs/A"}}]}}}),
             json!({"type": "object", "properties": {"a": {"anyOf": [{"type": "string"}, {"type": "array", "items": {
                 "anyOf": any_argument(), "description": "Again `A`, as around it."}}]}}}),
         ),
-        // What cannot share an object stays apart; what is asked under `not` stays as it is.
+        // Schemas that cannot share an object stay apart, and a schema below `not` stays as it is.
         (
             "",
             BOTH,
@@ -518,7 +518,7 @@ fn every_rule_has_a_reason() {
     }
 }
 
-/// Without the rule, one of its cases is published otherwise.
+/// Without the rule, at least one of its cases is published differently.
 #[test]
 fn every_rule_has_a_case_that_fails_without_it() {
     for (at, rule) in RULES.iter().enumerate() {
@@ -533,7 +533,7 @@ fn every_rule_has_a_case_that_fails_without_it() {
     }
 }
 
-/// `check` says of a schema that is published as it stands what the rules would have done.
+/// For a schema that is published as it stands, `check` reports what the rules would rewrite.
 #[cfg(feature = "stdio")]
 #[test]
 fn every_rule_is_a_complaint() {
@@ -543,7 +543,7 @@ fn every_rule_is_a_complaint() {
         let is_said = cases().into_iter().filter(|it| it.0 == rule.name).any(
             |(_, sides, schema, published)| {
                 sides.iter().any(|side| {
-                    // What is published has nothing against it, whatever rule made it.
+                    // A schema that the rules have made gets no complaint.
                     let left = complaints(&published, *side);
                     assert!(left.is_empty(), "{left:?}: {published}");
                     complaints(&schema, *side).iter().any(|it| it.rule == rule.name)
@@ -722,7 +722,7 @@ proptest! {
         prop_assert_eq!(compatible_result(once.clone()), once);
     }
 
-    /// Clients check results: nothing that was a result may stop being one.
+    /// Clients check results, so every result that was valid must stay valid.
     #[test]
     fn results_stay_valid(schema in schemas(), instances in prop::collection::vec(instances(), 16)) {
         let published = compatible_result(schema.clone());
@@ -731,8 +731,8 @@ proptest! {
         }
     }
 
-    /// No boolean schemas, lists of types, unknown formats, foreign keywords or empty schemas: what Inspector's
-    /// `--strict` and the threads in the table complain about.
+    /// Published schemas have no boolean schemas, lists of types, unknown formats, foreign keywords or empty schemas: Inspector's
+    /// `--strict` and the threads in the table complain about these.
     #[test]
     fn nothing_to_complain_about(schema in schemas()) {
         complain(&compatible(schema))?;

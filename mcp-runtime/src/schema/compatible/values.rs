@@ -7,7 +7,7 @@ use super::said::{SAID, say, sentences};
 use super::{Map, Side, conjoin};
 use crate::gathered::gathered;
 
-/// `const` as an `enum` of one.
+/// Replaces a string `const` by an `enum` of one value.
 pub(super) fn constant(map: &mut Map, _: Side) {
     if let Some(Value::String(value)) = map.get("const")
         && !map.contains_key("enum")
@@ -19,7 +19,7 @@ pub(super) fn constant(map: &mut Map, _: Side) {
     }
 }
 
-/// Values of an argument that are no strings: their type, their bounds, and a sentence that lists them.
+/// Replaces values of an argument that are not strings by their type, their bounds, and a sentence that lists them.
 pub(super) fn other_values(map: &mut Map, _: Side) {
     let keyword = if map.contains_key("enum") { "enum" } else { "const" };
     let values = match map.get_mut(keyword) {
@@ -63,7 +63,7 @@ pub(super) fn other_values(map: &mut Map, _: Side) {
     say(map, sentence);
 }
 
-/// A choice between named strings as one `enum`, what was said of each of them in the description.
+/// Replaces a choice between named strings by one `enum`. The description of each name moves to the description.
 pub(super) fn named_values(map: &mut Map, _: Side) {
     for union in ["oneOf", "anyOf"] {
         if map.contains_key("enum") || map.contains_key("const") {
@@ -108,7 +108,7 @@ pub(super) fn named_values(map: &mut Map, _: Side) {
     }
 }
 
-/// A branch that does nothing but list strings.
+/// A branch that only lists strings.
 struct NamedValues<'a> {
     name: &'a str,
     values: Vec<&'a Value>,

@@ -1,4 +1,4 @@
-//! Rules about keywords that Gemini's API has no field for: it refuses the request for any of them. Words say the same.
+//! Rules about keywords that Gemini's API has no field for: it rejects the request for any of them. Sentences say the same.
 
 use serde_json::{Value, json};
 
@@ -32,7 +32,7 @@ pub(super) fn content(map: &mut Map, _: Side) {
     map.remove("contentSchema");
 }
 
-/// Values that are ruled out one by one, as the 0 of a `NonZeroI64`. Of any other `not` there is nothing short to be said.
+/// Replaces a `not` that excludes single values, such as the 0 of a `NonZeroI64`. Any other `not` has no short description.
 pub(super) fn not(map: &mut Map, _: Side) {
     let Some(Value::Object(ruled_out)) = map.get("not").filter(|_| map.contains_key("type")) else {
         return;
@@ -53,7 +53,7 @@ pub(super) fn unique_items(map: &mut Map, _: Side) {
     }
 }
 
-/// A tuple as a list of what may be in it, and in which order that comes.
+/// Replaces a tuple by a list of the values that it may hold, with a sentence about their order.
 pub(super) fn tuple(map: &mut Map, side: Side) {
     let Some(Value::Array(parts)) = map.remove("prefixItems") else { return };
     let mut distinct: Vec<Value> = Vec::new();
@@ -80,7 +80,7 @@ pub(super) fn tuple(map: &mut Map, side: Side) {
             }
         }
         None if most.is_some_and(|most| most <= parts.len() as u64) => {}
-        // Anything may come after these.
+        // Further elements may have any type.
         _ => return,
     }
     if !distinct.is_empty() {
@@ -97,7 +97,7 @@ fn one_of_these(mut schemas: Vec<Value>, side: Side) -> Value {
     Value::Object(choice)
 }
 
-/// What the names of an object's members are like.
+/// Replaces the keywords about the names of an object's members.
 pub(super) fn names(map: &mut Map, side: Side) {
     if let Some(Value::Object(patterns)) = map.remove("patternProperties") {
         let mut values: Vec<Value> = Vec::new();
@@ -138,7 +138,7 @@ fn others_are_described(map: &Map) -> bool {
     map.get("additionalProperties").is_some_and(Value::is_object)
 }
 
-/// By now references are written out, so that almost always it is the same as the older keyword.
+/// Replaces `unevaluatedProperties` by the older keyword. References are written out by now, so both almost always mean the same.
 pub(super) fn unevaluated(map: &mut Map, _: Side) {
     map.remove("unevaluatedItems");
     let Some(others) = map.remove("unevaluatedProperties") else { return };

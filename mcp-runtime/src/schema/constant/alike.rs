@@ -1,9 +1,9 @@
-//! Whether two nodes have one text. Tuples need it: their elements are listed once more, each text once.
+//! Compares the texts of nodes. The schema of a tuple lists those of its elements, each text once.
 
 use super::node::{Node, What};
 
-/// Whether `alike` knows all of these, or there is nothing to compare. Lists of names and `null` are left to schemars too: a choice between
-/// them the rules of the compatible form change once more.
+/// Whether `alike` can compare all of these nodes, or there is only one. Lists of names and `null` are left to schemars too, because the
+/// rules of the compatible form rewrite a choice between them.
 pub(super) const fn are_comparable(parts: &[Node]) -> bool {
     let mut i = 0;
     while i < parts.len() && parts.len() > 1 {
@@ -60,7 +60,7 @@ pub(super) const fn are_alike(parts: &[Node]) -> bool {
     i >= parts.len()
 }
 
-/// As arguments, where an option is written as what is in it.
+/// Compares two nodes as arguments, where an option has the schema of its value.
 const fn alike(a: &Node, b: &Node) -> bool {
     match (a.what, b.what) {
         (What::Optional(a), _) => alike(a, b),
@@ -120,7 +120,7 @@ const fn same_text(a: Option<&str>, b: Option<&str>) -> bool {
     }
 }
 
-/// `==` on texts, which constants do not have.
+/// `==` on strings, which constants cannot call.
 pub(crate) const fn equal(a: &str, b: &str) -> bool {
     let (a, b) = (a.as_bytes(), b.as_bytes());
     let mut i = 0;
@@ -133,7 +133,7 @@ pub(crate) const fn equal(a: &str, b: &str) -> bool {
     a.len() == b.len()
 }
 
-/// `<` on texts.
+/// `<` on strings.
 pub(super) const fn is_before(a: &str, b: &str) -> bool {
     let (a, b) = (a.as_bytes(), b.as_bytes());
     let mut i = 0;

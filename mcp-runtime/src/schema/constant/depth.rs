@@ -1,30 +1,29 @@
-//! How deep a schema goes.
+//! Limits the depth of schemas in constants.
 //!
-//! A constant that refers to itself is an error of the compiler (E0391), and two structs that contain each other would have
-//! such constants. So the constants of a struct are a type's, [`Body::At`], which exists once for each depth, and at depth
-//! zero there is none.
+//! A constant that refers to itself is a compile error (E0391), and two structs that contain each other would have such constants. So the
+//! constants of a struct belong to a type, [`Body::At`], which exists once for each depth. At depth zero it is replaced by `TooDeep`.
 
 use std::marker::PhantomData;
 
 use super::node::Node;
 
-/// A number of structs.
+/// Number of structs that a schema may still go into, as a type.
 pub trait Depth: Sized + 'static {
     /// The schema of `T` at this depth.
     type Of<T: Body + ?Sized>: Part;
 }
 
-/// A type whose fields are one less deep: `At` is always [`Full`].
+/// A type whose fields are described at depth `D`, which is one less than its own. `At` is always [`Full`].
 pub trait Body {
     type At<D: Depth>: Part;
 }
 
-/// The node of a struct or an enum, made of what is in it at depth `D`.
+/// The node of a struct or an enum, with its fields at depth `D`.
 pub trait Described<D: Depth> {
     const NODE: Node;
 }
 
-/// [`Described`] as a type.
+/// Carries the node of [`Described`] as a type.
 #[derive(Debug)]
 pub struct Full<T: ?Sized, D>(PhantomData<D>, PhantomData<fn() -> PhantomData<T>>);
 
@@ -32,7 +31,7 @@ impl<T: Described<D> + ?Sized, D: Depth> Part for Full<T, D> {
     const NODE: Node = T::NODE;
 }
 
-/// A node as a type.
+/// A type that carries a node.
 pub trait Part {
     const NODE: Node;
 }
@@ -43,7 +42,7 @@ pub struct Zero;
 #[derive(Debug)]
 pub struct More<D>(PhantomData<D>);
 
-/// Where a tool starts. What is deeper is made at run time.
+/// Depth that the schema of a tool starts with. Deeper schemas are made at run time.
 pub type Top = More<More<More<More<More<More<More<More<Zero>>>>>>>>;
 
 impl Depth for Zero {

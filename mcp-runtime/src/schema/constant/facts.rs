@@ -1,20 +1,20 @@
-//! What is to be known of a node before it is written.
+//! Facts about a node that are needed before it is written.
 
 use super::node::{Member, Node, Object, What};
 use crate::schema::Kind;
 
-/// The compiler refuses constants that take it long, and a program that is to be started does not wait either: types in which
-/// others stand over and over can have millions of nodes.
+/// Most nodes of a schema in a constant. Types that contain others over and over can have millions of nodes. The compiler rejects constants
+/// that take it long, and a program must not wait for them at its start either.
 pub(crate) const MOST_NODES: usize = 2_000;
 
 impl Node {
-    /// Whether a constant says all of it.
+    /// Whether constants describe all of the type.
     pub(crate) const fn is_constant(&self) -> bool {
         self.room_after(MOST_NODES) > 0 && self.is_whole()
     }
 
-    /// What is left of a number of nodes when these are taken, 0 if they are more. What is deeper than constants go is
-    /// counted as endless, since it mostly is.
+    /// Subtracts the nodes of this schema from `room`; 0 if there are too many. A schema that is deeper than constants go counts as
+    /// infinite, since most of these are recursive.
     pub(crate) const fn room_after(&self, room: usize) -> usize {
         if room == 0 {
             return 0;
@@ -81,14 +81,15 @@ impl Node {
                     are_names = are_names && (node.is_null() || node.is_named());
                     i += 1;
                 }
-                // The rules of the compatible form make one list of them.
+                // The rules of the compatible form merge such branches into one `enum`.
                 !are_names || !has_names
             }
             _ => true,
         }
     }
 
-    /// The names of the members that lead to what no constant says, as far as three of them tell; empty if there is nothing, or it has no name.
+    /// Returns the names of up to three members on the path to the first part that no constant describes. They are empty if there is no
+    /// such part, or if no named member leads to it.
     pub(crate) const fn unknown_path(&self) -> [&'static str; 3] {
         match self.what {
             What::Optional(it) | What::Map(it) | What::Array { items: it, .. } => it.unknown_path(),
@@ -128,7 +129,7 @@ impl Node {
         }
     }
 
-    /// Whether its fields are arguments, when it is spread.
+    /// Whether this is a struct, whose fields become arguments when it is spread.
     pub(crate) const fn is_object(&self) -> bool {
         matches!(self.what, What::Object(_))
     }
@@ -164,12 +165,12 @@ impl Node {
         }
     }
 
-    /// An enum with data.
+    /// Whether this is an enum with data.
     pub(crate) const fn is_choice(&self) -> bool {
         matches!(self.what, What::OneOf(_))
     }
 
-    /// `serde_json::Value` itself.
+    /// Whether this is `serde_json::Value` itself, or an option of it.
     pub(super) const fn is_anything(&self) -> bool {
         match self.what {
             What::Any => self.is_std,
@@ -178,17 +179,17 @@ impl Node {
         }
     }
 
-    /// An option of it is described as it is itself.
+    /// Whether an option of this type has the same schema as the type.
     pub(super) const fn takes_null(&self) -> bool {
         matches!(self.what, What::Null | What::Any)
     }
 
-    /// Need not be sent.
+    /// Whether an argument of this type can be left out.
     pub(crate) const fn is_optional(&self) -> bool {
         matches!(self.what, What::Optional(_))
     }
 
-    /// The member of a struct at `index`, in the order of names.
+    /// Returns the member of a struct at `index`, in the order of names.
     pub(crate) const fn member(&self, index: usize) -> Option<&'static Member> {
         match self.what {
             What::Object(object) if index < object.members.len() => Some(&object.members[index]),

@@ -1,4 +1,4 @@
-//! What constants leave to schemars, for people who want to know why.
+//! Explanations for authors why schemars makes a schema at run time.
 
 use super::{
     MOST_NODES,
@@ -6,12 +6,12 @@ use super::{
 };
 
 impl Node {
-    /// The first part that no constant says, in a sentence; `place` is where the node stands: `order.items[]`.
+    /// Returns a sentence about the first part that no constant describes. `place` is the path to this node, such as `order.items[]`.
     pub(crate) fn gap(&self, place: &str) -> Option<String> {
         if self.is_constant() {
             return None;
         }
-        // Only what is small enough is looked into: the others have more parts than anybody can wait for.
+        // Only small schemas are searched. The others can have more parts than a search can visit in reasonable time.
         if self.room_after(MOST_NODES) == 0 {
             return Some(format!("{} contains itself, or too much", quoted(place)));
         }
@@ -53,7 +53,7 @@ fn typed(place: &str) -> String {
     if place.is_empty() { "the type".to_owned() } else { format!("the type of `{place}`") }
 }
 
-/// The name of a type without the modules that it is in.
+/// Returns the name of a type without its modules.
 pub(crate) fn short(name: &str) -> String {
     let mut text = String::new();
     let mut word = 0;

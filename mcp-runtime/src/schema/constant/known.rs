@@ -1,4 +1,4 @@
-//! The types of std, as schemars describes them.
+//! Nodes of std's types, as schemars describes them.
 
 use std::{
     borrow::Cow,
@@ -56,7 +56,7 @@ const DURATION: Object = Object::new(
     &[1, 0],
 );
 
-/// As a list of bytes or of what UTF-16 is made of.
+/// An `OsString`: a list of bytes on Unix, of UTF-16 code units on Windows.
 const OS_STRING: [Branch; 2] = {
     const BYTES: Node = integer(Some(0), Some(255));
     const WORDS: Node = integer(Some(0), Some(65_535));
@@ -158,7 +158,7 @@ impl<T: Schema<D> + ToOwned + ?Sized, D: Depth> Schema<D> for Cow<'_, T> {
 impl<T: Schema<D>, D: Depth> Schema<D> for Option<T> {
     const NODE: Node = match T::NODE.what {
         What::Unknown(_) => Node::of(T::NODE.what),
-        // schemars refers to these by name, and then an option is no longer the same.
+        // schemars refers to such a type by name, so an option of it has another schema.
         What::Any | What::Null if !T::NODE.is_std => Node::UNKNOWN,
         What::Optional(_) => T::NODE,
         _ => Node::of(What::Optional(T::AT)),
@@ -258,7 +258,7 @@ const fn map(values: &'static Node) -> Node {
     Node::of(What::Map(values))
 }
 
-/// Of integers and names schemars makes patterns and properties.
+/// Only maps with text as keys are known: schemars describes integer keys by patterns, and the names of an enum by properties.
 const fn map_from(keys: &Node, values: &'static Node) -> Node {
     match keys.what {
         What::Text { .. } => map(values),

@@ -1,13 +1,13 @@
-//! Schemas that the compiler renders: a tool's parameters and its result as static bytes of JSON, in the client-compatible
-//! form, without schemars.
+//! Schemas that the compiler renders: the parameters and the result of a tool as static bytes of JSON, in the client-compatible form,
+//! without schemars.
 //!
-//! schemars stays what a schema *means*. This is the part of it that constants can say: [`Schema`] gives a type a [`Node`],
-//! [`sheet`] makes the text of one, and a test for every type holds it equal to what schemars and the rules
-//! of [`compatible`](super::compatible) make. A type without a node, and whatever contains it, goes through schemars at first use, and a struct with
-//! one such field asks it for that field alone ([`value`]).
+//! schemars defines what a schema *means*, and constants can express a part of that: [`Schema`] gives a type a [`Node`], and [`sheet`]
+//! writes the text. A test for every type compares the text with what schemars and the rules of [`compatible`](super::compatible) make. A
+//! type without a node, and every type that contains it, goes through schemars at first use. A struct with one such field asks schemars for
+//! that field alone ([`value`]).
 //!
-//! Who implements [`Schema`]: std's types in [`known`], and what `#[derive(Schema)]` or `#[data]` is on. Which of the two ways a
-//! tool goes, its parameters decide: [`InputSchema`](crate::item::InputSchema).
+//! [`Schema`] is implemented for std's types in [`known`], and for types with `#[derive(Schema)]` or `#[data]`. The parameters of a tool
+//! decide whether the compiler or schemars makes its schema: [`InputSchema`](crate::item::InputSchema).
 
 mod alike;
 mod depth;

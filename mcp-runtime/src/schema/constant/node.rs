@@ -1,9 +1,9 @@
-//! What is known of a type in constants.
+//! Descriptions of types in constants.
 
 use super::{alike::equal, depth::Depth, value::Ask};
 
-/// A type whose schema constants can say. `D` is how many structs deep a schema may still go, which ends the way through
-/// types that contain themselves.
+/// A type whose schema constants can describe. `D` is how many structs deep the schema may still go, which ends the recursion in types that
+/// contain themselves.
 ///
 /// Implemented for std's types and by `#[derive(Schema)]`.
 #[diagnostic::on_unimplemented(
@@ -14,18 +14,18 @@ use super::{alike::equal, depth::Depth, value::Ask};
 pub trait Schema<D: Depth> {
     const NODE: Node;
 
-    /// Where it lies.
+    /// The node at a static address.
     const AT: &'static Node = &Self::NODE;
 }
 
-/// The schema of a type, and what else there is to know of it.
+/// The schema of a type, with other facts about the type.
 #[derive(Clone, Copy, Debug)]
 pub struct Node {
     pub(super) what: What,
-    /// What the type's documentation says.
+    /// Doc comment of the type.
     pub(super) description: Option<&'static str>,
     pub(super) default: Written,
-    /// A type of std's, whose `Default` is what is empty.
+    /// Whether the type is one of std, so that its `Default` is the empty value.
     pub(super) is_std: bool,
 }
 
@@ -69,15 +69,14 @@ pub(crate) enum What {
         object: &'static Object,
     },
     OneOf(&'static [Branch]),
-    /// No constant says it. With the name of the type, where it is for the type alone.
+    /// No constant describes the type. The name is that of the type, if the node stands for this type alone.
     #[cfg_attr(not(feature = "stdio"), allow(dead_code, reason = "only the command line tells"))]
     Unknown(Option<TypeName>),
     /// Deeper than constants go.
     TooDeep,
 }
 
-/// How a default of the type is written as JSON; the types are those of
-/// `extract::probe::json::primitive_json`.
+/// How a default of the type is written as JSON. The types are those of `extract::probe::json::primitive_json`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Written {
     Never,
@@ -87,14 +86,14 @@ pub(super) enum Written {
         single: bool,
     },
     Text,
-    /// A list of one of these: only the empty one is written in constants.
+    /// A list of one of these types. Constants write only the empty list.
     List,
     /// By the name of the variant.
     Name,
 }
 
 impl Written {
-    /// `node`, the list of what is written so.
+    /// Marks `node`, a list of this type, as a `List` if the type itself can be written.
     pub(super) const fn listed(self, node: Node) -> Node {
         match self {
             Self::Never | Self::List | Self::Name => node,
@@ -108,7 +107,7 @@ impl Written {
 pub struct Name {
     pub(super) variant: &'static str,
     pub(super) name: &'static str,
-    /// One line.
+    /// Description in one line.
     pub(super) description: Option<&'static str>,
 }
 
@@ -127,9 +126,9 @@ impl Name {
 /// A struct with named fields.
 #[derive(Clone, Copy, Debug)]
 pub struct Object {
-    /// By name.
+    /// Members, sorted by name.
     pub(super) members: &'static [Member],
-    /// Which members there are in the order of their declaration, as places in `members`.
+    /// Indexes into `members`, in the order of declaration.
     pub(super) declared: &'static [usize],
     /// `deny_unknown_fields`
     pub(super) closed: bool,
@@ -167,11 +166,11 @@ pub struct Member {
     pub(super) description: Option<&'static str>,
     /// `#[serde(default)]`
     pub(super) defaulted: bool,
-    /// The default is no part of the schema: it cannot be serialized.
+    /// Whether the schema leaves the default out, because it cannot be serialized.
     pub(super) unwritten: bool,
-    /// The empty value is not written: `skip_serializing_if`.
+    /// Whether the empty value is left out of results: `skip_serializing_if`.
     pub(super) skipped: bool,
-    /// Never left out, not even as an option: what is in a variant.
+    /// Whether the member is required even as an option, as in a variant.
     pub(super) always: bool,
     pub(super) lazy: Option<Ask>,
 }
@@ -213,7 +212,7 @@ impl Member {
         self
     }
 
-    /// Whether its default can be serialized.
+    /// Sets whether the default can be serialized.
     #[must_use]
     pub const fn written(mut self, is_serialize: bool) -> Self {
         self.unwritten = !is_serialize;
@@ -232,7 +231,7 @@ impl Member {
         self
     }
 
-    /// Who says the schema if no constant does.
+    /// Sets how schemars is asked for the type if no constant describes it.
     #[must_use]
     pub const fn or(mut self, lazy: Ask) -> Self {
         self.lazy = Some(lazy);
@@ -240,7 +239,7 @@ impl Member {
     }
 }
 
-/// A variant of an enum with data, as it travels. All without data or documentation are one.
+/// A variant of an enum with data, as it is serialized. All variants without data or documentation share a branch.
 #[derive(Clone, Copy, Debug)]
 pub struct Branch {
     pub(super) node: Node,
@@ -297,7 +296,8 @@ impl Node {
         Self::own(What::Tuple(parts))
     }
 
-    /// A variant around a struct, whose name is another member of it. schemars orders the members of a closed one otherwise.
+    /// A variant that holds a struct, with the name of the variant as another member. A closed struct is unknown, because schemars orders
+    /// its members differently.
     pub const fn tagged(tag: &'static str, name: &'static str, inner: &Self) -> Self {
         match inner.what {
             What::Object(object) if !object.closed && !object.has(tag) => Self {
@@ -312,10 +312,10 @@ impl Node {
         Self::own(What::OneOf(branches))
     }
 
-    /// A struct around one value, which travels as that value.
+    /// A struct around one value, serialized as that value.
     #[must_use]
     pub const fn newtype(mut self) -> Self {
-        // serde reads a missing newtype of an option, and schemars calls it required.
+        // serde accepts a missing newtype of an option, but schemars calls it required.
         if let What::Optional(_) = self.what {
             return Self::UNKNOWN;
         }
@@ -323,7 +323,7 @@ impl Node {
         self.elsewhere()
     }
 
-    /// In another type, whose defaults are not written.
+    /// The node as a part of another type, whose defaults are not written.
     pub(super) const fn elsewhere(mut self) -> Self {
         self.default = Written::Never;
         self

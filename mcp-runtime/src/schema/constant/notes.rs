@@ -1,4 +1,4 @@
-//! What is said of an argument or a member beside its type.
+//! Notes on an argument or a member beside its type, such as its title and default.
 
 use super::{
     alike::equal,
@@ -6,7 +6,7 @@ use super::{
 };
 use crate::schema::{Constraints, compatible::Side};
 
-/// A default as the attribute has it.
+/// A default as written in the attribute.
 #[derive(Clone, Copy, Debug)]
 pub enum Literal {
     /// An integer or a bool, as JSON.
@@ -19,21 +19,21 @@ pub enum Literal {
     Text(&'static str),
     /// The last segment of a path.
     Variant(&'static str),
-    /// `default` alone: that of the type.
+    /// `default` without a value: the default of the type.
     Empty,
     /// Any other expression.
     Expression,
 }
 
-/// How a default stands in the schema.
+/// A default as written in the schema.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Default {
-    /// Not at all.
+    /// The schema has no default.
     None,
     Null,
     Json(&'static str),
     Text(&'static str),
-    /// Only running the program tells.
+    /// Known only at run time.
     Unknown,
 }
 
@@ -43,7 +43,7 @@ impl Default {
     }
 }
 
-/// All of it.
+/// All notes on an argument or a member.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Notes<'a> {
     pub(crate) title: Option<&'static str>,
@@ -53,7 +53,7 @@ pub(crate) struct Notes<'a> {
     pub(crate) header: Option<&'static str>,
     pub(crate) constraints: Option<&'a Constraints>,
     pub(crate) default: Default,
-    /// Argument or not, keywords stay keywords: more will be said, and then come the rules that make words of them.
+    /// Keeps keywords even in an argument, because more is added to the schema before the rules turn keywords into sentences.
     pub(crate) in_keywords: bool,
 }
 
@@ -70,7 +70,7 @@ impl Notes<'_> {
 }
 
 impl Node {
-    /// As `extract::probe::json::primitive_json` and `extract::values::name_of` write it at run time.
+    /// Returns the default as `extract::probe::json::primitive_json` and `extract::values::name_of` write it at run time.
     pub(crate) const fn default_of(&self, literal: Literal) -> Default {
         match (self.default, literal) {
             (Written::Boolean | Written::Integer, Literal::Json(json)) => Default::Json(json),
@@ -96,7 +96,7 @@ impl Node {
         }
     }
 
-    /// A type that has no default in JSON, or one that its value decides.
+    /// Returns `None` for a type whose defaults are never written, and `Unknown` where that depends on the value.
     const fn unwritten(&self, empty: bool) -> Default {
         match self.what {
             What::OneOf(_) | What::Unknown(_) | What::TooDeep => Default::Unknown,
@@ -110,7 +110,7 @@ impl Node {
         let mut i = 0;
         while i < names.len() {
             if equal(names[i].variant, variant) {
-                // `name_of` cannot tell the only variant from anything else.
+                // `name_of` finds no name in an enum with a single variant.
                 return if names.len() > 1 { Default::Text(names[i].name) } else { Default::None };
             }
             i += 1;
@@ -129,7 +129,7 @@ impl Member {
         }
     }
 
-    /// Whether schemars calls it required: an argument that serde does not do without, a result that is always written.
+    /// Whether schemars calls the member required: serde needs it in an argument, or always writes it in a result.
     pub(crate) const fn is_required(&self, side: Side) -> bool {
         match side {
             Side::Argument => self.always || !self.defaulted && !self.node.is_optional(),
@@ -137,7 +137,8 @@ impl Member {
         }
     }
 
-    /// What `#[serde(default)]` makes, as schemars writes it: the value is run through `Serialize`, so here only what is known to be empty.
+    /// Returns the value of `#[serde(default)]` as schemars writes it. schemars serializes the value, so only values that are known to be
+    /// empty are written here.
     pub(super) const fn default(&self) -> Default {
         if !self.defaulted || self.unwritten {
             return Default::None;

@@ -1,5 +1,5 @@
-//! Asks in constants what is known of a type. An inherent constant is found before a trait's where its bounds hold, so each question has an
-//! inherent answer and, for every other type, that of a trait.
+//! Constants that tell what is known of a type. The compiler prefers an inherent constant, if its bounds hold, to the constant of a trait.
+//! So each question has an inherent answer, and a trait answers it for every other type.
 
 use std::{any::type_name, marker::PhantomData};
 

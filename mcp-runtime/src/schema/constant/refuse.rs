@@ -1,8 +1,8 @@
-//! How the compiler says in our words what it refuses.
+//! Compile errors in our own words.
 
 use super::Out;
 
-/// `panic!` in constants takes one text that is there already.
+/// Joins the parts and panics, because `panic!` in constants takes only a text that is finished.
 #[track_caller]
 pub(crate) const fn panic_with(parts: &[&str]) -> ! {
     let mut text = [b' '; 512];
@@ -22,7 +22,7 @@ pub(crate) const fn panic_with(parts: &[&str]) -> ! {
     }
 }
 
-/// Before a name that may be missing.
+/// Returns the dot before a name; empty if there is no name.
 pub(crate) const fn dot_before(name: &str) -> &'static str {
     if name.is_empty() { "" } else { "." }
 }

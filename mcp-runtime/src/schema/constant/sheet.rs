@@ -1,5 +1,5 @@
-//! A node as text: what it says, collected, then written with its keywords in the order of the alphabet, which is that of
-//! serde_json's objects.
+//! Writes a node as text. The keywords are collected first and then written in alphabetical order, which is the order of serde_json's
+//! objects.
 
 mod choice;
 mod description;
@@ -22,7 +22,7 @@ use crate::schema::{
     compatible::{Side, format},
 };
 
-/// Everything a schema can say here.
+/// Keywords of a schema before they are written.
 #[derive(Clone, Copy)]
 struct Sheet {
     kind: Option<&'static str>,
@@ -50,7 +50,7 @@ pub(crate) const fn write(out: &mut Out<'_>, node: &Node, side: Side, notes: &No
     {
         return write(out, inner, side, notes);
     }
-    // So does the rule about `null`, which leaves a branch that is alone to itself.
+    // The rule about `null` does the same: it replaces a choice by its only branch beside `null`.
     if let (What::OneOf(branches), Side::Argument) = (node.what, side)
         && let Some(only) = only(branches)
     {
@@ -70,7 +70,7 @@ pub(crate) const fn write(out: &mut Out<'_>, node: &Node, side: Side, notes: &No
     sheet.write(out, side, notes);
 }
 
-/// The root of a result, where clients look for the word `object`.
+/// Writes the root of a result. It says `object` if every result is one, because clients look for that word.
 pub(crate) const fn write_root(out: &mut Out<'_>, node: &Node) {
     if !node.is_json_object() {
         return write(out, node, Side::Result, &Notes::NONE);
@@ -153,7 +153,7 @@ impl Sheet {
         it
     }
 
-    /// The tighter bounds stay, as in [`Constraints::apply`].
+    /// Adds constraints. The tighter bounds stay, as in [`Constraints::apply`].
     const fn constrain(&mut self, kind: Kind, constraints: &Constraints) {
         let lengths = constraints.len();
         let lengths = Lengths { least: lengths.0, most: lengths.1 };
@@ -259,7 +259,7 @@ impl Sheet {
 
     const fn additional(&self, out: &mut Out<'_>, object: &mut Members, side: Side) {
         match self.values {
-            // One that has a name is spelled out.
+            // A newtype around `Value` has a name for schemars, so it is spelled out below.
             Some(values) if values.is_anything() => {
                 if let Side::Argument = side {
                     object.key(out, "additionalProperties");

@@ -1,4 +1,4 @@
-//! A type of which constants say only a part, at run time: that part as it stands, the rest from schemars.
+//! Schemas at run time of types that constants describe only in part. That part is used as it is, and schemars describes the rest.
 
 use std::marker::PhantomData;
 
@@ -14,8 +14,8 @@ use super::{
 };
 use crate::schema::{Map, compatible::Side, definitions::object};
 
-/// `None` where there is nothing but schemars to ask, about the type as a whole. So it is with types that contain themselves:
-/// it knows where to cut them off.
+/// Returns `None` if schemars must describe the whole type. Types that contain themselves are such a case: schemars knows where to cut them
+/// off.
 pub(crate) fn value(node: &Node, side: Side, generator: &mut SchemaGenerator) -> Option<Value> {
     if node.room_after(MOST_NODES) == 0 {
         return None;
@@ -103,7 +103,7 @@ fn struct_value(it: &Object, side: Side, generator: &mut SchemaGenerator) -> Opt
     Some(value)
 }
 
-/// With whether an argument need not be sent, as far as schemars alone knows that.
+/// Returns the schema of a member, and whether schemars alone knows that the member is optional in an argument.
 fn member_value(
     member: &Member,
     side: Side,
@@ -139,7 +139,7 @@ fn member_value(
     Some((made, is_optional))
 }
 
-/// The compatible form stays as it is when it comes through the rules once more.
+/// Returns the compatible form, which the rules leave unchanged when it passes through them again.
 fn constant(node: &Node, side: Side, notes: &Notes<'_>) -> Value {
     let mut text = vec![0; len(node, side, notes)];
     sheet::write(&mut Out::new(&mut text), node, side, notes);
@@ -160,14 +160,14 @@ fn describe(schema: &mut Value, description: Option<&str>) {
     }
 }
 
-/// What schemars says of a member's type.
+/// Answer of schemars about a member's type.
 #[derive(Debug)]
 pub struct Asked {
     pub(crate) schema: Value,
     pub(crate) is_optional: bool,
 }
 
-/// `None` if it does not know the type.
+/// Asks schemars for a type; `None` if schemars does not know it.
 pub(crate) type Ask = fn(&mut SchemaGenerator) -> Option<Asked>;
 
 /// A type that schemars is asked about.
@@ -178,7 +178,7 @@ impl<T: ?Sized> OfSchemars<T> {
     pub const NEW: Self = Self(PhantomData);
 }
 
-/// As a member, because that is where schemars says whether it is required.
+/// Holds `T` as a member, because schemars tells only of members whether they are required.
 #[derive(JsonSchema)]
 struct Holder<T> {
     #[allow(dead_code, reason = "only described")]
@@ -196,7 +196,7 @@ impl<T: JsonSchema> LazyLevel for &OfSchemars<T> {
     }
 }
 
-/// A type of which nobody says that schemars knows it, as in a generic struct. Whoever contains it does.
+/// Fallback for a type that is not known to be `JsonSchema`, as in a generic struct. schemars is then asked for the type that contains it.
 pub trait UnfitLazyLevel {
     fn ask(&self, _: &mut SchemaGenerator) -> Option<Asked> {
         None

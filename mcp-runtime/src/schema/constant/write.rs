@@ -1,15 +1,16 @@
-//! JSON text in constants: written twice, first to learn its length.
+//! Writer of JSON text in constants. The text is written twice, first to learn its length.
 
-/// A schema longer than this is made at run time: the compiler takes its time with each byte, and in the end refuses to.
+/// Greatest length of a schema in a constant, in bytes. Each byte costs compile time, and in the end the compiler refuses, so a longer
+/// schema is made at run time.
 pub(crate) const MOST: usize = 64 * 1024;
 
-/// Text on its way into a buffer, or only counted if the buffer is empty.
+/// Writes text into a buffer, or only counts its bytes if the buffer is empty.
 #[derive(Debug)]
 pub(crate) struct Out<'a> {
     buffer: &'a mut [u8],
     capacity: usize,
     len: usize,
-    /// Nobody counts on.
+    /// Length after which nothing is counted or written any more.
     most: usize,
 }
 
@@ -19,7 +20,7 @@ impl<'a> Out<'a> {
         Self { buffer, capacity, len: 0, most: usize::MAX }
     }
 
-    /// Counts until it is more than [`MOST`].
+    /// Creates a writer that only counts, until the length exceeds [`MOST`].
     pub(crate) const fn counting() -> Self {
         Self { most: MOST, ..Self::new(&mut []) }
     }
@@ -32,7 +33,8 @@ impl<'a> Out<'a> {
         self.bytes(text.as_bytes());
     }
 
-    /// Byte by byte: a call costs the compiler more than a dozen turns of a loop, and copying a slice takes ten calls.
+    /// Copies byte by byte. In a constant, a call costs the compiler more than a dozen turns of a loop, and copying a slice takes ten
+    /// calls.
     const fn bytes(&mut self, mut bytes: &[u8]) {
         if self.len > self.most {
             return;
@@ -46,14 +48,14 @@ impl<'a> Out<'a> {
         }
     }
 
-    /// As a JSON string, escaped as serde_json does.
+    /// Writes a JSON string, escaped as by serde_json.
     pub(crate) const fn string(&mut self, text: &str) {
         self.push("\"");
         self.escaped(text);
         self.push("\"");
     }
 
-    /// What stands between the quotes of a JSON string.
+    /// Writes the content of a JSON string, without the quotes.
     pub(crate) const fn escaped(&mut self, text: &str) {
         let mut bytes = text.as_bytes();
         if self.len > self.most {
@@ -96,7 +98,7 @@ impl<'a> Out<'a> {
         let mut rest = number.unsigned_abs();
         loop {
             at -= 1;
-            // A digit, hence a byte.
+            // The remainder is below 10, so it fits into a byte.
             digits[at] = b'0' + (rest % 10) as u8;
             rest /= 10;
             if rest == 0 {
@@ -111,7 +113,7 @@ impl<'a> Out<'a> {
         self.bytes(digits);
     }
 
-    /// What goes before the next member: nothing, or a comma.
+    /// Writes a comma before every member but the first.
     pub(crate) const fn comma(&mut self, first: &mut bool) {
         if !*first {
             self.push(",");

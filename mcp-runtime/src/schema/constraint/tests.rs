@@ -147,7 +147,7 @@ fn schemas() {
     let len = constraints(None, (Some(1), Some(2)), None);
     let pattern = |pattern| constraints(None, (None, None), Some(pattern));
 
-    // The tighter of the type's bounds and the argument's.
+    // The tighter of the type's bounds and the argument's bounds stays.
     check(
         &range(Range::new().min_int(1).max_int(300)),
         json!({"type": "integer", "minimum": 0, "maximum": 255}),
@@ -244,7 +244,7 @@ fn portable_patterns() {
 }
 
 proptest! {
-    /// What the schema says and what the check says are the same thing.
+    /// The schema accepts exactly the values that the check accepts.
     #[test]
     fn schema_and_check_agree(
         range in prop::option::of((0..8_u8, -3..4_i8, -3..4_i8)),
@@ -281,7 +281,7 @@ proptest! {
         let text = value.to_string();
         prop_assert_eq!(accepts(&schema, &value, &schema), constraints.check(&text).is_none(), "{} {}", schema, text);
 
-        // A whole number's bounds are written another way, and mean the same.
+        // The bounds of an integer are written differently, but mean the same.
         if value.is_i64() {
             let mut whole = Map::from_iter([("type".to_owned(), json!("integer"))]);
             constraints.apply(&mut whole, Kind::Integer);

@@ -3,8 +3,9 @@ use std::sync::Arc;
 use super::{Live, State};
 use crate::model::{ClientInfo, Question};
 
-/// Somebody who waits for the end of a task, and can put its questions to a client. Whoever came last does, of those whose
-/// clients can be asked: over HTTP a client that has lost its stream looks like one that thinks, and comes again.
+/// A client's request that waits for the end of a task, and can put the questions of the task to the client. Of the waiters whose clients
+/// can be asked, the last one puts them. The reason: over HTTP a client that has lost its stream looks like one that thinks, and comes
+/// again.
 pub(crate) struct Waiter {
     live: Arc<Live>,
     number: u64,
@@ -22,7 +23,7 @@ impl Live {
 }
 
 impl State {
-    /// Whether it is this waiter who puts the question.
+    /// Whether this waiter has to put the question.
     fn is_to_put(&self, waiter: u64, question: &Question) -> bool {
         let mut able =
             self.waiters.iter().rev().filter(|it| question.missing(&it.1, true).is_empty());
@@ -31,7 +32,8 @@ impl State {
 }
 
 impl Waiter {
-    /// A question that this waiter is to put, and has not put yet. It holds it until it is answered, or somebody else waits.
+    /// Returns a question that this waiter has to put and has not put yet. The waiter holds the question until it is answered or another
+    /// waiter comes.
     pub(crate) fn claim(&self) -> Option<(Box<str>, Question)> {
         let mut state = self.live.state();
         let at = state.open.iter().position(|it| {
@@ -42,7 +44,7 @@ impl Waiter {
         Some((open.key.clone(), open.question.clone()))
     }
 
-    /// Whether there is something to claim.
+    /// Whether there is a question to claim.
     pub(crate) fn has_more(&self) -> bool {
         let state = self.live.state();
         state
@@ -51,7 +53,7 @@ impl Waiter {
             .any(|it| it.claimed != Some(self.number) && state.is_to_put(self.number, &it.question))
     }
 
-    /// Whether the answer is this waiter's to bring still.
+    /// Whether this waiter still has to bring the answer.
     pub(crate) fn holds(&self, key: &str) -> bool {
         let state = self.live.state();
         let mut own = state.open.iter().filter(|it| it.claimed == Some(self.number));

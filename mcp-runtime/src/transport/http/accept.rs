@@ -1,10 +1,10 @@
-//! What the client takes, and what it sends.
+//! Media types that the client accepts, and that it sends.
 
 use http::{HeaderMap, header};
 
 use super::head::{Head, Said};
 
-/// The two types an answer can have, as far as the client takes them.
+/// The two media types of an answer, and whether the client accepts them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Accepts {
     pub(super) json: bool,
@@ -12,7 +12,7 @@ pub(super) struct Accepts {
 }
 
 impl Accepts {
-    /// What a client sends that has read the specification.
+    /// Usual value from a client that follows the specification.
     const USUAL: &str = "application/json, text/event-stream";
 
     pub(super) fn said(head: &Head<'_>, headers: &HeaderMap) -> Self {
@@ -24,7 +24,7 @@ impl Accepts {
         }
     }
 
-    /// A client that says nothing takes everything.
+    /// Parses the header. A client that sends no `Accept` accepts everything.
     fn of(headers: &HeaderMap) -> Self {
         let mut accepts = Self { json: false, events: false };
         let mut lines = headers.get_all(header::ACCEPT).iter().peekable();
@@ -45,14 +45,14 @@ impl Accepts {
     }
 }
 
-/// `q=0` means "not this".
+/// Whether a parameter is `q=0`, which means "not this".
 fn is_zero_quality(parameter: &str) -> bool {
     parameter.split_once('=').is_some_and(|(name, value)| {
         name.trim_ascii().eq_ignore_ascii_case("q") && value.trim_ascii().parse() == Ok(0.0)
     })
 }
 
-/// Whether the body says it is JSON.
+/// Whether `Content-Type` says that the body is JSON.
 pub(super) fn is_json(head: &Head<'_>) -> bool {
     const JSON: &[u8] = b"application/json";
     let said = head.content_type.first.map_or(&b""[..], |it| it.as_bytes());

@@ -1,7 +1,7 @@
-//! Who may talk to the endpoint at all: the names it is called by, and the pages that call it (HL-02, HM-02).
+//! Host names that the endpoint answers to, and pages that may call it (rules HL-02 and HM-02).
 //!
-//! A page of another site can make a browser send requests here, under a name of its own that leads to this address
-//! (DNS rebinding). Such a request carries that name as its `Host`, and that site as its `Origin`.
+//! A page of another site can make a browser send requests here, under a host name of its own that leads to this address. This is DNS
+//! rebinding. Such a request carries that name as its `Host`, and that site as its `Origin`.
 
 use std::net::IpAddr;
 
@@ -10,31 +10,31 @@ use http::{HeaderValue, Uri, header};
 use super::head::Head;
 use crate::{builder::HttpSettings, error::shown};
 
-/// The names and pages that are let in.
+/// Host names and origins that are admitted.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Access {
-    /// Lower case, with or without a port.
+    /// Host names in lower case, with or without a port.
     hosts: Vec<String>,
     origins: Vec<String>,
-    /// The server can be reached from other machines, under addresses nobody can list.
+    /// The server can be reached from other machines, under addresses that cannot be listed.
     is_open: bool,
 }
 
-/// Why a request is not let in.
+/// Reason why a request is not admitted.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct Refused(pub(super) String);
 
 impl Access {
-    /// Derives what is let in from what is allowed and from the address that is listened at, where it is known.
+    /// Derives the rules from the settings, and from the address that the server listens on, if it is known.
     pub(super) fn new(settings: &HttpSettings, bound: Option<IpAddr>) -> Self {
         let HttpSettings { hosts, origins, .. } = settings.clone();
         Self { hosts, origins, is_open: bound.is_some_and(|it| !it.is_loopback()) }
     }
 
-    /// Lets a request in, and gives the origin that may see the answer, when a page asks.
+    /// Admits a request. Returns the origin that may see the answer, if the request comes from a page.
     ///
     /// # Errors
-    /// What is refused, and what would let it in.
+    /// The name that is refused, and the setting that would allow it.
     pub(super) fn check(&self, head: &Head<'_>, uri: &Uri) -> Result<Option<HeaderValue>, Refused> {
         for (said, name) in [(head.host, header::HOST), (head.origin, header::ORIGIN)] {
             if said.is_repeated {
@@ -47,7 +47,7 @@ impl Access {
             return Ok(None);
         }
         let said = head.host.first.map(|it| it.to_str().unwrap_or_default());
-        // HTTP/2 has it in the URI, and so may HTTP/1.1: then both are names of this server.
+        // HTTP/2 has the host in the URI, and HTTP/1.1 may have it there too. Then both must be names of this server.
         let named = uri.authority().map(http::uri::Authority::as_str);
         let host = said.or(named).unwrap_or_default();
         for it in [Some(host), named].into_iter().flatten() {
@@ -94,7 +94,7 @@ impl Access {
     }
 }
 
-/// What nearly every client on this machine says: not worth being read as an address.
+/// Whether a host is one of those that nearly every local client sends. They need not be parsed as addresses.
 fn is_own_machine(host: &[u8]) -> bool {
     let name = host.strip_prefix(b"127.0.0.1").or_else(|| host.strip_prefix(b"localhost"));
     match name {
@@ -106,7 +106,7 @@ fn is_own_machine(host: &[u8]) -> bool {
     }
 }
 
-/// `name`, `name:port`, `[address]` or `[address]:port` without the port; `None` for anything else.
+/// Returns `name`, `name:port`, `[address]` or `[address]:port` without the port. `None` for any other text.
 fn without_port(host: &str) -> Option<&str> {
     let bytes = host.as_bytes();
     let bracket = host.starts_with('[').then(|| memchr::memchr(b']', bytes)).flatten();
@@ -127,7 +127,7 @@ fn address(name: &str) -> Option<IpAddr> {
     }
 }
 
-/// Whether a host, with or without a port, is this machine's own name for itself.
+/// Whether a host, with or without a port, is `localhost` or a loopback address.
 #[cfg(feature = "auth")]
 pub(super) fn is_on_loopback(host: &str) -> bool {
     without_port(host).is_some_and(is_loopback)

@@ -1,4 +1,4 @@
-//! Requests that stand alone: the modern era over HTTP (B8).
+//! Stateless requests: the modern era over HTTP.
 
 use std::{sync::Arc, time::Duration};
 
@@ -34,7 +34,7 @@ pub(super) fn answer(
     let endpoint = &desk.endpoint;
     match &incoming {
         Incoming::One(Ok(Message::Request { .. })) => {}
-        // Also a cancellation: an id names nothing across connections (C-08).
+        // A cancellation is ignored too: the id of a request means nothing on another connection (rule C-08).
         Incoming::One(Ok(Message::Notification { .. })) => {
             return reply::empty(StatusCode::ACCEPTED).into();
         }
@@ -55,7 +55,8 @@ pub(super) fn answer(
             permit => permit,
         },
     };
-    // What a call says is said to who was let in with it; what a stream brings that stays open, to whose token holds then.
+    // Messages of a call belong to the caller whose request was admitted. A listening stream stays open, so it must end with the token of
+    // its request.
     let listening = permit.map(|it| Listening { permit: it, opened_by: carrier.http.clone() });
     let peer = desk.peer();
     let to = ReplyTo::each(peer.outbox().clone());
@@ -79,7 +80,7 @@ pub(super) fn answer(
             }
         };
     }
-    // Its peer stands for the next request only if nobody else has something of it.
+    // The peer can be reused for the next request only if nothing else holds a part of it.
     drop(arrival);
     let keep_alive = endpoint.limits().keep_alive;
     let at_once = turn.waiting.is_empty().then(|| Begun::at_once(peer.outbox(), accepts));
@@ -102,7 +103,7 @@ fn status(is_refused: bool) -> StatusCode {
     if is_refused { StatusCode::BAD_REQUEST } else { StatusCode::OK }
 }
 
-/// A stream for whatever will come.
+/// A stream that stays open for messages to come.
 struct Listening {
     permit: Share,
     opened_by: Option<Arc<Parts>>,

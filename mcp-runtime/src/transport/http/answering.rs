@@ -33,8 +33,8 @@ use crate::{
     wire::{self, Id, Incoming, Parsed},
 };
 
-/// A request on its way to its answer. Most have one as soon as their bodies are there; only a call that has to wait costs
-/// a future of its own.
+/// Future that answers a request. Most requests are answered as soon as their bodies have come. Only a call that has to wait costs a future
+/// of its own.
 pub(super) struct Answering<B> {
     work: Work,
     place: Place,
@@ -43,16 +43,16 @@ pub(super) struct Answering<B> {
     has_entered: bool,
     #[cfg(feature = "auth")]
     gate: Gate,
-    /// The page that may see the answer.
+    /// Origin of the page that may see the answer.
     origin: Option<HeaderValue>,
     waiting: Option<Waiting>,
     /// Share of the connections, while the call waits.
     connection: Option<Share>,
 }
 
-/// What a message is answered with.
+/// Answer to a message.
 pub(super) enum Answer {
-    /// One message, without its newline.
+    /// A single message, without its newline.
     Json(StatusCode, Vec<u8>),
     Now(Box<Response<Body>>),
     Later(Waiting),
@@ -96,10 +96,10 @@ impl<B: RequestBody> Answering<B> {
 }
 
 impl Place {
-    /// Lets in a request that comes from where it may, for something that is here.
+    /// Admits a request to an address that exists, if its host and its origin are allowed.
     ///
     /// # Errors
-    /// The answer to any other, and to what anybody may ask.
+    /// The response to a request that is refused, or that is answered without its body: a health check, a preflight, the metadata.
     fn admit(
         self,
         endpoint: &Arc<Endpoint>,
@@ -149,10 +149,10 @@ impl Place {
         Ok(())
     }
 
-    /// Lets in a request whose body is wanted.
+    /// Admits a request whose body has to be read.
     ///
     /// # Errors
-    /// The answer to any other.
+    /// The response to any other request.
     fn enter(
         self,
         desk: &Desk,
@@ -197,7 +197,7 @@ impl Place {
         Ok(())
     }
 
-    /// Takes one message, and hands it to the era it belongs to.
+    /// Parses a message, and hands it to the era that it belongs to.
     fn take(self, desk: &Desk, parts: &Arc<Parts>, head: &Head<'_>, read: &Read) -> Answer {
         let (endpoint, address) = (&desk.endpoint, desk.address_of(parts));
         if matches!(self, Self::PairPost) {
@@ -253,7 +253,7 @@ fn no_connection(endpoint: &Endpoint) -> String {
     )
 }
 
-/// The answer to a request whose body is not read. It says when the connection ends with it, because a client that is still
+/// Answers a request whose body is not read. If the connection ends with the answer, the response says so. Otherwise a client that is still
 /// sending would only see its next request fail.
 #[cold]
 fn refuse<B: RequestBody>(
@@ -328,7 +328,7 @@ impl<B: RequestBody> Answering<B> {
         loop {
             match answer {
                 Answer::Json(status, message) => {
-                    // Where nobody keeps the head of the request, that of the answer takes its room.
+                    // If nothing else holds the head of the request, the response reuses the memory of its headers.
                     let parts = Arc::get_mut(&mut self.parts);
                     let headers = parts.map(|it| std::mem::take(&mut it.headers));
                     return Poll::Ready(reply::json_in(

@@ -11,9 +11,9 @@ use http_body::{Frame, SizeHint};
 use super::{events::Events, open::HeldAnswer, pulse::Work};
 use crate::limits::{LARGE, Share};
 
-/// The body of an answer: nothing, one message, or a stream of events.
+/// Body of a response: nothing, one message, or a stream of events.
 ///
-/// Dropping a stream ends what it stands for, as far as the revision says so: see [`HttpService`](super::HttpService).
+/// Dropping a stream has the effect of a disconnect, which depends on the protocol revision: see [`HttpService`](super::HttpService).
 pub struct Body(Inner);
 
 enum Inner {
@@ -22,7 +22,7 @@ enum Inner {
     Events(Box<Events>),
 }
 
-/// What is written at once of a large message: it is copied beside its head, and the room for that stays with the connection.
+/// Number of bytes of a message that are written at once. They are copied behind the head, into a buffer that the connection keeps.
 pub(super) const PIECE: usize = 32 << 10;
 
 /// Large message, of which all bytes stay in memory until the last piece is written.

@@ -36,7 +36,7 @@ use super::{
 };
 use crate::limits::Limit;
 
-/// One connection, whose requests come one after the other.
+/// Connection of our own server. Its requests are answered one after the other.
 pub(super) struct Connection {
     opened: Opened,
     timers: Handle,
@@ -44,8 +44,8 @@ pub(super) struct Connection {
 }
 
 impl Connection {
-    /// Makes the connection on the runtime that accepts connections. Another runtime may serve it. `address` is the other end. With `is_full`
-    /// health checks are answered, and all other requests are refused.
+    /// Makes the connection on the runtime that accepts connections. Another runtime may serve it. `address` is the other end. With
+    /// `is_full`, health checks are answered, and all other requests are refused.
     ///
     /// # Panics
     /// Panics outside of a runtime.
@@ -72,7 +72,7 @@ impl Connection {
             let (bell, deadlines) = match &mut driven {
                 Some(driven) if driven.0.rings(cx.waker()) => driven,
                 driven => {
-                    // To be woken. After that, what the endpoint says is cheaper to look at.
+                    // Polled once, so that a stop wakes this task. From then on the flag of the endpoint is cheaper to check.
                     let _ = stops.as_mut().poll(cx);
                     let deadlines = Deadlines::new(limits, &timers, &opened.alarm, cx.waker());
                     driven.insert((Bell::of(cx.waker()), deadlines))
@@ -140,7 +140,7 @@ async fn linger(mut stream: TcpStream, opened: &Opened) {
     let _ = timeout(LINGER, read).await;
 }
 
-/// The requests of a connection.
+/// Service that answers the requests of a connection.
 struct Requests {
     desk: Arc<Desk>,
     is_full: bool,

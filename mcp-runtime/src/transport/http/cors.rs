@@ -1,4 +1,4 @@
-//! What a browser must be told before it gives an answer to a page (Fetch standard, section 3.2).
+//! Headers that let a browser give an answer to a page (Fetch standard, section 3.2).
 
 use http::{HeaderMap, HeaderValue, Response, StatusCode, header};
 
@@ -9,7 +9,7 @@ const EXPOSED: HeaderValue =
 const METHODS: HeaderValue = HeaderValue::from_static("GET, POST, DELETE, OPTIONS");
 const ONE_DAY: HeaderValue = HeaderValue::from_static("86400");
 
-/// Lets the page that asked read the answer.
+/// Lets the page that sent the request read the answer.
 pub(super) fn allow(response: &mut Response<Body>, origin: HeaderValue) {
     let headers = response.headers_mut();
     headers.insert(header::ACCESS_CONTROL_ALLOW_ORIGIN, origin);
@@ -17,8 +17,8 @@ pub(super) fn allow(response: &mut Response<Body>, origin: HeaderValue) {
     headers.append(header::VARY, HeaderValue::from_static("Origin"));
 }
 
-/// The answer to the question whether a page may send a request. Which headers it may have is not for us to say: tools
-/// name theirs as they like, and the origin has been let in.
+/// Answers the question whether a page may send a request. Every header is allowed, because tools name theirs as they like, and the origin
+/// has been admitted.
 pub(super) fn preflight(request: &HeaderMap) -> Response<Body> {
     let mut response = reply::empty(StatusCode::NO_CONTENT);
     let headers = response.headers_mut();

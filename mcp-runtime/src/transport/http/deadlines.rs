@@ -17,8 +17,8 @@ use crate::{
     transport::alarm::Alarm,
 };
 
-/// Deadlines of a connection that waits for its client: for the head of a request, and for the client to read. A timer looks at both a few
-/// times in their time, instead of being set for each request and each write, so either may take a quarter longer.
+/// Deadlines of a connection that waits for its client: for the head of a request, and for the client to read. A timer checks both a few
+/// times within their duration, instead of being set for each request and each write. So either may take a quarter longer.
 pub(super) struct Deadlines {
     look: Pin<Box<Sleep>>,
     alarm: Arc<Alarm>,
@@ -34,13 +34,13 @@ pub(super) enum Overdue {
     Head,
     /// The client does not read.
     Write,
-    /// Another connection takes its place.
+    /// The connection must make room for another one.
     Displaced,
 }
 
 impl Deadlines {
-    /// `timers` is the runtime that drives the timer. A reactor without timers waits without an end, and its thread sets no timer of the
-    /// processor.
+    /// Makes the deadlines. `timers` is the runtime that drives the timer. A reactor that has no timers waits without a timeout, and its
+    /// thread sets no timer of the processor.
     pub(super) fn new(limits: &Limits, timers: &Handle, alarm: &Arc<Alarm>, task: &Waker) -> Self {
         let _entered = timers.enter();
         // With a period of zero the connection would look for ever instead of waiting.
@@ -101,9 +101,9 @@ impl Overdue {
     }
 }
 
-/// Countdown of the looks at something that must not take too long.
+/// Countdown for a condition that must not last too long. It counts looks instead of time.
 struct Countdown {
-    /// Number of times that it had begun at the last look.
+    /// Number of times that the condition had begun, at the last look.
     begun: u32,
     looks: u32,
     left: u32,
@@ -116,10 +116,10 @@ impl Countdown {
         Self { begun: 0, looks, left: looks }
     }
 
-    /// Counts one look. `begun` is the number of times that it has begun, and `goes_on` says whether it goes on now.
+    /// Counts one look. `begun` is the number of times that the condition has begun, and `goes_on` says whether it holds now.
     fn is_over(&mut self, begun: u32, goes_on: bool) -> bool {
         if begun != self.begun || !goes_on {
-            // The time since its begin is unknown, so the time counts from this look.
+            // The condition has begun at an unknown time, so the countdown starts at this look.
             (self.begun, self.left) = (begun, self.looks.saturating_add(1));
         }
         self.left -= 1;

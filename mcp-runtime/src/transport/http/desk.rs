@@ -12,7 +12,7 @@ use crate::{
     limits::{Limit, Pool, Share},
 };
 
-/// Per-connection state. A mounted service has one for all of its requests.
+/// State of a connection. A mounted service does not know its connections, and has a few of these for all of its requests.
 pub(super) struct Desk {
     pub(super) endpoint: Arc<Endpoint>,
     pub(super) remembered: Arc<Remembered>,

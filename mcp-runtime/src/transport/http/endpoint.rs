@@ -1,4 +1,4 @@
-//! What all connections of one HTTP endpoint share.
+//! State that all connections of one HTTP endpoint share.
 
 use std::{
     cell::{Cell, RefCell},
@@ -38,19 +38,21 @@ pub(super) struct Endpoint {
     pub(super) settings: HttpSettings,
     pub(super) access: Access,
     pub(super) sessions: Table<Session>,
-    /// Those of 2024-11-05.
+    /// Sessions of protocol revision 2024-11-05.
     pub(super) mailboxes: Table<Mailbox>,
     /// Time of the last search for sessions that were never used, in milliseconds since the start.
     searched: AtomicU64,
-    /// Time of the last search in which no tenant had sessions that could make room, in milliseconds since the start. Zero before it.
+    /// Time of the last search in which no tenant had sessions that could make room, in milliseconds since the start. Zero before the first
+    /// one.
     displaced_none: AtomicU64,
     pub(super) open: OpenConnections,
     /// Bytes of large answers that clients have not read.
     pub(super) answers: Arc<Room>,
     memory: Arc<Memory>,
-    /// What sessions share, so that none has it for itself; more than one, so that they seldom wait for each other.
+    /// State that sessions share instead of having it each. There are several, so that sessions seldom wait for each other.
     remembered: [OnceLock<Arc<Remembered>>; 16],
-    /// When idle sessions were last looked for, in milliseconds since the start, and how often they are.
+    /// Time of the last search for idle sessions, in milliseconds since the start. The next one is due after `sweep_period`, in
+    /// milliseconds.
     swept: AtomicU64,
     sweep_period: u64,
     is_stopping: AtomicBool,
@@ -58,7 +60,7 @@ pub(super) struct Endpoint {
 }
 
 impl Endpoint {
-    /// `bound` is the address that is listened at, where it is known.
+    /// `bound` is the address that the server listens on, if it is known.
     pub(super) fn new(
         started: Started,
         settings: HttpSettings,
@@ -91,7 +93,7 @@ impl Endpoint {
         self.is_stopping.load(Ordering::Acquire)
     }
 
-    /// Takes a share for one more stream; `None` if the tenant has its share of them, or the server stops.
+    /// Takes a share for one more stream. `None` if the tenant has used up its share, or if the server is stopping.
     pub(super) fn permit(&self, tenant: &Arc<Tenant>) -> Option<Share> {
         let taken = tenant.take(Pool::Streams, 1, self.limits().all_streams);
         if taken.is_err() {
@@ -108,7 +110,7 @@ impl Endpoint {
     /// Makes a session. The caller puts it into the table.
     ///
     /// # Errors
-    /// Why there is none.
+    /// The reason for the refusal.
     pub(super) fn session(&self, carrier: &Carrier) -> Result<Session, String> {
         let tenant = self.tenant(carrier);
         let (share, key) = (self.share(&tenant)?, id()?);
@@ -121,7 +123,7 @@ impl Endpoint {
     /// Takes a share for one more session, of either kind.
     ///
     /// # Errors
-    /// Why there is none.
+    /// The reason for the refusal.
     pub(super) fn share(&self, tenant: &Arc<Tenant>) -> Result<Share, String> {
         let all = self.limits().sessions;
         let take = || tenant.take(Pool::Sessions, 1, all);
@@ -151,8 +153,8 @@ impl Endpoint {
         }
     }
 
-    /// Ends some sessions of the tenant with the most sessions, for a tenant with less than an equal part. Only sessions end that nothing
-    /// uses now, and of these the ones with the oldest last use. Returns whether any have ended.
+    /// Ends some sessions of the tenant with the most sessions, for a tenant with less than an equal part. Only sessions that nothing uses
+    /// now are ended, and of these the ones that were unused for longest. Returns whether any have ended.
     fn displace_for(&self, tenant: &Arc<Tenant>) -> bool {
         let (all, held) = (self.limits().sessions, tenant.held(Pool::Sessions));
         // An equal part is at most half of all. A client that repeats a refused request usually has more than that, and then costs no search.
@@ -193,7 +195,8 @@ impl Endpoint {
         });
         let mut used = used.into_inner();
         used.sort_unstable();
-        // Enough for one more session, and more if there are many, so that the next search is not due at once. An equal part is left.
+        // Ends enough sessions for one more, or more if there are many, so that the next search is not due at once. The other tenant keeps
+        // an equal part.
         let free = all.saturating_sub(self.service.shares().used(Pool::Sessions));
         let needed = (held.min(all / 8) + 1).saturating_sub(free);
         let above = largest.held(Pool::Sessions).saturating_sub(part);
@@ -216,7 +219,8 @@ impl Endpoint {
         self.memory.millis()
     }
 
-    /// The session of this id, if it is this principal's. Those that nobody uses end here, since nothing else comes by regularly.
+    /// Returns the session with this id, if it belongs to this principal. Idle sessions are ended here, because nothing else runs
+    /// regularly.
     pub(super) fn find(&self, key: &Key, principal: &str) -> Option<Arc<Session>> {
         let now = self.millis();
         self.sweep(now);
@@ -229,7 +233,7 @@ impl Endpoint {
         let idle = self.limits().session_idle;
         let swept = self.swept.load(Ordering::Relaxed);
         let is_due = now.saturating_sub(swept) >= self.sweep_period;
-        // Whoever moves the time forward does the work; the others go on.
+        // The request that moves the time forward does the work. Others go on.
         let claim =
             || self.swept.compare_exchange(swept, now, Ordering::Relaxed, Ordering::Relaxed);
         if is_due && claim().is_ok() {
@@ -238,7 +242,7 @@ impl Endpoint {
         }
     }
 
-    /// Ends the streams that nothing else ends; calls go on.
+    /// Ends the streams that would otherwise stay open. Calls go on.
     pub(super) fn stop(&self) {
         self.is_stopping.store(true, Ordering::Release);
         self.service.dispatcher.catalog.bus.stop();
@@ -246,7 +250,7 @@ impl Endpoint {
         self.mailboxes.for_each(|it| it.stop());
     }
 
-    /// Waits for the calls that run, also for those whose clients have left.
+    /// Waits for running calls, also for those of clients that have left.
     pub(super) async fn drain(&self, most: Duration) {
         let until = Instant::now() + most;
         while self.service.calls_waiting() > 0 && Instant::now() < until {
@@ -254,12 +258,12 @@ impl Endpoint {
         }
     }
 
-    /// Gives up what still runs in sessions, and runs `on_shutdown`.
+    /// Cancels the calls that still run in sessions, and runs `on_shutdown`.
     pub(super) async fn close(&self) {
         self.stop();
         self.sessions.for_each(|it| it.close());
         self.mailboxes.for_each(|it| it.close());
-        // Calls notice at their next look; what runs at the end must find them gone.
+        // Calls notice the cancellation at their next poll. They must be gone before `on_shutdown` runs.
         self.drain(Duration::from_secs(1)).await;
         self.sessions.sweep(|_| true);
         let started = self.started.lock().unwrap_or_else(PoisonError::into_inner).take();
@@ -269,10 +273,10 @@ impl Endpoint {
     }
 }
 
-/// An id that nobody can guess.
+/// Returns an id that cannot be guessed.
 ///
 /// # Errors
-/// Why there is none.
+/// The system gives no random numbers.
 pub(super) fn id() -> Result<Key, String> {
     Key::unguessable().map_err(|error| format!("the system gives no random numbers: {error}"))
 }
@@ -286,7 +290,7 @@ mod tests {
     use super::*;
     use crate::builder::{Identity, builder, items};
 
-    /// An endpoint where all sessions are taken, by tenants that have so many each.
+    /// Makes an endpoint without a free session. Each tenant holds the number of sessions in `held`.
     async fn full(held: &[usize]) -> (Arc<Endpoint>, Vec<Share>) {
         let server = builder(Identity::new("test", None, "1.0.0", "")).items(items(&[]));
         let server = server.limits(Limits::new().sessions(held.iter().sum())).build().unwrap();

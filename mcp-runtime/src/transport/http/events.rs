@@ -15,10 +15,10 @@ use super::{
 };
 use crate::limits::{LARGE, Share};
 
-/// A stream of events: what its feed gives, and a comment now and then when it gives nothing (HM-06).
+/// Stream of events: the events of its feed, and a comment whenever the feed has been silent for a while (rule HM-06).
 pub(super) struct Events {
     feed: Feed,
-    /// What is sent before anything else.
+    /// Bytes that are sent before any event of the feed.
     first: Vec<u8>,
     /// Rest of frames that are too large to be written at once.
     rest: Bytes,
@@ -26,29 +26,29 @@ pub(super) struct Events {
     silence: Pin<Box<Sleep>>,
     keep_alive: Duration,
     is_over: bool,
-    /// Where it is open for whatever will come, which is for those alone whose tokens hold.
+    /// End of a stream that stays open for messages to come: they are only for a client whose token is valid.
     #[cfg(feature = "auth")]
     expiry: Option<(Expiry, Until)>,
-    /// Share of all open streams, for a stream that counts.
+    /// Share of all open streams, if the stream counts.
     _share: Option<Share>,
-    /// Share of the connections, where the server counts them.
+    /// Share of the connections, if the server counts them.
     _connection: Option<Share>,
     work: Option<Work>,
 }
 
-/// Where the events come from.
+/// Source of the events.
 pub(super) enum Feed {
-    /// Messages that are gone once they are sent.
+    /// Messages that cannot be sent again.
     Plain(Source),
     /// Messages that can be sent again.
     Resumable(Reader),
-    /// Everything a 2024-11-05 client is told.
+    /// All messages for a client of protocol revision 2024-11-05.
     Pair(Pair),
 }
 
 impl Events {
     pub(super) fn new(feed: Feed, first: Vec<u8>, keep_alive: Duration) -> Self {
-        // Something must follow the head, or whoever stands between may keep it.
+        // Bytes must follow the head at once, because a proxy may hold the head back until they come.
         let first = if first.is_empty() { sse::KEEP_ALIVE.to_vec() } else { first };
         let silence = Box::pin(sleep(keep_alive));
         Self {
@@ -67,7 +67,7 @@ impl Events {
         }
     }
 
-    /// Lets the stream end with the token of the request that opened it, or the last one that was shown in its session.
+    /// Ends the stream with the token of the request that opened it, or with the last token that was shown in its session.
     #[cfg(feature = "auth")]
     pub(super) fn expiring(mut self, opened_by: &Extensions) -> Self {
         let until = Until::of(opened_by);
@@ -148,7 +148,7 @@ impl Events {
 }
 
 impl Feed {
-    /// That of the session it belongs to.
+    /// Returns the lifetime that the feed's session has, if there is one.
     #[cfg(feature = "auth")]
     fn until(&self) -> Option<&Until> {
         match self {
@@ -158,7 +158,7 @@ impl Feed {
         }
     }
 
-    /// Waits for more, or for `false` when there will be no more.
+    /// Waits for more frames, or for `false` if there will be none.
     fn poll(&mut self, cx: &mut Context<'_>, frames: &mut Vec<u8>) -> Poll<bool> {
         let mut lines = Vec::new();
         match self {

@@ -1,4 +1,4 @@
-//! How long a stream may go on that was opened with an access token: what comes on it is for somebody who has shown who it is.
+//! Lifetime of a stream that was opened with an access token. Its messages are only for a client whose token is valid.
 
 use std::{
     future::Future,
@@ -16,38 +16,39 @@ use tokio::time::{Instant, Sleep, sleep};
 
 use crate::context::Authorization;
 
-/// When the last of the tokens ends that somebody has shown, who may get a new one while a stream is open: in seconds since 1970.
+/// Time until which a stream may go on: the latest end of the valid tokens that its client has shown, in seconds since 1970. A client may
+/// show new tokens while a stream is open.
 #[derive(Default)]
 pub(super) struct Until(Mutex<Option<Box<Shown>>>);
 
-/// Boxed, since where nobody shows a token there is none.
+/// Boxed, because there is none on a server without authorization.
 #[derive(Default)]
 struct Shown {
-    /// When the last of those ends that nobody can take back.
+    /// Latest end of the tokens that cannot be revoked.
     last: u64,
-    /// The others, as long as they are good.
+    /// End of each revocable token that is still valid, and the flag that tells of its revocation.
     revocable: Vec<(u64, Arc<AtomicBool>)>,
 }
 
-/// Nobody has shown one that is good still.
+/// No token has been shown that is still valid.
 const NEVER_SHOWN: u64 = 0;
-/// One of them has no end.
+/// A token has been shown that never expires.
 const FOR_EVER: u64 = u64::MAX;
 
 impl Until {
-    /// Of a stream that belongs to one request.
+    /// Returns the lifetime of a stream that belongs to one request.
     pub(super) fn of(extensions: &Extensions) -> Self {
         let until = Self::default();
         until.show(extensions);
         until
     }
 
-    /// Takes note of what one more request has shown.
+    /// Records the token of one more request.
     pub(super) fn show(&self, extensions: &Extensions) {
         let Some(authorization) = extensions.get::<Authorization>() else { return };
         let seconds = |it: SystemTime| {
             let since = it.duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default();
-            // The end of the second it is in.
+            // Rounds up to the end of the second.
             since.as_secs().saturating_add(1)
         };
         let until = authorization.expiry().map_or(FOR_EVER, seconds);
@@ -68,12 +69,12 @@ impl Until {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Whether there were some that have all been taken back.
+    /// Whether tokens were shown, and all of them have been revoked.
     fn is_revoked(&self) -> bool {
         self.shown().as_ref().is_some_and(|it| it.is_revoked())
     }
 
-    /// How long it is until then, where it ends.
+    /// Returns the time that is left. `None` if the stream has no end, or no token was shown.
     fn left(&self) -> Option<Duration> {
         match self.shown().as_ref()?.until() {
             NEVER_SHOWN => Some(Duration::ZERO),
@@ -101,24 +102,24 @@ fn is_good((_, revoked): &(u64, Arc<AtomicBool>)) -> bool {
     !revoked.load(Ordering::Acquire)
 }
 
-/// Waits for the end of a stream.
+/// Timer for the end of a stream.
 pub(super) struct Expiry(Pin<Box<Sleep>>);
 
 impl Expiry {
-    /// `None` where there is no end.
+    /// Makes the timer. `None` if the stream has no end.
     pub(super) fn of(until: &Until) -> Option<Self> {
         until.left().map(|it| Self(Box::pin(sleep(it))))
     }
 
-    /// Whether nothing more may come on the stream.
+    /// Waits until nothing more may be sent on the stream.
     pub(super) fn poll(&mut self, cx: &mut Context<'_>, until: &Until) -> Poll<()> {
-        // Whoever takes a token back wakes no stream: this is seen before anything is sent, a comment at the latest.
+        // A revocation wakes no stream. The stream notices it here before it sends anything, at the latest before the next comment.
         if until.is_revoked() {
             return Poll::Ready(());
         }
         while self.0.as_mut().poll(cx).is_ready() {
             match until.left() {
-                // A newer token was shown, or the clock of the timer is not the one on the wall.
+                // A newer token was shown, or the timer and the system clock differ.
                 Some(left) if !left.is_zero() => self.0.as_mut().reset(Instant::now() + left),
                 Some(_) => return Poll::Ready(()),
                 None => return Poll::Pending,
@@ -181,7 +182,7 @@ mod tests {
         assert!(within(60) && !until.is_revoked());
         short.store(true, Ordering::Relaxed);
         assert!(until.left().unwrap().is_zero() && until.is_revoked());
-        // What is good no longer is not kept.
+        // Revoked tokens are not kept.
         show(600);
         assert!(within(600) && kept() == 1);
     }

@@ -1,7 +1,7 @@
-//! Where a request comes from, also where a proxy has passed it on.
+//! Address that a request comes from, also if a proxy has forwarded it.
 //!
-//! Each proxy adds the address it was called from to the end of `X-Forwarded-For`. So the list is read from there, and what stands before
-//! the first address that is no proxy's was written by whoever called.
+//! Each proxy appends the address that called it to `X-Forwarded-For`. So the list is read from its end. Entries before the first address
+//! that belongs to no proxy were written by the caller, and are not trusted.
 
 use std::net::IpAddr;
 
@@ -11,11 +11,11 @@ use crate::builder::{Network, written_address};
 
 const HEADER: &str = "x-forwarded-for";
 
-/// Proxies that a request may have come through. Behind more of them it comes from the last of these.
+/// Maximum number of proxies of a request. Behind more proxies, the request counts as coming from the last of these.
 const MOST: usize = 16;
 
-/// The address of whoever has sent a request, as far as it is known. `peer` is the other end of its connection, where that is our own; all
-/// else is of this one request, since a proxy sends those of several callers over one connection.
+/// Returns the address of the caller, if it is known. `peer` is the other end of the connection, if the connection is our own. The address
+/// is found anew for each request, because a proxy sends the requests of several callers over one connection.
 pub(super) fn address(peer: Option<IpAddr>, proxies: &[Network], parts: &Parts) -> Option<IpAddr> {
     #[cfg(feature = "axum")]
     let peer = peer.or_else(|| super::router::address(parts));
@@ -25,7 +25,7 @@ pub(super) fn address(peer: Option<IpAddr>, proxies: &[Network], parts: &Parts) 
     peer.map(|it| beyond(proxies, it, &parts.headers))
 }
 
-/// The nearest address that is not one of these proxies, or the farthest one that could be read.
+/// Returns the nearest address that is not one of these proxies, or the farthest address that could be read.
 fn beyond(proxies: &[Network], peer: IpAddr, headers: &HeaderMap) -> IpAddr {
     let lines = headers.get_all(HEADER).iter().rev();
     let mut said = lines.flat_map(|it| it.as_bytes().rsplit(|byte| *byte == b','));
@@ -113,7 +113,7 @@ mod tests {
         check("10.0.0.1", &[&many.join(",")], &format!("10.0.1.{MOST}"));
     }
 
-    /// What a client may send, lines that look like a proxy's among them.
+    /// Generates lines that a client may send, some of which look like a proxy's.
     fn forged() -> impl Strategy<Value = Vec<Vec<u8>>> {
         let entry = prop_oneof![
             any::<IpAddr>().prop_map(|it| it.to_string()),
@@ -134,7 +134,7 @@ mod tests {
             hops in prop::collection::vec(any::<(u8, bool)>(), 0..5),
         ) {
             prop_assume!(!proxies().iter().any(|it| it.has(caller)));
-            // Each proxy writes where it was called from: behind the rest, or on a line of its own.
+            // Each proxy writes the address that called it, at the end of the last line or on a line of its own.
             let mut peer = caller;
             for (number, adds_line) in [(0, false)].into_iter().chain(hops) {
                 let said = peer.to_string();

@@ -1,4 +1,4 @@
-//! The way through the resource's guard, before anything else is known of a request.
+//! Token check of a protected resource, before anything else is known of a request.
 
 use std::{
     sync::Arc,
@@ -17,7 +17,7 @@ use crate::{
     unwind::{self, Panicked},
 };
 
-/// The addresses that a protected resource has beside its endpoint.
+/// Returns the address for a path, if a protected resource has it beside its endpoint.
 pub(super) fn place(endpoint: &Endpoint, path: &str) -> Option<Place> {
     let settings = &endpoint.settings;
     let protected = settings.protected.as_ref()?;
@@ -31,7 +31,7 @@ pub(super) fn place(endpoint: &Endpoint, path: &str) -> Option<Place> {
     None
 }
 
-/// How far a request has come.
+/// Progress of a request in the token check.
 #[derive(Default)]
 pub(super) enum Gate {
     #[default]
@@ -49,10 +49,10 @@ impl Gate {
         matches!(self, Self::Closed)
     }
 
-    /// Goes on until the request is let in. Nobody has its head yet but the one who asks.
+    /// Checks the token until the request is admitted. The caller holds the only reference to `parts`, so changing them copies nothing.
     ///
     /// # Errors
-    /// The answer to one that is not.
+    /// The response to a request that is refused.
     pub(super) fn poll(
         &mut self,
         cx: &mut Context<'_>,
@@ -61,7 +61,7 @@ impl Gate {
         protected: &ProtectedResource,
         parts: &mut Arc<Parts>,
     ) -> Poll<Result<(), Box<Response<Body>>>> {
-        // Whoever asks for a token has none.
+        // A client that asks for a token has none yet.
         #[cfg(feature = "auth-server")]
         if let Place::Beside(_) = place {
             *self = Self::Open;
@@ -76,7 +76,7 @@ impl Gate {
                     Err(refusal) => break Err(refusal),
                 },
                 Self::Verifying(verifying) => {
-                    // The author's own code, which must not take the connection along. It is not polled again.
+                    // The verifier is the author's code. A panic must not end the connection, and the future is not polled again.
                     let verified = match unwind::catch(|| verifying.as_mut().poll(cx)) {
                         Ok(polled) => ready!(polled),
                         Err(Panicked) => {
@@ -121,7 +121,7 @@ fn challenging(mut response: Response<Body>, challenge: Option<String>) -> Respo
     response
 }
 
-/// The answer to a request that an application let in with an authorization that has ended.
+/// Returns the response to a request that an application admitted with an authorization that has expired since.
 pub(super) fn has_ended(parts: &Parts) -> Option<Response<Body>> {
     let expiry = parts.extensions.get::<Authorization>()?.expiry()?;
     if expiry > SystemTime::now() {
@@ -133,7 +133,7 @@ pub(super) fn has_ended(parts: &Parts) -> Option<Response<Body>> {
     Some(challenging(reply::refuse(refusal.status(), why), refusal.challenge(None, "")))
 }
 
-/// The answer to a message of somebody who may not send it: what its peer has said of that, and how to come by the right to.
+/// Returns the response to a message that its sender may not send: the peer's error, and a challenge that says how to get the right.
 pub(super) fn not_allowed(
     refusal: &Refusal,
     endpoint: &Endpoint,
@@ -142,13 +142,13 @@ pub(super) fn not_allowed(
 ) -> Response<Body> {
     let challenge = match (&endpoint.settings.protected, &carrier.http) {
         (Some(protected), Some(parts)) => protected.challenge(refusal, || derived(endpoint, parts)),
-        // The application knows its callers, and has its own words for how they sign in.
+        // The application authenticates its callers, and has its own way to tell them how to sign in.
         _ => refusal.challenge(None, ""),
     };
     challenging(reply::json(refusal.status(), message), challenge)
 }
 
-/// The document that says where to get a token.
+/// Returns the document that says where to get a token.
 pub(super) fn metadata(
     endpoint: &Endpoint,
     protected: &ProtectedResource,
@@ -162,20 +162,21 @@ pub(super) fn metadata(
     }
 }
 
-/// The URL of the endpoint as far as a request shows it: its host is one that we answer to. What is reached from elsewhere has
-/// TLS before it.
+/// Returns the URL of the endpoint as far as a request shows it. The host is one that this server answers to. For any host but loopback,
+/// TLS in front of the server is assumed.
 fn derived(endpoint: &Endpoint, parts: &Parts) -> String {
     at(&endpoint.settings.path, parts)
 }
 
-/// The URL of the HTTP+SSE pair, where it is served and is a name of the resource. Clients compare it with the URL that they were given.
+/// Returns the URL of the HTTP+SSE pair, if the pair is served and is a name of the resource. Clients compare it with the URL that they
+/// were given.
 fn of_pair(endpoint: &Endpoint, protected: &ProtectedResource, parts: &Parts) -> Option<String> {
     let settings = &endpoint.settings;
     let is_resource = settings.legacy_sse && protected.is_pair_resource();
     is_resource.then(|| at(&settings.sibling(pair::STREAM), parts))
 }
 
-/// Whether this is the address of the document of the pair.
+/// Whether this is the path of the metadata document of the pair.
 fn is_of_pair(endpoint: &Endpoint, protected: &ProtectedResource, path: &str) -> bool {
     let settings = &endpoint.settings;
     path.strip_prefix(WELL_KNOWN).is_some_and(|rest| {
@@ -185,7 +186,7 @@ fn is_of_pair(endpoint: &Endpoint, protected: &ProtectedResource, path: &str) ->
     })
 }
 
-/// The URL of a path at the host that a request names.
+/// Returns the URL of a path at the host that a request names.
 fn at(path: &str, parts: &Parts) -> String {
     let said = parts.headers.get(header::HOST).and_then(|it| it.to_str().ok());
     let named = parts.uri.authority().map(http::uri::Authority::as_str);
@@ -194,11 +195,11 @@ fn at(path: &str, parts: &Parts) -> String {
     format!("{scheme}://{host}{}", if path == "/" { "" } else { path })
 }
 
-/// Bytes of a body that the authorization server reads: forms, and what a client says of itself.
+/// Maximum size of a body for the authorization server, in bytes. The bodies are forms and client metadata.
 #[cfg(feature = "auth-server")]
 const MOST: usize = 64 << 10;
 
-/// Bytes that a body may have.
+/// Returns the maximum size of a body, in bytes.
 #[cfg(feature = "auth-server")]
 pub(super) fn most(place: Place, limits: &crate::limits::Limits) -> usize {
     match place {
@@ -207,7 +208,7 @@ pub(super) fn most(place: Place, limits: &crate::limits::Limits) -> usize {
     }
 }
 
-/// The answer of the authorization server.
+/// Returns the answer of the authorization server.
 #[cfg(feature = "auth-server")]
 pub(super) fn beside(
     endpoint: &Endpoint,

@@ -3,7 +3,7 @@ use http::{HeaderMap, HeaderValue, header};
 use super::legacy::SESSION;
 use crate::protocol::VERSION_HEADER;
 
-/// What the headers of a request say that decides about it, found in one pass.
+/// Headers of a request that decide how it is handled, found in one pass.
 #[derive(Default)]
 pub(super) struct Head<'a> {
     pub(super) host: Said<'a>,
@@ -12,11 +12,11 @@ pub(super) struct Head<'a> {
     pub(super) content_type: Said<'a>,
     pub(super) session: Said<'a>,
     pub(super) version: Said<'a>,
-    /// About as many bytes as the headers had on the wire.
+    /// Approximate number of bytes that the headers had on the wire.
     pub(super) size: usize,
 }
 
-/// The first header of a name, and whether there are more.
+/// First value of a header, and whether there are more.
 #[derive(Clone, Copy, Default)]
 pub(super) struct Said<'a> {
     pub(super) first: Option<&'a HeaderValue>,

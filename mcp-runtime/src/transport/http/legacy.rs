@@ -1,4 +1,4 @@
-//! Sessions over HTTP: 2025-03-26 to 2025-11-25 (B7).
+//! Sessions over HTTP: protocol revisions 2025-03-26 to 2025-11-25.
 
 use std::sync::Arc;
 
@@ -81,14 +81,14 @@ fn show(session: &Session, carrier: &Carrier) {
     }
 }
 
-/// Lets a session take its first message. Whether it has begun with that, and the answer.
+/// Passes the first message to a session. Returns whether the session has begun with that, and the response.
 fn begun(
     session: &Session,
     incoming: Incoming<'_>,
     carrier: Carrier,
     accepts: Accepts,
 ) -> (bool, Response<Body>) {
-    // The session's own outbox is for what belongs to no request.
+    // The session's own outbox is for messages that belong to no request.
     let outbox = Arc::<Outbox>::default();
     let arrival = Arrival { to: ReplyTo::each(outbox.clone()), carrier, era: Era::OfRequest };
     let mut turn = Turn::default();
@@ -112,7 +112,7 @@ fn status(turn: &Turn) -> StatusCode {
     }
 }
 
-/// Answers what is posted in a session.
+/// Answers a message that is posted in a session.
 #[inline]
 pub(super) fn post(
     desk: &Desk,
@@ -143,13 +143,13 @@ pub(super) fn post(
         message.pop();
         return gate::not_allowed(why, &desk.endpoint, &arrival.carrier, message).into();
     }
-    // The outbox is there for the next request only if nobody else has it.
+    // The outbox can be reused for the next request only if nothing else holds it.
     drop(arrival);
     let status = status(&turn);
-    // Not driven from here: a client that leaves has not cancelled (HL-10).
+    // The calls become tasks, because a client that disconnects has not cancelled them (rule HL-10).
     for call in turn.waiting {
         let session = session.clone();
-        // A session whose call has just ended is in use.
+        // A session counts as used when one of its calls ends.
         tokio::spawn(async move {
             call.await;
             session.touch();
@@ -169,7 +169,7 @@ pub(super) fn post(
     }
 }
 
-/// A message that its session has taken.
+/// A message that its session has handled.
 struct Posted {
     endpoint: Arc<Endpoint>,
     session: Arc<Session>,
@@ -199,7 +199,7 @@ impl Posted {
                 reader.begin(&lines, &mut first);
                 Feed::Resumable(reader)
             }
-            // Too many streams are kept to keep one more: what is sent now cannot be asked for again.
+            // There are too many streams to keep this one, so its messages cannot be sent again.
             None => {
                 sse::messages(&mut first, &lines, None);
                 Feed::Plain(self.source)
@@ -214,7 +214,7 @@ impl Posted {
     }
 }
 
-/// Opens the stream for what belongs to no request, or one that broke.
+/// Opens the stream for messages that belong to no request, or resumes a stream that broke.
 pub(super) fn get(endpoint: &Arc<Endpoint>, head: &Head<'_>, parts: &Parts) -> Response<Body> {
     if !Accepts::said(head, &parts.headers).events {
         let why = "the answer is a `text/event-stream`, which `Accept` does not name";
@@ -265,7 +265,7 @@ pub(super) fn delete(endpoint: &Arc<Endpoint>, head: &Head<'_>, principal: &str)
     }
 }
 
-/// The session that the headers name, in the revision they name. One of somebody else's is as good as none.
+/// Returns the session that the headers name, if it has the revision that they name. A session of another principal counts as unknown.
 fn named(
     endpoint: &Arc<Endpoint>,
     head: &Head<'_>,
@@ -292,12 +292,12 @@ fn named(
     }
 }
 
-/// Why the headers name no session.
+/// Reason why the headers name no session.
 enum Unnamed {
     Missing,
-    /// It has ended, or never was.
+    /// The session has ended, or never existed.
     Unknown,
-    /// The headers contradict each other, or the session.
+    /// The headers contradict each other or the session.
     Refused(String),
 }
 
@@ -317,7 +317,7 @@ impl Unnamed {
     }
 }
 
-/// The revision of the session that the headers name, if they name one.
+/// Returns the revision of the session that the headers name, if they name one.
 pub(super) fn revision(
     endpoint: &Arc<Endpoint>,
     head: &Head<'_>,

@@ -1,9 +1,9 @@
-//! HTTP: every revision on one endpoint.
+//! HTTP transport: every protocol revision on one endpoint.
 //!
-//! Each message is judged alone. A request of the modern era stands alone and [lives as long as its answer is
-//! wanted](alone); everything else belongs to a [session](legacy), which survives its connections. 2024-11-05 has [two
-//! addresses of its own](pair). An answer is one JSON message unless something comes before it or it takes long: so long
-//! the head of the response [waits](source).
+//! Each message is routed on its own. A request of the modern era is stateless, and [ends when its client leaves](alone). Every other
+//! message belongs to a [session](legacy), which survives its connections. Protocol revision 2024-11-05 has [two addresses of its
+//! own](pair). An answer is one JSON message, unless other messages come before it or it takes long. The head of the response
+//! [waits](source) until that is decided.
 
 mod accept;
 mod access;

@@ -155,7 +155,7 @@ pub(super) struct Opened {
 }
 
 impl Opened {
-    /// `address` is the other end.
+    /// Adds a connection to the open ones. `address` is its other end.
     pub(super) fn new(endpoint: &Arc<Endpoint>, address: IpAddr) -> Self {
         let open = &endpoint.open;
         let number = open.clock.fetch_add(1, Relaxed);

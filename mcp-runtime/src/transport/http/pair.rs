@@ -1,4 +1,4 @@
-//! HTTP+SSE, the transport of 2024-11-05: a stream for everything the server says, and an address to post to (B6).
+//! HTTP+SSE, the transport of protocol revision 2024-11-05: a stream for all messages of the server, and an address to post to.
 
 use std::{
     sync::{Arc, Mutex, PoisonError},
@@ -28,12 +28,12 @@ use crate::{
     wire::{self, Parsed},
 };
 
-/// The last segments of the two addresses.
+/// Last segments of the two addresses.
 pub(super) const STREAM: &str = "sse";
 pub(super) const POST: &str = "message";
 const ID: &str = "sessionId=";
 
-/// Where a client posts to while its stream is open.
+/// Session of a client whose stream is open. The client posts its messages here.
 pub(super) struct Mailbox {
     key: Key,
     peer: Peer,
@@ -51,7 +51,7 @@ impl Keyed for Mailbox {
 }
 
 impl Mailbox {
-    /// Ends it, and gives up what runs.
+    /// Ends the session, and cancels its running calls.
     pub(super) fn close(&self) {
         self.stop();
         self.peer.cancel_all();
@@ -63,7 +63,7 @@ impl Mailbox {
     }
 }
 
-/// The stream: when it is closed, the session ends with its calls (SSE-05).
+/// Open stream of a session. When it is closed, the session ends with its calls (rule SSE-05).
 pub(super) struct Pair {
     endpoint: Arc<Endpoint>,
     mailbox: Arc<Mailbox>,
@@ -87,7 +87,7 @@ impl Drop for Pair {
     }
 }
 
-/// Opens the stream; its first event says where to post.
+/// Opens the stream. Its first event names the address to post to.
 pub(super) fn open(desk: &Desk, head: &Head<'_>, parts: &Arc<Parts>) -> Response<Body> {
     let endpoint = &desk.endpoint;
     if !Accepts::said(head, &parts.headers).events {
@@ -117,17 +117,17 @@ pub(super) fn open(desk: &Desk, head: &Head<'_>, parts: &Arc<Parts>) -> Response
         mailbox.stop();
     }
     let mut first = Vec::new();
-    // Relative, so that it is right wherever the server is mounted.
+    // A relative address is right wherever the server is mounted.
     sse::endpoint(&mut first, &format!("{POST}?{ID}{key}"));
     let pair = Pair { endpoint: endpoint.clone(), mailbox };
     let events = Events::new(Feed::Pair(pair), first, endpoint.limits().keep_alive);
     reply::events(Body::events(events.counted(permit).expiring(&parts.extensions)))
 }
 
-/// The session that the query names, if it is this client's.
+/// Returns the session that the query names, if it belongs to this client.
 ///
 /// # Errors
-/// The answer to whoever names none.
+/// The response to a request that names no such session.
 fn named(endpoint: &Endpoint, parts: &Parts) -> Result<Arc<Mailbox>, Box<Response<Body>>> {
     let id = parts.uri.query().and_then(|it| it.split('&').find_map(|it| it.strip_prefix(ID)));
     let id = id.ok_or_else(|| {
@@ -140,10 +140,10 @@ fn named(endpoint: &Endpoint, parts: &Parts) -> Result<Arc<Mailbox>, Box<Respons
     found.ok_or_else(|| Box::new(reply::no_session("open a new stream")))
 }
 
-/// Looks at what a message comes in, before it is read.
+/// Checks the head of a request before its message is read.
 ///
 /// # Errors
-/// The answer to one that is not read.
+/// The response to a request whose message is not read.
 pub(super) fn check(
     endpoint: &Endpoint,
     head: &Head<'_>,
@@ -153,14 +153,14 @@ pub(super) fn check(
     if is_json(head) { Ok(()) } else { Err(reply::unsupported(head.content_type.first).into()) }
 }
 
-/// Takes a message; what it is answered with comes on the stream.
+/// Handles a message. The answer is sent on the stream.
 pub(super) fn post(
     endpoint: &Endpoint,
     carrier: Carrier,
     parts: &Parts,
     read: &Read,
 ) -> Response<Body> {
-    // Looked for again: a session may end while a body is on its way.
+    // The session is looked up again, because it may have ended while the body came.
     let mailbox = match named(endpoint, parts) {
         Ok(mailbox) => mailbox,
         Err(unnamed) => return *unnamed,
@@ -178,7 +178,7 @@ pub(super) fn post(
             let to = ReplyTo::each(peer.outbox().clone());
             peer.handle(&incoming, &Arrival { to, carrier, era: Era::Legacy }, &mut turn);
         }
-        // The answer to what cannot be read comes on the stream too.
+        // The answer to a message that cannot be read is sent on the stream too.
         Err(_) => peer.receive(&read.bytes, &mut turn),
     }
     spawn(turn.waiting);

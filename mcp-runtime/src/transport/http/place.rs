@@ -10,20 +10,20 @@ pub(super) enum Place {
     PairPost,
     Health,
     Readiness,
-    /// Any other one while there is no connection left for it.
+    /// Any other address, while no connection is left for it.
     Full,
-    /// Where clients find out how to get a token.
+    /// Document that tells clients how to get a token.
     #[cfg(feature = "auth")]
     Metadata,
-    /// One of those of the authorization server, and whether it is for scripts of other pages too.
+    /// Address of the authorization server. True if scripts of other pages may read its answers.
     #[cfg(feature = "auth-server")]
     Beside(bool),
-    /// None of them.
+    /// No address of this server.
     Nowhere,
 }
 
 impl Place {
-    /// The address that an application has routed here.
+    /// Returns the address for a path that an application has routed here.
     pub(super) fn of_name(endpoint: &Endpoint, path: &str) -> Self {
         #[cfg(feature = "auth")]
         if let Some(place) = gate::place(endpoint, path) {
@@ -36,12 +36,12 @@ impl Place {
         }
     }
 
-    /// What is left of an address when every connection is in use.
+    /// Returns the address that is served while every connection is in use.
     pub(super) fn when_full(self) -> Self {
         if let Self::Health | Self::Readiness = self { self } else { Self::Full }
     }
 
-    /// The address at a server of our own.
+    /// Returns the address for a path at a server of our own.
     #[inline]
     pub(super) fn of_path(endpoint: &Endpoint, path: &str) -> Self {
         let settings = &endpoint.settings;

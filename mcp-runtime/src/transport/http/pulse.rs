@@ -5,27 +5,27 @@ use std::sync::{
 
 use super::desk::Desk;
 
-/// What a connection is doing: whether it waits for its client, and since when.
+/// Activity of a connection: whether it waits for its client, and since when.
 ///
-/// Only the thread that serves the connection writes here, but for what displaces it.
+/// Only the thread that serves the connection writes here, except that another thread may displace the connection.
 #[derive(Default)]
 pub(super) struct Pulse {
     requests: AtomicU32,
-    /// Requests that have no answer yet, and answers that go on.
+    /// Requests that have no answer yet, and answers that are still being streamed.
     at_work: AtomicU32,
     /// Rises when the client stops reading and when it reads on.
     turns: AtomicU32,
-    /// When the connection began to wait for its client last, by the count of the open connections.
+    /// Time when the connection last began to wait for its client, as a number of accepted connections.
     since: AtomicU64,
     /// Bytes of large answers that the client has not read.
     unread: AtomicUsize,
-    /// The client does not read as fast as it is written to.
+    /// The client reads more slowly than the server writes.
     is_blocked: AtomicBool,
-    /// The body of a request is on its way.
+    /// Part of the body of a request is still to come.
     is_receiving: AtomicBool,
-    /// The last request was refused, and the rest of its body is on its way.
+    /// The last request was refused, and the rest of its body is still to come.
     has_unread_body: AtomicBool,
-    /// The connection is to end for another one, unless it has a request by then.
+    /// The connection has to end to make room for another one, unless it has a request by then.
     is_displaced: AtomicBool,
 }
 
@@ -39,7 +39,7 @@ impl Pulse {
         !self.is_working() || self.is_blocked() || self.is_receiving.load(Relaxed)
     }
 
-    /// Whether a request has no answer yet, or an answer goes on.
+    /// Whether a request has no answer yet, or an answer is still being streamed.
     pub(super) fn is_working(&self) -> bool {
         self.at_work.load(Relaxed) > 0
     }
@@ -60,7 +60,7 @@ impl Pulse {
         self.turns.load(Relaxed)
     }
 
-    /// The client has stopped reading, or reads on.
+    /// Notes that the client has stopped reading, or that it reads again.
     #[cold]
     pub(super) fn block(&self, is_blocked: bool, now: u64) {
         self.turns.fetch_add(1, Relaxed);
@@ -68,14 +68,14 @@ impl Pulse {
         self.since.store(now, Relaxed);
     }
 
-    /// More of a body has to come.
+    /// Notes that the rest of a body is still to come.
     #[cold]
     pub(super) fn receive(&self, now: u64) {
         self.is_receiving.store(true, Relaxed);
         self.since.store(now, Relaxed);
     }
 
-    /// The body is there, or will not be.
+    /// Notes that the body has come, or that it will not come.
     #[cold]
     pub(super) fn has_received(&self) {
         self.is_receiving.store(false, Relaxed);
@@ -90,7 +90,7 @@ impl Pulse {
         self.has_unread_body.load(Relaxed)
     }
 
-    /// Bytes of large answers that the client has not read.
+    /// Returns the number of bytes of large answers that the client has not read.
     pub(super) fn unread(&self) -> usize {
         self.unread.load(Relaxed)
     }
@@ -111,13 +111,13 @@ impl Pulse {
         self.is_displaced.store(true, Relaxed);
     }
 
-    /// Takes back that the connection is to end. Returns whether it was.
+    /// Takes back that the connection has to end. Returns whether it had to.
     pub(super) fn spare(&self) -> bool {
         self.is_displaced.swap(false, Relaxed)
     }
 }
 
-/// Held while a request is answered.
+/// Guard that counts a request as being answered.
 pub(super) struct Work(Arc<Desk>);
 
 impl Work {

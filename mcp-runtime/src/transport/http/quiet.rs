@@ -1,7 +1,7 @@
-//! Bodies that come whole, without the noise they make.
+//! Request bodies without needless wakeups.
 //!
-//! hyper hands a body on through a channel, whose sender it wakes for each piece that is taken. The sender is the connection
-//! itself, which takes the piece at that very moment: after the last one it would be run again for nothing.
+//! hyper passes a body on through a channel, and wakes the sender for each piece that is taken. The sender is the task of the connection,
+//! which is running at that moment, because it takes the piece itself. After the last piece that task would run again for nothing.
 
 use std::{
     cell::Cell,
@@ -15,13 +15,13 @@ use http_body::{Body, Frame, SizeHint};
 use hyper::body::Incoming;
 
 thread_local! {
-    /// A piece is being taken on this thread.
+    /// This thread is taking a piece of a body.
     static IS_TAKING: Cell<bool> = const { Cell::new(false) };
-    /// Meanwhile somebody rang.
+    /// The waker was called while the piece was taken.
     static HAS_RUNG: Cell<bool> = const { Cell::new(false) };
 }
 
-/// The waker of a connection. While this thread takes a piece of a body, only the body's own channel can ring it from here.
+/// Waker of a connection. While this thread takes a piece of a body, only the channel of that body can call the waker from this thread.
 pub(super) struct Bell {
     task: Waker,
     waker: Waker,
@@ -32,7 +32,7 @@ impl Bell {
         Self { task: task.clone(), waker: Arc::new(Clapper(task.clone())).into() }
     }
 
-    /// Whether it wakes this task.
+    /// Whether the bell wakes this task.
     pub(super) fn rings(&self, task: &Waker) -> bool {
         self.task.will_wake(task)
     }
@@ -58,7 +58,7 @@ impl Wake for Clapper {
     }
 }
 
-/// A body whose last piece wakes nobody. Its connection is driven with a [`Bell`].
+/// Body whose last piece causes no wakeup. Its connection must be driven with a [`Bell`].
 pub(super) struct Quiet(pub(super) Incoming);
 
 impl Body for Quiet {

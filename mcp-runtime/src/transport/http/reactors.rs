@@ -1,4 +1,4 @@
-//! Where the connections of a server are served that brings its own runtime.
+//! Threads that serve connections, for a server that brings its own runtime.
 
 use std::{
     io,
@@ -22,24 +22,25 @@ use crate::{
     transport::block_on,
 };
 
-/// Threads that each drive the connections they were given, from the first byte to the last: a request is never handed
-/// from one thread to another, and none wakes another one up.
+/// Threads that each serve their connections from the first byte to the last. A request never moves to another thread, and no thread wakes
+/// another.
 pub(super) struct Reactors(Vec<Reactor>);
 
 struct Reactor {
     handle: Handle,
-    /// Held by each of its connections.
+    /// Reference that each connection of the reactor holds, so that the references count them.
     load: Arc<()>,
     activity: &'static ReactorActivity,
-    /// Dropped when the thread shall end.
+    /// Dropped to end the thread.
     _runs: oneshot::Sender<()>,
 }
 
 impl Reactors {
-    /// One for each processor but one, which is left to whoever lets connections in, blocks, or runs beside the server; at least one.
+    /// Starts one thread for each processor but one, and at least one thread. The processor that is left over is for accepting connections,
+    /// for blocking code, and for other programs.
     ///
     /// # Errors
-    /// When the system gives no thread, or nothing to wait with.
+    /// Fails if the system cannot start a thread, or cannot create the runtime of one.
     pub(super) fn start() -> io::Result<Self> {
         let count = thread::available_parallelism().map_or(1, |it| it.get() - 1).max(1);
         (0..count).map(Reactor::start).collect::<io::Result<_>>().map(Self)
@@ -48,7 +49,7 @@ impl Reactors {
     /// Ends the remaining connections.
     ///
     /// # Errors
-    /// A handler does not let go of its reactor. It is not waited for.
+    /// Fails if code does not give back its reactor. The call does not wait for it.
     pub(super) async fn shut_down(
         &self,
         connections: &mut JoinSet<()>,
@@ -72,7 +73,7 @@ impl Reactors {
         Err(Unresponsive("code that is no item of this server".to_owned()))
     }
 
-    /// Lets the one that has the fewest connections serve this one.
+    /// Serves a connection on the reactor that has the fewest.
     pub(super) fn spawn<F>(
         &self,
         connections: &mut JoinSet<()>,
@@ -84,7 +85,7 @@ impl Reactors {
         let Some(reactor) = self.0.iter().min_by_key(|it| Arc::strong_count(&it.load)) else {
             return;
         };
-        // It was accepted elsewhere, where nobody shall hear of it any more.
+        // The stream is registered with the runtime that accepted it. `into_std` removes it from there.
         let Ok(stream) = stream.into_std() else { return };
         let load = reactor.load.clone();
         let served = async move {
@@ -112,7 +113,7 @@ impl Reactor {
         let run = move || {
             let _ = told.send(ReactorActivity::of_this_thread());
             let ended = pin!(async {
-                // An error is the end too.
+                // The sender is dropped to end the thread, so an error is expected.
                 let _ = ended.await;
                 Ok::<(), ServeError>(())
             });

@@ -15,15 +15,15 @@ use tokio::time::{Sleep, sleep};
 use super::{body::Body, endpoint::Endpoint, quiet::Quiet, reply};
 use crate::limits::{LARGE, Limit, Taken};
 
-/// Why there is no body.
+/// Reason why a body was not read.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum Unread {
-    /// Than so many bytes.
+    /// The body is longer than this number of bytes.
     TooLong(usize),
     TooSlow,
-    /// Too many others are being read.
+    /// Too many other large bodies are being read.
     Busy,
-    /// The client left, or spoke no HTTP.
+    /// The client left, or sent invalid HTTP.
     Broken,
 }
 
@@ -57,7 +57,7 @@ impl Unread {
     }
 }
 
-/// A body, which counts among all that are being worked on.
+/// A body that was read. It counts for the limit of all bodies until it is dropped.
 pub(super) struct Read {
     pub(super) bytes: Bytes,
     _taken: Taken,
@@ -73,10 +73,10 @@ pub(super) trait RequestBody: HttpBody + Unpin {
 }
 
 impl RequestBody for Quiet {
-    /// Reads in a task of its own. The task ends with the body or with the connection, and the deadline for the next request ends the
-    /// connection of a client that does not send the rest.
+    /// Reads in a task of its own, which ends with the body or with the connection. If the client does not send the rest, the deadline for
+    /// the next request ends the connection.
     fn drain(self) -> bool {
-        // Another task than the connection reads, so the body must wake the connection for each piece.
+        // The new task reads instead of the connection, so the body must wake the connection for each piece.
         let Self(mut body) = self;
         tokio::spawn(async move {
             while let Some(Ok(_)) = poll_fn(|cx| Pin::new(&mut body).poll_frame(cx)).await {}
@@ -96,15 +96,15 @@ impl<B: HttpBody> RequestBody for Pin<&mut B> {
 pub(super) struct Reading<B> {
     /// Body, until it is drained.
     body: Option<B>,
-    /// What came first: most bodies come in one piece, which is not copied.
+    /// First piece of the body. Most bodies come in one piece, which is not copied.
     first: Bytes,
     all: BytesMut,
     taken: Taken,
-    /// Bytes that it may have.
+    /// Maximum size of the body, in bytes.
     most: usize,
     /// Whether reading has failed or gone beyond a limit.
     is_over: bool,
-    /// Runs from when there was something to wait for.
+    /// Timeout for the body, started when the server first has to wait for the client.
     patience: Option<Pin<Box<Sleep>>>,
 }
 
@@ -122,10 +122,10 @@ impl<B: RequestBody> Reading<B> {
         }
     }
 
-    /// Refuses a body before anything of it has come.
+    /// Refuses a body before any of it has come.
     ///
     /// # Errors
-    /// When it will be longer than this.
+    /// Fails if the body will be longer than `most` bytes.
     pub(super) fn check(&mut self, most: usize) -> Result<(), Unread> {
         self.most = most;
         let is_long = self.body.as_ref().is_some_and(|it| it.size_hint().lower() > most as u64);
@@ -137,10 +137,10 @@ impl<B: RequestBody> Reading<B> {
         self.patience.is_some()
     }
 
-    /// Waits for all of it.
+    /// Waits for the whole body.
     ///
     /// # Errors
-    /// When it is longer or slower than the limits allow, or breaks off.
+    /// Fails if the body is longer or slower than the limits allow, if it breaks off, or if too many others are being read.
     pub(super) fn poll(
         &mut self,
         cx: &mut Context<'_>,
@@ -153,7 +153,7 @@ impl<B: RequestBody> Reading<B> {
                 Poll::Ready(Some(Err(_))) => return Poll::Ready(self.fail(Unread::Broken)),
                 Poll::Ready(Some(Ok(frame))) => {
                     let is_last = body.is_end_stream();
-                    // What is not data are trailers, which say nothing here.
+                    // Frames without data are trailers, which mean nothing here.
                     if let Ok(data) = frame.into_data()
                         && let Err(why) = self.take(data, endpoint)
                     {
@@ -183,7 +183,7 @@ impl<B: RequestBody> Reading<B> {
             return Err(Unread::TooLong(self.most));
         }
         if length > LARGE {
-            // What came while it was small is not counted yet.
+            // Bytes that came while the body was small have not been counted yet.
             let new = if before > LARGE { more } else { length };
             if !self.taken.grow(&endpoint.service.bodies, new, endpoint.limits().all_bodies) {
                 return Err(Unread::Busy);

@@ -1,4 +1,4 @@
-//! Responses that are whole when they begin.
+//! Responses that are complete when they begin.
 
 use bytes::Bytes;
 use http::{HeaderMap, HeaderValue, Response, StatusCode, Version, header, request::Parts};
@@ -21,12 +21,12 @@ pub(super) fn empty(status: StatusCode) -> Response<Body> {
     response
 }
 
-/// One message, without its newline.
+/// Returns a response with one message, which has no newline.
 pub(super) fn json(status: StatusCode, message: Vec<u8>) -> Response<Body> {
     json_in(HeaderMap::new(), status, message)
 }
 
-/// One message in a head whose headers have had room before.
+/// Returns a response with one message. Its header map reuses the memory of `headers`.
 pub(super) fn json_in(
     mut headers: HeaderMap,
     status: StatusCode,
@@ -51,7 +51,7 @@ pub(super) fn text(status: StatusCode, text: &'static str) -> Response<Body> {
     response
 }
 
-/// A stream of events (HM-06).
+/// Returns a response with a stream of events, which proxies must not buffer (rule HM-06).
 pub(super) fn events(body: Body) -> Response<Body> {
     let mut response = Response::new(body);
     let headers = response.headers_mut();
@@ -61,12 +61,12 @@ pub(super) fn events(body: Body) -> Response<Body> {
     response
 }
 
-/// A refusal that belongs to no message: an error without an id, which says what to do.
+/// Returns the refusal of a request without a message: an error without an id, which says what to do.
 pub(super) fn refuse(status: StatusCode, why: impl std::fmt::Display) -> Response<Body> {
     error(status, None, None, &Error::of(Kind::InvalidRequest, why))
 }
 
-/// The refusal of a message that could be read far enough to name its id, if it has one.
+/// Returns the refusal of a message, with its id if the id could be read.
 pub(super) fn error(
     status: StatusCode,
     revision: Option<Revision>,
@@ -78,9 +78,9 @@ pub(super) fn error(
 
 /// Answers a request whose session has ended or never existed.
 ///
-/// The status tells the client to begin a new session. The body is no JSON-RPC message: Python SDK 2.x, the clients built on it and AI SDK
-/// 2.x deliver a message under an error status as the answer to the request, and keep the dead session. Other clients look for the code
-/// that the server of the TypeScript SDK gives for such a session.
+/// The status tells the client to begin a new session. The body is no JSON-RPC message. Python SDK 2.x, the clients built on it and AI SDK
+/// 2.x deliver a message as the answer to the request even under an error status, and keep the dead session. Other clients look for the
+/// code that the server of the TypeScript SDK gives for such a session.
 pub(super) fn no_session(hint: &str) -> Response<Body> {
     let mut body = Vec::new();
     let mut object = Object::begin(&mut body);
@@ -89,7 +89,7 @@ pub(super) fn no_session(hint: &str) -> Response<Body> {
     json(StatusCode::NOT_FOUND, body)
 }
 
-/// The body is not of the type that is read here.
+/// Refuses a body that is not JSON.
 pub(super) fn unsupported(given: Option<&HeaderValue>) -> Response<Body> {
     let given = given.and_then(|it| it.to_str().ok()).unwrap_or("nothing");
     refuse(
@@ -98,12 +98,12 @@ pub(super) fn unsupported(given: Option<&HeaderValue>) -> Response<Body> {
     )
 }
 
-/// There is no room now.
+/// Refuses a request for which there is no room now.
 pub(super) fn busy(why: impl std::fmt::Display) -> Response<Body> {
     later(error(StatusCode::SERVICE_UNAVAILABLE, None, None, &Error::of(Kind::Failed, why)))
 }
 
-/// Says when to try again.
+/// Adds the header that says when to try again.
 pub(super) fn later(mut response: Response<Body>) -> Response<Body> {
     response.headers_mut().insert(header::RETRY_AFTER, HeaderValue::from_static("5"));
     response
@@ -117,7 +117,7 @@ pub(super) fn last(mut response: Box<Response<Body>>, parts: &Parts) -> Box<Resp
     response
 }
 
-/// The endpoint has other methods than this one.
+/// Refuses a method that the address does not have.
 pub(super) fn not_allowed(allowed: &'static str) -> Response<Body> {
     let mut response =
         refuse(StatusCode::METHOD_NOT_ALLOWED, format_args!("this address takes {allowed}"));

@@ -1,4 +1,4 @@
-//! Streams of a session that a client can leave and come back to (HL-14, HL-15, SEP-1699).
+//! Streams of a session that a client can leave and resume (rules HL-14 and HL-15, SEP-1699).
 
 use std::{
     collections::VecDeque,
@@ -16,16 +16,16 @@ use tokio::time::Instant;
 use super::{endpoint::millis, session::Session, sse};
 use crate::{limits::Limits, protocol::Outbox};
 
-/// One stream of a session. What has been sent of it is kept for a while, what has not waits in its outbox.
+/// Stream of a session. Events that were sent are kept for a while. Messages that were not sent wait in the outbox.
 pub(super) struct Resumable {
-    /// Unlike that of any other stream of the session.
+    /// Number of the stream, unique in its session.
     number: u32,
     outbox: Arc<Outbox>,
     sent: Mutex<Sent>,
     memory: Arc<Memory>,
 }
 
-/// How much all streams keep, and since when.
+/// Number of bytes that all streams keep together, with the limits for it, and the start of the clock.
 pub(super) struct Memory {
     bytes: AtomicUsize,
     limits: Limits,
@@ -37,27 +37,27 @@ impl Memory {
         Self { bytes: AtomicUsize::new(0), limits, since: Instant::now() }
     }
 
-    /// Milliseconds since the start.
+    /// Returns the milliseconds since the start.
     pub(super) fn millis(&self) -> u64 {
         millis(self.since.elapsed())
     }
 }
 
-/// The events that have been sent, as far as they are kept.
+/// Events that were sent and are still kept.
 #[derive(Default)]
 struct Sent {
-    /// The number of the last one.
+    /// Number of the last event that was sent.
     last: u64,
     kept: VecDeque<Bytes>,
     bytes: usize,
-    /// Who reads now: a number that rises with each reader.
+    /// Number of the current reader, which rises with each reader.
     reader: u64,
     ended: Option<Instant>,
-    /// When the last reader left, unless another one came.
+    /// Time when the last reader left, unless another one came.
     left: Option<Instant>,
 }
 
-/// The name of an event: its stream, and its number there, which counts from 1.
+/// Id of an event: its stream, and its number in that stream, which counts from 1.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct EventId {
     pub(super) stream: u32,
@@ -65,7 +65,7 @@ pub(super) struct EventId {
 }
 
 impl EventId {
-    /// What stands after a dot tells priming events apart, which have no number of their own.
+    /// Parses an id. The part after a dot is ignored: it tells priming events apart, which have no number of their own.
     pub(super) fn parse(text: &str) -> Option<Self> {
         let text = text.split_once('.').map_or(text, |it| it.0);
         let (stream, event) = text.split_once('-')?;
@@ -73,12 +73,12 @@ impl EventId {
     }
 }
 
-/// Why nobody can be told what came after an event.
+/// Reason why a stream cannot be resumed after an event.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Gone {
-    /// It is not kept any more.
+    /// The event is no longer kept.
     Forgotten,
-    /// There never was such an event, or its stream has ended.
+    /// The event never existed, or its stream has ended.
     Unknown,
 }
 
@@ -95,14 +95,14 @@ impl Resumable {
         self.sent.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Whether nothing more will come of it, and nobody has asked for it for so long.
+    /// Whether nothing more will come on the stream, and no client has asked for it for `kept`.
     pub(super) fn is_past(&self, kept: Duration) -> bool {
         let sent = self.sent();
         let since = if self.outbox.is_held() { sent.ended } else { sent.ended.or(sent.left) };
         since.is_some_and(|it| it.elapsed() >= kept)
     }
 
-    /// Makes events of what nobody reads, so that it counts among what is kept.
+    /// Makes events of unread messages, so that they count among the kept events.
     pub(super) fn settle(&self) {
         let mut sent = self.sent();
         let mut lines = Vec::new();
@@ -111,7 +111,7 @@ impl Resumable {
         }
     }
 
-    /// Begins to read, from now on or after an event. Whoever read before is at the end (HL-13).
+    /// Begins to read, from now on or after an event. The previous reader gets no more events (rule HL-13).
     pub(super) fn read(
         self: &Arc<Self>,
         after: Option<EventId>,
@@ -119,7 +119,7 @@ impl Resumable {
     ) -> Result<Reader, Gone> {
         let mut sent = self.sent();
         if self.outbox.take_lost() {
-            // What is lost has a number too, after which nobody can ask.
+            // The lost messages take one number. A client that wants to resume after an earlier event then learns that events are missing.
             self.memory.bytes.fetch_sub(sent.bytes, Ordering::AcqRel);
             sent.kept.clear();
             sent.bytes = 0;
@@ -142,7 +142,7 @@ impl Resumable {
         sent.left = None;
         self.outbox.set_unread(None);
         if after.is_some() {
-            // Whoever comes back is not sent away again.
+            // A client that comes back must not be sent away again.
             self.outbox.take_release();
         }
         let number = sent.reader;
@@ -155,7 +155,7 @@ impl Resumable {
         format!("{}-{event}", self.number)
     }
 
-    /// Makes events of messages, which count as sent.
+    /// Makes events of messages, which then count as sent.
     fn send(&self, sent: &mut Sent, lines: &[u8], frames: &mut Vec<u8>) {
         for line in lines.split_inclusive(|it| *it == b'\n') {
             sent.last += 1;
@@ -189,18 +189,18 @@ impl Drop for Resumable {
     }
 }
 
-/// Who reads a stream now.
+/// Reader of a stream, until another reader takes over.
 pub(super) struct Reader {
     stream: Arc<Resumable>,
-    /// A session that is read from is in use.
+    /// The session counts as used while it has a reader.
     session: Arc<Session>,
     number: u64,
-    /// The last event that this reader has got.
+    /// Number of the last event that this reader has got.
     position: u64,
 }
 
 impl Reader {
-    /// The event from which on the client can come back, where clients know of it (HL-08).
+    /// Writes an event whose id lets the client resume from here, if the revision knows such events (rule HL-08).
     pub(super) fn prime(&self, frames: &mut Vec<u8>) {
         if self.session.resumes() {
             let id = format!("{}.{}", self.stream.id(self.position), self.number);
@@ -220,7 +220,7 @@ impl Reader {
         self.position = sent.last;
     }
 
-    /// Waits for more events, or for `false` when this reader gets no more.
+    /// Waits for more events, or for `false` if this reader gets no more.
     pub(super) fn poll(&mut self, cx: &mut Context<'_>, frames: &mut Vec<u8>) -> Poll<bool> {
         let stream = &*self.stream;
         let mut sent = stream.sent();

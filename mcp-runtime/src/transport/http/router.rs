@@ -9,7 +9,7 @@ use crate::auth::WELL_KNOWN;
 use crate::{builder::Builder, error::ServeError};
 
 impl Builder {
-    /// Starts the server as a router with its endpoint at [`path`](Builder::path), to be merged into an axum application.
+    /// Starts the server as a router with its endpoint at [`path`](Builder::path), to merge into an axum application.
     ///
     /// ```no_run
     /// use axum::{Router, routing::get};
@@ -31,7 +31,7 @@ impl Builder {
     /// ```
     ///
     /// # Errors
-    /// When the server cannot be built, or `setup` fails.
+    /// Fails if the server cannot be built, or if `setup` fails.
     pub async fn into_router(self) -> Result<Router, ServeError> {
         let service = self.into_service().await?;
         let settings = &service.endpoint().settings;
@@ -59,7 +59,7 @@ impl Builder {
     }
 }
 
-/// Where a request came from, when the application says so.
+/// Returns the address that a request came from, if the application provides `ConnectInfo`.
 pub(super) fn address(parts: &Parts) -> Option<IpAddr> {
     parts.extensions.get::<ConnectInfo<SocketAddr>>().map(|it| it.0.ip())
 }

@@ -1,14 +1,14 @@
-//! `--http` of the command line.
+//! The option `--http` of the command line.
 
 use std::{io::Write as _, pin::pin};
 
 use super::{reactors::Reactors, server::HttpServer};
 use crate::{builder::Builder, error::ServeError, protocol::example_request, transport::block_on};
 
-/// Where a server listens when nobody says where.
+/// Address that a server listens on by default.
 pub(crate) const DEFAULT: &str = "127.0.0.1:8000";
 
-/// The address that is meant by `8000`, `:8000` or `0.0.0.0:8000`: loopback unless another one is given.
+/// Completes an address such as `8000`, `:8000` or `0.0.0.0`. The default host is loopback, and the default port is 8000.
 pub(crate) fn address(given: &str) -> String {
     match given.strip_prefix(':').unwrap_or(given) {
         port if port.parse::<u16>().is_ok() => format!("127.0.0.1:{port}"),
@@ -19,7 +19,7 @@ pub(crate) fn address(given: &str) -> String {
     }
 }
 
-/// Blocks until the process is asked to end. This thread lets connections in, and [reactors](Reactors) serve them.
+/// Blocks until the process is asked to end. This thread accepts connections, and [reactors](Reactors) serve them.
 pub(crate) fn run(builder: Builder, address: &str) -> Result<(), ServeError> {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
     let served = pin!(async {
@@ -32,7 +32,7 @@ pub(crate) fn run(builder: Builder, address: &str) -> Result<(), ServeError> {
 
 fn hint(server: &HttpServer) {
     let identity = server.identity();
-    // Where stderr leads nowhere, nobody needs the hint.
+    // If stderr is closed, the hint has no reader, so an error does not matter.
     let _ = writeln!(
         std::io::stderr(),
         "{} {}: an MCP server at {}\ngive the address to a client, or try it with\n  {}\nCtrl-C ends the server, and `help` lists the options",

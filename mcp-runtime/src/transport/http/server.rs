@@ -1,4 +1,4 @@
-//! A server of our own on hyper, for those who bring no application.
+//! HTTP server on hyper, for authors who bring no application of their own.
 
 use std::{
     fmt,
@@ -40,21 +40,23 @@ impl fmt::Debug for HttpServer {
 }
 
 impl Builder {
-    /// Serves over HTTP until the process is asked to end (SIGTERM, or Ctrl-C), on the runtime of the caller, which needs
-    /// I/O and time enabled: `.serve_http("127.0.0.1:8000")`.
+    /// Serves over HTTP until SIGTERM or Ctrl-C: `.serve_http("127.0.0.1:8000")`.
     ///
-    /// Every revision is served at once: requests of 2026-07-28, sessions of the older ones.
+    /// Runs on the caller's runtime, which needs I/O and time enabled. Every protocol revision is served at once: requests of 2026-07-28,
+    /// and sessions of the older revisions.
     ///
     /// # Errors
-    /// When the server cannot be built, `setup` fails, or the address cannot be listened at.
+    /// Fails if the server cannot be built, if `setup` fails, or if it cannot listen on the address.
     pub async fn serve_http(self, address: impl ToSocketAddrs) -> Result<(), ServeError> {
         self.bind_http(address).await?.serve().await
     }
 
-    /// Listens at an address, port 0 being any that is free. Clients that come are answered once it [serves](HttpServer::serve).
+    /// Listens on an address, where port 0 means any free port.
+    ///
+    /// Clients that connect are answered once the server [serves](HttpServer::serve).
     ///
     /// # Errors
-    /// When the server cannot be built, `setup` fails, or the address cannot be listened at.
+    /// Fails if the server cannot be built, if `setup` fails, or if it cannot listen on the address.
     pub async fn bind_http(self, address: impl ToSocketAddrs) -> Result<HttpServer, ServeError> {
         let listener = listen(address).await.map_err(ServeError::Bind)?;
         let address = listener.local_addr()?;
@@ -64,35 +66,39 @@ impl Builder {
 }
 
 impl HttpServer {
-    /// Where it listens.
+    /// Returns the address that the server listens on.
     pub fn local_addr(&self) -> SocketAddr {
         self.address
     }
 
-    /// What clients are told: the address with the path of the endpoint.
+    /// Returns the URL for clients: the address with the path of the endpoint.
     pub fn url(&self) -> String {
         format!("http://{}{}", self.address, self.endpoint().settings.path)
     }
 
-    /// Serves until the process is asked to end: a second time, if calls take too long to finish.
+    /// Serves until the process receives SIGTERM or Ctrl-C.
+    ///
+    /// Running calls may then finish, until a second signal comes or the [grace period](crate::Limits::grace) is over.
     ///
     /// # Errors
-    /// None today: what goes wrong with one connection ends that one.
+    /// Never fails today: an error of one connection ends only that connection.
     pub async fn serve(self) -> Result<(), ServeError> {
         self.serve_while(terminated(), None).await
     }
 
-    /// Like [`serve`](Self::serve), on threads of its own.
+    /// Like [`serve`](Self::serve), with connections on the threads of `reactors`.
     #[cfg(feature = "stdio")]
     pub(super) async fn serve_on(self, reactors: &Reactors) -> Result<(), ServeError> {
         self.serve_while(terminated(), Some(reactors)).await
     }
 
-    /// Serves until `stop` is ready. Then nobody new is let in, streams end with their last event, and calls that run
-    /// may finish for the [grace period](crate::Limits::grace), also those whose clients have left.
+    /// Serves until `stop` is ready.
+    ///
+    /// Then no new client is accepted, and streams end with their last event. Running calls may finish within the [grace
+    /// period](crate::Limits::grace), also those whose clients have left.
     ///
     /// # Errors
-    /// None today: what goes wrong with one connection ends that one.
+    /// Never fails today: an error of one connection ends only that connection.
     pub async fn serve_until(self, stop: impl Future<Output = ()>) -> Result<(), ServeError> {
         let mut stop = Box::pin(stop);
         let mut asked = false;
@@ -106,8 +112,8 @@ impl HttpServer {
         self.serve_while(stop, None).await
     }
 
-    /// `stop` is polled like a stream: each time it is ready counts. Without reactors, connections are served on the
-    /// runtime of the caller.
+    /// Serves until `stop` is ready, and ends the grace period when `stop` is ready again. Without reactors, connections are served on the
+    /// caller's runtime.
     async fn serve_while(
         self,
         mut stop: impl FnMut(&mut Context<'_>) -> Poll<()>,
@@ -163,7 +169,7 @@ impl HttpServer {
             })
             .await
         };
-        // The time of the last calls may be over a moment before that of everything.
+        // `drain` may give up a moment before the outer timeout, so `finished` does not mean that no call is left.
         let calls = self.service.endpoint().service.calls_waiting();
         if !finished || calls > 0 {
             tracing::warn!(
@@ -201,19 +207,18 @@ impl HttpServer {
     }
 }
 
-/// How many clients may wait to be let in: more than the 128 that are usual, which a burst of them overflows.
+/// Number of clients that may wait to be accepted. A burst of clients overflows the usual 128.
 const BACKLOG: u32 = 4096;
 
-/// Bytes of an answer that the system buffers until the client reads. Linux doubles the value. By default the system buffers several MiB:
-/// then the server would not notice for minutes that a slow client reads, and a client that reads nothing would hold that much memory.
+/// Bytes of an answer that the system buffers until the client reads. Linux doubles the value. By default the system buffers several MiB.
+/// Then the server would not notice for minutes that a slow client reads, and a client that reads nothing would hold that much memory.
 const SEND_BUFFER: u32 = 256 << 10;
 
 async fn listen(address: impl ToSocketAddrs) -> io::Result<TcpListener> {
     let mut last = io::Error::from(io::ErrorKind::AddrNotAvailable);
     for address in tokio::net::lookup_host(address).await? {
         let socket = if address.is_ipv4() { TcpSocket::new_v4()? } else { TcpSocket::new_v6()? };
-        // A server that is started again must not wait for the connections of the one before; on Windows this means
-        // something else.
+        // A restarted server must not wait for the connections of the previous one. On Windows the option means something else.
         #[cfg(not(windows))]
         socket.set_reuseaddr(true)?;
         // Accepted connections inherit the size from the listener. If the system refuses the size, only more memory is used.
@@ -226,7 +231,7 @@ async fn listen(address: impl ToSocketAddrs) -> io::Result<TcpListener> {
     Err(last)
 }
 
-/// The next connection, or `None` when it is time to stop. Those that have ended are taken out meanwhile.
+/// Returns the next connection, or `None` when the server has to stop. Meanwhile, connections that have ended are removed.
 async fn next(
     listener: &TcpListener,
     connections: &mut JoinSet<()>,
@@ -246,11 +251,11 @@ async fn next(
     .await
 }
 
-/// Ready whenever somebody asks the process to end.
+/// Returns a function that is ready each time the process receives SIGTERM or SIGINT.
 #[cfg(unix)]
 fn terminated() -> impl FnMut(&mut Context<'_>) -> Poll<()> {
     use tokio::signal::unix::{SignalKind, signal};
-    // Without the handler the signal ends the process at once, which is the worse answer but still one.
+    // If there is no handler, the signal ends the process at once, without a grace period.
     let kinds = [SignalKind::terminate(), SignalKind::interrupt()];
     let mut signals: Vec<_> = kinds.into_iter().filter_map(|it| signal(it).ok()).collect();
     move |cx| {

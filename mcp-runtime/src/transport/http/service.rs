@@ -22,20 +22,20 @@ use super::{
 use super::{gate, reply};
 use crate::{builder::Builder, error::ServeError};
 
-/// A server as a [`tower_service::Service`]: what an application mounts.
+/// A server as a [`tower_service::Service`], which an application mounts.
 ///
-/// It answers every path it is asked for. Request extensions and headers of the application are there for handlers:
-/// take `Extension<T>` or `&HeaderMap` as a parameter.
+/// The service answers every request that it gets, on any path. Request extensions and headers of the application are available to
+/// handlers: take `Extension<T>` or `&HeaderMap` as a parameter.
 ///
-/// A client that leaves cancels what it asked for in 2026-07-28; in a session of an older revision the calls go on, and
-/// the client can come back for the answers. A client that closes its half of the connection has left, and one that
-/// has sent the next request already is only missed when that one's turn comes.
+/// When a client disconnects, its requests of protocol revision 2026-07-28 are cancelled. In a session of an older revision the calls go
+/// on, and the client can come back for the answers. A client that closes its half of the connection counts as disconnected. If it has sent
+/// its next request already, the server notices only when that request's turn comes.
 ///
 /// See [`Builder::into_service`].
 #[derive(Clone)]
 pub struct HttpService {
     endpoint: Arc<Endpoint>,
-    /// One for each of a few threads, for requests whose connections are somebody else's.
+    /// State of requests on connections that the application owns, one for each of a few threads.
     desks: Arc<[OnceLock<Arc<Desk>>; 16]>,
 }
 
@@ -48,13 +48,14 @@ impl fmt::Debug for HttpService {
 }
 
 impl Builder {
-    /// Starts the server as a service for an application on tokio, which mounts it where it likes. It is
-    /// checked for which [hosts](Builder::allow_host) and [origins](Builder::allow_origin) it answers to.
+    /// Starts the server as a service for an application on tokio, which mounts it on any path.
+    ///
+    /// The service rejects requests whose [host](Builder::allow_host) or [origin](Builder::allow_origin) is not allowed.
     ///
     /// Call [`HttpService::close`] when the application stops.
     ///
     /// # Errors
-    /// When the server cannot be built, or `setup` fails.
+    /// Fails if the server cannot be built, or if `setup` fails.
     pub async fn into_service(self) -> Result<HttpService, ServeError> {
         HttpService::start(self, None).await
     }
@@ -68,7 +69,8 @@ impl HttpService {
             protected.may_serve_at(bound).map_err(ServeError::Auth)?;
         }
         let server = builder.build()?;
-        // An application may know its callers; whom it does not, every item asks for a token.
+        // Only a server without an application needs a verifier. An application may authenticate its callers, and a caller it does not know
+        // cannot use guarded items.
         #[cfg(feature = "auth")]
         if let (Some(why), Some(_)) = (&server.unverified, bound) {
             return Err(ServeError::Auth(why.clone()));
@@ -84,7 +86,7 @@ impl HttpService {
         Ok(Self { endpoint, desks: Arc::default() })
     }
 
-    /// That of this thread.
+    /// Returns the state that this thread uses.
     fn desk(&self) -> &Arc<Desk> {
         static LAST: AtomicUsize = AtomicUsize::new(0);
         thread_local!(static OWN: usize = LAST.fetch_add(1, Ordering::Relaxed));
@@ -96,13 +98,14 @@ impl HttpService {
         &self.endpoint
     }
 
-    /// Ends the streams that nothing else ends, with a last event where there is one for it; calls go on. To be called
-    /// before an application waits for its connections to end.
+    /// Ends the streams that would otherwise stay open, with a last event if the stream has one. Calls go on.
+    ///
+    /// Call it before the application waits for its connections to end.
     pub fn stop(&self) {
         self.endpoint.stop();
     }
 
-    /// Ends everything that still runs in sessions, and runs `on_shutdown`.
+    /// Gives up the calls that still run in sessions, and runs `on_shutdown`.
     pub async fn close(&self) {
         self.endpoint.close().await;
     }
@@ -127,7 +130,7 @@ where
         Box::pin(async move {
             let place = Place::of_name(&work.desk().endpoint, request.uri().path());
             let (parts, body) = request.into_parts();
-            // What the application says of a caller holds as long as it says.
+            // The application may have admitted the caller with an authorization that has expired since.
             #[cfg(feature = "auth")]
             if let Some(refused) = gate::has_ended(&parts) {
                 return Ok(*reply::last(refused.into(), &parts));

@@ -1,4 +1,4 @@
-//! A session of the legacy era over HTTP (HL-16 to HL-20).
+//! A session of the legacy era over HTTP (rules HL-16 to HL-20).
 
 use std::{
     collections::VecDeque,
@@ -23,29 +23,29 @@ use crate::{
     protocol::{Hold, Outbox, Peer, Revision},
 };
 
-/// How long a stream is kept whose last event has been sent: long enough for a client whose connection broke then.
+/// Time that a stream is kept after its last event was sent, for a client whose connection broke at that moment.
 pub(super) const KEPT: Duration = Duration::from_secs(60);
 
-/// What one client and the server have to do with each other, from `initialize` to its end.
+/// State of one client at the server, from `initialize` to the end of the session.
 ///
-/// Of those that idle there are many, so what most never have is boxed, and nothing is kept twice.
+/// There are many idle sessions, so parts that most of them never need are boxed, and nothing is stored twice.
 pub(super) struct Session {
     key: Key,
     pub(super) peer: Peer,
     memory: Arc<Memory>,
-    /// When there has been one.
+    /// `None` until the first stream is opened.
     streams: Mutex<Option<Box<Streams>>>,
-    /// Until the session ends, something may still come on the standalone stream.
+    /// Held until the session ends, because more messages may come on the standalone stream.
     open: Mutex<Option<Hold>>,
     used: Used,
     #[cfg(feature = "auth")]
     pub(super) until: Until,
-    /// Share of all sessions. Its tenant is the client that began the session, and the id of the session lets in no other client (HL-20).
+    /// Share of all sessions. Its tenant is the client that began the session. The id of the session lets in no other client (rule HL-20).
     share: Share,
 }
 
-/// When it was used last, in milliseconds since the start, twice that, and one more where something came after `initialize`: in one word,
-/// of which there are many.
+/// Time of the last use, in milliseconds since the start, times two. The lowest bit says whether a message came after `initialize`. Both
+/// are in one word, because there are many sessions.
 struct Used(AtomicU64);
 
 impl Used {
@@ -68,9 +68,9 @@ impl Used {
 
 #[derive(Default)]
 struct Streams {
-    /// What belongs to no request: number 0. Most sessions never read it.
+    /// Stream 0, for messages that belong to no request. Most clients never read it.
     standalone: Option<Arc<Resumable>>,
-    /// Those of requests, and the number of the last one.
+    /// Streams of requests. `last` is the number of the newest one.
     kept: VecDeque<Arc<Resumable>>,
     last: u32,
 }
@@ -98,7 +98,7 @@ impl Session {
         self.share.tenant()
     }
 
-    /// When it was used last, in milliseconds since the start.
+    /// Returns the time of the last use, in milliseconds since the start.
     pub(super) fn used(&self) -> u64 {
         self.used.last()
     }
@@ -107,7 +107,7 @@ impl Session {
         *self.tenant().principal() == *principal
     }
 
-    /// Takes note of a request's token: streams of the session go on as long as the last one.
+    /// Records the token of a request. The streams of the session may stay open as long as the last token is valid.
     pub(super) fn show(&self, extensions: &Extensions) {
         #[cfg(feature = "auth")]
         self.until.show(extensions);
@@ -119,7 +119,7 @@ impl Session {
         self.peer.revision()
     }
 
-    /// Whether its client knows how to come back to a stream that ended early.
+    /// Whether the client can resume a stream that ended early.
     pub(super) fn resumes(&self) -> bool {
         self.revision().resumes()
     }
@@ -139,20 +139,20 @@ impl Session {
         self.used.touch(self.memory.millis());
     }
 
-    /// The client uses the session.
+    /// Notes that the client uses the session.
     pub(super) fn spoken(&self, now: u64) {
         self.used.speak(now);
     }
 
-    /// Whether nobody has used it for so long. One that was opened and never used counts as `unused`.
+    /// Whether nothing uses the session now, and nothing has used it for `idle`. If the client only opened it, `unused` counts instead.
     pub(super) fn is_idle(self: &Arc<Self>, now: u64, idle: Duration, unused: Duration) -> bool {
         let allowed = if self.used.has_spoken() { idle } else { unused };
         let since = now.saturating_sub(self.used.last());
-        // The table has one reference; readers have others.
+        // The table holds one reference. Readers hold others.
         since >= millis(allowed) && Arc::strong_count(self) == 1 && self.peer.in_flight() == 0
     }
 
-    /// Forgets streams that nobody will come back to.
+    /// Drops streams that no client will resume, and counts the unread messages of the others as kept.
     pub(super) fn tidy(&self) {
         let mut streams = self.streams();
         let Some(kept) = streams.as_mut().map(|it| &mut it.kept) else { return };
@@ -160,13 +160,13 @@ impl Session {
         kept.iter().for_each(|it| it.settle());
     }
 
-    /// A stream for the answer to a request, unless there are too many.
+    /// Opens a stream for the answer to a request. `None` if there are too many streams.
     pub(super) fn open_stream(self: &Arc<Self>, outbox: &Arc<Outbox>) -> Option<Reader> {
         self.tidy();
         let mut guard = self.streams();
         let streams = guard.get_or_insert_default();
         if streams.kept.len() >= self.peer.limits().streams {
-            // One of which nothing more will come is the least loss.
+            // A stream on which nothing more will come is the smallest loss.
             let past = streams.kept.iter().position(|it| it.is_past(Duration::ZERO));
             if past.is_none() {
                 self.peer.refuse(Limit::Streams);
@@ -181,12 +181,12 @@ impl Session {
         stream.read(None, self).ok()
     }
 
-    /// The stream for what belongs to no request, from now on.
+    /// Reads the standalone stream from now on.
     pub(super) fn listen(self: &Arc<Self>) -> Result<Reader, Gone> {
         self.standalone().read(None, self)
     }
 
-    /// The stream of an event, from after it on.
+    /// Resumes the stream of an event, after that event.
     pub(super) fn resume(self: &Arc<Self>, after: EventId) -> Result<Reader, Gone> {
         let stream = if after.stream == 0 {
             self.standalone()
@@ -199,13 +199,13 @@ impl Session {
         stream.read(Some(after), self)
     }
 
-    /// Ends it: nothing more is sent, and what runs is given up.
+    /// Ends the session: nothing more is sent, and running calls are cancelled.
     pub(super) fn close(&self) {
         self.stop();
         self.peer.cancel_all();
     }
 
-    /// Lets the standalone stream end; calls go on.
+    /// Lets the standalone stream end. Calls go on.
     pub(super) fn stop(&self) {
         self.open.lock().unwrap_or_else(PoisonError::into_inner).take();
     }
@@ -234,7 +234,7 @@ mod tests {
         wire::{Parsed, parse},
     };
 
-    /// What a session keeps that did what all do: each byte is there once for each client that has not gone yet.
+    /// Measures a session after typical use, because a server needs this memory for each client that has not left.
     #[tokio::test]
     async fn one_that_idles_is_small() {
         let server =
@@ -266,8 +266,8 @@ mod tests {
             said += str::from_utf8(&bytes).unwrap();
         }
         assert!(said.contains("hello") && said.contains("inputSchema"), "{said}");
-        // The two counts of each of three references, what an allocator adds to an allocation of each, a place in the table that is
-        // at least 7/16 full, and one among those who hear that a list has changed.
+        // Adds two counters and the allocator's overhead for each of three references. A slot in a table that is at least 7/16 full and an
+        // entry among the receivers of list changes come on top.
         let around = 3 * (16 + 16) + 9 * 16 / 7 + 2 * 16;
         let bytes = size_of::<Session>() + session.peer.kept() + around;
         assert!(bytes <= 448, "{bytes}");

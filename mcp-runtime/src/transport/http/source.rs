@@ -11,12 +11,12 @@ use crate::{
     transport::stream::spawn,
 };
 
-/// The messages that answer one request, as they come.
+/// Messages that answer one request, in the order in which they come.
 pub(super) struct Source {
     outbox: Arc<Outbox>,
-    /// Calls that end when nobody wants their answers any more, as long as there is no stream. Those of sessions are not here.
+    /// Calls that this source drives until the answer becomes a stream, and that are dropped with it. Calls of sessions are not here.
     calls: Vec<PendingCall>,
-    /// A request that stands alone lives as long as its answer.
+    /// Peer of a stateless request, which lives as long as its answer.
     peer: Option<Peer>,
 }
 
@@ -29,12 +29,12 @@ impl Drop for Source {
 }
 
 impl Source {
-    /// Of a request that stands alone: dropping it cancels its calls (HM-07).
+    /// Makes the source of a stateless request. Dropping it cancels the calls (rule HM-07).
     pub(super) fn alone(peer: Peer, calls: Vec<PendingCall>) -> Self {
         Self { outbox: peer.outbox().clone(), calls, peer: Some(peer) }
     }
 
-    /// Of calls that somebody else drives to their ends.
+    /// Makes the source of a request in a session, whose calls are tasks.
     pub(super) fn of(outbox: Arc<Outbox>) -> Self {
         Self { outbox, calls: Vec::new(), peer: None }
     }
@@ -43,23 +43,24 @@ impl Source {
         &self.outbox
     }
 
-    /// Waits for more messages, each with its newline, or for `false` when there will be none.
+    /// Waits for more messages, each with its newline, or for `false` if there will be none.
     pub(super) fn poll(&mut self, cx: &Context<'_>, lines: &mut Vec<u8>) -> Poll<bool> {
         self.outbox.poll_take(cx, lines)
     }
 
-    /// Whether the answer refuses the client (META-04).
+    /// Whether the answer refuses the request for lack of a client capability, so that the status must be 400 (rule META-04).
     pub(super) fn is_refused(&self) -> bool {
         self.outbox.is_refused()
     }
 
-    /// Waits for what decides about the head of the response: until then every status is possible, and an answer that is
-    /// one message needs no stream (C-03).
+    /// Waits until the head of the response can be decided. Until then every status is possible, and an answer of one message needs no
+    /// stream (rule C-03).
     pub(super) async fn begin(&mut self, accepts: Accepts, keep_alive: Duration) -> Begun {
         let mut lines = Vec::new();
         let mut silence = pin!(None);
         let is_over = std::future::poll_fn(|cx| {
-            // Once for each time they are woken: what they say meanwhile must not keep them going.
+            // Each call is polled once for each wakeup, outside of the loop: messages that calls send meanwhile must not get them polled
+            // again.
             self.calls.retain_mut(|it| Pin::new(it).poll(cx).is_pending());
             let mut part = Vec::new();
             loop {
@@ -83,7 +84,7 @@ impl Source {
         })
         .await;
         if !is_over {
-            // From here on a client that does not read must not keep them from running, nor from timing out.
+            // From here on the calls are tasks: a client that does not read must not stop them, and must not delay their timeouts.
             spawn(std::mem::take(&mut self.calls));
             return Begun::Stream(lines);
         }
@@ -91,30 +92,30 @@ impl Source {
     }
 }
 
-/// What an answer has turned out to be.
+/// Form that an answer has taken.
 pub(super) enum Begun {
-    /// There is nothing to be said.
+    /// The answer has no message.
     Nothing,
-    /// One message, without its newline.
+    /// A single message, without its newline.
     Whole(Vec<u8>),
-    /// Messages, of which these are the first.
+    /// A stream, with its first messages.
     Stream(Vec<u8>),
 }
 
 impl Begun {
-    /// Of what is said already, when nobody will say more.
+    /// Returns the form of an answer that is complete already. `None` if messages may still come.
     pub(super) fn at_once(outbox: &Outbox, accepts: Accepts) -> Option<Self> {
-        // In this order: who let go has written before.
+        // The holds are checked first: a writer adds its messages before it drops its hold.
         if outbox.is_held() {
             return None;
         }
-        // What the outbox gets in return is the room for its next message.
+        // The outbox takes this buffer in exchange, for its next message.
         let mut lines = Vec::with_capacity(512);
         outbox.take_all(&mut lines);
         Some(Self::whole(lines, accepts))
     }
 
-    /// Of all that there is to be said.
+    /// Returns the form of an answer that consists of these messages.
     fn whole(mut lines: Vec<u8>, accepts: Accepts) -> Self {
         let Some(end) = lines.len().checked_sub(1) else { return Self::Nothing };
         match memchr::memrchr(b'\n', &lines[..end]) {

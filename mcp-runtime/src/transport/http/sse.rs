@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-/// A comment: nothing a client sees, but a sign of life for whoever stands between.
+/// A comment, which clients ignore. It shows to proxies that the connection is alive.
 pub(super) const KEEP_ALIVE: &[u8] = b":\n\n";
 
 /// Writes one event for each line of `lines`, which are messages with their newlines.
@@ -15,25 +15,25 @@ pub(super) fn messages(out: &mut Vec<u8>, lines: &[u8], event: Option<&str>) {
     }
 }
 
-/// Writes one message with its newline as an event that can be named when the client comes back.
+/// Writes one message, with its newline, as an event with an id. The client can resume after this event.
 pub(super) fn numbered(out: &mut Vec<u8>, id: &str, line: &[u8]) {
     field(out, "id", id.as_bytes());
     data(out, line);
 }
 
-/// Writes an event that only gives its id: from here on the client can come back (SEP-1699).
+/// Writes an event that only has an id, after which the client can resume (SEP-1699).
 pub(super) fn priming(out: &mut Vec<u8>, id: &str) {
     field(out, "id", id.as_bytes());
     out.extend_from_slice(b"data:\n\n");
 }
 
-/// Writes how long the client shall wait before it comes back.
+/// Writes how long the client has to wait before it reconnects.
 pub(super) fn retry(out: &mut Vec<u8>, after: Duration) {
     field(out, "retry", after.as_millis().to_string().as_bytes());
     out.push(b'\n');
 }
 
-/// Writes the event that tells a 2024-11-05 client where to post (SSE-02).
+/// Writes the event that tells a client of protocol revision 2024-11-05 where to post (rule SSE-02).
 pub(super) fn endpoint(out: &mut Vec<u8>, uri: &str) {
     field(out, "event", b"endpoint");
     field(out, "data", uri.as_bytes());

@@ -6,7 +6,7 @@ use std::{
     sync::{Arc, Mutex, MutexGuard, PoisonError},
 };
 
-/// An id that nobody can guess: 128 random bits in visible ASCII (HL-16).
+/// Id that cannot be guessed: 128 random bits in visible ASCII (rule HL-16).
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) struct Key([u8; 32]);
 
@@ -22,7 +22,7 @@ impl Key {
         Ok(Self(text))
     }
 
-    /// What a client says, if an id could look like that.
+    /// Parses the id that a client sent. `None` if its length is wrong.
     pub(super) fn parse(text: &[u8]) -> Option<Self> {
         text.try_into().ok().map(Self)
     }
@@ -31,12 +31,12 @@ impl Key {
         &self.0
     }
 
-    /// One of so many parts of a whole.
+    /// Returns the part that the key belongs to, if there are `of` parts.
     pub(super) fn part(&self, of: usize) -> usize {
         usize::from(self.0[31]) % of
     }
 
-    /// Nobody but us makes the ids in a table, and they are random already.
+    /// Returns a hash. A simple one is enough, because only this server makes the ids in a table, and they are random already.
     fn mixed(&self) -> u64 {
         let half = |at: usize| {
             let bytes = self.0[at..].first_chunk().copied();
@@ -59,7 +59,7 @@ impl fmt::Display for Key {
     }
 }
 
-/// Takes over what a [`Key`] says of itself.
+/// Hasher that takes over the hash of a [`Key`].
 #[derive(Default)]
 struct Taken(u64);
 
@@ -77,7 +77,7 @@ impl Hasher for Taken {
     }
 }
 
-/// What knows its key itself, so that a table does not have it again.
+/// Value that knows its own key, so that a table does not store the key again.
 pub(super) trait Keyed {
     fn key(&self) -> &Key;
 }
@@ -106,7 +106,8 @@ impl<T: Keyed> Eq for Entry<T> {}
 
 type Part<T> = HashSet<Entry<T>, BuildHasherDefault<Taken>>;
 
-/// What clients name by an id that nobody can guess. In parts, so that they do not wait for each other.
+/// Values that clients name by an id that cannot be guessed. They are in parts with a lock each, so that requests seldom wait for each
+/// other.
 pub(super) struct Table<T> {
     parts: [Mutex<Part<T>>; 16],
 }
@@ -135,11 +136,11 @@ impl<T: Keyed> Table<T> {
         self.part(key).take(key).map(|it| it.0)
     }
 
-    /// Takes out those that `is_past`, one part after the other.
+    /// Removes the values for which `is_past` returns true, one part after the other.
     pub(super) fn sweep(&self, is_past: impl Fn(&Arc<T>) -> bool) {
         for part in &self.parts {
             let mut part = part.lock().unwrap_or_else(PoisonError::into_inner);
-            // What ends with the last reference may take locks of its own: after this one.
+            // Dropping the last reference of a value may take other locks, so it comes after the lock of the part.
             let past: Vec<_> = part.extract_if(|it| is_past(&it.0)).collect();
             drop(part);
             drop(past);

@@ -1,7 +1,7 @@
 //! Threads for streams that can only block.
 //!
-//! They are started by the first use. A thread that waits for input cannot be called back, so nobody joins it: it ends
-//! with the process, or with the next thing it reads.
+//! A thread is started by the first use of its stream. A thread that waits for input cannot be interrupted, so it is never joined: it ends
+//! with the process, or after its next read.
 
 use std::fs::File;
 use std::io::{self, ErrorKind, Read as _, Write as _};
@@ -12,19 +12,19 @@ use std::thread;
 use tokio::io::ReadBuf;
 use tokio::sync::mpsc;
 
-/// As much as a pipe of Linux holds.
+/// Capacity of a pipe on Linux.
 const CHUNK: usize = 64 * 1024;
 
-/// Chunks read ahead of the one being used.
+/// Number of chunks that are read ahead of the one in use.
 const READ_AHEAD: usize = 4;
 
-/// What may wait for the writing thread before more is refused; one write may go beyond it.
+/// Number of queued bytes at which further writes wait for the thread. A single write may go beyond it.
 const BACKLOG: usize = 256 * 1024;
 
-/// Reads a file on a thread of its own.
+/// Reader of a file, with a thread of its own.
 #[derive(Debug)]
 pub(super) struct Reader {
-    /// Until the thread is started.
+    /// `None` once the thread has started.
     file: Option<File>,
     chunks: Option<mpsc::Receiver<io::Result<Vec<u8>>>>,
     chunk: Vec<u8>,
@@ -81,12 +81,12 @@ fn read_all(mut file: File, chunks: &mpsc::Sender<io::Result<Vec<u8>>>) {
     }
 }
 
-/// Writes a file on a thread of its own, whole lines at a time.
+/// Writer of a file, with a thread of its own that writes whole lines at a time.
 #[derive(Debug)]
 pub(super) struct Writer {
-    /// Until the thread is started.
+    /// `None` once the thread has started.
     file: Option<File>,
-    /// The most bytes that go out in one write, unless a single line is longer.
+    /// Maximum number of bytes in one write, unless a single line is longer.
     piece: usize,
     queue: Arc<Queue>,
 }
@@ -100,7 +100,7 @@ struct Queue {
 #[derive(Debug, Default)]
 struct State {
     bytes: Vec<u8>,
-    /// The thread is writing what it took.
+    /// The thread is writing the bytes that it took.
     busy: bool,
     closed: bool,
     failed: Option<io::Error>,
@@ -164,7 +164,7 @@ impl Queue {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Writes what is queued until the writer is gone and nothing is left.
+    /// Writes queued bytes until the writer is dropped and the queue is empty, or until a write fails.
     fn write_all(&self, file: &File, piece: usize) {
         let mut taken = Vec::new();
         let mut state = self.lock();
@@ -179,7 +179,7 @@ impl Queue {
             state.busy = true;
             let waiting = state.waiting.take();
             drop(state);
-            // There is room again, and whoever waits to flush asks once more.
+            // The queue has room again. A task that waits to flush is woken too, and waits again.
             if let Some(waker) = waiting {
                 waker.wake();
             }
@@ -218,10 +218,10 @@ fn write_pieces(mut file: &File, mut bytes: &[u8], piece: usize) -> io::Result<(
     Ok(())
 }
 
-/// Where the last line ends that fits in `piece` bytes; or else the first line.
+/// Returns the end of the last line that fits in `piece` bytes, or else the end of the first line.
 ///
-/// A pipe takes a write of at most `PIPE_BUF` bytes in one go. Of a longer one it takes what there is room for, and
-/// another writer may get in between.
+/// A pipe takes a write of at most `PIPE_BUF` bytes in one piece. Of a longer write it takes as many bytes as there is room for, and
+/// another process may write in between.
 fn end_of_piece(bytes: &[u8], piece: usize) -> usize {
     if bytes.len() <= piece {
         return bytes.len();
@@ -237,9 +237,9 @@ enum Direction {
     Write,
 }
 
-/// Waits if trying again can help.
+/// Waits until an operation can be retried, or returns its error.
 ///
-/// Somebody who shares the description may have made it non-blocking, and then even a thread has to wait explicitly.
+/// A process that shares the open file description may have made it non-blocking, so even a thread has to wait explicitly.
 fn wait_after(error: io::Error, file: &File, direction: Direction) -> io::Result<()> {
     match error.kind() {
         ErrorKind::Interrupted => Ok(()),
@@ -268,7 +268,7 @@ fn wait(_: &File, _: Direction) -> io::Result<()> {
     Ok(())
 }
 
-/// An error is reported by every call after it, and `io::Error` cannot be cloned.
+/// Copies an error, because every later call reports it too and `io::Error` cannot be cloned.
 fn again(error: &io::Error) -> io::Error {
     error.raw_os_error().map_or_else(|| error.kind().into(), io::Error::from_raw_os_error)
 }

@@ -1,4 +1,4 @@
-//! A file descriptor of the wire, and what must be put right when it is let go of.
+//! File descriptor of a protocol stream, whose flags are put back when it is dropped.
 
 use std::fs::File;
 use std::io;
@@ -9,20 +9,20 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use rustix::fs::{FileType, OFlags, Stat, fcntl_getfl, fcntl_setfl, fstat};
 use rustix::io::fcntl_dupfd_cloexec;
 
-/// How a stream of the wire is to be used.
+/// Protocol stream, with the way to read or write it.
 #[derive(Debug)]
 pub(super) enum Stream {
     /// Non-blocking, for tokio's reactor.
     Polled(Arc<Descriptor>),
-    /// For a thread that blocks. `pipe` is true if others may write to the same pipe in between.
+    /// For a thread that blocks. `pipe` is true for a pipe or a socket, where other processes may write in between.
     Blocking { file: File, pipe: bool },
 }
 
 impl Stream {
-    /// Duplicates `fd` out of reach of this process's children, and decides how to use it.
+    /// Duplicates `fd` so that child processes do not inherit it, and decides how to use it.
     ///
-    /// That two descriptors share one open file description cannot be asked for portably. The same device and inode
-    /// are taken for it, so at worst a thread is used where polling would have done.
+    /// There is no portable way to ask whether two descriptors share one open file description. The same device and inode are taken as a
+    /// sign of it. At worst a thread is used where polling would have worked.
     pub(super) fn seize(fd: BorrowedFd<'_>, stderr: Option<&Stat>) -> io::Result<Self> {
         let fd = fcntl_dupfd_cloexec(fd, 3)?;
         let stat = fstat(&fd)?;
@@ -38,7 +38,7 @@ impl Stream {
     }
 }
 
-/// A descriptor whose description is non-blocking for as long as this lives and [`Descriptor::restore`] is not called.
+/// Descriptor whose open file description can be made non-blocking, until [`Descriptor::restore`] is called or it is dropped.
 #[derive(Debug)]
 pub(super) struct Descriptor {
     fd: OwnedFd,
@@ -55,9 +55,9 @@ impl Descriptor {
         Ok(())
     }
 
-    /// Makes the description block again if it did so before.
+    /// Makes the description blocking again if it was blocking before.
     ///
-    /// Whoever started this process may go on using it, as a shell does with `(server; echo done) | client`.
+    /// The process that started this one may go on using it, as a shell does with `(server; echo done) | client`.
     pub(super) fn restore(&self) {
         if self.changed.swap(false, Ordering::AcqRel)
             && let Ok(flags) = fcntl_getfl(&self.fd)
@@ -66,7 +66,7 @@ impl Descriptor {
         }
     }
 
-    /// Another descriptor of the same description, which does not put anything back.
+    /// Returns another descriptor of the same description. Dropping that descriptor restores nothing.
     pub(super) fn try_clone(&self) -> io::Result<OwnedFd> {
         self.fd.try_clone()
     }

@@ -1,4 +1,4 @@
-//! Taking the standard streams for the wire alone.
+//! Reserving the standard streams for the protocol.
 
 use std::io;
 use std::sync::{Mutex, PoisonError};
@@ -6,28 +6,28 @@ use std::sync::{Mutex, PoisonError};
 use super::input::Input;
 use super::output::Output;
 
-/// What [`restore`] has to put right; `None` until a guard is installed.
+/// Changes that [`restore`] has to undo. `None` until a guard is installed.
 static INSTALLED: Mutex<Option<platform::Changed>> = Mutex::new(None);
 
-/// Keeps stdin and stdout for the wire; see [`Guard::install`].
+/// Reserves stdin and stdout for the protocol; see [`Guard::install`].
 ///
-/// Dropping it calls [`restore`]. What fd 0 and fd 1 point to stays as it is for the rest of the process.
+/// Dropping the guard calls [`restore`]. fd 0 and fd 1 stay redirected for the rest of the process.
 #[derive(Debug)]
 #[must_use = "dropping the guard makes the wire blocking again"]
 pub struct Guard(());
 
 impl Guard {
-    /// Moves the wire to descriptors that no child inherits, and points fd 0 to `/dev/null` and fd 1 to stderr (to
-    /// `/dev/null` where stderr is closed). On Windows the standard handles are replaced in the same way; C code that
-    /// opened its own `stdout` before goes on with the old handle.
+    /// Moves the protocol to descriptors that child processes do not inherit.
     ///
-    /// Call it before anything else runs in the process. The two streams need a tokio runtime with I/O enabled from
-    /// their first use on, not before.
+    /// fd 0 then points to `/dev/null`, and fd 1 to stderr (to `/dev/null` if stderr is closed). On Windows the standard handles are
+    /// replaced in the same way. C code that opened its own `stdout` before goes on with the old handle.
+    ///
+    /// Call it before anything else runs in the process. The two streams need a tokio runtime with I/O enabled from their first use on, not
+    /// before.
     ///
     /// # Errors
     ///
-    /// [`io::ErrorKind::AlreadyExists`] for every call but the first that succeeded: by then stdout is stderr. Else
-    /// those of the system.
+    /// [`io::ErrorKind::AlreadyExists`] after a call that succeeded, because stdout is stderr by then. Other errors come from the system.
     pub fn install() -> io::Result<(Guard, Input, Output)> {
         let mut installed = INSTALLED.lock().unwrap_or_else(PoisonError::into_inner);
         if installed.is_some() {
@@ -48,10 +48,10 @@ impl Drop for Guard {
     }
 }
 
-/// Puts back the flags that [`Guard::install`] changed on descriptions which others may use after us.
+/// Puts back the flags that [`Guard::install`] changed on descriptions which other processes may go on using.
 ///
-/// For ways out of the process that run no destructors, such as [`std::process::exit`]. Flush first: what is written
-/// afterwards may block the runtime. It takes a lock, so it is not for signal handlers.
+/// Call it before an exit that runs no destructors, such as [`std::process::exit`]. Flush first: a later write may block the runtime. It
+/// takes a lock, so it must not be called in a signal handler.
 pub fn restore() {
     let mut installed = INSTALLED.lock().unwrap_or_else(PoisonError::into_inner);
     if let Some(changed) = installed.as_mut() {
@@ -81,7 +81,7 @@ mod platform {
         let output = Stream::seize(stdout(), shared.as_ref())?;
 
         let null = OpenOptions::new().read(true).write(true).open("/dev/null")?;
-        // It must not sit on a number that is about to be replaced, as it does where one of the three was closed.
+        // If one of the three streams was closed, `null` may have its number, which is replaced below. So `null` moves to another number.
         let null = File::from(fcntl_dupfd_cloexec(&null, 3)?);
 
         let mut changed = Vec::new();
@@ -92,7 +92,7 @@ mod platform {
             }
         }
         if fcntl_getfd(stderr()).is_err() {
-            // Otherwise the next file that somebody opens becomes fd 2, and collects panic messages.
+            // Otherwise the next file that the process opens becomes fd 2, and collects panic messages.
             dup2_stderr(&null)?;
         }
         dup2_stdin(&null)?;
@@ -133,7 +133,7 @@ mod platform {
         let (old_input, old_output) = (stdin.as_raw_handle(), stdout.as_raw_handle());
 
         replace(STD_OUTPUT_HANDLE, io::stderr().as_raw_handle())?;
-        // From here on it belongs to the process, like every standard handle.
+        // From here on the handle belongs to the process, like every standard handle.
         replace(STD_INPUT_HANDLE, null.into_raw_handle())?;
         keep_from_children(old_input);
         keep_from_children(old_output);
@@ -143,8 +143,8 @@ mod platform {
     pub(super) fn restore((): &mut Changed) {}
 
     fn replace(which: STD_HANDLE, handle: RawHandle) -> io::Result<()> {
-        // SAFETY: it stores a value in the process's parameters and touches no memory of ours. The handles given to it
-        // are never closed: stderr's by the rules of `std`, the other because ownership of it was given up.
+        // SAFETY: the call stores a value in the process's parameters and touches no memory of ours. The handles are never closed: stderr's
+        // by the rules of `std`, the other one because its ownership was given up.
         if unsafe { SetStdHandle(which, handle) } == 0 {
             Err(io::Error::last_os_error())
         } else {
@@ -152,9 +152,9 @@ mod platform {
         }
     }
 
-    /// A console may refuse, and then a child has the console anyway.
+    /// Stops child processes from inheriting a handle. A console may refuse, and then a child has the console anyway.
     fn keep_from_children(handle: RawHandle) {
-        // SAFETY: it changes a flag of a handle that is open: nobody closes the standard handles a process begins with.
+        // SAFETY: the call changes a flag of an open handle. The standard handles that a process begins with are never closed.
         unsafe { SetHandleInformation(handle, HANDLE_FLAG_INHERIT, 0) };
     }
 }

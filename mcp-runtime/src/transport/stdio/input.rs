@@ -1,4 +1,4 @@
-//! The reading end of the wire.
+//! Reading end of the protocol: stdin.
 
 use std::io;
 use std::pin::Pin;
@@ -8,7 +8,7 @@ use tokio::io::{AsyncRead, ReadBuf};
 
 use super::blocking::Reader;
 
-/// What the client writes, from [`Guard::install`](super::Guard::install).
+/// Byte stream from the client, made by [`Guard::install`](super::Guard::install).
 #[derive(Debug)]
 pub struct Input {
     source: Source,
@@ -48,7 +48,7 @@ impl Input {
         }
     }
 
-    /// Whether a person sits at the other end, and would like to be told what this program is.
+    /// Whether stdin is a terminal. Then a person sits at the other end, and would like to be told what this program is.
     pub fn is_terminal(&self) -> bool {
         self.terminal
     }
@@ -80,10 +80,10 @@ mod polled {
 
     use super::super::descriptor::Descriptor;
 
-    /// Registered with the reactor at the first read, since the guard is installed before there is a runtime.
+    /// Pipe or socket, registered with the reactor at the first read, since the guard is installed before there is a runtime.
     #[derive(Debug)]
     pub(super) struct Source {
-        // Before the descriptor, so that the flags are put back when nobody polls any more.
+        // Declared before the descriptor and so dropped first: the flags are put back when nothing polls any more.
         receiver: Option<pipe::Receiver>,
         descriptor: Arc<Descriptor>,
     }
@@ -105,7 +105,7 @@ mod polled {
         ) -> Poll<io::Result<()>> {
             let receiver = match &mut self.receiver {
                 Some(receiver) => receiver,
-                // Unchecked, because a socket serves as well: nothing but read(2) is asked of it.
+                // Unchecked, because a socket works as well: only read(2) is called.
                 none => none
                     .insert(pipe::Receiver::from_owned_fd_unchecked(self.descriptor.try_clone()?)?),
             };

@@ -1,13 +1,12 @@
 //! The process's own standard streams as a transport.
 //!
-//! [`Guard::install`] takes the two streams away from everybody else: `println!`, a library that prints, a child that
-//! inherits what it was not meant to. From then on [`Input`] and [`Output`] are the only way to the wire, and what
-//! goes to fd 1 ends up on stderr (STDIO-02).
+//! [`Guard::install`] takes the two streams away from all other code: `println!`, libraries that print, child processes that inherit them
+//! by accident. From then on [`Input`] and [`Output`] are the only access to the protocol, and bytes written to fd 1 go to stderr (rule
+//! STDIO-02).
 //!
-//! A pipe or a socket of our own is made non-blocking and polled by tokio, so a message costs one read and one write
-//! and no thread. Everything else (files, terminals, a pipe that stderr shares, Windows) is served by threads that
-//! block, because `O_NONBLOCK` belongs to the open file description: setting it on one that others use would make
-//! their writes fail.
+//! A pipe or a socket that stderr does not share is made non-blocking and polled by tokio. So a message costs one read and one write, and
+//! no thread. Everything else (files, terminals, a pipe that stderr shares, Windows) is served by threads that block. `O_NONBLOCK` belongs
+//! to the open file description: setting it on a shared one would make the writes of its other users fail.
 
 mod blocking;
 #[cfg(unix)]

@@ -1,4 +1,4 @@
-//! The writing end of the wire.
+//! Writing end of the protocol: stdout.
 
 use std::io;
 use std::pin::Pin;
@@ -8,17 +8,16 @@ use tokio::io::AsyncWrite;
 
 use super::blocking::Writer;
 
-/// How much a pipe takes in one piece; elsewhere what POSIX promises.
+/// Number of bytes that a pipe takes in one piece. Outside of Linux it is the minimum that POSIX guarantees.
 #[cfg(unix)]
 const PIPE_BUF: usize =
     if cfg!(any(target_os = "linux", target_os = "android")) { 4096 } else { 512 };
 
-/// What the client reads, from [`Guard::install`](super::Guard::install).
+/// Byte stream to the client, made by [`Guard::install`](super::Guard::install).
 ///
-/// Write whole lines at a time. Where stderr goes to the same pipe, a write that ends with a newline is then
-/// never broken up by somebody else's within a line, as long as that line fits what a pipe takes in one piece
-/// (4 KiB on Linux, at least 512 bytes elsewhere). What is written has left the process once a flush is done;
-/// after a shutdown the client sees the end of the stream.
+/// Write whole lines at a time. If stderr goes to the same pipe, a write that ends with a newline is then never interrupted within a line.
+/// This holds for lines that fit what a pipe takes in one piece (4 KiB on Linux, at least 512 bytes elsewhere). After a flush, all written
+/// bytes have left the process. After a shutdown, the client sees the end of the stream.
 #[derive(Debug)]
 pub struct Output {
     sink: Sink,
@@ -93,11 +92,11 @@ mod polled {
 
     use super::super::descriptor::Descriptor;
 
-    /// Registered with the reactor at the first write that must wait. Most never do, and a socket would otherwise wake
-    /// the reactor whenever the client has read something.
+    /// Pipe or socket, registered with the reactor at the first write that must wait. Most never have to wait, and a socket would otherwise
+    /// wake the reactor whenever the client has read something.
     #[derive(Debug)]
     pub(super) struct Sink {
-        // Before the descriptor, so that the flags are put back when nobody polls any more.
+        // Declared before the descriptor and so dropped first: the flags are put back when nothing polls any more.
         sender: Option<pipe::Sender>,
         descriptor: Arc<Descriptor>,
     }
@@ -116,7 +115,7 @@ mod polled {
                 Some(sender) => sender,
                 none => {
                     match rustix::io::retry_on_intr(|| rustix::io::write(&self.descriptor, bytes)) {
-                        // Unchecked, because a socket serves as well: nothing but write(2) is asked of it.
+                        // Unchecked, because a socket works as well: only write(2) is called.
                         Err(rustix::io::Errno::AGAIN) => none.insert(
                             pipe::Sender::from_owned_fd_unchecked(self.descriptor.try_clone()?)?,
                         ),

@@ -1,4 +1,4 @@
-//! Serving one client on the standard streams, with a runtime of our own or somebody else's.
+//! Serving one client on the standard streams, on a runtime of our own or on the caller's.
 
 use std::{io::Write as _, pin::pin};
 
@@ -42,20 +42,22 @@ async fn serve(server: Server, owns_process: bool) -> Result<(), ServeError> {
 }
 
 impl Builder {
-    /// Serves one client on stdin and stdout, on the runtime of the caller, which needs I/O and time enabled.
-    /// From the start of it, stdout belongs to the protocol: what is printed goes to stderr.
+    /// Serves one client on stdin and stdout, on the caller's runtime.
+    ///
+    /// The runtime needs I/O and time enabled. From the start of the call, stdout belongs to the protocol: anything that is printed goes to
+    /// stderr.
     ///
     /// # Errors
-    /// When the server cannot be built, `setup` fails, or reading or writing does.
+    /// Fails if the server cannot be built, if `setup` fails, or if reading or writing fails.
     pub async fn serve_stdio(self) -> Result<(), ServeError> {
         serve(self.build()?, false).await
     }
 }
 
-/// A person at a terminal expects something to happen.
+/// Tells a person at a terminal, who expects something to happen, how to use the program.
 fn hint(identity: &Identity) {
     let program = std::env::args().next().unwrap_or_else(|| identity.name.clone());
-    // Where stderr leads nowhere, nobody needs the hint.
+    // If stderr is closed, the hint has no reader, so an error does not matter.
     let _ = writeln!(
         std::io::stderr(),
         "{} {}: an MCP server, waiting for a client on stdin (Ctrl-D ends it)

@@ -1,4 +1,4 @@
-//! How a connection ends, on tokio's paused clock, and how much it keeps.
+//! Tests of how a connection ends, on tokio's paused clock, and of how much it keeps.
 
 use std::{
     cell::Cell,
@@ -51,12 +51,12 @@ fn call(id: usize, tool: &str) -> String {
     format!("{call}\n")
 }
 
-/// Never stops by itself.
+/// A `stop` that is never ready.
 fn never(_: &mut TaskContext<'_>) -> Poll<()> {
     Poll::Pending
 }
 
-/// Stops after each of these times, counted from now.
+/// A `stop` that is ready after each of these times, counted from now.
 fn after(times: &[Duration]) -> impl FnMut(&mut TaskContext<'_>) -> Poll<()> {
     let mut sleeps: Vec<_> = times.iter().rev().map(|it| Box::pin(sleep(*it))).collect();
     move |cx| match sleeps.last_mut().map(|it| it.as_mut().poll(cx)) {
@@ -68,7 +68,8 @@ fn after(times: &[Duration]) -> impl FnMut(&mut TaskContext<'_>) -> Poll<()> {
     }
 }
 
-/// Sends `lines`, and closes the client's writing side if `closes`. The ids answered, and when the server ended.
+/// Sends `lines`, and closes the client's writing side if `closes`. Returns the ids that were answered, and the time until the server
+/// ended.
 async fn run(
     lines: &str,
     closes: bool,
@@ -95,7 +96,7 @@ async fn run(
 #[track_caller]
 fn check((ids, took): (Vec<Value>, Duration), expected: &[u64], after: Duration) {
     assert_eq!(ids, expected);
-    // The clock of tokio goes in milliseconds.
+    // Tokio's clock has a resolution of one millisecond.
     assert!(took >= after && took <= after + SECOND / 100, "{took:?}");
 }
 
@@ -145,7 +146,7 @@ async fn a_client_that_does_not_read_does_not_hold_the_connection() {
     assert_eq!(since.elapsed().as_secs(), GRACE.as_secs());
 }
 
-/// An output whose shutdown never ends, as that of a thread that blocks.
+/// An output whose shutdown never ends, like that of a blocked thread.
 #[tokio::test(start_paused = true)]
 async fn an_output_that_cannot_be_closed_does_not_hold_the_connection() {
     struct Stuck;
@@ -178,7 +179,6 @@ async fn an_output_that_cannot_be_closed_does_not_hold_the_connection() {
     assert_eq!(since.elapsed().as_secs(), GRACE.as_secs());
 }
 
-/// A client that has gone is nobody's fault.
 #[tokio::test(start_paused = true)]
 async fn a_client_that_has_gone_is_no_error() {
     let peer = peer().await;
@@ -188,7 +188,7 @@ async fn a_client_that_has_gone_is_no_error() {
     serve(&peer, input, output, never).await.unwrap();
 }
 
-/// All requests arrive in one read, and only as many of them are looked at as the client reads answers.
+/// All requests arrive in one read. The server handles only as many of them as the client reads answers.
 #[tokio::test(start_paused = true)]
 async fn unread_answers_are_not_piled_up() {
     const CALLS: usize = 100;
@@ -206,7 +206,7 @@ async fn unread_answers_are_not_piled_up() {
         Poll::Pending
     }));
     assert!(timeout(SECOND, serving.as_mut()).await.is_err(), "nobody reads");
-    // The end of what is read comes when both halves of the server's end are dropped, so lines are counted.
+    // The client's input ends only when both halves of the server's end are dropped, so the loop counts lines.
     let reading = async {
         let mut chunk = vec![0; 1 << 20];
         let mut lines = 0;

@@ -1,4 +1,4 @@
-//! Tasks that a restart runs again: for whom they run, and whether they still may.
+//! Tasks that run again after a restart: their callers, and whether these may still use the tool.
 
 use std::{
     sync::{Arc, Mutex},
@@ -14,7 +14,7 @@ use serde_json::{Value, json};
 
 use super::{V5, begin, connect_to, get, pause};
 
-/// What handlers have found out of who calls.
+/// Texts that the handlers have recorded, mostly about their caller.
 #[derive(Default)]
 struct Found(Mutex<Vec<String>>);
 
@@ -47,7 +47,7 @@ async fn who(ctx: &Context, caller: Option<Auth>, found: &Arc<Found>) -> &'stati
     "said"
 }
 
-/// A time in whole milliseconds, which is long over.
+/// A time in the past, in whole milliseconds.
 const END: SystemTime = SystemTime::UNIX_EPOCH;
 
 /// Says what its caller's claims are.
@@ -88,7 +88,7 @@ fn after(found: &Arc<Found>, store: &Arc<MemoryTasks>) -> Builder {
     server.auth(resource.implies("all", ["a", "b"]))
 }
 
-/// Begins a task, ends the server under it, and starts another one; what the two runs have found, and what the task is then.
+/// Begins a task, ends its server, and starts another server with the same store. Returns the texts of the two runs and the task.
 async fn restarted(
     caller: Option<Authorization>,
     tool: &str,
@@ -120,7 +120,7 @@ fn ada() -> Authorization {
 async fn who_has_a_task_is_known_when_it_runs_again() {
     for (caller, expected) in [(None, "nobody false false"), (Some(ada()), "ada true true")] {
         let (first, second, task) = restarted(caller.clone(), "who", json!({})).await;
-        // Before, nothing said that `all` implies anything.
+        // On the first server, `all` implied no other scopes.
         let before = expected.replacen("true", "false", 1);
         assert_eq!((first, second), (vec![before], vec![expected.to_owned()]));
         assert_eq!(task["status"], "working");

@@ -1,4 +1,4 @@
-//! Tasks where something happens at a bad moment: the server goes, a tool goes, the store is slow or full.
+//! Tasks in unusual moments: the server ends, the tool is removed, the store is slow or full.
 
 use std::{
     sync::{
@@ -21,7 +21,7 @@ struct Word {
     word: String,
 }
 
-/// What happened to a handler.
+/// Record of what happened to the handlers.
 #[derive(Default)]
 struct Seen {
     ends: AtomicUsize,
@@ -170,7 +170,7 @@ async fn who_waits_last_is_asked() {
     while asked["method"] != "elicitation/create" {
         asked = client.notification(Duration::from_secs(20)).await.expect("a question");
     }
-    // Over HTTP the server cannot tell a client that has lost its stream from one that thinks.
+    // Over HTTP the server cannot tell a client that has lost its stream from one that has not answered yet.
     let second = client.start("tasks/result", which.clone());
     let mut told = Vec::new();
     while let Some(it) = client.notification(Duration::from_secs(20)).await {
@@ -182,7 +182,7 @@ async fn who_waits_last_is_asked() {
     assert_eq!(withdrawn["_meta"]["io.modelcontextprotocol/related-task"]["taskId"], id);
     let again: Vec<_> = told.iter().filter(|it| it["method"] == "elicitation/create").collect();
     assert_eq!(again.len(), 1, "{told:?}");
-    // Whoever waited before is asked when nobody waits after it any more.
+    // When the second request is cancelled, the first one gets the question again.
     client.cancel(second);
     client.answer_with(|_, _| accept("yes"));
     let result = client.wait(first).await.unwrap();
@@ -294,7 +294,7 @@ async fn the_usual_time_holds_until_the_task_begins() {
     assert_eq!(task["result"]["content"][0]["text"], "after", "{task}");
 }
 
-/// Takes its time, like a disk.
+/// A store whose writes take a second, as on a slow disk.
 struct Slow(MemoryTasks);
 
 impl TaskStore for Slow {

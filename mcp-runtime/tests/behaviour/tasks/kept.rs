@@ -1,4 +1,4 @@
-//! How long tasks are kept, how many, and what a restart leaves of them.
+//! Limits on the lifetime and number of tasks, and tasks after a restart.
 
 use mcp_runtime::{KeptTask, MemoryTasks, TaskStore};
 
@@ -44,7 +44,7 @@ async fn a_task_ends_with_its_time() {
         assert_eq!(get(&mut client, &id).await["status"], "working");
         pause(3601).await;
         assert_eq!(get(&mut client, &id).await["status"], "cancelled");
-        // The clock that it expires by is the machine's.
+        // Tasks expire by the system clock, which the paused clock does not move.
         let mut client = server(Duration::from_millis(1)).await;
         let id = begin(&mut client, "slow", json!({ "seconds": 5 })).await;
         eventually("the task expires", async || {
@@ -100,7 +100,7 @@ async fn a_full_store_forgets_what_has_finished_first() {
     }
 }
 
-/// Counts how often each was begun, across restarts.
+/// Number of times that each tool began, across restarts.
 #[derive(Default)]
 struct Begun {
     once: AtomicUsize,
@@ -128,7 +128,7 @@ async fn alone() -> &'static str {
     "alone"
 }
 
-/// What runs again counts among those that may run at once.
+/// A task that runs again counts towards the number of calls that may run at once.
 #[tokio::test(start_paused = true)]
 async fn a_task_has_its_place_again_after_a_restart() {
     let store = Arc::new(MemoryTasks::new());

@@ -1,4 +1,4 @@
-//! Calls that go on after their answer, in both dialects: the same handlers, and the same store.
+//! Tasks, which are calls that go on after their response, in both dialects: with the same handlers and the same store.
 
 use std::{
     sync::{
@@ -35,7 +35,7 @@ struct Name {
     name: String,
 }
 
-/// How often something ran to its end.
+/// Number of times that a handler ran to its end.
 #[derive(Default)]
 struct Ends(AtomicUsize);
 
@@ -116,7 +116,7 @@ async fn connect(revision: Revision) -> TestClient {
     connect_to(everything(), revision).await
 }
 
-/// Begins a task, in the words of the client's dialect. Gives its id.
+/// Begins a task in the client's dialect, and returns its id.
 async fn begin(client: &mut TestClient, tool: &str, arguments: Value) -> String {
     let created = create(client, tool, arguments).await;
     let task = if client.revision() == V5 { &created } else { &created["task"] };
@@ -139,7 +139,7 @@ async fn pause(seconds: u64) {
     tokio::time::sleep(Duration::from_secs(seconds)).await;
 }
 
-/// The members that hold for every task at every moment.
+/// Checks the members that every task has in every state.
 fn check_shape(task: &Value, revision: Revision) {
     let (ttl, poll, others) = match revision {
         V5 => ("ttlMs", "pollIntervalMs", ["ttl", "pollInterval", "task", "requestState"]),
@@ -205,7 +205,7 @@ async fn a_test_client_looks_after_tasks_by_itself() {
 
 #[tokio::test(start_paused = true)]
 async fn who_asks_for_no_task_gets_an_answer() {
-    // The older dialect: no `task`. The newer one: no extension.
+    // In the older dialect the request has no `task`. In the newer one the client does not declare the extension.
     let mut client = connect(V4).await;
     assert_eq!(client.call("slow", json!({ "seconds": 2 })).await.unwrap().text(), "2 s");
     let mut client = TestClient::connect_with(everything(), V5).await.unwrap();
@@ -224,7 +224,7 @@ async fn who_asks_for_no_task_gets_an_answer() {
 async fn a_handler_that_is_ready_at_once_is_no_task_in_the_newer_dialect() {
     let mut client = connect(V5).await;
     let answer = create(&mut client, "slow", json!({ "seconds": 0 })).await;
-    // Sleeping for nothing still waits once, so both are right; what is wrong is a task that cannot be found.
+    // A sleep of zero seconds still waits once, so a task and a result are both right. A task must be found again, though.
     if answer["resultType"] == "task" {
         assert_eq!(client.finish_task(&answer).await.unwrap().text(), "0 s");
     } else {
@@ -269,7 +269,7 @@ async fn the_extra_parameter_of_the_other_dialect_is_ignored() {
     let params = json!({ "name": "plain", "task": { "ttl": 5 } });
     let answer = client.request("tools/call", params).await.unwrap();
     assert_eq!(answer["content"][0]["text"], "plain");
-    // Where no tool has tasks, nobody knows the parameter.
+    // A server without task tools ignores the parameter `task`.
     let mut client = connect_to(server!().items(items![plain]), V4).await;
     let params = json!({ "name": "plain", "task": { "ttl": 5 } });
     let answer = client.request("tools/call", params).await.unwrap();

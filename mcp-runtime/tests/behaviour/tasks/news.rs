@@ -1,4 +1,4 @@
-//! How clients hear of a task without looking.
+//! Notifications that tell clients about a task without polling.
 
 use super::*;
 

@@ -57,7 +57,7 @@ fn start(client: &mut TestClient, tool: &str, arguments: Value) -> mcp_runtime::
     client.start("tools/call", json!({ "name": tool, "arguments": arguments, "task": {} }))
 }
 
-/// Waits longer than anything takes that is not held by the gate.
+/// Waits until everything has happened that the gate does not hold up.
 async fn settle() {
     pause(100).await;
 }
@@ -164,7 +164,7 @@ async fn a_task_that_takes_longer_than_its_time_to_live_is_stored_as_cancelled_f
     let server = everything().limits(limits).task_store(store.clone());
     let mut client = connect_to(server, V5).await;
     let id = begin(&mut client, "slow", json!({ "seconds": 1000 })).await;
-    // The paused clock ends the task; the clock of the system, by which it expires, has not moved.
+    // On the paused clock the task reaches its time to live. The system clock, by which the task expires, has not moved.
     pause(11).await;
     assert_eq!(get(&mut client, &id).await["status"], "working");
     store.permit_one();

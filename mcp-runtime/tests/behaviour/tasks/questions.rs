@@ -1,4 +1,4 @@
-//! What a task asks, and who answers.
+//! Questions of tasks, and the clients that answer them.
 
 use super::*;
 
@@ -18,7 +18,7 @@ async fn a_task_waits_for_its_answers_in_the_newer_dialect() {
         assert_eq!(answer["resultType"], "complete");
         assert!(answer.get("status").is_none() && answer.get("taskId").is_none());
     };
-    // One answer, one that is wrong, and one that nobody asked for.
+    // A right answer, a wrong one, and an answer to a question that was never asked.
     update(&mut client, json!({ "b": accept("Bo"), "a": { "action": 5 }, "z": accept("Z") })).await;
     let seen = get(&mut client, &id).await;
     assert_eq!(seen["inputRequests"].as_object().unwrap().keys().collect::<Vec<_>>(), ["a"]);
@@ -86,7 +86,7 @@ async fn an_answer_that_has_come_is_not_lost() {
             let told = client.notification(Duration::from_secs(1)).await.expect("a question");
             questions.extend(Some(told).filter(|it| it["method"] == "elicitation/create"));
         }
-        // All in one go: who waits has not run since the answers came.
+        // All messages are sent together, so the waiting request has not run since the answers arrived.
         for question in questions {
             let id = &question["id"];
             let answer = json!({ "jsonrpc": "2.0", "id": id, "result": accept("First") });
@@ -106,7 +106,7 @@ async fn an_answer_that_has_come_is_not_lost() {
 
 #[tokio::test(start_paused = true)]
 async fn a_client_of_one_dialect_reaches_what_was_begun_in_the_other() {
-    // One connection can speak both: each request says by itself which era it is of.
+    // A connection can use both dialects, because each request states its own era.
     let mut client = connect(V4).await;
     let id = begin(&mut client, "asks", json!({})).await;
     let modern = |method: &str, mut params: Value| {

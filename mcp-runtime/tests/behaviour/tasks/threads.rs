@@ -1,4 +1,4 @@
-//! Tasks and threads, by the clock of the machine.
+//! Tasks on threads, with the system clock.
 
 use crate::support::LIMIT;
 

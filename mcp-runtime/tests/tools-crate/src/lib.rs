@@ -17,7 +17,7 @@ pub fn foreign_state(state: &Ledger) -> u32 {
 /// State of this crate.
 #[derive(Debug)]
 pub struct Ledger(
-    /// What it holds.
+    /// Number that the items of this crate read.
     pub u32,
 );
 

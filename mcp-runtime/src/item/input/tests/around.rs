@@ -1,4 +1,4 @@
-//! Every plain type in everything that goes around a type.
+//! Every plain type inside every type that can contain another.
 
 use std::{collections::BTreeMap, net::Ipv6Addr, path::PathBuf};
 
@@ -91,7 +91,7 @@ fn a_default_that_is_not_serialized() {
     check::<Read>();
 }
 
-/// Variants with several values are no choice of names or structs, which the rules would rewrite once more.
+/// `Chosen` has a variant with several values, so it is no choice of names or structs. The rules would rewrite such a choice a second time.
 #[test]
 fn every_plain_type_in_every_variant() {
     macro_rules! chosen {

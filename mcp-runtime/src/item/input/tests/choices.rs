@@ -1,4 +1,4 @@
-//! Enums with data, in each of serde's ways.
+//! Enums with data, in each of serde's representations.
 
 use std::collections::BTreeMap;
 

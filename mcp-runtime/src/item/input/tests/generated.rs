@@ -1,4 +1,4 @@
-//! Types nobody wrote: trees of nodes, and what schemars would say of such types.
+//! Generated types: trees of nodes, and the schemas that schemars would make of such types.
 
 mod grow;
 mod raw;
@@ -24,7 +24,7 @@ use crate::{
     },
 };
 
-/// What `#[arg]` may say.
+/// Keys that `#[arg]` may have.
 #[derive(Clone, Debug)]
 struct Said {
     title: Doc,
@@ -146,7 +146,7 @@ proptest! {
             prop_assert_eq!(text(|out| write_root(out, &node)), output.clone());
         }
 
-        // As a part of what is made at run time.
+        // The same schema as a part of one that is made at run time.
         let mut generator = SchemaSettings::draft2020_12().into_generator();
         if let Some(schema) = value(&node, Side::Argument, &mut generator) {
             let definitions = generator.take_definitions(true);

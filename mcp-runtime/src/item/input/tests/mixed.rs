@@ -1,4 +1,4 @@
-//! Types of which constants say only a part, or would have to say too much.
+//! Types whose schema is only partly known at compile time, or would be too large to be made there.
 
 #![allow(unreachable_patterns, reason = "of two variants with one name serde reads the first")]
 
@@ -18,7 +18,7 @@ use crate::{
     },
 };
 
-/// As an argument, whether or not constants know all of it.
+/// Checks the schema of a type as an argument, whether or not constants know all of it.
 #[track_caller]
 fn check<T: crate::schema::constant::Schema<Top> + JsonSchema>() {
     let mut generator = SchemaSettings::draft2020_12().into_generator();
@@ -90,7 +90,7 @@ struct Expression {
     number: i32,
 }
 
-/// Sixteen to the power of how deep constants go would be too much.
+/// The size of constants for such types grows as sixteen to the power of their depth, so they have to end early.
 #[test]
 fn types_that_contain_each_other_are_cut_off_as_schemars_does() {
     check::<Statement>();
@@ -111,7 +111,7 @@ struct Branches<T> {
     all: Vec<Tree<T>>,
 }
 
-/// A constant of each would refer to the other's.
+/// The constants of the two types would refer to each other.
 #[test]
 fn generic_types_may_contain_each_other() {
     assert!(!Known::<Tree<u8>>::NODE.is_constant());
@@ -133,7 +133,7 @@ of_eight! {
     Lakhs of Myriads;
 }
 
-/// The compiler would refuse to evaluate them, or not come to an end.
+/// The compiler would refuse to evaluate a constant of this size, or would not finish.
 #[test]
 fn schemas_without_measure_are_left_to_schemars() {
     static FEW: InputSchema =

@@ -11,7 +11,7 @@ fn written<T: Form>(revision: Revision) -> Result<String, String> {
     Ok(inner.to_owned())
 }
 
-/// `[older, newer]`: how a field is told before 2025-11-25, and since.
+/// Checks how a form is written: `expected[0]` before 2025-11-25, `expected[1]` since then.
 #[track_caller]
 fn check<T: Form>(expected: [&str; 2]) {
     let [.., june, november, modern] = Revision::ALL;

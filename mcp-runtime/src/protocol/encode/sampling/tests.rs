@@ -22,7 +22,7 @@ fn place(city: &str) -> BTreeMap<&str, &str> {
     BTreeMap::from([("city", city)])
 }
 
-/// As it is written in each of the revisions, oldest first.
+/// Checks how a question is written in each revision, oldest first.
 fn check(it: &Sampling, expected: [Result<&str, &str>; 5]) {
     for (revision, expected) in Revision::ALL.into_iter().zip(expected) {
         match (written(revision, it), expected) {
@@ -166,7 +166,7 @@ fn uses() -> impl Strategy<Value = Vec<SampledContent>> {
     })
 }
 
-/// Rounds of what the user says, and what the model answers to it.
+/// Conversations of several rounds: the user says something, and the model answers.
 fn conversations() -> impl Strategy<Value = Sampling> {
     let blocks = || prop::collection::vec(says(), 1..4);
     prop::collection::vec((blocks(), blocks(), uses()), 1..4).prop_map(|rounds| {
@@ -184,7 +184,7 @@ fn conversations() -> impl Strategy<Value = Sampling> {
     })
 }
 
-/// What the messages say, block for block with the role of each; results are told by their ids.
+/// Returns the blocks of all messages in their order, each with its role. Results are told apart by their ids.
 fn read_back(params: &str) -> Vec<(Role, SampledContent)> {
     let messages = Raw::trusted(params).get("messages").unwrap();
     messages

@@ -18,7 +18,7 @@ pub(super) enum Choice {
     Of(&'static [Branch]),
 }
 
-/// What a choice of any JSON is: [`any_value`](crate::schema::compatible) as text.
+/// Scalar branches of a schema for any JSON, as [`any_value`](crate::schema::compatible) makes them.
 const SCALARS: &str = r#"{"type":"string"},{"type":"number"},{"type":"boolean"}"#;
 
 /// Writes the schema of a member of an object that takes any members, as an argument.
@@ -37,7 +37,7 @@ const fn any_list(out: &mut Out<'_>) {
     out.push(r#",{"type":"object"}]},"type":"array"}"#);
 }
 
-/// The branch beside which there is at most `null`.
+/// Returns the only branch that is not `null`; `None` if there are several.
 pub(super) const fn only(branches: &'static [Branch]) -> Option<&'static Branch> {
     let mut only = None;
     let mut i = 0;

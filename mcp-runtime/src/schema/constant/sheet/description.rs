@@ -1,4 +1,4 @@
-//! What is said in words.
+//! Writes the description of a schema.
 
 use super::{Members, Sheet};
 use crate::schema::{
@@ -10,12 +10,12 @@ use crate::schema::{
     },
 };
 
-/// A description on its way out; there is none before something is said.
+/// Writes a description, which is opened by its first text.
 struct Text<'a, 'b> {
     out: &'a mut Out<'b>,
     object: &'a mut Members,
     is_open: bool,
-    /// Whether a sentence has been said.
+    /// Whether a sentence has been written.
     goes_on: bool,
 }
 
@@ -30,7 +30,7 @@ impl Text<'_, '_> {
         self.is_open = true;
     }
 
-    /// In the paragraph of sentences, which is the last.
+    /// Begins a sentence in the last paragraph, which holds all sentences.
     const fn sentence(&mut self, beginning: &str) {
         self.begin(if self.goes_on { " " } else { "\\n\\n" });
         self.goes_on = true;
@@ -39,7 +39,7 @@ impl Text<'_, '_> {
 }
 
 impl Sheet {
-    /// The text, below it what is said of each name, and in the end what other keywords would say.
+    /// Writes the text, then a line for each name that is described, and at the end the sentences in place of other keywords.
     pub(super) const fn described(
         &self,
         out: &mut Out<'_>,
@@ -75,7 +75,7 @@ impl Sheet {
         }
     }
 
-    /// In the order of the rules of the compatible form.
+    /// Writes the sentences, in the order of the rules of the compatible form.
     const fn sentences(&self, text: &mut Text<'_, '_>, example: Option<&str>) {
         if let Some(name) = self.format
             && !format::is_published(name, Side::Argument)
@@ -111,7 +111,7 @@ impl Sheet {
         if let Some(json) = example {
             text.sentence("For example `");
             match json.as_bytes() {
-                // It is escaped as it is to be.
+                // The text of a JSON string is escaped already.
                 [b'"', .., b'"'] => {
                     let (_, inner) = json.split_at(1);
                     let (inner, _) = inner.split_at(inner.len() - 1);
@@ -124,7 +124,7 @@ impl Sheet {
     }
 }
 
-/// The type of a part, if it has one.
+/// Returns the type of a part, or `anything` if it has none.
 const fn word(part: &Node) -> &'static str {
     match part.what {
         What::Optional(inner) => word(inner),

@@ -1,4 +1,4 @@
-//! How long texts, lists and objects are.
+//! Bounds for the lengths of texts, lists and objects.
 
 #[derive(Clone, Copy)]
 pub(super) struct Lengths {
@@ -9,7 +9,7 @@ pub(super) struct Lengths {
 impl Lengths {
     pub(super) const NONE: Self = Self { least: None, most: None };
 
-    /// Both at once.
+    /// Returns the tighter bounds of both.
     pub(super) const fn tighter(self, other: Self) -> Self {
         let (a, b) = (self, other);
         Self {

@@ -1,8 +1,8 @@
-//! A JSON object.
+//! Writer of a JSON object.
 
 use crate::schema::{Edge, constant::write::Out};
 
-/// The members of a JSON object on their way out.
+/// Writes the members of a JSON object.
 pub(super) struct Members {
     first: bool,
 }

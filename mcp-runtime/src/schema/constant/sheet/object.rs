@@ -1,4 +1,4 @@
-//! The members of a struct.
+//! Writes the members of a struct.
 
 use super::{Members, write};
 use crate::schema::{
@@ -11,7 +11,7 @@ use crate::schema::{
 };
 
 impl Node {
-    /// The members of a struct as members of another object.
+    /// Writes the members of a struct into another object.
     pub(crate) const fn write_members(&self, out: &mut Out<'_>, first: &mut bool) {
         if let What::Object(object) = self.what {
             object.write_members(out, first, Side::Argument, None);
@@ -20,7 +20,7 @@ impl Node {
 }
 
 impl Object {
-    /// By name, and the tag of a variant among them.
+    /// Writes the members sorted by name, with the tag of a variant among them.
     const fn write_members(
         &self,
         out: &mut Out<'_>,

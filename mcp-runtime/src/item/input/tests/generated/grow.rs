@@ -1,11 +1,11 @@
-//! Types at random.
+//! Random types.
 
 use proptest::prelude::*;
 
 use super::tree::{Doc, Leaf, Struct, Told, Tree};
 
 pub(super) fn docs() -> impl Strategy<Value = Doc> {
-    // Trimmed, and no heading.
+    // The texts are trimmed, and none is a heading.
     prop::option::weighted(0.3, "[a-z][a-z \"\\\\\n\t\u{1}\u{7f}é🎈-]{0,8}[.`]")
 }
 
@@ -24,7 +24,7 @@ pub(super) fn leaves() -> impl Strategy<Value = Tree> {
 pub(super) fn names() -> impl Strategy<Value = Vec<(String, Doc)>> {
     prop::collection::btree_map("[a-z\"é]{1,3}", docs(), 1..4)
         .prop_map(|it| it.into_iter().collect::<Vec<_>>())
-        // One alone with documentation the derive leaves to schemars.
+        // The derive leaves an enum to schemars if its only name has documentation.
         .prop_filter("is no choice", |it| it.len() > 1 || it[0].1.is_none())
 }
 

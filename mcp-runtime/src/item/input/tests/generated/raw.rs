@@ -1,11 +1,11 @@
-//! What schemars would say of the same type.
+//! Schema that schemars would make of the same type.
 
 use serde_json::{Map, Value, json};
 
 use super::tree::{Doc, Struct, Tree};
 use crate::schema::compatible::Side;
 
-/// What schemars' generator keeps.
+/// Stands in for schemars' generator, and keeps what that would keep.
 pub(super) struct Generator {
     pub(super) side: Side,
     pub(super) definitions: Map<String, Value>,

@@ -1,4 +1,4 @@
-//! A type, as the node that the derive would make of it.
+//! Model of a type, and the node that the derive would make of it.
 
 use std::{net::Ipv4Addr, num::NonZeroI64};
 
@@ -37,7 +37,7 @@ pub(super) enum Leaf {
     Character,
     Null,
     Any,
-    /// schemars alone knows it.
+    /// A type that only schemars knows.
     Lazy,
 }
 
@@ -125,7 +125,7 @@ impl Tree {
         matches!(self, Self::Optional(_))
     }
 
-    /// Of `Default`, where serde would write it.
+    /// Returns the value of `Default` as JSON, if serde would write it.
     pub(super) fn empty(&self) -> Option<Value> {
         Some(match self {
             Self::Optional(_) => Value::Null,
