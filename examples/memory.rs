@@ -1,8 +1,8 @@
 //! A memory that outlives the conversation: entities, observations about them, and relations between them.
 //!
 //! `cargo run --example memory` keeps the memory in `memory.db` in the working directory, or in the file that the environment variable
-//! `MEMORY_DB` names. Changes are on disk before they are answered, so neither a crash nor a power cut loses them. Several servers may share
-//! the file.
+//! `MEMORY_DB` names. Changes are on disk before they are answered, so neither a crash nor a power cut loses them. Several servers may
+//! share the file.
 
 use std::{
     collections::HashSet,

@@ -1,8 +1,8 @@
 //! Books tables: `cargo run --example book`, and with `-- --http 127.0.0.1:8000` over HTTP.
 //!
 //! This example shows how a server asks the user. `book_table` asks with two forms, and the second form depends on the first.
-//! `wait_for_table` continues as a task if the client supports tasks, and asks when a table is free. `pay_deposit` sends the user to a page,
-//! which this program serves too. To see a table become free, cancel the booking that has it.
+//! `wait_for_table` continues as a task if the client supports tasks, and asks when a table is free. `pay_deposit` sends the user to a
+//! page, which this program serves too. To see a table become free, cancel the booking that has it.
 
 use std::{
     env,

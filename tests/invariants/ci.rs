@@ -1,4 +1,4 @@
-//! Calls that `.ci/run` makes. It runs on a copy, where the tools that it calls are stand-ins that only write their arguments down.
+//! The calls that `.ci/run` makes. The tests run a copy of the script, with stand-ins for its tools that only record their arguments.
 
 use std::{
     fs,
@@ -18,7 +18,7 @@ pub(crate) fn script() -> String {
     fs::read_to_string(root().join(".ci/run")).expect("the script is there")
 }
 
-/// The calls of a script, one a line. `name` is that of a folder that no other test uses.
+/// Runs a script and returns its calls, one a line. `name` is the name of a folder that no other test uses.
 pub(crate) fn calls(name: &str, script: &str) -> String {
     let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join(name);
     let write = |path: &Path, text: &str| {
@@ -51,12 +51,12 @@ fn manifest() -> String {
     fs::read_to_string(root().join("mcp-runtime/Cargo.toml")).expect("the manifest is there")
 }
 
-/// Calls without `CI`, in which a test whose tool is missing passes.
+/// Returns the calls without `CI`. In such a call, a test whose tool is missing passes.
 pub(crate) fn without_ci(calls: &str) -> Vec<String> {
     calls.lines().filter(|it| !it.starts_with("CI=1 ")).map(str::to_owned).collect()
 }
 
-/// Sets of features in which the crate's own tests do not run: the default ones, each alone, and all.
+/// Returns the sets of features in which the crate's own tests do not run. They should run with the default ones, each alone, and all.
 pub(crate) fn untested_features(calls: &str) -> Vec<String> {
     let manifest = manifest();
     let features = manifest.split("[features]\n").nth(1).expect("the crate has features");

@@ -2,7 +2,7 @@
 
 use crate::sources::Source;
 
-/// Where a test waits or measures, and a busy machine makes it fail.
+/// Words with which a test waits or measures time. A busy machine can make such a test fail.
 const WORDS: [&str; 3] = ["sleep(", "Instant::now", "SystemTime::now"];
 
 /// Files that may use these words, each with its reason. The helpers for tests are in the first two.
@@ -40,7 +40,7 @@ const SERVER: &str =
 const WIRE: &str = "sends bytes in pieces: read as one piece, they mean the same";
 const PAUSED: &str = "a server whose clock the transcripts stop, or let jump";
 
-/// Sleeps and clocks in tests whose runtime does not stand still.
+/// Returns the lines of tests that sleep or read a clock, except on the paused clock.
 pub(crate) fn violations(sources: &[Source]) -> Vec<String> {
     let checked =
         sources.iter().filter(|it| !EXCEPTED.iter().any(|(path, _)| it.path.starts_with(path)));
@@ -67,7 +67,7 @@ fn is_paused(source: &Source) -> bool {
     has(&["start_paused", "both_eras_paused! {"]) && !has(&runs)
 }
 
-/// Exceptions for files that are gone, or have nothing to except any more.
+/// Returns exceptions for files that are gone, or that do not need one any more.
 pub(crate) fn stale(sources: &[Source]) -> Vec<String> {
     let is_needed = |path: &str| {
         let of = |it: &&Source| it.path.starts_with(path);

@@ -1,5 +1,5 @@
-//! Codes of the rules that this project keeps for itself, such as the number of a row in its matrix of the specification. They mean nothing to
-//! the users of the crates, so no page, error or document that users read has them.
+//! Codes of the rules that this project keeps for itself, such as the number of a row in its matrix of the specification. They mean nothing
+//! to the users of the crates, so no page, error or document that users read has them.
 
 use std::collections::BTreeSet;
 
@@ -17,7 +17,7 @@ fn in_text(text: &Text) -> Vec<String> {
     hits.map(|((at, line), _)| format!("{}:{}: {}", text.path, at + 1, line.trim())).collect()
 }
 
-/// Which lines users read.
+/// Tells for each line whether users read it.
 fn readable(text: &Text) -> Vec<bool> {
     let lines: Vec<&str> = text.text.lines().collect();
     if !text.path.ends_with(".rs") {
@@ -45,8 +45,8 @@ fn readable(text: &Text) -> Vec<bool> {
     readable
 }
 
-/// Whether the doc comment at the beginning of `lines` belongs to a page of the documentation. Variants of private enums count as public: that
-/// is stricter than it need be.
+/// Whether the doc comment at the beginning of `lines` belongs to a page of the documentation. Variants of private enums count as public,
+/// which is stricter than necessary.
 fn documents_public_item(lines: &[&str], in_public_trait: bool) -> bool {
     let mut code = lines.iter().map(|it| it.trim_start());
     let item = code.find(|it| !it.is_empty() && !it.starts_with("//") && !it.starts_with("#["));

@@ -1,7 +1,6 @@
 use std::{collections::BTreeSet, path::Path, process::Command};
 
-/// Whether a user's crate that depends on the runtime alone, with these features, has at most so many crates in its tree,
-/// itself counted.
+/// Checks that a user's crate with the runtime as its only dependency, with these features, has a tree of at most `most` crates.
 pub(crate) fn check(features: &str, most: usize) {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("..");
     let arguments = "tree -p mcp-runtime --no-default-features -e normal,build --prefix none --no-dedupe --locked";

@@ -28,7 +28,7 @@ pub(crate) fn unknown_rooms(sources: &[Source]) -> Vec<String> {
     rooms.filter(|it| layer(it).is_none()).map(str::to_owned).collect()
 }
 
-/// Every use of a room that lies further out than the one that uses it.
+/// Returns every use of a room that lies further out than the room that uses it.
 pub(crate) fn violations(sources: &[Source]) -> Vec<String> {
     let mut found = Vec::new();
     for source in sources {
@@ -42,7 +42,7 @@ pub(crate) fn violations(sources: &[Source]) -> Vec<String> {
     found
 }
 
-/// The rooms a file names: `crate::room` anywhere, and `use crate::{room::…, room::…}` over several lines.
+/// Returns the rooms that a file names: `crate::room` anywhere, and `use crate::{room::…, room::…}` over several lines.
 fn used_rooms(source: &Source) -> Vec<(String, usize)> {
     let word = |text: &str| -> String {
         text.chars().take_while(|it| it.is_alphanumeric() || *it == '_').collect()
@@ -78,7 +78,7 @@ fn braces(line: &str) -> i32 {
     line.chars().map(|it| i32::from(it == '{') - i32::from(it == '}')).sum()
 }
 
-/// The parts of `a::{b, c}, d` between top-level commas.
+/// Returns the parts of `a::{b, c}, d` between top-level commas.
 fn split_top(list: &str) -> impl Iterator<Item = &str> {
     let mut depth = 0;
     list.split(move |it: char| {

@@ -1,7 +1,7 @@
-//! The sentences of ARCHITECTURE.md that must stay true, read off the sources.
+//! The sentences of ARCHITECTURE.md that must stay true, checked against the sources.
 //!
-//! Each rule is a function over sources, used twice: on the tree, where it must find nothing, and on a planted violation, which it must
-//! find, so that a rule that has gone blind is noticed.
+//! Each rule is a function over sources and runs twice. In the tree it must find nothing. It must find a planted violation, which shows
+//! that the rule still works.
 
 mod arrows;
 #[cfg(unix)]

@@ -1,4 +1,4 @@
-//! Files that `cargo package` adds to the sources of a crate, and what registries and the documentation site read of them.
+//! Files that `cargo package` adds to the sources of a crate, and their parts that registries and the documentation site read.
 
 use std::{fs, process::Command};
 
@@ -32,7 +32,7 @@ pub(crate) fn read(name: &str) -> Package {
     }
 }
 
-/// Missing files, and links that the page of the crate does not have.
+/// Returns missing files, and links that do not work on the page of the crate.
 pub(crate) fn problems(package: &Package) -> Vec<String> {
     let mut found = Vec::new();
     for file in ["README.md", LICENCES[0], LICENCES[1]] {

@@ -17,12 +17,12 @@ fn has_date(text: &str) -> bool {
     })
 }
 
-/// Invariant 1.
+/// Invariant 1: the date of a revision is spelled only in `protocol/revision.rs`.
 pub(crate) fn dates(sources: &[Source]) -> Vec<String> {
     each(sources, |source, line| !source.path.ends_with("protocol/revision.rs") && has_date(line))
 }
 
-/// Invariant 2. The people's rooms (layer 8) print, which is theirs to do, and read and write lock files.
+/// Invariant 2: only transports, stores and issuers do I/O. The rooms of layer 8 are for people: they print, and read and write lock files.
 pub(crate) fn io(sources: &[Source]) -> Vec<String> {
     const IO: [&str; 9] = [
         "std::fs",
@@ -45,7 +45,7 @@ pub(crate) fn io(sources: &[Source]) -> Vec<String> {
 pub(crate) fn generated_paths(sources: &[Source]) -> Vec<String> {
     each(sources, |_, line| {
         line.match_indices("::").any(|(at, _)| {
-            // A path goes on after a name or a `>`; prettyplease may put spaces or a line break between.
+            // After a name or a `>`, `::` continues a path. prettyplease may put spaces or a line break between the two.
             let before = line[..at].trim_end().chars().next_back();
             let goes_on = |it: char| it.is_alphanumeric() || matches!(it, '_' | '>' | ':' | '$');
             let is_absolute = before.is_some_and(|it| !goes_on(it));
@@ -60,7 +60,7 @@ pub(crate) fn generated_paths(sources: &[Source]) -> Vec<String> {
     })
 }
 
-/// Invariant 4. What is excepted makes schemas or an error's data, not calls.
+/// Invariant 4: no `serde_json::Value` between the transport and the user's type. The exceptions make schemas or an error's data.
 pub(crate) fn values(sources: &[Source]) -> Vec<String> {
     const ROOMS: [&str; 5] = ["/wire/", "/transport/", "/protocol/", "/dispatch/", "/extract/"];
     const EXCEPTED: [&str; 3] = ["extract/params.rs", "extract/probe", "protocol/modern.rs"];
@@ -73,7 +73,7 @@ pub(crate) fn values(sources: &[Source]) -> Vec<String> {
     })
 }
 
-/// Invariant 5.
+/// Invariant 5: nothing but the stdio transport and the command line writes to stdout.
 pub(crate) fn prints(sources: &[Source]) -> Vec<String> {
     each(sources, |source, line| {
         let is_print = line.contains("println!(") && !line.contains("eprintln!(")
@@ -86,7 +86,7 @@ pub(crate) fn prints(sources: &[Source]) -> Vec<String> {
     })
 }
 
-/// Invariant 6.
+/// Invariant 6: a file has at most about 400 lines.
 pub(crate) fn lengths(sources: &[Source]) -> Vec<String> {
     const MOST: usize = 420;
     let shipped =
@@ -98,7 +98,7 @@ pub(crate) fn lengths(sources: &[Source]) -> Vec<String> {
     .collect()
 }
 
-/// The house rule on unsafe code.
+/// Invariant 8: only the stdio guard has unsafe code.
 pub(crate) fn unsafe_code(sources: &[Source]) -> Vec<String> {
     each(sources, |source, line| {
         !source.path.contains("/transport/stdio/guard")

@@ -5,11 +5,11 @@ use std::{
     path::{Path, PathBuf},
 };
 
-/// One file of Rust.
+/// Rust file.
 pub(crate) struct Source {
     /// Relative to the workspace.
     pub(crate) path: String,
-    /// Its lines, with everything that is not shipped code blanked, so that line numbers stay true.
+    /// The lines, with everything that is not shipped code blanked, so that line numbers stay correct.
     pub(crate) lines: Vec<String>,
 }
 
@@ -18,21 +18,21 @@ impl Source {
         Self { path: path.to_owned(), lines: shipped(text) }
     }
 
-    /// Where a pattern occurs, as `path:line: text`.
+    /// Returns the lines that match, as `path:line: text`.
     pub(crate) fn find(&self, is: impl Fn(&str) -> bool) -> Vec<String> {
         let hits = self.lines.iter().enumerate().filter(|(_, line)| is(line));
         hits.map(|(at, line)| format!("{}:{}: {}", self.path, at + 1, line.trim())).collect()
     }
 }
 
-/// One file as it is written.
+/// File as it is written.
 pub(crate) struct Text {
     /// Relative to the workspace.
     pub(crate) path: String,
     pub(crate) text: String,
 }
 
-/// All that users may read of the crates: their sources without test code, and the documents.
+/// Returns all files of the crates that users may read: the sources without test code, and the documents.
 pub(crate) fn texts() -> Vec<Text> {
     let mut all = Vec::new();
     for folder in ["mcp-runtime/src", "mcp-macros/src", "mcp-macros/docs", "examples"] {
@@ -78,7 +78,8 @@ pub(crate) fn library() -> Vec<Source> {
     all
 }
 
-/// Test code: whole files, and the modules under `#[cfg(test)]` in others. The programs of the `ui` suite are never run.
+/// Returns the test code: whole files, and the modules under `#[cfg(test)]` in others. Programs that never run are left out: those of the
+/// suite `ui`, and benchmarks.
 pub(crate) fn tests() -> Vec<Source> {
     let mut files = Vec::new();
     for folder in ["mcp-runtime", "mcp-macros", "tests", "examples"] {
@@ -121,7 +122,7 @@ fn files_in(folder: &Path, extensions: &[&str], all: &mut Vec<PathBuf>) {
     }
 }
 
-/// What the attributes expand to, as the macro crate's own tests hold it.
+/// Returns the expansions of the attributes, as the macro crate's own tests store them.
 pub(crate) fn expansions() -> Vec<Source> {
     read("mcp-macros", |it| it.ends_with(".out.rs"))
 }
@@ -139,7 +140,7 @@ fn walk(root: &Path, folder: &Path, all: &mut Vec<Text>) {
         let path = entry.expect("the sources can be listed").path();
         let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
         if path.is_dir() {
-            // `target` is not ours, and `src/tests` holds test code only.
+            // `target` holds build output, and `src/tests` holds only test code.
             if name != "target" && !(name == "tests" && folder.ends_with("src")) {
                 walk(root, &path, all);
             }
@@ -150,12 +151,12 @@ fn walk(root: &Path, folder: &Path, all: &mut Vec<Text>) {
     }
 }
 
-/// Whole files of test code, which `mod tests;` brings in.
+/// Whether a file has only test code. Such files are modules under `#[cfg(test)]`.
 fn is_test_file(name: &str) -> bool {
     matches!(name, "tests.rs" | "uri_tests.rs" | "agreement.rs" | "validator.rs")
 }
 
-/// Lines without comments, and without what follows `#[cfg(test)]` at the end of a file.
+/// Returns the lines of a file with comments and test modules blanked.
 fn shipped(text: &str) -> Vec<String> {
     let mut lines = Vec::new();
     let mut in_tests = false;
@@ -173,7 +174,7 @@ fn shipped(text: &str) -> Vec<String> {
         }
         if in_tests || code.starts_with("//") {
             lines.push(String::new());
-            // The tests of a file end with it or with a brace at the margin.
+            // A test module ends with the file or with a brace in the first column.
             in_tests &= line != "}";
         } else {
             lines.push(line.split(" // ").next().unwrap_or_default().to_owned());

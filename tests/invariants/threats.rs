@@ -1,4 +1,4 @@
-//! The tables of SECURITY.md: each threat names a test that shows what is done about it.
+//! The tables of SECURITY.md. Each threat names a test of the defence against it.
 
 use std::{fs, path::Path};
 
@@ -9,7 +9,7 @@ const SUITES: [(&str, &str); 4] = [
     ("peers", "tests/peers"),
 ];
 
-/// Rows of the tables that name no test, and tests that are nowhere.
+/// Returns rows of the tables that name no test, or a test that does not exist.
 pub(crate) fn unshown(text: &str) -> Vec<String> {
     let rows = text.lines().filter(|it| it.starts_with("| "));
     let rows = rows.filter(|it| !it.starts_with("| threat "));

@@ -1,8 +1,8 @@
-//! Every public trait says in our words what is missing, where a type does not implement it.
+//! Every public trait has a message of ours for types that do not implement it.
 
 use crate::sources::Source;
 
-/// Traits that no user's type is ever asked for, and why.
+/// Traits that need no message of their own, and why.
 const EXCEPTED: [(&str, &str); 38] = [
     ("Describe", "only our own handles are asked for it, and each has it"),
     ("Check", "every handle has it, through `Describe`"),
@@ -70,14 +70,14 @@ pub(crate) fn silent(sources: &[Source]) -> Vec<String> {
     found
 }
 
-/// Whether the attributes at the end of these lines have our words.
+/// Whether the attributes at the end of these lines have a message of ours.
 fn speaks(before: &[String]) -> bool {
     let ends_an_item = |line: &&String| line.trim_end().ends_with(['}', ';', '{']);
     let attributes = before.iter().rev().take_while(|line| !ends_an_item(line));
     attributes.into_iter().any(|line| line.contains("#[diagnostic::on_unimplemented("))
 }
 
-/// An exception for a trait that is not there any more.
+/// Returns exceptions for traits that do not exist any more.
 pub(crate) fn stale(sources: &[Source]) -> Vec<String> {
     let is_declared = |name: &str| {
         let declaration = format!("pub trait {name}");

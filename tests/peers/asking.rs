@@ -1,4 +1,4 @@
-//! Whatever official clients can be asked: forms, pages, samples and roots, one at a time and together.
+//! Questions to official clients: forms, pages, samples and roots, one at a time and together.
 
 use serde_json::{Value, json};
 use support::requirement::Missing;
@@ -18,7 +18,7 @@ fn call(tool: &str) -> Value {
     json!({ "do": "call", "name": tool })
 }
 
-/// A plan for `everything`: each kind of question, and what is not true before a round trip.
+/// Returns a plan for `everything`: each kind of question, state that comes back with an answer, several rounds, and parallel questions.
 fn questions() -> Value {
     let prompt = json!({ "prompt": "Are you there?" });
     let message = json!({ "message": "Who are you?" });
@@ -47,7 +47,7 @@ fn questions() -> Value {
     })
 }
 
-/// What must have come of each step, in a revision that has forms.
+/// Expected result of each step, in a revision that has forms.
 const ANSWERS: [&str; 9] = [
     "LLM response: Here I am.",
     "The client works in: file:///home/ada, file:///srv",
@@ -61,7 +61,7 @@ const ANSWERS: [&str; 9] = [
     "Keep this in mind: the sea",
 ];
 
-/// What a revision does not have for a step, as its failure says.
+/// Returns a part of the error if the revision lacks a feature that the step needs.
 fn lacking(revision: &str, step: usize) -> Option<&'static str> {
     match step {
         2.. if revision < FORMS => Some("the client speaks"),
@@ -70,7 +70,7 @@ fn lacking(revision: &str, step: usize) -> Option<&'static str> {
     }
 }
 
-/// How often each kind of question was asked.
+/// Counts how often each kind of question was asked.
 fn counted(report: &Value) -> [usize; 3] {
     let asked = report["asked"].as_array().expect("what was asked");
     ["elicitation", "sampling", "roots"]
@@ -95,10 +95,10 @@ fn check_questions(report: Result<Value, Missing>, revision: &str) {
         };
         assert!(is_right, "{revision}: {answer}\n{outcome:#}");
     }
-    // A session remembers the roots of a client that says when they change.
+    // A session keeps the roots of a client that notifies it of changes.
     let roots = if revision == MODERN { 2 } else { 1 };
     let forms = (0..ANSWERS.len()).filter(|at| *at > 1 && lacking(revision, *at).is_none()).count();
-    // One of the steps asks with two forms.
+    // The step with several rounds asks with two forms.
     let expected = if forms > 0 { [forms + 1, 2, roots] } else { [0, 1, 1] };
     assert_eq!(counted(&report), expected, "{revision}\n{report:#}");
 }
@@ -131,7 +131,7 @@ fn the_older_typescript_answers_every_question() {
     }
 }
 
-/// Two pages, of which the user visits one.
+/// Returns a plan with two pages, of which the user visits one.
 fn pages() -> Value {
     let pay =
         |booking: u32| json!({ "do": "call", "name": "pay", "arguments": { "booking": booking } });
@@ -166,7 +166,7 @@ fn check_pages(report: Result<Value, Missing>, revision: &str) {
         assert_eq!(params["url"], url, "{report:#}");
         ids.extend(params["elicitationId"].as_str());
     }
-    // Only one revision gives each page an id.
+    // Only 2025-11-25 gives each page an id.
     assert_eq!(ids.len(), if revision == PAGES { 2 } else { 0 }, "{report:#}");
     assert!(ids.first() != ids.last() || ids.is_empty(), "{report:#}");
 }
@@ -183,7 +183,7 @@ fn users_are_sent_to_pages() {
     }
 }
 
-/// A client that declares nothing is asked for nothing.
+/// A client that declares no capability is asked nothing.
 #[test]
 fn who_cannot_be_asked_is_told() {
     let server = Server::over_http("everything");
@@ -212,7 +212,7 @@ fn who_cannot_be_asked_is_told() {
     check(typescript::carry_out(&server, "client", FORMS, plan.clone()));
     check(typescript::carry_out(&server, "sdk", "auto", plan));
 }
-/// Its command line has nobody to ask and no model, and declares neither; it has an empty list of roots.
+/// The Inspector's command line has no user and no model, and declares neither. It has an empty list of roots.
 #[test]
 fn the_inspector_is_asked_for_roots() {
     for server in [Server::new("everything"), Server::over_http("everything")] {

@@ -1,4 +1,4 @@
-//! The whole way of a booking: official clients answer the forms, and a plain HTTP client pays at the page.
+//! A booking from its first question to its payment: official clients answer the forms, and a plain HTTP client pays at the page.
 
 use std::{
     io::{BufRead, BufReader, Write},
@@ -17,7 +17,7 @@ use support::{
 
 use crate::{inspector, python, python::text, server::Server, typescript};
 
-/// A person who has no other wish, whatever is asked.
+/// Returns a plan with a person who gives these answers to every question.
 fn plan(guests: u8, steps: &[Value]) -> Value {
     let knows = json!({
         "day": "2999-12-31", "time": "18:00", "guests": guests,
@@ -27,7 +27,7 @@ fn plan(guests: u8, steps: &[Value]) -> Value {
     json!({ "elicitation": { "knows": knows }, "steps": steps })
 }
 
-/// A table is booked, and another one waited for that is there at once.
+/// Checks that a table was booked, and that the wait for another table ended at once.
 #[track_caller]
 fn check(report: Result<Value, Missing>, revision: &str) {
     let report = match report {
@@ -79,7 +79,7 @@ fn the_inspector_likes_it() {
     inspector::check(&server, &read, 1, |it| it.stderr.contains("\"error\""));
 }
 
-/// A client of 2026-07-28 that is nothing but its messages.
+/// Minimal client of protocol revision 2026-07-28, which writes its messages by hand.
 enum Client {
     Http(SocketAddr),
     Stdio(Child),
@@ -111,7 +111,7 @@ impl Client {
                 let stdin = process.stdin.as_mut().expect("stdin is piped");
                 writeln!(stdin, "{request}").expect("the server reads");
                 let mut line = String::new();
-                // One answer at a time, so no byte is lost with the buffer.
+                // The server sends one answer at a time, so no byte is lost with the buffer.
                 let stdout = process.stdout.as_mut().expect("stdout is piped");
                 BufReader::new(stdout).read_line(&mut line).expect("the server answers");
                 line
@@ -120,7 +120,7 @@ impl Client {
         serde_json::from_str::<Value>(&answer).expect("the answer is JSON")["result"].take()
     }
 
-    /// A call of `book_table` and what it is told; gives its questions, or the answer.
+    /// Calls `book_table` with these answers and returns its questions, or its result.
     fn book(&mut self, answers: Value, state: &Value) -> Value {
         let mut params = json!({ "name": "book_table", "inputResponses": answers });
         if !state.is_null() {
@@ -139,7 +139,7 @@ impl Drop for Client {
     }
 }
 
-/// A request of a plain HTTP client, and the response with its body.
+/// Sends a request as a plain HTTP client, and returns the head and the body of the response.
 fn http(address: SocketAddr, line: &str, headers: &str, body: &str) -> (Head, String) {
     let length = body.len();
     let request = format!(

@@ -1,4 +1,4 @@
-//! One function that asks its user, driven through every revision that has forms, by every client that speaks it, over stdio and HTTP.
+//! A function that asks its user, in every revision that has forms, by every client that speaks the revision, over stdio and HTTP.
 
 use serde_json::{Value, json};
 use support::{proxy::Proxy, requirement::Missing};
@@ -13,9 +13,9 @@ use crate::{
 /// A client and the revision that it speaks.
 #[derive(Clone, Copy, Debug)]
 enum Peer {
-    /// By its era.
+    /// The Python SDK's client, in this era.
     Python(&'static str, &'static str),
-    /// One of the TypeScript SDK's, by its name.
+    /// The TypeScript SDK's client of this name.
     TypeScript(&'static str, &'static str),
 }
 
@@ -28,7 +28,7 @@ const PEERS: [Peer; 6] = [
     Peer::TypeScript("sdk", "2025-11-25"),
 ];
 
-/// Agrees to everything for testing, to nothing for staging, and not to the plan for production.
+/// Returns a person who agrees to everything for testing, declines staging, and closes the question about the plan for production.
 fn person() -> Value {
     json!({
         "knows": { "confirm": true, "time": "tonight", "who": "Ada" },
@@ -40,7 +40,7 @@ fn deploy(env: &str) -> Value {
     json!({ "do": "call", "name": "deploy", "arguments": { "env": env } })
 }
 
-/// What a client is shown.
+/// Returns the question that a client is shown.
 fn question(message: &str) -> Value {
     let schema = if message.starts_with("Deploy") {
         json!({
@@ -63,7 +63,7 @@ fn question(message: &str) -> Value {
     json!({ "message": message, "requestedSchema": schema })
 }
 
-/// The parameters of a question, without what a client adds when it reads them.
+/// Returns the parameters of a question without the mode `form`, which a client adds when it reads them.
 fn form(params: &Value) -> Value {
     let mut params = params.clone();
     if params["mode"] == "form" {
@@ -80,7 +80,7 @@ fn check(peer: Peer, server: &Server) {
     let (report, revision) = match peer {
         Peer::Python(era, revision) => (python::carry_out(server, era, plan), revision),
         Peer::TypeScript(client, revision) => {
-            // The older one takes no wish.
+            // The older client cannot be told which revision to use.
             let version = if client == "sdk" { "auto" } else { revision };
             (typescript::carry_out(server, client, version, plan), revision)
         }
@@ -97,7 +97,7 @@ fn check(peer: Peer, server: &Server) {
     assert_eq!(failure(&outcomes[1]), Some("the user declined to answer"), "{}", shown());
     let closed = "the user closed the question without an answer";
     assert_eq!(failure(&outcomes[2]), Some(closed), "{}", shown());
-    // Where a call ends with its questions the function begins again with each answer; a plan is made once all the same.
+    // In 2026-07-28 a call ends with its questions, and the function begins again with each answer. Each plan is still made only once.
     let begun = if revision == "2026-07-28" { 3 + 2 + 3 } else { 3 };
     let history = format!("begun {begun}, planned 2");
     assert_eq!(text(&outcomes[3]), Some(&*history), "{}", shown());
@@ -121,7 +121,7 @@ fn one_function_asks_in_every_revision_over_every_transport() {
     }
 }
 
-/// Each request of a client goes to the other of two processes.
+/// Checks a client behind a proxy that sends its requests to two processes in turn.
 #[track_caller]
 fn check_fleet(drive: impl Fn(&Server, Value) -> Result<Value, Missing>) {
     let servers = [asking().served(), asking().served()];
@@ -144,7 +144,7 @@ fn check_fleet(drive: impl Fn(&Server, Value) -> Result<Value, Missing>) {
         let numbers: Vec<usize> = said.split(' ').filter_map(|it| it.parse().ok()).collect();
         (numbers[0], numbers[1])
     });
-    // Three rounds each, never two of one call that follow each other on one process, and a plan for each call.
+    // Each of the two calls has three rounds, and never two rounds in a row on the same process. Each call makes one plan.
     let [(a, planned), (b, others)] = histories;
     assert!(a > 1 && b > 1 && a + b == 6, "{histories:?}");
     assert_eq!(planned + others, 2, "{histories:?}");

@@ -1,4 +1,4 @@
-//! What the drivers of the clients have in common: a plan on stdin, a report on stdout.
+//! Drivers of the clients. All read a plan from stdin and write a report to stdout.
 
 use std::{
     io::Write,
@@ -7,7 +7,7 @@ use std::{
 
 use serde_json::{Value, json};
 
-/// Has a driver carry out a plan, and returns its report. `peer` is what a failure is told by.
+/// Has a driver carry out a plan, and returns its report. `peer` names the client in failures.
 ///
 /// Every driver ends by itself after two minutes.
 pub(crate) fn report(command: &mut Command, plan: &Value, peer: &str) -> Value {

@@ -1,4 +1,4 @@
-//! Every client over HTTP, each with the same steps; and over stdio, so that a difference shows.
+//! Every client over HTTP, each with the same steps, and some over stdio, so that a difference shows.
 
 use serde_json::{Value, json};
 use support::requirement::Missing;
@@ -17,7 +17,7 @@ fn call(tool: &str) -> Value {
     json!({"do": "call", "name": tool})
 }
 
-/// Each thing that all clients can do, in every revision.
+/// Returns steps that all clients can carry out in every revision.
 fn everything() -> Vec<Row> {
     let arguments = json!({"arg1": "testValue1", "arg2": "testValue2"});
     let greet = json!({"do": "call", "name": "greet", "arguments": {"name": "Ada"}});
@@ -43,7 +43,7 @@ fn everything() -> Vec<Row> {
         }),
         (call("test_reconnection"), |it| text(it) == Some("The answer was worth coming back for.")),
         (
-            // Over HTTP clients of the modern era repeat it in a header, where it is no text that a header could have.
+            // Over HTTP, clients of the modern era repeat the argument in a header. A header cannot hold this text, so it must be encoded.
             json!({"do": "call", "name": "test_custom_header", "arguments": {"value": "Grüße, 世界"}}),
             |it| text(it) == Some("The value is Grüße, 世界."),
         ),
@@ -92,7 +92,7 @@ fn everything() -> Vec<Row> {
             it["result"]["cancelled"] == true
                 && it["progress"].as_array().is_some_and(|it| it.len() == 1)
         }),
-        // Whatever became of the call that was given up, the connection lives.
+        // The connection must still work after the cancelled call.
         (greet, |it| text(it) == Some("Hello, Ada!")),
     ]
 }
@@ -136,7 +136,7 @@ fn python_finds_the_modern_era() {
     check_python(&Server::over_http("everything"), "auto", "2026-07-28");
 }
 
-/// The end of its session is a DELETE, and any answer but 200, 204 and 405 would be a complaint.
+/// The client ends its session with a DELETE, and complains of any status but 200, 204 and 405.
 #[test]
 fn python_opens_and_ends_a_session() {
     check_python(&Server::over_http("everything"), "legacy", "2025-11-25");
@@ -169,7 +169,7 @@ fn the_older_typescript_speaks_sse() {
     check_typescript("sdk-sse", "auto", "2025-11-25");
 }
 
-/// Sessions that are open at the same time hear of one change all of them, and of each other's calls nothing.
+/// All open sessions hear of a change, and none hears of the calls of another.
 #[test]
 fn clients_share_one_server() {
     let server = Server::over_http("everything");

@@ -1,4 +1,4 @@
-//! A server that asks its user, for the clients of the suite beside it: one function for each thing to ask, whatever they speak.
+//! A server that asks its user, for the clients of this suite. Each function asks in every protocol revision that its clients speak.
 
 use std::{
     fmt,
@@ -48,7 +48,7 @@ struct Approval {
     who: String,
 }
 
-/// What has been done since the server began.
+/// Calls of `deploy` that began, and plans that were made, since the server started.
 #[derive(Default)]
 struct History {
     begun: AtomicUsize,
@@ -92,7 +92,7 @@ async fn pay(ctx: &Context, booking: u32) -> Result<&'static str> {
     Ok("on the way")
 }
 
-/// Several processes know each other's rounds: they have one key.
+/// All processes have the same state key, so each accepts rounds that another process began.
 fn main() -> mcp_runtime::Exit {
     let server = mcp_runtime::server!(name = "asking-fixture").state(History::default());
     server.state_key(*b"a key that everybody here knows.").run()

@@ -1,6 +1,6 @@
 //! The Inspector's command line: `mcp-inspector --cli SERVER --method METHOD …`.
 //!
-//! It prints the result on stdout, or `{"error": {"code", "message"}}` on stderr, and exits with
+//! The Inspector prints the result on stdout, or `{"error": {"code", "message"}}` on stderr. Its exit status:
 //!
 //! | status | code | meaning |
 //! |---|---|---|
@@ -13,8 +13,8 @@
 //! | 6 | `schema_unportable` | `--strict` on `tools/list`: a bare `true` or `false` as a schema |
 //! | 7, 8, 9 | | `--verify` on skills |
 //!
-//! `--strict` only warns (on stderr, status 0) of type arrays, remote `$ref` and schemas without
-//! a keyword; [`list`] therefore wants its stderr free of them as well.
+//! `--strict` only warns (on stderr, status 0) of type arrays, remote `$ref` and schemas without a keyword. [`list`] therefore also checks
+//! that stderr has no such warning.
 
 use std::{
     ffi::OsStr,
@@ -42,7 +42,7 @@ impl Inspector {
         inspector.as_ref().map_err(Missing::new)
     }
 
-    /// The command line that runs one method on a server.
+    /// Returns the command that runs one method on a server.
     fn command(&self, server: &Server, address: &OsStr, era: &str, arguments: &[&str]) -> Command {
         let environment = server.environment().into_iter().filter(|_| !server.is_http());
         let environment = environment
@@ -50,12 +50,12 @@ impl Inspector {
         let mut command = self.0.run(CLI);
         command
             .arg("--cli")
-            // Before the options, some of which take every word that follows.
+            // The address comes before the options, because some of these take every word that follows.
             .arg(address)
             .args(environment)
             .args(["--format", "json", "--protocol-era", era])
             .args(arguments)
-            // It keeps a catalog and credentials in the home folder.
+            // The Inspector keeps a catalog and credentials in the home folder.
             .env("HOME", &self.0.folder)
             .stdin(Stdio::null());
         command
@@ -71,7 +71,7 @@ impl Inspector {
         }
     }
 
-    /// The same, with a user who is there when it says where to log in. What it is given it keeps in the folder of the server.
+    /// Like `run`, with a user who logs in when the Inspector asks for it. The Inspector keeps its credentials in the server's folder.
     fn run_for(
         &self,
         server: &Server,
@@ -86,7 +86,7 @@ impl Inspector {
             .args(["--callback-url", &callback])
             .env("HOME", &server.folder)
             .env("MCP_INSPECTOR_SECRET_STORE", "file")
-            // It may log in without a terminal, but finds no browser to open.
+            // The Inspector may log in without a terminal, but finds no browser in this path.
             .env("MCP_AUTO_OPEN_ENABLED", "true")
             .env("PATH", &server.folder)
             .stdout(Stdio::piped())
@@ -116,7 +116,7 @@ pub(crate) struct Answer {
     pub(crate) stderr: String,
 }
 
-/// Asks the server in each era.
+/// Runs the Inspector in each era, and checks its exit status and its answer.
 #[track_caller]
 pub(crate) fn check(
     server: &Server,
@@ -127,7 +127,7 @@ pub(crate) fn check(
     check_eras(server, arguments, [status, status], expected);
 }
 
-/// The same where the eras differ in the status, the legacy one first.
+/// Like [`check`], with an exit status for each era, the legacy era first.
 #[track_caller]
 pub(crate) fn check_eras(
     server: &Server,
@@ -146,7 +146,7 @@ pub(crate) fn check_eras(
     }
 }
 
-/// Every schema of the server's tools must be portable to every client, without a warning.
+/// Checks that every schema of the server's tools is portable to every client, without a warning.
 #[track_caller]
 pub(crate) fn list(server: &Server) {
     check(server, &["--method", "tools/list", "--strict"], 0, |answer| {
@@ -155,7 +155,7 @@ pub(crate) fn list(server: &Server) {
     });
 }
 
-/// Has a user log in and the Inspector call a tool, in each era, then call another one with what it has kept.
+/// In each era, the user logs in and the Inspector calls a tool. Then it calls another tool with the credentials that it has kept.
 #[track_caller]
 pub(crate) fn log_in_and_call(
     server: &dyn Fn() -> Server,
@@ -177,7 +177,7 @@ pub(crate) fn log_in_and_call(
     }
 }
 
-/// The command line of a call.
+/// Returns the arguments that call a tool.
 pub(crate) fn call<'a>(tool: &'a str, arguments: &'a str) -> [&'a str; 6] {
     ["--method", "tools/call", "--tool-name", tool, "--tool-args-json", arguments]
 }

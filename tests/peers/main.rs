@@ -1,7 +1,7 @@
-//! Official clients against the example servers, and one that asks, over stdio and HTTP.
+//! Official clients against the example servers, and against a server that asks its user, over stdio and HTTP.
 //!
-//! Each client is installed once, at a pinned version, into `target/peers`. Where that is
-//! impossible a test says so and passes on a developer's machine, and fails under CI.
+//! Each client is installed once, at a pinned version, into `target/peers`. If that is impossible, a test says so. It then passes on a
+//! developer's machine and fails in CI.
 
 #![forbid(unsafe_code)]
 
@@ -24,7 +24,7 @@ mod tasks;
 mod time;
 mod typescript;
 
-/// Where the clients are installed.
+/// Returns the folder where the clients are installed.
 fn peers() -> PathBuf {
     Path::new(env!("CARGO_TARGET_TMPDIR")).with_file_name("peers")
 }

@@ -123,7 +123,7 @@ fn the_inspector_writes_and_reads() {
     });
 }
 
-/// A process of the server, spoken to by hand, because it will not live to say goodbye.
+/// Process of the server that the test drives itself, because no client expects its server to be killed.
 struct Victim(Child);
 
 impl Victim {
@@ -147,13 +147,13 @@ impl Victim {
         let request = json!({"jsonrpc": "2.0", "id": 1, "method": method, "params": params});
         writeln!(stdin, "{request}").expect("the server reads");
         let mut line = String::new();
-        // One answer at a time, and nothing else is sent to a client that did not ask: no byte is lost with the buffer.
+        // The server sends one answer at a time, and nothing else to a client that did not ask, so no byte is lost with the buffer.
         let stdout = self.0.stdout.as_mut().expect("stdout is piped");
         BufReader::new(stdout).read_line(&mut line).expect("the server answers");
         serde_json::from_str(&line).expect("the answer is JSON")
     }
 
-    /// SIGKILL, as soon as the answer is there.
+    /// Kills the server with SIGKILL.
     fn kill(mut self) {
         self.0.kill().expect("the server runs");
         self.0.wait().expect("the server ends");

@@ -1,5 +1,5 @@
-//! Clients that know nothing but the URL of a server that asks who calls: they find where to log in, register, send their user there,
-//! and call; `python_login.py` and `typescript_login.cjs` beside this file are what an application adds to its SDK for that.
+//! Clients that know only the URL of a server with authorization. They discover where to log in, register, send their user there, and call.
+//! `python_login.py` and `typescript_login.cjs` in this folder are what an application adds to its SDK for that.
 
 use serde_json::{Value, json};
 use support::requirement::Missing;
@@ -14,22 +14,22 @@ use crate::{
 
 #[derive(Clone, Copy, Debug)]
 enum Client {
-    /// An era.
+    /// The Python SDK's client, in this era.
     Python(&'static str),
-    /// A client, and a version.
+    /// The TypeScript SDK's client of this name, with this version.
     TypeScript(&'static str, &'static str),
 }
 
 use Client::{Python, TypeScript};
 
-/// Each with the revision that it comes to speak.
+/// Clients, each with the revision that it negotiates.
 const CLIENTS: [(Client, &str); 7] = [
     (Python("auto"), "2026-07-28"),
     (Python("legacy"), "2025-11-25"),
     (TypeScript("client", "auto"), "2026-07-28"),
     (TypeScript("client", "2025-11-25"), "2025-11-25"),
     (TypeScript("client", "2025-06-18"), "2025-06-18"),
-    // The revision that makes the server its own authorization server.
+    // In this revision the MCP server is its own authorization server.
     (TypeScript("client", "2025-03-26"), "2025-03-26"),
     (TypeScript("sdk", "auto"), "2025-11-25"),
 ];
@@ -42,7 +42,8 @@ impl Client {
         }
     }
 
-    /// Has this user log in, who leaves ticked what `grants` says, and the client take the steps.
+    /// Has the user log in and the client carry out the steps. `grants` lists the scopes that the user leaves ticked at each login, by
+    /// default all.
     fn log_in(
         self,
         server: &Server,
@@ -73,7 +74,7 @@ fn tools(outcome: &Value) -> Vec<&str> {
     tools.filter_map(|it| it["name"].as_str()).collect()
 }
 
-/// What the notes say that were listed.
+/// Returns the texts of the listed notes.
 fn listed(outcome: &Value) -> Vec<String> {
     let notes: Value =
         text(outcome).and_then(|it| serde_json::from_str(it).ok()).unwrap_or_default();
@@ -81,7 +82,7 @@ fn listed(outcome: &Value) -> Vec<String> {
     texts.map(str::to_owned).collect()
 }
 
-/// The values that tokens have in common.
+/// Returns this member of each token.
 fn all<'a>(report: &'a Value, member: &str) -> Vec<&'a str> {
     let tokens = report["tokens"].as_array().into_iter().flatten();
     tokens.map(|it| it[member].as_str().unwrap_or("none")).collect()
@@ -103,7 +104,7 @@ fn every_client_logs_in_and_stays_so() {
         let outcomes = &report["steps"];
         assert_eq!(listed(&outcomes[1]), ["milk"], "{}", shown());
         assert_eq!(listed(&outcomes[4]), ["milk", "bread"], "{}", shown());
-        // Its user was there once, so the second token is for the refresh token, which is another one now.
+        // The user logged in once, so the client got the second token with its refresh token, which was replaced.
         let [access, refresh] = ["access", "refresh"].map(|it| all(&report, it));
         assert!(access.len() == 2 && access[0] != access[1], "{}", shown());
         assert!(refresh[0] != refresh[1] && !refresh.contains(&"none"), "{}", shown());
@@ -155,7 +156,7 @@ fn who_has_the_wrong_password_gets_nothing() {
     }
 }
 
-/// A token ends for all calls that are under way, and the SDK asks for a new one for each of them, all with one refresh token.
+/// A token expires for all calls under way. The SDK then asks for a new token for each of them, always with the same refresh token.
 #[test]
 fn calls_at_once_outlast_their_token() {
     for client in ["client", "sdk"] {
@@ -202,7 +203,7 @@ fn a_token_may_be_given_by_hand() {
     }
 }
 
-/// A user who has let a client read only is asked once more when it is to write.
+/// A user who let a client only read is asked once more when the client wants to write.
 #[test]
 fn a_client_asks_for_more_when_it_needs_more() {
     let [read, both] = [json!(["notes:read"]), json!(["notes:read", "notes:write"])];
@@ -210,7 +211,7 @@ fn a_client_asks_for_more_when_it_needs_more() {
         let server = notes();
         let mut steps = vec![json!({"do": "tools"}), add("milk"), list()];
         if let TypeScript("sdk", _) = client {
-            // It goes for new tokens with its refresh token, which are good for no more, and is refused again.
+            // This client gets new tokens with its refresh token. They have no further scope, so the server rejects the call again.
             let scope = "notes:read notes:write";
             steps.splice(2..2, [json!({"do": "authorize", "scope": scope}), add("milk")]);
         }
@@ -226,7 +227,7 @@ fn a_client_asks_for_more_when_it_needs_more() {
         assert_eq!(scopes.last(), Some(&"notes:read notes:write"), "{}", shown());
         let outcomes = report["steps"].as_array().expect("one outcome for each step");
         let [offered, added, .., notes] = &outcomes[..] else { panic!("{}", shown()) };
-        // Also those that are not granted yet, or no model would think of them.
+        // The list includes tools whose scopes are not granted yet. Otherwise no model would try to call them.
         assert_eq!(tools(offered), ["add_note", "delete_note", "list_notes"], "{}", shown());
         assert_eq!(listed(notes), ["milk"], "{}", shown());
         let is_refused = added["error"]["code"] == json!(403);

@@ -1,4 +1,4 @@
-//! What the examples publish, judged by the Inspector and by their own `check`: `--strict` both times.
+//! The items that the examples publish, judged by the Inspector and by the examples' own `check`, both with `--strict`.
 
 use std::process::Command;
 
@@ -6,12 +6,12 @@ use support::examples::{example, examples};
 
 use crate::{inspector, server::Server};
 
-/// The official suite wants a tool with everything that clients trip over, and tools that only run as tasks.
+/// Tools with findings on purpose: the official suite wants a tool with all that clients trip over, and tools that only run as tasks.
 const ON_PURPOSE: &[&str] = &["json_schema_2020_12_tool", "failing_job", "test_tool_with_task"];
 
 fn server(name: &'static str) -> Server {
     let server = Server::new(name);
-    // `files` wants its root.
+    // The example `files` needs its root folder.
     server.file("note.txt");
     server
 }

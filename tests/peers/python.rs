@@ -1,4 +1,4 @@
-//! The Python SDK's client; `python_peer.py` beside this file says what it can be asked.
+//! The Python SDK's client. `python_peer.py` in this folder lists the steps that it knows.
 
 use std::{collections::BTreeMap, sync::OnceLock};
 
@@ -31,7 +31,7 @@ pub(crate) fn carry_out(server: &Server, era: &str, mut plan: Value) -> Result<V
     Ok(report(&mut command, &plan, &format!("{}, Python, {era}", server.name)))
 }
 
-/// Has the client take these steps in each era, and looks at the outcomes.
+/// Has the client carry out these steps in each era, and checks the outcomes.
 #[track_caller]
 pub(crate) fn check(server: &Server, steps: &[Value], expected: impl Fn(&[Value]) -> bool) {
     for (era, protocol) in [("auto", "2026-07-28"), ("legacy", "2025-11-25")] {
@@ -46,13 +46,13 @@ pub(crate) fn check(server: &Server, steps: &[Value], expected: impl Fn(&[Value]
     }
 }
 
-/// The text that a tool answered with, unless that is an error.
+/// Returns the text of a tool's result, unless it is an error.
 pub(crate) fn text(outcome: &Value) -> Option<&str> {
     let is_error = outcome["result"]["isError"] == json!(true);
     outcome["result"]["content"][0]["text"].as_str().filter(|_| !is_error)
 }
 
-/// The text of an error that is meant for the model.
+/// Returns the text of a tool's error, which is meant for the model.
 pub(crate) fn failure(outcome: &Value) -> Option<&str> {
     let is_error = outcome["result"]["isError"] == json!(true);
     outcome["result"]["content"][0]["text"].as_str().filter(|_| is_error)

@@ -4,7 +4,7 @@ use std::path::Path;
 
 pub(crate) use support::server::{PASSWORDS, Server};
 
-/// The server of this suite, which asks its user.
+/// Returns the server of this suite, which asks its user.
 pub(crate) fn asking() -> Server {
     Server::of("asking", Path::new(env!("CARGO_BIN_EXE_asking-fixture")))
 }

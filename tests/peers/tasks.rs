@@ -1,13 +1,13 @@
-//! Tasks, driven by whatever official clients can drive them:
+//! Tasks, driven by the official clients that can drive them:
 //!
 //! | client | 2025-11-25 | 2026-07-28 |
 //! |---|---|---|
-//! | TypeScript client 2.x with `ext-tasks` | yes, but never asked: it waits for the end before `tasks/result`, where the questions are | yes |
-//! | TypeScript SDK 1.x, `experimental.tasks` | yes | does not speak it |
-//! | Python SDK 2.x | no: it refuses the result that is a task | with an extension of its user's, `python_tasks.py` |
-//! | Inspector's command line | tools that must be tasks; nobody to ask | all tools; nobody to ask |
+//! | TypeScript client 2.x with `ext-tasks` | yes, but never asked: `tasks/result`, which has the questions, comes after the end | yes |
+//! | TypeScript SDK 1.x, `experimental.tasks` | yes | revision not supported |
+//! | Python SDK 2.x | no: it rejects a result that is a task | with an extension of its user's, `python_tasks.py` |
+//! | Inspector's command line | tools that must be tasks; no user to ask | all tools; no user to ask |
 //!
-//! Everybody else calls the tools that need not be tasks as ever, also the same clients without a word of tasks.
+//! All other clients call tools that need not be tasks as usual. So do the clients above when they do not declare tasks.
 
 use std::collections::BTreeSet;
 
@@ -24,7 +24,7 @@ use crate::{
 const CORE: &str = "2025-11-25";
 const EXTENSION: &str = "2026-07-28";
 
-/// A tool, its arguments, and what it comes to: a text, a failure, or an error's code.
+/// A tool, its arguments, and the expected end: a text, a failure, an error code, or a cancellation.
 type Row = (&'static str, Value, Result<&'static str, End>);
 
 enum End {
@@ -37,7 +37,7 @@ fn slow(seconds: f64) -> Value {
     json!({ "seconds": seconds, "label": "it" })
 }
 
-/// Tasks that need nobody but the server.
+/// Returns tasks that ask the user nothing.
 fn quiet() -> Vec<Row> {
     vec![
         ("slow_compute", slow(0.3), Ok("it took 0.3 s")),
@@ -47,7 +47,7 @@ fn quiet() -> Vec<Row> {
     ]
 }
 
-/// Those that ask while they run; the last one of the newer dialect before.
+/// Returns tasks that ask while they run. In the newer dialect, the last one asks before it becomes a task.
 fn asking() -> Vec<Row> {
     vec![
         ("confirm_delete", json!({ "filename": "x" }), Ok("x is deleted")),
@@ -68,7 +68,7 @@ fn step(kind: &str, (tool, arguments, end): &Row) -> Value {
     json!({ "do": kind, "name": tool, "arguments": arguments, "cancel": cancel })
 }
 
-/// What a client of this dialect must have seen of a task.
+/// Checks what a client of this dialect has seen of a task.
 #[track_caller]
 fn check_task(seen: &Value, (tool, _, end): &Row, revision: &str, client: &str) {
     let shown = || format!("{client}, {revision}, {tool}\n{seen:#}");
@@ -90,7 +90,7 @@ fn check_task(seen: &Value, (tool, _, end): &Row, revision: &str, client: &str) 
     assert_eq!(outcome["status"], status, "{}", shown());
     match end {
         Ok(expected) => assert_eq!(text(outcome), Some(*expected), "{}", shown()),
-        // In the older dialect these clients do not ask for the result of what has failed.
+        // In the older dialect these clients do not ask for the result of a failed task.
         Err(End::Failure(expected)) if revision == CORE => {
             assert_eq!(outcome["task"]["statusMessage"], *expected, "{}", shown());
         }
@@ -121,7 +121,7 @@ fn check_typescript(server: &Server, client: &str, revision: &str, rows: &[Row])
     }
     let asks = rows.iter().any(|it| it.0 == "multi_input");
     assert_eq!(report["asked"], if asks { json!(QUESTIONS) } else { json!([]) }, "{report:#}");
-    // Over HTTP nobody knows whose they are, and the newer dialect has no list.
+    // Over HTTP without authorization the server cannot tell whose tasks they are, and the newer dialect has no list.
     let listed = &outcomes[rows.len()];
     if server.is_http() || revision == EXTENSION {
         assert!(listed.get("result").is_none(), "{listed:#}");
@@ -188,7 +188,7 @@ fn python_looks_after_tasks_with_an_extension() {
     }
 }
 
-/// It calls in words of its own: what must be a task it makes one, in either dialect, and waits for its end.
+/// The Inspector decides itself what becomes a task. In either dialect it does so for a tool that must be a task, and waits for its end.
 #[test]
 fn the_inspector_waits_for_tasks() {
     for server in [Server::new("everything"), Server::over_http("everything")] {
@@ -198,7 +198,7 @@ fn the_inspector_waits_for_tasks() {
         });
         let failing = inspector::call("failing_job", "{}");
         inspector::check_eras(&server, &failing, [1, 5], |it| {
-            // What has failed is no result in the older dialect.
+            // In the older dialect a failed task has no result, so the text is on stderr.
             let text = &it.result["content"][0]["text"];
             let told = text.as_str().unwrap_or(&it.stderr);
             told.contains("The job has failed, as it always does.")
@@ -206,7 +206,7 @@ fn the_inspector_waits_for_tasks() {
     }
 }
 
-/// Who says nothing of tasks waits for the answer, or hears why there can be none.
+/// A client that does not declare tasks waits for the answer, or gets an error if the tool runs only as a task.
 #[test]
 fn clients_without_tasks_call_as_ever() {
     let plan = json!({ "elicitation": person(), "steps": [

@@ -1,4 +1,4 @@
-//! The TypeScript SDK's clients; `typescript_peer.cjs` and, for tasks, `tasks_peer.mjs` beside this file say what they can be asked.
+//! The TypeScript SDK's clients. `typescript_peer.cjs` and, for tasks, `tasks_peer.mjs` in this folder list the steps that they know.
 
 use std::{collections::BTreeMap, ffi::OsStr, sync::OnceLock};
 
@@ -28,7 +28,7 @@ pub(crate) fn drive(
     carry_out(server, client, version, json!({ "steps": steps }))
 }
 
-/// Has one of them carry out a plan and returns its report.
+/// Has one of these clients carry out a plan and returns its report.
 pub(crate) fn carry_out(
     server: &Server,
     client: &str,
@@ -46,7 +46,7 @@ pub(crate) fn carry_out(
     };
     let peer = format!("{}, {client}, {version}", server.name);
     let report = report(&mut command, &plan, &peer);
-    // Only the legacy era over HTTP has sessions, HTTP+SSE keeps theirs to itself, and who could not log in has none.
+    // Only the legacy era over HTTP has sessions. The HTTP+SSE client does not tell its session, and without a login there is none.
     let is_in_session = server.is_http()
         && client != "sdk-sse"
         && report["protocol"].is_string()

@@ -1,4 +1,4 @@
-//! Streams that are closed: from the start, or because the client has gone.
+//! Streams that are closed from the start, or because the client has gone.
 
 use serde_json::{Value, json};
 use support::clock::eventually_blocking;
@@ -9,7 +9,7 @@ use crate::server::{Server, call, echo, fixture, fixture_in_shell};
 fn a_client_that_does_not_read_any_more_ends_the_server() {
     let mut server = Server::start();
     drop(server.take_stdout());
-    // A child that another test forks at this moment holds the other end until it runs its program, so the first answers may be written.
+    // A child that another test forks now holds the reading end until it executes its program. Until then answers may be written.
     eventually_blocking("the server finds that its client has gone", || {
         let _ = server.try_send(&echo("unheard"));
         server.has_ended().then_some(())
@@ -58,7 +58,7 @@ fn without_stdout_calls_run_unheard() {
     assert_eq!(ended.rest, [] as [Value; 0]);
 }
 
-/// Everything a server may want to say there is lost, and nothing else.
+/// Checks a server whose stderr is closed: it loses its log, answers every call, and ends as usual.
 #[track_caller]
 fn check_unheard(mut server: Server) {
     for tool in ["panic_now", "panic_later", "panic_blocking"] {

@@ -1,4 +1,4 @@
-//! The command line: what it prints where, and the exit code.
+//! The command line: its output on stdout and stderr, and its exit code.
 
 use std::{
     io::Read,
@@ -18,7 +18,7 @@ fn run(arguments: &[&str]) -> Output {
     command.args(arguments).stdin(Stdio::null()).output().expect("the fixture starts")
 }
 
-/// What is on stderr beside the lines of `schema`, which say who made the schemas.
+/// Returns stderr without the lines of `schema`, which tell whether the compiler made a schema.
 fn beside_schema(output: &Output) -> String {
     let said = text(&output.stderr);
     let of_schema = |it: &&str| it.starts_with("schemas: ") || it.starts_with("  ");
@@ -29,7 +29,7 @@ fn text(bytes: &[u8]) -> String {
     String::from_utf8(bytes.to_vec()).expect("UTF-8")
 }
 
-/// The exit code, all of stdout, and all of stderr.
+/// Checks the exit code, all of stdout, and all of stderr.
 #[track_caller]
 fn check(arguments: &[&str], status: i32, stdout: &str, stderr: &str) {
     let output = run(arguments);
@@ -38,7 +38,7 @@ fn check(arguments: &[&str], status: i32, stdout: &str, stderr: &str) {
     assert_eq!(output.status.code(), Some(status), "{arguments:?}");
 }
 
-/// The exit code, nothing on stdout, and what stderr must contain.
+/// Checks the exit code, that stdout is empty, and that stderr is an error with these parts.
 #[track_caller]
 fn check_refused(arguments: &[&str], status: i32, parts: &[&str]) {
     let output = run(arguments);
@@ -93,7 +93,7 @@ fn list_has_every_item_with_its_usage() {
     }
 }
 
-/// What is found is printed; only `--strict` makes it a failure.
+/// `check` prints its findings. They are a failure only with `--strict`.
 #[test]
 fn check_says_what_clients_refuse() {
     let flawed = |arguments: &[&str], broken: bool| {
@@ -147,7 +147,7 @@ fn check_says_what_clients_refuse() {
     let found = ["  error (prompt name)", "  warning (undocumented prompt argument)"];
     has(prompt, "prompt `to do`, `to_do` at ", &found);
     assert!(printed.contains("    fix: `.description(\"…\")` on the `Tool`\n"), "{printed}");
-    // The other one is completed.
+    // The argument `day` has a completion, so it needs no description.
     assert!(printed.contains(": the argument `list` has no description: whoever "), "{printed}");
     assert!(total[0].starts_with("flawed: 3 tools, 1 prompt, "), "{printed}");
     assert!(printed.contains("    fix: remove `schema = \"full\"`: that mends it\n"), "{printed}");
@@ -178,7 +178,7 @@ fn schema_is_json() {
     assert_eq!(repeat["inputSchema"]["properties"]["word"]["type"], "string");
 }
 
-/// Why the compiler did not make a schema stands under its tool.
+/// The lines below a tool say why the compiler did not make its schema.
 #[test]
 fn schema_says_why_one_is_lazy() {
     let mut command = fixture();
@@ -205,7 +205,7 @@ fn schema_says_why_one_is_lazy() {
     assert!(advice.starts_with("  `#[data]` makes a type known"), "{said}");
 }
 
-/// What is compared in which way is the `contract` suite's.
+/// The suite `contract` tests the comparison itself.
 #[test]
 fn check_against_a_lock_ends_as_what_it_finds() {
     let folder = std::env::temp_dir().join(format!("mcp-against-{}", std::process::id()));
@@ -226,7 +226,7 @@ fn check_against_a_lock_ends_as_what_it_finds() {
     let strict = ["check", "--strict", "--against", path];
     ends_with(&lock, &against, SUCCESS, "what is published is what was promised");
     ends_with(&lock, &strict, SUCCESS, "what is published is what was promised");
-    // The lock said less, something else, more, and nothing.
+    // The lock has another description, another tool, half of its text, and another server.
     let without = lock.replacen("Repeats a word.", "Says a word again.", 1);
     assert_ne!(without, lock);
     ends_with(&without, &against, SUCCESS, "1 cosmetic change\n  tests/stdio/fixture.rs:");
@@ -244,7 +244,7 @@ fn check_against_a_lock_ends_as_what_it_finds() {
 fn items_are_tried_out() {
     check(&["call", "repeat", "word=a", "times=3"], SUCCESS, "a a a\n", "");
     check(&["call", "repeat", "word=1=1", "times=2", "separator=, "], SUCCESS, "1=1, 1=1\n", "");
-    // A string stays one, whatever it looks like.
+    // A string stays a string, even if it looks like JSON or like an option.
     check(&["call", "echo", "text=[1, 2]"], SUCCESS, "[1, 2]\n", "");
     check(&["call", "echo", "text=--help"], SUCCESS, "--help\n", "");
     check(&["read", "notes://today"], SUCCESS, "test the server\n", "");
@@ -335,7 +335,7 @@ fn run_on_a_runtime_is_refused_in_words() {
     }
 }
 
-/// stdout has what was asked for, so that it can be piped on; the rest goes to stderr as when the server serves.
+/// stdout has only the result, so that it can be piped on. Everything else goes to stderr, as it does while the server serves.
 #[test]
 fn what_tools_print_does_not_mix_with_their_results() {
     check(&["call", "print"], SUCCESS, "printed\n", "printed with a newline\nprinted without one");
@@ -364,7 +364,7 @@ fn a_panic_is_a_failure_of_the_call() {
     assert!(text(&output.stderr).ends_with("error: the tool `panic_later` panicked\n"));
 }
 
-/// A person waits longer than a test does.
+/// A command waits longer than the 10 seconds of the test client, because a person decides how long to wait.
 #[test]
 fn a_slow_tool_is_waited_for() {
     check(&["call", "wait", "ms=10500"], SUCCESS, "waited 10500 ms\n", "");
@@ -408,7 +408,7 @@ fn an_error_that_cannot_be_written_keeps_the_exit_code() {
     assert_eq!(command.output().unwrap().status.code(), Some(USAGE));
 }
 
-/// Like a shell that goes on with the same streams.
+/// A shell uses the same streams for its next commands.
 #[test]
 fn the_streams_are_left_as_they_were() {
     let mut command = Command::new("sh");
@@ -417,7 +417,7 @@ fn the_streams_are_left_as_they_were() {
     assert_eq!(text(&output.stdout), "one\ntwo\nthree\n");
 }
 
-/// An end of stdin is the end of a server, but not of a command.
+/// A server runs until its stdin ends. A command does not.
 #[test]
 fn commands_do_not_wait_for_stdin() {
     let mut command = fixture();

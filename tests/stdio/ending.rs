@@ -1,4 +1,4 @@
-//! How a server ends, idle and with calls running (STDIO-06).
+//! The end of a server, idle and with running calls. It exits promptly at the end of stdin and at SIGTERM (rule STDIO-06).
 
 use std::time::Duration;
 
@@ -7,7 +7,7 @@ use support::clock::eventually_blocking;
 
 use crate::server::{Ended, Server, call, echo, fixture, request, text_of};
 
-/// How long calls may take to finish once the client has left, unless the server says otherwise.
+/// Default grace period: the time that running calls have to finish once the client has left.
 const GRACE: Duration = Duration::from_secs(5);
 
 fn initialize(server: &mut Server) {
@@ -22,12 +22,12 @@ fn initialize(server: &mut Server) {
     server.send(&json!({ "jsonrpc": "2.0", "method": "notifications/initialized" }));
 }
 
-/// A server that has been used, so that its start does not count.
+/// Starts a server and calls it once, so that the time of its start does not count.
 fn started() -> Server {
     used(Server::start())
 }
 
-/// The same, with the usual grace.
+/// Like `started`, with the default grace period.
 fn started_with_grace() -> Server {
     let mut command = fixture();
     command.env_remove("FIXTURE_GRACE");
@@ -44,7 +44,7 @@ fn terminated(server: Server) -> Ended {
     server.wait()
 }
 
-/// Both ways of telling a server to end.
+/// Checks both ways of telling a server to end: the end of stdin, and SIGTERM.
 #[track_caller]
 fn check(prepare: impl Fn(&mut Server), expected: impl Fn(&Ended)) {
     for (end, how) in [(Server::finish as fn(Server) -> Ended, "EOF"), (terminated, "SIGTERM")] {
@@ -105,7 +105,7 @@ fn listen(server: &mut Server) {
     assert_eq!(first["method"], "notifications/subscriptions/acknowledged", "{first}");
 }
 
-/// SUB-04: the cancellation, and then the empty result.
+/// The server ends a stream with a cancellation and then the empty result (rule SUB-04).
 #[test]
 fn listen_streams_are_ended_in_the_protocols_terms() {
     check(listen, |ended| {
@@ -173,7 +173,7 @@ fn a_signal_ends_the_grace() {
     assert!(ended.stderr.contains("still running and have been given up: 1"), "{ended:?}");
 }
 
-/// What the signal interrupts has not been said to its end.
+/// The signal interrupts the client in the middle of a line, so the server must not report a parse error.
 #[test]
 fn half_a_line_is_no_message_when_a_signal_comes() {
     let mut server = started();
@@ -184,7 +184,7 @@ fn half_a_line_is_no_message_when_a_signal_comes() {
     assert_eq!(ended.rest, [] as [Value; 0]);
 }
 
-/// Begins a task, whose result nobody waits for yet.
+/// Begins a task and returns its id. No request waits for the result yet.
 fn begin(server: &mut Server, tool: &str, arguments: Value) -> Value {
     let params = json!({ "name": tool, "arguments": arguments, "task": {} });
     let call = json!({ "jsonrpc": "2.0", "id": tool, "method": "tools/call", "params": params });
@@ -196,7 +196,7 @@ fn result_of(id: &str, task: &Value) -> Value {
     json!({ "jsonrpc": "2.0", "id": id, "method": "tasks/result", "params": { "taskId": task } })
 }
 
-/// A client that has left cannot come back for them: there is one client, and it has this process.
+/// A process on stdio has one client. Once that client has left, it cannot come back for its tasks.
 #[test]
 fn tasks_that_nobody_waits_for_do_not_hold_the_process() {
     let prepare = |server: &mut Server| {
@@ -238,7 +238,7 @@ fn a_result_that_never_comes_is_given_up_after_the_grace() {
     check_given_up(&ended);
 }
 
-/// A server whose only thread computes.
+/// Makes the only thread of the server compute.
 fn computing(mut server: Server) -> Server {
     let mut message = call("x", "compute", json!({}));
     message["params"]["_meta"]["progressToken"] = json!("begun");
@@ -248,7 +248,7 @@ fn computing(mut server: Server) -> Server {
     server
 }
 
-/// A server that is not cut off ends in success when its handler has computed for a minute.
+/// Checks that the server was cut off. Otherwise it would end in success after its handler has computed for a minute.
 #[track_caller]
 fn check_cut_off(ended: &Ended) {
     assert_eq!(ended.status.code(), Some(1), "{ended:?}");
@@ -267,7 +267,7 @@ fn a_signal_ends_a_server_whose_handler_computes() {
 #[test]
 fn a_second_signal_ends_a_server_whose_handler_computes_before_its_grace_is_over() {
     let mut server = computing(started());
-    // Two signals that come together are one for the system, so the second one is repeated.
+    // The system merges two signals that arrive together, so the second one is repeated.
     eventually_blocking("the server ends", || {
         server.terminate();
         server.has_ended().then_some(())

@@ -1,6 +1,6 @@
-//! The server that the suite beside it runs: every way in which a tool can misbehave, and a few that behave.
+//! The server that this suite runs. Its tools misbehave in every way that a tool can, except for a few that behave.
 
-// Printing is one of them; and a tool owns what it is given.
+// Some tools print on purpose, and tools own their arguments.
 #![allow(clippy::print_stdout, clippy::needless_pass_by_value)]
 
 use std::{
@@ -310,15 +310,15 @@ fn greet(name: &str) -> String {
     format!("Say hello to {name}.")
 }
 
-/// What `setup` makes. Lists do without it.
+/// State that `setup` makes. Commands that only list items do not need it.
 struct Prepared;
 
-/// Everything that clients refuse, for `check`.
+/// Items with everything that clients reject, for the tests of `check`.
 mod flawed {
     use mcp_runtime::prelude::*;
     use serde_json::json;
 
-    /// What `setup` makes; it adds a tool.
+    /// State of the `setup` function, which also adds a tool.
     struct Added;
 
     fn schema() -> serde_json::Value {
@@ -365,7 +365,7 @@ mod flawed {
     }
 }
 
-/// Schemas that the compiler cannot make, for `schema`.
+/// Tools for the tests of `schema`. The compiler can make the schema of only one of them.
 mod lazy {
     use std::num::NonZeroI64;
 

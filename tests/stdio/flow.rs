@@ -12,7 +12,7 @@ use support::clock::linger_blocking;
 
 use crate::server::{Server, call, cancelled};
 
-/// The most memory the process ever had, in bytes.
+/// Returns the peak memory of the process, in bytes.
 #[cfg(target_os = "linux")]
 pub(crate) fn peak_memory(pid: u32) -> usize {
     let status = fs::read_to_string(format!("/proc/{pid}/status")).unwrap();
@@ -21,13 +21,13 @@ pub(crate) fn peak_memory(pid: u32) -> usize {
     kilobytes << 10
 }
 
-/// Where nobody counts, only the answers are looked at.
+/// Returns 0, because only Linux tells the peak. The tests then check the answers only.
 #[cfg(not(target_os = "linux"))]
 pub(crate) fn peak_memory(_: u32) -> usize {
     0
 }
 
-/// All answers arrive, and until the client reads them the server keeps at most `bound` bytes.
+/// Checks that all answers arrive, and that the server's memory stays below `bound` bytes, also while the client does not read.
 #[track_caller]
 fn check(calls: usize, tool: &str, bytes: usize, bound: usize) {
     let mut server = Server::start();
@@ -44,7 +44,7 @@ fn check(calls: usize, tool: &str, bytes: usize, bound: usize) {
             stdin
         }
     });
-    // Time to take more than it should. Where a slow machine does not suffice, it shows in the peak below.
+    // Gives the server time to take in more than it should. If a slow machine needs longer, the second look at the peak finds it.
     linger_blocking(Duration::from_secs(1));
     let peak = peak_memory(pid);
     eprintln!(
@@ -79,19 +79,19 @@ fn ten_thousand_unread_answers_are_not_kept() {
     check(10_000, "big", 20_000, 48 * MIB);
 }
 
-/// All of these requests fit in what is read at once.
+/// All of these requests fit into one read of the server.
 #[test]
 fn large_unread_answers_are_not_kept_either() {
     check(200, "big", MIB, 48 * MIB);
 }
 
-/// Calls that wait were all taken in, so their answers are kept; no answer is lost.
+/// The server accepted all of these calls before they waited, so it has to keep their answers. No answer may be lost.
 #[test]
 fn answers_of_calls_that_waited_all_arrive() {
     check(1000, "big_later", 20_000, 96 * MIB);
 }
 
-/// The overflow is answered, never queued, and the server recovers from it.
+/// Calls above the limit are rejected at once, never queued. The server accepts calls again when others have ended.
 #[test]
 fn more_calls_than_the_limit_are_refused() {
     const LIMIT: usize = 1024;
@@ -104,7 +104,7 @@ fn more_calls_than_the_limit_are_refused() {
         assert_eq!((&refused["id"], &refused["error"]["code"]), (&json!(id), &json!(-32603)));
         assert!(refused["error"]["message"].as_str().unwrap().contains("1024"), "{refused}");
     }
-    // What is no call is answered even so.
+    // A request that is not a call is answered all the same.
     server.send(&json!({ "jsonrpc": "2.0", "id": "ping", "method": "ping" }));
     assert_eq!(server.response("ping")["result"], json!({}));
     for id in 0..LIMIT {

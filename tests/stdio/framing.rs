@@ -1,20 +1,20 @@
-//! What may arrive instead of a line of JSON.
+//! Input other than well-formed lines of JSON.
 
 use serde_json::Value;
 
 use crate::server::{Server, echo};
 
-/// One mebibyte over the limit of 16 would do; one byte must.
+/// Limit of a message, 16 MiB. A line that is longer by one byte must already be rejected.
 const LIMIT: usize = 16 << 20;
 
-/// The answers to these bytes in their order: an id whose text came back, or the code of an error without an id.
+/// Checks the answers to these bytes, in order: the id of an answered `echo`, or the code of an error without an id.
 #[track_caller]
 fn check(bytes: &[u8], expected: &[&str]) {
     let mut server = Server::start();
     server.write(bytes);
     let ended = server.finish();
     ended.check_soon();
-    // Only a limit is worth a word to whoever runs the server, and one word is enough.
+    // Only an exceeded limit is logged for the operator, and only once.
     let is_limited = bytes.split(|it| *it == b'\n').any(|line| line.len() > LIMIT);
     let said: Vec<_> = ended.stderr.lines().map(|it| it.contains(r#"limit="message""#)).collect();
     assert_eq!(said, vec![true; usize::from(is_limited)], "{}", ended.stderr);
@@ -32,7 +32,7 @@ fn check(bytes: &[u8], expected: &[&str]) {
     assert_eq!(seen, expected);
 }
 
-/// A good line before and after: whatever is between them harms neither.
+/// Sends the bytes between two valid lines, and checks that both of these are answered too.
 #[track_caller]
 fn check_between(bytes: &[u8], expected: &[&str]) {
     let mut all = format!("{}\n", echo("before")).into_bytes();
@@ -62,7 +62,7 @@ fn blank_lines_and_returns_are_nothing() {
     check(format!("{}\r\n{}\r\n", echo("a"), echo("b")).as_bytes(), &["a", "b"]);
 }
 
-/// Clients on .NET begin their stream with one; anywhere else it is a mistake.
+/// Clients on .NET begin their stream with a byte order mark. Anywhere else it is an error.
 #[test]
 fn a_byte_order_mark_may_begin_the_stream() {
     check(format!("\u{feff}{}\n", echo("a")).as_bytes(), &["a"]);
@@ -88,6 +88,6 @@ fn a_line_that_is_too_long_is_refused_and_the_next_one_read() {
     let line = |length: usize| format!("{}\n", "x".repeat(length));
     check_between(line(LIMIT + 1).as_bytes(), &["-32600"]);
     check_between(line(3 * LIMIT).as_bytes(), &["-32600"]);
-    // Just fits, and is then judged as what it is.
+    // This line just fits, so it is parsed, and it is not JSON.
     check_between(line(LIMIT).as_bytes(), &["-32700"]);
 }

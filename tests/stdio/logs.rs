@@ -1,4 +1,4 @@
-//! What tools log: for the client that asks, and on stderr.
+//! Log events of tools, sent to the client that asks for them and written to stderr.
 
 use serde_json::{Value, json};
 
@@ -8,7 +8,7 @@ fn request(id: &str, method: &str, params: Value) -> Value {
     json!({ "jsonrpc": "2.0", "id": id, "method": method, "params": params })
 }
 
-/// What the server can do, in a revision with a handshake.
+/// Initializes a session of 2025-11-25 and returns the capabilities of the server.
 fn capabilities(server: &mut Server) -> Value {
     let info = json!({ "name": "stdio", "version": "1" });
     let params = json!({ "protocolVersion": "2025-11-25", "capabilities": {}, "clientInfo": info });
@@ -34,7 +34,7 @@ fn a_client_that_asks_hears_what_goes_to_stderr() {
     assert!(ended.stderr.contains("log line 1 of 2\n"), "{ended:?}");
 }
 
-/// Its program has a subscriber that clients hear nothing of, so none is promised to them.
+/// A subscriber that the program itself installed sends nothing to clients, so the server does not declare the capability `logging`.
 #[test]
 fn a_subscriber_of_the_programs_own_is_not_ours() {
     let mut command = fixture();

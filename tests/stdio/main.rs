@@ -1,7 +1,6 @@
-//! Whole server processes over real pipes: what the client sees when tools, clients and streams misbehave.
+//! Whole server processes over real pipes, and what a client sees when tools, clients or streams misbehave.
 //!
-//! Every wait has a deadline, and bounds are about twenty times what they should be: they tell an answer from a hang,
-//! never a fast machine from a slow one.
+//! Every wait has a deadline. Bounds are about twenty times the expected time, so only a hang exceeds them, and not a slow machine.
 
 #![cfg(unix)]
 #![forbid(unsafe_code)]

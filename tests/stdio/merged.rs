@@ -1,4 +1,4 @@
-//! stderr in the same pipe, and readers that are slow.
+//! stdout and stderr in one pipe, and slow readers.
 
 use std::{io::Read, path::Path, thread, time::Duration};
 
@@ -10,7 +10,7 @@ use crate::server::{Server, call, echo, fixture_in_shell, message, text_of};
 
 const LINES: usize = 5000;
 
-/// Reads to the end, with a pause again and again, so that the pipe is full most of the time.
+/// Reads to the end with many pauses, so that the pipe is full most of the time.
 fn read_slowly(mut stream: impl Read) -> String {
     let mut text = Vec::new();
     let mut chunk = [0; 8192];
@@ -55,7 +55,7 @@ fn log_and_messages_in_one_pipe_break_no_line() {
     assert_eq!(log.len(), LINES + 5 * 10);
 }
 
-/// Reports that nobody has read yet are merged; the last one comes before the result all the same.
+/// Progress reports that the client has not read yet are merged. The last one still comes before the result.
 #[test]
 fn reports_are_merged_under_a_slow_reader() {
     const STEPS: u32 = 100_000;

@@ -4,7 +4,7 @@ use serde_json::{Value, json};
 
 use crate::server::{Server, call, cancelled, echo, text_of};
 
-/// What the tool answers while other calls are made before, beside and after it, and what is on stderr at the end.
+/// Checks the answer of the tool, of other calls before, beside and after it, and the texts on stderr at the end.
 #[track_caller]
 fn check(tool: &str, arguments: Value, expected: &str, stderr: &[&str]) {
     let mut server = Server::start();
@@ -77,7 +77,7 @@ fn the_log_goes_to_stderr() {
     check("log", json!({ "lines": 5000 }), "5000 lines logged", &["log line 4999 of 5000"]);
 }
 
-/// A cancelled call is not answered (STDIO-05), and the others are.
+/// The server does not answer a cancelled call (rule STDIO-05), and answers all others.
 #[test]
 fn a_cancelled_call_is_stopped_and_not_answered() {
     for tool in ["spin", "spin_blocking", "hold", "stubborn"] {
@@ -92,11 +92,11 @@ fn a_cancelled_call_is_stopped_and_not_answered() {
     }
 }
 
-/// An id may come again as soon as its call has been cancelled, and then names the new call.
+/// A client may use an id again as soon as it has cancelled the call. The id then names the new call.
 #[test]
 fn the_id_of_a_cancelled_call_is_free() {
     let mut server = Server::start();
-    // In one write, so that the server has read all of it before the first call learns of its end.
+    // All messages are in one write, so that the server has read them before the first call learns of its end.
     let messages = [
         call("x", "hold", json!({})),
         cancelled("x"),

@@ -1,4 +1,4 @@
-//! Commands whose calls ask something: answers from the command line, and from a person at the terminal.
+//! Commands whose calls ask questions, answered on the command line or by a person at the terminal.
 
 use std::{
     io::Write as _,
@@ -16,7 +16,7 @@ fn run(arguments: &[&str]) -> Output {
     command.args(arguments).stdin(Stdio::null()).output().expect("the fixture starts")
 }
 
-/// The exit code, stdout, and what stderr must contain.
+/// Checks the exit code and stdout, and that stderr contains these parts, or is empty if there are none.
 #[track_caller]
 fn check(arguments: &[&str], status: i32, stdout: &str, stderr: &[&str]) {
     let output = run(arguments);
@@ -53,7 +53,7 @@ fn the_command_line_answers() {
     check(&["call", "book", "--answer", "table=cancel"], 1, "", &["the user closed"]);
     check(&["get", "link", "--answer", "page=true"], 0, "[user]\non the way\n", &[]);
     check(&["get", "link", "--answer", "page=false"], 1, "", &["the user declined"]);
-    // What does not fit comes back with the reason.
+    // If an answer does not fit, the call asks again and gives the reason.
     let wrong = r#"table={"name":"Ada","persons":20,"size":"large"}"#;
     check(&["call", "book", "--answer", wrong], 1, "", &["asked again", "persons", "20"]);
     check(
@@ -82,7 +82,7 @@ fn a_wrong_answer_is_a_wrong_command_line() {
     assert!(String::from_utf8(run(&["help"]).stdout).unwrap().contains("\n  --answer KEY=JSON "));
 }
 
-/// Types a line for each text that appears, and gives back the result.
+/// Types a line for each text that appears. Returns stdout and the text of the screen.
 #[track_caller]
 fn talk(arguments: &[&str], turns: &[(&str, &str)]) -> (String, String) {
     let (mut person, program) = terminal();

@@ -15,7 +15,7 @@ use rustix::process::{Pid, Signal, kill_process};
 use serde_json::{Value, json};
 use support::clock::{LIMIT, Stopwatch, eventually_blocking};
 
-/// One process of the fixture. It is killed when this is dropped.
+/// Process of the fixture, which is killed when dropped.
 pub(crate) struct Server {
     child: Child,
     stdin: Option<ChildStdin>,
@@ -24,27 +24,27 @@ pub(crate) struct Server {
     stderr: Option<JoinHandle<String>>,
     /// Responses that were read while waiting for another one.
     kept: Vec<Value>,
-    /// When its end began: it was asked to end, or its stdin was closed.
+    /// Stopwatch since the server was first told to end, by a signal or by the end of its stdin.
     asked: OnceLock<Stopwatch>,
 }
 
-/// What is left of a server that has ended.
+/// Exit status and remaining output of a server that has ended.
 #[derive(Debug)]
 pub(crate) struct Ended {
     pub(crate) status: ExitStatus,
-    /// Time since just before it was first asked to end. Lower bounds of it hold on every machine.
+    /// Time from just before the server was first told to end until its exit. It is never too short, so lower bounds hold on every machine.
     pub(crate) took: Duration,
-    /// Messages nobody had read.
+    /// Messages that the test had not read.
     pub(crate) rest: Vec<Value>,
     pub(crate) stderr: String,
 }
 
-/// The fixture's binary.
+/// Returns the command that starts the fixture.
 pub(crate) fn fixture() -> Command {
     prepared(Command::new(env!("CARGO_BIN_EXE_stdio-fixture")))
 }
 
-/// The fixture as a shell starts it with these redirections.
+/// Returns the command of a shell that starts the fixture with these redirections.
 pub(crate) fn fixture_in_shell(redirections: &str) -> Command {
     let mut command = Command::new("sh");
     command
@@ -55,31 +55,31 @@ pub(crate) fn fixture_in_shell(redirections: &str) -> Command {
 }
 
 fn prepared(mut command: Command) -> Command {
-    // On a machine that is busy any handler may hold the reactor for long, and the warning would be the machine's fault.
+    // On a busy machine any handler may hold the reactor for long, and the warning about it would be the machine's fault.
     command
         .env("RUST_LOG", "info,mcp_runtime::dispatch::pending=error")
-        // So long that a server which ends has not waited for it. Some tests remove this setting.
+        // A grace period beyond all deadlines of the tests, so a server that ends in time has not waited for it. Some tests remove it.
         .env("FIXTURE_GRACE", "600000")
         .env_remove("RUST_BACKTRACE");
     command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
     command
 }
 
-/// A request of the modern era.
+/// Returns a request of the modern era.
 pub(crate) fn request(id: impl Into<Value>, method: &str, mut params: Value) -> Value {
     params["_meta"]["io.modelcontextprotocol/protocolVersion"] = json!("2026-07-28");
     params["_meta"]["io.modelcontextprotocol/clientCapabilities"] = json!({});
     json!({ "jsonrpc": "2.0", "id": id.into(), "method": method, "params": params })
 }
 
-/// A call of a tool in the modern era.
+/// Returns a tool call of the modern era.
 pub(crate) fn call(id: impl Into<Value>, tool: &str, arguments: Value) -> Value {
     let mut params = json!({ "name": tool });
     params["arguments"] = arguments;
     request(id, "tools/call", params)
 }
 
-/// A call of `echo`, and the text that must come back.
+/// Returns a call of `echo` that must return its id as the text.
 pub(crate) fn echo(id: &str) -> Value {
     call(id, "echo", json!({ "text": id }))
 }
@@ -89,7 +89,7 @@ pub(crate) fn cancelled(id: impl Into<Value>) -> Value {
     json!({ "jsonrpc": "2.0", "method": "notifications/cancelled", "params": params })
 }
 
-/// The text of a tool's result, with `error: ` before that of a failure.
+/// Returns the text of a tool's result, with `error: ` before the text of a failure.
 pub(crate) fn text_of(response: &Value) -> String {
     let result = &response["result"];
     let text = result["content"][0]["text"].as_str().unwrap_or_else(|| panic!("{response}"));
@@ -127,12 +127,12 @@ impl Server {
         self.write(format!("{message}\n").as_bytes());
     }
 
-    /// The same where the server may have ended.
+    /// Like `send`, for a server that may have ended.
     pub(crate) fn try_send(&mut self, message: &Value) -> std::io::Result<()> {
         self.stdin.as_mut().expect("stdin is open").write_all(format!("{message}\n").as_bytes())
     }
 
-    /// Waits until the server has read all that was written, where the system can tell.
+    /// Waits until the server has read all that was written. Returns at once if the system cannot tell.
     pub(crate) fn wait_until_read(&self) {
         let stdin = self.stdin.as_ref().expect("stdin is open");
         eventually_blocking("the server has read its stdin", || {
@@ -144,7 +144,7 @@ impl Server {
         self.child.try_wait().expect("the child is ours").is_some()
     }
 
-    /// The writing end, for a test that writes more than the server reads.
+    /// Takes the writing end of stdin, for a test that writes more than the server reads.
     pub(crate) fn take_stdin(&mut self) -> ChildStdin {
         self.stdin.take().expect("stdin is open")
     }
@@ -154,7 +154,7 @@ impl Server {
         self.stdin = None;
     }
 
-    /// The reading end, for a test that reads slowly or not at all. Nothing is read from it before the first message is asked for.
+    /// Takes the reading end of stdout, for a test that reads slowly or not at all. `line` must not have been called before.
     pub(crate) fn take_stdout(&mut self) -> ChildStdout {
         self.stdout.take().expect("nobody has read from stdout")
     }
@@ -165,7 +165,7 @@ impl Server {
         kill_process(pid, Signal::TERM).expect("the process is there");
     }
 
-    /// The next line, or `None` at the end of the stream.
+    /// Returns the next line, or `None` at the end of the stream.
     pub(crate) fn line(&mut self) -> Option<String> {
         let lines = self.lines.get_or_insert_with(|| {
             let stdout = self.stdout.take().expect("stdout is ours");
@@ -186,12 +186,12 @@ impl Server {
         }
     }
 
-    /// The next message, or `None` at the end of the stream. Whatever is on the wire must be one (STDIO-02).
+    /// Returns the next message, or `None` at the end of the stream. Every line on stdout must be a message (rule STDIO-02).
     pub(crate) fn message(&mut self) -> Option<Value> {
         self.line().map(|line| message(&line))
     }
 
-    /// The response to a request; others are kept, notifications dropped.
+    /// Returns the response to a request. Other responses are kept for later; requests and notifications of the server are dropped.
     pub(crate) fn response(&mut self, id: impl Into<Value>) -> Value {
         let id = id.into();
         if let Some(at) = self.kept.iter().position(|it| it["id"] == id) {
@@ -214,7 +214,7 @@ impl Server {
         text_of(&self.response(id))
     }
 
-    /// The server still answers.
+    /// Checks that the server still answers.
     #[track_caller]
     pub(crate) fn check_echo(&mut self, id: &str) {
         assert_eq!(self.ask(id, "echo", json!({ "text": id })), id);
@@ -229,7 +229,7 @@ impl Server {
     /// Waits for the process to end.
     pub(crate) fn wait(mut self) -> Ended {
         let asked = *self.asked.get_or_init(Stopwatch::start);
-        // What it still writes must not hold it; `line` reads on a thread of its own once it has been called.
+        // Output that the server still writes must not hold it up: after the first call of `line`, a thread reads stdout.
         let status = eventually_blocking("the server ends", || {
             self.child.try_wait().expect("the child is ours")
         });
@@ -253,7 +253,7 @@ impl Drop for Server {
 }
 
 impl Ended {
-    /// The process ended by itself, in success and without giving anything up, which it does when its grace is over.
+    /// Checks that the process succeeded, and that it gave nothing up, as it would at the end of its grace period.
     #[track_caller]
     pub(crate) fn check_soon(&self) {
         assert!(self.status.success(), "{self:?}");
@@ -263,7 +263,7 @@ impl Ended {
     }
 }
 
-/// A line of the wire.
+/// Parses a line of the wire.
 #[track_caller]
 pub(crate) fn message(line: &str) -> Value {
     let message: Value =

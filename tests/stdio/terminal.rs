@@ -1,4 +1,4 @@
-//! Started by hand: a person is told what this is, and can end it.
+//! A server that is started by hand tells the person at the terminal what it is and how to end it.
 
 use std::{
     ffi::OsStr,
@@ -15,7 +15,7 @@ use support::clock::LIMIT;
 
 use crate::server::{Server, echo, fixture};
 
-/// A terminal: the person's side, and the program's.
+/// Opens a terminal and returns the person's side and the program's side.
 pub(crate) fn terminal() -> (File, File) {
     let person = openpt(OpenptFlags::RDWR | OpenptFlags::NOCTTY).unwrap();
     grantpt(&person).unwrap();
@@ -26,7 +26,7 @@ pub(crate) fn terminal() -> (File, File) {
     (File::from(person), program)
 }
 
-/// What appears on the screen, as it comes.
+/// Returns a channel with the text on the screen, as it appears.
 pub(crate) fn screen(person: &File) -> Receiver<String> {
     let mut person = person.try_clone().unwrap();
     let (sender, receiver) = channel();
@@ -43,7 +43,7 @@ pub(crate) fn screen(person: &File) -> Receiver<String> {
     receiver
 }
 
-/// Reads the screen until it has this text.
+/// Reads the screen until it shows this text.
 #[track_caller]
 pub(crate) fn wait_for(screen: &Receiver<String>, seen: &mut String, text: &str) {
     while !seen.contains(text) {
@@ -65,14 +65,14 @@ fn a_person_is_told_what_this_is_and_ctrl_d_ends_it() {
     wait_for(&screen, &mut seen, "help");
     assert!(seen.lines().count() <= 6, "{seen}");
 
-    // Whoever types JSON is answered like any client.
+    // A person who types JSON is answered like any client.
     writeln!(person, "{}", echo("typed")).unwrap();
     wait_for(&screen, &mut seen, "{\"jsonrpc\":\"2.0\",\"id\":\"typed\",\"result\"");
     person.write_all(&[4]).unwrap();
     server.wait().check_soon();
 }
 
-/// Only stdin decides: this is how a client is tried out by hand.
+/// Only stdin decides whether there is a hint: a person may type while stdout goes to another program.
 #[test]
 fn the_hint_does_not_go_to_the_wire() {
     let (mut person, program) = terminal();

@@ -1,4 +1,4 @@
-//! What `build()` says of mistakes that no compiler can see. Each is in a group of its own.
+//! Errors of `build()` about mistakes that the compiler cannot see. Each mistake is in a group of its own.
 
 use mcp_runtime::prelude::*;
 mod evaluated;
@@ -196,7 +196,7 @@ fn travel(#[complete(cities)] city: &str) -> String {
     city.to_owned()
 }
 
-/// Keeps what has been written.
+/// State whose methods are items.
 struct Store;
 
 #[server(group = "stateless methods")]
@@ -212,14 +212,14 @@ impl Store {
     }
 }
 
-/// `⟨text⟩` in `expected` stands for this file and the number of the first line that has the text.
+/// Checks the error of `build()`. `⟨text⟩` in `expected` stands for this file and the number of the first line that has the text.
 #[track_caller]
 fn check(server: Builder, expected: &str) {
     let error = server.build().expect_err("a mistake");
     assert_eq!(error.to_string(), placed(expected, include_str!("build.rs"), file!()));
 }
 
-/// `expected` with the places in this source.
+/// Returns `expected` with the places in this source.
 #[track_caller]
 fn placed(expected: &str, source: &str, file: &str) -> String {
     let mut text = String::new();
@@ -235,7 +235,7 @@ fn placed(expected: &str, source: &str, file: &str) -> String {
     text
 }
 
-/// A server without items, which is no mistake when it was asked for.
+/// Returns a server without items, which is no mistake if the author asks for it.
 fn nothing() -> Builder {
     server!().items(items![])
 }
@@ -498,7 +498,7 @@ fn settings_of_the_endpoint() {
     assert!(fine.build().is_ok());
 }
 
-/// Mistakes of every kind in one server, each told once.
+/// Mistakes of every kind in one server, each reported once.
 #[test]
 fn everything_at_once() {
     let server =

@@ -8,7 +8,7 @@ use std::{
 
 use serde_json::Value;
 
-/// The name of the binary of a program: `data_key` for `ui/data/key.rs`.
+/// Returns the name of the binary of a program: `data_key` for `ui/data/key.rs`.
 pub(crate) fn name(program: &Path) -> String {
     let words = program.with_extension("");
     let words: Vec<_> = words.iter().skip(1).map(|it| it.to_string_lossy().into_owned()).collect();
@@ -38,9 +38,9 @@ pub(crate) fn built(
         .expect("the workspace is locked");
     let output = Command::new(env!("CARGO"))
         .args(["check", "--offline", "--keep-going", "--message-format=json", "--target-dir"])
-        // That of the workspace, where macros and what they need are built already.
+        // The target folder of the workspace, where the macros and their dependencies are built already.
         .arg(Path::new(env!("CARGO_TARGET_TMPDIR")).join(".."))
-        // As in an author's builds. With it rustc does not find two errors to be the same if they are about two bodies.
+        // Authors build incrementally. Then rustc does not merge two errors with the same text if they are about two bodies.
         .env("CARGO_INCREMENTAL", "1")
         .current_dir(&folder)
         .output()
@@ -49,7 +49,7 @@ pub(crate) fn built(
     messages.lines().filter_map(|it| serde_json::from_str(it).ok()).collect()
 }
 
-/// The errors among cargo's messages about one program.
+/// Returns the errors among cargo's messages about one program.
 pub(crate) fn errors<'a>(messages: &'a [Value], program: &Path) -> Vec<&'a Value> {
     let name = name(program);
     let own = messages.iter().filter(|it| it["target"]["name"] == *name).map(|it| &it["message"]);

@@ -1,6 +1,6 @@
 //! The number of errors that cargo reports: "could not compile … due to 2 previous errors".
 //!
-//! `trybuild` builds without incremental compilation, and rustc then finds two errors of the same words to be one. An author builds with it.
+//! `trybuild` builds without incremental compilation, and rustc then merges two errors with the same text. Authors build with it.
 
 use std::path::{Path, PathBuf};
 
@@ -8,12 +8,12 @@ use serde_json::Value;
 
 use crate::cargo;
 
-/// Folders whose mistakes are about types, which rustc looks at in each body that names them.
+/// Folders whose mistakes are about types, which rustc checks in each body that names them.
 const AREAS: [&str; 7] =
     ["argument", "lifetime", "method", "parameter", "prompt", "state", "template"];
 
-/// Mistakes that rustc meets in two bodies: where the argument is described and where it is read. The default stands in both, because its type has no
-/// name that a third could have, and about an argument that borrows rustc would say something else in the body that does not ask.
+/// Mistakes that rustc meets in two bodies: where the argument is described and where it is read. The default stands in both, because a
+/// third body could not name its type. For an argument that borrows, a body that does not ask for the trait would give another error.
 const TWICE: [&str; 6] = [
     "argument/default_for_server_state",
     "argument/default_of_a_type_without_one",
@@ -49,7 +49,7 @@ fn cargo_counts_each_mistake_once() {
     assert!(count >= 100, "only {count} mistakes");
 }
 
-/// Of a program with no other dependency, the derives of serde and schemars only say that they cannot find their crates.
+/// In a program with no other dependency, the derives of serde and schemars would only report that they cannot find their crates.
 #[test]
 fn derives_of_the_prelude_name_data_where_serde_is_no_dependency() {
     if let Err(missing) = crate::compiler() {

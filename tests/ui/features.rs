@@ -1,13 +1,13 @@
 //! Errors about features that are off.
 //!
-//! The features of a package are the same for all of its programs, and those of this one are on. So the programs in `features/`, which have no
-//! twins, are built here as a package of their own with the default features only. `fixed` builds them once more with all.
+//! All programs of a package have the same features, and in this package all are on. So the programs in `features/`, which have no twins,
+//! are built here as a package of their own with the default features only. `fixed` builds them once more with all features.
 
 use std::{fs, path::PathBuf};
 
 use crate::cargo;
 
-/// The programs. The first line of each names the feature that it lacks: `// auth`.
+/// Returns the programs. The first line of each names the feature that it lacks: `// auth`.
 pub(crate) fn programs() -> impl Iterator<Item = PathBuf> {
     let entries = fs::read_dir("ui/features").expect("the folder is there");
     let mut programs: Vec<_> = entries.map(|it| it.expect("an entry").path()).collect();

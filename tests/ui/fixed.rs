@@ -1,7 +1,7 @@
-//! What becomes of a mistake when its author does what the message says.
+//! Programs that result when the author of a mistake does what the message says.
 //!
-//! Beside each fixture, `<name>.fixed.rs` is the same program without the mistake. It differs by nothing but what the message proposes, which is
-//! held by words: those it adds stand in the message or in the fixture already. What a message leaves out, no twin can write.
+//! Beside each fixture, its twin `<name>.fixed.rs` is the same program without the mistake. It differs only by what the message proposes:
+//! each word that the twin adds stands in the message or in the fixture. So a twin cannot write what a message leaves out.
 
 use std::{
     collections::BTreeSet,
@@ -10,16 +10,16 @@ use std::{
     process::Command,
 };
 
-/// What a twin may write where only the author can choose: the message has a `…`, or asks for `another`.
+/// Words that a twin may add where the author has to choose: the message has a `…`, or asks for `another`.
 const CHOSEN: [&str; 1] = ["other"];
 
-/// What rustc says of Rust itself, and the word it leaves out.
+/// Messages of rustc about Rust itself, and the word that each leaves out.
 const IMPLIED: [(&str, &str); 1] = [("is private", "pub")];
 
-/// As many lines as the longest proposal takes. More than that is another program.
+/// Greatest number of lines that may differ, as the longest proposal needs. With more, the twin would be another program.
 const LINES: usize = 10;
 
-/// The attributes that make a program ours. Without them anything compiles.
+/// Our attributes. A twin keeps them, unless the message says to remove one: without them any program compiles.
 const ATTRIBUTES: [&str; 7] =
     ["tool", "resource", "prompt", "completion", "server", "data", "form"];
 
@@ -55,7 +55,7 @@ fn a_twin_does_what_the_message_says() {
     assert!(problems.is_empty(), "{}", problems.join("\n"));
 }
 
-/// All of them are modules of one crate, which is only checked: a program each would take minutes.
+/// All twins are modules of one crate, which is only checked. A program for each of them would take minutes.
 #[test]
 fn twins_compile() {
     let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("twins");
@@ -69,7 +69,7 @@ fn twins_compile() {
         library.push_str(&format!("#[path = {:?}]\nmod twin{number};\n", tests.join(twin)));
     }
     let runtime = tests.join("../mcp-runtime");
-    // Any crate is one that a server can be `with`.
+    // Any crate can be the one that a twin names in `with`.
     let manifest = format!(
         "[package]\nname = \"twins\"\nedition = \"2024\"\n\n[lib]\npath = \"lib.rs\"\n\n[workspace]\n\n\
          [dependencies]\nmcp-runtime = {{ path = {runtime:?}, features = [\"auth-server\", \"axum\", \"sqlite\", \"state-key\"] }}\nserde = \"1\"\ntracing = {{ version = \"0.1\", default-features = false }}\n\
@@ -83,7 +83,7 @@ fn twins_compile() {
 
     let output = Command::new(env!("CARGO"))
         .args(["check", "--offline", "--quiet", "--color=never", "--target-dir"])
-        // That of the workspace, where macros and what they need are built already.
+        // The target folder of the workspace, where the macros and their dependencies are built already.
         .arg(Path::new(env!("CARGO_TARGET_TMPDIR")).join(".."))
         .current_dir(&folder)
         .output()
@@ -92,7 +92,7 @@ fn twins_compile() {
     assert!(output.status.success(), "not every twin compiles:\n{errors}");
 }
 
-/// Leaves a file that says this already alone, so that cargo need not check it again.
+/// Writes a file unless it has this text already, so that cargo need not check it again.
 fn write(path: &Path, text: &str) {
     if fs::read_to_string(path).ok().as_deref() != Some(text) {
         fs::write(path, text).expect("the folder for tests can be written");
@@ -107,7 +107,7 @@ fn read(path: &Path) -> String {
     fs::read_to_string(path).unwrap_or_else(|error| panic!("{}: {error}", path.display()))
 }
 
-/// What in `fixed` goes beyond what the message about `mistake` proposes.
+/// Returns the differences between `mistake` and `fixed` that the message does not propose.
 fn compare(mistake: &str, fixed: &str, message: &str) -> Vec<String> {
     let mut problems = Vec::new();
     let said = said(message);
@@ -141,7 +141,7 @@ fn compare(mistake: &str, fixed: &str, message: &str) -> Vec<String> {
     problems
 }
 
-/// The words of the compiler: without the places it quotes, but with what it writes below or (`+`) into them.
+/// Returns the compiler's own text: without quoted lines of code, but with its labels below them and its insertions (`+`).
 fn said(message: &str) -> String {
     let mut said = String::new();
     let mut lines = message.lines().map(str::trim_start).peekable();
@@ -163,12 +163,12 @@ fn said(message: &str) -> String {
     said
 }
 
-/// Names, keywords and numbers. All else is punctuation, which nobody has to be told one by one.
+/// Returns the names, keywords and numbers of a text. The rest is punctuation, which a message need not spell out.
 fn words(text: &str) -> impl Iterator<Item = &str> {
     text.split(|it: char| !it.is_alphanumeric() && it != '_').filter(|it| !it.is_empty())
 }
 
-/// The names of a program's items. What kind of item each is, a message may change.
+/// Returns the names of a program's items, but not their kinds, which a message may change.
 fn declared(program: &str) -> impl Iterator<Item = &str> {
     let kinds = ["fn", "struct", "enum", "union", "trait"];
     // A type such as `fn(u8)` has no space after its keyword.
@@ -176,7 +176,7 @@ fn declared(program: &str) -> impl Iterator<Item = &str> {
     pairs.filter(move |(kind, _)| kinds.contains(kind)).filter_map(|(_, name)| words(name).next())
 }
 
-/// How many lines only the first has, and how many only the second, in the longest order they share.
+/// Returns how many lines only the first text has, and how many only the second, beside their longest common subsequence.
 fn changed(one: &str, other: &str) -> (usize, usize) {
     let (one, other): (Vec<_>, Vec<_>) = (one.lines().collect(), other.lines().collect());
     let mut shared = vec![0; other.len() + 1];

@@ -1,7 +1,7 @@
-//! What users see who make a mistake, and what they may write without seeing anything.
+//! Errors that users see when they make a mistake, and legal programs that compile without a warning.
 //!
-//! A folder holds programs with one mistake each and, beside them, what rustc says and the program that follows from it (`fixed`).
-//! Regenerate what it says with `TRYBUILD=overwrite cargo test -p mcp-tests --test ui mistakes`, and read the result as somebody who made that mistake.
+//! A folder holds programs with one mistake each. Beside each are the output of rustc and the program that follows from it (`fixed`).
+//! Regenerate the output with `TRYBUILD=overwrite cargo test -p mcp-tests --test ui mistakes`, and read it as the author of the mistake.
 
 #![forbid(unsafe_code)]
 
@@ -18,10 +18,10 @@ use std::{
 };
 use support::requirement::{Missing, output_of};
 
-/// The compiler whose words the fixtures hold.
+/// Version of the compiler whose output the fixtures hold.
 const RENDERED_BY: &str = "1.95";
 
-/// Folders of `tests/ui` whose programs have one mistake each; those that have more, or that use what has one elsewhere, mark them.
+/// Folders whose programs have one mistake each. Programs with several mistakes, or with uses of a mistaken item, mark their lines.
 const AREAS: [&str; 21] = [
     "argument",
     "async",
@@ -46,8 +46,8 @@ const AREAS: [&str; 21] = [
     "visibility",
 ];
 
-/// Mistakes of which rustc says more than one thing, and how many. Nothing in stable Rust makes it say fewer: schemars repeats what the
-/// first error says in our words, and of a future rustc names each reason, but with it the variable and the `await`.
+/// Mistakes for which rustc reports more than one error, and how many. Stable Rust has no way to reduce them: schemars repeats the first
+/// error, and for a future rustc reports each reason, but with it the variable and the `await`.
 const MORE: [(&str, usize); 3] = [
     ("async/refcell_guard_across_await", 2),
     ("data/field_without_data", 2),
@@ -65,12 +65,12 @@ fn mistakes_are_explained() {
     }
 }
 
-/// The programs with a mistake.
+/// Returns the programs with a mistake.
 fn fixtures() -> impl Iterator<Item = PathBuf> {
     sources().filter(|it| !is_twin(it))
 }
 
-/// The programs of all areas, with and without a mistake, always in the same order. Cargo starts tests in their package.
+/// Returns the programs of all areas, with and without a mistake, always in the same order. Cargo starts tests in their package.
 fn sources() -> impl Iterator<Item = PathBuf> {
     AREAS.iter().flat_map(|area| {
         let entries = std::fs::read_dir(Path::new("ui").join(area)).expect(area);
@@ -98,7 +98,7 @@ fn compiler() -> Result<(), Missing> {
     )))
 }
 
-/// One mistake, one error, where it is: what follows from it is noise, and what has to be asked for is missing.
+/// Each mistake gives one error, at the place of the mistake. Errors that follow from it would be noise.
 #[test]
 fn every_mistake_gives_one_error() {
     let mut count = 0;
@@ -118,14 +118,14 @@ fn every_mistake_gives_one_error() {
     assert!(count >= 200, "only {count} mistakes");
 }
 
-/// The lines that a program marks as mistakes.
+/// Returns the lines that a program marks as mistakes.
 fn marked(fixture: &Path) -> Vec<usize> {
     let text = std::fs::read_to_string(fixture).expect("a fixture is there");
     let lines = text.lines().zip(1..).filter(|(line, _)| line.ends_with("// mistake"));
     lines.map(|(_, number)| number).collect()
 }
 
-/// The lines that the errors point at.
+/// Returns the lines that the errors point at.
 fn places(message: &str) -> Vec<usize> {
     let errors = message.split("\nerror").map(|it| it.split_once("--> ").map_or("", |(_, it)| it));
     let mut places: Vec<usize> =

@@ -1,12 +1,12 @@
-//! What users of MCP servers have complained about: each public thread, and what a server here must not publish or refuse so that
-//! nobody complains about it again. Every row looks at what a real tool publishes in every revision.
+//! Complaints of users of MCP servers. Each row has a public thread, and a check that a server with this crate does not repeat the problem.
+//! The checks look at what a real tool publishes in every revision.
 
 use mcp_runtime::testing::{Client, Revision};
 use serde_json::{Map, Value, json};
 
 use crate::{block_on, server};
 
-/// The tools of the server as each revision lists them.
+/// Returns the tools of the server as each revision lists them.
 fn listed() -> Vec<(&'static str, Vec<Value>)> {
     let list = async |revision| {
         let mut client =
@@ -16,7 +16,7 @@ fn listed() -> Vec<(&'static str, Vec<Value>)> {
     Revision::ALL.into_iter().map(|it| (it.name(), block_on(list(it)))).collect()
 }
 
-/// Every object in a schema that is a schema itself.
+/// Returns a schema and all schemas inside of it that are objects.
 fn schemas(schema: &Value) -> Vec<&Map<String, Value>> {
     let mut found = Vec::new();
     let mut open = vec![schema];
@@ -38,7 +38,7 @@ fn schemas(schema: &Value) -> Vec<&Map<String, Value>> {
     found
 }
 
-/// Whether nobody complains of a tool.
+/// Returns whether a tool gives no cause for a complaint.
 type IsFine = fn(&Value) -> bool;
 
 fn inputs(tool: &Value) -> Vec<&Map<String, Value>> {
@@ -62,7 +62,7 @@ fn one_type_and_no_null(tool: &Value) -> bool {
         .all(|it| !it.contains_key("nullable") && it.get("default") != Some(&Value::Null))
 }
 
-/// An `Option` is a plain type that need not be given.
+/// Whether each `Option` is published as a plain type that is not required.
 fn optional_is_not_required(tool: &Value) -> bool {
     let required = &tool["inputSchema"]["required"];
     let kinds = ["text", "number", "place", "list"]
@@ -79,7 +79,7 @@ fn no_dialect(tool: &Value) -> bool {
     !tool.to_string().contains("$schema")
 }
 
-/// `properties` hold no bare `true`, and every schema says what it describes.
+/// Whether `properties` contain no bare `true`, and every schema says which values it describes.
 fn everything_is_typed(tool: &Value) -> bool {
     both(tool).iter().all(|it| {
         let properties = it.get("properties").and_then(Value::as_object);
@@ -98,7 +98,7 @@ fn no_one_of_and_no_const(tool: &Value) -> bool {
     both(tool).iter().all(|it| !it.contains_key("oneOf") && !it.contains_key("const"))
 }
 
-/// A schema of further members is an object that says something, or there is none.
+/// Whether each schema of further members is absent or an object that is not empty.
 fn no_bare_further_members(tool: &Value) -> bool {
     both(tool).iter().all(|it| {
         let further = it.get("additionalProperties");
@@ -106,7 +106,7 @@ fn no_bare_further_members(tool: &Value) -> bool {
     })
 }
 
-/// All that Gemini's API has a field for, and the schema of a map's values, which clients that talk to it take out.
+/// Whether each keyword has a field in Gemini's API, or is the schema of a map's values, which clients of that API remove.
 fn no_field_is_missing(tool: &Value) -> bool {
     const FIELDS: [&str; 20] = [
         "type",
@@ -143,14 +143,14 @@ fn root_is_an_object(tool: &Value) -> bool {
     schema["type"] == "object" && schema["properties"].is_object() && !has_choice
 }
 
-/// Before 2026-07-28 a client refuses the whole list for it.
+/// Whether the result, if it has a schema, is an object. Otherwise a client before 2026-07-28 rejects the whole list.
 fn results_are_objects(tool: &Value) -> bool {
     tool["outputSchema"].is_null() || tool["outputSchema"]["type"] == "object"
 }
 
-/// The thread, the tool (`*` for each), the revisions up to which it matters, and what must be so.
+/// The thread, the tool (`*` for each), the last revision that is concerned (all if empty), and the check.
 const COMPLAINTS: &[(&str, &str, &str, IsFine)] = &[
-    // users.md, 4 (2)
+    // Schemas that clients reject.
     ("anomalyco/opencode#31002", "numbers", "", no_foreign_formats),
     ("Piebald-AI/splitrail#113", "numbers", "", no_foreign_formats),
     ("longbridge/developers#1264", "*", "", no_foreign_formats),
@@ -162,7 +162,7 @@ const COMPLAINTS: &[(&str, &str, &str, IsFine)] = &[
     ("joshrotenberg/tower-mcp#582", "any", "", everything_is_typed),
     ("ryan-voitiskis/reklawdbox#32", "any", "", everything_is_typed),
     ("google-gemini/gemini-cli#14970", "*", "", no_dialect),
-    // peers.md, 3 C
+    // Schemas that hide a tool or a whole list.
     ("Goldziher/basemind#50", "*", "", no_references),
     ("mikeyobrien/ralph-orchestrator#351", "nested", "", no_references),
     ("zed-industries/zed#60162", "nested", "", no_references),
@@ -172,7 +172,7 @@ const COMPLAINTS: &[(&str, &str, &str, IsFine)] = &[
     ("anthropics/claude-code#17742", "any", "", everything_is_typed),
     ("modelcontextprotocol/rust-sdk#251", "nested", "", no_references),
     ("modelcontextprotocol/rust-sdk#174", "*", "2025-11-25", results_are_objects),
-    // Found since.
+    // Threads that were found later.
     ("anthropics/claude-code#92900", "any_result", "", everything_is_typed),
     ("google/adk-js#199", "*", "", one_type_and_no_null),
     ("microsoft/vscode#244467", "pair", "", lists_say_of_what),
@@ -209,7 +209,7 @@ fn nobody_complains_of_what_is_published() {
     }
 }
 
-/// What stands for each kind of complaint: a server that publishes everything is complained of.
+/// With full schemas the checks find the problem of each thread, so each check would have caught its complaint.
 #[test]
 fn the_full_schemas_are_complained_of() {
     let tools = block_on(async {
@@ -219,7 +219,7 @@ fn the_full_schemas_are_complained_of() {
     });
     for (thread, name, ..) in COMPLAINTS {
         let is_fine = COMPLAINTS.iter().find(|it| it.0 == *thread).expect("itself").3;
-        // The form of the root and of results that are no objects is no matter of the profile.
+        // The profile changes neither the form of the root nor results that are not objects.
         if [root_is_an_object as IsFine, results_are_objects]
             .iter()
             .any(|it| std::ptr::fn_addr_eq(*it, is_fine))
@@ -234,8 +234,7 @@ fn the_full_schemas_are_complained_of() {
     }
 }
 
-/// The thread, the tool, what is sent, and the text of the answer: arguments as text are read where no text is wanted, and
-/// nowhere else.
+/// The thread, the tool, the arguments, and the text of the answer. An argument that is sent as text is parsed, unless text is wanted.
 const SENT: &[(&str, &str, &str, &str)] = &[
     (
         "PrefectHQ/fastmcp#932",
@@ -279,7 +278,7 @@ fn arguments_are_read_as_clients_send_them() {
     });
 }
 
-/// What has become of the keywords.
+/// Keywords that clients do not know are replaced by sentences in descriptions.
 #[test]
 fn what_a_keyword_said_is_said_in_words() {
     let described = |text: &str, mut schema: Value| {
@@ -304,7 +303,7 @@ fn what_a_keyword_said_is_said_in_words() {
     }
 }
 
-/// Any value goes in and comes out, and is what was published of it.
+/// Any JSON value can be an argument and a result, and fits the published schema.
 #[test]
 fn any_value_fits_what_is_published_of_it() {
     let one = ["string", "number", "boolean", "object"].map(|it| json!({ "type": it }));

@@ -1,4 +1,4 @@
-//! Errors that repeat texts of the client: these are cut, so that an answer does not grow with the request.
+//! Errors that repeat texts of the client. The server truncates these texts, so that an answer does not grow with the request.
 
 use std::time::Duration;
 
@@ -15,11 +15,11 @@ const MOST: usize = 2048;
 const LEGACY: &str = "2025-11-25";
 
 fn long() -> String {
-    // Characters that are written with escapes make the most of an echo.
+    // Characters that JSON escapes make the echo as long as possible.
     format!("x\"{}", "\u{1}".repeat(LONG))
 }
 
-/// Requests with a long text in each place that an error could repeat.
+/// Returns requests with a long text in each place that an error could repeat.
 fn requests() -> Vec<(&'static str, Value)> {
     let (text, key) = (long(), long());
     let note = format!("note://{text}");
@@ -122,7 +122,7 @@ fn an_answer_does_not_grow_with_the_words_of_the_client() {
     });
 }
 
-/// Describes what is wrong with the answer, if anything is: it is too long, or no refusal.
+/// Returns a description of the problem if the answer is missing, too long, or not an error.
 async fn grown(client: &mut Client, what: &str, request: &str) -> Option<String> {
     client.send_raw(request.as_bytes());
     let Some(answer) = client.receive_raw(Duration::from_secs(10)).await else {

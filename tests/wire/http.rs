@@ -1,7 +1,6 @@
 //! Conversations over HTTP: `http/<revision>/<name>.jsonl`, each replayed against a server of its own on loopback.
 //!
-//! `tests/support/http/transcript.rs` lists the steps of a transcript. Folders and replaced texts are those of
-//! the conversations in memory.
+//! `tests/support/http/transcript.rs` lists the steps of a transcript. Folders and replaced texts are those of the conversations in memory.
 
 mod rules;
 mod settings;
@@ -16,10 +15,10 @@ use tokio::sync::oneshot;
 
 use crate::{log_to_clients, replaced, revisions, server, texts_in};
 
-/// How long a server may take to stop. A jump of the clock may have used its grace up, so it is short.
+/// Time in which a server must stop. It is short, because a jump of the clock may have used up the grace period already.
 const STOP: Duration = Duration::from_secs(10);
 
-/// Every transcript, once for each of its revisions.
+/// Returns every transcript, once for each of its revisions.
 fn transcripts() -> Vec<Transcript> {
     let mut transcripts = Vec::new();
     for (folder, name, text) in texts_in(&Path::new(env!("CARGO_MANIFEST_DIR")).join("wire/http")) {
@@ -32,7 +31,7 @@ fn transcripts() -> Vec<Transcript> {
     transcripts
 }
 
-/// A runtime for one server and its clients, whose clock a transcript may let jump.
+/// Runs `test` on a runtime for one server and its clients. A transcript may let the clock of this runtime jump.
 fn block_on<T>(test: impl Future<Output = T>) -> T {
     log_to_clients();
     support::clock::in_step(test)
@@ -46,7 +45,7 @@ async fn held(transcript: &Transcript) -> Result<(), String> {
     let address = server.local_addr();
     let (stop, stopped) = oneshot::channel();
     let serving = tokio::spawn(server.serve_until(async {
-        // That nobody is left who could say so is as good.
+        // A dropped sender stops the server too.
         let _ = stopped.await;
     }));
     let mut stop = Some(stop);
@@ -66,7 +65,7 @@ async fn held(transcript: &Transcript) -> Result<(), String> {
 fn the_server_says_what_the_transcripts_say() {
     let left = Mutex::new(transcripts());
     let failures = Mutex::new(Vec::new());
-    // They mostly wait, for silence that takes real time.
+    // Transcripts mostly wait for silence, which takes real time, so many of them run at once.
     thread::scope(|scope| {
         for _ in 0..16 {
             scope.spawn(|| {
@@ -92,7 +91,7 @@ fn every_revision_has_transcripts() {
     }
 }
 
-/// HL-16: ids of sessions are visible ASCII, long, and never the same.
+/// Session ids are visible ASCII, long, and unique (rule HL-16).
 #[test]
 fn ids_of_sessions_are_visible_and_differ() {
     let ids = block_on(async {

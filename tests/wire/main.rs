@@ -1,13 +1,13 @@
 //! Conversations with the server, byte for byte: `<revision>/<name>.jsonl`, replayed in memory, and
 //! `http/<revision>/<name>.jsonl`, replayed over loopback (see `http.rs`).
 //!
-//! `tests/support/transcript.rs` lists the steps of a transcript, `pattern.rs` the wildcards. A folder
-//! is named after a revision, or `<first>..<last>` for all from one to another: those transcripts are
-//! replayed in each. These texts are replaced before a transcript is read:
+//! `tests/support/transcript.rs` lists the steps of a transcript, `pattern.rs` the wildcards. A folder is named after a revision, or
+//! `<first>..<last>` after a range of revisions. Its transcripts are replayed in each of these. Some texts are replaced before a transcript
+//! is read:
 //!
 //! | text | becomes |
 //! |---|---|
-//! | `REVISION` | the revision it is replayed in |
+//! | `REVISION` | the revision in which the transcript is replayed |
 //! | `"UNREAD"` | the `id` of an error whose request could not be read: null, and absent since 2025-11-25 |
 //! | `"ENVELOPE": true` | the two members that `_meta` of a request must have since 2026-07-28 |
 //! | `"SERVED": true` | the member that `_meta` of a result has since 2026-07-28 |
@@ -52,7 +52,7 @@ impl Wire for Memory {
     }
 }
 
-/// Sends what is logged to the clients: one for the process, as the capability `logging` depends on it.
+/// Sends log events to the clients. The process has one subscriber for all tests, because the capability `logging` depends on it.
 fn log_to_clients() {
     static LOGGING: Once = Once::new();
     LOGGING.call_once(|| {
@@ -68,7 +68,7 @@ fn block_on<T>(test: impl Future<Output = T>) -> T {
     runtime.enable_time().start_paused(true).build().expect("a runtime").block_on(test)
 }
 
-/// The revisions that the transcripts in a folder of this name are for.
+/// Returns the revisions in which the transcripts of a folder with this name are replayed.
 fn revisions(folder: &str) -> &'static [&'static str] {
     let (first, last) = folder.split_once("..").unwrap_or((folder, folder));
     let index = |name| REVISIONS.iter().position(|it| *it == name);
@@ -78,7 +78,7 @@ fn revisions(folder: &str) -> &'static [&'static str] {
     }
 }
 
-/// What is in a folder, in order; nothing when it is a file.
+/// Returns the sorted paths in a folder, or none if it is a file.
 fn entries(folder: &Path) -> Vec<PathBuf> {
     let entries = fs::read_dir(folder).into_iter().flatten();
     let mut paths: Vec<_> = entries.map(|it| it.expect("an entry").path()).collect();
@@ -86,7 +86,7 @@ fn entries(folder: &Path) -> Vec<PathBuf> {
     paths
 }
 
-/// Every transcript in a folder: the name of its own folder, its own, and its text.
+/// Returns every transcript two levels below a folder: the name of the folder that it is in, its own name, and its text.
 fn texts_in(folder: &Path) -> Vec<(String, String, String)> {
     let mut texts = Vec::new();
     for path in entries(folder).iter().flat_map(|it| entries(it)) {
@@ -104,7 +104,7 @@ fn texts() -> Vec<(String, String, String)> {
     texts_in(&Path::new(env!("CARGO_MANIFEST_DIR")).join("wire"))
 }
 
-/// The text of a transcript as it is replayed in this revision.
+/// Returns the text of a transcript as it is replayed in this revision.
 fn replaced(text: &str, revision: &str) -> String {
     let unread = if revision < "2025-11-25" { "null" } else { r#"{"$absent": true}"# };
     text.replace("REVISION", revision)
@@ -113,7 +113,7 @@ fn replaced(text: &str, revision: &str) -> String {
         .replace("\"SERVED\": true", SERVED)
 }
 
-/// Every transcript, once for each of its revisions.
+/// Returns every transcript, once for each of its revisions.
 fn transcripts() -> Vec<Transcript> {
     let mut transcripts = Vec::new();
     for (folder, name, text) in texts() {
@@ -149,7 +149,7 @@ fn every_revision_has_transcripts_of_its_own_or_shared_ones() {
     }
 }
 
-/// SUB-04: each stream is cancelled and then answered with the empty result. The other calls are not.
+/// A server that stops cancels each stream and then answers it with the empty result (rule SUB-04). Other calls get neither.
 #[test]
 fn streams_are_ended_when_the_server_stops() {
     let said = block_on(async {
@@ -185,7 +185,7 @@ fn streams_are_ended_when_the_server_stops() {
     said.iter().for_each(|message| schema.check(message, &asked).expect("conforms"));
 }
 
-/// STDIO-05: nothing follows a cancellation, though a blocking handler hears of it late.
+/// The server sends nothing for a cancelled call, even if a blocking handler learns of the cancellation late (rule STDIO-05).
 #[test]
 fn what_a_cancelled_handler_reports_is_not_sent() {
     block_on(async {

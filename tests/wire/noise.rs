@@ -1,4 +1,4 @@
-//! Whatever a client sends, the connection goes on: what is asked next is answered.
+//! Random lines from a client. The connection survives all of them, and the next requests are answered.
 
 use std::{slice, sync::OnceLock, time::Duration};
 
@@ -15,7 +15,7 @@ use support::schema::REVISIONS;
 
 use crate::{block_on, replaced, server, texts};
 
-/// What the clients of the transcripts send: the valid messages that mutations begin with.
+/// Returns the messages that the clients of the transcripts send. Mutations begin with these.
 fn sent() -> &'static [String] {
     #[derive(Deserialize)]
     struct Line<'a> {
@@ -39,7 +39,7 @@ fn sent() -> &'static [String] {
     })
 }
 
-/// One change to a line.
+/// Change to a line.
 #[derive(Clone, Debug)]
 enum Mutation {
     Cut(Index),
@@ -75,7 +75,7 @@ impl Mutation {
     }
 }
 
-/// What breaks JSON, or what a careless reader stumbles over.
+/// Tokens that break JSON, or that a careless parser stumbles over.
 const TOKENS: [&[u8]; 15] = [
     b"null",
     b"{",
@@ -94,7 +94,7 @@ const TOKENS: [&[u8]; 15] = [
     b"[[[[[[[[",
 ];
 
-/// Names of members that mean something.
+/// Names of members that have a meaning in the protocol.
 const NAMES: [&str; 18] = [
     "jsonrpc",
     "id",
@@ -116,7 +116,7 @@ const NAMES: [&str; 18] = [
     "io.modelcontextprotocol/clientCapabilities",
 ];
 
-/// Texts that mean something.
+/// Texts that have a meaning in the protocol or on the server.
 const TEXTS: [&str; 16] = [
     "2.0",
     "tools/call",
@@ -147,7 +147,7 @@ fn mutation() -> impl Strategy<Value = Mutation> {
     ]
 }
 
-/// JSON whose members have the names that mean something.
+/// Generates JSON from these names and texts.
 fn json_like() -> impl Strategy<Value = String> {
     let name = select(&NAMES[..]);
     let text = select(&TEXTS[..]);
@@ -160,7 +160,7 @@ fn json_like() -> impl Strategy<Value = String> {
         1 => Just("null".to_owned()),
     ];
     leaf.prop_recursive(5, 40, 8, move |inner| {
-        // Members may come twice: a map would hide that.
+        // Members may come twice, so this does not build a map.
         let member = (name.clone(), inner.clone())
             .prop_map(|(name, value)| format!("{}:{value}", json!(name)));
         prop_oneof![
@@ -181,11 +181,11 @@ fn line() -> impl Strategy<Value = Vec<u8>> {
         2 => json_like().prop_map(String::into_bytes),
         1 => vec(any::<u8>(), 0..40),
     ];
-    // A newline ends a line; inside one it can never arrive.
+    // A newline ends a line, so a line cannot contain one.
     line.prop_map(|line| line.into_iter().filter(|it| *it != b'\n').collect())
 }
 
-/// Sends everything and asks both eras something. Gives all that was answered.
+/// Sends all lines, then a request in each era. Returns all answers.
 async fn answers(revision: Option<&str>, lines: &[Vec<u8>]) -> Vec<Value> {
     let mut client = Client::bare(server::named("fixture")).await.expect("the server starts");
     if let Some(revision) = revision {

@@ -1,5 +1,5 @@
-//! What users write that runs while a server is built: their defaults, their schemas, their types' own code. Where it panics, `build()` says so,
-//! and with it what else is wrong.
+//! Code of users that runs while a server is built: defaults, schemas, and the code of their types. If this code panics, `build()` reports
+//! the panic together with all other mistakes.
 
 use std::{borrow::Cow, fmt};
 
@@ -58,7 +58,7 @@ fn find_most(what: &str) -> bool {
     what.is_empty()
 }
 
-/// Whose schema cannot be made.
+/// Type whose schema panics.
 struct Odd;
 
 impl JsonSchema for Odd {
@@ -116,7 +116,7 @@ fn look(zone: Zone) -> bool {
     zone.name.is_empty()
 }
 
-/// Asked for its values, it panics.
+/// Type that panics when it is asked for its values.
 struct Choosy;
 
 impl<'de> Deserialize<'de> for Choosy {
@@ -143,7 +143,7 @@ fn choose(which: Choosy) -> String {
     String::new()
 }
 
-/// Needs what it cannot say.
+/// Parameter that panics when it is asked for its needs.
 struct Unsure;
 
 impl<'a> FromCall<'a> for Unsure {
@@ -220,7 +220,7 @@ fn what_types_say_of_themselves() {
     );
 }
 
-/// The text that a failing `assert_builds!` panics with.
+/// Returns the text that a failing `assert_builds!` panics with.
 fn said(fails: impl FnOnce() + std::panic::UnwindSafe) -> String {
     let payload = std::panic::catch_unwind(fails).expect_err("it fails");
     *payload.downcast::<String>().expect("a text")
@@ -238,7 +238,7 @@ fn a_test_looks_at_what_is_made_at_first_use() {
     );
 }
 
-/// Nothing that it looks at runs.
+/// `assert_builds!` runs neither `setup` nor `on_shutdown`.
 #[test]
 fn a_test_makes_no_state() {
     let server =
@@ -248,7 +248,7 @@ fn a_test_makes_no_state() {
     assert!(missing.contains("need shared state of type `ui::build::Store`"), "{missing}");
 }
 
-/// Every group of the package, without what only the builder of a server knows.
+/// `assert_builds!()` checks every group of the package, except for mistakes that depend on the builder of a server.
 #[test]
 fn a_test_looks_at_the_whole_package() {
     let text = said(|| assert_builds!());
@@ -258,7 +258,7 @@ fn a_test_looks_at_the_whole_package() {
         "`repeat` at ui/build.rs:",
         "`go` at ui/build/evaluated.rs:",
         "`look` at ui/build/evaluated.rs:",
-        // No state there could be is one of these.
+        // No server can have state of this type, so this mistake is found without a builder too.
         "`ask` at ui/build.rs:",
     ] {
         assert!(text.replace("tests/ui/", "ui/").contains(part), "no {part} in {text}");

@@ -1,7 +1,7 @@
 //! `#[data]` on types of every shape.
 #![forbid(unsafe_code)]
 #![deny(warnings, missing_docs, clippy::pedantic)]
-// About the functions as they are written here, not about what is made of them.
+// Lints about the functions as written here, not about the code that the attributes generate.
 #![allow(
     clippy::many_single_char_names,
     clippy::needless_arbitrary_self_type,
@@ -69,7 +69,7 @@ fn data_types(
     Json(Page { items: items.collect(), next: page.next })
 }
 
-/// Types that contain each other, by name, in lists and in what is generic.
+/// Types that contain each other: by name, in lists, and in generic types.
 mod circles {
     use mcp_runtime::prelude::*;
 

@@ -1,7 +1,7 @@
 //! Descriptions that come from files and expressions.
 #![forbid(unsafe_code)]
 #![deny(warnings, missing_docs, clippy::pedantic)]
-// About the functions as they are written here, not about what is made of them.
+// Lints about the functions as written here, not about the code that the attributes generate.
 #![allow(
     clippy::many_single_char_names,
     clippy::needless_arbitrary_self_type,

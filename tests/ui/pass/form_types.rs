@@ -1,7 +1,7 @@
 //! `#[form]` with every type a field can have, under names of the user's own.
 #![forbid(unsafe_code)]
 #![deny(warnings, missing_docs, clippy::pedantic)]
-// What is derived builds them; nobody else does.
+// Only derived code builds these types.
 #![allow(dead_code)]
 
 use mcp_runtime::prelude::*;

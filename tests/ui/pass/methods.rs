@@ -1,7 +1,7 @@
 //! Methods, with and without a receiver.
 #![forbid(unsafe_code)]
 #![deny(warnings, missing_docs, clippy::pedantic)]
-// About the functions as they are written here, not about what is made of them.
+// Lints about the functions as written here, not about the code that the attributes generate.
 #![allow(
     clippy::many_single_char_names,
     clippy::needless_arbitrary_self_type,
@@ -15,7 +15,7 @@
 use mcp_runtime::prelude::*;
 use std::sync::Mutex;
 
-/// What has been written down.
+/// State of the server: notes.
 #[derive(Default)]
 pub(super) struct Notes {
     all: Mutex<Vec<String>>,

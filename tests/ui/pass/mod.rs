@@ -1,4 +1,4 @@
-//! Everything that is legal: compiled under the strictest lints, and built into a server.
+//! All kinds of legal programs, compiled under the strictest lints and built into a server.
 
 mod aliases;
 mod configured;
@@ -16,7 +16,7 @@ mod shadowed_names;
 mod spread;
 mod state;
 
-/// Their items are in no group, so one server serves them all.
+/// The items of these modules are in no group, so one server serves them all.
 #[test]
 fn everything_legal_makes_a_server() {
     let server = mcp_runtime::server!()

@@ -1,7 +1,7 @@
-//! Items wherever functions can be.
+//! Items in all places where a function can be.
 #![forbid(unsafe_code)]
 #![deny(warnings, missing_docs, clippy::pedantic)]
-// About the functions as they are written here, not about what is made of them.
+// Lints about the functions as written here, not about the code that the attributes generate.
 #![allow(
     clippy::many_single_char_names,
     clippy::needless_arbitrary_self_type,
@@ -33,7 +33,7 @@ mod inner {
     }
 }
 
-/// Registers what stands in its body, without being called.
+/// Registers the item in its body without being called.
 pub(super) fn outer() -> String {
     use mcp_runtime::prelude::*;
 

@@ -1,7 +1,7 @@
-//! The crate by another name: `crate = …` says where it is.
+//! The crate under another name, which `crate = …` gives.
 #![forbid(unsafe_code)]
 #![deny(warnings, missing_docs, clippy::pedantic)]
-// About the functions as they are written here, not about what is made of them.
+// Lints about the functions as written here, not about the code that the attributes generate.
 #![allow(
     clippy::many_single_char_names,
     clippy::needless_arbitrary_self_type,
@@ -52,7 +52,7 @@ impl Renamed {
     }
 }
 
-/// The items by the other name.
+/// Returns the items, listed through the other name.
 pub(super) fn all() -> renamed::Items {
     items![crate = self::renamed, go, read, ask, Renamed::answer]
 }

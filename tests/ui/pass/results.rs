@@ -1,7 +1,7 @@
 //! Everything that items may return.
 #![forbid(unsafe_code)]
 #![deny(warnings, missing_docs, clippy::pedantic)]
-// About the functions as they are written here, not about what is made of them.
+// Lints about the functions as written here, not about the code that the attributes generate.
 #![allow(
     clippy::many_single_char_names,
     clippy::needless_arbitrary_self_type,
@@ -28,7 +28,7 @@ impl fmt::Display for Failure {
 
 impl std::error::Error for Failure {}
 
-/// Like `anyhow::Error`: from every error, and none itself.
+/// Like `anyhow::Error`: converts from every error, but is not an error itself.
 struct Anything(String);
 
 impl<E: std::error::Error> From<E> for Anything {

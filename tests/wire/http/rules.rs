@@ -1,4 +1,4 @@
-//! Which transcripts hold which rule of the specification.
+//! The rules of the specification, and the transcripts that test each of them.
 
 use std::{collections::BTreeSet, path::Path};
 
@@ -6,11 +6,11 @@ use support::http::transcript::Transcript;
 
 use crate::{replaced, revisions, texts_in};
 
-/// Where a rule is held.
+/// Coverage of a rule by transcripts.
 enum Held {
-    /// By these transcripts, as `<folder>/<name>`, each of which names the rule in a comment.
+    /// Transcripts, as `<folder>/<name>`. Each of them names the rule in a comment.
     In(&'static [&'static str]),
-    /// By no transcript, and why that is so.
+    /// No transcript, for this reason.
     Elsewhere(&'static str),
 }
 
@@ -36,10 +36,10 @@ const RULES: [(&str, Held); 77] = [
     ("HL-11", In(&["2025-03-26..2025-11-25/get"])),
     ("HL-12", In(&["2025-03-26..2025-11-25/get", "2025-03-26..2025-11-25/resume"])),
     ("HL-13", In(&["2025-03-26..2025-11-25/get", "2025-03-26..2025-11-25/resume_taken"])),
-    // Wherever there are ids: the replay looks for one that comes twice.
+    // All other transcripts with event ids test this rule too, because the replay rejects an id that comes twice.
     ("HL-14", In(&["2025-03-26..2025-11-25/stream", "2025-03-26..2025-11-25/get"])),
     ("HL-15", In(&["2025-03-26..2025-11-25/resume", "2025-03-26..2025-11-25/resume_gone"])),
-    // And `ids_of_sessions_are_visible_and_differ`.
+    // `ids_of_sessions_are_visible_and_differ` tests this rule too.
     ("HL-16", In(&["2025-03-26..2025-11-25/handshake", "2024-11-05/sse_off"])),
     ("HL-17", In(&["2025-03-26..2025-11-25/sessions"])),
     ("HL-18", In(&["2025-03-26..2025-11-25/sessions", "2025-03-26..2025-11-25/idle"])),
@@ -67,7 +67,7 @@ const RULES: [(&str, Held); 77] = [
     ("HDR-04", In(&["2026-07-28/name_header", "2026-07-28/param_header"])),
     ("HDR-05", In(&["2026-07-28/param_header"])),
     ("HDR-06", In(&["2026-07-28/param_header"])),
-    // What breaks the rule does not compile: `tests/ui/argument`.
+    // A tool that breaks this rule does not compile: `tests/ui/argument`.
     ("HDR-07", In(&["2026-07-28/param_schema"])),
     ("HDR-08", Elsewhere("what is secret is the author's to know")),
     ("HDR-09", In(&["2026-07-28/method_header", "2025-03-26..2025-11-25/mirrored_headers"])),
@@ -99,10 +99,10 @@ const RULES: [(&str, Held); 77] = [
     ("C-27", In(&["2025-11-25/pages", "2026-07-28/asks_models_and_roots"])),
 ];
 
-/// How many rules each group has.
+/// Number of rules in each group.
 const GROUPS: [(&str, u32); 5] = [("SSE", 6), ("HL", 23), ("HM", 13), ("HDR", 10), ("SUB", 10)];
 
-/// Every transcript: its folder and name, and what its comments say.
+/// Returns every transcript as `<folder>/<name>`, with its comments.
 fn comments() -> Vec<(String, String)> {
     let texts = texts_in(&Path::new(env!("CARGO_MANIFEST_DIR")).join("wire/http"));
     let comments = texts.into_iter().map(|(folder, name, text)| {
@@ -114,7 +114,7 @@ fn comments() -> Vec<(String, String)> {
     comments.collect()
 }
 
-/// The ids of rules in a text, such as `HL-07`.
+/// Returns the ids of rules in a text, such as `HL-07`.
 fn ids(text: &str) -> BTreeSet<&str> {
     let words = text.split(|it: char| !it.is_ascii_alphanumeric() && it != '-');
     let is_id = |word: &&str| {

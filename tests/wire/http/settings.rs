@@ -1,4 +1,4 @@
-//! What the `settings` of a transcript say of its server.
+//! The `settings` of a transcript, which configure its server.
 
 use std::time::Duration;
 
@@ -16,7 +16,7 @@ struct Settings {
     limits: Limited,
 }
 
-/// Times are in seconds.
+/// Limits of the server. Times are in seconds.
 #[derive(Default, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 struct Limited {
@@ -29,7 +29,7 @@ struct Limited {
     question_time: Option<u64>,
 }
 
-/// The server with its settings.
+/// Returns the server with these settings.
 pub(super) fn applied(mut server: Builder, settings: &Value) -> Builder {
     let settings = if settings.is_null() {
         Settings::default()

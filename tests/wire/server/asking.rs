@@ -1,4 +1,4 @@
-//! Items that ask the client: each is one function, whatever the client speaks.
+//! Items that ask the client. Each is one function for all revisions that clients speak.
 
 use std::{
     collections::BTreeSet,
@@ -17,12 +17,12 @@ pub fn server() -> Builder {
         .state(Till::default())
 }
 
-/// The same, where nobody may think for longer than a second.
+/// Returns the same server, on which a question waits for at most one second.
 pub fn impatient() -> Builder {
     server().limits(Limits::new().question_time(Duration::from_secs(1)))
 }
 
-/// How often a plan was made.
+/// Number of plans that were made.
 #[derive(Default)]
 struct Planned(AtomicUsize);
 
@@ -30,7 +30,7 @@ struct Planned(AtomicUsize);
 #[derive(Default)]
 struct Till(Mutex<BTreeSet<u32>>);
 
-/// Where an order is paid for.
+/// Returns the URL of the page where an order is paid for.
 fn bill(order: u32) -> String {
     format!("https://example.com/orders/{order}")
 }
@@ -62,7 +62,7 @@ struct Menu {
     dishes: Vec<Dish>,
 }
 
-// ---- one question
+// ---- a single question
 
 /// Asks for a name, as whoever can be asked.
 #[tool(group = "asking")]
@@ -157,7 +157,7 @@ async fn table(ctx: &Context, number: u8) -> Result<String> {
     Ok(format!("{number}: {}", ctx.elicit::<Name>("name", "What is your name?").await?.name))
 }
 
-// ---- several
+// ---- several questions
 
 /// Makes a plan once, and asks twice, the second time knowing the first answer.
 #[tool(group = "asking")]

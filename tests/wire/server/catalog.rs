@@ -1,4 +1,4 @@
-//! Items with everything that can be said of them.
+//! Items with all the metadata that they can have.
 
 use mcp_runtime::{Builder, prelude::*};
 

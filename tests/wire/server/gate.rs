@@ -1,4 +1,4 @@
-//! Tools that wait until another one lets them go, so that a transcript says when they go on.
+//! Tools that wait until another tool lets them go, so that a transcript decides when they go on.
 
 use std::{
     collections::{BTreeMap, BTreeSet},
@@ -8,7 +8,7 @@ use std::{
 use mcp_runtime::prelude::*;
 use tokio::sync::watch;
 
-/// The calls that were ever held, by the key that the transcript gave them.
+/// All calls that were held, by the key that the transcript gave them.
 #[derive(Default)]
 pub struct Gate(watch::Sender<Held>);
 
@@ -20,7 +20,7 @@ struct Held {
 }
 
 impl Gate {
-    /// Waits until `ready` finds what it looks for.
+    /// Waits until `ready` returns a value.
     async fn until<T>(&self, ready: impl Fn(&Held) -> Option<T>) -> T {
         let mut held = self.0.subscribe();
         let found = held.wait_for(|held| ready(held).is_some()).await.expect("the gate stands");
@@ -28,7 +28,7 @@ impl Gate {
     }
 }
 
-/// Notes what became of a call, also when it is dropped.
+/// Records when dropped whether the call finished or was dropped itself.
 struct Fate<'a> {
     gate: &'a Gate,
     key: String,

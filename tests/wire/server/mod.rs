@@ -1,4 +1,4 @@
-//! The servers that the transcripts are held against, written as a user would write them.
+//! The servers against which the transcripts are replayed, written as a user would write them.
 
 mod asking;
 mod catalog;
@@ -13,18 +13,18 @@ mod tools;
 
 use mcp_runtime::{Builder, prelude::*};
 
-/// The server of this name, as `with` lines name it.
+/// Returns the server with this name, which the `with` line of a transcript gives.
 ///
-/// | name | what it has |
+/// | name | items |
 /// |---|---|
-/// | `fixture` (when nothing is named) | items that do things; its lists can change |
+/// | `fixture` (default) | items that do things; its lists can change |
 /// | `catalog` | items that are fully described and do little; its lists cannot change |
-/// | `pages` | the same, one item a page |
+/// | `pages` | those of `catalog`, one item a page |
 /// | `bare` | one tool and nothing else |
 /// | `asking` | items that ask the client |
-/// | `impatient` | the same, where a question waits for a second |
+/// | `impatient` | those of `asking`; a question waits for at most one second |
 /// | `tasks` | tools whose calls go on as tasks |
-/// | `single` | the same, where one task may run |
+/// | `single` | those of `tasks`; only one task may run at a time |
 /// | `complaints` | tools of the kinds that clients have dropped |
 /// | `profiles` | tools whose schemas have one profile or the other |
 /// | `mirrored` | one tool, whose arguments are repeated in headers |

@@ -8,7 +8,7 @@ pub fn server() -> Builder {
         .setup(add)
 }
 
-/// What tools can add while the server starts.
+/// State of the `setup` function, which adds tools.
 struct Added;
 
 async fn add(server: Handle) -> Result<Added> {

@@ -9,7 +9,7 @@ pub fn server() -> Builder {
     mcp_runtime::server!(name = "fixture", version = "1.2.3", group = "tasks")
 }
 
-/// The same, where one task may run.
+/// Returns the same server, on which only one task may run at a time.
 pub fn single() -> Builder {
     server().limits(Limits::new().tasks(1))
 }

@@ -126,7 +126,7 @@ fn roughly(count: u8) -> String {
     count.to_string()
 }
 
-// ---- while it runs
+// ---- while a call runs
 
 /// Reports 1, 0.5 (which does not rise), 2.5 and 4 of 4, and once more when the answer is out.
 #[tool]
@@ -180,7 +180,7 @@ fn caller(client: Client, meta: Meta) -> String {
     format!("{} {} {trace}", client.name, client.version)
 }
 
-// ---- what changes the server
+// ---- tools that change the server
 
 /// Adds a tool, a resource or a prompt called `new`.
 #[tool]
