@@ -8,13 +8,13 @@ fn code() -> Vec<&'static str> {
 }
 
 #[test]
-fn it_is_short() {
+fn the_quickstart_is_short() {
     let code = code();
     assert!(code.len() <= 23, "{} lines:\n{}", code.len(), code.join("\n"));
 }
 
 #[test]
-fn it_names_no_part_of_the_protocol() {
+fn the_quickstart_names_no_part_of_the_protocol() {
     let code = code().join("\n").to_lowercase();
     for word in ["json", "schema", "router", "capabilit", "serde", "value", "handler"] {
         assert!(!code.contains(word), "`{word}` in\n{code}");
@@ -22,7 +22,7 @@ fn it_names_no_part_of_the_protocol() {
 }
 
 #[test]
-fn it_has_one_of_everything() {
+fn the_quickstart_has_every_kind_of_item_completion_and_progress() {
     let code = code().join("\n");
     for part in ["#[tool", "#[resource", "#[prompt]", "#[complete(", "progress."] {
         assert!(code.contains(part), "no `{part}` in\n{code}");

@@ -118,7 +118,7 @@ mod tests {
     }
 
     #[test]
-    fn of_very_many_names_that_could_be_it_the_first_are_looked_at() {
+    fn among_very_many_candidates_only_the_first_names_are_compared() {
         let names: Vec<String> = (0..10 * MOST).map(|n| format!("tool_{n:05}")).collect();
         let near = |wrong| nearest(wrong, names.iter().map(String::as_str));
         assert_eq!(near("tool-00042"), Some("tool_00042"));

@@ -18,7 +18,7 @@ fn write(tone: Option<&str>) -> String {
 }
 
 #[tokio::test]
-async fn it_is_lent_or_absent() {
+async fn an_optional_str_parameter_is_borrowed_or_absent() {
     let mut client = Client::connect(mcp_runtime::server!()).await.unwrap();
     let schema = &client.tools().await.unwrap()[0]["inputSchema"];
     assert_eq!(schema["properties"]["name"]["type"], "string", "{schema}");

@@ -155,7 +155,7 @@ fn scenario(folder: &Path, prefix: &str) -> Option<String> {
 }
 
 #[test]
-fn its_words_are_understood() {
+fn the_output_of_the_conformance_suite_is_understood() {
     let folder = Path::new("x/server-tools-list-2026-07-28T12-00-00-000Z");
     assert_eq!(scenario(folder, "server-").as_deref(), Some("tools-list"));
     assert_eq!(scenario(Path::new("x/said.txt"), "server-"), None);

@@ -75,7 +75,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_expected_is_no_problem() {
+    fn expected_outcomes_are_no_problem() {
         check(
             &[
                 ("now", &["SUCCESS", "SKIPPED", "INFO"]),
@@ -99,7 +99,7 @@ mod tests {
     }
 
     #[test]
-    fn what_looked_at_nothing_did_not_pass() {
+    fn a_scenario_without_a_successful_check_did_not_pass() {
         check(
             &[("now", &["INFO"]), ("later", &[]), ("never", &["FAILURE"])],
             &["now: no check succeeded"],

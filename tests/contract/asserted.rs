@@ -188,7 +188,7 @@ fn a_lock_that_cannot_be_read_says_why() {
 
 /// Checks the server and the file of each form of the macro, as far as the error about a missing lock shows them.
 #[test]
-fn what_is_not_said_is_the_default() {
+fn assert_contract_uses_defaults_for_omitted_arguments() {
     fn said(assertion: impl FnOnce() + std::panic::UnwindSafe) -> String {
         let panicked = catch_unwind(assertion).expect_err("there is no such lock");
         *panicked.downcast::<String>().expect("a text")

@@ -70,7 +70,7 @@ fn every_published_schema_is_in_the_program() {
 }
 
 #[test]
-fn nothing_is_left_to_first_use() {
+fn no_example_makes_a_schema_at_run_time() {
     for name in EXAMPLES {
         let published = run(name, &["schema"]);
         let said = text(&published.stderr);

@@ -233,7 +233,7 @@ fn clients_are_told_where_to_get_a_token() {
 }
 
 #[test]
-fn sessions_belong_to_who_began_them() {
+fn a_session_is_usable_only_by_the_caller_that_began_it() {
     run(async {
         let tokens = StaticTokens::new().token("a", "ada").token("a2", "ada").token("g", "grace");
         let served = Served::start(server().legacy_sse(true).auth(tokens)).await;
@@ -340,7 +340,7 @@ fn tokens_for_development_stay_on_this_machine() {
 }
 
 #[test]
-fn what_is_wrong_with_it_is_found_when_the_server_is_built() {
+fn an_invalid_auth_setting_is_reported_when_the_server_is_built() {
     for (resource, says) in [
         (ProtectedResource::new(Jwt::new("http://login.example", AUDIENCE)), "not https"),
         (ProtectedResource::new(Jwt::new("login.example", AUDIENCE)), "`login.example`"),

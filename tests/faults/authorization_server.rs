@@ -62,7 +62,7 @@ async fn get(address: SocketAddr, host: &str, path: &str) -> Reply {
 }
 
 #[test]
-fn from_nothing_but_the_url_to_a_call() {
+fn a_client_gets_from_the_url_alone_to_an_authorized_call() {
     run(async {
         let served = Served::start(server(authorization_server())).await;
         let address = served.address;
@@ -201,7 +201,7 @@ fn a_pair_that_is_not_served_or_has_another_name_is_no_resource() {
 }
 
 #[test]
-fn nobody_is_sent_where_nobody_has_registered() {
+fn a_browser_is_redirected_only_to_a_registered_uri() {
     run(async {
         let served = Served::start(server(authorization_server())).await;
         let client = Client::register(served.address).await;
@@ -247,7 +247,7 @@ fn nobody_is_sent_where_nobody_has_registered() {
 }
 
 #[test]
-fn what_is_wrong_is_told_to_the_client() {
+fn an_invalid_authorization_request_is_reported_to_the_client() {
     run(async {
         let served = Served::start(server(authorization_server())).await;
         let client = Client::register(served.address).await;
@@ -311,7 +311,7 @@ fn no_page_uses_up_what_its_reader_may_begin() {
 }
 
 #[test]
-fn what_an_authorization_server_refuses_is_counted() {
+fn refusals_of_the_authorization_server_are_counted() {
     run(async {
         let slot = Arc::new(OnceLock::new());
         let own = slot.clone();

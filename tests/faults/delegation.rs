@@ -61,7 +61,7 @@ async fn log_in(provider: &Provider, client: &Client) -> Tokens {
 }
 
 #[test]
-fn another_provider_says_who_somebody_is() {
+fn the_upstream_provider_identifies_the_user() {
     run(async {
         let provider = Provider::start().await;
         for hands_over in [false, true] {
@@ -82,7 +82,7 @@ fn another_provider_says_who_somebody_is() {
 }
 
 #[test]
-fn who_comes_back_must_have_been_sent_in_this_browser() {
+fn the_callback_is_accepted_only_from_the_browser_that_was_sent_away() {
     run(async {
         let provider = Provider::start().await;
         let served = Served::start(server(upstream(&provider))).await;
@@ -142,7 +142,7 @@ fn who_comes_back_must_have_been_sent_in_this_browser() {
 }
 
 #[test]
-fn our_own_page_asks_before_anybody_goes_there() {
+fn our_consent_page_is_shown_before_a_browser_goes_to_the_provider() {
     run(async {
         let provider = Provider::start().await;
         let served = Served::start(server(upstream(&provider))).await;
@@ -222,7 +222,7 @@ fn only_good_id_tokens_are_believed() {
 }
 
 #[test]
-fn ours_live_as_long_as_theirs() {
+fn our_tokens_end_when_the_login_at_the_provider_ends() {
     run(async {
         let provider = Provider::start().await;
         let served = Served::start(server(upstream(&provider).hand_over())).await;
@@ -265,7 +265,7 @@ fn ours_live_as_long_as_theirs() {
 }
 
 #[test]
-fn a_login_is_ended_here_whoever_knows_the_user() {
+fn a_delegated_login_can_be_ended_by_the_server() {
     run(async {
         let provider = Provider::start().await;
         let own = AuthorizationServer::delegated(upstream(&provider).hand_over());
@@ -290,7 +290,7 @@ fn a_login_is_ended_here_whoever_knows_the_user() {
 }
 
 #[test]
-fn the_provider_is_told_of_what_has_ended_and_keeps_nobody_waiting() {
+fn the_provider_is_told_of_ended_logins_without_delaying_the_server() {
     run(async {
         let provider = Provider::start().await;
         let own = AuthorizationServer::delegated(upstream(&provider));
@@ -335,7 +335,7 @@ fn the_provider_is_told_of_what_has_ended_and_keeps_nobody_waiting() {
 }
 
 #[test]
-fn what_was_given_outlasts_the_process_with_its_key() {
+fn delegated_tokens_survive_a_restart_with_the_same_seal_key() {
     run(async {
         let provider = Provider::start().await;
         let folder = std::env::temp_dir().join(format!("mcp-sealed-{}", std::process::id()));
@@ -381,7 +381,7 @@ fn what_was_given_outlasts_the_process_with_its_key() {
 
 /// `ada` of one provider may be a different user at another. A token of one provider must also not be sent to another.
 #[test]
-fn what_one_provider_has_given_is_nothing_to_another() {
+fn grants_from_one_provider_are_invalid_with_another_provider() {
     run(async {
         let folder = std::env::temp_dir().join(format!("mcp-moved-{}", std::process::id()));
         std::fs::create_dir_all(&folder).unwrap();
@@ -409,7 +409,7 @@ fn what_one_provider_has_given_is_nothing_to_another() {
 }
 
 #[test]
-fn a_provider_that_is_away_sends_nobody_astray() {
+fn an_unavailable_provider_gives_the_client_a_temporary_error() {
     run(async {
         let provider = Provider::start().await;
         provider.behave(Manner { is_away: true, ..Manner::default() });

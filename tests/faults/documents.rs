@@ -129,7 +129,7 @@ fn clients_are_known_by_what_they_publish() {
 }
 
 #[test]
-fn a_public_server_asks_nobody_on_its_own_machine() {
+fn a_public_server_fetches_no_client_document_from_its_own_machine() {
     run(async {
         let asked = Arc::new(Asked::default());
         let router = Router::new().fallback(publish).with_state(asked.clone());

@@ -44,7 +44,7 @@ fn run_long(test: impl Future<Output = ()>) {
 }
 
 #[test]
-fn codes_are_for_who_asked_for_them() {
+fn a_code_is_exchanged_only_for_the_client_that_asked_for_it() {
     run(async {
         let served = Served::start(server(authorization_server())).await;
         let client = Client::register(served.address).await;
@@ -139,7 +139,7 @@ fn a_refresh_token_that_is_used_twice_ends_the_grant() {
 }
 
 #[test]
-fn everything_ends() {
+fn pages_codes_tokens_and_unused_clients_expire() {
     run_long(async {
         let served = Served::start(server(authorization_server())).await;
         let client = Client::register(served.address).await;
@@ -394,7 +394,7 @@ fn behind_a_proxy_everything_has_the_name_that_was_said() {
 }
 
 #[test]
-fn a_restart_logs_nobody_out() {
+fn logins_survive_a_restart() {
     run(async {
         let folder = std::env::temp_dir().join(format!("mcp-logins-{}", std::process::id()));
         std::fs::create_dir_all(&folder).unwrap();

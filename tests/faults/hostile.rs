@@ -12,7 +12,7 @@ use crate::{
 
 /// Otherwise each waiting login would ask the provider again, one after the other, and the last one would wait for minutes.
 #[test]
-fn all_who_wait_for_a_provider_learn_together_that_it_is_silent() {
+fn logins_that_wait_for_a_silent_provider_fail_together() {
     run(async {
         let provider = Provider::start().await;
         let served = Served::start(server(upstream(&provider))).await;
@@ -36,7 +36,7 @@ fn all_who_wait_for_a_provider_learn_together_that_it_is_silent() {
 
 /// The server keeps data of the provider for each grant, so the size of this data has to be bounded.
 #[test]
-fn what_a_provider_gives_is_kept_only_when_it_is_short() {
+fn a_login_with_too_much_data_from_the_provider_is_refused() {
     run(async {
         let provider = Provider::start().await;
         let served = Served::start(server(upstream(&provider))).await;

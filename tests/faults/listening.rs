@@ -20,7 +20,7 @@ fn note(owner: &str, number: u32) -> String {
 }
 
 #[test]
-fn no_policy_is_asked_about_more_than_anybody_may_hear_of() {
+fn a_policy_is_asked_about_no_more_subscriptions_than_the_limit() {
     run(async {
         let asked = Arc::new(AtomicUsize::new(0));
         let own = asked.clone();

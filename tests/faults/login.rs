@@ -36,7 +36,7 @@ fn a_login_that_panics_ends_nothing_else() {
 
 /// A login function that has started runs to its end, even if the browser no longer waits.
 #[test]
-fn a_browser_that_leaves_takes_nothing_along() {
+fn a_login_function_runs_to_its_end_though_its_browser_leaves() {
     run(async {
         let steps = Arc::new([(); 3].map(|()| Semaphore::new(0)));
         let own = steps.clone();

@@ -83,7 +83,7 @@ fn a_login_that_is_ended_is_over_at_once() {
 }
 
 #[test]
-fn who_is_logged_out_everywhere_has_to_log_in_anew() {
+fn a_user_who_is_logged_out_everywhere_has_to_log_in_again() {
     run(async {
         let (served, logins) = start(authorization_server()).await;
         let client = Client::register(served.address).await;
@@ -181,7 +181,7 @@ fn a_login_that_was_begun_before_comes_to_nothing() {
 }
 
 #[test]
-fn what_was_ended_stays_so() {
+fn an_ended_login_stays_ended_after_a_restart() {
     run(async {
         let folder = std::env::temp_dir().join(format!("mcp-ended-{}", std::process::id()));
         std::fs::create_dir_all(&folder).unwrap();

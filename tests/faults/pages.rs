@@ -120,7 +120,7 @@ fn forms_are_good_in_their_own_browser_and_once() {
 }
 
 #[test]
-fn pages_run_nothing_and_are_framed_by_nobody() {
+fn pages_run_no_scripts_and_cannot_be_framed() {
     run(async {
         let served = Served::start(server(authorization_server())).await;
         let mut hostile = registration();

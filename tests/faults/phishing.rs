@@ -13,7 +13,7 @@ use crate::{
 
 /// Otherwise an attacker could register a site and make an invalid request: a link to this server would redirect users to the site.
 #[test]
-fn nobody_is_sent_to_a_site_before_they_have_said_anything() {
+fn a_browser_is_not_redirected_to_a_client_before_its_user_decides() {
     run(async {
         let served = Served::start(server(authorization_server())).await;
         let mut said = registration();
@@ -83,7 +83,7 @@ fn a_client_is_vouched_for_by_its_host_alone() {
 }
 
 #[test]
-fn a_name_that_nobody_can_read_is_none() {
+fn a_client_with_an_invisible_name_is_shown_as_unnamed() {
     run(async {
         let served = Served::start(server(authorization_server())).await;
         for name in ["\u{202e}", "\u{200b}\u{2060} \u{feff}", "\u{ad}\n", " ", "\u{e0041}."] {

@@ -69,7 +69,7 @@ fn callers_behind_a_proxy_do_not_limit_each_other() {
 }
 
 #[test]
-fn in_an_application_too() {
+fn callers_behind_a_proxy_are_told_apart_in_an_application_too() {
     run(async {
         let router = behind(server()).into_router().await.unwrap();
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
@@ -89,7 +89,7 @@ fn in_an_application_too() {
 }
 
 #[test]
-fn nobody_else_is_believed() {
+fn x_forwarded_for_from_an_untrusted_peer_is_ignored() {
     run(serving(server().trust_proxy("10.0.0.1"), async |address| {
         check(address, &[(&[ADA], "said"), (&[BOB], TOO_OFTEN), (&[BOB, "10.0.0.1"], TOO_OFTEN)])
             .await;
@@ -142,7 +142,7 @@ async fn guess(client: &Client, from: impl Fn(u32) -> String) {
 }
 
 #[test]
-fn guessing_behind_a_proxy_holds_up_only_who_guesses() {
+fn password_guessing_behind_a_proxy_blocks_only_the_guessing_caller() {
     run(async {
         let served = Served::start(behind(with_logins(authorization_server()))).await;
         let client = Client::register(served.address).await;
@@ -155,7 +155,7 @@ fn guessing_behind_a_proxy_holds_up_only_who_guesses() {
 }
 
 #[test]
-fn who_guesses_is_not_somebody_else_for_saying_so() {
+fn a_guessing_caller_cannot_pose_as_another_caller_by_a_forged_header() {
     run(async {
         let server = with_logins(authorization_server()).trust_proxy("10.0.0.1");
         let served = Served::start(server).await;

@@ -184,7 +184,7 @@ fn all_callers_together_have_the_places_of_an_item() {
 }
 
 #[test]
-fn what_a_transport_refuses_is_counted() {
+fn refusals_of_the_transport_are_counted() {
     let limits = Limits::new().sessions(1).message(2000).depth(20).events(2).head(4000);
     run(serving(server().limits(limits), async |address| {
         let session = Session::begin(address, "2025-11-25").await;

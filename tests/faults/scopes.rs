@@ -178,7 +178,7 @@ pub(crate) fn check_step_up(reply: &Reply, says: &str, scopes: &str) {
 }
 
 #[test]
-fn who_has_too_little_is_told_what_to_ask_for() {
+fn a_caller_with_too_few_scopes_is_told_which_scopes_to_ask_for() {
     run(async {
         let served = Served::start(server().auth(protected())).await;
         let address = served.address;
@@ -290,7 +290,7 @@ pub(crate) fn names(list: &Value) -> String {
 
 /// A single answer of a batch, and an answer on a stream of 2024-11-05, has no HTTP status.
 #[test]
-fn where_no_status_says_it_the_error_does() {
+fn without_an_http_status_the_json_rpc_error_reports_missing_scopes() {
     run(async {
         let served = Served::start(server().legacy_sse(true).auth(protected())).await;
         let address = served.address;
@@ -330,7 +330,7 @@ fn where_no_status_says_it_the_error_does() {
 }
 
 #[test]
-fn a_task_is_begun_by_who_may_call_its_tool() {
+fn only_a_caller_that_may_call_a_tool_begins_and_reaches_its_tasks() {
     run(async {
         let served = Served::start(server().auth(protected())).await;
         let address = served.address;
@@ -401,7 +401,7 @@ fn a_task_is_begun_by_who_may_call_its_tool() {
 }
 
 #[test]
-fn a_server_that_knows_nobody_does_not_start() {
+fn a_server_with_restricted_items_but_no_auth_does_not_start() {
     run(async {
         let refused = server().bind_http("127.0.0.1:0").await.unwrap_err().to_string();
         let says = [

@@ -180,7 +180,7 @@ fn streams_of_the_older_revisions_end() {
 }
 
 #[test]
-fn what_never_ends_is_given_up_after_the_grace() {
+fn requests_that_never_end_are_given_up_after_the_grace() {
     run(async {
         let server = started("grace=700").await;
         let session = Session::begin(server.address(), "2025-11-25").await;
@@ -209,7 +209,7 @@ fn what_never_ends_is_given_up_after_the_grace() {
 
 /// A client that reads nothing delays the end as long as a call may, and no longer.
 #[test]
-fn who_does_not_read_is_given_up_after_the_grace() {
+fn a_client_that_does_not_read_is_given_up_after_the_grace() {
     run(async {
         let server = started("grace=700").await;
         let request = plain_call(1, "big", json!({ "bytes": 16 << 20 }));

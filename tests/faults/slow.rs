@@ -95,7 +95,7 @@ fn a_head_that_stops_half_way_is_given_up() {
 
 /// Unfinished requests cost memory for the bytes that were sent, not for the length that was announced.
 #[test]
-fn many_that_stop_half_way_hold_nobody_up() {
+fn many_unfinished_requests_delay_no_other_client() {
     run(async {
         let server = Server::start("body_time=600000");
         check_echo(server.address()).await;

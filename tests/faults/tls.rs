@@ -83,7 +83,7 @@ impl Listener for Secure {
 }
 
 #[test]
-fn keys_come_from_whom_a_trusted_certificate_names() {
+fn keys_are_fetched_only_from_an_issuer_with_a_trusted_certificate() {
     // The example is built before the deadline of the test begins.
     let rig = example("rig");
     run(async {

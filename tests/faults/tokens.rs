@@ -191,7 +191,7 @@ fn keys_are_rotated_and_floods_are_not_passed_on() {
 }
 
 #[test]
-fn an_issuer_that_misbehaves_lets_nobody_in() {
+fn a_misbehaving_issuer_lets_no_caller_in() {
     run(async {
         let manners = [
             Manner::Foreign,

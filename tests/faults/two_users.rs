@@ -131,7 +131,7 @@ fn everything(session: &Session, event: &str) -> Vec<Request> {
 }
 
 #[test]
-fn a_session_with_all_that_is_in_it_is_one_users() {
+fn a_session_and_its_contents_are_reachable_only_by_its_user() {
     let both = Both::new();
     run(serving(server(&both), async |address| {
         let (ada, bob) = (session("ada", address).await, session("bob", address).await);
@@ -166,7 +166,7 @@ fn a_session_with_all_that_is_in_it_is_one_users() {
 }
 
 #[test]
-fn a_call_that_stands_alone_is_cancelled_by_nobody_else() {
+fn a_call_without_a_session_cannot_be_cancelled_by_another_user() {
     let both = Both::new();
     run(serving(server(&both), async |address| {
         let running = by("ada", plain_call("same", "wait", json!({})));

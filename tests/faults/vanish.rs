@@ -46,7 +46,7 @@ fn a_modern_call_ends_with_the_connection_that_waits_for_it() {
 }
 
 #[test]
-fn a_modern_call_on_a_thread_is_told() {
+fn a_blocking_handler_is_cancelled_when_its_modern_client_leaves() {
     run(async {
         let server = Server::start("");
         let connection = call(1, "spin", json!({})).send(server.address()).await;

@@ -86,7 +86,7 @@ fn a_client_may_see_what_it_would_have_to_ask_more_for() {
 }
 
 #[test]
-fn nobody_hears_of_what_they_may_not_read() {
+fn a_caller_cannot_subscribe_to_a_resource_that_it_may_not_read() {
     run(async {
         let served = Served::start(server().auth(protected())).await;
         let address = served.address;
@@ -143,7 +143,7 @@ async fn sign_in(mut request: HttpRequest, next: Next) -> axum::response::Respon
 }
 
 #[test]
-fn an_application_may_say_who_calls() {
+fn an_application_may_supply_the_authorization_of_a_caller() {
     run(async {
         let router = server().into_router().await.unwrap().layer(from_fn(sign_in));
         let application = Application::start(router).await;

@@ -164,7 +164,7 @@ fn answered(question: &Value, word: &str) -> Value {
 
 /// Clients may come back to another process, which has the tasks of the store.
 #[test]
-fn tasks_that_nobody_waits_for_do_not_hold_the_process() {
+fn tasks_without_a_waiting_client_do_not_delay_the_shutdown() {
     run(async {
         let server = Server::start(ENDLESS);
         for client in Client::both(&server).await {
@@ -229,7 +229,7 @@ fn a_result_that_never_comes_is_given_up_after_the_grace() {
 
 /// Whether or not the task had begun when its client left, the call leaves nothing behind and occupies no place for good.
 #[test]
-fn who_leaves_with_the_call_takes_no_place_for_good() {
+fn a_client_that_leaves_during_a_call_takes_no_task_slot_for_good() {
     const LIMIT: usize = 45;
     const PLACES: usize = LIMIT - LIMIT / 8;
     run(async {
@@ -339,7 +339,7 @@ fn a_question_does_not_die_with_its_connection() {
 
 /// The question waits for a client that supports elicitation, like the one that began the task.
 #[test]
-fn who_cannot_be_asked_takes_no_question() {
+fn a_client_without_elicitation_does_not_take_the_question_of_a_task() {
     run(async {
         let server = Server::start("");
         let (own, address) = (session(&server).await, server.address());

@@ -21,7 +21,7 @@ impl TokenVerifier for Named {
 }
 
 #[test]
-fn what_is_remembered_of_a_token_ends_with_it_for_others_too() {
+fn a_cached_verification_in_a_custom_verifier_ends_with_its_token() {
     run(async {
         let key = Key::ed25519("d", 1);
         let issuer = Issuer::start(Manner::Good, &[&key]).await;

@@ -250,7 +250,7 @@ fn every_rule_that_is_referred_to_is_in_the_list() {
 }
 
 #[test]
-fn what_is_done_about_each_threat_is_shown() {
+fn every_threat_in_the_security_tables_names_existing_tests() {
     let planted =
         "| a threat | something | nothing | `faults::no_such_test` |\n| another | x | y | |";
     assert_eq!(threats::unshown(planted).len(), 2);

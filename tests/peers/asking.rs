@@ -185,7 +185,7 @@ fn users_are_sent_to_pages() {
 
 /// A client that declares no capability is asked nothing.
 #[test]
-fn who_cannot_be_asked_is_told() {
+fn a_client_without_elicitation_gets_an_error_and_no_question() {
     let server = Server::over_http("everything");
     let plan = json!({ "steps": [
         { "do": "call", "name": "test_elicitation", "arguments": { "message": "Who are you?" } },

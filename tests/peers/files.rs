@@ -62,7 +62,7 @@ fn a_tree_is_changed() {
 
 #[cfg(unix)]
 #[test]
-fn nothing_leads_out() {
+fn no_path_or_link_leads_out_of_the_served_folder() {
     let server = files();
     fs::write(server.folder.join("secret"), "secret").expect("the folder is writable");
     std::os::unix::fs::symlink("../secret", server.file("link")).expect("links can be made");

@@ -197,7 +197,7 @@ fn each_era_is_reached() {
 }
 
 #[test]
-fn it_speaks_http_and_sse() {
+fn the_inspector_speaks_http_and_sse() {
     let inspector = match Inspector::get() {
         Ok(inspector) => inspector,
         Err(missing) => return missing.skip(),

@@ -26,7 +26,7 @@ fn describes() -> Value {
 }
 
 #[test]
-fn what_is_remembered_is_found() {
+fn saved_entities_and_relations_are_found() {
     let steps = [
         json!({"do": "call", "name": "create_entities", "arguments": ada()}),
         json!({"do": "call", "name": "create_relations", "arguments": describes()}),
@@ -49,7 +49,7 @@ fn what_is_remembered_is_found() {
 }
 
 #[test]
-fn what_is_forgotten_is_gone() {
+fn deleted_observations_and_entities_are_gone() {
     let program = json!({"entity": "Ada Lovelace", "observations": ["wrote the first program"]});
     let everything = json!({"names": ["Ada Lovelace", "Analytical Engine"]});
     let steps = [
@@ -72,7 +72,7 @@ fn what_is_forgotten_is_gone() {
 }
 
 #[test]
-fn nothing_is_written_of_what_is_not_known() {
+fn a_relation_between_unknown_entities_is_not_written() {
     let steps = [
         json!({"do": "call", "name": "create_relations", "arguments": describes()}),
         json!({"do": "read", "uri": "memory://graph"}),
@@ -161,7 +161,7 @@ impl Victim {
 }
 
 #[test]
-fn what_was_answered_survives_a_kill() {
+fn an_answered_write_survives_a_kill_of_the_server() {
     let server = memory();
     for round in 0..20 {
         let mut victim = Victim::start(&server);

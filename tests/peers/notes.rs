@@ -113,7 +113,7 @@ fn every_client_logs_in_and_stays_so() {
 }
 
 #[test]
-fn nobody_sees_the_notes_of_another() {
+fn a_user_does_not_see_the_notes_of_another_user() {
     let server = notes();
     for (at, (client, _)) in CLIENTS.into_iter().enumerate() {
         let own = format!("of ada, {at}");
@@ -138,7 +138,7 @@ fn nobody_sees_the_notes_of_another() {
 }
 
 #[test]
-fn who_has_the_wrong_password_gets_nothing() {
+fn a_client_with_the_wrong_password_gets_no_token() {
     let server = notes();
     for (client, _) in CLIENTS {
         let login = json!({"name": "ada", "password": PASSWORDS[1].1});

@@ -252,7 +252,7 @@ fn items_are_tried_out() {
 }
 
 #[test]
-fn what_fails_is_a_failure() {
+fn a_failed_call_or_read_exits_with_a_failure() {
     check(&["call", "fail"], FAILURE, "", "error: it did not work\n");
     check_refused(&["call", "repeat", "word=a", "times=many"], FAILURE, &["`repeat`", "times"]);
     check_refused(&["call", "repeat", "word=a", "times=300"], FAILURE, &["`repeat`", "times"]);
@@ -337,7 +337,7 @@ fn run_on_a_runtime_is_refused_in_words() {
 
 /// stdout has only the result, so that it can be piped on. Everything else goes to stderr, as it does while the server serves.
 #[test]
-fn what_tools_print_does_not_mix_with_their_results() {
+fn text_that_tools_print_does_not_mix_with_their_results() {
     check(&["call", "print"], SUCCESS, "printed\n", "printed with a newline\nprinted without one");
     check(
         &["call", "child_prints"],
@@ -351,7 +351,7 @@ fn what_tools_print_does_not_mix_with_their_results() {
 }
 
 #[test]
-fn what_tools_log_goes_to_stderr() {
+fn log_lines_of_tools_go_to_stderr() {
     let output = run(&["call", "log", "lines=2"]);
     assert_eq!(text(&output.stdout), "2 lines logged\n");
     assert!(text(&output.stderr).contains("log line 1 of 2\n"), "{output:?}");
@@ -371,7 +371,7 @@ fn a_slow_tool_is_waited_for() {
 }
 
 #[test]
-fn what_needs_the_state_of_setup_does_not_run_for_lists() {
+fn commands_that_only_list_do_not_run_the_around_function() {
     for arguments in [&["list"][..], &["schema"], &["check"], &["call", "echo", "text=x"]] {
         let mut command = fixture();
         command.args(arguments).env("FIXTURE_AROUND", "").stdin(Stdio::null());

@@ -198,7 +198,7 @@ fn result_of(id: &str, task: &Value) -> Value {
 
 /// A process on stdio has one client. Once that client has left, it cannot come back for its tasks.
 #[test]
-fn tasks_that_nobody_waits_for_do_not_hold_the_process() {
+fn tasks_without_a_waiting_client_do_not_delay_the_end() {
     let prepare = |server: &mut Server| {
         initialize(server);
         for tool in ["hold_task", "stubborn_task"] {

@@ -52,7 +52,7 @@ fn malformed_lines_are_parse_errors() {
 }
 
 #[test]
-fn what_is_json_but_no_message_is_an_invalid_request() {
+fn json_that_is_no_message_is_an_invalid_request() {
     check_between(b"[]\n17\n", &["-32600", "-32600"]);
 }
 

@@ -24,12 +24,12 @@ fn check(tool: &str, arguments: Value, expected: &str, stderr: &[&str]) {
 }
 
 #[test]
-fn what_is_printed_goes_to_stderr() {
+fn text_that_a_tool_prints_goes_to_stderr() {
     check("print", json!({}), "printed", &["printed with a newline\n", "printed without one"]);
 }
 
 #[test]
-fn what_a_child_prints_goes_to_stderr() {
+fn text_that_a_child_process_prints_goes_to_stderr() {
     check("child_prints", json!({}), "the child succeeded: true", &["printed by a child\n"]);
 }
 
@@ -111,7 +111,7 @@ fn the_id_of_a_cancelled_call_is_free() {
 }
 
 #[test]
-fn all_of_them_at_once_disturb_nobody() {
+fn misbehaving_tools_that_run_at_once_disturb_no_other_call() {
     let mut server = Server::start();
     let tools = [
         ("print", "printed"),

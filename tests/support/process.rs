@@ -138,7 +138,7 @@ mod tests {
 
     #[cfg(unix)]
     #[test]
-    fn what_runs_too_long_is_not_waited_for() {
+    fn a_process_that_runs_too_long_is_not_waited_for() {
         let mut process = Running::start(Command::new("sleep").arg("60"));
         assert!(process.wait(Duration::from_millis(50)).is_none());
         drop(process);

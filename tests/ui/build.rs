@@ -253,7 +253,7 @@ fn two_of_one_name() {
 }
 
 #[test]
-fn state_that_nobody_gave() {
+fn missing_shared_state() {
     check(
         server!(group = "stateless"),
         "`count` at ⟨group = \"stateless\"⟩ needs shared state of type `ui::build::Db`, and there is none: add `.state(…)` with a `Db`, or make it in `.setup(async || …)`; if it is an argument, take it by value",

@@ -193,7 +193,7 @@ fn changed(one: &str, other: &str) -> (usize, usize) {
 }
 
 #[test]
-fn what_goes_beyond_the_message_is_seen() {
+fn a_fix_that_goes_beyond_the_message_is_detected() {
     let mistake = "#[tool(title = 5)]\nfn count() -> u8 {\n    5\n}\n";
     let message = "error: `title` is text: write `title = \"…\"`\n --> ui/elsewhere.rs:1:1\n  |\n1 | fn hidden() {}\n  |    ^^^^^^ below\n";
     #[track_caller]

@@ -192,7 +192,7 @@ const COMPLAINTS: &[(&str, &str, &str, IsFine)] = &[
 ];
 
 #[test]
-fn nobody_complains_of_what_is_published() {
+fn published_tools_give_no_cause_for_known_complaints() {
     let listed = listed();
     for (thread, name, last, is_fine) in COMPLAINTS {
         let mut looked_at = 0;
@@ -280,7 +280,7 @@ fn arguments_are_read_as_clients_send_them() {
 
 /// Keywords that clients do not know are replaced by sentences in descriptions.
 #[test]
-fn what_a_keyword_said_is_said_in_words() {
+fn the_meaning_of_a_dropped_keyword_is_put_in_the_description() {
     let described = |text: &str, mut schema: Value| {
         schema["description"] = json!(text);
         schema

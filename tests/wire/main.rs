@@ -187,7 +187,7 @@ fn streams_are_ended_when_the_server_stops() {
 
 /// The server sends nothing for a cancelled call, even if a blocking handler learns of the cancellation late (rule STDIO-05).
 #[test]
-fn what_a_cancelled_handler_reports_is_not_sent() {
+fn progress_of_a_cancelled_handler_is_not_sent() {
     block_on(async {
         let mut client = Client::connect(server::named("fixture")).await.expect("a server");
         let meta = json!({ "progressToken": 1 });

@@ -129,7 +129,7 @@ fn a_table_is_kept_for_a_while_only() {
 }
 
 #[test]
-fn who_cannot_be_asked_is_told() {
+fn a_tool_that_asks_fails_for_a_client_without_elicitation() {
     run(async {
         for revision in [Revision::V2024_11_05, Revision::V2025_03_26, FORMS, PAGES, ROUNDS] {
             let mut guest = Guest::who_can(revision, json!({})).await;

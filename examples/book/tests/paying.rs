@@ -69,7 +69,7 @@ fn the_newest_revision_asks_until_it_is_paid() {
 }
 
 #[test]
-fn who_would_not_go_keeps_the_table() {
+fn a_guest_who_declines_the_payment_page_keeps_the_table() {
     run(async {
         let mut guest = Guest::new(ROUNDS).await;
         let id = guest.book_for_eight().await;
@@ -93,7 +93,7 @@ fn a_capability_that_a_revision_does_not_have_is_no_page() {
 }
 
 #[test]
-fn who_cannot_be_sent_to_a_page_is_given_its_address() {
+fn a_client_without_page_support_gets_the_address_of_the_payment_page() {
     run(async {
         for revision in [FORMS, PAGES, ROUNDS] {
             let mut guest = Guest::who_can(revision, json!({ "elicitation": {} })).await;

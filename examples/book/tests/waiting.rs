@@ -92,7 +92,7 @@ fn a_call_waits_where_there_are_no_tasks() {
 }
 
 #[test]
-fn who_came_first_is_asked_first_and_the_next_one_after_a_no() {
+fn a_table_is_offered_in_order_of_arrival_and_again_after_a_refusal() {
     run(async {
         for revision in [PAGES, ROUNDS] {
             for refuses in [take(false), no(), json!({ "action": "cancel" })] {
@@ -115,7 +115,7 @@ fn who_came_first_is_asked_first_and_the_next_one_after_a_no() {
 }
 
 #[test]
-fn who_no_longer_waits_is_passed_over() {
+fn a_cancelled_task_is_skipped_when_a_table_becomes_free() {
     run(async {
         for revision in [PAGES, ROUNDS] {
             let mut guest = Guest::new(revision).await;
@@ -138,7 +138,7 @@ fn who_no_longer_waits_is_passed_over() {
 
 /// The first user does not answer in time, so the second gets the table. A later "yes" of the first waits for the next table.
 #[test]
-fn who_does_not_answer_loses_the_table_and_waits_on() {
+fn a_guest_who_does_not_answer_loses_the_table_but_keeps_waiting() {
     run(async {
         for revision in [PAGES, ROUNDS] {
             let mut guest = Guest::new(revision).await;
@@ -164,7 +164,7 @@ fn who_does_not_answer_loses_the_table_and_waits_on() {
 }
 
 #[test]
-fn nobody_waits_for_an_evening_that_is_over() {
+fn wait_for_table_refuses_an_invalid_day_or_a_past_evening() {
     run(async {
         let mut guest = Guest::who_can(FORMS, json!({ "elicitation": {} })).await;
         let mut evening = grace();

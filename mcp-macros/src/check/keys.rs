@@ -28,7 +28,7 @@ pub(super) fn contradictions(keys: &ItemKeys, errors: &Errors) -> bool {
     found
 }
 
-/// Rejects names of tools that some clients or models do not accept (rule TOOLS-07).
+/// Rejects names of tools that some clients or models do not accept (rule TOOLS-02).
 fn name(item: &Item<'_>, errors: &Errors) {
     let (name, span) = item.name();
     let allowed = |it: u8| it.is_ascii_alphanumeric() || b"_-.".contains(&it);

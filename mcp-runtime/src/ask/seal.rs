@@ -102,7 +102,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_sealed_is_opened_by_the_same_key_for_the_same_purpose() {
+    fn a_sealed_state_opens_only_with_the_same_key_and_purpose() {
         let own = sealer(&[1]);
         let sealed = own.seal(b"text", b"call").unwrap();
         assert_eq!(opened(&own, &sealed, b"call").as_deref(), Some(&b"text"[..]));
@@ -132,7 +132,7 @@ mod tests {
     }
 
     #[test]
-    fn any_change_breaks_it() {
+    fn a_changed_sealed_state_does_not_open() {
         let own = sealer(&[1]);
         let sealed = own.seal(b"text", b"").unwrap();
         for at in 0..sealed.len() {

@@ -144,7 +144,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_shown_of_a_token_is_not_the_token() {
+    fn the_debug_output_of_a_token_hides_the_token() {
         let headers =
             HeaderMap::from_iter([(header::AUTHORIZATION, HeaderValue::from_static("Bearer abc"))]);
         let token = presented(&headers, None).unwrap().unwrap();
@@ -153,13 +153,13 @@ mod tests {
 
     proptest! {
         #[test]
-        fn what_is_sent_is_found(scheme in "[bB][eE][aA][rR][eE][rR]", blanks in 1_usize..4, token in "[A-Za-z0-9._~+/-]{1,80}={0,3}") {
+        fn a_bearer_token_is_found_for_any_case_of_the_scheme_and_any_blanks(scheme in "[bB][eE][aA][rR][eE][rR]", blanks in 1_usize..4, token in "[A-Za-z0-9._~+/-]{1,80}={0,3}") {
             let header = format!("{scheme}{}{token}", " ".repeat(blanks));
             prop_assert_eq!(given(&[&header], None), Ok(Some(token)));
         }
 
         #[test]
-        fn no_bytes_make_it_panic_or_find_what_is_no_token(bytes in proptest::collection::vec(any::<u8>(), 0..60), prefixed in any::<bool>()) {
+        fn arbitrary_header_bytes_cause_no_panic_and_yield_no_invalid_token(bytes in proptest::collection::vec(any::<u8>(), 0..60), prefixed in any::<bool>()) {
             let bytes = if prefixed { [b"Bearer ", &bytes[..]].concat() } else { bytes };
             if let Ok(value) = HeaderValue::from_bytes(&bytes) {
                 let headers = HeaderMap::from_iter([(header::AUTHORIZATION, value)]);
@@ -171,7 +171,7 @@ mod tests {
         }
 
         #[test]
-        fn no_query_makes_it_panic(query in ".{0,60}") {
+        fn an_arbitrary_query_causes_no_panic(query in ".{0,60}") {
             let _ = given(&[], Some(&query));
         }
     }

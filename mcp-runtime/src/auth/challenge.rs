@@ -147,7 +147,7 @@ mod tests {
         }
 
         #[test]
-        fn no_words_leave_their_quotes(why in ".{0,60}", scope in ".{0,60}") {
+        fn a_challenge_with_arbitrary_texts_is_a_valid_header_value(why in ".{0,60}", scope in ".{0,60}") {
             for refusal in [Refusal::Invalid(why.clone().into()), Refusal::Insufficient { why, scopes: scope.clone() }] {
                 let challenge = refusal.challenge(Some(&scope), &scope).unwrap();
                 prop_assert!(http::HeaderValue::from_str(&challenge).is_ok(), "{}", challenge);

@@ -190,7 +190,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_is_refused_twice_asks_for_both_at_once() {
+    fn two_refusals_of_a_request_ask_for_the_scopes_of_both_at_once() {
         let step_up = |scopes: &str| -> No {
             Refusal::Insufficient { why: format!("needs {scopes}"), scopes: scopes.into() }.into()
         };

@@ -396,7 +396,7 @@ mod tests {
     }
 
     #[test]
-    fn what_cannot_be_published_is_a_problem() {
+    fn a_protected_resource_with_invalid_metadata_has_problems() {
         let check = |it: ProtectedResource, says: &[&str]| {
             let problems = it.problems();
             assert_eq!(problems.len(), says.len(), "{problems:?}");

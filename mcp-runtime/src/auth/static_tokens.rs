@@ -103,7 +103,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn they_are_for_this_machine_only() {
+    fn a_server_with_static_tokens_may_serve_only_at_loopback_addresses() {
         let tokens = StaticTokens::new().token("a", "ada");
         for (address, expected) in [
             ("127.0.0.1", true),
@@ -120,7 +120,7 @@ mod tests {
     }
 
     #[test]
-    fn what_cannot_be_sent_is_a_problem_that_does_not_show_it() {
+    fn a_token_that_no_client_can_send_is_a_problem_that_hides_the_token() {
         assert_eq!(StaticTokens::new().token("a.b", "ada").problem(), None);
         let problem =
             StaticTokens::new().token("a", "ada").token("s3 cret", "bob").problem().unwrap();

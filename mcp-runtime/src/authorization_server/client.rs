@@ -180,7 +180,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn whoever_registers_without_end_is_in_nobody_elses_way() {
+    fn endless_registrations_displace_no_client_that_is_used() {
         let (counts, tally) = Counts::of_test();
         let (clients, journal) = (Clients::new(counts), Journal::default());
         let add = |id: String, now: u64| {

@@ -184,7 +184,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_brought_twice_gives_nothing() {
+    fn the_second_use_of_a_code_is_detected_and_yields_no_grant() {
         let codes = Codes::default();
         let again = |code: &str, grant: Option<Digest>| {
             assert!(matches!(codes.take(code), Taken::Again(it) if it == grant));
@@ -203,7 +203,7 @@ mod tests {
     }
 
     #[tokio::test(start_paused = true)]
-    async fn nothing_comes_of_what_was_begun_before_a_user_was_logged_out() {
+    async fn codes_of_authorizations_begun_before_a_logout_are_refused() {
         let codes = Codes::default();
         let of = |user: &str| Code { user: User::new(user), ..code() };
         let since = Instant::now();
@@ -230,7 +230,7 @@ mod tests {
     }
 
     #[tokio::test(start_paused = true)]
-    async fn what_nobody_waits_for_takes_nobodys_room() {
+    async fn used_and_expired_codes_make_room_for_new_codes() {
         let (counts, tally) = Counts::of_test();
         let codes = Codes::new(counts);
         let all: Vec<_> = (0..MOST).map(|_| codes.add(code(), Instant::now()).unwrap()).collect();

@@ -103,7 +103,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn what_is_written_is_read_back(pairs in proptest::collection::btree_map("[a-z]{1,5}", ".{1,20}", 0..8)) {
+        fn parameters_that_are_pushed_to_a_url_are_read_back(pairs in proptest::collection::btree_map("[a-z]{1,5}", ".{1,20}", 0..8)) {
             let mut url = String::from("https://a.example/");
             for (name, value) in &pairs {
                 push(&mut url, name, value);
@@ -115,7 +115,7 @@ mod tests {
         }
 
         #[test]
-        fn nothing_makes_it_panic(text in ".{0,80}") {
+        fn an_arbitrary_form_causes_no_panic(text in ".{0,80}") {
             let _ = Form::parse(&text);
         }
     }

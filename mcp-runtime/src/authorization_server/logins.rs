@@ -199,7 +199,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn what_cannot_be_kept_has_ended_and_is_not_said_to_be() {
+    async fn a_login_ends_even_if_the_store_fails_but_the_caller_gets_an_error() {
         let (disk, logins) = (Arc::new(Disk::default()), Logins(Arc::new(Records::new(None))));
         let Records { clock, grants, journal, .. } = &*logins.0;
         journal.keep_in(disk.clone());

@@ -40,7 +40,7 @@ mod tests {
     const VERIFIER: &str = "dBjftJeZ4CVP-mB92K27uhbUJU1p1r_wW1gFWFOEjXk";
 
     #[test]
-    fn the_reason_must_be_shown() {
+    fn a_challenge_is_met_only_by_its_verifier() {
         let query = format!("code_challenge={CHALLENGE}&code_challenge_method=S256");
         let challenge = asked(&query).unwrap();
         assert!(challenge.is_met_by(VERIFIER));
@@ -52,7 +52,7 @@ mod tests {
     }
 
     #[test]
-    fn what_proves_nothing_is_refused() {
+    fn a_request_without_a_valid_s256_challenge_is_refused() {
         for query in [
             String::new(),
             format!("code_challenge={CHALLENGE}"),

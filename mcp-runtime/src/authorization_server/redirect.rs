@@ -150,7 +150,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn who_may_be_sent_where() {
+    fn redirect_uris_use_https_loopback_or_a_private_scheme() {
         for good in [
             "https://a.example",
             "https://a.example/cb?x=1",
@@ -250,7 +250,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn nothing_else_is_ever_the_same(registered in "https?://(localhost|127\\.0\\.0\\.1|a\\.example)(:[0-9]{1,5})?/[a-c/]{0,4}", asked in "https?://(localhost|127\\.0\\.0\\.1|a\\.example)(:[0-9]{1,5})?/[a-c/]{0,4}") {
+        fn redirect_uris_match_exactly_or_except_for_the_port_of_a_loopback_uri(registered in "https?://(localhost|127\\.0\\.0\\.1|a\\.example)(:[0-9]{1,5})?/[a-c/]{0,4}", asked in "https?://(localhost|127\\.0\\.0\\.1|a\\.example)(:[0-9]{1,5})?/[a-c/]{0,4}") {
             // Same rule in other terms: URLs of programs on this machine are compared without their ports.
             let plain = |it: &str| {
                 let is_own = Redirect::parse(it).is_ok_and(|it| matches!(it, Redirect::Loopback { .. }));
@@ -264,7 +264,7 @@ mod tests {
         }
 
         #[test]
-        fn no_text_makes_it_panic_or_leads_out_of_a_header(text in ".{0,60}", prefixed in any::<bool>()) {
+        fn an_accepted_redirect_uri_is_a_valid_header_value(text in ".{0,60}", prefixed in any::<bool>()) {
             let text = if prefixed { format!("https://a.example/{text}") } else { text };
             if Redirect::parse(&text).is_ok() {
                 prop_assert!(http::HeaderValue::from_str(&text).is_ok());

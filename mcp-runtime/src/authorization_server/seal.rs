@@ -50,7 +50,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_is_sealed_is_opened_with_the_same_key_for_the_same_grant() {
+    fn a_sealed_token_opens_only_with_the_same_key_and_grant() {
         let own = Sealer::new(Some([1; 32]));
         let sealed = own.seal(b"token".to_vec(), "grant").unwrap();
         assert_eq!(own.open(&sealed, "grant").as_deref(), Some(&b"token"[..]));

@@ -273,7 +273,7 @@ mod tests {
     }
 
     #[tokio::test(start_paused = true)]
-    async fn whoever_begins_without_end_is_in_nobody_elses_way() {
+    async fn a_flood_of_authorizations_displaces_no_other_callers_authorization() {
         let (counts, tally) = Counts::of_test();
         let (waiting, asked) = (Waiting::new(counts), asked());
         let add = |address: IpAddr| waiting.add(asked.clone(), Who::at(address), false).unwrap().id;

@@ -121,7 +121,7 @@ mod tests {
     }
 
     #[test]
-    fn only_who_has_an_interest_is_asked_and_everybody_stops_once() {
+    fn a_listener_is_notified_only_of_its_topics_and_stopped_once() {
         fn check(topics: &[Topic], expected: &[&str]) {
             let (bus, heard) = (Bus::default(), Arc::new(Heard::default()));
             for topic in topics {

@@ -263,7 +263,7 @@ mod tests {
     }
 
     #[test]
-    fn a_name_stands_for_all_that_have_it_and_a_uri_for_one() {
+    fn a_name_selects_all_items_of_that_name_and_a_uri_selects_one_item() {
         fn check(name: &str, expected: &[&str], told: [bool; 4]) {
             let mut items = items();
             let hidden = items.enable(name, false).expect("there are some");
@@ -288,7 +288,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_removed_leaves_nothing_behind() {
+    fn removed_items_leave_no_index_entries_behind() {
         let mut items = items();
         for name in ["x://2", "a", "b"] {
             assert!(items.remove(name).is_some(), "{name}");
@@ -299,7 +299,7 @@ mod tests {
     }
 
     #[test]
-    fn a_key_is_there_once_also_when_it_is_hidden() {
+    fn an_item_with_the_key_of_a_hidden_item_cannot_be_added() {
         let mut items = items();
         items.enable("a", false).expect("there are some");
         let error = items.add(&entry(tool("a"))).err();

@@ -148,7 +148,7 @@ mod tests {
     use crate::context::Context;
 
     #[test]
-    fn a_snapshot_is_made_when_somebody_looks_after_a_change() {
+    fn a_new_snapshot_is_made_at_the_first_read_after_a_change() {
         let catalog = Catalog::new(Vec::new(), PageSizes::default(), SchemaProfile::default());
         let handle = Arc::new(catalog).handle();
         let before = handle.0.snapshot();

@@ -55,7 +55,7 @@ mod tests {
     }
 
     #[test]
-    fn a_broader_one_is_as_good_and_a_narrower_one_is_not() {
+    fn a_broader_scope_implies_a_narrower_scope_but_not_vice_versa() {
         let made = hierarchy(&[("admin", "write"), ("write", "read"), ("a", "b"), ("b", "a")]);
         let check = |granted: &str, needed: &str, expected: bool| {
             assert_eq!(made.satisfies(|it| it == granted, needed), expected, "{granted} {needed}");
@@ -73,7 +73,7 @@ mod tests {
     proptest! {
         /// Compares with all paths, in hierarchies with any cycles.
         #[test]
-        fn it_is_the_transitive_closure(pairs in prop::collection::vec((0..6_usize, 0..6_usize), 0..14)) {
+        fn a_scope_hierarchy_is_the_transitive_closure_of_its_pairs(pairs in prop::collection::vec((0..6_usize, 0..6_usize), 0..14)) {
             const NAMES: [&str; 6] = ["a", "b", "c", "d", "e", "f"];
             let named: Vec<_> = pairs.iter().map(|(a, b)| (NAMES[*a], NAMES[*b])).collect();
             let made = hierarchy(&named);

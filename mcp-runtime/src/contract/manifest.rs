@@ -171,7 +171,7 @@ mod tests {
     };
 
     #[test]
-    fn what_an_item_needs_of_its_caller_is_published() {
+    fn the_manifest_publishes_the_scopes_that_an_item_requires() {
         let tool = || Tool::new("write").handler(async |_: Context| "");
         let published = |tool: Tool| item(&tool.into_entry().expect("a good tool").0);
         let scopes = published(tool().scopes(["notes:write", "notes:read"]));

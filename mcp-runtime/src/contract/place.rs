@@ -161,7 +161,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_gone_was_where_the_others_are() {
+    fn a_removed_item_is_placed_in_the_file_of_the_remaining_items() {
         let mut places = Places::default();
         assert_eq!(places.of_gone(Kind::Tool), Place::Nowhere);
         places.set(Kind::Prompt, "a", Place::Line("a.rs", 1));

@@ -278,7 +278,7 @@ fn hints_are_promises() {
 
 /// The advice names only the keys that are needed: a promise that is implied needs no key of its own.
 #[test]
-fn a_promise_is_kept_by_the_word_that_makes_it() {
+fn the_advice_names_only_the_hint_keys_that_are_needed() {
     let advice = |old: Value| {
         let new = json!({"tools": [tool("add")]});
         let report = compare(json!({"tools": [tool_with("annotations", old)]}), new);
@@ -319,7 +319,7 @@ fn tasks_that_were_possible_stay_possible() {
 }
 
 #[test]
-fn what_it_asks_of_its_client_grows_at_no_expense() {
+fn requiring_a_further_client_capability_is_a_breaking_change() {
     check_member(
         "asks",
         json!(["roots"]),
@@ -330,7 +330,7 @@ fn what_it_asks_of_its_client_grows_at_no_expense() {
 }
 
 #[test]
-fn what_it_needs_of_its_caller_grows_at_no_expense() {
+fn requiring_a_further_scope_is_a_breaking_change() {
     check_member(
         "scopes",
         json!(["notes:read"]),
@@ -341,7 +341,7 @@ fn what_it_needs_of_its_caller_grows_at_no_expense() {
 }
 
 #[test]
-fn promises_are_kept() {
+fn a_changed_or_removed_member_of_an_item_is_breaking() {
     let resource = |member: &str, said: Value| json!({"resources": [{"uri": "x://y", "name": "y", member: said}]});
     let bare = || json!({"resources": [{"uri": "x://y", "name": "y"}]});
     let (text, page) = (json!("text/plain"), json!("text/html"));
@@ -425,7 +425,7 @@ fn prompts_take_arguments_too() {
 }
 
 #[test]
-fn what_is_no_lock_is_told_apart() {
+fn a_file_that_is_no_lock_is_refused_with_the_reason() {
     fn check(text: &[u8], expected: &str) {
         let problem = Manifest::read(text).expect_err(expected);
         assert!(problem.contains(expected), "{problem}");
@@ -466,7 +466,7 @@ fn what_is_no_lock_is_told_apart() {
 }
 
 #[test]
-fn whatever_a_lock_holds_is_compared_without_a_panic() {
+fn a_lock_with_arbitrary_values_is_compared_without_a_panic() {
     for said in [
         json!(null),
         json!(true),
@@ -529,7 +529,7 @@ fn a_lock_reads_as_it_was_written() {
 }
 
 #[test]
-fn five_hundred_tools_are_no_matter() {
+fn the_locks_of_five_hundred_tools_are_compared() {
     let tools = |from: usize| -> Vec<Value> {
         let one = |index: usize| {
             let properties: serde_json::Map<_, _> = (0..10)
@@ -585,7 +585,7 @@ fn told(old: Value, new: Value) -> String {
 }
 
 #[test]
-fn what_changes_in_one_type_is_told_once() {
+fn a_change_of_a_shared_type_is_reported_once() {
     let address = |members: Value| json!({"type": "object", "properties": members});
     let old = address(json!({"street": {"type": "string"}, "zip": {"type": "string"}}));
     let new = address(json!({"street": {"type": "string"}}));
@@ -619,7 +619,7 @@ fn what_changes_in_one_type_is_told_once() {
 
 /// An `enum` is a type too, even if its descriptions differ. A type is not the same in arguments and in results.
 #[test]
-fn what_changes_in_several_types_is_told_of_each() {
+fn changes_of_different_types_are_reported_separately() {
     let size = |values: &[&str], text: &str| json!({"type": "string", "enum": values, "description": text});
     let tools = |values: &[&str]| json!({"tools": [taking("ship", "a", &size(values, "A")), taking("bill", "b", &size(values, "B"))]});
     let text = told(tools(&["s", "m"]), tools(&["s"]));

@@ -167,7 +167,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn what_a_client_writes_is_read_back(text in ".*", other in ".*") {
+        fn a_header_agrees_with_an_argument_only_if_the_texts_are_equal(text in ".*", other in ".*") {
             let argument = serde_json::to_string(&text).unwrap();
             prop_assert!(agrees(header(&text).as_bytes(), Raw::trusted(&argument)));
             prop_assert!(agrees(wrapped(&text).as_bytes(), Raw::trusted(&argument)));
@@ -184,7 +184,7 @@ mod tests {
         }
 
         #[test]
-        fn no_bytes_make_it_panic(bytes in proptest::collection::vec(any::<u8>(), 0..40), argument in "[0-9.eE-]{0,12}") {
+        fn arbitrary_header_bytes_cause_no_panic(bytes in proptest::collection::vec(any::<u8>(), 0..40), argument in "[0-9.eE-]{0,12}") {
             let _ = decode(&bytes);
             let text = serde_json::to_string(&argument).unwrap();
             let _ = (agrees(&bytes, Raw::trusted(&text)), number(&argument));

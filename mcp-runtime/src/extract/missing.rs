@@ -131,7 +131,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn an_option_by_any_name_is_not_required() {
+    fn an_option_behind_an_alias_or_a_wrapper_is_not_required() {
         type Maybe = Option<u8>;
         #[derive(serde::Deserialize)]
         #[serde(transparent)]
@@ -144,7 +144,7 @@ mod tests {
     }
 
     #[test]
-    fn it_says_what_was_expected() {
+    fn the_error_for_a_missing_value_names_the_expected_type() {
         #[derive(serde::Deserialize, Debug)]
         enum Tone {
             Warm,

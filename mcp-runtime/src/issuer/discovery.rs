@@ -92,7 +92,7 @@ mod tests {
     }
 
     #[test]
-    fn nobody_speaks_for_another_issuer() {
+    fn metadata_that_names_another_issuer_is_refused() {
         let read = |text: &str| read(text.as_bytes(), "https://a.example");
         assert_eq!(
             read(r#"{"issuer":"https://a.example","jwks_uri":"https://k.example/k","x":[1]}"#),

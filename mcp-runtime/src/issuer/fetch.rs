@@ -365,7 +365,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn an_address_that_does_not_answer_is_no_end() {
+    async fn a_fetch_goes_on_to_the_next_address_if_an_address_is_silent() {
         let (_hole, hole) = black_hole().await;
         let (listener, address) = listen().await;
         let names = Names(vec![("localhost", hole), ("localhost", address)]);
@@ -419,7 +419,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn a_proxy_looks_up_what_the_author_has_named() {
+    async fn a_proxy_resolves_the_host_that_the_author_has_configured() {
         let issuer = Reachable::from_issuer("https://login.example:8443").unwrap();
         let url = "https://login.example:8443/keys";
         let (heads, _) = asked_of_proxy(issuer, Vec::new(), url, "200 OK").await;
@@ -431,7 +431,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn a_proxy_gets_addresses_that_were_checked_of_what_others_have_named() {
+    async fn a_proxy_gets_a_checked_address_for_a_host_from_issuer_metadata() {
         let address = |text: &str| SocketAddr::new(text.parse().unwrap(), 443);
         let issuer = || Reachable::from_issuer("https://login.example").unwrap();
         let names = || {

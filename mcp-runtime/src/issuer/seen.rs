@@ -97,7 +97,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_is_remembered_is_bounded_and_goes_with_its_keys() {
+    fn the_cache_of_verified_tokens_is_bounded_and_ends_with_the_keys() {
         let seen = Seen::new();
         let fingerprint = |it: u32| seen.fingerprint(&format!("token{it}")).unwrap();
         let all: Vec<_> = (0..20_000).map(fingerprint).collect();
@@ -112,7 +112,7 @@ mod tests {
     }
 
     #[test]
-    fn a_fingerprint_is_of_the_whole_token_and_nobody_elses() {
+    fn a_fingerprint_depends_on_the_whole_token_and_on_the_process() {
         let (seen, other) = (Seen::new(), Seen::new());
         let token = "a".repeat(LONGEST);
         let own = seen.fingerprint(&token);

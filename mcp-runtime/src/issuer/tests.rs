@@ -160,7 +160,7 @@ fn keys_that_cannot_verify_are_left_out() {
 }
 
 #[test]
-fn claims_let_in_whom_they_should() {
+fn a_token_is_accepted_only_with_valid_claims() {
     let now = UNIX_EPOCH + Duration::from_secs(1_000_000);
     let own = [AUDIENCE.to_owned(), "api://mine".to_owned()];
     let judge = |claims: &str| {
@@ -329,7 +329,7 @@ fn a_flood_of_unknown_keys_is_no_flood_of_questions() {
 }
 
 #[test]
-fn all_who_come_first_share_one_question() {
+fn concurrent_first_verifications_share_one_request_to_the_issuer() {
     run(async {
         let (fake, verifier) = issuer(published(&[1, 2]));
         let all: Vec<_> = (0..50)
@@ -389,7 +389,7 @@ fn old_keys_are_asked_for_again_while_they_are_used() {
 }
 
 #[test]
-fn whoever_leaves_does_not_take_the_answer_along() {
+fn a_caller_that_leaves_does_not_cancel_the_request_to_the_issuer() {
     run(async {
         let (fake, verifier) = issuer(published(&[1]));
         let token = signed(1, "k1");
@@ -436,7 +436,7 @@ mod properties {
     proptest! {
         /// Valid and nearly valid parts of a token, and arbitrary texts.
         #[test]
-        fn no_text_makes_it_panic_or_is_signed(
+        fn an_arbitrary_token_causes_no_panic_and_is_not_accepted(
             header in prop_oneof![Just(r#"{"alg":"EdDSA"}"#.to_owned()), ".{0,40}"],
             claims in prop_oneof![Just(r#"{"exp":1e300,"nbf":-1,"aud":[]}"#.to_owned()), ".{0,40}"],
             signature in prop::collection::vec(any::<u8>(), 0..80),
@@ -457,7 +457,7 @@ mod properties {
 
         /// Every letter counts, also the last letter of a part, which has unused bits.
         #[test]
-        fn whatever_one_letter_is_changed_to_nothing_is_signed(
+        fn a_token_with_one_changed_letter_has_no_valid_signature(
             example in 0..EXAMPLES.len(),
             at in any::<prop::sample::Index>(),
             letter in "[A-Za-z0-9_.=+/ -]",

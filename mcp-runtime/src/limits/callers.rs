@@ -124,7 +124,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn those_who_have_nothing_to_wait_for_are_forgotten() {
+    fn callers_that_need_not_wait_are_forgotten() {
         let mut part = Part::default();
         for key in 0..300 {
             *part.due(key, 0) = if key < 20 { 1_000 } else { 10 };
@@ -138,7 +138,7 @@ mod tests {
     }
 
     #[test]
-    fn they_are_never_more_than_there_is_room_for() {
+    fn the_number_of_remembered_callers_is_bounded() {
         let mut part = Part::default();
         for key in 0..10_000 {
             *part.due(key, 0) = 1_000_000 - key;

@@ -173,7 +173,7 @@ mod tests {
     }
 
     #[tokio::test(start_paused = true)]
-    async fn what_is_remembered_of_callers_is_bounded_and_goes() {
+    async fn remembered_callers_are_bounded_in_number_and_forgotten_in_time() {
         let wanted = Wanted { rate: Some(Rate::per_second(1)), concurrency: Some(2) };
         let gate = wanted.gate().unwrap();
         let remembered = || gate.turnstile.as_ref().unwrap().remembered();
@@ -189,7 +189,7 @@ mod tests {
     }
 
     #[tokio::test(start_paused = true)]
-    async fn who_finds_no_place_does_not_pay_for_the_next_one() {
+    async fn a_call_refused_for_concurrency_does_not_count_toward_the_rate() {
         let wanted = Wanted { rate: Some(Rate::per_hour(2)), concurrency: Some(1) };
         let gate = wanted.gate().unwrap();
         let first = gate.enter(Who::Principal("a")).unwrap();

@@ -83,7 +83,7 @@ mod tests {
         }
 
         #[test]
-        fn who_waits_as_told_is_let_in_and_not_a_moment_before(
+        fn a_caller_that_waits_as_told_is_let_in_and_not_earlier(
             (rate, burst, _) in rates(),
             more in 0..20_u32,
         ) {

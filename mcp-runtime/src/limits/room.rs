@@ -55,7 +55,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn all_have_no_more_together_than_there_is() {
+    fn all_holders_together_take_no_more_than_the_room() {
         let room = Arc::<Room>::default();
         let [mut one, mut other] = [Taken::default(), Taken::default()];
         assert!(one.grow(&room, 6, 10) && !other.grow(&room, 5, 10) && other.grow(&room, 4, 10));

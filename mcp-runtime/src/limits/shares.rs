@@ -355,7 +355,7 @@ mod tests {
     }
 
     #[test]
-    fn a_tenant_has_no_more_than_one_may_have() {
+    fn a_tenant_takes_no_more_than_the_limit_for_each_tenant() {
         let shares = Shares::default();
         let ada = shares.tenant(Who::Principal("ada"));
         let capacity = Capacity { all: 64, each: 2 };
@@ -399,7 +399,7 @@ mod tests {
     }
 
     #[test]
-    fn what_may_be_taken_without_a_look_may_be_taken_by_everybody() {
+    fn a_pool_has_plenty_only_if_every_tenant_may_take_one_more_share() {
         let shares = Shares::default();
         let ada = shares.tenant(Who::Principal("ada"));
         let (mut taken, _) = take_all(&ada, 64);

@@ -64,7 +64,7 @@ mod tests {
     use super::*;
 
     #[tokio::test(start_paused = true)]
-    async fn what_is_given_back_may_be_taken_again() {
+    async fn a_pass_that_is_given_back_may_be_taken_again() {
         let turnstile = Turnstile::new(Rate::per_minute(6).burst(3));
         let [ada, bob] = ["10.0.0.1", "10.0.0.2"].map(|it| Who::at(it.parse().unwrap()));
         let may = |who| turnstile.pass(who).is_ok();

@@ -101,7 +101,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_missing_is_what_the_client_did_not_declare() {
+    fn the_missing_capabilities_are_those_that_the_client_did_not_declare() {
         let check = |capabilities: serde_json::Value, expected: &[&str]| {
             let missing = ALL.missing(&client(capabilities.clone()));
             assert_eq!(missing.names().collect::<Vec<_>>(), expected, "{capabilities}");

@@ -92,7 +92,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn it_is_made_once_and_not_for_the_level() {
+    fn the_subscriber_is_built_once_and_not_for_the_level_hint() {
         let made = &*Box::leak(Box::new(AtomicUsize::new(0)));
         let make = || {
             made.fetch_add(1, Ordering::SeqCst);

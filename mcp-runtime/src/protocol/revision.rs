@@ -203,7 +203,7 @@ mod tests {
     }
 
     #[test]
-    fn one_revision_has_a_code_for_a_page_to_visit() {
+    fn a_single_revision_has_an_error_code_for_a_required_url() {
         let with = Revision::ALL.into_iter().filter(|it| it.code(Kind::UrlRequired) == -32042);
         assert_eq!(with.collect::<Vec<_>>(), [V2025_11_25]);
     }

@@ -145,7 +145,7 @@ mod tests {
     }
 
     #[test]
-    fn they_are_few_and_short() {
+    fn subscribed_uris_are_limited_in_number_and_length() {
         let limits = Limits::new().uri(10).subscriptions(3).subscription_bytes(12);
         let (mut uris, room) = (Uris::default(), tenant());
         assert!(uris.add("12345678901", 0, &limits, &room).is_err());

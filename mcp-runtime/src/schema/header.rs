@@ -169,7 +169,7 @@ mod tests {
     }
 
     #[test]
-    fn what_clients_drop_a_tool_for_is_told() {
+    fn a_header_for_which_clients_drop_the_tool_is_reported() {
         let one = |schema: &str, problem: &str| {
             check(&format!(r#"{{"a":{schema}}}"#), &[], &[problem]);
         };
@@ -201,7 +201,7 @@ mod tests {
     }
 
     #[test]
-    fn names_are_unique_whatever_their_case() {
+    fn header_names_are_unique_regardless_of_case() {
         check(
             r#"{"a":{"type":"string","x-mcp-header":"Region"},"b":{"type":"object","properties":{
                 "c":{"type":"integer","x-mcp-header":"REGION"}}}}"#,

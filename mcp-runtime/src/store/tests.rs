@@ -76,7 +76,7 @@ fn task(id: &str) -> KeptTask {
 }
 
 #[tokio::test]
-async fn what_was_put_is_there_when_the_file_is_opened_again() {
+async fn a_stored_task_is_there_when_the_file_is_opened_again() {
     let folder = Folder::new();
     let store = open(&folder.file()).await.unwrap();
     let kept = KeptTask { expires: Some(i64::MAX as u64), json: "x".repeat(70_000), ..task("a") };
@@ -174,7 +174,7 @@ async fn a_database_of_something_else_is_refused() {
 }
 
 #[tokio::test]
-async fn what_is_no_database_is_refused() {
+async fn a_file_that_is_no_database_is_refused() {
     let folder = Folder::new();
     for text in ["ab", "Notes\n=====\n", &"garbage ".repeat(10_000)] {
         fs::write(folder.file(), text).unwrap();
@@ -312,7 +312,7 @@ async fn a_new_file_is_its_owners_alone() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn what_was_put_last_is_kept() {
+async fn concurrent_puts_of_a_task_keep_the_last_value() {
     let folder = Folder::new();
     let store = open(&folder.file()).await.unwrap();
     let put = |n: u64| store.put(KeptTask { created: n, ..task("a") });

@@ -167,7 +167,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_written_down_is_read_back() {
+    fn a_stored_tool_result_is_read_back_unchanged() {
         check(&ToolResult::default());
         check(&ToolResult::failure("no\nluck \"at all\""));
         let meta = Meta::new().with("example.com/a", 1);

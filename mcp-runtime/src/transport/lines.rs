@@ -216,7 +216,7 @@ mod tests {
     }
 
     #[test]
-    fn lines_end_with_a_newline_and_blank_ones_are_none() {
+    fn lines_end_with_a_newline_and_blank_lines_are_skipped() {
         check("", &[]);
         check("a\nbc\r\n\n \t\r\n\r\nd\n", &["a", "bc", "d"]);
         check("a\rb\n", &["a\rb"]);
@@ -248,7 +248,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_dropped_is_not_kept() {
+    fn the_dropped_rest_of_a_long_line_is_not_buffered() {
         let mut lines = Lines::new(1000);
         for n in 0..10_000 {
             lines.feed(&[b'x'; 1000]);
@@ -270,7 +270,7 @@ mod tests {
     }
 
     #[test]
-    fn who_says_much_at_once_is_read_in_large_pieces() {
+    fn a_client_that_sends_much_at_once_is_read_in_large_pieces() {
         let mut lines = Lines::new(usize::MAX);
         assert_eq!(lines.room().len(), FIRST_ROOM);
         let many = b"0123456\n".repeat(FIRST_ROOM / 8);

@@ -379,7 +379,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_object_is_answered_without_an_id() {
+    fn json_that_is_no_object_is_answered_without_an_id() {
         for text in ["1", "\"a\"", "null", "true"] {
             check_invalid(text, "", true, "a message is an object");
         }

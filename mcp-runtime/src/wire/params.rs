@@ -167,7 +167,7 @@ mod tests {
     }
 
     #[test]
-    fn so_are_those_of_the_objects_inside() {
+    fn the_recorded_members_of_nested_objects_match_the_text() {
         for params in [
             r#"{"name":"a","arguments":{"a":1,"b":"2"},"_meta":{"name":3}}"#,
             r#"{ "arguments" : { "a" : 1 , "_meta":{"a":2} } , "name" :"b"}"#,

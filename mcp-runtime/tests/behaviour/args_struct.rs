@@ -173,7 +173,7 @@ fn no_struct(list: Args<List>) -> usize {
 }
 
 #[test]
-fn what_cannot_be_spread_stops_the_server() {
+fn a_server_with_arguments_that_cannot_be_spread_does_not_build() {
     let twice = problems(server!().items(items![twice]));
     assert!(twice[0].contains("the argument `limit` is declared twice"), "{twice:?}");
     let no_struct = problems(server!().items(items![no_struct]));

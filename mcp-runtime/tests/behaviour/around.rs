@@ -192,7 +192,7 @@ both_eras! {
 }
 
 #[tokio::test]
-async fn it_waits_and_answers_in_the_order_things_end() {
+async fn a_call_that_waits_in_around_does_not_delay_other_calls() {
     static LET_GO: tokio::sync::Semaphore = tokio::sync::Semaphore::const_new(0);
     let server = served().around(async |call, next| {
         if matches!(call.operation(), Operation::CallTool(name) if name == "secret") {
@@ -209,7 +209,7 @@ async fn it_waits_and_answers_in_the_order_things_end() {
 }
 
 #[test]
-fn saying_it_twice_stops_the_server() {
+fn a_second_around_function_stops_the_server() {
     let server = served()
         .around(async |call, next| next.run(call).await)
         .around(async |call, next| next.run(call).await);

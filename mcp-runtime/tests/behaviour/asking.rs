@@ -433,7 +433,7 @@ async fn leaves_a_question(ctx: Context, told: &Told) -> &'static str {
 }
 
 #[tokio::test]
-async fn nobody_waits_for_an_answer_when_the_session_has_ended() {
+async fn a_handler_stops_waiting_for_an_answer_when_the_session_ends() {
     let (told, mut heard) = tokio::sync::mpsc::unbounded_channel::<String>();
     let server = server!().state::<Told>(told).items(items![leaves_a_question]);
     let can = json!({ "elicitation": {} });
@@ -602,7 +602,7 @@ mod rounds {
     }
 
     #[tokio::test]
-    async fn what_cannot_be_kept_ends_the_call_instead_of_being_done_again() {
+    async fn an_unstorable_once_result_or_a_reused_key_fails_the_call() {
         let server = server!().items(items![forgets]);
         let can = json!({ "elicitation": {} });
         let mut client =
@@ -684,7 +684,7 @@ async fn once_in_a_loop(ctx: &Context) -> Result<String> {
 }
 
 #[tokio::test]
-async fn one_key_is_for_one_thing_in_every_revision() {
+async fn reusing_a_key_of_once_is_an_error_in_every_revision() {
     for revision in WITH_FORMS {
         let server = server!().items(items![once_in_a_loop]);
         let mut client =
@@ -706,7 +706,7 @@ async fn restless(ctx: &Context, counters: &Counters) -> Result<String> {
 }
 
 #[tokio::test]
-async fn who_declines_means_it_whatever_the_words() {
+async fn a_users_refusal_holds_even_if_the_question_is_reworded() {
     for action in ["decline", "cancel"] {
         let server = server!().state(Counters::default()).items(items![restless]);
         let can = json!({ "elicitation": {} });
@@ -741,7 +741,7 @@ async fn an_answer_to_run_0_is_refused_for_run_1() {
 }
 
 #[tokio::test]
-async fn a_test_client_gives_up_on_who_asks_for_ever() {
+async fn a_test_client_gives_up_on_a_handler_that_asks_forever() {
     let server = server!().state(Counters::default()).items(items![restless]);
     let can = json!({ "elicitation": {} });
     let mut client = TestClient::connect_capable(server, Revision::V2026_07_28, can).await.unwrap();

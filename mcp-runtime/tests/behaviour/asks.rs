@@ -54,7 +54,7 @@ async fn asked(method: &str, params: Value, capabilities: Value) -> Value {
 }
 
 #[tokio::test]
-async fn a_client_that_cannot_is_refused_before_anything_runs() {
+async fn a_client_that_lacks_a_capability_is_refused_before_a_handler_runs() {
     async fn check(method: &str, params: Value, capabilities: Value, required: Value) {
         let error = answered(method, params, capabilities).await.expect_err(method);
         assert_eq!(error.code, -32021, "{method}: {error}");
@@ -124,7 +124,7 @@ async fn the_template_that_is_read_is_the_one_that_asks() {
 }
 
 #[tokio::test]
-async fn a_client_that_can_is_served() {
+async fn a_client_with_the_required_capabilities_is_served() {
     let capabilities =
         json!({ "elicitation": { "form": {}, "url": {} }, "sampling": {}, "roots": {} });
     let result = asked("tools/call", json!({ "name": "everything" }), capabilities).await;
@@ -145,7 +145,7 @@ async fn looks(ctx: &Context) -> String {
 }
 
 #[tokio::test]
-async fn a_legacy_client_that_cannot_is_refused_before_anything_runs() {
+async fn a_legacy_client_without_a_capability_is_refused_before_a_handler() {
     for revision in Revision::LEGACY {
         let connect = async |can: Value| {
             let server = server!().items(items![everything, asking_prompt, asking_resource, looks]);
@@ -174,7 +174,7 @@ async fn a_legacy_client_that_cannot_is_refused_before_anything_runs() {
 }
 
 #[tokio::test]
-async fn what_is_asked_is_no_argument() {
+async fn parameters_that_ask_the_client_are_no_arguments_of_the_tool() {
     let mut client = TestClient::connect(server!().items(items![everything])).await.unwrap();
     let tools = client.tools().await.unwrap();
     assert_eq!(named(&tools, "everything")["inputSchema"]["properties"], json!({}));

@@ -168,7 +168,7 @@ mod local {
 fn other_banana() {}
 
 #[test]
-fn what_cannot_be_served_is_named_with_its_place() {
+fn problems_of_groups_and_items_name_their_place_in_the_source() {
     let group = problems(server!(group = "omega"));
     assert_eq!(group.len(), 1);
     assert!(

@@ -291,7 +291,7 @@ async fn a_stream_is_tagged_and_hears_only_what_it_asked_for() {
 
 /// The removed tool is dropped without a further request.
 #[tokio::test]
-async fn what_a_tool_owned_goes_with_it_though_a_client_knows_of_it() {
+async fn a_removed_tool_drops_its_values_though_a_client_has_listed_it() {
     let owned = Arc::new(());
     let left = Arc::downgrade(&owned);
     let builder = server!().items(items![fixed, change]).setup(async move |handle: Handle| {
@@ -311,7 +311,7 @@ async fn what_a_tool_owned_goes_with_it_though_a_client_knows_of_it() {
 
 /// Removing a tool drops the values that its handler owns, and such a drop may change the server in turn.
 #[test]
-fn what_a_tool_owned_may_change_the_server_when_it_is_dropped() {
+fn a_value_of_a_removed_tool_may_change_the_server_when_dropped() {
     struct Guard(Handle);
     impl Drop for Guard {
         fn drop(&mut self) {

@@ -89,7 +89,7 @@ impl Subscriber for Log {
 }
 
 #[tokio::test]
-async fn what_grew_too_large_is_named() {
+async fn the_value_that_makes_the_state_too_large_is_named() {
     let log = Log::default();
     // With a single subscriber, `tracing` decides whether an event is enabled on the thread that logs it first, which may have no
     // subscriber. With two subscribers, it asks both.
@@ -140,7 +140,7 @@ async fn a_round_in_the_process_expires() {
 #[tokio::test]
 async fn a_round_that_another_process_keeps_is_refused_with_the_reason() {
     let log = Log::default();
-    // A second subscriber, as in `what_grew_too_large_is_named`.
+    // A second subscriber, as in `the_value_that_makes_the_state_too_large_is_named`.
     let _other = tracing::Dispatch::new(Log::default());
     let _logging = tracing::subscriber::set_default(log.clone());
     let (mut one, mut other) = (

@@ -101,7 +101,7 @@ fn served(runs: &Runs) -> Builder {
 }
 
 #[tokio::test(start_paused = true)]
-async fn who_calls_too_often_is_told_when_to_come_again_in_every_revision() {
+async fn a_caller_over_the_rate_is_told_when_to_retry_in_every_revision() {
     for revision in REVISIONS {
         let runs = Runs::default();
         let mut client = connect(served(&runs), revision).await;

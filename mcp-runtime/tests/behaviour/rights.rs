@@ -437,7 +437,7 @@ both_eras! {
 }
 
 #[tokio::test]
-async fn what_not_everybody_sees_no_cache_gives_to_all() {
+async fn results_that_depend_on_the_caller_have_a_private_cache_scope() {
     let mut client = connect(all_items(&Runs::default()), Revision::V2026_07_28).await;
     client.authorization(ada(&["notes:read"]));
     for (method, params) in [
@@ -453,7 +453,7 @@ async fn what_not_everybody_sees_no_cache_gives_to_all() {
 }
 
 #[test]
-fn a_policy_and_callers_nobody_knows_contradict_each_other() {
+fn a_server_with_a_policy_and_anonymous_callers_does_not_build() {
     let protected = ProtectedResource::new(StaticTokens::new().token("a", "ada")).optional();
     let found =
         problems(all_items(&Runs::default()).auth(protected).policy(|_, _| true)).join("; ");

@@ -91,7 +91,7 @@ async fn beside(ctx: &Context, way: &str, work: &Arc<Work>) -> Result<String> {
 }
 
 #[tokio::test(start_paused = true)]
-async fn what_is_done_once_is_done_beside_a_question() {
+async fn work_in_once_that_runs_beside_a_question_is_done_only_once() {
     for (way, text, begun, ended) in [
         ("plain", "Ada 1", 1, 1),
         ("nested", "Ada 1", 1, 1),
@@ -154,7 +154,7 @@ async fn digs(ctx: &Context) -> Result<String> {
 }
 
 #[tokio::test]
-async fn what_is_kept_may_be_as_deep_as_what_is_taken() {
+async fn a_kept_value_may_be_as_deep_as_the_limit_for_messages() {
     for depth in [16, 128, 400] {
         let server = server!().items(items![digs]).limits(mcp_runtime::Limits::new().depth(depth));
         let can = json!({ "elicitation": {} });
@@ -183,7 +183,7 @@ async fn listens(ctx: &Context) -> Result<String> {
 }
 
 #[tokio::test]
-async fn what_cannot_be_read_is_asked_for_again_with_the_reason() {
+async fn an_answer_that_cannot_be_read_is_asked_for_again_with_the_reason() {
     let server = server!().items(items![listens]);
     let can = json!({ "elicitation": {} });
     let mut client = TestClient::connect_capable(server, Revision::V2026_07_28, can).await.unwrap();
@@ -224,7 +224,7 @@ async fn removes(ctx: &Context, files: &Arc<Files>) -> Result<String> {
 
 /// An answer counts only for the exact wording of its question, whenever the wording changes.
 #[tokio::test]
-async fn other_words_want_another_answer() {
+async fn a_reworded_question_needs_a_new_answer() {
     for changing in 0..4 {
         let files = Arc::new(Files::default());
         let server = server!().state(files.clone()).items(items![removes]);

@@ -114,7 +114,7 @@ fn object<'a>(line: &'a str, member: &str) -> &'a str {
 }
 
 #[tokio::test]
-async fn the_program_holds_them_as_they_are_served() {
+async fn the_binary_contains_the_schemas_as_they_are_served() {
     let program = fs::read(std::env::current_exe().unwrap()).unwrap();
     let is_in_program = |text: &str| program.windows(text.len()).any(|it| it == text.as_bytes());
     let line = listed(server!().items(items![send_parcel])).await;

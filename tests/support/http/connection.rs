@@ -281,7 +281,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_missing_is_told() {
+    fn an_incomplete_response_is_reported() {
         block_on(async {
             let error = asked(&["HTTP", "CLOSE"]).await.head(false, PATIENCE).await.unwrap_err();
             assert_eq!(error, "closed without a response: \"HTTP\"");

@@ -152,7 +152,7 @@ mod tests {
     }
 
     #[test]
-    fn what_no_server_should_write_is_refused() {
+    fn malformed_events_are_refused() {
         let error = |text: &str| read(text).unwrap_err();
         assert_eq!(error("date: x\n\n"), "no field of an event: \"date: x\"");
         assert_eq!(error("id: 1\nid: 2\n\n"), "a second \"id\" in an event");

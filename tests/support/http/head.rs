@@ -84,7 +84,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_head_is_refused() {
+    fn malformed_heads_are_refused() {
         let error = |text: &str| Head::parse(text.as_bytes()).unwrap_err();
         assert_eq!(error("HTTP/1.0 200 OK\r\n\r\n"), "no status line: \"HTTP/1.0 200 OK\"");
         assert_eq!(error("HTTP/1.1 2000\r\n\r\n"), "no status line: \"HTTP/1.1 2000\"");

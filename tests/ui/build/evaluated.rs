@@ -209,7 +209,7 @@ fn schemas() {
 }
 
 #[test]
-fn what_types_say_of_themselves() {
+fn panics_in_the_descriptions_of_types() {
     check(
         server!(group = "panicking values"),
         "`choose` at ⟨\"panicking values\"⟩: asking the types of its arguments for their values panicked: nobody asks me",

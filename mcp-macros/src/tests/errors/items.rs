@@ -52,7 +52,7 @@ fn signatures() {
 }
 
 #[test]
-fn what_no_call_can_be_given() {
+fn impossible_parameters_and_malformed_resource_uris_are_refused() {
     check("#[tool] fn f(a: &'static str) {}", &[("'static", "remove `'static`")]);
     check(
         "#[tool] fn f(a: &dyn Store) {}",

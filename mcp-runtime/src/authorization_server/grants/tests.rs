@@ -54,7 +54,7 @@ fn access_tokens_end_and_refresh_tokens_change() {
 }
 
 #[test]
-fn a_refresh_token_that_is_used_twice_ends_everything() {
+fn a_refresh_token_that_is_used_twice_ends_the_grant() {
     let table = Table::new();
     let stolen = table.begin("ada").refresh.unwrap();
     let (access, refresh) = table.refresh(&stolen, NOW).unwrap();
@@ -64,7 +64,7 @@ fn a_refresh_token_that_is_used_twice_ends_everything() {
 }
 
 #[test]
-fn whoever_asks_again_at_once_has_the_same_answer() {
+fn a_client_that_repeats_a_refresh_at_once_gets_the_same_tokens() {
     let table = Table::new();
     let first = table.begin("ada").refresh.unwrap();
     let answer = table.refresh(&first, NOW).unwrap();
@@ -119,7 +119,7 @@ fn a_refresh_whose_answer_was_lost_works_after_a_restart() {
 }
 
 #[test]
-fn the_answer_of_the_process_before_is_as_good_as_the_answer_after_a_restart() {
+fn answers_to_a_refresh_from_before_and_after_a_restart_are_all_valid() {
     let table = Table::new();
     let first = table.begin("ada").refresh.unwrap();
     let answers: Vec<_> = (0..3)
@@ -144,7 +144,7 @@ fn the_answer_of_the_process_before_is_as_good_as_the_answer_after_a_restart() {
 }
 
 #[test]
-fn a_refresh_token_that_is_used_twice_ends_everything_after_a_restart_too() {
+fn a_refresh_token_that_is_used_twice_ends_the_grant_after_a_restart() {
     let table = Table::new();
     let stolen = table.begin("ada").refresh.unwrap();
     let (access, refresh) = table.refresh(&stolen, NOW).unwrap();
@@ -155,7 +155,7 @@ fn a_refresh_token_that_is_used_twice_ends_everything_after_a_restart_too() {
 }
 
 #[test]
-fn tokens_are_their_clients_and_may_grant_less() {
+fn a_refresh_works_only_for_its_client_and_may_narrow_the_scopes() {
     let table = Table::new();
     let token = table.begin("ada").refresh.unwrap();
     let refresh = |client: &str, scopes: &[&str]| {
@@ -184,7 +184,7 @@ fn a_scope_that_is_named_often_is_kept_once() {
 }
 
 #[test]
-fn what_is_given_back_is_not_given_out_again() {
+fn a_revoked_access_token_is_not_issued_again_by_a_repeated_refresh() {
     let table = Table::new();
     let first = table.begin("ada").refresh.unwrap();
     let (access, _) = table.refresh(&first, NOW).unwrap();
@@ -195,7 +195,7 @@ fn what_is_given_back_is_not_given_out_again() {
 }
 
 #[test]
-fn clients_give_back_what_is_theirs() {
+fn a_client_can_revoke_only_its_own_tokens() {
     let table = Table::new();
     let issued = table.begin("ada");
     let (access, refresh) = (issued.access, issued.refresh.unwrap());

@@ -182,7 +182,7 @@ fn rules_found(published: &Published) -> Vec<&'static str> {
 }
 
 #[test]
-fn each_rule_finds_its_own() {
+fn each_rule_of_check_finds_its_wrong_case_and_passes_its_right_case() {
     for (rule, wrong, right) in cases() {
         // Findings of the schemas' own table have the name of the rule in that table.
         let expected = if rule == "schemas" { "format" } else { rule };
@@ -209,7 +209,7 @@ fn each_rule_has_a_case_and_a_reason() {
 
 /// Definitions that double at each level: their references stay even in the compatible form.
 #[test]
-fn what_is_too_large_to_be_spelled_out() {
+fn a_schema_that_is_too_large_to_spell_out_is_reported() {
     let mut definitions = json!({ "D40": { "type": "string" } });
     for depth in 0..40 {
         let below = json!({ "$ref": format!("#/$defs/D{}", depth + 1) });
@@ -359,7 +359,7 @@ fn fields_need_words_as_arguments_do() {
 
 /// A description counts in every place where the author can write one.
 #[test]
-fn a_type_says_what_its_fields_need_not() {
+fn a_field_may_be_documented_by_the_description_of_its_type() {
     let tree = json!({ "Tree": { "type": "object", "description": "A tree", "properties": {
         "left": { "$ref": "#/$defs/Tree" },
         "right": { "anyOf": [{ "$ref": "#/$defs/Tree" }, { "type": "null" }] },

@@ -149,7 +149,7 @@ mod tests {
         }
 
         #[test]
-        fn the_order_is_one(a in numbers(), b in numbers(), c in numbers()) {
+        fn numbers_have_a_total_order(a in numbers(), b in numbers(), c in numbers()) {
             let of = |it: &Value| Number::of(it).expect("a number");
             let (a, b, c) = (of(&a), of(&b), of(&c));
             prop_assert_eq!(a.cmp(b), b.cmp(a).reverse());

@@ -308,7 +308,7 @@ proptest! {
 
     /// The promise of this module: a change that is not reported as breaking breaks no client.
     #[test]
-    fn what_does_not_break_accepts_everything_as_before((old, new) in pair(), seed in any::<u64>()) {
+    fn a_change_reported_as_compatible_accepts_every_earlier_value((old, new) in pair(), seed in any::<u64>()) {
         for (old, new) in [(&old, &new), (&new, &old)] {
             if !breaks(&compare(Side::Arguments, old, new)) {
                 for value in values(old, seed) {

@@ -80,7 +80,7 @@ async fn a_call_that_never_waits_is_given_up() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_call_that_was_given_up_has_been_told() {
+async fn blocking_work_of_a_call_that_is_given_up_sees_the_cancellation() {
     let (sender, receiver) = tokio::sync::oneshot::channel();
     let sender = std::sync::Mutex::new(Some(sender));
     let tool = Tool::new("tool").handler(move |context: Context| {

@@ -54,7 +54,7 @@ fn check(content: &str, expected: Result<Booking, &[&str]>) {
 }
 
 #[test]
-fn what_is_left_out_takes_its_default() {
+fn an_omitted_field_takes_its_default() {
     check(r#"{"fullName":"Ann"}"#, Ok(booking()));
     check(r#"{"fullName":"Ann","seats":null,"day":null,"other":[{}]}"#, Ok(booking()));
     check(
@@ -113,7 +113,7 @@ fn everything_that_is_wrong_is_said() {
 }
 
 #[test]
-fn what_only_the_type_knows_is_said_by_the_type() {
+fn a_number_out_of_the_range_of_its_type_is_refused_with_the_bound() {
     check(
         r#"{"fullName":"Ann","type":18446744073709551616}"#,
         Err(&["at `type`: `18446744073709551616` is out of range, at most 18446744073709551615"]),
@@ -122,7 +122,7 @@ fn what_only_the_type_knows_is_said_by_the_type() {
 
 /// Serde would reject an unknown member, but never sees it.
 #[test]
-fn members_nobody_asked_for_never_reach_the_type() {
+fn members_that_the_form_did_not_ask_for_never_reach_the_type() {
     #[form(crate = crate)]
     #[serde(deny_unknown_fields)]
     #[derive(Debug)]

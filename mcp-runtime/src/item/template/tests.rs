@@ -213,7 +213,7 @@ fn unsafe_anywhere(value: &str) -> bool {
 
 proptest! {
     #[test]
-    fn what_is_expanded_is_found_again(template in templates(), values in prop::collection::vec("[a-z% é&=+,!]{1,5}", 9)) {
+    fn a_uri_expanded_from_a_template_yields_the_same_values(template in templates(), values in prop::collection::vec("[a-z% é&=+,!]{1,5}", 9)) {
         let names: Vec<_> = template.names().map(str::to_owned).collect();
         let given: Vec<_> = names.iter().map(String::as_str).zip(values.iter().map(String::as_str)).collect();
         let uri = template.expand(&given);
@@ -223,7 +223,7 @@ proptest! {
 
     /// If a URI can be split in several ways, the pieces of the chosen split still make up that URI.
     #[test]
-    fn what_is_found_makes_up_the_uri(template in templates(), values in prop::collection::vec("[a.~]{1,4}", 9)) {
+    fn the_values_found_in_a_uri_expand_to_the_same_uri(template in templates(), values in prop::collection::vec("[a.~]{1,4}", 9)) {
         let names: Vec<_> = template.names().map(str::to_owned).collect();
         let given: Vec<_> = names.iter().map(String::as_str).zip(values.iter().map(String::as_str)).collect();
         let uri = template.expand(&given);
@@ -235,7 +235,7 @@ proptest! {
     }
 
     #[test]
-    fn what_is_found_is_harmless(template in templates(), values in prop::collection::vec("[a/.:?#\\\\\0]{1,5}", 9)) {
+    fn no_value_found_in_a_uri_is_an_unsafe_path(template in templates(), values in prop::collection::vec("[a/.:?#\\\\\0]{1,5}", 9)) {
         let names: Vec<_> = template.names().map(str::to_owned).collect();
         let given: Vec<_> = names.iter().map(String::as_str).zip(values.iter().map(String::as_str)).collect();
         if let Some(found) = template.matches(&template.expand(&given)) {

@@ -138,7 +138,7 @@ mod tests {
     }
 
     #[test]
-    fn what_can_be_asked() {
+    fn valid_sampling_requests_pass_the_check() {
         fn check(it: &Sampling) {
             assert_eq!(it.check(), Ok(()));
         }
@@ -160,7 +160,7 @@ mod tests {
     }
 
     #[test]
-    fn what_cannot_be_asked() {
+    fn invalid_sampling_requests_fail_the_check_with_the_reason() {
         fn check(it: &Sampling, expected: &str) {
             let reason = it.check().unwrap_err();
             assert!(reason.contains(expected), "{reason}");

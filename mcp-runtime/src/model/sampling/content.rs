@@ -224,7 +224,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_block_is_refused() {
+    fn json_that_is_no_content_block_is_refused() {
         fn check(json: &str, expected: &str) {
             assert_eq!(
                 SampledContent::read(Raw::trusted(json)),

@@ -122,7 +122,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_answer_is_refused() {
+    fn json_that_is_no_sampling_answer_is_refused() {
         fn check(json: &str, expected: &str) {
             assert_eq!(read(json), Err(expected.to_owned()), "{json}");
         }

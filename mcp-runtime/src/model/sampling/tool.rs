@@ -169,7 +169,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_tool_use_is_refused() {
+    fn json_that_is_no_tool_use_is_refused() {
         fn check(json: &str, expected: &str) {
             assert_eq!(ToolUse::read(Raw::trusted(json)), Err(expected.to_owned()), "{json}");
         }
@@ -180,7 +180,7 @@ mod tests {
     }
 
     #[test]
-    fn what_a_client_wants_back_is_kept() {
+    fn the_input_and_the_meta_of_a_tool_use_are_kept() {
         let read = |json| ToolUse::read(Raw::trusted(json)).unwrap();
         let used = read(r#"{"id":"1","name":"x","input":{"a":1},"_meta":{"k":[1]}}"#);
         assert_eq!((used.input_json(), used.meta.as_deref()), (r#"{"a":1}"#, Some(r#"{"k":[1]}"#)));

@@ -46,7 +46,7 @@ fn news_of_tasks_are_merged_and_bounded_under_a_slow_reader() {
 }
 
 #[test]
-fn logs_are_dropped_when_nobody_reads() {
+fn logs_are_dropped_when_the_client_does_not_read() {
     let outbox = Outbox::default();
     for _ in 0..10_000 {
         outbox.push_log(|out| out.extend_from_slice(&[b'x'; 1000]));

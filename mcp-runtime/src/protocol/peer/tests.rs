@@ -57,7 +57,7 @@ fn receive_needs_no_runtime() {
 }
 
 #[test]
-fn what_cannot_be_read_is_answered_and_harms_nobody() {
+fn an_unreadable_message_gets_an_error_and_the_next_request_is_served() {
     let peer = peer();
     let mut turn = Turn::default();
     peer.receive(b"{\"jsonrpc\":", &mut turn);

@@ -584,7 +584,7 @@ enum Level {
 }
 
 #[test]
-fn what_schemars_makes() {
+fn a_schema_that_schemars_generates_is_made_compatible() {
     let level = json!({"type": "string", "enum": ["Low", "High"], "description": "How loud.\n\n- `High`: Hurts."});
     let mut level_with_default = level.clone();
     level_with_default["default"] = json!("Low");

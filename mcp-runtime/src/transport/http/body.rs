@@ -125,7 +125,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_message_is_written_in_pieces_whatever_its_length() {
+    fn a_message_of_any_length_is_written_in_small_pieces() {
         for length in [1, PIECE, PIECE + 1, LARGE, LARGE + 1, 3 * LARGE] {
             let mut body = Body::whole(vec![b'x'; length].into());
             let mut left = length;

@@ -144,7 +144,7 @@ mod tests {
     }
 
     #[test]
-    fn the_last_token_counts() {
+    fn the_last_token_that_is_shown_determines_the_expiry() {
         let until = Until::of(&Extensions::new());
         assert_eq!(until.left(), None);
         until.show(&shown(Some(Duration::from_secs(60))));
@@ -158,7 +158,7 @@ mod tests {
 
     #[cfg(feature = "auth-server")]
     #[test]
-    fn the_last_token_that_nobody_has_taken_back_counts() {
+    fn the_last_token_that_is_not_revoked_determines_the_expiry() {
         let until = Until::default();
         let show = |seconds: u64| {
             let revoked = Arc::new(AtomicBool::new(false));

@@ -73,7 +73,7 @@ mod tests {
     }
 
     #[test]
-    fn the_caller_is_the_last_who_is_no_proxy() {
+    fn the_caller_is_the_last_address_that_is_no_trusted_proxy() {
         check("10.0.0.1", &["203.0.113.5"], "203.0.113.5");
         check("10.0.0.1", &["203.0.113.5, 10.0.0.2,192.0.2.1"], "203.0.113.5");
         check("10.0.0.1", &["198.51.100.1, 203.0.113.5, 10.0.0.2"], "203.0.113.5");
@@ -90,13 +90,13 @@ mod tests {
     }
 
     #[test]
-    fn who_is_no_proxy_says_nothing_of_others() {
+    fn an_address_written_by_an_untrusted_peer_is_ignored() {
         check("203.0.113.9", &["198.51.100.1"], "203.0.113.9");
         check("192.0.2.2", &["198.51.100.1, 10.0.0.2"], "192.0.2.2");
     }
 
     #[test]
-    fn nothing_is_believed_beyond_what_cannot_be_read() {
+    fn addresses_before_an_unreadable_entry_are_ignored() {
         check("10.0.0.1", &[], "10.0.0.1");
         for unreadable in ["", "unknown", "unix:", "203.0.113.256", "203.0.113.5 10.0.0.3", "é"] {
             let line = format!("198.51.100.1, {unreadable}");
@@ -107,7 +107,7 @@ mod tests {
     }
 
     #[test]
-    fn where_all_are_proxies_it_is_the_farthest() {
+    fn the_caller_is_the_farthest_address_if_all_are_proxies() {
         check("10.0.0.1", &["10.0.0.3, 10.0.0.2"], "10.0.0.3");
         let many: Vec<_> = (1..=100).rev().map(|it| format!("10.0.1.{it}")).collect();
         check("10.0.0.1", &[&many.join(",")], &format!("10.0.1.{MOST}"));
@@ -128,7 +128,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn what_a_client_says_changes_nothing(
+        fn a_header_that_a_client_forges_does_not_change_the_found_caller(
             mut lines in forged(),
             caller in any::<IpAddr>(),
             hops in prop::collection::vec(any::<(u8, bool)>(), 0..5),
@@ -149,7 +149,7 @@ mod tests {
         }
 
         #[test]
-        fn nothing_that_is_sent_is_too_much(
+        fn a_random_header_causes_no_panic_and_an_untrusted_peer_stays_the_caller(
             lines in forged(),
             peer in prop_oneof![any::<IpAddr>(), Just(Ipv4Addr::new(10, 0, 0, 1).into())],
         ) {

@@ -236,7 +236,7 @@ mod tests {
 
     /// Measures a session after typical use, because a server needs this memory for each client that has not left.
     #[tokio::test]
-    async fn one_that_idles_is_small() {
+    async fn an_idle_session_takes_little_memory() {
         let server =
             builder(Identity::new("test", None, "1.0.0", "")).items(items(&[])).build().unwrap();
         server.handle().add(Tool::new("echo").handler(async |_: Context| "hello")).unwrap();

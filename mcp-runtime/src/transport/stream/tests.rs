@@ -128,7 +128,7 @@ async fn a_stop_is_an_end_and_a_second_one_ends_the_grace() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn what_a_stop_interrupts_is_no_message() {
+async fn a_message_that_a_stop_interrupts_is_not_answered() {
     check(run("{\"jsonrpc\":", false, after(&[SECOND])).await, &[], SECOND);
 }
 

@@ -117,7 +117,7 @@ fn ada() -> Authorization {
 }
 
 #[tokio::test(start_paused = true)]
-async fn who_has_a_task_is_known_when_it_runs_again() {
+async fn a_task_that_runs_again_knows_its_caller() {
     for (caller, expected) in [(None, "nobody false false"), (Some(ada()), "ada true true")] {
         let (first, second, task) = restarted(caller.clone(), "who", json!({})).await;
         // On the first server, `all` implied no other scopes.
@@ -135,7 +135,7 @@ async fn claims_that_can_be_written_down_outlast_a_restart() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn claims_that_cannot_are_missed_by_who_wants_them() {
+async fn a_task_that_needs_unsaved_claims_fails_after_a_restart() {
     let account = || Account { plan: "free".to_owned() };
     let (first, second, task) = restarted(Some(ada().claims(account())), "plan", json!({})).await;
     assert_eq!((first, second), (vec!["free".to_owned()], vec![]));
@@ -146,7 +146,7 @@ async fn claims_that_cannot_are_missed_by_who_wants_them() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn who_may_no_longer_use_a_tool_does_not_run_it_again() {
+async fn a_task_does_not_run_again_if_its_owner_lost_access_to_the_tool() {
     let check = async |caller: Authorization, word: &str, refused: Option<&str>| {
         let word = json!({ "word": word });
         let (first, second, task) = restarted(Some(caller), "guarded", word).await;

@@ -159,7 +159,7 @@ async fn a_session_hears_of_tasks_after_many_that_ended_at_once() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn who_waits_last_is_asked() {
+async fn the_newest_request_for_a_result_gets_the_question_of_the_task() {
     let seen = Arc::new(Seen::default());
     let mut client = connect_to(edges(&seen), V4).await;
     let id = begin(&mut client, "asks_a_word", json!({})).await;
@@ -212,7 +212,7 @@ async fn a_task_is_reached_after_its_tool_is_gone() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn who_must_be_asked_and_cannot_be_has_a_task_that_failed() {
+async fn a_task_fails_if_its_client_lacks_a_required_capability() {
     let seen = Arc::new(Seen::default());
     let mut client = TestClient::connect_capable(edges(&seen), V4, json!({})).await.unwrap();
     let id = begin(&mut client, "must_ask", json!({})).await;
@@ -356,7 +356,7 @@ async fn a_status_is_a_line() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn what_runs_in_another_process_is_not_said_to_be_cancelled() {
+async fn cancelling_a_task_of_another_process_is_an_error() {
     let (seen, store) = (Arc::new(Seen::default()), Arc::new(MemoryTasks::new()));
     let server = || edges(&seen).task_store(store.clone());
     let (mut here, mut there) = (connect_to(server(), V4).await, connect_to(server(), V4).await);

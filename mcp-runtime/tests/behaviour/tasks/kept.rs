@@ -6,7 +6,7 @@ use super::*;
 use crate::support::eventually;
 
 #[tokio::test(start_paused = true)]
-async fn tasks_are_listed_for_whom_they_belong_to() {
+async fn a_client_gets_the_list_of_all_its_tasks_page_by_page() {
     let mut client = connect(V4).await;
     let mut ids = Vec::new();
     for _ in 0..120 {
@@ -178,7 +178,7 @@ async fn a_store_outlasts_its_server() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn what_cannot_be_read_keeps_nobody_from_the_rest() {
+async fn an_unreadable_stored_task_does_not_block_the_other_tasks() {
     let (store, begun) = (Arc::new(MemoryTasks::new()), Arc::new(Begun::default()));
     let garbage = KeptTask {
         id: "garbage".to_owned(),

@@ -204,7 +204,7 @@ async fn a_test_client_looks_after_tasks_by_itself() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn who_asks_for_no_task_gets_an_answer() {
+async fn a_client_that_requests_no_task_gets_the_result_directly() {
     // In the older dialect the request has no `task`. In the newer one the client does not declare the extension.
     let mut client = connect(V4).await;
     assert_eq!(client.call("slow", json!({ "seconds": 2 })).await.unwrap().text(), "2 s");
@@ -238,7 +238,7 @@ async fn a_handler_that_is_ready_at_once_is_no_task_in_the_newer_dialect() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn what_must_be_a_task_refuses_who_cannot_look_after_it() {
+async fn a_tool_that_requires_a_task_refuses_clients_without_tasks() {
     let mut client = connect(V4).await;
     let error = client.call("failing", json!({})).await.unwrap_err();
     assert_eq!(error.code, -32601);
@@ -381,7 +381,7 @@ async fn a_cancelled_task_does_not_run_to_its_end() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn nobody_is_told_of_a_task_that_is_not_there() {
+async fn requests_for_an_unknown_task_are_refused() {
     for revision in [V4, V5] {
         let mut client = connect(revision).await;
         let last = if revision == V5 { "tasks/update" } else { "tasks/result" };
@@ -410,7 +410,7 @@ async fn once_twice(ctx: &Context) -> Result<String> {
 }
 
 #[tokio::test(start_paused = true)]
-async fn one_key_is_for_one_thing_in_a_task_too() {
+async fn reusing_a_key_of_once_is_an_error_in_a_task_too() {
     for revision in [V4, V5] {
         let mut client = connect_to(server!().items(items![once_twice]), revision).await;
         let created = create(&mut client, "once_twice", json!({})).await;

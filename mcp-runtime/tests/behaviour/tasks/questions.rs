@@ -35,7 +35,7 @@ async fn a_task_waits_for_its_answers_in_the_newer_dialect() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_task_asks_whoever_waits_for_it_in_the_older_dialect() {
+async fn a_task_asks_the_client_that_awaits_its_result_in_the_older_dialect() {
     let mut client = connect(V4).await;
     let id = begin(&mut client, "asks", json!({})).await;
     assert_eq!(get(&mut client, &id).await["status"], "input_required");
@@ -51,7 +51,7 @@ async fn a_task_asks_whoever_waits_for_it_in_the_older_dialect() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn questions_are_put_again_to_who_waits_next() {
+async fn unanswered_questions_go_to_the_next_request_for_the_result() {
     let mut client = connect(V4).await;
     let id = begin(&mut client, "asks", json!({})).await;
     let waiting = client.start("tasks/result", json!({ "taskId": id }));
@@ -131,7 +131,7 @@ async fn a_client_of_one_dialect_reaches_what_was_begun_in_the_other() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn what_is_asked_before_the_task_is_asked_in_the_call() {
+async fn questions_asked_before_the_task_begins_are_asked_in_the_call() {
     let mut client = connect(V5).await;
     let params = json!({ "name": "first_asks" });
     let first = client.request("tools/call", params).await.unwrap();

@@ -48,7 +48,7 @@ pub fn twin() -> &'static str {
 #[cfg(test)]
 mod tests {
     #[test]
-    fn its_items_make_servers() {
+    fn the_items_of_this_crate_make_a_server() {
         mcp_runtime::testing::assert_builds!();
     }
 }

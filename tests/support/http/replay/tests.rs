@@ -95,7 +95,7 @@ fn silence_is_met_on_a_stream_and_before_a_response() {
 }
 
 #[test]
-fn what_is_captured_names_the_session_later() {
+fn a_captured_session_id_is_sent_in_later_requests() {
     const HELLO: &str = "HTTP/1.1 200 OK\r\ncontent-type: application/json\r\nMcp-Session-Id: s1\r\ncontent-length: 130\r\n\r\n{\"jsonrpc\":\"2.0\",\"id\":\"hello\",\"result\":{\"protocolVersion\":\"2025-11-25\",\"capabilities\":{},\"serverInfo\":{\"name\":\"x\",\"version\":\"1\"}}}";
     let text = format!(
         "{{\"handshake\": \"session\"}}\n{}",

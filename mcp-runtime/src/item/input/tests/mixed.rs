@@ -61,7 +61,7 @@ struct Page<T> {
 }
 
 #[test]
-fn what_schemars_calls_optional_is_not_required() {
+fn a_field_that_schemars_calls_optional_is_not_required() {
     check::<Holds>();
     check::<Either>();
 }
@@ -181,7 +181,7 @@ struct Odd {
 }
 
 #[test]
-fn what_schemars_writes_otherwise_than_it_looks() {
+fn types_that_schemars_describes_unexpectedly_are_described_alike() {
     check::<(BTreeMap<String, Anything>, BTreeMap<String, serde_json::Value>)>();
     check::<Odd>();
 }

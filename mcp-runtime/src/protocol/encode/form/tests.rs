@@ -84,7 +84,7 @@ struct OneOf {
 }
 
 #[test]
-fn one_of_several_is_told_in_three_ways() {
+fn a_choice_of_one_value_is_encoded_in_three_ways() {
     check::<OneOf>([
         r#"{"type":"object","properties":{"titled":{"type":"string","enum":["value1","value2","value3"],"enumNames":["First Option","Second Option","value3"]},"legacy":{"type":"string","enum":["opt1","opt2"],"enumNames":["Option One","Option Two"]},"optional":{"type":"string","enum":["active","inactive","pending"]}},"required":["titled"]}"#,
         r#"{"type":"object","properties":{"titled":{"type":"string","oneOf":[{"const":"value1","title":"First Option"},{"const":"value2","title":"Second Option"},{"const":"value3","title":"value3"}]},"legacy":{"type":"string","enum":["opt1","opt2"],"enumNames":["Option One","Option Two"],"default":"opt2"},"optional":{"type":"string","enum":["active","inactive","pending"]}},"required":["titled"]}"#,
@@ -102,7 +102,7 @@ struct AnyOf {
 }
 
 #[test]
-fn any_of_several_is_told_or_refused() {
+fn a_choice_of_several_values_is_encoded_or_refused_by_revision() {
     let [.., june, november, modern] = Revision::ALL;
     let expected = r#"{"type":"object","properties":{"name":{"type":"string"},"untitled":{"type":"array","maxItems":2,"items":{"type":"string","enum":["active","inactive","pending"]},"default":[]},"titled":{"type":"array","title":"Several","minItems":1,"maxItems":3,"items":{"anyOf":[{"const":"value1","title":"First Option"},{"const":"value2","title":"Second Option"},{"const":"value3","title":"value3"}]},"default":["value1"]},"legacy":{"type":"array","items":{"anyOf":[{"const":"opt1","title":"Option One"},{"const":"opt2","title":"Option Two"}]}}},"required":["name","legacy"]}"#;
     assert_eq!(written::<AnyOf>(november).as_deref(), Ok(expected));

@@ -54,7 +54,7 @@ fn a_question_with_every_wish() {
 }
 
 #[test]
-fn several_blocks_are_several_messages_where_one_has_one() {
+fn content_blocks_are_split_into_messages_for_older_revisions() {
     let question = Sampling::new(1).user(("What is this?", Image::png([1]), Audio::wav([2])));
     let text = r#"{"type":"text","text":"What is this?"}"#;
     let image = r#"{"type":"image","data":"AQ==","mimeType":"image/png"}"#;
@@ -121,7 +121,7 @@ fn an_answer_goes_back_as_it_came() {
 }
 
 #[test]
-fn what_cannot_be_asked_is_not_written() {
+fn an_invalid_or_unsupported_sampling_request_is_not_written() {
     let wrong = "needs a message";
     check(&Sampling::new(1), [Err(wrong); 5]);
     let tools = "cannot use tools in 20";
@@ -204,7 +204,7 @@ fn is_result((_, block): &(Role, SampledContent), of: &str) -> bool {
 
 proptest! {
     #[test]
-    fn what_is_written_is_read_back(question in conversations()) {
+    fn a_conversation_that_is_written_is_read_back_in_every_revision(question in conversations()) {
         prop_assert_eq!(question.check(), Ok(()));
         for revision in Revision::ALL {
             let Ok(params) = written(revision, &question) else {
