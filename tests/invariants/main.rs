@@ -1,4 +1,4 @@
-//! The sentences of ARCHITECTURE.md that must stay true, checked against the sources.
+//! The invariants of ARCHITECTURE.md, checked against the sources.
 //!
 //! Each rule is a function over sources and runs twice. In the tree it must find nothing. It must find a planted violation, which shows
 //! that the rule still works.

@@ -17,12 +17,12 @@ fn has_date(text: &str) -> bool {
     })
 }
 
-/// Invariant 1: the date of a revision is spelled only in `protocol/revision.rs`.
+/// The date of a revision is spelled only in `protocol/revision.rs`.
 pub(crate) fn dates(sources: &[Source]) -> Vec<String> {
     each(sources, |source, line| !source.path.ends_with("protocol/revision.rs") && has_date(line))
 }
 
-/// Invariant 2: only transports, stores and issuers do I/O. The rooms of layer 8 are for people: they print, and read and write lock files.
+/// Only transports, stores and issuers do I/O. The rooms of layer 8 are for people: they print, and read and write lock files.
 pub(crate) fn io(sources: &[Source]) -> Vec<String> {
     const IO: [&str; 9] = [
         "std::fs",
@@ -41,7 +41,7 @@ pub(crate) fn io(sources: &[Source]) -> Vec<String> {
     })
 }
 
-/// Invariant 3: every path that begins with `::` begins with a crate that generated code may name.
+/// Every path that begins with `::` begins with a crate that generated code may name.
 pub(crate) fn generated_paths(sources: &[Source]) -> Vec<String> {
     each(sources, |_, line| {
         line.match_indices("::").any(|(at, _)| {
@@ -60,7 +60,7 @@ pub(crate) fn generated_paths(sources: &[Source]) -> Vec<String> {
     })
 }
 
-/// Invariant 4: no `serde_json::Value` between the transport and the user's type. The exceptions make schemas or an error's data.
+/// No `serde_json::Value` between the transport and the user's type. The exceptions make schemas or an error's data.
 pub(crate) fn values(sources: &[Source]) -> Vec<String> {
     const ROOMS: [&str; 5] = ["/wire/", "/transport/", "/protocol/", "/dispatch/", "/extract/"];
     const EXCEPTED: [&str; 3] = ["extract/params.rs", "extract/probe", "protocol/modern.rs"];
@@ -73,7 +73,7 @@ pub(crate) fn values(sources: &[Source]) -> Vec<String> {
     })
 }
 
-/// Invariant 5: nothing but the stdio transport and the command line writes to stdout.
+/// Nothing but the stdio transport and the command line writes to stdout.
 pub(crate) fn prints(sources: &[Source]) -> Vec<String> {
     each(sources, |source, line| {
         let is_print = line.contains("println!(") && !line.contains("eprintln!(")
@@ -86,7 +86,7 @@ pub(crate) fn prints(sources: &[Source]) -> Vec<String> {
     })
 }
 
-/// Invariant 6: a file has at most about 400 lines.
+/// A file has at most about 400 lines.
 pub(crate) fn lengths(sources: &[Source]) -> Vec<String> {
     const MOST: usize = 420;
     let shipped =
@@ -98,7 +98,7 @@ pub(crate) fn lengths(sources: &[Source]) -> Vec<String> {
     .collect()
 }
 
-/// Invariant 8: only the stdio guard has unsafe code.
+/// Only the stdio guard has unsafe code.
 pub(crate) fn unsafe_code(sources: &[Source]) -> Vec<String> {
     each(sources, |source, line| {
         !source.path.contains("/transport/stdio/guard")

@@ -37,7 +37,7 @@ fn answers(peer: &Peer) -> String {
     String::from_utf8(out).unwrap()
 }
 
-/// Invariant 2 of ARCHITECTURE.md: no I/O and no runtime between a message and its answer.
+/// The protocol needs no I/O and no runtime between a message and its answer.
 #[test]
 fn receive_needs_no_runtime() {
     let peer = peer();
