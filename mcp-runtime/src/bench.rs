@@ -183,7 +183,7 @@ impl Sealed {
     }
 
     /// # Errors
-    /// When the system gives no random numbers.
+    /// Fails if the operating system provides no random numbers.
     pub fn seal(&self, state: &[u8], bound: &[u8]) -> crate::Result<String> {
         self.0.seal(state, bound)
     }

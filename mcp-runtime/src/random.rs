@@ -5,7 +5,7 @@ use crate::error::{Error, Result};
 /// Returns random bytes for an id or a key that must not be guessable.
 ///
 /// # Errors
-/// The operating system gives no random numbers, or no enabled feature has a generator for wasm.
+/// Fails if the operating system provides no random numbers, or if no enabled feature has a generator for wasm.
 pub(crate) fn random<const N: usize>() -> Result<[u8; N]> {
     let mut bytes = [0; N];
     fill(&mut bytes)?;

@@ -65,7 +65,8 @@ pub mod unmarked {
     pub type __Completion = super::Unmarked;
 }
 
-/// Mark of a function of type `F` that completes arguments.
+/// Implemented by the marker type beside a function of type `F` if the function has `#[completion]`. As a bound, it makes a function without
+/// the attribute a compile error.
 #[diagnostic::on_unimplemented(
     message = "this function completes no arguments: it has no `#[completion]`",
     label = "not marked with `#[completion]`",

@@ -58,7 +58,7 @@ fn a_client_is_vouched_for_by_its_host_alone() {
         let site = Router::new().fallback(async |request: HttpRequest| {
             let host = request.headers()[header::HOST].to_str().expect("a host").to_owned();
             let path = request.uri().path_and_query().expect("a path").as_str().to_owned();
-            // The client may have written its id without a slash before the query.
+            // The client's id is a URL, which may have no slash before its query: `http://host?x`.
             let path = path.strip_prefix('/').filter(|it| it.starts_with('?')).unwrap_or(&path);
             json!({
                 "client_id": format!("http://{host}{path}"),

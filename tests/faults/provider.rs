@@ -61,7 +61,7 @@ struct Shared {
     refreshed: Mutex<Vec<String>>,
     /// Revoked tokens, each after its type hint.
     revoked: Mutex<Vec<String>>,
-    /// Number of requests without an answer.
+    /// Number of requests that this provider has left unanswered.
     silences: AtomicUsize,
 }
 

@@ -61,7 +61,7 @@ const ANSWERS: [&str; 9] = [
     "Keep this in mind: the sea",
 ];
 
-/// Returns a part of the error if the revision lacks a feature that the step needs.
+/// Returns a text that the error of the step contains if the revision lacks a feature that the step needs, or `None` if the step succeeds.
 fn lacking(revision: &str, step: usize) -> Option<&'static str> {
     match step {
         2.. if revision < FORMS => Some("the client speaks"),

@@ -203,7 +203,7 @@ pub fn moment_after(time: Duration) -> SystemTime {
     SystemTime::now() + time
 }
 
-/// Runs `test` with a lifetime, in seconds, for things that expire by the clock of the machine.
+/// Runs `test` with a time, in seconds, after which the tokens and records of the test may expire by the clock of the machine.
 ///
 /// A machine that is too slow for the first `seconds` makes the test fail for the wrong reason. A failure counts if it comes before
 /// that time is over, or with the longest time. After any other failure the test is repeated with a longer time.
@@ -226,10 +226,10 @@ pub async fn before_it_ends(seconds: u64, test: impl AsyncFn(&Validity)) {
     }
 }
 
-/// Lifetime that [`before_it_ends`] gives a test.
+/// Time for which the tokens and records of a test are valid, chosen by [`before_it_ends`].
 #[derive(Debug)]
 pub struct Validity {
-    /// Lifetime that the test may use, in seconds from its start.
+    /// Seconds from the start of the test.
     pub seconds: u64,
     since: Stopwatch,
 }

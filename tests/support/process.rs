@@ -96,7 +96,7 @@ impl HttpServer {
         );
         let stderr = BufReader::new(process.stderr().expect("stderr is piped"));
         let (found, urls) = mpsc::channel();
-        // This thread reads to the end, because the server must never wait for a reader of its log.
+        // This thread reads to the end, because the server must never block on a full pipe of its stderr.
         let reader = thread::spawn(move || {
             let mut said = String::new();
             for line in stderr.lines().map_while(Result::ok) {

@@ -99,7 +99,7 @@ impl Named<'_> {
 }
 
 impl Chosen<'_> {
-    /// Whether users see a title instead of the name.
+    /// Whether users see a title instead of the name. A doc comment is a title too.
     pub(crate) fn is_titled(&self) -> bool {
         self.keys.title.is_some() || self.doc.is_some()
     }

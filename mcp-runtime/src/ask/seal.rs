@@ -38,7 +38,7 @@ impl Sealer {
     /// Seals a text, which can be opened only with the same `bound`.
     ///
     /// # Errors
-    /// The system gives no random numbers.
+    /// Fails if the operating system provides no random numbers.
     pub(crate) fn seal(&self, text: &[u8], bound: &[u8]) -> Result<String, Error> {
         let nonce: [u8; NONCE] = random()?;
         let cipher = XChaCha20Poly1305::new(&Key::from(self.newest));

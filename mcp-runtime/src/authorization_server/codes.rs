@@ -90,7 +90,7 @@ impl Codes {
     /// Adds a code. `since` is the time at which the user's login began.
     ///
     /// # Errors
-    /// When the system gives no random numbers, there is no room, or all logins of the user were ended since.
+    /// Fails if the operating system provides no random numbers, if there is no room, or if all logins of the user were ended since.
     pub(super) fn add(&self, code: Code, since: Instant) -> Result<String, Refusal> {
         let text = random::<32>()?;
         let now = Instant::now();

@@ -3,7 +3,7 @@ use std::sync::{Arc, OnceLock};
 use super::refusal::Refusal;
 use crate::limits::{Limit, Tally};
 
-/// Refusal counters of the server, available once the server has started. No request is refused before.
+/// Refusal counters of the server, available once the server has started. Before that, no request can be refused.
 #[derive(Clone, Default)]
 pub(super) struct Counts(Arc<OnceLock<Arc<Tally>>>);
 

@@ -35,7 +35,7 @@ pub(super) struct Documents {
     own: OnceLock<Web>,
     known: Mutex<HashMap<String, (Instant, Arc<Client>)>>,
     places: Semaphore,
-    /// Rate limit of fetches, per address, because a request with a new URL makes the server fetch that URL.
+    /// Rate limit of fetches per caller. Without the limit a caller could make the server fetch any number of URLs.
     asking: Turnstile,
 }
 

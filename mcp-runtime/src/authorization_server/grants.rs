@@ -107,7 +107,7 @@ impl Grants {
     /// Stores a new grant and issues its first tokens.
     ///
     /// # Errors
-    /// When there is no room, `back` fails, or the system gives no random numbers.
+    /// Fails if there is no room, if `back` fails, or if the operating system provides no random numbers.
     pub(super) fn begin(
         &self,
         mut grant: Grant,

@@ -125,7 +125,7 @@ impl Provider {
     /// Creates the secrets of one login.
     ///
     /// # Errors
-    /// When the system gives no random numbers.
+    /// Fails if the operating system provides no random numbers.
     pub(super) fn journey() -> Result<Journey, Refusal> {
         Ok(Journey { verifier: random::<32>()?, nonce: random::<16>()? })
     }

@@ -22,7 +22,7 @@ impl Sealer {
     /// Seals a text. It can be opened only with the same `bound`.
     ///
     /// # Errors
-    /// When the system gives no random numbers.
+    /// Fails if the operating system provides no random numbers.
     pub(super) fn seal(&self, text: Vec<u8>, bound: &str) -> Result<String, Refusal> {
         let broken = || Refusal::broken("nothing can be sealed", &"no random numbers");
         let mut nonce = [0; NONCE_LEN];

@@ -15,7 +15,7 @@ use super::refusal::Refusal;
 /// Returns `N` random bytes as base64url, which headers, forms and URLs take without escaping.
 ///
 /// # Errors
-/// When the system gives no random numbers.
+/// Fails if the operating system provides no random numbers.
 pub(super) fn random<const N: usize>() -> Result<String, Refusal> {
     let mut bytes = [0; N];
     getrandom::fill(&mut bytes).map_err(|error| Refusal::broken("no random numbers", &error))?;
@@ -30,7 +30,7 @@ impl Chain {
     /// Returns the secret that follows `secret` for this purpose. The result is the same each time.
     ///
     /// # Errors
-    /// When the system gives no random numbers.
+    /// Fails if the operating system provides no random numbers.
     pub(super) fn next(&self, purpose: &str, secret: &str) -> Result<String, Refusal> {
         let key = match self.0.get() {
             Some(key) => key,

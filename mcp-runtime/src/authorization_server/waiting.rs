@@ -94,7 +94,7 @@ impl Waiting {
     /// Adds an authorization. If there is no room, another one is evicted.
     ///
     /// # Errors
-    /// When the system gives no random numbers.
+    /// Fails if the operating system provides no random numbers.
     pub(super) fn add(
         &self,
         asked: Arc<Asked>,
@@ -160,7 +160,7 @@ impl Waiting {
     /// has approved can come back.
     ///
     /// # Errors
-    /// When the system gives no random numbers.
+    /// Fails if the operating system provides no random numbers.
     pub(super) fn approve(
         &self,
         id: &str,
@@ -205,7 +205,7 @@ impl Waiting {
     /// Records the user who has logged in. The ticket of the login page becomes invalid.
     ///
     /// # Errors
-    /// When the system gives no random numbers.
+    /// Fails if the operating system provides no random numbers.
     pub(super) fn log_in(&self, id: &str, known: Known) -> Result<Option<Held>, Refusal> {
         let ticket = random::<32>()?;
         let mut all = self.all();

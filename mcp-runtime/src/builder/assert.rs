@@ -13,8 +13,8 @@ use crate::{
 };
 
 impl Builder {
-    /// Finds the problems that [`build`](Builder::build) finds, and those of the schemas that a server makes at first use. It makes no
-    /// state and opens no task store.
+    /// Finds the problems that [`build`](Builder::build) finds, and problems of schemas that a running server builds at their first use. No
+    /// `setup` runs, and no task store is opened.
     pub(crate) fn judge(mut self) -> Result<(), BuildError> {
         let problems = self.all_problems(Depth::All);
         refuse(problems)

@@ -277,9 +277,8 @@ impl Builder {
     /// Adds a closure that runs when the server stops, after the last call has been answered. Several closures run in the order in which
     /// they were added.
     ///
-    /// The [`Context`] gives access to the state. The closure does not run if `setup` failed. It does not run for `list` and `schema` on
-    /// the command line either, which make no state. For `check` it runs only if a `setup` takes the [`Handle`]: such a `setup` may add
-    /// items, so `check` makes the state.
+    /// The [`Context`] gives access to the state. The closure runs only if `setup` ran and succeeded. On the command line, `list` and
+    /// `schema` never run `setup`. `check` runs `setup` only if it takes the [`Handle`], because it may then add items.
     ///
     /// ```
     /// use mcp_runtime::prelude::*;

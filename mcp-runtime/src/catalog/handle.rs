@@ -90,12 +90,12 @@ impl Handle {
         self.0.bus.publish(&Event::ResourceUpdated(uri.as_ref().into()));
     }
 
-    /// Notifies the clients whose users were sent to this page that the user has finished there (`notifications/elicitation/complete`,
-    /// client/elicitation; protocol revision 2025-11-25). A client then need not ask its user whether to try again.
+    /// Tells clients that their user has finished at the page `url`, so that they repeat the call without asking the user.
     ///
-    /// The URL is the one that [`elicit_url`](Context::elicit_url) or [`require_url`](Context::require_url) was given. Every client that
-    /// was sent to this URL is notified, so give each user a page of their own. Under other protocol revisions clients try again by
-    /// themselves, and none is notified.
+    /// `url` is the URL that [`elicit_url`](Context::elicit_url) or [`require_url`](Context::require_url) was given. Every client that was
+    /// sent to this URL is notified, so give each user a page of their own. Under protocol revision 2025-11-25 the server sends
+    /// `notifications/elicitation/complete` (page `client/elicitation` of the specification). Clients of other revisions are not notified,
+    /// and repeat the call by themselves.
     ///
     /// ```
     /// use mcp_runtime::prelude::*;

@@ -288,7 +288,8 @@ impl Dispatcher {
     }
 }
 
-/// Completes the answer of a handler: limits tool results, turns failures of tools into results, and adds what the item declares.
+/// Finishes the answer of a handler. A tool result that is too large is replaced, and the failure of a tool becomes a tool result. Cache
+/// hints, media types and descriptions come from the declaration of the item.
 fn finish(
     settings: &Settings,
     entry: &Entry,

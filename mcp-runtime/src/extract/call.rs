@@ -217,7 +217,8 @@ impl<'a> Call<'a> {
         let lenient = match self.mode {
             Mode::Tool { lenient, .. } => lenient,
             Mode::Prompt { .. } => false,
-            // Variables belong to the template, and completion functions take only the arguments that they need.
+            // No argument of a resource is unknown: its arguments are the variables of the template, and the compiler has checked that each has
+            // a parameter. A completion function takes only the arguments that it needs.
             Mode::Resource { .. } | Mode::Fit { .. } | Mode::Completion { .. } => true,
         };
         if let Mode::Fit { fits } = self.mode {

@@ -106,7 +106,7 @@ pub(crate) fn wording(error: &str) -> String {
         "a map" => "an object",
         other => other,
     };
-    // The text begins with the value, which may be long.
+    // `before` quotes the value, which may be long.
     match shown(before) {
         all if all.len() == before.len() => format!("{before}expected {expected}"),
         start => format!("{start}…, expected {expected}"),

@@ -54,7 +54,7 @@ fn the_examples_of_the_standards_are_verified() {
         for (other, (_, foreign)) in EXAMPLES.iter().enumerate() {
             assert!(at == other || !is_signed(token, &set(&[foreign])), "{token} {foreign}");
         }
-        // A token with one changed letter is not verified.
+        // A changed letter, in the payload or in the signature, makes the verification fail.
         let (message, signature) = token.rsplit_once('.').unwrap();
         let payload = message.find('.').unwrap() + 1;
         for changed in

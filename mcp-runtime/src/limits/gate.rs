@@ -200,7 +200,7 @@ mod tests {
         drop(gate.enter(Who::Principal("a")).unwrap());
         let closed = gate.enter(Who::Principal("a")).err();
         assert_eq!(closed, Some(Closed::TooOften(Rate::per_hour(2), Duration::from_secs(1800))));
-        // A call that is refused by the rate gives its place back.
+        // A call that the rate limit refuses does not count for the limit of concurrent calls.
         assert!(gate.enter(Who::Principal("b")).is_ok());
         assert_eq!(gate.refused(), [1, 4]);
     }

@@ -83,7 +83,8 @@ pub(crate) struct Tenant {
 #[derive(Debug)]
 pub(crate) struct Share {
     tenant: Arc<Tenant>,
-    /// A `u32` is enough, because 4 GiB are more than one session can subscribe to. Every idle session has a share, so it should be small.
+    /// Amount in the unit of the pool: a count, or bytes. A `u32` keeps the share small, which every idle session holds. No share of a session
+    /// comes near 4 GiB.
     amount: u32,
     pool: Pool,
 }

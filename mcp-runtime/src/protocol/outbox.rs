@@ -143,12 +143,13 @@ impl Outbox {
         Queue::wake(queue);
     }
 
-    /// Moves everything that is ready into `into`, which must be empty. Returns whether there was anything.
+    /// Moves the next batch of messages into `into`, which must be empty. Returns false if nothing is waiting. Reports and events may come in
+    /// a later batch.
     pub(crate) fn take(&self, into: &mut Vec<u8>) -> bool {
         self.queue().take(into)
     }
 
-    /// Like [`take`](Self::take), until nothing is left. The lock is held, so that nothing is added meanwhile.
+    /// Moves all batches into `into`. The lock is held, so that nothing is added meanwhile.
     #[cfg(feature = "http")]
     #[inline]
     pub(crate) fn take_all(&self, into: &mut Vec<u8>) {

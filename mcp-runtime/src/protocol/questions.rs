@@ -125,7 +125,7 @@ impl Questioner {
         self.keys.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Checks that the client and its revision know the question.
+    /// Checks that the protocol revision has this kind of question, and that the client has declared the capability for it.
     fn knows(&self, question: &Question) -> Result<()> {
         let revision = self.terms.revision;
         let features = revision.features();

@@ -23,7 +23,8 @@ impl ConstantOutput {
         }
     }
 
-    /// Returns the length of the schema text. It is 0 if there is no schema, or if the compiler cannot write it.
+    /// Returns the length of the schema text. It is 0 if there is no schema, if the schema is not known at compile time, or if its text
+    /// is longer than `MOST`.
     pub const fn len(&self) -> usize {
         let mut out = Out::counting();
         self.write(&mut out);

@@ -363,7 +363,7 @@ impl Live {
 }
 
 impl State {
-    /// Returns the task, with its end if `shows` accepts that.
+    /// Returns a view of the task. If the task has ended and `shows` rejects that end, the view shows the task as still running.
     fn view(&self, origin: &Origin, shows: impl FnOnce(&End) -> bool) -> TaskView {
         let end = self.end.as_ref().filter(|end| shows(end));
         TaskView {

@@ -117,7 +117,7 @@ pub struct KeptTask {
 }
 
 impl KeptTask {
-    /// Returns the place of the task among the tasks of its owner, which are sorted from the oldest to the newest.
+    /// Returns the sort key of the task: its creation time and id. Tasks of an owner are listed in ascending order of this key.
     pub fn place(&self) -> (u64, &str) {
         (self.created, &self.id)
     }

@@ -51,8 +51,8 @@ const VARIABLE: &str = "MCP_LOCK";
 /// | `assert_contract!(server())` | this [`Builder`](crate::Builder) with the same file |
 /// | `assert_contract!("locks/one.json")`, `assert_contract!(server(), "locks/one.json")` | the server with this file; a relative path begins at the crate's `Cargo.toml` |
 ///
-/// The server does not start: `setup` does not run, and no state is needed. Items that are added while the server runs are in no lock file.
-/// If the server has a group or lists its items, pass the builder that `main` runs.
+/// The test does not start the server: `setup` does not run, and no state is needed. A lock file has no items that are added while the server
+/// runs. If `main` calls `.group(…)` or `.items(…)`, pass its builder, so that the test compares the same items.
 ///
 /// The items are those that the linker put into the test. In a `#[test]` beside the items, these are the items of that binary or library. A
 /// file in `tests/` has the items of the package's library if it uses the library, and never those of its `main.rs`.

@@ -1,4 +1,4 @@
-//! Asking the client while a call runs: the same handler in every revision that has the question.
+//! Questions to the client during a call. Each handler runs in every protocol revision that has this kind of question.
 
 use std::sync::{
     Arc, Mutex,

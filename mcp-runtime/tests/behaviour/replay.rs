@@ -322,7 +322,7 @@ proptest! {
     }
 }
 
-/// All revisions in which a call waits give the same result.
+/// Revisions in which a call waits for the client's answers, instead of being called again, give the same result.
 #[tokio::test]
 async fn every_revision_that_waits_ends_alike() {
     let script = "do 3 do 2 2 do 1";

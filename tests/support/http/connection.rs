@@ -166,7 +166,7 @@ impl Connection {
         loop {
             match self.stream.ready(ready).await {
                 Ok(ready) if ready.is_write_closed() || ready.is_read_closed() => return,
-                // Bytes that have arrived stay unread, so the socket is ready at once: pause before the next look.
+                // Bytes that have arrived are not read here, so the socket is ready again at once. Pause before the next check.
                 Ok(_) => tokio::time::sleep(Duration::from_millis(10)).await,
                 Err(_) => return,
             }

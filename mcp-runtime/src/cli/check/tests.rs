@@ -207,7 +207,8 @@ fn each_rule_has_a_case_and_a_reason() {
     }
 }
 
-/// Definitions that double at each level: their references stay even in the compatible form.
+/// Each definition refers to the next one twice, so a form without references would double at each level. The compatible form therefore
+/// keeps the references.
 #[test]
 fn a_schema_that_is_too_large_to_spell_out_is_reported() {
     let mut definitions = json!({ "D40": { "type": "string" } });

@@ -195,7 +195,7 @@ impl Gap {
     }
 }
 
-/// Returns the values in backticks. Of a long list, it returns the first values and the number of the others.
+/// Formats the values as a list, each in backticks. A long list is cut after the first values, and the number of the others follows.
 fn listed(values: &[Value]) -> String {
     const MOST: usize = 8;
     let mut text = String::new();

@@ -57,7 +57,7 @@ pub(super) struct Finding {
     pub(super) remedy: Remedy,
 }
 
-/// Returns all differences, sorted by class and place.
+/// Returns all differences, breaking ones first, and then by their path in the schema.
 pub(super) fn compare(side: Side, old: &Value, new: &Value) -> Vec<Finding> {
     if old == new {
         return Vec::new();

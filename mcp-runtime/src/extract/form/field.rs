@@ -106,7 +106,7 @@ impl<T> Field<T> {
 )]
 pub trait Ranged {}
 
-/// Types that `range` bounds with a fraction.
+/// Types whose `range` may have bounds with a fraction, such as `0.5..=1.5`.
 #[diagnostic::on_unimplemented(
     message = "a range with fractions bounds `f32` and `f64`, and this field is `{Self}`",
     label = "write whole numbers, or `f64`"

@@ -110,7 +110,7 @@ impl Node {
         let mut i = 0;
         while i < names.len() {
             if equal(names[i].variant, variant) {
-                // `name_of` finds no name in an enum with a single variant.
+                // `name_of` returns `None` for an enum with a single variant.
                 return if names.len() > 1 { Default::Text(names[i].name) } else { Default::None };
             }
             i += 1;

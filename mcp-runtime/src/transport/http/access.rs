@@ -47,7 +47,7 @@ impl Access {
             return Ok(None);
         }
         let said = head.host.first.map(|it| it.to_str().unwrap_or_default());
-        // HTTP/2 has the host in the URI, and HTTP/1.1 may have it there too. Then both must be names of this server.
+        // HTTP/2 has the host in the URI. HTTP/1.1 may have it there besides the `Host` header, and then both hosts must be this server's.
         let named = uri.authority().map(http::uri::Authority::as_str);
         let host = said.or(named).unwrap_or_default();
         for it in [Some(host), named].into_iter().flatten() {

@@ -276,7 +276,7 @@ impl Endpoint {
 /// Returns an id that cannot be guessed.
 ///
 /// # Errors
-/// The system gives no random numbers.
+/// Fails if the operating system provides no random numbers.
 pub(super) fn id() -> Result<Key, String> {
     Key::unguessable().map_err(|error| format!("the system gives no random numbers: {error}"))
 }

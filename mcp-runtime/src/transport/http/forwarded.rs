@@ -1,7 +1,7 @@
-//! Address that a request comes from, also if a proxy has forwarded it.
+//! Address of the caller, even if proxies have forwarded the request.
 //!
-//! Each proxy appends the address that called it to `X-Forwarded-For`. So the list is read from its end. Entries before the first address
-//! that belongs to no proxy were written by the caller, and are not trusted.
+//! Each proxy appends the address that called it to `X-Forwarded-For`, so the list is read backwards. The first address in this order that
+//! is not a proxy of ours is the caller. The caller may have written everything to the left of it, so that part is not trusted.
 
 use std::net::IpAddr;
 

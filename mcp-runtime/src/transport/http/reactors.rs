@@ -98,10 +98,10 @@ impl Reactors {
     }
 }
 
-/// Time between two looks at the activity of a reactor.
+/// Time between two checks of the reactors during a shutdown.
 const LOOK: Duration = Duration::from_millis(100);
 
-/// Number of looks at a reactor that runs no item and ends no connection.
+/// Number of checks after which a shutdown gives up: connections are still open, and no item holds a reactor.
 const LOOKS: usize = 20;
 
 impl Reactor {

@@ -1,4 +1,4 @@
-//! Tests of how a connection ends, on tokio's paused clock, and of how much it keeps.
+//! Tests of the end of a connection, and of the number of unread answers that it keeps. They run on tokio's paused clock.
 
 use std::{
     cell::Cell,
