@@ -76,7 +76,7 @@ impl fmt::Debug for Rooms {
 
 impl Rooms {
     /// # Errors
-    /// The error of a `setup`.
+    /// Returns the error of a `setup`.
     pub async fn start(server: Server) -> Result<Self, ServeError> {
         let service = Service::new(&server.start().await?);
         let snapshot = service.dispatcher.catalog.snapshot();
@@ -150,7 +150,7 @@ pub struct Template(template::Template);
 
 impl Template {
     /// # Errors
-    /// If the text is not a valid template.
+    /// Fails if the text is not a valid template.
     pub fn parse(text: &str) -> Result<Self, String> {
         template::Template::parse(text).map(Self)
     }

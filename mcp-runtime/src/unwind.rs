@@ -14,7 +14,7 @@ pub(crate) struct Panicked;
 /// Runs code of the author. Values that a panic may have left incomplete must not be used again.
 ///
 /// # Errors
-/// The code panicked.
+/// Fails if the code panicked.
 #[inline]
 pub(crate) fn catch<T>(run: impl FnOnce() -> T) -> Result<T, Panicked> {
     catch_unwind(AssertUnwindSafe(run)).map_err(|payload| {
@@ -26,7 +26,7 @@ pub(crate) fn catch<T>(run: impl FnOnce() -> T) -> Result<T, Panicked> {
 /// Runs asynchronous code of the author to its end. `start` creates the future, and may panic too.
 ///
 /// # Errors
-/// The code panicked.
+/// Fails if the code panicked.
 pub(crate) async fn catch_async<'a, T>(
     start: impl FnOnce() -> Pin<Box<dyn Future<Output = T> + Send + 'a>>,
 ) -> Result<T, Panicked> {

@@ -93,7 +93,7 @@ impl Transcript {
     ///
     /// # Errors
     ///
-    /// The first mistake in a file, with its line, or a file that cannot be read.
+    /// Returns the first mistake in a file, with its line, or the file that cannot be read.
     pub fn read_all(folder: &Path) -> Result<Vec<Self>, String> {
         let mut transcripts = Vec::new();
         for subfolder in entries(folder)?.into_iter().filter(|path| path.is_dir()) {
@@ -110,7 +110,7 @@ impl Transcript {
     ///
     /// # Errors
     ///
-    /// The first mistake in the file, with its line, or the reason why the file cannot be read.
+    /// Returns the first mistake in the file, with its line, or the reason why the file cannot be read.
     pub fn read(file: &Path) -> Result<Self, String> {
         let text = fs::read_to_string(file).map_err(|e| format!("{}: {e}", file.display()))?;
         let part = |part: Option<&std::ffi::OsStr>| {

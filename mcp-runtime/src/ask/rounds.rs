@@ -47,7 +47,7 @@ impl Rounds {
     /// Resumes a call from the state of its earlier rounds.
     ///
     /// # Errors
-    /// The answers are not an object, or the state does not belong to this call or is no longer kept.
+    /// Fails if the answers are not an object, or the state does not belong to this call or is no longer kept.
     pub(crate) fn resume(
         client: Arc<ClientInfo>,
         keeper: Keeper,

@@ -28,7 +28,7 @@ impl Spent {
     /// Marks a round as sent.
     ///
     /// # Errors
-    /// The round has been sent already, or too many rounds are remembered.
+    /// Fails if the round has been sent already, or too many rounds are remembered.
     pub(super) fn spend(&self, round: RoundId, tenant: &Arc<Tenant>, now: u64) -> Result<()> {
         let mut rounds = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         if rounds.all.contains_key(&round.bytes) {

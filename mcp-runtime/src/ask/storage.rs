@@ -19,13 +19,14 @@ pub(crate) trait StateStorage: Send + Sync {
     /// Returns the state that a text stands for. The same text may come several times.
     ///
     /// # Errors
-    /// The text stands for no state of this call, or no longer. The error does not tell which, because that would help to forge a text.
+    /// Fails if the text stands for no state of this call, or no longer. The error does not tell which, because that would help to forge a
+    /// text.
     fn get(&self, text: &str, bound: &[u8]) -> Result<StoredState>;
 
     /// Marks the round of a single-use call as sent.
     ///
     /// # Errors
-    /// The round has been sent already, or there is no room to remember it.
+    /// Fails if the round has been sent already, or there is no room to remember it.
     fn spend(&self, round: RoundId, tenant: &Arc<Tenant>) -> Result<()>;
 
     /// Returns a digest of the words of a question. A client cannot find other words with the same digest.

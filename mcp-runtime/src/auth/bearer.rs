@@ -33,7 +33,7 @@ impl fmt::Debug for Token {
 /// Returns the token of a request; `None` if the request has none, or has credentials of another scheme than `Bearer`.
 ///
 /// # Errors
-/// The query contains a token, `Authorization` is there twice, or the token is malformed or too long.
+/// Fails if the query contains a token, `Authorization` is there twice, or the token is malformed or too long.
 pub(crate) fn presented(
     headers: &HeaderMap,
     query: Option<&str>,

@@ -117,7 +117,7 @@ impl Rules {
     /// Checks whether a caller may use an item.
     ///
     /// # Errors
-    /// The caller lacks a scope, a policy rejects the caller, or the policies could not decide.
+    /// Fails if the caller lacks a scope, a policy rejects the caller, or the policies could not decide.
     pub(crate) fn check(
         &self,
         guard: Option<&Guard>,

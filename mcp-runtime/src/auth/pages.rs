@@ -104,7 +104,7 @@ impl ProtectedResource {
     /// Prepares the authorization server, if there is one.
     ///
     /// # Errors
-    /// The authorization server cannot be used. The error says why.
+    /// Fails if the authorization server cannot be used. The error says why.
     pub(crate) async fn open(
         &self,
         name: &str,

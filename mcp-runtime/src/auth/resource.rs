@@ -316,7 +316,7 @@ impl ProtectedResource {
     /// token.
     ///
     /// # Errors
-    /// The request has no token, or has it in a form that is not allowed.
+    /// Fails if the request has no token, or has it in a form that is not allowed.
     pub(crate) fn begin(&self, parts: &mut Parts) -> Result<Option<Verifying>, Refusal> {
         let token = presented(&parts.headers, parts.uri.query())?;
         let is_anonymous = token.is_none() && !parts.headers.contains_key(header::AUTHORIZATION);
@@ -339,7 +339,7 @@ impl ProtectedResource {
     /// Lets a request in if its token has been verified, and puts the authorization into the extensions of the request.
     ///
     /// # Errors
-    /// The verifier rejects the token, or the token names no caller, has expired or grants too little.
+    /// Fails if the verifier rejects the token, or the token names no caller, has expired or grants too little.
     pub(crate) fn finish(
         &self,
         verified: Result<Authorization, Denied>,

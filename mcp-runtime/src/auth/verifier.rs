@@ -41,7 +41,7 @@ pub trait TokenVerifier: Send + Sync + 'static {
     /// does not wait costs no task.
     ///
     /// # Errors
-    /// The token is not accepted, or cannot be verified now.
+    /// Fails if the token is not accepted, or cannot be verified now.
     fn verify(&self, token: &str) -> impl Future<Output = Result<Authorization, Denied>> + Send;
 
     /// Returns the issuers of the tokens. The server tells clients of them, so that clients can find out how to get a token.
@@ -63,7 +63,7 @@ pub trait TokenVerifier: Send + Sync + 'static {
     /// mounted in an application, which listens itself.
     ///
     /// # Errors
-    /// The server must not be served there, and does not start. The error says why.
+    /// Fails if the server must not be served there, and does not start. The error says why.
     fn may_serve_at(&self, address: Option<IpAddr>) -> Result<(), String> {
         let _ = address;
         Ok(())

@@ -65,7 +65,7 @@ impl Clients {
     }
 
     /// # Errors
-    /// When the table is full of clients that are in use.
+    /// Fails if the table is full of clients that are in use.
     pub(super) fn add(&self, client: Client, now: u64, journal: &Journal) -> Result<(), Refusal> {
         let mut all = self.all();
         if all.len() >= MOST {
@@ -145,7 +145,7 @@ impl Clients {
     /// Authenticates the client that sends a request, and returns its id. A client without a secret is identified by its id alone.
     ///
     /// # Errors
-    /// When the client is unknown, or its credentials are missing or wrong.
+    /// Fails if the client is unknown, or its credentials are missing or wrong.
     pub(super) fn authenticate(
         &self,
         headers: &HeaderMap,

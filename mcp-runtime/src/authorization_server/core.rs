@@ -188,7 +188,7 @@ impl Core {
     /// Returns the requested scopes that this server has. A request without `scope` gets all scopes.
     ///
     /// # Errors
-    /// When the server has none of the requested scopes.
+    /// Fails if the server has none of the requested scopes.
     pub(super) fn wanted(&self, asked: Option<&str>) -> Result<Vec<String>, Refusal> {
         let names = || self.scopes.iter().map(|it| it.name.clone());
         let Some(asked) = asked else { return Ok(names().collect()) };
@@ -206,7 +206,7 @@ impl Core {
     /// Returns the client with this id.
     ///
     /// # Errors
-    /// When there is no such client.
+    /// Fails if there is no such client.
     pub(super) async fn client(&self, id: &str, visit: &Visit) -> Result<Arc<Client>, Refusal> {
         if Documents::is_id(id) {
             return self.documents.find(id, self, visit).await;

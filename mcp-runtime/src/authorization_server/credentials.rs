@@ -9,7 +9,7 @@ use super::form;
 /// supports `client_secret_post` and not `client_secret_basic`.
 ///
 /// # Errors
-/// When the id and the secret give no valid header value.
+/// Fails if the id and the secret give no valid header value.
 pub(super) fn with(
     id: &str,
     secret: Option<&str>,

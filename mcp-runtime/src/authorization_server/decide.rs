@@ -150,7 +150,7 @@ pub(super) fn nothing_to_grant() -> Refusal {
 }
 
 /// # Errors
-/// When the author's function has returned an invalid user.
+/// Fails if the author's function has returned an invalid user.
 pub(super) fn check_user(user: &User) -> Result<(), Refusal> {
     match user.problem() {
         Some(problem) => Err(Refusal::broken("nobody can be logged in now", &problem)),
@@ -167,7 +167,7 @@ fn again(first: &LoginPage, page: LoginPage) -> LoginPage {
 /// Returns the scopes that the user has ticked, limited to those that were requested and may be granted.
 ///
 /// # Errors
-/// When scopes were requested and none is left.
+/// Fails if scopes were requested and none is left.
 fn chosen(form: &Form, asked: &Asked, may: impl Fn(&str) -> bool) -> Result<Vec<String>, Refusal> {
     let ticked: Vec<_> = form.all("scope").collect();
     let scopes = asked.scopes.iter().filter(|it| may(it) && ticked.contains(&&***it));
@@ -178,7 +178,7 @@ fn chosen(form: &Form, asked: &Asked, may: impl Fn(&str) -> bool) -> Result<Vec<
 /// Creates the code for what a user has allowed.
 ///
 /// # Errors
-/// When there is no room for the code, or the user was logged out in the meantime.
+/// Fails if there is no room for the code, or the user was logged out in the meantime.
 pub(super) fn coded(
     core: &Core,
     asked: &Asked,

@@ -42,7 +42,7 @@ impl Discovery {
     /// Returns the metadata, and fetches it again if the cached metadata is too old.
     ///
     /// # Errors
-    /// When the provider cannot be reached and there is no cached metadata.
+    /// Fails if the provider cannot be reached and there is no cached metadata.
     pub(super) async fn metadata(&self, web: &Web, issuer: &str) -> Result<Arc<Metadata>, Failed> {
         let since = Instant::now();
         let mut known = self.0.lock().await;

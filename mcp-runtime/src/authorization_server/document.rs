@@ -63,7 +63,7 @@ impl Documents {
     /// Returns the client whose metadata is at this URL.
     ///
     /// # Errors
-    /// When the URL or its document is invalid, the document cannot be fetched, or a limit is reached.
+    /// Fails if the URL or its document is invalid, the document cannot be fetched, or a limit is reached.
     pub(super) async fn find(
         &self,
         url: &str,

@@ -13,7 +13,7 @@ pub(super) struct Form(Vec<(String, String)>);
 
 impl Form {
     /// # Errors
-    /// When there are too many parameters, or one cannot be decoded.
+    /// Fails if there are too many parameters, or one cannot be decoded.
     pub(super) fn parse(text: &str) -> Result<Self, Refusal> {
         let mut pairs = Vec::new();
         for pair in text.split('&').filter(|it| !it.is_empty()) {
@@ -38,7 +38,7 @@ impl Form {
     /// Returns the value of a parameter, if it is present.
     ///
     /// # Errors
-    /// When the parameter is present more than once, because two readers could use different values.
+    /// Fails if the parameter is present more than once, because two readers could use different values.
     pub(super) fn one(&self, name: &'static str) -> Result<Option<&str>, Refusal> {
         let mut named = self.0.iter().filter(|it| it.0 == name);
         let first = named.next().map(|it| &*it.1).filter(|it| !it.is_empty());
@@ -49,7 +49,7 @@ impl Form {
     }
 
     /// # Errors
-    /// When the parameter is missing, or present more than once.
+    /// Fails if the parameter is missing, or present more than once.
     pub(super) fn required(&self, name: &'static str) -> Result<&str, Refusal> {
         let missing = || Refusal::request(format!("the parameter {name} is missing"));
         self.one(name)?.ok_or_else(missing)
@@ -59,7 +59,7 @@ impl Form {
 /// Decodes a name or a value.
 ///
 /// # Errors
-/// When the text is not percent-encoded UTF-8.
+/// Fails if the text is not percent-encoded UTF-8.
 pub(super) fn decoded(text: &str) -> Result<String, Refusal> {
     let text = text.replace('+', " ");
     let decoded = percent::decode(&text).map(std::borrow::Cow::into_owned);

@@ -146,7 +146,7 @@ impl Grants {
     /// answers are valid.
     ///
     /// # Errors
-    /// When the refresh token is not valid, or the user has not granted all of the scopes.
+    /// Fails if the refresh token is not valid, or the user has not granted all of the scopes.
     pub(super) fn refresh(
         &self,
         token: &str,

@@ -59,13 +59,13 @@ pub(crate) trait Ledger: Send + Sync + 'static {
     /// Loads the records that have not expired at `now`.
     ///
     /// # Errors
-    /// When the store cannot be read.
+    /// Fails if the store cannot be read.
     fn load(&self, now: u64) -> Keeping<'_, Vec<Row>>;
 
     /// Writes all changes or none. They outlast the process when the future completes with `Ok`.
     ///
     /// # Errors
-    /// When the changes cannot be written.
+    /// Fails if the changes cannot be written.
     fn write(&self, changes: Vec<Change>) -> Keeping<'_, ()>;
 }
 
@@ -120,7 +120,7 @@ impl Journal {
     /// Loads the stored records that have not expired. Without a store, there are none.
     ///
     /// # Errors
-    /// When the store cannot be read.
+    /// Fails if the store cannot be read.
     pub(super) async fn load(&self, now: u64) -> Result<Vec<Row>, String> {
         match self.ledger() {
             Some(ledger) => ledger.load(now).await.map_err(|why| why.message().to_owned()),
@@ -131,7 +131,7 @@ impl Journal {
     /// Waits until all earlier changes are stored. The write continues if the caller is dropped.
     ///
     /// # Errors
-    /// When the write fails. The next call tries the same changes again.
+    /// Fails if the write fails. The next call tries the same changes again.
     pub(super) async fn save(self: &Arc<Self>) -> Result<(), Refusal> {
         let Some(ledger) = self.ledger() else { return Ok(()) };
         let own = self.clone();

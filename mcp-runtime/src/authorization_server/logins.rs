@@ -58,7 +58,7 @@ impl Logins {
     /// most 128.
     ///
     /// # Errors
-    /// When the server has not served yet and the file cannot be read.
+    /// Fails if the server has not served yet and the file cannot be read.
     pub async fn of(&self, user: &str) -> Result<Vec<Login>> {
         self.load().await?;
         let mut all = self.0.grants.of(user, self.0.clock.now(), Login::of);
@@ -70,7 +70,7 @@ impl Logins {
     /// effect.
     ///
     /// # Errors
-    /// When the end of the login cannot be saved. The login has ended in this process, and the next write tries again to save it, for
+    /// Fails if the end of the login cannot be saved. The login has ended in this process, and the next write tries again to save it, for
     /// example another call of this method. If the server has not served yet and the file cannot be read, the login has not ended.
     pub async fn end(&self, user: &str, id: &str) -> Result<bool> {
         match Digest::parse(id) {

@@ -8,7 +8,7 @@ pub(super) struct Challenge(Digest);
 
 impl Challenge {
     /// # Errors
-    /// When the challenge is missing or is no SHA-256 digest, or its method is not S256.
+    /// Fails if the challenge is missing or is no SHA-256 digest, or its method is not S256.
     pub(super) fn asked(form: &Form) -> Result<Self, Refusal> {
         let challenge = form.required("code_challenge")?;
         // The default of the parameter is `plain`.

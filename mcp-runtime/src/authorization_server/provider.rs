@@ -265,7 +265,7 @@ impl Provider {
     /// Seals tokens of the provider and binds them to one grant.
     ///
     /// # Errors
-    /// When the tokens cannot be sealed.
+    /// Fails if the tokens cannot be sealed.
     pub(super) fn seal(&self, given: &Given, grant: &Digest) -> Result<Backing, Refusal> {
         let text = serde_json::to_vec(given);
         let text = text.map_err(|why| Refusal::broken("nothing can be sealed", &why))?;

@@ -49,7 +49,7 @@ impl Records {
     /// Loads the stored records once. Grants are set aside until the server knows which of them are valid.
     ///
     /// # Errors
-    /// When the records cannot be read.
+    /// Fails if the records cannot be read.
     pub(super) async fn load(&self) -> Result<(), String> {
         let mut is_loaded = self.is_loaded.lock().await;
         if *is_loaded || !self.journal.outlasts() {

@@ -31,7 +31,7 @@ struct Tokens<'a> {
 /// Parses the form in the body of a request.
 ///
 /// # Errors
-/// When the body is no form.
+/// Fails if the body is no form.
 pub(super) fn form(visit: &Visit) -> Result<Form, Refusal> {
     let kind = visit.parts.headers.get(header::CONTENT_TYPE);
     let kind = kind.and_then(|it| it.to_str().ok()).unwrap_or_default();

@@ -9,7 +9,7 @@ pub trait Size {
     /// Returns the size in bytes.
     ///
     /// # Errors
-    /// The value is no size. The text says why.
+    /// Fails if the value is no size. The text says why.
     fn in_bytes(self) -> Result<usize, String>;
 }
 

@@ -232,7 +232,7 @@ impl Entry {
     /// Creates the entry of an annotated function. `params` are its parameters.
     ///
     /// # Errors
-    /// The template cannot be matched.
+    /// Fails if the template cannot be matched.
     pub(crate) fn of(def: &'static ItemDef, params: Params) -> Result<Self, String> {
         let names = params
             .fields
@@ -314,7 +314,7 @@ impl Entry {
     /// headers.
     ///
     /// # Errors
-    /// The parameters as a whole have problems.
+    /// Fails if the parameters as a whole have problems.
     pub(crate) fn judge(&mut self) -> Result<(), Vec<String>> {
         let EntryKind::Tool(tool) = &self.kind else { return Ok(()) };
         let made = tool.input()?;

@@ -57,7 +57,7 @@ impl Handle {
     /// Adds an item, and notifies the clients that listen.
     ///
     /// # Errors
-    /// An item of that kind with the same name (or URI) exists already, or the item is invalid: a bad name or URI, no handler.
+    /// Fails if an item of that kind with the same name (or URI) exists already, or the item is invalid: a bad name or URI, no handler.
     pub fn add(&self, item: impl Item) -> Result<()> {
         let mut entry = item.into_entry().map_err(Error::msg)?.0;
         entry.default_profile(self.0.profile);

@@ -82,7 +82,7 @@ impl Items {
     /// Adds an item.
     ///
     /// # Errors
-    /// An item of this kind and key exists already.
+    /// Fails if an item of this kind and key exists already.
     pub(super) fn add(&mut self, entry: &Arc<Entry>) -> Result<Change, String> {
         let rivals: &[ListKind] = match list_of(entry) {
             Some(ListKind::Tools) => &[ListKind::Tools],

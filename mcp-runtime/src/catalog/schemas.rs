@@ -48,7 +48,7 @@ fn constant(text: &'static [u8], profile: SchemaProfile) -> Option<Made> {
 /// Makes the input schema of all parameters, with one generator, so that they share definitions.
 ///
 /// # Errors
-/// The parameters as a whole have problems, such as a length on a number.
+/// Fails if the parameters as a whole have problems, such as a length on a number.
 pub(crate) fn input(
     fields: &[Field],
     known: &Constant,

@@ -41,7 +41,7 @@ impl HttpOptions {
     /// Stores a known option and its value.
     ///
     /// # Errors
-    /// If the value is missing or wrong.
+    /// Fails if the value is missing or wrong.
     #[cfg(feature = "http")]
     pub(super) fn take(&mut self, option: &str, parser: &mut Parser) -> Result<(), Stop> {
         if option == "http" {
@@ -97,7 +97,7 @@ impl HttpOptions {
     /// Returns the server to run if `--http` was given.
     ///
     /// # Errors
-    /// If an option was given that needs `--http`.
+    /// Fails if an option was given that needs `--http`.
     pub(super) fn chosen(self) -> Result<Option<Listening>, Stop> {
         match self.stray {
             _ if self.wanted => {

@@ -28,7 +28,7 @@ impl Answers {
     /// Removes the `--answer` options from the words of a command.
     ///
     /// # Errors
-    /// If an option is not `KEY=JSON`.
+    /// Fails if an option is not `KEY=JSON`.
     pub(super) fn take(texts: &mut Vec<String>) -> Result<Self, Stop> {
         let mut answers = Self::default();
         let mut rest = Vec::new();
@@ -65,7 +65,7 @@ impl Answers {
     /// Makes a call, with as many rounds of questions as the server asks for.
     ///
     /// # Errors
-    /// The error that the call failed with, or the questions without an answer.
+    /// Returns the error that the call failed with, or the questions without an answer.
     pub(super) async fn call(
         &mut self,
         client: &mut Client,

@@ -27,7 +27,7 @@ pub(super) fn look_after(client: &mut Client) {
 /// Polls a task until it has ended, and answers its questions.
 ///
 /// # Errors
-/// The error that the task ended with, or the questions without an answer.
+/// Returns the error that the task ended with, or the questions without an answer.
 pub(super) async fn follow(
     client: &mut Client,
     answers: &mut Answers,

@@ -15,7 +15,7 @@ impl Published {
     /// Returns the changes since the manifest in `lock` was written.
     ///
     /// # Errors
-    /// If the text is no lock, or is the lock of another server.
+    /// Fails if the text is no lock, or is the lock of another server.
     pub(crate) fn against(&self, lock: &[u8]) -> Result<Report, String> {
         let old = Manifest::read(lock)?;
         if is_foreign(&old, &self.manifest) {

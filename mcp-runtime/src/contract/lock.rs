@@ -14,7 +14,7 @@ impl Manifest {
     /// Reads the text of a lock file.
     ///
     /// # Errors
-    /// The problem with the text, in words for the user.
+    /// Returns the problem with the text, in words for the user.
     pub(crate) fn read(bytes: &[u8]) -> Result<Self, String> {
         let bytes = bytes.strip_prefix(b"\xef\xbb\xbf").unwrap_or(bytes);
         if bytes.starts_with(b"\xff\xfe") || bytes.starts_with(b"\xfe\xff") {

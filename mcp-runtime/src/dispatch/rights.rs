@@ -101,7 +101,7 @@ impl Dispatcher {
     /// Checks that the caller may use the item of a request. `target` is that item. Every caller may make a request for no item.
     ///
     /// # Errors
-    /// The reason for the refusal.
+    /// Returns the reason for the refusal.
     pub(crate) fn permit(
         &self,
         snapshot: &Snapshot,
@@ -135,7 +135,8 @@ impl Dispatcher {
     /// Checks that the caller may subscribe to a resource.
     ///
     /// # Errors
-    /// The reason for the refusal. A URI without a resource is refused too, because its decoded form may be the URI of a guarded resource.
+    /// Returns the reason for the refusal. A URI without a resource is refused too, because its decoded form may be the URI of a guarded
+    /// resource.
     pub(crate) fn permit_uri(
         &self,
         snapshot: &Snapshot,

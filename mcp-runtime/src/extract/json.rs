@@ -58,7 +58,7 @@ pub(super) const DEPTH: usize = 127;
 /// Reads a value leniently.
 ///
 /// # Errors
-/// The value does not fit the type. The text has the path to the value inside the argument.
+/// Fails if the value does not fit the type. The text has the path to the value inside the argument.
 fn read_leniently<T: DeserializeOwned>(raw: Raw<'_>) -> Result<T, String> {
     let mut path = String::new();
     let value = lenient::read(raw, |reader| {

@@ -47,7 +47,7 @@ impl Claims {
     /// Checks the claims, and returns the authorization of the caller.
     ///
     /// # Errors
-    /// The token is rejected. The error says why.
+    /// Fails if the token is rejected. The error says why.
     pub(super) fn judge(
         &self,
         issuer: &str,

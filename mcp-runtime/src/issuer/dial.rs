@@ -20,7 +20,7 @@ const MOST: usize = 8;
 /// Finds the addresses of a host.
 pub(crate) trait Resolve: Send + Sync + 'static {
     /// # Errors
-    /// The host is not known, or the resolver does not answer.
+    /// Fails if the host is not known, or the resolver does not answer.
     fn resolve(
         &self,
         host: &str,

@@ -29,7 +29,7 @@ pub(super) fn addresses(issuer: &str) -> Vec<String> {
 /// Returns the URL of the issuer's keys.
 ///
 /// # Errors
-/// The issuer has no metadata that names it.
+/// Fails if the issuer has no metadata that names it.
 pub(super) async fn jwks_uri<F: Fetch>(fetch: &F, issuer: &str) -> Result<String, String> {
     discover(fetch, issuer, |document| read(document, issuer)).await
 }

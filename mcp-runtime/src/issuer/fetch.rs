@@ -42,7 +42,7 @@ pub(crate) trait Fetch: Send + Sync + 'static {
     /// Fetches the document at a URL.
     ///
     /// # Errors
-    /// The document cannot be fetched. The error says why.
+    /// Fails if the document cannot be fetched. The error says why.
     fn get(&self, url: &str) -> impl Future<Output = Result<Vec<u8>, String>> + Send;
 }
 
@@ -98,7 +98,7 @@ impl<R: Resolve> Web<R> {
     /// Checks a URL, before its host is looked up.
     ///
     /// # Errors
-    /// The URL must not be fetched, even if its host has a public address.
+    /// Fails if the URL must not be fetched, even if its host has a public address.
     pub(crate) fn check(&self, url: &str) -> Result<(), String> {
         let reachable = self.reachable.as_ref().map_err(Clone::clone)?;
         reachable.check(&Target::parse(url)?)

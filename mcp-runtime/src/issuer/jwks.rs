@@ -46,7 +46,7 @@ impl KeySet {
     /// Parses a key set.
     ///
     /// # Errors
-    /// The document is no key set, or has no key that could verify anything.
+    /// Fails if the document is no key set, or has no key that could verify anything.
     pub(super) fn parse(document: &[u8]) -> Result<Self, String> {
         let document: Document<'_> =
             serde_json::from_slice(document).map_err(|_| "it is no JSON Web Key Set".to_owned())?;

@@ -68,7 +68,7 @@ impl<F: Fetch> Keys<F> {
     /// Returns the keys, after a fetch if one is needed. Even then the wanted key may be missing.
     ///
     /// # Errors
-    /// The keys are not available now.
+    /// Fails if the keys are not available now.
     pub(super) async fn find(
         &self,
         id: Option<&str>,

@@ -58,7 +58,7 @@ impl ProxySettings {
     /// a proxy has another loopback interface.
     ///
     /// # Errors
-    /// The environment names something that is no proxy.
+    /// Fails if the environment names something that is no proxy.
     pub(super) fn find(&self, target: &Target) -> Result<Option<&HttpProxy>, String> {
         let Some(proxy) = &self.proxy else { return Ok(None) };
         if !target.has_tls
@@ -113,7 +113,7 @@ impl HttpProxy {
     /// Parses the URL of a proxy.
     ///
     /// # Errors
-    /// The text is no URL of a proxy. The error names the form to write.
+    /// Fails if the text is no URL of a proxy. The error names the form to write.
     fn parse(text: &str) -> Result<Self, String> {
         let wrong = || {
             "is no proxy that can be used: write `http://host:port` or `https://host:port`"
@@ -146,7 +146,7 @@ impl HttpProxy {
     /// Opens a tunnel to `authority`, on a connection to this proxy.
     ///
     /// # Errors
-    /// The proxy opens no tunnel.
+    /// Fails if the proxy opens no tunnel.
     pub(super) async fn tunnel<S>(
         &self,
         stream: S,

@@ -29,7 +29,7 @@ impl Target {
     /// Parses a URL.
     ///
     /// # Errors
-    /// The text is no URL that can be fetched.
+    /// Fails if the text is no URL that can be fetched.
     pub(super) fn parse(url: &str) -> Result<Self, String> {
         let uri: Uri = url.parse().map_err(|_| format!("`{url}` is no URL"))?;
         let has_tls = match uri.scheme() {
@@ -70,7 +70,7 @@ impl Reachable {
     /// Creates the rules for an issuer.
     ///
     /// # Errors
-    /// The URL cannot be that of an issuer.
+    /// Fails if the URL cannot be that of an issuer.
     pub(super) fn from_issuer(issuer: &str) -> Result<Self, String> {
         let target = Target::parse(issuer)?;
         if issuer.contains(['?', '#']) {
@@ -105,7 +105,7 @@ impl Reachable {
     /// Checks a target, before its host is looked up.
     ///
     /// # Errors
-    /// The target must not be asked without TLS.
+    /// Fails if the target must not be asked without TLS.
     pub(super) fn check(&self, target: &Target) -> Result<(), String> {
         if target.has_tls || (self.is_loopback && target.is_loopback()) {
             Ok(())

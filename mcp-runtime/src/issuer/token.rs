@@ -28,7 +28,7 @@ impl<'a> Unverified<'a> {
     /// Parses a token without checking its signature.
     ///
     /// # Errors
-    /// The text is no token that this server accepts, with any signature.
+    /// Fails if the text is no token that this server accepts, with any signature.
     pub(super) fn parse(token: &'a str) -> Result<Self, &'static str> {
         const SHAPE: &str = "the token is no signed JWT";
         let (message, signature) = token.rsplit_once('.').ok_or(SHAPE)?;
@@ -54,7 +54,7 @@ impl<'a> Unverified<'a> {
     /// Returns the claims as JSON text. Call it only after the signature has been checked.
     ///
     /// # Errors
-    /// The payload is no text.
+    /// Fails if the payload is no text.
     pub(super) fn payload(&self) -> Result<String, &'static str> {
         const SHAPE: &str = "the token's claims cannot be read";
         let bytes = URL_SAFE_NO_PAD.decode(self.payload).map_err(|_| SHAPE)?;

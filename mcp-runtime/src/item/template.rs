@@ -84,7 +84,7 @@ impl Template {
     ///
     /// # Errors
     ///
-    /// The template is one that [`parse`](Self::parse) rejects, but the macro accepted.
+    /// Fails if the template is one that [`parse`](Self::parse) rejects, but the macro accepted.
     pub(crate) fn new(segments: &'static [Segment]) -> Result<Self, String> {
         Self::build(segments.iter().map(|segment| match *segment {
             Segment::Literal(text) => Part::Literal(text.into()),
@@ -98,7 +98,7 @@ impl Template {
     ///
     /// # Errors
     ///
-    /// The text is no supported template. The error says what is wrong.
+    /// Fails if the text is no supported template. The error says what is wrong.
     pub(crate) fn parse(text: &str) -> Result<Self, String> {
         Self::build(parse::parts(text)?.into_iter())
     }

@@ -104,7 +104,7 @@ impl Gate {
     /// Lets a call in. The call counts as running until its permit is dropped.
     ///
     /// # Errors
-    /// The caller has to wait.
+    /// Fails if the caller has to wait.
     pub(crate) fn enter(self: &Arc<Self>, who: Who<'_>) -> Result<Option<Permit>, Closed> {
         // The concurrency is checked first, so that a call that finds no place does not count for the rate.
         let permit = match self.concurrency {

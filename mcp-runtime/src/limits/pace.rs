@@ -20,7 +20,7 @@ impl Pace {
     /// past is equal to that of a new caller.
     ///
     /// # Errors
-    /// The call comes too early, and does not count. The error is the time to wait.
+    /// Fails if the call comes too early, and does not count. The error is the time to wait.
     pub(super) fn take(self, due: u64, now: u64) -> Result<u64, Duration> {
         let ahead = due.saturating_sub(now);
         if ahead > self.slack {

@@ -83,8 +83,8 @@ pub(crate) struct Tenant {
 #[derive(Debug)]
 pub(crate) struct Share {
     tenant: Arc<Tenant>,
-    /// Amount in the unit of the pool: a count, or bytes. A `u32` keeps the share small, which every idle session holds. No share of a session
-    /// comes near 4 GiB.
+    /// Amount in the unit of the pool: a count, or bytes. A `u32` keeps the share small, and every idle session holds one. No share comes
+    /// near 4 GiB.
     amount: u32,
     pool: Pool,
 }
@@ -219,7 +219,7 @@ impl Tenant {
     /// Checks whether the tenant may take one more.
     ///
     /// # Errors
-    /// The tenant may not. The error says why.
+    /// Fails if the tenant may hold no more. The error says why.
     pub(crate) fn admits(&self, pool: Pool, capacity: Capacity) -> Result<(), NoShare> {
         let used = self.used[pool as usize].load(Ordering::Acquire);
         capacity.admits(used, self.held(pool), 1)

@@ -29,7 +29,7 @@ impl Turnstile {
     /// Counts an attempt of a caller.
     ///
     /// # Errors
-    /// The caller has to wait, and the attempt does not count. The error is the time to wait.
+    /// Fails if the caller has to wait, and the attempt does not count. The error is the time to wait.
     pub(crate) fn pass(&self, who: Who<'_>) -> Result<(), Duration> {
         let now = self.now();
         let key = self.callers.key(who);

@@ -18,7 +18,7 @@ const TASK: &str = "taskId";
 /// Checks the headers that every request has.
 ///
 /// # Errors
-/// The first header that is missing, repeated or different from the body.
+/// Returns the first header that is missing, repeated or different from the body.
 pub(super) fn check(
     headers: &HeaderMap,
     version: &str,
@@ -86,7 +86,7 @@ impl Said<'_> {
 /// Checks the headers that repeat arguments of a tool.
 ///
 /// # Errors
-/// The first header that does not agree with the arguments.
+/// Returns the first header that does not agree with the arguments.
 pub(super) fn check_arguments(
     headers: &HeaderMap,
     declared: &[HeaderArgument],

@@ -225,7 +225,7 @@ impl Peer {
     /// Lets the caller in if the item's limits allow it: the rate of calls, and the number of calls at once.
     ///
     /// # Errors
-    /// The reason why the caller has to wait, in words for the model.
+    /// Returns the reason why the caller has to wait, in words for the model.
     fn enter(
         &self,
         entry: &Entry,
@@ -287,7 +287,7 @@ impl Peer {
     /// Reserves room for what a call may hold of a large request until the call ends. Most requests are small, and take none.
     ///
     /// # Errors
-    /// The requests of all running calls are too large for this one to run beside them.
+    /// Fails if the requests of all running calls are too large for this one to run beside them.
     fn reserve(&self, request: &ClientRequest<'_>) -> Result<Option<Taken>, Refused> {
         let bytes = request.params.size() + request.id.as_str().len();
         if bytes > LARGE { self.reserve_large(bytes).map(Some) } else { Ok(None) }

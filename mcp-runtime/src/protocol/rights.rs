@@ -18,7 +18,7 @@ impl Peer {
     /// Checks that the caller may use the item of the request.
     ///
     /// # Errors
-    /// The reason for the refusal.
+    /// Returns the reason for the refusal.
     pub(super) fn permit(
         &self,
         snapshot: &Snapshot,
@@ -36,7 +36,7 @@ impl Peer {
     /// Checks that the caller may subscribe to these resources.
     ///
     /// # Errors
-    /// A single refusal for all resources, with everything that they need together.
+    /// Returns a single refusal for all resources, with everything that they need together.
     pub(super) fn permit_uris<'a>(
         &self,
         snapshot: &Snapshot,

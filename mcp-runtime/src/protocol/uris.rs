@@ -55,8 +55,8 @@ impl Uris {
     /// Adds a URI, which is kept as long as the subscription.
     ///
     /// # Errors
-    /// The URI is too long, there are too many already, `others` included, or the client has its share of the bytes of all clients. The
-    /// result has the limit and the error.
+    /// Fails if the URI is too long, there are too many already, `others` included, or the client has its share of the bytes of all
+    /// clients. The result has the limit and the error.
     pub(super) fn add(
         &mut self,
         uri: &str,

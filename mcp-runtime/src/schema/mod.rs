@@ -43,7 +43,7 @@ pub(crate) type Map = serde_json::Map<String, serde_json::Value>;
 ///
 /// # Errors
 ///
-/// The text is no JSON, or the schema is no object schema. The protocol requires an object schema of every tool.
+/// Fails if the text is no JSON, or the schema is no object schema. The protocol requires an object schema of every tool.
 pub fn given(schema: impl serde::Serialize) -> Result<Box<str>, String> {
     let wrong =
         |problem: &dyn std::fmt::Display| format!("`input_schema` is not usable: {problem}");

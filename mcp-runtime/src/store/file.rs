@@ -72,7 +72,7 @@ impl TaskFile {
     /// Opens the file, or creates it. If another process has the file open, waits up to `wait` for that process to end.
     ///
     /// # Errors
-    /// The file cannot be used. The error names the cause and the fix, without the path of the file.
+    /// Fails if the file cannot be used. The error names the cause and the fix, without the path of the file.
     pub(super) fn open(path: &Path, wait: Duration) -> Result<Self, String> {
         if path == Path::new(":memory:") {
             return Err("that is no file: `MemoryTasks` keeps them in memory".to_owned());

@@ -6,7 +6,7 @@ use crate::{error::Result, random::random};
 /// and TASK5-12).
 ///
 /// # Errors
-/// The system has no random numbers.
+/// Fails if the system has no random numbers.
 pub(super) fn new_id() -> Result<Arc<str>> {
     let bytes: [u8; 16] = random()?;
     Ok(bytes.iter().map(|it| format!("{it:02x}")).collect::<String>().into())

@@ -175,7 +175,7 @@ impl KeptTask {
     /// Reads the task.
     ///
     /// # Errors
-    /// The text was not written by this server: the store has mixed something up.
+    /// Fails if the text was not written by this server: the store has mixed something up.
     pub(super) fn read(&self) -> Result<Record, Error> {
         let end = || {
             // The limit is as deep as any result can be.
@@ -187,7 +187,7 @@ impl KeptTask {
     /// Reads the part of the task that lists show, and nothing large.
     ///
     /// # Errors
-    /// The text was not written by this server.
+    /// Fails if the text was not written by this server.
     pub(super) fn read_outline(&self) -> Result<Record, Error> {
         self.record(read_outline).ok_or_else(|| self.unreadable())
     }

@@ -17,7 +17,7 @@ impl Tasks {
     /// task ends with an error that says why.
     ///
     /// # Errors
-    /// The store cannot be read or written.
+    /// Fails if the store cannot be read or written.
     pub(crate) async fn recover(self: &Arc<Self>, dispatcher: &Arc<Dispatcher>) -> Result<()> {
         for kept in self.store.unfinished().await? {
             if kept.is_expired() {
@@ -51,7 +51,7 @@ impl Tasks {
     /// Runs the tool of a task again. Returns the answer of a tool that is ready at once.
     ///
     /// # Errors
-    /// The tool does not run. The text is the reason.
+    /// Fails if the tool does not run. The text is the reason.
     fn run_again(
         self: &Arc<Self>,
         dispatcher: &Arc<Dispatcher>,

@@ -57,7 +57,7 @@ pub trait TaskStore: Send + Sync + 'static {
     /// Makes the store ready. The server calls it once when it starts, before any other method. By default it does nothing.
     ///
     /// # Errors
-    /// The store cannot be used. The server does not start then.
+    /// Fails if the store cannot be used. The server does not start then.
     fn open(&self) -> Keeping<'_, ()> {
         Box::pin(std::future::ready(Ok(())))
     }
@@ -65,21 +65,21 @@ pub trait TaskStore: Send + Sync + 'static {
     /// Keeps a task, in place of its previous version. Once the future has finished, the other methods must find the task.
     ///
     /// # Errors
-    /// The task cannot be kept. If that happens when a task begins, the call is rejected. If it happens when the task ends, the server logs
-    /// the error. Clients then get the result from memory until the process ends or the task expires.
+    /// Fails if the task cannot be kept. If that happens when a task begins, the call is rejected. If it happens when the task ends, the
+    /// server logs the error. Clients then get the result from memory until the process ends or the task expires.
     fn put(&self, task: KeptTask) -> Keeping<'_, ()>;
 
     /// Returns the task with this id.
     ///
     /// # Errors
-    /// The store cannot be read.
+    /// Fails if the store cannot be read.
     fn get<'a>(&'a self, id: &'a str) -> Keeping<'a, Option<KeptTask>>;
 
     /// Returns the tasks of one owner that come after this [`place`](KeptTask::place), at most `most` of them, in the order of their
     /// places. The server does not read their [`end`](KeptTask::end), so it may be left empty.
     ///
     /// # Errors
-    /// The store cannot be read.
+    /// Fails if the store cannot be read.
     fn list<'a>(
         &'a self,
         owner: &'a str,
@@ -92,7 +92,7 @@ pub trait TaskStore: Send + Sync + 'static {
     /// Two servers must therefore not share their tasks: a store that several servers use has to give each of them its own part.
     ///
     /// # Errors
-    /// The store cannot be read.
+    /// Fails if the store cannot be read.
     fn unfinished(&self) -> Keeping<'_, Vec<KeptTask>>;
 }
 

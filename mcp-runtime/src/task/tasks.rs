@@ -60,7 +60,7 @@ impl Tasks {
     /// Makes a task that its client does not know of yet, and takes its share.
     ///
     /// # Errors
-    /// A limit on tasks is reached, or the system has no random numbers.
+    /// Fails if a limit on tasks is reached, or the system has no random numbers.
     pub(crate) fn open(&self, new: NewTask<'_>) -> Result<Arc<Live>> {
         let owner = new.carrier.principal();
         let share = self.share(&new.tenant)?;
@@ -163,7 +163,7 @@ impl Tasks {
     /// Cancels a task, and waits until the store holds its end. Returns the task, and whether it had ended before.
     ///
     /// # Errors
-    /// The viewer has no such task.
+    /// Fails if the viewer has no such task.
     pub(crate) async fn cancel(&self, id: &str, viewer: &Viewer) -> Result<(TaskView, bool)> {
         if let Some(live) = self.live(id, viewer) {
             let had_ended = !live.cancel("the client has cancelled it");
@@ -178,7 +178,7 @@ impl Tasks {
     /// Hands over answers, by the keys of their questions. Answers without an open question are ignored.
     ///
     /// # Errors
-    /// The viewer has no such task.
+    /// Fails if the viewer has no such task.
     pub(crate) async fn update(&self, id: &str, viewer: &Viewer, answers: Answers) -> Result<()> {
         let Some(live) = self.live(id, viewer) else {
             return self.view(id, viewer).await.map(drop);
@@ -192,7 +192,7 @@ impl Tasks {
     /// Returns a page of the viewer's tasks, and the cursor of the next page.
     ///
     /// # Errors
-    /// The cursor is not one that this server has made.
+    /// Fails if the cursor is not one that this server has made.
     pub(crate) async fn list(
         &self,
         viewer: &Viewer,

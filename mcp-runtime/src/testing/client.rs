@@ -53,7 +53,7 @@ impl Client {
     /// Starts the server and connects to it in the newest revision.
     ///
     /// # Errors
-    /// When the server cannot start.
+    /// Fails if the server cannot start.
     pub async fn connect(server: Builder) -> Result<Self, ServeError> {
         Self::connect_with(server, Revision::MODERN[0]).await
     }
@@ -80,7 +80,7 @@ impl Client {
     /// Starts the server and connects to it in this revision, with a handshake if the revision has one.
     ///
     /// # Errors
-    /// When the server cannot start.
+    /// Fails if the server cannot start.
     pub async fn connect_with(server: Builder, revision: Revision) -> Result<Self, ServeError> {
         Self::connect_capable(server, revision, json!({})).await
     }
@@ -88,7 +88,7 @@ impl Client {
     /// Starts the server and connects to it as a client with these capabilities: `json!({ "elicitation": {} })`.
     ///
     /// # Errors
-    /// When the server cannot start.
+    /// Fails if the server cannot start.
     pub async fn connect_capable(
         server: Builder,
         revision: Revision,
@@ -111,7 +111,7 @@ impl Client {
     /// Starts the server and connects without sending a message. This is for tests of messages before the handshake, or without one.
     ///
     /// # Errors
-    /// When the server cannot start.
+    /// Fails if the server cannot start.
     pub async fn bare(server: Builder) -> Result<Self, ServeError> {
         Ok(Self::to(server.build()?.start().await?))
     }
@@ -174,7 +174,7 @@ impl Client {
     /// Returns the server's description of itself: the result of `initialize`, or of `server/discover` in the modern era.
     ///
     /// # Errors
-    /// The server's error response, or an error with code 0 if there is no valid response.
+    /// Returns the server's error response, or an error with code 0 if there is no valid response.
     pub async fn discover(&mut self) -> Result<Value, RpcError> {
         if self.revision.is_modern() {
             return self.request("server/discover", json!({})).await;
@@ -185,7 +185,7 @@ impl Client {
     /// Returns the items of all pages of `tools/list`.
     ///
     /// # Errors
-    /// The server's error response, or an error with code 0 if there is no valid response.
+    /// Returns the server's error response, or an error with code 0 if there is no valid response.
     pub async fn tools(&mut self) -> Result<Vec<Value>, RpcError> {
         self.list("tools/list", "tools").await
     }
@@ -193,7 +193,7 @@ impl Client {
     /// Returns the items of all pages of `resources/list`.
     ///
     /// # Errors
-    /// The server's error response, or an error with code 0 if there is no valid response.
+    /// Returns the server's error response, or an error with code 0 if there is no valid response.
     pub async fn resources(&mut self) -> Result<Vec<Value>, RpcError> {
         self.list("resources/list", "resources").await
     }
@@ -201,7 +201,7 @@ impl Client {
     /// Returns the items of all pages of `resources/templates/list`.
     ///
     /// # Errors
-    /// The server's error response, or an error with code 0 if there is no valid response.
+    /// Returns the server's error response, or an error with code 0 if there is no valid response.
     pub async fn templates(&mut self) -> Result<Vec<Value>, RpcError> {
         self.list("resources/templates/list", "resourceTemplates").await
     }
@@ -209,7 +209,7 @@ impl Client {
     /// Returns the items of all pages of `prompts/list`.
     ///
     /// # Errors
-    /// The server's error response, or an error with code 0 if there is no valid response.
+    /// Returns the server's error response, or an error with code 0 if there is no valid response.
     pub async fn prompts(&mut self) -> Result<Vec<Value>, RpcError> {
         self.list("prompts/list", "prompts").await
     }
@@ -232,7 +232,7 @@ impl Client {
     /// Calls a tool.
     ///
     /// # Errors
-    /// A JSON-RPC error. A tool that fails returns a result instead: see [`Called::is_error`].
+    /// Returns the JSON-RPC error of the response. A tool that fails returns a result instead: see [`Called::is_error`].
     pub async fn call(&mut self, tool: &str, arguments: Value) -> Result<Called, RpcError> {
         let raw =
             self.request("tools/call", json!({ "name": tool, "arguments": arguments })).await?;
@@ -246,7 +246,7 @@ impl Client {
     /// Reads a resource.
     ///
     /// # Errors
-    /// The server's error response, or an error with code 0 if there is no valid response.
+    /// Returns the server's error response, or an error with code 0 if there is no valid response.
     pub async fn read(&mut self, uri: &str) -> Result<Vec<ReadContents>, RpcError> {
         let mut result = self.answered("resources/read", json!({ "uri": uri })).await?;
         typed(result["contents"].take())
@@ -255,7 +255,7 @@ impl Client {
     /// Gets a prompt.
     ///
     /// # Errors
-    /// The server's error response, or an error with code 0 if there is no valid response.
+    /// Returns the server's error response, or an error with code 0 if there is no valid response.
     pub async fn prompt(&mut self, name: &str, arguments: Value) -> Result<Prompted, RpcError> {
         typed(self.answered("prompts/get", json!({ "name": name, "arguments": arguments })).await?)
     }
@@ -263,7 +263,7 @@ impl Client {
     /// Completes an argument of a prompt, or a variable of a template when `target` is a URI.
     ///
     /// # Errors
-    /// The server's error response, or an error with code 0 if there is no valid response.
+    /// Returns the server's error response, or an error with code 0 if there is no valid response.
     pub async fn complete(
         &mut self,
         target: &str,
@@ -276,7 +276,7 @@ impl Client {
     /// Completes an argument when other arguments are already filled in.
     ///
     /// # Errors
-    /// The server's error response, or an error with code 0 if there is no valid response.
+    /// Returns the server's error response, or an error with code 0 if there is no valid response.
     pub async fn complete_given(
         &mut self,
         target: &str,
@@ -302,7 +302,7 @@ impl Client {
     /// [`Client::cancel`] ends.
     ///
     /// # Errors
-    /// The server's error response, or an error with code 0 if there is no valid response.
+    /// Returns the server's error response, or an error with code 0 if there is no valid response.
     pub async fn subscribe(&mut self, uri: &str) -> Result<Option<Ongoing>, RpcError> {
         if !self.revision.is_modern() {
             self.request("resources/subscribe", json!({ "uri": uri })).await?;
@@ -314,7 +314,7 @@ impl Client {
     /// Opens a `subscriptions/listen` stream (modern era) and waits for its acknowledgement, which stays among the notifications.
     ///
     /// # Errors
-    /// The server's error response.
+    /// Returns the server's error response.
     pub async fn listen(&mut self, filter: Value) -> Result<Ongoing, RpcError> {
         let ongoing = self.start("subscriptions/listen", json!({ "notifications": filter }));
         let acknowledges = |it: &Value| {
@@ -334,7 +334,7 @@ impl Client {
     /// Asks for log messages of this level and above: for the session, or in the modern era with each later request.
     ///
     /// # Errors
-    /// The server's error response, or an error with code 0 if there is no valid response.
+    /// Returns the server's error response, or an error with code 0 if there is no valid response.
     pub async fn log_from(&mut self, level: crate::Level) -> Result<(), RpcError> {
         if self.revision.is_modern() {
             self.log_level = Some(level.name());

@@ -51,8 +51,8 @@ const VARIABLE: &str = "MCP_LOCK";
 /// | `assert_contract!(server())` | this [`Builder`](crate::Builder) with the same file |
 /// | `assert_contract!("locks/one.json")`, `assert_contract!(server(), "locks/one.json")` | the server with this file; a relative path begins at the crate's `Cargo.toml` |
 ///
-/// The test does not start the server: `setup` does not run, and no state is needed. A lock file has no items that are added while the server
-/// runs. If `main` calls `.group(…)` or `.items(…)`, pass its builder, so that the test compares the same items.
+/// The test does not start the server: `setup` does not run, and no state is needed. A lock file has no items that are added while the
+/// server runs. If `main` calls `.group(…)` or `.items(…)`, pass its builder, so that the test compares the same items.
 ///
 /// The items are those that the linker put into the test. In a `#[test]` beside the items, these are the items of that binary or library. A
 /// file in `tests/` has the items of the package's library if it uses the library, and never those of its `main.rs`.
@@ -117,7 +117,7 @@ pub fn assert_contract(builder: Builder, folder: &str, file: &Path) {
 /// Returns the report of a comparison that passes.
 ///
 /// # Errors
-/// The reason why the test fails, such as the report.
+/// Returns the reason why the test fails, such as the report.
 fn compare(builder: Builder, file: &Path, mode: &str) -> Result<String, String> {
     let (identity, snapshot) = builder.published().map_err(|error| {
         format!("{error}\n(`assert_contract!(server())` takes the server that `main` runs)")

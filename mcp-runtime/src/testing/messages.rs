@@ -16,7 +16,7 @@ impl Client {
     /// Sends a request and waits for its result.
     ///
     /// # Errors
-    /// The server's error response. An error with code 0 if the server does not answer within ten seconds, or still asks after 100 rounds.
+    /// Returns the server's error response, or an error with code 0 if the server does not answer within ten seconds, or still asks after 100 rounds.
     pub async fn request(&mut self, method: &str, params: Value) -> Result<Value, RpcError> {
         let mut round = params.clone();
         for _ in 0..MOST_ROUNDS {
@@ -48,7 +48,7 @@ impl Client {
     /// Waits for the result of a request that was started.
     ///
     /// # Errors
-    /// The server's error response. An error with code 0 if the server does not answer within ten seconds.
+    /// Returns the server's error response, or an error with code 0 if the server does not answer within ten seconds.
     pub async fn wait(&mut self, ongoing: Ongoing) -> Result<Value, RpcError> {
         self.pump_until(|it| it.responses.contains_key(&ongoing.0)).await;
         let silence = || {

@@ -35,7 +35,7 @@ impl Client {
     /// ```
     ///
     /// # Errors
-    /// The JSON-RPC error that the task ended with. An error with code 0 if the task was cancelled, asks questions without an answer
+    /// Returns the JSON-RPC error that the task ended with, or an error with code 0 if the task was cancelled, asks questions without an answer
     /// function, or is still running after an hour.
     pub async fn finish_task(&mut self, created: &Value) -> Result<Called, RpcError> {
         let id = if self.revision().is_modern() {

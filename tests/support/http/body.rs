@@ -20,7 +20,7 @@ impl Body {
     ///
     /// # Errors
     ///
-    /// A framing that contradicts itself or is not supported here.
+    /// Fails if the framing contradicts itself or is not supported here.
     pub fn of(head: &Head, asked_for_head: bool) -> Result<Self, String> {
         if asked_for_head || matches!(head.status, 100..=199 | 204 | 304) {
             return Ok(Self::Ended);
@@ -47,7 +47,7 @@ impl Body {
     ///
     /// # Errors
     ///
-    /// A malformed chunk, or trailers after the last one.
+    /// Fails at a malformed chunk, or at trailers after the last chunk.
     pub fn take(&mut self, buffer: &mut Vec<u8>) -> Result<Vec<u8>, String> {
         let mut taken = Vec::new();
         loop {

@@ -42,7 +42,7 @@ impl Connection {
     ///
     /// # Errors
     ///
-    /// When no server listens at `address`.
+    /// Fails if no server listens at `address`.
     pub async fn open(address: SocketAddr) -> Result<Self, String> {
         let stream = TcpStream::connect(address).await.map_err(|error| error.to_string())?;
         // A whole request is one write. A test that sends a request in parts needs each part to leave at once.
@@ -61,7 +61,7 @@ impl Connection {
     ///
     /// # Errors
     ///
-    /// When the server does not take the bytes in time.
+    /// Fails if the server does not take the bytes in time.
     pub async fn send(&mut self, bytes: &[u8], patience: Duration) -> Result<(), String> {
         match timeout(patience, self.stream.write_all(bytes)).await {
             Ok(_) => Ok(()),
@@ -73,7 +73,7 @@ impl Connection {
     ///
     /// # Errors
     ///
-    /// When the server does not take them all, or not in time.
+    /// Fails if the server does not take them all, or not in time.
     pub async fn send_all(&mut self, bytes: &[u8], patience: Duration) -> Result<(), String> {
         match timeout(patience, self.stream.write_all(bytes)).await {
             Ok(sent) => sent.map_err(|error| error.to_string()),
@@ -110,7 +110,7 @@ impl Connection {
     ///
     /// # Errors
     ///
-    /// When no response comes in time, the server closes first, or the head is malformed.
+    /// Fails if no response comes in time, the server closes first, or the head is malformed.
     pub async fn head(&mut self, asked_for_head: bool, patience: Duration) -> Result<Head, String> {
         let until = Instant::now() + patience;
         loop {
@@ -139,7 +139,7 @@ impl Connection {
     ///
     /// # Errors
     ///
-    /// When the body does not arrive in time, or breaks off.
+    /// Fails if the body does not arrive in time, or breaks off.
     pub async fn body(&mut self, patience: Duration) -> Result<Vec<u8>, String> {
         let until = Instant::now() + patience;
         let mut body = Vec::new();
@@ -177,7 +177,7 @@ impl Connection {
     ///
     /// # Errors
     ///
-    /// When the piece does not arrive in time, or the body breaks off.
+    /// Fails if the piece does not arrive in time, or the body breaks off.
     pub async fn piece(&mut self, length: usize, patience: Duration) -> Result<Vec<u8>, String> {
         let until = Instant::now() + patience;
         let mut piece = Vec::new();
@@ -198,7 +198,7 @@ impl Connection {
     ///
     /// # Errors
     ///
-    /// A malformed chunk or line, or an event that breaks off.
+    /// Fails at a malformed chunk or line, or if an event breaks off.
     pub async fn next(&mut self, patience: Duration) -> Result<Next, String> {
         let until = Instant::now() + patience;
         loop {

@@ -9,7 +9,7 @@ use crate::{
 /// Writes the member `requestedSchema` of a request that asks the user.
 ///
 /// # Errors
-/// The revision cannot express the form. Nothing is written in that case.
+/// Fails if the revision cannot express the form. Nothing is written in that case.
 pub(super) fn form(
     params: &mut Object<'_>,
     revision: Revision,

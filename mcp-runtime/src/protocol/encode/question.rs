@@ -10,7 +10,7 @@ use crate::{
 /// Writes the parameters of a question. `elicitation_id` is the id of a page, for the revision that has such ids.
 ///
 /// # Errors
-/// The revision cannot express the question.
+/// Fails if the revision cannot express the question.
 pub(in crate::protocol) fn question(
     params: &mut Object<'_>,
     revision: Revision,
@@ -35,7 +35,7 @@ pub(in crate::protocol) fn question(
 /// Writes the result of a call that needs answers (rules MRTR-02 and MRTR-03).
 ///
 /// # Errors
-/// The revision cannot express one of the questions.
+/// Fails if the revision cannot express one of the questions.
 pub(super) fn need_input(
     result: &mut Object<'_>,
     service: &Service,
@@ -52,7 +52,7 @@ pub(super) fn need_input(
 /// Writes all open questions, by their keys.
 ///
 /// # Errors
-/// The revision cannot express one of the questions.
+/// Fails if the revision cannot express one of the questions.
 pub(super) fn requests(
     object: &mut Object<'_>,
     revision: Revision,

@@ -13,7 +13,7 @@ use crate::{
 /// Writes the parameters of the request.
 ///
 /// # Errors
-/// The question is wrong ([`Sampling::check`]), or the revision cannot express it. Nothing is written in that case.
+/// Fails if the question is wrong ([`Sampling::check`]), or the revision cannot express it. Nothing is written in that case.
 pub(in crate::protocol) fn sampling(
     params: &mut Object<'_>,
     revision: Revision,

@@ -61,7 +61,7 @@ impl TaskMethod {
 /// Checks that the client has the tasks extension, which `what` needs.
 ///
 /// # Errors
-/// The client has not declared the extension.
+/// Fails if the client has not declared the extension.
 pub(super) fn demand_extension(
     client: &ClientInfo,
     what: impl std::fmt::Display,

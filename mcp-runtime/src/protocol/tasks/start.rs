@@ -24,8 +24,8 @@ impl Peer {
     /// Opens the task that a call may become. Returns `None` if the call stays a call.
     ///
     /// # Errors
-    /// The client and the tool disagree: one demands a task that the other does not have or ask for. Wrong parameters and a lack of room
-    /// are errors too.
+    /// Fails if the client and the tool disagree: either demands a task that the other does not have or ask for. Wrong parameters and a lack
+    /// of room are errors too.
     pub(in crate::protocol) fn task(
         &self,
         entry: Option<&Arc<Entry>>,

@@ -34,7 +34,7 @@ impl Access {
     /// Admits a request. Returns the origin that may see the answer, if the request comes from a page.
     ///
     /// # Errors
-    /// The name that is refused, and the setting that would allow it.
+    /// Returns the name that is refused, and the setting that would allow it.
     pub(super) fn check(&self, head: &Head<'_>, uri: &Uri) -> Result<Option<HeaderValue>, Refused> {
         for (said, name) in [(head.host, header::HOST), (head.origin, header::ORIGIN)] {
             if said.is_repeated {

@@ -99,7 +99,7 @@ impl Place {
     /// Admits a request to an address that exists, if its host and its origin are allowed.
     ///
     /// # Errors
-    /// The response to a request that is refused, or that is answered without its body: a health check, a preflight, the metadata.
+    /// Returns the response to a request that is refused, or that is answered without its body: a health check, a preflight, the metadata.
     fn admit(
         self,
         endpoint: &Arc<Endpoint>,
@@ -152,7 +152,7 @@ impl Place {
     /// Admits a request whose body has to be read.
     ///
     /// # Errors
-    /// The response to any other request.
+    /// Returns the response to any other request.
     fn enter(
         self,
         desk: &Desk,

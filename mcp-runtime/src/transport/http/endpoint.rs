@@ -110,7 +110,7 @@ impl Endpoint {
     /// Makes a session. The caller puts it into the table.
     ///
     /// # Errors
-    /// The reason for the refusal.
+    /// Returns the reason for the refusal.
     pub(super) fn session(&self, carrier: &Carrier) -> Result<Session, String> {
         let tenant = self.tenant(carrier);
         let (share, key) = (self.share(&tenant)?, id()?);
@@ -123,7 +123,7 @@ impl Endpoint {
     /// Takes a share for one more session, of either kind.
     ///
     /// # Errors
-    /// The reason for the refusal.
+    /// Returns the reason for the refusal.
     pub(super) fn share(&self, tenant: &Arc<Tenant>) -> Result<Share, String> {
         let all = self.limits().sessions;
         let take = || tenant.take(Pool::Sessions, 1, all);

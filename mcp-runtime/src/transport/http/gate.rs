@@ -52,7 +52,7 @@ impl Gate {
     /// Checks the token until the request is admitted. The caller holds the only reference to `parts`, so changing them copies nothing.
     ///
     /// # Errors
-    /// The response to a request that is refused.
+    /// Returns the response to a request that is refused.
     pub(super) fn poll(
         &mut self,
         cx: &mut Context<'_>,

@@ -127,7 +127,7 @@ pub(super) fn open(desk: &Desk, head: &Head<'_>, parts: &Arc<Parts>) -> Response
 /// Returns the session that the query names, if it belongs to this client.
 ///
 /// # Errors
-/// The response to a request that names no such session.
+/// Returns the response to a request that names no such session.
 fn named(endpoint: &Endpoint, parts: &Parts) -> Result<Arc<Mailbox>, Box<Response<Body>>> {
     let id = parts.uri.query().and_then(|it| it.split('&').find_map(|it| it.strip_prefix(ID)));
     let id = id.ok_or_else(|| {
@@ -143,7 +143,7 @@ fn named(endpoint: &Endpoint, parts: &Parts) -> Result<Arc<Mailbox>, Box<Respons
 /// Checks the head of a request before its message is read.
 ///
 /// # Errors
-/// The response to a request whose message is not read.
+/// Returns the response to a request whose message is not read.
 pub(super) fn check(
     endpoint: &Endpoint,
     head: &Head<'_>,
