@@ -44,7 +44,11 @@ const PAUSED: &str = "a server whose clock the transcripts stop, or let jump";
 pub(crate) fn violations(sources: &[Source]) -> Vec<String> {
     let checked =
         sources.iter().filter(|it| !EXCEPTED.iter().any(|(path, _)| it.path.starts_with(path)));
-    checked.flat_map(|it| it.find(|line| is_violation(line, is_paused(it)))).collect()
+    let violations = checked.flat_map(|source| {
+        let is_paused = is_paused(source);
+        source.find(|line| is_violation(line, is_paused))
+    });
+    violations.collect()
 }
 
 fn is_violation(line: &str, is_paused: bool) -> bool {
