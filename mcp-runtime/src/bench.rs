@@ -14,8 +14,8 @@ use std::{
 
 use crate::{
     builder::Server,
+    call::context::Caller,
     catalog::{Cursor, Snapshot},
-    context::Caller,
     dispatch::{Dispatched, Request},
     error::{Error, ServeError},
     item::template,

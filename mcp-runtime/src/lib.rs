@@ -95,31 +95,29 @@ mod authorization_server;
 #[doc(hidden)]
 pub mod bench;
 mod builder;
+mod call;
 mod catalog;
 #[cfg(feature = "stdio")]
 mod cli;
-mod context;
+mod collect;
 mod contract;
 mod dispatch;
 mod error;
-mod extract;
-mod gathered;
 #[cfg(feature = "auth")]
 mod issuer;
 mod item;
 mod limits;
 mod model;
-mod nearest;
 mod observe;
 mod percent;
 mod protocol;
 mod random;
 #[allow(missing_docs, reason = "public only for generated code")]
 mod registry;
-mod reply;
 mod schema;
 #[cfg(feature = "sqlite")]
 mod store;
+mod suggest;
 mod task;
 pub mod testing;
 mod transport;
@@ -136,19 +134,24 @@ pub use authorization_server::{
     Upstream, User,
 };
 pub use builder::{Builder, Identity, Items, Made, Opening, Server, Setup, Size};
+#[cfg(feature = "http")] // cargo add mcp-runtime --features http
+pub use call::context::Extension;
+#[cfg(feature = "auth")] // cargo add mcp-runtime --features auth
+pub use call::context::{Access, Auth, Authorization, Policy};
+pub use call::context::{
+    Amount, AskAll, Asked, Cancel, Context, Over, OverStream, Principal, Progress,
+};
+pub use call::extract::{
+    Args, Client, Elicit, Form, FormField, FromCall, Needs, Roots, Sample, Shared, State,
+};
+pub use call::reply::{
+    CompletionReply, IntoFailure, Json, PromptReply, ResourceReply, ToolReply, WithMeta,
+};
 pub use catalog::{Handle, Item, Prompt, Resource, Tool, Variables};
 #[cfg(feature = "stdio")] // cargo add mcp-runtime --features stdio
 pub use cli::Exit;
-#[cfg(feature = "http")] // cargo add mcp-runtime --features http
-pub use context::Extension;
-#[cfg(feature = "auth")] // cargo add mcp-runtime --features auth
-pub use context::{Access, Auth, Authorization, Policy};
-pub use context::{Amount, AskAll, Asked, Cancel, Context, Over, OverStream, Principal, Progress};
 pub use dispatch::{Next, OperationCall};
 pub use error::{BuildError, Error, Result, ServeError, Unanswered};
-pub use extract::{
-    Args, Client, Elicit, Form, FormField, FromCall, Needs, Roots, Sample, Shared, State,
-};
 #[cfg(feature = "http")] // cargo add mcp-runtime --features http
 pub use http::HeaderMap;
 #[cfg(feature = "auth")] // cargo add mcp-runtime --features auth
@@ -163,9 +166,6 @@ pub use model::{
 };
 #[cfg(feature = "client-log")] // cargo add mcp-runtime --features client-log
 pub use observe::{ClientLog, client_log};
-pub use reply::{
-    CompletionReply, IntoFailure, Json, PromptReply, ResourceReply, ToolReply, WithMeta,
-};
 pub use schema::SchemaProfile;
 #[cfg(feature = "sqlite")] // cargo add mcp-runtime --features sqlite
 pub use store::SqliteTasks;
@@ -223,10 +223,11 @@ pub mod __private {
     pub use crate::{
         __policy as policy, __register as register, __scopes as scopes,
         builder::{Identity, builder, items, named},
-        extract::{
+        call::extract::{
             Args, Borrows, Call, Form, FormChoice, Params, Probe, Running, choices, field, form,
             from_default, from_text,
         },
+        call::reply::{ConstantOutput, completion_reply, prompt_reply, resource_reply, tool_reply},
         item::{
             ArgDef, Completer, InputSchema, ItemDef, Origin, Property, Segment, VariableKind,
             judge_text,
@@ -238,7 +239,6 @@ pub mod __private {
             Completes, Registered, Unmarked, completed, completed_by, identity, placed, stand_in,
             unmarked,
         },
-        reply::{ConstantOutput, completion_reply, prompt_reply, resource_reply, tool_reply},
         schema::{
             CompiledPattern, Data, Held, Range, SchemaProfile, Whole,
             constant::{
@@ -251,7 +251,7 @@ pub mod __private {
     };
 
     #[cfg(feature = "auth")]
-    pub use crate::context::decide;
+    pub use crate::call::context::decide;
     #[cfg(any(target_family = "wasm", feature = "inventory"))]
     pub use crate::registry::Entry;
     #[cfg(not(any(target_family = "wasm", feature = "inventory")))]
@@ -259,7 +259,7 @@ pub mod __private {
 
     /// Traits for the method look-up in generated code.
     pub mod param {
-        pub use crate::extract::probe::{
+        pub use crate::call::extract::probe::{
             ArgumentLevel as _, Check as _, FieldLevel as _, LiveLevel as _, OptionalStrLevel as _,
             ParsedLevel as _, ParsedOptionLevel as _, ReadLevel as _, ServerLevel as _,
             SliceLevel as _, SliceOptionLevel as _, SpreadLevel as _, StrLevel as _,
@@ -267,7 +267,7 @@ pub mod __private {
             constant::UnknownParam as _,
             unfit::{UnfitLevel as _, UnfitStateLevel as _, UnseenStateLevel as _},
         };
-        pub use crate::reply::{NoOutputLevel as _, OutputLevel as _, UnknownOutput as _};
+        pub use crate::call::reply::{NoOutputLevel as _, OutputLevel as _, UnknownOutput as _};
     }
 
     /// The traits behind `#[derive(Schema)]`.

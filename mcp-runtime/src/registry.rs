@@ -9,7 +9,7 @@ use std::any::TypeId;
 
 pub use self::place::{Registered, placed, stand_in};
 
-use crate::{extract::probe::Nothing, item::ItemDef};
+use crate::{call::extract::probe::Nothing, item::ItemDef};
 
 #[cfg(not(any(target_family = "wasm", feature = "inventory")))]
 mod gathered {

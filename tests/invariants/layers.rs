@@ -3,10 +3,10 @@ use crate::sources::Source;
 /// The rooms of the runtime from the innermost layer out, as ARCHITECTURE.md draws them.
 const LAYERS: [&[&str]; 9] = [
     &["error"],
-    &["wire", "percent", "nearest", "gathered", "random", "unavailable", "unwind"],
+    &["wire", "percent", "suggest", "collect", "random", "unavailable", "unwind"],
     &["model"],
     &["schema"],
-    &["item", "extract", "reply", "context"],
+    &["item", "call"],
     &["catalog", "registry", "dispatch", "ask", "task", "limits", "auth", "builder"],
     &["protocol"],
     &["transport", "store", "issuer", "authorization_server", "contract"],

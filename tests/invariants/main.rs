@@ -31,7 +31,7 @@ fn check(rule: fn(&[Source]) -> Vec<String>, sources: &[Source], planted: &[Sour
 #[test]
 fn revision_dates_are_spelled_once() {
     let violation =
-        planted("mcp-runtime/src/extract/call.rs", r#"if revision == "2025-11-25" { }"#);
+        planted("mcp-runtime/src/call/extract/call.rs", r#"if revision == "2025-11-25" { }"#);
     check(rules::dates, &sources::library(), &[violation]);
 }
 
@@ -194,7 +194,7 @@ fn there_is_no_unsafe_code_but_in_the_guard() {
 #[test]
 fn every_public_trait_says_what_is_missing() {
     let violation = planted(
-        "mcp-runtime/src/reply/tool.rs",
+        "mcp-runtime/src/call/reply/tool.rs",
         "#[diagnostic::on_unimplemented(message = \"no\")]\npub trait Told {}\n\npub trait Untold {}",
     );
     let violations = [violation];
@@ -216,7 +216,7 @@ fn no_code_of_a_rule_is_published() {
             "/// A limit.\npub enum Limit {\n    /// Calls (PROG-05).\n    Calls,\n}",
         ),
         text(
-            "mcp-runtime/src/reply/tool.rs",
+            "mcp-runtime/src/call/reply/tool.rs",
             "pub trait Reply {\n    /// Answers (TOOLS-18).\n    fn reply(self);\n}",
         ),
         text("mcp-runtime/src/lib.rs", "//! Servers (LIFE-04)."),

@@ -62,7 +62,8 @@ pub(crate) fn generated_paths(sources: &[Source]) -> Vec<String> {
 
 /// No `serde_json::Value` between the transport and the user's type. The exceptions make schemas or an error's data.
 pub(crate) fn values(sources: &[Source]) -> Vec<String> {
-    const ROOMS: [&str; 5] = ["/wire/", "/transport/", "/protocol/", "/dispatch/", "/extract/"];
+    const ROOMS: [&str; 5] =
+        ["/wire/", "/transport/", "/protocol/", "/dispatch/", "/call/extract/"];
     const EXCEPTED: [&str; 3] = ["extract/params.rs", "extract/probe", "protocol/modern.rs"];
     each(sources, |source, line| {
         ROOMS.iter().any(|it| source.path.contains(it))

@@ -9,7 +9,7 @@ use super::{
     storage::RoundId,
 };
 use crate::{
-    context::{Asker, Asking},
+    call::context::{Asker, Asking},
     error::{Error, Kind, Result},
     model::{ClientInfo, NeedInput, Question},
     wire::{Kind as JsonKind, Raw},

@@ -1,7 +1,7 @@
 use std::collections::BTreeMap;
 
 use crate::{
-    gathered::gathered,
+    collect::collect_by_insert,
     wire::{Object, Raw, write},
 };
 
@@ -43,11 +43,11 @@ impl State {
         let [answers, done, asked] = text.pick(["a", "d", "q"]);
         let texts = |of: Option<Raw<'_>>| -> Texts {
             let members = of.into_iter().flat_map(Raw::members);
-            gathered(members.map(|(key, json)| (key.into(), json.as_str().into())))
+            collect_by_insert(members.map(|(key, json)| (key.into(), json.as_str().into())))
         };
         let members = asked.into_iter().flat_map(Raw::members);
         let digest = |it: Raw<'_>| it.string().unwrap_or_default().into();
-        let asked = gathered(members.map(|(key, it)| (key.into(), digest(it))));
+        let asked = collect_by_insert(members.map(|(key, it)| (key.into(), digest(it))));
         Self { answers: texts(answers), done: texts(done), asked }
     }
 

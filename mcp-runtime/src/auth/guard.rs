@@ -4,7 +4,7 @@ use std::{borrow::Cow, sync::Arc};
 
 use super::{ProtectedResource, Refusal, scope};
 use crate::{
-    context::{Access, Authorization, Policy},
+    call::context::{Access, Authorization, Policy},
     error::{Error, Kind},
     item::ItemDef,
     unwind,

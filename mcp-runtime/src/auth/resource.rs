@@ -8,7 +8,7 @@ use super::{
     Denied, Metadata, Refusal, TokenVerifier, Verify, Verifying, WELL_KNOWN, metadata, presented,
     scope,
 };
-use crate::context::{Authorization, Hierarchy, Principal};
+use crate::call::context::{Authorization, Hierarchy, Principal};
 
 /// Server whose callers need an access token: [`Builder::auth`](crate::Builder::auth).
 ///

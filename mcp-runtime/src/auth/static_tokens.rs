@@ -4,7 +4,7 @@ use ring::digest::{SHA256, digest};
 use subtle::ConstantTimeEq as _;
 
 use super::{Denied, TokenVerifier, bearer::is_b64token};
-use crate::context::Authorization;
+use crate::call::context::Authorization;
 
 /// Access tokens that are written into the program, for development. A server that verifies tokens with them starts on the loopback
 /// interface only.

@@ -1,7 +1,7 @@
 use std::{borrow::Cow, fmt, future::Future, net::IpAddr, pin::Pin, sync::Arc};
 
 use super::Token;
-use crate::context::Authorization;
+use crate::call::context::Authorization;
 
 /// Verifies access tokens and identifies their callers: [`Builder::auth`](crate::Builder::auth).
 ///

@@ -9,7 +9,7 @@ use std::{
 };
 
 use super::secret::Digest;
-use crate::context::Authorization;
+use crate::call::context::Authorization;
 
 /// Access tokens in 16 parts, each with its own lock. Requests seldom wait for each other, and never for the lock of the grants.
 #[derive(Default)]

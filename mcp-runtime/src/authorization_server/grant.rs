@@ -3,7 +3,7 @@ use std::sync::Arc;
 use serde::{Deserialize, Serialize};
 
 use super::{secret::Digest, user::User};
-use crate::context::Authorization;
+use crate::call::context::Authorization;
 
 /// Time for which a grant is valid without a refresh, in seconds.
 pub(super) const IDLE: u64 = 30 * 24 * 60 * 60;

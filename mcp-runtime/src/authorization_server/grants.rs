@@ -13,7 +13,7 @@ use super::{
     refusal::Refusal,
     secret::{Chain, Digest, random},
 };
-use crate::{context::Authorization, limits::Limit};
+use crate::{call::context::Authorization, limits::Limit};
 
 /// Lifetime of an access token, in seconds.
 const ACCESS: u64 = 60 * 60;

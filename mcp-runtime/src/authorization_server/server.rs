@@ -10,7 +10,7 @@ use super::{
 };
 use crate::{
     auth::{Beside, Denied, TokenVerifier},
-    context::Authorization,
+    call::context::Authorization,
 };
 
 /// OAuth 2.1 authorization server inside the MCP server that accepts its tokens, for development and for single nodes. Pass it to

@@ -3,7 +3,7 @@ use std::fmt;
 use serde::{Deserialize, Serialize};
 
 use super::clock::time;
-use crate::context::Authorization;
+use crate::call::context::Authorization;
 
 /// User who has logged in, as returned by the `login` function of an [`AuthorizationServer`](crate::AuthorizationServer) or by the function
 /// of `Upstream::user`.

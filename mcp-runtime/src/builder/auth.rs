@@ -5,8 +5,8 @@ use std::sync::Arc;
 use super::{Builder, Place};
 use crate::{
     auth::{ProtectedResource, Rules},
+    call::context::Policy,
     catalog::Entry,
-    context::Policy,
 };
 
 impl Builder {

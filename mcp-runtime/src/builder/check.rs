@@ -13,9 +13,9 @@ use super::{
     duplicates::{self, Shape},
 };
 use crate::{
+    call::context::{Cancel, Progress},
+    call::extract::{Client, Elicit, Needs, Params, Roots, Sample, Source},
     catalog::{Entry, Handle, PromptArgument, ToolEntry},
-    context::{Cancel, Progress},
-    extract::{Client, Elicit, Needs, Params, Roots, Sample, Source},
     item::{Completer, ItemDef, KindDef},
     model::{Meta, meta_key, tool_name},
     registry,

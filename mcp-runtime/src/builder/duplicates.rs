@@ -4,8 +4,8 @@ use std::{any::TypeId, collections::HashMap};
 
 use super::check::Found;
 use crate::{
+    call::extract::{Params, Source},
     catalog::{Entry, EntryKind},
-    extract::{Params, Source},
     item::template::Template,
 };
 

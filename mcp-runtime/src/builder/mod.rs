@@ -49,10 +49,10 @@ use self::{round_state::StateSettings, task_store::ChosenStore};
 #[cfg(feature = "auth")]
 use crate::auth::Decide;
 use crate::{
+    call::context::{Context, States},
+    call::extract::Shared,
     catalog::{Handle, PageSizes},
-    context::{Context, States},
     dispatch::{Around, Next, OperationCall, Settings},
-    extract::Shared,
     limits::{Limits, Wanted},
     model::{Icon, Outcome},
     schema::SchemaProfile,

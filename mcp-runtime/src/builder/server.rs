@@ -5,8 +5,8 @@ use super::{Identity, Prepare, Shutdown, round_state::StateSettings};
 use crate::auth::Rules;
 use crate::{
     ask::RoundStates,
+    call::context::{Caller, Context, Environment, States},
     catalog::{Catalog, Handle, Origin},
-    context::{Caller, Context, Environment, States},
     dispatch::{Around, Dispatcher, Settings},
     error::ServeError,
     limits::Limits,

@@ -1,4 +1,4 @@
-use crate::{catalog::Handle, extract::Shared, reply::IntoFailure};
+use crate::{call::extract::Shared, call::reply::IntoFailure, catalog::Handle};
 
 /// Closure for [`setup`](crate::Builder::setup): `async || …` or `async |server: Handle| …`.
 ///

@@ -12,14 +12,14 @@ use super::schemas::{self, Made, Output};
 #[cfg(feature = "auth")]
 use crate::auth::Guard;
 use crate::{
-    extract::{Call, Field, Names, Params, Running, Source},
+    call::extract::{Call, Field, Names, Params, Running, Source},
+    call::reply::OutputSchema,
     item::{
         ArgDef, CallFn, Completer, Constant, ItemDef, KindDef, Origin,
         template::{Segment, Template},
     },
     limits::{Gate, Wanted},
     model::{Asks, CachePolicy, Icon, Role, TaskSupport},
-    reply::OutputSchema,
     schema::{
         SchemaProfile,
         header::{self, HeaderArgument},

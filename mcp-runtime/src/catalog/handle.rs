@@ -5,9 +5,9 @@ use std::{
 
 use super::{Catalog, Entry, Event};
 use crate::{
-    context::Context,
+    call::context::Context,
+    call::extract::{FromCall, Needs},
     error::{Error, Result},
-    extract::{FromCall, Needs},
     limits::{ItemStats, Limit, Pool, Stats},
     model::ListKind,
 };

@@ -10,7 +10,7 @@ use std::{
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::{Entry, EntryKind, Event};
-use crate::{gathered::gathered, model::ListKind};
+use crate::{collect::collect_by_insert, model::ListKind};
 
 /// All items, including disabled ones. The cost of changing an item hardly depends on the number of items.
 #[derive(Default)]
@@ -67,7 +67,7 @@ impl Items {
                 (None, None) => {}
             }
         }
-        items.sorted = gathered(sorted);
+        items.sorted = collect_by_insert(sorted);
         items.completions = Arc::new(completions);
         items
     }
@@ -231,8 +231,8 @@ fn list_of(entry: &Entry) -> Option<ListKind> {
 mod tests {
     use super::*;
     use crate::{
+        call::context::Context,
         catalog::{Prompt, Resource, Tool, Variables, handle::Item},
-        context::Context,
     };
 
     fn entry(item: impl Item) -> Arc<Entry> {

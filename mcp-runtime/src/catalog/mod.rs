@@ -145,7 +145,7 @@ impl Catalog {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::context::Context;
+    use crate::call::context::Context;
 
     #[test]
     fn a_new_snapshot_is_made_at_the_first_read_after_a_change() {

@@ -6,9 +6,9 @@ use schemars::generate::SchemaSettings;
 use serde_json::Value;
 
 use crate::{
-    extract::{Field, Source},
+    call::extract::{Field, Source},
+    call::reply::OutputSchema,
     item::{Constant, Param},
-    reply::OutputSchema,
     schema::{
         self, SchemaProfile,
         compatible::Side,

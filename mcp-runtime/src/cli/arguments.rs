@@ -3,7 +3,7 @@
 use serde_json::{Map, Value};
 
 use super::{Stop, member, show};
-use crate::{catalog::Snapshot, gathered::gathered, nearest::nearest};
+use crate::{catalog::Snapshot, collect::collect_by_insert, suggest::nearest};
 
 pub(super) fn find<'a>(
     list: &'a [Value],
@@ -50,7 +50,7 @@ pub(super) fn for_prompt(prompt: &Value, given: &[String]) -> Result<Value, Stop
     let required = required.map(|it| member(it, "name")).collect();
     let pairs = pairs(given, &known, required, || show::usage_of_prompt(prompt))?;
     let pairs = pairs.into_iter().map(|(name, text)| (name.to_owned(), text.into()));
-    Ok(Value::Object(gathered(pairs)))
+    Ok(Value::Object(collect_by_insert(pairs)))
 }
 
 fn pairs<'a>(

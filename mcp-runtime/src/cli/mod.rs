@@ -26,8 +26,8 @@ use tokio::io::AsyncWriteExt as _;
 
 use crate::{
     builder::{Builder, Identity, Place},
-    nearest::nearest,
     protocol::Revision,
+    suggest::nearest,
     task::MemoryTasks,
     testing::{Called, Client, Prompted, ReadContents},
     transport::{

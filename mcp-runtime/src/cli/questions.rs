@@ -6,8 +6,8 @@ use serde_json::{Map, Value, json};
 
 use super::{Stop, member, person::Person, task};
 use crate::{
-    gathered::gathered,
-    nearest::nearest,
+    collect::collect_by_insert,
+    suggest::nearest,
     testing::{Client, next_round},
     transport::stdio::Input,
 };
@@ -179,5 +179,6 @@ fn example(params: &Value) -> Value {
             _ => json!("…"),
         }
     };
-    gathered::<Map<_, _>, _>(names.into_iter().map(|it| (it.to_owned(), example(it)))).into()
+    collect_by_insert::<Map<_, _>, _>(names.into_iter().map(|it| (it.to_owned(), example(it))))
+        .into()
 }

@@ -10,7 +10,7 @@ use super::{
     place::{Place, Places},
     schema::{self, Path, Remedy, Side},
 };
-use crate::{gathered::gathered, schema::Map};
+use crate::{collect::collect_by_insert, schema::Map};
 
 /// Adds the changes of an item that is in both manifests. The changes name it by its current key.
 pub(super) fn compare(
@@ -22,7 +22,7 @@ pub(super) fn compare(
     to: &mut Vec<Change>,
 ) {
     let mut comparison = Comparison { kind, key, places, to };
-    let members: BTreeSet<&String> = gathered(old.keys().chain(new.keys()));
+    let members: BTreeSet<&String> = collect_by_insert(old.keys().chain(new.keys()));
     for member in members {
         let (was, is) = (old.get(member), new.get(member));
         if was == is || member == kind.key() {
@@ -104,7 +104,7 @@ impl Comparison<'_> {
         match (was, is) {
             // Extensions are independent of each other.
             (Some(Value::Object(was)), Some(Value::Object(is))) if member == "_meta" => {
-                let keys: BTreeSet<&String> = gathered(was.keys().chain(is.keys()));
+                let keys: BTreeSet<&String> = collect_by_insert(was.keys().chain(is.keys()));
                 for key in keys {
                     self.promise(&format!("_meta[\"{key}\"]"), was.get(key), is.get(key));
                 }
@@ -127,7 +127,7 @@ impl Comparison<'_> {
     fn names(&mut self, member: &str, was: Option<&Value>, is: Option<&Value>) {
         let names = |it: Option<&Value>| -> BTreeSet<String> {
             let list = it.and_then(Value::as_array).into_iter().flatten();
-            gathered(list.filter_map(Value::as_str).map(str::to_owned))
+            collect_by_insert(list.filter_map(Value::as_str).map(str::to_owned))
         };
         let (was, is) = (names(was), names(is));
         for name in was.symmetric_difference(&is) {
@@ -241,7 +241,7 @@ fn as_schema(arguments: Option<&Value>) -> Value {
     let list = || arguments.and_then(Value::as_array).into_iter().flatten();
     let name = |it: &Value| it["name"].as_str().unwrap_or_default().to_owned();
     let property = |it: &Value| {
-        let mut schema = gathered::<Map, _>([("type".to_owned(), Value::from("string"))]);
+        let mut schema = collect_by_insert::<Map, _>([("type".to_owned(), Value::from("string"))]);
         for word in ["title", "description"] {
             schema.extend(it.get(word).map(|text| (word.to_owned(), text.clone())));
         }
@@ -251,7 +251,7 @@ fn as_schema(arguments: Option<&Value>) -> Value {
     required.sort_unstable();
     serde_json::json!({
         "type": "object",
-        "properties": gathered::<Map, _>(list().map(property)),
+        "properties": collect_by_insert::<Map, _>(list().map(property)),
         "required": required,
         "additionalProperties": false,
     })

@@ -9,7 +9,7 @@ use super::{
     place::Place,
     schema,
 };
-use crate::nearest;
+use crate::suggest;
 
 impl Published {
     /// Returns the changes since the manifest in `lock` was written.
@@ -136,7 +136,7 @@ fn most_alike(
             _ => same("arguments"),
         };
         let words = same("description");
-        let name = nearest::likeness(key, name);
+        let name = suggest::likeness(key, name);
         // A description alone may have been copied, and equal arguments alone are common.
         match (words, arguments) {
             (true, true) => name + 1.0,

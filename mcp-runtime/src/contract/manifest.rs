@@ -166,8 +166,8 @@ fn object(text: &[u8]) -> Map {
 mod tests {
     use super::*;
     use crate::{
+        call::context::Context,
         catalog::{Item as _, Tool},
-        context::Context,
     };
 
     #[test]

@@ -6,7 +6,7 @@ use std::{
 };
 
 use super::manifest::Kind;
-use crate::{catalog::Entry, gathered::gathered, item::ArgDef};
+use crate::{catalog::Entry, collect::collect_by_insert, item::ArgDef};
 
 /// Place in the sources, as exactly as it is known.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -54,7 +54,11 @@ impl Item {
             [one] => Some(one.line),
             _ => None,
         };
-        Self { place, arguments: gathered(own.into_iter().map(|it| (it.name, it.line))), others }
+        Self {
+            place,
+            arguments: collect_by_insert(own.into_iter().map(|it| (it.name, it.line))),
+            others,
+        }
     }
 }
 
@@ -93,7 +97,7 @@ impl Places {
         let one = |wanted: &dyn Fn(Kind) -> bool| {
             let items = self.0.iter().filter(|(key, _)| wanted(key.0));
             let files: BTreeSet<&'static str> =
-                gathered(items.filter_map(|(_, item)| match item.place {
+                collect_by_insert(items.filter_map(|(_, item)| match item.place {
                     Place::Line(file, _) => Some(file),
                     _ => None,
                 }));
@@ -107,8 +111,8 @@ impl Places {
 mod tests {
     use super::{Kind, Place, Places};
     use crate::{
+        call::extract::Args,
         catalog::Entry,
-        extract::Args,
         item::{ArgDef, ItemDef},
         registry,
     };
@@ -134,7 +138,7 @@ mod tests {
 
     /// Checks the lines of the arguments of `go` if its parameters are in `lines`.
     fn check(lines: [u32; 2], times: u32, from: u32, gone: u32) {
-        let mut params = crate::extract::Params::default();
+        let mut params = crate::call::extract::Params::default();
         (def().params)(&mut params);
         let mut entry = Entry::of(def(), params).expect("an entry");
         entry.judge().expect("a schema");

@@ -2,8 +2,8 @@ use std::{fmt, future::Future, pin::Pin, sync::Arc};
 
 use super::{Dispatched, Dispatcher, Pending, Reference, Request};
 use crate::{
+    call::context::{Caller, Context},
     catalog::Snapshot,
-    context::{Caller, Context},
     error::Error,
     model::{ListKind, Operation, Outcome},
     unwind::{self, Panicked},
@@ -88,7 +88,7 @@ impl Around {
             request: Owned::from(request),
         };
         let started = {
-            let _scope = crate::context::enter(&context);
+            let _scope = crate::call::context::enter(&context);
             unwind::catch(|| (self.0)(call, next))
         };
         match started {

@@ -2,10 +2,10 @@ use std::sync::Arc;
 
 use super::{Dispatched, Dispatcher, Pending, Reference, texts};
 use crate::{
+    call::context::Caller,
+    call::extract::{Arguments, Mode},
     catalog::{Entry, EntryKind, Snapshot},
-    context::Caller,
     error::{Error, Kind, shown},
-    extract::{Arguments, Mode},
     item::Completer,
     model::{Answer, Completion, Done, ListKind},
     wire::Raw,

@@ -26,13 +26,13 @@ pub(crate) use pending::Pending;
 #[cfg(feature = "auth")]
 use crate::auth::Rules;
 use crate::{
+    call::context::{Caller, Environment, LazyContext},
+    call::extract::{Arguments, Call, Member, Mode, Running},
     catalog::{Catalog, Entry, EntryKind, Snapshot},
-    context::{Caller, Environment, LazyContext},
     error::{Error, Kind, shown},
-    extract::{Arguments, Call, Member, Mode, Running},
     limits::Reservation,
     model::{Answer, Body, Content, Data, Done, ListKind, Operation, ToolResult},
-    nearest::nearest,
+    suggest::nearest,
     unwind,
     wire::{Kind as JsonKind, Known, Raw},
 };
@@ -265,7 +265,7 @@ impl Dispatcher {
         let context = LazyContext::new(&self.environment, caller, uri);
         let call = Call::new(mode, arguments, &entry.names, &context);
         let running = {
-            let _scope = wants_log.then(|| crate::context::enter(context.get()));
+            let _scope = wants_log.then(|| crate::call::context::enter(context.get()));
             let _watch = pending::Watch::start(entry);
             let _entered = activity::Entered::new(entry);
             unwind::catch(|| entry.handler.run(call))

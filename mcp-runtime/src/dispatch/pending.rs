@@ -12,8 +12,8 @@ use tokio::{task::unconstrained, time::Sleep};
 
 use super::{Settings, activity::Entered, around::around_panicked, finish, panicked};
 use crate::{
+    call::context::Context,
     catalog::{Entry, EntryKind},
-    context::Context,
     error::Error,
     limits::Reservation,
     model::{Answer, Done, ToolResult},
@@ -127,7 +127,7 @@ impl Future for Pending {
             return Poll::Ready(None);
         }
         let polled = {
-            let _scope = crate::context::enter(&this.context);
+            let _scope = crate::call::context::enter(&this.context);
             let _watch = this.entry.as_ref().and_then(|it| Watch::start(it));
             let _entered = this.entry.as_ref().map(Entered::new);
             unwind::catch(|| this.future.as_mut().poll(cx))

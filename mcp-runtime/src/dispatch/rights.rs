@@ -10,13 +10,13 @@ use super::{Request, complete::find, target::template};
 #[cfg(feature = "auth")]
 use crate::{
     auth::No,
-    context::{Access, Authorization, Given},
+    call::context::{Access, Authorization, Given},
     percent,
     wire::Raw,
 };
 use crate::{
+    call::context::Carrier,
     catalog::{Entry, Snapshot},
-    context::Carrier,
     error::Error,
     model::{ListKind, Page},
 };

@@ -3,9 +3,9 @@
 use std::{borrow::Cow, cell::Cell, sync::Arc};
 
 use crate::{
+    call::context::{Caller, Environment, LazyContext, States},
+    call::extract::{Arguments, Call, Member, Mode},
     catalog::{Entry, Handler, Snapshot},
-    context::{Caller, Environment, LazyContext, States},
-    extract::{Arguments, Call, Member, Mode},
     model::ListKind,
     unwind,
 };

@@ -4,7 +4,7 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use serde::Deserialize;
 
-use crate::context::Authorization;
+use crate::call::context::Authorization;
 
 /// Maximum difference between the clocks of the issuer and of this machine.
 pub(super) const LEEWAY: Duration = Duration::from_secs(30);

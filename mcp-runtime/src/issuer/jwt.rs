@@ -10,7 +10,7 @@ use super::{
 };
 use crate::{
     auth::{Denied, TokenVerifier},
-    context::Authorization,
+    call::context::Authorization,
 };
 
 /// Verifies access tokens that an issuer has signed (JWT, RFC 9068): [`Builder::auth`](crate::Builder::auth).

@@ -8,7 +8,7 @@ use ring::{
 };
 use rustc_hash::FxHashMap;
 
-use crate::context::Authorization;
+use crate::call::context::Authorization;
 
 /// Maximum number of tokens in each half of a part. A token stays at least until as many others have come.
 const MOST: usize = 256;

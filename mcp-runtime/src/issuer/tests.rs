@@ -15,7 +15,7 @@ use super::{
     algorithm::Algorithm, claims::Claims, fetch::Fetch, jwks::KeySet, jwt::Verifier, keys::PAUSE,
     token::Unverified,
 };
-use crate::{auth::Denied, context::Authorization};
+use crate::{auth::Denied, call::context::Authorization};
 
 const ISSUER: &str = "https://login.example";
 const AUDIENCE: &str = "https://api.example/mcp";

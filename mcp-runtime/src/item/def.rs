@@ -1,12 +1,12 @@
 use std::{any::TypeId, fmt, time::Duration};
 
 #[cfg(feature = "auth")]
-use crate::context::{Access, Authorization};
+use crate::call::context::{Access, Authorization};
 use crate::{
-    extract::{Call, Params, Running},
+    call::extract::{Call, Params, Running},
+    call::reply::OutputSchema,
     item::{InputSchema, template::Segment},
     model::{Asks, CachePolicy, Icon, Rate, Role, TaskSupport},
-    reply::OutputSchema,
     schema::SchemaProfile,
 };
 

@@ -8,7 +8,7 @@ use std::{
 
 use rustc_hash::FxHashMap;
 
-use crate::context::Carrier;
+use crate::call::context::Carrier;
 
 /// Identity of a caller, as far as it is known.
 #[derive(Clone, Copy, Debug, Hash, PartialEq, Eq)]

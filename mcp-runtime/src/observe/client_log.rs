@@ -14,7 +14,7 @@ use tracing_subscriber::{
 };
 
 use crate::{
-    context::{current, logging},
+    call::context::{current, logging},
     model::Level,
 };
 

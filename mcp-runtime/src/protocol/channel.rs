@@ -9,7 +9,7 @@ use super::{
     revision::Revision,
 };
 use crate::{
-    context::{Channel, Report},
+    call::context::{Channel, Report},
     model::Level,
     wire::{Object, notification},
 };

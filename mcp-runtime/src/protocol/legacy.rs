@@ -15,8 +15,8 @@ use super::{
     uris::Uris,
 };
 use crate::{
+    call::context::logging,
     catalog::{Event, Topic},
-    context::logging,
     error::{Error, Kind, shown},
     limits::Limit,
     model::{ClientInfo, Level, Meta, TaskState},

@@ -4,8 +4,8 @@ use http::HeaderMap;
 
 use super::{request::ClientRequest, route::VERSION_HEADER};
 use crate::{
+    call::extract::header,
     error::{Error, Kind, shown},
-    extract::header,
     schema::header::HeaderArgument,
     wire::{Kind as JsonKind, Raw},
 };

@@ -13,7 +13,7 @@ use super::{
     turn::{Refusal, Turn},
 };
 use crate::{
-    context::logging,
+    call::context::logging,
     error::{Error, Kind, shown},
     limits::Limit,
     model::ClientInfo,

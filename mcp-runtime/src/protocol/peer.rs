@@ -14,7 +14,7 @@ use super::{
 #[cfg(feature = "http")]
 use crate::limits::Tenant;
 use crate::{
-    context::{Carrier, Context},
+    call::context::{Carrier, Context},
     error::{Error, Kind, shown},
     limits::{Limit, Limits, Who},
     wire::{self, Id, Incoming, Invalid, Message, Params, Parsed, Raw},

@@ -14,8 +14,8 @@ use tokio::sync::oneshot;
 use super::{call::ReplyTo, encode, outbox::Outbox, request::Terms, shared::Shared};
 use crate::{
     ask::asked_twice,
+    call::context::{Asker, Asking},
     catalog::Topic,
-    context::{Asker, Asking},
     error::{Error, Kind, Result, truncated},
     limits::Limit,
     model::{NeedInput, Question},

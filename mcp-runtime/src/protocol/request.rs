@@ -20,8 +20,8 @@ use super::{
 };
 use crate::{
     ask::{Bound, Keeper, Rounds},
+    call::context::{Asker, Caller, Carrier, logging, meta_text},
     catalog::{Entry, Snapshot},
-    context::{Asker, Caller, Carrier, logging, meta_text},
     dispatch::{Dispatched, Request},
     error::{Error, Kind, shown},
     limits::{LARGE, Limit, NoShare, Permit, Pool, Reservation, Taken},

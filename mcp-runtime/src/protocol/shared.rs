@@ -11,8 +11,8 @@ use super::{
     questions::Questions, remembered::Remembered, request::ClientRequest, revision::Revision,
 };
 use crate::{
+    call::context::{Carrier, Context},
     catalog::{Event, Listener, Snapshot, Topic},
-    context::{Carrier, Context},
     error::Error,
     limits::{Tenant, Who},
     model::ClientInfo,

@@ -30,7 +30,7 @@ mod words;
 
 use self::rules::{RULES, Rule, Work};
 pub(super) use self::said::SAID;
-use crate::gathered::gathered;
+use crate::collect::collect_by_insert;
 
 /// Dialect that a full schema names.
 pub(super) const DIALECT: &str = "https://json-schema.org/draft/2020-12/schema";
@@ -203,7 +203,7 @@ fn again(name: &str, kind: Option<&str>, beside: &mut Map) -> Map {
             beside.insert("description".to_owned(), word.into());
         }
     }
-    gathered(kind.map(|kind| ("type".to_owned(), kind.into())))
+    collect_by_insert(kind.map(|kind| ("type".to_owned(), kind.into())))
 }
 
 #[cfg(test)]

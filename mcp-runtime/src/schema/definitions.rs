@@ -5,7 +5,7 @@ use std::{borrow::Cow, collections::BTreeSet};
 use serde_json::Value;
 
 use super::{Map, compatible::SAID};
-use crate::{gathered::gathered, percent};
+use crate::{collect::collect_by_insert, percent};
 
 /// Inlining a schema whose definitions share definitions can grow it exponentially. Above this number of nodes all references are kept.
 /// That is about half a megabyte of text, more than any client reads.
@@ -149,7 +149,9 @@ impl Definitions {
 pub(super) fn object(schema: Value) -> Map {
     match schema {
         Value::Object(map) => map,
-        Value::Bool(false) => gathered::<Map, _>([("not".to_owned(), Value::Object(Map::new()))]),
+        Value::Bool(false) => {
+            collect_by_insert::<Map, _>([("not".to_owned(), Value::Object(Map::new()))])
+        }
         _ => Map::new(),
     }
 }

@@ -8,7 +8,7 @@ use super::compatible::{DIALECT, compatible};
 use super::definitions::{Definitions, conjoin, object};
 use super::header::KEYWORD;
 use super::{Constraints, Kind, Map, SchemaProfile};
-use crate::gathered::gathered;
+use crate::collect::collect_by_insert;
 
 /// A parameter that is an argument of its own.
 #[derive(Debug)]
@@ -80,7 +80,7 @@ impl InputObject {
         }
         if let Some(text) = field.description.filter(|text| !text.is_empty()) {
             // An enum may already explain its values here, and `conjoin` keeps these lines.
-            let said = gathered::<Map, _>([("description".to_owned(), text.into())]);
+            let said = collect_by_insert::<Map, _>([("description".to_owned(), text.into())]);
             schema = conjoin(schema, said);
         }
         let mut write = |keyword: &str, value: Option<Value>| {
@@ -175,7 +175,7 @@ impl InputObject {
             (true, _) => None,
             (false, others) => Some(others.unwrap_or(Value::Bool(false))),
         };
-        let mut root: Map = gathered([
+        let mut root: Map = collect_by_insert([
             ("type".to_owned(), json!("object")),
             ("properties".to_owned(), Value::Object(self.properties)),
             ("$defs".to_owned(), Value::Object(self.definitions)),

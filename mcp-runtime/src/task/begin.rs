@@ -9,7 +9,7 @@ use std::{
 
 use super::{Live, Tasks};
 use crate::{
-    context::{Caller, Context},
+    call::context::{Caller, Context},
     dispatch::{Dispatched, Dispatcher, Pending},
     error::{Error, Result},
     model::{Answer, Done, TaskAnswer},

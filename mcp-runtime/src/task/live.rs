@@ -11,8 +11,8 @@ use tokio::sync::{Notify, oneshot};
 pub(crate) use self::waiter::Waiter;
 use crate::{
     ask::{asked_twice, lacking},
+    call::context::{Asking, Context, Report},
     catalog::{Catalog, Event},
-    context::{Asking, Context, Report},
     error::{Error, Kind, Result},
     limits::Share,
     model::{

@@ -4,7 +4,7 @@ use std::{borrow::Cow, sync::Arc};
 
 use super::{Live, Tasks, live::Origin, way::Way};
 use crate::{
-    context::Caller,
+    call::context::Caller,
     dispatch::{Dispatched, Dispatcher, Request},
     error::Result,
     limits::{Gate, Reservation},

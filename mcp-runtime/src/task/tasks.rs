@@ -9,8 +9,8 @@ use std::{
 
 use super::{Live, TaskStore, id::new_id, kept::Record, live::Origin, viewer::Viewer};
 use crate::{
+    call::context::Carrier,
     catalog::{Catalog, Entry},
-    context::Carrier,
     error::{Error, Kind, Result},
     limits::{Capacity, Limit, Limits, NoShare, Pool, Share, Tenant, Who},
     model::{ClientInfo, Instant, TaskState, TaskSupport, TaskView},

@@ -2,7 +2,7 @@ use std::{sync::Arc, time::Duration};
 
 use super::Live;
 use crate::{
-    context::{Asker, Asking, Beginning, Caller, Channel, Report, TaskBegin},
+    call::context::{Asker, Asking, Beginning, Caller, Channel, Report, TaskBegin},
     error::{Error, Result},
     model::{Level, NeedInput, Question},
 };

@@ -5,7 +5,7 @@ use std::fmt;
 use serde_json::{Map, Value, json};
 
 use super::{Client, RpcError};
-use crate::gathered::gathered;
+use crate::collect::collect_by_insert;
 
 type Answer = dyn FnMut(&str, &Value) -> Value + Send;
 
@@ -71,7 +71,7 @@ impl Client {
             let method = it["method"].as_str().unwrap_or_default();
             (key.clone(), answer(method, &it["params"]))
         };
-        gathered(questions.iter().map(answer))
+        collect_by_insert(questions.iter().map(answer))
     }
 
     /// Returns the result of a request, or an error if the result contains questions.

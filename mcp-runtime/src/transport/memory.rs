@@ -4,7 +4,7 @@ use std::{collections::VecDeque, future::poll_fn, task::Poll, time::Duration};
 
 use super::stream::spawn;
 use crate::{
-    context::Carrier,
+    call::context::Carrier,
     protocol::{Arrival, Peer, Turn},
 };
 

@@ -11,7 +11,7 @@ pub use resource::Resource;
 pub use tool::Tool;
 
 use super::{Entry, EntryKind, Handler, entry::DynHandler};
-use crate::{extract::Names, limits::Wanted, model::Asks};
+use crate::{call::extract::Names, limits::Wanted, model::Asks};
 
 type Text = Cow<'static, str>;
 

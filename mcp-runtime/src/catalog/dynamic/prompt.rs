@@ -4,14 +4,14 @@ use super::{DynHandler, Text, Variables, common, entry};
 #[cfg(feature = "auth")]
 use crate::auth::Guard;
 use crate::{
+    call::context::Context,
+    call::extract::{Call, Names, Running},
+    call::reply::{PromptReply, prompt_reply},
     catalog::{
         EntryKind, PromptArgument, PromptEntry,
         handle::{EntryBox, Item},
     },
-    context::Context,
-    extract::{Call, Names, Running},
     limits::Wanted,
-    reply::{PromptReply, prompt_reply},
 };
 
 type PromptHandler = Box<dyn Fn(Variables, Call<'_>) -> Running + Send + Sync>;

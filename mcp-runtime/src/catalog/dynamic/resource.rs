@@ -4,15 +4,15 @@ use super::{DynHandler, Text, Variables, common, entry};
 #[cfg(feature = "auth")]
 use crate::auth::Guard;
 use crate::{
+    call::context::Context,
+    call::extract::{Arguments, Call},
+    call::reply::{ResourceReply, resource_reply},
     catalog::{
         EntryKind, ResourceEntry,
         handle::{EntryBox, Item},
     },
-    context::Context,
-    extract::{Arguments, Call},
     item::template::Template,
     limits::Wanted,
-    reply::{ResourceReply, resource_reply},
 };
 
 /// A resource made by value, for [`Handle::add`](crate::Handle::add): at a fixed URI, or a template (RFC 6570) whose

@@ -6,17 +6,17 @@ use super::{DynHandler, Text, common, entry};
 #[cfg(feature = "auth")]
 use crate::auth::Guard;
 use crate::{
+    call::context::Context,
+    call::reply::{OutputSchema, ToolReply, tool_reply},
     catalog::{
         EntryKind, ToolEntry,
         entry::SchemaText,
         handle::{EntryBox, Item},
         schemas,
     },
-    context::Context,
     item::Constant,
     limits::Wanted,
     model::{TaskSupport, tool_name},
-    reply::{OutputSchema, ToolReply, tool_reply},
     schema::{self, SchemaProfile},
 };
 
@@ -118,7 +118,7 @@ impl Tool {
         self.output = <R::Output as ToolReply>::OUTPUT;
         self.input = Some(Box::new(|profile| schema::input_of::<T>(profile).map(Into::into)));
         self.handler = Some(Arc::new(move |mut call| {
-            let arguments = crate::extract::spread_arguments::<T>(&mut call);
+            let arguments = crate::call::extract::spread_arguments::<T>(&mut call);
             let (true, Some(arguments)) = (call.accept(), arguments) else { return call.refuse() };
             let work = handler(arguments, call.context.get().clone());
             call.future(move |_| async move { tool_reply(work.await) })

@@ -4,9 +4,9 @@ use serde_json::{Value, json};
 
 use super::*;
 use crate::{
+    call::context::Context,
+    call::extract::{Args, Elicit, FromCall, Needs, Roots, Sample},
     catalog::Tool,
-    context::Context,
-    extract::{Args, Elicit, FromCall, Needs, Roots, Sample},
     registry,
 };
 use mcp_macros::{prompt, resource, tool};

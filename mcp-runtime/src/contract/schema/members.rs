@@ -9,7 +9,7 @@ use super::{
     inclusion::Inclusion,
     set::Set,
 };
-use crate::{gathered::gathered, schema::Map};
+use crate::{collect::collect_by_insert, schema::Map};
 
 /// Members of a set beside the declared ones.
 enum Others<'a> {
@@ -26,7 +26,7 @@ impl<'a> Inclusion<'a> {
         let declares = |name: &str| wide_members.is_some_and(|it| it.contains_key(name));
         let properties = set.said("properties").filter_map(Value::as_object);
         let declared: BTreeSet<&'a str> =
-            gathered(properties.flat_map(|it| it.keys().map(String::as_str)));
+            collect_by_insert(properties.flat_map(|it| it.keys().map(String::as_str)));
         let others = others(set);
         if set.said("patternProperties").next().is_some() {
             self.patterned(set, wide);

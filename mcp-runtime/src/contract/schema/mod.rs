@@ -22,7 +22,7 @@ use serde_json::Value;
 
 use self::gap::{Gap, Telling};
 use super::change::Class;
-use crate::nearest::nearest;
+use crate::suggest::nearest;
 
 /// Sender of the values.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

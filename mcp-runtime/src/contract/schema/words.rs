@@ -9,8 +9,8 @@ use super::{
     gap::{Path, Step},
 };
 use crate::{
+    collect::collect_by_insert,
     contract::change::Class,
-    gathered::gathered,
     schema::{Map, header::KEYWORD as HEADER},
 };
 
@@ -59,7 +59,9 @@ impl Walk<'_> {
     fn annotations(&mut self, old: &Map, new: &Map) {
         let extensions = || {
             let keys = old.keys().chain(new.keys()).map(String::as_str);
-            gathered::<BTreeSet<_>, _>(keys.filter(|it| it.starts_with("x-") && *it != HEADER))
+            collect_by_insert::<BTreeSet<_>, _>(
+                keys.filter(|it| it.starts_with("x-") && *it != HEADER),
+            )
         };
         for keyword in ANNOTATIONS.into_iter().chain(extensions()) {
             if let Some(text) = differs(keyword, old.get(keyword), new.get(keyword)) {

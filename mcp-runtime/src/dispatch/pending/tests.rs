@@ -7,7 +7,7 @@ use tokio::{sync::Semaphore, task, time::Instant};
 use crate::{
     Tool,
     builder::{Identity, builder, items},
-    context::{Caller, Context},
+    call::context::{Caller, Context},
     dispatch::{Dispatched, Request},
     model::{Answer, Content, Done},
 };

@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 
 use super::{Choices, FieldKind, FieldSchema, FormSchema};
-use crate::nearest::nearest;
+use crate::suggest::nearest;
 use crate::wire::{Kind, Object, Raw, write};
 
 impl FormSchema {

@@ -2,8 +2,8 @@
 
 use crate::{
     builder::Identity,
+    call::context::logging,
     catalog::Snapshot,
-    context::logging,
     model::Icon,
     protocol::{
         Service,

@@ -16,8 +16,8 @@ use super::{
     turn::{Refusal, Turn},
 };
 use crate::{
+    call::context::{Caller, Context},
     catalog::Snapshot,
-    context::{Caller, Context},
     dispatch::{Dispatched, Pending},
     error::{Error, Kind},
     model::{Answer, ClientInfo, Done, TaskAnswer, TaskEnd, TaskState, TaskView},

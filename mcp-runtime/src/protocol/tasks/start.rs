@@ -4,8 +4,8 @@ use std::{sync::Arc, time::Duration};
 
 use super::{EXTENSION, Peer, demand_extension};
 use crate::{
+    call::context::{Caller, Channel},
     catalog::{Entry, Snapshot},
-    context::{Caller, Channel},
     dispatch::Request,
     error::{Error, Kind},
     protocol::{

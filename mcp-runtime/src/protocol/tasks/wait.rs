@@ -7,7 +7,7 @@ use std::{
 };
 
 use crate::{
-    context::{Asker as _, Asking},
+    call::context::{Asker as _, Asking},
     model::{Answer, Done, TaskAnswer, TaskState},
     protocol::{call::ReplyTo, questions::Questioner, request::Terms, shared::Shared},
     task::{Live, Viewer, Waiter},

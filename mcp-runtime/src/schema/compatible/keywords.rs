@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 
 use super::{Map, Side, conjoin};
-use crate::gathered::gathered;
+use crate::collect::collect_by_insert;
 
 /// Returns the keywords that apply only to values of one type.
 pub(super) fn keywords_of(name: &str) -> &'static [&'static str] {
@@ -55,7 +55,10 @@ pub(super) fn exclusive_bounds(map: &mut Map, _: Side) {
             Some(bound) if map.get("type") == Some(&json!("integer")) => json!(bound),
             _ => bound,
         };
-        *map = conjoin(gathered::<Map, _>([(inclusive.to_owned(), bound)]), std::mem::take(map));
+        *map = conjoin(
+            collect_by_insert::<Map, _>([(inclusive.to_owned(), bound)]),
+            std::mem::take(map),
+        );
     }
 }
 

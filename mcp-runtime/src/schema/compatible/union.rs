@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 use super::keywords::keywords_of;
 use super::rules::{RULES, apply};
 use super::{Map, Side, conjoin, object};
-use crate::gathered::gathered;
+use crate::collect::collect_by_insert;
 
 pub(super) fn type_list(map: &mut Map, side: Side) {
     let Some(Value::Array(types)) = map.get("type") else { return };
@@ -23,7 +23,7 @@ pub(super) fn type_list(map: &mut Map, side: Side) {
     let mut branches = Vec::new();
     for name in &types {
         let Some(name) = name.as_str() else { continue };
-        let mut branch = gathered::<Map, _>([("type".to_owned(), json!(name))]);
+        let mut branch = collect_by_insert::<Map, _>([("type".to_owned(), json!(name))]);
         for keyword in keywords_of(name) {
             if let Some(value) = map.get(*keyword) {
                 branch.insert((*keyword).to_owned(), value.clone());
@@ -63,7 +63,8 @@ fn has_type(value: &Value, name: &str) -> bool {
 
 pub(super) fn one_of(map: &mut Map, _: Side) {
     let Some(branches) = map.remove("oneOf") else { return };
-    *map = conjoin(gathered::<Map, _>([("anyOf".to_owned(), branches)]), std::mem::take(map));
+    *map =
+        conjoin(collect_by_insert::<Map, _>([("anyOf".to_owned(), branches)]), std::mem::take(map));
 }
 
 pub(super) fn single_all_of(map: &mut Map, _: Side) {

@@ -4,7 +4,7 @@ use serde_json::{Value, json};
 
 use super::keywords::keywords_of;
 use super::{Map, Side, conjoin};
-use crate::gathered::gathered;
+use crate::collect::collect_by_insert;
 
 pub(super) fn items(map: &mut Map, _: Side) {
     if map.get("type") != Some(&json!("array")) {
@@ -12,7 +12,7 @@ pub(super) fn items(map: &mut Map, _: Side) {
     }
     if map.get("items") == Some(&Value::Bool(false)) {
         map.remove("items");
-        let bound = gathered::<Map, _>([("maxItems".to_owned(), json!(0))]);
+        let bound = collect_by_insert::<Map, _>([("maxItems".to_owned(), json!(0))]);
         *map = conjoin(bound, std::mem::take(map));
     }
     map.entry("items").or_insert_with(|| json!({ "anyOf": scalars_and_objects() }));

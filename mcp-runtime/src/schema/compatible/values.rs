@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 use super::super::definitions::compare;
 use super::said::{SAID, say, sentences};
 use super::{Map, Side, conjoin};
-use crate::gathered::gathered;
+use crate::collect::collect_by_insert;
 
 /// Replaces a string `const` by an `enum` of one value.
 pub(super) fn constant(map: &mut Map, _: Side) {
@@ -51,7 +51,7 @@ pub(super) fn other_values(map: &mut Map, _: Side) {
         for (bound, value) in
             [("minimum", values.iter().min_by(order)), ("maximum", values.iter().max_by(order))]
         {
-            let value = gathered(value.map(|it| (bound.to_owned(), it.clone())));
+            let value = collect_by_insert(value.map(|it| (bound.to_owned(), it.clone())));
             *map = conjoin(value, std::mem::take(map));
         }
     }

@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 use super::rules::{RULES, apply};
 use super::said::{quoted, say};
 use super::{Map, Side, conjoin};
-use crate::gathered::gathered;
+use crate::collect::collect_by_insert;
 
 pub(super) fn annotations(map: &mut Map, _: Side) {
     if map.remove("deprecated") == Some(Value::Bool(true)) {
@@ -69,7 +69,7 @@ pub(super) fn tuple(map: &mut Map, side: Side) {
     }
     if map.get("items") == Some(&json!(false)) {
         map.remove("items");
-        let bound = gathered::<Map, _>([("maxItems".to_owned(), json!(parts.len()))]);
+        let bound = collect_by_insert::<Map, _>([("maxItems".to_owned(), json!(parts.len()))]);
         *map = conjoin(bound, std::mem::take(map));
     }
     let most = map.get("maxItems").and_then(Value::as_u64);
@@ -92,7 +92,7 @@ fn one_of_these(mut schemas: Vec<Value>, side: Side) -> Value {
     if schemas.len() == 1 {
         return schemas.remove(0);
     }
-    let mut choice = gathered::<Map, _>([("anyOf".to_owned(), Value::Array(schemas))]);
+    let mut choice = collect_by_insert::<Map, _>([("anyOf".to_owned(), Value::Array(schemas))]);
     apply(RULES, &mut choice, side);
     Value::Object(choice)
 }

@@ -17,7 +17,7 @@ use super::{
     sse,
 };
 use crate::{
-    context::Carrier,
+    call::context::Carrier,
     limits::Share,
     protocol::{Arrival, Era, Refusal, ReplyTo, Turn},
     wire::{Incoming, Message},

@@ -26,7 +26,7 @@ use super::{
     reply,
 };
 use crate::{
-    context::{Carrier, Principal},
+    call::context::{Carrier, Principal},
     error::{Error, Kind},
     limits::{Limit, Share},
     protocol::{Route, route},

@@ -8,7 +8,7 @@ use http::request::Parts;
 use super::{endpoint::Endpoint, forwarded, pulse::Pulse};
 use crate::protocol::{Outbox, Peer, Remembered};
 use crate::{
-    context::Carrier,
+    call::context::Carrier,
     limits::{Limit, Pool, Share},
 };
 

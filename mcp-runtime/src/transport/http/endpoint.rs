@@ -22,7 +22,7 @@ use super::{
 };
 use crate::{
     builder::{HttpSettings, Started},
-    context::Carrier,
+    call::context::Carrier,
     limits::{Limit, Limits, NoShare, Pool, Room, Share, Tenant, Who},
     protocol::{Peer, Remembered, Service},
 };

@@ -14,7 +14,7 @@ use std::{
 use http::Extensions;
 use tokio::time::{Instant, Sleep, sleep};
 
-use crate::context::Authorization;
+use crate::call::context::Authorization;
 
 /// Time until which a stream may go on: the latest end of the valid tokens that its client has shown, in seconds since 1970. A client may
 /// show new tokens while a stream is open.

@@ -13,7 +13,7 @@ use super::{access, body::Body, endpoint::Endpoint, pair, place::Place, reply};
 use super::{answering::Answer, read::Read};
 use crate::{
     auth::{Denied, ProtectedResource, Refusal, Verifying, WELL_KNOWN},
-    context::{Authorization, Carrier},
+    call::context::{Authorization, Carrier},
     unwind::{self, Panicked},
 };
 

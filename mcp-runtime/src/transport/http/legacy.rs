@@ -22,7 +22,7 @@ use super::{
     table::{Key, Keyed as _},
 };
 use crate::{
-    context::{Carrier, Principal},
+    call::context::{Carrier, Principal},
     error::{Error, Kind, shown},
     limits::Limit,
     protocol::{Arrival, Era, Outbox, Refusal, ReplyTo, Revision, Turn, VERSION_HEADER},

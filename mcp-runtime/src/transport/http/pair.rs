@@ -21,7 +21,7 @@ use super::{
     table::{Key, Keyed},
 };
 use crate::{
-    context::{Carrier, Principal},
+    call::context::{Carrier, Principal},
     limits::{Limit, Share},
     protocol::{Arrival, Era, Hold, Peer, Remembered, ReplyTo, Turn},
     transport::stream::spawn,

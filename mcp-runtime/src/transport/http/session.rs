@@ -228,8 +228,8 @@ mod tests {
     use super::{super::endpoint::Endpoint, *};
     use crate::{
         builder::{HttpSettings, Identity, builder, items},
+        call::context::{Carrier, Context},
         catalog::Tool,
-        context::{Carrier, Context},
         protocol::{Arrival, Era, ReplyTo, Turn},
         wire::{Parsed, parse},
     };

@@ -17,7 +17,7 @@ use super::{HIGH_WATER, serve};
 use crate::{
     Tool,
     builder::{Identity, builder, items},
-    context::Context,
+    call::context::Context,
     limits::Limits,
     protocol::{Peer, Service},
 };

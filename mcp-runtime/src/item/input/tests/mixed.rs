@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 
 use super::{InputSchema, PLAIN, Param, Property, Schema, of_schemars};
 use crate::{
-    reply::Json,
+    call::reply::Json,
     schema::{
         SchemaProfile,
         compatible::Side,
@@ -144,7 +144,7 @@ fn schemas_without_measure_are_left_to_schemars() {
     const LAKHS: Node = Known::<Lakhs>::NODE;
     const FEW_LEN: usize = FEW.len();
     const MANY_LEN: usize = MANY.len();
-    const RESULT_LEN: usize = crate::extract::Probe::<Json<Lakhs>>::OUTPUT.len();
+    const RESULT_LEN: usize = crate::call::extract::Probe::<Json<Lakhs>>::OUTPUT.len();
     assert_eq!((FEW_LEN > 0, MANY_LEN, RESULT_LEN), (true, 0, 0));
 
     let mut generator = SchemaSettings::draft2020_12().into_generator();

@@ -4,8 +4,8 @@ use proptest::prelude::*;
 
 use super::*;
 use crate::{
+    call::reply::{Json, WithMeta},
     model::{Annotations, Audio, Image, Meta, Sampled, Text},
-    reply::{Json, WithMeta},
     wire::Raw,
 };
 

@@ -5,9 +5,9 @@ use serde_json::Value;
 
 use super::{Argument, Describe, Probe, Slot, Spread};
 use crate::{
-    context::HasContext,
+    call::context::HasContext,
+    call::extract::{Args, Call, Params, SpreadField, params::Source, spread},
     error::Result,
-    extract::{Args, Call, Params, SpreadField, params::Source, spread},
     item::ArgDef,
 };
 

@@ -4,7 +4,7 @@ use std::fmt;
 
 use super::{Form, FromCall, Needs};
 use crate::{
-    context::{Asked, Context},
+    call::context::{Asked, Context},
     error::{Result, Unanswered},
     model::{Root, Sampled, Sampling},
 };

@@ -1,7 +1,7 @@
 use std::any::{Any, TypeId, type_name};
 
 use crate::{
-    context::{Cancel, Context, Progress},
+    call::context::{Cancel, Context, Progress},
     error::{Error, Result},
     model::{Asks, Meta},
 };
@@ -106,7 +106,7 @@ fn is_head(id: TypeId) -> bool {
 
 #[cfg(feature = "http")]
 #[diagnostic::do_not_recommend]
-impl<T: Clone + Send + Sync + 'static> FromCall<'_> for crate::context::Extension<T> {
+impl<T: Clone + Send + Sync + 'static> FromCall<'_> for crate::call::context::Extension<T> {
     fn from_call(context: &Context) -> Result<Self> {
         Self::of(context)
     }

@@ -2,7 +2,7 @@ use serde::Serialize;
 
 use super::{IntoFailure, Json, WithMeta, tool::unwritable};
 use crate::{
-    context::HasContext,
+    call::context::HasContext,
     error::Error,
     model::{Answer, Blob, Body, Done, Image, ReadResult, ResourceContents},
 };

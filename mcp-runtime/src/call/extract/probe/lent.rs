@@ -7,9 +7,9 @@ use super::{
     StrArgument, TextStr, TypedStr, TypedText,
 };
 use crate::{
-    context::HasContext,
+    call::context::HasContext,
+    call::extract::{Call, Params},
     error::Result,
-    extract::{Call, Params},
     item::ArgDef,
 };
 

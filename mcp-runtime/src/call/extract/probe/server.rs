@@ -4,9 +4,9 @@ use serde_json::Value;
 
 use super::{Describe, FromClient, InPlace, LiveValue, Probe, ServerValue};
 use crate::{
-    context::{Context, HasContext},
+    call::context::{Context, HasContext},
+    call::extract::{Call, FromCall, Needs, Params, Shared},
     error::{Error, Result},
-    extract::{Call, FromCall, Needs, Params, Shared},
     item::ArgDef,
 };
 

@@ -62,9 +62,9 @@ impl Sampling {
 mod tests {
     use super::*;
     use crate::{
+        call::reply::Json,
         error::Error,
         model::{Content, Turn},
-        reply::Json,
     };
 
     #[test]

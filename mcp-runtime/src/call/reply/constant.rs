@@ -2,7 +2,7 @@
 
 use super::{Json, WithMeta};
 use crate::{
-    extract::Probe,
+    call::extract::Probe,
     schema::constant::{MOST, Node, Out, Schema, Top, dot_before, panic_with, write_root},
 };
 

@@ -7,7 +7,7 @@ use std::{any::type_name, fmt, str::FromStr};
 
 use super::Probe;
 use crate::{
-    extract::{Args, FromCall},
+    call::extract::{Args, FromCall},
     item::Param,
     schema::constant::{Schema, Top},
 };

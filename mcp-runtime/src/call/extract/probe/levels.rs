@@ -8,8 +8,8 @@ use super::{
     TextArgument, TextStr, TypedStr, TypedText,
 };
 use crate::{
-    context::{Cancel, Progress},
-    extract::{Args, FromCall},
+    call::context::{Cancel, Progress},
+    call::extract::{Args, FromCall},
 };
 
 /// Server values that a plain `fn` cannot take.

@@ -12,8 +12,8 @@ use serde::de::{DeserializeOwned, IgnoredAny};
 
 use super::{Carrier, Context, Hierarchy, Principal};
 use crate::{
+    call::extract::FromCall,
     error::{Error, Kind, Result},
-    extract::FromCall,
     model::millis,
     wire::{Object, Raw, validate},
 };

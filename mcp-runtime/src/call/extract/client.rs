@@ -1,7 +1,7 @@
 use std::{ops::Deref, sync::Arc};
 
 use super::FromCall;
-use crate::{context::Context, error::Result, model::ClientInfo};
+use crate::{call::context::Context, error::Result, model::ClientInfo};
 
 /// Parameter for the client that calls: its name, version and declared capabilities.
 #[derive(Clone, Debug)]

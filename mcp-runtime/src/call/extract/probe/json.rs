@@ -6,9 +6,9 @@ use serde_json::Value;
 
 use super::{Argument, Describe, JsonArgument, SliceArgument, SliceOption, Slot, none, refuse};
 use crate::{
-    context::HasContext,
+    call::context::HasContext,
+    call::extract::{Call, Params, json, missing, params::Source, values},
     error::Result,
-    extract::{Call, Params, json, missing, params::Source, values},
     item::ArgDef,
 };
 

@@ -1,10 +1,10 @@
 use std::{borrow::Cow, cell::Cell, future::Future, pin::Pin};
 
 use crate::{
-    context::{Context, LazyContext},
+    call::context::{Context, LazyContext},
     error::{Error, shown, truncated},
     model::{Answer, Done, ToolResult},
-    nearest::nearest,
+    suggest::nearest,
     unwind,
     wire::{Known, Raw},
 };
@@ -289,7 +289,7 @@ impl<'a> Call<'a> {
             let place = context.place();
             let job = move || {
                 let _places = (permit, place);
-                let _scope = crate::context::enter(&context);
+                let _scope = crate::call::context::enter(&context);
                 // A panic is caught here, so that it is passed on as a value and not as tokio's join error.
                 unwind::catch(|| run(&context))
             };

@@ -1,7 +1,7 @@
 use std::{fmt, ops::Deref, sync::Arc};
 
 use super::{FromCall, Needs, from_call::missing};
-use crate::{context::Context, error::Result};
+use crate::{call::context::Context, error::Result};
 
 /// State that all calls share, set with `server!().state(…)` or made by `setup`. A parameter `&T` borrows the same state.
 ///

@@ -3,8 +3,8 @@ use serde::Serialize;
 
 use super::{IntoFailure, Json, WithMeta};
 use crate::{
+    call::extract::Probe,
     error::Error,
-    extract::Probe,
     model::{Answer, Audio, Content, Done, Embedded, Image, ResourceLink, Text, ToolResult},
 };
 

@@ -9,8 +9,8 @@ use std::{
 
 use super::{Context, once::waits_for_an_answer};
 use crate::{
+    call::extract::{Form, read_form},
     error::{Error, Kind, Result, Unanswered},
-    extract::{Form, read_form},
     model::{Action, Question, Root, Sampled, Sampling, action, content, page, read_roots},
     wire::Raw,
 };

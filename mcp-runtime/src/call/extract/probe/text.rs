@@ -9,9 +9,9 @@ use super::{
     json::primitive_json, none, refuse,
 };
 use crate::{
-    context::HasContext,
+    call::context::HasContext,
+    call::extract::{Call, Params, missing, params::Source, text, values},
     error::{Result, shown},
-    extract::{Call, Params, missing, params::Source, text, values},
     item::ArgDef,
 };
 

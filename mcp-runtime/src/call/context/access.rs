@@ -6,7 +6,7 @@ use serde::de::DeserializeOwned;
 
 use super::Authorization;
 use crate::{
-    extract::{read_json, read_text},
+    call::extract::{read_json, read_text},
     item::template::Template,
     wire::{Known, Raw},
 };

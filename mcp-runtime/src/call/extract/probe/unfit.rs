@@ -9,9 +9,9 @@ use serde_json::Value;
 
 use super::{Argument, Describe, JsonArgument, Nothing, Probe, Spread, TextArgument};
 use crate::{
-    context::HasContext,
+    call::context::HasContext,
+    call::extract::{Call, FromCall, Params, Shared, State},
     error::{Error, Result},
-    extract::{Call, FromCall, Params, Shared, State},
     item::ArgDef,
 };
 
