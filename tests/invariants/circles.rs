@@ -5,14 +5,13 @@ use crate::{
     sources::Text,
 };
 
-/// The arrows of circles, except those between files that are both `excepted`.
-pub(crate) fn arrows_back(graph: &Graph, excepted: &[&str]) -> Vec<String> {
+/// Returns the arrows of circles, each with the way back.
+pub(crate) fn arrows_back(graph: &Graph) -> Vec<String> {
     let components = graph.components();
     let mut found = Vec::new();
     for ((from, to), arrow) in &graph.arrows {
-        let is_excepted = |file: usize| excepted.contains(&graph.files[file].as_str());
         let is_in_a_circle = components[*from] == components[*to];
-        if is_in_a_circle && !(is_excepted(*from) && is_excepted(*to)) {
+        if is_in_a_circle {
             let back = graph.way(*to, *from).expect("a circle has a way back");
             let back: Vec<&str> = back.iter().map(|file| graph.files[*file].as_str()).collect();
             let (Arrow { file, line, name }, back) = (arrow, back.join(" -> "));
@@ -20,16 +19,6 @@ pub(crate) fn arrows_back(graph: &Graph, excepted: &[&str]) -> Vec<String> {
         }
     }
     found
-}
-
-/// Excepted files, or rooms, that are in no circle.
-pub(crate) fn stale(graph: &Graph, excepted: &[&str]) -> Vec<String> {
-    let components = graph.components();
-    let is_in_a_circle = |name: &str| {
-        let mut ends = graph.arrows.keys();
-        ends.any(|(from, to)| graph.files[*from] == name && components[*from] == components[*to])
-    };
-    excepted.iter().filter(|name| !is_in_a_circle(name)).map(|name| (*name).to_owned()).collect()
 }
 
 /// The graph of the folders below `folder`.

@@ -9,18 +9,10 @@ use crate::{
     sources::Text,
 };
 
-/// Names of types that are defined more than once, with the files, unless the name is `excepted`.
-pub(crate) fn repeated(texts: &[Text], folder: &str, excepted: &[&str]) -> Vec<String> {
+/// Returns the names of types that are defined more than once, with the files.
+pub(crate) fn repeated(texts: &[Text], folder: &str) -> Vec<String> {
     let repeated = places(texts, folder).into_iter();
-    let repeated = repeated.filter(|(name, _)| !excepted.contains(&name.as_str()));
     repeated.map(|(name, files)| format!("`{name}` is a type in {}", files.join(", "))).collect()
-}
-
-/// Exceptions that are defined only once.
-pub(crate) fn stale(texts: &[Text], folder: &str, excepted: &[&str]) -> Vec<String> {
-    let repeated = places(texts, folder);
-    let stale = excepted.iter().filter(|name| !repeated.contains_key(**name));
-    stale.map(|name| (*name).to_owned()).collect()
 }
 
 fn places(texts: &[Text], folder: &str) -> BTreeMap<String, Vec<String>> {

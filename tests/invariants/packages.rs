@@ -16,14 +16,15 @@ pub(crate) struct Package {
     pub(crate) licences: [String; 2],
 }
 
-pub(crate) fn read(name: &str) -> Package {
+/// Reads the package `name`, whose manifest lies in `folder`.
+pub(crate) fn read(name: &str, folder: &str) -> Package {
     let output = Command::new(env!("CARGO"))
         .current_dir(root())
         .args(["package", "--list", "--allow-dirty", "--offline", "-p", name])
         .output()
         .expect("cargo runs");
     assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
-    let text = |file: &str| fs::read_to_string(root().join(name).join(file)).unwrap_or_default();
+    let text = |file: &str| fs::read_to_string(root().join(folder).join(file)).unwrap_or_default();
     Package {
         files: String::from_utf8(output.stdout).expect("cargo prints UTF-8"),
         readme: text("README.md"),

@@ -87,18 +87,6 @@ pub(crate) fn prints(sources: &[Source]) -> Vec<String> {
     })
 }
 
-/// A file has at most about 400 lines.
-pub(crate) fn lengths(sources: &[Source]) -> Vec<String> {
-    const MOST: usize = 420;
-    let shipped =
-        |it: &Source| it.lines.iter().rposition(|line| !line.is_empty()).map_or(0, |last| last + 1);
-    let long = sources.iter().filter(|it| shipped(it) > MOST);
-    long.map(|it| {
-        format!("{}: {} lines, at most about 400: look for the second noun", it.path, shipped(it))
-    })
-    .collect()
-}
-
 /// Only the stdio guard has unsafe code.
 pub(crate) fn unsafe_code(sources: &[Source]) -> Vec<String> {
     each(sources, |source, line| {
