@@ -55,7 +55,7 @@ fn wrong_item(kind: Kind, tokens: &TokenStream) -> Option<syn::Error> {
     let owner = kind.owner();
     let message = match word {
         "impl" => {
-            format!("{owner} belongs on the methods of this block, and `#[server]` on the block")
+            format!("{owner} belongs on the methods of this block, and `#[handlers]` on the block")
         }
         "trait" => {
             format!("{owner} belongs on a function with a body, not on a trait: remove it here")
@@ -74,15 +74,15 @@ fn with_errors(mut tokens: TokenStream, errors: Errors) -> TokenStream {
     tokens
 }
 
-/// `#[server]` on an impl block.
-pub(crate) fn server_impl(attr: TokenStream, tokens: TokenStream) -> TokenStream {
+/// `#[handlers]` on an impl block.
+pub(crate) fn handlers(attr: TokenStream, tokens: TokenStream) -> TokenStream {
     let errors = Errors::new();
-    let keys = read_keys::<ItemKeys>(attr, &tables::SERVER_IMPL, &errors);
+    let keys = read_keys::<ItemKeys>(attr, &tables::HANDLERS, &errors);
     if !matches!(keyword(&tokens), Some(("impl", _))) {
         let message = if matches!(keyword(&tokens), Some(("trait", _))) {
-            "#[server] belongs on an impl block, and a trait has no state to call its methods with: remove it and the attributes of the methods here, and write `#[server] impl Type { #[tool] fn …(&self) { … } }`"
+            "#[handlers] belongs on an impl block, and a trait has no state to call its methods with: remove it and the attributes of the methods here, and write `#[handlers] impl Type { #[tool] fn …(&self) { … } }`"
         } else {
-            "#[server] belongs on an impl block: `#[server] impl Type { #[tool] fn …(&self) { … } }`"
+            "#[handlers] belongs on an impl block: `#[handlers] impl Type { #[tool] fn …(&self) { … } }`"
         };
         errors.at(keyword_span(&tokens), message);
         // Errors from the attributes on the methods would only be consequences of this one, so the attributes are removed.
@@ -95,7 +95,7 @@ pub(crate) fn server_impl(attr: TokenStream, tokens: TokenStream) -> TokenStream
             return with_errors(tokens, errors);
         }
     };
-    check::server_impl(&block, &errors);
+    check::handlers(&block, &errors);
     let items: Vec<Item<'_>> =
         block.marked().filter_map(|it| method(it, &block.self_ty, &keys, &errors)).collect();
     check::shared(&keys, &block, &items, &errors);
@@ -117,7 +117,7 @@ pub(crate) fn server_impl(attr: TokenStream, tokens: TokenStream) -> TokenStream
 fn method<'a>(
     marked: &'a Marked,
     owner: &'a Type,
-    server: &ItemKeys,
+    shared: &ItemKeys,
     errors: &Errors,
 ) -> Option<Item<'a>> {
     let function = match &marked.function {
@@ -138,13 +138,13 @@ fn method<'a>(
         }
     };
     let mut item = Item::read(marked.kind, attr, function, Some(owner), errors);
-    item.inherit(server);
+    item.inherit(shared);
     check::check(&item, errors);
     Some(item)
 }
 
 /// `server!(…)`. Wrong keys are left out of the expression, so that method calls on the builder still compile.
-pub(crate) fn build_server(tokens: TokenStream) -> TokenStream {
+pub(crate) fn server(tokens: TokenStream) -> TokenStream {
     let errors = Errors::new();
     let keys = read_keys::<ServerKeys>(tokens, &tables::SERVER, &errors);
     in_expression(errors, expand::server::server(&keys))

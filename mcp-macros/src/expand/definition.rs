@@ -72,7 +72,7 @@ fn path(item: &Item<'_>) -> String {
     format!("{owner}::{name}")
 }
 
-/// Generates the line of the function. `line!()` gives the line of the attribute, which for a method is `#[server]` on its block.
+/// Generates the line of the function. `line!()` gives the line of the attribute, which for a method is `#[handlers]` on its block.
 fn line(item: &Item<'_>) -> TokenStream {
     if item.owner.is_some() && proc_macro::is_available() {
         let (line, _) = position(item.function.sig.ident.span());

@@ -1,6 +1,6 @@
 //! Names of the user's function in generated code.
 //!
-//! The function of a block with `#[server]` is named by its type. Any other function is named directly. It may still be in an `impl`
+//! The function of a block with `#[handlers]` is named by its type. Any other function is named directly. It may still be in an `impl`
 //! block, because an attribute sees only the function. Therefore the code beside it must be legal in an `impl` block too: one constant
 //! with a name. In a module, the constant finds itself and the function by name. In an `impl` block it finds neither, and finds stand-ins
 //! of the runtime instead. The type of one stand-in makes the runtime report the mistake in its own words. The others prevent a second

@@ -29,7 +29,7 @@ enum Member {
     Macro(TokenStream),
 }
 
-/// An attribute of ours inside `cfg_attr`, which is applied after `#[server]` has read the block.
+/// An attribute of ours inside `cfg_attr`, which is applied after `#[handlers]` has read the block.
 pub(crate) struct Hidden {
     pub(crate) kind: Kind,
     pub(crate) span: Span,

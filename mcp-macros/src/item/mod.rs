@@ -147,18 +147,18 @@ impl<'a> Item<'a> {
         }
     }
 
-    /// Takes the keys that the method does not have itself from `#[server]` on its impl block.
-    pub(crate) fn inherit(&mut self, server: &ItemKeys) {
+    /// Takes the keys that the method does not have itself from `#[handlers]` on its impl block.
+    pub(crate) fn inherit(&mut self, shared: &ItemKeys) {
         let keys = &mut self.keys;
-        keys.group = keys.group.take().or_else(|| server.group.clone());
-        keys.crate_path = keys.crate_path.take().or_else(|| server.crate_path.clone());
+        keys.group = keys.group.take().or_else(|| shared.group.clone());
+        keys.crate_path = keys.crate_path.take().or_else(|| shared.crate_path.clone());
         if keys.icon.is_empty() && self.can_take("icon") {
-            self.keys.icon.clone_from(&server.icon);
+            self.keys.icon.clone_from(&shared.icon);
         }
         macro_rules! inherit {
             ($($key:ident)*) => {$(
                 if self.keys.$key.is_none() && self.can_take(stringify!($key)) {
-                    self.keys.$key.clone_from(&server.$key);
+                    self.keys.$key.clone_from(&shared.$key);
                 }
             )*};
         }

@@ -12,7 +12,7 @@ use super::text::{Audience, CratePath, Expression, Flag, Name, SchemaForm, Text,
 use super::{Given, Table, keys};
 
 keys! {
-    /// The keys of `#[tool]`, `#[resource]`, `#[prompt]`, `#[completion]`, `#[server]`, `#[data]`, `#[form]`, and of `items!`.
+    /// The keys of `#[tool]`, `#[resource]`, `#[prompt]`, `#[completion]`, `#[handlers]`, `#[data]`, `#[form]`, and of `items!`.
     struct ItemKeys {
         name: Option<Given<Name>>,
         title: Option<Given<Text>>,
@@ -90,9 +90,9 @@ pub(crate) const COMPLETION: Table = Table {
     hint: None,
 };
 
-/// The keys of `#[server]`, which are defaults for the items of the block.
-pub(crate) const SERVER_IMPL: Table = Table {
-    owner: "#[server]",
+/// The keys of `#[handlers]`, which are defaults for the items of the block.
+pub(crate) const HANDLERS: Table = Table {
+    owner: "#[handlers]",
     names: names! {
         group icon read_only destructive idempotent open_world blocking timeout rate concurrency scopes auth task order mime_type cache subscribe
         audience priority strict lenient schema crate
@@ -249,7 +249,7 @@ mod tests {
                 assert!(K::NAMES.contains(name), "{name}");
             }
         }
-        check::<ItemKeys>(&[TOOL, RESOURCE, PROMPT, COMPLETION, SERVER_IMPL, DATA, FORM, ITEMS]);
+        check::<ItemKeys>(&[TOOL, RESOURCE, PROMPT, COMPLETION, HANDLERS, DATA, FORM, ITEMS]);
         check::<ArgKeys>(&[ARG, FORM_FIELD, FORM_VARIANT]);
         check::<ServerKeys>(&[SERVER]);
         check::<IconKeys>(&[ICON]);

@@ -43,7 +43,7 @@ fn ask(text: &str) -> String {
 
 pub(super) struct Renamed;
 
-#[server(crate = self::renamed)]
+#[handlers(crate = self::renamed)]
 impl Renamed {
     /// Answers.
     #[tool(name = "renamed.method")]

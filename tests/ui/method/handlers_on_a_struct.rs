@@ -1,6 +1,6 @@
 use mcp_runtime::prelude::*;
 
-#[server]
+#[handlers]
 struct Notes;
 
 fn main() {}

@@ -2,10 +2,13 @@ use mcp_runtime::prelude::*;
 
 struct Notes;
 
-#[server]
+#[handlers]
 impl Notes {
+    /// Counts.
     #[tool]
-    fn other(&self) {}
+    fn count(&self) -> usize {
+        0
+    }
 }
 
 fn main() {}

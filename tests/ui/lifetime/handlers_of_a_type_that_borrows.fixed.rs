@@ -2,8 +2,8 @@ use mcp_runtime::prelude::*;
 
 struct Notes<'a>(&'a str);
 
-#[server]
-impl<'a> Notes<'a> {
+#[handlers]
+impl Notes<'static> {
     /// All notes.
     #[tool]
     fn all(&self) -> String {

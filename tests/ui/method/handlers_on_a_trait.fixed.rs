@@ -2,12 +2,13 @@ use mcp_runtime::prelude::*;
 
 struct Notes;
 
-#[server]
 trait Counting {
     /// Counts.
-    #[tool]
     fn count(&self) -> u32;
+}
 
+#[handlers]
+impl Notes {
     /// Counts on.
     #[tool]
     fn count_on(&self, #[arg(range(1..))] to: u32) -> u32 {

@@ -1,4 +1,4 @@
-//! Rules for `#[server]`: the impl blocks that it can be on, the keys that its items share, and the names that they must not share.
+//! Rules for `#[handlers]`: the impl blocks that it can be on, the keys that its items share, and the names that they must not share.
 
 use crate::errors::Errors;
 use crate::item::impl_block::ImplBlock;
@@ -12,7 +12,7 @@ const CONCRETE: &str = "is one type: write `impl Type<…>` with concrete parame
 
 pub(crate) fn check(block: &ImplBlock, errors: &Errors) {
     if let Some(token) = &block.of_trait {
-        let message = "#[server] belongs on an impl block of the type itself: move the methods to `impl Type { … }`";
+        let message = "#[handlers] belongs on an impl block of the type itself: move the methods to `impl Type { … }`";
         errors.at(token.span(), message);
     }
     for param in &block.generics.params {
@@ -27,14 +27,14 @@ pub(crate) fn check(block: &ImplBlock, errors: &Errors) {
     }
     for hidden in block.hidden() {
         let message = format!(
-            "`cfg_attr` is applied after #[server] has read the block: write `#[cfg({})]` and `{}`",
+            "`cfg_attr` is applied after #[handlers] has read the block: write `#[cfg({})]` and `{}`",
             hidden.condition,
             hidden.kind.owner()
         );
         errors.at(hidden.span, message);
     }
     if block.marked().next().is_none() && block.hidden().next().is_none() && !block.has_macros() {
-        let message = "no method here has `#[tool]`, `#[resource]`, `#[prompt]` or `#[completion]`: mark one, or remove `#[server]`";
+        let message = "no method here has `#[tool]`, `#[resource]`, `#[prompt]` or `#[completion]`: mark one, or remove `#[handlers]`";
         errors.at(block.keyword.span(), message);
     }
 }

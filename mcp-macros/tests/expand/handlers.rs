@@ -1,5 +1,5 @@
 /// Notes.
-#[server(group = "notes")]
+#[handlers(group = "notes")]
 impl Notes {
     const MAX: usize = { 5 };
     type Odd = u8;

@@ -2,8 +2,8 @@ use mcp_runtime::prelude::*;
 
 struct Notes<'a>(&'a str);
 
-#[server]
-impl Notes<'static> {
+#[handlers]
+impl<'a> Notes<'a> {
     /// All notes.
     #[tool]
     fn all(&self) -> String {
