@@ -10,7 +10,6 @@
 #![forbid(unsafe_code)]
 
 mod check;
-mod derives;
 mod docs;
 mod entry;
 mod errors;

@@ -3,7 +3,7 @@
 use crate::errors::Errors;
 use crate::item::impl_block::ImplBlock;
 use crate::item::{Item, Kind};
-use crate::keys::tables::ItemKeys;
+use crate::keys::attributes::ItemKeys;
 use std::collections::HashMap;
 use syn::spanned::Spanned as _;
 use syn::{GenericParam, Ident};

@@ -1,8 +1,7 @@
 //! Rules for the signature of a registered function.
 
-use super::strip_groups;
 use crate::errors::Errors;
-use crate::item::tokens::{find, written};
+use crate::item::tokens::{find, strip_groups, written};
 use crate::item::{Item, Kind};
 use proc_macro2::{TokenStream, TokenTree};
 use quote::ToTokens as _;

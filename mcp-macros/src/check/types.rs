@@ -1,17 +1,19 @@
-//! Rules for a type with `#[form]`, as far as its tokens tell. The compiler checks which types can be fields.
+//! Rules for types: those with `#[form]`, and those with `#[derive(Schema)]` and its `#[mcp]`.
 
 use crate::errors::Errors;
-use crate::item::form::{Chosen, Form, Named, Shape};
-use crate::item::tokens::find;
-use crate::keys::arg::Default;
-use crate::keys::range::{Bound, Len, Range};
-use proc_macro2::{Span, TokenTree};
+use crate::item::form::{Chosen, Form, FormShape, Named};
+use crate::item::tokens::first_reference;
+use crate::keys::arg::DefaultValue;
+use crate::keys::number::{Bound, Len, Range};
+use proc_macro2::Span;
 use quote::ToTokens as _;
+use syn::parse::ParseStream;
 use syn::punctuated::Punctuated;
 use syn::spanned::Spanned as _;
-use syn::{Attribute, Expr, ExprLit, Fields, GenericParam, Lit, Meta, Token, Type};
+use syn::{Attribute, Expr, ExprLit, Fields, GenericParam, Item, Lit, LitStr, Meta, Path, Token};
 
-pub(crate) fn check(form: &Form<'_>, errors: &Errors) {
+/// Reports mistakes in a form, as far as its tokens tell. The compiler checks which types can be fields.
+pub(crate) fn form(form: &Form<'_>, errors: &Errors) {
     if let Some(parameter) = form.generics.params.first() {
         let message = match parameter {
             GenericParam::Lifetime(_) => {
@@ -24,7 +26,7 @@ pub(crate) fn check(form: &Form<'_>, errors: &Errors) {
         errors.at(parameter.span(), message);
     }
     match &form.shape {
-        Shape::Struct { keyword, fields, named } => {
+        FormShape::Struct { keyword, fields, named } => {
             container(form.attrs, &["rename", "rename_all", "deny_unknown_fields"], errors);
             if let Some(key) = &form.keys.enum_names {
                 errors.at(
@@ -41,14 +43,14 @@ pub(crate) fn check(form: &Form<'_>, errors: &Errors) {
             named.iter().for_each(|it| field(it, errors));
             // A form with generic parameters has an error already.
             let held = named.iter().filter(|_| form.generics.params.is_empty());
-            for span in held.filter_map(|it| borrows(it.ty)) {
+            for span in held.filter_map(|it| first_reference(it.ty)) {
                 errors.at(
                     span,
                     "a field of a form is what somebody answered, and owns it: write `String` for `&str`",
                 );
             }
         }
-        Shape::Enum(variants) => {
+        FormShape::Enum(variants) => {
             container(form.attrs, &["rename", "rename_all"], errors);
             if variants.is_empty() {
                 errors.at(form.ident.span(), "there is nothing to choose from: write variants, as in `enum Size { Small, Large }`");
@@ -77,7 +79,7 @@ fn field(field: &Named<'_>, errors: &Errors) {
     }
     let default = field.keys.default.as_ref();
     if let Some(default) = default
-        && let Default(Some(value)) = &default.value
+        && let DefaultValue(Some(value)) = &default.value
     {
         let len = field.keys.len.as_ref().map(|it| &it.value);
         let outside = |it: &Range| Bound::read(value).is_ok_and(|number| !it.contains(number));
@@ -101,12 +103,6 @@ fn unmeasured(len: &Len, value: &Expr) -> Option<usize> {
     let count = text.value().chars().count();
     let fits = len.min.is_none_or(|it| count >= it) && len.max.is_none_or(|it| count <= it);
     (!fits).then_some(count)
-}
-
-/// Returns the place of the first reference in a type.
-pub(crate) fn borrows(ty: &Type) -> Option<Span> {
-    let is_reference = |it: &TokenTree| matches!(it, TokenTree::Punct(it) if it.as_char() == '&');
-    find(&ty.to_token_stream(), &is_reference)
 }
 
 fn variant(chosen: &Chosen<'_>, errors: &Errors) {
@@ -183,5 +179,60 @@ fn reason(word: &str, what: &str, known: &[&str]) -> String {
                 known.join(", ")
             )
         }
+    }
+}
+
+/// Reports unions and mistakes in `#[mcp]`. Anything else that the derive does not understand is left to schemars, which ignores `#[mcp]`.
+pub(crate) fn schema(item: &Item, errors: &Errors) {
+    match item {
+        Item::Struct(it) => {
+            own(&it.attrs, errors);
+            inside(&it.fields, errors);
+        }
+        Item::Enum(it) => {
+            own(&it.attrs, errors);
+            for variant in &it.variants {
+                misplaced(&variant.attrs, errors);
+                inside(&variant.fields, errors);
+            }
+        }
+        Item::Union(it) => {
+            let message = "#[derive(Schema)] belongs on a `struct` or an `enum`: write one of them";
+            errors.at(it.union_token.span(), message);
+        }
+        _ => {}
+    }
+}
+
+fn ours(attrs: &[Attribute]) -> impl Iterator<Item = &Attribute> {
+    attrs.iter().filter(|it| it.path().is_ident("mcp"))
+}
+
+fn own(attrs: &[Attribute], errors: &Errors) {
+    for attr in ours(attrs) {
+        errors.keep(attr.parse_nested_meta(|meta| {
+            if meta.path.is_ident("crate") {
+                let read = |value: ParseStream<'_>| value.parse::<LitStr>()?.parse::<Path>();
+                return meta.value().and_then(read).map(drop).map_err(|_| {
+                    let message = "`crate` is the path of `mcp_runtime` as text: `crate = \"…\"`";
+                    syn::Error::new(meta.path.span(), message)
+                });
+            }
+            let name = meta.path.get_ident().map(ToString::to_string).unwrap_or_default();
+            Err(meta.error(format!(
+                "unknown key `{name}` of #[mcp]: remove it; what a schema says stands in attributes of serde and schemars. Keys: crate"
+            )))
+        }));
+    }
+}
+
+fn inside(fields: &Fields, errors: &Errors) {
+    fields.iter().for_each(|it| misplaced(&it.attrs, errors));
+}
+
+fn misplaced(attrs: &[Attribute], errors: &Errors) {
+    for attr in ours(attrs) {
+        let message = "#[mcp] belongs on the type, not on what is in it: remove it; what a schema says here stands in attributes of serde and schemars";
+        errors.at(attr.path().span(), message);
     }
 }
