@@ -15,18 +15,18 @@ use tracing_core::span::Current;
 ///
 /// `most` returns the most verbose level that is enabled. `tracing` asks for it at once, so it must be known without the subscriber. Events
 /// that are more verbose never get here.
-pub(super) struct Unbuilt<S, F, M> {
+pub(super) struct LazySubscriber<S, F, M> {
     subscriber: LazyLock<S, F>,
     most: M,
 }
 
-impl<S, F: FnOnce() -> S, M: Fn() -> LevelFilter> Unbuilt<S, F, M> {
+impl<S, F: FnOnce() -> S, M: Fn() -> LevelFilter> LazySubscriber<S, F, M> {
     pub(super) fn new(make: F, most: M) -> Self {
         Self { subscriber: LazyLock::new(make), most }
     }
 }
 
-impl<S, F, M> Subscriber for Unbuilt<S, F, M>
+impl<S, F, M> Subscriber for LazySubscriber<S, F, M>
 where
     S: Subscriber,
     F: FnOnce() -> S + Send + 'static,
@@ -98,7 +98,7 @@ mod tests {
             made.fetch_add(1, Ordering::SeqCst);
             tracing_subscriber::registry()
         };
-        let subscriber = Unbuilt::new(make, || LevelFilter::INFO);
+        let subscriber = LazySubscriber::new(make, || LevelFilter::INFO);
         for _ in 0..2 {
             assert_eq!(subscriber.max_level_hint(), Some(LevelFilter::INFO));
         }
@@ -111,7 +111,7 @@ mod tests {
 
     #[test]
     fn spans_are_those_of_the_subscriber() {
-        let subscriber = Unbuilt::new(tracing_subscriber::registry, || LevelFilter::INFO);
+        let subscriber = LazySubscriber::new(tracing_subscriber::registry, || LevelFilter::INFO);
         tracing::subscriber::with_default(subscriber, || {
             let outer = tracing::info_span!("outer");
             let inner = outer.in_scope(|| tracing::info_span!("inner"));

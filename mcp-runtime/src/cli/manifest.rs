@@ -1,6 +1,9 @@
-//! `schema`: prints the manifest, and for each tool whether its schemas are static or lazy.
+//! `schema` prints the manifest, and for each tool whether its schemas are static or lazy. `check --against` compares the server with the
+//! manifest that was committed.
 
-use super::{Printed, Stop};
+use std::{env, fs, path::Path};
+
+use super::exit::{CommandError, CommandOutput};
 use crate::{
     builder::Builder,
     catalog::{Entry, Snapshot, ToolEntry},
@@ -10,11 +13,11 @@ use crate::{
 };
 
 /// Prints the text of a lock file to stdout. Information that is not part of the contract goes to stderr.
-pub(super) fn print(builder: Builder) -> Result<Printed, Stop> {
-    let server = builder.build().map_err(Stop::failure)?;
+pub(super) fn print(builder: Builder) -> Result<CommandOutput, CommandError> {
+    let server = builder.build().map_err(CommandError::failure)?;
     let snapshot = server.catalog.snapshot();
     let text = Published::of(&server.identity, &snapshot).manifest.text();
-    Ok(Printed { aside: makers(&snapshot), ..text.into() })
+    Ok(CommandOutput { aside: makers(&snapshot), ..text.into() })
 }
 
 /// Returns one line for each tool that says which of its schemas are static. Below it are the reasons why the others are lazy.
@@ -82,4 +85,46 @@ fn reasons(entry: &Entry, tool: &ToolEntry) -> Vec<String> {
         reasons.push(format!("output: the compiler does not know all of `{name}`"));
     }
     reasons
+}
+
+/// Compares the server with the lock file. Fails if a change breaks clients; with `strict` it fails for every difference.
+pub(super) fn compare(
+    builder: Builder,
+    file: &Path,
+    strict: bool,
+) -> Result<CommandOutput, CommandError> {
+    let published = published(builder)?;
+    let shown = file.display();
+    let lock = fs::read(file).map_err(|error| match error.kind() {
+        std::io::ErrorKind::NotFound => CommandError::failure(format!(
+            "there is no {shown}: `{}` writes it, then commit it",
+            regenerate(file)
+        )),
+        _ => CommandError::failure(format!("{shown} cannot be read: {error}")),
+    })?;
+    let report = published.against(&lock).map_err(|problem| {
+        CommandError::failure(format!("{shown}: {problem}\n`{}` writes it again", regenerate(file)))
+    })?;
+    let text = report.told(&shown.to_string(), &regenerate(file));
+    let end = if report.breaks() {
+        Err(CommandError::failure(format!("what {shown} promises is not kept")))
+    } else if strict && !report.is_empty() {
+        Err(CommandError::failure(format!(
+            "{shown} is not what is published, and `--strict` wants it to be"
+        )))
+    } else {
+        Ok(())
+    };
+    Ok(CommandOutput { end, ..text.into() })
+}
+
+fn published(builder: Builder) -> Result<Published, CommandError> {
+    let server = builder.build().map_err(CommandError::failure)?;
+    Ok(Published::of(&server.identity, &server.catalog.snapshot()))
+}
+
+/// The command that writes the lock file, with the program name of this invocation.
+fn regenerate(file: &Path) -> String {
+    let program = env::args_os().next().unwrap_or_default();
+    format!("{} schema > {}", program.to_string_lossy(), file.display())
 }

@@ -1,11 +1,82 @@
-//! Rules about arguments without a description.
+//! Rules about an item's texts and media type, about arguments without a description, and about fields that no description names.
 
 use std::collections::BTreeSet;
 
 use serde_json::Value;
 
-use super::{Item, Problem, member};
-use crate::catalog::Entry;
+use super::finding::{CheckedItem, CheckedServer, Problem};
+use crate::{catalog::Entry, cli::show::member};
+
+/// Longest description, in characters. OpenAI's API has rejected longer ones.
+const LONG: usize = 1024;
+
+/// Number of characters after which Claude Code cuts off descriptions and instructions.
+const CUT_OFF: usize = 2048;
+
+pub(super) fn long_instructions(published: &CheckedServer) -> Vec<Problem> {
+    let length = published.identity.instructions.as_deref().map_or(0, |it| it.chars().count());
+    if length <= CUT_OFF {
+        return Vec::new();
+    }
+    let what = format!(
+        "the instructions have {length} characters; Claude Code drops what comes after {CUT_OFF}"
+    );
+    vec![Problem::new(what, "say less, and what matters first")]
+}
+
+pub(super) fn no_description(tool: &CheckedItem<'_>) -> Vec<Problem> {
+    if !member(tool.value, "description").trim().is_empty() {
+        return Vec::new();
+    }
+    let what = "it has no description: models do not know what it is for, and models on Amazon Bedrock refuse the request";
+    let fix = match tool.is_added() {
+        true => "`.description(\"…\")` on the `Tool`",
+        false => "a doc comment above the function",
+    };
+    vec![Problem::new(what, fix)]
+}
+
+pub(super) fn long_description(tool: &CheckedItem<'_>) -> Vec<Problem> {
+    let length = member(tool.value, "description").chars().count();
+    if length <= LONG {
+        return Vec::new();
+    }
+    let cut_off = if length > CUT_OFF {
+        format!(", and Claude Code drops what comes after {CUT_OFF} without a word")
+    } else {
+        String::new()
+    };
+    let what = format!(
+        "its description has {length} characters: OpenAI's API has refused more than {LONG}{cut_off}"
+    );
+    vec![Problem::new(
+        what,
+        "say less: what it does and when to use it; the rest is for the arguments, or for the repository",
+    )]
+}
+
+/// Finds descriptions that contain the end of a comment. Clients that write TypeScript for a tool put its descriptions into comments.
+pub(super) fn ends_of_comments(tool: &CheckedItem<'_>) -> Vec<Problem> {
+    let ends = |value: &Value| member(value, "description").contains("*/");
+    let own = ends(tool.value).then(|| "its description".to_owned());
+    let arguments = tool.arguments().filter(|(_, schema)| ends(schema));
+    let arguments = arguments.map(|(name, _)| format!("the description of the argument `{name}`"));
+    let problem = |place: String| {
+        let what = format!(
+            "{place} has `*/`, which ends the comment that mcporter writes it into: its TypeScript is not valid then"
+        );
+        Problem::new(what, "another example or another word, such as `src/*.rs` for `src/**/*.rs`")
+    };
+    own.into_iter().chain(arguments).map(problem).collect()
+}
+
+pub(super) fn no_media_type(resource: &CheckedItem<'_>) -> Vec<Problem> {
+    if !member(resource.value, "mimeType").is_empty() {
+        return Vec::new();
+    }
+    let what = "it does not say of which media type it is, and some hosts cannot show it then";
+    vec![Problem::new(what, "`mime_type = \"text/plain\"`, or whatever it is")]
+}
 
 /// Largest number of arguments that a finding names. It gives only the number of the others.
 const MOST: usize = 12;
@@ -22,9 +93,10 @@ static OF_STD: [&[&str]; 7] = [
 ];
 
 /// Finds undocumented arguments and fields inside of arguments. A tool has at most one such finding.
-pub(super) fn arguments(tool: &Item<'_>) -> Vec<Problem> {
+pub(super) fn undocumented_arguments(tool: &CheckedItem<'_>) -> Vec<Problem> {
     let root = &tool.value["inputSchema"];
-    let mut walk = Walk { root, seen: BTreeSet::new(), silent: Vec::new(), has_fields: false };
+    let mut walk =
+        DescriptionWalk { root, seen: BTreeSet::new(), silent: Vec::new(), has_fields: false };
     walk.inside(root, "", false);
     let Some(subject) = subject(&walk.silent) else { return Vec::new() };
     let is_given = tool.entry.and_then(|it| it.tool()).is_some_and(|it| it.given);
@@ -40,7 +112,7 @@ pub(super) fn arguments(tool: &Item<'_>) -> Vec<Problem> {
 }
 
 /// Finds undocumented arguments of a prompt. Arguments with completion are left out, because the suggestions show the user what to fill in.
-pub(super) fn prompt_arguments(prompt: &Item<'_>) -> Vec<Problem> {
+pub(super) fn undocumented_prompt_arguments(prompt: &CheckedItem<'_>) -> Vec<Problem> {
     let known = prompt.entry.map(Entry::arguments).unwrap_or_default();
     let is_completed = |name: &str| known.iter().any(|it| it.name == name && it.can_complete());
     let arguments = prompt.value["arguments"].as_array().into_iter().flatten();
@@ -77,7 +149,7 @@ fn is_blank(schema: &Value) -> bool {
     member(schema, "description").trim().is_empty()
 }
 
-struct Walk<'a> {
+struct DescriptionWalk<'a> {
     root: &'a Value,
     /// References to definitions that were visited. Each definition is visited once.
     seen: BTreeSet<&'a str>,
@@ -86,7 +158,7 @@ struct Walk<'a> {
     has_fields: bool,
 }
 
-impl<'a> Walk<'a> {
+impl<'a> DescriptionWalk<'a> {
     /// Collects the undocumented members below `place`. With `is_told` the schema is a variant that has a description. That description
     /// also covers the only member of the variant, because the author cannot write another one there.
     fn inside(&mut self, schema: &'a Value, place: &str, is_told: bool) {
@@ -150,4 +222,59 @@ impl<'a> Walk<'a> {
 /// Whether only one value is possible, as for the tag of an enum.
 fn is_constant(schema: &Value) -> bool {
     !schema["const"].is_null() || schema["enum"].as_array().is_some_and(|it| it.len() == 1)
+}
+
+/// Finds arguments that are or hold objects, and whose description leaves out the name of a field. Fields of fields are not looked at: the
+/// description of the outer field names them.
+pub(super) fn unnamed_fields(tool: &CheckedItem<'_>) -> Vec<Problem> {
+    let root = &tool.value["inputSchema"];
+    let is_given = tool.entry.and_then(|it| it.tool()).is_some_and(|it| it.given);
+    let mut problems = Vec::new();
+    for (name, schema) in tool.arguments() {
+        let mut fields = Vec::new();
+        collect_fields(schema, root, 0, &mut fields);
+        let described = member(schema, "description");
+        // An argument without a description has a finding of its own.
+        fields.retain(|it| !described.is_empty() && !is_named(described, it));
+        if fields.is_empty() {
+            continue;
+        }
+        let fields: Vec<_> = fields.iter().map(|it| format!("`{it}`")).collect();
+        let what = format!(
+            "the argument `{name}` holds objects: LlamaIndex shows models none of their fields"
+        );
+        let place = if is_given { "in its `description`" } else { "in its doc comment" };
+        problems.push(Problem::new(what, format!("name them {place} too: {}", fields.join(", "))));
+    }
+    problems
+}
+
+/// Whether a description contains the name as a whole word.
+fn is_named(description: &str, name: &str) -> bool {
+    description.split(|it: char| !(it.is_alphanumeric() || it == '_')).any(|it| it == name)
+}
+
+fn collect_fields<'a>(schema: &'a Value, root: &'a Value, depth: u8, found: &mut Vec<&'a str>) {
+    // Definitions may refer to each other in a circle.
+    if depth > 16 || !schema.is_object() {
+        return;
+    }
+    let names = schema["properties"].as_object().into_iter().flatten().map(|it| it.0.as_str());
+    for name in names {
+        if !found.contains(&name) {
+            found.push(name);
+        }
+    }
+    for keyword in ["items", "additionalProperties"] {
+        collect_fields(&schema[keyword], root, depth + 1, found);
+    }
+    for keyword in ["anyOf", "oneOf", "allOf", "prefixItems"] {
+        for branch in schema[keyword].as_array().into_iter().flatten() {
+            collect_fields(branch, root, depth + 1, found);
+        }
+    }
+    let reference = schema["$ref"].as_str().and_then(|it| root.pointer(it.strip_prefix('#')?));
+    if let Some(definition) = reference {
+        collect_fields(definition, root, depth + 1, found);
+    }
 }
